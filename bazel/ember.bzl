@@ -1,0 +1,97 @@
+"""ember_cc_library, ember_cc_test, ember_cc_binary: how all C++ of this project is built.
+
+On top of the plain rules:
+  - No RTTI anywhere, so that a class of the runtime can be subclassed in any folder.
+  - runtime = True (base, tensor, hal, vm, jit) also turns exceptions off.
+  - A target is visible to the folders that may depend on its folder (docs/DESIGN:
+    "the one direction of dependency"); see //visibility. Say visibility = [...] to narrow it.
+"""
+
+load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
+load("@rules_cc//cc:cc_library.bzl", "cc_library")
+load("@rules_cc//cc:cc_test.bzl", "cc_test")
+
+_COPTS = ["-fno-rtti"]
+_RUNTIME_COPTS = ["-fno-exceptions"]
+
+# The longest matching prefix decides.
+_USERS = {
+    "base": "users_of_base",
+    "compiler": "users_of_compiler",
+    "compiler/graph": "users_of_compiler_graph",
+    "frontends": "users_of_frontends",
+    "hal": "users_of_hal",
+    "jit": "users_of_jit",
+    "samples": "users_of_tools",
+    "tensor": "users_of_tensor",
+    "tests": "users_of_tools",
+    "tools": "users_of_tools",
+    "vm": "users_of_vm",
+    "vm/format": "users_of_vm_format",
+    "vm/interpreter": "users_of_vm_interpreter",
+    "vm/isa": "users_of_vm_isa",
+}
+
+def _default_visibility():
+    parts = native.package_name().split("/")
+    for n in range(len(parts), 0, -1):
+        users = _USERS.get("/".join(parts[:n]))
+        if users:
+            return ["//visibility:" + users]
+    return ["//visibility:private"]
+
+def _copts(runtime, copts):
+    return _COPTS + (_RUNTIME_COPTS if runtime else []) + (copts or [])
+
+def ember_cc_library(name, runtime = False, copts = [], visibility = None, **kwargs):
+    """cc_library.
+
+    Args:
+      name: as in cc_library.
+      runtime: build without exceptions.
+      copts: come after the flags of the macro.
+      visibility: default: the folders that may depend on this one.
+      **kwargs: as in cc_library.
+    """
+    cc_library(
+        name = name,
+        copts = _copts(runtime, copts),
+        visibility = visibility or _default_visibility(),
+        **kwargs
+    )
+
+def ember_cc_test(name, size = "small", deps = [], copts = [], main = True, **kwargs):
+    """cc_test with GoogleTest (and GoogleMock).
+
+    Args:
+      name: as in cc_test.
+      size: small = 1 minute.
+      deps: as in cc_test; gtest is added.
+      copts: come after the flags of the macro.
+      main: link gtest_main. False: the test has its own main().
+      **kwargs: as in cc_test.
+    """
+    cc_test(
+        name = name,
+        size = size,
+        copts = _copts(False, copts),
+        deps = deps + ["@googletest//:gtest_main" if main else "@googletest//:gtest"],
+        **kwargs
+    )
+
+def ember_cc_binary(name, runtime = False, copts = [], visibility = None, **kwargs):
+    """cc_binary.
+
+    Args:
+      name: as in cc_binary.
+      runtime: build without exceptions.
+      copts: come after the flags of the macro.
+      visibility: default: the folders that may depend on this one.
+      **kwargs: as in cc_binary.
+    """
+    cc_binary(
+        name = name,
+        copts = _copts(runtime, copts),
+        visibility = visibility or _default_visibility(),
+        **kwargs
+    )
