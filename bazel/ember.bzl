@@ -1,10 +1,10 @@
-"""ember_cc_library, ember_cc_test, ember_cc_binary: how all C++ of this project is built.
+"""ember_cc_library, ember_cc_test, ember_cc_fuzz_test, ember_cc_binary: how our C++ is built.
 
 On top of the plain rules:
   - No RTTI anywhere, so that a class of the runtime can be subclassed in any folder.
   - runtime = True (base, tensor, hal, vm, jit) also turns exceptions off.
-  - A target is visible to the folders that may depend on its folder (docs/DESIGN:
-    "the one direction of dependency"); see //visibility. Say visibility = [...] to narrow it.
+  - A target is visible to the folders that may depend on its folder, see //visibility;
+    visibility = [...] narrows that.
 """
 
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
@@ -76,6 +76,45 @@ def ember_cc_test(name, size = "small", deps = [], copts = [], main = True, **kw
         size = size,
         copts = _copts(False, copts),
         deps = deps + ["@googletest//:gtest_main" if main else "@googletest//:gtest"],
+        **kwargs
+    )
+
+def ember_cc_fuzz_test(name, srcs, corpus = [], size = "small", deps = [], copts = [], tags = [], **kwargs):
+    """A fuzz target: srcs define LLVMFuzzerTestOneInput.
+
+    In `bazel test` it runs the corpus and a fixed number of mutations of it; with
+    `./dev fuzz` (clang's libFuzzer, ASan, UBSan) it searches for new inputs.
+
+    Args:
+      name: as in cc_test.
+      srcs: as in cc_test.
+      corpus: files to start from; with them the test finds deeper paths.
+      size: as in cc_test.
+      deps: as in cc_test.
+      copts: come after the flags of the macro.
+      tags: as in cc_test; "fuzz" is added.
+      **kwargs: as in cc_test.
+    """
+    cc_test(
+        name = name,
+        size = size,
+        srcs = srcs,
+        # libFuzzer takes a folder; ./dev fuzz fills it with these.
+        args = select({
+            "//bazel:libfuzzer": [],
+            "//conditions:default": ["$(locations %s)" % c for c in corpus],
+        }),
+        copts = _copts(False, copts),
+        data = corpus,
+        linkopts = select({
+            "//bazel:libfuzzer": ["-fsanitize=fuzzer"],
+            "//conditions:default": [],
+        }),
+        tags = tags + ["fuzz"],
+        deps = deps + select({
+            "//bazel:libfuzzer": [],
+            "//conditions:default": ["//bazel:fuzz_main"],
+        }),
         **kwargs
     )
 

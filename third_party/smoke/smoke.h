@@ -9,7 +9,8 @@ namespace ember::smoke {
 // Writes a message and reads it back through the verifier; the id, or -1.
 int RoundTrip(int id, std::vector<uint8_t>* bytes);
 
-// Subclassed in the test: proves that -fno-rtti libraries and tests fit together.
+// Subclassed in the test: proves that -fno-rtti libraries and tests fit
+// together.
 class Interface {
  public:
   virtual ~Interface();

@@ -1,0 +1,84 @@
+"""Counts test cases of a `bazel test` run: test_summary.py EVENTS.json BAZEL_EXIT_STATUS.
+
+The last line is "N passed, N failed"; CI reads it. The unit is a test case where
+the test writes a JUnit file (GoogleTest does), the target otherwise.
+"""
+
+import json
+import os
+import sys
+import urllib.parse
+import xml.etree.ElementTree
+
+
+def cases(path):
+    """(passed, names of the failed) of a test.xml; (0, []) if it cannot be read."""
+    try:
+        root = xml.etree.ElementTree.parse(path).getroot()
+    except (OSError, xml.etree.ElementTree.ParseError):
+        return 0, []
+    passed, failed = 0, []
+    for case in root.iter("testcase"):
+        if case.get("status") == "notrun" or case.get("result") in ("skipped", "suppressed"):
+            continue
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.append("%s.%s" % (case.get("classname", ""), case.get("name", "")))
+        else:
+            passed += 1
+    return passed, failed
+
+
+def main():
+    events, bazel_status = sys.argv[1], int(sys.argv[2])
+    tests, results, skipped = set(), {}, set()
+    if os.path.exists(events):
+        for line in open(events, encoding="utf-8"):
+            try:
+                event = json.loads(line)
+            except ValueError:  # Bazel was killed while it wrote.
+                continue
+            ident = event.get("id", {})
+            if "targetConfigured" in ident:
+                if "testSize" in event.get("configured", {}):
+                    tests.add(ident["targetConfigured"]["label"])
+                elif event.get("aborted", {}).get("reason") == "SKIPPED":
+                    skipped.add(ident["targetConfigured"]["label"])
+            elif "targetCompleted" in ident:
+                if event.get("aborted", {}).get("reason") == "SKIPPED":
+                    skipped.add(ident["targetCompleted"]["label"])
+            elif "testResult" in ident and "testResult" in event:
+                # Later attempts and shards: an attempt replaces the one before it.
+                key = ident["testResult"]
+                shard = (key.get("run", 1), key.get("shard", 1))
+                results.setdefault(key["label"], {})[shard] = event["testResult"]
+
+    passed, failed, messages = 0, 0, []
+    for label in sorted((tests | set(results)) - skipped):
+        if label not in results:
+            failed += 1
+            messages.append("%s: not built" % label)
+            continue
+        for result in results[label].values():
+            status = result.get("status", "NO_STATUS")
+            good, bad = 0, []
+            for output in result.get("testActionOutput", []):
+                if output.get("name") == "test.xml":
+                    uri = urllib.parse.urlparse(output.get("uri", ""))
+                    good, bad = cases(urllib.parse.unquote(uri.path))
+            if status in ("PASSED", "FLAKY"):
+                # All cases may be skipped; a test without a file counts as one.
+                passed += good
+            else:
+                passed += good if bad else 0
+                failed += len(bad) or 1
+                messages += ["%s: %s" % (label, name) for name in bad] or ["%s: %s" % (label, status)]
+    if bazel_status and not failed:
+        failed = 1
+        messages.append("bazel: exit status %d" % bazel_status)
+    for message in messages:
+        print("FAILED " + message)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+sys.exit(main())
