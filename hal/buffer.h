@@ -1,0 +1,47 @@
+// Memory of a device. What it is made from is the driver's business; host code sees it through
+// host_data() where the memory is visible to the host.
+//
+// Ownership: freed when destroyed; must not be in use by a command list that is still running.
+// Thread-safety: as for plain memory.
+#ifndef EMBER_HAL_BUFFER_H_
+#define EMBER_HAL_BUFFER_H_
+
+#include <cstdint>
+
+namespace ember::hal {
+
+// Where memory should live. A driver may give better than asked for, never worse.
+enum class MemoryKind : uint8_t {
+  kHostVisible,  // host_data() is not null
+  kDeviceLocal,  // fastest for the device; the host reaches it by copies
+};
+
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  // Bytes; never negative.
+  int64_t size() const { return size_; }
+  // 64-byte aligned, or null if the host cannot see the memory.
+  void* host_data() const { return host_data_; }
+
+ protected:
+  Buffer(int64_t size, void* host_data) : size_(size), host_data_(host_data) {}
+
+ private:
+  int64_t size_;
+  void* host_data_;
+};
+
+// A part of a buffer, as commands name it.
+struct BufferRange {
+  Buffer* buffer = nullptr;
+  int64_t offset = 0;
+  int64_t length = 0;
+};
+
+}  // namespace ember::hal
+
+#endif  // EMBER_HAL_BUFFER_H_

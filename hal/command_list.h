@@ -1,0 +1,62 @@
+// Work for a device, recorded once and submitted any number of times.
+//
+//   EMBER_ASSIGN_OR_RETURN(auto list, device->CreateCommandList());
+//   EMBER_RETURN_IF_ERROR(list->Copy({a, 0, 64}, {b, 0, 64}));
+//   EMBER_RETURN_IF_ERROR(list->Barrier());
+//   EMBER_RETURN_IF_ERROR(list->Dispatch(*executable, {.chunks = {8}, ...}));
+//   EMBER_ASSIGN_OR_RETURN(auto fence, device->Submit(*list));
+//   EMBER_RETURN_IF_ERROR(fence->Wait());
+//
+// Commands between two barriers may run in any order and at once. Recording checks its arguments
+// (ranges inside their buffers, counts) and refuses with InvalidArgument. Buffers and executables
+// must outlive the list.
+// Thread-safety: one thread records; a list must not be changed while it runs.
+#ifndef EMBER_HAL_COMMAND_LIST_H_
+#define EMBER_HAL_COMMAND_LIST_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+#include "hal/buffer.h"
+#include "hal/executable.h"
+
+namespace ember::hal {
+
+struct DispatchArguments {
+  // Chunks of a host function (the product), workgroups of a GPU.
+  std::array<int64_t, 3> chunks = {1, 1, 1};
+  std::span<const BufferRange> bindings;
+  std::span<const int64_t> parameters;
+};
+
+class CommandList {
+ public:
+  virtual ~CommandList() = default;
+
+  virtual Status Copy(const BufferRange& source, const BufferRange& target) = 0;
+  virtual Status Fill(const BufferRange& target, uint8_t value) = 0;
+  virtual Status Dispatch(const Executable& executable, const DispatchArguments& arguments) = 0;
+  // What was recorded before is finished, and its writes seen, before what comes after starts.
+  virtual Status Barrier() = 0;
+};
+
+// Done when all commands of one submission are.
+class Fence {
+ public:
+  virtual ~Fence() = default;
+  // Blocks; gives the error of the submission, if any. May be called again.
+  virtual Status Wait() = 0;
+  virtual bool done() const = 0;
+};
+
+// Checks that drivers share.
+Status CheckRange(std::string_view what, const BufferRange& range);
+Status CheckCopy(const BufferRange& source, const BufferRange& target);
+Status CheckDispatch(const Executable& executable, const DispatchArguments& arguments);
+
+}  // namespace ember::hal
+
+#endif  // EMBER_HAL_COMMAND_LIST_H_

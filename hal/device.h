@@ -1,0 +1,65 @@
+// A device: memory, code and an order of execution. The narrow interface that every driver
+// implements; adding a driver is described in hal/null/README.md.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, hal::CreateDevice("cpu", {}));
+//
+// Ownership: buffers, executables and lists must be gone before their device.
+// Thread-safety: all methods may be called from any thread.
+// Errors: Unimplemented where a driver lacks a feature (conformance tests are then skipped);
+// ResourceExhausted when memory or a limit runs out.
+#ifndef EMBER_HAL_DEVICE_H_
+#define EMBER_HAL_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "hal/buffer.h"
+#include "hal/command_list.h"
+#include "hal/executable.h"
+
+namespace ember::hal {
+
+struct DeviceOptions {
+  // Threads of the host that compute, the caller's included; 0: one per core.
+  int threads = 0;
+  // The application's own threads instead; must outlive the device.
+  ParallelRunner* host_runner = nullptr;
+  // Bytes of all buffers; 0: no limit.
+  int64_t memory_limit = 0;
+};
+
+struct MemoryStatistics {
+  int64_t live_bytes = 0;
+  int64_t peak_bytes = 0;
+  int64_t allocations = 0;  // since the device was made
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string_view driver() const = 0;  // "cpu"
+  // Triple and features that kernels are compiled for: "x86_64-linux+avx2".
+  virtual std::string_view target() const = 0;
+
+  // Zeroed memory of `size` bytes; size 0 gives a buffer too.
+  virtual StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size, MemoryKind kind) = 0;
+  virtual MemoryStatistics memory_statistics() const = 0;
+
+  virtual StatusOr<std::unique_ptr<Executable>> LoadExecutable(
+      const ExecutableDefinition& definition) = 0;
+  virtual StatusOr<std::unique_ptr<CommandList>> CreateCommandList() = 0;
+  // Starts the commands. The list must come from this device.
+  virtual StatusOr<std::unique_ptr<Fence>> Submit(const CommandList& list) = 0;
+
+  // Host threads, for tier 0 and host functions. Every driver has one, if only the serial one.
+  virtual ParallelRunner& host_runner() = 0;
+};
+
+}  // namespace ember::hal
+
+#endif  // EMBER_HAL_DEVICE_H_

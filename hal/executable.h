@@ -1,0 +1,57 @@
+// Compiled code that a device can run, made from a definition that names its format. Each driver
+// documents the formats it takes and answers Unimplemented to the others:
+//   "host-function"  cpu: `function`, code in this process (the JIT's output)
+//   "spirv", "ptx"   later: `code`
+//
+// Ownership: the device's copy; a host function's code must outlive the executable.
+// Thread-safety: immutable.
+#ifndef EMBER_HAL_EXECUTABLE_H_
+#define EMBER_HAL_EXECUTABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace ember::hal {
+
+// One chunk of a dispatch on the host. parameters: the dispatch's scalar parameters; buffers: one
+// pointer per binding; chunk: in [0, chunk count of the dispatch command); worker: a number below
+// the runner's worker_count, for scratch memory.
+using HostFunction = void (*)(const int64_t* parameters, void* const* buffers, int64_t chunk,
+                              int32_t worker);
+
+struct ExecutableDefinition {
+  std::string name;    // for messages and traces
+  std::string format;  // see above
+  std::span<const uint8_t> code;
+  std::string entry_point;          // in code
+  HostFunction function = nullptr;  // "host-function" only
+  int binding_count = 0;            // buffers
+  int parameter_count = 0;
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  const std::string& name() const { return name_; }
+  int binding_count() const { return binding_count_; }
+  int parameter_count() const { return parameter_count_; }
+
+ protected:
+  explicit Executable(const ExecutableDefinition& definition)
+      : name_(definition.name),
+        binding_count_(definition.binding_count),
+        parameter_count_(definition.parameter_count) {}
+
+ private:
+  std::string name_;
+  int binding_count_;
+  int parameter_count_;
+};
+
+}  // namespace ember::hal
+
+#endif  // EMBER_HAL_EXECUTABLE_H_

@@ -1,0 +1,80 @@
+// A module as plain values: what the compiler emits, what the text form prints and parses, and what
+// the writer stores as `model.vmfb`. The reader (vm/format/reader.h) gives the same thing from a
+// mapped file, with constants left in place.
+//
+// Ownership: constants' bytes are shared (the compiler's own copy or the mapped file). Values are
+// copyable; immutable after building, share freely.
+#ifndef EMBER_VM_FORMAT_MODULE_DEFINITION_H_
+#define EMBER_VM_FORMAT_MODULE_DEFINITION_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "tensor/dispatch.h"
+#include "vm/isa/instructions.h"
+
+namespace ember::vm {
+
+enum class ProgramOpcode : uint8_t {
+#define EMBER_ROW(name, ...) k##name,
+  EMBER_FOR_EACH_PROGRAM_INSTRUCTION(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+struct ProgramInstruction {
+  ProgramOpcode opcode = ProgramOpcode::kReturn;
+  uint32_t a = 0, b = 0, c = 0;
+  int64_t immediate = 0;  // for Result: the count of dims
+
+  bool operator==(const ProgramInstruction&) const = default;
+};
+
+// The declared type of an input or result. A dim is a constant (>= 0), or a symbol (an index into
+// Program::symbols) stored as -1 - index. Anonymous computed dims of results are symbols named "?".
+struct TensorSignature {
+  std::string name;
+  DType type = DType::kF32;
+  std::vector<int64_t> dims;
+
+  bool operator==(const TensorSignature&) const = default;
+};
+
+struct Program {
+  std::string name = "main";
+  std::vector<std::string> symbols;
+  std::vector<TensorSignature> inputs;
+  std::vector<TensorSignature> results;
+  uint32_t integer_register_count = 0;
+  uint32_t buffer_register_count = 0;
+  std::vector<ProgramInstruction> instructions;
+  std::vector<uint32_t> operands;
+  std::vector<std::string> messages;
+
+  bool operator==(const Program&) const = default;
+};
+
+// Raw row-major elements, little-endian, 64-byte aligned in the file and in memory.
+struct Constant {
+  std::string name;
+  DType type = DType::kF32;
+  std::vector<int64_t> dims;
+  std::shared_ptr<const void> owner;  // keeps data alive
+  std::span<const uint8_t> data;
+};
+
+struct ModuleDefinition {
+  std::string producer;  // e.g. "ember 0.1 (onnx opset 17)"
+  std::string source_name;
+  std::vector<Constant> constants;
+  std::vector<tensor::Dispatch> dispatches;
+  std::vector<std::string> dispatch_origins;  // per dispatch: the model's node names, for --profile
+  std::vector<Program> programs;              // the first is the entry
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_FORMAT_MODULE_DEFINITION_H_

@@ -1,0 +1,24 @@
+// The rules of a module that hold across its parts, checked once, when it is loaded or written:
+// constants have the bytes that their type says, each dispatch passes tensor::Verify, each program
+// passes VerifyProgram, numbers stay within limits.
+//
+// Errors: InvalidArgument, one line naming the object, what was expected and what was found.
+#ifndef EMBER_VM_FORMAT_VERIFIER_H_
+#define EMBER_VM_FORMAT_VERIFIER_H_
+
+#include "base/status.h"
+#include "vm/format/module_definition.h"
+
+namespace ember::vm {
+
+// More dims than any model has; keeps stack buffers small.
+inline constexpr int kMaxRank = 32;
+// Constants are aligned to this many bytes in the file and in memory; so are arenas, allocations
+// and the offsets of views.
+inline constexpr int64_t kMemoryAlignment = 64;
+
+Status VerifyModule(const ModuleDefinition& module);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_FORMAT_VERIFIER_H_

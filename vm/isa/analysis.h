@@ -1,0 +1,57 @@
+// Verifies a program and tells what is known about it before it runs.
+//
+//   EMBER_ASSIGN_OR_RETURN(ProgramFacts facts, AnalyzeProgram(program, module));
+//
+// The rules:
+//  - registers, operand positions, branch targets, inputs, results, constants, dispatches and
+//    messages exist; control cannot run past the last instruction;
+//  - on every path a register is written before it is read (release unwrites it), and every result
+//    is set before return, with as many dims as it declares;
+//  - a dispatch gets as many parameters, inputs and outputs as it has; a library call gets the
+//    operands that its row declares;
+//  - memory of inputs and constants is never written: no output of a dispatch or library call may
+//    be it, on any path;
+//  - offsets of views are multiples of 64, of integer loads multiples of 8, none negative.
+// What is left to run time: lengths of memory, arithmetic overflow, limits.
+//
+// Errors: InvalidArgument, "program main: instruction 12: ...".
+#ifndef EMBER_VM_ISA_ANALYSIS_H_
+#define EMBER_VM_ISA_ANALYSIS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/format/module_definition.h"
+
+namespace ember::vm {
+
+// Where an operand's memory comes from, if that is the same on every path.
+struct ConstantSource {
+  int32_t constant = -1;  // number of a constant; -1: not known to be one
+  int64_t offset = 0;     // bytes from its beginning
+
+  bool operator==(const ConstantSource&) const = default;
+};
+
+// A dispatch instruction of the program.
+struct DispatchSite {
+  uint32_t instruction = 0;
+  uint32_t dispatch = 0;
+  std::vector<ConstantSource> inputs;  // per input of the dispatch
+};
+
+struct ProgramFacts {
+  std::vector<DispatchSite> sites;  // by instruction
+  int64_t arena_bytes = 0;          // the largest that an arena instruction asks for
+};
+
+StatusOr<ProgramFacts> AnalyzeProgram(const Program& program, const ModuleDefinition& module);
+
+inline Status VerifyProgram(const Program& program, const ModuleDefinition& module) {
+  return AnalyzeProgram(program, module).status();
+}
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_ISA_ANALYSIS_H_

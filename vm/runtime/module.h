@@ -1,0 +1,58 @@
+// A loaded module: verified once, immutable, shared by any number of sessions.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Module> module, Module::Load("model.vmfb"));
+//   EMBER_ASSIGN_OR_RETURN(auto session, Session::Create(module, {.device = device}));
+//
+// Thread-safe (nothing changes after creation).
+// Errors: those of ReadModule and VerifyModule.
+#ifndef EMBER_VM_RUNTIME_MODULE_H_
+#define EMBER_VM_RUNTIME_MODULE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/format/module_definition.h"
+#include "vm/format/reader.h"
+#include "vm/isa/analysis.h"
+
+namespace ember::vm {
+
+class Module {
+ public:
+  // Maps the file; constants are not copied.
+  static StatusOr<std::shared_ptr<const Module>> Load(const std::string& path,
+                                                      const ReaderOptions& options = {});
+  // From memory that `owner` keeps alive (null: it outlives the module).
+  static StatusOr<std::shared_ptr<const Module>> Load(std::span<const uint8_t> bytes,
+                                                      std::shared_ptr<const void> owner,
+                                                      const ReaderOptions& options = {});
+  // What the compiler emitted, without a file between.
+  static StatusOr<std::shared_ptr<const Module>> FromDefinition(ModuleDefinition definition);
+
+  const ModuleDefinition& definition() const { return definition_; }
+  const Program& entry() const { return definition_.programs.front(); }
+  std::span<const TensorSignature> inputs() const { return entry().inputs; }
+  std::span<const TensorSignature> results() const { return entry().results; }
+  // What the verifier found out about the entry program.
+  const ProgramFacts& entry_facts() const { return entry_facts_; }
+  // Bytes of all constants.
+  int64_t constant_bytes() const;
+
+ private:
+  Module() = default;
+  static StatusOr<std::shared_ptr<const Module>> Make(ModuleDefinition verified);
+
+  ModuleDefinition definition_;
+  ProgramFacts entry_facts_;
+};
+
+// "2x?x8xf32" with symbols by name: "NxCx8xf32".
+std::string SignatureText(const Program& program, const TensorSignature& signature);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_MODULE_H_
