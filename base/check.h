@@ -1,0 +1,56 @@
+// Checks for our own bugs. A failed check prints one line and aborts; checks stay on in release
+// builds because they are cheap and a wrong answer is worse than a stop. What a user can cause is
+// a Status (base/status.h), never a check.
+//
+//   EMBER_CHECK(index < size) << "register " << index;
+#ifndef EMBER_BASE_CHECK_H_
+#define EMBER_BASE_CHECK_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ember {
+
+// Collects the message of a failed check and aborts when destroyed.
+class CheckFailure {
+ public:
+  CheckFailure(const char* file, int line, const char* condition);
+  [[noreturn]] ~CheckFailure();
+  CheckFailure(const CheckFailure&) = delete;
+  CheckFailure& operator=(const CheckFailure&) = delete;
+
+  CheckFailure& operator<<(std::string_view text) {
+    message_ += text;
+    return *this;
+  }
+  template <typename Integer>
+    requires std::is_integral_v<Integer>
+  CheckFailure& operator<<(Integer value) {
+    message_ += std::to_string(value);
+    return *this;
+  }
+
+ private:
+  std::string message_;
+};
+
+// Turns the stream expression into void so that the conditional below type-checks.
+struct CheckVoidify {
+  void operator&(const CheckFailure&) const {}
+};
+
+}  // namespace ember
+
+#define EMBER_CHECK(condition) \
+  (__builtin_expect(!!(condition), 1)) \
+      ? (void)0 \
+      : ::ember::CheckVoidify() & ::ember::CheckFailure(__FILE__, __LINE__, #condition)
+
+#ifdef NDEBUG
+#define EMBER_DCHECK(condition) EMBER_CHECK(true || (condition))
+#else
+#define EMBER_DCHECK(condition) EMBER_CHECK(condition)
+#endif
+
+#endif  // EMBER_BASE_CHECK_H_

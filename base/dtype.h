@@ -1,0 +1,87 @@
+// Element types of tensors: the one table, and conversions of the narrow float types.
+//
+//   DTypeByteSize(DType::kF16) == 2;  DTypeName(DType::kI64) == "i64";
+//
+// The numeric values are stored in module files: append only. Room is kept for 4-bit and fp8
+// types, whose rows join this table when they are implemented.
+#ifndef EMBER_BASE_DTYPE_H_
+#define EMBER_BASE_DTYPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace ember {
+
+// name, text, C++ storage type, bits, kind
+#define EMBER_FOR_EACH_DTYPE(row) \
+  row(Bool, "bool", uint8_t, 8, Bool) \
+  row(I8, "i8", int8_t, 8, Signed) \
+  row(I16, "i16", int16_t, 16, Signed) \
+  row(I32, "i32", int32_t, 32, Signed) \
+  row(I64, "i64", int64_t, 64, Signed) \
+  row(U8, "u8", uint8_t, 8, Unsigned) \
+  row(U16, "u16", uint16_t, 16, Unsigned) \
+  row(U32, "u32", uint32_t, 32, Unsigned) \
+  row(U64, "u64", uint64_t, 64, Unsigned) \
+  row(F16, "f16", Float16, 16, Float) \
+  row(BF16, "bf16", BFloat16, 16, Float) \
+  row(F32, "f32", float, 32, Float) \
+  row(F64, "f64", double, 64, Float)
+
+enum class DType : uint8_t {
+#define EMBER_ROW(name, text, storage, bits, kind) k##name,
+  EMBER_FOR_EACH_DTYPE(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+inline constexpr int kDTypeCount = 0
+#define EMBER_ROW(name, text, storage, bits, kind) +1
+    EMBER_FOR_EACH_DTYPE(EMBER_ROW)
+#undef EMBER_ROW
+    ;
+
+enum class DTypeKind : uint8_t { kBool, kSigned, kUnsigned, kFloat };
+
+struct DTypeInfo {
+  std::string_view name;
+  uint8_t bits;
+  DTypeKind kind;
+};
+
+inline constexpr DTypeInfo kDTypeTable[] = {
+#define EMBER_ROW(name, text, storage, bits, kind) {text, bits, DTypeKind::k##kind},
+    EMBER_FOR_EACH_DTYPE(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+constexpr bool IsValidDType(uint8_t raw) { return raw < kDTypeCount; }
+constexpr std::string_view DTypeName(DType type) { return kDTypeTable[static_cast<int>(type)].name; }
+// Bytes of one element.
+constexpr int DTypeByteSize(DType type) { return kDTypeTable[static_cast<int>(type)].bits / 8; }
+constexpr DTypeKind KindOf(DType type) { return kDTypeTable[static_cast<int>(type)].kind; }
+constexpr bool IsFloat(DType type) { return KindOf(type) == DTypeKind::kFloat; }
+constexpr bool IsInteger(DType type) {
+  return KindOf(type) == DTypeKind::kSigned || KindOf(type) == DTypeKind::kUnsigned;
+}
+constexpr bool IsSigned(DType type) { return KindOf(type) == DTypeKind::kSigned; }
+std::optional<DType> DTypeFromName(std::string_view name);
+
+// Storage of the 16-bit float types. Arithmetic is done in float and rounded (to nearest even).
+struct Float16 {
+  uint16_t bits = 0;
+};
+struct BFloat16 {
+  uint16_t bits = 0;
+};
+float ToFloat(Float16 value);
+float ToFloat(BFloat16 value);
+Float16 ToFloat16(float value);
+BFloat16 ToBFloat16(float value);
+// Rounds once from double, where going through float would round twice.
+Float16 ToFloat16(double value);
+BFloat16 ToBFloat16(double value);
+
+}  // namespace ember
+
+#endif  // EMBER_BASE_DTYPE_H_

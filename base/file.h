@@ -1,0 +1,46 @@
+// Files: mapping, reading, writing so that no reader ever sees half a file.
+//
+//   EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open("model.vmfb"));
+//   Parse(file.bytes());   // the bytes live as long as `file`
+//
+// Errors name the path and the system's reason; a missing file is kNotFound.
+#ifndef EMBER_BASE_FILE_H_
+#define EMBER_BASE_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace ember {
+
+// A whole file, mapped read-only and private. Move-only; unmapped when destroyed. Page-aligned. A
+// file that another process truncates meanwhile faults on access, as with every mapping.
+class MappedFile {
+ public:
+  static StatusOr<MappedFile> Open(const std::string& path);
+
+  MappedFile() = default;
+  MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::span<const uint8_t> bytes() const { return {data_, size_}; }
+
+ private:
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+StatusOr<std::string> ReadFile(const std::string& path);
+
+// Writes a temporary file in the same folder, then renames it over `path`: readers see the old or
+// the new content, whole.
+Status WriteFileAtomically(const std::string& path, std::string_view contents);
+
+}  // namespace ember
+
+#endif  // EMBER_BASE_FILE_H_

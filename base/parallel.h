@@ -1,0 +1,50 @@
+// How compute code asks for threads without knowing where they come from: the HAL's CPU driver (or
+// the host application) implements this; code that runs alone uses SerialRunner.
+//
+//   runner.Run(chunk_count, [&](int64_t chunk, int worker) { ... });
+#ifndef EMBER_BASE_PARALLEL_H_
+#define EMBER_BASE_PARALLEL_H_
+
+#include <cstdint>
+#include <type_traits>
+
+namespace ember {
+
+// A reference to a callable, valid during the call it is passed to. No allocation.
+class ChunkFunction {
+ public:
+  template <typename Callable>
+    requires(!std::is_same_v<std::decay_t<Callable>, ChunkFunction>)
+  ChunkFunction(const Callable& callable)
+      : object_(&callable), call_([](const void* object, int64_t chunk, int worker) {
+          (*static_cast<const Callable*>(object))(chunk, worker);
+        }) {}
+  void operator()(int64_t chunk, int worker) const { call_(object_, chunk, worker); }
+
+ private:
+  const void* object_;
+  void (*call_)(const void*, int64_t, int);
+};
+
+class ParallelRunner {
+ public:
+  virtual ~ParallelRunner() = default;
+  // Threads that may call the function at once; workers are numbered below this. At least 1.
+  virtual int worker_count() const = 0;
+  // Calls function(chunk, worker) once for each chunk in [0, chunk_count), on any workers, in any
+  // order; returns when all are done. The caller's thread takes part. Not reentrant from within a
+  // chunk. Concurrent calls from several threads are allowed (they may be serialised).
+  virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
+};
+
+class SerialRunner final : public ParallelRunner {
+ public:
+  int worker_count() const override { return 1; }
+  void Run(int64_t chunk_count, ChunkFunction function) override {
+    for (int64_t chunk = 0; chunk < chunk_count; ++chunk) function(chunk, 0);
+  }
+};
+
+}  // namespace ember
+
+#endif  // EMBER_BASE_PARALLEL_H_

@@ -1,0 +1,122 @@
+// Errors that a user can cause, as values. No exceptions anywhere in the runtime.
+//
+//   StatusOr<Module> Load(std::string_view path);
+//   EMBER_ASSIGN_OR_RETURN(Module module, Load(path));
+//   return InvalidArgumentError("input 'x': expected shape 1x3, found 1x4");
+//
+// A message is one line that names the object, what was expected and what was found. An OK status
+// is one null pointer; only errors allocate. Thread-compatible.
+#ifndef EMBER_BASE_STATUS_H_
+#define EMBER_BASE_STATUS_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+
+namespace ember {
+
+enum class StatusCode : uint8_t {
+  kOk,
+  kInvalidArgument,    // the caller's input is wrong
+  kNotFound,           // a file, symbol or entry does not exist
+  kUnimplemented,      // valid, but not supported (yet); the message says what
+  kDataLoss,           // a file is truncated or corrupt
+  kResourceExhausted,  // a limit or memory
+  kFailedPrecondition,
+  kInternal,  // our bug, reported instead of crashing where a process must live on
+};
+
+std::string_view StatusCodeName(StatusCode code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(StatusCode code, std::string message);
+  Status(const Status& other);
+  Status& operator=(const Status& other);
+  Status(Status&&) noexcept = default;
+  Status& operator=(Status&&) noexcept = default;
+
+  bool ok() const { return state_ == nullptr; }
+  StatusCode code() const { return state_ ? state_->code : StatusCode::kOk; }
+  std::string_view message() const { return state_ ? state_->message : std::string_view(); }
+  // "INVALID_ARGUMENT: message", or "OK".
+  std::string ToString() const;
+  // The same error with "prefix: " before its message; OK stays OK.
+  Status WithContext(std::string_view prefix) const;
+
+ private:
+  struct State {
+    StatusCode code;
+    std::string message;
+  };
+  std::unique_ptr<State> state_;
+};
+
+inline Status OkStatus() { return Status(); }
+Status InvalidArgumentError(std::string message);
+Status NotFoundError(std::string message);
+Status UnimplementedError(std::string message);
+Status DataLossError(std::string message);
+Status ResourceExhaustedError(std::string message);
+Status FailedPreconditionError(std::string message);
+Status InternalError(std::string message);
+
+template <typename T>
+class [[nodiscard]] StatusOr {
+ public:
+  StatusOr(Status status) : status_(std::move(status)) { EMBER_CHECK(!status_.ok()); }
+  StatusOr(T value) : value_(std::move(value)) {}
+  template <typename U>
+    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::decay_t<U>, StatusOr> &&
+             !std::is_same_v<std::decay_t<U>, Status> && !std::is_same_v<std::decay_t<U>, T>)
+  StatusOr(U&& value) : value_(std::forward<U>(value)) {}
+
+  bool ok() const { return value_.has_value(); }
+  const Status& status() const { return status_; }
+  T& value() & {
+    EMBER_CHECK(ok()) << status_.ToString();
+    return *value_;
+  }
+  const T& value() const& {
+    EMBER_CHECK(ok()) << status_.ToString();
+    return *value_;
+  }
+  T&& value() && {
+    EMBER_CHECK(ok()) << status_.ToString();
+    return *std::move(value_);
+  }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+ private:
+  Status status_;
+  std::optional<T> value_;
+};
+
+}  // namespace ember
+
+#define EMBER_STATUS_CONCAT_INNER(x, y) x##y
+#define EMBER_STATUS_CONCAT(x, y) EMBER_STATUS_CONCAT_INNER(x, y)
+
+#define EMBER_RETURN_IF_ERROR(expression) \
+  do { \
+    if (::ember::Status ember_status = (expression); !ember_status.ok()) return ember_status; \
+  } while (false)
+
+#define EMBER_ASSIGN_OR_RETURN(declaration, expression) \
+  EMBER_ASSIGN_OR_RETURN_IMPL(EMBER_STATUS_CONCAT(ember_status_or_, __LINE__), declaration, \
+                              expression)
+#define EMBER_ASSIGN_OR_RETURN_IMPL(status_or, declaration, expression) \
+  auto status_or = (expression); \
+  if (!status_or.ok()) return status_or.status(); \
+  declaration = *std::move(status_or)
+
+#endif  // EMBER_BASE_STATUS_H_
