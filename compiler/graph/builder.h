@@ -1,0 +1,100 @@
+// What a frontend needs to make a graph: one function per operator, convenience compositions, and
+// the knowledge of small integer tensors (shapes as data) that turns exporters' shape arithmetic
+// back into symbolic dims.
+//
+//   GraphBuilder b("mlp");
+//   Value* x = b.Input("x", {DType::kF32, {Dim::Symbol("N"), 4}});
+//   b.SetOrigin("Gemm_0 (Gemm)");
+//   Value* y = b.Relu(b.Add(b.MatMul(x, w), bias));
+//   b.Output("y", y);
+//   StatusOr<Graph> graph = b.Finish();
+//
+// Errors are sticky: after the first one every call returns null and does nothing; Finish (or
+// status()) reports it. So call sites need no checks. Not thread-safe.
+#ifndef EMBER_COMPILER_GRAPH_BUILDER_H_
+#define EMBER_COMPILER_GRAPH_BUILDER_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+#include "compiler/graph/operators.h"
+
+namespace ember::graph {
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::string name) : graph_(std::move(name)) {}
+
+  Value* Input(std::string name, TensorType type);
+  void Output(std::string name, Value* value);
+  // Node name given to the operations made from here on.
+  void SetOrigin(std::string origin) { origin_ = std::move(origin); }
+  const Status& status() const { return status_; }
+  void Fail(Status status);  // keeps the first
+  StatusOr<Graph> Finish();
+
+  // Any operator, by name.
+  Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
+               Attributes attributes = {});
+
+  // Constants.
+  Value* Constant(DType dtype, std::vector<int64_t> shape, ConstantData data);
+  Value* Scalar(double value, DType dtype);
+  Value* Integers(std::span<const int64_t> values);  // i64[k]
+  Value* ShapeValue(const Shape& values);            // i64[k] of expressions
+  Value* DimValue(const Dim& value);                 // i64[]
+  Value* Iota(const Shape& shape, int axis, DType dtype);
+
+  // Elementwise, broadcasting: any row of the instruction table by opcode, and the common ones.
+  Value* Unary(tensor::Opcode opcode, Value* a);
+  Value* Binary(tensor::Opcode opcode, Value* a, Value* b);
+  Value* Add(Value* a, Value* b);
+  Value* Subtract(Value* a, Value* b);
+  Value* Multiply(Value* a, Value* b);
+  Value* Divide(Value* a, Value* b);
+  Value* Maximum(Value* a, Value* b);
+  Value* Minimum(Value* a, Value* b);
+  Value* Select(Value* condition, Value* a, Value* b);
+  Value* Cast(Value* a, DType dtype);
+
+  // Data movement.
+  Value* Reshape(Value* a, const Shape& shape);
+  Value* Transpose(Value* a, std::vector<int64_t> permutation);
+  Value* Broadcast(Value* a, const Shape& shape);
+  Value* Squeeze(Value* a, std::span<const int64_t> axes);
+  Value* Unsqueeze(Value* a, std::span<const int64_t> axes);
+  Value* Slice(Value* a, const Shape& starts, std::vector<int64_t> steps, const Shape& sizes);
+  Value* Pad(Value* a, const Shape& low, const Shape& high, std::string_view mode, Value* value);
+  Value* Concat(std::vector<Value*> values, int axis);
+  Value* Gather(Value* data, Value* indices, int axis);
+
+  // Reductions and contractions. keep: reduced dims stay as 1.
+  Value* Reduce(Value* a, std::string_view combiner, std::vector<int64_t> axes, bool keep);
+  Value* Contract(Value* a, Value* b, std::string_view spec);
+  Value* MatMul(Value* a, Value* b);  // numpy.matmul, with broadcasting of batch dims
+  Value* Softmax(Value* a, int axis);
+  Value* Mean(Value* a, std::vector<int64_t> axes, bool keep);
+
+  // Integer contents of a value where they are known as expressions (constants, shape_value and
+  // arithmetic, slicing, gathering, concatenation … of them), row-major; nullopt if unknown or more
+  // than a few hundred elements. This is how Reshape's target shape and the like are read.
+  std::optional<std::vector<Dim>> IntegerContents(Value* value);
+  // Contents of a constant (after folding of small constant expressions), as doubles; nullopt if
+  // not constant.
+  std::optional<std::vector<double>> ConstantContents(Value* value);
+
+ private:
+  Graph graph_;
+  Status status_;
+  std::string origin_;
+  std::unordered_map<const Value*, std::optional<std::vector<Dim>>> contents_;
+};
+
+}  // namespace ember::graph
+
+#endif  // EMBER_COMPILER_GRAPH_BUILDER_H_

@@ -1,0 +1,175 @@
+// The graph: SSA values typed tensor<dtype, [dims]>, produced by operators; what frontends make and
+// passes rewrite.
+//
+//   graph @mlp(%x: f32[N, 4]) -> (%y) {
+//     %w: f32[4, 2] = constant() {value = dense<...>}
+//     %h: f32[N, 2] = contract(%x, %w) {spec = "ik,kj->ij"}
+//     %zero: f32[] = constant() {value = 0}
+//     %y: f32[N, 2] = maximum(%h, %zero)
+//   }
+//
+// Ownership: a Graph owns its operations, an Operation its results; pointers stay valid until the
+// operation is erased. Operations are kept in an order where definitions come before uses.
+// Thread-compatible.
+#ifndef EMBER_COMPILER_GRAPH_GRAPH_H_
+#define EMBER_COMPILER_GRAPH_GRAPH_H_
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "compiler/graph/dim.h"
+
+namespace ember::graph {
+
+struct OperatorRecord;  // compiler/graph/operators.h
+class Operation;
+class Graph;
+
+struct TensorType {
+  DType dtype = DType::kF32;
+  Shape shape;
+
+  int rank() const { return static_cast<int>(shape.size()); }
+  bool operator==(const TensorType&) const = default;
+};
+
+// Bytes of a constant, shared between copies; row-major, little-endian.
+struct ConstantData {
+  std::shared_ptr<const void> owner;
+  std::span<const uint8_t> bytes;
+
+  static ConstantData Copy(std::span<const uint8_t> bytes);
+};
+
+using Attribute =
+    std::variant<int64_t, double, std::string, DType, std::vector<int64_t>, Shape, ConstantData>;
+
+// A few named attributes, in the order of the operator's declaration.
+class Attributes {
+ public:
+  Attributes() = default;
+  Attributes(std::initializer_list<std::pair<std::string, Attribute>> entries) : entries_(entries) {}
+  const Attribute* Find(std::string_view name) const;
+  void Set(std::string_view name, Attribute value);
+  // Checked access: the verifier has seen that the attribute is there with this type.
+  template <typename T>
+  const T& Get(std::string_view name) const {
+    const Attribute* attribute = Find(name);
+    EMBER_CHECK(attribute != nullptr && std::holds_alternative<T>(*attribute)) << name;
+    return std::get<T>(*attribute);
+  }
+  std::span<const std::pair<std::string, Attribute>> entries() const { return entries_; }
+
+ private:
+  std::vector<std::pair<std::string, Attribute>> entries_;
+};
+
+class Value {
+ public:
+  const TensorType& type() const { return type_; }
+  const Shape& shape() const { return type_.shape; }
+  DType dtype() const { return type_.dtype; }
+  int rank() const { return type_.rank(); }
+  // Null for a graph input.
+  Operation* producer() const { return producer_; }
+  int result_index() const { return result_index_; }
+  // One entry per use as an operand (an operation that uses it twice appears twice).
+  std::span<Operation* const> users() const { return users_; }
+  bool is_graph_output() const { return output_uses_ > 0; }
+  bool unused() const { return users_.empty() && output_uses_ == 0; }
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+ private:
+  friend class Graph;
+  friend class Operation;
+  TensorType type_;
+  std::string name_;  // for people; made unique when printed
+  Operation* producer_ = nullptr;
+  int result_index_ = 0;
+  std::vector<Operation*> users_;
+  int output_uses_ = 0;
+};
+
+class Operation {
+ public:
+  const OperatorRecord& record() const { return *record_; }
+  std::string_view name() const;  // of the operator
+  std::span<Value* const> operands() const { return operands_; }
+  Value* operand(int index) const { return operands_[index]; }
+  int operand_count() const { return static_cast<int>(operands_.size()); }
+  std::span<const std::unique_ptr<Value>> results() const { return results_; }
+  Value* result(int index = 0) const { return results_[index].get(); }
+  const Attributes& attributes() const { return attributes_; }
+  // The model's node this came from, e.g. "Conv_12 (Conv)"; joined with '+' when merged.
+  const std::string& origin() const { return origin_; }
+  void set_origin(std::string origin) { origin_ = std::move(origin); }
+
+ private:
+  friend class Graph;
+  const OperatorRecord* record_ = nullptr;
+  std::vector<Value*> operands_;
+  std::vector<std::unique_ptr<Value>> results_;
+  Attributes attributes_;
+  std::string origin_;
+};
+
+class Graph {
+ public:
+  explicit Graph(std::string name = "main") : name_(std::move(name)) {}
+  Graph(Graph&&) = default;
+  Graph& operator=(Graph&&) = default;
+
+  const std::string& name() const { return name_; }
+  std::span<Value* const> inputs() const { return input_pointers_; }
+  std::span<Value* const> outputs() const { return outputs_; }
+  std::span<const std::string> output_names() const { return output_names_; }
+  // In definition order. Iterate over a copy of the pointers (Operations()) while rewriting.
+  const std::list<std::unique_ptr<Operation>>& operations() const { return operations_; }
+  std::vector<Operation*> Operations() const;
+
+  Value* AddInput(std::string name, TensorType type);
+  // The value is returned under this name. A value may be returned several times.
+  void AddOutput(std::string name, Value* value);
+
+  // Adds an operation at the end (before == nullptr) or before another, with result types inferred.
+  // Errors: wrong operands or attributes, in one line naming the operator and `origin`.
+  StatusOr<Operation*> Add(const OperatorRecord& record, std::vector<Value*> operands,
+                           Attributes attributes, std::string origin,
+                           const Operation* before = nullptr);
+
+  // All uses (operands and graph outputs) of `from` become uses of `to`.
+  void ReplaceAllUses(Value* from, Value* to);
+  // One operand of one operation; types are not inferred again.
+  void SetOperand(Operation* operation, int index, Value* value);
+  void SetOutput(int index, Value* value);
+  // The operation's results must be unused.
+  void Erase(Operation* operation);
+  // Re-infers every result type in order (after inputs or attributes changed).
+  Status InferTypes();
+  // Moves `operation` right before `before`; the caller keeps definitions before uses.
+  void MoveBefore(Operation* operation, const Operation* before);
+  // Pins symbols of dims everywhere (types and attributes), e.g. {"N": 1}.
+  Status SubstituteSymbols(const std::map<std::string, Dim>& replacements);
+
+ private:
+  std::string name_;
+  std::vector<std::unique_ptr<Value>> inputs_;
+  std::vector<Value*> input_pointers_;
+  std::vector<Value*> outputs_;
+  std::vector<std::string> output_names_;
+  std::list<std::unique_ptr<Operation>> operations_;
+};
+
+}  // namespace ember::graph
+
+#endif  // EMBER_COMPILER_GRAPH_GRAPH_H_

@@ -1,0 +1,135 @@
+// What an operator is: one record with its operands, attributes, type inference, definition as
+// tensor expressions, and doc line. Everything that knows operators is driven by the table.
+//
+// Elementwise operators are not written by hand: every arithmetic row of the dispatch instruction
+// table is an operator of the same name (add, exp, less, …), with numpy broadcasting. The others:
+//
+//   constant       {value, dtype, shape}           a tensor known when compiling
+//   shape_value    {values: Shape}                 i64[k] tensor of integer expressions
+//   iota           {shape, axis, dtype}            index along axis
+//   select (c,a,b), cast {dtype}, bitcast {dtype}
+//   reshape {shape}, transpose {permutation}, broadcast {shape}
+//   slice {starts: Shape, steps: ints, sizes: Shape}   element start + i*step; steps may be negative
+//   pad {low: Shape, high: Shape, mode: constant|edge|reflect|wrap}  (x [, scalar value])
+//   concat {axis} (x...)                            one dispatch stage per operand
+//   gather {axis} (data, indices)                   numpy.take; indices already non-negative
+//   gather_elements {axis}, gather_nd {batch_dims}, scatter_elements {axis, update}, scatter_nd {update}
+//   contract {spec: "bik,bkj->bij"} (a, b)          sum of products over labels not in the result
+//   conv {strides, dilations, low: Shape, high: Shape, groups}    x[N, spatial…, C] w[window…, C/g, O]
+//   conv_transpose {strides, dilations, low, high, output_padding, groups}  w[window…, C, O/g]
+//   reduce {combiner: sum|product|minimum|maximum, axes}   dims removed
+//   arg_reduce {mode: maximum|minimum, axis, last: 0|1}    i64, dim removed
+//   reduce_window {combiner, window, strides, dilations, low: Shape, high: Shape}  per dim of x;
+//                                                  positions outside are the combiner's identity
+//
+// Keep the list short: a new operator needs a reason (docs/adding/operator.md).
+#ifndef EMBER_COMPILER_GRAPH_OPERATORS_H_
+#define EMBER_COMPILER_GRAPH_OPERATORS_H_
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+#include "tensor/builder.h"
+
+namespace ember::graph {
+
+// Access to operands inside one stage of a definition. Whether an operand is a buffer or another
+// operator's element (fusion) is not visible here.
+class ElementContext {
+ public:
+  virtual ~ElementContext() = default;
+  virtual const Operation& operation() const = 0;
+  // Element of operand at indices (one per dim, i64), which must be within its shape.
+  virtual tensor::Scalar Load(int operand, std::span<const tensor::Scalar> indices) = 0;
+  // The same, or `otherwise` where any index is outside the operand's shape.
+  virtual tensor::Scalar Pad(int operand, std::span<const tensor::Scalar> indices,
+                             tensor::Scalar otherwise) = 0;
+  // A dimension as an i64 scalar.
+  virtual tensor::Scalar Extent(const Dim& dim) = 0;
+  virtual tensor::Scalar Index(int64_t value) = 0;
+  virtual tensor::Scalar Constant(double value, DType type) = 0;
+  // Exact for 64-bit integers.
+  virtual tensor::Scalar IntegerConstant(int64_t value, DType type) = 0;
+};
+
+// One stage of a definition that is not elementwise.
+class StageContext : public ElementContext {
+ public:
+  virtual tensor::Scalar SpatialAxis(const Dim& extent) = 0;
+  virtual tensor::Scalar ReductionAxis(const Dim& extent) = 0;
+  // Stores to result `result` of the operation at indices. Ends the stage.
+  virtual void Yield(tensor::Scalar value, int result, std::span<const tensor::Scalar> indices,
+                     tensor::Combiner combiner = tensor::Combiner::kNone,
+                     tensor::Update update = tensor::Update::kAssign) = 0;
+  // A fold over (value, initial) pairs; result[i] < 0 means not stored (trailing ones only).
+  struct FoldValue {
+    tensor::Scalar value;
+    tensor::Scalar initial;
+    int result;
+  };
+  virtual void YieldFold(std::span<const FoldValue> values,
+                         std::span<const tensor::Scalar> indices,
+                         const tensor::StageBuilder::Combine& combine) = 0;
+};
+
+class StagesContext {
+ public:
+  virtual ~StagesContext() = default;
+  virtual const Operation& operation() const = 0;
+  virtual StageContext& AddStage() = 0;
+};
+
+// How an operator computes. Exactly one of the two functions is set (none for `constant`).
+struct Definition {
+  // One element of the only result at `indices`: inlined into whatever uses it, or a stage.
+  tensor::Scalar (*element)(ElementContext& context, std::span<const tensor::Scalar> indices) = nullptr;
+  // Stages that store the results.
+  void (*stages)(StagesContext& context) = nullptr;
+};
+
+enum class AttributeKind : uint8_t { kInteger, kFloat, kString, kDType, kIntegers, kShape, kConstant };
+
+struct AttributeSpec {
+  std::string_view name;
+  AttributeKind kind;
+  bool required = true;
+  std::string_view doc;
+};
+
+// What passes may assume about an operator without knowing its name.
+enum class OperatorTrait : uint8_t {
+  kElementwise,  // result[i] depends on operand[i] only (with broadcasting), same for every i
+  kView,         // moves elements, computes nothing: reshape, transpose, broadcast, slice, pad …
+  kReduction,    // has a reduction
+  kContraction,  // sum of products of two operands
+  kOther,
+};
+
+struct OperatorRecord {
+  std::string_view name;
+  std::string_view doc;
+  int minimum_operands = 0;
+  int maximum_operands = 0;  // -1: any number
+  std::span<const AttributeSpec> attributes;
+  OperatorTrait trait = OperatorTrait::kOther;
+  // Result types from operands and attributes; checks all that the definition relies on.
+  StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) = nullptr;
+  Definition definition;
+  // For records generated from the instruction table.
+  bool is_instruction = false;
+  tensor::Opcode opcode = tensor::Opcode::kConstant;
+};
+
+std::span<const OperatorRecord> OperatorTable();
+const OperatorRecord* FindOperator(std::string_view name);
+// Checked: for names written in our own code.
+const OperatorRecord& OperatorNamed(std::string_view name);
+
+// numpy broadcasting of shapes; error names the two dims that do not fit.
+StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
+
+}  // namespace ember::graph
+
+#endif  // EMBER_COMPILER_GRAPH_OPERATORS_H_
