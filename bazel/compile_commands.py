@@ -10,8 +10,8 @@ def bazel(*args):
     return subprocess.run(["bazel", *args], check=True, stdout=subprocess.PIPE).stdout.decode()
 
 
-# Flags of gcc that clang's tools refuse or ignore.
-DROP = {"-fno-canonical-system-headers", "-Wno-free-nonheap-object", "-Wunused-but-set-parameter"}
+# Flags of gcc that clang's tools refuse or ignore; errors are for clang-tidy to choose.
+DROP = {"-fno-canonical-system-headers", "-Wno-free-nonheap-object", "-Wunused-but-set-parameter", "-Werror"}
 
 
 def main():
