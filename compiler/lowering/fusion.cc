@@ -1,0 +1,179 @@
+#include "compiler/lowering/fusion.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include "compiler/graph/operators.h"
+#include "compiler/lowering/stage_summary.h"
+#include "compiler/lowering/storage.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::Operation;
+using graph::OperatorTrait;
+using graph::Shape;
+using graph::Value;
+
+// A dispatch stays small enough to compile, and its buffers few enough to bind.
+constexpr size_t kMaximumOperations = 24;
+// One row of all temporaries must fit a core's cache.
+constexpr int64_t kMaximumRowElements = 64 * 1024;
+// Fewer rows than this leave threads idle; only small work is worth it.
+constexpr int64_t kMinimumRows = 8;
+constexpr int64_t kSmallWork = 32 * 1024;
+
+bool IsWindowed(const Operation& operation) {
+  return operation.record().trait == OperatorTrait::kContraction ||
+         operation.name() == "reduce_window";
+}
+
+class GroupFormer {
+ public:
+  GroupFormer(const graph::Graph& graph, const FusionOptions& options)
+      : graph_(graph), options_(options) {}
+
+  FusionPlan Run() {
+    FusionPlan plan;
+    plan.stored = ChooseStorage(graph_);
+    for (const Operation* operation : graph_.Operations()) {
+      if (operation->results().empty() || !plan.stored.contains(operation->result())) continue;
+      Place(*operation, Summarize(*operation, plan.stored));
+    }
+    for (int group : ExecutionOrder()) plan.groups.push_back({groups_[group].operations});
+    return plan;
+  }
+
+ private:
+  struct Group {
+    std::vector<const Operation*> operations;
+    int depth = 0;  // leading dims on which all members agree
+    Shape shape;    // of the first member; its first `depth` dims are the rows
+    bool windowed = false;
+    std::set<int> producers;  // groups that must run before
+  };
+
+  void Place(const Operation& operation, const StageSummary& summary) {
+    std::set<int> producers;
+    for (const auto& [value, depth] : summary.read_depth) {
+      if (const auto home = home_.find(value); home != home_.end()) producers.insert(home->second);
+    }
+    // The latest producer is tried first: it is the one whose results are still in cache.
+    for (auto it = producers.rbegin(); options_.join_groups && it != producers.rend(); ++it) {
+      if (const int depth = JoinDepth(operation, summary, *it, producers); depth >= 0) {
+        return Join(operation, *it, depth, producers);
+      }
+    }
+    Group group;
+    group.operations = {&operation};
+    group.shape = operation.result()->shape();
+    group.depth = std::min<int>(summary.write_depth, operation.result()->rank());
+    group.windowed = IsWindowed(operation);
+    group.producers = std::move(producers);
+    groups_.push_back(std::move(group));
+    for (const auto& result : operation.results()) home_[result.get()] = last_group();
+  }
+
+  int last_group() const { return static_cast<int>(groups_.size()) - 1; }
+
+  // The row depth of the group with the operation in it, or -1 if it must not join.
+  int JoinDepth(const Operation& operation, const StageSummary& summary, int candidate,
+                const std::set<int>& producers) {
+    const Group& group = groups_[candidate];
+    if (IsWindowed(operation) || group.operations.size() >= kMaximumOperations) return -1;
+    int depth = std::min(group.depth, summary.write_depth);
+    for (const auto& [value, read_depth] : summary.read_depth) {
+      const auto home = home_.find(value);
+      if (home != home_.end() && home->second == candidate) depth = std::min(depth, read_depth);
+    }
+    const Shape& shape = operation.result()->shape();
+    depth = std::min<int>(depth, static_cast<int>(shape.size()));
+    for (int i = 0; i < depth; ++i) {
+      if (shape[i] != group.shape[i]) depth = i;
+    }
+    if (!IsProfitable(operation, group, depth)) return -1;
+    for (int producer : producers) {
+      if (producer != candidate && DependsOn(producer, candidate)) return -1;
+    }
+    return depth;
+  }
+
+  static int64_t RowElements(const Operation& operation, int depth) {
+    int64_t elements = 0;
+    for (const auto& result : operation.results()) {
+      const Shape& shape = result->shape();
+      const auto begin = shape.begin() + std::min<size_t>(depth, shape.size());
+      elements += EstimateElements(Shape(begin, shape.end()));
+    }
+    return elements;
+  }
+
+  static bool IsProfitable(const Operation& operation, const Group& group, int depth) {
+    const int64_t rows =
+        EstimateElements(Shape(group.shape.begin(), group.shape.begin() + depth));
+    int64_t row_elements = RowElements(operation, depth);
+    int64_t work = EstimateElements(operation.result()->shape());
+    for (const Operation* member : group.operations) {
+      row_elements += RowElements(*member, depth);
+      work += EstimateElements(member->result()->shape());
+    }
+    // At full depth nothing is lost: any part of the group can still be split.
+    if (depth == static_cast<int>(group.shape.size()) &&
+        depth == static_cast<int>(operation.result()->rank()) && depth == group.depth) {
+      return true;
+    }
+    if (work <= kSmallWork && !group.windowed) return true;
+    return depth > 0 && rows >= kMinimumRows && row_elements <= kMaximumRowElements;
+  }
+
+  bool DependsOn(int group, int on) const {
+    std::set<int> seen;
+    std::vector<int> stack = {group};
+    while (!stack.empty()) {
+      const int current = stack.back();
+      stack.pop_back();
+      if (current == on) return true;
+      if (!seen.insert(current).second) continue;
+      for (int producer : groups_[current].producers) stack.push_back(producer);
+    }
+    return false;
+  }
+
+  void Join(const Operation& operation, int index, int depth, std::set<int> producers) {
+    Group& group = groups_[index];
+    group.operations.push_back(&operation);
+    group.depth = depth;
+    producers.erase(index);
+    group.producers.merge(producers);
+    for (const auto& result : operation.results()) home_[result.get()] = index;
+  }
+
+  // Producers before users; otherwise as the groups were begun.
+  std::vector<int> ExecutionOrder() const {
+    std::vector<int> order;
+    std::vector<bool> done(groups_.size());
+    const std::function<void(int)> visit = [&](int group) {
+      if (done[group]) return;
+      done[group] = true;
+      for (int producer : groups_[group].producers) visit(producer);
+      order.push_back(group);
+    };
+    for (int group = 0; group < static_cast<int>(groups_.size()); ++group) visit(group);
+    return order;
+  }
+
+  const graph::Graph& graph_;
+  const FusionOptions& options_;
+  std::vector<Group> groups_;
+  std::map<const Value*, int> home_;
+};
+
+}  // namespace
+
+StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph, const FusionOptions& options) {
+  return GroupFormer(graph, options).Run();
+}
+
+}  // namespace ember::compiler

@@ -1,0 +1,50 @@
+// Assembles a program: registers, instructions, integer expressions of dims.
+//
+//   ProgramBuilder b("main");
+//   uint32_t size = b.DimRegister(ByteSize(type));   // emits arithmetic once per expression
+//   uint32_t memory = b.NewBuffer();
+//   b.Emit({vm::ProgramOpcode::kAllocate, memory, size});
+#ifndef EMBER_COMPILER_LOWERING_PROGRAM_BUILDER_H_
+#define EMBER_COMPILER_LOWERING_PROGRAM_BUILDER_H_
+
+#include <map>
+#include <string>
+
+#include "compiler/graph/dim.h"
+#include "vm/format/module_definition.h"
+
+namespace ember::compiler {
+
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(std::string name) { program_.name = std::move(name); }
+
+  void Emit(vm::ProgramInstruction instruction) { program_.instructions.push_back(instruction); }
+  uint32_t NewBuffer() { return program_.buffer_register_count++; }
+  uint32_t NewInteger() { return program_.integer_register_count++; }
+  // Where the value of a symbol comes from; once per symbol.
+  void BindSymbol(const std::string& symbol, uint32_t integer_register) {
+    registers_[graph::Dim::Symbol(symbol).ToString()] = integer_register;
+  }
+  bool IsBound(const std::string& symbol) const {
+    return registers_.contains(graph::Dim::Symbol(symbol).ToString());
+  }
+  // A register holding the expression; instructions are emitted at its first use. All its symbols
+  // must be bound.
+  uint32_t DimRegister(const graph::Dim& dim);
+  // Appends to the operand list; returns the first position.
+  uint32_t AddOperands(const std::vector<uint32_t>& operands);
+  // The number of a symbol in the signature.
+  int64_t SymbolNumber(const std::string& symbol);
+
+  vm::Program& program() { return program_; }
+
+ private:
+  uint32_t IntegerRegister(int64_t value);
+  vm::Program program_;
+  std::map<std::string, uint32_t> registers_;  // text of the expression → register
+};
+
+}  // namespace ember::compiler
+
+#endif  // EMBER_COMPILER_LOWERING_PROGRAM_BUILDER_H_

@@ -1,0 +1,191 @@
+#include "compiler/lowering/storage.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "compiler/graph/operators.h"
+#include "compiler/lowering/group_builder.h"
+#include "compiler/passes/constant_value.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::Dim;
+using graph::Operation;
+using graph::OperatorTrait;
+using graph::Value;
+
+// Longer inlined expressions are cut: they save little and make slow strips.
+constexpr int kMaximumInlinedOperations = 24;
+
+// Index arithmetic only. A gather also loads its indices, so it counts as work.
+bool IsView(const Operation& operation) {
+  return operation.record().trait == OperatorTrait::kView && operation.name().substr(0, 6) != "gather";
+}
+
+bool IsElement(const Operation& operation) {
+  return operation.record().definition.element != nullptr;
+}
+
+// Reads of the operand that are not one pass in some order: several windows see an element, or a
+// contraction reads it once per block.
+bool ReadsRepeatedly(const Operation& user, int operand) {
+  const std::string_view name = user.name();
+  if (user.record().trait == OperatorTrait::kContraction) return true;
+  if (name == "reduce_window") {
+    for (int64_t extent : user.attributes().Get<std::vector<int64_t>>("window")) {
+      if (extent > 1) return true;
+    }
+    return false;
+  }
+  // Data-dependent reads: an element may be read any number of times.
+  if (name.substr(0, 6) == "gather" || name.substr(0, 7) == "scatter") return operand == 0;
+  // A guarded read evaluates the operand outside its extents.
+  return name == "pad";
+}
+
+// True if a reshape keeps every dim but those of extent 1, so that indices stay simple.
+bool ChangesOnlyUnitDims(const Operation& reshape) {
+  graph::Shape from, to;
+  for (const Dim& dim : reshape.operand(0)->shape()) {
+    if (dim != Dim(1)) from.push_back(dim);
+  }
+  for (const Dim& dim : reshape.result()->shape()) {
+    if (dim != Dim(1)) to.push_back(dim);
+  }
+  return from == to;
+}
+
+class StorageChooser {
+ public:
+  explicit StorageChooser(const graph::Graph& graph) : graph_(graph) {}
+
+  std::set<const Value*> Run() {
+    // Users are seen before producers, so that what a user became is known.
+    std::vector<Operation*> operations = graph_.Operations();
+    for (auto it = operations.rbegin(); it != operations.rend(); ++it) Choose(**it);
+    LimitExpressions(operations);
+    return std::move(stored_);
+  }
+
+ private:
+  void Choose(const Operation& operation) {
+    if (operation.name() == "constant") return;
+    if (operation.name() == "reshape") {
+      // Where the reshape's memory is needed, its source's is.
+      const Value* result = operation.result();
+      const bool needed = result->is_graph_output() || forced_.contains(result) ||
+                          !ChangesOnlyUnitDims(operation);
+      if (needed) forced_.insert(operation.operand(0));
+      return;
+    }
+    bool store = !IsElement(operation);
+    for (const auto& result : operation.results()) {
+      store |= result->is_graph_output() || forced_.contains(result.get());
+    }
+    if (!store && operation.operand_count() > 0) {
+      // A pad inside a window's own guard would be tested element by element.
+      if (operation.name() == "pad") store = UsesOf(operation.result()).repeated;
+      else if (!IsView(operation)) store = WouldRepeatWork(operation);
+    }
+    if (!store) return;
+    for (const auto& result : operation.results()) stored_.insert(result.get());
+  }
+
+  struct Uses {
+    int count = 0;          // final uses, looking through inlined operations
+    bool repeated = false;  // one of them reads elements more than once
+    int64_t reads = 0;      // largest number of elements that one use reads
+  };
+
+  Uses UsesOf(const Value* value) {
+    Uses uses;
+    const std::set<const Operation*> users(value->users().begin(), value->users().end());
+    for (const Operation* user : users) {
+      // Several operands of one user see one computed value: expressions are built once.
+      Uses by_user;
+      for (int i = 0; i < user->operand_count(); ++i) {
+        if (user->operand(i) != value) continue;
+        const Uses use = UseBy(*user, i);
+        by_user = {std::max(by_user.count, use.count), by_user.repeated || use.repeated,
+                   std::max(by_user.reads, use.reads)};
+      }
+      uses = {uses.count + by_user.count, uses.repeated || by_user.repeated,
+              std::max(uses.reads, by_user.reads)};
+    }
+    return uses;
+  }
+
+  Uses UseBy(const Operation& user, int operand) {
+    if (ReadsRepeatedly(user, operand)) return {1, true, 0};
+    int64_t reads = EstimateElements(user.result()->shape());
+    if (user.record().trait == OperatorTrait::kReduction || user.name() == "concat") {
+      reads = EstimateElements(user.operand(operand)->shape());
+    }
+    const bool inlined = IsElement(user) && !stored_.contains(user.result());
+    if (!inlined) return {1, false, reads};
+    Uses uses = UsesOf(user.result());
+    uses.reads = std::max(uses.reads, reads);
+    return uses;
+  }
+
+  bool WouldRepeatWork(const Operation& operation) {
+    const Value* result = operation.result();
+    const int64_t elements = EstimateElements(result->shape());
+    if (elements == 1) return false;  // computed once per row at most
+    const Uses uses = UsesOf(result);
+    return uses.count > 1 || uses.repeated || uses.reads > elements;
+  }
+
+  // Stores the middle of expressions that grew too long.
+  void LimitExpressions(const std::vector<Operation*>& operations) {
+    std::map<const Value*, int> sizes;
+    for (const Operation* operation : operations) {
+      if (!IsElement(*operation) || operation->name() == "reshape") continue;
+      int size = IsView(*operation) ? 0 : 1;
+      for (const Value* operand : operation->operands()) {
+        const Value* source = operand;
+        while (source->producer() != nullptr && source->producer()->name() == "reshape" &&
+               !stored_.contains(source)) {
+          source = source->producer()->operand(0);
+        }
+        if (!stored_.contains(source)) size += sizes[source];
+      }
+      if (size > kMaximumInlinedOperations) {
+        stored_.insert(operation->result());
+      }
+      sizes[operation->result()] = size > kMaximumInlinedOperations ? 0 : size;
+    }
+  }
+
+  const graph::Graph& graph_;
+  std::set<const Value*> stored_;
+  std::set<const Value*> forced_;
+};
+
+}  // namespace
+
+int64_t EstimateElements(const graph::Shape& shape, int64_t symbol_extent) {
+  constexpr int64_t kLarge = int64_t{1} << 40;
+  int64_t elements = 1;
+  for (const Dim& dim : shape) {
+    int64_t extent = symbol_extent;
+    if (dim.is_constant()) {
+      extent = dim.constant();
+    } else {
+      std::map<std::string, int64_t> bindings;
+      for (const std::string& symbol : dim.Symbols()) bindings[symbol] = symbol_extent;
+      if (StatusOr<int64_t> value = dim.Evaluate(bindings); value.ok()) extent = *value;
+    }
+    elements = std::min(kLarge, elements * std::min(kLarge, std::max<int64_t>(extent, 0)));
+    if (elements >= kLarge) return kLarge;
+  }
+  return elements;
+}
+
+std::set<const Value*> ChooseStorage(const graph::Graph& graph) {
+  return StorageChooser(graph).Run();
+}
+
+}  // namespace ember::compiler

@@ -1,0 +1,89 @@
+#include "compiler/passes/eliminate.h"
+
+#include <cstring>
+#include <unordered_map>
+
+#include "compiler/graph/operators.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::Attribute;
+using graph::ConstantData;
+using graph::Graph;
+using graph::Operation;
+
+// A key equal for operations that compute the same. Constants' bytes are represented by a hash and
+// compared in full by SameConstants.
+std::string KeyOf(const Operation& operation) {
+  std::string key(operation.name());
+  for (const graph::Value* operand : operation.operands()) {
+    key += '|';
+    key += std::to_string(reinterpret_cast<uintptr_t>(operand));
+  }
+  for (const auto& [name, attribute] : operation.attributes().entries()) {
+    key += ';' + name + '=';
+    struct Visitor {
+      std::string& key;
+      void operator()(int64_t value) const { key += std::to_string(value); }
+      void operator()(double value) const {
+        char bytes[sizeof value];
+        std::memcpy(bytes, &value, sizeof value);
+        key.append(bytes, sizeof value);
+      }
+      void operator()(const std::string& value) const { key += value; }
+      void operator()(DType value) const { key += DTypeName(value); }
+      void operator()(const std::vector<int64_t>& values) const {
+        for (int64_t value : values) key += std::to_string(value) + ',';
+      }
+      void operator()(const graph::Shape& shape) const { key += graph::ShapeToString(shape); }
+      void operator()(const ConstantData& data) const {
+        key += std::to_string(std::hash<std::string_view>()(std::string_view(
+            reinterpret_cast<const char*>(data.bytes.data()), data.bytes.size())));
+      }
+    };
+    std::visit(Visitor{key}, attribute);
+  }
+  return key;
+}
+
+bool SameConstants(const Operation& a, const Operation& b) {
+  for (const auto& [name, attribute] : a.attributes().entries()) {
+    const auto* mine = std::get_if<ConstantData>(&attribute);
+    if (mine == nullptr) continue;
+    const auto& theirs = b.attributes().Get<ConstantData>(name);
+    if (mine->bytes.size() != theirs.bytes.size() ||
+        !std::equal(mine->bytes.begin(), mine->bytes.end(), theirs.bytes.begin())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Status EliminateCommonSubexpressions(Graph& graph) {
+  std::unordered_map<std::string, Operation*> seen;
+  for (Operation* operation : graph.Operations()) {
+    auto [entry, inserted] = seen.emplace(KeyOf(*operation), operation);
+    if (inserted || !SameConstants(*operation, *entry->second)) continue;
+    for (size_t i = 0; i < operation->results().size(); ++i) {
+      graph.ReplaceAllUses(operation->result(static_cast<int>(i)),
+                           entry->second->result(static_cast<int>(i)));
+    }
+    graph.Erase(operation);
+  }
+  return OkStatus();
+}
+
+Status EliminateDeadCode(Graph& graph) {
+  std::vector<Operation*> operations = graph.Operations();
+  for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
+    bool used = false;
+    for (const auto& result : (*it)->results()) used |= !result->unused();
+    if (!used) graph.Erase(*it);
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::compiler

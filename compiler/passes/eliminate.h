@@ -1,0 +1,22 @@
+// Common subexpression and dead code elimination.
+//
+//   %a = add(%x, %y)           %a = add(%x, %y)
+//   %b = add(%x, %y)     →     %c = multiply(%a, %a)
+//   %c = multiply(%a, %b)
+//   %d = exp(%x)  (unused)
+#ifndef EMBER_COMPILER_PASSES_ELIMINATE_H_
+#define EMBER_COMPILER_PASSES_ELIMINATE_H_
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+
+namespace ember::compiler {
+
+// Merges operations with equal operator, operands and attributes.
+Status EliminateCommonSubexpressions(graph::Graph& graph);
+// Removes operations none of whose results is used.
+Status EliminateDeadCode(graph::Graph& graph);
+
+}  // namespace ember::compiler
+
+#endif  // EMBER_COMPILER_PASSES_ELIMINATE_H_

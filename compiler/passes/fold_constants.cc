@@ -1,0 +1,94 @@
+#include "compiler/passes/fold_constants.h"
+
+#include <cstring>
+#include <memory>
+
+#include "base/parallel.h"
+#include "compiler/graph/operation_dispatch.h"
+#include "compiler/graph/operators.h"
+#include "vm/interpreter/plan.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::ConstantData;
+using graph::Operation;
+using graph::TensorType;
+
+// Folding may enlarge the module by at most this much per operation.
+constexpr int64_t kFreeGrowthBytes = 64 * 1024;
+
+int64_t ByteSize(const TensorType& type) {
+  return ElementCount(type.shape).constant() * DTypeByteSize(type.dtype);
+}
+
+bool IsConstantOperation(const Operation* operation) {
+  return operation != nullptr && operation->name() == "constant";
+}
+
+bool ShouldFold(const Operation& operation) {
+  if (IsConstantOperation(&operation)) return false;
+  int64_t operand_bytes = 0;
+  for (const graph::Value* operand : operation.operands()) {
+    if (!IsConstantOperation(operand->producer())) return false;
+    operand_bytes += ByteSize(operand->type());
+  }
+  int64_t result_bytes = 0;
+  for (const auto& result : operation.results()) {
+    if (!IsConstant(result->shape())) return false;
+    result_bytes += ByteSize(result->type());
+  }
+  return result_bytes <= 2 * operand_bytes + kFreeGrowthBytes;
+}
+
+// Runs the definition; returns one buffer per result.
+StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
+  EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch, graph::DispatchOf(operation));
+  if (!dispatch.parameters.empty()) return UnimplementedError("symbolic");
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Plan> plan, vm::Plan::Make(dispatch, {}, {}));
+  std::vector<void*> buffers;
+  for (const graph::Value* operand : operation.operands()) {
+    const auto& data = operand->producer()->attributes().Get<ConstantData>("value");
+    buffers.push_back(const_cast<uint8_t*>(data.bytes.data()));
+  }
+  std::vector<ConstantData> values;
+  for (const auto& result : operation.results()) {
+    const int64_t bytes = ByteSize(result->type());
+    std::shared_ptr<uint8_t[]> storage(
+        new (std::align_val_t(64)) uint8_t[static_cast<size_t>(std::max<int64_t>(bytes, 1))](),
+        [](uint8_t* p) { ::operator delete[](p, std::align_val_t(64)); });
+    buffers.push_back(storage.get());
+    values.push_back({storage, {storage.get(), static_cast<size_t>(bytes)}});
+  }
+  SerialRunner runner;
+  EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
+  return values;
+}
+
+}  // namespace
+
+Status FoldConstants(graph::Graph& graph) {
+  for (Operation* operation : graph.Operations()) {
+    if (!ShouldFold(*operation)) continue;
+    StatusOr<std::vector<ConstantData>> values = Evaluate(*operation);
+    if (!values.ok()) {
+      // An index out of range in a constant gather is the model's error: it must fail when run, not
+      // when compiled, as another path may be taken.
+      continue;
+    }
+    for (size_t i = 0; i < values->size(); ++i) {
+      graph::Value* result = operation->result(static_cast<int>(i));
+      EMBER_ASSIGN_OR_RETURN(
+          Operation * constant,
+          graph.Add(graph::OperatorNamed("constant"), {},
+                    {{"value", (*values)[i]}, {"dtype", result->dtype()}, {"shape", result->shape()}},
+                    operation->origin(), operation));
+      constant->result()->set_name(result->name());
+      graph.ReplaceAllUses(result, constant->result());
+    }
+    graph.Erase(operation);
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::compiler

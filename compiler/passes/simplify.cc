@@ -1,0 +1,107 @@
+#include "compiler/passes/simplify.h"
+
+#include <cmath>
+
+#include "compiler/graph/operators.h"
+#include "compiler/passes/constant_value.h"
+#include "compiler/passes/permutation.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::Dim;
+using graph::Graph;
+using graph::Operation;
+using graph::Shape;
+using graph::Value;
+
+bool SameType(const Value* a, const Value* b) { return a->type() == b->type(); }
+
+// x op c where c is the neutral element: x, if no broadcasting happens.
+Value* NeutralOperand(const Operation& operation) {
+  const std::string_view name = operation.name();
+  const Value* result = operation.result();
+  const auto neutral = [&](int index, double value, bool exact_sign) {
+    const std::optional<double> constant = UniformConstant(operation.operand(index));
+    return constant.has_value() && *constant == value &&
+           (!exact_sign || std::signbit(*constant) == std::signbit(value)) &&
+           SameType(operation.operand(1 - index), result);
+  };
+  const bool is_float = IsFloat(result->dtype());
+  if (name == "add") {
+    const double zero = is_float ? -0.0 : 0.0;
+    if (neutral(1, zero, is_float)) return operation.operand(0);
+    if (neutral(0, zero, is_float)) return operation.operand(1);
+  }
+  if (name == "subtract" && neutral(1, 0.0, is_float)) return operation.operand(0);
+  if (name == "multiply") {
+    if (neutral(1, 1.0, false)) return operation.operand(0);
+    if (neutral(0, 1.0, false)) return operation.operand(1);
+  }
+  if (name == "divide" && neutral(1, 1.0, false)) return operation.operand(0);
+  return nullptr;
+}
+
+bool IsZero(const Shape& shape) {
+  for (const Dim& dim : shape) {
+    if (dim != Dim(0)) return false;
+  }
+  return true;
+}
+
+// The value that already is the operation's result, or null.
+Value* Existing(const Operation& operation) {
+  const std::string_view name = operation.name();
+  if (operation.operand_count() == 0 || operation.results().size() != 1) return nullptr;
+  Value* first = operation.operand(0);
+  const bool same_type = SameType(first, operation.result());
+  if (name == "reshape" || name == "broadcast" || name == "cast" || name == "bitcast") {
+    return same_type ? first : nullptr;
+  }
+  if (name == "transpose") {
+    return IsIdentity(operation.attributes().Get<Permutation>("permutation")) ? first : nullptr;
+  }
+  if (name == "slice") {
+    for (int64_t step : operation.attributes().Get<std::vector<int64_t>>("steps")) {
+      if (step != 1) return nullptr;
+    }
+    return same_type && IsZero(operation.attributes().Get<Shape>("starts")) ? first : nullptr;
+  }
+  if (name == "pad") {
+    return IsZero(operation.attributes().Get<Shape>("low")) &&
+                   IsZero(operation.attributes().Get<Shape>("high"))
+               ? first
+               : nullptr;
+  }
+  if (name == "concat") return operation.operand_count() == 1 ? first : nullptr;
+  if (name == "reduce") {
+    return operation.attributes().Get<std::vector<int64_t>>("axes").empty() && same_type ? first
+                                                                                         : nullptr;
+  }
+  if (operation.operand_count() == 2) return NeutralOperand(operation);
+  return nullptr;
+}
+
+}  // namespace
+
+Status Simplify(Graph& graph) {
+  for (Operation* operation : graph.Operations()) {
+    if (Value* existing = Existing(*operation)) {
+      graph.ReplaceAllUses(operation->result(), existing);
+      graph.Erase(operation);
+      continue;
+    }
+    // reshape(reshape(x)) and the like: only the last shape matters.
+    const std::string_view name = operation->name();
+    if (name == "reshape" || name == "broadcast") {
+      Operation* inner = operation->operand(0)->producer();
+      if (inner != nullptr && inner->name() == name &&
+          (name == "reshape" || inner->result()->rank() == inner->operand(0)->rank())) {
+        graph.SetOperand(operation, 0, inner->operand(0));
+      }
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::compiler

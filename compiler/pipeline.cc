@@ -1,0 +1,71 @@
+#include "compiler/pipeline.h"
+
+#include <chrono>
+
+#include "compiler/graph/text.h"
+#include "compiler/graph/verifier.h"
+#include "compiler/passes/eliminate.h"
+#include "compiler/passes/fold_constants.h"
+#include "compiler/passes/fold_pads.h"
+#include "compiler/passes/fold_scales.h"
+#include "compiler/passes/simplify.h"
+#include "compiler/passes/sink_transposes.h"
+
+namespace ember::compiler {
+namespace {
+
+constexpr Pass kPipeline[] = {
+    {"simplify", "drops operations that compute nothing", Simplify},
+    {"fold-constants", "computes operations on constants by running their definition",
+     FoldConstants},
+    // Before transposes move: equal transposes of one value are then seen as one.
+    {"eliminate-common-subexpressions", "merges equal operations", EliminateCommonSubexpressions},
+    {"sink-transposes", "moves transposes down until they cancel: channels-last throughout",
+     SinkTransposes},
+    {"simplify", "what the moved transposes left", Simplify},
+    // The weights' own transposes; fold-scales looks for constant weights.
+    {"fold-constants", "constants that were transposed", FoldConstants},
+    {"fold-pads", "zero pads become the padding of convolutions and windows", FoldPads},
+    {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
+    {"fold-constants", "scaled weights and biases", FoldConstants},
+    {"simplify", "what folding left", Simplify},
+    {"eliminate-common-subexpressions", "merges equal operations", EliminateCommonSubexpressions},
+    {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
+};
+
+}  // namespace
+
+std::span<const Pass> GraphPipeline() { return kPipeline; }
+
+Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto dumps = [&](std::string_view name) {
+    return options.dump && (options.dump_after == "all" || options.dump_after == name);
+  };
+  std::string before = options.dump && !options.dump_after.empty() ? Print(graph) : std::string();
+  if (dumps("import")) options.dump("import", 0, before);
+  int number = 0;
+  for (const Pass& pass : kPipeline) {
+    ++number;
+    if (options.disabled_passes.contains(std::string(pass.name))) continue;
+    const Clock::time_point start = Clock::now();
+    if (Status status = pass.run(graph); !status.ok()) {
+      return status.WithContext("pass " + std::string(pass.name));
+    }
+    const double milliseconds =
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    if (Status status = graph::Verify(graph); !status.ok()) {
+      return InternalError("after pass " + std::string(pass.name) + ": " +
+                           std::string(status.message()));
+    }
+    if (options.timing) options.timing(pass.name, milliseconds);
+    if (options.dump && !options.dump_after.empty()) {
+      std::string after = Print(graph);
+      if (dumps(pass.name)) options.dump(pass.name, number, after == before ? "(unchanged)" : after);
+      before = std::move(after);
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::compiler
