@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/status.h"
-#include "compiler/compile.h"
+#include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
 #include "compiler/passes/pass.h"
 
