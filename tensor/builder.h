@@ -11,7 +11,10 @@
 //   Dispatch dispatch = b.Finish();   // verified by a check: a wrong dispatch is our bug
 //
 // Buffers may be added in any order; Finish() sorts them into inputs, outputs, temporaries (stable)
-// and removes unused parameters' and header instructions' gaps (unused instructions are dropped).
+// and drops unused instructions and unused parameters (find parameters by name afterwards). What
+// depends on parameters and constants only is computed in the header, wherever it was written.
+// Names become identifiers where they are not, and unique: other characters turn into '_'. Only
+// names of parameters must be identifiers from the start (IsPlainName of tensor/names.h).
 // Not thread-safe.
 #ifndef EMBER_TENSOR_BUILDER_H_
 #define EMBER_TENSOR_BUILDER_H_
@@ -54,12 +57,15 @@ class Scalar {
   // Comparisons make bool scalars.
   friend Scalar operator<(Scalar a, Scalar b);
   friend Scalar operator<=(Scalar a, Scalar b);
+  friend Scalar operator>(Scalar a, Scalar b) { return b < a; }
+  friend Scalar operator>=(Scalar a, Scalar b) { return b <= a; }
   friend Scalar operator==(Scalar a, Scalar b);
   friend Scalar operator!=(Scalar a, Scalar b);
 
  private:
   friend class DispatchBuilder;
   friend class StageBuilder;
+  friend Scalar ConstantLike(Scalar, int64_t);
   Scalar(DispatchBuilder* builder, int scope, uint32_t id, DType type)
       : builder_(builder), scope_(scope), id_(id), type_(type) {}
   DispatchBuilder* builder_ = nullptr;
@@ -68,6 +74,8 @@ class Scalar {
   DType type_ = DType::kI64;
 };
 
+// The integer as a constant of a's type, for use with a.
+Scalar ConstantLike(Scalar a, int64_t value);
 // Any unary, classifying, binary or comparing instruction.
 Scalar Unary(Opcode opcode, Scalar a);
 Scalar Binary(Opcode opcode, Scalar a, Scalar b);
@@ -92,7 +100,7 @@ class StageBuilder {
   Scalar SpatialAxis(std::string_view name, Scalar extent);
   Scalar ReductionAxis(std::string_view name, Scalar extent);
 
-  // Constants. Index is an i64. Value converts to `type` as the Cast instruction does.
+  // Constants. Index is an i64. The others convert to `type` as the Cast instruction does.
   Scalar Index(int64_t value);
   Scalar Value(double value, DType type);
   Scalar IntegerValue(int64_t value, DType type);
@@ -104,11 +112,13 @@ class StageBuilder {
   // Ends the stage: stores value (combined over the reduction axes) at the indices.
   void Yield(Scalar value, int buffer, std::span<const Scalar> indices,
              Combiner combiner = Combiner::kNone, Update update = Update::kAssign);
+  // Without reduction axes the combiner does not matter: the value is stored as it is.
   // More results of a kNone stage: call YieldMore after Yield.
   void YieldMore(Scalar value, int buffer, std::span<const Scalar> indices,
                  Update update = Update::kAssign);
-  // A fold. combine(accumulators, elements) returns the next accumulators; stores[i] receives the
-  // final accumulator i; a negative buffer number means that it is not stored (only trailing ones).
+  // A fold. combine(accumulators, elements) returns the next accumulators, made of these, constants
+  // and header values only (pass what else it needs, such as the axis, as an element). Result i
+  // stores the final accumulator i; a negative buffer number: not stored (only trailing ones).
   struct FoldResult {
     Scalar value;
     Scalar initial;
@@ -152,12 +162,14 @@ class DispatchBuilder {
  private:
   friend class Scalar;
   friend class StageBuilder;
+  friend Scalar ConstantLike(Scalar, int64_t);
   friend Scalar Unary(Opcode, Scalar);
   friend Scalar Binary(Opcode, Scalar, Scalar);
   friend Scalar Select(Scalar, Scalar, Scalar);
   friend Scalar Cast(Scalar, DType);
   friend Scalar Bitcast(Scalar, DType);
   struct Implementation;
+  static Scalar Apply(Opcode opcode, DType type, std::initializer_list<Scalar> operands);
   std::unique_ptr<Implementation> implementation_;
 };
 

@@ -1,0 +1,59 @@
+// A dispatch in the making: expressions still in the pool, in any order. Internal to the builder and
+// the parser, which fill a draft and assemble it into the canonical flat form.
+#ifndef EMBER_TENSOR_DRAFT_H_
+#define EMBER_TENSOR_DRAFT_H_
+
+#include <string>
+#include <vector>
+
+#include "tensor/dispatch.h"
+#include "tensor/expression_pool.h"
+
+namespace ember::tensor {
+
+struct DraftBuffer {
+  std::string name;
+  DType type = DType::kF32;
+  BufferKind kind = BufferKind::kInput;
+  std::vector<NodeId> extents;
+};
+
+struct DraftAxis {
+  std::string name;
+  NodeId extent = 0;
+};
+
+struct DraftStore {
+  uint32_t buffer = 0;
+  std::vector<NodeId> indices;
+  Update update = Update::kAssign;
+};
+
+struct DraftStage {
+  std::vector<DraftAxis> spatial;
+  std::vector<DraftAxis> reduction;
+  Combiner combiner = Combiner::kNone;
+  std::vector<NodeId> values;
+  std::vector<NodeId> initial;  // kFold
+  std::vector<NodeId> results;  // kFold
+  std::vector<DraftStore> stores;
+};
+
+struct Draft {
+  std::string name;
+  std::vector<std::string> parameters;
+  std::vector<DraftBuffer> buffers;
+  std::vector<DraftStage> stages;
+  ExpressionPool pool;
+};
+
+// Canonical form. Buffers: inputs, outputs, temporaries. Header: everything that only parameters and
+// constants enter, except constants that stages use directly, which each stage has for itself.
+// Instructions in post-order of first use: buffer extents, axis extents, then per stage store
+// indices, values, initial values and results of the fold. Unused ones and unused parameters drop.
+// The same draft always gives the same dispatch; equal drafts written in another order too.
+Dispatch Assemble(const Draft& draft);
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_DRAFT_H_

@@ -1,0 +1,61 @@
+// The scalar expressions of a dispatch while it is being built: hash-consed nodes of all stages and
+// the header in one pool. Internal to the builder.
+//
+//   ExpressionPool pool;
+//   NodeId two = pool.Constant(2, DType::kI64);
+//   NodeId same = pool.Constant(2, DType::kI64);   // two == same
+//
+// A node's scope is the stage it belongs to: 0 for what only constants and parameters enter (it will
+// be computed in the header), k for stage k - 1. Nodes of two stages cannot meet (a check).
+// Not thread-safe.
+#ifndef EMBER_TENSOR_EXPRESSION_POOL_H_
+#define EMBER_TENSOR_EXPRESSION_POOL_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "tensor/dispatch.h"
+#include "tensor/interval.h"
+
+namespace ember::tensor {
+
+using NodeId = uint32_t;
+
+struct Node {
+  Opcode opcode = Opcode::kConstant;
+  DType type = DType::kI64;
+  int scope = 0;
+  uint32_t buffer = 0;  // Load, Pad
+  uint64_t immediate = 0;
+  // Load: indices; Pad: indices, then the default; Axis: its extent, which bounds its range.
+  std::vector<NodeId> operands;
+  Interval range;                // of i64 values; full for other types
+};
+
+class ExpressionPool {
+ public:
+  const Node& operator[](NodeId id) const { return nodes_[id]; }
+
+  NodeId Constant(uint64_t bits, DType type);
+  // An existing equal node, or a new one. The scope is the operands', or `scope` if that is larger.
+  NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands, uint64_t immediate = 0,
+                int scope = 0, uint32_t buffer = 0);
+  bool IsConstant(NodeId id) const { return nodes_[id].opcode == Opcode::kConstant; }
+  // The value of an integer or bool constant.
+  std::optional<int64_t> IntegerConstant(NodeId id) const;
+
+ private:
+  bool Matches(NodeId id, const Node& node) const;
+  Interval RangeOf(const Node& node) const;
+
+  std::deque<Node> nodes_;  // references stay valid while nodes are added
+  std::unordered_multimap<uint64_t, NodeId> by_hash_;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_EXPRESSION_POOL_H_

@@ -1,0 +1,42 @@
+// i64 sums as a list of terms: coefficient * node + ... + constant, and their simplification.
+// Internal to the builder.
+#ifndef EMBER_TENSOR_LINEAR_H_
+#define EMBER_TENSOR_LINEAR_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tensor/expression_pool.h"
+
+namespace ember::tensor {
+
+struct LinearTerm {
+  NodeId node;
+  int64_t coefficient;
+};
+
+// Coefficients and constant are modulo 2^64, as the arithmetic is.
+struct LinearSum {
+  std::vector<LinearTerm> terms;  // no node twice, no zero coefficient
+  int64_t constant = 0;
+};
+
+// Splits sums, differences and products by constants. nullopt for sums too long to be worth it.
+std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node);
+void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
+
+// The sum as an expression, in one canonical form; x floordiv c * c + x mod c becomes x.
+NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
+
+// The range of the exact (unwrapped) sum; full if it may not fit, so anything else means that the
+// wrapped value is the exact one.
+Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum);
+
+// x floordiv divisor and x mod divisor, for a positive constant.
+NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor);
+NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor);
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_LINEAR_H_

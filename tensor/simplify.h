@@ -1,0 +1,48 @@
+// Makes expressions in their simplest form: folds constants and rewrites integer index arithmetic.
+// Internal to the builder.
+//
+//   (x + 1) + 2         -> x + 3            x * 0               -> 0
+//   (i * 64 + j) floordiv 64 -> i           (i * 64 + j) mod 64 -> j      for j in 0..63
+//   (x floordiv 4) * 4 + x mod 4 -> x       pad in bounds       -> load
+//
+// Every rule keeps the value exactly, wrapping and NaN included; rules about division apply only where
+// ranges prove that nothing wraps. Floats fold only where the result is exact or correctly rounded
+// by definition (not exp and the like, which back ends may compute differently in the last place).
+#ifndef EMBER_TENSOR_SIMPLIFY_H_
+#define EMBER_TENSOR_SIMPLIFY_H_
+
+#include <span>
+
+#include "tensor/expression_pool.h"
+
+namespace ember::tensor {
+
+class Simplifier {
+ public:
+  explicit Simplifier(ExpressionPool& pool) : pool_(pool) {}
+
+  // A node with the value of the instruction. Operands have the types that the opcode wants.
+  NodeId Make(Opcode opcode, DType type, std::span<const NodeId> operands);
+
+  // True if 0 <= index < extent for sure. extent is an i64 node of the header.
+  bool ProvablyInBounds(NodeId index, NodeId extent) const;
+
+ private:
+  NodeId Unary(Opcode opcode, DType type, NodeId a);
+  NodeId Binary(Opcode opcode, DType type, NodeId a, NodeId b);
+  NodeId IntegerBinary(Opcode opcode, DType type, NodeId a, NodeId b);
+  NodeId FloatBinary(Opcode opcode, DType type, NodeId a, NodeId b);
+  NodeId Compare(Opcode opcode, NodeId a, NodeId b);
+  NodeId Conversion(Opcode opcode, DType type, NodeId a);
+  NodeId Product(DType type, NodeId a, NodeId b);
+  bool FoldsToConstant(Opcode opcode, std::span<const NodeId> operands) const;
+  NodeId Fold(Opcode opcode, DType type, std::span<const NodeId> operands);
+  NodeId Raw(Opcode opcode, DType type, NodeId a, NodeId b);
+  NodeId Integer(int64_t value, DType type);
+
+  ExpressionPool& pool_;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_SIMPLIFY_H_
