@@ -3,12 +3,17 @@
 //
 //   Dim n = Dim::Symbol("N");
 //   (n * 2 + 1 - n).ToString() == "N + 1"
+//   FloorDivide(n * 6 + 3, 3) == n * 2 + 1
 //
 // Canonical form: a sum of products with integer coefficients, over atoms that are symbols or
-// floordiv / mod / min / max of canonical forms. Symbols are extents and so never negative; a
-// symbol is assumed at least 0 (and at least 1 where Range() says so). Immutable, cheap to copy,
-// thread-safe. Overflow of constants is a check in arithmetic on trusted values; use the Checked
-// builders in frontends for untrusted ones.
+// floordiv / mod / min / max of canonical forms. Symbols are extents, so they are at least 0.
+// Divisors are taken to be non-zero: (N * H) / N is H.
+//
+// Immutable, cheap to copy, thread-safe. Arithmetic never fails and never wraps: a result that
+// leaves 64 bits, divides by the constant 0 or grows past a few hundred terms is the invalid dim,
+// which is only equal to itself and makes every expression it enters invalid. Graph::Add and
+// Graph::AddInput refuse types with invalid dims, so shapes of an untrusted model need no other
+// overflow checks.
 #ifndef EMBER_COMPILER_GRAPH_DIM_H_
 #define EMBER_COMPILER_GRAPH_DIM_H_
 
@@ -20,32 +25,48 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
+
+namespace ember {
+class Lexer;
+}
 
 namespace ember::graph {
 
 class Dim {
  public:
-  Dim() : Dim(0) {}
-  Dim(int64_t constant);  // implicit: shapes read naturally
+  Dim() = default;                             // 0
+  Dim(int64_t constant) : value_(constant) {}  // implicit: shapes read naturally
+  // Characters that an identifier cannot have are replaced by "_hh" (their hex code), so "batch
+  // size" becomes "batch_20size".
   static Dim Symbol(std::string_view name);
+  static Dim Invalid();
 
-  bool is_constant() const;
+  bool is_valid() const;
+  bool is_constant() const { return node_ == nullptr; }
   int64_t constant() const;  // checked: is_constant()
   std::optional<int64_t> AsConstant() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
+  // Rounds down, also for negative values. Exact quotients of sums of products are found:
+  // (N*H + H) / H is N + 1.
   friend Dim FloorDivide(const Dim& a, const Dim& b);
   friend Dim CeilDivide(const Dim& a, const Dim& b);
+  // Has the divisor's sign: a - b * FloorDivide(a, b).
   friend Dim Modulo(const Dim& a, const Dim& b);
   friend Dim Minimum(const Dim& a, const Dim& b);
   friend Dim Maximum(const Dim& a, const Dim& b);
   friend bool operator==(const Dim& a, const Dim& b);
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
+
+  // What is known for all values of the symbols (each at least 0); nullopt: no bound known.
+  std::optional<int64_t> LowerBound() const;
+  std::optional<int64_t> UpperBound() const;
 
   // "2*S + 1", "floordiv(H + 1, 2)"; ParseDim reads it back.
   std::string ToString() const;
@@ -54,23 +75,58 @@ class Dim {
   // The value under the bindings; error if a symbol is unbound, or on overflow or division by 0.
   StatusOr<int64_t> Evaluate(const std::map<std::string, int64_t>& bindings) const;
 
-  // Visits the expression bottom-up for emission: leaves give values, then operations combine them.
+  // Visits the expression bottom-up for emission: leaves give values, then operations combine
+  // them. The dim must be valid.
   enum class Operation { kAdd, kMultiply, kFloorDivide, kModulo, kMinimum, kMaximum };
   template <typename T>
-  T Fold(const std::function<T(int64_t)>& constant, const std::function<T(const std::string&)>& symbol,
-         const std::function<T(Operation, T, T)>& combine) const;
+  T Fold(const std::function<T(int64_t)>& constant,
+         const std::function<T(const std::string&)>& symbol,
+         const std::function<T(Operation, T, T)>& combine) const {
+    std::vector<T> values;
+    for (const Step& step : Steps()) {
+      switch (step.kind) {
+        case Step::kConstant: values.push_back(constant(step.value)); break;
+        case Step::kSymbol: values.push_back(symbol(step.symbol)); break;
+        case Step::kOperation: {
+          T b = std::move(values.back());
+          values.pop_back();
+          T a = std::move(values.back());
+          values.pop_back();
+          values.push_back(combine(step.operation, std::move(a), std::move(b)));
+          break;
+        }
+      }
+    }
+    return std::move(values.back());
+  }
 
  private:
-  struct Node;
-  explicit Dim(std::shared_ptr<const Node> node);
+  struct Node;  // the terms of what is not a constant
+  friend struct DimAlgebra;
+
+  // One step of the expression in postfix order.
+  struct Step {
+    enum Kind { kConstant, kSymbol, kOperation } kind;
+    int64_t value = 0;
+    std::string symbol;
+    Operation operation = Operation::kAdd;
+  };
+  std::vector<Step> Steps() const;
+
+  explicit Dim(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+
+  int64_t value_ = 0;  // if node_ is null
   std::shared_ptr<const Node> node_;
 };
 
 using Shape = std::vector<Dim>;
 
+// Reads ToString's form, and more: + - * and parentheses, / for floordiv, % for mod, and the
+// functions floordiv, ceildiv, mod, min, max, and names. Errors say what was expected.
 StatusOr<Dim> ParseDim(std::string_view text);
-std::string ShapeToString(const Shape& shape);        // "[N, 3, 224]"
-Dim ElementCount(const Shape& shape);                 // product; 1 for a scalar
+StatusOr<Dim> ParseDim(Lexer& lexer);           // up to the first token that does not belong
+std::string ShapeToString(const Shape& shape);  // "[N, 3, 224]"
+Dim ElementCount(const Shape& shape);           // product; 1 for a scalar
 bool IsConstant(const Shape& shape);
 
 }  // namespace ember::graph

@@ -2,15 +2,18 @@
 // passes rewrite.
 //
 //   graph @mlp(%x: f32[N, 4]) -> (%y) {
-//     %w: f32[4, 2] = constant() {value = dense<...>}
+//     %w: f32[4, 2] = constant() {value = [1, 0, 0.5, 2, -1, 0, 3, 4]}
 //     %h: f32[N, 2] = contract(%x, %w) {spec = "ik,kj->ij"}
-//     %zero: f32[] = constant() {value = 0}
+//     %zero: f32[] = constant() {value = [0]}
 //     %y: f32[N, 2] = maximum(%h, %zero)
 //   }
 //
-// Ownership: a Graph owns its operations, an Operation its results; pointers stay valid until the
-// operation is erased. Operations are kept in an order where definitions come before uses.
-// Thread-compatible.
+// Ownership: a Graph owns its inputs and operations, an Operation its results; pointers stay valid
+// until the operation is erased, also when the Graph is moved. Operations are kept in an order where
+// definitions come before uses. Thread-compatible.
+//
+// Errors: what a model can cause (wrong operands, attributes, shapes) is a Status of Add, AddInput,
+// InferTypes or SubstituteSymbols; misuse of the rewriting functions is a check.
 #ifndef EMBER_COMPILER_GRAPH_GRAPH_H_
 #define EMBER_COMPILER_GRAPH_GRAPH_H_
 
@@ -121,7 +124,13 @@ class Operation {
   std::vector<std::unique_ptr<Value>> results_;
   Attributes attributes_;
   std::string origin_;
+  std::list<std::unique_ptr<Operation>>::iterator position_;  // in the graph's list
 };
+
+// Error unless every dim is valid, constant dims are at least 0 and a constant size in bytes fits
+// 64 bits.
+Status CheckType(const TensorType& type);
+std::string ToString(const TensorType& type);  // "f32[N, 3]"
 
 class Graph {
  public:
@@ -137,7 +146,8 @@ class Graph {
   const std::list<std::unique_ptr<Operation>>& operations() const { return operations_; }
   std::vector<Operation*> Operations() const;
 
-  Value* AddInput(std::string name, TensorType type);
+  // Error: a dim is negative or invalid, or the bytes overflow 64 bits.
+  StatusOr<Value*> AddInput(std::string name, TensorType type);
   // The value is returned under this name. A value may be returned several times.
   void AddOutput(std::string name, Value* value);
 
@@ -151,6 +161,8 @@ class Graph {
   void ReplaceAllUses(Value* from, Value* to);
   // One operand of one operation; types are not inferred again.
   void SetOperand(Operation* operation, int index, Value* value);
+  // An attribute; types are not inferred again.
+  void SetAttribute(Operation* operation, std::string_view name, Attribute value);
   void SetOutput(int index, Value* value);
   // The operation's results must be unused.
   void Erase(Operation* operation);
@@ -158,7 +170,8 @@ class Graph {
   Status InferTypes();
   // Moves `operation` right before `before`; the caller keeps definitions before uses.
   void MoveBefore(Operation* operation, const Operation* before);
-  // Pins symbols of dims everywhere (types and attributes), e.g. {"N": 1}.
+  // Pins symbols of dims everywhere (types and attributes), e.g. {"N": 1}; names as given to
+  // Dim::Symbol. Unknown names change nothing. After an error the graph must not be used.
   Status SubstituteSymbols(const std::map<std::string, Dim>& replacements);
 
  private:

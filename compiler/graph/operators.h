@@ -2,9 +2,11 @@
 // tensor expressions, and doc line. Everything that knows operators is driven by the table.
 //
 // Elementwise operators are not written by hand: every arithmetic row of the dispatch instruction
-// table is an operator of the same name (add, exp, less, …), with numpy broadcasting. The others:
+// table is an operator, with numpy broadcasting. Unary and classifying rows are named by the row's
+// text (neg, exp, is_nan), binary and comparing ones by the row's name (add, floor_divide, less_equal,
+// shift_left); OperatorNamed(opcode) finds them. The others:
 //
-//   constant       {value, dtype, shape}           a tensor known when compiling
+//   constant       {value, dtype, shape: Shape}    a tensor known when compiling
 //   shape_value    {values: Shape}                 i64[k] tensor of integer expressions
 //   iota           {shape, axis, dtype}            index along axis
 //   select (c,a,b), cast {dtype}, bitcast {dtype}
@@ -17,6 +19,8 @@
 //   contract {spec: "bik,bkj->bij"} (a, b)          sum of products over labels not in the result
 //   conv {strides, dilations, low: Shape, high: Shape, groups}    x[N, spatial…, C] w[window…, C/g, O]
 //   conv_transpose {strides, dilations, low, high, output_padding, groups}  w[window…, C, O/g]
+//                  Contractions of f16 and bf16 give f32: products and sums are exact to f32, and a
+//                  cast operation after it rounds once (GraphBuilder adds it).
 //   reduce {combiner: sum|product|minimum|maximum, axes}   dims removed
 //   arg_reduce {mode: maximum|minimum, axis, last: 0|1}    i64, dim removed
 //   reduce_window {combiner, window, strides, dilations, low: Shape, high: Shape}  per dim of x;
@@ -112,11 +116,11 @@ struct OperatorRecord {
   std::string_view doc;
   int minimum_operands = 0;
   int maximum_operands = 0;  // -1: any number
-  std::span<const AttributeSpec> attributes;
+  std::span<const AttributeSpec> attributes = {};
   OperatorTrait trait = OperatorTrait::kOther;
   // Result types from operands and attributes; checks all that the definition relies on.
   StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) = nullptr;
-  Definition definition;
+  Definition definition = {};
   // For records generated from the instruction table.
   bool is_instruction = false;
   tensor::Opcode opcode = tensor::Opcode::kConstant;
@@ -126,8 +130,13 @@ std::span<const OperatorRecord> OperatorTable();
 const OperatorRecord* FindOperator(std::string_view name);
 // Checked: for names written in our own code.
 const OperatorRecord& OperatorNamed(std::string_view name);
+// The elementwise operator of an arithmetic row. Checked.
+const OperatorRecord& OperatorNamed(tensor::Opcode opcode);
+// "conv", or "conv 'Conv_12 (Conv)'" if the origin is known: how errors name an operation.
+std::string DescribeOperation(const Operation& operation);
 
-// numpy broadcasting of shapes; error names the two dims that do not fit.
+// numpy broadcasting of shapes; error names the two dims that do not fit. Two dims fit if they are
+// equal expressions or one is the constant 1.
 StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 }  // namespace ember::graph

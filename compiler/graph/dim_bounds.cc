@@ -1,0 +1,92 @@
+// Interval arithmetic over dims.
+#include <algorithm>
+
+#include "base/checked_math.h"
+#include "compiler/graph/dim.h"
+#include "compiler/graph/dim_terms.h"
+
+namespace ember::graph {
+namespace {
+
+using Bound = std::optional<int64_t>;
+
+Bound Add(Bound a, Bound b) { return a && b ? CheckedAdd(*a, *b) : std::nullopt; }
+Bound Multiply(Bound a, Bound b) { return a && b ? CheckedMultiply(*a, *b) : std::nullopt; }
+
+DimBounds Scale(const DimBounds& bounds, int64_t factor) {
+  const Bound low = Multiply(bounds.low, factor), high = Multiply(bounds.high, factor);
+  return factor >= 0 ? DimBounds{low, high} : DimBounds{high, low};
+}
+
+DimBounds FloorDivideBounds(const DimBounds& a, const DimBounds& b) {
+  if (b.low && b.high && *b.low == *b.high && *b.low > 0) {
+    auto divide = [&](Bound value) {
+      return value ? Bound(FloorQuotient(*value, *b.low)) : std::nullopt;
+    };
+    return {divide(a.low), divide(a.high)};
+  }
+  if (a.low && *a.low >= 0 && b.low && *b.low >= 0) return {0, a.high};
+  return {};
+}
+
+DimBounds ModuloBounds(const DimBounds& b) {
+  if (!b.low || *b.low < 0) return {};
+  return {0, b.high ? Bound(std::max<int64_t>(*b.high - 1, 0)) : std::nullopt};
+}
+
+// The bound of min(a, b) on the side where both must be known (low) or either helps (high).
+Bound Both(Bound a, Bound b, bool smaller) {
+  if (!a || !b) return std::nullopt;
+  return smaller ? std::min(*a, *b) : std::max(*a, *b);
+}
+Bound Either(Bound a, Bound b, bool smaller) {
+  if (!a) return b;
+  if (!b) return a;
+  return smaller ? std::min(*a, *b) : std::max(*a, *b);
+}
+
+DimBounds BoundsOfAtom(const Atom& atom) {
+  if (atom.kind == AtomKind::kSymbol) return {0, std::nullopt};
+  const DimBounds a = BoundsOf(atom.a), b = BoundsOf(atom.b);
+  switch (atom.kind) {
+    case AtomKind::kSymbol: break;
+    case AtomKind::kFloorDivide: return FloorDivideBounds(a, b);
+    case AtomKind::kModulo: return ModuloBounds(b);
+    case AtomKind::kMinimum: return {Both(a.low, b.low, true), Either(a.high, b.high, true)};
+    case AtomKind::kMaximum: return {Either(a.low, b.low, false), Both(a.high, b.high, false)};
+  }
+  return {};
+}
+
+DimBounds BoundsOfTerm(const Term& term) {
+  DimBounds product{1, 1};
+  for (size_t i = 0; i < term.factors.size(); ++i) {
+    const DimBounds factor = BoundsOfAtom(*term.factors[i]);
+    if (i == 0) {
+      product = factor;
+    } else if (product.low && *product.low >= 0 && factor.low && *factor.low >= 0) {
+      product = {Multiply(product.low, factor.low), Multiply(product.high, factor.high)};
+      if (!product.low) product.low = 0;  // overflow upward
+    } else {
+      return {};
+    }
+  }
+  return Scale(product, term.coefficient);
+}
+
+}  // namespace
+
+DimBounds BoundsOf(const Dim& dim) {
+  if (!dim.is_valid()) return {};
+  DimBounds sum{0, 0};
+  for (const Term& term : DimAlgebra::TermsOf(dim)) {
+    const DimBounds bounds = BoundsOfTerm(term);
+    sum = {Add(sum.low, bounds.low), Add(sum.high, bounds.high)};
+  }
+  return sum;
+}
+
+std::optional<int64_t> Dim::LowerBound() const { return BoundsOf(*this).low; }
+std::optional<int64_t> Dim::UpperBound() const { return BoundsOf(*this).high; }
+
+}  // namespace ember::graph

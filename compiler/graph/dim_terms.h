@@ -1,0 +1,68 @@
+// The canonical form behind Dim: sums of products over atoms. Internal to dim*.cc.
+#ifndef EMBER_COMPILER_GRAPH_DIM_TERMS_H_
+#define EMBER_COMPILER_GRAPH_DIM_TERMS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/dim.h"
+
+namespace ember::graph {
+
+enum class AtomKind : uint8_t { kSymbol, kFloorDivide, kModulo, kMinimum, kMaximum };
+
+// A symbol, or an operation on canonical forms that is no sum or product. Atoms are equal exactly
+// when their texts are.
+struct Atom {
+  AtomKind kind;
+  std::string text;
+  Dim a, b;
+};
+using AtomPointer = std::shared_ptr<const Atom>;
+
+// coefficient * factors[0] * factors[1] …; factors sorted by text, repeated for powers.
+struct Term {
+  int64_t coefficient = 0;
+  std::vector<AtomPointer> factors;
+};
+// Sorted by CompareFactors (higher degree first, the constant last); no zero coefficients.
+using Terms = std::vector<Term>;
+
+struct Dim::Node {
+  Terms terms;
+  bool invalid = false;
+};
+
+// Whatever needs Dim's representation.
+struct DimAlgebra {
+  static Terms TermsOf(const Dim& dim);
+  // Sorts and merges; Invalid on overflow or if too large.
+  static Dim FromTerms(Terms terms);
+  static Dim FromAtom(AtomKind kind, const Dim& a, const Dim& b);
+  static Dim FromSymbol(std::string name);
+  // The atom if the dim is just one, with coefficient 1.
+  static const Atom* AsAtom(const Dim& dim);
+  static bool Equal(const Dim& a, const Dim& b);
+
+  // The quotient if a is exactly a multiple of b as polynomials.
+  static std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b);
+};
+
+// < 0, 0, > 0: a monomial order (graded lexicographic).
+int CompareFactors(const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b);
+// Factors of a without those of b; nullopt if b's are not all in a.
+std::optional<std::vector<AtomPointer>> DivideFactors(const std::vector<AtomPointer>& a,
+                                                      const std::vector<AtomPointer>& b);
+
+// Both ends are included; nullopt: unbounded.
+struct DimBounds {
+  std::optional<int64_t> low, high;
+};
+DimBounds BoundsOf(const Dim& dim);
+
+}  // namespace ember::graph
+
+#endif  // EMBER_COMPILER_GRAPH_DIM_TERMS_H_

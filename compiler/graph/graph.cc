@@ -1,0 +1,294 @@
+#include "compiler/graph/graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "compiler/graph/operators.h"
+
+namespace ember::graph {
+namespace {
+
+std::string_view KindName(AttributeKind kind) {
+  switch (kind) {
+    case AttributeKind::kInteger: return "an integer";
+    case AttributeKind::kFloat: return "a float";
+    case AttributeKind::kString: return "a string";
+    case AttributeKind::kDType: return "a dtype";
+    case AttributeKind::kIntegers: return "integers";
+    case AttributeKind::kShape: return "a shape";
+    case AttributeKind::kConstant: return "constant data";
+  }
+  return "";
+}
+
+AttributeKind KindOf(const Attribute& attribute) {
+  return static_cast<AttributeKind>(attribute.index());
+}
+static_assert(std::is_same_v<std::variant_alternative_t<
+                  static_cast<size_t>(AttributeKind::kShape), Attribute>, Shape>);
+static_assert(std::is_same_v<std::variant_alternative_t<
+                  static_cast<size_t>(AttributeKind::kConstant), Attribute>, ConstantData>);
+
+const AttributeSpec* FindSpec(const OperatorRecord& record, std::string_view name) {
+  for (const AttributeSpec& spec : record.attributes) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+// Attributes in the order of the declaration; error if one is missing, unknown or of a wrong kind.
+StatusOr<Attributes> CheckedAttributes(const OperatorRecord& record, const Attributes& given) {
+  for (const auto& [name, value] : given.entries()) {
+    const AttributeSpec* spec = FindSpec(record, name);
+    if (spec == nullptr) {
+      return InvalidArgumentError("attribute '" + name + "' is not one of this operator");
+    }
+    if (KindOf(value) != spec->kind) {
+      return InvalidArgumentError("attribute '" + name + "': expected " +
+                                  std::string(KindName(spec->kind)) + ", found " +
+                                  std::string(KindName(KindOf(value))));
+    }
+  }
+  Attributes ordered;
+  for (const AttributeSpec& spec : record.attributes) {
+    if (const Attribute* value = given.Find(spec.name)) {
+      ordered.Set(spec.name, *value);
+    } else if (spec.required) {
+      return InvalidArgumentError("attribute '" + std::string(spec.name) + "': expected " +
+                                  std::string(KindName(spec.kind)) + ", found none");
+    }
+  }
+  return ordered;
+}
+
+Status CheckOperandCount(const OperatorRecord& record, int count) {
+  const bool enough = count >= record.minimum_operands;
+  if (enough && (record.maximum_operands < 0 || count <= record.maximum_operands)) {
+    return OkStatus();
+  }
+  std::string expected = std::to_string(record.minimum_operands);
+  if (record.maximum_operands < 0) {
+    expected += " or more";
+  } else if (record.maximum_operands != record.minimum_operands) {
+    expected += " to " + std::to_string(record.maximum_operands);
+  }
+  return InvalidArgumentError("expected " + expected + " operands, found " +
+                              std::to_string(count));
+}
+
+// infer, and what must hold of every result.
+StatusOr<std::vector<TensorType>> InferChecked(const Operation& operation) {
+  EMBER_ASSIGN_OR_RETURN(std::vector<TensorType> types, operation.record().infer(operation));
+  for (const TensorType& type : types) {
+    EMBER_RETURN_IF_ERROR(CheckType(type).WithContext("result"));
+  }
+  return types;
+}
+
+void RemoveOneUser(std::vector<Operation*>& users, const Operation* user) {
+  const auto found = std::find(users.begin(), users.end(), user);
+  EMBER_CHECK(found != users.end()) << "a use that its value does not know";
+  users.erase(found);
+}
+
+Shape SubstituteShape(const Shape& shape, const std::map<std::string, Dim>& replacements) {
+  Shape result;
+  result.reserve(shape.size());
+  for (const Dim& dim : shape) result.push_back(dim.Substitute(replacements));
+  return result;
+}
+
+}  // namespace
+
+ConstantData ConstantData::Copy(std::span<const uint8_t> bytes) {
+  // 64-byte alignment: the bytes are run on and emitted as they are.
+  constexpr std::align_val_t kAlignment{64};
+  auto* storage = new (kAlignment) uint8_t[std::max<size_t>(bytes.size(), 1)];
+  if (!bytes.empty()) std::memcpy(storage, bytes.data(), bytes.size());
+  std::shared_ptr<const void> owner(
+      storage, [](uint8_t* memory) { ::operator delete[](memory, kAlignment); });
+  return {std::move(owner), {storage, bytes.size()}};
+}
+
+const Attribute* Attributes::Find(std::string_view name) const {
+  for (const auto& entry : entries_) {
+    if (entry.first == name) return &entry.second;
+  }
+  return nullptr;
+}
+
+void Attributes::Set(std::string_view name, Attribute value) {
+  for (auto& entry : entries_) {
+    if (entry.first == name) {
+      entry.second = std::move(value);
+      return;
+    }
+  }
+  entries_.emplace_back(std::string(name), std::move(value));
+}
+
+std::string_view Operation::name() const { return record_->name; }
+
+std::string ToString(const TensorType& type) {
+  return std::string(DTypeName(type.dtype)) + ShapeToString(type.shape);
+}
+
+Status CheckType(const TensorType& type) {
+  for (const Dim& dim : type.shape) {
+    if (!dim.is_valid()) return InvalidArgumentError("a dim overflows 64 bits or divides by 0");
+    if (dim.is_constant() && dim.constant() < 0) {
+      return InvalidArgumentError("shape " + ShapeToString(type.shape) +
+                                  ": expected dims of at least 0, found " + dim.ToString());
+    }
+  }
+  const Dim bytes = ElementCount(type.shape) * Dim(DTypeByteSize(type.dtype));
+  if (!bytes.is_valid()) {
+    return ResourceExhaustedError("shape " + ShapeToString(type.shape) +
+                                  ": the size in bytes overflows 64 bits");
+  }
+  return OkStatus();
+}
+
+std::vector<Operation*> Graph::Operations() const {
+  std::vector<Operation*> result;
+  result.reserve(operations_.size());
+  for (const auto& operation : operations_) result.push_back(operation.get());
+  return result;
+}
+
+StatusOr<Value*> Graph::AddInput(std::string name, TensorType type) {
+  EMBER_RETURN_IF_ERROR(CheckType(type).WithContext("input '" + name + "'"));
+  auto value = std::make_unique<Value>();
+  value->type_ = std::move(type);
+  value->name_ = std::move(name);
+  inputs_.push_back(std::move(value));
+  input_pointers_.push_back(inputs_.back().get());
+  return inputs_.back().get();
+}
+
+void Graph::AddOutput(std::string name, Value* value) {
+  EMBER_CHECK(value != nullptr) << name;
+  ++value->output_uses_;
+  outputs_.push_back(value);
+  output_names_.push_back(std::move(name));
+}
+
+StatusOr<Operation*> Graph::Add(const OperatorRecord& record, std::vector<Value*> operands,
+                                Attributes attributes, std::string origin,
+                                const Operation* before) {
+  auto operation = std::make_unique<Operation>();
+  operation->record_ = &record;
+  operation->operands_ = std::move(operands);
+  operation->origin_ = std::move(origin);
+  const auto context = [&](const Status& status) {
+    return status.WithContext(DescribeOperation(*operation));
+  };
+  for (const Value* operand : operation->operands_) {
+    EMBER_CHECK(operand != nullptr) << record.name << ": operand is null";
+  }
+  const Status count = CheckOperandCount(record, operation->operand_count());
+  if (!count.ok()) return context(count);
+  StatusOr<Attributes> checked = CheckedAttributes(record, attributes);
+  if (!checked.ok()) return context(checked.status());
+  operation->attributes_ = *std::move(checked);
+  StatusOr<std::vector<TensorType>> types = InferChecked(*operation);
+  if (!types.ok()) return context(types.status());
+
+  for (size_t i = 0; i < types->size(); ++i) {
+    auto result = std::make_unique<Value>();
+    result->type_ = std::move((*types)[i]);
+    result->producer_ = operation.get();
+    result->result_index_ = static_cast<int>(i);
+    operation->results_.push_back(std::move(result));
+  }
+  for (Value* operand : operation->operands_) operand->users_.push_back(operation.get());
+  const auto position = before == nullptr ? operations_.end() : before->position_;
+  const auto inserted = operations_.insert(position, std::move(operation));
+  (*inserted)->position_ = inserted;
+  return inserted->get();
+}
+
+void Graph::ReplaceAllUses(Value* from, Value* to) {
+  if (from == to) return;
+  const std::vector<Operation*> users = std::move(from->users_);
+  from->users_.clear();
+  for (Operation* user : users) {  // listed once per use
+    const auto use = std::find(user->operands_.begin(), user->operands_.end(), from);
+    EMBER_CHECK(use != user->operands_.end()) << "a user that does not use the value";
+    *use = to;
+    to->users_.push_back(user);
+  }
+  for (Value*& output : outputs_) {
+    if (output == from) output = to;
+  }
+  to->output_uses_ += from->output_uses_;
+  from->output_uses_ = 0;
+}
+
+void Graph::SetOperand(Operation* operation, int index, Value* value) {
+  EMBER_CHECK(index >= 0 && index < operation->operand_count()) << index;
+  RemoveOneUser(operation->operands_[index]->users_, operation);
+  operation->operands_[index] = value;
+  value->users_.push_back(operation);
+}
+
+void Graph::SetAttribute(Operation* operation, std::string_view name, Attribute value) {
+  const AttributeSpec* spec = FindSpec(operation->record(), name);
+  EMBER_CHECK(spec != nullptr && spec->kind == KindOf(value)) << name;
+  operation->attributes_.Set(name, std::move(value));
+}
+
+void Graph::SetOutput(int index, Value* value) {
+  EMBER_CHECK(index >= 0 && index < static_cast<int>(outputs_.size())) << index;
+  --outputs_[index]->output_uses_;
+  outputs_[index] = value;
+  ++value->output_uses_;
+}
+
+void Graph::Erase(Operation* operation) {
+  for (const auto& result : operation->results_) {
+    EMBER_CHECK(result->unused()) << DescribeOperation(*operation) << " is still used";
+  }
+  for (Value* operand : operation->operands_) RemoveOneUser(operand->users_, operation);
+  operations_.erase(operation->position_);
+}
+
+void Graph::MoveBefore(Operation* operation, const Operation* before) {
+  if (operation == before) return;
+  operations_.splice(before->position_, operations_, operation->position_);
+}
+
+Status Graph::InferTypes() {
+  for (const auto& operation : operations_) {
+    StatusOr<std::vector<TensorType>> types = InferChecked(*operation);
+    if (!types.ok()) return types.status().WithContext(DescribeOperation(*operation));
+    EMBER_CHECK(types->size() == operation->results_.size()) << operation->name();
+    for (size_t i = 0; i < types->size(); ++i) {
+      operation->results_[i]->type_ = std::move((*types)[i]);
+    }
+  }
+  return OkStatus();
+}
+
+Status Graph::SubstituteSymbols(const std::map<std::string, Dim>& replacements) {
+  std::map<std::string, Dim> by_symbol;
+  for (const auto& [name, dim] : replacements) {
+    by_symbol.emplace(Dim::Symbol(name).ToString(), dim);
+  }
+  for (const auto& input : inputs_) {
+    input->type_.shape = SubstituteShape(input->type_.shape, by_symbol);
+    EMBER_RETURN_IF_ERROR(CheckType(input->type_).WithContext("input '" + input->name_ + "'"));
+  }
+  for (const auto& operation : operations_) {
+    for (const AttributeSpec& spec : operation->record().attributes) {
+      const Attribute* attribute = operation->attributes_.Find(spec.name);
+      if (attribute == nullptr || spec.kind != AttributeKind::kShape) continue;
+      operation->attributes_.Set(spec.name,
+                                 SubstituteShape(std::get<Shape>(*attribute), by_symbol));
+    }
+  }
+  return InferTypes();
+}
+
+}  // namespace ember::graph
