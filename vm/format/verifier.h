@@ -11,12 +11,6 @@
 
 namespace ember::vm {
 
-// More dims than any model has; keeps stack buffers small.
-inline constexpr int kMaxRank = 32;
-// Constants are aligned to this many bytes in the file and in memory; so are arenas, allocations
-// and the offsets of views.
-inline constexpr int64_t kMemoryAlignment = 64;
-
 Status VerifyModule(const ModuleDefinition& module);
 
 }  // namespace ember::vm

@@ -39,10 +39,14 @@ struct DispatchSite {
   uint32_t instruction = 0;
   uint32_t dispatch = 0;
   std::vector<ConstantSource> inputs;  // per input of the dispatch
+  // Sites that run the same dispatch on the same constants have the same number: they share plans
+  // and kernels.
+  uint32_t group = 0;
 };
 
 struct ProgramFacts {
   std::vector<DispatchSite> sites;  // by instruction
+  uint32_t group_count = 0;
   int64_t arena_bytes = 0;          // the largest that an arena instruction asks for
 };
 

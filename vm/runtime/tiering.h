@@ -1,5 +1,5 @@
-// Tier slots: for each dispatch site of a module's entry program, the kernels that exist for it
-// and how often it ran. Shared by the sessions of one module, which swap a kernel in at their next
+// Tier slots: for each dispatch site of a module's entry program (sites with the same dispatch and
+// constants share one), the kernels that exist for it and how often it ran. Shared by the sessions of one module, which swap a kernel in at their next
 // call after it was installed, and never wait for one.
 //
 //   auto tiering = std::make_shared<Tiering>(module, provider, Tiering::Options{});
@@ -72,11 +72,11 @@ class Tiering {
 
   const Options& options() const { return options_; }
   const Module& module() const { return *module_; }
-  // Site number: index into ProgramFacts::sites of the entry program.
-  const std::shared_ptr<KernelSlot>& slot(size_t site) const { return slots_[site]; }
+  // By DispatchSite::group of the entry program's sites.
+  const std::shared_ptr<KernelSlot>& slot(size_t group) const { return slots_[group]; }
   // Asks the provider for a kernel unless that was done before. parameters: as in KernelRequest.
-  void Request(size_t site, int tier, std::span<const int64_t> parameters,
-               const std::string& target);
+  void Request(size_t group, int tier, std::span<const int64_t> parameters,
+               std::string_view target);
 
  private:
   std::shared_ptr<const Module> module_;

@@ -1,0 +1,25 @@
+// --driver=NAME [--unsupported=FEATURE]...
+#include <cstdio>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "hal/conformance/suite.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  ember::hal::ConformanceOptions& options = ember::hal::conformance_options();
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    constexpr std::string_view kDriver = "--driver=";
+    constexpr std::string_view kUnsupported = "--unsupported=";
+    if (argument.starts_with(kDriver)) {
+      options.driver = argument.substr(kDriver.size());
+    } else if (argument.starts_with(kUnsupported)) {
+      options.unsupported.emplace(argument.substr(kUnsupported.size()));
+    } else {
+      std::fprintf(stderr, "unknown argument: %s\n", argv[i]);
+      return 2;
+    }
+  }
+  return RUN_ALL_TESTS();
+}

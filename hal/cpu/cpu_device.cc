@@ -1,0 +1,183 @@
+#include "hal/cpu/cpu_device.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/thread_pool.h"
+#include "hal/memory_counter.h"
+
+namespace ember::hal {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+class CpuBuffer final : public Buffer {
+ public:
+  CpuBuffer(int64_t size, void* data, void* block, int64_t counted, MemoryCounter& memory)
+      : Buffer(size, data), block_(block), counted_(counted), memory_(memory) {}
+  ~CpuBuffer() override {
+    std::free(block_);
+    memory_.Give(counted_);
+  }
+
+ private:
+  void* block_;  // what calloc gave
+  int64_t counted_;
+  MemoryCounter& memory_;
+};
+
+class HostExecutable final : public Executable {
+ public:
+  explicit HostExecutable(const ExecutableDefinition& definition)
+      : Executable(definition), function_(definition.function) {}
+  HostFunction function() const { return function_; }
+
+ private:
+  HostFunction function_;
+};
+
+struct Command {
+  enum Kind : uint8_t { kCopy, kFill, kDispatch } kind;
+  BufferRange source;
+  BufferRange target;
+  uint8_t value = 0;
+  HostFunction function = nullptr;
+  int64_t chunk_count = 0;
+  std::vector<void*> pointers;
+  std::vector<int64_t> parameters;
+};
+
+uint8_t* Address(const BufferRange& range) {
+  return static_cast<uint8_t*>(range.buffer->host_data()) + range.offset;
+}
+
+// Commands run in order, so that a barrier has nothing to do.
+class CpuCommandList final : public CommandList {
+ public:
+  Status Copy(const BufferRange& source, const BufferRange& target) override {
+    EMBER_RETURN_IF_ERROR(CheckCopy(source, target));
+    commands_.push_back({.kind = Command::kCopy, .source = source, .target = target});
+    return OkStatus();
+  }
+  Status Fill(const BufferRange& target, uint8_t value) override {
+    EMBER_RETURN_IF_ERROR(CheckRange("target of a fill", target));
+    commands_.push_back({.kind = Command::kFill, .target = target, .value = value});
+    return OkStatus();
+  }
+  Status Dispatch(const Executable& executable, const DispatchArguments& arguments) override {
+    EMBER_RETURN_IF_ERROR(CheckDispatch(executable, arguments));
+    Command command = {.kind = Command::kDispatch};
+    command.function = static_cast<const HostExecutable&>(executable).function();
+    command.chunk_count = arguments.chunks[0] * arguments.chunks[1] * arguments.chunks[2];
+    for (const BufferRange& binding : arguments.bindings) {
+      command.pointers.push_back(Address(binding));
+    }
+    command.parameters.assign(arguments.parameters.begin(), arguments.parameters.end());
+    commands_.push_back(std::move(command));
+    return OkStatus();
+  }
+  Status Barrier() override { return OkStatus(); }
+
+  void Execute(ParallelRunner& runner) const {
+    for (const Command& command : commands_) ExecuteCommand(command, runner);
+  }
+
+ private:
+  static void ExecuteCommand(const Command& command, ParallelRunner& runner) {
+    switch (command.kind) {
+      case Command::kCopy:
+        std::memmove(Address(command.target), Address(command.source),
+                     static_cast<size_t>(command.source.length));
+        break;
+      case Command::kFill:
+        std::memset(Address(command.target), command.value,
+                    static_cast<size_t>(command.target.length));
+        break;
+      case Command::kDispatch:
+        runner.Run(command.chunk_count, [&](int64_t chunk, int worker) {
+          command.function(command.parameters.data(), command.pointers.data(), chunk, worker);
+        });
+        break;
+    }
+  }
+
+  std::vector<Command> commands_;
+};
+
+// Submit returns when all is done.
+class CpuFence final : public Fence {
+ public:
+  Status Wait() override { return OkStatus(); }
+  bool done() const override { return true; }
+};
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const DeviceOptions& options)
+      : target_(HostTarget()), memory_(options.memory_limit) {
+    if (options.host_runner == nullptr) pool_.emplace(options.threads);
+    runner_ = options.host_runner != nullptr ? options.host_runner : &*pool_;
+  }
+
+  std::string_view driver() const override { return "cpu"; }
+  std::string_view target() const override { return target_; }
+
+  // All memory is host-visible.
+  StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size, MemoryKind) override {
+    EMBER_RETURN_IF_ERROR(memory_.Take(size));
+    // calloc, as it gives large blocks as fresh pages that cost nothing until they are touched.
+    void* block = static_cast<uint64_t>(size) > SIZE_MAX - kAlignment
+                      ? nullptr
+                      : std::calloc(1, static_cast<size_t>(size + kAlignment));
+    if (block == nullptr) {
+      memory_.Give(size);
+      return ResourceExhaustedError("buffer: expected " + std::to_string(size) +
+                                    " bytes of memory, found less");
+    }
+    const uintptr_t address = reinterpret_cast<uintptr_t>(block);
+    void* data = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+    return std::unique_ptr<Buffer>(
+        std::make_unique<CpuBuffer>(size, data, block, size, memory_));
+  }
+  MemoryStatistics memory_statistics() const override { return memory_.statistics(); }
+
+  StatusOr<std::unique_ptr<Executable>> LoadExecutable(
+      const ExecutableDefinition& definition) override {
+    if (definition.format != "host-function") {
+      return UnimplementedError("cpu device: executable '" + definition.name +
+                                "': expected format 'host-function', found '" +
+                                definition.format + "'");
+    }
+    if (definition.function == nullptr) {
+      return InvalidArgumentError("cpu device: executable '" + definition.name +
+                                  "': expected a function, found none");
+    }
+    return std::unique_ptr<Executable>(std::make_unique<HostExecutable>(definition));
+  }
+  StatusOr<std::unique_ptr<CommandList>> CreateCommandList() override {
+    return std::unique_ptr<CommandList>(std::make_unique<CpuCommandList>());
+  }
+  StatusOr<std::unique_ptr<Fence>> Submit(const CommandList& list) override {
+    static_cast<const CpuCommandList&>(list).Execute(*runner_);
+    return std::unique_ptr<Fence>(std::make_unique<CpuFence>());
+  }
+  ParallelRunner& host_runner() override { return *runner_; }
+
+ private:
+  const std::string target_;
+  MemoryCounter memory_;
+  std::optional<ThreadPool> pool_;
+  ParallelRunner* runner_ = nullptr;
+};
+
+}  // namespace
+
+StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options) {
+  return std::shared_ptr<Device>(std::make_shared<CpuDevice>(options));
+}
+
+}  // namespace ember::hal

@@ -1,0 +1,62 @@
+// Persistent threads for ParallelRunner. The caller takes part, chunks are claimed one by one, and
+// idle workers spin for some microseconds before they sleep, so that a chain of short dispatches
+// does not pay for waking threads.
+//
+//   ThreadPool pool(2);   // the caller and one thread; ThreadPool(1) makes none
+//   pool.Run(8, [&](int64_t chunk, int worker) { ... });
+//
+// Thread-safety: Run may be called from several threads; while the pool is busy with one call,
+// others run their chunks alone, on their own thread.
+#ifndef EMBER_HAL_CPU_THREAD_POOL_H_
+#define EMBER_HAL_CPU_THREAD_POOL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/parallel.h"
+
+namespace ember::hal {
+
+class ThreadPool final : public ParallelRunner {
+ public:
+  // threads: those that compute, the caller's included; 0: one per core.
+  explicit ThreadPool(int threads);
+  ~ThreadPool() override;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int worker_count() const override { return worker_count_; }
+  void Run(int64_t chunk_count, ChunkFunction function) override;
+
+ private:
+  void WorkerLoop(int worker);
+  // Sleeps or spins until there is a job after `seen`; its number.
+  uint32_t AwaitJob(uint32_t seen);
+  // Claims and runs chunks of a job until none is left.
+  void RunChunks(uint32_t job, int worker);
+  void RunJob(int64_t chunk_count, const ChunkFunction& function);
+  void AwaitCompletion(uint32_t chunk_count);
+
+  const int worker_count_;
+  std::mutex run_mutex_;  // held by the caller whose job it is
+
+  // Number of the job in the upper, next chunk in the lower half: a worker that is late cannot
+  // claim a chunk of a job that it has not read.
+  alignas(64) std::atomic<uint64_t> ticket_{0};
+  std::atomic<const ChunkFunction*> function_{nullptr};
+  std::atomic<uint32_t> chunk_count_{0};
+  alignas(64) std::atomic<uint32_t> completed_{0};
+  std::atomic<bool> caller_sleeps_{false};
+  alignas(64) std::atomic<uint32_t> job_{0};
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
+
+  std::vector<std::thread> threads_;  // last: they use what is above
+};
+
+}  // namespace ember::hal
+
+#endif  // EMBER_HAL_CPU_THREAD_POOL_H_

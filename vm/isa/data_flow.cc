@@ -1,0 +1,159 @@
+#include "vm/isa/data_flow.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/checked_math.h"
+#include "vm/isa/limits.h"
+#include "vm/isa/structure.h"
+
+namespace ember::vm {
+namespace {
+
+bool IsBranch(ProgramOpcode opcode) {
+  return opcode == ProgramOpcode::kBranch || opcode == ProgramOpcode::kBranchIf;
+}
+
+bool EndsBlock(ProgramOpcode opcode) {
+  return IsBranch(opcode) || opcode == ProgramOpcode::kReturn;
+}
+
+// Keeps what holds in both; true if `into` changed.
+bool Merge(DataFlowState& into, const DataFlowState& from) {
+  bool changed = false;
+  const auto clear = [&changed](std::vector<bool>& bits, const std::vector<bool>& other) {
+    for (size_t i = 0; i < bits.size(); ++i) {
+      if (!bits[i] || other[i]) continue;
+      bits[i] = false;
+      changed = true;
+    }
+  };
+  clear(into.integers, from.integers);
+  clear(into.results, from.results);
+  for (size_t i = 0; i < into.buffers.size(); ++i) {
+    BufferFacts merged = into.buffers[i];
+    merged.written &= from.buffers[i].written;
+    merged.writable &= from.buffers[i].writable;
+    if (merged.source != from.buffers[i].source) merged.source = ConstantSource{};
+    if (merged == into.buffers[i]) continue;
+    into.buffers[i] = merged;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+DataFlow::DataFlow(const Program& program, const ModuleDefinition& module)
+    : program_(program), module_(module) {
+  FindBlocks();
+}
+
+void DataFlow::FindBlocks() {
+  const uint32_t count = static_cast<uint32_t>(program_.instructions.size());
+  std::vector<bool> starts(count + 1, false);
+  starts[0] = true;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ProgramInstruction& instruction = program_.instructions[i];
+    if (EndsBlock(instruction.opcode)) starts[i + 1] = true;
+    if (IsBranch(instruction.opcode)) starts[static_cast<size_t>(instruction.immediate)] = true;
+  }
+  block_at_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (starts[i]) blocks_.push_back({.begin = i});
+    blocks_.back().end = i + 1;
+    block_at_[i] = static_cast<uint32_t>(blocks_.size()) - 1;
+  }
+}
+
+Status DataFlow::Solve() {
+  const uint64_t registers = uint64_t{program_.integer_register_count} / 64 +
+                             program_.buffer_register_count + program_.results.size() / 64 + 1;
+  if (blocks_.size() * registers > kMaxBlockRegisters) {
+    return ResourceExhaustedError(
+        "program " + program_.name + ": expected at most " + std::to_string(kMaxBlockRegisters) +
+        " blocks times registers, found " + std::to_string(blocks_.size() * registers));
+  }
+  DataFlowState start;
+  start.integers.resize(program_.integer_register_count);
+  start.buffers.resize(program_.buffer_register_count);
+  start.results.resize(program_.results.size());
+  queued_.assign(blocks_.size(), false);
+  Flow(0, start);
+  // Nested loops need about one visit per level; a program made to need more is refused.
+  uint64_t visits_left = 64 * blocks_.size() + 1024;
+  while (!worklist_.empty()) {
+    if (visits_left-- == 0) {
+      return ResourceExhaustedError("program " + program_.name +
+                                    ": expected control flow that is verified in 64 visits per "
+                                    "block, found a more tangled one");
+    }
+    // The earliest block first: mostly topological order.
+    std::pop_heap(worklist_.begin(), worklist_.end(), std::greater<>());
+    const Block& block = blocks_[worklist_.back()];
+    queued_[worklist_.back()] = false;
+    worklist_.pop_back();
+    DataFlowState state = block.entry;
+    for (uint32_t i = block.begin; i < block.end; ++i) Transfer(i, state);
+    const ProgramInstruction& last = program_.instructions[block.end - 1];
+    if (IsBranch(last.opcode)) Flow(static_cast<uint32_t>(last.immediate), state);
+    if (last.opcode != ProgramOpcode::kBranch && last.opcode != ProgramOpcode::kReturn) {
+      Flow(block.end, state);
+    }
+  }
+  return OkStatus();
+}
+
+void DataFlow::Flow(uint32_t instruction, const DataFlowState& state) {
+  const uint32_t index = block_at_[instruction];
+  Block& block = blocks_[index];
+  if (block.reached) {
+    if (!Merge(block.entry, state)) return;
+  } else {
+    block.reached = true;
+    block.entry = state;
+  }
+  if (queued_[index]) return;
+  queued_[index] = true;
+  worklist_.push_back(index);
+  std::push_heap(worklist_.begin(), worklist_.end(), std::greater<>());
+}
+
+BufferFacts DataFlow::WrittenFacts(const ProgramInstruction& instruction,
+                                   const DataFlowState& state) const {
+  switch (instruction.opcode) {
+    case ProgramOpcode::kInputBuffer: return {true, false, {}};
+    case ProgramOpcode::kConstantBuffer:
+      return {true, false, {static_cast<int32_t>(instruction.b), 0}};
+    case ProgramOpcode::kMoveBuffer: return state.buffers[instruction.b];
+    case ProgramOpcode::kView: {
+      BufferFacts facts = state.buffers[instruction.b];
+      if (facts.source.constant < 0) return facts;
+      const std::optional<int64_t> offset =
+          CheckedAdd(facts.source.offset, instruction.immediate);
+      facts.source = offset ? ConstantSource{facts.source.constant, *offset} : ConstantSource{};
+      return facts;
+    }
+    default: return {true, true, {}};  // arena, allocations, results of library calls
+  }
+}
+
+void DataFlow::Transfer(uint32_t index, DataFlowState& state) const {
+  const ProgramInstruction& instruction = program_.instructions[index];
+  if (instruction.opcode == ProgramOpcode::kResult) {
+    state.results[instruction.a] = true;
+    return;
+  }
+  if (instruction.opcode == ProgramOpcode::kRelease) {
+    state.buffers[instruction.a] = BufferFacts{};
+    return;
+  }
+  if (instruction.opcode == ProgramOpcode::kDispatch) return;  // writes no register
+  const OperandAccess access = AccessOf(program_, module_, instruction);
+  for (uint32_t reg : access.written_integers) state.integers[reg] = true;
+  if (access.written_buffers.empty()) return;
+  const BufferFacts facts = WrittenFacts(instruction, state);
+  for (uint32_t reg : access.written_buffers) state.buffers[reg] = facts;
+}
+
+}  // namespace ember::vm

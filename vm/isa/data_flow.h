@@ -1,0 +1,66 @@
+// What holds before each instruction of a program on every path: which registers are written,
+// which memory may be stored to, which references are known constants. A forward data-flow
+// analysis over basic blocks.
+#ifndef EMBER_VM_ISA_DATA_FLOW_H_
+#define EMBER_VM_ISA_DATA_FLOW_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/format/module_definition.h"
+#include "vm/isa/analysis.h"
+
+namespace ember::vm {
+
+struct BufferFacts {
+  bool written = false;
+  bool writable = false;  // certainly neither an input nor a constant
+  ConstantSource source;
+
+  bool operator==(const BufferFacts&) const = default;
+};
+
+struct DataFlowState {
+  std::vector<bool> integers;  // written
+  std::vector<BufferFacts> buffers;
+  std::vector<bool> results;  // set
+
+  bool operator==(const DataFlowState&) const = default;
+};
+
+// Needs a program that passed CheckStructure.
+class DataFlow {
+ public:
+  struct Block {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    bool reached = false;
+    DataFlowState entry;
+  };
+
+  DataFlow(const Program& program, const ModuleDefinition& module);
+  // ResourceExhausted when the program is too complex to verify (vm/isa/limits.h).
+  Status Solve();
+  const std::vector<Block>& blocks() const { return blocks_; }
+  // Applies an instruction to what holds before it.
+  void Transfer(uint32_t instruction, DataFlowState& state) const;
+
+ private:
+  void FindBlocks();
+  // Merges `state` into the entry of the block that starts at `instruction`.
+  void Flow(uint32_t instruction, const DataFlowState& state);
+  BufferFacts WrittenFacts(const ProgramInstruction& instruction,
+                           const DataFlowState& state) const;
+
+  const Program& program_;
+  const ModuleDefinition& module_;
+  std::vector<Block> blocks_;
+  std::vector<uint32_t> block_at_;  // by instruction
+  std::vector<uint32_t> worklist_;
+  std::vector<bool> queued_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_ISA_DATA_FLOW_H_

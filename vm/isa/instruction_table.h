@@ -1,0 +1,47 @@
+// The rows of vm/isa/instructions.h as a table that code can index.
+//
+//   InfoOf(ProgramOpcode::kAdd).text == "add"
+#ifndef EMBER_VM_ISA_INSTRUCTION_TABLE_H_
+#define EMBER_VM_ISA_INSTRUCTION_TABLE_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "vm/format/module_definition.h"
+#include "vm/isa/instructions.h"
+
+namespace ember::vm {
+
+struct ProgramInstructionInfo {
+  std::string_view text;
+  // What fields a, b, c and the immediate hold; the letters are explained in instructions.h.
+  std::string_view operands;
+  std::string_view doc;
+};
+
+inline constexpr ProgramInstructionInfo kProgramInstructionTable[] = {
+#define EMBER_ROW(name, text, operands, doc) {text, operands, doc},
+    EMBER_FOR_EACH_PROGRAM_INSTRUCTION(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+inline constexpr int kProgramOpcodeCount =
+    sizeof(kProgramInstructionTable) / sizeof(kProgramInstructionTable[0]);
+
+constexpr const ProgramInstructionInfo& InfoOf(ProgramOpcode opcode) {
+  return kProgramInstructionTable[static_cast<int>(opcode)];
+}
+
+// Field 0..3 of an instruction: a, b, c, immediate.
+constexpr int64_t FieldOf(const ProgramInstruction& instruction, int field) {
+  switch (field) {
+    case 0: return instruction.a;
+    case 1: return instruction.b;
+    case 2: return instruction.c;
+    default: return instruction.immediate;
+  }
+}
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_ISA_INSTRUCTION_TABLE_H_

@@ -1,0 +1,282 @@
+#include "vm/runtime/library.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "base/dtype.h"
+#include "tensor/scalar.h"
+
+namespace ember::vm {
+namespace {
+
+// ---- checked arguments ----------------------------------------------------------------------
+
+Status Expect(bool holds, const char* expected, int64_t found) {
+  if (holds) return OkStatus();
+  return InvalidArgumentError(std::string("expected ") + expected + ", found " +
+                              std::to_string(found));
+}
+
+StatusOr<DType> ReadType(int64_t raw) {
+  EMBER_RETURN_IF_ERROR(Expect(raw >= 0 && raw < kDTypeCount, "the number of an element type", raw));
+  return static_cast<DType>(raw);
+}
+
+// Product of sizes that are not negative.
+StatusOr<int64_t> Product(std::initializer_list<int64_t> sizes) {
+  std::optional<int64_t> product = 1;
+  for (int64_t size : sizes) {
+    EMBER_RETURN_IF_ERROR(Expect(size >= 0, "a size of at least 0", size));
+    if (product) product = CheckedMultiply(*product, size);
+  }
+  if (!product) return InvalidArgumentError("expected sizes whose product fits 64 bits");
+  return *product;
+}
+
+Status ExpectBytes(const LibraryMemory& memory, int64_t count, int64_t element_size,
+                   const char* what) {
+  const std::optional<int64_t> bytes = CheckedMultiply(count, element_size);
+  if (bytes && *bytes <= memory.length) return OkStatus();
+  return InvalidArgumentError(std::string(what) + ": expected " + std::to_string(count) +
+                              " elements of " + std::to_string(element_size) + " bytes, found " +
+                              std::to_string(memory.length) + " bytes");
+}
+
+StatusOr<uint8_t*> AllocateBytes(const LibraryCall& call, LibraryMemory& memory, int64_t count,
+                                 int64_t element_size) {
+  const std::optional<int64_t> bytes = CheckedMultiply(count, element_size);
+  if (!bytes) return ResourceExhaustedError("expected memory that fits 64 bits");
+  EMBER_ASSIGN_OR_RETURN(memory.block, call.pool.Acquire(*bytes));
+  memory.data = memory.block->data();
+  memory.length = *bytes;
+  return memory.data;
+}
+
+// ---- order ----------------------------------------------------------------------------------
+
+// A number that orders elements as their values do, whatever the type: NaN above all, -0 with 0.
+uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
+  constexpr uint64_t kSignBit = uint64_t{1} << 63;
+  const uint64_t bits = tensor::LoadElement(data, index, type);
+  if (type == DType::kU64 || type == DType::kBool) return bits;
+  if (!IsFloat(type)) return static_cast<uint64_t>(tensor::BitsToInteger(bits, type)) ^ kSignBit;
+  double value = tensor::BitsToDouble(bits, type);
+  if (std::isnan(value)) return UINT64_MAX;
+  if (value == 0) value = 0;  // not -0
+  uint64_t pattern;
+  std::memcpy(&pattern, &value, sizeof(pattern));
+  return (pattern & kSignBit) != 0 ? ~pattern : pattern ^ kSignBit;
+}
+
+int64_t* Integers(uint8_t* data) { return reinterpret_cast<int64_t*>(data); }
+
+void CopyElement(uint8_t* to, int64_t to_index, const uint8_t* from, int64_t from_index,
+                 size_t size) {
+  std::memcpy(to + static_cast<size_t>(to_index) * size,
+              from + static_cast<size_t>(from_index) * size, size);
+}
+
+// ---- the functions --------------------------------------------------------------------------
+
+Status TopK(const LibraryCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
+  const int64_t outer = call.integers[1], n = call.integers[2], inner = call.integers[3];
+  const int64_t k = call.integers[4];
+  const bool largest = call.integers[5] != 0;
+  const int64_t size = DTypeByteSize(type);
+  EMBER_RETURN_IF_ERROR(Expect(k >= 0 && k <= n, "k in [0, n]", k));
+  EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({outer, n, inner}));
+  EMBER_ASSIGN_OR_RETURN(const int64_t kept, Product({outer, k, inner}));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, size, "x"));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[1], kept, size, "values"));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[2], kept, sizeof(int64_t), "indices"));
+  if (kept == 0) return OkStatus();
+  const uint8_t* x = call.memory[0].data;
+  std::vector<uint64_t> keys(static_cast<size_t>(n));
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t row = 0; row < outer * inner; ++row) {
+    const int64_t first = row / inner * n * inner + row % inner;
+    for (int64_t i = 0; i < n; ++i) {
+      const uint64_t key = OrderKey(x, first + i * inner, type);
+      keys[static_cast<size_t>(i)] = largest ? ~key : key;
+    }
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
+      return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+    });
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t to = row / inner * k * inner + i * inner + row % inner;
+      CopyElement(call.memory[1].data, to, x, first + order[i] * inner, static_cast<size_t>(size));
+      Integers(call.memory[2].data)[to] = order[i];
+    }
+  }
+  return OkStatus();
+}
+
+bool IsZero(const uint8_t* data, int64_t index, DType type) {
+  const uint64_t bits = tensor::LoadElement(data, index, type);
+  return IsFloat(type) ? tensor::BitsToDouble(bits, type) == 0 : bits == 0;
+}
+
+Status NonZero(const LibraryCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
+  EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[1]}));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, DTypeByteSize(type), "x"));
+  const uint8_t* x = call.memory[0].data;
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) found += !IsZero(x, i, type);
+  EMBER_ASSIGN_OR_RETURN(uint8_t* positions,
+                         AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
+  int64_t next = 0;
+  // `next` guards against memory that somebody changes meanwhile.
+  for (int64_t i = 0; i < count && next < found; ++i) {
+    if (!IsZero(x, i, type)) Integers(positions)[next++] = i;
+  }
+  call.written_integers[0] = found;
+  return OkStatus();
+}
+
+// Elements with equal values.
+struct Group {
+  int64_t first;  // lowest position
+  int64_t count;
+  int64_t rank;  // in the result
+};
+
+Status Unique(const LibraryCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
+  EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[1]}));
+  const bool sorted = call.integers[2] != 0;
+  const int64_t size = DTypeByteSize(type);
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, size, "x"));
+  const uint8_t* x = call.memory[0].data;
+  std::vector<uint64_t> keys(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) keys[i] = OrderKey(x, i, type);
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+  });
+  std::vector<Group> groups;
+  std::vector<int64_t> group_of(static_cast<size_t>(count));
+  for (int64_t i : order) {
+    if (groups.empty() || keys[groups.back().first] != keys[i]) groups.push_back({i, 0, 0});
+    ++groups.back().count;
+    group_of[i] = static_cast<int64_t>(groups.size()) - 1;
+  }
+  const int64_t found = static_cast<int64_t>(groups.size());
+  std::vector<int64_t> by_rank(groups.size());
+  std::iota(by_rank.begin(), by_rank.end(), int64_t{0});
+  if (!sorted) {
+    std::sort(by_rank.begin(), by_rank.end(),
+              [&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; });
+  }
+  EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0], found, size));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* firsts, AllocateBytes(call, call.allocated[1], found, 8));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* inverse, AllocateBytes(call, call.allocated[2], count, 8));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* counts, AllocateBytes(call, call.allocated[3], found, 8));
+  for (int64_t rank = 0; rank < found; ++rank) {
+    Group& group = groups[by_rank[rank]];
+    group.rank = rank;
+    CopyElement(values, rank, x, group.first, static_cast<size_t>(size));
+    Integers(firsts)[rank] = group.first;
+    Integers(counts)[rank] = group.count;
+  }
+  for (int64_t i = 0; i < count; ++i) Integers(inverse)[i] = groups[group_of[i]].rank;
+  call.written_integers[0] = found;
+  return OkStatus();
+}
+
+struct Box {
+  float top, left, bottom, right;
+  float area() const { return (bottom - top) * (right - left); }
+};
+
+// Corners may come in any order.
+Box ReadBox(const float* raw, bool centered) {
+  if (centered) {
+    return {raw[1] - raw[3] / 2, raw[0] - raw[2] / 2, raw[1] + raw[3] / 2, raw[0] + raw[2] / 2};
+  }
+  return {std::min(raw[0], raw[2]), std::min(raw[1], raw[3]), std::max(raw[0], raw[2]),
+          std::max(raw[1], raw[3])};
+}
+
+bool Overlaps(const Box& a, const Box& b, float threshold) {
+  const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+  const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
+  if (height <= 0 || width <= 0 || a.area() <= 0 || b.area() <= 0) return false;
+  const float intersection = height * width;
+  return intersection / (a.area() + b.area() - intersection) > threshold;
+}
+
+// The boxes of one class that stay, best first.
+std::vector<int64_t> Suppress(const std::vector<Box>& boxes, const float* scores, int64_t most,
+                              const float* thresholds) {
+  std::vector<int64_t> candidates;
+  for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i) {
+    if (scores[i] > thresholds[1]) candidates.push_back(i);
+  }
+  std::sort(candidates.begin(), candidates.end(), [&](int64_t a, int64_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  });
+  std::vector<int64_t> kept;
+  for (int64_t candidate : candidates) {
+    if (static_cast<int64_t>(kept.size()) >= most) break;
+    const bool suppressed = std::any_of(kept.begin(), kept.end(), [&](int64_t other) {
+      return Overlaps(boxes[candidate], boxes[other], thresholds[0]);
+    });
+    if (!suppressed) kept.push_back(candidate);
+  }
+  return kept;
+}
+
+Status NonMaxSuppression(const LibraryCall& call) {
+  const int64_t batches = call.integers[0], classes = call.integers[1], count = call.integers[2];
+  const int64_t most = call.integers[3];
+  EMBER_ASSIGN_OR_RETURN(const int64_t corners, Product({batches, count, 4}));
+  EMBER_ASSIGN_OR_RETURN(const int64_t score_count, Product({batches, classes, count}));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], corners, sizeof(float), "boxes"));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[1], score_count, sizeof(float), "scores"));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[2], 2, sizeof(float), "thresholds"));
+  const float* raw_boxes = reinterpret_cast<const float*>(call.memory[0].data);
+  const float* scores = reinterpret_cast<const float*>(call.memory[1].data);
+  const float* thresholds = reinterpret_cast<const float*>(call.memory[2].data);
+  std::vector<int64_t> rows;
+  std::vector<Box> boxes(static_cast<size_t>(count));
+  for (int64_t batch = 0; batch < batches && score_count > 0; ++batch) {
+    for (int64_t i = 0; i < count; ++i) {
+      boxes[i] = ReadBox(raw_boxes + (batch * count + i) * 4, call.integers[4] != 0);
+    }
+    for (int64_t c = 0; c < classes; ++c) {
+      const float* class_scores = scores + (batch * classes + c) * count;
+      for (int64_t box : Suppress(boxes, class_scores, most, thresholds)) {
+        rows.insert(rows.end(), {batch, c, box});
+      }
+    }
+  }
+  EMBER_ASSIGN_OR_RETURN(uint8_t* selected,
+                         AllocateBytes(call, call.allocated[0], static_cast<int64_t>(rows.size()),
+                                       sizeof(int64_t)));
+  if (!rows.empty()) std::memcpy(selected, rows.data(), rows.size() * sizeof(int64_t));
+  call.written_integers[0] = static_cast<int64_t>(rows.size() / 3);
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CallLibrary(LibraryFunction function, const LibraryCall& call) {
+  switch (function) {
+#define EMBER_ROW(name, ...) \
+  case LibraryFunction::k##name: return name(call);
+    EMBER_FOR_EACH_LIBRARY_FUNCTION(EMBER_ROW)
+#undef EMBER_ROW
+  }
+  return InternalError("library function without code");
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,129 @@
+#include "vm/runtime/memory_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+namespace ember::vm {
+namespace {
+
+// Four classes to a power of two: at most a fifth of a block is wasted.
+constexpr int kSmallestShift = 8;  // 256 bytes
+constexpr int kClassCount = (63 - kSmallestShift) * 4;
+
+int64_t ClassBytes(int size_class) {
+  const int64_t base = int64_t{1} << (kSmallestShift + size_class / 4);
+  return base + base / 4 * (size_class % 4);
+}
+
+// -1: larger than the largest class.
+int SizeClass(int64_t bytes) {
+  if (bytes <= int64_t{1} << kSmallestShift) return 0;
+  const int shift = std::bit_width(static_cast<uint64_t>(bytes - 1)) - 1;  // floor of the log
+  int size_class = (shift - kSmallestShift) * 4;
+  while (size_class < kClassCount && ClassBytes(size_class) < bytes) ++size_class;
+  return size_class < kClassCount ? size_class : -1;
+}
+
+}  // namespace
+
+void MemoryBlock::Drop() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool_->GiveBack(this);
+}
+
+MemoryPool::MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit)
+    : device_(std::move(device)), limit_(limit > 0 ? limit : INT64_MAX), idle_(kClassCount) {}
+
+MemoryPool::~MemoryPool() = default;
+
+StatusOr<MemoryBlock*> MemoryPool::Acquire(int64_t bytes) {
+  if (bytes < 0) {
+    return InvalidArgumentError("allocation: expected a size of at least 0, found " +
+                                std::to_string(bytes));
+  }
+  const int size_class = SizeClass(bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (size_class >= 0 && !idle_[size_class].empty()) {
+    MemoryBlock* block = idle_[size_class].back();
+    idle_[size_class].pop_back();
+    block->references_.store(1, std::memory_order_relaxed);
+    return block;
+  }
+  const int64_t capacity = size_class >= 0 ? ClassBytes(size_class) : bytes;
+  EMBER_RETURN_IF_ERROR(Reserve(capacity));
+  StatusOr<std::unique_ptr<hal::Buffer>> buffer =
+      device_->Allocate(capacity, hal::MemoryKind::kHostVisible);
+  if (!buffer.ok()) {
+    used_ -= capacity;
+    return buffer.status();
+  }
+  auto block = std::make_unique<MemoryBlock>();
+  block->pool_ = this;
+  block->buffer_ = *std::move(buffer);
+  block->size_class_ = size_class;
+  block->references_.store(1, std::memory_order_relaxed);
+  MemoryBlock* raw = block.get();
+  blocks_.push_back(std::move(block));
+  return raw;
+}
+
+Status MemoryPool::Reserve(int64_t bytes) {
+  if (bytes > limit_ - used_) FreeIdleBlocks();
+  if (bytes > limit_ - used_) {
+    return ResourceExhaustedError("session: expected at most " + std::to_string(limit_ - used_) +
+                                  " more bytes under its memory limit of " +
+                                  std::to_string(limit_) + ", found a request for " +
+                                  std::to_string(bytes));
+  }
+  used_ += bytes;
+  peak_ = std::max(peak_, used_);
+  return OkStatus();
+}
+
+void MemoryPool::FreeIdleBlocks() {
+  for (std::vector<MemoryBlock*>& blocks : idle_) {
+    for (MemoryBlock* block : blocks) {
+      used_ -= block->capacity();
+      std::erase_if(blocks_, [block](const auto& owned) { return owned.get() == block; });
+    }
+    blocks.clear();
+  }
+}
+
+Status MemoryPool::Charge(int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Reserve(bytes);
+}
+
+void MemoryPool::Discharge(int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  used_ -= bytes;
+}
+
+void MemoryPool::GiveBack(MemoryBlock* block) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (block->size_class_ >= 0) {
+    idle_[block->size_class_].push_back(block);
+    return;
+  }
+  used_ -= block->capacity();
+  std::erase_if(blocks_, [block](const auto& owned) { return owned.get() == block; });
+}
+
+int64_t MemoryPool::used_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return used_;
+}
+
+int64_t MemoryPool::peak_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return peak_;
+}
+
+std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool, MemoryBlock* block) {
+  return std::shared_ptr<void>(block->data(),
+                               [pool = std::move(pool), block](void*) { block->Drop(); });
+}
+
+}  // namespace ember::vm

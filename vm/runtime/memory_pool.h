@@ -1,0 +1,78 @@
+// Memory of a session for shapes that are known only while running: blocks that are used again
+// instead of freed, under the session's limit.
+//
+//   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, pool->Acquire(4096));
+//   ...
+//   block->Drop();                                    // back to the pool
+//   std::shared_ptr<void> memory = Share(pool, block); // or given away as a result
+//
+// Thread-safe: results may be dropped on any thread.
+#ifndef EMBER_VM_RUNTIME_MEMORY_POOL_H_
+#define EMBER_VM_RUNTIME_MEMORY_POOL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+
+namespace ember::vm {
+
+class MemoryPool;
+
+// Counts its references; the last one gives it back to the pool.
+class MemoryBlock {
+ public:
+  uint8_t* data() const { return static_cast<uint8_t*>(buffer_->host_data()); }
+  int64_t capacity() const { return buffer_->size(); }
+  void Hold() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Drop();
+
+ private:
+  friend class MemoryPool;
+  std::atomic<int32_t> references_{0};
+  MemoryPool* pool_ = nullptr;
+  std::unique_ptr<hal::Buffer> buffer_;
+  int size_class_ = 0;
+};
+
+class MemoryPool {
+ public:
+  // limit: bytes of all blocks and charges; 0: none.
+  MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit);
+  ~MemoryPool();
+
+  // At least `bytes`, 64-byte aligned, with one reference. Contents are zero or old.
+  StatusOr<MemoryBlock*> Acquire(int64_t bytes);
+  // Counts memory that lies elsewhere against the limit.
+  Status Charge(int64_t bytes);
+  void Discharge(int64_t bytes);
+
+  int64_t used_bytes() const;
+  int64_t peak_bytes() const;
+
+ private:
+  friend class MemoryBlock;
+  void GiveBack(MemoryBlock* block);
+  // Needs mutex_ for these.
+  Status Reserve(int64_t bytes);
+  void FreeIdleBlocks();
+
+  const std::shared_ptr<hal::Device> device_;
+  const int64_t limit_;
+  mutable std::mutex mutex_;
+  int64_t used_ = 0;
+  int64_t peak_ = 0;
+  std::vector<std::unique_ptr<MemoryBlock>> blocks_;
+  std::vector<std::vector<MemoryBlock*>> idle_;  // by size class
+};
+
+// Takes over one reference; the pool lives at least as long as the result.
+std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool, MemoryBlock* block);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_MEMORY_POOL_H_

@@ -1,0 +1,55 @@
+// The plans of one group of dispatch sites, by parameters: a few, the least recently used replaced.
+#ifndef EMBER_VM_RUNTIME_PLAN_CACHE_H_
+#define EMBER_VM_RUNTIME_PLAN_CACHE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "tensor/dispatch.h"
+#include "vm/interpreter/plan.h"
+#include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/memory_pool.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::vm {
+
+// A shape class of a site. Sites keep pointers to entries and compare the parameters: entries stay
+// where they are, but may come to hold another plan.
+struct PlanEntry {
+  std::vector<int64_t> parameters;
+  std::unique_ptr<Plan> plan;
+  std::vector<int64_t> required_bytes;  // per input and output
+  int64_t charged_bytes = 0;
+  uint64_t last_use = 0;
+  int64_t calls = 0;
+  int requested_tier = 0;
+  // The kernel to use, null for tier 0, chosen when the slot showed `seen`.
+  const Kernel* kernel = nullptr;
+  const KernelSlot::Kernels* seen = nullptr;
+};
+
+class PlanCache {
+ public:
+  PlanCache(const tensor::Dispatch& dispatch, Plan::Options options, int capacity)
+      : dispatch_(dispatch), options_(std::move(options)), capacity_(capacity) {}
+
+  // Finds or makes the plan. Temporaries are charged to the pool; work_limit as in SessionOptions.
+  StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters, MemoryPool& pool,
+                           int64_t work_limit);
+
+ private:
+  PlanEntry& Vacate(MemoryPool& pool);
+
+  const tensor::Dispatch& dispatch_;
+  const Plan::Options options_;
+  const size_t capacity_;
+  uint64_t clock_ = 0;
+  std::vector<std::unique_ptr<PlanEntry>> entries_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_PLAN_CACHE_H_

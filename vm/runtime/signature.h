@@ -1,0 +1,43 @@
+// Compares tensors with what a program declares.
+//
+//   "input 'image': expected Nx3x224x224xf32, found 1x3x225x224xf32"
+#ifndef EMBER_VM_RUNTIME_SIGNATURE_H_
+#define EMBER_VM_RUNTIME_SIGNATURE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/format/module_definition.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::vm {
+
+// Extents that the symbols of a program were found to have; -1: not known.
+class SymbolValues {
+ public:
+  explicit SymbolValues(const Program& program) : program_(program) { Reset(); }
+  void Reset() {
+    values_.assign(program_.symbols.size(), -1);
+    sources_.assign(program_.symbols.size(), nullptr);
+  }
+
+  // Number, types and shapes; inputs that share a symbol must agree on it.
+  Status BindInputs(std::span<const Tensor> inputs);
+  // The shape that the program computed for a result: fits its declaration and what inputs said.
+  Status CheckResult(const TensorSignature& result, std::span<const int64_t> dims);
+
+ private:
+  Status BindInput(const TensorSignature& signature, const Tensor& tensor);
+  // True if `extent` fits; binds a free symbol.
+  bool Fits(int64_t declared, int64_t extent, const TensorSignature& source);
+
+  const Program& program_;
+  std::vector<int64_t> values_;
+  std::vector<const TensorSignature*> sources_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_SIGNATURE_H_

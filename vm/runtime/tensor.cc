@@ -1,0 +1,73 @@
+#include "vm/runtime/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/checked_math.h"
+
+namespace ember::vm {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+// Null when there is not enough memory. calloc gives large blocks as untouched pages.
+std::shared_ptr<void> AllocateZeroed(int64_t bytes, void** data) {
+  if (static_cast<uint64_t>(bytes) > SIZE_MAX - kAlignment) return nullptr;
+  void* block = std::calloc(1, static_cast<size_t>(bytes) + kAlignment);
+  if (block == nullptr) return nullptr;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(block);
+  *data = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+  return std::shared_ptr<void>(block, std::free);
+}
+
+}  // namespace
+
+StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims) {
+  std::optional<int64_t> bytes = DTypeByteSize(type);
+  bool empty = false;
+  for (int64_t dim : dims) {
+    if (dim < 0) {
+      return InvalidArgumentError("tensor: expected dims of at least 0, found " +
+                                  TensorTypeText(type, dims));
+    }
+    empty |= dim == 0;
+    if (bytes) bytes = CheckedMultiply(*bytes, dim);
+  }
+  if (empty) return int64_t{0};
+  if (!bytes) {
+    return InvalidArgumentError("tensor: expected fewer than 2^63 bytes, found " +
+                                TensorTypeText(type, dims));
+  }
+  return *bytes;
+}
+
+std::string TensorTypeText(DType type, std::span<const int64_t> dims) {
+  std::string text;
+  for (int64_t dim : dims) text += std::to_string(dim) + "x";
+  return text + std::string(DTypeName(type));
+}
+
+StatusOr<Tensor> Tensor::Allocate(DType type, std::vector<int64_t> dims) {
+  Tensor tensor;
+  EMBER_ASSIGN_OR_RETURN(tensor.byte_size, TensorByteSize(type, dims));
+  tensor.type = type;
+  tensor.dims = std::move(dims);
+  tensor.memory = AllocateZeroed(tensor.byte_size, &tensor.data);
+  if (tensor.memory == nullptr) {
+    return ResourceExhaustedError("tensor " + tensor.TypeText() + ": expected " +
+                                  std::to_string(tensor.byte_size) + " bytes of memory, found less");
+  }
+  return tensor;
+}
+
+Tensor Tensor::Borrow(DType type, std::vector<int64_t> dims, const void* data) {
+  Tensor tensor;
+  const StatusOr<int64_t> bytes = TensorByteSize(type, dims);
+  tensor.type = type;
+  tensor.dims = std::move(dims);
+  tensor.data = const_cast<void*>(data);
+  tensor.byte_size = bytes.ok() ? *bytes : -1;
+  return tensor;
+}
+
+}  // namespace ember::vm
