@@ -134,7 +134,19 @@ std::string ToString(const TensorType& type) {
   return std::string(DTypeName(type.dtype)) + ShapeToString(type.shape);
 }
 
+// In operators.h: graph.cc needs the records, not the table.
+std::string DescribeOperation(const Operation& operation) {
+  std::string text(operation.name());
+  if (!operation.origin().empty()) text += " '" + operation.origin() + "'";
+  return text;
+}
+
 Status CheckType(const TensorType& type) {
+  if (type.rank() > kMaximumRank) {
+    return InvalidArgumentError("shape " + ShapeToString(type.shape) + ": expected rank of at most " +
+                                std::to_string(kMaximumRank) + ", found " +
+                                std::to_string(type.rank()));
+  }
   for (const Dim& dim : type.shape) {
     if (!dim.is_valid()) return InvalidArgumentError("a dim overflows 64 bits or divides by 0");
     if (dim.is_constant() && dim.constant() < 0) {

@@ -127,8 +127,11 @@ class Operation {
   std::list<std::unique_ptr<Operation>>::iterator position_;  // in the graph's list
 };
 
-// Error unless every dim is valid, constant dims are at least 0 and a constant size in bytes fits
-// 64 bits.
+// The dispatch IR's limit.
+inline constexpr int kMaximumRank = 16;
+
+// Error unless the rank is within the limit, every dim is valid, constant dims are at least 0 and a
+// constant size in bytes fits 64 bits.
 Status CheckType(const TensorType& type);
 std::string ToString(const TensorType& type);  // "f32[N, 3]"
 

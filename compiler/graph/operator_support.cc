@@ -36,8 +36,8 @@ Status CheckLength(size_t length, std::string_view attribute, size_t expected) {
 
 Status CheckPositive(std::span<const int64_t> values, std::string_view attribute) {
   for (int64_t value : values) {
-    if (value < 1) {
-      return Mismatch(attribute, ": expected values of at least 1, found ",
+    if (value < 1 || value > INT32_MAX) {
+      return Mismatch(attribute, ": expected values from 1 to 2147483647, found ",
                       std::to_string(value));
     }
   }

@@ -58,12 +58,6 @@ const OperatorRecord& OperatorNamed(tensor::Opcode opcode) {
   __builtin_unreachable();
 }
 
-std::string DescribeOperation(const Operation& operation) {
-  std::string text(operation.name());
-  if (!operation.origin().empty()) text += " '" + operation.origin() + "'";
-  return text;
-}
-
 StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b) {
   const Shape& longer = a.size() >= b.size() ? a : b;
   const Shape& shorter = a.size() >= b.size() ? b : a;

@@ -8,6 +8,9 @@
 namespace ember::graph {
 namespace {
 
+// A stage and a buffer of the dispatch per operand.
+constexpr int kMaximumConcatOperands = 2048;
+
 InferredTypes InferReshape(const Operation& operation) {
   const Value& operand = *operation.operand(0);
   const Shape& shape = ShapeOf(operation, "shape");
@@ -235,6 +238,10 @@ Scalar DefinePad(ElementContext& context, Indices indices) {
 InferredTypes InferConcat(const Operation& operation) {
   const Value& first = *operation.operand(0);
   EMBER_RETURN_IF_ERROR(CheckAxis(operation, "axis", first.rank()));
+  if (operation.operand_count() > kMaximumConcatOperands) {
+    return Mismatch("expected at most ", std::to_string(kMaximumConcatOperands),
+                    " operands, found ", std::to_string(operation.operand_count()));
+  }
   const auto axis = static_cast<size_t>(IntegerOf(operation, "axis"));
   Shape shape = first.shape();
   for (int i = 1; i < operation.operand_count(); ++i) {
