@@ -1,0 +1,348 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/lexer.h"
+#include "tensor/draft.h"
+#include "tensor/expression_parser.h"
+#include "tensor/names.h"
+#include "tensor/text.h"
+#include "tensor/text_tables.h"
+#include "tensor/verifier.h"
+
+namespace ember::tensor {
+namespace {
+
+// %a0 and %e3 are fold values, in stages with a fold.
+bool LooksLikeFoldValue(std::string_view name) {
+  return name.size() > 1 && (name[0] == 'a' || name[0] == 'e') &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+class DispatchParser {
+ public:
+  explicit DispatchParser(Lexer& lexer) : lexer_(lexer), expressions_(lexer) {}
+
+  StatusOr<Dispatch> Run() {
+    const Token start = lexer_.Peek();
+    EMBER_RETURN_IF_ERROR(ParseSignature());
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    while (!lexer_.Accept("}")) EMBER_RETURN_IF_ERROR(ParseStatement());
+    Dispatch dispatch = Assemble(draft_);
+    // What the grammar cannot see, such as a load before any store.
+    if (const Status status = Verify(dispatch); !status.ok()) {
+      return ErrorAt(start, status.message());
+    }
+    return dispatch;
+  }
+
+ private:
+  // --- signature ---
+
+  Status ParseSignature() {
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("dispatch"));
+    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('@', "a dispatch name (@name)"));
+    draft_.name = name.name();
+    if (lexer_.Accept("<")) EMBER_RETURN_IF_ERROR(ParseHeader());
+    EMBER_RETURN_IF_ERROR(ParseBuffers(BufferKind::kInput));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("->"));
+    return ParseBuffers(BufferKind::kOutput);
+  }
+
+  // Parameters and named header values, up to '>'.
+  Status ParseHeader() {
+    do {
+      if (lexer_.Peek().kind == Token::kSigil) {
+        EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a name"));
+        EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+        EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.ParseSum());
+        EMBER_ASSIGN_OR_RETURN(const NodeId node, Resolve(value, {}, header_, draft_));
+        EMBER_RETURN_IF_ERROR(Define(header_.sigils, name, name.name(), node));
+      } else {
+        EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.Expect(Token::kIdentifier, "a parameter"));
+        const NodeId node = draft_.pool.Intern(Opcode::kParameter, DType::kI64, {},
+                                               draft_.parameters.size());
+        EMBER_RETURN_IF_ERROR(Define(header_.names, name, name.text, node));
+        draft_.parameters.emplace_back(name.text);
+      }
+    } while (lexer_.Accept(","));
+    return lexer_.Expect(">");
+  }
+
+  template <typename Map>
+  static Status Define(Map& map, const Token& token, std::string_view name, NodeId node) {
+    if (map.emplace(std::string(name), node).second) return OkStatus();
+    return ErrorAt(token, "expected a new name, found '" + std::string(token.text) + "' again");
+  }
+
+  Status ParseBuffers(BufferKind kind) {
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+    if (lexer_.Accept(")")) return OkStatus();
+    while (true) {
+      EMBER_RETURN_IF_ERROR(ParseBuffer(kind));
+      if (lexer_.Accept(")")) return OkStatus();
+      if (!lexer_.Accept(",")) return lexer_.ExpectedError("',' or ')'");
+    }
+  }
+
+  Status ParseBuffer(BufferKind kind) {
+    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a buffer (%name)"));
+    if (FindBuffer(name, draft_).ok()) {
+      return ErrorAt(name, "expected a new name, found '" + std::string(name.text) + "' again");
+    }
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+    EMBER_ASSIGN_OR_RETURN(const DType type, ParseType());
+    DraftBuffer buffer{std::string(name.name()), type, kind, {}};
+    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> extents, expressions_.ParseIndices());
+    for (const Expression& extent : extents) {
+      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(extent, DType::kI64, header_, draft_));
+      buffer.extents.push_back(node);
+    }
+    draft_.buffers.push_back(std::move(buffer));
+    return OkStatus();
+  }
+
+  StatusOr<DType> ParseType() {
+    const std::optional<DType> type = DTypeFromName(lexer_.Peek().text);
+    if (!type) return lexer_.ExpectedError("an element type");
+    lexer_.Next();
+    return *type;
+  }
+
+  // --- stages ---
+
+  Status ParseStatement() {
+    if (lexer_.Accept("temp")) return ParseBuffer(BufferKind::kTemporary);
+    draft_.stages.emplace_back();
+    names_ = header_;
+    names_.scope = static_cast<int>(draft_.stages.size());
+    if (lexer_.Peek().kind == Token::kSigil) return ParseIdentityStore();
+    if (!lexer_.Accept("for")) {
+      return lexer_.ExpectedError("a store (%name[...] = ...), 'for', 'temp' or '}'");
+    }
+    EMBER_RETURN_IF_ERROR(ParseAxes(Stage().spatial));
+    if (lexer_.Peek().kind == Token::kSigil) return ParseStore(/*whole_stage=*/true);
+    EMBER_RETURN_IF_ERROR(ParseCombiner());
+    return ParseBlock();
+  }
+
+  DraftStage& Stage() { return draft_.stages.back(); }
+
+  Status AddAxis(std::vector<DraftAxis>& axes, const Token& name, NodeId extent) {
+    const uint64_t number = Stage().spatial.size() + Stage().reduction.size();
+    axes.push_back({std::string(name.text), extent});
+    const NodeId axis =
+        draft_.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, names_.scope);
+    return Define(names_.names, name, name.text, axis);
+  }
+
+  // '(' name '<' extent ',' ... ')'
+  Status ParseAxes(std::vector<DraftAxis>& axes) {
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+    if (lexer_.Accept(")")) return OkStatus();
+    while (true) {
+      EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.Expect(Token::kIdentifier, "an axis"));
+      EMBER_RETURN_IF_ERROR(lexer_.Expect("<"));
+      EMBER_ASSIGN_OR_RETURN(const Expression extent, expressions_.ParseSum());
+      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(extent, DType::kI64, header_, draft_));
+      EMBER_RETURN_IF_ERROR(AddAxis(axes, name, node));
+      if (lexer_.Accept(")")) return OkStatus();
+      if (!lexer_.Accept(",")) return lexer_.ExpectedError("',' or ')'");
+    }
+  }
+
+  // Nothing, or sum(k < K) and the like.
+  Status ParseCombiner() {
+    const Token token = lexer_.Peek();
+    for (int i = 1; i < static_cast<int>(std::size(kCombinerNames)); ++i) {
+      if (token.kind != Token::kIdentifier || !token.Is(kCombinerNames[i])) continue;
+      Stage().combiner = static_cast<Combiner>(i);
+      lexer_.Next();
+      EMBER_RETURN_IF_ERROR(ParseAxes(Stage().reduction));
+      if (!Stage().reduction.empty()) return OkStatus();
+      return ErrorAt(token, "expected at least one axis for '" + std::string(token.text) + "'");
+    }
+    return OkStatus();
+  }
+
+  // %y[i, j] = ...: the indices declare the axes, over the whole buffer.
+  Status ParseIdentityStore() {
+    const Token target = lexer_.Peek();
+    EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, ParseTarget());
+    DraftStore store{buffer, {}, Update::kAssign};
+    const std::vector<NodeId> extents = draft_.buffers[buffer].extents;
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
+    for (size_t i = 0; i < extents.size(); ++i) {
+      if (i > 0) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
+      EMBER_ASSIGN_OR_RETURN(
+          const Token name,
+          lexer_.Expect(Token::kIdentifier,
+                        "axis " + std::to_string(i) + " of " + std::string(target.text)));
+      EMBER_RETURN_IF_ERROR(AddAxis(Stage().spatial, name, extents[i]));
+      store.indices.push_back(names_.names.find(name.text)->second);
+    }
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("]"));
+    return ParseStoreRest(std::move(store), /*whole_stage=*/true);
+  }
+
+  StatusOr<uint32_t> ParseTarget() {
+    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a buffer"));
+    return FindBuffer(name, draft_);
+  }
+
+  // %y[indices] = value
+  Status ParseStore(bool whole_stage) {
+    const Token target = lexer_.Peek();
+    EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, ParseTarget());
+    DraftStore store{buffer, {}, Update::kAssign};
+    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> indices, expressions_.ParseIndices());
+    const size_t rank = draft_.buffers[buffer].extents.size();
+    if (indices.size() != rank) {
+      return ErrorAt(target, "expected " + std::to_string(rank) + " indices for " +
+                                 std::string(target.text) + ", found " +
+                                 std::to_string(indices.size()));
+    }
+    for (const Expression& index : indices) {
+      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(index, DType::kI64, names_, draft_));
+      store.indices.push_back(node);
+    }
+    return ParseStoreRest(std::move(store), whole_stage);
+  }
+
+  // The update sign and the value. A store that is the whole stage may have its combiner here.
+  Status ParseStoreRest(DraftStore store, bool whole_stage) {
+    EMBER_ASSIGN_OR_RETURN(store.update, ParseUpdate());
+    if (whole_stage) EMBER_RETURN_IF_ERROR(ParseCombiner());
+    DraftStage& stage = Stage();
+    const Token start = lexer_.Peek();
+    if (stage.combiner == Combiner::kFold) {
+      const std::string expected = "%a" + std::to_string(stage.stores.size());
+      EMBER_RETURN_IF_ERROR(lexer_.Expect(expected));
+      if (stage.stores.size() >= stage.values.size()) {
+        return ErrorAt(start, "expected no more stores than elements");
+      }
+    } else {
+      const DType type = draft_.buffers[store.buffer].type;
+      EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
+      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(value, type, names_, draft_));
+      stage.values.push_back(node);
+    }
+    stage.stores.push_back(std::move(store));
+    return OkStatus();
+  }
+
+  StatusOr<Update> ParseUpdate() {
+    if (lexer_.Accept("=")) return Update::kAssign;
+    if (lexer_.Accept("+=")) return Update::kAdd;
+    if (lexer_.Accept("*=")) return Update::kMultiply;
+    Update update = Update::kMinimum;
+    if (lexer_.Accept("max")) {
+      update = Update::kMaximum;
+    } else if (!lexer_.Accept("min")) {
+      return lexer_.ExpectedError("'=', '+=', '*=', 'min=' or 'max='");
+    }
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    return update;
+  }
+
+  // '{' lets, elements, nexts, stores '}'
+  Status ParseBlock() {
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    while (!lexer_.Peek().Is("}")) {
+      if (lexer_.Accept("let")) {
+        EMBER_RETURN_IF_ERROR(ParseLet());
+      } else if (Stage().combiner == Combiner::kFold && lexer_.Accept("element")) {
+        EMBER_RETURN_IF_ERROR(ParseElement());
+      } else if (Stage().combiner == Combiner::kFold && lexer_.Accept("next")) {
+        EMBER_RETURN_IF_ERROR(ParseNext());
+      } else if (lexer_.Peek().kind == Token::kSigil) {
+        EMBER_RETURN_IF_ERROR(ParseStore(/*whole_stage=*/false));
+      } else {
+        return lexer_.ExpectedError("'let', a store or '}'");
+      }
+    }
+    if (Stage().results.size() != Stage().values.size() &&
+        Stage().combiner == Combiner::kFold) {
+      return lexer_.ExpectedError("'next' for each element");
+    }
+    return lexer_.Expect("}");
+  }
+
+  Status ParseLet() {
+    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a name"));
+    if (LooksLikeFoldValue(name.name())) {
+      return ErrorAt(name, "expected a name that does not look like a fold value, found '" +
+                               std::string(name.text) + "'");
+    }
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
+    EMBER_ASSIGN_OR_RETURN(const NodeId node, Resolve(value, {}, names_, draft_));
+    return Define(names_.sigils, name, name.name(), node);
+  }
+
+  // element %e0: f32 = value from initial
+  Status ParseElement() {
+    DraftStage& stage = Stage();
+    const size_t number = stage.values.size();
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("%e" + std::to_string(number)));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+    EMBER_ASSIGN_OR_RETURN(const DType type, ParseType());
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("from"));
+    EMBER_ASSIGN_OR_RETURN(const Expression initial, expressions_.Parse());
+    EMBER_ASSIGN_OR_RETURN(const NodeId value_node, ResolveAs(value, type, names_, draft_));
+    EMBER_ASSIGN_OR_RETURN(const NodeId initial_node, ResolveAs(initial, type, names_, draft_));
+    stage.values.push_back(value_node);
+    stage.initial.push_back(initial_node);
+    const auto add = [&](Opcode opcode, const char* prefix) {
+      names_.sigils[prefix + std::to_string(number)] =
+          draft_.pool.Intern(opcode, type, {}, number, names_.scope);
+    };
+    add(Opcode::kAccumulator, "a");
+    add(Opcode::kElement, "e");
+    return OkStatus();
+  }
+
+  // next %a0 = value
+  Status ParseNext() {
+    DraftStage& stage = Stage();
+    const size_t number = stage.results.size();
+    if (number >= stage.values.size()) return lexer_.ExpectedError("no more 'next' than elements");
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("%a" + std::to_string(number)));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    const DType type = draft_.pool[stage.values[number]].type;
+    EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
+    EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(value, type, names_, draft_));
+    stage.results.push_back(node);
+    return OkStatus();
+  }
+
+  Lexer& lexer_;
+  ExpressionParser expressions_;
+  Draft draft_;
+  NameScope header_;
+  NameScope names_;  // of the stage being read
+};
+
+}  // namespace
+
+StatusOr<Dispatch> Parse(std::string_view text) {
+  Lexer lexer(text);
+  EMBER_ASSIGN_OR_RETURN(Dispatch dispatch, DispatchParser(lexer).Run());
+  if (!lexer.AtEnd()) return lexer.ExpectedError("the end of the text");
+  return dispatch;
+}
+
+StatusOr<std::vector<Dispatch>> ParseAll(std::string_view text) {
+  Lexer lexer(text);
+  std::vector<Dispatch> dispatches;
+  while (!lexer.AtEnd()) {
+    EMBER_ASSIGN_OR_RETURN(Dispatch dispatch, DispatchParser(lexer).Run());
+    dispatches.push_back(std::move(dispatch));
+  }
+  return dispatches;
+}
+
+}  // namespace ember::tensor

@@ -1,0 +1,31 @@
+// The text form of a dispatch; tensor/GRAMMAR.md is its grammar.
+//
+//   std::string text = Print(dispatch);
+//   StatusOr<Dispatch> same = Parse(text);   // *same == dispatch, if that was canonical
+//
+// Canonical means: made by DispatchBuilder::Finish or by Parse. Any verified dispatch prints and
+// parses back to its canonical form, which computes the same.
+//
+// Parse errors are one line, "line:column: expected ..., found ...". The result is verified. Parse
+// takes text from anyone; Print wants a verified dispatch.
+#ifndef EMBER_TENSOR_TEXT_H_
+#define EMBER_TENSOR_TEXT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "tensor/dispatch.h"
+
+namespace ember::tensor {
+
+std::string Print(const Dispatch& dispatch);
+StatusOr<Dispatch> Parse(std::string_view text);
+
+// A text of several dispatches, one after another.
+StatusOr<std::vector<Dispatch>> ParseAll(std::string_view text);
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_TEXT_H_
