@@ -1,0 +1,52 @@
+#include "frontends/onnx/compositions.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "frontends/onnx/dims.h"
+
+namespace ember::onnx {
+
+Tensor Relu(Tensor x) { return Maximum(x, 0); }
+
+Tensor Sigmoid(Tensor x) { return 1.0 / (Exp(-x) + 1.0); }
+
+Tensor Softplus(Tensor x) { return Maximum(x, 0) + Log1p(Exp(-Absolute(x))); }
+
+Tensor LogSoftmax(Tensor x, int axis) {
+  const DType type = x.dtype();
+  Tensor wide = Cast(x, ComputeType(type));
+  Tensor shifted = wide - Reduce(wide, "maximum", {axis}, true);
+  return Cast(shifted - Log(Reduce(Exp(shifted), "sum", {axis}, true)), type);
+}
+
+Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes) {
+  Tensor centered = x - mean;
+  return Mean(centered * centered, std::move(axes), true);
+}
+
+Tensor NormalizeIndices(Tensor indices, const Dim& extent) {
+  graph::GraphBuilder& builder = indices.builder();
+  Tensor wide = Cast(indices, DType::kI64);
+  if (!IsSigned(indices.dtype())) return wide;
+  if (!builder.status().ok()) return wide;
+  if (std::optional<Shape> known = builder.IntegerContents(wide.value())) {
+    if (std::all_of(known->begin(), known->end(), IsNonNegative)) return wide;
+    bool constant = true;
+    for (Dim& index : *known) {
+      constant = constant && index.is_constant();
+      if (index.is_constant() && index.constant() < 0) index = index + extent;
+    }
+    if (constant) {
+      Tensor values(&builder, builder.ShapeValue(*known));
+      return Reshape(values, wide.shape());
+    }
+  }
+  return Select(Less(wide, 0), wide + DimScalar(builder, extent), wide);
+}
+
+Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim) {
+  return {&builder, builder.DimValue(dim)};
+}
+
+}  // namespace ember::onnx

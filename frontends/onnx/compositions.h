@@ -1,0 +1,27 @@
+// Formulas that several ONNX operators share.
+#ifndef EMBER_FRONTENDS_ONNX_COMPOSITIONS_H_
+#define EMBER_FRONTENDS_ONNX_COMPOSITIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "frontends/onnx/tensor.h"
+
+namespace ember::onnx {
+
+Tensor Relu(Tensor x);
+Tensor Sigmoid(Tensor x);
+// log(1 + exp(x)), without overflow.
+Tensor Softplus(Tensor x);
+// log(softmax(x)) along an axis, narrow floats in f32.
+Tensor LogSoftmax(Tensor x, int axis);
+// mean((x - mean)²) over the axes, which stay as 1.
+Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes);
+// Negative indices count from the end of the axis; the result is i64 and in range if the given are.
+Tensor NormalizeIndices(Tensor indices, const Dim& extent);
+// An i64 scalar of an expression.
+Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_COMPOSITIONS_H_

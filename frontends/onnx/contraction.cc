@@ -1,0 +1,79 @@
+// Matrix products.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/convolution.h"
+#include "frontends/onnx/einsum.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+void ImportMatMul(NodeContext& c) {
+  if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
+  c.SetOutput(0, MatMul(c.Input(0), c.Input(1)));
+}
+
+void ImportGemm(NodeContext& c) {
+  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2)) return;
+  const DType type = c.Input(0).dtype();
+  std::string spec = c.Integer("transA", 0) != 0 ? "ki," : "ik,";
+  spec += c.Integer("transB", 0) != 0 ? "jk->ij" : "kj->ij";
+  Tensor y = Contract(c.Input(0), c.Input(1), spec);
+  const double alpha = c.Float("alpha", 1.0);
+  const double beta = c.Float("beta", 1.0);
+  // Scaling integers by a fraction makes no sense, by one is nothing.
+  if (alpha != 1.0) y = Cast(Cast(y, DType::kF32) * alpha, type);
+  if (Tensor bias = c.Input(2); bias && beta != 0.0) y = y + (beta != 1.0 ? bias * beta : bias);
+  c.SetOutput(0, y);
+}
+
+// A vector of parameters per row of a matrix (per column is what broadcasting does by itself).
+Tensor PerRow(Tensor parameter) {
+  const bool is_vector = parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
+  return is_vector ? Unsqueeze(parameter, {1}) : parameter;
+}
+
+// x minus its zero point (may be absent), as i32.
+Tensor Centered(Tensor x, Tensor zero_point) {
+  Tensor wide = Cast(x, DType::kI32);
+  return zero_point ? wide - Cast(zero_point, DType::kI32) : wide;
+}
+
+void ImportMatMulInteger(NodeContext& c) {
+  if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
+  c.SetOutput(0, MatMul(Centered(c.Input(0), PerRow(c.Input(2))),
+                        Centered(c.Input(1), c.Input(3))));
+}
+
+void ImportQLinearMatMul(NodeContext& c) {
+  if (!c.CheckRank(0, 1) || !c.CheckRank(3, 1)) return;
+  auto single = [](Tensor scale) { return Cast(scale, DType::kF32); };
+  Tensor product = MatMul(Centered(c.Input(0), PerRow(c.Input(2))),
+                          Centered(c.Input(3), c.Input(5)));
+  Tensor scale = single(PerRow(c.Input(1))) * single(c.Input(4)) / single(PerRow(c.Input(6)));
+  Tensor zero_point = PerRow(c.Input(7));
+  c.SetOutput(0, RoundToQuantized(Cast(product, DType::kF32) * scale, zero_point,
+                                  zero_point.dtype()));
+}
+
+void ImportEinsum(NodeContext& c) {
+  if (!c.HasAttribute("equation")) return c.FailInvalid("attribute 'equation' is missing");
+  c.SetOutput(0, Einsum(c, c.String("equation", ""), c.inputs()));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"Einsum", 12, 1, kVariadic, ImportEinsum},
+    {"Gemm", 1, 2, 3, ImportGemm},
+    {"MatMul", 1, 2, 2, ImportMatMul},
+    {"MatMulInteger", 10, 2, 4, ImportMatMulInteger},
+    {"QLinearMatMul", 10, 8, 8, ImportQLinearMatMul},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ContractionOperators() { return kRows; }
+
+}  // namespace ember::onnx

@@ -1,0 +1,228 @@
+// Convolutions. ONNX is channels-first; the graph's convolutions are channels-last, so operands are
+// transposed in and results back, and a compiler pass cancels what meets.
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/convolution.h"
+#include "frontends/onnx/dims.h"
+#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/windows.h"
+
+namespace ember::onnx {
+namespace {
+
+// [N, C, spatial…] → [N, spatial…, C].
+Tensor ToChannelsLast(Tensor x) {
+  std::vector<int64_t> permutation{0};
+  for (int i = 2; i < x.rank(); ++i) permutation.push_back(i);
+  permutation.push_back(1);
+  return Transpose(x, std::move(permutation));
+}
+
+Tensor ToChannelsFirst(Tensor x) {
+  std::vector<int64_t> permutation{0, x.rank() - 1};
+  for (int i = 1; i + 1 < x.rank(); ++i) permutation.push_back(i);
+  return Transpose(x, std::move(permutation));
+}
+
+// The two leading dims moved behind the window: Conv [O, C/g, window…] → [window…, C/g, O] and
+// ConvTranspose [C, O/g, window…] → [window…, C, O/g].
+Tensor WeightsToWindowFirst(Tensor w, bool swap) {
+  std::vector<int64_t> permutation(w.rank() - 2);
+  std::iota(permutation.begin(), permutation.end(), 2);
+  permutation.push_back(swap ? 1 : 0);
+  permutation.push_back(swap ? 0 : 1);
+  return Transpose(w, std::move(permutation));
+}
+
+// The window's extents: from the weights, checked against the attribute.
+std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor w) {
+  std::vector<int64_t> kernel;
+  for (int i = 2; i < w.rank(); ++i) {
+    if (!w.dim(i).is_constant()) {
+      c.FailUnsupported("weights: expected a constant window, found " +
+                        graph::ShapeToString(w.shape()));
+      return std::nullopt;
+    }
+    kernel.push_back(w.dim(i).constant());
+  }
+  const std::vector<int64_t> declared = c.Integers("kernel_shape", kernel);
+  if (declared != kernel) {
+    c.FailInvalid("attribute 'kernel_shape' differs from the weights " +
+                  graph::ShapeToString(w.shape()));
+    return std::nullopt;
+  }
+  return kernel;
+}
+
+bool CheckOperands(NodeContext& c, Tensor x, Tensor w, int64_t groups) {
+  if (!c.ok()) return false;
+  if (x.rank() < 3 || w.rank() != x.rank()) {
+    c.FailInvalid("expected input and weights of one rank from 3 up, found " +
+                  graph::ShapeToString(x.shape()) + " and " + graph::ShapeToString(w.shape()));
+    return false;
+  }
+  if (groups >= 1) return true;
+  c.FailInvalid("attribute 'group': expected at least 1, found " + std::to_string(groups));
+  return false;
+}
+
+Tensor AddBias(Tensor y, Tensor bias) { return bias ? y + bias : y; }
+
+void ImportConv(NodeContext& c) {
+  Tensor y = Convolution(c, c.Input(0), c.Input(1), c.Input(2));
+  if (c.ok()) c.SetOutput(0, y);
+}
+
+// Padding that makes the outputs as given; where they are larger than any padding allows, the
+// result is extended at the end.
+void PadForOutputShape(const Shape& spatial, const std::vector<int64_t>& outputs, bool upper,
+                       std::vector<int64_t>& extension, Window& window) {
+  for (int i = 0; i < window.rank(); ++i) {
+    const Dim natural = (spatial[i] - Dim(1)) * Dim(window.strides[i]) + Dim(window.Reach(i)) +
+                        Dim(extension[i]);
+    const Dim excess = natural - Dim(outputs[i]);
+    if (excess.is_constant() && excess.constant() < 0) extension[i] -= excess.constant();
+    const Dim total = LargerOf(excess, Dim(0));
+    const Dim half = FloorDivide(total, Dim(2));
+    window.low[i] = upper ? half : total - half;
+    window.high[i] = total - window.low[i];
+  }
+}
+
+// Padding of a ConvTranspose.
+bool ReadTransposedPadding(NodeContext& c, const Shape& spatial, std::vector<int64_t>& extension,
+                           Window& window) {
+  const std::string auto_pad = c.String("auto_pad", "NOTSET");
+  const bool upper = auto_pad == "SAME_UPPER";
+  std::optional<std::vector<int64_t>> outputs = c.Integers("output_shape");
+  if (outputs && outputs->size() > spatial.size()) {
+    outputs->erase(outputs->begin(), outputs->end() - spatial.size());
+  }
+  if (!outputs && (upper || auto_pad == "SAME_LOWER")) {
+    for (int i = 0; i < window.rank(); ++i) {
+      // Outputs are input * stride: what the window reaches beyond its stride is padding.
+      const int64_t total = window.Reach(i) + extension[i] - window.strides[i];
+      if (total < 0) extension[i] -= total;
+      const int64_t padding = std::max<int64_t>(total, 0);
+      window.low[i] = Dim(upper ? padding / 2 : padding - padding / 2);
+      window.high[i] = Dim(padding) - window.low[i];
+    }
+    return true;
+  }
+  if (!outputs) return auto_pad == "VALID" || ReadPads(c, window);
+  if (outputs->size() != spatial.size()) {
+    c.FailInvalid("attribute 'output_shape': expected " + std::to_string(spatial.size()) +
+                  " values, found " + std::to_string(outputs->size()));
+    return false;
+  }
+  PadForOutputShape(spatial, *outputs, upper, extension, window);
+  return true;
+}
+
+void ImportConvTranspose(NodeContext& c) {
+  Tensor x = c.Input(0);
+  Tensor w = c.Input(1);
+  const int64_t groups = c.Integer("group", 1);
+  if (!CheckOperands(c, x, w, groups)) return;
+  const Shape spatial(x.shape().begin() + 2, x.shape().end());
+  const std::optional<std::vector<int64_t>> kernel = KernelOf(c, w);
+  if (!kernel) return;
+  std::optional<Window> window = ReadWindowExtents(c, *kernel, x.rank() - 2);
+  if (!window) return;
+  std::vector<int64_t> extension =
+      c.Integers("output_padding", std::vector<int64_t>(spatial.size(), 0));
+  if (extension.size() != spatial.size()) {
+    return c.FailInvalid("attribute 'output_padding': expected " +
+                         std::to_string(spatial.size()) + " values, found " +
+                         std::to_string(extension.size()));
+  }
+  if (!ReadTransposedPadding(c, spatial, extension, *window)) return;
+  const DType type = x.dtype();
+  Tensor y = Apply("conv_transpose",
+                   {Cast(ToChannelsLast(x), ComputeType(type)),
+                    Cast(WeightsToWindowFirst(w, false), ComputeType(type))},
+                   {{"strides", window->strides},
+                    {"dilations", window->dilations},
+                    {"low", window->low},
+                    {"high", window->high},
+                    {"output_padding", extension},
+                    {"groups", groups}});
+  c.SetOutput(0, ToChannelsFirst(AddBias(Cast(y, type), c.Input(2))));
+}
+
+// x with its zero point taken off, as i32.
+Tensor Centered(Tensor x, Tensor zero_point) {
+  Tensor wide = Cast(x, DType::kI32);
+  return zero_point ? wide - Cast(zero_point, DType::kI32) : wide;
+}
+
+// A zero point per output channel lies along the first dim of the weights.
+Tensor AlongOutputs(Tensor parameter, Tensor w) {
+  const bool per_channel = parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
+  return per_channel ? AlongAxis(parameter, 0, w.rank()) : parameter;
+}
+
+void ImportConvInteger(NodeContext& c) {
+  Tensor w = Centered(c.Input(1), AlongOutputs(c.Input(3), c.Input(1)));
+  Tensor y = Convolution(c, Centered(c.Input(0), c.Input(2)), w, Tensor());
+  if (c.ok()) c.SetOutput(0, y);
+}
+
+// y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale / y_scale)) + y0.
+void ImportQLinearConv(NodeContext& c) {
+  Tensor x = Centered(c.Input(0), c.Input(2));
+  Tensor w = Centered(c.Input(3), AlongOutputs(c.Input(5), c.Input(3)));
+  Tensor accumulated = Convolution(c, x, w, c.Input(8));
+  if (!c.ok()) return;
+  Tensor w_scale = c.Input(4);
+  if (w_scale.rank() == 1 && w_scale.dim(0) != Dim(1)) {
+    w_scale = AlongAxis(w_scale, 1, accumulated.rank());
+  }
+  Tensor scale = c.Input(1) * w_scale / c.Input(6);
+  c.SetOutput(0, RoundToQuantized(Cast(accumulated, DType::kF32) * scale, c.Input(7),
+                                  c.Input(7).dtype()));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"Conv", 1, 2, 3, ImportConv},
+    {"ConvInteger", 10, 2, 4, ImportConvInteger},
+    {"ConvTranspose", 1, 2, 3, ImportConvTranspose},
+    {"QLinearConv", 10, 8, 9, ImportQLinearConv},
+};
+
+}  // namespace
+
+Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias) {
+  const int64_t groups = c.Integer("group", 1);
+  if (!CheckOperands(c, x, w, groups)) return c.Wrap(nullptr);
+  const std::optional<std::vector<int64_t>> kernel = KernelOf(c, w);
+  if (!kernel) return c.Wrap(nullptr);
+  const Shape spatial(x.shape().begin() + 2, x.shape().end());
+  const std::optional<Window> window = ReadWindow(c, *kernel, spatial);
+  if (!window) return c.Wrap(nullptr);
+  const DType type = x.dtype();
+  Tensor y = Apply("conv",
+                   {Cast(ToChannelsLast(x), ComputeType(type)),
+                    Cast(WeightsToWindowFirst(w, true), ComputeType(type))},
+                   {{"strides", window->strides},
+                    {"dilations", window->dilations},
+                    {"low", window->low},
+                    {"high", window->high},
+                    {"groups", groups}});
+  return ToChannelsFirst(AddBias(Cast(y, type), bias));
+}
+
+Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type) {
+  Tensor rounded = Round(scaled);
+  if (zero_point) rounded = rounded + Cast(zero_point, scaled.dtype());
+  // Float to integer saturates.
+  return Cast(rounded, type);
+}
+
+std::span<const OperatorRow> ConvolutionOperators() { return kRows; }
+
+}  // namespace ember::onnx

@@ -1,0 +1,41 @@
+// What a frontend asks of dims beyond their algebra: bounds, clamping that leaves no min or max
+// where the bounds decide, and exact division of element counts.
+//
+//   RangeOf(n - 1).low == 0   // an extent named by a symbol is taken to be at least 1
+#ifndef EMBER_FRONTENDS_ONNX_DIMS_H_
+#define EMBER_FRONTENDS_ONNX_DIMS_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "compiler/graph/dim.h"
+
+namespace ember::onnx {
+
+// Inclusive; the extremes of int64 stand for no bound.
+struct DimRange {
+  static constexpr int64_t kNoLow = std::numeric_limits<int64_t>::min();
+  static constexpr int64_t kNoHigh = std::numeric_limits<int64_t>::max();
+  int64_t low = kNoLow;
+  int64_t high = kNoHigh;
+};
+
+DimRange RangeOf(const graph::Dim& dim);
+bool IsNonNegative(const graph::Dim& dim);
+
+// min(a, b) and max(a, b), decided where the range of a - b decides.
+graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
+graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
+
+// product(whole) / product(parts): equal dims cancel, constants divide; nullopt if constants show
+// that it does not divide.
+std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole, const graph::Shape& parts);
+
+// All constants, or nullopt.
+std::optional<std::vector<int64_t>> AsConstants(const graph::Shape& dims);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_DIMS_H_

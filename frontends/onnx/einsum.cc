@@ -1,0 +1,268 @@
+#include "frontends/onnx/einsum.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace ember::onnx {
+namespace {
+
+// One character per dim: a letter of the equation, or a digit and up for a dim of the ellipsis.
+using Labels = std::string;
+
+struct Term {
+  Labels labels;
+  Tensor tensor;
+};
+
+struct Equation {
+  std::vector<Labels> terms;
+  Labels result;
+  bool explicit_result = false;
+};
+
+Equation Split(std::string text) {
+  std::erase(text, ' ');
+  Equation equation;
+  const size_t arrow = text.find("->");
+  equation.explicit_result = arrow != std::string::npos;
+  if (equation.explicit_result) equation.result = text.substr(arrow + 2);
+  std::string terms = text.substr(0, arrow);
+  size_t start = 0;
+  for (size_t comma; (comma = terms.find(',', start)) != std::string::npos; start = comma + 1) {
+    equation.terms.push_back(terms.substr(start, comma - start));
+  }
+  equation.terms.push_back(terms.substr(start));
+  return equation;
+}
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// "..." replaced by the last `count` of the ellipsis labels; nullopt for anything that is neither
+// letter nor ellipsis.
+std::optional<Labels> ExpandEllipsis(const std::string& term, const Labels& ellipsis, int count) {
+  Labels labels;
+  for (size_t i = 0; i < term.size(); ++i) {
+    if (IsLetter(term[i])) {
+      labels += term[i];
+    } else if (term.compare(i, 3, "...") == 0) {
+      labels += ellipsis.substr(ellipsis.size() - count);
+      i += 2;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return labels;
+}
+
+int LetterCount(const std::string& term) {
+  return static_cast<int>(std::count_if(term.begin(), term.end(), IsLetter));
+}
+
+bool HasEllipsis(const std::string& term) { return term.find("...") != std::string::npos; }
+
+bool Contains(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
+
+// Labels that occur once, in alphabetical order: the result when none is written.
+Labels ImplicitResult(const std::vector<Labels>& terms, const Labels& ellipsis) {
+  std::map<char, int> counts;
+  for (const Labels& term : terms) {
+    for (char label : term) ++counts[label];
+  }
+  Labels result = ellipsis;
+  for (auto [label, count] : counts) {
+    if (count == 1 && IsLetter(label)) result += label;
+  }
+  return result;
+}
+
+// x[… i … i …] → its diagonal: what is off it becomes 0 and is summed away.
+Term TakeDiagonals(Term term) {
+  for (size_t i = 0; i < term.labels.size(); ++i) {
+    for (size_t j = i + 1; j < term.labels.size();) {
+      if (term.labels[i] != term.labels[j]) {
+        ++j;
+        continue;
+      }
+      Tensor x = term.tensor;
+      const int rank = x.rank();
+      graph::GraphBuilder& builder = x.builder();
+      Tensor row = AlongAxis(IotaVector(builder, x.dim(i), DType::kI64), i, rank);
+      Tensor column = AlongAxis(IotaVector(builder, x.dim(j), DType::kI64), j, rank);
+      x = Select(Equal(row, column), x, x.Like(0));
+      term.tensor = Reduce(x, "sum", {static_cast<int64_t>(j)}, false);
+      term.labels.erase(j, 1);
+    }
+  }
+  return term;
+}
+
+// Sums the labels that nothing else needs, and drops dims of 1 that broadcast against larger ones.
+Term DropLabels(Term term, const std::string& needed, const std::map<char, Dim>& extents) {
+  std::vector<int64_t> summed;
+  std::vector<int64_t> squeezed;
+  Labels kept;
+  for (size_t i = 0; i < term.labels.size(); ++i) {
+    const char label = term.labels[i];
+    if (term.tensor.dim(static_cast<int>(i)) == Dim(1) && extents.at(label) != Dim(1)) {
+      squeezed.push_back(static_cast<int64_t>(i));
+    } else if (!Contains(needed, label)) {
+      summed.push_back(static_cast<int64_t>(i));
+    } else {
+      kept += label;
+    }
+  }
+  term.tensor = Reduce(term.tensor, "sum", summed, true);
+  squeezed.insert(squeezed.end(), summed.begin(), summed.end());
+  std::sort(squeezed.begin(), squeezed.end());
+  if (!squeezed.empty()) term.tensor = Squeeze(term.tensor, squeezed);
+  term.labels = kept;
+  return term;
+}
+
+// Brought to the dims of `labels`, with dims of 1 for those it lacks.
+Tensor AlignTo(const Term& term, const Labels& labels) {
+  std::vector<int64_t> permutation;
+  std::vector<int64_t> missing;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const size_t position = term.labels.find(labels[i]);
+    if (position == Labels::npos) {
+      missing.push_back(static_cast<int64_t>(i));
+    } else {
+      permutation.push_back(static_cast<int64_t>(position));
+    }
+  }
+  Tensor moved = Transpose(term.tensor, permutation);
+  return missing.empty() ? moved : Unsqueeze(moved, missing);
+}
+
+// Contraction specs use lower-case letters: renames in order of first use.
+std::string Spec(const Labels& a, const Labels& b, const Labels& result) {
+  std::map<char, char> names;
+  std::string spec;
+  for (char c : a + "," + b + "->" + result) {
+    if (c == ',' || c == '-' || c == '>') {
+      spec += c;
+      continue;
+    }
+    spec += names.emplace(c, static_cast<char>('a' + names.size())).first->second;
+  }
+  return spec;
+}
+
+Term Multiply(const Term& a, const Term& b, const std::string& needed) {
+  Labels all = a.labels;
+  for (char label : b.labels) {
+    if (!Contains(all, label)) all += label;
+  }
+  Labels result;
+  for (char label : all) {
+    if (Contains(needed, label)) result += label;
+  }
+  if (result.size() == all.size()) return {all, AlignTo(a, all) * AlignTo(b, all)};
+  return {result, Contract(a.tensor, b.tensor, Spec(a.labels, b.labels, result))};
+}
+
+std::string AllLabels(const std::vector<Term>& terms, size_t first, const Labels& result) {
+  std::string labels = result;
+  for (size_t i = first; i < terms.size(); ++i) labels += terms[i].labels;
+  return labels;
+}
+
+Status Refused(const std::string& equation, const std::string& reason) {
+  return InvalidArgumentError("attribute 'equation' \"" + equation + "\": " + reason);
+}
+
+// Equation and operands as terms without ellipsis.
+StatusOr<std::vector<Term>> Parse(const std::string& text, const std::vector<Tensor>& operands,
+                                  Labels& result) {
+  Equation equation = Split(text);
+  if (equation.terms.size() != operands.size()) {
+    return Refused(text, "expected one term per operand, found " +
+                             std::to_string(equation.terms.size()) + " terms and " +
+                             std::to_string(operands.size()) + " operands");
+  }
+  int ellipsis_rank = 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i]) return Refused(text, "input " + std::to_string(i) + " is missing");
+    if (HasEllipsis(equation.terms[i])) {
+      ellipsis_rank =
+          std::max(ellipsis_rank, operands[i].rank() - LetterCount(equation.terms[i]));
+    }
+  }
+  Labels ellipsis;
+  for (int i = 0; i < ellipsis_rank; ++i) ellipsis += static_cast<char>(1 + i);
+  std::vector<Term> terms;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const int covered =
+        HasEllipsis(equation.terms[i]) ? operands[i].rank() - LetterCount(equation.terms[i]) : 0;
+    const auto labels = covered < 0 ? std::nullopt
+                                    : ExpandEllipsis(equation.terms[i], ellipsis, covered);
+    if (!labels || static_cast<int>(labels->size()) != operands[i].rank()) {
+      return Refused(text, "term " + std::to_string(i) + " does not fit an operand of shape " +
+                               graph::ShapeToString(operands[i].shape()));
+    }
+    equation.terms[i] = *labels;
+    terms.push_back({*labels, operands[i]});
+  }
+  result = ImplicitResult(equation.terms, ellipsis);
+  if (!equation.explicit_result) return terms;
+  const auto labels = ExpandEllipsis(equation.result, ellipsis, ellipsis_rank);
+  if (!labels) return Refused(text, "expected letters and an ellipsis in the result");
+  result = *labels;
+  for (char label : result) {
+    if (!Contains(AllLabels(terms, 0, ""), label) ||
+        std::count(result.begin(), result.end(), label) > 1) {
+      return Refused(text, "expected every label of the result once, and in a term");
+    }
+  }
+  return terms;
+}
+
+// The extent of each label: that of any dim that is not 1.
+std::map<char, Dim> Extents(const std::vector<Term>& terms) {
+  std::map<char, Dim> extents;
+  for (const Term& term : terms) {
+    for (size_t i = 0; i < term.labels.size(); ++i) {
+      const Dim& dim = term.tensor.dim(static_cast<int>(i));
+      auto [entry, added] = extents.emplace(term.labels[i], dim);
+      if (!added && entry->second == Dim(1)) entry->second = dim;
+    }
+  }
+  return extents;
+}
+
+}  // namespace
+
+Tensor Einsum(NodeContext& c, std::string equation, const std::vector<Tensor>& operands) {
+  Labels result;
+  StatusOr<std::vector<Term>> parsed = Parse(equation, operands, result);
+  if (!parsed.ok()) {
+    c.Fail(parsed.status());
+    return c.Wrap(nullptr);
+  }
+  std::vector<Term>& terms = *parsed;
+  const std::map<char, Dim> extents = Extents(terms);
+  if (extents.size() > 26) {
+    c.FailUnsupported("attribute 'equation': expected at most 26 labels");
+    return c.Wrap(nullptr);
+  }
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (!c.ok()) return c.Wrap(nullptr);
+    Labels needed = result;
+    for (size_t j = 0; j < terms.size(); ++j) {
+      if (j != i) needed += terms[j].labels;
+    }
+    terms[i] = DropLabels(TakeDiagonals(terms[i]), needed, extents);
+  }
+  Term product = terms.front();
+  for (size_t i = 1; i < terms.size(); ++i) {
+    if (!c.ok()) return c.Wrap(nullptr);
+    const std::string needed = AllLabels(terms, i + 1, result);
+    product = DropLabels(Multiply(product, terms[i], needed), needed, extents);
+  }
+  return c.ok() ? AlignTo(product, result) : c.Wrap(nullptr);
+}
+
+}  // namespace ember::onnx

@@ -1,0 +1,206 @@
+// Arithmetic, comparison, logic, conversion: one element in, one element out, with broadcasting.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+template <Opcode opcode>
+void ImportUnary(NodeContext& c) {
+  c.SetOutput(0, Unary(opcode, c.Input(0)));
+}
+
+// Broadcasting before opset 7: b's dims line up with a's from `axis` on.
+std::pair<Tensor, Tensor> BinaryOperands(NodeContext& c) {
+  Tensor a = c.Input(0);
+  Tensor b = c.Input(1);
+  if (c.opset() >= 7 || c.Integer("broadcast", 0) == 0 || !c.HasAttribute("axis")) return {a, b};
+  const int axis = c.NormalizeAxis(c.Integer("axis", 0), a.rank());
+  std::vector<int64_t> trailing;
+  for (int i = axis + b.rank(); i < a.rank(); ++i) trailing.push_back(i - axis);
+  return {a, trailing.empty() ? b : Unsqueeze(b, trailing)};
+}
+
+template <Opcode opcode>
+void ImportBinary(NodeContext& c) {
+  auto [a, b] = BinaryOperands(c);
+  c.SetOutput(0, Binary(opcode, a, b));
+}
+
+// Greater and GreaterOrEqual.
+template <Opcode opcode>
+void ImportSwapped(NodeContext& c) {
+  auto [a, b] = BinaryOperands(c);
+  c.SetOutput(0, Binary(opcode, b, a));
+}
+
+template <Opcode opcode>
+void ImportVariadic(NodeContext& c) {
+  Tensor result = c.Input(0);
+  for (int i = 1; i < c.input_count(); ++i) {
+    if (!c.Input(i)) return c.FailInvalid("input " + std::to_string(i) + " is missing");
+    result = Binary(opcode, result, c.Input(i));
+  }
+  c.SetOutput(0, result);
+}
+
+void ImportMean(NodeContext& c) {
+  ImportVariadic<Opcode::kAdd>(c);
+  if (c.ok()) c.SetOutput(0, c.outputs()[0] / static_cast<double>(c.input_count()));
+}
+
+void ImportMod(NodeContext& c) {
+  const bool truncated = c.Integer("fmod", 0) != 0;
+  c.SetOutput(0, Binary(truncated ? Opcode::kRemainder : Opcode::kModulo, c.Input(0), c.Input(1)));
+}
+
+// x to a small constant power, as products; absent if it is not one.
+Tensor SmallPower(NodeContext& c, Tensor base, Tensor exponent) {
+  if (!base.is_float() || !c.ok()) return Tensor();
+  for (const Dim& dim : exponent.shape()) {
+    if (dim != Dim(1)) return Tensor();
+  }
+  if (exponent.rank() > base.rank()) return Tensor();
+  const auto value = c.builder().ConstantContents(exponent.value());
+  if (!value || value->size() != 1) return Tensor();
+  const double power = value->front();
+  if (power == 1) return base;
+  if (power == 2) return base * base;
+  if (power == 3) return base * base * base;
+  return Tensor();
+}
+
+void ImportPow(NodeContext& c) {
+  auto [base, exponent] = BinaryOperands(c);
+  if (Tensor product = SmallPower(c, base, exponent)) return c.SetOutput(0, product);
+  const DType result = base.dtype();
+  // The result has the base's type; an integer base with a fractional exponent goes through f64.
+  const DType type = !base.is_float() && exponent.is_float() ? DType::kF64 : result;
+  c.SetOutput(0, Cast(Power(Cast(base, type), Cast(exponent, type)), result));
+}
+
+void ImportClip(NodeContext& c) {
+  Tensor x = c.Input(0);
+  if (c.opset() < 11) {
+    if (c.HasAttribute("min")) x = Maximum(x, c.Float("min", 0));
+    if (c.HasAttribute("max")) x = Minimum(x, c.Float("max", 0));
+  } else {
+    if (c.Input(1)) x = Maximum(x, c.Input(1));
+    if (c.Input(2)) x = Minimum(x, c.Input(2));
+  }
+  c.SetOutput(0, x);
+}
+
+void ImportReciprocal(NodeContext& c) { c.SetOutput(0, 1.0 / c.Input(0)); }
+
+void ImportIsInf(NodeContext& c) {
+  Tensor x = c.Input(0);
+  Tensor result = IsInfinite(x);
+  const bool negative = c.Integer("detect_negative", 1) != 0;
+  const bool positive = c.Integer("detect_positive", 1) != 0;
+  if (!negative && !positive) result = And(result, result.Like(0));
+  if (negative && !positive) result = And(result, Less(x, 0));
+  if (positive && !negative) result = And(result, Less(0, x));
+  c.SetOutput(0, result);
+}
+
+void ImportBitShift(NodeContext& c) {
+  const std::string direction = c.String("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT") {
+    return c.FailInvalid("attribute 'direction': expected LEFT or RIGHT, found '" + direction + "'");
+  }
+  const Opcode opcode = direction == "LEFT" ? Opcode::kShiftLeft : Opcode::kShiftRight;
+  c.SetOutput(0, Binary(opcode, c.Input(0), c.Input(1)));
+}
+
+void ImportWhere(NodeContext& c) {
+  c.SetOutput(0, Select(c.Input(0), c.Input(1), c.Input(2)));
+}
+
+void ImportCast(NodeContext& c) {
+  const std::optional<DType> type = c.TypeAttribute("to");
+  if (!type) return c.FailInvalid("attribute 'to' is missing");
+  c.SetOutput(0, Cast(c.Input(0), *type));
+}
+
+void ImportCastLike(NodeContext& c) {
+  c.SetOutput(0, Cast(c.Input(0), c.Input(1).dtype()));
+}
+
+void ImportBitCast(NodeContext& c) {
+  const std::optional<DType> type = c.TypeAttribute("to");
+  if (!type) return c.FailInvalid("attribute 'to' is missing");
+  Tensor x = c.Input(0);
+  if (DTypeByteSize(x.dtype()) != DTypeByteSize(*type)) {
+    return c.FailInvalid("expected a type as wide as " + std::string(DTypeName(x.dtype())) +
+                         ", found " + std::string(DTypeName(*type)));
+  }
+  c.SetOutput(0, x.dtype() == *type ? x : Apply("bitcast", {x}, {{"dtype", *type}}));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"Abs", 1, 1, 1, ImportUnary<Opcode::kAbsolute>},
+    {"Acos", 7, 1, 1, ImportUnary<Opcode::kAcos>},
+    {"Acosh", 9, 1, 1, ImportUnary<Opcode::kAcosh>},
+    {"Add", 1, 2, 2, ImportBinary<Opcode::kAdd>},
+    {"And", 1, 2, 2, ImportBinary<Opcode::kAnd>},
+    {"Asin", 7, 1, 1, ImportUnary<Opcode::kAsin>},
+    {"Asinh", 9, 1, 1, ImportUnary<Opcode::kAsinh>},
+    {"Atan", 7, 1, 1, ImportUnary<Opcode::kAtan>},
+    {"Atanh", 9, 1, 1, ImportUnary<Opcode::kAtanh>},
+    {"BitCast", 1, 1, 1, ImportBitCast},
+    {"BitShift", 11, 2, 2, ImportBitShift},
+    {"BitwiseAnd", 18, 2, 2, ImportBinary<Opcode::kAnd>},
+    {"BitwiseNot", 18, 1, 1, ImportUnary<Opcode::kNot>},
+    {"BitwiseOr", 18, 2, 2, ImportBinary<Opcode::kOr>},
+    {"BitwiseXor", 18, 2, 2, ImportBinary<Opcode::kXor>},
+    {"Cast", 6, 1, 1, ImportCast},
+    {"CastLike", 15, 2, 2, ImportCastLike},
+    {"Ceil", 1, 1, 1, ImportUnary<Opcode::kCeil>},
+    {"Clip", 1, 1, 3, ImportClip},
+    {"Cos", 7, 1, 1, ImportUnary<Opcode::kCos>},
+    {"Cosh", 9, 1, 1, ImportUnary<Opcode::kCosh>},
+    {"Div", 1, 2, 2, ImportBinary<Opcode::kDivide>},
+    {"Equal", 1, 2, 2, ImportBinary<Opcode::kEqual>},
+    {"Erf", 9, 1, 1, ImportUnary<Opcode::kErf>},
+    {"Exp", 1, 1, 1, ImportUnary<Opcode::kExp>},
+    {"Floor", 1, 1, 1, ImportUnary<Opcode::kFloor>},
+    {"Greater", 1, 2, 2, ImportSwapped<Opcode::kLess>},
+    {"GreaterOrEqual", 12, 2, 2, ImportSwapped<Opcode::kLessEqual>},
+    {"IsInf", 10, 1, 1, ImportIsInf},
+    {"IsNaN", 9, 1, 1, ImportUnary<Opcode::kIsNan>},
+    {"Less", 1, 2, 2, ImportBinary<Opcode::kLess>},
+    {"LessOrEqual", 12, 2, 2, ImportBinary<Opcode::kLessEqual>},
+    {"Log", 1, 1, 1, ImportUnary<Opcode::kLog>},
+    {"Max", 1, 1, kVariadic, ImportVariadic<Opcode::kMaximum>},
+    {"Mean", 1, 1, kVariadic, ImportMean},
+    {"Min", 1, 1, kVariadic, ImportVariadic<Opcode::kMinimum>},
+    {"Mod", 10, 2, 2, ImportMod},
+    {"Mul", 1, 2, 2, ImportBinary<Opcode::kMultiply>},
+    {"Neg", 1, 1, 1, ImportUnary<Opcode::kNegate>},
+    {"Not", 1, 1, 1, ImportUnary<Opcode::kNot>},
+    {"Or", 1, 2, 2, ImportBinary<Opcode::kOr>},
+    {"Pow", 1, 2, 2, ImportPow},
+    {"Reciprocal", 1, 1, 1, ImportReciprocal},
+    {"Round", 11, 1, 1, ImportUnary<Opcode::kRound>},
+    {"Sign", 9, 1, 1, ImportUnary<Opcode::kSign>},
+    {"Sin", 7, 1, 1, ImportUnary<Opcode::kSin>},
+    {"Sinh", 9, 1, 1, ImportUnary<Opcode::kSinh>},
+    {"Sqrt", 1, 1, 1, ImportUnary<Opcode::kSqrt>},
+    {"Sub", 1, 2, 2, ImportBinary<Opcode::kSubtract>},
+    {"Sum", 1, 1, kVariadic, ImportVariadic<Opcode::kAdd>},
+    {"Tan", 7, 1, 1, ImportUnary<Opcode::kTan>},
+    {"Tanh", 1, 1, 1, ImportUnary<Opcode::kTanh>},
+    {"Where", 9, 3, 3, ImportWhere},
+    {"Xor", 1, 2, 2, ImportBinary<Opcode::kXor>},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ElementwiseOperators() { return kRows; }
+
+}  // namespace ember::onnx

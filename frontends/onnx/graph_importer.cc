@@ -1,0 +1,276 @@
+#include "frontends/onnx/graph_importer.h"
+
+#include <utility>
+
+#include "frontends/onnx/graph_inputs.h"
+#include "frontends/onnx/node_context.h"
+#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace ember::onnx {
+namespace {
+
+// Functions that call each other without end, or doubling at every level, stop here.
+constexpr int kMaximumDepth = 64;
+constexpr int64_t kMaximumNodes = 2'000'000;
+
+// A copy of the node with the attributes that refer to those of the call filled in.
+std::shared_ptr<const NodeProto> BindAttributes(
+    const NodeProto& node, const std::map<std::string, const AttributeProto*>& bindings) {
+  auto bound = std::make_shared<NodeProto>(node);
+  bound->clear_attribute();
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.ref_attr_name().empty()) {
+      *bound->add_attribute() = attribute;
+      continue;
+    }
+    auto binding = bindings.find(attribute.ref_attr_name());
+    if (binding == bindings.end()) continue;  // optional, not given
+    AttributeProto* copy = bound->add_attribute();
+    *copy = *binding->second;
+    copy->set_name(attribute.name());
+  }
+  return bound;
+}
+
+bool HasReferences(const NodeProto& node) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (!attribute.ref_attr_name().empty()) return true;
+  }
+  return false;
+}
+
+Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
+                       const std::vector<Tensor>& inputs) {
+  const int count = static_cast<int>(inputs.size());
+  if (row.maximum_inputs != kVariadic && count > row.maximum_inputs) {
+    return InvalidArgumentError("expected at most " + std::to_string(row.maximum_inputs) +
+                                " inputs, found " + std::to_string(count));
+  }
+  for (int i = 0; i < row.minimum_inputs; ++i) {
+    if (i < count && inputs[i]) continue;
+    return InvalidArgumentError("expected " + std::to_string(row.minimum_inputs) +
+                                " inputs, input " + std::to_string(i) + " is missing");
+  }
+  return OkStatus();
+}
+
+const GraphProto* Subgraph(const NodeProto& node, std::string_view name) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == name && attribute.has_g()) return &attribute.g();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder)
+    : model_(std::move(model)),
+      index_(*model_),
+      files_(std::move(folder)),
+      builder_(ToIdentifier(model_->graph().name().empty() ? "main" : model_->graph().name())) {}
+
+StatusOr<graph::Graph> GraphImporter::Import(const ImportOptions& options) {
+  const GraphProto& graph = model_->graph();
+  Scope scope;
+  scope.opsets = &index_.opsets();
+  EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
+  EMBER_ASSIGN_OR_RETURN(std::vector<InputType> inputs, ReadInputs(graph, options));
+  for (InputType& input : inputs) {
+    scope.values[input.name] = Tensor(&builder_, builder_.Input(input.name, input.type));
+  }
+  EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
+  if (graph.output_size() == 0) return InvalidArgumentError("the graph has no outputs");
+  for (const ValueInfoProto& output : graph.output()) {
+    if (!IsKnown(scope, output.name())) {
+      return InvalidArgumentError("output '" + output.name() +
+                                  "' is not produced by any node, input or initializer");
+    }
+    EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
+    builder_.Output(output.name(), value.value());
+  }
+  return builder_.Finish();
+}
+
+Status GraphImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
+  if (graph.sparse_initializer_size() > 0) {
+    return UnimplementedError("sparse initializers are not supported, found '" +
+                              graph.sparse_initializer(0).values().name() + "'");
+  }
+  for (const TensorProto& tensor : graph.initializer()) {
+    if (!scope.initializers.emplace(tensor.name(), &tensor).second) {
+      return InvalidArgumentError("initializer '" + tensor.name() + "' occurs twice");
+    }
+  }
+  return OkStatus();
+}
+
+bool GraphImporter::IsKnown(const Scope& scope, const std::string& name) {
+  for (const Scope* s = &scope; s != nullptr; s = s->parent) {
+    if (s->values.count(name) > 0 || s->initializers.count(name) > 0) return true;
+  }
+  return false;
+}
+
+StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
+  for (Scope* s = &scope; s != nullptr; s = s->parent) {
+    auto value = s->values.find(name);
+    if (value != s->values.end()) return value->second;
+    auto initializer = s->initializers.find(name);
+    if (initializer == s->initializers.end()) continue;
+    EMBER_ASSIGN_OR_RETURN(TensorBytes bytes, DecodeTensor(*initializer->second, model_, &files_));
+    builder_.SetOrigin("initializer '" + name + "'");
+    const Tensor constant(&builder_,
+                          builder_.Constant(bytes.dtype, bytes.dims,
+                                            {.owner = bytes.owner, .bytes = bytes.bytes}));
+    s->values[name] = constant;
+    return constant;
+  }
+  return InternalError("value '" + name + "' is used before it is defined");
+}
+
+Status GraphImporter::ImportNodes(const NodeList& nodes, Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(
+      std::vector<int> order,
+      OrderNodes(nodes, [&](const std::string& name) { return IsKnown(scope, name); }));
+  for (int index : order) {
+    if (++imported_nodes_ > kMaximumNodes) {
+      return ResourceExhaustedError("expected at most " + std::to_string(kMaximumNodes) +
+                                    " nodes after inlining functions, found more");
+    }
+    EMBER_RETURN_IF_ERROR(ImportNode(nodes[index], index, scope));
+  }
+  return OkStatus();
+}
+
+Status GraphImporter::ImportNode(const NodeProto& node, int index, Scope& scope) {
+  const std::string origin = scope.prefix + NodeOrigin(node, index);
+  std::vector<Tensor> inputs;
+  for (const std::string& name : node.input()) {
+    Tensor input;
+    if (!name.empty()) {
+      EMBER_ASSIGN_OR_RETURN(input, Lookup(scope, name));
+    }
+    inputs.push_back(input);
+  }
+  builder_.SetOrigin(origin);
+  std::shared_ptr<const NodeProto> bound;
+  if (scope.is_function && HasReferences(node)) bound = BindAttributes(node, scope.bindings);
+  const NodeProto& actual = bound ? *bound : node;
+  if (const FunctionProto* function = index_.FunctionOf(actual)) {
+    return ImportCall(*function, actual, origin, std::move(inputs), scope);
+  }
+  if (CanonicalDomain(actual.domain()).empty() && actual.op_type() == "If" && !inputs.empty() &&
+      inputs[0]) {
+    return ImportIf(actual, origin, inputs[0], scope);
+  }
+  std::shared_ptr<const void> owner = model_;
+  if (bound) owner = bound;
+  return ImportOperator(std::move(owner), actual, origin, std::move(inputs), scope);
+}
+
+Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const NodeProto& node,
+                                     const std::string& origin, std::vector<Tensor> inputs,
+                                     Scope& scope) {
+  const int opset = scope.opsets->VersionOf(CanonicalDomain(node.domain()));
+  const OperatorRow* row = FindOperator(node.domain(), node.op_type(), opset);
+  if (row == nullptr) return UnimplementedError("unsupported operator: " + node.op_type());
+  const std::string where = "node '" + origin + "'";
+  if (Status status = CheckInputCount(node, *row, inputs); !status.ok()) {
+    return status.WithContext(where);
+  }
+  NodeContext::Source source;
+  source.node = &node;
+  source.owner = std::move(owner);
+  source.files = &files_;
+  source.origin = origin;
+  source.opset = opset;
+  NodeContext context(builder_, std::move(source), std::move(inputs));
+  row->import(context);
+  EMBER_RETURN_IF_ERROR(builder_.status());
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (!context.WantsOutput(i)) continue;
+    if (!context.outputs()[i]) {
+      return UnimplementedError(where + ": output " + std::to_string(i) + " ('" + node.output(i) +
+                                "') is not supported");
+    }
+    scope.values[node.output(i)] = context.outputs()[i];
+  }
+  return OkStatus();
+}
+
+Status GraphImporter::ImportCall(const FunctionProto& function, const NodeProto& node,
+                                 const std::string& origin, std::vector<Tensor> inputs,
+                                 Scope& scope) {
+  const Opsets opsets(function.opset_import());
+  Scope body;
+  body.opsets = &opsets;
+  body.prefix = origin + "/";
+  body.is_function = true;
+  body.depth = scope.depth + 1;
+  if (body.depth > kMaximumDepth) {
+    return InvalidArgumentError("node '" + origin + "': functions call each other more than " +
+                                std::to_string(kMaximumDepth) + " levels deep");
+  }
+  for (const AttributeProto& attribute : function.attribute_proto()) {
+    body.bindings[attribute.name()] = &attribute;
+  }
+  for (const AttributeProto& attribute : node.attribute()) {
+    body.bindings[attribute.name()] = &attribute;
+  }
+  for (int i = 0; i < function.input_size(); ++i) {
+    body.values[function.input(i)] =
+        i < static_cast<int>(inputs.size()) ? inputs[i] : Tensor();
+  }
+  EMBER_RETURN_IF_ERROR(ImportNodes(function.node(), body));
+  for (int i = 0; i < std::min(function.output_size(), node.output_size()); ++i) {
+    if (node.output(i).empty()) continue;
+    if (!IsKnown(body, function.output(i))) {
+      return InvalidArgumentError("function '" + function.name() + "': output '" +
+                                  function.output(i) + "' is not produced by any node");
+    }
+    EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)], Lookup(body, function.output(i)));
+  }
+  return OkStatus();
+}
+
+Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin, Tensor condition,
+                               Scope& scope) {
+  const std::string where = "node '" + origin + "'";
+  const auto value = builder_.ConstantContents(condition.value());
+  if (!value || value->size() != 1) {
+    return UnimplementedError(where + ": the condition depends on the model's data: it must be " +
+                              "known when compiling");
+  }
+  const std::string_view name = value->front() != 0 ? "then_branch" : "else_branch";
+  const GraphProto* branch = Subgraph(node, name);
+  if (branch == nullptr) {
+    return InvalidArgumentError(where + ": attribute '" + std::string(name) + "' is missing");
+  }
+  Scope body;
+  body.opsets = scope.opsets;
+  body.parent = &scope;
+  body.prefix = origin + "/";
+  body.is_function = scope.is_function;
+  body.bindings = scope.bindings;
+  body.depth = scope.depth + 1;
+  if (body.depth > kMaximumDepth) return InvalidArgumentError(where + ": nested too deep");
+  EMBER_RETURN_IF_ERROR(AddInitializers(*branch, body));
+  EMBER_RETURN_IF_ERROR(ImportNodes(branch->node(), body));
+  if (branch->output_size() < node.output_size()) {
+    return InvalidArgumentError(where + ": expected " + std::to_string(node.output_size()) +
+                                " outputs of '" + std::string(name) + "', found " +
+                                std::to_string(branch->output_size()));
+  }
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (node.output(i).empty()) continue;
+    if (!IsKnown(body, branch->output(i).name())) {
+      return InvalidArgumentError(where + ": output '" + branch->output(i).name() + "' of '" +
+                                  std::string(name) + "' is not produced by any node");
+    }
+    EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)], Lookup(body, branch->output(i).name()));
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::onnx

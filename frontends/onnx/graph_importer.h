@@ -1,0 +1,64 @@
+// Walks the nodes of a checked model and builds the graph: scopes, initializers, function inlining.
+#ifndef EMBER_FRONTENDS_ONNX_GRAPH_IMPORTER_H_
+#define EMBER_FRONTENDS_ONNX_GRAPH_IMPORTER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "frontends/onnx/external_data.h"
+#include "frontends/onnx/import.h"
+#include "frontends/onnx/model_index.h"
+#include "frontends/onnx/tensor.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+class GraphImporter {
+ public:
+  GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder);
+
+  // Once per importer.
+  StatusOr<graph::Graph> Import(const ImportOptions& options);
+
+ private:
+  // Names visible to a list of nodes. A subgraph's scope also sees its parent's.
+  struct Scope {
+    const Opsets* opsets = nullptr;
+    Scope* parent = nullptr;
+    std::string prefix;  // of origins: the path of calls
+    std::unordered_map<std::string, Tensor> values;
+    // Become constants when first used.
+    std::unordered_map<std::string, const TensorProto*> initializers;
+    // Attributes of the call, for nodes of a function body.
+    std::map<std::string, const AttributeProto*> bindings;
+    bool is_function = false;
+    int depth = 0;
+  };
+
+  Status AddInitializers(const GraphProto& graph, Scope& scope);
+  static bool IsKnown(const Scope& scope, const std::string& name);
+  StatusOr<Tensor> Lookup(Scope& scope, const std::string& name);
+  Status ImportNodes(const NodeList& nodes, Scope& scope);
+  Status ImportNode(const NodeProto& node, int index, Scope& scope);
+  Status ImportCall(const FunctionProto& function, const NodeProto& node,
+                    const std::string& origin, std::vector<Tensor> inputs, Scope& scope);
+  Status ImportIf(const NodeProto& node, const std::string& origin, Tensor condition,
+                  Scope& scope);
+  Status ImportOperator(std::shared_ptr<const void> owner, const NodeProto& node,
+                        const std::string& origin, std::vector<Tensor> inputs, Scope& scope);
+
+  std::shared_ptr<const ModelProto> model_;
+  ModelIndex index_;
+  ExternalFiles files_;
+  graph::GraphBuilder builder_;
+  int64_t imported_nodes_ = 0;
+};
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_GRAPH_IMPORTER_H_

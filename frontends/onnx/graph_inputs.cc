@@ -1,0 +1,174 @@
+#include "frontends/onnx/graph_inputs.h"
+
+#include <map>
+#include <set>
+
+#include "frontends/onnx/tensor.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace ember::onnx {
+namespace {
+
+using graph::Dim;
+
+std::string Named(const std::string& input) { return "input '" + input + "'"; }
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Gives each open dim its symbol: one per name of the model, one per unnamed dim.
+class SymbolNames {
+ public:
+  Dim Named(const std::string& parameter) {
+    auto [entry, added] = by_parameter_.emplace(parameter, "");
+    if (added) entry->second = Unique(ToIdentifier(parameter));
+    return Dim::Symbol(entry->second);
+  }
+  Dim Fresh(const std::string& input, int axis) {
+    return Dim::Symbol(Unique(ToIdentifier(input) + "_" + std::to_string(axis)));
+  }
+
+ private:
+  std::string Unique(std::string name) {
+    while (!used_.insert(name).second) name += "_";
+    return name;
+  }
+  std::map<std::string, std::string> by_parameter_;
+  std::set<std::string> used_;
+};
+
+bool IsNameOfUnknown(const std::string& parameter) {
+  return parameter.empty() || parameter == "?" || parameter == "-1" || parameter == "None";
+}
+
+class InputReader {
+ public:
+  explicit InputReader(const ImportOptions& options) : options_(options) {}
+
+  StatusOr<InputType> Read(const ValueInfoProto& info) {
+    InputType input;
+    input.name = info.name();
+    if (!info.type().has_tensor_type()) {
+      return UnimplementedError(Named(input.name) + ": expected a tensor, found another kind of value");
+    }
+    const TypeProto::Tensor& type = info.type().tensor_type();
+    StatusOr<DType> dtype = DTypeFromOnnx(type.elem_type());
+    if (!dtype.ok()) return dtype.status().WithContext(Named(input.name));
+    input.type.dtype = *dtype;
+    EMBER_ASSIGN_OR_RETURN(input.type.shape, ReadShape(input.name, type));
+    return input;
+  }
+
+  // Symbols that a pin has fixed.
+  const std::map<std::string, Dim>& pinned() const { return pinned_; }
+
+ private:
+  StatusOr<graph::Shape> ReadShape(const std::string& name, const TypeProto::Tensor& type) {
+    auto pins = options_.input_shapes.find(name);
+    const bool has_pins = pins != options_.input_shapes.end();
+    if (!type.has_shape() && !has_pins) {
+      return InvalidArgumentError(Named(name) + ": the model does not give its rank; pin its shape");
+    }
+    const int rank = type.has_shape() ? type.shape().dim_size()
+                                      : static_cast<int>(pins->second.size());
+    if (rank > kMaximumRank) {
+      return InvalidArgumentError(Named(name) + ": expected at most " +
+                                  std::to_string(kMaximumRank) + " dims, found " +
+                                  std::to_string(rank));
+    }
+    if (has_pins && static_cast<int>(pins->second.size()) != rank) {
+      return InvalidArgumentError(Named(name) + ": expected a pinned shape of rank " +
+                                  std::to_string(rank) + ", found rank " +
+                                  std::to_string(pins->second.size()));
+    }
+    graph::Shape shape;
+    for (int axis = 0; axis < rank; ++axis) {
+      Dim dim = type.has_shape() ? ReadDim(name, axis, type.shape().dim(axis))
+                                 : symbols_.Fresh(name, axis);
+      if (has_pins && pins->second[axis]) {
+        EMBER_RETURN_IF_ERROR(Pin(name, axis, *pins->second[axis], dim));
+      }
+      shape.push_back(dim);
+    }
+    return shape;
+  }
+
+  Dim ReadDim(const std::string& name, int axis, const TensorShapeProto::Dimension& dim) {
+    if (dim.has_dim_value() && dim.dim_value() >= 0) return Dim(dim.dim_value());
+    if (dim.has_dim_param() && !IsNameOfUnknown(dim.dim_param())) {
+      return symbols_.Named(dim.dim_param());
+    }
+    return symbols_.Fresh(name, axis);
+  }
+
+  Status Pin(const std::string& name, int axis, int64_t extent, Dim& dim) {
+    std::string found;
+    if (dim.is_constant()) {
+      if (dim.constant() != extent) found = dim.ToString();
+    } else {
+      auto [entry, added] = pinned_.emplace(dim.ToString(), Dim(extent));
+      if (!added && entry->second != Dim(extent)) {
+        found = "a pin of the same dim '" + entry->first + "' to " + entry->second.ToString();
+      }
+      dim = Dim(extent);
+    }
+    if (extent < 0) found = std::to_string(extent);
+    if (found.empty()) return OkStatus();
+    return InvalidArgumentError(Named(name) + " axis " + std::to_string(axis) + ": expected pin " +
+                                std::to_string(extent) + ", found " + found);
+  }
+
+  const ImportOptions& options_;
+  SymbolNames symbols_;
+  std::map<std::string, Dim> pinned_;
+};
+
+Status CheckPins(const std::vector<InputType>& inputs, const ImportOptions& options) {
+  for (const auto& [name, pins] : options.input_shapes) {
+    bool found = false;
+    std::string names;
+    for (const InputType& input : inputs) {
+      found = found || input.name == name;
+      names += (names.empty() ? "'" : ", '") + input.name + "'";
+    }
+    if (!found) {
+      return InvalidArgumentError("pinned shape: expected one of the inputs " + names +
+                                  ", found '" + name + "'");
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+std::string ToIdentifier(std::string_view text) {
+  std::string name;
+  for (char c : text) name += IsLetterOrDigit(c) ? c : '_';
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "d" + name;
+  return name;
+}
+
+StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph, const ImportOptions& options) {
+  std::set<std::string> initializers;
+  for (const TensorProto& tensor : graph.initializer()) initializers.insert(tensor.name());
+  std::set<std::string> names;
+  std::vector<InputType> inputs;
+  InputReader reader(options);
+  for (const ValueInfoProto& info : graph.input()) {
+    if (info.name().empty()) return InvalidArgumentError("an input of the graph has no name");
+    if (!names.insert(info.name()).second) {
+      return InvalidArgumentError(Named(info.name()) + " occurs twice");
+    }
+    if (initializers.count(info.name()) > 0) continue;
+    EMBER_ASSIGN_OR_RETURN(InputType input, reader.Read(info));
+    inputs.push_back(std::move(input));
+  }
+  for (InputType& input : inputs) {
+    for (Dim& dim : input.type.shape) dim = dim.Substitute(reader.pinned());
+  }
+  EMBER_RETURN_IF_ERROR(CheckPins(inputs, options));
+  return inputs;
+}
+
+}  // namespace ember::onnx

@@ -1,0 +1,29 @@
+// Types of a model's inputs: element types, extents, symbols for open dims, pins from the user.
+#ifndef EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
+#define EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "frontends/onnx/import.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+struct InputType {
+  std::string name;
+  graph::TensorType type;
+};
+
+// The graph's inputs that are not initializers, in order, with pinned dims substituted.
+StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph, const ImportOptions& options);
+
+// Letters, digits and '_', not starting with a digit.
+std::string ToIdentifier(std::string_view text);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_

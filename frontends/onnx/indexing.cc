@@ -1,0 +1,198 @@
+// Gather, scatter and what is made of them.
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/compositions.h"
+#include "frontends/onnx/dims.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+void ImportGather(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  if (!c.ok()) return;
+  Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
+  if (indices.rank() == 0 && c.ok()) {
+    // One known element is a slice, which needs no lookup.
+    const std::optional<Shape> known = c.builder().IntegerContents(indices.value());
+    if (known && known->size() == 1) {
+      return c.SetOutput(0, Squeeze(SliceAxis(x, axis, known->front(), Dim(1)), {axis}));
+    }
+  }
+  c.SetOutput(0, Gather(x, indices, axis));
+}
+
+void ImportGatherElements(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  if (!c.ok()) return;
+  Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
+  c.SetOutput(0, Apply("gather_elements", {x, indices}, {{"axis", int64_t{axis}}}));
+}
+
+// The last dim of `indices` addresses the dims of `shape` from `first` on; negative ones count from
+// the end of each.
+Tensor NormalizeIndexTuples(NodeContext& c, Tensor indices, const Shape& shape, int first) {
+  const Dim& length = indices.dim(-1);
+  if (!length.is_constant() || length.constant() < 1 ||
+      first + length.constant() > static_cast<int64_t>(shape.size())) {
+    c.FailInvalid("indices: expected tuples of 1 to " + std::to_string(shape.size() - first) +
+                  " elements, found " + graph::ShapeToString(indices.shape()));
+    return c.Wrap(nullptr);
+  }
+  const Shape extents(shape.begin() + first, shape.begin() + first + length.constant());
+  Tensor wide = Cast(indices, DType::kI64);
+  Tensor sizes = c.Wrap(c.builder().ShapeValue(extents));
+  return Select(Less(wide, 0), wide + sizes, wide);
+}
+
+void ImportGatherNd(NodeContext& c) {
+  if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
+  Tensor x = c.Input(0);
+  const int64_t batch_dims = c.Integer("batch_dims", 0);
+  if (batch_dims < 0 || batch_dims >= std::min(x.rank(), c.Input(1).rank())) {
+    return c.FailInvalid("attribute 'batch_dims': expected a value below both ranks, found " +
+                         std::to_string(batch_dims));
+  }
+  Tensor indices =
+      NormalizeIndexTuples(c, c.Input(1), x.shape(), static_cast<int>(batch_dims));
+  c.SetOutput(0, Apply("gather_nd", {x, indices}, {{"batch_dims", batch_dims}}));
+}
+
+// ONNX reduction → update rule of the graph's scatters.
+std::optional<std::string> ReadUpdate(NodeContext& c) {
+  const std::string reduction = c.String("reduction", "none");
+  if (reduction == "none") return "assign";
+  if (reduction == "add") return "add";
+  if (reduction == "mul") return "multiply";
+  if (reduction == "min") return "minimum";
+  if (reduction == "max") return "maximum";
+  c.FailInvalid("attribute 'reduction': expected none, add, mul, min or max, found '" + reduction +
+                "'");
+  return std::nullopt;
+}
+
+void ImportScatterElements(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const std::optional<std::string> update = ReadUpdate(c);
+  if (!update || !c.ok()) return;
+  Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
+  c.SetOutput(0, Apply("scatter_elements", {x, indices, c.Input(2)},
+                       {{"axis", int64_t{axis}}, {"update", *update}}));
+}
+
+void ImportScatterNd(NodeContext& c) {
+  if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
+  Tensor x = c.Input(0);
+  const std::optional<std::string> update = ReadUpdate(c);
+  if (!update) return;
+  Tensor indices = NormalizeIndexTuples(c, c.Input(1), x.shape(), 0);
+  c.SetOutput(0, Apply("scatter_nd", {x, indices, c.Input(2)}, {{"update", *update}}));
+}
+
+// values = [off, on]; positions outside [-depth, depth) give all off.
+void ImportOneHot(NodeContext& c) {
+  const std::optional<Shape> depth = c.Contents(1, "depth");
+  if (!depth) return;
+  if (depth->size() != 1) return c.FailInvalid("depth (input 1): expected one element");
+  if (!c.CheckRank(2, 1, 1)) return;
+  const int rank = c.Input(0).rank() + 1;
+  const int axis = c.NormalizeAxis(c.Integer("axis", -1), rank);
+  if (!c.ok()) return;
+  Tensor indices = Cast(c.Input(0), DType::kI64);
+  indices = Select(Less(indices, 0), indices + DimScalar(c.builder(), depth->front()), indices);
+  Tensor positions = AlongAxis(IotaVector(c.builder(), depth->front(), DType::kI64), axis, rank);
+  Tensor hit = Equal(positions, Unsqueeze(indices, {axis}));
+  Tensor off = Reshape(SliceAxis(c.Input(2), 0, Dim(0), Dim(1)), {});
+  Tensor on = Reshape(SliceAxis(c.Input(2), 0, Dim(1), Dim(1)), {});
+  c.SetOutput(0, Select(hit, on, off));
+}
+
+// The first lengths[b] elements of each batch in reverse order, the rest as they are.
+void ImportReverseSequence(NodeContext& c) {
+  if (!c.CheckRank(0, 2) || !c.CheckRank(1, 1, 1)) return;
+  Tensor x = c.Input(0);
+  const int time = c.NormalizeAxis(c.Integer("time_axis", 0), x.rank());
+  const int batch = c.NormalizeAxis(c.Integer("batch_axis", 1), x.rank());
+  if (!c.ok()) return;
+  if (time == batch) return c.FailInvalid("time_axis and batch_axis: expected different axes");
+  Tensor lengths = AlongAxis(Cast(c.Input(1), DType::kI64), batch, x.rank());
+  Tensor step = AlongAxis(IotaVector(c.builder(), x.dim(time), DType::kI64), time, x.rank());
+  Tensor source = Select(Less(step, lengths), lengths - 1.0 - step, step);
+  c.SetOutput(0, Apply("gather_elements", {x, Broadcast(source, x.shape())},
+                       {{"axis", int64_t{time}}}));
+}
+
+// Doubling steps: after step k each element holds the last 2^k ones.
+Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode, double identity) {
+  const int rank = x.rank();
+  for (int64_t shift = 1; shift < extent; shift *= 2) {
+    Shape low(rank, Dim(0));
+    Shape high(rank, Dim(0));
+    low[axis] = Dim(shift);
+    high[axis] = Dim(-shift);
+    x = Binary(opcode, x, Pad(x, low, high, "constant", x.Like(identity)));
+  }
+  return x;
+}
+
+Tensor Reverse(Tensor x, int axis) {
+  return SliceAxis(x, axis, x.dim(axis) - Dim(1), x.dim(axis), -1);
+}
+
+void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
+  if (!c.CheckRank(0, 1)) return;
+  const std::optional<std::vector<int64_t>> given = c.ConstantIntegers(1, "axis");
+  if (!given) return;
+  if (given->size() != 1) return c.FailInvalid("axis (input 1): expected one element");
+  const DType type = c.Input(0).dtype();
+  Tensor x = Cast(c.Input(0), ComputeType(type));
+  const int axis = c.NormalizeAxis(given->front(), x.rank());
+  if (!c.ok()) return;
+  if (!x.dim(axis).is_constant()) {
+    return c.FailUnsupported("expected a constant extent of the axis, found " +
+                             x.dim(axis).ToString());
+  }
+  const bool reverse = c.Integer("reverse", 0) != 0;
+  if (reverse) x = Reverse(x, axis);
+  if (c.Integer("exclusive", 0) != 0) {
+    Shape low(x.rank(), Dim(0));
+    Shape high(x.rank(), Dim(0));
+    low[axis] = Dim(1);
+    high[axis] = Dim(-1);
+    x = Pad(x, low, high, "constant", x.Like(identity));
+  }
+  x = InclusiveScan(x, axis, x.dim(axis).constant(), opcode, identity);
+  c.SetOutput(0, Cast(reverse ? Reverse(x, axis) : x, type));
+}
+
+void ImportCumSum(NodeContext& c) { ImportScanAlongAxis(c, Opcode::kAdd, 0); }
+void ImportCumProd(NodeContext& c) { ImportScanAlongAxis(c, Opcode::kMultiply, 1); }
+
+constexpr OperatorRow kRows[] = {
+    {"CumProd", 1, 2, 2, ImportCumProd},
+    {"CumSum", 11, 2, 2, ImportCumSum},
+    {"Gather", 1, 2, 2, ImportGather},
+    {"GatherElements", 11, 2, 2, ImportGatherElements},
+    {"GatherND", 11, 2, 2, ImportGatherNd},
+    {"OneHot", 9, 3, 3, ImportOneHot},
+    {"ReverseSequence", 10, 2, 2, ImportReverseSequence},
+    {"Scatter", 9, 3, 3, ImportScatterElements},
+    {"ScatterElements", 11, 3, 3, ImportScatterElements},
+    {"ScatterND", 11, 3, 3, ImportScatterNd},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> IndexingOperators() { return kRows; }
+
+}  // namespace ember::onnx

@@ -1,0 +1,223 @@
+#include "frontends/onnx/model_index.h"
+
+#include <algorithm>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+// Names used by the nodes of a subgraph, including those it defines itself.
+void CollectUses(const GraphProto& graph, int depth, std::vector<std::string>& names) {
+  if (depth > 32) return;
+  for (const NodeProto& node : graph.node()) {
+    names.insert(names.end(), node.input().begin(), node.input().end());
+    for (const AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) CollectUses(attribute.g(), depth + 1, names);
+    }
+  }
+  for (const ValueInfoProto& output : graph.output()) names.push_back(output.name());
+}
+
+// What must be computed before the node. `required` are its own inputs; names used by subgraphs
+// may be the subgraph's own.
+struct NodeUses {
+  std::vector<std::string> required;
+  std::vector<std::string> captured;
+};
+
+NodeUses UsesOf(const NodeProto& node) {
+  NodeUses uses;
+  for (const std::string& input : node.input()) {
+    if (!input.empty()) uses.required.push_back(input);
+  }
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) CollectUses(attribute.g(), 0, uses.captured);
+  }
+  return uses;
+}
+
+using Producers = std::unordered_map<std::string, int>;
+
+StatusOr<Producers> FindProducers(const NodeList& nodes,
+                                  const std::function<bool(const std::string&)>& is_known) {
+  Producers producers;
+  for (int i = 0; i < nodes.size(); ++i) {
+    for (const std::string& output : nodes[i].output()) {
+      if (output.empty()) continue;
+      auto [entry, added] = producers.emplace(output, i);
+      if (!added) {
+        return InvalidArgumentError("value '" + output + "' is produced twice: by node '" +
+                                    NodeLabel(nodes[entry->second], entry->second) +
+                                    "' and by node '" + NodeLabel(nodes[i], i) + "'");
+      }
+      if (is_known(output)) {
+        return InvalidArgumentError("value '" + output + "' is produced by node '" +
+                                    NodeLabel(nodes[i], i) +
+                                    "' and is also an input or initializer");
+      }
+    }
+  }
+  return producers;
+}
+
+// Unsupported operators by name, with the labels of their nodes, in order of appearance.
+class UnsupportedOperators {
+ public:
+  explicit UnsupportedOperators(const ModelIndex& index) : index_(index) {}
+
+  void Scan(const NodeList& nodes, const Opsets& opsets, const std::string& prefix) {
+    for (int i = 0; i < nodes.size(); ++i) {
+      ScanNode(nodes[i], opsets, prefix + NodeLabel(nodes[i], i));
+    }
+  }
+
+  Status ToStatus(std::string_view model_name) const {
+    if (order_.empty()) return OkStatus();
+    std::string text = "model '" + std::string(model_name) + "': " + std::to_string(order_.size()) +
+                       (order_.size() == 1 ? " unsupported operator: " : " unsupported operators: ");
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (i > 0) text += ", ";
+      text += order_[i] + " (" + NodeText(nodes_.at(order_[i])) + ")";
+    }
+    return UnimplementedError(std::move(text));
+  }
+
+ private:
+  static std::string NodeText(const std::vector<std::string>& labels) {
+    constexpr size_t kShown = 5;
+    std::string text = labels.size() == 1 ? "node "
+                       : labels.size() <= kShown ? "nodes "
+                                                 : std::to_string(labels.size()) + " nodes: ";
+    for (size_t i = 0; i < std::min(labels.size(), kShown); ++i) {
+      text += (i > 0 ? ", '" : "'") + labels[i] + "'";
+    }
+    return labels.size() > kShown ? text + ", …" : text;
+  }
+
+  void ScanNode(const NodeProto& node, const Opsets& opsets, const std::string& label) {
+    if (const FunctionProto* function = index_.FunctionOf(node)) {
+      // Once per function: its nodes are the same at every call.
+      if (scanned_.insert(function).second) {
+        Scan(function->node(), Opsets(function->opset_import()), label + "/");
+      }
+      return;
+    }
+    const std::string_view domain = CanonicalDomain(node.domain());
+    const int opset = opsets.VersionOf(domain);
+    if (FindOperator(domain, node.op_type(), opset) == nullptr) {
+      std::string name = domain.empty() ? "" : std::string(domain) + "::";
+      name += node.op_type();
+      if (FindOperator(domain, node.op_type(), INT32_MAX)) name += "-" + std::to_string(opset);
+      auto [entry, added] = nodes_.emplace(name, std::vector<std::string>());
+      if (added) order_.push_back(name);
+      entry->second.push_back(label);
+    }
+    for (const AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) Scan(attribute.g().node(), opsets, label + "/");
+    }
+  }
+
+  const ModelIndex& index_;
+  std::vector<std::string> order_;
+  std::map<std::string, std::vector<std::string>> nodes_;
+  std::set<const FunctionProto*> scanned_;
+};
+
+}  // namespace
+
+Opsets::Opsets(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports) {
+  for (const OperatorSetIdProto& import : imports) {
+    const int64_t version = std::clamp<int64_t>(import.version(), 0, INT32_MAX);
+    versions_[std::string(CanonicalDomain(import.domain()))] = static_cast<int>(version);
+  }
+}
+
+int Opsets::VersionOf(std::string_view domain) const {
+  auto found = versions_.find(domain);
+  return found == versions_.end() ? 0 : found->second;
+}
+
+ModelIndex::ModelIndex(const ModelProto& model) : model_(model), opsets_(model.opset_import()) {
+  // Models older than opset imports (IR version 2) mean version 1.
+  opsets_.SetDefault(1);
+  for (const FunctionProto& function : model.functions()) {
+    functions_[{std::string(CanonicalDomain(function.domain())), function.name(),
+                function.overload()}] = &function;
+  }
+}
+
+const FunctionProto* ModelIndex::FunctionOf(const NodeProto& node) const {
+  auto found = functions_.find(
+      {std::string(CanonicalDomain(node.domain())), node.op_type(), node.overload()});
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+std::string_view CanonicalDomain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+std::string NodeLabel(const NodeProto& node, int index) {
+  return node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+}
+
+std::string NodeOrigin(const NodeProto& node, int index) {
+  if (node.name().empty()) return NodeLabel(node, index);
+  return node.name() + " (" + node.op_type() + ")";
+}
+
+Status CheckOperatorsSupported(const ModelIndex& index, std::string_view model_name) {
+  UnsupportedOperators unsupported(index);
+  unsupported.Scan(index.model().graph().node(), index.opsets(), "");
+  return unsupported.ToStatus(model_name);
+}
+
+StatusOr<std::vector<int>> OrderNodes(const NodeList& nodes,
+                                      const std::function<bool(const std::string&)>& is_known) {
+  EMBER_ASSIGN_OR_RETURN(const Producers producers, FindProducers(nodes, is_known));
+  std::vector<std::vector<int>> users(nodes.size());
+  std::vector<int> missing(nodes.size(), 0);
+  for (int i = 0; i < nodes.size(); ++i) {
+    const NodeUses uses = UsesOf(nodes[i]);
+    auto depend_on = [&](const std::string& name) {
+      auto producer = producers.find(name);
+      if (producer == producers.end()) return false;
+      users[producer->second].push_back(i);
+      ++missing[i];
+      return true;
+    };
+    for (const std::string& name : uses.required) {
+      if (!depend_on(name) && !is_known(name)) {
+        return InvalidArgumentError("node '" + NodeOrigin(nodes[i], i) + "': input '" + name +
+                                    "' is not produced by any node, input or initializer");
+      }
+    }
+    for (const std::string& name : uses.captured) depend_on(name);
+  }
+  // Smallest position first keeps an order that is already right.
+  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (missing[i] == 0) ready.push(i);
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int node = ready.top();
+    ready.pop();
+    order.push_back(node);
+    for (int user : users[node]) {
+      if (--missing[user] == 0) ready.push(user);
+    }
+  }
+  if (static_cast<int>(order.size()) == nodes.size()) return order;
+  const int stuck = static_cast<int>(
+      std::find_if(missing.begin(), missing.end(), [](int count) { return count > 0; }) -
+      missing.begin());
+  return InvalidArgumentError("the nodes form a cycle through or before node '" +
+                              NodeOrigin(nodes[stuck], stuck) + "'");
+}
+
+}  // namespace ember::onnx

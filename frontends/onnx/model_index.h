@@ -1,0 +1,67 @@
+// Lookups in a model that import and checks share: functions by name, opset versions, node labels.
+#ifndef EMBER_FRONTENDS_ONNX_MODEL_INDEX_H_
+#define EMBER_FRONTENDS_ONNX_MODEL_INDEX_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/status.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+using NodeList = google::protobuf::RepeatedPtrField<NodeProto>;
+
+// Domain → version. The default domain is "".
+class Opsets {
+ public:
+  Opsets() = default;
+  explicit Opsets(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports);
+  // 0 if the domain is not imported.
+  int VersionOf(std::string_view domain) const;
+  void SetDefault(int version) { versions_.emplace("", version); }
+
+ private:
+  std::map<std::string, int, std::less<>> versions_;
+};
+
+class ModelIndex {
+ public:
+  // The model must outlive the index.
+  explicit ModelIndex(const ModelProto& model);
+
+  const ModelProto& model() const { return model_; }
+  const Opsets& opsets() const { return opsets_; }
+  // The model-local function a node calls, or null.
+  const FunctionProto* FunctionOf(const NodeProto& node) const;
+
+ private:
+  using FunctionKey = std::tuple<std::string, std::string, std::string>;
+  const ModelProto& model_;
+  Opsets opsets_;
+  std::map<FunctionKey, const FunctionProto*> functions_;
+};
+
+// "" for the default domain under either of its names.
+std::string_view CanonicalDomain(std::string_view domain);
+// The node's name, or OpType_index without one.
+std::string NodeLabel(const NodeProto& node, int index);
+// "conv1 (Conv)" or "Conv_3".
+std::string NodeOrigin(const NodeProto& node, int index);
+
+// Unimplemented, listing every operator of the model that has no row, with its nodes.
+Status CheckOperatorsSupported(const ModelIndex& index, std::string_view model_name);
+
+// Positions of `nodes` so that definitions come before uses; the given order is kept where it
+// already does. `is_known(name)` says which names come from outside.
+// Errors: a name produced twice, one produced nowhere, a cycle.
+StatusOr<std::vector<int>> OrderNodes(const NodeList& nodes,
+                                      const std::function<bool(const std::string&)>& is_known);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_MODEL_INDEX_H_

@@ -1,0 +1,424 @@
+// Operators that move elements: reshape, transpose, slice, concat, pad, expand …
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/compositions.h"
+#include "frontends/onnx/dims.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+// Shape as an operand, or before opset 5 as an attribute.
+std::optional<Shape> ReadTargetShape(NodeContext& c) {
+  if (c.Input(1)) return c.Contents(1, "shape");
+  const std::optional<std::vector<int64_t>> attribute = c.Integers("shape");
+  if (attribute) return Shape(attribute->begin(), attribute->end());
+  c.FailInvalid("shape is missing");
+  return std::nullopt;
+}
+
+// Fills in 0 (the dim of the data) and -1 (what is left).
+std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from, Shape target,
+                                    bool zero_copies) {
+  int inferred = -1;
+  Shape others;
+  for (int i = 0; i < static_cast<int>(target.size()); ++i) {
+    if (target[i] == Dim(-1)) {
+      if (inferred >= 0) {
+        c.FailInvalid("shape: expected at most one -1, found " + graph::ShapeToString(target));
+        return std::nullopt;
+      }
+      inferred = i;
+      continue;
+    }
+    if (zero_copies && target[i] == Dim(0)) {
+      if (i >= static_cast<int>(from.size())) {
+        c.FailInvalid("shape: element " + std::to_string(i) + " copies a dim that " +
+                      graph::ShapeToString(from) + " does not have");
+        return std::nullopt;
+      }
+      target[i] = from[i];
+    }
+    others.push_back(target[i]);
+  }
+  if (inferred < 0) return target;
+  const std::optional<Dim> rest = DivideElementCounts(from, others);
+  if (!rest) {
+    c.FailInvalid("shape: cannot reshape " + graph::ShapeToString(from) + " to " +
+                  graph::ShapeToString(target));
+    return std::nullopt;
+  }
+  target[inferred] = *rest;
+  return target;
+}
+
+void ImportReshape(NodeContext& c) {
+  std::optional<Shape> target = ReadTargetShape(c);
+  if (!target) return;
+  const bool zero_copies = c.Integer("allowzero", 0) == 0;
+  target = ResolveReshape(c, c.Input(0).shape(), *std::move(target), zero_copies);
+  if (target) c.SetOutput(0, Reshape(c.Input(0), *target));
+}
+
+void ImportFlatten(NodeContext& c) {
+  Tensor x = c.Input(0);
+  const int64_t given = c.Integer("axis", 1);
+  if (given < -x.rank() || given > x.rank()) {
+    return c.FailInvalid("attribute 'axis': expected a value up to the rank, found " +
+                         std::to_string(given));
+  }
+  const int64_t axis = given < 0 ? given + x.rank() : given;
+  const Shape& shape = x.shape();
+  c.SetOutput(0, Reshape(x, {ElementCount(Shape(shape.begin(), shape.begin() + axis)),
+                             ElementCount(Shape(shape.begin() + axis, shape.end()))}));
+}
+
+void ImportTranspose(NodeContext& c) {
+  Tensor x = c.Input(0);
+  std::vector<int64_t> reversed(x.rank());
+  for (int i = 0; i < x.rank(); ++i) reversed[i] = x.rank() - 1 - i;
+  std::vector<int64_t> permutation = c.Integers("perm", reversed);
+  std::vector<int64_t> sorted = permutation;
+  std::sort(sorted.begin(), sorted.end());
+  std::reverse(reversed.begin(), reversed.end());
+  if (sorted != reversed) {
+    return c.FailInvalid("attribute 'perm': expected a permutation of " +
+                         std::to_string(x.rank()) + " dims");
+  }
+  c.SetOutput(0, Transpose(x, std::move(permutation)));
+}
+
+void ImportSqueeze(NodeContext& c) {
+  Tensor x = c.Input(0);
+  std::optional<std::vector<int64_t>> axes = c.IntegersFromAttributeOrInput("axes", 1);
+  if (!c.ok()) return;
+  std::vector<int64_t> squeezed;
+  if (axes) {
+    squeezed = c.NormalizeAxes(*axes, x.rank());
+  } else {
+    for (int i = 0; i < x.rank(); ++i) {
+      if (x.dim(i) == Dim(1)) squeezed.push_back(i);
+    }
+  }
+  if (c.ok()) c.SetOutput(0, squeezed.empty() ? x : Squeeze(x, squeezed));
+}
+
+void ImportUnsqueeze(NodeContext& c) {
+  Tensor x = c.Input(0);
+  std::optional<std::vector<int64_t>> axes = c.IntegersFromAttributeOrInput("axes", 1);
+  if (!c.ok()) return;
+  if (!axes) return c.FailInvalid("axes are missing");
+  const int rank = x.rank() + static_cast<int>(axes->size());
+  if (rank > kMaximumRank) return c.FailInvalid("axes: too many dims");
+  std::vector<int64_t> sorted = c.NormalizeAxes(*axes, rank);
+  std::sort(sorted.begin(), sorted.end());
+  if (c.ok()) c.SetOutput(0, Unsqueeze(x, sorted));
+}
+
+void ImportConcat(NodeContext& c) {
+  for (int i = 0; i < c.input_count(); ++i) {
+    if (!c.Input(i)) return c.FailInvalid("input " + std::to_string(i) + " is missing");
+  }
+  if (!c.CheckRank(0, 1)) return;
+  const int64_t axis = c.Integer("axis", 1);
+  c.SetOutput(0, Concat(c.inputs(), c.NormalizeAxis(axis, c.Input(0).rank())));
+}
+
+// Sizes of the parts: given, or equal ones of which the last may be smaller.
+std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
+  if (c.Input(1)) return c.Contents(1, "split");
+  if (const auto attribute = c.Integers("split")) {
+    return Shape(attribute->begin(), attribute->end());
+  }
+  const int64_t parts = c.Integer("num_outputs", c.output_count());
+  if (parts < 1 || parts > c.output_count()) {
+    c.FailInvalid("attribute 'num_outputs': expected " + std::to_string(c.output_count()) +
+                  ", found " + std::to_string(parts));
+    return std::nullopt;
+  }
+  const Dim size = CeilDivide(extent, Dim(parts));
+  Shape sizes(parts - 1, size);
+  sizes.push_back(extent - size * Dim(parts - 1));
+  return sizes;
+}
+
+void ImportSplit(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const std::optional<Shape> sizes = SplitSizes(c, x.dim(axis));
+  if (!sizes) return;
+  if (static_cast<int>(sizes->size()) < c.output_count()) {
+    return c.FailInvalid("split: expected " + std::to_string(c.output_count()) +
+                         " sizes, found " + std::to_string(sizes->size()));
+  }
+  Dim start(0);
+  for (int i = 0; i < c.output_count(); ++i) {
+    if (c.WantsOutput(i)) c.SetOutput(i, SliceAxis(x, axis, start, (*sizes)[i]));
+    start = start + (*sizes)[i];
+  }
+}
+
+// A bound of a slice: negative counts from the end, then clamped to [low, high].
+Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low, const Dim& high) {
+  // Exporters write the extremes of int32 and int64 for "to the end".
+  constexpr int64_t kFar = std::numeric_limits<int32_t>::max() / 2;
+  if (bound.is_constant()) {
+    if (bound.constant() >= kFar) return high;
+    if (bound.constant() <= -kFar) return low;
+  }
+  Dim position = bound;
+  const DimRange range = RangeOf(bound);
+  if (range.high < 0) {
+    position = bound + extent;
+  } else if (range.low < 0) {
+    // extent is added where bound < 0, which is where min(1, max(0, -bound)) is 1.
+    position = bound + extent * Minimum(Dim(1), Maximum(Dim(0), Dim(0) - bound));
+  }
+  return LargerOf(SmallerOf(position, high), low);
+}
+
+struct SliceRange {
+  Dim start;
+  Dim size;
+};
+
+SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step, const Dim& extent) {
+  if (step > 0) {
+    const Dim first = ClampBound(start, extent, Dim(0), extent);
+    const Dim last = ClampBound(end, extent, Dim(0), extent);
+    return {first, LargerOf(CeilDivide(last - first, Dim(step)), Dim(0))};
+  }
+  const Dim first = ClampBound(start, extent, Dim(0), extent - Dim(1));
+  const Dim last = ClampBound(end, extent, Dim(-1), extent - Dim(1));
+  return {first, LargerOf(CeilDivide(first - last, Dim(-step)), Dim(0))};
+}
+
+struct SliceOperands {
+  Shape starts;
+  Shape ends;
+  std::vector<int64_t> axes;
+  std::vector<int64_t> steps;
+};
+
+std::optional<SliceOperands> ReadSlice(NodeContext& c) {
+  SliceOperands slice;
+  std::optional<std::vector<int64_t>> axes;
+  std::optional<std::vector<int64_t>> steps;
+  if (c.opset() < 10) {
+    const std::vector<int64_t> starts = c.Integers("starts", {});
+    const std::vector<int64_t> ends = c.Integers("ends", {});
+    slice.starts.assign(starts.begin(), starts.end());
+    slice.ends.assign(ends.begin(), ends.end());
+    axes = c.Integers("axes");
+  } else {
+    std::optional<Shape> starts = c.Contents(1, "starts");
+    std::optional<Shape> ends = c.Contents(2, "ends");
+    if (!starts || !ends) return std::nullopt;
+    slice.starts = *std::move(starts);
+    slice.ends = *std::move(ends);
+    if (c.Input(3)) axes = c.ConstantIntegers(3, "axes");
+    if (c.Input(4)) steps = c.ConstantIntegers(4, "steps");
+  }
+  if (!c.ok()) return std::nullopt;
+  if (!axes) {
+    axes.emplace(slice.starts.size());
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  if (!steps) steps.emplace(slice.starts.size(), 1);
+  const size_t count = slice.starts.size();
+  if (slice.ends.size() != count || axes->size() != count || steps->size() != count) {
+    c.FailInvalid("expected as many starts as ends, axes and steps, found " +
+                  std::to_string(count) + ", " + std::to_string(slice.ends.size()) + ", " +
+                  std::to_string(axes->size()) + " and " + std::to_string(steps->size()));
+    return std::nullopt;
+  }
+  slice.axes = c.NormalizeAxes(*axes, c.Input(0).rank());
+  slice.steps = *std::move(steps);
+  if (!c.ok()) return std::nullopt;
+  return slice;
+}
+
+void ImportSlice(NodeContext& c) {
+  Tensor x = c.Input(0);
+  const std::optional<SliceOperands> slice = ReadSlice(c);
+  if (!slice) return;
+  Shape starts(x.rank(), Dim(0));
+  Shape sizes = x.shape();
+  std::vector<int64_t> steps(x.rank(), 1);
+  for (size_t i = 0; i < slice->axes.size(); ++i) {
+    const int64_t axis = slice->axes[i];
+    // A step beyond any extent takes the first element only.
+    const int64_t far = int64_t{1} << 40;
+    const int64_t step = std::clamp(slice->steps[i], -far, far);
+    if (step == 0) return c.FailInvalid("steps: expected values other than 0");
+    const SliceRange range = ResolveSlice(slice->starts[i], slice->ends[i], step, x.dim(axis));
+    starts[axis] = range.start;
+    sizes[axis] = range.size;
+    steps[axis] = step;
+  }
+  c.SetOutput(0, Slice(x, starts, std::move(steps), sizes));
+}
+
+void ImportExpand(NodeContext& c) {
+  const std::optional<Shape> target = c.Contents(1, "shape");
+  if (!target) return;
+  if (target->size() > kMaximumRank) return c.FailInvalid("shape: too many dims");
+  StatusOr<Shape> shape = graph::BroadcastShapes(c.Input(0).shape(), *target);
+  if (!shape.ok()) return c.Fail(shape.status());
+  c.SetOutput(0, Broadcast(c.Input(0), *shape));
+}
+
+// Each dim is written twice, the repetition first, and merged again.
+void ImportTile(NodeContext& c) {
+  Tensor x = c.Input(0);
+  const std::optional<Shape> repeats = c.Contents(1, "repeats");
+  if (!repeats) return;
+  if (static_cast<int>(repeats->size()) != x.rank()) {
+    return c.FailInvalid("repeats (input 1): expected " + std::to_string(x.rank()) +
+                         " values, found " + std::to_string(repeats->size()));
+  }
+  Shape split;
+  Shape expanded;
+  Shape merged;
+  for (int i = 0; i < x.rank(); ++i) {
+    merged.push_back(x.dim(i) * (*repeats)[i]);
+    if ((*repeats)[i] != Dim(1)) {
+      split.push_back(Dim(1));
+      expanded.push_back((*repeats)[i]);
+    }
+    split.push_back(x.dim(i));
+    expanded.push_back(x.dim(i));
+  }
+  c.SetOutput(0, Reshape(Broadcast(Reshape(x, split), expanded), merged));
+}
+
+// pads as low and high of every dim: an attribute before opset 11, then an operand; axes since 18.
+std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
+  std::optional<Shape> pads;
+  if (c.opset() >= 11) {
+    pads = c.Contents(1, "pads");
+  } else if (const auto attribute = c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
+    pads = Shape(attribute->begin(), attribute->end());
+  }
+  if (!c.ok()) return std::nullopt;
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (c.Input(3)) {
+    const std::optional<std::vector<int64_t>> given = c.ConstantIntegers(3, "axes");
+    if (!given) return std::nullopt;
+    axes = c.NormalizeAxes(*given, rank);
+  }
+  const size_t count = axes.size();
+  if (!pads || pads->size() != 2 * count) {
+    c.FailInvalid("pads: expected " + std::to_string(2 * count) + " values, found " +
+                  std::to_string(pads ? pads->size() : 0));
+    return std::nullopt;
+  }
+  if (!c.ok()) return std::nullopt;
+  Shape low(rank, Dim(0));
+  Shape high(rank, Dim(0));
+  for (size_t i = 0; i < count; ++i) {
+    low[axes[i]] = (*pads)[i];
+    high[axes[i]] = (*pads)[count + i];
+  }
+  return std::pair(low, high);
+}
+
+void ImportPad(NodeContext& c) {
+  Tensor x = c.Input(0);
+  const std::string mode = c.String("mode", "constant");
+  const auto pads = ReadPads(c, x.rank());
+  if (!pads) return;
+  if (mode != "constant") return c.SetOutput(0, Pad(x, pads->first, pads->second, mode, Tensor()));
+  Tensor value = x.Like(c.opset() < 11 ? c.Float("value", 0) : 0);
+  if (c.Input(2)) value = Reshape(Cast(c.Input(2), x.dtype()), {});
+  c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
+}
+
+// Fails unless the input is [N, C, H, W] and the block size positive.
+std::optional<int64_t> ReadBlockSize(NodeContext& c) {
+  if (!c.CheckRank(0, 4, 4)) return std::nullopt;
+  const int64_t block = c.Integer("blocksize", 0);
+  if (block >= 1 && block < (1 << 20)) return block;
+  c.FailInvalid("attribute 'blocksize': expected at least 1, found " + std::to_string(block));
+  return std::nullopt;
+}
+
+void ImportDepthToSpace(NodeContext& c) {
+  const std::optional<int64_t> size = ReadBlockSize(c);
+  if (!size) return;
+  Tensor x = c.Input(0);
+  const Dim block(*size);
+  const Dim depth = FloorDivide(x.dim(1), block * block);
+  const bool columns_first = c.String("mode", "DCR") == "CRD";
+  Tensor split = columns_first
+                     ? Reshape(x, {x.dim(0), depth, block, block, x.dim(2), x.dim(3)})
+                     : Reshape(x, {x.dim(0), block, block, depth, x.dim(2), x.dim(3)});
+  Tensor moved = columns_first ? Transpose(split, {0, 1, 4, 2, 5, 3})
+                               : Transpose(split, {0, 3, 4, 1, 5, 2});
+  c.SetOutput(0, Reshape(moved, {x.dim(0), depth, x.dim(2) * block, x.dim(3) * block}));
+}
+
+void ImportSpaceToDepth(NodeContext& c) {
+  const std::optional<int64_t> size = ReadBlockSize(c);
+  if (!size) return;
+  Tensor x = c.Input(0);
+  const Dim block(*size);
+  const Dim height = FloorDivide(x.dim(2), block);
+  const Dim width = FloorDivide(x.dim(3), block);
+  Tensor split = Reshape(x, {x.dim(0), x.dim(1), height, block, width, block});
+  Tensor moved = Transpose(split, {0, 3, 5, 1, 2, 4});
+  c.SetOutput(0, Reshape(moved, {x.dim(0), x.dim(1) * block * block, height, width}));
+}
+
+// Cuts or pads each axis around its middle.
+void ImportCenterCropPad(NodeContext& c) {
+  Tensor x = c.Input(0);
+  std::vector<int64_t> axes(x.rank());
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = c.NormalizeAxes(c.Integers("axes", axes), x.rank());
+  const std::optional<Shape> target = c.Contents(1, "shape");
+  if (!target || !c.ok()) return;
+  if (target->size() != axes.size()) return c.FailInvalid("shape: expected one extent per axis");
+  Shape low(x.rank(), Dim(0));
+  Shape high(x.rank(), Dim(0));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Dim change = (*target)[i] - x.dim(axes[i]);
+    // Half of it before, rounded toward 0 as both cropping and padding do.
+    const Dim grown = LargerOf(change, Dim(0));
+    const Dim cut = LargerOf(Dim(0) - change, Dim(0));
+    low[axes[i]] = FloorDivide(grown, Dim(2)) - FloorDivide(cut, Dim(2));
+    high[axes[i]] = change - low[axes[i]];
+  }
+  c.SetOutput(0, Pad(x, low, high, "constant", x.Like(0)));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"CenterCropPad", 18, 2, 2, ImportCenterCropPad},
+    {"Concat", 1, 1, kVariadic, ImportConcat},
+    {"DepthToSpace", 1, 1, 1, ImportDepthToSpace},
+    {"Expand", 8, 2, 2, ImportExpand},
+    {"Flatten", 1, 1, 1, ImportFlatten},
+    {"Pad", 1, 1, 4, ImportPad},
+    {"Reshape", 1, 1, 2, ImportReshape},
+    {"Slice", 1, 1, 5, ImportSlice},
+    {"SpaceToDepth", 1, 1, 1, ImportSpaceToDepth},
+    {"Split", 1, 1, 2, ImportSplit},
+    {"Squeeze", 1, 1, 2, ImportSqueeze},
+    {"Tile", 6, 2, 2, ImportTile},
+    {"Transpose", 1, 1, 1, ImportTranspose},
+    {"Unsqueeze", 1, 1, 2, ImportUnsqueeze},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> MovementOperators() { return kRows; }
+
+}  // namespace ember::onnx

@@ -1,0 +1,217 @@
+#include "frontends/onnx/node_context.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "frontends/onnx/dims.h"
+
+namespace ember::onnx {
+namespace {
+
+std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::string AttributeTypeName(AttributeProto::AttributeType type) {
+  return AttributeProto::AttributeType_IsValid(type) ? AttributeProto::AttributeType_Name(type)
+                                                     : std::to_string(type);
+}
+
+// Old exporters leave the type out; then the field that is set tells.
+AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
+  if (attribute.type() != AttributeProto::UNDEFINED) return attribute.type();
+  if (attribute.has_i()) return AttributeProto::INT;
+  if (attribute.has_f()) return AttributeProto::FLOAT;
+  if (attribute.has_s()) return AttributeProto::STRING;
+  if (attribute.has_t()) return AttributeProto::TENSOR;
+  if (attribute.has_g()) return AttributeProto::GRAPH;
+  if (attribute.floats_size() > 0) return AttributeProto::FLOATS;
+  if (attribute.strings_size() > 0) return AttributeProto::STRINGS;
+  return AttributeProto::INTS;
+}
+
+}  // namespace
+
+NodeContext::NodeContext(graph::GraphBuilder& builder, Source source, std::vector<Tensor> inputs)
+    : builder_(builder),
+      source_(std::move(source)),
+      inputs_(std::move(inputs)),
+      outputs_(source_.node->output_size()) {}
+
+void NodeContext::Fail(const Status& status) {
+  builder_.Fail(status.WithContext("node '" + source_.origin + "'"));
+}
+
+Tensor NodeContext::Input(int index) const {
+  return index < input_count() ? inputs_[index] : Tensor();
+}
+
+bool NodeContext::WantsOutput(int index) const {
+  return index < output_count() && !node().output(index).empty();
+}
+
+void NodeContext::SetOutput(int index, Tensor value) {
+  if (index < output_count()) outputs_[index] = value;
+}
+
+const AttributeProto* NodeContext::FindAttribute(std::string_view name) const {
+  for (const AttributeProto& attribute : node().attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+const AttributeProto* NodeContext::Typed(std::string_view name,
+                                         AttributeProto::AttributeType type) {
+  const AttributeProto* attribute = FindAttribute(name);
+  if (attribute == nullptr) return nullptr;
+  if (TypeOf(*attribute) == type) return attribute;
+  FailInvalid("attribute " + Quoted(name) + ": expected type " + AttributeTypeName(type) +
+              ", found " + AttributeTypeName(TypeOf(*attribute)));
+  return nullptr;
+}
+
+int64_t NodeContext::Integer(std::string_view name, int64_t otherwise) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::INT);
+  return attribute ? attribute->i() : otherwise;
+}
+
+double NodeContext::Float(std::string_view name, double otherwise) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::FLOAT);
+  return attribute ? attribute->f() : otherwise;
+}
+
+std::string NodeContext::String(std::string_view name, std::string_view otherwise) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::STRING);
+  return attribute ? attribute->s() : std::string(otherwise);
+}
+
+std::optional<std::vector<int64_t>> NodeContext::Integers(std::string_view name) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::INTS);
+  if (attribute == nullptr) return std::nullopt;
+  return std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+std::vector<int64_t> NodeContext::Integers(std::string_view name, std::vector<int64_t> otherwise) {
+  std::optional<std::vector<int64_t>> values = Integers(name);
+  return values ? *std::move(values) : std::move(otherwise);
+}
+
+std::optional<std::vector<double>> NodeContext::Floats(std::string_view name) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::FLOATS);
+  if (attribute == nullptr) return std::nullopt;
+  return std::vector<double>(attribute->floats().begin(), attribute->floats().end());
+}
+
+Tensor NodeContext::TensorAttribute(std::string_view name) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::TENSOR);
+  if (attribute == nullptr) return Tensor();
+  StatusOr<TensorBytes> bytes = DecodeTensor(attribute->t(), source_.owner, source_.files);
+  if (!bytes.ok()) {
+    Fail(bytes.status().WithContext("attribute " + Quoted(name)));
+    return Wrap(nullptr);
+  }
+  return FromBytes(*bytes);
+}
+
+Tensor NodeContext::FromBytes(const TensorBytes& bytes) {
+  return Wrap(builder_.Constant(bytes.dtype, bytes.dims,
+                                graph::ConstantData{.owner = bytes.owner, .bytes = bytes.bytes}));
+}
+
+std::optional<DType> NodeContext::TypeAttribute(std::string_view name) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::INT);
+  if (attribute == nullptr) return std::nullopt;
+  StatusOr<DType> dtype = DTypeFromOnnx(static_cast<int32_t>(attribute->i()));
+  if (!dtype.ok()) {
+    Fail(dtype.status().WithContext("attribute " + Quoted(name)));
+    return DType::kF32;
+  }
+  return *dtype;
+}
+
+std::optional<Shape> NodeContext::Contents(int input, std::string_view what) {
+  const std::string operand = std::string(what) + " (input " + std::to_string(input) + ")";
+  if (!Input(input)) {
+    FailInvalid("missing " + operand);
+    return std::nullopt;
+  }
+  if (!ok()) return std::nullopt;
+  std::optional<std::vector<Dim>> contents = builder_.IntegerContents(Input(input).value());
+  if (!contents) {
+    FailUnsupported(operand + " depends on the model's data: it must be known when compiling");
+  }
+  return contents;
+}
+
+std::optional<std::vector<int64_t>> NodeContext::ConstantIntegers(int input,
+                                                                  std::string_view what) {
+  std::optional<Shape> contents = Contents(input, what);
+  if (!contents) return std::nullopt;
+  std::optional<std::vector<int64_t>> constants = AsConstants(*contents);
+  if (!constants) {
+    FailUnsupported(std::string(what) + " (input " + std::to_string(input) +
+                    "): expected constants, found " + graph::ShapeToString(*contents));
+  }
+  return constants;
+}
+
+std::optional<std::vector<double>> NodeContext::ConstantNumbers(int input, std::string_view what) {
+  if (!Input(input) || !ok()) return std::nullopt;
+  std::optional<std::vector<double>> contents = builder_.ConstantContents(Input(input).value());
+  if (!contents) {
+    FailUnsupported(std::string(what) + " (input " + std::to_string(input) +
+                    ") depends on the model's data: it must be known when compiling");
+  }
+  return contents;
+}
+
+std::optional<double> NodeContext::ConstantNumber(int input, std::string_view what) {
+  std::optional<std::vector<double>> contents = ConstantNumbers(input, what);
+  if (!contents) return std::nullopt;
+  if (contents->size() == 1) return contents->front();
+  FailInvalid(std::string(what) + " (input " + std::to_string(input) +
+              "): expected one number, found " + std::to_string(contents->size()));
+  return std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> NodeContext::IntegersFromAttributeOrInput(
+    std::string_view name, int input) {
+  if (HasAttribute(name)) return Integers(name);
+  if (!Input(input)) return std::nullopt;
+  return ConstantIntegers(input, name);
+}
+
+int NodeContext::NormalizeAxis(int64_t axis, int rank) {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  FailInvalid("axis: expected a value in [" + std::to_string(-rank) + ", " +
+              std::to_string(rank - 1) + "], found " + std::to_string(axis));
+  return 0;
+}
+
+std::vector<int64_t> NodeContext::NormalizeAxes(const std::vector<int64_t>& axes, int rank) {
+  std::vector<int64_t> normalized;
+  for (int64_t axis : axes) {
+    const int64_t value = NormalizeAxis(axis, rank);
+    if (!ok()) return {};
+    if (std::find(normalized.begin(), normalized.end(), value) != normalized.end()) {
+      FailInvalid("axes: axis " + std::to_string(axis) + " is given twice");
+      return {};
+    }
+    normalized.push_back(value);
+  }
+  return normalized;
+}
+
+bool NodeContext::CheckRank(int input, int minimum, int maximum) {
+  if (!ok()) return false;
+  const int rank = Input(input).rank();
+  if (rank >= minimum && rank <= maximum) return true;
+  std::string expected = std::to_string(minimum);
+  if (maximum == kMaximumRank) expected += " or more";
+  else if (maximum != minimum) expected += " to " + std::to_string(maximum);
+  FailInvalid("input " + std::to_string(input) + ": expected rank " + expected + ", found " +
+              graph::ShapeToString(Input(input).shape()));
+  return false;
+}
+
+}  // namespace ember::onnx

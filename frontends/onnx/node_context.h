@@ -1,0 +1,114 @@
+// What the importer of one ONNX operator sees of its node: operands, attributes with defaults,
+// operands read as shapes, and where the results go.
+//
+//   void ImportLeakyRelu(NodeContext& c) {
+//     Tensor x = c.Input(0);
+//     c.SetOutput(0, Select(Less(x, 0), x * c.Float("alpha", 0.01), x));
+//   }
+//
+// Errors stick in the graph builder and name the node: after Fail the importer may return or go on,
+// nothing it builds is used. Not thread-safe; lives as long as the call.
+#ifndef EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_
+#define EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "frontends/onnx/tensor.h"
+#include "frontends/onnx/tensor_proto.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+class NodeContext {
+ public:
+  struct Source {
+    const NodeProto* node = nullptr;
+    std::shared_ptr<const void> owner;  // keeps the node's tensors alive
+    ExternalFiles* files = nullptr;
+    std::string origin;  // "conv1 (Conv)"
+    int opset = 0;       // of the node's domain
+  };
+  NodeContext(graph::GraphBuilder& builder, Source source, std::vector<Tensor> inputs);
+
+  const NodeProto& node() const { return *source_.node; }
+  int opset() const { return source_.opset; }
+  graph::GraphBuilder& builder() { return builder_; }
+
+  // Errors. Fail prefixes the node; ok() is false from then on.
+  void Fail(const Status& status);
+  void FailInvalid(std::string message) { Fail(InvalidArgumentError(std::move(message))); }
+  void FailUnsupported(std::string message) { Fail(UnimplementedError(std::move(message))); }
+  bool ok() const { return builder_.status().ok(); }
+
+  // Operands. Absent ones are Tensor().
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  Tensor Input(int index) const;
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+
+  // Results.
+  int output_count() const { return node().output_size(); }
+  bool WantsOutput(int index) const;
+  void SetOutput(int index, Tensor value);
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+
+  // Attributes; an attribute of another type than asked for is an error.
+  bool HasAttribute(std::string_view name) const { return FindAttribute(name) != nullptr; }
+  int64_t Integer(std::string_view name, int64_t otherwise);
+  double Float(std::string_view name, double otherwise);
+  std::string String(std::string_view name, std::string_view otherwise);
+  std::optional<std::vector<int64_t>> Integers(std::string_view name);
+  std::vector<int64_t> Integers(std::string_view name, std::vector<int64_t> otherwise);
+  std::optional<std::vector<double>> Floats(std::string_view name);
+  // The tensor as a constant of the graph; absent if the attribute is.
+  Tensor TensorAttribute(std::string_view name);
+  std::optional<DType> TypeAttribute(std::string_view name);
+  const AttributeProto* FindAttribute(std::string_view name) const;
+
+  // Operands whose contents must be known when compiling. Fails (and gives nullopt) where they
+  // depend on the model's data, or where the operand is absent.
+  std::optional<Shape> Contents(int input, std::string_view what);
+  std::optional<std::vector<int64_t>> ConstantIntegers(int input, std::string_view what);
+  std::optional<std::vector<double>> ConstantNumbers(int input, std::string_view what);
+  std::optional<double> ConstantNumber(int input, std::string_view what);
+  // Attribute `name`, else operand `input`, else nullopt (without failing).
+  std::optional<std::vector<int64_t>> IntegersFromAttributeOrInput(std::string_view name,
+                                                                   int input);
+
+  // Axes brought into 0 … rank - 1; fails for others, and for repeated ones.
+  int NormalizeAxis(int64_t axis, int rank);
+  std::vector<int64_t> NormalizeAxes(const std::vector<int64_t>& axes, int rank);
+  // Fails unless the operand has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
+
+  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
+  Tensor Scalar(double value, DType dtype) { return Wrap(builder_.Scalar(value, dtype)); }
+  Tensor Integers64(const std::vector<int64_t>& values) { return Wrap(builder_.Integers(values)); }
+  Tensor FromBytes(const TensorBytes& bytes);
+  template <typename T>
+  Tensor Vector(DType dtype, const std::vector<T>& values);
+
+ private:
+  const AttributeProto* Typed(std::string_view name, AttributeProto::AttributeType type);
+
+  graph::GraphBuilder& builder_;
+  Source source_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> outputs_;
+};
+
+template <typename T>
+Tensor NodeContext::Vector(DType dtype, const std::vector<T>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return Wrap(builder_.Constant(dtype, {static_cast<int64_t>(values.size())},
+                                graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
+}
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_

@@ -1,0 +1,232 @@
+// Normalizations, in inference form unless the node asks for training. Statistics of narrow floats
+// are computed in f32.
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/compositions.h"
+#include "frontends/onnx/dims.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+// All axes from `first` on.
+std::vector<int64_t> AxesFrom(int first, int rank) {
+  std::vector<int64_t> axes(std::max(rank - first, 0));
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+// A per-channel vector along dim 1 of rank `rank`.
+Tensor PerChannel(Tensor vector, int rank, DType type) {
+  return rank < 2 ? Cast(vector, type) : Cast(AlongAxis(vector, 1, rank), type);
+}
+
+bool CheckVector(NodeContext& c, int input) { return c.CheckRank(input, 1, 1); }
+
+// Per-channel scale and shift from the statistics, so that what is left at run time is x * a + b.
+Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor mean, Tensor variance) {
+  const DType type = ComputeType(x.dtype());
+  Tensor scale = Cast(c.Input(1), type) / Sqrt(Cast(variance, type) + c.Float("epsilon", 1e-5));
+  Tensor shift = Cast(c.Input(2), type) - Cast(mean, type) * scale;
+  return Cast(Cast(x, type) * PerChannel(scale, x.rank(), type) +
+                  PerChannel(shift, x.rank(), type),
+              x.dtype());
+}
+
+void ImportBatchNormalization(NodeContext& c) {
+  Tensor x = c.Input(0);
+  if (!c.CheckRank(0, 1)) return;
+  for (int i = 1; i < 5; ++i) {
+    if (!CheckVector(c, i)) return;
+  }
+  if (c.opset() < 9 && c.Integer("spatial", 1) == 0) {
+    return c.FailUnsupported("attribute 'spatial' = 0 is not supported");
+  }
+  Tensor mean = c.Input(3);
+  Tensor variance = c.Input(4);
+  // Before opset 14 extra outputs meant training.
+  const bool training = c.opset() >= 14 ? c.Integer("training_mode", 0) != 0 : c.WantsOutput(1);
+  if (!training) return c.SetOutput(0, ScaleAndShift(c, x, mean, variance));
+
+  if (c.opset() < 14) return c.FailUnsupported("training form before opset 14 is not supported");
+  std::vector<int64_t> axes = AxesFrom(1, x.rank());
+  axes.front() = 0;  // every axis but that of the channels
+  const DType type = ComputeType(x.dtype());
+  Tensor wide = Cast(x, type);
+  Tensor batch_mean = Mean(wide, axes, true);
+  Tensor batch_variance = Reshape(Variance(wide, batch_mean, axes), c.Input(4).shape());
+  batch_mean = Reshape(batch_mean, c.Input(3).shape());
+  const double momentum = c.Float("momentum", 0.9);
+  auto running = [&](Tensor old, Tensor batch) {
+    return Cast(Cast(old, type) * momentum + batch * (1 - momentum), old.dtype());
+  };
+  c.SetOutput(0, ScaleAndShift(c, x, batch_mean, batch_variance));
+  c.SetOutput(1, running(mean, batch_mean));
+  c.SetOutput(2, running(variance, batch_variance));
+}
+
+// (x - mean) / sqrt(variance + epsilon) over the axes.
+Tensor Standardize(Tensor x, const std::vector<int64_t>& axes, double epsilon) {
+  Tensor mean = Mean(x, axes, true);
+  return (x - mean) / Sqrt(Variance(x, mean, axes) + epsilon);
+}
+
+void ImportInstanceNormalization(NodeContext& c) {
+  if (!c.CheckRank(0, 3) || !CheckVector(c, 1) || !CheckVector(c, 2)) return;
+  Tensor x = c.Input(0);
+  const DType type = ComputeType(x.dtype());
+  Tensor normal = Standardize(Cast(x, type), AxesFrom(2, x.rank()), c.Float("epsilon", 1e-5));
+  Tensor y = normal * PerChannel(c.Input(1), x.rank(), type) +
+             PerChannel(c.Input(2), x.rank(), type);
+  c.SetOutput(0, Cast(y, x.dtype()));
+}
+
+// The element type that statistics are computed in ("stash_type").
+DType StashType(NodeContext& c, DType type) {
+  const std::optional<DType> stash = c.TypeAttribute("stash_type");
+  return stash.value_or(type == DType::kF64 ? type : DType::kF32);
+}
+
+void ImportLayerNormalization(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const DType type = StashType(c, x.dtype());
+  const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
+  const std::vector<int64_t> axes = AxesFrom(axis, x.rank());
+  Tensor wide = Cast(x, type);
+  Tensor mean = Mean(wide, axes, true);
+  Tensor deviation = Sqrt(Variance(wide, mean, axes) + c.Float("epsilon", 1e-5));
+  Tensor y = Cast((wide - mean) / deviation, x.dtype()) * c.Input(1);
+  c.SetOutput(0, c.Input(2) ? y + c.Input(2) : y);
+  if (c.WantsOutput(1)) c.SetOutput(1, mean);
+  if (c.WantsOutput(2)) c.SetOutput(2, 1.0 / deviation);
+}
+
+void ImportRmsNormalization(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const DType type = StashType(c, x.dtype());
+  const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
+  Tensor wide = Cast(x, type);
+  Tensor square = Mean(wide * wide, AxesFrom(axis, x.rank()), true);
+  Tensor normal = wide / Sqrt(square + c.Float("epsilon", 1e-5));
+  c.SetOutput(0, Cast(normal, x.dtype()) * c.Input(1));
+}
+
+void ImportGroupNormalization(NodeContext& c) {
+  if (!c.CheckRank(0, 3) || !CheckVector(c, 1) || !CheckVector(c, 2)) return;
+  Tensor x = c.Input(0);
+  const int64_t groups = c.Integer("num_groups", 0);
+  if (groups < 1) return c.FailInvalid("attribute 'num_groups': expected at least 1");
+  const DType type = StashType(c, x.dtype());
+  Shape grouped{x.dim(0), Dim(groups), FloorDivide(x.dim(1), Dim(groups))};
+  grouped.insert(grouped.end(), x.shape().begin() + 2, x.shape().end());
+  Tensor split = Reshape(Cast(x, type), grouped);
+  Tensor normal = Reshape(Standardize(split, AxesFrom(2, split.rank()), c.Float("epsilon", 1e-5)),
+                          x.shape());
+  // Scale and bias were per group in opset 18 and are per channel since.
+  auto parameter = [&](Tensor vector) {
+    if (vector.dim(0) != x.dim(1)) {
+      Tensor repeated = Broadcast(Unsqueeze(vector, {1}), {Dim(groups), grouped[2]});
+      vector = Reshape(repeated, {x.dim(1)});
+    }
+    return PerChannel(vector, x.rank(), x.dtype());
+  };
+  c.SetOutput(0, Cast(normal, x.dtype()) * parameter(c.Input(1)) + parameter(c.Input(2)));
+}
+
+void ImportLrn(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  Tensor x = c.Input(0);
+  const int64_t size = c.Integer("size", 0);
+  if (size < 1) return c.FailInvalid("attribute 'size': expected at least 1");
+  const DType type = ComputeType(x.dtype());
+  Tensor wide = Cast(x, type);
+  const int rank = x.rank();
+  std::vector<int64_t> window(rank, 1);
+  Shape low(rank, Dim(0));
+  Shape high(rank, Dim(0));
+  window[1] = size;
+  low[1] = Dim((size - 1) / 2);
+  high[1] = Dim(size / 2);
+  Tensor squares = Apply("reduce_window", {wide * wide},
+                         {{"combiner", std::string("sum")},
+                          {"window", window},
+                          {"strides", std::vector<int64_t>(rank, 1)},
+                          {"dilations", std::vector<int64_t>(rank, 1)},
+                          {"low", low},
+                          {"high", high}});
+  const double alpha = c.Float("alpha", 1e-4) / static_cast<double>(size);
+  Tensor base = squares * alpha + c.Float("bias", 1.0);
+  c.SetOutput(0, Cast(wide / Power(base, c.Float("beta", 0.75)), x.dtype()));
+}
+
+void ImportMeanVarianceNormalization(NodeContext& c) {
+  Tensor x = c.Input(0);
+  const std::vector<int64_t> axes = c.NormalizeAxes(c.Integers("axes", {0, 2, 3}), x.rank());
+  if (!c.ok()) return;
+  const DType type = ComputeType(x.dtype());
+  Tensor wide = Cast(x, type);
+  Tensor mean = Mean(wide, axes, true);
+  c.SetOutput(0, Cast((wide - mean) / (Sqrt(Variance(wide, mean, axes)) + 1e-9), x.dtype()));
+}
+
+void ImportLpNormalization(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
+  const int64_t p = c.Integer("p", 2);
+  if (p != 1 && p != 2) {
+    return c.FailInvalid("attribute 'p': expected 1 or 2, found " + std::to_string(p));
+  }
+  const DType type = ComputeType(x.dtype());
+  Tensor wide = Cast(x, type);
+  Tensor norm = p == 1 ? Reduce(Absolute(wide), "sum", {axis}, true)
+                       : Sqrt(Reduce(wide * wide, "sum", {axis}, true));
+  // A zero vector stays zero.
+  Tensor zero = wide.Like(0);
+  c.SetOutput(0, Cast(Select(Equal(norm, zero), zero, wide / norm), x.dtype()));
+}
+
+// Inference: the identity, and a mask that keeps everything.
+void ImportDropout(NodeContext& c) {
+  Tensor x = c.Input(0);
+  bool training = false;
+  if (c.Input(2)) {
+    const std::optional<double> mode = c.ConstantNumber(2, "training_mode");
+    if (!mode) return;
+    training = *mode != 0;
+  }
+  if (training && c.Input(1)) {
+    const std::optional<double> ratio = c.ConstantNumber(1, "ratio");
+    if (!ratio) return;
+    training = *ratio != 0;
+  }
+  if (training) return c.FailUnsupported("training mode is not supported: its result is random");
+  c.SetOutput(0, x);
+  // Before opset 10 the mask had the type of the data.
+  const DType mask = c.opset() < 10 ? x.dtype() : DType::kBool;
+  if (c.WantsOutput(1)) c.SetOutput(1, Broadcast(c.Scalar(1, mask), x.shape()));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"BatchNormalization", 1, 5, 5, ImportBatchNormalization},
+    {"Dropout", 1, 1, 3, ImportDropout},
+    {"GroupNormalization", 18, 3, 3, ImportGroupNormalization},
+    {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization},
+    {"LRN", 1, 1, 1, ImportLrn},
+    {"LayerNormalization", 17, 2, 3, ImportLayerNormalization},
+    {"LpNormalization", 1, 1, 1, ImportLpNormalization},
+    {"MeanVarianceNormalization", 9, 1, 1, ImportMeanVarianceNormalization},
+    {"RMSNormalization", 23, 2, 2, ImportRmsNormalization},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> NormalizationOperators() { return kRows; }
+
+}  // namespace ember::onnx

@@ -1,0 +1,47 @@
+// The one table of ONNX operators: which there are, since when, how many operands, and the function
+// that decomposes a node into the graph's operators. Adding an operator is a row in its family's
+// file, the function, and a test (docs/adding/onnx_operator.md).
+#ifndef EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
+#define EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
+
+#include <span>
+#include <string_view>
+
+#include "frontends/onnx/node_context.h"
+
+namespace ember::onnx {
+
+inline constexpr int kVariadic = -1;
+
+struct OperatorRow {
+  std::string_view name;
+  int since;           // first opset
+  int minimum_inputs;  // these must be present
+  int maximum_inputs;  // kVariadic: any number
+  void (*import)(NodeContext& context);
+  std::string_view domain = "";
+};
+
+// Null if there is no such operator at this opset. "ai.onnx" is the default domain "".
+const OperatorRow* FindOperator(std::string_view domain, std::string_view name, int opset);
+
+// All rows, family by family.
+std::span<const OperatorRow> OperatorTable();
+
+// The families; each lies in the file of its name.
+std::span<const OperatorRow> ActivationOperators();
+std::span<const OperatorRow> ContractionOperators();
+std::span<const OperatorRow> ConvolutionOperators();
+std::span<const OperatorRow> ElementwiseOperators();
+std::span<const OperatorRow> IndexingOperators();
+std::span<const OperatorRow> MovementOperators();
+std::span<const OperatorRow> NormalizationOperators();
+std::span<const OperatorRow> PoolingOperators();
+std::span<const OperatorRow> QuantizationOperators();
+std::span<const OperatorRow> ReductionOperators();
+std::span<const OperatorRow> ResizeOperators();
+std::span<const OperatorRow> ShapeOperators();
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_

@@ -1,0 +1,213 @@
+// Pooling: windows reduced per dim, in the model's own order of dims.
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/dims.h"
+#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/windows.h"
+
+namespace ember::onnx {
+namespace {
+
+// `parts` for the spatial dims with `lead` for the batch and channel dims before them.
+template <typename T>
+std::vector<T> WithLeading(T lead, const std::vector<T>& parts) {
+  std::vector<T> all{lead, lead};
+  all.insert(all.end(), parts.begin(), parts.end());
+  return all;
+}
+
+Tensor ReduceWindow(Tensor x, const std::string& combiner, const Window& window) {
+  return Apply("reduce_window", {x},
+               {{"combiner", combiner},
+                {"window", WithLeading<int64_t>(1, window.kernel)},
+                {"strides", WithLeading<int64_t>(1, window.strides)},
+                {"dilations", WithLeading<int64_t>(1, window.dilations)},
+                {"low", WithLeading(Dim(0), window.low)},
+                {"high", WithLeading(Dim(0), window.high)}});
+}
+
+std::optional<Window> ReadPoolingWindow(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return std::nullopt;
+  std::optional<std::vector<int64_t>> kernel = c.Integers("kernel_shape");
+  if (!kernel) {
+    c.FailInvalid("attribute 'kernel_shape' is missing");
+    return std::nullopt;
+  }
+  const Shape& shape = c.Input(0).shape();
+  return ReadWindow(c, *std::move(kernel), Shape(shape.begin() + 2, shape.end()));
+}
+
+bool IsPadded(const Window& window) {
+  for (int i = 0; i < window.rank(); ++i) {
+    if (window.low[i] != Dim(0) || window.high[i] != Dim(0)) return true;
+  }
+  return false;
+}
+
+// Along one dim, how many positions of each window count. With `include_pad` the padding counts
+// too, except for what ceil_mode added.
+Tensor CountAlong(NodeContext& c, const Dim& extent, const Window& window, int i,
+                  bool include_pad) {
+  Dim size = extent;
+  Dim low = window.low[i];
+  Dim high = window.high[i];
+  if (include_pad) {
+    size = extent + low + high - window.ceil_extra[i];
+    low = Dim(0);
+    high = window.ceil_extra[i];
+  }
+  Tensor ones = Broadcast(c.Scalar(1, DType::kF32), {size});
+  return Apply("reduce_window", {ones},
+               {{"combiner", std::string("sum")},
+                {"window", std::vector<int64_t>{window.kernel[i]}},
+                {"strides", std::vector<int64_t>{window.strides[i]}},
+                {"dilations", std::vector<int64_t>{window.dilations[i]}},
+                {"low", Shape{low}},
+                {"high", Shape{high}}});
+}
+
+void ImportAveragePool(NodeContext& c) {
+  const std::optional<Window> window = ReadPoolingWindow(c);
+  if (!window) return;
+  Tensor x = c.Input(0);
+  const DType type = x.dtype();
+  Tensor sum = ReduceWindow(Cast(x, ComputeType(type)), "sum", *window);
+  if (!IsPadded(*window)) {
+    const int64_t count = std::accumulate(window->kernel.begin(), window->kernel.end(), int64_t{1},
+                                          std::multiplies<>());
+    return c.SetOutput(0, Cast(sum / static_cast<double>(count), type));
+  }
+  const bool include_pad = c.Integer("count_include_pad", 0) != 0;
+  for (int i = 0; i < window->rank(); ++i) {
+    Tensor count = CountAlong(c, x.dim(i + 2), *window, i, include_pad);
+    sum = sum / Cast(AlongAxis(count, i + 2, x.rank()), sum.dtype());
+  }
+  c.SetOutput(0, Cast(sum, type));
+}
+
+// Flat position in [N, C, spatial…] of the input of each element of a spatial dim, row-major, or
+// column-major over the spatial dims.
+Dim SpatialStride(const Shape& shape, int dim, bool column_major) {
+  const int rank = static_cast<int>(shape.size());
+  if (column_major) return ElementCount(Shape(shape.begin() + 2, shape.begin() + dim));
+  return ElementCount(Shape(shape.begin() + dim + 1, shape.begin() + rank));
+}
+
+// Flat indices of the largest element of each window: a comparison per position of the window.
+Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
+  const int rank = x.rank();
+  const bool column_major = c.Integer("storage_order", 0) != 0;
+  int64_t positions = 1;
+  for (int64_t extent : window.kernel) positions *= std::min<int64_t>(extent, 4096);
+  if (positions > 256) {
+    c.FailUnsupported("output 1: indices are supported for windows of up to 256 elements, found " +
+                      std::to_string(positions));
+    return c.Wrap(nullptr);
+  }
+  const Shape pooled = ReduceWindow(x, "maximum", window).shape();
+  // -1 marks padding, so that it never wins.
+  Tensor flat = c.Scalar(0, DType::kI64);
+  for (int axis = 0; axis < rank; ++axis) {
+    const Dim stride = axis >= 2 ? SpatialStride(x.shape(), axis, column_major)
+                                 : ElementCount(Shape(x.shape().begin() + axis + 1, x.shape().end()));
+    Tensor step(&c.builder(), c.builder().DimValue(stride));
+    flat = flat + AlongAxis(IotaVector(c.builder(), x.dim(axis), DType::kI64) * step, axis, rank);
+  }
+  flat = Broadcast(flat, x.shape());
+  const Shape low = WithLeading(Dim(0), window.low);
+  const Shape high = WithLeading(Dim(0), window.high);
+  Tensor padded_flat = Pad(flat, low, high, "constant", c.Scalar(-1, DType::kI64));
+  Tensor padded = Pad(x, low, high, "constant", x.Like(0));
+  Tensor best;
+  Tensor best_index;
+  for (int64_t position = 0; position < positions; ++position) {
+    Shape starts(rank, Dim(0));
+    std::vector<int64_t> steps(rank, 1);
+    int64_t rest = position;
+    for (int i = window.rank() - 1; i >= 0; --i) {
+      starts[i + 2] = Dim(rest % window.kernel[i] * window.dilations[i]);
+      steps[i + 2] = window.strides[i];
+      rest /= window.kernel[i];
+    }
+    Tensor value = Slice(padded, starts, steps, pooled);
+    Tensor index = Slice(padded_flat, starts, steps, pooled);
+    if (position == 0) {
+      best = value;
+      best_index = index;
+      continue;
+    }
+    Tensor wins = And(LessEqual(0, index), Or(Less(best_index, 0), Less(best, value)));
+    best = Select(wins, value, best);
+    best_index = Select(wins, index, best_index);
+  }
+  return best_index;
+}
+
+void ImportMaxPool(NodeContext& c) {
+  const std::optional<Window> window = ReadPoolingWindow(c);
+  if (!window) return;
+  c.SetOutput(0, ReduceWindow(c.Input(0), "maximum", *window));
+  if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
+}
+
+// (sum of |x|^p)^(1/p), with the powers that have a simple form written so.
+template <typename Sum>
+Tensor LpNorm(Tensor x, int64_t p, const Sum& sum) {
+  const DType type = x.dtype();
+  Tensor magnitude = Absolute(Cast(x, ComputeType(type)));
+  if (p == 1) return Cast(sum(magnitude), type);
+  if (p == 2) return Cast(Sqrt(sum(magnitude * magnitude)), type);
+  const double power = static_cast<double>(p);
+  return Cast(Power(sum(Power(magnitude, power)), 1 / power), type);
+}
+
+void ImportLpPool(NodeContext& c) {
+  const std::optional<Window> window = ReadPoolingWindow(c);
+  if (!window) return;
+  c.SetOutput(0, LpNorm(c.Input(0), c.Integer("p", 2),
+                        [&](Tensor x) { return ReduceWindow(x, "sum", *window); }));
+}
+
+std::vector<int64_t> SpatialAxes(Tensor x) {
+  std::vector<int64_t> axes(x.rank() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+void ImportGlobalAveragePool(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  c.SetOutput(0, Mean(c.Input(0), SpatialAxes(c.Input(0)), true));
+}
+
+void ImportGlobalMaxPool(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  c.SetOutput(0, Reduce(c.Input(0), "maximum", SpatialAxes(c.Input(0)), true));
+}
+
+void ImportGlobalLpPool(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  Tensor x = c.Input(0);
+  c.SetOutput(0, LpNorm(x, c.Integer("p", 2), [](Tensor powers) {
+    return Reduce(powers, "sum", SpatialAxes(powers), true);
+  }));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"AveragePool", 1, 1, 1, ImportAveragePool},
+    {"GlobalAveragePool", 1, 1, 1, ImportGlobalAveragePool},
+    {"GlobalLpPool", 2, 1, 1, ImportGlobalLpPool},
+    {"GlobalMaxPool", 1, 1, 1, ImportGlobalMaxPool},
+    {"LpPool", 2, 1, 1, ImportLpPool},
+    {"MaxPool", 1, 1, 1, ImportMaxPool},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> PoolingOperators() { return kRows; }
+
+}  // namespace ember::onnx

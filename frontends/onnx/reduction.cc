@@ -1,0 +1,145 @@
+// Reductions, ArgMax and ArgMin.
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/compositions.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+struct Reduction {
+  std::vector<int64_t> axes;
+  bool keep = true;
+  bool no_operation = false;
+};
+
+// Axes moved from an attribute to input 1: ReduceSum in opset 13, the others in 18.
+std::optional<Reduction> ReadReduction(NodeContext& c) {
+  Reduction reduction;
+  reduction.keep = c.Integer("keepdims", 1) != 0;
+  const int rank = c.Input(0).rank();
+  std::optional<std::vector<int64_t>> axes = c.IntegersFromAttributeOrInput("axes", 1);
+  if (!c.ok()) return std::nullopt;
+  if (axes && !axes->empty()) {
+    reduction.axes = c.NormalizeAxes(*axes, rank);
+  } else if (c.Integer("noop_with_empty_axes", 0) != 0) {
+    reduction.no_operation = true;
+  } else {
+    reduction.axes.resize(rank);
+    std::iota(reduction.axes.begin(), reduction.axes.end(), 0);
+  }
+  if (!c.ok()) return std::nullopt;
+  return reduction;
+}
+
+// What one reduction does: `before` each element, the combiner, `after` the result.
+struct Formula {
+  const char* combiner;
+  Tensor (*before)(Tensor) = nullptr;
+  Tensor (*after)(Tensor) = nullptr;
+};
+
+void ImportFormula(NodeContext& c, const Formula& formula) {
+  const std::optional<Reduction> reduction = ReadReduction(c);
+  if (!reduction) return;
+  const DType type = c.Input(0).dtype();
+  Tensor x = Cast(c.Input(0), ComputeType(type));
+  if (formula.before) x = formula.before(x);
+  if (!reduction->no_operation) x = Reduce(x, formula.combiner, reduction->axes, reduction->keep);
+  if (formula.after) x = formula.after(x);
+  c.SetOutput(0, Cast(x, type));
+}
+
+Tensor Square(Tensor x) { return x * x; }
+
+// Integers go through f64, as there is no square root or logarithm of integers.
+Tensor FloatingSqrt(Tensor x) {
+  return x.is_float() ? Sqrt(x) : Cast(Sqrt(Cast(x, DType::kF64)), x.dtype());
+}
+Tensor FloatingLog(Tensor x) {
+  return x.is_float() ? Log(x) : Cast(Log(Cast(x, DType::kF64)), x.dtype());
+}
+
+void ImportReduceSum(NodeContext& c) { ImportFormula(c, {"sum"}); }
+void ImportReduceProd(NodeContext& c) { ImportFormula(c, {"product"}); }
+void ImportReduceL1(NodeContext& c) { ImportFormula(c, {"sum", Absolute}); }
+void ImportReduceL2(NodeContext& c) { ImportFormula(c, {"sum", Square, FloatingSqrt}); }
+void ImportReduceLogSum(NodeContext& c) { ImportFormula(c, {"sum", nullptr, FloatingLog}); }
+void ImportReduceSumSquare(NodeContext& c) { ImportFormula(c, {"sum", Square}); }
+
+// bool is reduced as u8: its maximum is "any", its minimum "all".
+void ImportExtreme(NodeContext& c, const char* combiner) {
+  const std::optional<Reduction> reduction = ReadReduction(c);
+  if (!reduction) return;
+  Tensor x = c.Input(0);
+  if (reduction->no_operation) return c.SetOutput(0, x);
+  const DType type = x.dtype();
+  if (type == DType::kBool) x = Cast(x, DType::kU8);
+  c.SetOutput(0, Cast(Reduce(x, combiner, reduction->axes, reduction->keep), type));
+}
+
+void ImportReduceMax(NodeContext& c) { ImportExtreme(c, "maximum"); }
+void ImportReduceMin(NodeContext& c) { ImportExtreme(c, "minimum"); }
+
+void ImportReduceMean(NodeContext& c) {
+  const std::optional<Reduction> reduction = ReadReduction(c);
+  if (!reduction) return;
+  Tensor x = c.Input(0);
+  if (reduction->no_operation) return c.SetOutput(0, x);
+  if (x.is_float()) return c.SetOutput(0, Mean(x, reduction->axes, reduction->keep));
+  Tensor mean = Mean(Cast(x, DType::kF64), reduction->axes, reduction->keep);
+  c.SetOutput(0, Cast(mean, x.dtype()));
+}
+
+// The largest element is taken out so that exp does not overflow; where it is infinite there is
+// nothing to save.
+void ImportReduceLogSumExp(NodeContext& c) {
+  const std::optional<Reduction> reduction = ReadReduction(c);
+  if (!reduction) return;
+  const DType type = c.Input(0).dtype();
+  if (reduction->no_operation) return c.SetOutput(0, c.Input(0));
+  Tensor x = Cast(c.Input(0), IsFloat(type) ? ComputeType(type) : DType::kF64);
+  Tensor largest = Reduce(x, "maximum", reduction->axes, true);
+  Tensor offset = Select(IsInfinite(largest), largest.Like(0), largest);
+  Tensor result = Log(Reduce(Exp(x - offset), "sum", reduction->axes, true)) + offset;
+  c.SetOutput(0, Cast(reduction->keep ? result : Squeeze(result, reduction->axes), type));
+}
+
+void ImportArg(NodeContext& c, const char* mode) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  Tensor index = Apply("arg_reduce", {x},
+                       {{"mode", std::string(mode)},
+                        {"axis", int64_t{axis}},
+                        {"last", int64_t{c.Integer("select_last_index", 0) != 0}}});
+  c.SetOutput(0, c.Integer("keepdims", 1) != 0 ? Unsqueeze(index, {axis}) : index);
+}
+
+void ImportArgMax(NodeContext& c) { ImportArg(c, "maximum"); }
+void ImportArgMin(NodeContext& c) { ImportArg(c, "minimum"); }
+
+constexpr OperatorRow kRows[] = {
+    {"ArgMax", 1, 1, 1, ImportArgMax},
+    {"ArgMin", 1, 1, 1, ImportArgMin},
+    {"ReduceL1", 1, 1, 2, ImportReduceL1},
+    {"ReduceL2", 1, 1, 2, ImportReduceL2},
+    {"ReduceLogSum", 1, 1, 2, ImportReduceLogSum},
+    {"ReduceLogSumExp", 1, 1, 2, ImportReduceLogSumExp},
+    {"ReduceMax", 1, 1, 2, ImportReduceMax},
+    {"ReduceMean", 1, 1, 2, ImportReduceMean},
+    {"ReduceMin", 1, 1, 2, ImportReduceMin},
+    {"ReduceProd", 1, 1, 2, ImportReduceProd},
+    {"ReduceSum", 1, 1, 2, ImportReduceSum},
+    {"ReduceSumSquare", 1, 1, 2, ImportReduceSumSquare},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ReductionOperators() { return kRows; }
+
+}  // namespace ember::onnx

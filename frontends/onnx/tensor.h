@@ -1,0 +1,131 @@
+// A value of the graph under construction, with operators, so that the meaning of an ONNX operator
+// reads like its formula:
+//
+//   Tensor centered = x - Mean(x, axes, true);
+//   return centered / Sqrt(Mean(centered * centered, axes, true) + epsilon);
+//
+// A Tensor is absent (an optional operand left out), failed (the builder has an error, which
+// sticks), or a value. A failed tensor reads as kMaximumRank dims of 1, so that code which looks at
+// shapes after an error stays in range; its results are never used. Does not own; not thread-safe.
+#ifndef EMBER_FRONTENDS_ONNX_TENSOR_H_
+#define EMBER_FRONTENDS_ONNX_TENSOR_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+
+namespace ember::onnx {
+
+using graph::Dim;
+using graph::Shape;
+using tensor::Opcode;
+
+inline constexpr int kMaximumRank = 16;
+
+class Tensor {
+ public:
+  Tensor() = default;  // absent
+  Tensor(graph::GraphBuilder* builder, graph::Value* value) : builder_(builder), value_(value) {}
+
+  bool present() const { return builder_ != nullptr; }
+  explicit operator bool() const { return present(); }
+  graph::Value* value() const { return value_; }
+  graph::GraphBuilder& builder() const { return *builder_; }
+  const Shape& shape() const;
+  // axis may be negative, counting from the end.
+  const Dim& dim(int axis) const;
+  int rank() const { return static_cast<int>(shape().size()); }
+  DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
+  bool is_float() const { return IsFloat(dtype()); }
+  // A scalar of the same type.
+  Tensor Like(double value) const { return {builder_, builder_->Scalar(value, dtype())}; }
+
+ private:
+  graph::GraphBuilder* builder_ = nullptr;
+  graph::Value* value_ = nullptr;
+};
+
+Tensor Unary(Opcode opcode, Tensor a);
+Tensor Binary(Opcode opcode, Tensor a, Tensor b);
+
+#define EMBER_ONNX_UNARY(name, opcode) \
+  inline Tensor name(Tensor a) { return Unary(Opcode::opcode, a); }
+EMBER_ONNX_UNARY(Exp, kExp)
+EMBER_ONNX_UNARY(Expm1, kExpm1)
+EMBER_ONNX_UNARY(Log, kLog)
+EMBER_ONNX_UNARY(Log1p, kLog1p)
+EMBER_ONNX_UNARY(Sqrt, kSqrt)
+EMBER_ONNX_UNARY(Tanh, kTanh)
+EMBER_ONNX_UNARY(Erf, kErf)
+EMBER_ONNX_UNARY(Sin, kSin)
+EMBER_ONNX_UNARY(Cos, kCos)
+EMBER_ONNX_UNARY(Absolute, kAbsolute)
+EMBER_ONNX_UNARY(Floor, kFloor)
+EMBER_ONNX_UNARY(Ceil, kCeil)
+EMBER_ONNX_UNARY(Round, kRound)
+EMBER_ONNX_UNARY(Not, kNot)
+EMBER_ONNX_UNARY(IsInfinite, kIsInfinite)
+EMBER_ONNX_UNARY(operator-, kNegate)
+#undef EMBER_ONNX_UNARY
+
+// A number stands for a scalar of the other operand's type.
+#define EMBER_ONNX_BINARY(name, opcode) \
+  inline Tensor name(Tensor a, Tensor b) { return Binary(Opcode::opcode, a, b); } \
+  inline Tensor name(Tensor a, double b) { return Binary(Opcode::opcode, a, a.Like(b)); } \
+  inline Tensor name(double a, Tensor b) { return Binary(Opcode::opcode, b.Like(a), b); }
+EMBER_ONNX_BINARY(operator+, kAdd)
+EMBER_ONNX_BINARY(operator-, kSubtract)
+EMBER_ONNX_BINARY(operator*, kMultiply)
+EMBER_ONNX_BINARY(operator/, kDivide)
+EMBER_ONNX_BINARY(Maximum, kMaximum)
+EMBER_ONNX_BINARY(Minimum, kMinimum)
+EMBER_ONNX_BINARY(Power, kPower)
+EMBER_ONNX_BINARY(Modulo, kModulo)
+EMBER_ONNX_BINARY(Equal, kEqual)
+EMBER_ONNX_BINARY(NotEqual, kNotEqual)
+EMBER_ONNX_BINARY(Less, kLess)
+EMBER_ONNX_BINARY(LessEqual, kLessEqual)
+EMBER_ONNX_BINARY(And, kAnd)
+EMBER_ONNX_BINARY(Or, kOr)
+#undef EMBER_ONNX_BINARY
+
+Tensor Select(Tensor condition, Tensor a, Tensor b);
+Tensor Cast(Tensor a, DType dtype);
+
+Tensor Reshape(Tensor a, const Shape& shape);
+Tensor Transpose(Tensor a, std::vector<int64_t> permutation);
+Tensor Broadcast(Tensor a, const Shape& shape);
+Tensor Squeeze(Tensor a, std::vector<int64_t> axes);
+Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes);
+// Elements start, start + step, … of one axis.
+Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size, int64_t step = 1);
+Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps, const Shape& sizes);
+Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode, Tensor value);
+Tensor Concat(const std::vector<Tensor>& values, int axis);
+// Indices are i64 and in range.
+Tensor Gather(Tensor data, Tensor indices, int axis);
+
+// f16 and bf16 are computed in f32.
+Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes, bool keep);
+Tensor Mean(Tensor a, std::vector<int64_t> axes, bool keep);
+Tensor Contract(Tensor a, Tensor b, std::string_view spec);
+Tensor MatMul(Tensor a, Tensor b);
+Tensor Softmax(Tensor a, int axis);
+
+// Any operator of the graph by name.
+Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
+             graph::Attributes attributes);
+
+// Reshapes a one-dimensional tensor so that it lies along `axis` of something of rank `rank`.
+Tensor AlongAxis(Tensor vector, int axis, int rank);
+// 0, 1, … along one dimension.
+Tensor IotaVector(graph::GraphBuilder& builder, const Dim& size, DType dtype);
+
+// Narrow floats are computed in f32; other types in their own.
+DType ComputeType(DType dtype);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_TENSOR_H_

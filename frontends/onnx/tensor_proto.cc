@@ -1,0 +1,247 @@
+#include "frontends/onnx/tensor_proto.h"
+
+#include <cstring>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/file.h"
+
+namespace ember::onnx {
+namespace {
+
+struct TypeRow {
+  int32_t onnx;
+  DType dtype;
+  bool four_bits;
+};
+
+constexpr TypeRow kTypes[] = {
+    {TensorProto::FLOAT, DType::kF32, false},    {TensorProto::UINT8, DType::kU8, false},
+    {TensorProto::INT8, DType::kI8, false},      {TensorProto::UINT16, DType::kU16, false},
+    {TensorProto::INT16, DType::kI16, false},    {TensorProto::INT32, DType::kI32, false},
+    {TensorProto::INT64, DType::kI64, false},    {TensorProto::BOOL, DType::kBool, false},
+    {TensorProto::FLOAT16, DType::kF16, false},  {TensorProto::DOUBLE, DType::kF64, false},
+    {TensorProto::UINT32, DType::kU32, false},   {TensorProto::UINT64, DType::kU64, false},
+    {TensorProto::BFLOAT16, DType::kBF16, false}, {TensorProto::UINT4, DType::kU8, true},
+    {TensorProto::INT4, DType::kI8, true},
+};
+
+const TypeRow* FindType(int32_t data_type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.onnx == data_type) return &row;
+  }
+  return nullptr;
+}
+
+Status UnsupportedType(int32_t data_type) {
+  return UnimplementedError("element type " + OnnxTypeName(data_type) + " is not supported");
+}
+
+std::string Named(const TensorProto& proto) { return "tensor '" + proto.name() + "'"; }
+
+StatusOr<int64_t> CountElements(const TensorProto& proto) {
+  int64_t count = 1;
+  for (int64_t dim : proto.dims()) {
+    std::optional<int64_t> product = dim < 0 ? std::nullopt : CheckedMultiply(count, dim);
+    if (!product) {
+      return InvalidArgumentError(Named(proto) + ": expected non-negative dims whose product fits " +
+                                  "64 bits, found " + std::to_string(dim));
+    }
+    count = *product;
+  }
+  return count;
+}
+
+Status WrongSize(const TensorProto& proto, int64_t expected, int64_t found, const char* unit) {
+  return InvalidArgumentError(Named(proto) + ": expected " + std::to_string(expected) + " " + unit +
+                              " for its dims, found " + std::to_string(found));
+}
+
+// Sets bytes to memory of their own.
+void Own(TensorBytes& tensor, std::vector<uint8_t> bytes) {
+  auto owner = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
+  tensor.bytes = *owner;
+  tensor.owner = std::move(owner);
+}
+
+// Two elements per byte, the first in the low half.
+std::vector<uint8_t> UnpackFourBits(std::span<const uint8_t> packed, int64_t count, bool is_signed) {
+  std::vector<uint8_t> elements(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const uint8_t nibble = (packed[i / 2] >> (i % 2 * 4)) & 0xf;
+    elements[i] = is_signed && nibble >= 8 ? nibble | 0xf0 : nibble;
+  }
+  return elements;
+}
+
+template <typename Storage, typename Field>
+std::vector<uint8_t> Narrow(const Field& field) {
+  std::vector<uint8_t> bytes(field.size() * sizeof(Storage));
+  for (int i = 0; i < field.size(); ++i) {
+    const Storage value = static_cast<Storage>(field.Get(i));
+    std::memcpy(bytes.data() + i * sizeof(Storage), &value, sizeof(Storage));
+  }
+  return bytes;
+}
+
+// Elements from the typed field that ONNX assigns to the type.
+std::vector<uint8_t> FromTypedField(const TensorProto& proto, DType dtype) {
+  switch (dtype) {
+    case DType::kF32: return Narrow<float>(proto.float_data());
+    case DType::kF64: return Narrow<double>(proto.double_data());
+    case DType::kI64: return Narrow<int64_t>(proto.int64_data());
+    case DType::kU32: return Narrow<uint32_t>(proto.uint64_data());
+    case DType::kU64: return Narrow<uint64_t>(proto.uint64_data());
+    case DType::kI32: return Narrow<int32_t>(proto.int32_data());
+    case DType::kI16: return Narrow<int16_t>(proto.int32_data());
+    case DType::kU16:
+    case DType::kF16:
+    case DType::kBF16: return Narrow<uint16_t>(proto.int32_data());
+    case DType::kBool:
+    case DType::kI8:
+    case DType::kU8: return Narrow<uint8_t>(proto.int32_data());
+  }
+  return {};
+}
+
+struct ExternalRange {
+  std::string location;
+  int64_t offset = 0;
+  int64_t length = -1;
+};
+
+StatusOr<int64_t> ParseSize(const TensorProto& proto, const std::string& key,
+                            const std::string& text) {
+  int64_t value = 0;
+  for (char c : text) {
+    if (c < '0' || c > '9' || value > (INT64_MAX - 9) / 10 || text.empty()) {
+      return InvalidArgumentError(Named(proto) + ": external data: expected a number for '" + key +
+                                  "', found '" + text + "'");
+    }
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+StatusOr<ExternalRange> ExternalRangeOf(const TensorProto& proto) {
+  ExternalRange range;
+  for (const StringStringEntryProto& entry : proto.external_data()) {
+    if (entry.key() == "location") {
+      range.location = entry.value();
+    } else if (entry.key() == "offset") {
+      EMBER_ASSIGN_OR_RETURN(range.offset, ParseSize(proto, entry.key(), entry.value()));
+    } else if (entry.key() == "length") {
+      EMBER_ASSIGN_OR_RETURN(range.length, ParseSize(proto, entry.key(), entry.value()));
+    }
+  }
+  return range;
+}
+
+// Sets owner and bytes (still packed for 4-bit types) of `tensor`.
+Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner, ExternalFiles* files,
+                 int64_t expected_bytes, TensorBytes& tensor) {
+  if (proto.data_location() == TensorProto::EXTERNAL) {
+    if (files == nullptr) {
+      return InvalidArgumentError(Named(proto) + ": external data is not allowed here");
+    }
+    EMBER_ASSIGN_OR_RETURN(ExternalRange range, ExternalRangeOf(proto));
+    if (range.length < 0) range.length = expected_bytes;
+    auto data = files->Read(range.location, range.offset, range.length);
+    if (!data.ok()) return data.status().WithContext(Named(proto));
+    tensor.owner = std::move(data->owner);
+    tensor.bytes = data->bytes;
+    return OkStatus();
+  }
+  const std::string& raw = proto.raw_data();
+  tensor.bytes = {reinterpret_cast<const uint8_t*>(raw.data()), raw.size()};
+  tensor.owner = std::move(owner);
+  return OkStatus();
+}
+
+bool HasTypedField(const TensorProto& proto) {
+  return proto.float_data_size() + proto.double_data_size() + proto.int32_data_size() +
+             proto.int64_data_size() + proto.uint64_data_size() > 0;
+}
+
+}  // namespace
+
+std::string OnnxTypeName(int32_t data_type) {
+  if (TensorProto::DataType_IsValid(data_type)) {
+    return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(data_type));
+  }
+  return std::to_string(data_type);
+}
+
+StatusOr<DType> DTypeFromOnnx(int32_t data_type) {
+  const TypeRow* row = FindType(data_type);
+  if (row == nullptr || row->four_bits) return UnsupportedType(data_type);
+  return row->dtype;
+}
+
+int32_t DTypeToOnnx(DType dtype) {
+  for (const TypeRow& row : kTypes) {
+    if (row.dtype == dtype) return row.onnx;
+  }
+  EMBER_CHECK(false) << "dtype " << DTypeName(dtype);
+  return 0;
+}
+
+StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<const void> owner,
+                                   ExternalFiles* files) {
+  const TypeRow* row = FindType(proto.data_type());
+  if (row == nullptr) return UnsupportedType(proto.data_type()).WithContext(Named(proto));
+  TensorBytes tensor;
+  tensor.name = proto.name();
+  tensor.dtype = row->dtype;
+  tensor.dims.assign(proto.dims().begin(), proto.dims().end());
+  EMBER_ASSIGN_OR_RETURN(const int64_t count, CountElements(proto));
+  const std::optional<int64_t> expected =
+      row->four_bits ? count / 2 + count % 2 : CheckedMultiply(count, DTypeByteSize(row->dtype));
+  if (!expected) return WrongSize(proto, count, 0, "elements");
+
+  const bool typed = proto.data_location() != TensorProto::EXTERNAL && proto.raw_data().empty() &&
+                     HasTypedField(proto);
+  if (typed) {
+    Own(tensor, FromTypedField(proto, tensor.dtype));
+  } else {
+    const bool copy = owner == nullptr;
+    EMBER_RETURN_IF_ERROR(FindBytes(proto, std::move(owner), files, *expected, tensor));
+    if (copy && tensor.owner == nullptr) {
+      Own(tensor, std::vector<uint8_t>(tensor.bytes.begin(), tensor.bytes.end()));
+    }
+  }
+  const int64_t found = static_cast<int64_t>(tensor.bytes.size());
+  if (found != *expected) return WrongSize(proto, *expected, found, "bytes");
+  if (row->four_bits) Own(tensor, UnpackFourBits(tensor.bytes, count, IsSigned(row->dtype)));
+  return tensor;
+}
+
+StatusOr<TensorBytes> ParseTensor(std::span<const uint8_t> serialized) {
+  auto proto = std::make_shared<TensorProto>();
+  if (serialized.size() > INT32_MAX ||
+      !proto->ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
+    return DataLossError("expected a serialized ONNX TensorProto of " +
+                         std::to_string(serialized.size()) + " bytes, found something else");
+  }
+  const TensorProto& contents = *proto;
+  return DecodeTensor(contents, std::move(proto), nullptr);
+}
+
+StatusOr<TensorBytes> ReadTensorFile(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  StatusOr<TensorBytes> tensor = ParseTensor(file.bytes());
+  if (!tensor.ok()) return tensor.status().WithContext("file '" + path + "'");
+  return tensor;
+}
+
+std::string SerializeTensor(std::string_view name, DType dtype, std::span<const int64_t> dims,
+                            std::span<const uint8_t> bytes) {
+  TensorProto proto;
+  proto.set_name(std::string(name));
+  proto.set_data_type(DTypeToOnnx(dtype));
+  for (int64_t dim : dims) proto.add_dims(dim);
+  proto.set_raw_data(bytes.data(), bytes.size());
+  return proto.SerializeAsString();
+}
+
+}  // namespace ember::onnx

@@ -1,0 +1,55 @@
+// ONNX TensorProto ↔ element type, extents and row-major little-endian bytes.
+//
+//   EMBER_ASSIGN_OR_RETURN(TensorBytes x, ReadTensorFile("input_0.pb"));
+//   x.dtype; x.dims; x.bytes;
+//
+// Bytes are shared with the proto or the mapped file where their layout allows it, and copied
+// otherwise. 4-bit integers are widened to i8 / u8, as there is no 4-bit type yet.
+// Errors: types we have no dtype for (strings, complex, fp8), negative or absurd dims, contents
+// that do not fit the dims. Thread-compatible.
+#ifndef EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
+#define EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "frontends/onnx/external_data.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+struct TensorBytes {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> dims;
+  std::shared_ptr<const void> owner;  // keeps `bytes`
+  std::span<const uint8_t> bytes;
+};
+
+// TensorProto::DataType ↔ dtype. Unimplemented for types that have no dtype.
+StatusOr<DType> DTypeFromOnnx(int32_t data_type);
+int32_t DTypeToOnnx(DType dtype);
+// "FLOAT8E4M3FN"; the number for values outside the enumeration.
+std::string OnnxTypeName(int32_t data_type);
+
+// `owner` keeps the proto alive, so that raw data need not be copied; null: copies. `files` may be
+// null: external data is refused.
+StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<const void> owner,
+                                   ExternalFiles* files);
+
+// A serialized TensorProto, as in test_data_set_0/input_0.pb.
+StatusOr<TensorBytes> ReadTensorFile(const std::string& path);
+StatusOr<TensorBytes> ParseTensor(std::span<const uint8_t> serialized);
+// The other direction: raw_data form.
+std::string SerializeTensor(std::string_view name, DType dtype, std::span<const int64_t> dims,
+                            std::span<const uint8_t> bytes);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
