@@ -1,0 +1,28 @@
+// Events for chrome://tracing and ui.perfetto.dev.
+//
+//   std::string json = ChromeTrace("resnet50", {{.name = "conv1", .begin_ns = 0, .end_ns = 900}});
+#ifndef EMBER_TOOLS_LIB_CHROME_TRACE_H_
+#define EMBER_TOOLS_LIB_CHROME_TRACE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ember::tools {
+
+struct ChromeTraceEvent {
+  std::string name;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t thread = 0;
+  std::vector<std::pair<std::string, std::string>> details;  // shown when the event is selected
+};
+
+// Times are shown from the first event on; threads are numbered in order of appearance.
+std::string ChromeTrace(std::string_view process, std::span<const ChromeTraceEvent> events);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CHROME_TRACE_H_

@@ -1,0 +1,63 @@
+#include "tools/lib/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "tools/lib/elements.h"
+
+namespace ember::tools {
+namespace {
+
+// Distance of two floats; 0 for equal infinities and NaNs, infinity where only one is such.
+double Distance(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  const double distance = std::abs(got - want);
+  return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+}
+
+bool Within(double distance, double want, const Tolerance& tolerance) {
+  if (distance == 0) return true;
+  // An infinite `want` would allow everything.
+  return std::isfinite(want) && distance <= tolerance.atol + tolerance.rtol * std::abs(want);
+}
+
+}  // namespace
+
+Comparison Compare(const vm::Tensor& got, const vm::Tensor& want, const Tolerance& tolerance) {
+  Comparison result;
+  if (got.type != want.type || got.dims != want.dims) {
+    result.equal = false;
+    result.message = "got " + got.TypeText() + ", want " + want.TypeText();
+    result.max_absolute = result.max_relative = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  int64_t first = -1;
+  for (int64_t i = 0; i < got.element_count(); ++i) {
+    const double want_element = FloatElement(want, i);
+    double distance = Distance(FloatElement(got, i), want_element);
+    bool equal = Within(distance, want_element, tolerance);
+    if (!IsFloat(got.type) && !tolerance.integers_too) {
+      equal = IntegerElement(got, i) == IntegerElement(want, i);
+      if (!equal) distance = std::max(distance, 1.0);  // 64-bit numbers may round to the same
+    }
+    result.max_absolute = std::max(result.max_absolute, distance);
+    if (std::abs(want_element) > tolerance.atol) {
+      result.max_relative = std::max(result.max_relative, distance / std::abs(want_element));
+    }
+    if (equal) continue;
+    ++result.differences;
+    if (first < 0) first = i;
+  }
+  if (first < 0) return result;
+  result.equal = false;
+  char largest[32];
+  std::snprintf(largest, sizeof(largest), "%.3g", result.max_absolute);
+  result.message = IndexText(got.dims, first) + ": got " + ElementText(got, first) + ", want " +
+                   ElementText(want, first) + "; " + std::to_string(result.differences) + " of " +
+                   std::to_string(got.element_count()) + " elements differ, by up to " + largest;
+  return result;
+}
+
+}  // namespace ember::tools

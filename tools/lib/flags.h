@@ -1,0 +1,85 @@
+// The command line of a tool: declares flags, parses them, prints help. Flags are spelled with dashes
+// and may be repeated, which absl::flags cannot do.
+//
+//   std::string output;
+//   std::vector<std::string> shapes, models;
+//   Flags flags("vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]", "Compiles a model to a module.");
+//   flags.Positional("MODEL.onnx", 1, 1, &models);
+//   flags.Add("o", &output, "FILE", "Where to write the module.");
+//   flags.Add("shape", &shapes, "NAME=1x3x224x224", "Pins an input's dims. May be repeated.");
+//   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
+//   return RunTool(argc, argv, flags, [&] { return Compile(...); });
+//
+// --name=value and --name value are the same; a flag of one letter has one dash; a bool flag stands
+// alone (--profile) or has =true or =false; "--" ends the flags. --help is there for every tool.
+// Errors: one line that names the flag, what was expected and what was found. Not thread-safe.
+#ifndef EMBER_TOOLS_LIB_FLAGS_H_
+#define EMBER_TOOLS_LIB_FLAGS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::tools {
+
+class Flags {
+ public:
+  // usage: what follows the tool's name.
+  Flags(std::string tool, std::string usage, std::string summary);
+
+  // Values that are not flags: at least `minimum`, at most `maximum` of them.
+  void Positional(std::string name, size_t minimum, size_t maximum,
+                  std::vector<std::string>* values);
+  // The value that the variable has when Add is called is the default, and shown in the help.
+  // Variables must outlive the parsing. The documentation may have several lines.
+  void Add(std::string name, bool* value, std::string doc);
+  void Add(std::string name, int64_t* value, std::string placeholder, std::string doc);
+  void Add(std::string name, double* value, std::string placeholder, std::string doc);
+  void Add(std::string name, std::string* value, std::string placeholder, std::string doc);
+  // Each use adds a value.
+  void Add(std::string name, std::vector<std::string>* values, std::string placeholder,
+           std::string doc);
+  // Only these values are accepted.
+  void AddChoice(std::string name, std::string* value, std::vector<std::string> choices,
+                 std::string doc);
+  void Example(std::string command);
+
+  Status Parse(const std::vector<std::string>& arguments);
+
+  bool help_requested() const { return help_; }
+  std::string Help() const;
+  const std::string& tool() const { return tool_; }
+
+ private:
+  struct Flag {
+    std::string name, placeholder, doc, default_text;
+    bool is_bool = false;
+    std::function<Status(const std::string&)> set;
+
+    std::string Spelling() const { return (name.size() == 1 ? "-" : "--") + name; }
+  };
+  Flag& AddFlag(std::string name, std::string placeholder, std::string doc);
+  const Flag* Find(std::string_view name) const;
+  Status UnknownFlag(const std::string& argument) const;
+  Status ParseFlag(const std::vector<std::string>& arguments, size_t& index);
+
+  std::string tool_, usage_, summary_;
+  std::string positional_name_;
+  size_t positional_minimum_ = 0, positional_maximum_ = 0;
+  std::vector<std::string>* positional_ = nullptr;
+  std::vector<Flag> flags_;
+  std::vector<std::string> examples_;
+  bool help_ = false;
+};
+
+// A tool's main: parses, prints help or runs `body`, and prints an error as "tool: message".
+// Gives 0; 1 when the work failed; 2 when the command line is wrong.
+int RunTool(int argc, char** argv, Flags& flags, const std::function<Status()>& body);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_FLAGS_H_

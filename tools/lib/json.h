@@ -1,0 +1,17 @@
+// The little JSON that the tools write.
+//
+//   JsonString("a\"b") == "\"a\\\"b\""
+#ifndef EMBER_TOOLS_LIB_JSON_H_
+#define EMBER_TOOLS_LIB_JSON_H_
+
+#include <string>
+#include <string_view>
+
+namespace ember::tools {
+
+// Quoted and escaped; bytes that are not ASCII pass through (UTF-8 stays UTF-8).
+std::string JsonString(std::string_view text);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_JSON_H_

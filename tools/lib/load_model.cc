@@ -1,0 +1,144 @@
+#include "tools/lib/load_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "base/file.h"
+#include "compiler/compile.h"
+#include "frontends/onnx/import.h"
+#include "tools/lib/paths.h"
+#include "vm/format/reader.h"
+
+namespace ember::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Signature {
+  size_t offset;
+  std::string_view bytes;
+  std::string_view description;
+};
+constexpr std::string_view kModuleMagic = "EMBR";
+constexpr Signature kSignatures[] = {
+    {0, "PK\x03\x04", "a ZIP archive (a PyTorch or Keras model?)"},
+    {4, "TFL3", "a TensorFlow Lite model"},
+    {1, "HDF", "an HDF5 file (a Keras model?)"},
+    {1, "NUMPY", "a NumPy array"},
+    {1, "ELF", "an ELF program"},
+    {0, "\x1f\x8b", "a gzip archive"},
+    {0, "ustar", "a tar archive"},
+    {0, "\x80\x02", "a Python pickle"},
+    {0, "{", "JSON"},
+    {0, "version https://git-lfs", "a Git LFS pointer, not the file itself (run: git lfs pull)"},
+};
+
+// A ModelProto starts with one of its fields; ir_version (1, a small number) comes first in every
+// file that was written in the order of the fields.
+bool LooksLikeOnnx(std::string_view contents) {
+  return contents.size() > 2 && contents[0] == 0x08 && contents[1] > 0 && contents[1] < 64;
+}
+
+bool IsText(std::string_view contents) {
+  return std::all_of(contents.begin(), contents.end(), [](char c) {
+    return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
+  });
+}
+
+Status NotAModel(const std::string& path, std::string_view contents) {
+  return InvalidArgumentError(path + ": expected a .vmfb module or .onnx model, found " +
+                              DescribeContents(contents));
+}
+
+std::string_view AsText(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(UserPath(path)));
+  const ModelFileKind kind = SniffModelFile(AsText(file.bytes()), path);
+  if (kind == ModelFileKind::kOther) return NotAModel(path, AsText(file.bytes()));
+  return kind;
+}
+
+StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path, const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportOnnx(path, options.shapes));
+  return compiler::Compile(std::move(graph), options.compile);
+}
+
+// Errors begin with the file's name, once.
+Status Named(const std::string& path, const Status& status) {
+  return status.ok() || status.message().find(path) != std::string_view::npos
+             ? status
+             : status.WithContext(path);
+}
+
+}  // namespace
+
+ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
+  if (contents.starts_with(kModuleMagic)) return ModelFileKind::kModule;
+  if (LooksLikeOnnx(contents)) return ModelFileKind::kOnnx;
+  // Damaged in the first bytes, perhaps: the reader of that kind says what is wrong.
+  const bool known = DescribeContents(contents).starts_with("something else");
+  if (known && path.ends_with(".vmfb")) return ModelFileKind::kModule;
+  if (known && path.ends_with(".onnx")) return ModelFileKind::kOnnx;
+  return ModelFileKind::kOther;
+}
+
+std::string DescribeContents(std::string_view contents) {
+  if (contents.empty()) return "an empty file";
+  for (const Signature& signature : kSignatures) {
+    if (contents.size() > signature.offset &&
+        contents.substr(signature.offset).starts_with(signature.bytes)) {
+      return std::string(signature.description);
+    }
+  }
+  if (IsText(contents.substr(0, 512))) return "text";
+  std::string text = "something else (it begins with";
+  for (const char c : contents.substr(0, 4)) {
+    char hex[8];
+    std::snprintf(hex, sizeof(hex), " %02x", static_cast<unsigned char>(c));
+    text += hex;
+  }
+  return text + ")";
+}
+
+StatusOr<graph::Graph> ImportOnnx(const std::string& path, const std::vector<NamedShape>& shapes) {
+  onnx::ImportOptions options;
+  for (const NamedShape& shape : shapes) options.input_shapes[shape.name] = shape.dims;
+  StatusOr<graph::Graph> graph = onnx::ImportModel(UserPath(path), options);
+  if (!graph.ok()) return Named(path, graph.status());
+  return graph;
+}
+
+StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& options) {
+  LoadedModel model;
+  const Clock::time_point start = Clock::now();
+  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
+  StatusOr<std::shared_ptr<const vm::Module>> module = InternalError("");
+  if (kind == ModelFileKind::kModule) {
+    module = vm::Module::Load(UserPath(path));
+  } else {
+    StatusOr<vm::ModuleDefinition> definition = CompileOnnx(path, options);
+    if (!definition.ok()) return Named(path, definition.status());
+    module = vm::Module::FromDefinition(*std::move(definition));
+    model.compiled_here = true;
+  }
+  if (!module.ok()) return Named(path, module.status());
+  model.module = *std::move(module);
+  model.load_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return model;
+}
+
+StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path, const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
+  StatusOr<vm::ModuleDefinition> definition = kind == ModelFileKind::kModule
+                                                  ? vm::ReadModule(UserPath(path))
+                                                  : CompileOnnx(path, options);
+  if (!definition.ok()) return Named(path, definition.status());
+  return definition;
+}
+
+}  // namespace ember::tools

@@ -1,0 +1,52 @@
+// Loads what a user names as a model: a compiled module, or an ONNX model, which is compiled in memory.
+//
+//   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
+//   vm::Session::Create(model.module, ...);
+//
+// What a file is is told from its contents. Errors are one line that begins with the file's name.
+#ifndef EMBER_TOOLS_LIB_LOAD_MODEL_H_
+#define EMBER_TOOLS_LIB_LOAD_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/compile_options.h"
+#include "compiler/graph/graph.h"
+#include "tools/lib/tensor_spec.h"
+#include "vm/format/module_definition.h"
+#include "vm/runtime/module.h"
+
+namespace ember::tools {
+
+enum class ModelFileKind { kModule, kOnnx, kOther };
+
+// By the first bytes; the name only decides for files that could be anything.
+ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
+// "an ELF program", "a ZIP archive (PyTorch, Keras?)": for error messages.
+std::string DescribeContents(std::string_view contents);
+
+// Paths are as the user typed them (tools/lib/paths.h).
+StatusOr<graph::Graph> ImportOnnx(const std::string& path, const std::vector<NamedShape>& shapes);
+
+struct LoadOptions {
+  std::vector<NamedShape> shapes;     // pins dims of an ONNX model's inputs
+  compiler::CompileOptions compile;  // of an ONNX model
+};
+
+struct LoadedModel {
+  std::shared_ptr<const vm::Module> module;
+  double load_ms = 0;  // compiling included
+  bool compiled_here = false;
+};
+
+StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& options);
+
+// As LoadModel, for tools that look at the parts of a module rather than run it.
+StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path, const LoadOptions& options);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_LOAD_MODEL_H_

@@ -1,0 +1,18 @@
+// A module as an ONNX file for Netron (netron.app): one node per dispatch in the domain "ember", with
+// its text as an attribute; constants as tensors without values.
+//
+//   WriteFileAtomically("model.netron.onnx", PrintNetron(module));
+#ifndef EMBER_TOOLS_LIB_NETRON_H_
+#define EMBER_TOOLS_LIB_NETRON_H_
+
+#include <string>
+
+#include "vm/format/module_definition.h"
+
+namespace ember::tools {
+
+std::string PrintNetron(const vm::ModuleDefinition& module);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_NETRON_H_

@@ -1,0 +1,28 @@
+// NumPy's .npy files, versions 1 to 3, C order, little endian or single bytes.
+//
+//   EMBER_ASSIGN_OR_RETURN(vm::Tensor x, ReadNpy("x.npy"));
+//   EMBER_RETURN_IF_ERROR(WriteNpy("y.npy", y));
+//
+// NumPy has no bf16: it is written as f32, which holds every value.
+// Errors name the file, what was expected and what was found.
+#ifndef EMBER_TOOLS_LIB_NPY_H_
+#define EMBER_TOOLS_LIB_NPY_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+StatusOr<vm::Tensor> ReadNpy(const std::string& path);
+Status WriteNpy(const std::string& path, const vm::Tensor& tensor);
+
+// The contents of a file; `name` for errors.
+StatusOr<vm::Tensor> ParseNpy(std::string_view contents, std::string_view name);
+StatusOr<std::string> SerializeNpy(const vm::Tensor& tensor);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_NPY_H_

@@ -1,0 +1,94 @@
+#include "tools/lib/profile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "tools/lib/table.h"
+
+namespace ember::tools {
+namespace {
+
+std::vector<vm::SiteProfile> MergeByDispatch(std::span<const vm::SiteProfile> sites) {
+  std::vector<vm::SiteProfile> merged;
+  std::map<std::string, size_t> rows;
+  for (const vm::SiteProfile& site : sites) {
+    if (site.calls == 0) continue;
+    const auto [row, inserted] = rows.emplace(site.dispatch, merged.size());
+    if (inserted) {
+      merged.push_back(site);
+    } else {
+      merged[row->second].calls += site.calls;
+      merged[row->second].total_ns += site.total_ns;
+    }
+  }
+  std::stable_sort(merged.begin(), merged.end(),
+                   [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  return merged;
+}
+
+// The names of the model's nodes can be long lists.
+std::string Shortened(const std::string& text, size_t length) {
+  if (text.size() <= length) return text;
+  // Not within a UTF-8 character.
+  while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
+  return text.substr(0, length) + "…";
+}
+
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ';');
+  while (!text.empty() && text.back() == ';') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows) {
+  const std::vector<vm::SiteProfile> merged = MergeByDispatch(sites);
+  int64_t total_ns = 0, calls = 0;
+  for (const vm::SiteProfile& site : merged) {
+    total_ns += site.total_ns;
+    calls += site.calls;
+  }
+  Table table({"share", "calls", "µs each", "tier", "dispatch", "nodes", "how"});
+  for (size_t i = 0; i < std::min(rows, merged.size()); ++i) {
+    const vm::SiteProfile& site = merged[i];
+    const double share = total_ns == 0 ? 0 : 100.0 * static_cast<double>(site.total_ns) /
+                                                 static_cast<double>(total_ns);
+    char share_text[16];
+    std::snprintf(share_text, sizeof(share_text), "%5.1f%%", share);
+    table.AddRow({share_text, site.calls,
+                  Cell(1e-3 * static_cast<double>(site.total_ns) / static_cast<double>(site.calls), 1),
+                  int64_t{site.tier}, site.dispatch, Shortened(site.origin, 48),
+                  Shortened(OneLine(site.plan), 96)});
+  }
+  std::string text = table.Print(TableFormat::kMarkdown);
+  if (merged.size() > rows) {
+    text += std::to_string(merged.size() - rows) + " more dispatches are not shown.\n";
+  }
+  char summary[128];
+  std::snprintf(summary, sizeof(summary), "%lld calls of %zu dispatches took %.3f ms.\n",
+                static_cast<long long>(calls), merged.size(), 1e-6 * static_cast<double>(total_ns));
+  return text + summary;
+}
+
+std::string TierMix(std::span<const vm::SiteProfile> sites) {
+  std::map<int, int64_t> calls;
+  int64_t total = 0;
+  for (const vm::SiteProfile& site : sites) {
+    calls[site.tier] += site.calls;
+    total += site.calls;
+  }
+  std::string text;
+  for (const auto& [tier, count] : calls) {
+    if (count == 0) continue;
+    char part[48];
+    std::snprintf(part, sizeof(part), "%stier %d %.0f%%", text.empty() ? "" : ", ", tier,
+                  100.0 * static_cast<double>(count) / static_cast<double>(total));
+    text += part;
+  }
+  return text.empty() ? "no dispatches" : text;
+}
+
+}  // namespace ember::tools

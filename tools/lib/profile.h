@@ -1,0 +1,24 @@
+// What --profile prints: the dispatches of a session by the time they took.
+//
+//   std::fputs(ProfileText(session->Profile(), 40).c_str(), stdout);
+#ifndef EMBER_TOOLS_LIB_PROFILE_H_
+#define EMBER_TOOLS_LIB_PROFILE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "vm/runtime/session.h"
+
+namespace ember::tools {
+
+// A table of at most `rows` dispatches and a line with the total. Sites that run the same dispatch
+// are one row.
+std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows);
+
+// How many calls ran in which tier: "tier 0 100%".
+std::string TierMix(std::span<const vm::SiteProfile> sites);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_PROFILE_H_

@@ -1,0 +1,33 @@
+// Quantiles as ort_bench.mjs computes them, so that both sides of a comparison mean the same.
+//
+//   Quantiles times(std::move(milliseconds));   // times.At(0.5) is the median
+#ifndef EMBER_TOOLS_LIB_STATISTICS_H_
+#define EMBER_TOOLS_LIB_STATISTICS_H_
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace ember::tools {
+
+class Quantiles {
+ public:
+  explicit Quantiles(std::vector<double> values) : values_(std::move(values)) {
+    EMBER_CHECK(!values_.empty()) << "quantiles of nothing";
+    std::sort(values_.begin(), values_.end());
+  }
+  // The value with that share of the values below it.
+  double At(double share) const {
+    const auto index = static_cast<size_t>(share * static_cast<double>(values_.size()));
+    return values_[std::min(values_.size() - 1, index)];
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_STATISTICS_H_

@@ -1,0 +1,166 @@
+#include "tools/lib/tensor_spec.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/file.h"
+#include "frontends/onnx/tensor_proto.h"
+#include "tools/lib/elements.h"
+#include "tools/lib/npy.h"
+#include "tools/lib/paths.h"
+
+namespace ember::tools {
+namespace {
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<int64_t> ParseExtent(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+StatusOr<vm::Tensor> ReadProto(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes read, onnx::ReadTensorFile(path));
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(read.dtype, read.dims));
+  if (!read.bytes.empty()) std::memcpy(tensor.data, read.bytes.data(), read.bytes.size());
+  return tensor;
+}
+
+StatusOr<vm::Tensor> ReadRaw(const std::string& path, const TensorType& type) {
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  EMBER_ASSIGN_OR_RETURN(const int64_t expected, vm::TensorByteSize(type.type, type.dims));
+  if (static_cast<int64_t>(file.bytes().size()) != expected) {
+    return InvalidArgumentError(path + ": expected " + std::to_string(expected) + " bytes for " +
+                                vm::TensorTypeText(type.type, type.dims) + ", found " +
+                                std::to_string(file.bytes().size()));
+  }
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(type.type, type.dims));
+  if (expected > 0) std::memcpy(tensor.data, file.bytes().data(), file.bytes().size());
+  return tensor;
+}
+
+StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(type.type, type.dims));
+  const std::vector<std::string_view> values =
+      text.empty() ? std::vector<std::string_view>() : Split(text, ',');
+  const int64_t found = static_cast<int64_t>(values.size());
+  const int64_t count = tensor.element_count();
+  if (found != count && found != 1) {
+    return InvalidArgumentError("expected " + std::to_string(count) + " values" +
+                                (count == 1 ? "" : ", or one for all") + ", found " +
+                                std::to_string(found));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    EMBER_RETURN_IF_ERROR(ParseElement(values[found == 1 ? 0 : i], tensor, i));
+  }
+  return tensor;
+}
+
+StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
+  if (spec.starts_with('@')) return ReadTensorFile(std::string(spec.substr(1)));
+  const size_t equals = spec.find('=');
+  const std::optional<TensorType> type = ParseTensorType(spec.substr(0, equals));
+  if (!type) {
+    return InvalidArgumentError(
+        "expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a TYPE like 2x3xf32");
+  }
+  if (equals == std::string_view::npos) return random.Next(type->type, type->dims);
+  const std::string_view value = spec.substr(equals + 1);
+  if (value.starts_with('@')) return ReadRaw(UserPath(std::string(value.substr(1))), *type);
+  return ReadValues(value, *type);
+}
+
+}  // namespace
+
+std::optional<TensorType> ParseTensorType(std::string_view text) {
+  std::vector<std::string_view> parts = Split(text, 'x');
+  const std::optional<DType> type = DTypeFromName(parts.back());
+  if (!type) return std::nullopt;
+  parts.pop_back();
+  TensorType result{*type, {}};
+  for (std::string_view part : parts) {
+    const std::optional<int64_t> extent = ParseExtent(part);
+    if (!extent) return std::nullopt;
+    result.dims.push_back(*extent);
+  }
+  return result;
+}
+
+StatusOr<vm::Tensor> ReadTensorFile(const std::string& user_path) {
+  const std::string path = UserPath(user_path);
+  if (path.ends_with(".npy")) return ReadNpy(path);
+  if (path.ends_with(".pb")) return ReadProto(path);
+  return InvalidArgumentError("expected a file that ends in .npy or .pb, found '" + user_path +
+                              "' (raw data needs its type: 2x3xf32=@" + user_path + ")");
+}
+
+Status WriteTensorFile(const std::string& user_path, std::string_view name,
+                       const vm::Tensor& tensor) {
+  const std::string path = UserPath(user_path);
+  if (path.ends_with(".npy")) return WriteNpy(path, tensor);
+  const auto* data = static_cast<const uint8_t*>(tensor.data);
+  const std::span<const uint8_t> bytes(data, static_cast<size_t>(tensor.byte_size));
+  if (path.ends_with(".pb")) {
+    return WriteFileAtomically(path,
+                               onnx::SerializeTensor(name, tensor.type, tensor.dims, bytes));
+  }
+  return WriteFileAtomically(path, {reinterpret_cast<const char*>(data), bytes.size()});
+}
+
+StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec, RandomTensors& random) {
+  NamedTensor result;
+  std::string_view rest = spec;
+  const size_t equals = spec.find('=');
+  if (!spec.starts_with('@') && equals != std::string_view::npos &&
+      !ParseTensorType(spec.substr(0, equals))) {
+    result.name = std::string(spec.substr(0, equals));
+    rest = spec.substr(equals + 1);
+  }
+  StatusOr<vm::Tensor> tensor = ReadUnnamed(rest, random);
+  if (!tensor.ok()) return tensor.status().WithContext("'" + std::string(spec.substr(0, 80)) + "'");
+  result.tensor = *std::move(tensor);
+  return result;
+}
+
+StatusOr<NamedPath> ParsePathSpec(std::string_view spec) {
+  NamedPath result;
+  const size_t at = spec.starts_with('@') ? 0 : spec.find("=@");
+  const size_t begin = at == 0 ? 1 : at + 2;
+  if (at == std::string_view::npos || begin >= spec.size()) {
+    return InvalidArgumentError("'" + std::string(spec) + "': expected [NAME=]@FILE");
+  }
+  if (at != 0) result.name = std::string(spec.substr(0, at));
+  result.path = std::string(spec.substr(begin));
+  return result;
+}
+
+StatusOr<NamedShape> ParseShapeSpec(std::string_view spec) {
+  const size_t equals = spec.rfind('=');
+  NamedShape result;
+  const auto malformed = [&spec] {
+    return InvalidArgumentError("'" + std::string(spec) + "': expected NAME=1x3x224x224");
+  };
+  if (equals == std::string_view::npos || equals == 0) return malformed();
+  result.name = std::string(spec.substr(0, equals));
+  const std::string_view text = spec.substr(equals + 1);
+  if (text.empty()) return result;
+  for (std::string_view part : Split(text, 'x')) {
+    const std::optional<int64_t> extent = ParseExtent(part);
+    if (!extent && part != "?") return malformed();
+    result.dims.push_back(extent);
+  }
+  return result;
+}
+
+}  // namespace ember::tools

@@ -1,0 +1,61 @@
+// Tensors as given on the command line:
+//
+//   2x3xf32=1,2,3,4,5,6    the elements; one value alone fills the tensor; a scalar is f32=1
+//   2x3xf32                random, see tools/lib/random_tensors.h
+//   @x.npy  @x.pb          a NumPy file, an ONNX TensorProto
+//   2x3xf32=@x.bin         raw little-endian elements
+//
+// each with NAME= in front to say which input (or output) it is: --input=mask=1x128xi64=1
+//
+// A name that itself looks like a type ("f32") cannot be given; leave the name out then.
+// Errors: one line that names the specification, what was expected and what was found.
+#ifndef EMBER_TOOLS_LIB_TENSOR_SPEC_H_
+#define EMBER_TOOLS_LIB_TENSOR_SPEC_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "tools/lib/random_tensors.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+struct NamedTensor {
+  std::optional<std::string> name;
+  vm::Tensor tensor;
+};
+
+StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec, RandomTensors& random);
+
+// Of a file by its ending: .npy or .pb.
+StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
+// .npy, .pb (ONNX TensorProto) or, with any other ending, raw elements.
+Status WriteTensorFile(const std::string& path, std::string_view name, const vm::Tensor& tensor);
+
+struct TensorType {
+  DType type = DType::kF32;
+  std::vector<int64_t> dims;
+};
+// "2x3xf32"; nullopt when the text is not of that form.
+std::optional<TensorType> ParseTensorType(std::string_view text);
+
+struct NamedPath {
+  std::optional<std::string> name;
+  std::string path;
+};
+// "[NAME=]@path".
+StatusOr<NamedPath> ParsePathSpec(std::string_view spec);
+
+struct NamedShape {
+  std::string name;
+  std::vector<std::optional<int64_t>> dims;
+};
+// "NAME=1x3x224x224"; "?" leaves a dim as it is; "NAME=" is a scalar.
+StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_TENSOR_SPEC_H_

@@ -1,0 +1,187 @@
+// vm-run: runs a module, or an ONNX model compiled in memory, on given or random inputs.
+#include <cstdio>
+
+#include "base/file.h"
+#include "tools/lib/bind.h"
+#include "tools/lib/chrome_trace.h"
+#include "tools/lib/compare.h"
+#include "tools/lib/device.h"
+#include "tools/lib/flags.h"
+#include "tools/lib/load_model.h"
+#include "tools/lib/paths.h"
+#include "tools/lib/profile.h"
+#include "tools/lib/tensor_print.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tools {
+namespace {
+
+struct Options {
+  std::vector<std::string> models, inputs, outputs, expected, shapes;
+  std::string device = "cpu", tier = "auto", trace, print = "summary";
+  int64_t threads = 0, seed = 0, runs = 1, profile_rows = 30;
+  double rtol = 1e-3, atol = 1e-5;
+  bool profile = false, list_devices = false;
+};
+
+void Declare(Options& options, Flags& flags) {
+  flags.Positional("MODEL.vmfb or MODEL.onnx", 0, 1, &options.models);
+  flags.Add("input", &options.inputs, "[NAME=]VALUE",
+            "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, @x.pb (ONNX\n"
+            "TensorProto), 2x3xf32=@raw.bin, or 2x3xf32 (random). Without NAME: in order. Inputs\n"
+            "not given are random: floats in [-1, 1), integers 0 or 1.");
+  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
+            "The shape of a random input, where the model leaves it open (1 otherwise).");
+  flags.Add("seed", &options.seed, "N", "For random inputs.");
+  flags.Add("output", &options.outputs, "[NAME=]@FILE",
+            "Writes a result: .npy, .pb, or raw with any other ending.");
+  flags.Add("expected", &options.expected, "[NAME=]@FILE",
+            "Compares a result with a file (.npy, .pb) or a VALUE as of --input; exit status 1 and\n"
+            "the first element that differs if |got - want| > atol + rtol * |want|.");
+  flags.Add("rtol", &options.rtol, "X", "Relative tolerance of --expected.");
+  flags.Add("atol", &options.atol, "X", "Absolute tolerance of --expected.");
+  flags.AddChoice("print", &options.print, {"full", "summary", "none"}, "How results are printed.");
+  flags.Add("threads", &options.threads, "N", "Threads that compute; 0: one per core.");
+  flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
+                  "0: interpreter; 1, 2: compiled kernels (no JIT in this build).");
+  flags.Add("device", &options.device, "NAME", "Where to run; see --list-devices.");
+  flags.Add("list-devices", &options.list_devices, "Prints the devices, and stops.");
+  flags.Add("runs", &options.runs, "N", "Runs so often; the profile leaves the first out.");
+  flags.Add("profile", &options.profile, "Prints the dispatches by the time they took.");
+  flags.Add("profile-rows", &options.profile_rows, "N", "Most rows of the profile.");
+  flags.Add("trace", &options.trace, "FILE.json",
+            "Writes the run's dispatches for chrome://tracing or ui.perfetto.dev.");
+  flags.Example("vm-run model.vmfb");
+  flags.Example("vm-run resnet50.onnx --input=@image.npy --output=@scores.npy");
+  flags.Example("vm-run model.onnx --input=x=2x3xf32=1,2,3,4,5,6 --print=full");
+  flags.Example("vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb --rtol=1e-4");
+  flags.Example("vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
+}
+
+Status CheckExpected(const Options& options, const vm::Module& module,
+                     const std::vector<vm::Tensor>& results) {
+  RandomTensors random(static_cast<uint64_t>(options.seed));
+  std::vector<NamedTensor> wanted;
+  std::vector<std::optional<std::string>> names;
+  for (const std::string& spec : options.expected) {
+    StatusOr<NamedTensor> tensor = ReadTensorSpec(spec, random);
+    if (!tensor.ok()) return tensor.status().WithContext("--expected");
+    names.push_back(tensor->name);
+    wanted.push_back(*std::move(tensor));
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers, BindNames(module, "result", names));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string& name = module.results()[numbers[i]].name;
+    const Comparison comparison =
+        Compare(results[numbers[i]], wanted[i].tensor, {options.rtol, options.atol});
+    if (!comparison.equal) {
+      return InvalidArgumentError("result '" + name + "' is not as expected: " + comparison.message);
+    }
+    std::printf("%s is as expected; largest difference %.3g\n", name.c_str(),
+                comparison.max_absolute);
+  }
+  return OkStatus();
+}
+
+Status WriteOutputs(const Options& options, const vm::Module& module,
+                    const std::vector<vm::Tensor>& results) {
+  std::vector<NamedPath> paths;
+  std::vector<std::optional<std::string>> names;
+  for (const std::string& spec : options.outputs) {
+    StatusOr<NamedPath> path = ParsePathSpec(spec);
+    if (!path.ok()) return path.status().WithContext("--output");
+    names.push_back(path->name);
+    paths.push_back(*std::move(path));
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers, BindNames(module, "result", names));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    EMBER_RETURN_IF_ERROR(WriteTensorFile(paths[i].path, module.results()[numbers[i]].name,
+                                          results[numbers[i]]));
+  }
+  return OkStatus();
+}
+
+Status WriteTrace(const std::string& path, const std::string& model, const vm::Session& session) {
+  std::vector<ChromeTraceEvent> events;
+  std::map<uint32_t, const vm::SiteProfile*> sites;
+  const std::vector<vm::SiteProfile> profile = session.Profile();
+  for (const vm::SiteProfile& site : profile) sites[site.instruction] = &site;
+  for (const vm::TraceEvent& event : session.trace()) {
+    ChromeTraceEvent& shown = events.emplace_back();
+    shown.name = std::string(session.SiteName(event.instruction));
+    shown.begin_ns = event.begin_ns;
+    shown.end_ns = event.end_ns;
+    shown.thread = event.thread;
+    const auto site = sites.find(event.instruction);
+    if (site == sites.end()) continue;
+    shown.details = {{"nodes", site->second->origin}, {"how", site->second->plan}};
+  }
+  return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
+}
+
+void PrintResults(const Options& options, const vm::Module& module,
+                  const std::vector<vm::Tensor>& results) {
+  if (options.print == "none") return;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string text =
+        options.print == "full" ? PrintTensor(results[i]) : DescribeTensor(results[i]);
+    std::printf("%s: %s\n", module.results()[i].name.c_str(), text.c_str());
+  }
+}
+
+Status Run(const Options& options) {
+  if (options.list_devices) {
+    std::fputs(ListDevices().c_str(), stdout);
+    return OkStatus();
+  }
+  if (options.models.empty()) {
+    return InvalidArgumentError(
+        "expected MODEL.vmfb or MODEL.onnx, found nothing (see vm-run --help)");
+  }
+  EMBER_RETURN_IF_ERROR(CheckTier(options.tier));
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+                         OpenDevice(options.device, options.threads));
+  LoadOptions load;
+  for (const std::string& spec : options.shapes) {
+    StatusOr<NamedShape> shape = ParseShapeSpec(spec);
+    if (!shape.ok()) return shape.status().WithContext("--shape");
+    load.shapes.push_back(*std::move(shape));
+  }
+  EMBER_ASSIGN_OR_RETURN(const LoadedModel model, LoadModel(options.models[0], load));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::unique_ptr<vm::Session> session,
+      vm::Session::Create(model.module, {.device = std::move(device),
+                                         .tiering = nullptr,
+                                         .profile = options.profile,
+                                         .trace = !options.trace.empty()}));
+  RandomTensors random(static_cast<uint64_t>(options.seed));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
+                         BindInputs(*model.module, options.inputs, load.shapes, random));
+  std::vector<vm::Tensor> results;
+  for (int64_t run = 0; run < std::max<int64_t>(options.runs, 1); ++run) {
+    if (run == 1) session->ResetProfile();
+    EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+  }
+  PrintResults(options, *model.module, results);
+  if (options.profile) {
+    std::fputs(ProfileText(session->Profile(), static_cast<size_t>(options.profile_rows)).c_str(),
+               stdout);
+  }
+  EMBER_RETURN_IF_ERROR(WriteOutputs(options, *model.module, results));
+  if (!options.trace.empty()) {
+    EMBER_RETURN_IF_ERROR(WriteTrace(options.trace, options.models[0], *session));
+  }
+  return CheckExpected(options, *model.module, results);
+}
+
+}  // namespace
+}  // namespace ember::tools
+
+int main(int argc, char** argv) {
+  using namespace ember::tools;
+  Options options;
+  Flags flags("vm-run", "MODEL.vmfb|MODEL.onnx [flags]",
+              "Runs a module, or an ONNX model compiled in memory, and prints its results.");
+  Declare(options, flags);
+  return RunTool(argc, argv, flags, [&options] { return Run(options); });
+}
