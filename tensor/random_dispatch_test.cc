@@ -1,0 +1,89 @@
+// Properties of the whole library over generated dispatches. EMBER_SEED=n replays one seed.
+#include "tensor/random_dispatch.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tensor/evaluator.h"
+#include "tensor/text.h"
+#include "tensor/verifier.h"
+
+namespace ember::tensor {
+namespace {
+
+struct Range {
+  uint64_t begin;
+  uint64_t end;
+};
+Range Seeds(uint64_t count) {
+  if (const char* seed = std::getenv("EMBER_SEED")) {
+    const uint64_t value = std::strtoull(seed, nullptr, 10);
+    return {value, value + 1};
+  }
+  return {0, count};
+}
+
+std::string Replay(uint64_t seed) {
+  return "replay: EMBER_SEED=" + std::to_string(seed) +
+         " bazel run //tensor:random_dispatch_test";
+}
+
+TEST(RandomDispatchTest, TextParsesBackExactly) {
+  const Range seeds = Seeds(1000);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const RandomCase c = MakeRandomCase(seed, {.exact = seed % 2 == 0});
+    const std::string text = Print(c.dispatch);
+    const StatusOr<Dispatch> parsed = Parse(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << Replay(seed) << "\n" << text;
+    ASSERT_EQ(*parsed, c.dispatch) << Replay(seed) << "\n" << text << "\n" << Print(*parsed);
+    EXPECT_EQ(Print(*parsed), text) << Replay(seed);
+  }
+}
+
+TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
+  const Range seeds = Seeds(300);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const RandomCase c = MakeRandomCase(seed, {});
+    std::vector<std::vector<uint8_t>> first = c.MakeBuffers(), second = c.MakeBuffers();
+    const Status status = Evaluate(c.dispatch, c.parameters, Pointers(first), {});
+    ASSERT_TRUE(status.ok()) << status.message() << "\n" << Replay(seed) << "\n"
+                             << Print(c.dispatch);
+    ASSERT_TRUE(Evaluate(c.dispatch, c.parameters, Pointers(second), {}).ok());
+    EXPECT_EQ(FirstDifference(c, first, second), "") << Replay(seed);
+  }
+}
+
+// In exact mode the accumulation type must not matter: executors may add in any order.
+TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
+  const Range seeds = Seeds(300);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const RandomCase c = MakeRandomCase(seed, {});
+    std::vector<std::vector<uint8_t>> first = c.MakeBuffers(), second = c.MakeBuffers();
+    ASSERT_TRUE(Evaluate(c.dispatch, c.parameters, Pointers(first), {}).ok());
+    ASSERT_TRUE(
+        Evaluate(c.dispatch, c.parameters, Pointers(second), {.accumulate_in_f64 = true}).ok());
+    EXPECT_EQ(FirstDifference(c, first, second), "") << Replay(seed) << "\n" << Print(c.dispatch);
+  }
+}
+
+TEST(RandomDispatchTest, CoversTheInstructionTable) {
+  bool seen[kOpcodeCount] = {};
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    const RandomCase c = MakeRandomCase(seed, {.exact = false});
+    for (const Instruction& instruction : c.dispatch.instructions) {
+      seen[static_cast<int>(instruction.opcode)] = true;
+    }
+  }
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    const Opcode opcode = static_cast<Opcode>(i);
+    // Not generated: they have tests of their own.
+    if (opcode == Opcode::kBitcast || opcode == Opcode::kIsNan || opcode == Opcode::kIsInfinite) {
+      continue;
+    }
+    EXPECT_TRUE(seen[i]) << InfoOf(opcode).text;
+  }
+}
+
+}  // namespace
+}  // namespace ember::tensor
