@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/permutation.h"
@@ -55,22 +56,7 @@ class GroupBuilder {
 
   // ---- used by the contexts below ----
 
-  Scalar Extent(const Dim& dim) {
-    return dim.Fold<Scalar>(
-        [&](int64_t value) { return builder_.Index(value); },
-        [&](const std::string& symbol) { return builder_.Parameter(symbol); },
-        [&](Dim::Operation operation, Scalar a, Scalar b) -> Scalar {
-          switch (operation) {
-            case Dim::Operation::kAdd: return a + b;
-            case Dim::Operation::kMultiply: return a * b;
-            case Dim::Operation::kFloorDivide: return FloorDivide(a, b);
-            case Dim::Operation::kModulo: return Modulo(a, b);
-            case Dim::Operation::kMinimum: return Minimum(a, b);
-            case Dim::Operation::kMaximum: return Maximum(a, b);
-          }
-          return a;
-        });
-  }
+  Scalar Extent(const Dim& dim) { return graph::ExtentScalar(builder_, dim); }
 
   // Element of a value. guarded: indices may be outside the extents (the result is then not used).
   Scalar Element(const Value* value, std::span<const Scalar> indices, StageBuilder& stage,
