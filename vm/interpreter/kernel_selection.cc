@@ -1,0 +1,213 @@
+#include "vm/interpreter/kernel_selection.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace ember::vm {
+
+using tensor::Combiner;
+using tensor::Instruction;
+using tensor::InstructionGroup;
+using tensor::Opcode;
+
+extern const KernelTable kBaselineKernels;
+#ifdef EMBER_HAVE_X86_KERNELS
+extern const KernelTable kAvx2Kernels;
+extern const KernelTable kAvx512Kernels;
+#endif
+
+namespace {
+
+// Null entries of `better` are filled from `table`. A table is nothing but pointers.
+void Overlay(KernelTable& table, const KernelTable& better) {
+  static_assert(sizeof(KernelTable) % sizeof(void*) == 0);
+  const auto* from = reinterpret_cast<const char*>(&better);
+  auto* to = reinterpret_cast<char*>(&table);
+  for (size_t i = 0; i < sizeof(KernelTable); i += sizeof(void*)) {
+    void* entry;
+    std::memcpy(&entry, from + i, sizeof(entry));
+    if (entry != nullptr) std::memcpy(to + i, &entry, sizeof(entry));
+  }
+}
+
+KernelTable MakeHostKernels() {
+  KernelTable table = kBaselineKernels;
+#ifdef EMBER_HAVE_X86_KERNELS
+  const char* wanted = std::getenv("EMBER_ISA");
+  const std::string_view limit = wanted == nullptr ? "avx512" : wanted;
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (avx512 && limit == "avx512") {
+    Overlay(table, kAvx512Kernels);
+  } else if (avx2 && limit != "baseline") {
+    Overlay(table, kAvx2Kernels);
+  }
+#endif
+  return table;
+}
+
+struct TypeRow {
+  ComputeType compute;
+  int8_t narrow;  // NarrowType or -1
+};
+
+constexpr TypeRow kTypes[] = {
+    {kTileBool, -1},           // bool
+    {kTileI32, kNarrowI8},     // i8
+    {kTileI32, kNarrowI16},    // i16
+    {kTileI32, -1},            // i32
+    {kTileI64, -1},            // i64
+    {kTileI32, kNarrowU8},     // u8
+    {kTileI32, kNarrowU16},    // u16
+    {kTileU32, -1},            // u32
+    {kTileU64, -1},            // u64
+    {kTileF32, kNarrowF16},    // f16
+    {kTileF32, kNarrowBF16},   // bf16
+    {kTileF32, -1},            // f32
+    {kTileF64, -1},            // f64
+};
+static_assert(sizeof(kTypes) / sizeof(kTypes[0]) == kDTypeCount);
+
+constexpr const TypeRow& TypeRowOf(DType type) { return kTypes[static_cast<int>(type)]; }
+
+KernelSteps SelectCast(DType from, DType to) {
+  const KernelTable& table = HostKernels();
+  KernelSteps steps;
+  const TypeRow source = TypeRowOf(from), target = TypeRowOf(to);
+  if (to == DType::kF16 || to == DType::kBF16) {
+    steps.Add(table.cast_narrow[source.compute][to == DType::kBF16]);
+    return steps;
+  }
+  steps.Add(table.cast[source.compute][target.compute]);
+  if (target.narrow >= 0) {
+    if (IsFloat(from)) {  // saturates
+      const int bits = DTypeByteSize(to) * 8;
+      if (IsSigned(to)) {
+        steps.Add(table.clamp, -(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1);
+      } else {
+        steps.Add(table.clamp, 0, (int64_t{1} << bits) - 1);
+      }
+    } else {
+      steps.Add(table.narrow[target.narrow]);
+    }
+  }
+  return steps;
+}
+
+KernelSteps SelectBitcast(DType from, DType to) {
+  const KernelTable& table = HostKernels();
+  KernelSteps steps;
+  if (from == DType::kBool || to == DType::kBool) {
+    steps.Add(table.cast[TypeRowOf(from).compute][TypeRowOf(to).compute]);
+  } else if (from == DType::kF16 || from == DType::kBF16) {
+    steps.Add(table.float_bits[from == DType::kBF16]);
+  } else {
+    steps.Add(table.load[static_cast<int>(DTypeByteSize(from) == 8 ? DType::kI64 : DType::kI32)]);
+  }
+  if (to == DType::kF16 || to == DType::kBF16) {
+    steps.Add(table.float_from_bits[to == DType::kBF16]);
+  } else if (TypeRowOf(to).narrow >= 0) {
+    steps.Add(table.narrow[TypeRowOf(to).narrow]);
+  }
+  return steps;
+}
+
+}  // namespace
+
+const KernelTable& HostKernels() {
+  static const KernelTable table = MakeHostKernels();
+  return table;
+}
+
+ComputeType ComputeTypeOf(DType type) { return TypeRowOf(type).compute; }
+
+int TileElementSize(ComputeType type) {
+  switch (type) {
+    case kTileBool: return 1;
+    case kTileI64:
+    case kTileU64:
+    case kTileF64: return 8;
+    default: return 4;
+  }
+}
+
+bool IsUsableInPlace(DType type) {
+  return TypeRowOf(type).narrow < 0 && type != DType::kBool;
+}
+
+KernelSteps SelectKernels(const Instruction& instruction, DType operand) {
+  const KernelTable& table = HostKernels();
+  const Opcode opcode = instruction.opcode;
+  if (opcode == Opcode::kCast) return SelectCast(operand, instruction.type);
+  if (opcode == Opcode::kBitcast) return SelectBitcast(operand, instruction.type);
+  KernelSteps steps;
+  const ComputeType compute = ComputeTypeOf(operand);
+  if (opcode == Opcode::kSelect) {
+    steps.Add(table.select[compute]);
+    return steps;
+  }
+  steps.Add(table.arithmetic[static_cast<int>(opcode)][compute], DTypeByteSize(operand) * 8);
+  EMBER_CHECK(steps.steps[0].kernel != nullptr)
+      << "no kernel for " << tensor::InfoOf(opcode).text << " on " << DTypeName(operand);
+  const InstructionGroup group = tensor::InfoOf(opcode).group;
+  const int8_t narrow = TypeRowOf(instruction.type).narrow;
+  const bool keeps_type = group == InstructionGroup::kUnary || group == InstructionGroup::kBinary;
+  const bool stays_inside = opcode == Opcode::kMinimum || opcode == Opcode::kMaximum;
+  if (keeps_type && narrow >= 0 && !stays_inside) steps.Add(table.narrow[narrow]);
+  return steps;
+}
+
+Kernel NarrowingKernel(DType type) {
+  const int8_t narrow = TypeRowOf(type).narrow;
+  return narrow >= 0 ? HostKernels().narrow[narrow] : nullptr;
+}
+
+Kernel CombineKernel(Combiner combiner, DType type) {
+  Opcode opcode = Opcode::kAdd;
+  if (combiner == Combiner::kProduct) opcode = Opcode::kMultiply;
+  if (combiner == Combiner::kMinimum) opcode = Opcode::kMinimum;
+  if (combiner == Combiner::kMaximum) opcode = Opcode::kMaximum;
+  return HostKernels().arithmetic[static_cast<int>(opcode)][ComputeTypeOf(type)];
+}
+
+uint64_t ReductionIdentity(Combiner combiner, DType type) {
+  const int bits = DTypeByteSize(type) * 8;
+  uint64_t value = combiner == Combiner::kProduct ? 1 : 0;
+  if (IsFloat(type)) {
+    double number = static_cast<double>(value);
+    if (combiner == Combiner::kMinimum) number = __builtin_inf();
+    if (combiner == Combiner::kMaximum) number = -__builtin_inf();
+    uint64_t result = 0;
+    if (type == DType::kF64) {
+      std::memcpy(&result, &number, sizeof(number));
+    } else {
+      const float single = static_cast<float>(number);
+      std::memcpy(&result, &single, sizeof(single));
+    }
+    return result;
+  }
+  if (type == DType::kBool) return combiner == Combiner::kMinimum ? 1 : value;
+  const uint64_t ones = ~uint64_t{0} >> (64 - bits);
+  const uint64_t sign = uint64_t{1} << (bits - 1);
+  if (combiner == Combiner::kMinimum) value = IsSigned(type) ? ones ^ sign : ones;
+  if (combiner == Combiner::kMaximum) value = IsSigned(type) ? sign : 0;
+  return ConstantTile(value, type);
+}
+
+uint64_t ConstantTile(uint64_t bits, DType type) {
+  uint64_t tile = 0;
+  TileArguments arguments = {};
+  arguments.rows = arguments.columns = 1;
+  arguments.destination = {reinterpret_cast<char*>(&tile), 0, 1};
+  arguments.a = {reinterpret_cast<char*>(&bits), 0, 1};
+  HostKernels().load[static_cast<int>(type)](arguments);
+  return tile;
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,106 @@
+// What a strip instruction looks like to the engine: a kernel is one tight typed loop over a tile of
+// rows x columns. Values are computed in one of seven compute types; narrow integers are held as
+// i32 and narrow floats as f32, wrapped or rounded to their own type after each instruction.
+//
+// The kernels are compiled once per instruction set (kernels_*.cc) and found through KernelTable.
+// Only plain data crosses this header: it is included by files built with different -m flags, and an
+// inline function here could be linked in a version that the running CPU does not have.
+#ifndef EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
+#define EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
+
+#include <cstdint>
+
+namespace ember::vm {
+
+enum ComputeType : uint8_t { kTileBool, kTileI32, kTileU32, kTileI64, kTileU64, kTileF32, kTileF64 };
+inline constexpr int kComputeTypeCount = 7;
+
+// A tile in scratch memory, or memory of a buffer seen as one.
+struct TileOperand {
+  char* data;
+  int64_t row_stride;     // bytes
+  int64_t column_stride;  // elements; arithmetic takes 0 (same value for all columns) and 1
+};
+
+// The first index outside its extent, found by an index kernel.
+struct IndexFailure {
+  int64_t index;
+  bool found;
+};
+
+struct TileArguments {
+  int64_t rows;
+  int64_t columns;
+  TileOperand destination;
+  TileOperand a;
+  TileOperand b;
+  TileOperand c;
+  int64_t immediate[3];
+  IndexFailure* failure;
+};
+
+using Kernel = void (*)(const TileArguments&);
+
+// Offsets that say "outside": gather takes its default, scatter skips the element.
+inline constexpr int64_t kOutside = INT64_MIN;
+
+// What follows an instruction to bring its result back into a narrow type.
+enum NarrowType : uint8_t { kNarrowI8, kNarrowI16, kNarrowU8, kNarrowU16, kNarrowF16, kNarrowBF16 };
+inline constexpr int kNarrowTypeCount = 6;
+
+// Register-blocked inner kernel of contractions: C[m, n] (+)= sum(k < depth) A[m, k] * B[k, n] with
+// A in rows of a_stride elements, B packed as [depth][vectors * vector_elements]; m <= rows of the
+// kernel; only the first `columns` columns of C are written.
+struct MicroArguments {
+  const void* a;
+  int64_t a_stride;
+  const void* b;
+  void* c;
+  int64_t c_stride;
+  int64_t depth;
+  int64_t columns;
+  bool accumulate;  // add to C instead of overwriting it
+};
+using MicroKernel = void (*)(const MicroArguments&);
+
+inline constexpr int kMaxMicroRows = 14;
+inline constexpr int kMicroVectors = 2;
+
+struct MicroKernels {
+  int rows;             // largest m
+  int vector_elements;  // columns per vector
+  MicroKernel run[kMicroVectors][kMaxMicroRows];  // [vectors - 1][m - 1]
+};
+
+inline constexpr int kOpcodeSlots = 80;  // at least tensor::kOpcodeCount
+inline constexpr int kDTypeSlots = 16;   // at least ember::kDTypeCount
+
+// One instruction set's kernels; a null entry means "use the baseline's".
+struct KernelTable {
+  const char* name;
+  // Unary, classify, binary and compare instructions, by opcode and operand compute type.
+  Kernel arithmetic[kOpcodeSlots][kComputeTypeCount];
+  Kernel select[kComputeTypeCount];
+  Kernel cast[kComputeTypeCount][kComputeTypeCount];  // [from][to]
+  Kernel cast_narrow[kComputeTypeCount][2];  // to f16, bf16 (held as f32), rounded once
+  Kernel float_bits[2];    // f16, bf16 held as f32 -> their bits as i32
+  Kernel float_from_bits[2];  // and back
+  Kernel narrow[kNarrowTypeCount];  // wraps or rounds a tile in place of itself
+  Kernel clamp;                     // i32 to [immediate[0], immediate[1]]
+  Kernel load[kDTypeSlots];         // memory at any column stride -> tile
+  Kernel store[kDTypeSlots];        // tile -> memory at any column stride
+  Kernel iota;                      // immediate[0] + row * immediate[1] + column * immediate[2], i64
+  // By log2 of the element size: a = memory, b = offsets, c = what kOutside gives; columns lie
+  // immediate[0] elements apart beyond their offset.
+  Kernel gather[4];
+  Kernel accumulate_index[2];       // [0] failing, [1] marking kOutside; see kernels_move.inc
+  // destination[r] = combine(destination[r], a[r, all columns]), by combiner - 1
+  Kernel reduce_rows[4][kComputeTypeCount];
+  Kernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
+  Kernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over columns of a * b
+  const MicroKernels* micro[3];  // f32, f64, i32
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_KERNEL_TYPES_H_

@@ -1,0 +1,57 @@
+"""One instruction set's kernels: strip_kernels.cc and micro_kernels.cc with its flags."""
+
+load("//bazel:ember.bzl", "ember_cc_library")
+
+# errno and trapping are no part of the semantics, and keep loops from vectorising.
+_COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+
+def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):
+    """The kernel tables k<table>Kernels and k<table>Micro*.
+
+    Args:
+      name: of the library.
+      table: names the tables; "Baseline" has every kernel, others only what gains from them.
+      copts: select the instruction set.
+      micro_rows: rows of the contraction kernel's register block.
+      vector_bytes: size of a vector register.
+    """
+    defines = [
+        "EMBER_KERNEL_TABLE=k%sKernels" % table,
+        "EMBER_KERNEL_NAME=\\\"%s\\\"" % table.lower(),
+        "EMBER_MICRO_F32=k%sMicroF32" % table,
+        "EMBER_MICRO_F64=k%sMicroF64" % table,
+        "EMBER_MICRO_I32=k%sMicroI32" % table,
+        "EMBER_MICRO_ROWS=%d" % micro_rows,
+        "EMBER_VECTOR_BYTES=%d" % vector_bytes,
+    ] + ([] if table == "Baseline" else ["EMBER_FAST_TYPES_ONLY"])
+    ember_cc_library(
+        name = name + "_micro",
+        srcs = ["micro_kernels.cc"],
+        copts = _COPTS + copts + ["-ffp-contract=fast"],
+        local_defines = defines,
+        runtime = True,
+        visibility = ["//visibility:private"],
+        deps = [":kernel_types"],
+    )
+    ember_cc_library(
+        name = name,
+        srcs = [
+            "arithmetic.h",
+            "loops.h",
+            "move_kernels.h",
+            "reduce_kernels.h",
+            "scalar_math.h",
+            "strip_kernels.cc",
+        ],
+        # Strips round like the definition: no fused multiply-add there.
+        copts = _COPTS + copts + ["-ffp-contract=off", "-Wno-unused-function"],
+        local_defines = defines,
+        runtime = True,
+        visibility = ["//visibility:private"],
+        deps = [
+            ":kernel_types",
+            ":" + name + "_micro",
+            "//base:dtype",
+            "//tensor:instructions",
+        ],
+    )

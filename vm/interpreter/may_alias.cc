@@ -1,0 +1,95 @@
+#include "vm/interpreter/plan.h"
+
+namespace ember::vm {
+
+using tensor::Dispatch;
+using tensor::Instruction;
+using tensor::Opcode;
+using tensor::Register;
+using tensor::Stage;
+
+namespace {
+
+// Equal whatever the parameters.
+bool SameExtent(const Dispatch& dispatch, Register a, Register b) {
+  if (a == b) return true;
+  const Instruction& x = dispatch.instructions[a];
+  const Instruction& y = dispatch.instructions[b];
+  return x.opcode == Opcode::kConstant && y.opcode == Opcode::kConstant &&
+         x.immediate == y.immediate;
+}
+
+// Index d is axis d of the stage.
+bool IsIdentity(const Dispatch& dispatch, const Register* indices, size_t rank) {
+  for (size_t d = 0; d < rank; ++d) {
+    const Instruction& index = dispatch.instructions[indices[d]];
+    if (index.opcode != Opcode::kAxis || index.immediate != d) return false;
+  }
+  return true;
+}
+
+// Axis d runs over all of dimension d.
+bool CoversBuffer(const Dispatch& dispatch, const Stage& stage, const tensor::Buffer& buffer) {
+  const size_t spatial = stage.spatial.size();
+  if (buffer.extents.size() > spatial + stage.reduction.size()) return false;
+  for (size_t d = 0; d < buffer.extents.size(); ++d) {
+    const tensor::Axis& axis = d < spatial ? stage.spatial[d] : stage.reduction[d - spatial];
+    if (!SameExtent(dispatch, axis.extent, buffer.extents[d])) return false;
+  }
+  return true;
+}
+
+enum class Reads { kNone, kIdentity, kOther };
+
+Reads ReadsOf(const Dispatch& dispatch, const Stage& stage, uint32_t buffer) {
+  Reads reads = Reads::kNone;
+  for (uint32_t i = stage.begin; i < stage.end; ++i) {
+    const Instruction& instruction = dispatch.instructions[i];
+    const bool load =
+        instruction.opcode == Opcode::kLoad || instruction.opcode == Opcode::kPad;
+    if (!load || instruction.a != buffer) continue;
+    if (!IsIdentity(dispatch, &dispatch.operands[instruction.b],
+                    dispatch.buffers[buffer].extents.size())) {
+      return Reads::kOther;
+    }
+    reads = Reads::kIdentity;
+  }
+  return reads;
+}
+
+}  // namespace
+
+bool MayAlias(const Dispatch& dispatch, int input, int output) {
+  const tensor::Buffer& from = dispatch.buffers[input];
+  const tensor::Buffer& to = dispatch.buffers[output];
+  if (from.type != to.type || from.extents.size() != to.extents.size()) return false;
+  for (size_t d = 0; d < from.extents.size(); ++d) {
+    if (!SameExtent(dispatch, from.extents[d], to.extents[d])) return false;
+  }
+  bool written = false;
+  for (const Stage& stage : dispatch.stages) {
+    const Reads reads = ReadsOf(dispatch, stage, static_cast<uint32_t>(input));
+    if (reads == Reads::kOther) return false;
+    bool writes = false;
+    for (const tensor::Store& store : stage.stores) {
+      if (store.buffer != static_cast<uint32_t>(output)) continue;
+      writes = true;
+      // One plain store per point, at the point's own position.
+      if (written || stage.stores.size() != 1 || store.update != tensor::Update::kAssign ||
+          stage.spatial.size() != to.extents.size() ||
+          !IsIdentity(dispatch, store.indices.data(), store.indices.size())) {
+        return false;
+      }
+    }
+    if (reads == Reads::kIdentity) {
+      if (written) return false;
+      // Earlier stages may run row by row together with the one that writes: they may read their
+      // own rows only.
+      if (!CoversBuffer(dispatch, stage, from)) return false;
+    }
+    written |= writes;
+  }
+  return written;
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,91 @@
+// The register-blocked inner kernel of contractions for one instruction set (compiled several
+// times, like strip_kernels.cc, with -ffp-contract=fast). Plain C++ with vector extensions: the
+// accumulators are a rows x vectors array of vector variables that the compiler keeps in registers.
+#include "vm/interpreter/kernel_types.h"
+
+namespace ember::vm {
+namespace {
+
+#ifndef EMBER_MICRO_ROWS
+#define EMBER_MICRO_ROWS 4
+#define EMBER_VECTOR_BYTES 16
+#endif
+
+template <typename T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(EMBER_VECTOR_BYTES)));
+  typedef T Unaligned __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+};
+
+template <typename T, int kVectors, int kRows>
+void Micro(const MicroArguments& t) {
+  using Vector = typename VectorOf<T>::Type;
+  using Memory = typename VectorOf<T>::Unaligned;
+  constexpr int kElements = EMBER_VECTOR_BYTES / sizeof(T);
+  const T* a = static_cast<const T*>(t.a);
+  const T* b = static_cast<const T*>(t.b);
+  const int64_t a_stride = t.a_stride;
+  Vector sum[kRows][kVectors] = {};
+  for (int64_t k = 0; k < t.depth; ++k) {
+    Vector right[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      right[v] = *reinterpret_cast<const Memory*>(b + v * kElements);
+    }
+#pragma GCC unroll 16
+    for (int m = 0; m < kRows; ++m) {
+      const T left = a[m * a_stride];
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sum[m][v] += left * right[v];
+    }
+    a += 1;
+    b += kVectors * kElements;
+  }
+  T* c = static_cast<T*>(t.c);
+  if (t.columns == kVectors * kElements) {
+#pragma GCC unroll 16
+    for (int m = 0; m < kRows; ++m) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        Memory* to = reinterpret_cast<Memory*>(c + m * t.c_stride + v * kElements);
+        *to = t.accumulate ? *to + sum[m][v] : sum[m][v];
+      }
+    }
+    return;
+  }
+  for (int m = 0; m < kRows; ++m) {
+    T row[kVectors * kElements];
+    for (int v = 0; v < kVectors; ++v) {
+      *reinterpret_cast<Memory*>(row + v * kElements) = sum[m][v];
+    }
+    T* to = c + m * t.c_stride;
+    for (int64_t n = 0; n < t.columns; ++n) to[n] = t.accumulate ? to[n] + row[n] : row[n];
+  }
+}
+
+template <typename T, int kVectors, int kRows>
+constexpr void SetRows(MicroKernels& kernels) {
+  kernels.run[kVectors - 1][kRows - 1] = &Micro<T, kVectors, kRows>;
+  if constexpr (kRows > 1) SetRows<T, kVectors, kRows - 1>(kernels);
+}
+
+template <typename T>
+constexpr MicroKernels MakeKernels() {
+  MicroKernels kernels = {};
+  kernels.rows = EMBER_MICRO_ROWS;
+  kernels.vector_elements = EMBER_VECTOR_BYTES / sizeof(T);
+  SetRows<T, 1, EMBER_MICRO_ROWS>(kernels);
+  SetRows<T, 2, EMBER_MICRO_ROWS>(kernels);
+  return kernels;
+}
+
+}  // namespace
+
+extern const MicroKernels EMBER_MICRO_F32;
+extern const MicroKernels EMBER_MICRO_F64;
+extern const MicroKernels EMBER_MICRO_I32;
+constinit const MicroKernels EMBER_MICRO_F32 = MakeKernels<float>();
+constinit const MicroKernels EMBER_MICRO_F64 = MakeKernels<double>();
+constinit const MicroKernels EMBER_MICRO_I32 = MakeKernels<uint32_t>();
+
+}  // namespace ember::vm

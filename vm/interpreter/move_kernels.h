@@ -1,0 +1,370 @@
+// Kernels that move and convert: loads, stores, casts, selects, gathers, index strips. For the
+// kernel files only (see loops.h).
+#ifndef EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
+#define EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
+
+#include "base/dtype.h"
+#include "vm/interpreter/arithmetic.h"
+#include "vm/interpreter/loops.h"
+
+namespace ember::vm {
+namespace {
+
+// --- f16 and bf16, on bits so that the loops vectorise without hardware conversions ---
+
+inline float HalfToFloat(uint16_t half) {
+  const uint32_t magnitude = half & 0x7fffu;
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
+  // Shifted into place, the exponent is off by 112: one multiplication repairs it, also for
+  // subnormals. Infinities and NaNs keep all exponent bits.
+  const float scaled = FloatOf(magnitude << 13) * 5.192296858534828e33f;  // 2^112
+  const uint32_t special = (magnitude << 13) | 0x7f800000u;
+  return FloatOf((magnitude >= 0x7c00u ? special : BitsOf(scaled)) | sign);
+}
+
+// Rounds to the nearest f16, ties to even, keeping it as f32.
+inline float RoundToHalf(float value) {
+  const uint32_t bits = BitsOf(value);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  const uint32_t sign = bits & 0x80000000u;
+  const uint32_t rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & ~0x1fffu;
+  const uint32_t normal = rounded >= 0x47800000u ? 0x7f800000u : rounded;  // 65536 and up
+  const float tiny = (FloatOf(magnitude) + 0.5f) - 0.5f;  // multiples of 2^-24
+  const uint32_t finite = magnitude < 0x38800000u ? BitsOf(tiny) : normal;
+  return FloatOf((magnitude > 0x7f800000u ? (magnitude | 0x400000u) & ~0x1fffu : finite) | sign);
+}
+
+// The bits of a value that is already a f16.
+inline uint16_t HalfBits(float value) {
+  const uint32_t bits = BitsOf(value);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  const uint32_t finite = BitsOf(FloatOf(magnitude) * 1.925929944387236e-34f) >> 13;  // 2^-112
+  const uint32_t special = ((magnitude >> 13) & 0x3ffu) | 0x7c00u;
+  return static_cast<uint16_t>((magnitude >= 0x7f800000u ? special : finite) |
+                               ((bits >> 16) & 0x8000u));
+}
+
+inline float BrainToFloat(uint16_t brain) { return FloatOf(static_cast<uint32_t>(brain) << 16); }
+
+inline float RoundToBrain(float value) {
+  const uint32_t bits = BitsOf(value);
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
+  return FloatOf(value != value ? ((bits | 0x400000u) & 0xffff0000u) : rounded);
+}
+
+inline uint16_t BrainBits(float value) { return static_cast<uint16_t>(BitsOf(value) >> 16); }
+
+// Rounds a double to f32 so that a second rounding to fewer bits is exact: to odd.
+inline float RoundToOdd(double value) {
+  const float nearest = static_cast<float>(value);
+  const double back = nearest;
+  if (back == value || value != value || (BitsOf(nearest) & 1u)) return nearest;
+  const bool down = back > value;  // nearest is above: step toward value
+  uint32_t bits = BitsOf(nearest);
+  if ((bits & 0x7fffffffu) == 0) return value < 0 ? -1.40129846e-45f : 1.40129846e-45f;
+  bits += (down == ((bits >> 31) != 0)) ? 1u : -1u;
+  return FloatOf(bits);
+}
+
+// --- memory formats: storage type, compute type and the two conversions ---
+
+template <typename Storage, typename Tile>
+struct PlainFormat {
+  using StorageType = Storage;
+  using TileType = Tile;
+  static Tile Load(Storage value) { return static_cast<Tile>(value); }
+  static Storage Store(Tile value) { return static_cast<Storage>(value); }
+};
+struct BoolFormat {
+  using StorageType = uint8_t;
+  using TileType = uint8_t;
+  static uint8_t Load(uint8_t value) { return value != 0; }
+  static uint8_t Store(uint8_t value) { return value; }
+};
+struct F16Format {
+  using StorageType = uint16_t;
+  using TileType = float;
+  static float Load(uint16_t value) { return HalfToFloat(value); }
+  static uint16_t Store(float value) { return HalfBits(value); }
+};
+struct BF16Format {
+  using StorageType = uint16_t;
+  using TileType = float;
+  static float Load(uint16_t value) { return BrainToFloat(value); }
+  static uint16_t Store(float value) { return BrainBits(value); }
+};
+
+template <typename Format>
+void LoadKernel(const TileArguments& t) {
+  using Storage = typename Format::StorageType;
+  using Tile = typename Format::TileType;
+  if (t.a.column_stride == 0 || t.a.column_stride == 1) {
+    MapUnary<Tile, Storage>(t, [](Storage value) { return Format::Load(value); });
+    return;
+  }
+  const int64_t stride = t.a.column_stride;
+  for (int64_t r = 0; r < t.rows; ++r) {
+    Tile* d = Row<Tile>(t.destination, r);
+    const Storage* a = Row<Storage>(t.a, r);
+    for (int64_t i = 0; i < t.columns; ++i) d[i] = Format::Load(a[i * stride]);
+  }
+}
+
+template <typename Format>
+void StoreKernel(const TileArguments& t) {
+  using Storage = typename Format::StorageType;
+  using Tile = typename Format::TileType;
+  if (t.destination.column_stride == 1) {
+    MapUnary<Storage, Tile>(t, [](Tile value) { return Format::Store(value); });
+    return;
+  }
+  const int64_t to = t.destination.column_stride, from = t.a.column_stride;
+  for (int64_t r = 0; r < t.rows; ++r) {
+    Storage* d = Row<Storage>(t.destination, r);
+    const Tile* a = Row<Tile>(t.a, r);
+    for (int64_t i = 0; i < t.columns; ++i) d[i * to] = Format::Store(a[i * from]);
+  }
+}
+
+// --- casts between compute types ---
+
+template <typename To, typename From>
+inline To CastValue(From value) {
+  if constexpr (kIsBool<To>) {
+    return value != From(0);
+  } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
+    // Truncates and saturates; the limits are powers of two, so exact.
+    constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
+    constexpr From kAbove = From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
+    constexpr From kLowest = std::is_signed_v<To> ? -kAbove : From(0);
+    constexpr To kMost = To(UnsignedOf<To>(~UnsignedOf<To>(0)) >> (std::is_signed_v<To> ? 1 : 0));
+    const bool high = value >= kAbove;
+    const bool usable = value > kLowest && !high;
+    const To inside = static_cast<To>(usable ? value : From(0));
+    const To low = value <= kLowest ? To(kLowest) : To(0);
+    return high ? kMost : (usable ? inside : low);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <typename To, typename From>
+void CastKernel(const TileArguments& t) {
+  MapUnary<To, From>(t, [](From value) { return CastValue<To, From>(value); });
+}
+
+// A 64-bit integer as a double that rounds to fewer bits as the integer itself would.
+template <typename From>
+inline double OddDouble(From value) {
+  if constexpr (sizeof(From) == 8 && !kIsFloat<From>) {
+    const bool negative = value < From(0);
+    const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(value) : value;
+    double result = static_cast<double>(magnitude);
+    if (magnitude >> 53) {
+      result = static_cast<double>((magnitude >> 11) | ((magnitude & 0x7ff) != 0)) * 2048.0;
+    }
+    return negative ? -result : result;
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+template <typename From, bool kBrain>
+void CastNarrowKernel(const TileArguments& t) {
+  MapUnary<float, From>(t, [](From value) {
+    float odd;
+    if constexpr (std::is_same_v<From, float>) {
+      odd = value;
+    } else {
+      odd = RoundToOdd(OddDouble(value));
+    }
+    return kBrain ? RoundToBrain(odd) : RoundToHalf(odd);
+  });
+}
+
+template <typename Format>
+void FloatBitsKernel(const TileArguments& t) {
+  MapUnary<int32_t, float>(t, [](float value) { return int32_t{Format::Store(value)}; });
+}
+template <typename Format>
+void FloatFromBitsKernel(const TileArguments& t) {
+  MapUnary<float, int32_t>(
+      t, [](int32_t bits) { return Format::Load(static_cast<uint16_t>(bits)); });
+}
+
+template <typename Storage>
+void WrapKernel(const TileArguments& t) {
+  MapUnary<int32_t, int32_t>(
+      t, [](int32_t value) { return static_cast<int32_t>(static_cast<Storage>(value)); });
+}
+inline void RoundHalfKernel(const TileArguments& t) {
+  MapUnary<float, float>(t, [](float value) { return RoundToHalf(value); });
+}
+inline void RoundBrainKernel(const TileArguments& t) {
+  MapUnary<float, float>(t, [](float value) { return RoundToBrain(value); });
+}
+inline void ClampKernel(const TileArguments& t) {
+  const int32_t low = static_cast<int32_t>(t.immediate[0]);
+  const int32_t high = static_cast<int32_t>(t.immediate[1]);
+  MapUnary<int32_t, int32_t>(t, [low, high](int32_t value) {
+    const int32_t raised = value < low ? low : value;
+    return raised > high ? high : raised;
+  });
+}
+
+template <typename T>
+void SelectKernel(const TileArguments& t) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    T* d = Row<T>(t.destination, r);
+    const uint8_t* a = Row<uint8_t>(t.a, r);
+    const T* b = Row<T>(t.b, r);
+    const T* c = Row<T>(t.c, r);
+    const bool b_varies = t.b.column_stride != 0, c_varies = t.c.column_stride != 0;
+    if (t.a.column_stride == 0) {
+      const T* from = a[0] ? b : c;
+      const int64_t stride = (a[0] ? b_varies : c_varies) ? 1 : 0;
+      for (int64_t i = 0; i < t.columns; ++i) d[i] = from[i * stride];
+    } else if (b_varies && c_varies) {
+      EMBER_INDEPENDENT
+      for (int64_t i = 0; i < t.columns; ++i) d[i] = a[i] ? b[i] : c[i];
+    } else if (b_varies) {
+      const T value = c[0];
+      EMBER_INDEPENDENT
+      for (int64_t i = 0; i < t.columns; ++i) d[i] = a[i] ? b[i] : value;
+    } else if (c_varies) {
+      const T value = b[0];
+      EMBER_INDEPENDENT
+      for (int64_t i = 0; i < t.columns; ++i) d[i] = a[i] ? value : c[i];
+    } else {
+      const T yes = b[0], no = c[0];
+      EMBER_INDEPENDENT
+      for (int64_t i = 0; i < t.columns; ++i) d[i] = a[i] ? yes : no;
+    }
+  }
+}
+
+inline void IotaKernel(const TileArguments& t) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    int64_t* d = Row<int64_t>(t.destination, r);
+    const int64_t start = t.immediate[0] + r * t.immediate[1];
+    for (int64_t i = 0; i < t.columns; ++i) d[i] = start + i * t.immediate[2];
+  }
+}
+
+// destination (offsets) += a * immediate[0], where 0 <= a < immediate[1]; otherwise the offset
+// becomes kOutside (padding) or the failure is noted. b: the offsets so far.
+template <bool kMark>
+void AccumulateIndexKernel(const TileArguments& t) {
+  const int64_t stride = t.immediate[0];
+  const uint64_t extent = static_cast<uint64_t>(t.immediate[1]);
+  for (int64_t r = 0; r < t.rows; ++r) {
+    int64_t* d = Row<int64_t>(t.destination, r);
+    const int64_t* a = Row<int64_t>(t.a, r);
+    const int64_t* b = Row<int64_t>(t.b, r);
+    for (int64_t i = 0; i < t.columns; ++i) {
+      const int64_t index = a[i * t.a.column_stride];
+      const int64_t offset = b[i * t.b.column_stride];
+      const bool outside = static_cast<uint64_t>(index) >= extent;
+      d[i] = (outside || offset == kOutside) ? kOutside : offset + index * stride;
+      if (!kMark && outside && !t.failure->found) *t.failure = {index, true};
+    }
+  }
+}
+
+template <typename T>
+void GatherKernel(const TileArguments& t) {
+  const T* memory = reinterpret_cast<const T*>(t.a.data);
+  const int64_t step = t.immediate[0];
+  for (int64_t r = 0; r < t.rows; ++r) {
+    T* d = Row<T>(t.destination, r);
+    const int64_t* b = Row<int64_t>(t.b, r);
+    const T* c = Row<T>(t.c, r);
+    if (t.b.column_stride == 0 && b[0] != kOutside) {
+      const T* row = memory + b[0];
+      if (step == 1) {
+        EMBER_INDEPENDENT
+        for (int64_t i = 0; i < t.columns; ++i) d[i] = row[i];
+      } else {
+        for (int64_t i = 0; i < t.columns; ++i) d[i] = row[i * step];
+      }
+      continue;
+    }
+    for (int64_t i = 0; i < t.columns; ++i) {
+      const int64_t offset = b[i * t.b.column_stride];
+      d[i] = offset == kOutside ? c[i * t.c.column_stride] : memory[offset + i * step];
+    }
+  }
+}
+
+template <typename From>
+constexpr void SetCasts(KernelTable& table, ComputeType from) {
+  Kernel* row = table.cast[from];
+  row[kTileBool] = &CastKernel<uint8_t, From>;
+  row[kTileI32] = &CastKernel<int32_t, From>;
+  row[kTileU32] = &CastKernel<uint32_t, From>;
+  row[kTileI64] = &CastKernel<int64_t, From>;
+  row[kTileU64] = &CastKernel<uint64_t, From>;
+  row[kTileF32] = &CastKernel<float, From>;
+  row[kTileF64] = &CastKernel<double, From>;
+  table.cast_narrow[from][0] = &CastNarrowKernel<From, false>;
+  table.cast_narrow[from][1] = &CastNarrowKernel<From, true>;
+}
+
+template <typename Format>
+constexpr void SetFormat(KernelTable& table, DType type) {
+  table.load[static_cast<int>(type)] = &LoadKernel<Format>;
+  table.store[static_cast<int>(type)] = &StoreKernel<Format>;
+}
+
+constexpr void SetMoveKernels(KernelTable& table) {
+  SetFormat<BoolFormat>(table, DType::kBool);
+  SetFormat<PlainFormat<int8_t, int32_t>>(table, DType::kI8);
+  SetFormat<PlainFormat<int16_t, int32_t>>(table, DType::kI16);
+  SetFormat<PlainFormat<int32_t, int32_t>>(table, DType::kI32);
+  SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kI64);
+  SetFormat<PlainFormat<uint8_t, int32_t>>(table, DType::kU8);
+  SetFormat<PlainFormat<uint16_t, int32_t>>(table, DType::kU16);
+  SetFormat<PlainFormat<int32_t, int32_t>>(table, DType::kU32);  // bits only
+  SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kU64);
+  SetFormat<F16Format>(table, DType::kF16);
+  SetFormat<BF16Format>(table, DType::kBF16);
+  SetFormat<PlainFormat<float, float>>(table, DType::kF32);
+  SetFormat<PlainFormat<double, double>>(table, DType::kF64);
+  SetCasts<uint8_t>(table, kTileBool);
+  SetCasts<int32_t>(table, kTileI32);
+  SetCasts<int64_t>(table, kTileI64);
+  SetCasts<float>(table, kTileF32);
+  SetCasts<double>(table, kTileF64);
+#ifndef EMBER_FAST_TYPES_ONLY
+  SetCasts<uint32_t>(table, kTileU32);
+  SetCasts<uint64_t>(table, kTileU64);
+#endif
+  table.narrow[kNarrowI8] = &WrapKernel<int8_t>;
+  table.narrow[kNarrowI16] = &WrapKernel<int16_t>;
+  table.narrow[kNarrowU8] = &WrapKernel<uint8_t>;
+  table.narrow[kNarrowU16] = &WrapKernel<uint16_t>;
+  table.narrow[kNarrowF16] = &RoundHalfKernel;
+  table.narrow[kNarrowBF16] = &RoundBrainKernel;
+  table.float_bits[0] = &FloatBitsKernel<F16Format>;
+  table.float_bits[1] = &FloatBitsKernel<BF16Format>;
+  table.float_from_bits[0] = &FloatFromBitsKernel<F16Format>;
+  table.float_from_bits[1] = &FloatFromBitsKernel<BF16Format>;
+  table.clamp = &ClampKernel;
+  table.iota = &IotaKernel;
+  table.gather[0] = &GatherKernel<uint8_t>;
+  table.gather[1] = &GatherKernel<uint16_t>;
+  table.gather[2] = &GatherKernel<uint32_t>;
+  table.gather[3] = &GatherKernel<uint64_t>;
+  table.accumulate_index[0] = &AccumulateIndexKernel<false>;
+  table.accumulate_index[1] = &AccumulateIndexKernel<true>;
+  table.select[kTileBool] = &SelectKernel<uint8_t>;
+  table.select[kTileI32] = table.select[kTileU32] = table.select[kTileF32] =
+      &SelectKernel<uint32_t>;
+  table.select[kTileI64] = table.select[kTileU64] = table.select[kTileF64] =
+      &SelectKernel<uint64_t>;
+}
+
+}  // namespace
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_MOVE_KERNELS_H_

@@ -1,0 +1,71 @@
+// Stores whose positions are computed: one element after the other, since they may meet. Compiled
+// once; these loops gain nothing from wide vectors.
+#include "vm/interpreter/arithmetic.h"
+#include "vm/interpreter/kernel_selection.h"
+#include "vm/interpreter/move_kernels.h"
+#include "vm/interpreter/strip_program.h"
+
+namespace ember::vm {
+namespace {
+
+using tensor::Update;
+
+template <typename T>
+T Apply(Update update, T old, T value) {
+  switch (update) {
+    case Update::kAssign: return value;
+    case Update::kAdd: return AddOp::Do<T>(old, value);
+    case Update::kMultiply: return MultiplyOp::Do<T>(old, value);
+    case Update::kMinimum: return MinimumOp::Do<T>(old, value);
+    case Update::kMaximum: return MaximumOp::Do<T>(old, value);
+  }
+  return value;
+}
+
+template <typename Format>
+void Scatter(const TileArguments& t, Update update) {
+  using Storage = typename Format::StorageType;
+  using Tile = typename Format::TileType;
+  Storage* memory = reinterpret_cast<Storage*>(t.destination.data);
+  for (int64_t r = 0; r < t.rows; ++r) {
+    const int64_t* offsets = Row<int64_t>(t.a, r);
+    const Tile* values = Row<Tile>(t.b, r);
+    for (int64_t i = 0; i < t.columns; ++i) {
+      const int64_t offset = offsets[i * t.a.column_stride];
+      if (offset == kOutside) continue;
+      const Tile old = Format::Load(memory[offset]);
+      const Tile next = Apply<Tile>(update, old, values[i * t.b.column_stride]);
+      memory[offset] = Format::Store(next);
+    }
+  }
+}
+
+// 16-bit floats: the sum is rounded to the type before it is stored.
+struct RoundedF16 : F16Format {
+  static uint16_t Store(float value) { return HalfBits(RoundToHalf(value)); }
+};
+struct RoundedBF16 : BF16Format {
+  static uint16_t Store(float value) { return BrainBits(RoundToBrain(value)); }
+};
+
+}  // namespace
+
+void ScatterTile(const TileArguments& t, DType type, Update update) {
+  switch (type) {
+    case DType::kBool: return Scatter<BoolFormat>(t, update);
+    case DType::kI8: return Scatter<PlainFormat<int8_t, int32_t>>(t, update);
+    case DType::kI16: return Scatter<PlainFormat<int16_t, int32_t>>(t, update);
+    case DType::kI32: return Scatter<PlainFormat<int32_t, int32_t>>(t, update);
+    case DType::kI64: return Scatter<PlainFormat<int64_t, int64_t>>(t, update);
+    case DType::kU8: return Scatter<PlainFormat<uint8_t, int32_t>>(t, update);
+    case DType::kU16: return Scatter<PlainFormat<uint16_t, int32_t>>(t, update);
+    case DType::kU32: return Scatter<PlainFormat<uint32_t, uint32_t>>(t, update);
+    case DType::kU64: return Scatter<PlainFormat<uint64_t, uint64_t>>(t, update);
+    case DType::kF16: return Scatter<RoundedF16>(t, update);
+    case DType::kBF16: return Scatter<RoundedBF16>(t, update);
+    case DType::kF32: return Scatter<PlainFormat<float, float>>(t, update);
+    case DType::kF64: return Scatter<PlainFormat<double, double>>(t, update);
+  }
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,101 @@
+// What a stage does to memory once the extents are numbers: every i64 register as an affine form of
+// the axes where it is one, every access as a flat affine offset plus what is not affine.
+//
+// Axes that index arithmetic takes apart (i floordiv 12, i mod 12 with an extent of 12 * n) are
+// split in two, so that reshapes, head splits and the like become affine. Axes of extent 1 keep
+// their place but never appear in a form.
+#ifndef EMBER_VM_INTERPRETER_STAGE_ANALYSIS_H_
+#define EMBER_VM_INTERPRETER_STAGE_ANALYSIS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "tensor/dispatch.h"
+#include "tensor/interval.h"
+
+namespace ember::vm {
+
+inline constexpr int kMaxAxes = 16;
+
+// constant + sum over axes of coefficients[axis] * axis.
+struct Affine {
+  int64_t constant = 0;
+  int64_t coefficients[kMaxAxes] = {};
+};
+
+// The header's registers, each as a tile element (see ConstantTile), and the buffers' shapes.
+struct ConcreteHeader {
+  std::vector<uint64_t> values;
+  std::vector<std::vector<int64_t>> extents;  // per buffer
+  std::vector<int64_t> elements;              // per buffer
+
+  static StatusOr<ConcreteHeader> Make(const tensor::Dispatch& dispatch,
+                                       std::span<const int64_t> parameters);
+};
+
+// One index of an access that has to be computed or checked while running.
+struct DynamicIndex {
+  bool affine = false;
+  Affine form;                 // if affine
+  tensor::Register index = 0;  // otherwise
+  int dimension = 0;
+  int64_t stride = 0;  // in elements of the buffer
+  int64_t extent = 0;
+};
+
+// An affine index of a Pad that may fall outside [0, extent).
+struct Guard {
+  Affine form;
+  int64_t extent = 0;
+};
+
+struct Access {
+  int buffer = 0;
+  Affine offset;                      // flat, in elements; without the dynamic part
+  std::vector<DynamicIndex> dynamic;  // not empty: these decide and add to the offset
+  std::vector<Guard> guards;          // only if `dynamic` is empty
+  bool is_pad = false;
+};
+
+struct StageAxis {
+  int64_t extent = 0;
+  bool reduction = false;
+};
+
+struct StageValue {
+  bool affine = false;  // i64 only
+  Affine form;
+  tensor::Interval range;
+  uint32_t axes = 0;  // bit per axis that it varies with; kAccumulatorBit in folds
+  int access = -1;    // of Load and Pad
+};
+
+inline constexpr uint32_t kAccumulatorBit = 1u << 31;
+
+struct StageAnalysis {
+  const tensor::Dispatch* dispatch = nullptr;
+  const ConcreteHeader* header = nullptr;
+  int number = 0;
+  std::vector<StageAxis> axes;  // spatial, then reduction, after splitting
+  int spatial_count = 0;
+  std::vector<StageValue> values;  // of instructions [begin, end)
+  std::vector<Access> accesses;
+  std::vector<Access> stores;
+  bool needs_order = false;  // stores may meet: run alone and in the axes' order
+
+  const tensor::Stage& stage() const { return dispatch->stages[number]; }
+  bool IsHeader(tensor::Register r) const { return r < dispatch->header_end; }
+  const StageValue& ValueOf(tensor::Register r) const { return values[r - stage().begin]; }
+  uint32_t AxesOf(tensor::Register r) const { return IsHeader(r) ? 0 : ValueOf(r).axes; }
+  int64_t SpatialPoints() const;
+  int64_t ReductionPoints() const;
+
+  static StatusOr<StageAnalysis> Make(const tensor::Dispatch& dispatch,
+                                      const ConcreteHeader& header, int stage);
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_STAGE_ANALYSIS_H_

@@ -1,0 +1,241 @@
+#include "vm/interpreter/strip_axes.h"
+
+#include <algorithm>
+
+namespace ember::vm {
+
+using tensor::Combiner;
+using tensor::Instruction;
+using tensor::Opcode;
+using tensor::Register;
+
+namespace {
+
+class UseCollector {
+ public:
+  UseCollector(const StageAnalysis& analysis, StripUses& uses)
+      : analysis_(analysis), uses_(uses), seen_(analysis.values.size(), false) {}
+
+  void Visit(Register r) {
+    if (analysis_.IsHeader(r)) return;
+    const size_t index = r - analysis_.stage().begin;
+    if (seen_[index]) return;
+    seen_[index] = true;
+    const StageValue& value = analysis_.values[index];
+    if (value.affine) {
+      if (value.axes != 0) uses_.forms.push_back(&value.form);
+      return;
+    }
+    uses_.data.push_back(r);
+    const Instruction& instruction = analysis_.dispatch->instructions[r];
+    if (value.access >= 0) {
+      uses_.loads.push_back(&analysis_.accesses[value.access]);
+      VisitAccess(analysis_.accesses[value.access]);
+      if (instruction.opcode == Opcode::kPad) Visit(instruction.c);
+      return;
+    }
+    analysis_.dispatch->ForEachOperand(instruction, [&](Register operand) { Visit(operand); });
+  }
+
+  void VisitAccess(const Access& access) {
+    uses_.forms.push_back(&access.offset);
+    for (const Guard& guard : access.guards) uses_.forms.push_back(&guard.form);
+    for (const DynamicIndex& dim : access.dynamic) {
+      if (dim.affine) {
+        uses_.forms.push_back(&dim.form);
+      } else {
+        Visit(dim.index);
+      }
+    }
+  }
+
+ private:
+  const StageAnalysis& analysis_;
+  StripUses& uses_;
+  std::vector<bool> seen_;
+};
+
+bool CanCollapse(const StripUses& uses, int outer, int inner, int64_t inner_extent) {
+  for (const Affine* form : uses.forms) {
+    if (form->coefficients[outer] != form->coefficients[inner] * inner_extent) return false;
+  }
+  return true;
+}
+
+void CollapseList(const StageAnalysis& analysis, const StripUses& uses, std::span<const int> list,
+                  int segment, StripAxes& result) {
+  const size_t first = result.axes.size();
+  for (int axis : list) {
+    const int64_t extent = analysis.axes[axis].extent;
+    if (extent == 1) continue;
+    if (result.axes.size() > first &&
+        CanCollapse(uses, result.innermost.back(), axis, extent)) {
+      result.axes.back().extent *= extent;
+      result.innermost.back() = axis;
+      result.masks.back() |= 1u << axis;
+      continue;
+    }
+    result.axes.push_back({extent, segment});
+    result.innermost.push_back(axis);
+    result.masks.push_back(1u << axis);
+  }
+}
+
+// Rough nanoseconds per element that a load costs when columns (rows) advance by these steps.
+double LoadCost(int64_t column_step, int64_t row_step, int64_t columns) {
+  if (column_step == 0) return 0.02;
+  if (column_step == 1) return 0.1 + (row_step != 0 ? 0.5 / static_cast<double>(columns) : 0);
+  return std::abs(column_step) < 16 ? 0.5 : 1.2;
+}
+
+struct TileChoice {
+  int row = -1;
+  int column = -1;
+  int64_t max_rows = 1;
+  int64_t max_columns = 1;
+  double cost = 1e30;
+};
+
+class TileChooser {
+ public:
+  TileChooser(const StripSpec& spec, const StripUses& uses, const StripAxes& axes, int op_count)
+      : spec_(spec), uses_(uses), axes_(axes), op_count_(op_count) {}
+
+  TileChoice Choose() {
+    const int count = static_cast<int>(axes_.axes.size());
+    const bool reduces = count > axes_.spatial_count;
+    const bool horizontal = reduces && spec_.combiner != Combiner::kFold;
+    Consider(-1, -1);
+    for (int column = 0; column < (horizontal ? count : axes_.spatial_count); ++column) {
+      Consider(-1, column);
+      for (int row = 0; row < axes_.spatial_count; ++row) {
+        if (row != column) Consider(row, column);
+      }
+    }
+    return best_;
+  }
+
+  TileChoice Fixed(int row, int column) {
+    Consider(row, column);
+    return best_;
+  }
+
+ private:
+  void Consider(int row, int column) {
+    TileChoice choice;
+    choice.row = row;
+    choice.column = column;
+    if (column >= 0) {
+      choice.max_columns = std::clamp<int64_t>(axes_.axes[column].extent, 1, kTileElements);
+    }
+    if (row >= 0) {
+      choice.max_rows = std::clamp<int64_t>(axes_.axes[row].extent, 1,
+                                            std::max<int64_t>(kTileElements / choice.max_columns, 1));
+    }
+    choice.cost = Cost(choice);
+    if (choice.cost < best_.cost) best_ = choice;
+  }
+
+  double Cost(const TileChoice& choice) const {
+    const double rows = static_cast<double>(choice.max_rows);
+    const double columns = static_cast<double>(choice.max_columns);
+    const bool horizontal = choice.column >= axes_.spatial_count;
+    double cost = 0;
+    for (const Access* load : uses_.loads) cost += AccessCost(*load, choice);
+    for (const StripStore& store : spec_.stores) {
+      const double one = AccessCost(store.access, choice);
+      cost += horizontal ? one / columns : one;
+    }
+    const double overhead = (10.0 + 2.0 * rows) / (rows * columns);
+    const double ops = static_cast<double>(op_count_) + 1;
+    cost += ops * (0.1 + overhead);
+    if (spec_.combiner != Combiner::kNone) cost += horizontal ? 0.2 + 8.0 / columns : 0.1;
+    return cost;
+  }
+
+  double AccessCost(const Access& access, const TileChoice& choice) const {
+    if (!access.dynamic.empty()) {
+      bool columns = false;
+      for (const DynamicIndex& dim : access.dynamic) {
+        columns |= !dim.affine || axes_.Varies(dim.form, choice.column);
+      }
+      return columns ? 2.0 : 1.0;
+    }
+    const int64_t column_step = axes_.Coefficient(access.offset, choice.column);
+    double cost = LoadCost(column_step, axes_.Coefficient(access.offset, choice.row),
+                           choice.max_columns);
+    for (const Guard& guard : access.guards) {
+      if (axes_.Varies(guard.form, choice.row) && axes_.Varies(guard.form, choice.column)) {
+        cost += 4.0;
+      } else if (axes_.Varies(guard.form, choice.column)) {
+        cost += 0.1;
+      }
+    }
+    return cost;
+  }
+
+  const StripSpec& spec_;
+  const StripUses& uses_;
+  const StripAxes& axes_;
+  const int op_count_;
+  TileChoice best_;
+};
+
+}  // namespace
+
+StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec) {
+  StripUses uses;
+  UseCollector collector(analysis, uses);
+  for (Register r : spec.values) collector.Visit(r);
+  if (spec.fold != nullptr) {
+    for (Register r : spec.fold->initial) collector.Visit(r);
+    for (Register r : spec.fold->results) collector.Visit(r);
+  }
+  for (const StripStore& store : spec.stores) collector.VisitAccess(store.access);
+  return uses;
+}
+
+StripAxes CollapseAxes(const StageAnalysis& analysis, const StripSpec& spec,
+                       const StripUses& uses) {
+  StripAxes result;
+  uint32_t taken = 0;
+  for (size_t s = 0; s < spec.segments.size(); ++s) {
+    for (int axis : spec.segments[s]) taken |= 1u << axis;
+    CollapseList(analysis, uses, spec.segments[s], static_cast<int>(s), result);
+  }
+  result.spatial_count = static_cast<int>(result.axes.size());
+  std::vector<int> reduction;
+  for (size_t axis = 0; axis < analysis.axes.size(); ++axis) {
+    if (analysis.axes[axis].reduction && !(taken >> axis & 1)) {
+      reduction.push_back(static_cast<int>(axis));
+    }
+  }
+  if (spec.combiner != Combiner::kNone) CollapseList(analysis, uses, reduction, -1, result);
+  return result;
+}
+
+void ChooseTile(const StripSpec& spec, const StripUses& uses,
+                const StripAxes& axes, StripProgram& program) {
+  TileChooser chooser(spec, uses, axes, static_cast<int>(uses.data.size() - uses.loads.size()));
+  TileChoice choice;
+  if (spec.ordered) {
+    const int column = axes.spatial_count - 1;
+    const bool fits = column >= 1 && axes.axes[column].extent <= kTileElements;
+    choice = chooser.Fixed(fits ? column - 1 : -1, column);
+  } else {
+    choice = chooser.Choose();
+  }
+  program.row_axis = choice.row;
+  program.column_axis = choice.column;
+  program.max_rows = choice.max_rows;
+  program.max_columns = choice.max_columns;
+  program.cost_per_point = choice.cost;
+  if (spec.combiner == Combiner::kFold) {
+    program.mode = StripMode::kFold;
+  } else if (spec.combiner != Combiner::kNone) {
+    program.mode = choice.column >= axes.spatial_count ? StripMode::kHorizontal
+                                                       : StripMode::kVertical;
+  }
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,173 @@
+// A strip program: one stage (or an operand of a contraction, or a copy out of one) compiled to
+// kernels over tiles. Tiles are rows x columns of two chosen axes; the other axes are loops around.
+//
+//   StripSpec spec = ...;                          // what to compute and where to store it
+//   StripProgram program = CompileStrips(analysis, spec);
+//   RunStrips(program, context, ranges);           // one range per segment
+//
+// A segment is a list of spatial axes that the caller walks as one flat range: the rows of a chunk,
+// the part of K being packed, ... Axes are collapsed within a segment where all accesses allow it.
+// Reduction axes belong to no segment and always run in full.
+#ifndef EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
+#define EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vm/interpreter/kernel_types.h"
+#include "vm/interpreter/stage_analysis.h"
+
+namespace ember::vm {
+
+inline constexpr int kMaxSegments = 4;
+// Elements of a tile, at most.
+inline constexpr int64_t kTileElements = 1024;
+
+struct FlatRange {
+  int64_t begin;
+  int64_t end;
+};
+
+struct StripStore {
+  Access access;
+  DType type = DType::kF32;  // of the memory
+  tensor::Update update = tensor::Update::kAssign;
+};
+
+struct StripSpec {
+  std::vector<std::vector<int>> segments;  // axes of the analysis
+  bool ordered = false;                    // keep the axes' order: stores may meet
+  tensor::Combiner combiner = tensor::Combiner::kNone;
+  const tensor::Fold* fold = nullptr;
+  std::vector<tensor::Register> values;
+  std::vector<StripStore> stores;
+};
+
+enum class StripMode : uint8_t {
+  kMap,         // no reduction
+  kVertical,    // a tile of spatial points accumulates, reduction axes loop outside
+  kHorizontal,  // columns are a reduction axis, each tile row reduces to one element
+  kFold,        // like vertical, any tuple
+};
+
+// A loop axis after collapsing.
+struct LoopAxis {
+  int64_t extent;
+  int segment;  // -1: reduction
+};
+
+// Which dimensions of the tile a value varies with.
+struct TileShape {
+  bool rows = false;
+  bool columns = false;
+};
+
+struct StripSlot {
+  enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
+  TileShape shape;
+  bool step_local = false;  // a tile that each reduction step computes anew
+  int element_size = 4;
+  int64_t scratch_offset = -1;  // tiles
+  uint64_t constant = 0;
+};
+
+// Memory of a buffer seen as a tile: refreshed whenever the loops move.
+struct StripView {
+  int slot = 0;
+  int buffer = 0;
+  int element_size = 0;
+  TileShape shape;
+  int64_t offset = 0;         // bytes
+  int64_t row_stride = 0;     // bytes
+  int64_t column_stride = 0;  // elements
+  int coefficients = 0;       // index of the first of axis-many byte strides in program.strides
+  // Guarded loads choose, tile by tile, between memory, the default and a patched copy.
+  int guard_count = 0;
+  int first_guard = 0;
+  int default_slot = -1;
+  int tile_slot = -1;
+  bool in_place = true;    // if not, the tile takes a converted copy
+  Kernel load = nullptr;   // memory -> tile
+  Kernel fill = nullptr;   // default -> tile
+  bool skips = false;  // outside contributes nothing: the reduction step is clipped instead
+};
+
+struct StripGuard {
+  int64_t constant = 0;
+  int coefficients = 0;  // in program.strides
+  int64_t row_step = 0;
+  int64_t column_step = 0;
+  int64_t extent = 0;
+};
+
+struct StripOp {
+  enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter } kind = kPlain;
+  TileShape shape;  // of what is computed
+  Kernel kernel = nullptr;
+  uint16_t destination = 0;
+  uint16_t a = 0;
+  uint16_t b = 0;
+  uint16_t c = 0;
+  int64_t immediate[3] = {};
+  int coefficients = 0;     // kIota: in program.strides
+  int64_t base = 0;         // kIota
+  int buffer = 0;           // kCheck, kScatter
+  int dimension = 0;        // kCheck
+  DType type = DType::kF32;  // kScatter
+  tensor::Update update = tensor::Update::kAssign;
+};
+
+struct StripProgram {
+  StripMode mode = StripMode::kMap;
+  bool ordered = false;
+  std::vector<LoopAxis> axes;  // spatial in order, then reduction
+  int spatial_count = 0;
+  int segment_count = 0;
+  int row_axis = -1;
+  int column_axis = -1;
+  int64_t max_rows = 1;
+  int64_t max_columns = 1;
+  std::vector<StripSlot> slots;
+  std::vector<StripView> spatial_views;  // refreshed once per tile
+  std::vector<StripView> step_views;     // refreshed in each reduction step
+  std::vector<StripGuard> guards;
+  std::vector<int64_t> strides;
+  // Once per tile; before the reduction; per reduction step; after it.
+  std::vector<StripOp> prologue, initial, step, epilogue;
+  int skip_view = -1;  // in step_views
+  int64_t scratch_bytes = 0;
+  double cost_per_point = 1;  // rough nanoseconds per (spatial x reduction) point
+  bool has_checks = false;
+
+  std::string Describe() const;
+};
+
+// What went wrong at run time; the first failure of a run is kept.
+struct StripFailure {
+  bool found = false;
+  int buffer = 0;
+  int dimension = 0;
+  int64_t index = 0;
+  int64_t extent = 0;
+};
+
+struct StripContext {
+  char* const* buffers = nullptr;  // by buffer number, then what the spec added
+  char* scratch = nullptr;         // at least scratch_bytes, 64-byte aligned
+  TileOperand* slots = nullptr;    // at least slots.size()
+  StripFailure* failure = nullptr;
+};
+
+StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis, const StripSpec& spec);
+void RunStrips(const StripProgram& program, const StripContext& context,
+               std::span<const FlatRange> ranges);
+
+// Sequential store of a tile of values (b) at offsets (a) of memory (destination.data).
+void ScatterTile(const TileArguments& arguments, DType type, tensor::Update update);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_

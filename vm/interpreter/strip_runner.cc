@@ -1,0 +1,374 @@
+#include <algorithm>
+
+#include "vm/interpreter/kernel_selection.h"
+#include "vm/interpreter/strip_program.h"
+
+namespace ember::vm {
+namespace {
+
+// A part of a tile: what a clipped reduction step works on.
+struct Clip {
+  int64_t first_row = 0;
+  int64_t first_column = 0;
+};
+
+int64_t DivideDown(int64_t a, int64_t b) {  // b > 0
+  const int64_t quotient = a / b;
+  return quotient - (a % b < 0);
+}
+
+// Narrows [begin, end) to the i with 0 <= base + i * step < extent.
+void ClipRange(int64_t base, int64_t step, int64_t extent, int64_t& begin, int64_t& end) {
+  if (step == 0) {
+    if (base < 0 || base >= extent) end = begin;
+    return;
+  }
+  if (step == 1) {
+    begin = std::max(begin, -base);
+    end = std::min(end, extent - base);
+  } else if (step > 0) {
+    begin = std::max(begin, -DivideDown(base, step));                // ceil(-base / step)
+    end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
+  } else {
+    begin = std::max(begin, -DivideDown(extent - 1 - base, -step));
+    end = std::min(end, DivideDown(base, -step) + 1);
+  }
+  if (end < begin) end = begin;
+}
+
+class Runner {
+ public:
+  Runner(const StripProgram& program, const StripContext& context)
+      : program_(program), context_(context), slots_(context.slots) {
+    const StripSlot* infos = program.slots.data();
+    for (size_t i = 0; i < program.slots.size(); ++i) {
+      const StripSlot& info = infos[i];
+      if (info.kind == StripSlot::kConstant) {
+        slots_[i] = {reinterpret_cast<char*>(const_cast<uint64_t*>(&info.constant)), 0, 0};
+      } else if (info.kind == StripSlot::kTile) {
+        slots_[i].data = context.scratch + info.scratch_offset;
+      }
+    }
+  }
+
+  void Run(std::span<const FlatRange> ranges) {
+    ranges_ = ranges;
+    for (size_t i = 0; i < program_.axes.size(); ++i) {
+      begin_[i] = 0;
+      end_[i] = program_.axes[i].extent;
+    }
+    RunSegment(0, 0);
+  }
+
+ private:
+  bool failed() const { return context_.failure->found; }
+
+  // --- boxes: a flat range of a segment as a few ranges of its axes ---
+
+  void RunSegment(int segment, int first_axis) {
+    if (segment == program_.segment_count) {
+      RunBox();
+      return;
+    }
+    int last = first_axis;
+    while (last < program_.spatial_count && program_.axes[last].segment == segment) ++last;
+    const FlatRange range = ranges_[segment];
+    const int count = last - first_axis;
+    if (count == 0) {
+      if (range.begin < range.end) RunSegment(segment + 1, last);
+      return;
+    }
+    if (count == 1) {
+      begin_[first_axis] = range.begin;
+      end_[first_axis] = range.end;
+      if (range.begin < range.end) RunSegment(segment + 1, last);
+      return;
+    }
+    int64_t flat = range.begin;
+    while (flat < range.end && !failed()) flat += NextBox(segment, first_axis, last, flat);
+  }
+
+  // Runs the largest box that starts at `flat`; returns its size.
+  int64_t NextBox(int segment, int first, int last, int64_t flat) {
+    const int64_t left = ranges_[segment].end - flat;
+    int64_t inner[kMaxAxes];  // points per step of the axis
+    int64_t index[kMaxAxes];
+    int64_t product = 1;
+    int64_t rest = flat;
+    for (int axis = last - 1; axis >= first; --axis) {
+      inner[axis] = product;
+      index[axis] = rest % program_.axes[axis].extent;
+      rest /= program_.axes[axis].extent;
+      product *= program_.axes[axis].extent;
+    }
+    int split = first;  // the outermost axis along which whole steps fit
+    while (flat % inner[split] != 0 || left < inner[split]) ++split;
+    for (int axis = first; axis < last; ++axis) {
+      begin_[axis] = axis <= split ? index[axis] : 0;
+      end_[axis] = axis < split ? index[axis] + 1 : program_.axes[axis].extent;
+    }
+    const int64_t steps =
+        std::min(left / inner[split], program_.axes[split].extent - index[split]);
+    end_[split] = begin_[split] + steps;
+    RunSegment(segment + 1, last);
+    return steps * inner[split];
+  }
+
+  // --- tiles of a box ---
+
+  void RunBox() {
+    const int rows = program_.row_axis, columns = program_.column_axis;
+    const bool spatial_columns = columns >= 0 && columns < program_.spatial_count;
+    int outer[kMaxAxes];
+    int outer_count = 0;
+    for (int i = 0; i < program_.spatial_count; ++i) {
+      if (begin_[i] >= end_[i]) return;
+      origin_[i] = begin_[i];
+      if (i != rows && i != columns) outer[outer_count++] = i;
+    }
+    const FlatRange row_range = rows < 0 ? FlatRange{0, 1} : FlatRange{begin_[rows], end_[rows]};
+    const FlatRange column_range =
+        spatial_columns ? FlatRange{begin_[columns], end_[columns]} : FlatRange{0, 1};
+    // A box with short columns takes more rows into a tile than the full axis would.
+    const int64_t row_step = program_.max_rows, column_step = program_.max_columns;
+    for (;;) {
+      for (int64_t r = row_range.begin; r < row_range.end; r += row_step) {
+        if (rows >= 0) origin_[rows] = r;
+        for (int64_t c = column_range.begin; c < column_range.end; c += column_step) {
+          if (spatial_columns) origin_[columns] = c;
+          RunTile(std::min(row_step, row_range.end - r),
+                  spatial_columns ? std::min(column_step, column_range.end - c) : 1);
+          if (program_.has_checks && failed()) return;
+        }
+      }
+      int i = outer_count - 1;
+      for (; i >= 0; --i) {
+        if (++origin_[outer[i]] < end_[outer[i]]) break;
+        origin_[outer[i]] = begin_[outer[i]];
+      }
+      if (i < 0) return;
+    }
+  }
+
+  void RunTile(int64_t rows, int64_t columns) {
+    for (size_t i = program_.spatial_count; i < program_.axes.size(); ++i) origin_[i] = 0;
+    SetTileStrides(columns, false);
+    RefreshViews(program_.spatial_views, rows, columns);
+    RunOps(program_.prologue, rows, columns, Clip());
+    if (program_.mode == StripMode::kMap) return;
+    RunOps(program_.initial, rows, columns, Clip());
+    Reduce(rows, columns);
+    RunOps(program_.epilogue, rows, columns, Clip());
+  }
+
+  void Reduce(int64_t rows, int64_t columns) {
+    const int count = static_cast<int>(program_.axes.size());
+    const bool horizontal = program_.mode == StripMode::kHorizontal;
+    for (int i = program_.spatial_count; i < count; ++i) {
+      if (program_.axes[i].extent == 0) return;
+    }
+    step_columns_ = -1;
+    for (;;) {
+      if (horizontal) {
+        const int64_t extent = program_.axes[program_.column_axis].extent;
+        for (int64_t c = 0; c < extent; c += program_.max_columns) {
+          origin_[program_.column_axis] = c;
+          Step(rows, std::min(program_.max_columns, extent - c));
+        }
+        origin_[program_.column_axis] = 0;
+      } else {
+        Step(rows, columns);
+      }
+      if (program_.has_checks && failed()) return;
+      int i = count - 1;
+      for (; i >= program_.spatial_count; --i) {
+        if (horizontal && i == program_.column_axis) continue;
+        if (++origin_[i] < program_.axes[i].extent) break;
+        origin_[i] = 0;
+      }
+      if (i < program_.spatial_count) return;
+    }
+  }
+
+  void Step(int64_t rows, int64_t columns) {
+    Clip clip;
+    if (program_.skip_view >= 0) {
+      int64_t row_end = rows, column_end = columns;
+      ClipToGuards(program_.step_views[program_.skip_view], clip.first_row, row_end,
+                   clip.first_column, column_end);
+      if (clip.first_row >= row_end || clip.first_column >= column_end) return;
+      RefreshViews(program_.step_views, rows, columns);
+      rows = row_end - clip.first_row;
+      columns = column_end - clip.first_column;
+      if (columns != step_columns_) SetTileStrides(columns, true);
+    } else {
+      if (columns != step_columns_) SetTileStrides(columns, true);
+      RefreshViews(program_.step_views, rows, columns);
+    }
+    RunOps(program_.step, rows, columns, clip);
+  }
+
+  // Tiles are dense for the columns in use, so that kernels can walk them as one row.
+  void SetTileStrides(int64_t columns, bool step_local) {
+    if (step_local) step_columns_ = columns;
+    const StripSlot* infos = program_.slots.data();
+    for (size_t i = 0; i < program_.slots.size(); ++i) {
+      const StripSlot& info = infos[i];
+      if (info.kind != StripSlot::kTile || info.step_local != step_local) continue;
+      slots_[i].row_stride =
+          info.shape.rows ? info.element_size * (info.shape.columns ? columns : 1) : 0;
+      slots_[i].column_stride = info.shape.columns ? 1 : 0;
+    }
+  }
+
+  // --- views ---
+
+  int64_t Dot(int coefficients) const {
+    const int64_t* strides = program_.strides.data() + coefficients;
+    int64_t sum = 0;
+    for (size_t i = 0; i < program_.axes.size(); ++i) sum += strides[i] * origin_[i];
+    return sum;
+  }
+
+  void ClipToGuards(const StripView& view, int64_t& row_begin, int64_t& row_end,
+                    int64_t& column_begin, int64_t& column_end) const {
+    for (int i = 0; i < view.guard_count; ++i) {
+      const StripGuard& guard = program_.guards[view.first_guard + i];
+      const int64_t base = guard.constant + Dot(guard.coefficients);
+      if (guard.row_step != 0) {
+        ClipRange(base, guard.row_step, guard.extent, row_begin, row_end);
+      } else {
+        ClipRange(base, guard.column_step, guard.extent, column_begin, column_end);
+      }
+    }
+  }
+
+  void RefreshViews(const std::vector<StripView>& views, int64_t rows, int64_t columns) {
+    for (const StripView& view : views) {
+      char* memory = context_.buffers[view.buffer];
+      // The address of a tile that starts in the padding is not used; computed as an integer.
+      char* data = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(memory) + view.offset +
+                                           Dot(view.coefficients));
+      if (view.guard_count == 0 || view.skips) {
+        slots_[view.slot] = {data, view.row_stride, view.column_stride};
+      } else {
+        RefreshGuarded(view, data, rows, columns);
+      }
+    }
+  }
+
+  void RefreshGuarded(const StripView& view, char* data, int64_t rows, int64_t columns) {
+    if (!view.shape.rows) rows = 1;
+    if (!view.shape.columns) columns = 1;
+    int64_t row_begin = 0, row_end = rows, column_begin = 0, column_end = columns;
+    ClipToGuards(view, row_begin, row_end, column_begin, column_end);
+    if (row_begin >= row_end || column_begin >= column_end) {
+      slots_[view.slot] = slots_[view.default_slot];
+      return;
+    }
+    const bool full = row_end - row_begin == rows && column_end - column_begin == columns;
+    if (full && view.in_place) {
+      slots_[view.slot] = {data, view.row_stride, view.column_stride};
+      return;
+    }
+    const int64_t size = program_.slots[view.tile_slot].element_size;
+    TileOperand& tile = slots_[view.tile_slot];
+    tile.row_stride = view.shape.rows ? size * columns : 0;
+    tile.column_stride = view.shape.columns ? 1 : 0;
+    slots_[view.slot] = tile;
+    TileArguments t = {};
+    t.destination = {tile.data, size * columns, 1};
+    t.rows = rows;
+    t.columns = columns;
+    if (!full) {
+      t.a = slots_[view.default_slot];
+      view.fill(t);
+    }
+    t.rows = row_end - row_begin;
+    t.columns = column_end - column_begin;
+    t.destination.data += row_begin * size * columns + column_begin * size;
+    t.a = {data + row_begin * view.row_stride +
+               column_begin * view.column_stride * view.element_size,
+           view.row_stride, view.column_stride};
+    if (t.columns == 1 && t.rows > 1 && columns == 1) {  // a column: walk it as a row
+      t.a.column_stride = view.row_stride / view.element_size;
+      t.columns = t.rows;
+      t.rows = 1;
+    }
+    view.load(t);
+  }
+
+  // --- instructions ---
+
+  TileOperand Operand(uint16_t slot, bool vertical, const Clip& clip) const {
+    TileOperand operand = slots_[slot];
+    const StripSlot& info = program_.slots[slot];
+    if (!info.step_local) {
+      operand.data += clip.first_row * operand.row_stride +
+                      clip.first_column * operand.column_stride * info.element_size;
+    }
+    if (vertical) {  // a column of values is walked as a row
+      operand.column_stride = operand.row_stride / info.element_size;
+      operand.row_stride = 0;
+    }
+    return operand;
+  }
+
+  void RunOps(const std::vector<StripOp>& ops, int64_t rows, int64_t columns, const Clip& clip) {
+    TileArguments t;
+    t.failure = &index_failure_;
+    for (const StripOp& op : ops) {
+      const bool vertical = op.shape.rows && !op.shape.columns;
+      t.rows = op.shape.rows && op.shape.columns ? rows : 1;
+      t.columns = op.shape.columns ? columns : (op.shape.rows ? rows : 1);
+      t.destination = Operand(op.destination, vertical, clip);
+      t.a = Operand(op.a, vertical, clip);
+      t.b = Operand(op.b, vertical, clip);
+      t.c = Operand(op.c, vertical, clip);
+      t.immediate[0] = op.immediate[0];
+      t.immediate[1] = op.immediate[1];
+      t.immediate[2] = op.immediate[2];
+      if (op.kind == StripOp::kPlain) {
+        op.kernel(t);
+      } else {
+        RunSpecial(op, t, vertical, clip);
+      }
+    }
+  }
+
+  void RunSpecial(const StripOp& op, TileArguments& t, bool vertical, const Clip& clip) {
+    if (op.kind == StripOp::kIota) {
+      t.immediate[0] = op.base + Dot(op.coefficients) + clip.first_row * op.immediate[1] +
+                       clip.first_column * op.immediate[2];
+      if (vertical) t.immediate[2] = op.immediate[1];
+      op.kernel(t);
+    } else if (op.kind == StripOp::kCheck) {
+      op.kernel(t);
+      if (index_failure_.found && !failed()) {
+        *context_.failure = {true, op.buffer, op.dimension, index_failure_.index,
+                             op.immediate[1]};
+      }
+    } else if (!failed()) {
+      ScatterTile(t, op.type, op.update);
+    }
+  }
+
+  const StripProgram& program_;
+  const StripContext& context_;
+  TileOperand* slots_;
+  std::span<const FlatRange> ranges_;
+  int64_t begin_[kMaxAxes];
+  int64_t end_[kMaxAxes];
+  int64_t origin_[kMaxAxes];
+  int64_t step_columns_ = -1;
+  IndexFailure index_failure_ = {0, false};
+};
+
+}  // namespace
+
+void RunStrips(const StripProgram& program, const StripContext& context,
+               std::span<const FlatRange> ranges) {
+  Runner(program, context).Run(ranges);
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,36 @@
+// Differential tests of plans against the definition of a dispatch.
+//
+//   ExpectMatchesDefinition(R"(dispatch @relu(%x: f32[8]) -> (%y: f32[8]) { %y[i] = max(%x[i], 0.0) })");
+#ifndef EMBER_VM_INTERPRETER_TESTING_H_
+#define EMBER_VM_INTERPRETER_TESTING_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/dispatch.h"
+
+namespace ember::vm {
+
+struct CompareOptions {
+  std::vector<int64_t> parameters;
+  uint64_t seed = 1;
+  double tolerance = 2e-5;      // relative to the largest magnitude near the element, for floats
+  int workers = 1;
+  bool constant_inputs = false;  // all inputs are constants: operands are packed and kept
+  int64_t scratch_target = 512 * 1024;
+  // Fills an input's bytes instead of the random default.
+  std::function<void(int buffer, std::vector<char>& bytes)> fill;
+};
+
+// Runs the dispatch both ways (the plan twice) on random inputs; the first difference fails the
+// test. Returns what Plan::Describe says.
+std::string ExpectMatchesDefinition(const tensor::Dispatch& dispatch,
+                                    const CompareOptions& options = {});
+std::string ExpectMatchesDefinition(std::string_view text, const CompareOptions& options = {});
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_TESTING_H_
