@@ -105,7 +105,7 @@ StatusOr<std::string> MakeText(const Options& options) {
                                   options.models[0] + " (a module has no graph any more)");
     }
     EMBER_ASSIGN_OR_RETURN(const graph::Graph graph, ImportOnnx(options.models[0], load.shapes));
-    return graph::PrintGraph(graph);
+    return graph::Print(graph, {.elide_constants = true});
   }
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
                          LoadDefinition(options.models[0], load));

@@ -10,10 +10,7 @@ StatusOr<std::shared_ptr<hal::Device>> OpenDevice(const std::string& name, int64
     return InvalidArgumentError("--threads: expected at most " + std::to_string(kMostThreads) +
                                 ", found " + std::to_string(threads));
   }
-  StatusOr<std::shared_ptr<hal::Device>> device =
-      hal::CreateDevice(name, {.threads = static_cast<int>(threads)});
-  if (!device.ok()) return device.status().WithContext("--device=" + name);
-  return device;
+  return hal::CreateDevice(name, {.threads = static_cast<int>(threads)});
 }
 
 std::string ListDevices() {

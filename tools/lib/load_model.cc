@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include "base/file.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import.h"
+#include "third_party/onnx/onnx.pb.h"
 #include "tools/lib/paths.h"
 #include "vm/format/reader.h"
 
@@ -111,6 +113,23 @@ StatusOr<graph::Graph> ImportOnnx(const std::string& path, const std::vector<Nam
   StatusOr<graph::Graph> graph = onnx::ImportModel(UserPath(path), options);
   if (!graph.ok()) return Named(path, graph.status());
   return graph;
+}
+
+StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(UserPath(path)));
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(file.bytes().data(), static_cast<int>(file.bytes().size()))) {
+    return NotAModel(path, AsText(file.bytes()));
+  }
+  std::set<std::string> initializers;
+  for (const onnx::TensorProto& tensor : model.graph().initializer()) {
+    initializers.insert(tensor.name());
+  }
+  std::vector<std::string> names;
+  for (const onnx::ValueInfoProto& input : model.graph().input()) {
+    if (!initializers.contains(input.name())) names.push_back(input.name());
+  }
+  return names;
 }
 
 StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& options) {

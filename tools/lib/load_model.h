@@ -30,6 +30,9 @@ std::string DescribeContents(std::string_view contents);
 
 // Paths are as the user typed them (tools/lib/paths.h).
 StatusOr<graph::Graph> ImportOnnx(const std::string& path, const std::vector<NamedShape>& shapes);
+// Names of the inputs that are no initializers, in the model's order; the model need not be one that
+// can be imported.
+StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path);
 
 struct LoadOptions {
   std::vector<NamedShape> shapes;     // pins dims of an ONNX model's inputs

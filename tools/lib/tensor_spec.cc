@@ -128,7 +128,11 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec, RandomTensors& rando
     rest = spec.substr(equals + 1);
   }
   StatusOr<vm::Tensor> tensor = ReadUnnamed(rest, random);
-  if (!tensor.ok()) return tensor.status().WithContext("'" + std::string(spec.substr(0, 80)) + "'");
+  if (!tensor.ok()) {
+    // A list of values may be long.
+    const std::string shown(spec.size() > 200 ? std::string(spec.substr(0, 200)) + "…" : spec);
+    return tensor.status().WithContext("'" + shown + "'");
+  }
   result.tensor = *std::move(tensor);
   return result;
 }

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Compares vm-bench with ONNX Runtime in the same run. `./dev bench` calls it.
+
+usage: compare_ort.py [--rounds 5] [--threads 1,2] [--runs 20] [--seconds 5] [--shape NAME=1x3x8]...
+                      [--json FILE] MODEL.onnx...
+
+Engines take turns, round by round, each measurement in a process of its own; a row is the median over
+the rounds of each side's median, their ratio (above 1: Ember is slower), and the spread of the rounds
+((largest - smallest) / median), which shows other load on the machine. Ember runs a module compiled
+beforehand, in seconds that the "compile" column shows; ONNX Runtime reads the .onnx.
+
+Where things are (environment): EMBER_BIN, the folder of vm-compile and vm-bench (bazel-bin/tools);
+ORT_DIR, where `npm install --ignore-scripts onnxruntime-node@1.30.0` was run (~/.cache/ember/ort);
+ORT_BENCH, ort_bench.mjs (../shared/peers/ort_bench.mjs).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def setting(name, default):
+    return os.environ.get(name) or default
+
+
+BIN = setting("EMBER_BIN", os.path.join(ROOT, "bazel-bin/tools"))
+CACHE = setting("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+ORT_DIR = setting("ORT_DIR", os.path.join(CACHE, "ember/ort"))
+ORT_BENCH = setting("ORT_BENCH", os.path.join(ROOT, "../shared/peers/ort_bench.mjs"))
+
+
+def output_of(command, **kwargs):
+    done = subprocess.run(command, capture_output=True, text=True, **kwargs)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+        raise RuntimeError(lines[-1])
+    return done.stdout
+
+
+def measure_ember(module, threads, options):
+    command = [os.path.join(BIN, "vm-bench"), module, "-o", "json", f"--threads={threads}"]
+    command += [f"--runs={options.runs}", f"--seconds={options.seconds}", f"--warmup={options.warmup}"]
+    command += [f"--shape={shape}" for shape in options.shape]
+    return json.loads(output_of(command))[0]
+
+
+def measure_ort(model, threads, options):
+    command = ["node", ORT_BENCH, model, "--threads", str(threads), "--runs", str(options.runs)]
+    command += ["--seconds", str(options.seconds), "--warmup", str(options.warmup)]
+    for shape in options.shape:
+        command += ["--shape", shape]
+    return json.loads(output_of(command, env=dict(os.environ, ORT_DIR=ORT_DIR)))
+
+
+def spread(values):
+    return (max(values) - min(values)) / statistics.median(values)
+
+
+def summarize(name, threads, ours, theirs, compile_s):
+    mine = [m["median_ms"] for m in ours]
+    other = [m["median_ms"] for m in theirs]
+    median = lambda rows, key: statistics.median(row[key] for row in rows)
+    return {
+        "model": name,
+        "threads": threads,
+        "ember_ms": statistics.median(mine),
+        "ort_ms": statistics.median(other),
+        "ratio": statistics.median(mine) / statistics.median(other),
+        "ember_spread": spread(mine),
+        "ort_spread": spread(other),
+        "ember_first_ms": median(ours, "first_ms"),
+        "ort_first_ms": median(theirs, "first_ms"),
+        "ember_rss_mb": median(ours, "rss_mb"),
+        "ort_rss_mb": median(theirs, "rss_mb"),
+        "compile_s": compile_s,
+        "rounds": len(mine),
+        "tier_mix": ours[0]["tier_mix"],
+        "build": ours[0]["build"],
+    }
+
+
+HEAD = ("model", "threads", "Ember ms", "ORT ms", "ratio", "spread E / O", "first ms E / O",
+        "RSS MB E / O", "compile s", "tiers")
+
+
+def cells(row):
+    return (
+        row["model"],
+        str(row["threads"]),
+        f"{row['ember_ms']:.3f}",
+        f"{row['ort_ms']:.3f}",
+        f"{row['ratio']:.2f}x",
+        f"{row['ember_spread']:.0%} / {row['ort_spread']:.0%}",
+        f"{row['ember_first_ms']:.0f} / {row['ort_first_ms']:.0f}",
+        f"{row['ember_rss_mb']:.0f} / {row['ort_rss_mb']:.0f}",
+        f"{row['compile_s']:.1f}",
+        row["tier_mix"],
+    )
+
+
+def print_table(rows):
+    lines = [HEAD] + [cells(row) for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    text = lambda line: "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths)) + " |"
+    print(text(HEAD))
+    print("|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    for line in lines[1:]:
+        print(text(line))
+
+
+def compare(model, options, folder):
+    """Rows of one model, one per thread count."""
+    name = os.path.basename(model)
+    module = os.path.join(folder, name + ".vmfb")
+    start = time.monotonic()
+    command = [os.path.join(BIN, "vm-compile"), model, "-o", module]
+    output_of(command + [f"--shape={shape}" for shape in options.shape])
+    compile_s = time.monotonic() - start
+    rows = []
+    for threads in options.threads:
+        ours, theirs = [], []
+        for number in range(options.rounds):
+            ours.append(measure_ember(module, threads, options))
+            theirs.append(measure_ort(model, threads, options))
+            print(f"{name}, {threads} threads, round {number + 1}: "
+                  f"{ours[-1]['median_ms']:.3f} ms and {theirs[-1]['median_ms']:.3f} ms",
+                  file=sys.stderr)
+        rows.append(summarize(name, threads, ours, theirs, compile_s))
+    os.remove(module)
+    return rows
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--warmup", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--shape", action="append", default=[])
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    options.threads = [int(count) for count in options.threads.split(",")]
+    return options
+
+
+def main():
+    options = parse_arguments()
+    # As the user typed them: `./dev` changes folders.
+    folder = os.environ.get("BUILD_WORKING_DIRECTORY")
+    models = [os.path.join(folder, m) if folder else m for m in options.models]
+    rows, failed = [], False
+    with tempfile.TemporaryDirectory() as scratch:
+        for model in models:
+            try:
+                rows += compare(model, options, scratch)
+            except (RuntimeError, OSError) as error:
+                failed = True
+                print(f"compare_ort: {os.path.basename(model)}: {error}", file=sys.stderr)
+    if rows:
+        print_table(rows)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

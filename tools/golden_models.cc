@@ -1,0 +1,145 @@
+// golden_models: runs every model of a corpus on its recorded inputs and compares with its recorded
+// outputs. `./dev golden` calls it.
+#include <sys/stat.h>
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "tools/lib/child.h"
+#include "tools/lib/flags.h"
+#include "tools/lib/golden.h"
+#include "tools/lib/paths.h"
+#include "tools/lib/table.h"
+
+namespace ember::tools {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+  std::string corpus = "../shared/corpus", seeded, filter = "*", format = "md";
+  int64_t threads = 1, timeout = 300;
+};
+
+void Declare(Options& options, Flags& flags) {
+  flags.Add("corpus", &options.corpus, "DIR", "The folder with manifest.json.");
+  flags.Add("seeded", &options.seeded, "DIR",
+            "Where NAME.onnx of the light models with seeded weights lie (./dev golden makes them).");
+  flags.Add("filter", &options.filter, "TEXT", "Only models whose id contains it; * is all.");
+  flags.Add("threads", &options.threads, "N", "Threads that compute; 0: one per core.");
+  flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
+  flags.AddChoice("o", &options.format, {"md", "json", "csv"}, "How the table is printed.");
+  flags.Example("golden_models --corpus=../shared/corpus --seeded=/tmp/seeded");
+  flags.Example("golden_models --filter=squeezenet");
+}
+
+bool Exists(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0;
+}
+
+Tolerance ToleranceOf(const Json& item) {
+  const Json& tolerance = item.at("tolerance");
+  return {.rtol = tolerance.value("rtol", 0.0),
+          .atol = tolerance.value("atol", 0.0),
+          .integers_too = tolerance.contains("note")};
+}
+
+// The models of an item: the model file with the data sets that belong to it.
+std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
+                                const std::string& seeded) {
+  const std::string folder = corpus + "/" + item.at("path").get<std::string>();
+  const std::string name = folder.substr(folder.rfind('/') + 1);
+  GoldenCase plain{item.at("id"), folder + "/model.onnx", {}, ToleranceOf(item)};
+  GoldenCase with_weights{plain.name + " (seeded)", seeded + "/" + name + ".onnx", {},
+                          plain.tolerance};
+  for (const Json& set : item.at("sets")) {
+    const std::string dir = set.at("dir");
+    GoldenCase& owner = dir.starts_with("seeded/") ? with_weights : plain;
+    owner.data_sets.push_back(folder + "/" + dir);
+  }
+  std::vector<GoldenCase> cases;
+  if (!plain.data_sets.empty()) cases.push_back(plain);
+  if (!with_weights.data_sets.empty()) cases.push_back(with_weights);
+  return cases;
+}
+
+StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
+  const std::string corpus = UserPath(options.corpus);
+  EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(corpus + "/manifest.json"));
+  const Json manifest = Json::parse(text, nullptr, false);
+  if (manifest.is_discarded() || !manifest.contains("items")) {
+    return InvalidArgumentError(corpus + "/manifest.json: expected an object with 'items'");
+  }
+  std::vector<GoldenCase> cases;
+  for (const Json& item : manifest["items"]) {
+    const std::string path = item.value("path", "");
+    if (!path.starts_with("models/onnx/") && !path.starts_with("onnx-light/")) continue;
+    for (GoldenCase& found : CasesOf(item, corpus, UserPath(options.seeded))) {
+      if (options.filter != "*" && found.name.find(options.filter) == std::string::npos) continue;
+      cases.push_back(std::move(found));
+    }
+  }
+  return cases;
+}
+
+StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options) {
+  if (!Exists(golden.model)) return NotFoundError(golden.model + ": not there (see --seeded)");
+  const auto work = [&]() -> StatusOr<std::string> {
+    EMBER_ASSIGN_OR_RETURN(const GoldenResult result, RunGolden(golden, options.threads));
+    return result.Serialize();
+  };
+  EMBER_ASSIGN_OR_RETURN(const std::string text,
+                         RunInChild(work, static_cast<unsigned>(options.timeout)));
+  return GoldenResult::Parse(text);
+}
+
+Cell Scientific(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2e", value);
+  return std::isfinite(value) ? Cell(text) : Cell();
+}
+
+Status Run(const Options& options) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, ReadManifest(options));
+  EMBER_ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format));
+  Table table({"model", "status", "sets", "max abs", "max rel", "rtol", "atol", "ms", "note"});
+  size_t passed = 0;
+  for (const GoldenCase& golden : cases) {
+    const std::string sets = std::to_string(golden.data_sets.size());
+    const StatusOr<GoldenResult> result = RunCase(golden, options);
+    if (!result.ok()) {
+      table.AddRow({golden.name, "error", sets, Cell(), Cell(), Cell(golden.tolerance.rtol, 4),
+                    Scientific(golden.tolerance.atol), Cell(), result.status().message()});
+    } else {
+      passed += result->passed;
+      table.AddRow({golden.name, result->passed ? "ok" : "differs", sets,
+                    Scientific(result->max_absolute), Scientific(result->max_relative),
+                    Cell(golden.tolerance.rtol, 4), Scientific(golden.tolerance.atol),
+                    Cell(result->milliseconds, 2), result->note});
+    }
+    std::fprintf(stderr, "%s: %s\n", golden.name.c_str(),
+                 !result.ok()     ? std::string(result.status().message()).c_str()
+                 : result->passed ? "ok"
+                                  : "differs");
+  }
+  std::fputs(table.Print(format).c_str(), stdout);
+  if (format == TableFormat::kMarkdown) {
+    std::printf("%zu of %zu models match.\n", passed, cases.size());
+  }
+  return OkStatus();
+}
+
+}  // namespace
+}  // namespace ember::tools
+
+int main(int argc, char** argv) {
+  using namespace ember::tools;
+  Options options;
+  Flags flags("golden_models", "[flags]",
+              "Runs the models of a corpus on recorded inputs and compares with recorded outputs.");
+  Declare(options, flags);
+  return RunTool(argc, argv, flags, [&options] { return Run(options); });
+}

@@ -1,0 +1,75 @@
+#include "tools/lib/bind.h"
+
+#include "gtest/gtest.h"
+#include "vm/isa/text.h"
+
+namespace ember::tools {
+namespace {
+
+class BindTest : public ::testing::Test {
+ protected:
+  BindTest() {
+    StatusOr<vm::ModuleDefinition> definition = vm::ParseModule(R"(
+module "by hand" from "bind_test"
+
+dispatch @copy<N>(%x: f32[N, 4], %m: i64[N]) -> (%y: f32[N, 4]) {
+  %y[i, j] = %x[i, j]
+}
+
+program main<N>(x: f32[N, 4], mask: i64[N]) -> (y: f32[N, 4]) {
+  i0 = input_dim x, 0
+  i1 = integer 16
+  i2 = mul i0, i1
+  i3 = integer 4
+  b0 = input x
+  b1 = input mask
+  b2 = allocate i2
+  dispatch @copy(i0; b0, b1 -> b2)
+  result y = b2 [i0, i3]
+  return
+}
+)");
+    EXPECT_TRUE(definition.ok()) << definition.status().ToString();
+    StatusOr<std::shared_ptr<const vm::Module>> module =
+        vm::Module::FromDefinition(*std::move(definition));
+    EXPECT_TRUE(module.ok()) << module.status().ToString();
+    module_ = *module;
+  }
+
+  std::string Types(const std::vector<std::string>& specs, const std::vector<std::string>& shapes) {
+    std::vector<NamedShape> parsed;
+    for (const std::string& shape : shapes) parsed.push_back(*ParseShapeSpec(shape));
+    RandomTensors random(1);
+    const StatusOr<std::vector<vm::Tensor>> inputs = BindInputs(*module_, specs, parsed, random);
+    if (!inputs.ok()) return std::string(inputs.status().message());
+    return (*inputs)[0].TypeText() + " " + (*inputs)[1].TypeText();
+  }
+
+  std::shared_ptr<const vm::Module> module_;
+};
+
+TEST_F(BindTest, OpenDimsComeFromShapesThenOtherInputsThenAreOne) {
+  EXPECT_EQ(Types({}, {}), "1x4xf32 1xi64");
+  EXPECT_EQ(Types({}, {"x=3x4"}), "3x4xf32 3xi64");
+  EXPECT_EQ(Types({}, {"mask=5"}), "5x4xf32 5xi64");
+  EXPECT_EQ(Types({"mask=2xi64=1"}, {}), "2x4xf32 2xi64");
+}
+
+TEST_F(BindTest, NamesAndOrder) {
+  EXPECT_EQ(Types({"mask=2xi64=1", "2x4xf32=1"}, {}), "2x4xf32 2xi64");
+  EXPECT_EQ(Types({"2x4xf32=1", "2xi64=1"}, {}), "2x4xf32 2xi64");
+  // Types are the session's to check: it knows what the program needs.
+  EXPECT_EQ(Types({"7xf64=1"}, {}), "7xf64 7xi64");
+}
+
+TEST_F(BindTest, ErrorsListWhatThereIs) {
+  const std::string there = "the module has x: Nx4xf32, mask: Nxi64";
+  EXPECT_EQ(Types({"z=1xf32=1"}, {}), "no input 'z'; " + there);
+  EXPECT_EQ(Types({"x=1x4xf32=1", "x=1x4xf32=1"}, {}), "input 'x' is given twice; " + there);
+  EXPECT_EQ(Types({"1x4xf32", "1xi64", "1xi64"}, {}), "more than 2 inputs; " + there);
+  EXPECT_EQ(Types({}, {"x=3x5"}),
+            "shape of input 'x': expected one like Nx4xf32, found another in --shape");
+}
+
+}  // namespace
+}  // namespace ember::tools

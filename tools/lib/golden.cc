@@ -1,0 +1,168 @@
+#include "tools/lib/golden.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <sstream>
+
+#include "tools/lib/device.h"
+#include "tools/lib/load_model.h"
+#include "tools/lib/statistics.h"
+#include "tools/lib/tensor_spec.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tools {
+namespace {
+
+struct DataSet {
+  std::vector<vm::Tensor> inputs, outputs;
+};
+
+// prefix + "0.pb" and so on, until there is none.
+StatusOr<std::vector<vm::Tensor>> ReadTensors(const std::string& prefix) {
+  std::vector<vm::Tensor> tensors;
+  while (true) {
+    const std::string path = prefix + std::to_string(tensors.size()) + ".pb";
+    struct stat info {};
+    if (stat(path.c_str(), &info) != 0) return tensors;
+    EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, ReadTensorFile(path));
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+StatusOr<DataSet> ReadDataSet(const std::string& folder) {
+  DataSet set;
+  EMBER_ASSIGN_OR_RETURN(set.inputs, ReadTensors(folder + "/input_"));
+  EMBER_ASSIGN_OR_RETURN(set.outputs, ReadTensors(folder + "/output_"));
+  if (set.outputs.empty()) return NotFoundError(folder + ": expected output_0.pb, found none");
+  return set;
+}
+
+class GoldenRunner {
+ public:
+  GoldenRunner(const GoldenCase& golden, int64_t threads) : golden_(golden), threads_(threads) {}
+
+  StatusOr<GoldenResult> Run() {
+    for (const std::string& folder : golden_.data_sets) {
+      EMBER_ASSIGN_OR_RETURN(const DataSet set, ReadDataSet(folder));
+      EMBER_RETURN_IF_ERROR(RunSet(set, folder.substr(folder.rfind('/') + 1)));
+    }
+    return result_;
+  }
+
+ private:
+  Status Open(const std::vector<NamedShape>& shapes) {
+    EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
+                           LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
+    EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, OpenDevice("cpu", threads_));
+    EMBER_ASSIGN_OR_RETURN(
+        session_,
+        vm::Session::Create(model.module, {.device = std::move(device), .tiering = nullptr}));
+    return OkStatus();
+  }
+
+  // Input names are not known before a model is open; data sets are in the order of inputs, so that
+  // the graph tells them.
+  Status OpenPinned(const DataSet& set) {
+    EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names, OnnxInputNames(golden_.model));
+    std::vector<NamedShape> shapes;
+    for (size_t i = 0; i < names.size() && i < set.inputs.size(); ++i) {
+      shapes.push_back({names[i], {set.inputs[i].dims.begin(), set.inputs[i].dims.end()}});
+    }
+    return Open(shapes);
+  }
+
+  Status RunSet(const DataSet& set, const std::string& name) {
+    if (session_ == nullptr || pinned_) {
+      Status status = pinned_ ? OpenPinned(set) : Open({});
+      if (!status.ok() && !pinned_) {
+        // The first error says why shapes cannot stay open; the second, if any, why even this fails.
+        const Status open_error = status;
+        status = OpenPinned(set);
+        if (status.ok()) {
+          pinned_ = true;
+          result_.note = "shapes pinned";
+        } else {
+          status = open_error;
+        }
+      }
+      EMBER_RETURN_IF_ERROR(status);
+    }
+    std::vector<vm::Tensor> results;
+    EMBER_RETURN_IF_ERROR(session_->Run(set.inputs, &results).WithContext(name));
+    Check(set, name, results);
+    if (result_.milliseconds == 0) EMBER_RETURN_IF_ERROR(Time(set));
+    return OkStatus();
+  }
+
+  void Check(const DataSet& set, const std::string& name, const std::vector<vm::Tensor>& results) {
+    if (results.size() != set.outputs.size()) {
+      Fail(name + ": got " + std::to_string(results.size()) + " results, want " +
+           std::to_string(set.outputs.size()));
+      return;
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Comparison comparison = Compare(results[i], set.outputs[i], golden_.tolerance);
+      result_.max_absolute = std::max(result_.max_absolute, comparison.max_absolute);
+      result_.max_relative = std::max(result_.max_relative, comparison.max_relative);
+      if (!comparison.equal) {
+        Fail(name + ", result '" + session_->module().results()[i].name + "' " +
+             comparison.message);
+      }
+    }
+  }
+
+  void Fail(std::string note) {
+    if (result_.passed) result_.note = std::move(note);
+    result_.passed = false;
+  }
+
+  Status Time(const DataSet& set) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<double> times;
+    const Clock::time_point stop = Clock::now() + std::chrono::seconds(1);
+    std::vector<vm::Tensor> results;
+    while (times.size() < 3 || (times.size() < 30 && Clock::now() < stop)) {
+      const Clock::time_point start = Clock::now();
+      EMBER_RETURN_IF_ERROR(session_->Run(set.inputs, &results));
+      times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    }
+    result_.milliseconds = Quantiles(std::move(times)).At(0.5);
+    return OkStatus();
+  }
+
+  const GoldenCase& golden_;
+  int64_t threads_;
+  bool pinned_ = false;
+  std::unique_ptr<vm::Session> session_;
+  GoldenResult result_;
+};
+
+}  // namespace
+
+std::string GoldenResult::Serialize() const {
+  std::ostringstream text;
+  text.precision(9);
+  // Infinity is not read back by a stream.
+  text << passed << ' ' << std::min(max_absolute, 1e300) << ' ' << std::min(max_relative, 1e300)
+       << ' ' << milliseconds << ' ' << note;
+  return text.str();
+}
+
+StatusOr<GoldenResult> GoldenResult::Parse(const std::string& text) {
+  GoldenResult result;
+  std::istringstream fields(text);
+  fields >> result.passed >> result.max_absolute >> result.max_relative >> result.milliseconds;
+  if (!fields) return InternalError("unexpected answer '" + text + "'");
+  fields >> std::ws;
+  std::getline(fields, result.note);
+  return result;
+}
+
+StatusOr<GoldenResult> RunGolden(const GoldenCase& golden, int64_t threads) {
+  return GoldenRunner(golden, threads).Run();
+}
+
+}  // namespace ember::tools
