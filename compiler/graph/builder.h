@@ -5,12 +5,17 @@
 //   GraphBuilder b("mlp");
 //   Value* x = b.Input("x", {DType::kF32, {Dim::Symbol("N"), 4}});
 //   b.SetOrigin("Gemm_0 (Gemm)");
-//   Value* y = b.Relu(b.Add(b.MatMul(x, w), bias));
+//   Value* y = b.Maximum(b.Add(b.MatMul(x, w), bias), b.Scalar(0, DType::kF32));
 //   b.Output("y", y);
 //   StatusOr<Graph> graph = b.Finish();
 //
+// Operations that compute nothing (a reshape to the same shape, a cast to the same type, a concat of
+// one …) are not made, the operand is returned; small operations on constants are evaluated at once.
+// Axes may be negative: they count from the end.
+//
 // Errors are sticky: after the first one every call returns null and does nothing; Finish (or
-// status()) reports it. So call sites need no checks. Not thread-safe.
+// status()) reports it. So call sites need no checks, and a null operand is only an error of its own
+// where nothing failed before. Not thread-safe.
 #ifndef EMBER_COMPILER_GRAPH_BUILDER_H_
 #define EMBER_COMPILER_GRAPH_BUILDER_H_
 
@@ -18,11 +23,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "compiler/graph/graph.h"
+#include "compiler/graph/integer_contents.h"
 #include "compiler/graph/operators.h"
+#include "tensor/instructions.h"
 
 namespace ember::graph {
 
@@ -38,7 +44,8 @@ class GraphBuilder {
   void Fail(Status status);  // keeps the first
   StatusOr<Graph> Finish();
 
-  // Any operator, by name.
+  // Any operator, by name; its first result. An unknown name is an error. Contractions of f16 and
+  // bf16 come back in the operands' type (the operator gives f32).
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
 
@@ -69,6 +76,7 @@ class GraphBuilder {
   Value* Squeeze(Value* a, std::span<const int64_t> axes);
   Value* Unsqueeze(Value* a, std::span<const int64_t> axes);
   Value* Slice(Value* a, const Shape& starts, std::vector<int64_t> steps, const Shape& sizes);
+  // value: a scalar for mode "constant", else null.
   Value* Pad(Value* a, const Shape& low, const Shape& high, std::string_view mode, Value* value);
   Value* Concat(std::vector<Value*> values, int axis);
   Value* Gather(Value* data, Value* indices, int axis);
@@ -77,22 +85,32 @@ class GraphBuilder {
   Value* Reduce(Value* a, std::string_view combiner, std::vector<int64_t> axes, bool keep);
   Value* Contract(Value* a, Value* b, std::string_view spec);
   Value* MatMul(Value* a, Value* b);  // numpy.matmul, with broadcasting of batch dims
+  // f16 and bf16 are computed in f32.
   Value* Softmax(Value* a, int axis);
+  // Integers divide toward zero. f16 and bf16 are summed in f32.
   Value* Mean(Value* a, std::vector<int64_t> axes, bool keep);
 
   // Integer contents of a value where they are known as expressions (constants, shape_value and
-  // arithmetic, slicing, gathering, concatenation … of them), row-major; nullopt if unknown or more
-  // than a few hundred elements. This is how Reshape's target shape and the like are read.
-  std::optional<std::vector<Dim>> IntegerContents(Value* value);
-  // Contents of a constant (after folding of small constant expressions), as doubles; nullopt if
-  // not constant.
-  std::optional<std::vector<double>> ConstantContents(Value* value);
+  // arithmetic, slicing, gathering, concatenation … of them: integer_contents.h), row-major; nullopt
+  // if unknown or more than a few hundred elements. This is how Reshape's target shape and the like
+  // are read.
+  std::optional<std::vector<Dim>> IntegerContents(Value* value) const;
+  // Contents of a constant (or of operations on small constants), as doubles; nullopt if not
+  // constant. 64-bit integers beyond 2^53 round.
+  std::optional<std::vector<double>> ConstantContents(Value* value) const;
 
  private:
+  // True if nothing failed and no operand is null.
+  bool Ready(std::span<Value* const> operands);
+  Value* Add(const OperatorRecord& record, std::vector<Value*> operands, Attributes attributes);
+  // The axis counted from the start; fails if it is not one.
+  int64_t Axis(int64_t axis, int rank);
+  std::vector<int64_t> Axes(std::span<const int64_t> axes, int rank);
+
   Graph graph_;
   Status status_;
   std::string origin_;
-  std::unordered_map<const Value*, std::optional<std::vector<Dim>>> contents_;
+  graph::IntegerContents contents_;
 };
 
 }  // namespace ember::graph

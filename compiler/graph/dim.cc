@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
+#include "base/hash.h"
 #include "compiler/graph/dim_terms.h"
 
 namespace ember::graph {
@@ -29,6 +30,12 @@ std::string Identifier(std::string_view name) {
       const auto byte = static_cast<unsigned char>(c);
       result += {'_', kHex[byte >> 4], kHex[byte & 15]};
     }
+  }
+  // The text form of dispatches reads these as numbers.
+  if (result == "true" || result == "false" || result == "inf" || result == "nan") result += '_';
+  constexpr size_t kLongest = 100;
+  if (result.size() > kLongest) {
+    result = result.substr(0, kLongest - 20) + "_" + std::to_string(HashString(result));
   }
   return result.empty() ? "_" : result;
 }

@@ -1,0 +1,64 @@
+// GraphBuilder's contractions: MatMul written as a contract.
+#include <algorithm>
+
+#include "compiler/graph/builder.h"
+#include "compiler/graph/contract_spec.h"
+
+namespace ember::graph {
+namespace {
+
+// Labels of one operand, and the shape it must have for them.
+struct LabelledOperand {
+  std::string labels;
+  Shape shape;
+};
+
+}  // namespace
+
+Value* GraphBuilder::Contract(Value* a, Value* b, std::string_view spec) {
+  return Apply("contract", {a, b}, {{"spec", std::string(spec)}});
+}
+
+Value* GraphBuilder::MatMul(Value* a, Value* b) {
+  Value* const operands[] = {a, b};
+  if (!Ready(operands)) return nullptr;
+  if (a->rank() == 0 || b->rank() == 0) {
+    Fail(InvalidArgumentError((origin_.empty() ? "" : "'" + origin_ + "': ") +
+                              "matmul: expected ranks of at least 1, found " +
+                              ToString(a->type()) + " and " + ToString(b->type())));
+    return nullptr;
+  }
+  const int batch_a = std::max(a->rank() - 2, 0), batch_b = std::max(b->rank() - 2, 0);
+  const int batch = std::max(batch_a, batch_b);
+  LabelledOperand left, right;
+  std::string result;
+  for (int i = 0; i < batch; ++i) {
+    const int at_a = i - (batch - batch_a), at_b = i - (batch - batch_b);
+    const Dim one = 1;
+    const Dim& dim_a = at_a < 0 ? one : a->shape()[static_cast<size_t>(at_a)];
+    const Dim& dim_b = at_b < 0 ? one : b->shape()[static_cast<size_t>(at_b)];
+    const auto label = static_cast<char>('A' + i);
+    // A dim that broadcasts is left out of its operand.
+    const bool in_a = at_a >= 0 && !(dim_a == one && at_b >= 0 && dim_b != one);
+    const bool in_b = at_b >= 0 && !(dim_b == one && in_a);
+    if (in_a) {
+      left.labels += label;
+      left.shape.push_back(dim_a);
+    }
+    if (in_b) {
+      right.labels += label;
+      right.shape.push_back(dim_b);
+    }
+    result += label;
+  }
+  left.shape.insert(left.shape.end(), a->shape().begin() + batch_a, a->shape().end());
+  right.shape.insert(right.shape.end(), b->shape().begin() + batch_b, b->shape().end());
+  left.labels += a->rank() == 1 ? "k" : "ik";
+  right.labels += b->rank() == 1 ? "k" : "kj";
+  if (a->rank() > 1) result += 'i';
+  if (b->rank() > 1) result += 'j';
+  const ContractSpec spec{left.labels, right.labels, result};
+  return Contract(Reshape(a, left.shape), Reshape(b, right.shape), spec.ToString());
+}
+
+}  // namespace ember::graph

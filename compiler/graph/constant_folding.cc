@@ -1,0 +1,66 @@
+#include "compiler/graph/constant_folding.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/graph/operation_dispatch.h"
+#include "compiler/graph/operators.h"
+#include "tensor/evaluator.h"
+
+namespace ember::graph {
+namespace {
+
+constexpr int64_t kMaximumElements = 4096;
+// A result may be so large whatever the operands; else a broadcast would be written out in full.
+constexpr int64_t kFreeElements = 64;
+
+std::optional<int64_t> SmallCount(const Shape& shape) {
+  const auto count = ElementCount(shape).AsConstant();
+  return count && *count <= kMaximumElements ? count : std::nullopt;
+}
+
+bool HasSymbols(const Operation& operation) {
+  for (const auto& [name, attribute] : operation.attributes().entries()) {
+    const auto* shape = std::get_if<Shape>(&attribute);
+    if (shape != nullptr && !IsConstant(*shape)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const ConstantData* ConstantDataOf(const Value* value) {
+  const Operation* producer = value->producer();
+  if (producer == nullptr || producer->name() != "constant") return nullptr;
+  return &producer->attributes().Get<ConstantData>("value");
+}
+
+std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
+  const Definition& definition = operation.record().definition;
+  if (definition.element == nullptr && definition.stages == nullptr) return std::nullopt;
+  if (operation.results().size() != 1 || HasSymbols(operation)) return std::nullopt;
+  int64_t operand_elements = 0;
+  std::vector<void*> buffers;
+  for (const Value* operand : operation.operands()) {
+    const ConstantData* data = ConstantDataOf(operand);
+    const auto count = SmallCount(operand->shape());
+    if (data == nullptr || !count) return std::nullopt;
+    operand_elements += *count;
+    buffers.push_back(const_cast<uint8_t*>(data->bytes.data()));  // inputs are only read
+  }
+  const TensorType& type = operation.result()->type();
+  const auto count = SmallCount(type.shape);
+  if (!count || operand_elements > kMaximumElements ||
+      *count > std::max(kFreeElements, 2 * operand_elements)) {
+    return std::nullopt;
+  }
+  const StatusOr<tensor::Dispatch> dispatch = DispatchOf(operation);
+  if (!dispatch.ok() || !dispatch->parameters.empty()) return std::nullopt;
+  const std::vector<uint8_t> zeros(static_cast<size_t>(*count * DTypeByteSize(type.dtype)));
+  const ConstantData result = ConstantData::Copy(zeros);
+  buffers.push_back(const_cast<uint8_t*>(result.bytes.data()));  // not shared yet
+  if (!tensor::Evaluate(*dispatch, {}, buffers, {}).ok()) return std::nullopt;
+  return result;
+}
+
+}  // namespace ember::graph

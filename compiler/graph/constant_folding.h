@@ -1,0 +1,21 @@
+// Evaluates one operation on small constants, with the scalar evaluator: for shape arithmetic and
+// the like while a graph is being built. The fold-constants pass does the large ones.
+#ifndef EMBER_COMPILER_GRAPH_CONSTANT_FOLDING_H_
+#define EMBER_COMPILER_GRAPH_CONSTANT_FOLDING_H_
+
+#include <optional>
+
+#include "compiler/graph/graph.h"
+
+namespace ember::graph {
+
+// The only result's bytes; nullopt if the operation is no small function of constants (at most 4096
+// elements, and a result not much larger than the operands), or if it fails (an index out of range).
+std::optional<ConstantData> FoldSmallConstant(const Operation& operation);
+
+// The data if the value is a constant, else null.
+const ConstantData* ConstantDataOf(const Value* value);
+
+}  // namespace ember::graph
+
+#endif  // EMBER_COMPILER_GRAPH_CONSTANT_FOLDING_H_
