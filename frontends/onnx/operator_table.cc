@@ -8,9 +8,20 @@ namespace ember::onnx {
 namespace {
 
 constexpr std::span<const OperatorRow> (*kFamilies[])() = {
-    ActivationOperators, ContractionOperators, ConvolutionOperators,   ElementwiseOperators,
-    IndexingOperators,    MovementOperators,    NormalizationOperators, PoolingOperators,
-    QuantizationOperators, ReductionOperators,  ResizeOperators,        ShapeOperators,
+    ActivationOperators,
+    AttentionOperators,
+    ContractionOperators,
+    ConvolutionOperators,
+    ElementwiseOperators,
+    IndexingOperators,
+    LossOperators,
+    MovementOperators,
+    NormalizationOperators,
+    PoolingOperators,
+    QuantizationOperators,
+    ReductionOperators,
+    ResizeOperators,
+    ShapeOperators,
 };
 
 using Key = std::pair<std::string_view, std::string_view>;

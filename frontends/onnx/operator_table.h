@@ -30,10 +30,12 @@ std::span<const OperatorRow> OperatorTable();
 
 // The families; each lies in the file of its name.
 std::span<const OperatorRow> ActivationOperators();
+std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> ContractionOperators();
 std::span<const OperatorRow> ConvolutionOperators();
 std::span<const OperatorRow> ElementwiseOperators();
 std::span<const OperatorRow> IndexingOperators();
+std::span<const OperatorRow> LossOperators();
 std::span<const OperatorRow> MovementOperators();
 std::span<const OperatorRow> NormalizationOperators();
 std::span<const OperatorRow> PoolingOperators();

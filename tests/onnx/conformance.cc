@@ -1,0 +1,155 @@
+// conformance: runs ONNX backend-test folders.
+//
+//   bazel run //tests/onnx:conformance -- --suite $PWD/../shared/corpus/onnx-conformance
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "tests/onnx/run_case.h"
+#include "tests/onnx/suite.h"
+#include "tools/lib/device.h"
+#include "tools/lib/flags.h"
+#include "tools/lib/json.h"
+#include "tools/lib/paths.h"
+
+namespace ember::tests {
+namespace {
+
+struct Options {
+  std::string suite, filter, json, manifest;
+  std::string tier = "auto";
+  RunOptions run;
+  int64_t timeout = 60;
+  bool quiet = false;
+};
+
+void Declare(Options& options, tools::Flags& flags) {
+  flags.Add("suite", &options.suite, "DIR", "The folder of test cases (model.onnx and data sets).");
+  flags.Add("filter", &options.filter, "GLOB", "Only cases whose path below the suite matches.");
+  flags.Add("tier", &options.tier, "TIER", "0 or auto.");
+  flags.Add("device", &options.run.device, "NAME", "The device to run on.");
+  flags.Add("threads", &options.run.threads, "N", "Threads that compute; 0: one per core.");
+  flags.Add("timeout", &options.timeout, "S", "Seconds for one case; 0: no limit.");
+  flags.Add("json", &options.json, "FILE", "Write one record per case.");
+  flags.Add("manifest", &options.manifest, "FILE",
+            "Tolerances per case; default: manifest.json in the suite or beside it.");
+  flags.Add("quiet", &options.quiet, "Only the summary.");
+  flags.Example("conformance --suite ../shared/corpus/onnx-conformance --filter 'node/test_conv*'");
+}
+
+struct Report {
+  std::vector<std::pair<TestCase, CaseResult>> results;
+
+  int Count(bool passed) const {
+    return static_cast<int>(std::count_if(results.begin(), results.end(), [&](const auto& entry) {
+      return entry.second.passed() == passed;
+    }));
+  }
+};
+
+// Failures by reason, most frequent first, each with a few cases.
+void PrintSummary(const Report& report) {
+  std::map<std::string, std::vector<std::string>> reasons;
+  std::map<std::string, int> operators;
+  for (const auto& [test_case, result] : report.results) {
+    if (result.passed()) continue;
+    const std::string reason = ReasonOf(result);
+    reasons[std::string(StageName(result.stage)) + ": " + reason].push_back(test_case.name);
+    if (result.stage != Stage::kUnsupported) continue;
+    for (size_t start = 0; start < reason.size();) {
+      const size_t end = std::min(reason.find(", ", start), reason.size());
+      ++operators[reason.substr(start, end - start)];
+      start = end + 2;
+    }
+  }
+  std::vector<std::pair<std::string, std::vector<std::string>>> sorted(reasons.begin(),
+                                                                       reasons.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second.size() > b.second.size();
+  });
+  if (!sorted.empty()) std::printf("\nFailures by reason:\n");
+  for (const auto& [reason, names] : sorted) {
+    std::printf("%5zu  %s\n", names.size(), reason.c_str());
+    std::string examples;
+    for (size_t i = 0; i < std::min<size_t>(names.size(), 3); ++i) {
+      examples += (i > 0 ? ", " : "") + names[i];
+    }
+    std::printf("         %s%s\n", examples.c_str(), names.size() > 3 ? ", …" : "");
+  }
+  std::vector<std::pair<std::string, int>> missing(operators.begin(), operators.end());
+  std::stable_sort(missing.begin(), missing.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (!missing.empty()) std::printf("\nMissing operators (cases):\n ");
+  for (const auto& [name, count] : missing) std::printf(" %s %d", name.c_str(), count);
+  std::printf("\n");
+}
+
+Status WriteJson(const Report& report, const std::string& path) {
+  std::string text = "[\n";
+  for (size_t i = 0; i < report.results.size(); ++i) {
+    const auto& [test_case, result] = report.results[i];
+    text += "  {\"case\": " + tools::JsonString(test_case.name) +
+            ", \"result\": " + (result.passed() ? "\"passed\"" : "\"failed\"") +
+            ", \"stage\": " + tools::JsonString(StageName(result.stage)) +
+            ", \"message\": " + tools::JsonString(result.message) + "}" +
+            (i + 1 < report.results.size() ? ",\n" : "\n");
+  }
+  return WriteFileAtomically(path, text + "]\n");
+}
+
+std::string FindManifest(const Options& options) {
+  if (!options.manifest.empty()) return tools::UserPath(options.manifest);
+  const std::filesystem::path suite = tools::UserPath(options.suite);
+  for (const std::filesystem::path& folder : {suite, suite / ".."}) {
+    if (std::filesystem::exists(folder / "manifest.json")) return folder / "manifest.json";
+  }
+  return "";
+}
+
+Status Run(const Options& options, bool& all_passed) {
+  if (options.suite.empty()) return InvalidArgumentError("--suite: expected a folder");
+  EMBER_RETURN_IF_ERROR(tools::CheckTier(options.tier));
+  EMBER_ASSIGN_OR_RETURN(std::vector<TestCase> cases,
+                         FindCases(tools::UserPath(options.suite), options.filter));
+  if (cases.empty()) {
+    return NotFoundError("suite '" + options.suite + "': no case matches '" + options.filter + "'");
+  }
+  const std::string manifest = FindManifest(options);
+  if (!manifest.empty()) EMBER_RETURN_IF_ERROR(ApplyManifest(manifest, cases));
+  Report report;
+  for (const TestCase& test_case : cases) {
+    CaseResult result =
+        RunCaseInChild(test_case, options.run, static_cast<unsigned>(options.timeout));
+    if (!result.passed() && !options.quiet) {
+      std::printf("FAILED %s [%s] %s\n", test_case.name.c_str(),
+                  std::string(StageName(result.stage)).c_str(), result.message.c_str());
+    }
+    report.results.emplace_back(test_case, std::move(result));
+  }
+  PrintSummary(report);
+  if (!options.json.empty()) {
+    EMBER_RETURN_IF_ERROR(WriteJson(report, tools::UserPath(options.json)));
+  }
+  all_passed = report.Count(false) == 0;
+  // Nothing is ever skipped: what is not supported has failed.
+  std::printf("%d passed, %d failed, 0 skipped\n", report.Count(true), report.Count(false));
+  return OkStatus();
+}
+
+}  // namespace
+}  // namespace ember::tests
+
+int main(int argc, char** argv) {
+  ember::tests::Options options;
+  ember::tools::Flags flags("conformance", "--suite DIR [flags]",
+                            "Runs ONNX backend tests and says what fails and why.");
+  ember::tests::Declare(options, flags);
+  bool all_passed = true;
+  const int code = ember::tools::RunTool(
+      argc, argv, flags, [&] { return ember::tests::Run(options, all_passed); });
+  return code == 0 && !all_passed ? 1 : code;
+}

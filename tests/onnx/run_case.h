@@ -1,0 +1,42 @@
+// One backend test: import, compile, run every data set, compare.
+#ifndef EMBER_TESTS_ONNX_RUN_CASE_H_
+#define EMBER_TESTS_ONNX_RUN_CASE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "tests/onnx/suite.h"
+
+namespace ember::tests {
+
+struct RunOptions {
+  std::string device = "cpu";
+  int64_t threads = 1;
+};
+
+// Where a case stopped.
+enum class Stage : uint8_t { kPassed, kUnsupported, kImport, kCompile, kData, kRun, kMismatch, kCrash };
+
+std::string_view StageName(Stage stage);
+
+struct CaseResult {
+  Stage stage = Stage::kPassed;
+  std::string message;  // one line; empty if passed
+
+  bool passed() const { return stage == Stage::kPassed; }
+};
+
+CaseResult RunCase(const TestCase& test_case, const RunOptions& options);
+
+// In a child process: a crash or a hang is the result of this case only.
+CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
+                          unsigned timeout_seconds);
+
+// What the result has in common with others: the missing operators, or the message without the
+// parts that differ from case to case (names in quotes, numbers).
+std::string ReasonOf(const CaseResult& result);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_ONNX_RUN_CASE_H_
