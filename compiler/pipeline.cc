@@ -42,7 +42,10 @@ Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
   const auto dumps = [&](std::string_view name) {
     return options.dump && (options.dump_after == "all" || options.dump_after == name);
   };
-  std::string before = options.dump && !options.dump_after.empty() ? Print(graph) : std::string();
+  // Dumps are for reading: large constants by hash only.
+  const auto text_of = [](const graph::Graph& g) { return Print(g, {.elide_constants = true}); };
+  std::string before =
+      options.dump && !options.dump_after.empty() ? text_of(graph) : std::string();
   if (dumps("import")) options.dump("import", 0, before);
   int number = 0;
   for (const Pass& pass : kPipeline) {
@@ -60,7 +63,7 @@ Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
     }
     if (options.timing) options.timing(pass.name, milliseconds);
     if (options.dump && !options.dump_after.empty()) {
-      std::string after = Print(graph);
+      std::string after = text_of(graph);
       if (dumps(pass.name)) options.dump(pass.name, number, after == before ? "(unchanged)" : after);
       before = std::move(after);
     }

@@ -20,6 +20,11 @@ using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
 
+// Dims [from_begin, from_end) of one shape hold the same elements as [to_begin, to_end) of another.
+struct Run {
+  size_t from_begin, from_end, to_begin, to_end;
+};
+
 // A rewrite adds operations before the one it replaces and returns the new value of its result, or
 // null where it does not apply.
 class Rewriter {
@@ -289,9 +294,28 @@ class Rewriter {
     std::vector<Run> runs = MatchRuns(from, to);
     if (runs.empty()) return nullptr;
     const Shape source_shape = Permute(from, Inverse(permutation));
+    bool in_order = true;
     for (const Run& run : runs) {
       if (!LiesTogether(run, from, source_shape, permutation)) return nullptr;
+      in_order &= IsInOrder(run, from, permutation);
     }
+    // Runs whose dims are neighbours in x but in another order (a channel shuffle) are ordered by a
+    // transpose of x first; the rest of the permutation then moves past the reshape.
+    if (!in_order) {
+      const Permutation inner = OrderRuns(runs, permutation);
+      const Permutation rest = Compose(Inverse(inner), permutation);
+      if (IsIdentity(rest)) return nullptr;  // nothing of it can move
+      EMBER_ASSIGN_OR_RETURN(Value * ordered, Transpose(Source(operation), inner));
+      return SinkThroughReshape(operation, ordered, rest, runs);
+    }
+    return SinkThroughReshape(operation, Source(operation), permutation, runs);
+  }
+
+  StatusOr<Value*> SinkThroughReshape(const Operation& operation, Value* source,
+                                      const Permutation& permutation,
+                                      const std::vector<Run>& runs) {
+    const Shape& from = operation.operand(0)->shape();
+    const Shape& to = operation.result()->shape();
     // Runs in x's order.
     std::vector<size_t> order(runs.size());
     for (size_t r = 0; r < order.size(); ++r) order[r] = r;
@@ -316,14 +340,9 @@ class Rewriter {
       }
     }
     EMBER_ASSIGN_OR_RETURN(Value * reshaped,
-                           Make("reshape", {Source(operation)}, {{"shape", shape}}));
+                           Make("reshape", {source}, {{"shape", shape}}));
     return Transpose(reshaped, result_permutation);
   }
-
-  // Dims [from_begin, from_end) of one shape hold the same elements as [to_begin, to_end) of another.
-  struct Run {
-    size_t from_begin, from_end, to_begin, to_end;
-  };
 
   // The finest common runs of two shapes with one element count; empty where symbolic dims hide them.
   static std::vector<Run> MatchRuns(const Shape& from, const Shape& to) {
@@ -359,22 +378,47 @@ class Rewriter {
     return runs;
   }
 
-  // True if the run's dims are neighbours in the transpose's operand, in order, up to unit dims.
+  // True if the run's dims are neighbours in the transpose's operand, up to unit dims.
   static bool LiesTogether(const Run& run, const Shape& from, const Shape& source_shape,
                            const Permutation& permutation) {
-    int64_t last = -1;
+    int64_t first = -1, last = -1, count = 0;
     for (size_t d = run.from_begin; d < run.from_end; ++d) {
       if (from[d] == Dim(1)) continue;
       const int64_t source = permutation[d];
-      if (last >= 0) {
-        if (source < last) return false;
-        for (int64_t between = last + 1; between < source; ++between) {
-          if (source_shape[between] != Dim(1)) return false;
-        }
-      }
-      last = source;
+      first = count == 0 ? source : std::min(first, source);
+      last = std::max(last, source);
+      ++count;
+    }
+    int64_t between = 0;
+    for (int64_t source = first; count > 0 && source <= last; ++source) {
+      between += source_shape[source] != Dim(1);
+    }
+    return between == count;
+  }
+
+  static bool IsInOrder(const Run& run, const Shape& from, const Permutation& permutation) {
+    int64_t last = -1;
+    for (size_t d = run.from_begin; d < run.from_end; ++d) {
+      if (from[d] == Dim(1)) continue;
+      if (permutation[d] < last) return false;
+      last = permutation[d];
     }
     return true;
+  }
+
+  // The permutation of the transpose's operand that puts the dims of each run into the run's order
+  // and leaves the runs where they are.
+  static Permutation OrderRuns(const std::vector<Run>& runs, const Permutation& permutation) {
+    Permutation order(permutation.size());
+    for (const Run& run : runs) {
+      std::vector<int64_t> places(permutation.begin() + run.from_begin,
+                                  permutation.begin() + run.from_end);
+      std::sort(places.begin(), places.end());
+      for (size_t d = run.from_begin; d < run.from_end; ++d) {
+        order[places[d - run.from_begin]] = permutation[d];
+      }
+    }
+    return order;
   }
 
   Graph& graph_;
