@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "base/hash.h"
+#include "vm/format/atomic_file_writer.h"
 #include "vm/format/container.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/verifier.h"

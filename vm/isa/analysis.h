@@ -8,7 +8,8 @@
 //  - on every path a register is written before it is read (release unwrites it), and every result
 //    is set before return, with as many dims as it declares;
 //  - a dispatch gets as many parameters, inputs and outputs as it has; a library call gets the
-//    operands that its row declares;
+//    operands that its row declares; operand lists follow each other in the order of the
+//    instructions, without gaps;
 //  - memory of inputs and constants is never written: no output of a dispatch or library call may
 //    be it, on any path;
 //  - offsets of views are multiples of 64, of integer loads multiples of 8, none negative.

@@ -27,7 +27,9 @@ class StructureChecker {
     for (index_ = 0; index_ < program_.instructions.size(); ++index_) {
       EMBER_RETURN_IF_ERROR(CheckInstruction(program_.instructions[index_]));
     }
-    return OkStatus();
+    if (next_operand_ == program_.operands.size()) return OkStatus();
+    return Refuse("expected " + std::to_string(next_operand_) + " operands in all, found " +
+                  std::to_string(program_.operands.size()));
   }
 
  private:
@@ -76,7 +78,7 @@ class StructureChecker {
                  ", found " + Number(value));
   }
 
-  Status CheckInstruction(const ProgramInstruction& instruction) const {
+  Status CheckInstruction(const ProgramInstruction& instruction) {
     const std::string_view letters = InfoOf(instruction.opcode).operands;
     for (int field = 0; field < 4; ++field) {
       EMBER_RETURN_IF_ERROR(CheckField(instruction, letters[field], FieldOf(instruction, field)));
@@ -124,12 +126,16 @@ class StructureChecker {
                  " and not negative, found " + Number(value));
   }
 
-  Status CheckOperandRange(uint32_t first, int64_t count) const {
+  // Lists follow each other in the order of the instructions, so that the text form need not say
+  // where they are.
+  Status CheckOperandRange(uint32_t first, int64_t count) {
     const uint64_t size = program_.operands.size();
-    if (count >= 0 && first <= size && static_cast<uint64_t>(count) <= size - first) {
+    if (first == next_operand_ && count >= 0 && static_cast<uint64_t>(count) <= size - first) {
+      next_operand_ += static_cast<uint64_t>(count);
       return OkStatus();
     }
-    return Error("expected operands within the list of " + std::to_string(size) + ", found " +
+    return Error("expected at most " + std::to_string(size - next_operand_) +
+                 " operands from position " + std::to_string(next_operand_) + ", found " +
                  Number(count) + " from position " + Number(first));
   }
 
@@ -141,7 +147,7 @@ class StructureChecker {
     return CheckBelow("buffer register", reg, program_.buffer_register_count);
   }
 
-  Status CheckDispatch(const ProgramInstruction& instruction) const {
+  Status CheckDispatch(const ProgramInstruction& instruction) {
     EMBER_RETURN_IF_ERROR(CheckOperandRange(instruction.b, instruction.c));
     const tensor::Dispatch& dispatch = module_.dispatches[instruction.a];
     const uint64_t parameters = dispatch.parameters.size();
@@ -158,7 +164,7 @@ class StructureChecker {
     return OkStatus();
   }
 
-  Status CheckLibraryCall(const ProgramInstruction& instruction) const {
+  Status CheckLibraryCall(const ProgramInstruction& instruction) {
     EMBER_RETURN_IF_ERROR(CheckOperandRange(instruction.b, instruction.c));
     const LibraryFunctionInfo& info = kLibraryFunctionTable[instruction.a];
     if (info.operands.size() != instruction.c) {
@@ -173,7 +179,7 @@ class StructureChecker {
     return OkStatus();
   }
 
-  Status CheckResult(const ProgramInstruction& instruction) const {
+  Status CheckResult(const ProgramInstruction& instruction) {
     EMBER_RETURN_IF_ERROR(CheckOperandRange(instruction.c, instruction.immediate));
     const TensorSignature& result = program_.results[instruction.a];
     if (static_cast<uint64_t>(instruction.immediate) != result.dims.size()) {
@@ -190,6 +196,7 @@ class StructureChecker {
   const Program& program_;
   const ModuleDefinition& module_;
   uint32_t index_ = 0;
+  uint64_t next_operand_ = 0;  // where the next operand list begins
 };
 
 void AddOperand(char letter, uint32_t reg, OperandAccess& access) {
