@@ -83,17 +83,24 @@ Status Run(const std::string& path, uint64_t seed) {
     images.push_back(DrawDigit(digit, random));
   }
 
-  const std::vector<Image> first(images.begin(), images.begin() + 3);
-  EMBER_ASSIGN_OR_RETURN(const std::vector<float> shown, Recognise(*session, first));
-  for (size_t i = 0; i < first.size(); ++i) Show(digits[i], first[i], &shown[i * kClasses]);
-
   const auto start = std::chrono::steady_clock::now();
-  EMBER_ASSIGN_OR_RETURN(const std::vector<float> all, Recognise(*session, images));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<float> scores, Recognise(*session, images));
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
   int correct = 0;
+  size_t least_sure = 0;
+  const auto sureness = [&scores](size_t i) {
+    const float* of_image = &scores[i * kClasses];
+    return of_image[TopThree(of_image)[0]];
+  };
   for (size_t i = 0; i < images.size(); ++i) {
-    correct += TopThree(&all[i * kClasses])[0] == digits[i];
+    correct += TopThree(&scores[i * kClasses])[0] == digits[i];
+    if (sureness(i) < sureness(least_sure)) least_sure = i;
   }
+
+  Show(digits[0], images[0], &scores[0]);
+  Show(digits[1], images[1], &scores[kClasses]);
+  std::printf("The drawing that the model is least sure of, of %zu:\n", images.size());
+  Show(digits[least_sure], images[least_sure], &scores[least_sure * kClasses]);
   std::printf("%d of %zu new drawings recognised, %.1f µs each.\n", correct, images.size(),
               time.count() / static_cast<double>(images.size()));
   if (correct * 10 < static_cast<int>(images.size()) * 9) {

@@ -45,6 +45,13 @@ class GoldenRunner {
   GoldenRunner(const GoldenCase& golden, int64_t threads) : golden_(golden), threads_(threads) {}
 
   StatusOr<GoldenResult> Run() {
+    // First, so that an unsupported operator is not hidden behind an unsupported type of the data.
+    if (const Status status = Open({}); status.code() == StatusCode::kUnimplemented &&
+                                        status.message().find("unsupported operator") !=
+                                            std::string_view::npos) {
+      return status;
+    }
+    session_ = nullptr;
     for (const std::string& folder : golden_.data_sets) {
       EMBER_ASSIGN_OR_RETURN(const DataSet set, ReadDataSet(folder));
       EMBER_RETURN_IF_ERROR(RunSet(set, folder.substr(folder.rfind('/') + 1)));

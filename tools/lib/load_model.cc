@@ -70,11 +70,15 @@ StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path, const LoadOp
   return compiler::Compile(std::move(graph), options.compile);
 }
 
-// Errors begin with the file's name, once.
+// Errors begin with the file as the user named it, once.
 Status Named(const std::string& path, const Status& status) {
-  return status.ok() || status.message().find(path) != std::string_view::npos
-             ? status
-             : status.WithContext(path);
+  if (status.ok() || status.message().find(path) != std::string_view::npos) return status;
+  const std::string own_name = "model '" + path.substr(path.rfind('/') + 1) + "': ";
+  const std::string_view message = status.message();
+  return Status(status.code(),
+                path + ": " +
+                    std::string(message.starts_with(own_name) ? message.substr(own_name.size())
+                                                              : message));
 }
 
 }  // namespace
