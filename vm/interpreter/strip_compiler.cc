@@ -333,7 +333,7 @@ class Compiler {
     int64_t column_step;
     uint32_t mask;
   };
-  Offsets EmitOffsets(const Access& access, bool marks) {
+  Offsets EmitOffsets(const Access& access, bool marks, bool may_split_columns) {
     Offsets result = {0, 0, MaskOfForm(access.offset)};
     std::vector<int> indices;
     uint32_t dynamic_mask = 0;
@@ -341,7 +341,7 @@ class Compiler {
       indices.push_back(dim.affine ? EmitIota(dim.form) : Emit(dim.index));
       dynamic_mask |= dim.affine ? MaskOfForm(dim.form) : analysis_.AxesOf(dim.index);
     }
-    const bool split_columns = !ShapeOfMask(dynamic_mask).columns;
+    const bool split_columns = may_split_columns && !ShapeOfMask(dynamic_mask).columns;
     if (split_columns) result.column_step = axes_.Coefficient(access.offset, program_.column_axis);
     result.slot = EmitIota(access.offset, !split_columns);
     uint32_t mask = result.mask | dynamic_mask;
@@ -381,7 +381,7 @@ class Compiler {
     const DType type = instruction.type;
     const int storage = DTypeByteSize(type);
     const bool pad = instruction.opcode == Opcode::kPad;
-    const Offsets offsets = EmitOffsets(access, pad);
+    const Offsets offsets = EmitOffsets(access, pad, true);
     uint32_t mask = offsets.mask;
     int otherwise = AddConstant(0, storage);
     if (pad) {
@@ -411,14 +411,9 @@ class Compiler {
   void EmitStore(Level level, const StripStore& store, int value) {
     const int storage = DTypeByteSize(store.type);
     if (!store.access.dynamic.empty() || store.update != Update::kAssign) {
-      const Offsets offsets = EmitOffsets(store.access, false);
-      int slot = offsets.slot;
-      if (offsets.column_step != 0) {  // scatter wants every offset spelled out
-        Access spelled = store.access;
-        slot = AddSpelledOffsets(spelled, offsets.slot);
-      }
+      const Offsets offsets = EmitOffsets(store.access, false, false);
       const int memory = EmitRawMemory(store.access.buffer, storage);
-      StripOp& op = AddOp(level, FullShape(), HostKernels().iota, memory, slot, value);
+      StripOp& op = AddOp(level, FullShape(), HostKernels().iota, memory, offsets.slot, value);
       op.kind = StripOp::kScatter;
       op.type = store.type;
       op.update = store.update;
@@ -429,23 +424,6 @@ class Compiler {
     AddView(kPrologue, view);
     if (level == kPrologue && TryDirectStore(view, store.type, value)) return;
     AddOp(level, FullShape(), HostKernels().store[static_cast<int>(store.type)], view.slot, value);
-  }
-
-  // offsets + column * step, as one tile.
-  int AddSpelledOffsets(const Access& access, int offsets) {
-    Affine columns;
-    for (size_t i = 0; i < analysis_.axes.size(); ++i) {
-      if (axes_.masks[program_.column_axis] >> i & 1) {
-        columns.coefficients[i] = access.offset.coefficients[i];
-      }
-    }
-    const int iota = EmitIota(columns);
-    const int slot = AddTile(kPrologue, FullShape(), 8);
-    StripOp& op = AddOp(kPrologue, FullShape(), HostKernels().accumulate_index[1], slot, iota,
-                        offsets);
-    op.immediate[0] = 1;
-    op.immediate[1] = INT64_MAX;
-    return slot;
   }
 
   // Lets the last instruction write into the destination itself.

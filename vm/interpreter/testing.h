@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tensor/dispatch.h"
+#include "tensor/random_dispatch.h"
 
 namespace ember::vm {
 
@@ -30,6 +31,9 @@ struct CompareOptions {
 std::string ExpectMatchesDefinition(const tensor::Dispatch& dispatch,
                                     const CompareOptions& options = {});
 std::string ExpectMatchesDefinition(std::string_view text, const CompareOptions& options = {});
+
+// A dispatch of tensor/random_dispatch.h against the definition; failures print the seed.
+void ExpectRandomCase(uint64_t seed, int workers, const tensor::RandomOptions& options);
 
 }  // namespace ember::vm
 
