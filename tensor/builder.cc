@@ -17,6 +17,7 @@ namespace ember::tensor {
 struct DispatchBuilder::Implementation {
   Draft draft;
   Simplifier simplifier{draft.pool};
+  bool simplify = true;
   std::vector<std::vector<Scalar>> extents;  // per buffer
   std::vector<std::unique_ptr<StageBuilder>> stages;
 
@@ -29,8 +30,9 @@ struct DispatchBuilder::Implementation {
 
 // --- DispatchBuilder -----------------------------------------------------------------------------
 
-DispatchBuilder::DispatchBuilder(std::string_view name)
+DispatchBuilder::DispatchBuilder(std::string_view name, bool simplify)
     : implementation_(std::make_unique<Implementation>()) {
+  implementation_->simplify = simplify;
   implementation_->draft.name = MakeSigilName(name, {});
 }
 
@@ -48,7 +50,9 @@ Scalar DispatchBuilder::Apply(Opcode opcode, DType type, std::initializer_list<S
     ids[count++] = operand.id_;
   }
   Implementation& data = *builder->implementation_;
-  const NodeId id = data.simplifier.Make(opcode, type, std::span(ids, count));
+  const std::span<const NodeId> nodes(ids, count);
+  const NodeId id = data.simplify ? data.simplifier.Make(opcode, type, nodes)
+                                  : data.draft.pool.Intern(opcode, type, nodes);
   return Scalar(builder, data.draft.pool[id].scope, id, type);
 }
 
@@ -199,8 +203,9 @@ Scalar StageBuilder::Pad(int buffer, std::span<const Scalar> indices, Scalar oth
     inside = inside && builder_->implementation_->simplifier.ProvablyInBounds(index, info.extents[i]);
     outside = outside || range.high < 0 || range.low >= extent.high;
   }
-  if (inside) return Load(buffer, indices);
-  if (outside) return otherwise;
+  const bool simplify = builder_->implementation_->simplify;
+  if (inside && simplify) return Load(buffer, indices);
+  if (outside && simplify) return otherwise;
   ids.push_back(otherwise.id_);
   const NodeId id =
       draft.pool.Intern(Opcode::kPad, info.type, ids, 0, scope_, static_cast<uint32_t>(buffer));

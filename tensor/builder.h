@@ -140,7 +140,9 @@ class StageBuilder {
 
 class DispatchBuilder {
  public:
-  explicit DispatchBuilder(std::string_view name);
+  // simplify = false keeps every instruction as it is written (equal ones are still made once), so
+  // that tests can compare.
+  explicit DispatchBuilder(std::string_view name, bool simplify = true);
   ~DispatchBuilder();
   DispatchBuilder(const DispatchBuilder&) = delete;
   DispatchBuilder& operator=(const DispatchBuilder&) = delete;

@@ -47,7 +47,7 @@ bool IsExactBinary(Opcode opcode, DType type) {
 class Generator {
  public:
   Generator(uint64_t seed, const RandomOptions& options)
-      : random_(seed), options_(options), builder_("random_" + std::to_string(seed)) {
+      : random_(seed), options_(options), builder_("random_" + std::to_string(seed), options.simplify) {
     result_.seed = seed;
   }
 

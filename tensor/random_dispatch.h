@@ -28,6 +28,8 @@ struct RandomOptions {
   // and products only where every order of accumulation is exact. Without it, results may differ by
   // rounding, and by more where rounding is amplified (a cast to an integer, a comparison).
   bool exact = true;
+  // Whether the builder simplifies. The same seed gives the same computation either way.
+  bool simplify = true;
 };
 
 struct RandomCase {

@@ -67,6 +67,26 @@ TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
   }
 }
 
+TEST(RandomDispatchTest, SimplificationKeepsEveryBit) {
+  const Range seeds = Seeds(1000);
+  size_t written = 0, left = 0;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const RandomCase plain = MakeRandomCase(seed, {.simplify = false});
+    const RandomCase simplified = MakeRandomCase(seed, {});
+    std::vector<std::vector<uint8_t>> first = plain.MakeBuffers();
+    std::vector<std::vector<uint8_t>> second = simplified.MakeBuffers();
+    const Status status = Evaluate(plain.dispatch, plain.parameters, Pointers(first), {});
+    ASSERT_TRUE(status.ok()) << status.message() << "\n" << Replay(seed);
+    ASSERT_TRUE(
+        Evaluate(simplified.dispatch, simplified.parameters, Pointers(second), {}).ok());
+    EXPECT_EQ(FirstDifference(plain, first, second), "")
+        << Replay(seed) << "\n" << Print(plain.dispatch) << Print(simplified.dispatch);
+    written += plain.dispatch.instructions.size();
+    left += simplified.dispatch.instructions.size();
+  }
+  EXPECT_LT(left, written);
+}
+
 TEST(RandomDispatchTest, CoversTheInstructionTable) {
   bool seen[kOpcodeCount] = {};
   for (uint64_t seed = 0; seed < 1000; ++seed) {

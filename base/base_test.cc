@@ -1,0 +1,154 @@
+// The small libraries of base/ that need no file of their own.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "base/dtype.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/printer.h"
+#include "base/status.h"
+#include "gtest/gtest.h"
+
+namespace ember {
+namespace {
+
+TEST(StatusTest, CarriesCodeAndMessage) {
+  EXPECT_TRUE(OkStatus().ok());
+  EXPECT_EQ(OkStatus().ToString(), "OK");
+  const Status status = NotFoundError("file 'x'");
+  const Status copy = status;
+  EXPECT_EQ(copy.ToString(), "NOT_FOUND: file 'x'");
+  EXPECT_EQ(copy.WithContext("loading").message(), "loading: file 'x'");
+  EXPECT_TRUE(OkStatus().WithContext("loading").ok());
+}
+
+StatusOr<int> Half(int value) {
+  if (value % 2 != 0) return InvalidArgumentError("odd");
+  return value / 2;
+}
+StatusOr<int> Quarter(int value) {
+  EMBER_ASSIGN_OR_RETURN(const int half, Half(value));
+  EMBER_RETURN_IF_ERROR(Half(half).status());
+  return Half(half);
+}
+
+TEST(StatusTest, MacrosPassErrorsOn) {
+  EXPECT_EQ(*Quarter(8), 2);
+  EXPECT_EQ(Quarter(6).status().message(), "odd");
+  EXPECT_EQ(Quarter(5).status().message(), "odd");
+}
+
+TEST(StatusDeathTest, ValueOfAnErrorIsOurBug) {
+  EXPECT_DEATH(Half(1).value(), "INVALID_ARGUMENT: odd");
+}
+
+TEST(CheckedMathTest, ReportsOverflow) {
+  EXPECT_EQ(CheckedAdd(INT64_MAX, 0), INT64_MAX);
+  EXPECT_EQ(CheckedAdd(INT64_MAX, 1), std::nullopt);
+  EXPECT_EQ(CheckedSubtract(INT64_MIN, 1), std::nullopt);
+  EXPECT_EQ(CheckedMultiply(int64_t{1} << 32, int64_t{1} << 31), std::nullopt);
+  EXPECT_EQ(CheckedMultiply(INT64_MIN, -1), std::nullopt);
+  EXPECT_EQ(CheckedRoundUp(65, 64), 128);
+  EXPECT_EQ(CheckedRoundUp(-65, 64), -64);
+  EXPECT_EQ(CheckedRoundUp(128, 64), 128);
+  EXPECT_EQ(CheckedRoundUp(INT64_MAX, 64), std::nullopt);
+  EXPECT_EQ(FloorQuotient(-7, 2), -4);
+  EXPECT_EQ(FloorRemainder(-7, 2), 1);
+}
+
+TEST(HashTest, IsTheSameForever) {
+  // Cache files on disk depend on these values: a change of the hash needs a new cache version.
+  EXPECT_EQ(HashString(""), 0u);
+  EXPECT_EQ(HashString("ember"), 0x53ee5e6602d49841u);
+  EXPECT_EQ(HashCombine(1, 2), 0xbb7bb33166c492ffu);
+  EXPECT_NE(HashString("ember"), HashString("embes"));
+  EXPECT_NE(HashString(std::string_view("a\0", 2)), HashString("a"));
+  EXPECT_NE(HashString("x", 1), HashString("x", 2));
+  EXPECT_NE(HashCombine(1, 2), HashCombine(2, 1));
+}
+
+TEST(HashTest, EveryBitMatters) {
+  std::string text(37, 'x');
+  const uint64_t hash = HashString(text);
+  for (size_t i = 0; i < 8 * text.size(); ++i) {
+    text[i / 8] = static_cast<char>(text[i / 8] ^ (1 << (i % 8)));
+    EXPECT_NE(HashString(text), hash) << i;
+    text[i / 8] = static_cast<char>(text[i / 8] ^ (1 << (i % 8)));
+  }
+}
+
+TEST(DTypeTest, NamesAndSizes) {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const DType type = static_cast<DType>(i);
+    EXPECT_EQ(DTypeFromName(DTypeName(type)), type);
+    EXPECT_GE(DTypeByteSize(type), 1);
+  }
+  EXPECT_EQ(DTypeFromName("f33"), std::nullopt);
+  EXPECT_FALSE(IsValidDType(kDTypeCount));
+}
+
+TEST(DTypeTest, EveryHalfSurvivesTheWayToFloatAndBack) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const Float16 half{static_cast<uint16_t>(bits)};
+    const BFloat16 brain{static_cast<uint16_t>(bits)};
+    if (std::isnan(ToFloat(half))) {
+      EXPECT_TRUE(std::isnan(ToFloat(ToFloat16(ToFloat(half)))));
+    } else {
+      ASSERT_EQ(ToFloat16(ToFloat(half)).bits, bits);
+      ASSERT_EQ(ToFloat16(static_cast<double>(ToFloat(half))).bits, bits);
+    }
+    if (!std::isnan(ToFloat(brain))) {
+      ASSERT_EQ(ToBFloat16(ToFloat(brain)).bits, bits);
+    }
+  }
+}
+
+// Between two neighbours the nearer one is chosen, at the middle the even one.
+TEST(DTypeTest, HalvesRoundToNearestEven) {
+  for (uint16_t bits = 0; bits < 0x7bff; ++bits) {
+    const double low = ToFloat(Float16{bits});
+    const double high = ToFloat(Float16{static_cast<uint16_t>(bits + 1)});
+    const double middle = (low + high) / 2;
+    const uint16_t even = bits % 2 == 0 ? bits : static_cast<uint16_t>(bits + 1);
+    ASSERT_EQ(ToFloat16(static_cast<float>(middle)).bits, even);
+    ASSERT_EQ(ToFloat16(middle).bits, even);
+    ASSERT_EQ(ToFloat16(std::nextafter(middle, 0)).bits, bits);
+    ASSERT_EQ(ToFloat16(std::nextafter(middle, 1e9)).bits, bits + 1);
+  }
+  EXPECT_EQ(ToFloat16(65520.0f).bits, 0x7c00);
+  EXPECT_EQ(ToFloat16(65519.9f).bits, 0x7bff);
+  EXPECT_EQ(ToFloat16(-1e30f).bits, 0xfc00);
+}
+
+TEST(PrinterTest, IndentsLines) {
+  Printer printer;
+  printer.Line("a {");
+  {
+    Printer::Scope scope(printer);
+    printer.Print("b", " = ");
+    printer.Line(-1, ';', uint64_t{18446744073709551615u});
+    printer.EndLine();
+  }
+  printer.Line("}");
+  EXPECT_EQ(printer.text(), "a {\n  b = -1;18446744073709551615\n\n}\n");
+  Printer list;
+  PrintJoined(list, std::vector<int>{1, 2, 3}, [&](int item) { list.Print(item); });
+  EXPECT_EQ(std::move(list).Take(), "1, 2, 3");
+}
+
+TEST(ParallelTest, SerialRunnerRunsAllChunks) {
+  SerialRunner runner;
+  std::vector<int64_t> chunks;
+  runner.Run(3, [&](int64_t chunk, int worker) {
+    EXPECT_EQ(worker, 0);
+    chunks.push_back(chunk);
+  });
+  EXPECT_EQ(chunks, (std::vector<int64_t>{0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace ember
