@@ -124,16 +124,19 @@ Dim FloorDivideByConstant(const Dim& a, int64_t divisor) {
 // mod(x, c*k) inside mod(…, c) is x.
 Terms DropInnerModulo(const Terms& terms, int64_t divisor) {
   Dim sum = 0;
+  bool dropped = false;
   for (const Term& term : terms) {
     const Atom* atom = term.factors.size() == 1 ? term.factors[0].get() : nullptr;
     if (atom != nullptr && atom->kind == AtomKind::kModulo && atom->b.is_constant() &&
         atom->b.constant() % divisor == 0) {
       sum = sum + Dim(term.coefficient) * atom->a;
+      dropped = true;
     } else {
       sum = sum + DimAlgebra::FromTerms({term});
     }
   }
-  return DimAlgebra::TermsOf(sum);
+  if (!sum.is_valid()) return terms;
+  return dropped ? DropInnerModulo(DimAlgebra::TermsOf(sum), divisor) : terms;
 }
 
 Dim ModuloByConstant(const Dim& a, int64_t divisor) {
