@@ -1,0 +1,62 @@
+#include "vm/runtime/testing/run_anything.h"
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "hal/cpu/cpu_device.h"
+#include "vm/runtime/session.h"
+
+namespace ember::vm {
+namespace {
+
+constexpr int64_t kMaxInputBytes = 1 << 20;
+
+// Small integers for integer types (indices that may be in range), small fractions for floats.
+void Fill(Tensor& tensor, std::mt19937_64& random) {
+  uint8_t* bytes = static_cast<uint8_t*>(tensor.data);
+  const int size = DTypeByteSize(tensor.type);
+  for (int64_t i = 0; i < tensor.byte_size / size; ++i) {
+    if (tensor.type == DType::kF32) {
+      tensor.elements<float>()[i] = static_cast<float>(random() % 64) / 8 - 4;
+    } else if (IsFloat(tensor.type)) {
+      for (int b = 0; b < size; ++b) bytes[i * size + b] = static_cast<uint8_t>(random());
+    } else {
+      bytes[i * size] = static_cast<uint8_t>(random() % 8);
+    }
+  }
+}
+
+}  // namespace
+
+Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
+  static const std::shared_ptr<hal::Device> device =
+      *hal::CreateCpuDevice({.threads = 1, .memory_limit = 1 << 26});
+  SessionOptions options;
+  options.device = device;
+  options.memory_limit = 1 << 25;
+  options.branch_limit = 100;
+  options.work_limit = 100000;
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         Session::Create(module, options));
+  std::mt19937_64 random(seed);
+  std::vector<int64_t> symbols(module->entry().symbols.size());
+  for (int64_t& symbol : symbols) symbol = static_cast<int64_t>(random() % 4);
+  std::vector<Tensor> inputs;
+  for (const TensorSignature& signature : module->inputs()) {
+    std::vector<int64_t> dims;
+    for (int64_t dim : signature.dims) {
+      dims.push_back(dim >= 0 ? dim : symbols[static_cast<size_t>(-1 - dim)]);
+    }
+    EMBER_ASSIGN_OR_RETURN(const int64_t bytes, TensorByteSize(signature.type, dims));
+    if (bytes > kMaxInputBytes) return ResourceExhaustedError("an input is too large for a test");
+    EMBER_ASSIGN_OR_RETURN(Tensor input, Tensor::Allocate(signature.type, std::move(dims)));
+    Fill(input, random);
+    inputs.push_back(std::move(input));
+  }
+  std::vector<Tensor> results;
+  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+  return session->Run(inputs, &results);
+}
+
+}  // namespace ember::vm

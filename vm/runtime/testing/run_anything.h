@@ -1,0 +1,18 @@
+// Runs a module that may come from anywhere, under tight limits, on inputs made up from its
+// signature. Whether it fails is of no interest; that nothing breaks is.
+#ifndef EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
+#define EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+#include "vm/runtime/module.h"
+
+namespace ember::vm {
+
+Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
