@@ -79,6 +79,7 @@ int DispatchBuilder::AddBuffer(std::string_view name, DType type, BufferKind kin
   for (const Scalar& extent : extents) {
     EMBER_CHECK(extent.builder_ == this && extent.scope_ == 0 && extent.type_ == DType::kI64)
         << "extents of buffer '" << name << "' must be i64 values of this builder's header";
+    implementation_->draft.pool.Refine(extent.id_, {0, kMaximumExtent});
     buffer.extents.push_back(extent.id_);
   }
   implementation_->draft.buffers.push_back(std::move(buffer));
@@ -145,6 +146,7 @@ Scalar StageBuilder::SpatialAxis(std::string_view name, Scalar extent) {
   EMBER_CHECK(extent.scope_ == 0) << "the extent of axis '" << name << "' is not in the header";
   const uint64_t number = stage.spatial.size();
   stage.spatial.push_back({std::string(name), extent.id_});
+  draft.pool.Refine(extent.id_, {0, kMaximumExtent});
   const NodeId operands[] = {extent.id_};
   const NodeId id = draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);
   return Scalar(builder_, scope_, id, DType::kI64);
@@ -155,6 +157,7 @@ Scalar StageBuilder::ReductionAxis(std::string_view name, Scalar extent) {
   EMBER_CHECK(extent.scope_ == 0) << "the extent of axis '" << name << "' is not in the header";
   const uint64_t number = stage.spatial.size() + stage.reduction.size();
   stage.reduction.push_back({std::string(name), extent.id_});
+  draft.pool.Refine(extent.id_, {0, kMaximumExtent});
   const NodeId operands[] = {extent.id_};
   const NodeId id = draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);
   return Scalar(builder_, scope_, id, DType::kI64);

@@ -98,6 +98,20 @@ EXPECT_SIMPLIFIES(PadStays, s->Pad(x, {{i + 9}}, s->Value(3, DType::kF32)),
 EXPECT_SIMPLIFIES(DoubleNegation, -(-s->Load(x, {i})), "i64(%x[i])")
 EXPECT_SIMPLIFIES(ProductsGatherConstants, (n_extent * 2) * (n_extent * 3), "N * N * 6")
 
+EXPECT_SIMPLIFIES(SymbolicQuotient, FloorDivide(i * n_extent + n, n_extent), "i")
+EXPECT_SIMPLIFIES(SymbolicRemainder, Modulo(i * n_extent + n, n_extent), "n")
+EXPECT_SIMPLIFIES(SymbolicOuter, FloorDivide(i * (n_extent * 64) + n * 64 + j, n_extent * 64), "i")
+EXPECT_SIMPLIFIES(SymbolicInner, Modulo(i * (n_extent * 64) + n * 64 + j, n_extent * 64),
+                  "j + n * 64")
+EXPECT_SIMPLIFIES(SymbolicMiddle,
+                  Modulo(FloorDivide(i * (n_extent * 64) + n * 64 + j, 64), n_extent), "n")
+EXPECT_SIMPLIFIES(SymbolicHorner, FloorDivide((i * 64 + j) * n_extent + n, n_extent),
+                  "i * 64 + j")
+EXPECT_SIMPLIFIES(SymbolicNotProvable, FloorDivide(i * n_extent + n + 1, n_extent),
+                  "floordiv(n + i * N + 1, N)")
+EXPECT_SIMPLIFIES(SymbolicDivisorMayBeZero, FloorDivide(i * n_extent, n_extent),
+                  "floordiv(i * N, N)")
+
 TEST(BuilderTest, SymbolicPadInBoundsBecomesALoad) {
   DispatchBuilder b("t");
   const Scalar n = b.Parameter("N");

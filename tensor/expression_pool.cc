@@ -46,6 +46,16 @@ NodeId ExpressionPool::Intern(Opcode opcode, DType type, std::span<const NodeId>
   return id;
 }
 
+void ExpressionPool::Refine(NodeId id, Interval range) {
+  Node& node = nodes_[id];
+  if (node.opcode == Opcode::kConstant) return;  // a wrong constant is for others to refuse
+  node.range = Intersect(node.range, range);
+  // k * x in 0..limit bounds x too.
+  if (node.opcode != Opcode::kMultiply || !IsConstant(node.operands[1])) return;
+  const int64_t factor = *IntegerConstant(node.operands[1]);
+  if (factor > 0) Refine(node.operands[0], {0, range.high / factor});
+}
+
 bool ExpressionPool::Matches(NodeId id, const Node& node) const {
   const Node& other = nodes_[id];
   return other.opcode == node.opcode && other.type == node.type && other.scope == node.scope &&

@@ -43,7 +43,9 @@ class ExpressionPool {
   NodeId Constant(uint64_t bits, DType type);
   // An existing equal node, or a new one. The scope is the operands', or `scope` if that is larger.
   NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands, uint64_t immediate = 0,
-                int scope = 0, uint32_t buffer = 0);
+                int scope = 0, uint32_t buffer = 0);  // Notes a fact about the node's value: it is in `range`. Nodes made from it later profit.
+  void Refine(NodeId id, Interval range);
+
   bool IsConstant(NodeId id) const { return nodes_[id].opcode == Opcode::kConstant; }
   // The value of an integer or bool constant.
   std::optional<int64_t> IntegerConstant(NodeId id) const;

@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "tensor/semantics.h"
+#include "tensor/symbolic_division.h"
 
 namespace ember::tensor {
 namespace {
@@ -153,6 +154,14 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool, const LinearSum& 
   return best;
 }
 
+// The sum might not fit 64 bits, so that dividing its terms one by one would be wrong.
+bool MayWrap(const ExpressionPool& pool, const LinearSum& sum) {
+  if (!RangeOfLinear(pool, sum).IsFull()) return false;
+  return !std::all_of(sum.terms.begin(), sum.terms.end(), [&](const LinearTerm& term) {
+    return IsIndexLike(pool, term.node);
+  });
+}
+
 NodeId RawByConstant(ExpressionPool& pool, Opcode opcode, NodeId x, int64_t divisor) {
   return Raw(pool, opcode, x, Integer(pool, divisor));
 }
@@ -224,7 +233,7 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
     if (product) return BuildFloorDivide(pool, node.operands[0], *product);
   }
   const std::optional<LinearSum> sum = Linearize(pool, x);
-  if (!sum || RangeOfLinear(pool, *sum).IsFull()) {
+  if (!sum || MayWrap(pool, *sum)) {
     return RawByConstant(pool, Opcode::kFloorDivide, x, divisor);
   }
   Split split = SplitByMultiple(*sum, divisor);
@@ -261,7 +270,7 @@ NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor) {
     }
   }
   const std::optional<LinearSum> sum = Linearize(pool, x);
-  if (!sum || RangeOfLinear(pool, *sum).IsFull()) {
+  if (!sum || MayWrap(pool, *sum)) {
     return RawByConstant(pool, Opcode::kModulo, x, divisor);
   }
   Split split = SplitByMultiple(*sum, divisor);

@@ -6,6 +6,7 @@
 #include "tensor/linear.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
+#include "tensor/symbolic_division.h"
 
 namespace ember::tensor {
 namespace {
@@ -220,10 +221,16 @@ NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a, NodeId b) 
     case Opcode::kFloorDivide:
       if (constant == 1) return a;
       if (type == DType::kI64 && constant > 0) return BuildFloorDivide(pool_, a, *constant);
+      if (type == DType::kI64 && !constant) {
+        if (const auto parts = DivideSymbolically(pool_, a, b)) return parts->quotient;
+      }
       break;
     case Opcode::kModulo:
       if (constant == 1) return Integer(0, type);
       if (type == DType::kI64 && constant > 0) return BuildModulo(pool_, a, *constant);
+      if (type == DType::kI64 && !constant) {
+        if (const auto parts = DivideSymbolically(pool_, a, b)) return parts->remainder;
+      }
       break;
     case Opcode::kMinimum:
     case Opcode::kMaximum:
