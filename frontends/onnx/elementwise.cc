@@ -139,6 +139,8 @@ void ImportBitCast(NodeContext& c) {
     return c.FailInvalid("expected a type as wide as " + std::string(DTypeName(x.dtype())) +
                          ", found " + std::string(DTypeName(*type)));
   }
+  // A bool is a byte of 0 or 1.
+  if (x.dtype() == DType::kBool || *type == DType::kBool) return c.SetOutput(0, Cast(x, *type));
   c.SetOutput(0, x.dtype() == *type ? x : Apply("bitcast", {x}, {{"dtype", *type}}));
 }
 

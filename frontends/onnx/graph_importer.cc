@@ -64,21 +64,20 @@ const GraphProto* Subgraph(const NodeProto& node, std::string_view name) {
 
 }  // namespace
 
-GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder)
-    : model_(std::move(model)),
+GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder,
+                             const ImportOptions& options)
+    : options_(options),
+      model_(std::move(model)),
       index_(*model_),
       files_(std::move(folder)),
       builder_(ToIdentifier(model_->graph().name().empty() ? "main" : model_->graph().name())) {}
 
-StatusOr<graph::Graph> GraphImporter::Import(const ImportOptions& options) {
+StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
   Scope scope;
   scope.opsets = &index_.opsets();
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
-  EMBER_ASSIGN_OR_RETURN(std::vector<InputType> inputs, ReadInputs(graph, options));
-  for (InputType& input : inputs) {
-    scope.values[input.name] = Tensor(&builder_, builder_.Input(input.name, input.type));
-  }
+  EMBER_RETURN_IF_ERROR(AddInputs(scope));
   EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
   if (graph.output_size() == 0) return InvalidArgumentError("the graph has no outputs");
   for (const ValueInfoProto& output : graph.output()) {
@@ -90,6 +89,28 @@ StatusOr<graph::Graph> GraphImporter::Import(const ImportOptions& options) {
     builder_.Output(output.name(), value.value());
   }
   return builder_.Finish();
+}
+
+Status GraphImporter::AddInputs(Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(std::vector<InputType> inputs, ReadInputs(model_->graph(), options_));
+  for (InputType& input : inputs) {
+    auto given = options_.input_values.find(input.name);
+    if (given == options_.input_values.end()) {
+      scope.values[input.name] = Tensor(&builder_, builder_.Input(input.name, input.type));
+      continue;
+    }
+    const TensorBytes& bytes = given->second;
+    if (bytes.dtype != input.type.dtype) {
+      return InvalidArgumentError("input '" + input.name + "': expected a value of type " +
+                                  std::string(DTypeName(input.type.dtype)) + ", found " +
+                                  std::string(DTypeName(bytes.dtype)));
+    }
+    builder_.SetOrigin("input '" + input.name + "'");
+    scope.values[input.name] =
+        Tensor(&builder_, builder_.Constant(bytes.dtype, bytes.dims,
+                                            {.owner = bytes.owner, .bytes = bytes.bytes}));
+  }
+  return OkStatus();
 }
 
 Status GraphImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
@@ -185,6 +206,7 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const No
   source.files = &files_;
   source.origin = origin;
   source.opset = opset;
+  source.data_dependent_inputs = options_.data_dependent_inputs;
   NodeContext context(builder_, std::move(source), std::move(inputs));
   row->import(context);
   EMBER_RETURN_IF_ERROR(builder_.status());
@@ -239,6 +261,9 @@ Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
   const std::string where = "node '" + origin + "'";
   const auto value = builder_.ConstantContents(condition.value());
   if (!value || value->size() != 1) {
+    if (options_.data_dependent_inputs != nullptr) {
+      CollectInputs(condition.value(), *options_.data_dependent_inputs);
+    }
     return UnimplementedError(where + ": the condition depends on the model's data: it must be " +
                               "known when compiling");
   }

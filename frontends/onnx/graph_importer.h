@@ -20,10 +20,12 @@ namespace ember::onnx {
 
 class GraphImporter {
  public:
-  GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder);
+  // The options must outlive the importer.
+  GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder,
+                const ImportOptions& options);
 
   // Once per importer.
-  StatusOr<graph::Graph> Import(const ImportOptions& options);
+  StatusOr<graph::Graph> Import();
 
  private:
   // Names visible to a list of nodes. A subgraph's scope also sees its parent's.
@@ -40,6 +42,7 @@ class GraphImporter {
     int depth = 0;
   };
 
+  Status AddInputs(Scope& scope);
   Status AddInitializers(const GraphProto& graph, Scope& scope);
   static bool IsKnown(const Scope& scope, const std::string& name);
   StatusOr<Tensor> Lookup(Scope& scope, const std::string& name);
@@ -52,6 +55,7 @@ class GraphImporter {
   Status ImportOperator(std::shared_ptr<const void> owner, const NodeProto& node,
                         const std::string& origin, std::vector<Tensor> inputs, Scope& scope);
 
+  const ImportOptions& options_;
   std::shared_ptr<const ModelProto> model_;
   ModelIndex index_;
   ExternalFiles files_;

@@ -32,8 +32,8 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(std::span<const uint8_t> 
 
 StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
                                     std::string_view folder, const ImportOptions& options) {
-  GraphImporter importer(std::move(model), std::string(folder));
-  return importer.Import(options);
+  GraphImporter importer(std::move(model), std::string(folder), options);
+  return importer.Import();
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@
 
 #include "base/status.h"
 #include "compiler/graph/graph.h"
+#include "frontends/onnx/tensor_proto.h"
 
 namespace ember::onnx {
 
@@ -33,6 +35,12 @@ struct ImportOptions {
   // Pins of input dims: one entry per axis, nullopt leaves the axis as the model says. A pinned
   // symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
+  // Inputs that are compiled in as constants, and so are no inputs of the graph any more: for
+  // models that take shapes, axes or sizes as data.
+  std::map<std::string, TensorBytes> input_values;
+  // If set: filled with the inputs whose values would have to be known where the import fails
+  // because something that must be known when compiling depends on them.
+  std::set<std::string>* data_dependent_inputs = nullptr;
 };
 
 StatusOr<graph::Graph> ImportModel(std::string_view path, const ImportOptions& options);

@@ -137,9 +137,7 @@ std::optional<Shape> NodeContext::Contents(int input, std::string_view what) {
   }
   if (!ok()) return std::nullopt;
   std::optional<std::vector<Dim>> contents = builder_.IntegerContents(Input(input).value());
-  if (!contents) {
-    FailUnsupported(operand + " depends on the model's data: it must be known when compiling");
-  }
+  if (!contents) FailDataDependent(input, operand);
   return contents;
 }
 
@@ -159,8 +157,7 @@ std::optional<std::vector<double>> NodeContext::ConstantNumbers(int input, std::
   if (!Input(input) || !ok()) return std::nullopt;
   std::optional<std::vector<double>> contents = builder_.ConstantContents(Input(input).value());
   if (!contents) {
-    FailUnsupported(std::string(what) + " (input " + std::to_string(input) +
-                    ") depends on the model's data: it must be known when compiling");
+    FailDataDependent(input, std::string(what) + " (input " + std::to_string(input) + ")");
   }
   return contents;
 }
@@ -179,6 +176,13 @@ std::optional<std::vector<int64_t>> NodeContext::IntegersFromAttributeOrInput(
   if (HasAttribute(name)) return Integers(name);
   if (!Input(input)) return std::nullopt;
   return ConstantIntegers(input, name);
+}
+
+void NodeContext::FailDataDependent(int input, const std::string& operand) {
+  if (source_.data_dependent_inputs != nullptr) {
+    CollectInputs(Input(input).value(), *source_.data_dependent_inputs);
+  }
+  FailUnsupported(operand + " depends on the model's data: it must be known when compiling");
 }
 
 int NodeContext::NormalizeAxis(int64_t axis, int rank) {
@@ -212,6 +216,22 @@ bool NodeContext::CheckRank(int input, int minimum, int maximum) {
   FailInvalid("input " + std::to_string(input) + ": expected rank " + expected + ", found " +
               graph::ShapeToString(Input(input).shape()));
   return false;
+}
+
+void CollectInputs(const graph::Value* value, std::set<std::string>& names) {
+  std::vector<const graph::Value*> pending{value};
+  std::set<const graph::Value*> seen{value};
+  while (!pending.empty()) {
+    const graph::Value* next = pending.back();
+    pending.pop_back();
+    if (next->producer() == nullptr) {
+      names.insert(next->name());
+      continue;
+    }
+    for (const graph::Value* operand : next->producer()->operands()) {
+      if (seen.insert(operand).second) pending.push_back(operand);
+    }
+  }
 }
 
 }  // namespace ember::onnx

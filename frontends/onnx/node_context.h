@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@ class NodeContext {
     ExternalFiles* files = nullptr;
     std::string origin;  // "conv1 (Conv)"
     int opset = 0;       // of the node's domain
+    std::set<std::string>* data_dependent_inputs = nullptr;  // see ImportOptions
   };
   NodeContext(graph::GraphBuilder& builder, Source source, std::vector<Tensor> inputs);
 
@@ -95,6 +97,7 @@ class NodeContext {
 
  private:
   const AttributeProto* Typed(std::string_view name, AttributeProto::AttributeType type);
+  void FailDataDependent(int input, const std::string& operand);
 
   graph::GraphBuilder& builder_;
   Source source_;
@@ -108,6 +111,9 @@ Tensor NodeContext::Vector(DType dtype, const std::vector<T>& values) {
   return Wrap(builder_.Constant(dtype, {static_cast<int64_t>(values.size())},
                                 graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
 }
+
+// Adds the graph inputs that a value is computed from.
+void CollectInputs(const graph::Value* value, std::set<std::string>& names);
 
 }  // namespace ember::onnx
 

@@ -51,12 +51,13 @@ Tensor SourcePositions(NodeContext& c, const ResizeOptions& options, const Resiz
   Tensor scale = ScaleOf(c, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
   const Dim last = LargerOf(axis.out - Dim(1), Dim(1));
-  Tensor steps = AsF64(c, axis.in - Dim(1)) / AsF64(c, last);
+  // Multiplied before it is divided: positions halfway between elements must come out exact.
+  Tensor aligned = i * AsF64(c, axis.in - Dim(1)) / AsF64(c, last);
   const std::string& mode = options.coordinates;
   if (mode == "half_pixel") return half_pixel;
   if (mode == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
   if (mode == "asymmetric") return i / scale;
-  if (mode == "align_corners") return i * steps;
+  if (mode == "align_corners") return aligned;
   if (mode == "pytorch_half_pixel") {
     if (axis.out.is_constant()) return axis.out == Dim(1) ? i : half_pixel;
     return Select(Equal(AsF64(c, axis.out), 1), i, half_pixel);
@@ -68,7 +69,7 @@ Tensor SourcePositions(NodeContext& c, const ResizeOptions& options, const Resiz
   if (mode == "tf_crop_and_resize") {
     Tensor size = AsF64(c, axis.in - Dim(1));
     if (axis.out == Dim(1)) return i + size * (0.5 * (axis.crop_start + axis.crop_end));
-    return size * axis.crop_start + i * steps * (axis.crop_end - axis.crop_start);
+    return size * axis.crop_start + aligned * (axis.crop_end - axis.crop_start);
   }
   c.FailInvalid("attribute 'coordinate_transformation_mode': found '" + mode + "'");
   return c.Wrap(nullptr);

@@ -95,6 +95,7 @@ Status WriteJson(const Report& report, const std::string& path) {
     text += "  {\"case\": " + tools::JsonString(test_case.name) +
             ", \"result\": " + (result.passed() ? "\"passed\"" : "\"failed\"") +
             ", \"stage\": " + tools::JsonString(StageName(result.stage)) +
+            ", \"frozen_inputs\": " + std::to_string(result.frozen_inputs) +
             ", \"message\": " + tools::JsonString(result.message) + "}" +
             (i + 1 < report.results.size() ? ",\n" : "\n");
   }
@@ -135,6 +136,10 @@ Status Run(const Options& options, bool& all_passed) {
     EMBER_RETURN_IF_ERROR(WriteJson(report, tools::UserPath(options.json)));
   }
   all_passed = report.Count(false) == 0;
+  const auto frozen = std::count_if(
+      report.results.begin(), report.results.end(),
+      [](const auto& entry) { return entry.second.passed() && entry.second.frozen_inputs > 0; });
+  std::printf("%d of the passed had shape-like inputs compiled in\n", static_cast<int>(frozen));
   // Nothing is ever skipped: what is not supported has failed.
   std::printf("%d passed, %d failed, 0 skipped\n", report.Count(true), report.Count(false));
   return OkStatus();

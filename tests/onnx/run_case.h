@@ -23,6 +23,8 @@ std::string_view StageName(Stage stage);
 struct CaseResult {
   Stage stage = Stage::kPassed;
   std::string message;  // one line; empty if passed
+  // Inputs (shapes, axes …) whose values had to be compiled in.
+  int frozen_inputs = 0;
 
   bool passed() const { return stage == Stage::kPassed; }
 };
