@@ -1,6 +1,7 @@
 // Every byte of small modules changed, one at a time: the module is refused, or it runs without
 // harm. With the file's hashes, and without them, so that what lies behind the hashes is tested.
 #include <cstdio>
+#include <cstring>
 
 #include "gtest/gtest.h"
 #include "vm/format/container.h"
