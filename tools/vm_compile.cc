@@ -24,7 +24,7 @@ struct Options {
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.onnx", 0, 1, &options.models);
+  flags.Positional("MODEL.onnx", 1, 1, &options.models);
   flags.Add("o", &options.output, "FILE", "Where to write the module (.vmfb).");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "Pins dims of an input that the model leaves open; '?' leaves one open. May be\n"
@@ -33,7 +33,7 @@ void Declare(Options& options, Flags& flags) {
             "Prints the text form after a pass, or after each.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
             "Writes the dumps to files there instead: 03-fold-constants.txt.");
-  flags.Add("print-pipeline", &options.print_pipeline, "Prints the passes in order, and stops.");
+  flags.AddStandalone("print-pipeline", &options.print_pipeline, "Prints the passes in order, and stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS", "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes, "Prints how long each pass took.");
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
@@ -87,10 +87,15 @@ int64_t ConstantBytes(const vm::ModuleDefinition& module) {
   return bytes;
 }
 
+std::string SizeText(int64_t bytes) {
+  char text[32];
+  const bool large = bytes >= 1000000;
+  std::snprintf(text, sizeof(text), "%.1f %s", static_cast<double>(bytes) / (large ? 1e6 : 1e3),
+                large ? "MB" : "kB");
+  return text;
+}
+
 Status Check(const Options& options) {
-  if (options.models.empty()) {
-    return InvalidArgumentError("expected MODEL.onnx, found nothing (see vm-compile --help)");
-  }
   if (options.output.empty()) {
     return InvalidArgumentError("expected -o FILE to say where the module goes (see --help)");
   }
@@ -117,16 +122,15 @@ Status Compile(const Options& options) {
   Table times({"pass", "ms"});
   EMBER_ASSIGN_OR_RETURN(const LoadOptions load, MakeLoadOptions(options, dump_status, times));
   const auto start = std::chrono::steady_clock::now();
-  EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
-                         LoadDefinition(options.models[0], load));
+  EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module, CompileOnnx(options.models[0], load));
   EMBER_RETURN_IF_ERROR(dump_status);
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   if (options.time_passes) std::fputs(times.Print(TableFormat::kMarkdown).c_str(), stdout);
   const vm::Program& program = module.programs.front();
-  std::printf("%s: %zu dispatches, %zu constants of %.1f MB, compiled in %.0f ms\n",
+  std::printf("%s: %zu dispatches, %zu constants of %s, compiled in %.0f ms\n",
               options.output.c_str(), module.dispatches.size(), module.constants.size(),
-              static_cast<double>(ConstantBytes(module)) / 1e6, time.count());
+              SizeText(ConstantBytes(module)).c_str(), time.count());
   std::printf("  inputs   %s\n  results  %s\n", DescribeSignatures(program, program.inputs).c_str(),
               DescribeSignatures(program, program.results).c_str());
   return OkStatus();

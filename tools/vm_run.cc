@@ -25,7 +25,7 @@ struct Options {
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.vmfb or MODEL.onnx", 0, 1, &options.models);
+  flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, @x.pb (ONNX\n"
             "TensorProto), 2x3xf32=@raw.bin, or 2x3xf32 (random). Without NAME: in order. Inputs\n"
@@ -45,7 +45,7 @@ void Declare(Options& options, Flags& flags) {
   flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
                   "0: interpreter; 1, 2: compiled kernels (no JIT in this build).");
   flags.Add("device", &options.device, "NAME", "Where to run; see --list-devices.");
-  flags.Add("list-devices", &options.list_devices, "Prints the devices, and stops.");
+  flags.AddStandalone("list-devices", &options.list_devices, "Prints the devices, and stops.");
   flags.Add("runs", &options.runs, "N", "Runs so often; the profile leaves the first out.");
   flags.Add("profile", &options.profile, "Prints the dispatches by the time they took.");
   flags.Add("profile-rows", &options.profile_rows, "N", "Most rows of the profile.");
@@ -129,14 +129,15 @@ void PrintResults(const Options& options, const vm::Module& module,
   }
 }
 
+// The usual device goes without saying.
+Status OnDevice(const std::string& device, const Status& status) {
+  return device == "cpu" ? status : status.WithContext("--device=" + device);
+}
+
 Status Run(const Options& options) {
   if (options.list_devices) {
     std::fputs(ListDevices().c_str(), stdout);
     return OkStatus();
-  }
-  if (options.models.empty()) {
-    return InvalidArgumentError(
-        "expected MODEL.vmfb or MODEL.onnx, found nothing (see vm-run --help)");
   }
   EMBER_RETURN_IF_ERROR(CheckTier(options.tier));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
@@ -148,19 +149,21 @@ Status Run(const Options& options) {
     load.shapes.push_back(*std::move(shape));
   }
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model, LoadModel(options.models[0], load));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::unique_ptr<vm::Session> session,
+  StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, {.device = std::move(device),
                                          .tiering = nullptr,
                                          .profile = options.profile,
-                                         .trace = !options.trace.empty()}));
+                                         .trace = !options.trace.empty()});
+  if (!created.ok()) return OnDevice(options.device, created.status());
+  const std::unique_ptr<vm::Session> session = *std::move(created);
   RandomTensors random(static_cast<uint64_t>(options.seed));
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
                          BindInputs(*model.module, options.inputs, load.shapes, random));
   std::vector<vm::Tensor> results;
   for (int64_t run = 0; run < std::max<int64_t>(options.runs, 1); ++run) {
     if (run == 1) session->ResetProfile();
-    EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+    const Status status = session->Run(inputs, &results);
+    if (!status.ok()) return OnDevice(options.device, status);
   }
   PrintResults(options, *model.module, results);
   if (options.profile) {

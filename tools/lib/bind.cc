@@ -30,6 +30,14 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature, const Symb
   return dims;
 }
 
+std::string ShapeText(const NamedShape& shape) {
+  std::string text;
+  for (const std::optional<int64_t>& dim : shape.dims) {
+    text += (text.empty() ? "" : "x") + (dim ? std::to_string(*dim) : "?");
+  }
+  return text.empty() ? "a scalar" : text;
+}
+
 Status BindShapes(const vm::Module& module, const std::vector<NamedShape>& shapes,
                   Symbols& symbols) {
   std::vector<std::optional<std::string>> names;
@@ -42,9 +50,9 @@ Status BindShapes(const vm::Module& module, const std::vector<NamedShape>& shape
       fits = signature.dims[d] < 0 || !shapes[i].dims[d] || *shapes[i].dims[d] == signature.dims[d];
     }
     if (!fits) {
-      return InvalidArgumentError("shape of input '" + signature.name + "': expected one like " +
-                                  vm::SignatureText(module.entry(), signature) +
-                                  ", found another in --shape");
+      return InvalidArgumentError("--shape of input '" + signature.name + "': expected " +
+                                  vm::SignatureText(module.entry(), signature) + ", found " +
+                                  ShapeText(shapes[i]));
     }
     BindSymbols(signature, shapes[i].dims, symbols);
   }

@@ -126,6 +126,11 @@ void Flags::Add(std::string name, std::vector<std::string>* values, std::string 
   };
 }
 
+void Flags::AddStandalone(std::string name, bool* value, std::string doc) {
+  standalone_.push_back(value);
+  Add(std::move(name), value, std::move(doc));
+}
+
 void Flags::AddChoice(std::string name, std::string* value, std::vector<std::string> choices,
                       std::string doc) {
   Flag& flag = AddFlag(std::move(name), Join(choices, "|"), std::move(doc));
@@ -194,7 +199,9 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
       if (help_) return OkStatus();
     }
   }
-  if (values.size() < positional_minimum_) {
+  const bool standalone = std::any_of(standalone_.begin(), standalone_.end(),
+                                      [](const bool* value) { return *value; });
+  if (values.size() < positional_minimum_ && !standalone) {
     return InvalidArgumentError("expected " + positional_name_ + ", found " +
                                 (values.empty() ? "nothing" : std::to_string(values.size())) +
                                 " (see " + tool_ + " --help)");

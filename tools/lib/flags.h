@@ -43,6 +43,8 @@ class Flags {
   // Each use adds a value.
   void Add(std::string name, std::vector<std::string>* values, std::string placeholder,
            std::string doc);
+  // A bool that asks for something else than the usual work: positional values are not needed then.
+  void AddStandalone(std::string name, bool* value, std::string doc);
   // Only these values are accepted.
   void AddChoice(std::string name, std::string* value, std::vector<std::string> choices,
                  std::string doc);
@@ -73,6 +75,7 @@ class Flags {
   std::vector<std::string>* positional_ = nullptr;
   std::vector<Flag> flags_;
   std::vector<std::string> examples_;
+  std::vector<const bool*> standalone_;
   bool help_ = false;
 };
 

@@ -53,6 +53,14 @@ TEST_F(FlagsTest, DoubleDashEndsFlags) {
   EXPECT_THAT(models_, ElementsAre("a", "--runs"));
 }
 
+TEST_F(FlagsTest, StandaloneNeedsNoPositionalValues) {
+  bool list = false;
+  flags_.AddStandalone("list", &list, "List.");
+  EXPECT_EQ(Error({"--list"}), "");
+  EXPECT_TRUE(list);
+  EXPECT_EQ(Error({"--list=false"}), "expected MODEL, found nothing (see vm-test --help)");
+}
+
 TEST_F(FlagsTest, BoolCanBeSwitchedOff) {
   EXPECT_EQ(Error({"a", "--profile", "--profile=false"}), "");
   EXPECT_FALSE(profile_);

@@ -95,7 +95,9 @@ void OrderRow(std::vector<size_t>& row, const std::vector<std::vector<size_t>>& 
 
 // --- SVG -----------------------------------------------------------------------------------------
 
-constexpr int kBoxWidth = 300, kLineHeight = 15, kGapX = 30, kGapY = 36, kMargin = 20;
+constexpr int kBoxWidth = 300, kLineHeight = 15, kGapX = 30, kGapY = 36;
+// Edges that pass boxes by need room at the sides.
+constexpr int kMarginX = 80, kMarginY = 20;
 
 struct Box {
   int x = 0, y = 0, height = 0;
@@ -105,9 +107,9 @@ std::vector<Box> PlaceBoxes(const ModuleGraph& graph, const GraphLayout& layout,
                             int& height) {
   size_t widest = 1;
   for (const std::vector<size_t>& row : layout.rows) widest = std::max(widest, row.size());
-  width = static_cast<int>(widest) * (kBoxWidth + kGapX) - kGapX + 2 * kMargin;
+  width = static_cast<int>(widest) * (kBoxWidth + kGapX) - kGapX + 2 * kMarginX;
   std::vector<Box> boxes(graph.nodes.size());
-  height = kMargin;
+  height = kMarginY;
   for (const std::vector<size_t>& row : layout.rows) {
     const int row_width = static_cast<int>(row.size()) * (kBoxWidth + kGapX) - kGapX;
     int x = (width - row_width) / 2, tallest = 0;
@@ -119,7 +121,7 @@ std::vector<Box> PlaceBoxes(const ModuleGraph& graph, const GraphLayout& layout,
     }
     height += tallest + kGapY;
   }
-  height += kMargin - kGapY;
+  height += kMarginY - kGapY;
   return boxes;
 }
 
@@ -127,7 +129,7 @@ std::string SvgEdge(const GraphEdge& edge, const Box& from, const Box& to) {
   const int x1 = from.x + kBoxWidth / 2, y1 = from.y + from.height;
   const int x2 = to.x + kBoxWidth / 2, y2 = to.y;
   // An edge across several rows bows out, so as not to run behind the boxes in between.
-  const int bow = y2 - y1 > 2 * kGapY && x1 == x2 ? kBoxWidth / 2 + 40 : 0;
+  const int bow = y2 - y1 > 2 * kGapY && x1 == x2 ? kBoxWidth * 3 / 4 + 30 : 0;
   const int reach = std::max(kGapY, (y2 - y1) / 3);
   char text[256];
   std::snprintf(text, sizeof(text),

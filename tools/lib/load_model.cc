@@ -65,11 +65,6 @@ StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
   return kind;
 }
 
-StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path, const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportOnnx(path, options.shapes));
-  return compiler::Compile(std::move(graph), options.compile);
-}
-
 // Errors begin with the file as the user named it, once.
 Status Named(const std::string& path, const Status& status) {
   if (status.ok() || status.message().find(path) != std::string_view::npos) return status;
@@ -144,9 +139,8 @@ StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& opti
   if (kind == ModelFileKind::kModule) {
     module = vm::Module::Load(UserPath(path));
   } else {
-    StatusOr<vm::ModuleDefinition> definition = CompileOnnx(path, options);
-    if (!definition.ok()) return Named(path, definition.status());
-    module = vm::Module::FromDefinition(*std::move(definition));
+    EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition, CompileOnnx(path, options));
+    module = vm::Module::FromDefinition(std::move(definition));
     model.compiled_here = true;
   }
   if (!module.ok()) return Named(path, module.status());
@@ -155,11 +149,21 @@ StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& opti
   return model;
 }
 
+StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path, const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
+  if (kind == ModelFileKind::kModule) {
+    return InvalidArgumentError(path + ": expected an .onnx model, found a compiled module");
+  }
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportOnnx(path, options.shapes));
+  StatusOr<vm::ModuleDefinition> definition = compiler::Compile(std::move(graph), options.compile);
+  if (!definition.ok()) return Named(path, definition.status());
+  return definition;
+}
+
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path, const LoadOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
-  StatusOr<vm::ModuleDefinition> definition = kind == ModelFileKind::kModule
-                                                  ? vm::ReadModule(UserPath(path))
-                                                  : CompileOnnx(path, options);
+  if (kind == ModelFileKind::kOnnx) return CompileOnnx(path, options);
+  StatusOr<vm::ModuleDefinition> definition = vm::ReadModule(UserPath(path));
   if (!definition.ok()) return Named(path, definition.status());
   return definition;
 }

@@ -47,6 +47,8 @@ struct LoadedModel {
 
 StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& options);
 
+// An ONNX model only.
+StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path, const LoadOptions& options);
 // As LoadModel, for tools that look at the parts of a module rather than run it.
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path, const LoadOptions& options);
 
