@@ -22,7 +22,7 @@ extern const KernelTable kAvx512Kernels;
 namespace {
 
 // Null entries of `better` are filled from `table`. A table is nothing but pointers.
-void Overlay(KernelTable& table, const KernelTable& better) {
+[[maybe_unused]] void Overlay(KernelTable& table, const KernelTable& better) {
   static_assert(sizeof(KernelTable) % sizeof(void*) == 0);
   const auto* from = reinterpret_cast<const char*>(&better);
   auto* to = reinterpret_cast<char*>(&table);

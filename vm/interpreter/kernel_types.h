@@ -49,12 +49,12 @@ enum NarrowType : uint8_t { kNarrowI8, kNarrowI16, kNarrowU8, kNarrowU16, kNarro
 inline constexpr int kNarrowTypeCount = 6;
 
 // Register-blocked inner kernel of contractions: C[m, n] (+)= sum(k < depth) A[m, k] * B[k, n] with
-// A in rows of a_stride elements, B packed as [depth][vectors * vector_elements]; m <= rows of the
-// kernel; only the first `columns` columns of C are written.
+// A in rows of a_stride elements, B packed in rows of b_stride; m <= rows of the kernel; only the first `columns` columns of C are written.
 struct MicroArguments {
   const void* a;
   int64_t a_stride;
   const void* b;
+  int64_t b_stride;
   void* c;
   int64_t c_stride;
   int64_t depth;

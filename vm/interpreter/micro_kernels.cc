@@ -24,7 +24,7 @@ void Micro(const MicroArguments& t) {
   constexpr int kElements = EMBER_VECTOR_BYTES / sizeof(T);
   const T* a = static_cast<const T*>(t.a);
   const T* b = static_cast<const T*>(t.b);
-  const int64_t a_stride = t.a_stride;
+  const int64_t a_stride = t.a_stride, b_stride = t.b_stride;
   Vector sum[kRows][kVectors] = {};
   for (int64_t k = 0; k < t.depth; ++k) {
     Vector right[kVectors];
@@ -39,7 +39,7 @@ void Micro(const MicroArguments& t) {
       for (int v = 0; v < kVectors; ++v) sum[m][v] += left * right[v];
     }
     a += 1;
-    b += kVectors * kElements;
+    b += b_stride;
   }
   T* c = static_cast<T*>(t.c);
   if (t.columns == kVectors * kElements) {

@@ -2,168 +2,470 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
+#include "base/check.h"
+#include "vm/interpreter/contraction.h"
+#include "vm/interpreter/row_groups.h"
 #include "vm/interpreter/strip_program.h"
 
 namespace ember::vm {
 
 using tensor::BufferKind;
+using tensor::Combiner;
 using tensor::Dispatch;
+using tensor::Update;
 
 namespace {
+
+// Less work than this is done by the calling thread alone: waking others costs microseconds.
+constexpr double kParallelNanoseconds = 30000;
+// A chunk is at least this much work, so that handing chunks out costs little.
+constexpr double kChunkNanoseconds = 8000;
 
 struct FreeDeleter {
   void operator()(char* p) const { std::free(p); }
 };
 using AlignedMemory = std::unique_ptr<char, FreeDeleter>;
 
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
 AlignedMemory AllocateAligned(int64_t bytes) {
-  const size_t rounded = (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + 63) / 64 * 64;
+  const size_t rounded = static_cast<size_t>(RoundUp(std::max<int64_t>(bytes, 1), 64));
   return AlignedMemory(static_cast<char*>(std::aligned_alloc(64, rounded)));
 }
 
-struct StagePlan {
+// One stage as it runs: a strip program or a contraction.
+struct Step {
+  int stage = 0;
   StripProgram program;
-  int64_t points = 0;
-  int64_t reduction = 0;
+  std::optional<Contraction> contraction;
+  int64_t rest = 1;  // points per row, of a strip program
+  // Rows [begin, end) of the group are flat rows [begin / row_divisor * row_factor, ...) of the
+  // contraction.
+  int64_t row_divisor = 1;
+  int64_t row_factor = 1;
+  AlignedMemory packed_b;
+  bool keeps_packed = false;  // B is constant
+  bool packed = false;
+};
+
+// A temporary that holds the rows of one chunk.
+struct ChunkBuffer {
+  int buffer = 0;
+  int64_t row_bytes = 0;
+  int64_t scratch_offset = 0;
+  bool zero = false;  // not every element is stored to
+};
+
+struct Group {
+  int64_t rows = 0;
+  bool ordered = false;  // stores may meet: one chunk
+  std::vector<Step> steps;
+  std::vector<ChunkBuffer> chunk_buffers;
+  int64_t row_alignment = 1;  // chunks begin at multiples
+  int64_t preferred_rows = 1;  // chunks are multiples where they are large enough
+  int64_t most_rows = 0;      // per chunk, by scratch
+  int64_t step_scratch = 0;   // where the steps' own scratch begins
+  double row_cost = 0;
 };
 
 struct Worker {
   AlignedMemory scratch;
   std::vector<TileOperand> slots;
+  std::vector<char*> buffers;
 };
 
 class InterpreterPlan final : public Plan {
  public:
-  explicit InterpreterPlan(const Dispatch& dispatch) : dispatch_(dispatch) {}
+  InterpreterPlan(const Dispatch& dispatch, const Options& options)
+      : dispatch_(dispatch), options_(options) {}
 
-  Status Build(std::span<const int64_t> parameters) {
-    EMBER_ASSIGN_OR_RETURN(header_, ConcreteHeader::Make(dispatch_, parameters));
-    for (size_t i = 0; i < dispatch_.stages.size(); ++i) {
-      EMBER_ASSIGN_OR_RETURN(StageAnalysis analysis,
-                             StageAnalysis::Make(dispatch_, header_, static_cast<int>(i)));
-      StripSpec spec;
-      spec.segments.resize(1);
-      for (int axis = 0; axis < analysis.spatial_count; ++axis) spec.segments[0].push_back(axis);
-      const tensor::Stage& stage = dispatch_.stages[i];
-      spec.ordered = analysis.needs_order;
-      spec.combiner = stage.combiner;
-      spec.fold = stage.combiner == tensor::Combiner::kFold ? &stage.fold : nullptr;
-      spec.values = stage.values;
-      for (size_t s = 0; s < stage.stores.size(); ++s) {
-        spec.stores.push_back({analysis.stores[s],
-                               dispatch_.buffers[stage.stores[s].buffer].type,
-                               stage.stores[s].update});
-      }
-      StagePlan plan;
-      EMBER_ASSIGN_OR_RETURN(plan.program, CompileStrips(analysis, spec));
-      plan.points = analysis.SpatialPoints();
-      plan.reduction = analysis.ReductionPoints();
-      scratch_bytes_ = std::max(scratch_bytes_, plan.program.scratch_bytes);
-      slot_count_ = std::max(slot_count_, plan.program.slots.size());
-      stages_.push_back(std::move(plan));
-    }
-    pointers_.resize(dispatch_.buffers.size());
-    int io = 0;
-    for (size_t i = 0; i < dispatch_.buffers.size(); ++i) {
-      if (dispatch_.buffers[i].kind != BufferKind::kTemporary) {
-        ++io;
-        continue;
-      }
-      temporaries_.push_back(
-          AllocateAligned(header_.elements[i] * DTypeByteSize(dispatch_.buffers[i].type)));
-      pointers_[i] = temporaries_.back().get();
-    }
-    io_count_ = io;
-    return OkStatus();
-  }
-
-  Status Run(std::span<void* const> buffers, ParallelRunner& runner) override {
-    if (static_cast<int>(buffers.size()) != io_count_) {
-      return InvalidArgumentError("dispatch @" + dispatch_.name + ": expected " +
-                                  std::to_string(io_count_) + " buffers, found " +
-                                  std::to_string(buffers.size()));
-    }
-    for (int i = 0; i < io_count_; ++i) pointers_[i] = static_cast<char*>(buffers[i]);
-    while (static_cast<int>(workers_.size()) < std::max(runner.worker_count(), 1)) {
-      Worker worker;
-      worker.scratch = AllocateAligned(scratch_bytes_);
-      worker.slots.resize(slot_count_);
-      workers_.push_back(std::move(worker));
-    }
-    failure_.found = false;
-    for (const StagePlan& stage : stages_) {
-      if (stage.points == 0) continue;
-      const double work = static_cast<double>(stage.points) *
-                          static_cast<double>(std::max<int64_t>(stage.reduction, 1)) *
-                          stage.program.cost_per_point;
-      if (work < 30000 || stage.program.ordered || runner.worker_count() == 1) {
-        RunStage(stage, {0, stage.points}, workers_[0]);
-      } else {
-        const int64_t chunks = std::min<int64_t>(stage.points, runner.worker_count() * 4);
-        runner.Run(chunks, [&](int64_t chunk, int worker) {
-          RunStage(stage, {stage.points * chunk / chunks, stage.points * (chunk + 1) / chunks},
-                   workers_[worker]);
-        });
-      }
-      if (failure_.found) return FailureStatus();
-    }
-    return OkStatus();
-  }
-
-  int64_t required_bytes(int buffer) const override {
-    return header_.elements[buffer] * DTypeByteSize(dispatch_.buffers[buffer].type);
-  }
-
-  std::string Describe() const override {
-    std::string text;
-    for (const StagePlan& stage : stages_) text += stage.program.Describe() + "\n";
-    return text;
-  }
+  Status Build(std::span<const int64_t> parameters);
+  Status Run(std::span<void* const> buffers, ParallelRunner& runner) override;
+  int64_t required_bytes(int buffer) const override { return BytesOf(buffer); }
+  std::string Describe() const override;
 
  private:
-  void RunStage(const StagePlan& stage, FlatRange range, Worker& worker) {
-    StripFailure failure;
-    StripContext context;
-    context.buffers = pointers_.data();
-    context.scratch = worker.scratch.get();
-    context.slots = worker.slots.data();
-    context.failure = &failure;
-    RunStrips(stage.program, context, std::span(&range, 1));
-    if (failure.found) {
-      const std::lock_guard<std::mutex> lock(failure_mutex_);
-      if (!failure_.found) failure_ = failure;
-    }
+  int64_t BytesOf(int buffer) const {
+    return header_.elements[buffer] * DTypeByteSize(dispatch_.buffers[buffer].type);
   }
-
-  Status FailureStatus() const {
-    return InvalidArgumentError(
-        "dispatch @" + dispatch_.name + ": buffer %" + dispatch_.buffers[failure_.buffer].name +
-        ": index " + std::to_string(failure_.index) + " in dimension " +
-        std::to_string(failure_.dimension) + " is outside the extent " +
-        std::to_string(failure_.extent));
-  }
+  // Building.
+  Status AddGroup(const RowGroup& rows, const std::vector<AnalyzedStage>& stages);
+  Status AddStrips(const AnalyzedStage& stage, int prefix, Step& step);
+  Status AddContraction(const AnalyzedStage& stage, int prefix, Group& group, Step& step);
+  bool ReadsOnlyConstants(const AnalyzedStage& stage, tensor::Register r) const;
+  bool IsFullyStored(int buffer, const std::vector<AnalyzedStage>& stages) const;
+  void LayOutScratch(const RowGroup& rows, const std::vector<AnalyzedStage>& stages, Group& group);
+  // Running.
+  void SetUpWorkers(int count);
+  void Pack(Group& group, ParallelRunner& runner);
+  int64_t ChunkRows(const Group& group, int workers) const;
+  void RunChunk(const Group& group, int64_t begin, int64_t end, Worker& worker);
+  void Note(const StripFailure& failure);
+  Status FailureStatus() const;
 
   const Dispatch& dispatch_;
+  const Options options_;
   ConcreteHeader header_;
-  std::vector<StagePlan> stages_;
-  std::vector<char*> pointers_;
-  std::vector<AlignedMemory> temporaries_;
+  std::vector<Group> groups_;
+  std::vector<char*> buffers_;  // temporaries filled in; a worker's list starts as a copy
+  std::vector<AlignedMemory> memory_;
+  struct Zeroed {
+    char* data;
+    int64_t bytes;
+  };
+  std::vector<Zeroed> zeroed_;  // temporaries to clear before each run
   std::vector<Worker> workers_;
   int io_count_ = 0;
   int64_t scratch_bytes_ = 0;
-  size_t slot_count_ = 0;
+  size_t slot_count_ = 1;
   std::mutex failure_mutex_;
   StripFailure failure_;
 };
+
+// --- building ---
+
+Status InterpreterPlan::Build(std::span<const int64_t> parameters) {
+  EMBER_ASSIGN_OR_RETURN(header_, ConcreteHeader::Make(dispatch_, parameters));
+  std::vector<AnalyzedStage> stages(dispatch_.stages.size());
+  for (size_t i = 0; i < stages.size(); ++i) {
+    EMBER_ASSIGN_OR_RETURN(stages[i].analysis,
+                           StageAnalysis::Make(dispatch_, header_, static_cast<int>(i)));
+    stages[i].contraction = RecogniseContraction(stages[i].analysis);
+  }
+  buffers_.assign(dispatch_.buffers.size() + kContractionBuffers, nullptr);
+  for (const tensor::Buffer& buffer : dispatch_.buffers) {
+    io_count_ += buffer.kind != BufferKind::kTemporary;
+  }
+  for (const RowGroup& rows : FormRowGroups(dispatch_, header_, stages)) {
+    EMBER_RETURN_IF_ERROR(AddGroup(rows, stages));
+  }
+  // What no group keeps in its chunks is held in full.
+  for (size_t i = 0; i < dispatch_.buffers.size(); ++i) {
+    const int buffer = static_cast<int>(i);
+    if (dispatch_.buffers[i].kind != BufferKind::kTemporary) continue;
+    const bool in_chunk = std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
+      return std::any_of(group.chunk_buffers.begin(), group.chunk_buffers.end(),
+                         [&](const ChunkBuffer& c) { return c.buffer == buffer; });
+    });
+    if (in_chunk) continue;
+    memory_.push_back(AllocateAligned(BytesOf(buffer)));
+    if (memory_.back() == nullptr) {
+      return ResourceExhaustedError("dispatch @" + dispatch_.name + ": temporary %" +
+                                    dispatch_.buffers[i].name + ": no memory for " +
+                                    std::to_string(BytesOf(buffer)) + " bytes");
+    }
+    buffers_[i] = memory_.back().get();
+    if (!IsFullyStored(buffer, stages)) zeroed_.push_back({buffers_[i], BytesOf(buffer)});
+  }
+  return OkStatus();
+}
+
+// True if one plain stage stores to every element, before anything reads it.
+bool InterpreterPlan::IsFullyStored(int buffer, const std::vector<AnalyzedStage>& stages) const {
+  for (const AnalyzedStage& stage : stages) {
+    const tensor::Stage& definition = stage.analysis.stage();
+    for (size_t i = 0; i < definition.stores.size(); ++i) {
+      if (static_cast<int>(definition.stores[i].buffer) != buffer) continue;
+      return definition.stores[i].update == Update::kAssign && !stage.analysis.needs_order &&
+             stage.analysis.SpatialPoints() == header_.elements[buffer];
+    }
+  }
+  return true;  // not used at all
+}
+
+bool InterpreterPlan::ReadsOnlyConstants(const AnalyzedStage& stage, tensor::Register r) const {
+  StripSpec spec;
+  spec.values = {r};
+  for (const Access* access : CollectUses(stage.analysis, spec).loads) {
+    const size_t buffer = static_cast<size_t>(access->buffer);
+    if (dispatch_.buffers[buffer].kind != BufferKind::kInput ||
+        buffer >= options_.constant_inputs.size() || !options_.constant_inputs[buffer]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status InterpreterPlan::AddGroup(const RowGroup& rows, const std::vector<AnalyzedStage>& stages) {
+  Group group;
+  group.rows = rows.rows;
+  for (int i = rows.first; i < rows.last; ++i) {
+    const AnalyzedStage& stage = stages[i];
+    const int prefix = rows.prefix[i - rows.first];
+    Step step;
+    step.stage = i;
+    if (stage.analysis.SpatialPoints() == 0) {
+      group.rows = 0;
+    } else if (stage.contraction) {
+      EMBER_RETURN_IF_ERROR(AddContraction(stage, prefix, group, step));
+      group.row_cost += step.contraction->cost() / static_cast<double>(group.rows);
+      slot_count_ = std::max(slot_count_, step.contraction->slot_count());
+    } else {
+      EMBER_RETURN_IF_ERROR(AddStrips(stage, prefix, step));
+      group.ordered |= step.program.ordered;
+      group.row_cost += step.program.cost_per_point * static_cast<double>(step.rest) *
+                        static_cast<double>(std::max<int64_t>(stage.analysis.ReductionPoints(), 1));
+      slot_count_ = std::max(slot_count_, step.program.slots.size());
+    }
+    group.steps.push_back(std::move(step));
+  }
+  LayOutScratch(rows, stages, group);
+  groups_.push_back(std::move(group));
+  return OkStatus();
+}
+
+Status InterpreterPlan::AddStrips(const AnalyzedStage& stage, int prefix, Step& step) {
+  const StageAnalysis& analysis = stage.analysis;
+  const tensor::Stage& definition = analysis.stage();
+  StripSpec spec;
+  spec.segments.resize(2);
+  for (int axis = 0; axis < analysis.spatial_count; ++axis) {
+    spec.segments[axis < prefix ? 0 : 1].push_back(axis);
+    if (axis >= prefix) step.rest *= analysis.axes[axis].extent;
+  }
+  spec.ordered = analysis.needs_order;
+  spec.combiner = definition.combiner;
+  spec.fold = definition.combiner == Combiner::kFold ? &definition.fold : nullptr;
+  spec.values = definition.values;
+  for (size_t i = 0; i < definition.stores.size(); ++i) {
+    spec.stores.push_back({analysis.stores[i],
+                           dispatch_.buffers[definition.stores[i].buffer].type,
+                           definition.stores[i].update});
+  }
+  EMBER_ASSIGN_OR_RETURN(step.program, CompileStrips(analysis, spec));
+  return OkStatus();
+}
+
+Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix, Group& group,
+                                       Step& step) {
+  EMBER_ASSIGN_OR_RETURN(Contraction contraction,
+                         Contraction::Make(stage.analysis, *stage.contraction));
+  for (int axis : stage.contraction->inner_batch) {
+    if (axis < prefix) step.row_divisor *= stage.analysis.axes[axis].extent;
+  }
+  step.row_factor =
+      contraction.outer_batch_points() * contraction.m() / (group.rows / step.row_divisor);
+  const int64_t a = group.row_alignment, b = step.row_divisor;
+  int64_t gcd = a, rest = b;
+  while (rest != 0) {
+    gcd %= rest;
+    std::swap(gcd, rest);
+  }
+  group.row_alignment = a / gcd * b;
+  step.keeps_packed = ReadsOnlyConstants(stage, stage.contraction->b);
+  step.packed_b = AllocateAligned(contraction.packed_b_bytes());
+  if (step.packed_b == nullptr) {
+    return ResourceExhaustedError("dispatch @" + dispatch_.name + ": stage " +
+                                  std::to_string(step.stage) + ": no memory to pack " +
+                                  std::to_string(contraction.packed_b_bytes()) + " bytes");
+  }
+  step.contraction = std::move(contraction);
+  return OkStatus();
+}
+
+void InterpreterPlan::LayOutScratch(const RowGroup& rows, const std::vector<AnalyzedStage>& stages,
+                                    Group& group) {
+  if (group.rows == 0) return;
+  int64_t row_bytes = 0;
+  for (int buffer : rows.temporaries) {
+    ChunkBuffer chunk;
+    chunk.buffer = buffer;
+    chunk.row_bytes = BytesOf(buffer) / group.rows;
+    chunk.zero = !IsFullyStored(buffer, stages);
+    row_bytes += chunk.row_bytes;
+    group.chunk_buffers.push_back(chunk);
+  }
+  int64_t most = group.rows;
+  if (row_bytes > 0) most = std::min(most, options_.scratch_target / row_bytes);
+  // Chunks of whole register blocks, or of whole inner axes.
+  const Step& first = group.steps.front();
+  for (const Step& step : group.steps) {
+    if (!step.contraction || step.row_factor != 1) continue;
+    group.preferred_rows = step.row_divisor * step.contraction->micro_rows();
+    break;
+  }
+  if (group.preferred_rows == 1 && !first.contraction) {
+    int64_t inner = 1;
+    const StageAnalysis& analysis = stages[rows.first].analysis;
+    for (int axis = rows.prefix[0] - 1; axis >= 0; --axis) {
+      if (inner * analysis.axes[axis].extent > 512) break;
+      inner *= analysis.axes[axis].extent;
+    }
+    group.preferred_rows = inner;
+  }
+  group.preferred_rows = RoundUp(group.preferred_rows, group.row_alignment);
+  if (most > group.preferred_rows) most = most / group.preferred_rows * group.preferred_rows;
+  group.most_rows = std::clamp<int64_t>(RoundUp(most, group.row_alignment), 1, group.rows);
+  int64_t offset = 0;
+  for (ChunkBuffer& chunk : group.chunk_buffers) {
+    chunk.scratch_offset = offset;
+    offset += RoundUp(chunk.row_bytes * group.most_rows, 64);
+  }
+  group.step_scratch = offset;
+  int64_t most_scratch = 0;
+  for (const Step& step : group.steps) {
+    most_scratch = std::max(most_scratch, step.contraction ? step.contraction->scratch_bytes()
+                                                           : step.program.scratch_bytes);
+  }
+  scratch_bytes_ = std::max(scratch_bytes_, offset + most_scratch);
+}
+
+// --- running ---
+
+void InterpreterPlan::SetUpWorkers(int count) {
+  while (static_cast<int>(workers_.size()) < count) {
+    Worker worker;
+    worker.scratch = AllocateAligned(scratch_bytes_);
+    EMBER_CHECK(worker.scratch != nullptr) << "scratch of " << scratch_bytes_ << " bytes";
+    worker.slots.resize(slot_count_);
+    worker.buffers = buffers_;
+    workers_.push_back(std::move(worker));
+  }
+}
+
+Status InterpreterPlan::Run(std::span<void* const> buffers, ParallelRunner& runner) {
+  if (static_cast<int>(buffers.size()) != io_count_) {
+    return InvalidArgumentError("dispatch @" + dispatch_.name + ": expected " +
+                                std::to_string(io_count_) + " buffers, found " +
+                                std::to_string(buffers.size()));
+  }
+  const int workers = std::max(runner.worker_count(), 1);
+  if (static_cast<int>(workers_.size()) < workers) SetUpWorkers(workers);
+  for (Worker& worker : workers_) {
+    for (int i = 0; i < io_count_; ++i) worker.buffers[i] = static_cast<char*>(buffers[i]);
+  }
+  for (const Zeroed& zeroed : zeroed_) {
+    std::memset(zeroed.data, 0, static_cast<size_t>(zeroed.bytes));
+  }
+  failure_.found = false;
+  for (Group& group : groups_) {
+    if (group.rows == 0) continue;
+    Pack(group, runner);
+    const int64_t step = ChunkRows(group, workers);
+    if (workers == 1 || step >= group.rows ||
+        group.row_cost * static_cast<double>(group.rows) < kParallelNanoseconds) {
+      for (int64_t row = 0; row < group.rows; row += step) {
+        RunChunk(group, row, std::min(group.rows, row + step), workers_[0]);
+      }
+    } else {
+      runner.Run((group.rows + step - 1) / step, [&](int64_t chunk, int worker) {
+        RunChunk(group, chunk * step, std::min(group.rows, (chunk + 1) * step),
+                 workers_[worker]);
+      });
+    }
+    if (failure_.found) return FailureStatus();
+  }
+  return OkStatus();
+}
+
+int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
+  if (group.ordered) return group.rows;
+  if (workers == 1) return group.most_rows;
+  const double total = group.row_cost * static_cast<double>(group.rows);
+  if (total < kParallelNanoseconds) return group.most_rows;
+  // A few chunks per worker even out what they differ in speed.
+  const double most_chunks = total / kChunkNanoseconds;
+  const int64_t wanted = std::max<int64_t>(
+      std::min<int64_t>(4 * workers, static_cast<int64_t>(most_chunks)), workers);
+  int64_t rows = (group.rows + wanted - 1) / wanted;
+  if (rows > group.preferred_rows) {
+    rows = RoundUp(rows, group.preferred_rows);
+  } else if (2 * rows > group.preferred_rows && group.rows >= 2 * group.preferred_rows) {
+    rows = group.preferred_rows;
+  }
+  return std::min(RoundUp(rows, group.row_alignment), group.most_rows);
+}
+
+void InterpreterPlan::Pack(Group& group, ParallelRunner& runner) {
+  for (Step& step : group.steps) {
+    if (!step.contraction || step.packed) continue;
+    const Contraction& contraction = *step.contraction;
+    const auto pack = [&](int64_t piece, int number) {
+      Worker& worker = workers_[number];
+      StripFailure failure;
+      Contraction::Work work;
+      work.buffers = worker.buffers.data();
+      work.context = {worker.buffers.data(), nullptr, worker.slots.data(), &failure};
+      work.scratch = worker.scratch.get() + group.step_scratch;
+      work.packed_b = step.packed_b.get();
+      contraction.PackPiece(work, piece);
+      if (failure.found) Note(failure);
+    };
+    if (contraction.packed_b_bytes() < 256 * 1024) {
+      for (int64_t i = 0; i < contraction.pack_pieces(); ++i) pack(i, 0);
+    } else {
+      runner.Run(contraction.pack_pieces(), pack);
+    }
+    step.packed = step.keeps_packed && !failure_.found;
+  }
+}
+
+void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end, Worker& worker) {
+  StripFailure failure;
+  StripContext context{worker.buffers.data(), worker.scratch.get() + group.step_scratch,
+                       worker.slots.data(), &failure};
+  for (const ChunkBuffer& chunk : group.chunk_buffers) {
+    char* memory = worker.scratch.get() + chunk.scratch_offset;
+    if (chunk.zero) std::memset(memory, 0, static_cast<size_t>(chunk.row_bytes * (end - begin)));
+    // As if the whole buffer were there; only its rows [begin, end) are touched.
+    worker.buffers[chunk.buffer] = reinterpret_cast<char*>(
+        reinterpret_cast<uintptr_t>(memory) - static_cast<uintptr_t>(begin * chunk.row_bytes));
+  }
+  for (const Step& step : group.steps) {
+    if (step.contraction) {
+      Contraction::Work work;
+      work.context = context;
+      work.buffers = worker.buffers.data();
+      work.scratch = context.scratch;
+      work.packed_b = step.packed_b.get();
+      step.contraction->RunRows(work, begin / step.row_divisor * step.row_factor,
+                                end / step.row_divisor * step.row_factor);
+    } else {
+      const FlatRange ranges[] = {{begin, end}, {0, step.rest}};
+      RunStrips(step.program, context, ranges);
+    }
+    if (failure.found) {
+      Note(failure);
+      return;
+    }
+  }
+}
+
+void InterpreterPlan::Note(const StripFailure& failure) {
+  const std::lock_guard<std::mutex> lock(failure_mutex_);
+  if (!failure_.found) failure_ = failure;
+}
+
+Status InterpreterPlan::FailureStatus() const {
+  return InvalidArgumentError(
+      "dispatch @" + dispatch_.name + ": buffer %" + dispatch_.buffers[failure_.buffer].name +
+      ": index " + std::to_string(failure_.index) + " in dimension " +
+      std::to_string(failure_.dimension) + " is outside the extent " +
+      std::to_string(failure_.extent));
+}
+
+std::string InterpreterPlan::Describe() const {
+  std::string text;
+  for (const Group& group : groups_) {
+    for (const Step& step : group.steps) {
+      text += step.contraction ? step.contraction->Describe() : step.program.Describe();
+      text += &step == &group.steps.front() ? ", rows " + std::to_string(group.rows) : ", fused";
+      if (step.keeps_packed) text += ", packed once";
+      text += "\n";
+    }
+  }
+  return text;
+}
 
 }  // namespace
 
 StatusOr<std::unique_ptr<Plan>> Plan::Make(const Dispatch& dispatch,
                                            std::span<const int64_t> parameters,
                                            const Options& options) {
-  auto plan = std::make_unique<InterpreterPlan>(dispatch);
+  auto plan = std::make_unique<InterpreterPlan>(dispatch, options);
   EMBER_RETURN_IF_ERROR(plan->Build(parameters));
   return std::unique_ptr<Plan>(std::move(plan));
 }

@@ -10,13 +10,25 @@
 namespace ember::vm {
 namespace {
 
+CompareOptions With(std::vector<int64_t> parameters) {
+  CompareOptions options;
+  options.parameters = std::move(parameters);
+  return options;
+}
+
+CompareOptions Filled(std::function<void(int, std::vector<char>&)> fill) {
+  CompareOptions options;
+  options.fill = std::move(fill);
+  return options;
+}
+
 TEST(PlanTest, Elementwise) {
   ExpectMatchesDefinition(R"(dispatch @add(%x: f32[3000], %y: f32[3000]) -> (%z: f32[3000]) {
     %z[i] = max(%x[i] + %y[i] * 2.0, 0.0)
   })");
   ExpectMatchesDefinition(R"(dispatch @rows<N>(%x: f32[N, 64], %s: f32[N]) -> (%y: f32[N, 64]) {
     %y[i, j] = %x[i, j] * %s[i]
-  })", {.parameters = {37}});
+  })", With({37}));
   ExpectMatchesDefinition(R"(dispatch @one(%x: f32[]) -> (%y: f32[]) { %y[] = %x[] + 1.0 })");
   ExpectMatchesDefinition(R"(dispatch @constant() -> (%y: i16[7, 9]) { %y[i, j] = 3 })");
 }
@@ -79,24 +91,24 @@ TEST(PlanTest, Gathers) {
   };
   ExpectMatchesDefinition(R"(dispatch @rows(%t: f32[10, 33], %i: i64[6]) -> (%y: f32[6, 33]) {
     %y[r, c] = %t[%i[r], c]
-  })", {.fill = indices});
+  })", Filled(indices));
   ExpectMatchesDefinition(R"(dispatch @columns(%t: bf16[4, 10], %i: i64[6]) -> (%y: bf16[4, 6]) {
     %y[r, c] = %t[r, %i[c]]
-  })", {.fill = indices});
+  })", Filled(indices));
   ExpectMatchesDefinition(R"(dispatch @both(%t: i8[10, 12], %i: i64[6, 5]) -> (%y: i8[6, 5, 2]) {
     %y[r, c, k] = %t[%i[r, c], floordiv(%i[r, c], 2) + k]
-  })", {.fill = indices});
+  })", Filled(indices));
   ExpectMatchesDefinition(R"(dispatch @padded(%t: bool[4], %i: i64[50]) -> (%y: bool[50]) {
     %y[r] = pad(%t[%i[r] - 2], true)
-  })", {.fill = indices});
+  })", Filled(indices));
   ExpectMatchesDefinition(R"(dispatch @scatter(%u: f32[6, 4], %i: i64[6]) -> (%y: f32[10, 4]) {
     for (r < 10, c < 4) %y[r, c] = 0.5
     for (m < 6, c < 4) %y[%i[m], c] += %u[m, c]
-  })", {.fill = indices});
+  })", Filled(indices));
   ExpectMatchesDefinition(R"(dispatch @meet(%u: f32[64, 3], %i: i64[6]) -> (%y: f32[4, 3]) {
     for (r < 4, c < 3) %y[r, c] = 1.0
     for (m < 64, c < 3) %y[mod(m, 4), c] max= %u[m, c]
-  })", {.fill = indices});
+  })", Filled(indices));
 }
 
 TEST(PlanTest, IndexOutOfRangeIsAnError) {
@@ -194,7 +206,7 @@ TEST(PlanTest, RowWiseChains) {
     %e[b, k] = exp(%x[b, k] - %m[b])
     %s[b] = sum(k < 77) %e[b, k]
     %y[b, k] = %e[b, k] / %s[b]
-  })", {.parameters = {19}});
+  })", With({19}));
   ExpectMatchesDefinition(R"(dispatch @layer_norm(%x: f32[4, 9, 50], %g: f32[50], %b: f32[50]) -> (%y: f32[4, 9, 50]) {
     temp %m: f32[4, 9]
     temp %v: f32[4, 9]
@@ -202,6 +214,62 @@ TEST(PlanTest, RowWiseChains) {
     %v[i, j] = sum(k < 50) (%x[i, j, k] - %m[i, j]) * (%x[i, j, k] - %m[i, j]) / 50.0
     %y[i, j, k] = (%x[i, j, k] - %m[i, j]) / sqrt(%v[i, j] + 1e-05) * %g[k] + %b[k]
   })");
+}
+
+TEST(PlanTest, MatrixProducts) {
+  for (const char* type : {"f32", "f64", "f16", "bf16", "i32", "u32", "i64"}) {
+    const std::string t = type;
+    CompareOptions options;
+    // Products inside a contraction are not rounded to 16 bits before they are added.
+    if (t == "f16") options.tolerance = 1e-2;
+    if (t == "bf16") options.tolerance = 1e-1;
+    ExpectMatchesDefinition("dispatch @nn(%a: " + t + "[37, 45], %b: " + t + "[45, 70]) -> (%c: " +
+                            t + "[37, 70]) { %c[i, j] = sum(k < 45) %a[i, k] * %b[k, j] }", options);
+    ExpectMatchesDefinition("dispatch @nt(%a: " + t + "[30, 300], %b: " + t + "[33, 300]) -> (%c: " +
+                            t + "[30, 33]) { %c[i, j] = sum(k < 300) %a[i, k] * %b[j, k] }", options);
+    ExpectMatchesDefinition("dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
+                            t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }", options);
+  }
+  for (const bool constant : {false, true}) {
+    for (const int workers : {1, 2, 3}) {
+      CompareOptions options;
+      options.constant_inputs = constant;
+      options.workers = workers;
+      options.scratch_target = 16 * 1024;
+      ExpectMatchesDefinition(R"(dispatch @attention(%q: f32[2, 40, 3, 16], %k: f32[2, 40, 3, 16], %v: f32[2, 40, 3, 16]) -> (%o: f32[2, 40, 3, 16]) {
+        temp %s: f32[2, 3, 40, 40]
+        temp %m: f32[2, 3, 40]
+        temp %e: f32[2, 3, 40, 40]
+        temp %d: f32[2, 3, 40]
+        %s[b, h, i, j] = sum(c < 16) %q[b, i, h, c] * %k[b, j, h, c]
+        %m[b, h, i] = maximum(j < 40) %s[b, h, i, j]
+        %e[b, h, i, j] = exp(%s[b, h, i, j] - %m[b, h, i])
+        %d[b, h, i] = sum(j < 40) %e[b, h, i, j]
+        for (b < 2, i < 40, h < 3, c < 16) %o[b, i, h, c] = sum(j < 40) %e[b, h, i, j] / %d[b, h, i] * %v[b, j, h, c]
+      })", options);
+      ExpectMatchesDefinition(R"(dispatch @mlp(%x: f32[50, 60], %w: f32[60, 90], %b: f32[90], %v: f32[90, 30]) -> (%y: f32[50, 30]) {
+        temp %h: f32[50, 90]
+        temp %r: f32[50, 90]
+        temp %z: f32[50, 30]
+        %h[i, j] = sum(k < 60) %x[i, k] * %w[k, j]
+        %r[i, j] = max(%h[i, j] + %b[j], 0.0)
+        %z[i, j] = sum(k < 90) %r[i, k] * %v[k, j]
+        %y[i, j] = tanh(%z[i, j])
+      })", options);
+      ExpectMatchesDefinition(R"(dispatch @embed(%t: f32[9, 40], %i: i64[12], %w: f32[40, 33]) -> (%y: f32[12, 33]) {
+        %y[i, j] = sum(k < 40) %t[mod(%i[i], 9), k] * %w[k, j]
+      })", options);
+    }
+  }
+}
+
+TEST(PlanTest, RowsAreFused) {
+  const std::string how = ExpectMatchesDefinition(R"(dispatch @conv(%x: f32[1, 9, 10, 6], %w: f32[3, 3, 6, 20], %b: f32[20]) -> (%y: f32[1, 9, 10, 20]) {
+    temp %acc: f32[1, 9, 10, 20]
+    %acc[n, h, w, o] = sum(i < 3, j < 3, c < 6) pad(%x[n, h + i - 1, w + j - 1, c], 0.0) * %w[i, j, c, o]
+    %y[n, h, w, o] = max(%acc[n, h, w, o] + %b[o], 0.0)
+  })");
+  EXPECT_EQ(how, "contraction m=90 n=20 k=54 f32, rows 90\nstrip 51x20, fused\n");
 }
 
 TEST(PlanTest, Folds) {
@@ -230,6 +298,29 @@ TEST(PlanTest, Folds) {
       %i[] = %a1
     }
   })");
+}
+
+bool Aliases(const char* text) {
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().message();
+  return MayAlias(*dispatch, 0, static_cast<int>(dispatch->input_count()));
+}
+
+TEST(MayAliasTest, SamePositionOnly) {
+  EXPECT_TRUE(Aliases("dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = exp(%x[i]) }"));
+  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = %x[N - 1 - i] }"));
+  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: i32[N]) -> (%y: f32[N]) { %y[i] = f32(%x[i]) }"));
+  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: f32[N, N]) -> (%y: f32[N, N]) { %y[i, j] = %x[j, i] }"));
+  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = sum(k < N) %x[k] }"));
+  EXPECT_TRUE(Aliases(R"(dispatch @softmax<N>(%x: f32[N, 8]) -> (%y: f32[N, 8]) {
+    temp %m: f32[N]
+    %m[i] = maximum(k < 8) %x[i, k]
+    %y[i, k] = exp(%x[i, k] - %m[i])
+  })"));
+  EXPECT_FALSE(Aliases(R"(dispatch @late<N>(%x: f32[N]) -> (%y: f32[N], %z: f32[N]) {
+    %y[i] = %x[i]
+    %z[i] = %x[i]
+  })"));
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ class TileChooser {
       cost += horizontal ? one / columns : one;
     }
     const double overhead = (10.0 + 2.0 * rows) / (rows * columns);
-    const double ops = static_cast<double>(op_count_) + 1;
+    const double ops = std::max(op_count_, 0) + 1.0;
     cost += ops * (0.1 + overhead);
     if (spec_.combiner != Combiner::kNone) cost += horizontal ? 0.2 + 8.0 / columns : 0.1;
     return cost;
@@ -187,6 +187,10 @@ StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec) {
   StripUses uses;
   UseCollector collector(analysis, uses);
   for (Register r : spec.values) collector.Visit(r);
+  if (spec.source != nullptr) {
+    uses.loads.push_back(spec.source);
+    collector.VisitAccess(*spec.source);
+  }
   if (spec.fold != nullptr) {
     for (Register r : spec.fold->initial) collector.Visit(r);
     for (Register r : spec.fold->results) collector.Visit(r);
@@ -216,7 +220,7 @@ StripAxes CollapseAxes(const StageAnalysis& analysis, const StripSpec& spec,
 
 void ChooseTile(const StripSpec& spec, const StripUses& uses,
                 const StripAxes& axes, StripProgram& program) {
-  TileChooser chooser(spec, uses, axes, static_cast<int>(uses.data.size() - uses.loads.size()));
+  TileChooser chooser(spec, uses, axes, static_cast<int>(uses.data.size()) - static_cast<int>(uses.loads.size()));
   TileChoice choice;
   if (spec.ordered) {
     const int column = axes.spatial_count - 1;

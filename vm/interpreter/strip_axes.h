@@ -9,13 +9,6 @@
 
 namespace ember::vm {
 
-// What decides about axes: all forms that a spec uses.
-struct StripUses {
-  std::vector<tensor::Register> data;    // registers computed as tiles, in no order
-  std::vector<const Access*> loads;
-  std::vector<const Affine*> forms;      // offsets, guards, indices and index values
-};
-
 struct StripAxes {
   std::vector<LoopAxis> axes;
   std::vector<int> innermost;    // per loop axis: the analysis axis with its coefficient
@@ -28,7 +21,6 @@ struct StripAxes {
   bool Varies(const Affine& form, int axis) const { return Coefficient(form, axis) != 0; }
 };
 
-StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec);
 StripAxes CollapseAxes(const StageAnalysis& analysis, const StripSpec& spec, const StripUses& uses);
 // Sets mode, row_axis, column_axis, max_rows, max_columns and cost_per_point of the program.
 void ChooseTile(const StripSpec& spec, const StripUses& uses,

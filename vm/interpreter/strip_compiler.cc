@@ -366,15 +366,26 @@ class Compiler {
     return result;
   }
 
-  // The buffer itself, without any offset.
-  int EmitRawMemory(int buffer, int element_size) {
+  // The buffer itself, moved by `offset` (elements; zero for none) at the tile's first point.
+  int EmitRawMemory(int buffer, int element_size, const Affine& offset = {}) {
     StripView view;
     view.buffer = buffer;
     view.element_size = element_size;
-    view.coefficients = AddStrides(Affine(), 1);
+    view.coefficients = AddStrides(offset, element_size);
     view.slot = AddSlot(StripSlot::kView, {}, element_size);
-    AddView(kPrologue, view);
+    AddView(LevelOfMask(MaskOfForm(offset)), view);
     return view.slot;
+  }
+
+  // The part of a form that the column axis contributes.
+  Affine ColumnPart(const Affine& form) const {
+    Affine part;
+    for (size_t i = 0; i < analysis_.axes.size(); ++i) {
+      const bool column =
+          program_.column_axis >= 0 && (axes_.masks[program_.column_axis] >> i & 1);
+      part.coefficients[i] = column ? form.coefficients[i] : 0;
+    }
+    return part;
   }
 
   int EmitGather(const Access& access, const Instruction& instruction) {
@@ -397,7 +408,10 @@ class Compiler {
     }
     const Level level = LevelOfMask(mask);
     const TileShape shape = ShapeOfMask(mask);
-    const int memory = EmitRawMemory(access.buffer, storage);
+    // Offsets that leave out the columns' step also leave out where the tile's columns begin.
+    const int memory =
+        EmitRawMemory(access.buffer, storage,
+                      offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
     const int raw = AddTile(level, shape, storage);
     AddOp(level, shape, HostKernels().gather[LogOfSize(storage)], raw, memory, offsets.slot,
           otherwise)
@@ -445,7 +459,21 @@ class Compiler {
 
   // --- modes ---
 
+  void CompileCopy() {
+    const DType type = spec_.source_type;
+    StripView view = MakeView(*spec_.source, TileElementSize(type),
+                              ShapeOfMask(MaskOfForm(spec_.source->offset)));
+    AddView(kPrologue, view);
+    const int tile = AddTile(kPrologue, view.shape, view.element_size);
+    AddOp(kPrologue, view.shape, HostKernels().load[static_cast<int>(type)], tile, view.slot);
+    if (Kernel narrow = NarrowingKernel(spec_.stores[0].type)) {
+      AddOp(kPrologue, view.shape, narrow, tile, tile);
+    }
+    EmitStore(kPrologue, spec_.stores[0], tile);
+  }
+
   void CompileMap() {
+    if (spec_.source != nullptr) return CompileCopy();
     std::vector<int> values;
     for (Register r : spec_.values) {
       int slot = Emit(r);

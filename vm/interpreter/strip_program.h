@@ -44,6 +44,10 @@ struct StripSpec {
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
+  // Instead of values: the one value is loaded from memory of this (compute) type, and rounded to
+  // the type of the store.
+  const Access* source = nullptr;
+  DType source_type = DType::kF32;
 };
 
 enum class StripMode : uint8_t {
@@ -160,6 +164,14 @@ struct StripContext {
   TileOperand* slots = nullptr;    // at least slots.size()
   StripFailure* failure = nullptr;
 };
+
+// Everything that a spec reads: what decides about axes, and what must be there before it runs.
+struct StripUses {
+  std::vector<tensor::Register> data;  // registers computed as tiles
+  std::vector<const Access*> loads;
+  std::vector<const Affine*> forms;  // of offsets, guards, indices and index values
+};
+StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec);
 
 StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis, const StripSpec& spec);
 void RunStrips(const StripProgram& program, const StripContext& context,

@@ -1,0 +1,119 @@
+#include "vm/interpreter/contraction.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ember::vm {
+namespace {
+
+// Address arithmetic that may leave the buffer on the way: done on integers.
+char* Advance(char* pointer, int64_t bytes) {
+  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(pointer) +
+                                 static_cast<uintptr_t>(bytes));
+}
+
+char* AlignUp(char* pointer) {
+  return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(pointer) + 63) / 64 * 64);
+}
+
+}  // namespace
+
+int64_t Contraction::BatchOfB(int64_t batch) const {
+  int64_t result = 0;
+  for (size_t i = batch_axes_.size(); i-- > 0; batch /= batch_axes_[i].extent) {
+    result += batch % batch_axes_[i].extent * batch_axes_[i].b_stride;
+  }
+  return result;
+}
+
+int64_t Contraction::OffsetOfC(int64_t batch) const {
+  int64_t result = c_constant_;
+  for (size_t i = batch_axes_.size(); i-- > 0; batch /= batch_axes_[i].extent) {
+    result += batch % batch_axes_[i].extent * batch_axes_[i].c_stride;
+  }
+  return result;
+}
+
+void Contraction::PackPiece(Work work, int64_t piece) const {
+  work.context.scratch = work.scratch;
+  PackB(work, piece / panels_, piece % panels_);
+}
+
+void Contraction::PackB(const Work& work, int64_t batch, int64_t panel) const {
+  const int64_t n0 = panel * panel_width_;
+  const int64_t n1 = std::min(n_, n0 + panel_width_);
+  char* packed = work.packed_b + batch * panels_ * panel_width_ * k_ * size_;
+  for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
+    const int64_t k1 = std::min(k_, k0 + block_k_);
+    char* block = packed + (k0 * panels_ + panel * (k1 - k0)) * panel_width_ * size_;
+    if (n1 - n0 < panel_width_) {
+      std::memset(block, 0, static_cast<size_t>((k1 - k0) * panel_width_ * size_));
+    }
+    work.buffers[first_buffer_ + kPackedB] = Advance(block, -(n0 + k0 * panel_width_) * size_);
+    const FlatRange ranges[] = {{batch, batch + 1}, {n0, n1}, {k0, k1}};
+    RunStrips(pack_b_, work.context, ranges);
+  }
+}
+
+void Contraction::RunRows(Work work, int64_t begin, int64_t end) const {
+  while (begin < end) {
+    const int64_t outer = begin / m_;
+    const int64_t first = begin - outer * m_;
+    const int64_t last = std::min(m_, first + end - begin);
+    for (int64_t inner = 0; inner < inner_batch_; ++inner) {
+      Multiply(work, outer * inner_batch_ + inner, first, last);
+    }
+    begin += last - first;
+  }
+}
+
+void Contraction::Multiply(Work& work, int64_t batch, int64_t begin, int64_t end) const {
+  // Blocks of even size, in whole register blocks.
+  const int64_t blocks = (end - begin + block_m_ - 1) / block_m_;
+  int64_t step = (end - begin + blocks - 1) / blocks;
+  step = (step + micro_->rows - 1) / micro_->rows * micro_->rows;
+  for (int64_t m = begin; m < end; m += step) {
+    MultiplyBlock(work, batch, m, std::min(end, m + step));
+  }
+}
+
+void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_t end) const {
+  char* a = AlignUp(work.scratch);
+  char* c = AlignUp(a + block_m_ * a_stride_ * size_);
+  const int64_t strips = direct_ ? 0 : block_m_ * c_stride_m_ * size_;
+  work.context.scratch = AlignUp(c + strips);
+  if (direct_) {
+    c = Advance(work.buffers[c_buffer_], (OffsetOfC(batch) + begin * c_stride_m_) * size_);
+  }
+  const char* b = work.packed_b + BatchOfB(batch) * panels_ * panel_width_ * k_ * size_;
+  MicroArguments t;
+  t.a_stride = a_stride_;
+  t.b_stride = panel_width_;
+  t.c_stride = c_stride_m_;
+  for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
+    const int64_t depth = std::min(k_ - k0, block_k_);
+    work.buffers[first_buffer_ + kPackedA] = Advance(a, -(begin * a_stride_ + k0) * size_);
+    const FlatRange ranges[] = {{batch, batch + 1}, {begin, end}, {k0, k0 + depth}};
+    RunStrips(pack_a_, work.context, ranges);
+    t.depth = depth;
+    t.accumulate = k0 > 0;
+    for (int64_t panel = 0; panel < panels_; ++panel) {
+      const int64_t columns = std::min(n_ - panel * panel_width_, panel_width_);
+      const MicroKernel* run = micro_->run[columns <= micro_->vector_elements ? 0 : 1];
+      t.b = b + (k0 * panels_ + panel * depth) * panel_width_ * size_;
+      t.columns = columns;
+      for (int64_t m = 0; m < end - begin; m += micro_->rows) {
+        t.a = a + m * a_stride_ * size_;
+        t.c = c + (m * c_stride_m_ + panel * panel_width_) * size_;
+        run[std::min<int64_t>(micro_->rows, end - begin - m) - 1](t);
+      }
+    }
+  }
+  if (!direct_) {
+    work.buffers[first_buffer_ + kBlockC] = Advance(c, -begin * c_stride_m_ * size_);
+    const FlatRange ranges[] = {{batch, batch + 1}, {begin, end}, {0, n_}};
+    RunStrips(copy_c_, work.context, ranges);
+  }
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,109 @@
+// Sums of products as matrix multiplication: C[m, n] = sum(k) A[m, k] * B[k, n], for each point of
+// the batch axes, where A and B may be any expressions (loads, pads, casts, ...). Recognised from
+// which axes the two factors vary with:
+//
+//   spatial axes of A only: M;  of B only: N;  of both: batch;  reduction axes: K
+//
+// The factor that varies with the last spatial axis is B. Both are evaluated by strip programs
+// straight into packed panels; the inner kernel is in micro_kernels.cc.
+//
+// Where this differs from the definition: products of f16 and bf16 are not rounded to 16 bits before
+// they are added (in f32), and a product and its sum may be rounded once instead of twice.
+//
+// Packed layouts. A block: [rows][a_stride] for a part of K. B, whole: for each batch point of B,
+// for each block of K, for each panel of panel_width columns: [depth of block][panel_width], the
+// columns beyond N zero.
+#ifndef EMBER_VM_INTERPRETER_CONTRACTION_H_
+#define EMBER_VM_INTERPRETER_CONTRACTION_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vm/interpreter/strip_program.h"
+
+namespace ember::vm {
+
+// Which axes play which part; all in the order of the stage, which is [outer batch, M, inner batch,
+// N]. Axes of extent 1 are in none.
+struct ContractionAxes {
+  std::vector<int> outer_batch, m, inner_batch, n, k;
+  tensor::Register a = 0;  // the factors
+  tensor::Register b = 0;
+  int first_n = 0;  // spatial axes before this one may be rows
+};
+
+// Empty if the stage is not a contraction, or one that strips do better.
+std::optional<ContractionAxes> RecogniseContraction(const StageAnalysis& analysis);
+
+// Memory that the contraction adds to the dispatch's buffers, by number.
+enum ContractionBuffer { kPackedA = 0, kPackedB = 1, kBlockC = 2, kContractionBuffers = 3 };
+
+class Contraction {
+ public:
+  // Needs the analysis only during the call.
+  static StatusOr<Contraction> Make(const StageAnalysis& analysis, const ContractionAxes& axes);
+
+  int64_t outer_batch_points() const { return outer_batch_; }
+  int64_t inner_batch_points() const { return inner_batch_; }
+  int64_t m() const { return m_; }
+  int64_t n() const { return n_; }
+  int64_t k() const { return k_; }
+  int micro_rows() const { return micro_->rows; }
+  int64_t packed_b_bytes() const { return packed_b_bytes_; }
+  // B is packed in this many independent pieces, before any rows run.
+  int64_t pack_pieces() const { return b_batch_ * panels_; }
+  int64_t scratch_bytes() const;  // per worker, strip scratch included
+  size_t slot_count() const;
+  double cost() const;  // rough nanoseconds in all
+
+  // Everything that one call works with. context.buffers has kContractionBuffers entries to spare
+  // behind the dispatch's, which the calls below overwrite.
+  struct Work {
+    StripContext context;
+    char** buffers = nullptr;  // the same as context.buffers
+    char* scratch = nullptr;   // of scratch_bytes()
+    char* packed_b = nullptr;  // of packed_b_bytes(), shared by all workers
+  };
+  void PackPiece(Work work, int64_t piece) const;
+  // Rows [begin, end) of the flat space of outer batch and M axes, all inner batch and N.
+  void RunRows(Work work, int64_t begin, int64_t end) const;
+
+  std::string Describe() const;
+
+ private:
+  void PackB(const Work& work, int64_t batch, int64_t panel) const;
+  void Multiply(Work& work, int64_t batch, int64_t begin, int64_t end) const;
+  void MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_t end) const;
+  int64_t BatchOfB(int64_t batch) const;
+  int64_t OffsetOfC(int64_t batch) const;
+
+  DType type_ = DType::kF32;  // that products are computed in
+  int size_ = 4;
+  const MicroKernels* micro_ = nullptr;
+  int64_t outer_batch_ = 1, inner_batch_ = 1, m_ = 1, n_ = 1, k_ = 1;
+  struct BatchAxis {
+    int64_t extent;
+    int64_t b_stride;  // in batch points of B
+    int64_t c_stride;  // in elements, if direct
+  };
+  std::vector<BatchAxis> batch_axes_;
+  int64_t b_batch_ = 1;
+  int64_t block_k_ = 0;       // depth of a block of K, the last may be smaller
+  int64_t block_m_ = 0;       // rows of a block of A
+  int64_t a_stride_ = 0;      // elements between rows of a block of A
+  int64_t panel_width_ = 0;
+  int64_t panels_ = 0;
+  int64_t packed_b_bytes_ = 0;
+  int first_buffer_ = 0;  // number of kPackedA
+  // Results go straight to the buffer, or through a block of C.
+  bool direct_ = false;
+  int c_buffer_ = 0;
+  int64_t c_constant_ = 0, c_stride_m_ = 0;
+  StripProgram pack_a_, pack_b_, copy_c_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_CONTRACTION_H_

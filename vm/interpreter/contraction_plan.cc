@@ -1,0 +1,219 @@
+#include <algorithm>
+
+#include "vm/interpreter/contraction.h"
+#include "vm/interpreter/kernel_selection.h"
+
+namespace ember::vm {
+
+using tensor::Combiner;
+using tensor::Instruction;
+using tensor::Opcode;
+using tensor::Register;
+
+namespace {
+
+// Depth of a block of K aimed at: one panel of B then fills about two thirds of a 48 KiB L1 cache.
+constexpr int64_t kBlockK = 256;
+// Rows of a block of A: with the depth above, 128 KiB of L2.
+constexpr int64_t kBlockM = 112;
+
+int64_t Product(const StageAnalysis& analysis, const std::vector<int>& axes) {
+  int64_t product = 1;
+  for (int axis : axes) product *= analysis.axes[axis].extent;
+  return product;
+}
+
+DType ComputeDType(DType type) {
+  switch (type) {
+    case DType::kF16:
+    case DType::kBF16:
+    case DType::kF32: return DType::kF32;
+    case DType::kF64: return DType::kF64;
+    default: return DType::kI32;
+  }
+}
+
+bool IsContractionType(DType type) {
+  return IsFloat(type) || type == DType::kI32 || type == DType::kU32;
+}
+
+// Gives the axes row-major strides times `unit`.
+void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes, int64_t unit,
+                  Affine& form) {
+  for (size_t i = axes.size(); i-- > 0;) {
+    form.coefficients[axes[i]] = unit;
+    unit *= analysis.axes[axes[i]].extent;
+  }
+}
+
+// The stride of the axes' flat index in `form`, or -1 if there is none.
+int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
+                   const Affine& form) {
+  if (axes.empty()) return 0;
+  const int64_t unit = form.coefficients[axes.back()];
+  Affine expected;
+  AddFlatIndex(analysis, axes, unit, expected);
+  for (int axis : axes) {
+    if (form.coefficients[axis] != expected.coefficients[axis]) return -1;
+  }
+  return unit;
+}
+
+}  // namespace
+
+std::optional<ContractionAxes> RecogniseContraction(const StageAnalysis& analysis) {
+  const tensor::Stage& stage = analysis.stage();
+  if (stage.combiner != Combiner::kSum || analysis.IsHeader(stage.values[0])) return std::nullopt;
+  const Instruction& value = analysis.dispatch->instructions[stage.values[0]];
+  if (value.opcode != Opcode::kMultiply || !IsContractionType(value.type)) return std::nullopt;
+  if (analysis.needs_order) return std::nullopt;
+  ContractionAxes axes;
+  axes.a = value.a;
+  axes.b = value.b;
+  const auto varies = [&](Register r, int axis) { return (analysis.AxesOf(r) >> axis & 1) != 0; };
+  int last = analysis.spatial_count - 1;
+  while (last >= 0 && analysis.axes[last].extent == 1) --last;
+  if (last < 0 || varies(axes.a, last) == varies(axes.b, last)) return std::nullopt;
+  if (varies(axes.a, last)) std::swap(axes.a, axes.b);
+  // From the last axis backwards: N, inner batch, M, and all before it outer batch.
+  int part = 0;
+  axes.first_n = analysis.spatial_count;
+  for (int i = last; i >= 0; --i) {
+    if (analysis.axes[i].extent == 1) continue;
+    const bool in_a = varies(axes.a, i), in_b = varies(axes.b, i);
+    if (part == 0 && !(in_b && !in_a)) part = 1;
+    if (part == 1 && in_a && !in_b) part = 2;
+    if (part == 2 && !(in_a && !in_b)) part = 3;
+    std::vector<int>* const parts[] = {&axes.n, &axes.inner_batch, &axes.m, &axes.outer_batch};
+    parts[part]->insert(parts[part]->begin(), i);
+    if (part == 0) axes.first_n = i;
+  }
+  for (size_t i = analysis.spatial_count; i < analysis.axes.size(); ++i) {
+    if (analysis.axes[i].extent != 1) axes.k.push_back(static_cast<int>(i));
+  }
+  const int64_t m = Product(analysis, axes.m), n = Product(analysis, axes.n);
+  const int64_t k = Product(analysis, axes.k);
+  if (m < 4 || n < 8 || k < 4 || analysis.SpatialPoints() == 0) return std::nullopt;
+  return axes;
+}
+
+StatusOr<Contraction> Contraction::Make(const StageAnalysis& analysis,
+                                        const ContractionAxes& axes) {
+  const tensor::Stage& stage = analysis.stage();
+  const DType value_type = analysis.dispatch->instructions[stage.values[0]].type;
+  Contraction c;
+  c.type_ = ComputeDType(value_type);
+  c.size_ = DTypeByteSize(c.type_);
+  c.micro_ = HostKernels().micro[c.type_ == DType::kF32 ? 0 : c.type_ == DType::kF64 ? 1 : 2];
+  c.outer_batch_ = Product(analysis, axes.outer_batch);
+  c.inner_batch_ = Product(analysis, axes.inner_batch);
+  c.m_ = Product(analysis, axes.m);
+  c.n_ = Product(analysis, axes.n);
+  c.k_ = Product(analysis, axes.k);
+  c.first_buffer_ = static_cast<int>(analysis.dispatch->buffers.size());
+
+  // Blocks of K of one depth, in whole runs of the innermost axis where that is not far from it.
+  const int64_t blocks = (c.k_ + kBlockK - 1) / kBlockK;
+  c.block_k_ = (c.k_ + blocks - 1) / blocks;
+  const int64_t inner = analysis.axes[axes.k.back()].extent;
+  const int64_t whole_runs = (c.block_k_ + inner - 1) / inner * inner;
+  if (whole_runs <= kBlockK + kBlockK / 4) c.block_k_ = whole_runs;
+  c.a_stride_ = c.block_k_ + 64 / c.size_;  // off the powers of two
+  c.a_stride_ = (c.a_stride_ + 7) / 8 * 8;
+  c.block_m_ = std::min(kBlockM / c.micro_->rows * c.micro_->rows,
+                        (c.m_ + c.micro_->rows - 1) / c.micro_->rows * c.micro_->rows);
+  c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
+  c.panels_ = (c.n_ + c.panel_width_ - 1) / c.panel_width_;
+
+  // Batch axes, and how B and C move along them.
+  std::vector<int> batch = axes.outer_batch;
+  batch.insert(batch.end(), axes.inner_batch.begin(), axes.inner_batch.end());
+  const Access& store = analysis.stores[0];
+  c.batch_axes_.resize(batch.size());
+  std::vector<int> b_batch;
+  for (size_t i = batch.size(); i-- > 0;) {
+    const bool in_b = (analysis.AxesOf(axes.b) >> batch[i] & 1) != 0;
+    const int64_t extent = analysis.axes[batch[i]].extent;
+    c.batch_axes_[i] = {extent, in_b ? c.b_batch_ : 0, store.offset.coefficients[batch[i]]};
+    if (!in_b) continue;
+    c.b_batch_ *= extent;
+    b_batch.insert(b_batch.begin(), batch[i]);
+  }
+  int64_t packed;
+  if (__builtin_mul_overflow(c.b_batch_ * c.panels_ * c.panel_width_, c.k_ * c.size_, &packed)) {
+    return ResourceExhaustedError("dispatch @" + analysis.dispatch->name + ": stage " +
+                                  std::to_string(analysis.number) + ": operand too large to pack");
+  }
+  c.packed_b_bytes_ = packed;
+
+  StripSpec a;
+  a.segments = {batch, axes.m, axes.k};
+  a.values = {axes.a};
+  a.stores.resize(1);
+  a.stores[0].type = c.type_;
+  a.stores[0].access.buffer = c.first_buffer_ + kPackedA;
+  AddFlatIndex(analysis, axes.m, c.a_stride_, a.stores[0].access.offset);
+  AddFlatIndex(analysis, axes.k, 1, a.stores[0].access.offset);
+  EMBER_ASSIGN_OR_RETURN(c.pack_a_, CompileStrips(analysis, a));
+
+  StripSpec b;
+  b.segments = {b_batch, axes.n, axes.k};
+  b.values = {axes.b};
+  b.stores.resize(1);
+  b.stores[0].type = c.type_;
+  b.stores[0].access.buffer = c.first_buffer_ + kPackedB;
+  AddFlatIndex(analysis, axes.n, 1, b.stores[0].access.offset);
+  AddFlatIndex(analysis, axes.k, c.panel_width_, b.stores[0].access.offset);
+  EMBER_ASSIGN_OR_RETURN(c.pack_b_, CompileStrips(analysis, b));
+
+  const DType stored = analysis.dispatch->buffers[stage.stores[0].buffer].type;
+  const bool plain = store.dynamic.empty() &&
+                     stage.stores[0].update == tensor::Update::kAssign &&
+                     DTypeByteSize(stored) == c.size_ && stored == value_type;
+  c.c_stride_m_ = FlatStride(analysis, axes.m, store.offset);
+  c.direct_ = plain && FlatStride(analysis, axes.n, store.offset) == 1 && c.c_stride_m_ >= 0;
+  c.c_buffer_ = store.buffer;
+  c.c_constant_ = store.offset.constant;
+  if (!c.direct_) {
+    Access block;
+    block.buffer = c.first_buffer_ + kBlockC;
+    c.c_stride_m_ = c.panels_ * c.panel_width_;
+    AddFlatIndex(analysis, axes.m, c.c_stride_m_, block.offset);
+    AddFlatIndex(analysis, axes.n, 1, block.offset);
+    StripSpec copy;
+    copy.segments = {batch, axes.m, axes.n};
+    copy.source = &block;
+    copy.source_type = c.type_;
+    copy.stores = {{store, stored, stage.stores[0].update}};
+    EMBER_ASSIGN_OR_RETURN(c.copy_c_, CompileStrips(analysis, copy));
+  }
+  return c;
+}
+
+int64_t Contraction::scratch_bytes() const {
+  const int64_t strips =
+      std::max({pack_a_.scratch_bytes, pack_b_.scratch_bytes, copy_c_.scratch_bytes});
+  const int64_t c_block = direct_ ? 0 : block_m_ * c_stride_m_ * size_;
+  return strips + block_m_ * a_stride_ * size_ + c_block + 3 * 64;
+}
+
+size_t Contraction::slot_count() const {
+  return std::max({pack_a_.slots.size(), pack_b_.slots.size(), copy_c_.slots.size()});
+}
+
+double Contraction::cost() const {
+  return 0.02 * static_cast<double>(outer_batch_ * inner_batch_) * static_cast<double>(m_) *
+         static_cast<double>(n_) * static_cast<double>(k_);
+}
+
+std::string Contraction::Describe() const {
+  std::string text = "contraction m=" + std::to_string(m_) + " n=" + std::to_string(n_) +
+                     " k=" + std::to_string(k_);
+  const int64_t batch = outer_batch_ * inner_batch_;
+  if (batch > 1) text += " batch=" + std::to_string(batch);
+  text += " " + std::string(DTypeName(type_));
+  if (!direct_) text += " converted";
+  return text;
+}
+
+}  // namespace ember::vm
