@@ -298,7 +298,8 @@ Value* GraphBuilder::Mean(Value* a, std::vector<int64_t> axes, bool keep) {
     Fail(ResourceExhaustedError("mean: the number of elements overflows 64 bits"));
     return nullptr;
   }
-  return Divide(Reduce(a, "sum", std::move(axes), keep), Cast(DimValue(count), type));
+  Value* sum = Reduce(a, "sum", std::move(axes), keep);
+  return Divide(sum, Cast(DimValue(count), type));
 }
 
 // --- what is known ---

@@ -58,7 +58,9 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
   if (a->rank() > 1) result += 'i';
   if (b->rank() > 1) result += 'j';
   const ContractSpec spec{left.labels, right.labels, result};
-  return Contract(Reshape(a, left.shape), Reshape(b, right.shape), spec.ToString());
+  Value* reshaped_a = Reshape(a, left.shape);
+  Value* reshaped_b = Reshape(b, right.shape);
+  return Contract(reshaped_a, reshaped_b, spec.ToString());
 }
 
 }  // namespace ember::graph

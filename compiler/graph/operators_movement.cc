@@ -105,7 +105,7 @@ Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step, const Dim& 
   }
   if (IsZero(size)) return OkStatus();
   const Dim last = start + Dim(step) * (size - 1);
-  const bool outside = SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
+  const bool outside = !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
                        SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
   // A symbolic size may be 0, where any start is right.
   if (outside && size.is_constant()) {

@@ -1,0 +1,19 @@
+// Random valid graphs for tests of the text form and of passes: every operator, all dtypes, symbolic
+// and constant dims, values used several times and not at all.
+//
+//   Graph graph = RandomGraph(seed, 20);
+#ifndef EMBER_COMPILER_GRAPH_RANDOM_GRAPH_H_
+#define EMBER_COMPILER_GRAPH_RANDOM_GRAPH_H_
+
+#include <cstdint>
+
+#include "compiler/graph/graph.h"
+
+namespace ember::graph {
+
+// The same graph for the same arguments, on every machine. Verifies; has at least one output.
+Graph RandomGraph(uint64_t seed, int operations);
+
+}  // namespace ember::graph
+
+#endif  // EMBER_COMPILER_GRAPH_RANDOM_GRAPH_H_
