@@ -45,6 +45,14 @@ Tensor ScaleOf(NodeContext& c, const ResizedAxis& axis) {
   return AsF64(c, axis.out) / AsF64(c, axis.in);
 }
 
+// One less than the length of the result before it was rounded down to a whole number.
+Tensor LastPosition(NodeContext& c, const ResizedAxis& axis) {
+  if (axis.scale && axis.in.is_constant() && axis.out != Dim(1)) {
+    return c.Scalar(static_cast<double>(axis.in.constant()) * *axis.scale - 1, DType::kF64);
+  }
+  return AsF64(c, LargerOf(axis.out - Dim(1), Dim(1)));
+}
+
 // Where each result element lies in the input, f64[out].
 Tensor SourcePositions(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis) {
   Tensor i = IotaVector(c.builder(), axis.out, DType::kF64);

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "compiler/compile.h"
+#include "compiler/graph/equal.h"
 #include "compiler/graph/text.h"
 #include "frontends/onnx/import.h"
 #include "tensor/text.h"
