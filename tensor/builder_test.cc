@@ -47,6 +47,8 @@ EXPECT_SIMPLIFIES(MultiplyZero, i * 0, "0")
 EXPECT_SIMPLIFIES(ConstantsMeet, (i + 3) + 4, "i + 7")
 EXPECT_SIMPLIFIES(ConstantsCancel, (i + 3) - 3, "i")
 EXPECT_SIMPLIFIES(NegativeConstantsSubtract, i + j - 1, "i + j - 1")
+EXPECT_SIMPLIFIES(OrderDoesNotMatter, (j + i * 3) - (i * 3 + j) + n_extent + i, "i + N")
+EXPECT_SIMPLIFIES(ProductsHaveOneOrder, j * i - i * j, "0")
 EXPECT_SIMPLIFIES(TermsCancel, (i * 64 + j) - i * 64, "j")
 EXPECT_SIMPLIFIES(TermsCollect, i + j + i, "i * 2 + j")
 EXPECT_SIMPLIFIES(ConstantMinusAxis, b.Index(7) - i, "7 - i")
@@ -57,7 +59,7 @@ EXPECT_SIMPLIFIES(DivideMultiple, FloorDivide(i * 64, 64), "i")
 EXPECT_SIMPLIFIES(DivideFlattened, FloorDivide(i * 64 + j, 64), "i")
 EXPECT_SIMPLIFIES(ModuloFlattened, Modulo(i * 64 + j, 64), "j")
 EXPECT_SIMPLIFIES(DivideByFactor, FloorDivide(i * 64 + j, 128), "floordiv(i, 2)")
-EXPECT_SIMPLIFIES(ModuloByFactor, Modulo(i * 64 + j, 128), "j + mod(i, 2) * 64")
+EXPECT_SIMPLIFIES(ModuloByFactor, Modulo(i * 64 + j, 128), "mod(i, 2) * 64 + j")
 EXPECT_SIMPLIFIES(DivideSplits, FloorDivide(i * 64 + j, 8), "i * 8 + floordiv(j, 8)")
 EXPECT_SIMPLIFIES(DivideTwice, FloorDivide(FloorDivide(j, 4), 4), "floordiv(j, 16)")
 EXPECT_SIMPLIFIES(DivideInRange, FloorDivide(j + 64, 128), "0")
@@ -67,6 +69,10 @@ EXPECT_SIMPLIFIES(ModuloInRange, Modulo(j + 128, 64), "j")
 EXPECT_SIMPLIFIES(ModuloNotProvable, Modulo(j + 1, 64), "mod(j + 1, 64)")
 EXPECT_SIMPLIFIES(ModuloOfModulo, Modulo(Modulo(j, 32), 8), "mod(j, 8)")
 EXPECT_SIMPLIFIES(QuotientAndRemainderMeet, FloorDivide(j, 8) * 8 + Modulo(j, 8), "j")
+EXPECT_SIMPLIFIES(QuotientOfAnotherScaleStays, FloorDivide(j, 8) * 4 + Modulo(j, 8),
+                  "floordiv(j, 8) * 4 + mod(j, 8)")
+EXPECT_SIMPLIFIES(QuotientOfAnotherDivisorStays, FloorDivide(j, 4) * 8 + Modulo(j, 8),
+                  "floordiv(j, 4) * 8 + mod(j, 8)")
 EXPECT_SIMPLIFIES(FlattenUnflattenFlatten,
                   (FloorDivide(i * 64 + j, 8)) * 8 + Modulo(i * 64 + j, 8), "i * 64 + j")
 EXPECT_SIMPLIFIES(SymbolicExtentsKeep, FloorDivide(i * 64 + n, 64), "i + floordiv(n, 64)")
@@ -108,7 +114,7 @@ EXPECT_SIMPLIFIES(SymbolicMiddle,
 EXPECT_SIMPLIFIES(SymbolicHorner, FloorDivide((i * 64 + j) * n_extent + n, n_extent),
                   "i * 64 + j")
 EXPECT_SIMPLIFIES(SymbolicNotProvable, FloorDivide(i * n_extent + n + 1, n_extent),
-                  "floordiv(n + i * N + 1, N)")
+                  "floordiv(i * N + n + 1, N)")
 EXPECT_SIMPLIFIES(SymbolicDivisorMayBeZero, FloorDivide(i * n_extent, n_extent),
                   "floordiv(i * N, N)")
 

@@ -9,8 +9,12 @@
 // temporaries, row-major and contiguous, extents in elements), and stages that run in order; a
 // stage sees all that earlier stages wrote. Every computation is one flat list of fixed-size SSA
 // instructions: instruction number i defines register i. The list starts with the header, which
-// is computed once per call from the parameters and gives the extents; then come the stages, each
-// a contiguous range. A stage may use registers of the header and of its own range only.
+// is computed once per call from the parameters and gives the extents (and any other value, of any
+// type, that only parameters and constants enter); then come the stages, each a contiguous range. A
+// stage may use registers of the header and of its own range only. In the header, i64 sums,
+// differences and products that overflow are an error of the call; elsewhere they wrap. Extents are
+// 0..2^40 (kMaximumExtent of tensor/range_rules.h), buffers and stages at most 2^62 in size;
+// whoever runs a dispatch refuses others (ConcreteHeader of tensor/index_algebra.h does).
 //
 // Portable: no target, tile size or vector width appears here.
 //
@@ -76,7 +80,8 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-// One result of a stage, stored once per point of the spatial axes.
+// One result of a stage, stored once per point of the spatial axes. Where several points assign to one
+// element, which of them stays is not specified; updates (+= and so on) all count.
 struct Store {
   uint32_t buffer = 0;            // output or temporary
   std::vector<Register> indices;  // one i64 register per dim of the buffer, from spatial axes
@@ -86,7 +91,8 @@ struct Store {
 };
 
 // For kFold: accumulators start at `initial`; for each reduction point, in order, the fold body
-// (Accumulator and Element instructions refer to the tuple) gives the next accumulators.
+// (Accumulator and Element instructions refer to the tuple) gives the next accumulators. The body is
+// pure: fold values, constants, header values and arithmetic; axes and loads enter as elements.
 // Example, argmax: values = (x[i,k], k), initial = (-inf, 0),
 //   results = (select(a0 < e0, e0, a0), select(a0 < e0, e1, a1)).
 struct Fold {

@@ -27,7 +27,13 @@ NodeId ExpressionPool::Constant(uint64_t bits, DType type) {
 
 NodeId ExpressionPool::Intern(Opcode opcode, DType type, std::span<const NodeId> operands,
                               uint64_t immediate, int scope, uint32_t buffer) {
-  Node node{opcode, type, scope, buffer, immediate, {operands.begin(), operands.end()}, {}};
+  Node node;
+  node.opcode = opcode;
+  node.type = type;
+  node.scope = scope;
+  node.buffer = buffer;
+  node.immediate = immediate;
+  node.operands.assign(operands.begin(), operands.end());
   for (NodeId operand : operands) {
     const int other = nodes_[operand].scope;
     EMBER_CHECK(other == 0 || node.scope == 0 || other == node.scope)
@@ -40,10 +46,33 @@ NodeId ExpressionPool::Intern(Opcode opcode, DType type, std::span<const NodeId>
     if (Matches(it->second, node)) return it->second;
   }
   node.range = RangeOf(node);
+  DescribeStructure(node);
   const NodeId id = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(std::move(node));
   by_hash_.emplace(hash, id);
   return id;
+}
+
+void ExpressionPool::DescribeStructure(Node& node) const {
+  node.structure = HashCombine(static_cast<uint64_t>(node.opcode), static_cast<uint64_t>(node.type));
+  node.structure = HashCombine(node.structure, node.buffer);
+  node.structure = HashCombine(node.structure, node.immediate);
+  if (node.opcode == Opcode::kAxis) {
+    node.first_axis = node.immediate;
+    return;  // its operand is its extent, which is no part of the value
+  }
+  for (NodeId operand : node.operands) {
+    node.structure = HashCombine(node.structure, nodes_[operand].structure);
+    node.first_axis = std::min(node.first_axis, nodes_[operand].first_axis);
+  }
+}
+
+bool ExpressionPool::Precedes(NodeId a, NodeId b) const {
+  const Node& x = nodes_[a];
+  const Node& y = nodes_[b];
+  if (x.first_axis != y.first_axis) return x.first_axis < y.first_axis;
+  if (x.opcode != y.opcode) return x.opcode < y.opcode;
+  return x.structure != y.structure ? x.structure < y.structure : a < b;
 }
 
 void ExpressionPool::Refine(NodeId id, Interval range) {

@@ -34,6 +34,9 @@ struct Node {
   // Load: indices; Pad: indices, then the default; Axis: its extent, which bounds its range.
   std::vector<NodeId> operands;
   Interval range;                // of i64 values; full for other types
+  // What the node is, regardless of when it was made: the first axis in it, and a hash.
+  uint64_t first_axis = UINT64_MAX;
+  uint64_t structure = 0;
 };
 
 class ExpressionPool {
@@ -43,7 +46,10 @@ class ExpressionPool {
   NodeId Constant(uint64_t bits, DType type);
   // An existing equal node, or a new one. The scope is the operands', or `scope` if that is larger.
   NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands, uint64_t immediate = 0,
-                int scope = 0, uint32_t buffer = 0);  // Notes a fact about the node's value: it is in `range`. Nodes made from it later profit.
+                int scope = 0, uint32_t buffer = 0);  // An order of nodes that does not depend on the order in which they were made (which C++ leaves
+  // open for operands): by first axis, plain axes before what is made of them.
+  bool Precedes(NodeId a, NodeId b) const;
+  // Notes a fact about the node's value: it is in `range`. Nodes made from it later profit.
   void Refine(NodeId id, Interval range);
 
   bool IsConstant(NodeId id) const { return nodes_[id].opcode == Opcode::kConstant; }
@@ -53,6 +59,7 @@ class ExpressionPool {
  private:
   bool Matches(NodeId id, const Node& node) const;
   Interval RangeOf(const Node& node) const;
+  void DescribeStructure(Node& node) const;
 
   std::deque<Node> nodes_;  // references stay valid while nodes are added
   std::unordered_multimap<uint64_t, NodeId> by_hash_;

@@ -186,7 +186,7 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
   }
   if (sum.terms.empty()) return Integer(pool, sum.constant);
   std::sort(sum.terms.begin(), sum.terms.end(),
-            [](const LinearTerm& a, const LinearTerm& b) { return a.node < b.node; });
+            [&](const LinearTerm& a, const LinearTerm& b) { return pool.Precedes(a.node, b.node); });
   // Start with a positive term if there is one, else with a positive constant: 5 - x.
   auto first = std::find_if(sum.terms.begin(), sum.terms.end(),
                             [](const LinearTerm& term) { return term.coefficient > 0; });

@@ -300,6 +300,10 @@ class Generator {
       if (Chance(3)) axis = axis * (1 + Below(4));
       if (Chance(5)) axis = FloorDivide(axis, 1 + Below(4));
       if (Chance(6)) axis = Modulo(axis, 1 + Below(5));
+      if (Chance(8)) {  // the axis again, or nearly
+        const int divisor = 1 + Below(4);
+        axis = FloorDivide(axis, divisor) * (Chance(2) ? divisor : Below(4)) + Modulo(axis, divisor);
+      }
       index = Chance(4) ? index - axis : index + axis;
     }
     return index;

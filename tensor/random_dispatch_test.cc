@@ -30,7 +30,7 @@ std::string Replay(uint64_t seed) {
 }
 
 TEST(RandomDispatchTest, TextParsesBackExactly) {
-  const Range seeds = Seeds(1000);
+  const Range seeds = Seeds(600);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {.exact = seed % 2 == 0});
     const std::string text = Print(c.dispatch);
@@ -42,7 +42,7 @@ TEST(RandomDispatchTest, TextParsesBackExactly) {
 }
 
 TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
-  const Range seeds = Seeds(300);
+  const Range seeds = Seeds(150);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {});
     std::vector<std::vector<uint8_t>> first = c.MakeBuffers(), second = c.MakeBuffers();
@@ -56,7 +56,7 @@ TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
 
 // In exact mode the accumulation type must not matter: executors may add in any order.
 TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
-  const Range seeds = Seeds(300);
+  const Range seeds = Seeds(150);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {});
     std::vector<std::vector<uint8_t>> first = c.MakeBuffers(), second = c.MakeBuffers();
@@ -68,7 +68,7 @@ TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
 }
 
 TEST(RandomDispatchTest, SimplificationKeepsEveryBit) {
-  const Range seeds = Seeds(1000);
+  const Range seeds = Seeds(400);
   size_t written = 0, left = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase plain = MakeRandomCase(seed, {.simplify = false});
@@ -89,7 +89,7 @@ TEST(RandomDispatchTest, SimplificationKeepsEveryBit) {
 
 TEST(RandomDispatchTest, CoversTheInstructionTable) {
   bool seen[kOpcodeCount] = {};
-  for (uint64_t seed = 0; seed < 1000; ++seed) {
+  for (uint64_t seed = 0; seed < 600; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {.exact = false});
     for (const Instruction& instruction : c.dispatch.instructions) {
       seen[static_cast<int>(instruction.opcode)] = true;

@@ -115,6 +115,13 @@ NodeId Simplifier::Make(Opcode opcode, DType type, std::span<const NodeId> opera
   return pool_.Intern(opcode, type, operands);
 }
 
+// Constants go to the right; integer operands into one order. Floats stay as written otherwise.
+bool Simplifier::Swaps(Opcode opcode, DType type, NodeId a, NodeId b) const {
+  if (!IsCommutative(opcode, type)) return false;
+  if (pool_.IsConstant(a) || pool_.IsConstant(b)) return !pool_.IsConstant(b);
+  return !IsFloat(type) && pool_.Precedes(b, a);
+}
+
 NodeId Simplifier::Unary(Opcode opcode, DType type, NodeId a) {
   const Node& node = pool_[a];
   const bool undoes = opcode == Opcode::kNegate || opcode == Opcode::kNot;
@@ -144,7 +151,7 @@ NodeId Simplifier::Conversion(Opcode opcode, DType type, NodeId a) {
 }
 
 NodeId Simplifier::Binary(Opcode opcode, DType type, NodeId a, NodeId b) {
-  if (IsCommutative(opcode, type) && pool_.IsConstant(a) && !pool_.IsConstant(b)) std::swap(a, b);
+  if (Swaps(opcode, type, a, b)) std::swap(a, b);
   return IsFloat(type) ? FloatBinary(opcode, type, a, b) : IntegerBinary(opcode, type, a, b);
 }
 
@@ -191,6 +198,7 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
       return Product(type, Product(type, node.operands[0], y), factor);
     }
   }
+  if (pool_.Precedes(b, a)) std::swap(a, b);
   return Raw(Opcode::kMultiply, type, a, b);
 }
 
@@ -257,7 +265,7 @@ NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a, NodeId b) 
 
 NodeId Simplifier::Compare(Opcode opcode, NodeId a, NodeId b) {
   const DType type = pool_[a].type;
-  if (IsCommutative(opcode, type) && pool_.IsConstant(a) && !pool_.IsConstant(b)) std::swap(a, b);
+  if (Swaps(opcode, type, a, b)) std::swap(a, b);
   const auto truth = [&](bool value) { return Integer(value, DType::kBool); };
   if (!IsFloat(type)) {
     if (a == b) return truth(opcode == Opcode::kEqual || opcode == Opcode::kLessEqual);

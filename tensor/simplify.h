@@ -35,6 +35,7 @@ class Simplifier {
   NodeId Compare(Opcode opcode, NodeId a, NodeId b);
   NodeId Conversion(Opcode opcode, DType type, NodeId a);
   NodeId Product(DType type, NodeId a, NodeId b);
+  bool Swaps(Opcode opcode, DType type, NodeId a, NodeId b) const;
   bool FoldsToConstant(Opcode opcode, std::span<const NodeId> operands) const;
   NodeId Fold(Opcode opcode, DType type, std::span<const NodeId> operands);
   NodeId Raw(Opcode opcode, DType type, NodeId a, NodeId b);
