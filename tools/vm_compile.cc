@@ -30,7 +30,7 @@ void Declare(Options& options, Flags& flags) {
             "Pins dims of an input that the model leaves open; '?' leaves one open. May be\n"
             "repeated.");
   flags.Add("dump-after", &options.dump_after, "PASS|all",
-            "Prints the text form after a pass, or after each.");
+            "Prints the text form after a pass (import: before the first), or after each.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
             "Writes the dumps to files there instead: 03-fold-constants.txt.");
   flags.AddStandalone("print-pipeline", &options.print_pipeline, "Prints the passes in order, and stops.");
@@ -43,6 +43,7 @@ void Declare(Options& options, Flags& flags) {
 
 // As PrintPipeline gives it: "  3  name   what it does", line by line.
 bool IsPass(const std::string& name) {
+  if (name == "import") return true;  // what the passes start from
   std::istringstream lines(compiler::PrintPipeline());
   std::string line, number, found;
   while (std::getline(lines, line)) {

@@ -67,13 +67,15 @@ StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
 
 // Errors begin with the file as the user named it, once.
 Status Named(const std::string& path, const Status& status) {
-  if (status.ok() || status.message().find(path) != std::string_view::npos) return status;
+  if (status.ok()) return status;
   const std::string own_name = "model '" + path.substr(path.rfind('/') + 1) + "': ";
-  const std::string_view message = status.message();
-  return Status(status.code(),
-                path + ": " +
-                    std::string(message.starts_with(own_name) ? message.substr(own_name.size())
-                                                              : message));
+  std::string_view message = status.message();
+  if (message.starts_with(own_name)) {
+    message.remove_prefix(own_name.size());
+  } else if (message.find(path) != std::string_view::npos) {
+    return status;
+  }
+  return Status(status.code(), path + ": " + std::string(message));
 }
 
 }  // namespace
