@@ -103,7 +103,6 @@ Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step, const Dim& 
   if (SurelyBelow(size, 0)) {
     return Mismatch("sizes: expected sizes of at least 0, found ", size.ToString());
   }
-  if (IsZero(size)) return OkStatus();
   const Dim last = start + Dim(step) * (size - 1);
   const bool outside = !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
                        SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
@@ -124,6 +123,7 @@ InferredTypes InferSlice(const Operation& operation) {
   EMBER_RETURN_IF_ERROR(CheckLength(starts.size(), "starts", rank));
   EMBER_RETURN_IF_ERROR(CheckLength(steps.size(), "steps", rank));
   EMBER_RETURN_IF_ERROR(CheckLength(sizes.size(), "sizes", rank));
+  if (std::any_of(sizes.begin(), sizes.end(), IsZero)) return OneType(operand.dtype(), sizes);
   for (size_t i = 0; i < rank; ++i) {
     EMBER_RETURN_IF_ERROR(CheckSliceDim(operand.shape()[i], starts[i], steps[i], sizes[i])
                               .WithContext("dim " + std::to_string(i)));
