@@ -11,20 +11,27 @@
 namespace ember::onnx {
 namespace {
 
-// Names used by the nodes of a subgraph, including those it defines itself.
-void CollectUses(const GraphProto& graph, int depth, std::vector<std::string>& names) {
+// Names that a subgraph takes from outside.
+void CollectCaptured(const GraphProto& graph, int depth, std::vector<std::string>& names) {
   if (depth > 32) return;
+  std::vector<std::string> used;
+  std::set<std::string> own;
+  for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
+  for (const TensorProto& initializer : graph.initializer()) own.insert(initializer.name());
   for (const NodeProto& node : graph.node()) {
-    names.insert(names.end(), node.input().begin(), node.input().end());
+    used.insert(used.end(), node.input().begin(), node.input().end());
+    own.insert(node.output().begin(), node.output().end());
     for (const AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_g()) CollectUses(attribute.g(), depth + 1, names);
+      if (attribute.has_g()) CollectCaptured(attribute.g(), depth + 1, used);
     }
   }
-  for (const ValueInfoProto& output : graph.output()) names.push_back(output.name());
+  for (const ValueInfoProto& output : graph.output()) used.push_back(output.name());
+  for (std::string& name : used) {
+    if (own.count(name) == 0) names.push_back(std::move(name));
+  }
 }
 
-// What must be computed before the node. `required` are its own inputs; names used by subgraphs
-// may be the subgraph's own.
+// What must be computed before the node.
 struct NodeUses {
   std::vector<std::string> required;
   std::vector<std::string> captured;
@@ -36,7 +43,7 @@ NodeUses UsesOf(const NodeProto& node) {
     if (!input.empty()) uses.required.push_back(input);
   }
   for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) CollectUses(attribute.g(), 0, uses.captured);
+    if (attribute.has_g()) CollectCaptured(attribute.g(), 0, uses.captured);
   }
   return uses;
 }

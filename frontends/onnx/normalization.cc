@@ -192,7 +192,7 @@ void ImportLpNormalization(NodeContext& c) {
   c.SetOutput(0, Cast(Select(Equal(norm, zero), zero, wide / norm), x.dtype()));
 }
 
-// Inference: the identity, and a mask that keeps everything.
+// Inference: the identity, and a mask that says that everything is kept.
 void ImportDropout(NodeContext& c) {
   Tensor x = c.Input(0);
   bool training = false;
@@ -208,9 +208,11 @@ void ImportDropout(NodeContext& c) {
   }
   if (training) return c.FailUnsupported("training mode is not supported: its result is random");
   c.SetOutput(0, x);
-  // Before opset 10 the mask had the type of the data.
+  // Before opset 10 the mask had the type of the data; before 12 its meaning was left open, and
+  // engines give zeros.
   const DType mask = c.opset() < 10 ? x.dtype() : DType::kBool;
-  if (c.WantsOutput(1)) c.SetOutput(1, Broadcast(c.Scalar(1, mask), x.shape()));
+  const double kept = c.opset() < 12 ? 0 : 1;
+  if (c.WantsOutput(1)) c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
 }
 
 constexpr OperatorRow kRows[] = {
@@ -219,7 +221,8 @@ constexpr OperatorRow kRows[] = {
     {"GroupNormalization", 18, 3, 3, ImportGroupNormalization},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization},
     {"LRN", 1, 1, 1, ImportLrn},
-    {"LayerNormalization", 17, 2, 3, ImportLayerNormalization},
+    // Engines take it at any opset; exporters of fused models rely on that.
+    {"LayerNormalization", 1, 2, 3, ImportLayerNormalization},
     {"LpNormalization", 1, 1, 1, ImportLpNormalization},
     {"MeanVarianceNormalization", 9, 1, 1, ImportMeanVarianceNormalization},
     {"RMSNormalization", 23, 2, 2, ImportRmsNormalization},

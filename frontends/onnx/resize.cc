@@ -45,10 +45,12 @@ Tensor ScaleOf(NodeContext& c, const ResizedAxis& axis) {
   return AsF64(c, axis.out) / AsF64(c, axis.in);
 }
 
-// One less than the length of the result before it was rounded down to a whole number.
+// One less than the length of the result before that was rounded down to a whole number.
 Tensor LastPosition(NodeContext& c, const ResizedAxis& axis) {
-  if (axis.scale && axis.in.is_constant() && axis.out != Dim(1)) {
-    return c.Scalar(static_cast<double>(axis.in.constant()) * *axis.scale - 1, DType::kF64);
+  if (axis.scale && axis.in.is_constant() && axis.out.is_constant() && axis.out != Dim(1)) {
+    const double length = static_cast<double>(axis.in.constant()) * *axis.scale;
+    const bool rounded = length - static_cast<double>(axis.out.constant()) > 1e-6 * length;
+    if (rounded) return c.Scalar(length - 1, DType::kF64);
   }
   return AsF64(c, LargerOf(axis.out - Dim(1), Dim(1)));
 }
@@ -58,9 +60,8 @@ Tensor SourcePositions(NodeContext& c, const ResizeOptions& options, const Resiz
   Tensor i = IotaVector(c.builder(), axis.out, DType::kF64);
   Tensor scale = ScaleOf(c, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
-  const Dim last = LargerOf(axis.out - Dim(1), Dim(1));
   // Multiplied before it is divided: positions halfway between elements must come out exact.
-  Tensor aligned = i * AsF64(c, axis.in - Dim(1)) / AsF64(c, last);
+  Tensor aligned = i * AsF64(c, axis.in - Dim(1)) / LastPosition(c, axis);
   const std::string& mode = options.coordinates;
   if (mode == "half_pixel") return half_pixel;
   if (mode == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
