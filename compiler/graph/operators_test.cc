@@ -15,11 +15,13 @@
 #include <sstream>
 
 #include "compiler/graph/evaluate.h"
+#include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"
 #include "tensor/scalar.h"
+#include "tensor/text.h"
 
 namespace ember::graph {
 namespace {
@@ -115,6 +117,33 @@ TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
     if (record.is_instruction) continue;
     EXPECT_TRUE(tested.contains(record.name)) << "no text tests " << record.name;
   }
+}
+
+// testdata/dispatches.txt: graphs of one operation (and what it needs), each followed by "---" and
+// the dispatch of its last operation. Shows that index expressions stay as simple as they can be.
+TEST(OperatorsTest, DispatchesReadAsTheTextsSay) {
+  std::ifstream stream("compiler/graph/testdata/dispatches.txt");
+  std::string section, graph_text;
+  int count = 0;
+  const auto check = [&](const std::string& expected) {
+    const StatusOr<Graph> graph = Parse(graph_text);
+    ASSERT_TRUE(graph.ok()) << graph.status().message() << "\n" << graph_text;
+    const auto dispatch = DispatchOf(*graph->Operations().back());
+    ASSERT_TRUE(dispatch.ok()) << dispatch.status().message();
+    EXPECT_EQ(tensor::Print(*dispatch), expected) << "of\n" << graph_text;
+    ++count;
+  };
+  for (std::string line; std::getline(stream, line);) {
+    if (line.rfind("//", 0) == 0) continue;
+    if (line == "---" || line == "===") {
+      if (line == "---") graph_text = section;
+      if (line == "===") check(section);
+      section.clear();
+    } else {
+      section += line + "\n";
+    }
+  }
+  EXPECT_GT(count, 8);
 }
 
 TEST(OperatorsTest, EveryRecordIsComplete) {
