@@ -318,7 +318,7 @@ int64_t Points(const Dispatch& d, const ConcreteHeader& header) {
 // Whatever the verifier lets pass must print, parse back and run without touching memory that it
 // should not: run this test with --config=asan.
 TEST(VerifierTest, GarbageNeverCrashesAnything) {
-  uint64_t begin = 0, end = 8000;
+  uint64_t begin = 0, end = 3000;
   if (const char* seed = std::getenv("EMBER_SEED")) {
     begin = std::strtoull(seed, nullptr, 10);
     end = begin + 1;
@@ -340,7 +340,7 @@ TEST(VerifierTest, GarbageNeverCrashesAnything) {
     ASSERT_EQ(*again, *canonical) << Print(c.dispatch);
     if (c.parameters.size() != c.dispatch.parameters.size()) continue;
     const StatusOr<ConcreteHeader> header = ConcreteHeader::Evaluate(c.dispatch, c.parameters);
-    if (!header.ok() || Points(c.dispatch, *header) > 20000) continue;
+    if (!header.ok() || Points(c.dispatch, *header) > 5000) continue;
     bool fits = true;
     for (const Buffer& buffer : c.dispatch.buffers) {
       fits = fits && header->ElementCount(buffer) < 100000;
@@ -350,7 +350,7 @@ TEST(VerifierTest, GarbageNeverCrashesAnything) {
     (void)Evaluate(c.dispatch, c.parameters, Pointers(buffers), {});
   }
   if (end - begin > 1) {
-    EXPECT_GT(passed, 300);
+    EXPECT_GT(passed, 100);
   }
 }
 
