@@ -89,6 +89,11 @@ void ImportSwish(NodeContext& c) {
   c.SetOutput(0, x * Sigmoid(x * c.Float("alpha", 1.0)));
 }
 
+void ImportSwiGlu(NodeContext& c) {
+  Tensor gate = c.Input(0);
+  c.SetOutput(0, gate * Sigmoid(gate * c.Float("alpha", 1.0)) * c.Input(1));
+}
+
 void ImportShrink(NodeContext& c) {
   Tensor x = c.Input(0);
   const double lambda = c.Float("lambd", 0.5);
@@ -153,6 +158,7 @@ constexpr OperatorRow kRows[] = {
     {"Softmax", 1, 1, 1, ImportSoftmax},
     {"Softplus", 1, 1, 1, ImportSoftplus},
     {"Softsign", 1, 1, 1, ImportSoftsign},
+    {"SwiGLU", 28, 2, 2, ImportSwiGlu},
     {"Swish", 24, 1, 1, ImportSwish},
     {"ThresholdedRelu", 10, 1, 1, ImportThresholdedRelu},
 };

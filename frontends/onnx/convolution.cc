@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/convolution.h"
 #include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
@@ -71,6 +72,19 @@ bool CheckOperands(NodeContext& c, Tensor x, Tensor w, int64_t groups) {
 }
 
 Tensor AddBias(Tensor y, Tensor bias) { return bias ? y + bias : y; }
+
+Tensor Convolve(Tensor x, Tensor w, Tensor bias, const Window& window, int64_t groups) {
+  const DType type = x.dtype();
+  Tensor y = Apply("conv",
+                   {Cast(ToChannelsLast(x), ComputeType(type)),
+                    Cast(WeightsToWindowFirst(w, true), ComputeType(type))},
+                   {{"strides", window.strides},
+                    {"dilations", window.dilations},
+                    {"low", window.low},
+                    {"high", window.high},
+                    {"groups", groups}});
+  return ToChannelsFirst(AddBias(Cast(y, type), bias));
+}
 
 void ImportConv(NodeContext& c) {
   Tensor y = Convolution(c, c.Input(0), c.Input(1), c.Input(2));
@@ -187,10 +201,62 @@ void ImportQLinearConv(NodeContext& c) {
                                   c.Input(7).dtype()));
 }
 
+// A depthwise convolution over the past and the input, whose end is the past of the next call.
+void ImportCausalConvWithState(NodeContext& c) {
+  if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3)) return;
+  Tensor x = c.Input(0);
+  Tensor w = c.Input(1);
+  const Dim past = w.dim(2) - Dim(1);
+  Tensor padded = c.Input(3)
+                      ? Concat({c.Input(3), x}, 2)
+                      : Pad(x, {Dim(0), Dim(0), past}, Shape(3, Dim(0)), "constant", x.Like(0));
+  const std::optional<std::vector<int64_t>> kernel = KernelOf(c, w);
+  if (!kernel) return;
+  if (!w.dim(0).is_constant()) return c.FailUnsupported("expected a constant number of channels");
+  const std::optional<Window> window = ReadWindowExtents(c, *kernel, 1);
+  if (!window) return;
+  Tensor y = Convolve(padded, w, c.Input(2), *window, w.dim(0).constant());
+  const std::string activation = c.String("activation", "none");
+  if (activation == "silu" || activation == "swish") {
+    y = y * Sigmoid(y);
+  } else if (activation != "none") {
+    return c.FailInvalid("attribute 'activation': expected none, silu or swish, found '" +
+                         activation + "'");
+  }
+  c.SetOutput(0, y);
+  c.SetOutput(1, SliceAxis(padded, 2, padded.dim(2) - past, past));
+}
+
+// The activations that ONNX Runtime fuses into a convolution.
+Tensor FusedActivation(NodeContext& c, Tensor y) {
+  const std::string activation = c.String("activation", "");
+  const std::vector<double> given = c.Floats("activation_params").value_or(std::vector<double>());
+  auto parameter = [&](size_t i, double otherwise) { return i < given.size() ? given[i] : otherwise; };
+  if (activation.empty()) return y;
+  if (activation == "Relu") return Relu(y);
+  if (activation == "Sigmoid") return Sigmoid(y);
+  if (activation == "Tanh") return Tanh(y);
+  if (activation == "LeakyRelu") return Select(Less(y, 0), y * parameter(0, 0.01), y);
+  if (activation == "Clip") return Minimum(Maximum(y, parameter(0, 0)), parameter(1, 6));
+  if (activation == "HardSigmoid") {
+    return Maximum(Minimum(y * parameter(0, 0.2) + parameter(1, 0.5), 1), 0);
+  }
+  c.FailUnsupported("activation '" + activation + "' is not supported");
+  return y;
+}
+
+void ImportFusedConv(NodeContext& c) {
+  Tensor y = Convolution(c, c.Input(0), c.Input(1), c.Input(2));
+  if (!c.ok()) return;
+  c.SetOutput(0, FusedActivation(c, c.Input(3) ? y + c.Input(3) : y));
+}
+
 constexpr OperatorRow kRows[] = {
+    {"CausalConvWithState", 27, 2, 4, ImportCausalConvWithState},
     {"Conv", 1, 2, 3, ImportConv},
     {"ConvInteger", 10, 2, 4, ImportConvInteger},
     {"ConvTranspose", 1, 2, 3, ImportConvTranspose},
+    {"FusedConv", 1, 2, 4, ImportFusedConv, "com.microsoft"},
     {"QLinearConv", 10, 8, 9, ImportQLinearConv},
 };
 
@@ -204,16 +270,7 @@ Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias) {
   const Shape spatial(x.shape().begin() + 2, x.shape().end());
   const std::optional<Window> window = ReadWindow(c, *kernel, spatial);
   if (!window) return c.Wrap(nullptr);
-  const DType type = x.dtype();
-  Tensor y = Apply("conv",
-                   {Cast(ToChannelsLast(x), ComputeType(type)),
-                    Cast(WeightsToWindowFirst(w, true), ComputeType(type))},
-                   {{"strides", window->strides},
-                    {"dilations", window->dilations},
-                    {"low", window->low},
-                    {"high", window->high},
-                    {"groups", groups}});
-  return ToChannelsFirst(AddBias(Cast(y, type), bias));
+  return Convolve(x, w, bias, *window, groups);
 }
 
 Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type) {

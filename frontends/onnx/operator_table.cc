@@ -21,7 +21,9 @@ constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     QuantizationOperators,
     ReductionOperators,
     ResizeOperators,
+    SamplingOperators,
     ShapeOperators,
+    SignalOperators,
 };
 
 using Key = std::pair<std::string_view, std::string_view>;

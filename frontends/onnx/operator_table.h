@@ -42,7 +42,9 @@ std::span<const OperatorRow> PoolingOperators();
 std::span<const OperatorRow> QuantizationOperators();
 std::span<const OperatorRow> ReductionOperators();
 std::span<const OperatorRow> ResizeOperators();
+std::span<const OperatorRow> SamplingOperators();
 std::span<const OperatorRow> ShapeOperators();
+std::span<const OperatorRow> SignalOperators();
 
 }  // namespace ember::onnx
 

@@ -1,0 +1,177 @@
+// Fourier transforms, as products with matrices of cosines and sines.
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/compositions.h"
+#include "frontends/onnx/dims.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+struct Waves {
+  Tensor cosine;  // [rows, columns]
+  Tensor sine;
+};
+
+// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n before it becomes an
+// angle, so that large products lose nothing.
+Waves MakeWaves(NodeContext& c, const Dim& rows, const Dim& columns, const Dim& n, DType type) {
+  Tensor j = AlongAxis(IotaVector(c.builder(), rows, DType::kI64), 0, 2);
+  Tensor k = AlongAxis(IotaVector(c.builder(), columns, DType::kI64), 1, 2);
+  Tensor length = DimScalar(c.builder(), n);
+  Tensor angle = Cast(Modulo(j * k, length), DType::kF64) * (2 * M_PI) / Cast(length, DType::kF64);
+  return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
+}
+
+// The axis moved to the end of a tensor without the complex dim, or back.
+Tensor SwapWithLast(Tensor x, int axis) {
+  std::vector<int64_t> permutation(x.rank());
+  for (int i = 0; i < x.rank(); ++i) permutation[i] = i;
+  std::swap(permutation[axis], permutation.back());
+  return Transpose(x, permutation);
+}
+
+// Cut or filled with zeros to `length`.
+Tensor Resized(Tensor x, int axis, const Dim& length) {
+  if (x.dim(axis) == length) return x;
+  Shape high(x.rank(), Dim(0));
+  high[axis] = length - x.dim(axis);
+  return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
+}
+
+// Part 0 (real) or 1 (imaginary) of a tensor whose last dim is 1 or 2; absent if not there.
+Tensor Part(Tensor x, int part) {
+  if (part == 1 && x.dim(-1) == Dim(1)) return Tensor();
+  return Squeeze(SliceAxis(x, x.rank() - 1, Dim(part), Dim(1)), {x.rank() - 1});
+}
+
+struct Transform {
+  int axis = 0;
+  Dim length;
+  bool inverse = false;
+  bool onesided = false;
+};
+
+// Half a spectrum to the real signal it comes from: every bin but the first (and the middle one of
+// an even length) stands for two.
+Tensor RealInverse(NodeContext& c, const Transform& t, Tensor real, Tensor imaginary) {
+  const Dim bins = real.dim(-1);
+  const Waves waves = MakeWaves(c, bins, t.length, t.length, real.dtype());
+  Tensor k = IotaVector(c.builder(), bins, DType::kI64);
+  Tensor single = Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), t.length)));
+  Tensor weight = Cast(Select(single, c.Scalar(1, DType::kF32), c.Scalar(2, DType::kF32)),
+                       real.dtype());
+  Tensor y = MatMul(real * weight, waves.cosine);
+  if (imaginary) y = y - MatMul(imaginary * weight, waves.sine);
+  return y / Cast(DimScalar(c.builder(), t.length), real.dtype());
+}
+
+Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
+  const DType type = x.dtype();
+  Tensor wide = Cast(x, ComputeType(type));
+  Tensor real = SwapWithLast(Part(wide, 0), t.axis);
+  Tensor imaginary = Part(wide, 1);
+  if (imaginary) imaginary = SwapWithLast(imaginary, t.axis);
+  const int last = real.rank() - 1;
+  if (t.inverse && t.onesided) {
+    Tensor y = SwapWithLast(RealInverse(c, t, real, imaginary), t.axis);
+    return Cast(Unsqueeze(y, {y.rank()}), type);
+  }
+  real = Resized(real, last, t.length);
+  if (imaginary) imaginary = Resized(imaginary, last, t.length);
+  const Dim bins = t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
+  const Waves waves = MakeWaves(c, t.length, bins, t.length, real.dtype());
+  // Forward turns by -angle, backward by +angle.
+  Tensor sine = t.inverse ? waves.sine : -waves.sine;
+  Tensor y_real = MatMul(real, waves.cosine);
+  Tensor y_imaginary = MatMul(real, sine);
+  if (imaginary) {
+    y_real = y_real - MatMul(imaginary, sine);
+    y_imaginary = y_imaginary + MatMul(imaginary, waves.cosine);
+  }
+  if (t.inverse) {
+    Tensor length = Cast(DimScalar(c.builder(), t.length), real.dtype());
+    y_real = y_real / length;
+    y_imaginary = y_imaginary / length;
+  }
+  const int rank = y_real.rank();
+  return Cast(Concat({Unsqueeze(SwapWithLast(y_real, t.axis), {rank}),
+                      Unsqueeze(SwapWithLast(y_imaginary, t.axis), {rank})}, rank), type);
+}
+
+void ImportDft(NodeContext& c) {
+  if (!c.CheckRank(0, 2)) return;
+  Tensor x = c.Input(0);
+  Transform t;
+  t.inverse = c.Integer("inverse", 0) != 0;
+  t.onesided = c.Integer("onesided", 0) != 0;
+  int64_t axis = c.opset() < 20 ? c.Integer("axis", 1) : -2;
+  if (c.Input(2)) {
+    const auto given = c.ConstantIntegers(2, "axis");
+    if (!given) return;
+    if (given->size() != 1) return c.FailInvalid("axis (input 2): expected one element");
+    axis = given->front();
+  }
+  t.axis = c.NormalizeAxis(axis, x.rank());
+  if (!c.ok()) return;
+  if (t.axis == x.rank() - 1) return c.FailInvalid("axis: expected one before the last");
+  t.length = x.dim(t.axis);
+  if (t.inverse && t.onesided) t.length = (t.length - Dim(1)) * Dim(2);
+  if (c.Input(1)) {
+    const auto length = c.Contents(1, "dft_length");
+    if (!length) return;
+    if (length->size() != 1) return c.FailInvalid("dft_length (input 1): expected one element");
+    t.length = length->front();
+  }
+  c.SetOutput(0, Dft(c, t, x));
+}
+
+// The signal cut into frames, [batch, frames, length, parts].
+Tensor Frames(NodeContext& c, Tensor signal, const Dim& step, const Dim& length) {
+  const Dim count = FloorDivide(signal.dim(1) - length, step) + Dim(1);
+  Tensor start = AlongAxis(IotaVector(c.builder(), count, DType::kI64), 0, 2) *
+                 DimScalar(c.builder(), step);
+  Tensor offset = AlongAxis(IotaVector(c.builder(), length, DType::kI64), 1, 2);
+  return Gather(signal, start + offset, 1);
+}
+
+void ImportStft(NodeContext& c) {
+  if (!c.CheckRank(0, 2, 3)) return;
+  Tensor signal = c.Input(0);
+  if (signal.rank() == 2) signal = Unsqueeze(signal, {2});
+  const std::optional<Shape> step = c.Contents(1, "frame_step");
+  if (!step) return;
+  Tensor window = c.Input(2);
+  Dim length = window ? window.dim(0) : Dim(0);
+  if (c.Input(3)) {
+    const std::optional<Shape> given = c.Contents(3, "frame_length");
+    if (!given) return;
+    if (given->size() != 1) return c.FailInvalid("frame_length (input 3): expected one element");
+    length = given->front();
+  }
+  if (step->size() != 1 || length == Dim(0)) {
+    return c.FailInvalid("expected frame_step, and frame_length or a window");
+  }
+  Tensor frames = Frames(c, signal, step->front(), length);
+  if (window) frames = frames * AlongAxis(window, 2, 4);
+  Transform t;
+  t.axis = 2;
+  t.length = length;
+  t.onesided = c.Integer("onesided", 1) != 0;
+  c.SetOutput(0, Dft(c, t, frames));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"DFT", 17, 1, 3, ImportDft},
+    {"STFT", 17, 2, 4, ImportStft},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> SignalOperators() { return kRows; }
+
+}  // namespace ember::onnx

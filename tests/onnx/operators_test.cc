@@ -1,0 +1,352 @@
+// The meaning of ONNX operators, end to end: a model of one node is imported, compiled and run.
+// Expected values are worked out by hand or by numpy, not by this repository. The conformance suite
+// (conformance.cc) covers far more; these are the cases that are easy to get wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "frontends/onnx/model_builder.h"
+#include "tools/lib/device.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/session.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tests {
+namespace {
+
+using onnx::ModelBuilder;
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
+
+StatusOr<vm::Tensor> RunGraph(StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs) {
+  if (!graph.ok()) return graph.status();
+  EMBER_ASSIGN_OR_RETURN(auto definition, compiler::Compile(*std::move(graph), {}));
+  EMBER_ASSIGN_OR_RETURN(auto module, vm::Module::FromDefinition(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
+  vm::SessionOptions options;
+  options.device = device;
+  EMBER_ASSIGN_OR_RETURN(auto session, vm::Session::Create(module, options));
+  std::vector<vm::Tensor> results;
+  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+  return results.front();
+}
+
+struct Floats {
+  std::vector<int64_t> dims;
+  std::vector<float> values;
+};
+
+// Inputs x0, x1 … of type f32 through a model that defines y.
+class OneOperator {
+ public:
+  explicit OneOperator(int opset = 17) : model_(opset) {}
+
+  OneOperator& Input(Floats input) {
+    const std::string name = "x" + std::to_string(inputs_.size());
+    model_.Input(name, std::vector<onnx::TestDim>(input.dims.begin(), input.dims.end()));
+    inputs_.push_back(std::move(input));
+    return *this;
+  }
+  ModelBuilder& model() { return model_; }
+
+  StatusOr<Floats> Run() {
+    model_.Output("y");
+    std::vector<vm::Tensor> tensors;
+    for (const Floats& input : inputs_) {
+      tensors.push_back(vm::Tensor::Borrow(DType::kF32, input.dims, input.values.data()));
+    }
+    EMBER_ASSIGN_OR_RETURN(vm::Tensor y, RunGraph(model_.Import(), tensors));
+    if (y.type != DType::kF32) return InternalError("result is " + y.TypeText());
+    const auto values = y.elements<float>();
+    return Floats{y.dims, {values.begin(), values.end()}};
+  }
+
+ private:
+  ModelBuilder model_;
+  std::vector<Floats> inputs_;
+};
+
+void Expect(StatusOr<Floats> result, const std::vector<int64_t>& dims,
+            const std::vector<float>& values) {
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_EQ(result->dims, dims);
+  EXPECT_THAT(result->values, Pointwise(FloatNear(1e-5), values));
+}
+
+TEST(Elementwise, AxisBroadcastOfOldOpsets) {
+  OneOperator o(6);
+  o.Input({{2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 0}}).Input({{2}, {1, 2}});
+  o.model().Node("Add", {"x0", "x1"}, {"y"}, {{"broadcast", 1}, {"axis", 1}});
+  Expect(o.Run(), {2, 2, 2}, {1, 1, 2, 2, 1, 1, 2, 2});
+}
+
+TEST(Elementwise, ClipWithoutMinimum) {
+  OneOperator o;
+  o.Input({{3}, {-5, 1, 9}});
+  o.model().Floats("high", {}, {2});
+  o.model().Node("Clip", {"x0", "", "high"}, {"y"});
+  Expect(o.Run(), {3}, {-5, 1, 2});
+}
+
+TEST(Elementwise, RoundGoesToEven) {
+  OneOperator o;
+  o.Input({{4}, {0.5, 1.5, -0.5, 2.5}});
+  o.model().Node("Round", {"x0"}, {"y"});
+  Expect(o.Run(), {4}, {0, 2, 0, 2});
+}
+
+TEST(Activation, SoftmaxBeforeOpset13FlattensFromTheAxis) {
+  OneOperator o(11);
+  o.Input({{1, 2, 2}, {0, 0, 0, 0}});
+  o.model().Node("Softmax", {"x0"}, {"y"}, {{"axis", 1}});
+  Expect(o.Run(), {1, 2, 2}, {0.25, 0.25, 0.25, 0.25});
+}
+
+TEST(Activation, SoftplusDoesNotOverflow) {
+  OneOperator o;
+  o.Input({{3}, {-200, 0, 200}});
+  o.model().Node("Softplus", {"x0"}, {"y"});
+  Expect(o.Run(), {3}, {0, 0.6931472f, 200});
+}
+
+TEST(Convolution, GroupsStridesAndAsymmetricPads) {
+  OneOperator o;
+  o.Input({{1, 2, 1, 4}, {1, 2, 3, 4, 10, 20, 30, 40}});
+  o.model().Floats("w", {2, 1, 1, 2}, {1, 1, 1, -1});
+  o.model().Floats("b", {2}, {0, 100});
+  o.model().Node("Conv", {"x0", "w", "b"}, {"y"},
+                 {{"group", 2}, {"strides", std::vector<int64_t>{1, 2}},
+                  {"pads", std::vector<int64_t>{0, 1, 0, 0}}});
+  // Windows (0,1) (2,3) of each channel.
+  Expect(o.Run(), {1, 2, 1, 2}, {1, 5, 90, 90});
+}
+
+TEST(Convolution, SameLowerPutsTheOddPadFirst) {
+  for (const char* mode : {"SAME_UPPER", "SAME_LOWER"}) {
+    OneOperator o;
+    o.Input({{1, 1, 3}, {1, 2, 3}});
+    o.model().Floats("w", {1, 1, 2}, {1, 10});
+    o.model().Node("Conv", {"x0", "w"}, {"y"}, {{"auto_pad", mode}});
+    if (std::string(mode) == "SAME_UPPER") {
+      Expect(o.Run(), {1, 1, 3}, {21, 32, 3});
+    } else {
+      Expect(o.Run(), {1, 1, 3}, {10, 21, 32});
+    }
+  }
+}
+
+TEST(Convolution, TransposeWithOutputPadding) {
+  OneOperator o;
+  o.Input({{1, 1, 2}, {1, 2}});
+  o.model().Floats("w", {1, 1, 2}, {1, 10});
+  o.model().Node("ConvTranspose", {"x0", "w"}, {"y"},
+                 {{"strides", std::vector<int64_t>{3}},
+                  {"output_padding", std::vector<int64_t>{1}}});
+  Expect(o.Run(), {1, 1, 6}, {1, 10, 0, 2, 20, 0});
+}
+
+TEST(Pooling, CeilModeDropsAWindowThatStartsInThePadding) {
+  OneOperator o;
+  o.Input({{1, 1, 2}, {1, 2}});
+  o.model().Node("MaxPool", {"x0"}, {"y"},
+                 {{"kernel_shape", std::vector<int64_t>{1}},
+                  {"strides", std::vector<int64_t>{2}},
+                  {"pads", std::vector<int64_t>{0, 1}}, {"ceil_mode", 1}});
+  Expect(o.Run(), {1, 1, 1}, {1});
+}
+
+TEST(Pooling, AverageCountsPaddingOnlyWhenAsked) {
+  for (int include : {0, 1}) {
+    OneOperator o;
+    o.Input({{1, 1, 3}, {3, 6, 9}});
+    o.model().Node("AveragePool", {"x0"}, {"y"},
+                   {{"kernel_shape", std::vector<int64_t>{2}},
+                    {"pads", std::vector<int64_t>{1, 0}}, {"count_include_pad", include}});
+    Expect(o.Run(), {1, 1, 3}, {include ? 1.5f : 3.0f, 4.5, 7.5});
+  }
+}
+
+// What ceil_mode adds beyond the padding is in no count.
+TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
+  OneOperator o(19);
+  o.Input({{1, 1, 4}, {2, 4, 6, 8}});
+  o.model().Node("AveragePool", {"x0"}, {"y"},
+                 {{"kernel_shape", std::vector<int64_t>{3}},
+                  {"strides", std::vector<int64_t>{2}}, {"ceil_mode", 1},
+                  {"count_include_pad", 1}});
+  Expect(o.Run(), {1, 1, 2}, {4, 7});
+}
+
+TEST(Normalization, BatchNormalization) {
+  OneOperator o;
+  o.Input({{1, 2, 1, 2}, {1, 2, 3, 4}});
+  o.model().Floats("scale", {2}, {2, 1});
+  o.model().Floats("bias", {2}, {0, 1});
+  o.model().Floats("mean", {2}, {1, 3});
+  o.model().Floats("variance", {2}, {4, 1});
+  o.model().Node("BatchNormalization", {"x0", "scale", "bias", "mean", "variance"}, {"y"},
+                 {{"epsilon", 0.0}});
+  Expect(o.Run(), {1, 2, 1, 2}, {0, 1, 1, 2});
+}
+
+TEST(Normalization, LayerNormalizationOverTwoAxes) {
+  OneOperator o;
+  o.Input({{1, 2, 2}, {-3, -1, 1, 3}});
+  o.model().Floats("scale", {2, 2}, {1, 1, 1, 2});
+  o.model().Node("LayerNormalization", {"x0", "scale"}, {"y"}, {{"axis", 1}, {"epsilon", 0.0}});
+  Expect(o.Run(), {1, 2, 2}, {-1.3416408f, -0.4472136f, 0.4472136f, 2.6832816f});
+}
+
+TEST(Reduction, LogSumExpOfLargeValues) {
+  OneOperator o;
+  o.Input({{1, 2}, {1000, 1000}});
+  o.model().Node("ReduceLogSumExp", {"x0"}, {"y"},
+                 {{"axes", std::vector<int64_t>{1}}, {"keepdims", 0}});
+  Expect(o.Run(), {1}, {1000.6931f});
+}
+
+TEST(Movement, SliceBackwardsWithNegativeBounds) {
+  OneOperator o;
+  o.Input({{5}, {0, 1, 2, 3, 4}});
+  o.model().Integers("starts", {-1});
+  o.model().Integers("ends", {-2147483648});
+  o.model().Integers("axes", {0});
+  o.model().Integers("steps", {-2});
+  o.model().Node("Slice", {"x0", "starts", "ends", "axes", "steps"}, {"y"});
+  Expect(o.Run(), {3}, {4, 2, 0});
+}
+
+TEST(Movement, PadReflectsAndCrops) {
+  OneOperator o;
+  o.Input({{1, 3}, {1, 2, 3}});
+  o.model().Integers("pads", {0, 2, 0, 0});
+  o.model().Node("Pad", {"x0", "pads"}, {"y"}, {{"mode", "reflect"}});
+  Expect(o.Run(), {1, 5}, {3, 2, 1, 2, 3});
+  OneOperator crop;
+  crop.Input({{1, 3}, {1, 2, 3}});
+  crop.model().Integers("pads", {0, -1, 0, 1});
+  crop.model().Node("Pad", {"x0", "pads"}, {"y"});
+  Expect(crop.Run(), {1, 3}, {2, 3, 0});
+}
+
+TEST(Movement, ReshapeCopiesAndInfers) {
+  OneOperator o;
+  o.Input({{2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}});
+  o.model().Integers("shape", {0, -1});
+  o.model().Node("Reshape", {"x0", "shape"}, {"y"});
+  Expect(o.Run(), {2, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+}
+
+TEST(Indexing, GatherWithNegativeIndices) {
+  OneOperator o;
+  o.Input({{3, 2}, {0, 1, 2, 3, 4, 5}});
+  o.model().Integers("indices", {-1, 0});
+  o.model().Node("Gather", {"x0", "indices"}, {"y"});
+  Expect(o.Run(), {2, 2}, {4, 5, 0, 1});
+}
+
+TEST(Indexing, CumulativeSumBackwardsWithoutItself) {
+  OneOperator o;
+  o.Input({{5}, {1, 2, 3, 4, 5}});
+  o.model().Integers("axis", {0});
+  o.model().Node("CumSum", {"x0", "axis"}, {"y"}, {{"reverse", 1}, {"exclusive", 1}});
+  Expect(o.Run(), {5}, {14, 12, 9, 5, 0});
+}
+
+TEST(Resize, NearestModesRoundHalvesAsNamed) {
+  for (const char* mode : {"round_prefer_floor", "round_prefer_ceil"}) {
+    OneOperator o;
+    o.Input({{3}, {0, 1, 2}});
+    o.model().Floats("roi", {0}, {});
+    o.model().Floats("scales", {1}, {2});
+    // Positions 0, .5, 1, 1.5, 2, 2.5.
+    o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"},
+                   {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", mode}});
+    if (std::string(mode) == "round_prefer_floor") {
+      Expect(o.Run(), {6}, {0, 0, 1, 1, 2, 2});
+    } else {
+      Expect(o.Run(), {6}, {0, 1, 1, 2, 2, 2});
+    }
+  }
+}
+
+TEST(Resize, LinearRepeatsTheEdge) {
+  OneOperator o;
+  o.Input({{1, 1, 1, 2}, {0, 4}});
+  o.model().Floats("roi", {0}, {});
+  o.model().Floats("scales", {4}, {1, 1, 1, 2});
+  o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"}, {{"mode", "linear"}});
+  Expect(o.Run(), {1, 1, 1, 4}, {0, 1, 3, 4});
+}
+
+TEST(Contraction, GemmTransposesScalesAndAdds) {
+  OneOperator o;
+  o.Input({{2, 1}, {1, 2}}).Input({{2, 2}, {1, 2, 3, 4}}).Input({{2}, {10, 20}});
+  o.model().Node("Gemm", {"x0", "x1", "x2"}, {"y"},
+                 {{"transA", 1}, {"transB", 1}, {"alpha", 2.0}, {"beta", 0.5}});
+  // [1 2] · [[1 3] [2 4]] = [5 11].
+  Expect(o.Run(), {1, 2}, {15, 32});
+}
+
+TEST(Contraction, EinsumDiagonalAndThreeOperands) {
+  OneOperator diagonal;
+  diagonal.Input({{2, 2}, {1, 2, 3, 4}});
+  diagonal.model().Node("Einsum", {"x0"}, {"y"}, {{"equation", "ii->i"}});
+  Expect(diagonal.Run(), {2}, {1, 4});
+  OneOperator chain;
+  chain.Input({{1, 2}, {1, 2}}).Input({{2, 2}, {1, 0, 0, 2}}).Input({{2}, {3, 5}});
+  chain.model().Node("Einsum", {"x0", "x1", "x2"}, {"y"}, {{"equation", "ij, jk, k"}});
+  Expect(chain.Run(), {1}, {23});
+}
+
+TEST(Quantization, RoundTripSaturates) {
+  OneOperator o;
+  o.Input({{4}, {-1000, -1, 0.74, 1000}});
+  o.model().Floats("scale", {}, {0.5});
+  o.model().Node("QuantizeLinear", {"x0", "scale"}, {"q"});
+  o.model().Node("DequantizeLinear", {"q", "scale"}, {"y"});
+  Expect(o.Run(), {4}, {0, 0, 0.5, 127.5});
+}
+
+TEST(Attention, CausalRowsSeeThePast) {
+  OneOperator o(23);
+  const Floats same{{1, 1, 2, 1}, {0, 0}};
+  o.Input(same).Input(same).Input({{1, 1, 2, 1}, {4, 8}});
+  o.model().Node("Attention", {"x0", "x1", "x2"}, {"y"}, {{"is_causal", 1}});
+  Expect(o.Run(), {1, 1, 2, 1}, {4, 6});
+}
+
+TEST(Loss, IgnoredTargetsDoNotCount) {
+  OneOperator o;
+  o.Input({{3, 2}, {-1, -2, -3, -4, -5, -6}});
+  o.model().Integers("target", {1, 7, 0});
+  o.model().Node("NegativeLogLikelihoodLoss", {"x0", "target"}, {"y"}, {{"ignore_index", 7}});
+  Expect(o.Run(), {}, {3.5});
+}
+
+// Shapes stay symbols through reshapes and pooling; one compiled model serves every extent.
+TEST(Dynamic, OneModuleForSeveralExtents) {
+  ModelBuilder m;
+  m.Input("x", {"N", 1, "W"});
+  m.Node("AveragePool", {"x"}, {"pooled"},
+         {{"kernel_shape", std::vector<int64_t>{2}}, {"auto_pad", "SAME_UPPER"},
+          {"strides", std::vector<int64_t>{2}}});
+  m.Node("Flatten", {"pooled"}, {"y"});
+  m.Output("y");
+  for (const int64_t width : {3, 4}) {
+    const std::vector<float> x{2, 4, 6, 8};
+    auto y = RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kF32, {1, 1, width}, x.data())});
+    ASSERT_TRUE(y.ok()) << y.status().ToString();
+    EXPECT_THAT(y->dims, ElementsAre(1, 2));
+    EXPECT_EQ(y->elements<float>()[0], 3);
+    EXPECT_EQ(y->elements<float>()[1], width == 3 ? 6 : 7);
+  }
+}
+
+}  // namespace
+}  // namespace ember::tests
