@@ -23,6 +23,7 @@ struct ResizeOptions {
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;
+  bool fixed_point = false;  // see WeightedSum
   double extrapolation = 0;
 };
 
@@ -60,6 +61,11 @@ Tensor SourcePositions(NodeContext& c, const ResizeOptions& options, const Resiz
   Tensor i = IotaVector(c.builder(), axis.out, DType::kF64);
   Tensor scale = ScaleOf(c, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
+  if (options.fixed_point) {
+    // To the last bit, which decides how halves are rounded.
+    Tensor narrow = (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
+    half_pixel = Cast((narrow + 0.5) - 0.5, DType::kF64);
+  }
   // Multiplied before it is divided: positions halfway between elements must come out exact.
   Tensor aligned = i * AsF64(c, axis.in - Dim(1)) / LastPosition(c, axis);
   const std::string& mode = options.coordinates;
@@ -131,6 +137,23 @@ Tensor FilterWeight(const ResizeOptions& options, Tensor distance) {
   return Select(LessEqual(distance, 1), near, Select(Less(distance, 2), far, zero));
 }
 
+// Sum of x at the sources times the weights. Images of bytes that are resized with antialias are summed
+// in fixed point with 22 bits, and rounded after each axis, which is what Pillow and ONNX Runtime do.
+Tensor WeightedSum(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis, Tensor x,
+                   const std::vector<Tensor>& weights, const std::vector<Tensor>& sources) {
+  constexpr double kOne = 1 << 22;
+  if (options.fixed_point) x = Cast(x, DType::kI32);
+  Tensor sum;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    Tensor weight = options.fixed_point ? Floor(weights[i] * kOne + 0.5) : weights[i];
+    Tensor part = Gather(x, ClampedIndices(c, sources[i], axis.in), axis.axis) *
+                  AlongAxis(Cast(weight, x.dtype()), axis.axis, x.rank());
+    sum = sum ? sum + part : part;
+  }
+  if (!options.fixed_point) return sum;
+  return Cast(Floor(Cast(sum, DType::kF64) / kOne + 0.5), DType::kF32);
+}
+
 // Linear and cubic: input elements around each position, weighted.
 Tensor Interpolate(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis, Tensor x,
                    Tensor positions) {
@@ -151,6 +174,10 @@ Tensor Interpolate(NodeContext& c, const ResizeOptions& options, const ResizedAx
   const int first = static_cast<int>(std::floor(-radius)) + 1;
   Tensor base = Floor(positions);
   Tensor fraction = positions - base;
+  if (options.fixed_point) {
+    fraction = Cast(fraction, DType::kF32);
+    filter_scale = 1.0f / (1.0f / static_cast<float>(filter_scale));
+  }
   std::vector<Tensor> weights;
   std::vector<Tensor> sources;
   Tensor total;
@@ -166,14 +193,9 @@ Tensor Interpolate(NodeContext& c, const ResizeOptions& options, const ResizedAx
     weights.push_back(weight);
     sources.push_back(source);
   }
-  Tensor sum;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    Tensor weight = Cast(weights[i] / total, x.dtype());
-    Tensor part = Gather(x, ClampedIndices(c, sources[i], axis.in), axis.axis) *
-                  AlongAxis(weight, axis.axis, x.rank());
-    sum = sum ? sum + part : part;
-  }
-  return sum;
+  Tensor inverse = 1.0 / total;
+  for (Tensor& weight : weights) weight = weight * inverse;
+  return WeightedSum(c, options, axis, x, weights, sources);
 }
 
 Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis, Tensor x) {
@@ -196,14 +218,16 @@ Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options, const ResizedAxi
   return Select(AlongAxis(inside, axis.axis, x.rank()), y, y.Like(options.extrapolation));
 }
 
-Tensor ResizeAxes(NodeContext& c, const ResizeOptions& options, const std::vector<ResizedAxis>& axes,
+Tensor ResizeAxes(NodeContext& c, ResizeOptions options, const std::vector<ResizedAxis>& axes,
                   Tensor x) {
   const DType type = x.dtype();
+  options.fixed_point = options.antialias && DTypeByteSize(type) == 1;
   if (options.mode != "nearest") x = Cast(x, type == DType::kF64 ? type : DType::kF32);
-  for (const ResizedAxis& axis : axes) {
-    const bool unchanged = axis.in == axis.out && (!axis.scale || *axis.scale == 1) &&
+  // The innermost axis first, as other engines do: where each axis rounds, the order shows.
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    const bool unchanged = axis->in == axis->out && (!axis->scale || *axis->scale == 1) &&
                            options.coordinates != "tf_crop_and_resize";
-    if (!unchanged && c.ok()) x = ResizeAxis(c, options, axis, x);
+    if (!unchanged && c.ok()) x = ResizeAxis(c, options, *axis, x);
   }
   // Integers are rounded, as interpolation lands between them.
   if (!IsFloat(type) && x.is_float()) x = Round(x);
