@@ -24,11 +24,11 @@ double Seconds() {
 
 // Best of several timings of a batch of calls, seconds per call.
 template <typename Function>
-double TimePerCall(Function function) {
+double TimePerCall(Function function, double seconds = 0.4) {
   function();
   int64_t calls = 1;
   double best = 1e30;
-  const double end = Seconds() + 0.4;
+  const double end = Seconds() + seconds;
   while (Seconds() < end) {
     const double start = Seconds();
     for (int64_t i = 0; i < calls; ++i) function();
@@ -93,24 +93,29 @@ __attribute__((target("avx512f,fma"), noinline))
 __attribute__((noinline))
 #endif
 void FmaLoop(int64_t count, float* out) {
-  Wide a[16], x, y;
-  for (int i = 0; i < 16; ++i) x[i] = 0.999f, y[i] = 0.001f;
-  for (int i = 0; i < 16; ++i) a[i] = x * static_cast<float>(i);
+#define EMBER_EACH(step) step(0) step(1) step(2) step(3) step(4) step(5) step(6) step(7) \
+  step(8) step(9) step(10) step(11)
+  Wide x = {}, y = {};
+  x += 0.999f, y += 0.001f;
+#define EMBER_STEP(i) Wide a##i = x;
+  EMBER_EACH(EMBER_STEP)
+#undef EMBER_STEP
   for (int64_t n = 0; n < count; ++n) {
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-      a[i] = a[i] * x + y;
-      __asm__ volatile("" : "+v"(a[i]));
-    }
+#define EMBER_STEP(i) a##i = a##i * x + y; __asm__ volatile("" : "+v"(a##i));
+    EMBER_EACH(EMBER_STEP)
+#undef EMBER_STEP
   }
-  for (int i = 1; i < 16; ++i) a[0] += a[i];
-  *out = a[0][0];
+#define EMBER_STEP(i) y += a##i;
+  EMBER_EACH(EMBER_STEP)
+#undef EMBER_STEP
+#undef EMBER_EACH
+  *out = y[0];
 }
 
 double FmaPeak() {
   float sink;
   const double seconds = TimePerCall([&] { FmaLoop(100000, &sink); });
-  return 100000.0 * 16 * 32 / seconds * 1e-9;
+  return 100000.0 * 12 * 32 / seconds * 1e-9;
 }
 
 struct Case {
@@ -265,7 +270,7 @@ void Measure(const Case& c, ParallelRunner& runner, double peak) {
   const Status status = (*plan)->Run(pointers, runner);
   if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
   const double run = TimePerCall([&] { (void)(*plan)->Run(pointers, runner); });
-  const double make = TimePerCall([&] { (void)Plan::Make(*dispatch, {}, options); });
+  const double make = TimePerCall([&] { (void)Plan::Make(*dispatch, {}, options); }, 0.05);
   std::printf("%-18s %10.2f us", c.name.c_str(), run * 1e6);
   if (c.flops > 0) {
     const double rate = c.flops / run * 1e-9;

@@ -6,6 +6,9 @@
 namespace ember::vm {
 namespace {
 
+// Elements of a padded copy that are made together.
+constexpr int64_t kPadPiece = 32 * 1024;
+
 // Address arithmetic that may leave the buffer on the way: done on integers.
 char* Advance(char* pointer, int64_t bytes) {
   return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(pointer) +
@@ -39,6 +42,18 @@ void Contraction::PackPiece(Work work, int64_t piece) const {
   PackB(work, piece / panels_, piece % panels_);
 }
 
+int64_t Contraction::pad_pieces() const {
+  return (padded_elements_ + kPadPiece - 1) / kPadPiece;
+}
+
+void Contraction::PadPiece(Work work, int64_t piece) const {
+  work.context.scratch = work.scratch;
+  work.buffers[first_buffer_ + kPaddedA] = work.padded;
+  const FlatRange range = {piece * kPadPiece,
+                           std::min(padded_elements_, (piece + 1) * kPadPiece)};
+  RunStrips(pad_, work.context, std::span(&range, 1));
+}
+
 void Contraction::PackB(const Work& work, int64_t batch, int64_t panel) const {
   const int64_t n0 = panel * panel_width_;
   const int64_t n1 = std::min(n_, n0 + panel_width_);
@@ -56,6 +71,7 @@ void Contraction::PackB(const Work& work, int64_t batch, int64_t panel) const {
 }
 
 void Contraction::RunRows(Work work, int64_t begin, int64_t end) const {
+  work.buffers[first_buffer_ + kPaddedA] = work.padded;
   while (begin < end) {
     const int64_t outer = begin / m_;
     const int64_t first = begin - outer * m_;

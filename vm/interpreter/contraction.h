@@ -16,6 +16,7 @@
 #ifndef EMBER_VM_INTERPRETER_CONTRACTION_H_
 #define EMBER_VM_INTERPRETER_CONTRACTION_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,12 +39,14 @@ struct ContractionAxes {
 std::optional<ContractionAxes> RecogniseContraction(const StageAnalysis& analysis);
 
 // Memory that the contraction adds to the dispatch's buffers, by number.
-enum ContractionBuffer { kPackedA = 0, kPackedB = 1, kBlockC = 2, kContractionBuffers = 3 };
+enum ContractionBuffer { kPackedA, kPackedB, kBlockC, kPaddedA, kContractionBuffers };
 
 class Contraction {
  public:
-  // Needs the analysis only during the call.
-  static StatusOr<Contraction> Make(const StageAnalysis& analysis, const ContractionAxes& axes);
+  // Needs the analysis only during the call. may_copy(buffer): its contents are there before any
+  // rows run, so that A's padding may be done in a copy beforehand.
+  static StatusOr<Contraction> Make(const StageAnalysis& analysis, const ContractionAxes& axes,
+                                    const std::function<bool(int)>& may_copy);
 
   int64_t outer_batch_points() const { return outer_batch_; }
   int64_t inner_batch_points() const { return inner_batch_; }
@@ -54,6 +57,9 @@ class Contraction {
   int64_t packed_b_bytes() const { return packed_b_bytes_; }
   // B is packed in this many independent pieces, before any rows run.
   int64_t pack_pieces() const { return b_batch_ * panels_; }
+  // The padded copy of what A reads, if there is one; made in independent pieces before any rows.
+  int64_t padded_bytes() const { return padded_bytes_; }
+  int64_t pad_pieces() const;
   int64_t scratch_bytes() const;  // per worker, strip scratch included
   size_t slot_count() const;
   double cost() const;  // rough nanoseconds in all
@@ -65,14 +71,19 @@ class Contraction {
     char** buffers = nullptr;  // the same as context.buffers
     char* scratch = nullptr;   // of scratch_bytes()
     char* packed_b = nullptr;  // of packed_b_bytes(), shared by all workers
+    char* padded = nullptr;    // of padded_bytes(), shared by all workers
   };
   void PackPiece(Work work, int64_t piece) const;
+  void PadPiece(Work work, int64_t piece) const;
   // Rows [begin, end) of the flat space of outer batch and M axes, all inner batch and N.
   void RunRows(Work work, int64_t begin, int64_t end) const;
 
   std::string Describe() const;
 
  private:
+  Status PlanPadding(StageAnalysis& analysis, const ContractionAxes& axes,
+                     const std::function<bool(int)>& may_copy);
+  void ChooseBlocks(const StageAnalysis& analysis, const ContractionAxes& axes);
   void PackB(const Work& work, int64_t batch, int64_t panel) const;
   void Multiply(Work& work, int64_t batch, int64_t begin, int64_t end) const;
   void MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_t end) const;
@@ -101,7 +112,9 @@ class Contraction {
   bool direct_ = false;
   int c_buffer_ = 0;
   int64_t c_constant_ = 0, c_stride_m_ = 0;
-  StripProgram pack_a_, pack_b_, copy_c_;
+  int64_t padded_elements_ = 0;
+  int64_t padded_bytes_ = 0;
+  StripProgram pack_a_, pack_b_, copy_c_, pad_;
 };
 
 }  // namespace ember::vm

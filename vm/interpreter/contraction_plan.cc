@@ -97,14 +97,131 @@ std::optional<ContractionAxes> RecogniseContraction(const StageAnalysis& analysi
   return axes;
 }
 
-StatusOr<Contraction> Contraction::Make(const StageAnalysis& analysis,
-                                        const ContractionAxes& axes) {
+// Replaces the one guarded load of A by a load from a padded copy, in which windows need no tests
+// and collapse into long rows.
+Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& axes,
+                                const std::function<bool(int)>& may_copy) {
+  const tensor::Stage& stage = analysis.stage();
+  StripSpec spec;
+  spec.values = {axes.a};
+  const Access* guarded = nullptr;
+  for (const Access* access : CollectUses(analysis, spec).loads) {
+    if (access->guards.empty()) continue;
+    if (guarded != nullptr) return OkStatus();
+    guarded = access;
+  }
+  if (guarded == nullptr || !may_copy(guarded->buffer)) return OkStatus();
+  const int index = static_cast<int>(guarded - analysis.accesses.data());
+  Register r = stage.begin;
+  while (analysis.ValueOf(r).access != index) ++r;
+  const Instruction& pad = analysis.dispatch->instructions[r];
+  StripSpec copy;
+  if (analysis.IsHeader(pad.c)) {
+    copy.source_default = analysis.header->values[pad.c];
+  } else if (analysis.dispatch->instructions[pad.c].opcode == Opcode::kConstant) {
+    copy.source_default =
+        ConstantTile(analysis.dispatch->instructions[pad.c].immediate, pad.type);
+  } else {
+    return OkStatus();
+  }
+
+  // The copy spans what the guarded dimensions are asked for, and all of the others.
+  const std::vector<int64_t>& extents = analysis.header->extents[guarded->buffer];
+  StageAnalysis dims;  // its axes are the copy's dimensions
+  dims.dispatch = analysis.dispatch;
+  dims.header = analysis.header;
+  dims.number = analysis.number;
+  dims.spatial_count = static_cast<int>(extents.size());
+  Access from, to, moved;
+  from.buffer = guarded->buffer;
+  from.is_pad = true;
+  moved.buffer = to.buffer = first_buffer_ + kPaddedA;
+  int64_t from_stride = 1, to_stride = 1;
+  dims.axes.resize(extents.size());
+  for (size_t d = extents.size(); d-- > 0;) {
+    const Register operand = analysis.dispatch->operands[pad.b + d];
+    Affine form;
+    tensor::Interval range{0, extents[d] - 1};
+    if (analysis.IsHeader(operand)) {
+      form.constant = static_cast<int64_t>(analysis.header->values[operand]);
+    } else {
+      form = analysis.ValueOf(operand).form;
+    }
+    const tensor::Interval asked = analysis.IsHeader(operand)
+                                       ? tensor::Interval::Of(form.constant)
+                                       : analysis.ValueOf(operand).range;
+    const bool guard = !asked.Within(range);
+    if (guard) range = asked;
+    dims.axes[d].extent = range.high - range.low + 1;
+    from.offset.constant += range.low * from_stride;
+    from.offset.coefficients[d] = from_stride;
+    to.offset.coefficients[d] = to_stride;
+    if (guard) {
+      Guard test;
+      test.form.constant = range.low;
+      test.form.coefficients[d] = 1;
+      test.extent = extents[d];
+      from.guards.push_back(test);
+    }
+    moved.offset.constant += (form.constant - range.low) * to_stride;
+    for (int i = 0; i < kMaxAxes; ++i) {
+      moved.offset.coefficients[i] += form.coefficients[i] * to_stride;
+    }
+    from_stride *= extents[d];
+    if (__builtin_mul_overflow(to_stride, dims.axes[d].extent, &to_stride)) return OkStatus();
+  }
+  if (to_stride > 4 * analysis.header->elements[guarded->buffer] + 4096) return OkStatus();
+
+  copy.segments.resize(1);
+  for (size_t d = 0; d < extents.size(); ++d) copy.segments[0].push_back(static_cast<int>(d));
+  copy.source = &from;
+  copy.source_type = pad.type;
+  copy.stores = {{to, pad.type, tensor::Update::kAssign}};
+  EMBER_ASSIGN_OR_RETURN(pad_, CompileStrips(dims, copy));
+  padded_elements_ = to_stride;
+  padded_bytes_ = to_stride * DTypeByteSize(pad.type);
+  analysis.accesses[index] = moved;
+  return OkStatus();
+}
+
+// K in blocks of about one depth that cut runs (K axes which lie one after the other in memory) in
+// equal parts, or not at all.
+void Contraction::ChooseBlocks(const StageAnalysis& analysis, const ContractionAxes& axes) {
+  StripSpec spec;
+  spec.values = {axes.a};
+  const StripUses uses = CollectUses(analysis, spec);
+  int64_t run = analysis.axes[axes.k.back()].extent;
+  for (size_t i = axes.k.size() - 1; i > 0; --i) {
+    const int outer = axes.k[i - 1], inner = axes.k[i];
+    const int64_t extent = analysis.axes[inner].extent;
+    const bool nests = std::all_of(uses.forms.begin(), uses.forms.end(), [&](const Affine* form) {
+      return form->coefficients[outer] == form->coefficients[inner] * extent;
+    });
+    if (!nests) break;
+    run *= analysis.axes[outer].extent;
+  }
+  const int64_t most = kBlockK + kBlockK / 4;
+  if (run >= most) {
+    const int64_t parts = (run + kBlockK - 1) / kBlockK;
+    block_k_ = (run + parts - 1) / parts;
+  } else {
+    const int64_t blocks = (k_ + most - 1) / most;
+    block_k_ = std::min(((k_ + blocks - 1) / blocks + run - 1) / run * run, most / run * run);
+  }
+  a_stride_ = block_k_ + 64 / size_;  // off the powers of two
+  a_stride_ = (a_stride_ + 7) / 8 * 8;
+}
+
+StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
+                                        const ContractionAxes& axes,
+                                        const std::function<bool(int)>& may_copy) {
+  StageAnalysis analysis = original;
   const tensor::Stage& stage = analysis.stage();
   const DType value_type = analysis.dispatch->instructions[stage.values[0]].type;
   Contraction c;
   c.type_ = ComputeDType(value_type);
   c.size_ = DTypeByteSize(c.type_);
-  c.micro_ = HostKernels().micro[c.type_ == DType::kF32 ? 0 : c.type_ == DType::kF64 ? 1 : 2];
+  c.micro_ = &HostKernels().products->micro[c.type_ == DType::kF32 ? 0 : c.type_ == DType::kF64 ? 1 : 2];
   c.outer_batch_ = Product(analysis, axes.outer_batch);
   c.inner_batch_ = Product(analysis, axes.inner_batch);
   c.m_ = Product(analysis, axes.m);
@@ -112,14 +229,8 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& analysis,
   c.k_ = Product(analysis, axes.k);
   c.first_buffer_ = static_cast<int>(analysis.dispatch->buffers.size());
 
-  // Blocks of K of one depth, in whole runs of the innermost axis where that is not far from it.
-  const int64_t blocks = (c.k_ + kBlockK - 1) / kBlockK;
-  c.block_k_ = (c.k_ + blocks - 1) / blocks;
-  const int64_t inner = analysis.axes[axes.k.back()].extent;
-  const int64_t whole_runs = (c.block_k_ + inner - 1) / inner * inner;
-  if (whole_runs <= kBlockK + kBlockK / 4) c.block_k_ = whole_runs;
-  c.a_stride_ = c.block_k_ + 64 / c.size_;  // off the powers of two
-  c.a_stride_ = (c.a_stride_ + 7) / 8 * 8;
+  EMBER_RETURN_IF_ERROR(c.PlanPadding(analysis, axes, may_copy));
+  c.ChooseBlocks(analysis, axes);
   c.block_m_ = std::min(kBlockM / c.micro_->rows * c.micro_->rows,
                         (c.m_ + c.micro_->rows - 1) / c.micro_->rows * c.micro_->rows);
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
@@ -192,13 +303,15 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& analysis,
 
 int64_t Contraction::scratch_bytes() const {
   const int64_t strips =
-      std::max({pack_a_.scratch_bytes, pack_b_.scratch_bytes, copy_c_.scratch_bytes});
+      std::max({pack_a_.scratch_bytes, pack_b_.scratch_bytes, copy_c_.scratch_bytes,
+                pad_.scratch_bytes});
   const int64_t c_block = direct_ ? 0 : block_m_ * c_stride_m_ * size_;
   return strips + block_m_ * a_stride_ * size_ + c_block + 3 * 64;
 }
 
 size_t Contraction::slot_count() const {
-  return std::max({pack_a_.slots.size(), pack_b_.slots.size(), copy_c_.slots.size()});
+  return std::max({pack_a_.slots.size(), pack_b_.slots.size(), copy_c_.slots.size(),
+                   pad_.slots.size()});
 }
 
 double Contraction::cost() const {
@@ -212,6 +325,7 @@ std::string Contraction::Describe() const {
   const int64_t batch = outer_batch_ * inner_batch_;
   if (batch > 1) text += " batch=" + std::to_string(batch);
   text += " " + std::string(DTypeName(type_));
+  if (padded_bytes_ > 0) text += " padded";
   if (!direct_) text += " converted";
   return text;
 }

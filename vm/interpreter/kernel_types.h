@@ -72,6 +72,29 @@ struct MicroKernels {
   MicroKernel run[kMicroVectors][kMaxMicroRows];  // [vectors - 1][m - 1]
 };
 
+// Several reduction steps of a sum of products at once: destination[r, c] += sum over taps of
+// a[tap][r, c] * b[tap][r, c]. Strides are those of the first tap.
+inline constexpr int kMaxTaps = 9;
+struct TapArguments {
+  int64_t rows;
+  int64_t columns;
+  TileOperand destination;
+  TileOperand a;
+  TileOperand b;
+  int taps;
+  const char* a_data[kMaxTaps];
+  const char* b_data[kMaxTaps];
+};
+using TapKernel = void (*)(const TapArguments&);
+
+// Kernels in which a product and its sum may fuse; compiled apart from the rest.
+struct ProductKernels {
+  MicroKernels micro[3];        // f32, f64, i32
+  Kernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
+  Kernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over columns of a * b
+  TapKernel multiply_add_taps[2];
+};
+
 inline constexpr int kOpcodeSlots = 80;  // at least tensor::kOpcodeCount
 inline constexpr int kDTypeSlots = 16;   // at least ember::kDTypeCount
 
@@ -96,9 +119,7 @@ struct KernelTable {
   Kernel accumulate_index[2];       // [0] failing, [1] marking kOutside; see kernels_move.inc
   // destination[r] = combine(destination[r], a[r, all columns]), by combiner - 1
   Kernel reduce_rows[4][kComputeTypeCount];
-  Kernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
-  Kernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over columns of a * b
-  const MicroKernels* micro[3];  // f32, f64, i32
+  const ProductKernels* products;
 };
 
 }  // namespace ember::vm

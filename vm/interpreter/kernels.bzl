@@ -6,7 +6,7 @@ load("//bazel:ember.bzl", "ember_cc_library")
 _COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
 def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):
-    """The kernel tables k<table>Kernels and k<table>Micro*.
+    """The kernel tables k<table>Kernels and k<table>Products.
 
     Args:
       name: of the library.
@@ -18,16 +18,21 @@ def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):
     defines = [
         "EMBER_KERNEL_TABLE=k%sKernels" % table,
         "EMBER_KERNEL_NAME=\\\"%s\\\"" % table.lower(),
-        "EMBER_MICRO_F32=k%sMicroF32" % table,
-        "EMBER_MICRO_F64=k%sMicroF64" % table,
-        "EMBER_MICRO_I32=k%sMicroI32" % table,
+        "EMBER_PRODUCTS=k%sProducts" % table,
         "EMBER_MICRO_ROWS=%d" % micro_rows,
         "EMBER_VECTOR_BYTES=%d" % vector_bytes,
     ] + ([] if table == "Baseline" else ["EMBER_FAST_TYPES_ONLY"])
     ember_cc_library(
         name = name + "_micro",
-        srcs = ["micro_kernels.cc"],
-        copts = _COPTS + copts + ["-ffp-contract=fast"],
+        srcs = [
+            "arithmetic.h",
+            "loops.h",
+            "micro_kernels.cc",
+            "product_kernels.h",
+            "reduce_kernels.h",
+            "scalar_math.h",
+        ],
+        copts = _COPTS + copts + ["-ffp-contract=fast", "-Wno-unused-function"],
         local_defines = defines,
         runtime = True,
         visibility = ["//visibility:private"],

@@ -1,7 +1,8 @@
-// The register-blocked inner kernel of contractions for one instruction set (compiled several
-// times, like strip_kernels.cc, with -ffp-contract=fast). Plain C++ with vector extensions: the
+// Sums of products for one instruction set (compiled several times, like strip_kernels.cc, but with
+// -ffp-contract=fast): the register-blocked inner kernel of contractions, and tiles. Plain C++ with vector extensions: the
 // accumulators are a rows x vectors array of vector variables that the compiler keeps in registers.
 #include "vm/interpreter/kernel_types.h"
+#include "vm/interpreter/product_kernels.h"
 
 namespace ember::vm {
 namespace {
@@ -79,13 +80,23 @@ constexpr MicroKernels MakeKernels() {
   return kernels;
 }
 
+constexpr ProductKernels MakeProducts() {
+  ProductKernels kernels = {};
+  kernels.micro[0] = MakeKernels<float>();
+  kernels.micro[1] = MakeKernels<double>();
+  kernels.micro[2] = MakeKernels<uint32_t>();
+  kernels.multiply_add[0] = &MultiplyAddKernel<float>;
+  kernels.multiply_add[1] = &MultiplyAddKernel<double>;
+  kernels.multiply_add_rows[0] = &MultiplyAddRowsKernel<float>;
+  kernels.multiply_add_rows[1] = &MultiplyAddRowsKernel<double>;
+  kernels.multiply_add_taps[0] = &MultiplyAddTapsKernel<float>;
+  kernels.multiply_add_taps[1] = &MultiplyAddTapsKernel<double>;
+  return kernels;
+}
+
 }  // namespace
 
-extern const MicroKernels EMBER_MICRO_F32;
-extern const MicroKernels EMBER_MICRO_F64;
-extern const MicroKernels EMBER_MICRO_I32;
-constinit const MicroKernels EMBER_MICRO_F32 = MakeKernels<float>();
-constinit const MicroKernels EMBER_MICRO_F64 = MakeKernels<double>();
-constinit const MicroKernels EMBER_MICRO_I32 = MakeKernels<uint32_t>();
+extern const ProductKernels EMBER_PRODUCTS;
+constinit const ProductKernels EMBER_PRODUCTS = MakeProducts();
 
 }  // namespace ember::vm

@@ -103,6 +103,17 @@ void LoadKernel(const TileArguments& t) {
     return;
   }
   const int64_t stride = t.a.column_stride;
+  if (t.rows > 1 && t.a.row_stride == static_cast<int64_t>(sizeof(Storage))) {
+    // A transpose: memory is read along its rows, the tile is near.
+    for (int64_t i = 0; i < t.columns; ++i) {
+      const Storage* a = Row<Storage>(t.a, 0) + i * stride;
+      char* d = t.destination.data + i * static_cast<int64_t>(sizeof(Tile));
+      for (int64_t r = 0; r < t.rows; ++r) {
+        *reinterpret_cast<Tile*>(d + r * t.destination.row_stride) = Format::Load(a[r]);
+      }
+    }
+    return;
+  }
   for (int64_t r = 0; r < t.rows; ++r) {
     Tile* d = Row<Tile>(t.destination, r);
     const Storage* a = Row<Storage>(t.a, r);

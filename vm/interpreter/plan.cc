@@ -24,6 +24,9 @@ constexpr double kParallelNanoseconds = 30000;
 // A chunk is at least this much work, so that handing chunks out costs little.
 constexpr double kChunkNanoseconds = 8000;
 
+// Less than this is packed by the calling thread alone.
+constexpr int64_t kParallelPackBytes = 256 * 1024;
+
 struct FreeDeleter {
   void operator()(char* p) const { std::free(p); }
 };
@@ -47,6 +50,7 @@ struct Step {
   int64_t row_divisor = 1;
   int64_t row_factor = 1;
   AlignedMemory packed_b;
+  AlignedMemory padded_a;
   bool keeps_packed = false;  // B is constant
   bool packed = false;
 };
@@ -95,11 +99,14 @@ class InterpreterPlan final : public Plan {
   Status AddGroup(const RowGroup& rows, const std::vector<AnalyzedStage>& stages);
   Status AddStrips(const AnalyzedStage& stage, int prefix, Step& step);
   Status AddContraction(const AnalyzedStage& stage, int prefix, Group& group, Step& step);
+  bool IsWrittenBy(const Group& group, int buffer) const;
   bool ReadsOnlyConstants(const AnalyzedStage& stage, tensor::Register r) const;
   bool IsFullyStored(int buffer, const std::vector<AnalyzedStage>& stages) const;
   void LayOutScratch(const RowGroup& rows, const std::vector<AnalyzedStage>& stages, Group& group);
   // Running.
   void SetUpWorkers(int count);
+  Contraction::Work WorkOf(const Group& group, const Step& step, Worker& worker,
+                           StripFailure& failure) const;
   void Pack(Group& group, ParallelRunner& runner);
   int64_t ChunkRows(const Group& group, int workers) const;
   void RunChunk(const Group& group, int64_t begin, int64_t end, Worker& worker);
@@ -239,10 +246,21 @@ Status InterpreterPlan::AddStrips(const AnalyzedStage& stage, int prefix, Step& 
   return OkStatus();
 }
 
+bool InterpreterPlan::IsWrittenBy(const Group& group, int buffer) const {
+  for (const Step& step : group.steps) {
+    for (const tensor::Store& store : dispatch_.stages[step.stage].stores) {
+      if (static_cast<int>(store.buffer) == buffer) return true;
+    }
+  }
+  return false;
+}
+
 Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix, Group& group,
                                        Step& step) {
   EMBER_ASSIGN_OR_RETURN(Contraction contraction,
-                         Contraction::Make(stage.analysis, *stage.contraction));
+                         Contraction::Make(stage.analysis, *stage.contraction, [&](int buffer) {
+                           return !IsWrittenBy(group, buffer);
+                         }));
   for (int axis : stage.contraction->inner_batch) {
     if (axis < prefix) step.row_divisor *= stage.analysis.axes[axis].extent;
   }
@@ -261,6 +279,13 @@ Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix, G
     return ResourceExhaustedError("dispatch @" + dispatch_.name + ": stage " +
                                   std::to_string(step.stage) + ": no memory to pack " +
                                   std::to_string(contraction.packed_b_bytes()) + " bytes");
+  }
+  if (contraction.padded_bytes() > 0) {
+    step.padded_a = AllocateAligned(contraction.padded_bytes());
+    if (step.padded_a == nullptr) {
+      return ResourceExhaustedError("dispatch @" + dispatch_.name + ": stage " +
+                                    std::to_string(step.stage) + ": no memory to pad");
+    }
   }
   step.contraction = std::move(contraction);
   return OkStatus();
@@ -379,25 +404,39 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
   return std::min(RoundUp(rows, group.row_alignment), group.most_rows);
 }
 
+Contraction::Work InterpreterPlan::WorkOf(const Group& group, const Step& step, Worker& worker,
+                                          StripFailure& failure) const {
+  Contraction::Work work;
+  work.scratch = worker.scratch.get() + group.step_scratch;
+  work.buffers = worker.buffers.data();
+  work.context = {work.buffers, work.scratch, worker.slots.data(), &failure};
+  work.packed_b = step.packed_b.get();
+  work.padded = step.padded_a.get();
+  return work;
+}
+
 void InterpreterPlan::Pack(Group& group, ParallelRunner& runner) {
   for (Step& step : group.steps) {
-    if (!step.contraction || step.packed) continue;
+    if (!step.contraction) continue;
     const Contraction& contraction = *step.contraction;
+    const int64_t pads = contraction.pad_pieces();
+    const int64_t pieces = pads + (step.packed ? 0 : contraction.pack_pieces());
     const auto pack = [&](int64_t piece, int number) {
-      Worker& worker = workers_[number];
       StripFailure failure;
-      Contraction::Work work;
-      work.buffers = worker.buffers.data();
-      work.context = {worker.buffers.data(), nullptr, worker.slots.data(), &failure};
-      work.scratch = worker.scratch.get() + group.step_scratch;
-      work.packed_b = step.packed_b.get();
-      contraction.PackPiece(work, piece);
+      const Contraction::Work work = WorkOf(group, step, workers_[number], failure);
+      if (piece < pads) {
+        contraction.PadPiece(work, piece);
+      } else {
+        contraction.PackPiece(work, piece - pads);
+      }
       if (failure.found) Note(failure);
     };
-    if (contraction.packed_b_bytes() < 256 * 1024) {
-      for (int64_t i = 0; i < contraction.pack_pieces(); ++i) pack(i, 0);
+    const int64_t bytes =
+        contraction.padded_bytes() + (step.packed ? 0 : contraction.packed_b_bytes());
+    if (bytes < kParallelPackBytes) {
+      for (int64_t i = 0; i < pieces; ++i) pack(i, 0);
     } else {
-      runner.Run(contraction.pack_pieces(), pack);
+      runner.Run(pieces, pack);
     }
     step.packed = step.keeps_packed && !failure_.found;
   }
@@ -416,12 +455,7 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end, W
   }
   for (const Step& step : group.steps) {
     if (step.contraction) {
-      Contraction::Work work;
-      work.context = context;
-      work.buffers = worker.buffers.data();
-      work.scratch = context.scratch;
-      work.packed_b = step.packed_b.get();
-      step.contraction->RunRows(work, begin / step.row_divisor * step.row_factor,
+      step.contraction->RunRows(WorkOf(group, step, worker, failure), begin / step.row_divisor * step.row_factor,
                                 end / step.row_divisor * step.row_factor);
     } else {
       const FlatRange ranges[] = {{begin, end}, {0, step.rest}};

@@ -47,47 +47,6 @@ void ReduceRowsKernel(const TileArguments& t) {
   }
 }
 
-template <typename T>
-void MultiplyAddRowsKernel(const TileArguments& t) {
-  for (int64_t r = 0; r < t.rows; ++r) {
-    T* d = Row<T>(t.destination, r);
-    const T* a = Row<T>(t.a, r);
-    const T* b = Row<T>(t.b, r);
-    if (t.a.column_stride != 0 && t.b.column_stride != 0) {
-      d[0] = ReduceRow<AddOp, T>(d[0], t.columns, [a, b](int64_t i) { return a[i] * b[i]; });
-    } else {
-      const int64_t sa = t.a.column_stride, sb = t.b.column_stride;
-      d[0] = ReduceRow<AddOp, T>(d[0], t.columns,
-                                 [a, b, sa, sb](int64_t i) { return a[i * sa] * b[i * sb]; });
-    }
-  }
-}
-
-template <typename T>
-void MultiplyAddKernel(const TileArguments& t) {
-  for (int64_t r = 0; r < t.rows; ++r) {
-    T* d = Row<T>(t.destination, r);
-    const T* a = Row<T>(t.a, r);
-    const T* b = Row<T>(t.b, r);
-    if (t.a.column_stride != 0 && t.b.column_stride != 0) {
-      EMBER_INDEPENDENT
-      for (int64_t i = 0; i < t.columns; ++i) d[i] += a[i] * b[i];
-    } else {
-      const bool a_varies = t.a.column_stride != 0;
-      const T value = a_varies ? b[0] : a[0];
-      const T* v = a_varies ? a : b;
-      if (a_varies || t.b.column_stride != 0) {
-        EMBER_INDEPENDENT
-        for (int64_t i = 0; i < t.columns; ++i) d[i] += v[i] * value;
-      } else {
-        const T product = v[0] * value;
-        EMBER_INDEPENDENT
-        for (int64_t i = 0; i < t.columns; ++i) d[i] += product;
-      }
-    }
-  }
-}
-
 template <typename Op>
 constexpr void SetReduceRows(KernelTable& table, int combiner) {
   Kernel* row = table.reduce_rows[combiner];
@@ -106,10 +65,6 @@ constexpr void SetReduceKernels(KernelTable& table) {
   SetReduceRows<MaximumOp>(table, 3);
   table.reduce_rows[2][kTileBool] = &ReduceRowsKernel<MinimumOp, uint8_t>;
   table.reduce_rows[3][kTileBool] = &ReduceRowsKernel<MaximumOp, uint8_t>;
-  table.multiply_add[0] = &MultiplyAddKernel<float>;
-  table.multiply_add[1] = &MultiplyAddKernel<double>;
-  table.multiply_add_rows[0] = &MultiplyAddRowsKernel<float>;
-  table.multiply_add_rows[1] = &MultiplyAddRowsKernel<double>;
 }
 
 }  // namespace

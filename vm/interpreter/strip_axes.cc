@@ -93,13 +93,17 @@ struct TileChoice {
   int column = -1;
   int64_t max_rows = 1;
   int64_t max_columns = 1;
+  bool transposes = false;
   double cost = 1e30;
 };
 
 class TileChooser {
  public:
   TileChooser(const StripSpec& spec, const StripUses& uses, const StripAxes& axes, int op_count)
-      : spec_(spec), uses_(uses), axes_(axes), op_count_(op_count) {}
+      : spec_(spec), uses_(uses), axes_(axes), op_count_(op_count) {
+    tile_elements_ = std::clamp<int64_t>(kTileBytes / (4 * (std::max(op_count, 0) + 1)),
+                                         kFewestTileElements, kTileElements);
+  }
 
   TileChoice Choose() {
     const int count = static_cast<int>(axes_.axes.size());
@@ -121,17 +125,42 @@ class TileChooser {
   }
 
  private:
+  // Some load runs along rows in memory: square tiles use each cache line that they touch.
+  bool Transposes(int row, int column) const {
+    if (row < 0 || column < 0) return false;
+    for (const Access* load : uses_.loads) {
+      if (axes_.Coefficient(load->offset, row) == 1 &&
+          std::abs(axes_.Coefficient(load->offset, column)) > 1) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Tiles of about one size, none much smaller.
+  static void Even(int64_t extent, int64_t& most) {
+    if (extent <= most) return;
+    const int64_t tiles = (extent + most - 1) / most;
+    const int64_t even = (extent + tiles - 1) / tiles;
+    most = most >= 64 ? std::min((even + 15) / 16 * 16, most) : even;
+  }
+
   void Consider(int row, int column) {
     TileChoice choice;
     choice.row = row;
     choice.column = column;
     if (column >= 0) {
-      choice.max_columns = std::clamp<int64_t>(axes_.axes[column].extent, 1, kTileElements);
+      choice.max_columns = std::clamp<int64_t>(axes_.axes[column].extent, 1, tile_elements_);
     }
+    choice.transposes = Transposes(row, column);
+    if (choice.transposes) choice.max_columns = std::min<int64_t>(choice.max_columns, 32);
     if (row >= 0) {
       choice.max_rows = std::clamp<int64_t>(axes_.axes[row].extent, 1,
-                                            std::max<int64_t>(kTileElements / choice.max_columns, 1));
+                                            std::max<int64_t>(tile_elements_ / choice.max_columns, 1));
     }
+    if (row >= 0 && choice.transposes) choice.max_rows = std::min<int64_t>(choice.max_rows, 32);
+    if (column >= 0) Even(axes_.axes[column].extent, choice.max_columns);
+    if (row >= 0) Even(axes_.axes[row].extent, choice.max_rows);
     choice.cost = Cost(choice);
     if (choice.cost < best_.cost) best_ = choice;
   }
@@ -162,8 +191,9 @@ class TileChooser {
       return columns ? 2.0 : 1.0;
     }
     const int64_t column_step = axes_.Coefficient(access.offset, choice.column);
-    double cost = LoadCost(column_step, axes_.Coefficient(access.offset, choice.row),
-                           choice.max_columns);
+    const int64_t row_step = axes_.Coefficient(access.offset, choice.row);
+    double cost = LoadCost(column_step, row_step, choice.max_columns);
+    if (choice.transposes && row_step == 1 && std::abs(column_step) > 1) cost = 0.4;
     for (const Guard& guard : access.guards) {
       if (axes_.Varies(guard.form, choice.row) && axes_.Varies(guard.form, choice.column)) {
         cost += 4.0;
@@ -178,6 +208,7 @@ class TileChooser {
   const StripUses& uses_;
   const StripAxes& axes_;
   const int op_count_;
+  int64_t tile_elements_ = 0;
   TileChoice best_;
 };
 
@@ -224,7 +255,7 @@ void ChooseTile(const StripSpec& spec, const StripUses& uses,
   TileChoice choice;
   if (spec.ordered) {
     const int column = axes.spatial_count - 1;
-    const bool fits = column >= 1 && axes.axes[column].extent <= kTileElements;
+    const bool fits = column >= 1 && axes.axes[column].extent <= kFewestTileElements;
     choice = chooser.Fixed(fits ? column - 1 : -1, column);
   } else {
     choice = chooser.Choose();

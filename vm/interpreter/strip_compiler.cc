@@ -254,21 +254,28 @@ class Compiler {
     if (guarded && (!IsConstant(instruction.c) || !GuardsFormRectangle(access))) {
       return EmitGather(WithDynamicGuards(access, instruction), instruction);
     }
+    const int otherwise = guarded ? Emit(instruction.c) : -1;
+    return EmitAffineLoad(access, instruction.type, otherwise, r == skip_register_);
+  }
+
+  // Guards, if any, form a rectangle; default_slot is a constant. If `skips`, the reduction step is
+  // clipped to what is inside.
+  int EmitAffineLoad(const Access& access, DType type, int default_slot, bool skips) {
+    const bool guarded = !access.guards.empty();
     uint32_t mask = MaskOfForm(access.offset);
     for (const Guard& guard : access.guards) mask |= MaskOfForm(guard.form);
     const TileShape shape = ShapeOfMask(mask);
     const Level level = LevelOfMask(mask);
-    const int storage = DTypeByteSize(instruction.type);
-    const bool skips = r == skip_register_;
+    const int storage = DTypeByteSize(type);
     StripView view = MakeView(access, storage, shape);
     const bool column_ok = view.column_stride == 0 || view.column_stride == 1;
     const bool row_ok = !shape.rows || shape.columns || view.row_stride == storage;
-    view.in_place = IsUsableInPlace(instruction.type) && column_ok && row_ok;
-    view.load = HostKernels().load[static_cast<int>(instruction.type)];
+    view.in_place = IsUsableInPlace(type) && column_ok && row_ok;
+    view.load = HostKernels().load[static_cast<int>(type)];
     if (guarded) AddGuards(access, view);
     if (guarded && !skips) {
-      const int size = TileElementSize(instruction.type);
-      view.default_slot = Emit(instruction.c);
+      const int size = TileElementSize(type);
+      view.default_slot = default_slot;
       view.tile_slot = AddSlot(StripSlot::kTile, shape, size);
       view.fill = CopyKernel(size);
       program_.slots[view.slot].element_size = size;
@@ -281,7 +288,7 @@ class Compiler {
     }
     AddView(level, view);
     if (view.in_place) return view.slot;
-    const int tile = AddTile(level, shape, TileElementSize(instruction.type));
+    const int tile = AddTile(level, shape, TileElementSize(type));
     AddOp(level, shape, view.load, tile, view.slot);
     return tile;
   }
@@ -461,15 +468,16 @@ class Compiler {
 
   void CompileCopy() {
     const DType type = spec_.source_type;
-    StripView view = MakeView(*spec_.source, TileElementSize(type),
-                              ShapeOfMask(MaskOfForm(spec_.source->offset)));
-    AddView(kPrologue, view);
-    const int tile = AddTile(kPrologue, view.shape, view.element_size);
-    AddOp(kPrologue, view.shape, HostKernels().load[static_cast<int>(type)], tile, view.slot);
-    if (Kernel narrow = NarrowingKernel(spec_.stores[0].type)) {
-      AddOp(kPrologue, view.shape, narrow, tile, tile);
+    const int otherwise = AddConstant(spec_.source_default, TileElementSize(type));
+    int slot = EmitAffineLoad(*spec_.source, type, otherwise, false);
+    const Kernel narrow = NarrowingKernel(spec_.stores[0].type);
+    if (narrow != nullptr && type != spec_.stores[0].type) {
+      const StripSlot from = program_.slots[slot];
+      const int tile = AddTile(kPrologue, from.shape, from.element_size);
+      AddOp(kPrologue, from.shape, narrow, tile, slot);
+      slot = tile;
     }
-    EmitStore(kPrologue, spec_.stores[0], tile);
+    EmitStore(kPrologue, spec_.stores[0], slot);
   }
 
   void CompileMap() {
@@ -522,6 +530,19 @@ class Compiler {
     }
   }
 
+  // Steps that only multiply and add what lies in memory can run several at once.
+  void FindTaps(DType type) {
+    StripOp& op = program_.step.back();
+    if (program_.step.size() != 1 || !op.shape.columns) return;
+    const auto varies = [&](int slot) { return program_.slots[slot].shape.columns; };
+    if (varies(op.a) ? false : varies(op.b)) std::swap(op.a, op.b);
+    if (!varies(op.a)) return;
+    for (const StripView& view : program_.step_views) {
+      if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
+    }
+    program_.tap_kernel = HostKernels().products->multiply_add_taps[type == DType::kF64];
+  }
+
   void CompileReduction() {
     const Register value = spec_.values[0];
     const DType type = TypeOf(value);
@@ -539,10 +560,12 @@ class Compiler {
                          (type == DType::kF32 || type == DType::kF64);
     if (product) {
       const Kernel* kernels =
-          horizontal ? HostKernels().multiply_add_rows : HostKernels().multiply_add;
+          horizontal ? HostKernels().products->multiply_add_rows
+                     : HostKernels().products->multiply_add;
       const int a = Emit(dispatch_.instructions[value].a);
       const int b = Emit(dispatch_.instructions[value].b);
       AddOp(kStep, swept, kernels[type == DType::kF64], accumulator, a, b);
+      if (!horizontal) FindTaps(type);
     } else if (horizontal) {
       const int slot = Emit(value);
       AddOp(kStep, swept,

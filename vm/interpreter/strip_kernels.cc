@@ -10,10 +10,8 @@
 
 namespace ember::vm {
 
-// The contraction kernels are compiled apart: there a * b + c may fuse, in strips it must not.
-extern const MicroKernels EMBER_MICRO_F32;
-extern const MicroKernels EMBER_MICRO_F64;
-extern const MicroKernels EMBER_MICRO_I32;
+// Compiled apart (micro_kernels.cc): there a * b + c may fuse, in strips it must not.
+extern const ProductKernels EMBER_PRODUCTS;
 
 namespace {
 
@@ -135,9 +133,7 @@ constexpr KernelTable MakeTable() {
 #undef EMBER_SET
   SetMoveKernels(table);
   SetReduceKernels(table);
-  table.micro[0] = &EMBER_MICRO_F32;
-  table.micro[1] = &EMBER_MICRO_F64;
-  table.micro[2] = &EMBER_MICRO_I32;
+  table.products = &EMBER_PRODUCTS;
   return table;
 }
 

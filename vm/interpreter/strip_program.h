@@ -23,8 +23,10 @@
 namespace ember::vm {
 
 inline constexpr int kMaxSegments = 4;
-// Elements of a tile, at most.
-inline constexpr int64_t kTileElements = 1024;
+// Elements of a tile, at most: few tiles in use can each be larger and still stay in the L1 cache.
+inline constexpr int64_t kTileElements = 4096;
+inline constexpr int64_t kFewestTileElements = 512;
+inline constexpr int64_t kTileBytes = 24 * 1024;
 
 struct FlatRange {
   int64_t begin;
@@ -44,10 +46,11 @@ struct StripSpec {
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
-  // Instead of values: the one value is loaded from memory of this (compute) type, and rounded to
-  // the type of the store.
+  // Instead of values: the one value is loaded from memory of this type, and rounded to the type of
+  // the store. Where guards say so it is source_default (a tile element).
   const Access* source = nullptr;
   DType source_type = DType::kF32;
+  uint64_t source_default = 0;
 };
 
 enum class StripMode : uint8_t {
@@ -142,6 +145,7 @@ struct StripProgram {
   // Once per tile; before the reduction; per reduction step; after it.
   std::vector<StripOp> prologue, initial, step, epilogue;
   int skip_view = -1;  // in step_views
+  TapKernel tap_kernel = nullptr;  // runs several of the one op of `step` at once
   int64_t scratch_bytes = 0;
   double cost_per_point = 1;  // rough nanoseconds per (spatial x reduction) point
   bool has_checks = false;

@@ -157,7 +157,16 @@ class Runner {
     RunOps(program_.prologue, rows, columns, Clip());
     if (program_.mode == StripMode::kMap) return;
     RunOps(program_.initial, rows, columns, Clip());
-    Reduce(rows, columns);
+    if (program_.tap_kernel != nullptr) {
+      tap_.rows = rows;
+      tap_.columns = columns;
+      tap_.taps = 0;
+      tap_.destination = slots_[program_.step.front().destination];
+      Reduce(rows, columns);
+      RunTaps();
+    } else {
+      Reduce(rows, columns);
+    }
     RunOps(program_.epilogue, rows, columns, Clip());
   }
 
@@ -205,7 +214,26 @@ class Runner {
       if (columns != step_columns_) SetTileStrides(columns, true);
       RefreshViews(program_.step_views, rows, columns);
     }
+    if (program_.tap_kernel != nullptr && clip.first_row == 0 && clip.first_column == 0 &&
+        rows == tap_.rows && columns == tap_.columns) {
+      AddTap();
+      return;
+    }
     RunOps(program_.step, rows, columns, clip);
+  }
+
+  void AddTap() {
+    const StripOp& op = program_.step.front();
+    tap_.a = slots_[op.a];
+    tap_.b = slots_[op.b];
+    tap_.a_data[tap_.taps] = tap_.a.data;
+    tap_.b_data[tap_.taps] = tap_.b.data;
+    if (++tap_.taps == kMaxTaps) RunTaps();
+  }
+
+  void RunTaps() {
+    if (tap_.taps > 0) program_.tap_kernel(tap_);
+    tap_.taps = 0;
   }
 
   // Tiles are dense for the columns in use, so that kernels can walk them as one row.
@@ -223,10 +251,12 @@ class Runner {
 
   // --- views ---
 
-  int64_t Dot(int coefficients) const {
+  int64_t Dot(int coefficients) const { return DotRange(coefficients, 0); }
+  int64_t DotRange(int coefficients, int first) const {
     const int64_t* strides = program_.strides.data() + coefficients;
+    const int count = static_cast<int>(program_.axes.size());
     int64_t sum = 0;
-    for (size_t i = 0; i < program_.axes.size(); ++i) sum += strides[i] * origin_[i];
+    for (int i = first; i < count; ++i) sum += strides[i] * origin_[i];
     return sum;
   }
 
@@ -362,6 +392,7 @@ class Runner {
   int64_t origin_[kMaxAxes];
   int64_t step_columns_ = -1;
   IndexFailure index_failure_ = {0, false};
+  TapArguments tap_;
 };
 
 }  // namespace

@@ -1,0 +1,105 @@
+// Sums of products over tiles. For the kernel files only (see loops.h), in the one where a * b + c
+// may fuse.
+#ifndef EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
+#define EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
+
+#include "vm/interpreter/reduce_kernels.h"
+
+namespace ember::vm {
+namespace {
+
+template <typename T>
+void MultiplyAddRowsKernel(const TileArguments& t) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    T* d = Row<T>(t.destination, r);
+    const T* a = Row<T>(t.a, r);
+    const T* b = Row<T>(t.b, r);
+    if (t.a.column_stride != 0 && t.b.column_stride != 0) {
+      d[0] = ReduceRow<AddOp, T>(d[0], t.columns, [a, b](int64_t i) { return a[i] * b[i]; });
+    } else {
+      const int64_t sa = t.a.column_stride, sb = t.b.column_stride;
+      d[0] = ReduceRow<AddOp, T>(d[0], t.columns,
+                                 [a, b, sa, sb](int64_t i) { return a[i * sa] * b[i * sb]; });
+    }
+  }
+}
+
+template <typename T>
+void MultiplyAddKernel(const TileArguments& t) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    T* d = Row<T>(t.destination, r);
+    const T* a = Row<T>(t.a, r);
+    const T* b = Row<T>(t.b, r);
+    if (t.a.column_stride != 0 && t.b.column_stride != 0) {
+      EMBER_INDEPENDENT
+      for (int64_t i = 0; i < t.columns; ++i) d[i] += a[i] * b[i];
+    } else {
+      const bool a_varies = t.a.column_stride != 0;
+      const T value = a_varies ? b[0] : a[0];
+      const T* v = a_varies ? a : b;
+      if (a_varies || t.b.column_stride != 0) {
+        EMBER_INDEPENDENT
+        for (int64_t i = 0; i < t.columns; ++i) d[i] += v[i] * value;
+      } else {
+        const T product = v[0] * value;
+        EMBER_INDEPENDENT
+        for (int64_t i = 0; i < t.columns; ++i) d[i] += product;
+      }
+    }
+  }
+}
+
+// b is the same in all rows, or a scalar per row, or varies: three inner loops, each over kTaps
+// pairs of streams with the sum kept in a register.
+template <typename T, int kTaps>
+void Taps(const TapArguments& t) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    T* d = Row<T>(t.destination, r);
+    const T* a[kTaps];
+    const T* b[kTaps];
+    for (int k = 0; k < kTaps; ++k) {
+      a[k] = reinterpret_cast<const T*>(t.a_data[k] + r * t.a.row_stride);
+      b[k] = reinterpret_cast<const T*>(t.b_data[k] + r * t.b.row_stride);
+    }
+    if (t.b.column_stride != 0) {
+      EMBER_INDEPENDENT
+      for (int64_t i = 0; i < t.columns; ++i) {
+        T sum = d[i];
+#pragma GCC unroll 9
+        for (int k = 0; k < kTaps; ++k) sum += a[k][i] * b[k][i];
+        d[i] = sum;
+      }
+    } else {
+      T scalar[kTaps];
+      for (int k = 0; k < kTaps; ++k) scalar[k] = b[k][0];
+      EMBER_INDEPENDENT
+      for (int64_t i = 0; i < t.columns; ++i) {
+        T sum = d[i];
+#pragma GCC unroll 9
+        for (int k = 0; k < kTaps; ++k) sum += a[k][i] * scalar[k];
+        d[i] = sum;
+      }
+    }
+  }
+}
+
+// Taps beyond whole groups of three run one by one, so that only two sizes are compiled besides 9.
+template <typename T>
+void MultiplyAddTapsKernel(const TapArguments& t) {
+  if (t.taps == kMaxTaps) return Taps<T, kMaxTaps>(t);
+  TapArguments part = t;
+  int done = 0;
+  for (; done < t.taps; done += part.taps) {
+    part.taps = t.taps - done >= 3 ? 3 : 1;
+    for (int k = 0; k < part.taps; ++k) {
+      part.a_data[k] = t.a_data[done + k];
+      part.b_data[k] = t.b_data[done + k];
+    }
+    part.taps == 3 ? Taps<T, 3>(part) : Taps<T, 1>(part);
+  }
+}
+
+}  // namespace
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
