@@ -7,7 +7,10 @@ usage: compare_ort.py [--rounds 5] [--threads 1,2] [--runs 20] [--seconds 5] [--
 Engines take turns, round by round, each measurement in a process of its own; a row is the median over
 the rounds of each side's median, their ratio (above 1: Ember is slower), and the spread of the rounds
 ((largest - smallest) / median), which shows other load on the machine. Ember runs a module compiled
-beforehand, in seconds that the "compile" column shows; ONNX Runtime reads the .onnx.
+beforehand, in seconds that the "compile" column shows; ONNX Runtime reads the .onnx. Memory of ONNX
+Runtime includes node's. Both get the same inputs; "max diff" is between their first results. Where
+MODEL.flops lies beside the model, "of peak" is the share of the f32 multiply-add peak, measured in
+every round.
 
 Where things are (environment): EMBER_BIN, the folder of vm-compile and vm-bench (bazel-bin/tools);
 ORT_DIR, where `npm install --ignore-scripts onnxruntime-node@1.30.0` was run (~/.cache/ember/ort);
@@ -17,6 +20,7 @@ ORT_BENCH, ort_bench.mjs (../shared/peers/ort_bench.mjs).
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -59,11 +63,43 @@ def measure_ort(model, threads, options):
     return json.loads(output_of(command, env=dict(os.environ, ORT_DIR=ORT_DIR)))
 
 
+def measure_peak(threads):
+    return json.loads(output_of([os.path.join(BIN, "vm-bench"), "--peak", f"--threads={threads}",
+                                 "-o", "json"]))[0]["peak_gflops"]
+
+
+def largest_difference(module, model, options, folder):
+    """Of the first result; both engines make the same inputs from the same seed."""
+    saved = os.path.join(folder, "saved")
+    command = ["node", ORT_BENCH, model, "--runs", "1", "--warmup", "0", "--save", saved]
+    for shape in options.shape:
+        command += ["--shape", shape]
+    output_of(command, env=dict(os.environ, ORT_DIR=ORT_DIR))
+    signature = output_of([os.path.join(BIN, "vm-dump"), module, "--part=signature"])
+    first = re.search(r"^  results  (.*?): ", signature, re.M).group(1)
+    wanted = os.path.join(saved, "output_" + re.sub(r"[^\w.-]", "_", first) + ".npy")
+    command = [os.path.join(BIN, "vm-run"), module, "--print=none", "--rtol=1e-2", "--atol=1e-3"]
+    command += [f"--shape={shape}" for shape in options.shape] + [f"--expected={first}=@{wanted}"]
+    try:
+        return output_of(command).split()[-1]
+    except RuntimeError as error:
+        print(f"compare_ort: {os.path.basename(model)}: {error}", file=sys.stderr)
+        return "differs"
+
+
+def read_flops(model):
+    try:
+        with open(os.path.splitext(model)[0] + ".flops", encoding="ascii") as file:
+            return float(file.read())
+    except (OSError, ValueError):
+        return None
+
+
 def spread(values):
     return (max(values) - min(values)) / statistics.median(values)
 
 
-def summarize(name, threads, ours, theirs, compile_s):
+def summarize(name, threads, ours, theirs, peaks):
     mine = [m["median_ms"] for m in ours]
     other = [m["median_ms"] for m in theirs]
     median = lambda rows, key: statistics.median(row[key] for row in rows)
@@ -79,15 +115,22 @@ def summarize(name, threads, ours, theirs, compile_s):
         "ort_first_ms": median(theirs, "first_ms"),
         "ember_rss_mb": median(ours, "rss_mb"),
         "ort_rss_mb": median(theirs, "rss_mb"),
-        "compile_s": compile_s,
+        "peak_gflops": statistics.median(peaks),
         "rounds": len(mine),
         "tier_mix": ours[0]["tier_mix"],
         "build": ours[0]["build"],
     }
 
 
-HEAD = ("model", "threads", "Ember ms", "ORT ms", "ratio", "spread E / O", "first ms E / O",
-        "RSS MB E / O", "compile s", "tiers")
+HEAD = ("model", "threads", "Ember ms", "ORT ms", "ratio", "spread E / O", "of peak E / O",
+        "first ms E / O", "RSS MB E / O", "compile s", "max diff", "tiers")
+
+
+def share_of_peak(row):
+    if not row["flops"]:
+        return "–"
+    share = lambda ms: row["flops"] / (ms * 1e6) / row["peak_gflops"]
+    return f"{share(row['ember_ms']):.0%} / {share(row['ort_ms']):.0%}"
 
 
 def cells(row):
@@ -98,9 +141,11 @@ def cells(row):
         f"{row['ort_ms']:.3f}",
         f"{row['ratio']:.2f}x",
         f"{row['ember_spread']:.0%} / {row['ort_spread']:.0%}",
+        share_of_peak(row),
         f"{row['ember_first_ms']:.0f} / {row['ort_first_ms']:.0f}",
         f"{row['ember_rss_mb']:.0f} / {row['ort_rss_mb']:.0f}",
         f"{row['compile_s']:.1f}",
+        row["max_diff"],
         row["tier_mix"],
     )
 
@@ -123,16 +168,19 @@ def compare(model, options, folder):
     command = [os.path.join(BIN, "vm-compile"), model, "-o", module]
     output_of(command + [f"--shape={shape}" for shape in options.shape])
     compile_s = time.monotonic() - start
+    common = {"compile_s": compile_s, "flops": read_flops(model),
+              "max_diff": largest_difference(module, model, options, folder)}
     rows = []
     for threads in options.threads:
-        ours, theirs = [], []
+        ours, theirs, peaks = [], [], []
         for number in range(options.rounds):
             ours.append(measure_ember(module, threads, options))
             theirs.append(measure_ort(model, threads, options))
+            peaks.append(measure_peak(threads))
             print(f"{name}, {threads} threads, round {number + 1}: "
                   f"{ours[-1]['median_ms']:.3f} ms and {theirs[-1]['median_ms']:.3f} ms",
                   file=sys.stderr)
-        rows.append(summarize(name, threads, ours, theirs, compile_s))
+        rows.append({**summarize(name, threads, ours, theirs, peaks), **common})
     os.remove(module)
     return rows
 

@@ -5,6 +5,7 @@
 #include "tools/lib/benchmark.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/peak.h"
 #include "tools/lib/process.h"
 #include "tools/lib/table.h"
 
@@ -15,6 +16,7 @@ struct Options {
   std::vector<std::string> models, shapes, inputs;
   std::string format = "md", threads = "1", tiers = "auto";
   BenchmarkOptions benchmark;
+  bool peak = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -30,6 +32,8 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of an input that a model leaves open (1 otherwise).");
   flags.Add("input", &options.inputs, "[NAME=]VALUE", "An input, as of vm-run; random otherwise.");
+  flags.AddStandalone("peak", &options.peak,
+                      "Measures no model but the processor's peak of f32 multiply-adds.");
   flags.Example("vm-bench resnet50.vmfb");
   flags.Example("vm-bench resnet50.onnx mobilenetv2.onnx --threads=1,2 -o json");
   flags.Example("vm-bench bert.onnx --shape=input_ids=1x128 --runs=10 --seconds=30");
@@ -70,11 +74,23 @@ void AddRow(Table& table, const BenchmarkOptions& options, const std::string& ti
                 BuildId()});
 }
 
+void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
+  Table table({"threads", "peak_gflops", "build"});
+  for (const int64_t count : threads) {
+    table.AddRow({count, Cell(MeasureFmaPeak(static_cast<int>(count), 0.2), 1), BuildId()});
+  }
+  std::fputs(table.Print(format).c_str(), stdout);
+}
+
 Status Bench(Options& options) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> threads, ParseThreads(options.threads));
   const std::vector<std::string> tiers = SplitList(options.tiers);
   for (const std::string& tier : tiers) EMBER_RETURN_IF_ERROR(CheckTier(tier));
   EMBER_ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format));
+  if (options.peak) {
+    PrintPeak(threads, format);
+    return OkStatus();
+  }
   for (const std::string& spec : options.shapes) {
     StatusOr<NamedShape> shape = ParseShapeSpec(spec);
     if (!shape.ok()) return shape.status().WithContext("--shape");
