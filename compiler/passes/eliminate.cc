@@ -1,8 +1,10 @@
 #include "compiler/passes/eliminate.h"
 
 #include <cstring>
+#include <span>
 #include <unordered_map>
 
+#include "base/hash.h"
 #include "compiler/graph/operators.h"
 
 namespace ember::compiler {
@@ -12,6 +14,19 @@ using graph::Attribute;
 using graph::ConstantData;
 using graph::Graph;
 using graph::Operation;
+
+// Equal for equal bytes. Large constants are sampled: weights of hundreds of megabytes are rarely
+// equal, and SameConstants looks at all of them before anything is merged.
+uint64_t SampleHash(std::span<const uint8_t> bytes) {
+  constexpr size_t kBlock = 256, kBlocks = 64;
+  if (bytes.size() <= kBlock * kBlocks) return HashBytes(bytes);
+  uint64_t hash = 0;
+  for (size_t i = 0; i < kBlocks; ++i) {
+    const size_t offset = (bytes.size() - kBlock) / (kBlocks - 1) * i;
+    hash = HashCombine(hash, HashBytes(bytes.subspan(offset, kBlock)));
+  }
+  return hash;
+}
 
 // A key equal for operations that compute the same. Constants' bytes are represented by a hash and
 // compared in full by SameConstants.
@@ -38,8 +53,7 @@ std::string KeyOf(const Operation& operation) {
       }
       void operator()(const graph::Shape& shape) const { key += graph::ShapeToString(shape); }
       void operator()(const ConstantData& data) const {
-        key += std::to_string(std::hash<std::string_view>()(std::string_view(
-            reinterpret_cast<const char*>(data.bytes.data()), data.bytes.size())));
+        key += std::to_string(data.bytes.size()) + ':' + std::to_string(SampleHash(data.bytes));
       }
     };
     std::visit(Visitor{key}, attribute);
