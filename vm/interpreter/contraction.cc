@@ -37,6 +37,14 @@ int64_t Contraction::OffsetOfC(int64_t batch) const {
   return result;
 }
 
+int64_t Contraction::OffsetOfA(int64_t batch) const {
+  int64_t result = a_constant_;
+  for (size_t i = batch_axes_.size(); i-- > 0; batch /= batch_axes_[i].extent) {
+    result += batch % batch_axes_[i].extent * batch_axes_[i].a_stride;
+  }
+  return result;
+}
+
 void Contraction::PackPiece(Work work, int64_t piece) const {
   work.context.scratch = work.scratch;
   PackB(work, piece / panels_, piece % panels_);
@@ -103,14 +111,20 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_
   }
   const char* b = work.packed_b + BatchOfB(batch) * panels_ * panel_width_ * k_ * size_;
   MicroArguments t;
-  t.a_stride = a_stride_;
+  t.a_stride = a_in_place_ ? a_stride_m_ : a_stride_;
   t.b_stride = panel_width_;
   t.c_stride = c_stride_m_;
   for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
     const int64_t depth = std::min(k_ - k0, block_k_);
-    work.buffers[first_buffer_ + kPackedA] = Advance(a, -(begin * a_stride_ + k0) * size_);
-    const FlatRange ranges[] = {{batch, batch + 1}, {begin, end}, {k0, k0 + depth}};
-    RunStrips(pack_a_, work.context, ranges);
+    const char* left = a;
+    if (a_in_place_) {
+      left = Advance(work.buffers[a_buffer_],
+                     (OffsetOfA(batch) + begin * a_stride_m_ + k0) * size_);
+    } else {
+      work.buffers[first_buffer_ + kPackedA] = Advance(a, -(begin * a_stride_ + k0) * size_);
+      const FlatRange ranges[] = {{batch, batch + 1}, {begin, end}, {k0, k0 + depth}};
+      RunStrips(pack_a_, work.context, ranges);
+    }
     t.depth = depth;
     t.accumulate = k0 > 0;
     for (int64_t panel = 0; panel < panels_; ++panel) {
@@ -119,7 +133,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_
       t.b = b + (k0 * panels_ + panel * depth) * panel_width_ * size_;
       t.columns = columns;
       for (int64_t m = 0; m < end - begin; m += micro_->rows) {
-        t.a = a + m * a_stride_ * size_;
+        t.a = left + m * t.a_stride * size_;
         t.c = c + (m * c_stride_m_ + panel * panel_width_) * size_;
         run[std::min<int64_t>(micro_->rows, end - begin - m) - 1](t);
       }

@@ -54,6 +54,8 @@ class Contraction {
   int64_t n() const { return n_; }
   int64_t k() const { return k_; }
   int micro_rows() const { return micro_->rows; }
+  // Rows that make reading all of B worth while.
+  int64_t wanted_rows() const { return block_m_; }
   int64_t packed_b_bytes() const { return packed_b_bytes_; }
   // B is packed in this many independent pieces, before any rows run.
   int64_t pack_pieces() const { return b_batch_ * panels_; }
@@ -89,6 +91,9 @@ class Contraction {
   void MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_t end) const;
   int64_t BatchOfB(int64_t batch) const;
   int64_t OffsetOfC(int64_t batch) const;
+  int64_t OffsetOfA(int64_t batch) const;
+  void FindPlainA(const StageAnalysis& analysis, const ContractionAxes& axes,
+                  std::span<const int> batch);
 
   DType type_ = DType::kF32;  // that products are computed in
   int size_ = 4;
@@ -98,6 +103,7 @@ class Contraction {
     int64_t extent;
     int64_t b_stride;  // in batch points of B
     int64_t c_stride;  // in elements, if direct
+    int64_t a_stride;  // in elements, if in place
   };
   std::vector<BatchAxis> batch_axes_;
   int64_t b_batch_ = 1;
@@ -108,6 +114,10 @@ class Contraction {
   int64_t panels_ = 0;
   int64_t packed_b_bytes_ = 0;
   int first_buffer_ = 0;  // number of kPackedA
+  // A is read where it lies, without packing, if it is plain memory with K contiguous.
+  bool a_in_place_ = false;
+  int a_buffer_ = 0;
+  int64_t a_constant_ = 0, a_stride_m_ = 0;
   // Results go straight to the buffer, or through a block of C.
   bool direct_ = false;
   int c_buffer_ = 0;

@@ -18,6 +18,12 @@ struct VectorOf {
   typedef T Unaligned __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 };
 
+// The columns of a panel that is not full.
+template <typename T>
+__attribute__((noinline)) void StoreRow(T* to, const T* row, const MicroArguments& t) {
+  for (int64_t n = 0; n < t.columns; ++n) to[n] = t.accumulate ? to[n] + row[n] : row[n];
+}
+
 template <typename T, int kVectors, int kRows>
 void Micro(const MicroArguments& t) {
   using Vector = typename VectorOf<T>::Type;
@@ -26,7 +32,12 @@ void Micro(const MicroArguments& t) {
   const T* a = static_cast<const T*>(t.a);
   const T* b = static_cast<const T*>(t.b);
   const int64_t a_stride = t.a_stride, b_stride = t.b_stride;
-  Vector sum[kRows][kVectors] = {};
+  Vector sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int m = 0; m < kRows; ++m) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) sum[m][v] = Vector{};
+  }
   for (int64_t k = 0; k < t.depth; ++k) {
     Vector right[kVectors];
 #pragma GCC unroll 2
@@ -54,13 +65,15 @@ void Micro(const MicroArguments& t) {
     }
     return;
   }
+  // All loops over `sum` are unrolled, so that it never needs memory of its own.
+#pragma GCC unroll 16
   for (int m = 0; m < kRows; ++m) {
     T row[kVectors * kElements];
+#pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       *reinterpret_cast<Memory*>(row + v * kElements) = sum[m][v];
     }
-    T* to = c + m * t.c_stride;
-    for (int64_t n = 0; n < t.columns; ++n) to[n] = t.accumulate ? to[n] + row[n] : row[n];
+    StoreRow(c + m * t.c_stride, row, t);
   }
 }
 

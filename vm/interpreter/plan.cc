@@ -70,6 +70,7 @@ struct Group {
   std::vector<ChunkBuffer> chunk_buffers;
   int64_t row_alignment = 1;  // chunks begin at multiples
   int64_t preferred_rows = 1;  // chunks are multiples where they are large enough
+  int64_t wanted_rows = 0;     // chunks of fewer rows read packed operands too often
   int64_t most_rows = 0;      // per chunk, by scratch
   int64_t step_scratch = 0;   // where the steps' own scratch begins
   double row_cost = 0;
@@ -310,7 +311,12 @@ void InterpreterPlan::LayOutScratch(const RowGroup& rows, const std::vector<Anal
   for (const Step& step : group.steps) {
     if (!step.contraction || step.row_factor != 1) continue;
     group.preferred_rows = step.row_divisor * step.contraction->micro_rows();
+    group.wanted_rows = step.row_divisor * step.contraction->wanted_rows();
     break;
+  }
+  // Room for so many rows even if that leaves the cache, within reason.
+  if (row_bytes * group.wanted_rows <= 8 * options_.scratch_target) {
+    most = std::max(most, std::min(group.rows, group.wanted_rows));
   }
   if (group.preferred_rows == 1 && !first.contraction) {
     int64_t inner = 1;
@@ -392,9 +398,13 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
   const double total = group.row_cost * static_cast<double>(group.rows);
   if (total < kParallelNanoseconds) return group.most_rows;
   // A few chunks per worker even out what they differ in speed.
-  const double most_chunks = total / kChunkNanoseconds;
+  double most_chunks = total / kChunkNanoseconds;
+  if (group.wanted_rows > 0) {
+    most_chunks = static_cast<double>(group.rows) / static_cast<double>(group.wanted_rows);
+  }
   const int64_t wanted = std::max<int64_t>(
-      std::min<int64_t>(4 * workers, static_cast<int64_t>(most_chunks)), workers);
+      std::min<int64_t>(4 * workers, static_cast<int64_t>(most_chunks) / workers * workers),
+      workers);
   int64_t rows = (group.rows + wanted - 1) / wanted;
   if (rows > group.preferred_rows) {
     rows = RoundUp(rows, group.preferred_rows);
