@@ -39,16 +39,20 @@ void PadSame(const Shape& spatial, bool upper, Window& window) {
   }
 }
 
-// ceil_mode: one more window where the strides do not use up the padded input, unless that window
-// would start in the padding after it.
+// ceil_mode: one more window where the strides do not use up the padded input, but none that starts
+// in the padding after it.
 void ExtendToCeil(const Shape& spatial, Window& window) {
   for (int i = 0; i < window.rank(); ++i) {
     const Dim stride(window.strides[i]);
-    const Dim rest = spatial[i] + window.low[i] + window.high[i] - Dim(window.Reach(i));
-    const Dim last = SmallerOf(CeilDivide(rest, stride),
-                               FloorDivide(spatial[i] + window.low[i] - Dim(1), stride));
-    window.ceil_extra[i] = LargerOf(last * stride - rest, Dim(0));
-    window.high[i] = window.high[i] + window.ceil_extra[i];
+    const Dim padded = spatial[i] + window.low[i];
+    const Dim base = padded - Dim(window.Reach(i));
+    const Dim last = SmallerOf(CeilDivide(base + window.high[i], stride),
+                               FloorDivide(padded - Dim(1), stride));
+    // The padding with which exactly windows 0 … last fit.
+    const Dim least = last * stride - base;
+    const Dim high = LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);
+    window.ceil_extra[i] = LargerOf(high - window.high[i], Dim(0));
+    window.high[i] = high;
   }
 }
 

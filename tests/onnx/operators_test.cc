@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,6 @@ namespace {
 
 using onnx::ModelBuilder;
 using ::testing::ElementsAre;
-using ::testing::FloatNear;
-using ::testing::Pointwise;
 
 StatusOr<vm::Tensor> RunGraph(StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs) {
   if (!graph.ok()) return graph.status();
@@ -75,7 +74,10 @@ void Expect(StatusOr<Floats> result, const std::vector<int64_t>& dims,
             const std::vector<float>& values) {
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   EXPECT_EQ(result->dims, dims);
-  EXPECT_THAT(result->values, Pointwise(FloatNear(1e-5), values));
+  ASSERT_EQ(result->values.size(), values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_NEAR(result->values[i], values[i], 1e-5 * std::max(1.0f, std::abs(values[i]))) << i;
+  }
 }
 
 TEST(Elementwise, AxisBroadcastOfOldOpsets) {
