@@ -23,7 +23,8 @@ class CliTest : public ::testing::Test {
   // Runs `command` with the tools in $PATH, in a folder that holds digits.onnx and model.vmfb.
   static Outcome Run(const std::string& command) {
     Outcome outcome;
-    const std::string line = "cd " + Folder() + " && PATH=$PATH:" + Tools() + " " + command + " 2>&1";
+    const std::string line =
+        "cd " + Folder() + " && PATH=$PATH:" + Tools() + " " + command + " 2>&1";
     std::FILE* pipe = popen(line.c_str(), "r");
     EXPECT_NE(pipe, nullptr);
     char buffer[4096];
@@ -94,8 +95,8 @@ TEST_F(CliTest, RawInputIsWhatItSays) {
 }
 
 TEST_F(CliTest, PathsAreRelativeToWhereBazelRunWasCalled) {
-  EXPECT_EQ(Run("env -C / BUILD_WORKING_DIRECTORY=" + Folder() +
-                " PATH=" + Tools() + ":$PATH vm-run model.vmfb --print=none")
+  EXPECT_EQ(Run("env -C / BUILD_WORKING_DIRECTORY=" + Folder() + " PATH=" + Tools() +
+                ":$PATH vm-run model.vmfb --print=none")
                 .output,
             "");
 }
@@ -114,12 +115,15 @@ TEST_F(CliTest, BadFiles) {
   EXPECT_EQ(outcome.output.find('\n'), outcome.output.size() - 1) << outcome.output;
 
   Write("cut.onnx", std::string_view(Read("digits.onnx")).substr(0, 20000));
-  ExpectError("vm-run cut.onnx",
-              "vm-run: cut.onnx: expected an ONNX model, found 20000 bytes that do not parse as one");
-  ExpectError("vm-run none.vmfb", "vm-run: cannot open file 'none.vmfb': No such file or directory");
+  ExpectError(
+      "vm-run cut.onnx",
+      "vm-run: cut.onnx: expected an ONNX model, found 20000 bytes that do not parse as one");
+  ExpectError("vm-run none.vmfb",
+              "vm-run: cannot open file 'none.vmfb': No such file or directory");
   Write("x.bin", "PK\x03\x04");
-  ExpectError("vm-run x.bin", "vm-run: x.bin: expected a .vmfb module or .onnx model, found a ZIP "
-                              "archive (a PyTorch or Keras model?)");
+  ExpectError("vm-run x.bin",
+              "vm-run: x.bin: expected a .vmfb module or .onnx model, found a ZIP "
+              "archive (a PyTorch or Keras model?)");
   ExpectError("vm-compile model.vmfb -o x.vmfb",
               "vm-compile: model.vmfb: expected an .onnx model, found a compiled module");
 }
@@ -147,16 +151,17 @@ TEST_F(CliTest, UnsupportedOperatorsAreListedTogether) {
 }
 
 TEST_F(CliTest, BadCommandLines) {
-  ExpectError("vm-run", "vm-run: expected MODEL.vmfb or MODEL.onnx, found nothing (see vm-run --help)",
-              2);
-  ExpectError("vm-run model.vmfb --thread=2", "vm-run: unknown flag --thread; did you mean --threads?",
-              2);
+  ExpectError("vm-run",
+              "vm-run: expected MODEL.vmfb or MODEL.onnx, found nothing (see vm-run --help)", 2);
+  ExpectError("vm-run model.vmfb --thread=2",
+              "vm-run: unknown flag --thread; did you mean --threads?", 2);
   ExpectError("vm-run model.vmfb --tier=1",
               "vm-run: --tier=1: this build has no JIT, only the interpreter (--tier=0 or auto)");
   ExpectError("vm-run model.vmfb --device=toaster",
               "vm-run: device 'toaster': expected one of cpu, null");
-  ExpectError("vm-compile digits.onnx", "vm-compile: expected -o FILE to say where the module goes "
-                                        "(see --help)");
+  ExpectError("vm-compile digits.onnx",
+              "vm-compile: expected -o FILE to say where the module goes "
+              "(see --help)");
   ExpectError("vm-compile digits.onnx -o x.vmfb --dump-after=nothing",
               "vm-compile: --dump-after=nothing: no such pass (see vm-compile --print-pipeline)");
   ExpectError("vm-dump model.vmfb --dispatch=nothing",
@@ -168,14 +173,17 @@ TEST_F(CliTest, BadCommandLines) {
 }
 
 TEST_F(CliTest, DumpsHoldWhatTheyShould) {
-  EXPECT_EQ(Run("vm-compile digits.onnx -o x.vmfb --dump-after=all --dump-dir=passes").exit_status, 0);
+  EXPECT_EQ(Run("vm-compile digits.onnx -o x.vmfb --dump-after=all --dump-dir=passes").exit_status,
+            0);
   EXPECT_NE(Read("passes/00-import.txt").find("graph @digits("), std::string::npos);
-  EXPECT_EQ(Run("vm-compile digits.onnx -o x.vmfb --dump-after=import").output.find(
-                "// after import\ngraph @digits("),
+  EXPECT_EQ(Run("vm-compile digits.onnx -o x.vmfb --dump-after=import")
+                .output.find("// after import\ngraph @digits("),
             0u);
   EXPECT_NE(Run("vm-dump model.vmfb").output.find("program main<N>("), std::string::npos);
-  EXPECT_NE(Run("vm-dump model.vmfb --part=dispatches").output.find("dispatch @"), std::string::npos);
-  EXPECT_NE(Run("vm-dump digits.onnx --part=graph").output.find("graph @digits("), std::string::npos);
+  EXPECT_NE(Run("vm-dump model.vmfb --part=dispatches").output.find("dispatch @"),
+            std::string::npos);
+  EXPECT_NE(Run("vm-dump digits.onnx --part=graph").output.find("graph @digits("),
+            std::string::npos);
   EXPECT_NE(Run("vm-dump model.vmfb --part=signature").output.find("Nx1x28x28xf32"),
             std::string::npos);
   EXPECT_EQ(Run("vm-dump model.vmfb --emit=svg").output.find("<svg "), 0u);
@@ -188,7 +196,8 @@ TEST_F(CliTest, DumpsHoldWhatTheyShould) {
 }
 
 TEST_F(CliTest, TraceAndProfile) {
-  const Outcome outcome = Run("vm-run model.vmfb --profile --runs=3 --trace=trace.json --print=none");
+  const Outcome outcome =
+      Run("vm-run model.vmfb --profile --runs=3 --trace=trace.json --print=none");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_NE(outcome.output.find("conv1"), std::string::npos) << outcome.output;
   const nlohmann::json trace = nlohmann::json::parse(Read("trace.json"), nullptr, false);

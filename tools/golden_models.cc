@@ -26,8 +26,9 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Add("corpus", &options.corpus, "DIR", "The folder with manifest.json.");
-  flags.Add("seeded", &options.seeded, "DIR",
-            "Where NAME.onnx of the light models with seeded weights lie (./dev golden makes them).");
+  flags.Add(
+      "seeded", &options.seeded, "DIR",
+      "Where NAME.onnx of the light models with seeded weights lie (./dev golden makes them).");
   flags.Add("filter", &options.filter, "TEXT", "Only models whose id contains it; * is all.");
   flags.Add("threads", &options.threads, "N", "Threads that compute; 0: one per core.");
   flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
@@ -37,7 +38,7 @@ void Declare(Options& options, Flags& flags) {
 }
 
 bool Exists(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0;
 }
 
@@ -54,8 +55,8 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
   const std::string folder = corpus + "/" + item.at("path").get<std::string>();
   const std::string name = folder.substr(folder.rfind('/') + 1);
   GoldenCase plain{item.at("id"), folder + "/model.onnx", {}, ToleranceOf(item)};
-  GoldenCase with_weights{plain.name + " (seeded)", seeded + "/" + name + ".onnx", {},
-                          plain.tolerance};
+  GoldenCase with_weights{
+      plain.name + " (seeded)", seeded + "/" + name + ".onnx", {}, plain.tolerance};
   for (const Json& set : item.at("sets")) {
     const std::string dir = set.at("dir");
     GoldenCase& owner = dir.starts_with("seeded/") ? with_weights : plain;
@@ -131,9 +132,8 @@ Status Run(const Options& options) {
     const bool ran = result.ok();
     table.AddRow({golden.name, status, static_cast<int64_t>(golden.data_sets.size()),
                   ran ? Scientific(result->max_absolute) : Cell(),
-                  ran ? Scientific(result->max_relative) : Cell(),
-                  Cell(golden.tolerance.rtol, 4), Scientific(golden.tolerance.atol),
-                  ran ? Cell(result->milliseconds, 2) : Cell(),
+                  ran ? Scientific(result->max_relative) : Cell(), Cell(golden.tolerance.rtol, 4),
+                  Scientific(golden.tolerance.atol), ran ? Cell(result->milliseconds, 2) : Cell(),
                   Note(golden, ran ? result->note : result.status().message(), format)});
   }
   std::fputs(table.Print(format).c_str(), stdout);

@@ -125,9 +125,10 @@ Status Bench(Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags("vm-bench", "MODEL... [flags]",
-              "Measures models (.vmfb, or .onnx compiled in memory), each in a process of its own:\n"
-              "median, 10th and 90th percentile of a run, loading, loading and first run, memory.");
+  Flags flags(
+      "vm-bench", "MODEL... [flags]",
+      "Measures models (.vmfb, or .onnx compiled in memory), each in a process of its own:\n"
+      "median, 10th and 90th percentile of a run, loading, loading and first run, memory.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Bench(options); });
 }

@@ -33,8 +33,10 @@ void Declare(Options& options, Flags& flags) {
             "Prints the text form after a pass (import: before the first), or after each.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
             "Writes the dumps to files there instead: 03-fold-constants.txt.");
-  flags.AddStandalone("print-pipeline", &options.print_pipeline, "Prints the passes in order, and stops.");
-  flags.Add("disable-pass", &options.disabled_passes, "PASS", "Leaves a pass out. May be repeated.");
+  flags.AddStandalone("print-pipeline", &options.print_pipeline,
+                      "Prints the passes in order, and stops.");
+  flags.Add("disable-pass", &options.disabled_passes, "PASS",
+            "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes, "Prints how long each pass took.");
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
   flags.Example("vm-compile bert.onnx -o bert.vmfb --shape input_ids=1x128 --shape mask=1x128");
@@ -70,8 +72,7 @@ StatusOr<LoadOptions> MakeLoadOptions(const Options& options, Status& dump_statu
     }
     char prefix[16];
     std::snprintf(prefix, sizeof(prefix), "%02d-", number);
-    const std::string path =
-        UserPath(options.dump_dir) + "/" + prefix + std::string(pass) + ".txt";
+    const std::string path = UserPath(options.dump_dir) + "/" + prefix + std::string(pass) + ".txt";
     if (dump_status.ok()) dump_status = WriteFileAtomically(path, text);
   };
   load.compile.timing = [&times](std::string_view pass, double milliseconds) {

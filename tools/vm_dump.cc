@@ -52,9 +52,9 @@ std::string ConstantsTable(const vm::ModuleDefinition& module) {
 std::string Signature(const vm::ModuleDefinition& module) {
   std::string text = "made by " + module.producer + " from " + module.source_name + "\n";
   for (const vm::Program& program : module.programs) {
-    text += "program " + program.name +
-            "\n  inputs   " + DescribeSignatures(program, program.inputs) +
-            "\n  results  " + DescribeSignatures(program, program.results) + "\n";
+    text += "program " + program.name + "\n  inputs   " +
+            DescribeSignatures(program, program.inputs) + "\n  results  " +
+            DescribeSignatures(program, program.results) + "\n";
   }
   return text;
 }
@@ -71,7 +71,8 @@ StatusOr<std::string> Dispatches(const vm::ModuleDefinition& module, const std::
     text += tensor::Print(dispatch);
   }
   if (text.empty() && !only.empty()) {
-    return NotFoundError("--dispatch=" + only + ": the module has no such dispatch (--part=program "
+    return NotFoundError("--dispatch=" + only +
+                         ": the module has no such dispatch (--part=program "
                          "shows their names)");
   }
   return text;

@@ -35,9 +35,10 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw with any other ending.");
-  flags.Add("expected", &options.expected, "[NAME=]@FILE",
-            "Compares a result with a file (.npy, .pb) or a VALUE as of --input; exit status 1 and\n"
-            "the first element that differs if |got - want| > atol + rtol * |want|.");
+  flags.Add(
+      "expected", &options.expected, "[NAME=]@FILE",
+      "Compares a result with a file (.npy, .pb) or a VALUE as of --input; exit status 1 and\n"
+      "the first element that differs if |got - want| > atol + rtol * |want|.");
   flags.Add("rtol", &options.rtol, "X", "Relative tolerance of --expected.");
   flags.Add("atol", &options.atol, "X", "Absolute tolerance of --expected.");
   flags.AddChoice("print", &options.print, {"full", "summary", "none"}, "How results are printed.");
@@ -75,7 +76,8 @@ Status CheckExpected(const Options& options, const vm::Module& module,
     const Comparison comparison =
         Compare(results[numbers[i]], wanted[i].tensor, {options.rtol, options.atol});
     if (!comparison.equal) {
-      return InvalidArgumentError("result '" + name + "' is not as expected: " + comparison.message);
+      return InvalidArgumentError("result '" + name +
+                                  "' is not as expected: " + comparison.message);
     }
     std::printf("%s is as expected; largest difference %.3g\n", name.c_str(),
                 comparison.max_absolute);
@@ -95,8 +97,8 @@ Status WriteOutputs(const Options& options, const vm::Module& module,
   }
   EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers, BindNames(module, "result", names));
   for (size_t i = 0; i < paths.size(); ++i) {
-    EMBER_RETURN_IF_ERROR(WriteTensorFile(paths[i].path, module.results()[numbers[i]].name,
-                                          results[numbers[i]]));
+    EMBER_RETURN_IF_ERROR(
+        WriteTensorFile(paths[i].path, module.results()[numbers[i]].name, results[numbers[i]]));
   }
   return OkStatus();
 }

@@ -49,8 +49,7 @@ std::vector<Stroke> StrokesOf(int digit, bool variant) {
       return {{{0.84f, 0}, {0.24f, 0}, {0.2f, 0.44f}},
               Join({{0.2f, 0.44f}}, Arc({0.45f, 0.68f}, 0.37f, 0.32f, 240, 510))};
     case 6:
-      return {Join({{0.7f, 0}, {0.38f, 0.3f}},
-                   Arc({0.5f, 0.69f}, 0.34f, 0.31f, 200, 560))};
+      return {Join({{0.7f, 0}, {0.38f, 0.3f}}, Arc({0.5f, 0.69f}, 0.34f, 0.31f, 200, 560))};
     case 7:
       if (variant) {
         return {{{0.12f, 0}, {0.86f, 0}, {0.42f, 1}}, {{0.35f, 0.5f}, {0.8f, 0.5f}}};

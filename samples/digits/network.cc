@@ -14,8 +14,8 @@ template <int kChannels, int kSize>
 struct Planes {
   static constexpr int kStride = kSize + 2;
   static constexpr int kPlane = kStride * kStride;
-  static constexpr int kFirst = kStride + 1;                       // of the inner points
-  static constexpr int kCount = (kSize - 1) * kStride + kSize;     // from first to last inner point
+  static constexpr int kFirst = kStride + 1;                    // of the inner points
+  static constexpr int kCount = (kSize - 1) * kStride + kSize;  // from first to last inner point
   std::array<float, kChannels * kPlane> data{};
 
   float* plane(int channel) { return data.data() + channel * kPlane; }
@@ -31,8 +31,8 @@ struct Planes {
   }
 };
 
-// out[p] += sum over the taps of weight * in[p + offset]; `sign` = -1 mirrors the taps, which is the
-// gradient of the input.
+// out[p] += sum over the taps of weight * in[p + offset]; `sign` = -1 mirrors the taps, which is
+// the gradient of the input.
 void AddTaps(const float* in, const float* weight, int stride, int sign, int count, float* out) {
   std::array<const float*, 9> taps;
   std::array<float, 9> w;
@@ -213,7 +213,8 @@ Network Network::Zero() {
 Network Network::Initial(Random& random) {
   Network network = Zero();
   const auto fill = [&random](std::vector<float>& weight, int inputs) {
-    for (float& value : weight) value = random.Normal() * std::sqrt(2.0f / static_cast<float>(inputs));
+    for (float& value : weight)
+      value = random.Normal() * std::sqrt(2.0f / static_cast<float>(inputs));
   };
   fill(network.conv1_weight, 9);
   fill(network.conv2_weight, kChannels1 * 9);

@@ -55,7 +55,8 @@ TEST(ExportTest, WritesEveryWeight) {
   for (const onnx::TensorProto& tensor : model.graph().initializer()) {
     int64_t count = 1;
     for (int64_t dim : tensor.dims()) count *= dim;
-    EXPECT_EQ(tensor.raw_data().size(), static_cast<size_t>(count) * sizeof(float)) << tensor.name();
+    EXPECT_EQ(tensor.raw_data().size(), static_cast<size_t>(count) * sizeof(float))
+        << tensor.name();
   }
   EXPECT_EQ(model.graph().node_size(), 9);
 }

@@ -1,5 +1,5 @@
-// run MODEL.vmfb [SEED]: draws digits by hand-like strokes, lets the compiled model recognise them, and
-// shows both. It is also the example of how an application embeds the runtime: it links only
+// run MODEL.vmfb [SEED]: draws digits by hand-like strokes, lets the compiled model recognise them,
+// and shows both. It is also the example of how an application embeds the runtime: it links only
 // vm/runtime and hal/cpu, no compiler.
 #include <algorithm>
 #include <chrono>
@@ -64,9 +64,10 @@ std::string Bar(int digit, float probability) {
 void Show(int drawn, const Image& image, const float* probabilities) {
   std::vector<std::string> lines = ToText(image);
   const std::vector<int> top = TopThree(probabilities);
-  lines[4] += "    drawn as " + std::to_string(drawn) + ", recognised as " + std::to_string(top[0]) +
-              (top[0] == drawn ? "" : "  (wrong)");
-  for (size_t i = 0; i < top.size(); ++i) lines[6 + i] += "    " + Bar(top[i], probabilities[top[i]]);
+  lines[4] += "    drawn as " + std::to_string(drawn) + ", recognised as " +
+              std::to_string(top[0]) + (top[0] == drawn ? "" : "  (wrong)");
+  for (size_t i = 0; i < top.size(); ++i)
+    lines[6 + i] += "    " + Bar(top[i], probabilities[top[i]]);
   for (std::string& line : lines) {
     line.erase(line.find_last_not_of(' ') + 1);
     std::printf("%s\n", line.c_str());

@@ -34,7 +34,8 @@ Status CompileAndRun(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Status status = argc == 2 ? CompileAndRun(argv[1]) : InvalidArgumentError("usage: embed MODEL.onnx");
+  const Status status =
+      argc == 2 ? CompileAndRun(argv[1]) : InvalidArgumentError("usage: embed MODEL.onnx");
   if (!status.ok()) std::fprintf(stderr, "embed: %s\n", std::string(status.message()).c_str());
   return status.ok() ? 0 : 1;
 }

@@ -1,7 +1,8 @@
-// Measures one model in one configuration, in a process of its own, so that memory and caches of one
-// measurement do not show in the next.
+// Measures one model in one configuration, in a process of its own, so that memory and caches of
+// one measurement do not show in the next.
 //
-//   EMBER_ASSIGN_OR_RETURN(Measurement m, MeasureInChild({.model = "resnet50.vmfb", .threads = 1}));
+//   EMBER_ASSIGN_OR_RETURN(Measurement m, MeasureInChild({.model = "resnet50.vmfb", .threads =
+//   1}));
 //
 // Call it while the process has one thread only (it forks).
 #ifndef EMBER_TOOLS_LIB_BENCHMARK_H_
@@ -23,7 +24,7 @@ struct BenchmarkOptions {
   std::vector<NamedShape> shapes;
   std::vector<std::string> inputs;  // tools/lib/tensor_spec.h; the others are random
   int64_t warmup = 5;
-  int64_t runs = 30;   // at most
+  int64_t runs = 30;    // at most
   double seconds = 10;  // no new run after that long, but at least three runs
 };
 

@@ -12,8 +12,8 @@ std::span<const vm::TensorSignature> Signatures(const vm::Module& module, std::s
 // Values of the module's symbols, by index.
 using Symbols = std::map<int64_t, int64_t>;
 
-void BindSymbols(const vm::TensorSignature& signature,
-                 std::span<const std::optional<int64_t>> dims, Symbols& symbols) {
+void BindSymbols(const vm::TensorSignature& signature, std::span<const std::optional<int64_t>> dims,
+                 Symbols& symbols) {
   for (size_t i = 0; i < signature.dims.size() && i < dims.size(); ++i) {
     if (signature.dims[i] < 0 && dims[i]) symbols.emplace(-1 - signature.dims[i], *dims[i]);
   }

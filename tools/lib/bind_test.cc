@@ -67,8 +67,7 @@ TEST_F(BindTest, ErrorsListWhatThereIs) {
   EXPECT_EQ(Types({"z=1xf32=1"}, {}), "no input 'z'; " + there);
   EXPECT_EQ(Types({"x=1x4xf32=1", "x=1x4xf32=1"}, {}), "input 'x' is given twice; " + there);
   EXPECT_EQ(Types({"1x4xf32", "1xi64", "1xi64"}, {}), "more than 2 inputs; " + there);
-  EXPECT_EQ(Types({}, {"x=3x5"}),
-            "--shape of input 'x': expected Nx4xf32, found 3x5");
+  EXPECT_EQ(Types({}, {"x=3x5"}), "--shape of input 'x': expected Nx4xf32, found 3x5");
 }
 
 }  // namespace

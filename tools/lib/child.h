@@ -2,9 +2,9 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(std::string answer, RunInChild([] { return Work(); }, 60));
 //
-// For measurements that must not disturb each other, and for work that may crash or hang. The caller
-// must have one thread only. Errors of the function come back as they are; a crash, a timeout and an
-// unexpected end are kInternal.
+// For measurements that must not disturb each other, and for work that may crash or hang. The
+// caller must have one thread only. Errors of the function come back as they are; a crash, a
+// timeout and an unexpected end are kInternal.
 #ifndef EMBER_TOOLS_LIB_CHILD_H_
 #define EMBER_TOOLS_LIB_CHILD_H_
 

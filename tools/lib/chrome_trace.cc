@@ -34,8 +34,8 @@ std::string ChromeTrace(std::string_view process, std::span<const ChromeTraceEve
   for (const ChromeTraceEvent& event : events) {
     const auto [thread, inserted] = threads.emplace(event.thread, threads.size());
     if (inserted) {
-      text += ",\n" + Metadata("thread_name", thread->second,
-                               "thread " + std::to_string(thread->second));
+      text += ",\n" +
+              Metadata("thread_name", thread->second, "thread " + std::to_string(thread->second));
     }
     text += ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": " + std::to_string(thread->second) +
             ", \"name\": " + JsonString(event.name) +

@@ -22,10 +22,10 @@ struct Tolerance {
 
 struct Comparison {
   bool equal = true;
-  std::string message;       // empty if equal; one line
-  int64_t differences = 0;   // elements out of tolerance
-  double max_absolute = 0;   // of all finite elements; infinite if one side only is NaN or infinite
-  double max_relative = 0;   // |got - want| / |want| where |want| > atol
+  std::string message;      // empty if equal; one line
+  int64_t differences = 0;  // elements out of tolerance
+  double max_absolute = 0;  // of all finite elements; infinite if one side only is NaN or infinite
+  double max_relative = 0;  // |got - want| / |want| where |want| > atol
 };
 
 Comparison Compare(const vm::Tensor& got, const vm::Tensor& want, const Tolerance& tolerance);

@@ -199,8 +199,8 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
       if (help_) return OkStatus();
     }
   }
-  const bool standalone = std::any_of(standalone_.begin(), standalone_.end(),
-                                      [](const bool* value) { return *value; });
+  const bool standalone =
+      std::any_of(standalone_.begin(), standalone_.end(), [](const bool* value) { return *value; });
   if (values.size() < positional_minimum_ && !standalone) {
     return InvalidArgumentError("expected " + positional_name_ + ", found " +
                                 (values.empty() ? "nothing" : std::to_string(values.size())) +

@@ -1,5 +1,5 @@
-// The command line of a tool: declares flags, parses them, prints help. Flags are spelled with dashes
-// and may be repeated, which absl::flags cannot do.
+// The command line of a tool: declares flags, parses them, prints help. Flags are spelled with
+// dashes and may be repeated, which absl::flags cannot do.
 //
 //   std::string output;
 //   std::vector<std::string> shapes, models;

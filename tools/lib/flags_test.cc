@@ -35,8 +35,8 @@ class FlagsTest : public ::testing::Test {
 };
 
 TEST_F(FlagsTest, ParsesEveryKind) {
-  EXPECT_EQ(Error({"a.onnx", "-o", "x", "--dump-after=all", "--runs", "7", "--rtol=1e-5", "--profile",
-                   "--input=a=1", "--input", "b=2", "--tier=0"}),
+  EXPECT_EQ(Error({"a.onnx", "-o", "x", "--dump-after=all", "--runs", "7", "--rtol=1e-5",
+                   "--profile", "--input=a=1", "--input", "b=2", "--tier=0"}),
             "");
   EXPECT_THAT(models_, ElementsAre("a.onnx"));
   EXPECT_EQ(output_, "x");
@@ -76,7 +76,8 @@ TEST_F(FlagsTest, ErrorsAreOneLine) {
             "--runs: expected a whole number that is not negative, found 'many'");
   EXPECT_EQ(Error({"a", "--runs"}),
             "--runs: expected N after it, found the end of the command line");
-  EXPECT_EQ(Error({"a", "--rtol=nan"}), "--rtol: expected a number that is not negative, found 'nan'");
+  EXPECT_EQ(Error({"a", "--rtol=nan"}),
+            "--rtol: expected a number that is not negative, found 'nan'");
   EXPECT_EQ(Error({"a", "--tier=9"}), "--tier: expected one of 0, auto, found '9'");
   EXPECT_EQ(Error({"a", "--profile=yes"}), "--profile: expected true or false, found 'yes'");
   EXPECT_EQ(Error({"a", "-o="}), "-o: expected a value, found nothing");

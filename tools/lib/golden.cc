@@ -25,7 +25,7 @@ StatusOr<std::vector<vm::Tensor>> ReadTensors(const std::string& prefix) {
   std::vector<vm::Tensor> tensors;
   while (true) {
     const std::string path = prefix + std::to_string(tensors.size()) + ".pb";
-    struct stat info {};
+    struct stat info{};
     if (stat(path.c_str(), &info) != 0) return tensors;
     EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, ReadTensorFile(path));
     tensors.push_back(std::move(tensor));
@@ -46,9 +46,9 @@ class GoldenRunner {
 
   StatusOr<GoldenResult> Run() {
     // First, so that an unsupported operator is not hidden behind an unsupported type of the data.
-    if (const Status status = Open({}); status.code() == StatusCode::kUnimplemented &&
-                                        status.message().find("unsupported operator") !=
-                                            std::string_view::npos) {
+    if (const Status status = Open({});
+        status.code() == StatusCode::kUnimplemented &&
+        status.message().find("unsupported operator") != std::string_view::npos) {
       return status;
     }
     session_ = nullptr;
@@ -64,9 +64,8 @@ class GoldenRunner {
     EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                            LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
     EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, OpenDevice("cpu", threads_));
-    EMBER_ASSIGN_OR_RETURN(
-        session_,
-        vm::Session::Create(model.module, {.device = std::move(device), .tiering = nullptr}));
+    EMBER_ASSIGN_OR_RETURN(session_, vm::Session::Create(model.module, {.device = std::move(device),
+                                                                        .tiering = nullptr}));
     return OkStatus();
   }
 
@@ -85,7 +84,8 @@ class GoldenRunner {
     if (session_ == nullptr || pinned_) {
       Status status = pinned_ ? OpenPinned(set) : Open({});
       if (!status.ok() && !pinned_) {
-        // The first error says why shapes cannot stay open; the second, if any, why even this fails.
+        // The first error says why shapes cannot stay open; the second, if any, why even this
+        // fails.
         const Status open_error = status;
         status = OpenPinned(set);
         if (status.ok()) {

@@ -3,7 +3,8 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(GoldenResult result, RunGolden(golden, 1));
 //
-// Errors: what keeps the model from running at all. Results that differ are no error but not passed.
+// Errors: what keeps the model from running at all. Results that differ are no error but not
+// passed.
 #ifndef EMBER_TOOLS_LIB_GOLDEN_H_
 #define EMBER_TOOLS_LIB_GOLDEN_H_
 

@@ -141,14 +141,15 @@ std::string SvgEdge(const GraphEdge& edge, const Box& from, const Box& to) {
 std::string SvgBox(const GraphNode& node, const Box& box) {
   char text[256];
   std::snprintf(text, sizeof(text),
-                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" fill=\"%s\"/>\n", box.x,
-                box.y, kBoxWidth, box.height, std::string(Color(node.kind)).c_str());
-  std::string svg = "<g><title>" + XmlText(node.name + "\n" + node.type + "\n" + node.origin) +
-                    "</title>" + text;
+                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" fill=\"%s\"/>\n",
+                box.x, box.y, kBoxWidth, box.height, std::string(Color(node.kind)).c_str());
+  std::string svg =
+      "<g><title>" + XmlText(node.name + "\n" + node.type + "\n" + node.origin) + "</title>" + text;
   int y = box.y + 6 + kLineHeight - 4;
   for (const std::string& line : Label(node)) {
     const char* style = y == box.y + 6 + kLineHeight - 4 ? " class=\"name\"" : "";
-    std::snprintf(text, sizeof(text), "<text x=\"%d\" y=\"%d\"%s>", box.x + kBoxWidth / 2, y, style);
+    std::snprintf(text, sizeof(text), "<text x=\"%d\" y=\"%d\"%s>", box.x + kBoxWidth / 2, y,
+                  style);
     svg += text + XmlText(line) + "</text>\n";
     y += kLineHeight;
   }

@@ -1,4 +1,5 @@
-// Loads what a user names as a model: a compiled module, or an ONNX model, which is compiled in memory.
+// Loads what a user names as a model: a compiled module, or an ONNX model, which is compiled in
+// memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
 //   vm::Session::Create(model.module, ...);
@@ -30,12 +31,12 @@ std::string DescribeContents(std::string_view contents);
 
 // Paths are as the user typed them (tools/lib/paths.h).
 StatusOr<graph::Graph> ImportOnnx(const std::string& path, const std::vector<NamedShape>& shapes);
-// Names of the inputs that are no initializers, in the model's order; the model need not be one that
-// can be imported.
+// Names of the inputs that are no initializers, in the model's order; the model need not be one
+// that can be imported.
 StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path);
 
 struct LoadOptions {
-  std::vector<NamedShape> shapes;     // pins dims of an ONNX model's inputs
+  std::vector<NamedShape> shapes;    // pins dims of an ONNX model's inputs
   compiler::CompileOptions compile;  // of an ONNX model
 };
 

@@ -45,7 +45,8 @@ class GraphMaker {
  private:
   using Opcode = vm::ProgramOpcode;
 
-  static std::string SignatureText(const vm::Program& program, const vm::TensorSignature& signature) {
+  static std::string SignatureText(const vm::Program& program,
+                                   const vm::TensorSignature& signature) {
     std::string text = std::string(DTypeName(signature.type)) + "[";
     for (size_t i = 0; i < signature.dims.size(); ++i) {
       const int64_t dim = signature.dims[i];
@@ -118,11 +119,10 @@ class GraphMaker {
     const std::optional<int64_t> b = integers_[instruction.b], c = integers_[instruction.c];
     int64_t result = 0;
     if (!b || !c) return std::nullopt;
-    const bool overflow = instruction.opcode == Opcode::kAdd
-                              ? __builtin_add_overflow(*b, *c, &result)
-                          : instruction.opcode == Opcode::kSubtract
-                              ? __builtin_sub_overflow(*b, *c, &result)
-                              : __builtin_mul_overflow(*b, *c, &result);
+    const bool overflow =
+        instruction.opcode == Opcode::kAdd        ? __builtin_add_overflow(*b, *c, &result)
+        : instruction.opcode == Opcode::kSubtract ? __builtin_sub_overflow(*b, *c, &result)
+                                                  : __builtin_mul_overflow(*b, *c, &result);
     return overflow ? std::nullopt : std::optional<int64_t>(result);
   }
 

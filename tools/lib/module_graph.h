@@ -1,5 +1,5 @@
-// The entry program of a module as a picture shows it: inputs, dispatches, library calls and results,
-// with an edge wherever one reads memory that another wrote.
+// The entry program of a module as a picture shows it: inputs, dispatches, library calls and
+// results, with an edge wherever one reads memory that another wrote.
 //
 //   ModuleGraph graph = MakeModuleGraph(module);
 //   std::string dot = PrintDot(graph);
@@ -26,9 +26,9 @@ struct GraphEdge {
 struct GraphNode {
   enum class Kind { kInput, kDispatch, kLibraryCall, kResult };
   Kind kind = Kind::kDispatch;
-  std::string name;      // of the input, dispatch, function or result
-  std::string type;      // of an input, a result, or what a dispatch writes
-  std::string origin;    // the model's nodes
+  std::string name;    // of the input, dispatch, function or result
+  std::string type;    // of an input, a result, or what a dispatch writes
+  std::string origin;  // the model's nodes
   int64_t dispatch = -1;
   std::vector<size_t> constants;  // read directly
 };

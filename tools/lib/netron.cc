@@ -90,7 +90,8 @@ std::string PrintNetron(const vm::ModuleDefinition& module) {
   domain.set_version(1);
   onnx::GraphProto& proto = *model.mutable_graph();
   proto.set_name(graph.name);
-  for (const vm::TensorSignature& input : program.inputs) SetType(program, input, *proto.add_input());
+  for (const vm::TensorSignature& input : program.inputs)
+    SetType(program, input, *proto.add_input());
   for (const vm::TensorSignature& result : program.results) {
     SetType(program, result, *proto.add_output());
   }

@@ -14,8 +14,8 @@
 namespace ember::tools {
 namespace {
 
-// Each of these does kSteps steps of as many independent chains of multiply-adds as hide the latency,
-// gives the number of operations, and stores a value that depends on all of them.
+// Each of these does kSteps steps of as many independent chains of multiply-adds as hide the
+// latency, gives the number of operations, and stores a value that depends on all of them.
 constexpr int64_t kSteps = 20000;
 constexpr int kChains = 16;
 
@@ -86,10 +86,9 @@ double BestOfThread(std::chrono::steady_clock::time_point stop, std::atomic<floa
 }  // namespace
 
 double MeasureFmaPeak(int threads, double seconds) {
-  const auto stop =
-      std::chrono::steady_clock::now() +
-      std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-          std::chrono::duration<double>(seconds));
+  const auto stop = std::chrono::steady_clock::now() +
+                    std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                        std::chrono::duration<double>(seconds));
   std::atomic<float> sink{0};
   std::vector<double> rates(static_cast<size_t>(std::max(threads, 1)));
   std::vector<std::thread> others;

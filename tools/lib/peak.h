@@ -3,7 +3,8 @@
 //   double gflops = MeasureFmaPeak(2, 0.2);   // two threads, for 0.2 s
 //
 // An FMA counts as two operations. Uses the widest vectors that this processor and this file know
-// (AVX-512, AVX2; elsewhere what the compiler makes of a plain loop, which may stay below the peak).
+// (AVX-512, AVX2; elsewhere what the compiler makes of a plain loop, which may stay below the
+// peak).
 #ifndef EMBER_TOOLS_LIB_PEAK_H_
 #define EMBER_TOOLS_LIB_PEAK_H_
 

@@ -54,14 +54,16 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows) {
   Table table({"share", "calls", "µs each", "tier", "dispatch", "nodes", "how"});
   for (size_t i = 0; i < std::min(rows, merged.size()); ++i) {
     const vm::SiteProfile& site = merged[i];
-    const double share = total_ns == 0 ? 0 : 100.0 * static_cast<double>(site.total_ns) /
-                                                 static_cast<double>(total_ns);
+    const double share =
+        total_ns == 0 ? 0
+                      : 100.0 * static_cast<double>(site.total_ns) / static_cast<double>(total_ns);
     char share_text[16];
     std::snprintf(share_text, sizeof(share_text), "%5.1f%%", share);
-    table.AddRow({share_text, site.calls,
-                  Cell(1e-3 * static_cast<double>(site.total_ns) / static_cast<double>(site.calls), 1),
-                  int64_t{site.tier}, site.dispatch, Shortened(site.origin, 48),
-                  Shortened(OneLine(site.plan), 96)});
+    table.AddRow(
+        {share_text, site.calls,
+         Cell(1e-3 * static_cast<double>(site.total_ns) / static_cast<double>(site.calls), 1),
+         int64_t{site.tier}, site.dispatch, Shortened(site.origin, 48),
+         Shortened(OneLine(site.plan), 96)});
   }
   std::string text = table.Print(TableFormat::kMarkdown);
   if (merged.size() > rows) {

@@ -9,9 +9,17 @@ namespace {
 
 std::vector<vm::SiteProfile> Sites() {
   return {
-      {.dispatch = "relu", .origin = "Relu_1", .instruction = 3, .calls = 2, .total_ns = 1000,
+      {.dispatch = "relu",
+       .origin = "Relu_1",
+       .instruction = 3,
+       .calls = 2,
+       .total_ns = 1000,
        .plan = "strip 64"},
-      {.dispatch = "conv", .origin = "Conv_0", .instruction = 5, .calls = 2, .total_ns = 8000,
+      {.dispatch = "conv",
+       .origin = "Conv_0",
+       .instruction = 5,
+       .calls = 2,
+       .total_ns = 8000,
        .plan = "contraction m=4\nstrip 8\n"},
       {.dispatch = "relu", .origin = "Relu_2", .instruction = 7, .calls = 2, .total_ns = 1000},
       {.dispatch = "never", .origin = "", .instruction = 9},

@@ -1,5 +1,5 @@
-// A table of results, as Markdown (columns aligned, so that it reads well in a terminal too), JSON (an
-// array of objects) or CSV.
+// A table of results, as Markdown (columns aligned, so that it reads well in a terminal too), JSON
+// (an array of objects) or CSV.
 //
 //   Table table({"model", "median_ms"});
 //   table.AddRow({"resnet50", Cell(36.31, 2)});

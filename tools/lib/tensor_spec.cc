@@ -112,8 +112,7 @@ Status WriteTensorFile(const std::string& user_path, std::string_view name,
   const auto* data = static_cast<const uint8_t*>(tensor.data);
   const std::span<const uint8_t> bytes(data, static_cast<size_t>(tensor.byte_size));
   if (path.ends_with(".pb")) {
-    return WriteFileAtomically(path,
-                               onnx::SerializeTensor(name, tensor.type, tensor.dims, bytes));
+    return WriteFileAtomically(path, onnx::SerializeTensor(name, tensor.type, tensor.dims, bytes));
   }
   return WriteFileAtomically(path, {reinterpret_cast<const char*>(data), bytes.size()});
 }

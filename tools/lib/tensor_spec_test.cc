@@ -64,8 +64,7 @@ TEST_F(TensorSpecTest, Files) {
 }
 
 TEST_F(TensorSpecTest, ErrorsAreOneLine) {
-  EXPECT_EQ(Error("2x3xf32=1,2"),
-            "'2x3xf32=1,2': expected 6 values, or one for all, found 2");
+  EXPECT_EQ(Error("2x3xf32=1,2"), "'2x3xf32=1,2': expected 6 values, or one for all, found 2");
   EXPECT_EQ(Error("f32=1,2"), "'f32=1,2': expected 1 values, found 2");
   EXPECT_EQ(Error("2xf32=1,a"), "'2xf32=1,a': expected a value of type f32, found 'a'");
   EXPECT_EQ(Error("2x3"),
@@ -74,9 +73,9 @@ TEST_F(TensorSpecTest, ErrorsAreOneLine) {
             "'@x.bin': expected a file that ends in .npy or .pb, found 'x.bin' (raw data needs its "
             "type: 2x3xf32=@x.bin)");
   ASSERT_TRUE(WriteFileAtomically(Path("short.bin"), "123").ok());
-  EXPECT_EQ(Error("1xf32=@" + Path("short.bin")),
-            "'1xf32=@" + Path("short.bin") + "': " + Path("short.bin") +
-                ": expected 4 bytes for 1xf32, found 3");
+  EXPECT_EQ(Error("1xf32=@" + Path("short.bin")), "'1xf32=@" + Path("short.bin") +
+                                                      "': " + Path("short.bin") +
+                                                      ": expected 4 bytes for 1xf32, found 3");
 }
 
 TEST_F(TensorSpecTest, ShapesAndPaths) {
