@@ -184,7 +184,7 @@ TEST(DimTest, RandomExpressionsKeepTheirValue) {
   const char* given = std::getenv("EMBER_SEED");
   const uint64_t first = given ? std::strtoull(given, nullptr, 10) : 1;
   int evaluated = 0;
-  for (uint64_t seed = first; seed < first + (given ? 1 : 20000); ++seed) {
+  for (uint64_t seed = first; seed < first + (given ? 1 : 6000); ++seed) {
     RandomDims random(seed);
     const auto bindings = random.NewBindings();
     const Checked checked = random.Make(4);
@@ -204,7 +204,7 @@ TEST(DimTest, RandomExpressionsKeepTheirValue) {
     ASSERT_GE(high.value_or(*value), *value) << checked.dim.ToString() << "; " << replay;
     ++evaluated;
   }
-  EXPECT_GE(evaluated, given ? 0 : 15000);
+  EXPECT_GE(evaluated, given ? 0 : 4500);
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 //   iota           {shape, axis, dtype}            index along axis
 //   select (c,a,b), cast {dtype}, bitcast {dtype}
 //   reshape {shape}, transpose {permutation}, broadcast {shape}
+//                  Element counts must be equal as expressions (Dim's rules): a symbolic reshape that
+//                  cannot be shown to fit is an error.
+//   assume {shape}                                  dims taken to be equal to others; checked when run
 //   slice {starts: Shape, steps: ints, sizes: Shape}   element start + i*step; steps may be negative
 //   pad {low: Shape, high: Shape, mode: constant|edge|reflect|wrap}  (x [, scalar value])
 //   concat {axis} (x...)                            one dispatch stage per operand
@@ -26,7 +29,7 @@
 //   reduce_window {combiner, window, strides, dilations, low: Shape, high: Shape}  per dim of x;
 //                                                  positions outside are the combiner's identity
 //
-// Keep the list short: a new operator needs a reason (docs/adding/operator.md).
+// Keep the list short: a new operator needs a reason (docs/adding/graph-operator.md).
 #ifndef EMBER_COMPILER_GRAPH_OPERATORS_H_
 #define EMBER_COMPILER_GRAPH_OPERATORS_H_
 
