@@ -1,5 +1,6 @@
 #include "hal/cpu/cpu_device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -14,6 +15,8 @@ namespace ember::hal {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+// No machine has more; systems that overcommit would say yes.
+constexpr uint64_t kMaxBufferBytes = std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
 class CpuBuffer final : public Buffer {
  public:
@@ -130,7 +133,7 @@ class CpuDevice final : public Device {
   StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size, MemoryKind) override {
     EMBER_RETURN_IF_ERROR(memory_.Take(size));
     // calloc, as it gives large blocks as fresh pages that cost nothing until they are touched.
-    void* block = static_cast<uint64_t>(size) > SIZE_MAX - kAlignment
+    void* block = static_cast<uint64_t>(size) > kMaxBufferBytes
                       ? nullptr
                       : std::calloc(1, static_cast<size_t>(size + kAlignment));
     if (block == nullptr) {

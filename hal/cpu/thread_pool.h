@@ -45,12 +45,15 @@ class ThreadPool final : public ParallelRunner {
 
   // Number of the job in the upper, next chunk in the lower half: a worker that is late cannot
   // claim a chunk of a job that it has not read.
-  alignas(64) std::atomic<uint64_t> ticket_{0};
+  std::atomic<uint64_t> ticket_{0};
   std::atomic<const ChunkFunction*> function_{nullptr};
   std::atomic<uint32_t> chunk_count_{0};
-  alignas(64) std::atomic<uint32_t> completed_{0};
+  // Padding keeps what different threads write on cache lines of their own.
+  char padding_before_completed_[64];
+  std::atomic<uint32_t> completed_{0};
   std::atomic<bool> caller_sleeps_{false};
-  alignas(64) std::atomic<uint32_t> job_{0};
+  char padding_before_job_[64];
+  std::atomic<uint32_t> job_{0};
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
 

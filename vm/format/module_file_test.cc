@@ -247,6 +247,27 @@ TEST_F(LyingFileTest, EnumsOutOfRange) {
   EXPECT_EQ(Error(), "DATA_LOSS: module file: element type: expected a number below 13, found 77");
 }
 
+// A small file that names one dispatch a thousand times asks for a thousand times its memory.
+TEST(ModuleFileTest, RefusesRepeatedParts) {
+  flatbuffers::FlatBufferBuilder builder;
+  const std::vector<fbs::DispatchInstruction> instructions(1000);
+  const auto name = builder.CreateString("d");
+  const auto vector = builder.CreateVectorOfStructs(instructions);
+  const auto dispatch = fbs::CreateDispatch(builder, name, 0, 0, 0, vector);
+  const auto dispatches = builder.CreateVector(
+      std::vector<flatbuffers::Offset<fbs::Dispatch>>(1000, dispatch));
+  fbs::FinishModuleBuffer(builder, fbs::CreateModule(builder, 0, 0, 0, dispatches));
+  ContainerHeader header;
+  header.metadata_size = builder.GetSize();
+  header.file_size = sizeof(header) + header.metadata_size;
+  std::vector<uint8_t> file(header.file_size);
+  std::memcpy(file.data(), &header, sizeof(header));
+  std::memcpy(file.data() + sizeof(header), builder.GetBufferPointer(), header.metadata_size);
+  Reseal(file);
+  EXPECT_EQ(ReadError(file),
+            "DATA_LOSS: module file: expected each part of the metadata once, found parts repeated");
+}
+
 TEST(VerifyModuleTest, RulesAcrossParts) {
   const auto error = [](const ModuleDefinition& module) {
     return std::string(VerifyModule(module).message());

@@ -21,39 +21,83 @@ size_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-std::string ReadString(const flatbuffers::String* text) {
-  return text == nullptr ? std::string() : text->str();
-}
-
-template <typename T>
-std::vector<T> ReadNumbers(const flatbuffers::Vector<T>* vector) {
-  if (vector == nullptr) return {};
-  return std::vector<T>(vector->begin(), vector->end());
-}
-
-std::vector<std::string> ReadStrings(
-    const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* vector) {
-  std::vector<std::string> strings(SizeOf(vector));
-  for (size_t i = 0; i < strings.size(); ++i) strings[i] = ReadString(vector->Get(i));
-  return strings;
-}
-
-// Turns raw numbers into enums and remembers the first that is none.
-class EnumReader {
+// Copies strings and vectors, turns raw numbers into values, and remembers the first error; what is
+// read after it is empty. Copies are limited: a flatbuffer may name one vector many times, and so
+// ask for far more memory than its own size.
+class ValueReader {
  public:
+  explicit ValueReader(uint64_t metadata_size)
+      : vector_bytes_left_(metadata_size), string_bytes_left_(64 * metadata_size) {}
+
+  std::string String(const flatbuffers::String* text) {
+    if (text == nullptr || !Take(string_bytes_left_, text->size())) return {};
+    return text->str();
+  }
+
+  template <typename T>
+  std::vector<T> Numbers(const flatbuffers::Vector<T>* vector) {
+    return Elements<T>(vector);
+  }
+
+  template <typename Struct>
+  std::vector<Struct> Structs(const flatbuffers::Vector<const Struct*>* vector) {
+    return Elements<Struct>(vector);
+  }
+
+  std::vector<std::string> Strings(
+      const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* vector) {
+    std::vector<std::string> strings;
+    if (vector == nullptr || !Take(vector_bytes_left_, uint64_t{vector->size()} * 4)) return strings;
+    strings.resize(vector->size());
+    for (size_t i = 0; i < strings.size(); ++i) strings[i] = String(vector->Get(i));
+    return strings;
+  }
+
   template <typename Enum>
   Enum Read(uint8_t raw, int count, const char* what) {
-    if (raw < count) return static_cast<Enum>(raw);
-    if (status_.ok()) {
-      status_ = DataLossError(std::string("module file: ") + what + ": expected a number below " +
-                              std::to_string(count) + ", found " + std::to_string(raw));
-    }
-    return Enum{};
+    return static_cast<Enum>(CheckEnum(raw, count, what));
   }
   DType ReadType(uint8_t raw) { return Read<DType>(raw, kDTypeCount, "element type"); }
   const Status& status() const { return status_; }
 
  private:
+  // Byte by byte: the flatbuffers verifier does not check that elements of 8 bytes are aligned.
+  template <typename T, typename Vector>
+  std::vector<T> Elements(const Vector* vector) {
+    if (vector == nullptr || !Take(vector_bytes_left_, uint64_t{vector->size()} * sizeof(T))) {
+      return {};
+    }
+    std::vector<T> elements(vector->size());
+    if (!elements.empty()) {
+      std::memcpy(static_cast<void*>(elements.data()), vector->Data(),
+                  elements.size() * sizeof(T));
+    }
+    return elements;
+  }
+
+  uint8_t CheckEnum(uint8_t raw, int count, const char* what) {
+    if (raw < count) return raw;
+    if (status_.ok()) {
+      status_ = DataLossError(std::string("module file: ") + what + ": expected a number below " +
+                              std::to_string(count) + ", found " + std::to_string(raw));
+    }
+    return 0;
+  }
+
+  bool Take(uint64_t& left, uint64_t bytes) {
+    if (bytes <= left) {
+      left -= bytes;
+      return true;
+    }
+    if (status_.ok()) {
+      status_ = DataLossError(
+          "module file: expected each part of the metadata once, found parts repeated");
+    }
+    return false;
+  }
+
+  uint64_t vector_bytes_left_;
+  uint64_t string_bytes_left_;
   Status status_;
 };
 
@@ -62,94 +106,95 @@ constexpr int kCombinerCount = static_cast<int>(tensor::Combiner::kFold) + 1;
 constexpr int kUpdateCount = static_cast<int>(tensor::Update::kMaximum) + 1;
 
 std::vector<tensor::Axis> ReadAxes(
-    const flatbuffers::Vector<flatbuffers::Offset<fbs::Axis>>* vector) {
+    const flatbuffers::Vector<flatbuffers::Offset<fbs::Axis>>* vector, ValueReader& values) {
   std::vector<tensor::Axis> axes(SizeOf(vector));
   for (size_t i = 0; i < axes.size(); ++i) {
-    axes[i] = {ReadString(vector->Get(i)->name()), vector->Get(i)->extent()};
+    axes[i] = {values.String(vector->Get(i)->name()), vector->Get(i)->extent()};
   }
   return axes;
 }
 
-tensor::Stage ReadStage(const fbs::Stage& stored, EnumReader& enums) {
+tensor::Stage ReadStage(const fbs::Stage& stored, ValueReader& values) {
   tensor::Stage stage;
-  stage.spatial = ReadAxes(stored.spatial());
-  stage.reduction = ReadAxes(stored.reduction());
-  stage.combiner = enums.Read<tensor::Combiner>(stored.combiner(), kCombinerCount, "combiner");
+  stage.spatial = ReadAxes(stored.spatial(), values);
+  stage.reduction = ReadAxes(stored.reduction(), values);
+  stage.combiner = values.Read<tensor::Combiner>(stored.combiner(), kCombinerCount, "combiner");
   stage.begin = stored.begin();
   stage.end = stored.end();
-  stage.values = ReadNumbers(stored.values());
-  stage.fold.initial = ReadNumbers(stored.fold_initial());
-  stage.fold.results = ReadNumbers(stored.fold_results());
+  stage.values = values.Numbers(stored.values());
+  stage.fold.initial = values.Numbers(stored.fold_initial());
+  stage.fold.results = values.Numbers(stored.fold_results());
   stage.stores.resize(SizeOf(stored.stores()));
   for (size_t i = 0; i < stage.stores.size(); ++i) {
     const fbs::Store& store = *stored.stores()->Get(i);
-    stage.stores[i] = {store.buffer(), ReadNumbers(store.indices()),
-                       enums.Read<tensor::Update>(store.update(), kUpdateCount, "update rule")};
+    stage.stores[i] = {store.buffer(), values.Numbers(store.indices()),
+                       values.Read<tensor::Update>(store.update(), kUpdateCount, "update rule")};
   }
   return stage;
 }
 
-void ReadDispatchInstructions(const fbs::Dispatch& stored, EnumReader& enums,
+void ReadDispatchInstructions(const fbs::Dispatch& stored, ValueReader& values,
                               tensor::Dispatch& dispatch) {
-  dispatch.instructions.resize(SizeOf(stored.instructions()));
-  for (size_t i = 0; i < dispatch.instructions.size(); ++i) {
-    const fbs::DispatchInstruction& in = *stored.instructions()->Get(i);
-    dispatch.instructions[i] = {
-        enums.Read<tensor::Opcode>(in.opcode(), tensor::kOpcodeCount, "dispatch opcode"),
-        enums.ReadType(in.type()), in.a(), in.b(), in.c(), in.immediate()};
+  const std::vector<fbs::DispatchInstruction> instructions =
+      values.Structs(stored.instructions());
+  dispatch.instructions.reserve(instructions.size());
+  for (const fbs::DispatchInstruction& in : instructions) {
+    dispatch.instructions.push_back(
+        {values.Read<tensor::Opcode>(in.opcode(), tensor::kOpcodeCount, "dispatch opcode"),
+         values.ReadType(in.type()), in.a(), in.b(), in.c(), in.immediate()});
   }
 }
 
-tensor::Dispatch ReadDispatch(const fbs::Dispatch& stored, EnumReader& enums) {
+tensor::Dispatch ReadDispatch(const fbs::Dispatch& stored, ValueReader& values) {
   tensor::Dispatch dispatch;
-  dispatch.name = ReadString(stored.name());
-  dispatch.parameters = ReadStrings(stored.parameters());
+  dispatch.name = values.String(stored.name());
+  dispatch.parameters = values.Strings(stored.parameters());
   dispatch.buffers.resize(SizeOf(stored.buffers()));
   for (size_t i = 0; i < dispatch.buffers.size(); ++i) {
     const fbs::Buffer& buffer = *stored.buffers()->Get(i);
     dispatch.buffers[i] = {
-        ReadString(buffer.name()), enums.ReadType(buffer.type()),
-        enums.Read<tensor::BufferKind>(buffer.kind(), kBufferKindCount, "buffer kind"),
-        ReadNumbers(buffer.extents())};
+        values.String(buffer.name()), values.ReadType(buffer.type()),
+        values.Read<tensor::BufferKind>(buffer.kind(), kBufferKindCount, "buffer kind"),
+        values.Numbers(buffer.extents())};
   }
-  ReadDispatchInstructions(stored, enums, dispatch);
-  dispatch.operands = ReadNumbers(stored.operands());
+  ReadDispatchInstructions(stored, values, dispatch);
+  dispatch.operands = values.Numbers(stored.operands());
   dispatch.header_end = stored.header_end();
   dispatch.stages.reserve(SizeOf(stored.stages()));
   for (size_t i = 0; i < SizeOf(stored.stages()); ++i) {
-    dispatch.stages.push_back(ReadStage(*stored.stages()->Get(i), enums));
+    dispatch.stages.push_back(ReadStage(*stored.stages()->Get(i), values));
   }
   return dispatch;
 }
 
 std::vector<TensorSignature> ReadSignatures(
-    const flatbuffers::Vector<flatbuffers::Offset<fbs::Signature>>* vector, EnumReader& enums) {
+    const flatbuffers::Vector<flatbuffers::Offset<fbs::Signature>>* vector, ValueReader& values) {
   std::vector<TensorSignature> signatures(SizeOf(vector));
   for (size_t i = 0; i < signatures.size(); ++i) {
     const fbs::Signature& stored = *vector->Get(i);
-    signatures[i] = {ReadString(stored.name()), enums.ReadType(stored.type()),
-                     ReadNumbers(stored.dims())};
+    signatures[i] = {values.String(stored.name()), values.ReadType(stored.type()),
+                     values.Numbers(stored.dims())};
   }
   return signatures;
 }
 
-Program ReadProgram(const fbs::Program& stored, EnumReader& enums) {
+Program ReadProgram(const fbs::Program& stored, ValueReader& values) {
   Program program;
-  program.name = ReadString(stored.name());
-  program.symbols = ReadStrings(stored.symbols());
-  program.inputs = ReadSignatures(stored.inputs(), enums);
-  program.results = ReadSignatures(stored.results(), enums);
+  program.name = values.String(stored.name());
+  program.symbols = values.Strings(stored.symbols());
+  program.inputs = ReadSignatures(stored.inputs(), values);
+  program.results = ReadSignatures(stored.results(), values);
   program.integer_register_count = stored.integer_register_count();
   program.buffer_register_count = stored.buffer_register_count();
-  program.instructions.resize(SizeOf(stored.instructions()));
-  for (size_t i = 0; i < program.instructions.size(); ++i) {
-    const fbs::ProgramInstruction& in = *stored.instructions()->Get(i);
-    program.instructions[i] = {
-        enums.Read<ProgramOpcode>(in.opcode(), kProgramOpcodeCount, "program opcode"), in.a(),
-        in.b(), in.c(), in.immediate()};
+  const std::vector<fbs::ProgramInstruction> instructions = values.Structs(stored.instructions());
+  program.instructions.reserve(instructions.size());
+  for (const fbs::ProgramInstruction& in : instructions) {
+    program.instructions.push_back(
+        {values.Read<ProgramOpcode>(in.opcode(), kProgramOpcodeCount, "program opcode"), in.a(),
+         in.b(), in.c(), in.immediate()});
   }
-  program.operands = ReadNumbers(stored.operands());
-  program.messages = ReadStrings(stored.messages());
+  program.operands = values.Numbers(stored.operands());
+  program.messages = values.Strings(stored.messages());
   return program;
 }
 
@@ -157,7 +202,7 @@ Program ReadProgram(const fbs::Program& stored, EnumReader& enums) {
 StatusOr<std::span<const uint8_t>> ConstantData(const fbs::Constant& stored,
                                                 const ContainerHeader& header,
                                                 std::span<const uint8_t> file) {
-  const std::string name = "constant '" + ReadString(stored.name()) + "'";
+  const std::string name = "constant '" + stored.name()->str() + "'";
   const uint64_t begin = header.metadata_offset + header.metadata_size;
   if (stored.offset() % kMemoryAlignment != 0 || stored.offset() < begin ||
       stored.offset() > file.size()) {
@@ -175,14 +220,14 @@ StatusOr<std::span<const uint8_t>> ConstantData(const fbs::Constant& stored,
 
 Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
                      std::span<const uint8_t> file, const std::shared_ptr<const void>& owner,
-                     const ReaderOptions& options, EnumReader& enums, ModuleDefinition& module) {
+                     const ReaderOptions& options, ValueReader& values, ModuleDefinition& module) {
   module.constants.resize(SizeOf(stored.constants()));
   for (size_t i = 0; i < module.constants.size(); ++i) {
     const fbs::Constant& in = *stored.constants()->Get(i);
     Constant& constant = module.constants[i];
-    constant.name = ReadString(in.name());
-    constant.type = enums.ReadType(in.type());
-    constant.dims = ReadNumbers(in.dims());
+    constant.name = values.String(in.name());
+    constant.type = values.ReadType(in.type());
+    constant.dims = values.Numbers(in.dims());
     constant.owner = owner;
     EMBER_ASSIGN_OR_RETURN(constant.data, ConstantData(in, header, file));
     if (options.verify_constants && HashBytes(constant.data) != in.hash()) {
@@ -195,9 +240,9 @@ Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
 }
 
 Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
-  // Every table takes at least 4 bytes of its own; shared ones may be visited more than once.
+  // Every table takes 8 bytes: its head, and the offset by which its parent names it.
   flatbuffers::Verifier verifier(metadata.data(), metadata.size(), /*max_depth=*/16,
-                                 /*max_tables=*/static_cast<uint32_t>(metadata.size()) + 64);
+                                 /*max_tables=*/static_cast<uint32_t>(metadata.size() / 8) + 64);
   if (metadata.size() < 8 || !fbs::VerifyModuleBuffer(verifier)) {
     return DataLossError("module file: expected metadata that is a flatbuffer 'EMBR' of module.fbs, "
                          "found a malformed one");
@@ -215,20 +260,20 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
       file.subspan(sizeof(ContainerHeader), static_cast<size_t>(header.metadata_size));
   EMBER_RETURN_IF_ERROR(CheckFlatbuffer(metadata));
   const fbs::Module& stored = *fbs::GetModule(metadata.data());
-  EnumReader enums;
+  ValueReader values(header.metadata_size);
   ModuleDefinition module;
-  module.producer = ReadString(stored.producer());
-  module.source_name = ReadString(stored.source_name());
-  EMBER_RETURN_IF_ERROR(ReadConstants(stored, header, file, owner, options, enums, module));
+  module.producer = values.String(stored.producer());
+  module.source_name = values.String(stored.source_name());
+  EMBER_RETURN_IF_ERROR(ReadConstants(stored, header, file, owner, options, values, module));
   for (size_t i = 0; i < SizeOf(stored.dispatches()); ++i) {
     const fbs::Dispatch& dispatch = *stored.dispatches()->Get(i);
-    module.dispatches.push_back(ReadDispatch(dispatch, enums));
-    module.dispatch_origins.push_back(ReadString(dispatch.origin()));
+    module.dispatches.push_back(ReadDispatch(dispatch, values));
+    module.dispatch_origins.push_back(values.String(dispatch.origin()));
   }
   for (size_t i = 0; i < SizeOf(stored.programs()); ++i) {
-    module.programs.push_back(ReadProgram(*stored.programs()->Get(i), enums));
+    module.programs.push_back(ReadProgram(*stored.programs()->Get(i), values));
   }
-  EMBER_RETURN_IF_ERROR(enums.status());
+  EMBER_RETURN_IF_ERROR(values.status());
   EMBER_RETURN_IF_ERROR(VerifyModule(module));
   return module;
 }

@@ -234,7 +234,7 @@ TEST_F(StructureTest, ComplexityIsBounded) {
   for (size_t i = 0; i < code.size(); ++i) code[i].immediate = static_cast<int64_t>(i);
   program().instructions = code;
   program().operands.clear();
-  EXPECT_EQ(Error().substr(0, 58), "program main: expected at most 16777216 blocks times regis");
+  EXPECT_EQ(Error().substr(0, 57), "program main: expected at most 4194304 blocks times regis");
 }
 
 }  // namespace

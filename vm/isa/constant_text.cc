@@ -136,10 +136,11 @@ Status ParseConstantValues(Lexer& lexer, Constant& constant) {
   for (int64_t dim : constant.dims) {
     if (count) count = CheckedMultiply(*count, dim);
   }
-  // Each element takes at least a character of the text.
-  constexpr int64_t kMost = int64_t{1} << 40;
+  // A text of more would not be read by anyone, and the memory is taken before it is read.
+  constexpr int64_t kMost = int64_t{1} << 28;
   if (!count || *count < 0 || *count > kMost) {
-    return ErrorAt(start, "constant '" + constant.name + "': expected fewer elements");
+    return ErrorAt(start, "constant '" + constant.name + "': expected at most " +
+                              std::to_string(kMost) + " elements, found more");
   }
   const size_t element_size = static_cast<size_t>(DTypeByteSize(constant.type));
   const size_t size = static_cast<size_t>(*count) * element_size;

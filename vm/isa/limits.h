@@ -12,7 +12,7 @@ inline constexpr int kMaxRank = 32;
 // Registers of each kind in a program.
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
 // Basic blocks times registers of a program: bounds the time and memory of its verification.
-inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 24;
+inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;
 // Bytes of names and messages.
 inline constexpr uint32_t kMaxTextLength = 1 << 16;
 // Constants are aligned to this many bytes in the file and in memory; so are arenas, allocations

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <numeric>
 #include <string>
-#include <vector>
 
 #include "base/checked_math.h"
 #include "base/dtype.h"
@@ -57,6 +56,55 @@ StatusOr<uint8_t*> AllocateBytes(const LibraryCall& call, LibraryMemory& memory,
   return memory.data;
 }
 
+// Working memory, from the pool: running out of it is an error, not the end of the process.
+template <typename T>
+class Scratch {
+ public:
+  explicit Scratch(MemoryPool& pool) : pool_(pool) {}
+  ~Scratch() {
+    if (block_ != nullptr) block_->Drop();
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  // Elements keep their values; new ones have none.
+  Status Resize(int64_t size) {
+    if (size <= capacity_) {
+      size_ = size;
+      return OkStatus();
+    }
+    const std::optional<int64_t> bytes = CheckedMultiply(size, sizeof(T));
+    if (!bytes) return ResourceExhaustedError("expected working memory that fits 64 bits");
+    EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, pool_.Acquire(*bytes));
+    if (block_ != nullptr) {
+      std::memcpy(block->data(), block_->data(), static_cast<size_t>(size_) * sizeof(T));
+      block_->Drop();
+    }
+    block_ = block;
+    size_ = size;
+    capacity_ = block->capacity() / static_cast<int64_t>(sizeof(T));
+    return OkStatus();
+  }
+  Status Add(const T& value) {
+    EMBER_RETURN_IF_ERROR(Resize(size_ + 1));
+    data()[size_ - 1] = value;
+    return OkStatus();
+  }
+  void Clear() { size_ = 0; }
+
+  T* data() const { return block_ == nullptr ? nullptr : reinterpret_cast<T*>(block_->data()); }
+  int64_t size() const { return size_; }
+  T& operator[](int64_t i) const { return data()[i]; }
+  T* begin() const { return data(); }
+  T* end() const { return data() + size_; }
+
+ private:
+  MemoryPool& pool_;
+  MemoryBlock* block_ = nullptr;
+  int64_t size_ = 0;
+  int64_t capacity_ = 0;
+};
+
 // ---- order ----------------------------------------------------------------------------------
 
 // A number that orders elements as their values do, whatever the type: NaN above all, -0 with 0.
@@ -97,13 +145,15 @@ Status TopK(const LibraryCall& call) {
   EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[2], kept, sizeof(int64_t), "indices"));
   if (kept == 0) return OkStatus();
   const uint8_t* x = call.memory[0].data;
-  std::vector<uint64_t> keys(static_cast<size_t>(n));
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  Scratch<uint64_t> keys(call.pool);
+  Scratch<int64_t> order(call.pool);
+  EMBER_RETURN_IF_ERROR(keys.Resize(n));
+  EMBER_RETURN_IF_ERROR(order.Resize(n));
   for (int64_t row = 0; row < outer * inner; ++row) {
     const int64_t first = row / inner * n * inner + row % inner;
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t key = OrderKey(x, first + i * inner, type);
-      keys[static_cast<size_t>(i)] = largest ? ~key : key;
+      keys[i] = largest ? ~key : key;
     }
     std::iota(order.begin(), order.end(), int64_t{0});
     std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
@@ -155,22 +205,26 @@ Status Unique(const LibraryCall& call) {
   const int64_t size = DTypeByteSize(type);
   EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, size, "x"));
   const uint8_t* x = call.memory[0].data;
-  std::vector<uint64_t> keys(static_cast<size_t>(count));
+  Scratch<uint64_t> keys(call.pool);
+  Scratch<int64_t> order(call.pool), group_of(call.pool), by_rank(call.pool);
+  Scratch<Group> groups(call.pool);
+  EMBER_RETURN_IF_ERROR(keys.Resize(count));
+  EMBER_RETURN_IF_ERROR(order.Resize(count));
+  EMBER_RETURN_IF_ERROR(group_of.Resize(count));
   for (int64_t i = 0; i < count; ++i) keys[i] = OrderKey(x, i, type);
-  std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
   });
-  std::vector<Group> groups;
-  std::vector<int64_t> group_of(static_cast<size_t>(count));
   for (int64_t i : order) {
-    if (groups.empty() || keys[groups.back().first] != keys[i]) groups.push_back({i, 0, 0});
-    ++groups.back().count;
-    group_of[i] = static_cast<int64_t>(groups.size()) - 1;
+    if (groups.size() == 0 || keys[groups[groups.size() - 1].first] != keys[i]) {
+      EMBER_RETURN_IF_ERROR(groups.Add({i, 0, 0}));
+    }
+    ++groups[groups.size() - 1].count;
+    group_of[i] = groups.size() - 1;
   }
-  const int64_t found = static_cast<int64_t>(groups.size());
-  std::vector<int64_t> by_rank(groups.size());
+  const int64_t found = groups.size();
+  EMBER_RETURN_IF_ERROR(by_rank.Resize(found));
   std::iota(by_rank.begin(), by_rank.end(), int64_t{0});
   if (!sorted) {
     std::sort(by_rank.begin(), by_rank.end(),
@@ -214,25 +268,31 @@ bool Overlaps(const Box& a, const Box& b, float threshold) {
   return intersection / (a.area() + b.area() - intersection) > threshold;
 }
 
-// The boxes of one class that stay, best first.
-std::vector<int64_t> Suppress(const std::vector<Box>& boxes, const float* scores, int64_t most,
-                              const float* thresholds) {
-  std::vector<int64_t> candidates;
-  for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i) {
-    if (scores[i] > thresholds[1]) candidates.push_back(i);
+// Scores of one class of one batch.
+struct NonMaxWork {
+  Scratch<Box> boxes;
+  Scratch<int64_t> candidates;
+  Scratch<int64_t> kept;
+};
+
+// Leaves the boxes of one class that stay in work.kept, best first.
+Status Suppress(NonMaxWork& work, const float* scores, int64_t most, const float* thresholds) {
+  work.candidates.Clear();
+  work.kept.Clear();
+  for (int64_t i = 0; i < work.boxes.size(); ++i) {
+    if (scores[i] > thresholds[1]) EMBER_RETURN_IF_ERROR(work.candidates.Add(i));
   }
-  std::sort(candidates.begin(), candidates.end(), [&](int64_t a, int64_t b) {
+  std::sort(work.candidates.begin(), work.candidates.end(), [&](int64_t a, int64_t b) {
     return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
   });
-  std::vector<int64_t> kept;
-  for (int64_t candidate : candidates) {
-    if (static_cast<int64_t>(kept.size()) >= most) break;
-    const bool suppressed = std::any_of(kept.begin(), kept.end(), [&](int64_t other) {
-      return Overlaps(boxes[candidate], boxes[other], thresholds[0]);
+  for (int64_t candidate : work.candidates) {
+    if (work.kept.size() >= most) break;
+    const bool suppressed = std::any_of(work.kept.begin(), work.kept.end(), [&](int64_t other) {
+      return Overlaps(work.boxes[candidate], work.boxes[other], thresholds[0]);
     });
-    if (!suppressed) kept.push_back(candidate);
+    if (!suppressed) EMBER_RETURN_IF_ERROR(work.kept.Add(candidate));
   }
-  return kept;
+  return OkStatus();
 }
 
 Status NonMaxSuppression(const LibraryCall& call) {
@@ -246,24 +306,30 @@ Status NonMaxSuppression(const LibraryCall& call) {
   const float* raw_boxes = reinterpret_cast<const float*>(call.memory[0].data);
   const float* scores = reinterpret_cast<const float*>(call.memory[1].data);
   const float* thresholds = reinterpret_cast<const float*>(call.memory[2].data);
-  std::vector<int64_t> rows;
-  std::vector<Box> boxes(static_cast<size_t>(count));
-  for (int64_t batch = 0; batch < batches && score_count > 0; ++batch) {
+  NonMaxWork work{Scratch<Box>(call.pool), Scratch<int64_t>(call.pool),
+                  Scratch<int64_t>(call.pool)};
+  Scratch<int64_t> rows(call.pool);
+  // Nothing to look at: and batches or classes may be any number then.
+  const int64_t used_batches = score_count > 0 ? batches : 0;
+  if (used_batches > 0) EMBER_RETURN_IF_ERROR(work.boxes.Resize(count));
+  for (int64_t batch = 0; batch < used_batches; ++batch) {
     for (int64_t i = 0; i < count; ++i) {
-      boxes[i] = ReadBox(raw_boxes + (batch * count + i) * 4, call.integers[4] != 0);
+      work.boxes[i] = ReadBox(raw_boxes + (batch * count + i) * 4, call.integers[4] != 0);
     }
     for (int64_t c = 0; c < classes; ++c) {
       const float* class_scores = scores + (batch * classes + c) * count;
-      for (int64_t box : Suppress(boxes, class_scores, most, thresholds)) {
-        rows.insert(rows.end(), {batch, c, box});
+      EMBER_RETURN_IF_ERROR(Suppress(work, class_scores, most, thresholds));
+      for (int64_t box : work.kept) {
+        for (int64_t number : {batch, c, box}) EMBER_RETURN_IF_ERROR(rows.Add(number));
       }
     }
   }
   EMBER_ASSIGN_OR_RETURN(uint8_t* selected,
-                         AllocateBytes(call, call.allocated[0], static_cast<int64_t>(rows.size()),
-                                       sizeof(int64_t)));
-  if (!rows.empty()) std::memcpy(selected, rows.data(), rows.size() * sizeof(int64_t));
-  call.written_integers[0] = static_cast<int64_t>(rows.size() / 3);
+                         AllocateBytes(call, call.allocated[0], rows.size(), sizeof(int64_t)));
+  if (rows.size() > 0) {
+    std::memcpy(selected, rows.data(), static_cast<size_t>(rows.size()) * sizeof(int64_t));
+  }
+  call.written_integers[0] = rows.size() / 3;
   return OkStatus();
 }
 
