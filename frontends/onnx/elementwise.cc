@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -121,14 +122,30 @@ void ImportWhere(NodeContext& c) {
   c.SetOutput(0, Select(c.Input(0), c.Input(1), c.Input(2)));
 }
 
+Tensor CastToNarrow(NodeContext& c, const NarrowFormat& format) {
+  Tensor x = c.Input(0);
+  if (x.narrow_type() == format.onnx_type) return x;
+  Tensor numbers = x.narrow_type() != 0 ? DecodeNarrow(x, DType::kF32) : x;
+  // Only floats saturate.
+  const bool saturate = format.is_float() && c.Integer("saturate", 1) != 0;
+  return EncodeNarrow(numbers, format, saturate);
+}
+
 void ImportCast(NodeContext& c) {
+  const int32_t to = static_cast<int32_t>(c.Integer("to", 0));
+  if (const NarrowFormat* format = FindNarrowFormat(to)) {
+    return c.SetOutput(0, CastToNarrow(c, *format));
+  }
   const std::optional<DType> type = c.TypeAttribute("to");
   if (!type) return c.FailInvalid("attribute 'to' is missing");
-  c.SetOutput(0, Cast(c.Input(0), *type));
+  c.SetOutput(0, DecodeNarrow(c.Input(0), *type));
 }
 
 void ImportCastLike(NodeContext& c) {
-  c.SetOutput(0, Cast(c.Input(0), c.Input(1).dtype()));
+  if (const NarrowFormat* format = FindNarrowFormat(c.Input(1).narrow_type())) {
+    return c.SetOutput(0, CastToNarrow(c, *format));
+  }
+  c.SetOutput(0, DecodeNarrow(c.Input(0), c.Input(1).dtype()));
 }
 
 void ImportBitCast(NodeContext& c) {
@@ -160,8 +177,8 @@ constexpr OperatorRow kRows[] = {
     {"BitwiseNot", 18, 1, 1, ImportUnary<Opcode::kNot>},
     {"BitwiseOr", 18, 2, 2, ImportBinary<Opcode::kOr>},
     {"BitwiseXor", 18, 2, 2, ImportBinary<Opcode::kXor>},
-    {"Cast", 6, 1, 1, ImportCast},
-    {"CastLike", 15, 2, 2, ImportCastLike},
+    {"Cast", 6, 1, 1, ImportCast, "", NarrowTypes::kHandled},
+    {"CastLike", 15, 2, 2, ImportCastLike, "", NarrowTypes::kHandled},
     {"Ceil", 1, 1, 1, ImportUnary<Opcode::kCeil>},
     {"Clip", 1, 1, 3, ImportClip},
     {"Cos", 7, 1, 1, ImportUnary<Opcode::kCos>},

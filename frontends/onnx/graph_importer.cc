@@ -96,7 +96,8 @@ Status GraphImporter::AddInputs(Scope& scope) {
   for (InputType& input : inputs) {
     auto given = options_.input_values.find(input.name);
     if (given == options_.input_values.end()) {
-      scope.values[input.name] = Tensor(&builder_, builder_.Input(input.name, input.type));
+      scope.values[input.name] =
+          Tensor(&builder_, builder_.Input(input.name, input.type)).Marked(input.narrow_type);
       continue;
     }
     const TensorBytes& bytes = given->second;
@@ -108,7 +109,8 @@ Status GraphImporter::AddInputs(Scope& scope) {
     builder_.SetOrigin("input '" + input.name + "'");
     scope.values[input.name] =
         Tensor(&builder_, builder_.Constant(bytes.dtype, bytes.dims,
-                                            {.owner = bytes.owner, .bytes = bytes.bytes}));
+                                            {.owner = bytes.owner, .bytes = bytes.bytes}))
+            .Marked(input.narrow_type);
   }
   return OkStatus();
 }
@@ -144,8 +146,8 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
     const Tensor constant(&builder_,
                           builder_.Constant(bytes.dtype, bytes.dims,
                                             {.owner = bytes.owner, .bytes = bytes.bytes}));
-    s->values[name] = constant;
-    return constant;
+    s->values[name] = constant.Marked(bytes.narrow_type);
+    return s->values[name];
   }
   return InternalError("value '" + name + "' is used before it is defined");
 }
@@ -200,6 +202,14 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const No
   if (Status status = CheckInputCount(node, *row, inputs); !status.ok()) {
     return status.WithContext(where);
   }
+  int32_t narrow_type = 0;
+  for (const Tensor& input : inputs) {
+    if (input && input.narrow_type() != 0) narrow_type = input.narrow_type();
+  }
+  if (narrow_type != 0 && row->narrow == NarrowTypes::kRefused) {
+    return UnimplementedError(where + ": operands of type " + OnnxTypeName(narrow_type) +
+                              " are not supported by this operator");
+  }
   NodeContext::Source source;
   source.node = &node;
   source.owner = std::move(owner);
@@ -216,7 +226,9 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const No
       return UnimplementedError(where + ": output " + std::to_string(i) + " ('" + node.output(i) +
                                 "') is not supported");
     }
-    scope.values[node.output(i)] = context.outputs()[i];
+    Tensor output = context.outputs()[i];
+    if (row->narrow == NarrowTypes::kMoved) output = output.Marked(narrow_type);
+    scope.values[node.output(i)] = output;
   }
   return OkStatus();
 }

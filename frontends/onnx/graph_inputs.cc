@@ -53,8 +53,9 @@ class InputReader {
       return UnimplementedError(Named(input.name) + ": expected a tensor, found another kind of value");
     }
     const TypeProto::Tensor& type = info.type().tensor_type();
-    StatusOr<DType> dtype = DTypeFromOnnx(type.elem_type());
+    StatusOr<DType> dtype = StorageFromOnnx(type.elem_type());
     if (!dtype.ok()) return dtype.status().WithContext(Named(input.name));
+    if (IsNarrowType(type.elem_type())) input.narrow_type = type.elem_type();
     input.type.dtype = *dtype;
     EMBER_ASSIGN_OR_RETURN(input.type.shape, ReadShape(input.name, type));
     return input;

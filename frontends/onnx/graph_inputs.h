@@ -16,6 +16,7 @@ namespace ember::onnx {
 struct InputType {
   std::string name;
   graph::TensorType type;
+  int32_t narrow_type = 0;  // see Tensor::narrow_type
 };
 
 // The graph's inputs that are not initializers, in order, with pinned dims substituted.

@@ -181,7 +181,7 @@ void ImportCumProd(NodeContext& c) { ImportScanAlongAxis(c, Opcode::kMultiply, 1
 constexpr OperatorRow kRows[] = {
     {"CumProd", 1, 2, 2, ImportCumProd},
     {"CumSum", 11, 2, 2, ImportCumSum},
-    {"Gather", 1, 2, 2, ImportGather},
+    {"Gather", 1, 2, 2, ImportGather, "", NarrowTypes::kMoved},
     {"GatherElements", 11, 2, 2, ImportGatherElements},
     {"GatherND", 11, 2, 2, ImportGatherNd},
     {"OneHot", 9, 3, 3, ImportOneHot},

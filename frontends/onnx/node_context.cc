@@ -115,7 +115,8 @@ Tensor NodeContext::TensorAttribute(std::string_view name) {
 
 Tensor NodeContext::FromBytes(const TensorBytes& bytes) {
   return Wrap(builder_.Constant(bytes.dtype, bytes.dims,
-                                graph::ConstantData{.owner = bytes.owner, .bytes = bytes.bytes}));
+                                graph::ConstantData{.owner = bytes.owner, .bytes = bytes.bytes}))
+      .Marked(bytes.narrow_type);
 }
 
 std::optional<DType> NodeContext::TypeAttribute(std::string_view name) {

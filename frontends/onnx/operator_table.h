@@ -1,6 +1,6 @@
 // The one table of ONNX operators: which there are, since when, how many operands, and the function
 // that decomposes a node into the graph's operators. Adding an operator is a row in its family's
-// file, the function, and a test (docs/adding/onnx_operator.md).
+// file, the function, and a test (docs/adding/onnx-operator.md).
 #ifndef EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 
@@ -13,6 +13,13 @@ namespace ember::onnx {
 
 inline constexpr int kVariadic = -1;
 
+// What an operator does with operands that have no dtype of their own (narrow_types.h).
+enum class NarrowTypes : uint8_t {
+  kRefused,
+  kMoved,    // its results have the type of the operands
+  kHandled,  // its importer looks at Tensor::narrow_type
+};
+
 struct OperatorRow {
   std::string_view name;
   int since;           // first opset
@@ -20,6 +27,7 @@ struct OperatorRow {
   int maximum_inputs;  // kVariadic: any number
   void (*import)(NodeContext& context);
   std::string_view domain = "";
+  NarrowTypes narrow = NarrowTypes::kRefused;
 };
 
 // Null if there is no such operator at this opset. "ai.onnx" is the default domain "".

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontends/onnx/convolution.h"
+#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -33,10 +34,25 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   return merged[axis] == x.dim(axis) ? all : SliceAxis(all, axis, Dim(0), x.dim(axis));
 }
 
+Tensor QuantizeToNarrow(NodeContext& c, Tensor scaled, Tensor zero_point,
+                        const NarrowFormat& format) {
+  // The zero point of a float type is 0.
+  if (format.is_float()) return EncodeNarrow(scaled, format, c.Integer("saturate", 1) != 0);
+  Tensor rounded = Round(scaled);
+  if (zero_point) rounded = rounded + Cast(zero_point, DType::kF32);
+  return EncodeNarrow(rounded, format, true);
+}
+
 void ImportQuantizeLinear(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor scale = AlignParameter(c, c.Input(1), x);
   Tensor zero_point = AlignParameter(c, c.Input(2), x);
+  const int32_t narrow = c.Input(2) ? c.Input(2).narrow_type()
+                                    : static_cast<int32_t>(c.Integer("output_dtype", 0));
+  if (const NarrowFormat* format = FindNarrowFormat(narrow)) {
+    return c.SetOutput(0, QuantizeToNarrow(c, Cast(x, DType::kF32) / Cast(scale, DType::kF32),
+                                           zero_point, *format));
+  }
   DType type = zero_point ? zero_point.dtype() : DType::kU8;
   if (!zero_point && c.Integer("output_dtype", 0) != 0) {
     type = c.TypeAttribute("output_dtype").value_or(type);
@@ -53,6 +69,11 @@ void ImportDequantizeLinear(NodeContext& c) {
   DType type = scale.dtype();
   if (c.Integer("output_dtype", 0) != 0) type = c.TypeAttribute("output_dtype").value_or(type);
   if (!IsInteger(x.dtype())) return c.FailUnsupported("only integer inputs are supported");
+  const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
+  if (format != nullptr && format->is_float()) {
+    Tensor numbers = DecodeNarrow(x, DType::kF32);
+    return c.SetOutput(0, Cast(numbers * Cast(scale, DType::kF32), type));
+  }
   Tensor centered = Cast(x, DType::kI32);
   if (zero_point) centered = centered - Cast(zero_point, DType::kI32);
   c.SetOutput(0, Cast(Cast(centered, DType::kF32) * Cast(scale, DType::kF32), type));
@@ -73,9 +94,9 @@ void ImportDynamicQuantizeLinear(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"DequantizeLinear", 10, 2, 3, ImportDequantizeLinear},
+    {"DequantizeLinear", 10, 2, 3, ImportDequantizeLinear, "", NarrowTypes::kHandled},
     {"DynamicQuantizeLinear", 11, 1, 1, ImportDynamicQuantizeLinear},
-    {"QuantizeLinear", 10, 2, 3, ImportQuantizeLinear},
+    {"QuantizeLinear", 10, 2, 3, ImportQuantizeLinear, "", NarrowTypes::kHandled},
 };
 
 }  // namespace

@@ -163,11 +163,11 @@ constexpr OperatorRow kRows[] = {
     {"EyeLike", 9, 1, 1, ImportEyeLike},
     {"HammingWindow", 17, 1, 1, ImportHammingWindow},
     {"HannWindow", 17, 1, 1, ImportHannWindow},
-    {"Identity", 1, 1, 1, ImportIdentity},
+    {"Identity", 1, 1, 1, ImportIdentity, "", NarrowTypes::kMoved},
     {"If", 1, 1, 1, ImportIf},
     {"Range", 11, 3, 3, ImportRange},
-    {"Shape", 1, 1, 1, ImportShape},
-    {"Size", 1, 1, 1, ImportSize},
+    {"Shape", 1, 1, 1, ImportShape, "", NarrowTypes::kHandled},
+    {"Size", 1, 1, 1, ImportSize, "", NarrowTypes::kHandled},
     {"Trilu", 14, 1, 2, ImportTrilu},
 };
 

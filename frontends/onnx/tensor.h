@@ -39,12 +39,20 @@ class Tensor {
   int rank() const { return static_cast<int>(shape().size()); }
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
+  // The ONNX type whose values this holds where there is no dtype for it (narrow_types.h), else 0.
+  int32_t narrow_type() const { return narrow_type_; }
+  Tensor Marked(int32_t narrow_type) const {
+    Tensor marked = *this;
+    marked.narrow_type_ = narrow_type;
+    return marked;
+  }
   // A scalar of the same type.
   Tensor Like(double value) const { return {builder_, builder_->Scalar(value, dtype())}; }
 
  private:
   graph::GraphBuilder* builder_ = nullptr;
   graph::Value* value_ = nullptr;
+  int32_t narrow_type_ = 0;
 };
 
 Tensor Unary(Opcode opcode, Tensor a);

@@ -12,18 +12,23 @@ namespace {
 struct TypeRow {
   int32_t onnx;
   DType dtype;
-  bool four_bits;
+  // Of one element in the file, for types that have no dtype of their own; else 0.
+  int narrow_bits;
 };
 
 constexpr TypeRow kTypes[] = {
-    {TensorProto::FLOAT, DType::kF32, false},    {TensorProto::UINT8, DType::kU8, false},
-    {TensorProto::INT8, DType::kI8, false},      {TensorProto::UINT16, DType::kU16, false},
-    {TensorProto::INT16, DType::kI16, false},    {TensorProto::INT32, DType::kI32, false},
-    {TensorProto::INT64, DType::kI64, false},    {TensorProto::BOOL, DType::kBool, false},
-    {TensorProto::FLOAT16, DType::kF16, false},  {TensorProto::DOUBLE, DType::kF64, false},
-    {TensorProto::UINT32, DType::kU32, false},   {TensorProto::UINT64, DType::kU64, false},
-    {TensorProto::BFLOAT16, DType::kBF16, false}, {TensorProto::UINT4, DType::kU8, true},
-    {TensorProto::INT4, DType::kI8, true},
+    {TensorProto::FLOAT, DType::kF32, 0},    {TensorProto::UINT8, DType::kU8, 0},
+    {TensorProto::INT8, DType::kI8, 0},      {TensorProto::UINT16, DType::kU16, 0},
+    {TensorProto::INT16, DType::kI16, 0},    {TensorProto::INT32, DType::kI32, 0},
+    {TensorProto::INT64, DType::kI64, 0},    {TensorProto::BOOL, DType::kBool, 0},
+    {TensorProto::FLOAT16, DType::kF16, 0},  {TensorProto::DOUBLE, DType::kF64, 0},
+    {TensorProto::UINT32, DType::kU32, 0},   {TensorProto::UINT64, DType::kU64, 0},
+    {TensorProto::BFLOAT16, DType::kBF16, 0}, {TensorProto::UINT4, DType::kU8, 4},
+    {TensorProto::INT4, DType::kI8, 4},          {TensorProto::UINT2, DType::kU8, 2},
+    {TensorProto::INT2, DType::kI8, 2},          {TensorProto::FLOAT4E2M1, DType::kU8, 4},
+    {TensorProto::FLOAT8E4M3FN, DType::kU8, 8},  {TensorProto::FLOAT8E4M3FNUZ, DType::kU8, 8},
+    {TensorProto::FLOAT8E5M2, DType::kU8, 8},    {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8},
+    {TensorProto::FLOAT8E8M0, DType::kU8, 8},
 };
 
 const TypeRow* FindType(int32_t data_type) {
@@ -64,14 +69,25 @@ void Own(TensorBytes& tensor, std::vector<uint8_t> bytes) {
   tensor.owner = std::move(owner);
 }
 
-// Two elements per byte, the first in the low half.
-std::vector<uint8_t> UnpackFourBits(std::span<const uint8_t> packed, int64_t count, bool is_signed) {
+// Several elements per byte, the first in the lowest bits.
+std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count, int bits,
+                            bool is_signed) {
+  const int per_byte = 8 / bits;
+  const int mask = (1 << bits) - 1;
   std::vector<uint8_t> elements(count);
   for (int64_t i = 0; i < count; ++i) {
-    const uint8_t nibble = (packed[i / 2] >> (i % 2 * 4)) & 0xf;
-    elements[i] = is_signed && nibble >= 8 ? nibble | 0xf0 : nibble;
+    const int value = (packed[i / per_byte] >> (i % per_byte * bits)) & mask;
+    const bool negative = is_signed && value >> (bits - 1) != 0;
+    elements[i] = static_cast<uint8_t>(negative ? value - mask - 1 : value);
   }
   return elements;
+}
+
+// Bytes in the file.
+std::optional<int64_t> PackedSize(const TypeRow& row, int64_t count) {
+  if (row.narrow_bits == 0) return CheckedMultiply(count, DTypeByteSize(row.dtype));
+  const int64_t per_byte = 8 / row.narrow_bits;
+  return count / per_byte + (count % per_byte != 0 ? 1 : 0);
 }
 
 template <typename Storage, typename Field>
@@ -174,8 +190,19 @@ std::string OnnxTypeName(int32_t data_type) {
 
 StatusOr<DType> DTypeFromOnnx(int32_t data_type) {
   const TypeRow* row = FindType(data_type);
-  if (row == nullptr || row->four_bits) return UnsupportedType(data_type);
+  if (row == nullptr || row->narrow_bits != 0) return UnsupportedType(data_type);
   return row->dtype;
+}
+
+StatusOr<DType> StorageFromOnnx(int32_t data_type) {
+  const TypeRow* row = FindType(data_type);
+  if (row == nullptr) return UnsupportedType(data_type);
+  return row->dtype;
+}
+
+bool IsNarrowType(int32_t data_type) {
+  const TypeRow* row = FindType(data_type);
+  return row != nullptr && row->narrow_bits != 0;
 }
 
 int32_t DTypeToOnnx(DType dtype) {
@@ -195,8 +222,8 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<con
   tensor.dtype = row->dtype;
   tensor.dims.assign(proto.dims().begin(), proto.dims().end());
   EMBER_ASSIGN_OR_RETURN(const int64_t count, CountElements(proto));
-  const std::optional<int64_t> expected =
-      row->four_bits ? count / 2 + count % 2 : CheckedMultiply(count, DTypeByteSize(row->dtype));
+  if (row->narrow_bits != 0) tensor.narrow_type = row->onnx;
+  const std::optional<int64_t> expected = PackedSize(*row, count);
   if (!expected) return WrongSize(proto, count, 0, "elements");
 
   const bool typed = proto.data_location() != TensorProto::EXTERNAL && proto.raw_data().empty() &&
@@ -212,7 +239,9 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<con
   }
   const int64_t found = static_cast<int64_t>(tensor.bytes.size());
   if (found != *expected) return WrongSize(proto, *expected, found, "bytes");
-  if (row->four_bits) Own(tensor, UnpackFourBits(tensor.bytes, count, IsSigned(row->dtype)));
+  if (row->narrow_bits != 0 && row->narrow_bits < 8) {
+    Own(tensor, Unpack(tensor.bytes, count, row->narrow_bits, IsSigned(row->dtype)));
+  }
   return tensor;
 }
 

@@ -4,8 +4,9 @@
 //   x.dtype; x.dims; x.bytes;
 //
 // Bytes are shared with the proto or the mapped file where their layout allows it, and copied
-// otherwise. 4-bit integers are widened to i8 / u8, as there is no 4-bit type yet.
-// Errors: types we have no dtype for (strings, complex, fp8), negative or absurd dims, contents
+// otherwise. Types that have no dtype yet are held in wider ones: 2- and 4-bit integers as i8 / u8 by
+// value, fp8 and fp4 as u8 by code.
+// Errors: strings, complex numbers, negative or absurd dims, contents
 // that do not fit the dims. Thread-compatible.
 #ifndef EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
 #define EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
@@ -27,6 +28,7 @@ namespace ember::onnx {
 struct TensorBytes {
   std::string name;
   DType dtype = DType::kF32;
+  int32_t narrow_type = 0;  // the ONNX type, where dtype only holds it
   std::vector<int64_t> dims;
   std::shared_ptr<const void> owner;  // keeps `bytes`
   std::span<const uint8_t> bytes;
@@ -34,6 +36,9 @@ struct TensorBytes {
 
 // TensorProto::DataType ↔ dtype. Unimplemented for types that have no dtype.
 StatusOr<DType> DTypeFromOnnx(int32_t data_type);
+// As above, and for narrow types the dtype that holds them.
+StatusOr<DType> StorageFromOnnx(int32_t data_type);
+bool IsNarrowType(int32_t data_type);
 int32_t DTypeToOnnx(DType dtype);
 // "FLOAT8E4M3FN"; the number for values outside the enumeration.
 std::string OnnxTypeName(int32_t data_type);
