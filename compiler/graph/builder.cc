@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/graph/constant_folding.h"
+#include "compiler/graph/unify_dims.h"
 #include "tensor/scalar.h"
 
 namespace ember::graph {
@@ -93,6 +94,12 @@ Value* GraphBuilder::Apply(std::string_view operator_name, std::vector<Value*> o
   if (record == nullptr) {
     Fail(InternalError("expected an operator, found '" + std::string(operator_name) + "'"));
     return nullptr;
+  }
+  const std::vector<Shape> shapes = UnifyDims(*record, operands, attributes);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (shapes[i] == operands[i]->shape()) continue;
+    operands[i] = Add(OperatorNamed("assume"), {operands[i]}, {{"shape", shapes[i]}});
+    if (operands[i] == nullptr) return nullptr;
   }
   const DType type = operands.empty() ? DType::kF32 : operands[0]->dtype();
   Value* result = Add(*record, std::move(operands), std::move(attributes));

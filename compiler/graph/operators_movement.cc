@@ -276,6 +276,20 @@ void DefineConcat(StagesContext& context) {
   }
 }
 
+InferredTypes InferAssume(const Operation& operation) {
+  const Value& operand = *operation.operand(0);
+  const Shape& shape = ShapeOf(operation, "shape");
+  EMBER_RETURN_IF_ERROR(CheckRank(operation, 0, static_cast<int>(shape.size())));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!shape[i].is_constant() || !operand.shape()[i].is_constant()) continue;
+    EMBER_RETURN_IF_ERROR(CheckSameDim(shape[i], "in shape", operand.shape()[i],
+                                       "dim " + std::to_string(i) + " of operand 0"));
+  }
+  return OneType(operand.dtype(), shape);
+}
+
+Scalar DefineAssume(ElementContext& context, Indices indices) { return context.Load(0, indices); }
+
 constexpr AttributeSpec kShapeAttribute[] = {
     {"shape", AttributeKind::kShape, true, "Of the result."},
 };
@@ -305,6 +319,14 @@ const OperatorRecord kRecords[] = {
      .trait = OperatorTrait::kView,
      .infer = InferReshape,
      .definition = {.element = DefineReshape}},
+    {.name = "assume",
+     .doc = "The operand, whose dims are taken to be those of shape; the program checks it.",
+     .minimum_operands = 1,
+     .maximum_operands = 1,
+     .attributes = kShapeAttribute,
+     .trait = OperatorTrait::kView,
+     .infer = InferAssume,
+     .definition = {.element = DefineAssume}},
     {.name = "transpose",
      .doc = "Permutes dims: result dim i is operand dim permutation[i].",
      .minimum_operands = 1,

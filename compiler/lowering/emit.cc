@@ -28,6 +28,7 @@ class Emitter {
     BuildDispatches();
     memory_ = PlanMemory(dispatches_, results_);
     EMBER_RETURN_IF_ERROR(EmitSignature());
+    EmitAssumptions();
     if (memory_.arena_bytes > 0) {
       arena_ = builder_.NewBuffer();
       builder_.Emit({ProgramOpcode::kArena, arena_, 0, 0, memory_.arena_bytes});
@@ -141,6 +142,27 @@ class Emitter {
           Signature(graph_.output_names()[i], graph_.outputs()[i]->type()));
     }
     return OkStatus();
+  }
+
+  // Dims that the graph takes to be equal are compared before anything runs.
+  void EmitAssumptions() {
+    std::set<std::pair<std::string, std::string>> checked;
+    for (const auto& operation : graph_.operations()) {
+      if (operation->name() != "assume") continue;
+      const graph::Shape& actual = operation->operand(0)->shape();
+      const graph::Shape& assumed = operation->result()->shape();
+      for (size_t i = 0; i < actual.size(); ++i) {
+        if (actual[i] == assumed[i]) continue;
+        if (!checked.insert({actual[i].ToString(), assumed[i].ToString()}).second) continue;
+        const auto message = static_cast<int64_t>(builder_.program().messages.size());
+        builder_.program().messages.push_back("'" + operation->origin() + "': dim " +
+                                              actual[i].ToString() + " must be " +
+                                              assumed[i].ToString());
+        const uint32_t found = builder_.DimRegister(actual[i]);
+        const uint32_t expected = builder_.DimRegister(assumed[i]);
+        builder_.Emit({ProgramOpcode::kCheckEqual, 0, found, expected, message});
+      }
+    }
   }
 
   void EmitBlocksInArena() {

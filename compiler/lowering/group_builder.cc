@@ -266,8 +266,12 @@ Scalar GroupBuilder::PaddedElement(const Value* value, std::span<const Scalar> i
 
 }  // namespace
 
+bool SharesMemory(const Operation& operation) {
+  return operation.name() == "reshape" || operation.name() == "assume";
+}
+
 const Value* StorageRoot(const Value* value) {
-  while (value->producer() != nullptr && value->producer()->name() == "reshape") {
+  while (value->producer() != nullptr && SharesMemory(*value->producer())) {
     value = value->producer()->operand(0);
   }
   return value;

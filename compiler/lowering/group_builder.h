@@ -40,6 +40,9 @@ struct BuiltDispatch {
 BuiltDispatch BuildDispatch(const DispatchRequest& request,
                             const std::set<const graph::Value*>& stored);
 
+// True for operations whose result is their operand's memory with other extents.
+bool SharesMemory(const graph::Operation& operation);
+
 // The value whose memory a value is: itself, or what it reshapes.
 const graph::Value* StorageRoot(const graph::Value* value);
 

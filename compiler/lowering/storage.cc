@@ -47,6 +47,7 @@ bool ReadsRepeatedly(const Operation& user, int operand) {
 
 // True if a reshape keeps every dim but those of extent 1, so that indices stay simple.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
+  if (reshape.name() == "assume") return true;
   graph::Shape from, to;
   for (const Dim& dim : reshape.operand(0)->shape()) {
     if (dim != Dim(1)) from.push_back(dim);
@@ -72,7 +73,7 @@ class StorageChooser {
  private:
   void Choose(const Operation& operation) {
     if (operation.name() == "constant") return;
-    if (operation.name() == "reshape") {
+    if (SharesMemory(operation)) {
       // Where the reshape's memory is needed, its source's is.
       const Value* result = operation.result();
       const bool needed = result->is_graph_output() || forced_.contains(result) ||
@@ -142,12 +143,11 @@ class StorageChooser {
   void LimitExpressions(const std::vector<Operation*>& operations) {
     std::map<const Value*, int> sizes;
     for (const Operation* operation : operations) {
-      if (!IsElement(*operation) || operation->name() == "reshape") continue;
+      if (!IsElement(*operation) || SharesMemory(*operation)) continue;
       int size = IsView(*operation) ? 0 : 1;
       for (const Value* operand : operation->operands()) {
         const Value* source = operand;
-        while (source->producer() != nullptr && source->producer()->name() == "reshape" &&
-               !stored_.contains(source)) {
+        while (source->producer() != nullptr && SharesMemory(*source->producer())) {
           source = source->producer()->operand(0);
         }
         if (!stored_.contains(source)) size += sizes[source];

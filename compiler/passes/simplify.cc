@@ -55,7 +55,8 @@ Value* Existing(const Operation& operation) {
   if (operation.operand_count() == 0 || operation.results().size() != 1) return nullptr;
   Value* first = operation.operand(0);
   const bool same_type = SameType(first, operation.result());
-  if (name == "reshape" || name == "broadcast" || name == "cast" || name == "bitcast") {
+  if (name == "reshape" || name == "assume" || name == "broadcast" || name == "cast" ||
+      name == "bitcast") {
     return same_type ? first : nullptr;
   }
   if (name == "transpose") {

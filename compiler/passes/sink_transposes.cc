@@ -80,6 +80,7 @@ class Rewriter {
     if (name == "reduce_window") return RewriteReduceWindow(operation, *permutation);
     if (name == "slice") return RewriteSlice(operation, *permutation);
     if (name == "pad") return RewritePad(operation, *permutation);
+    if (name == "assume") return RewriteAssume(operation, *permutation);
     if (name == "concat") return RewriteConcat(operation, *permutation);
     if (name == "reshape") return RewriteReshape(operation, *permutation);
     if (name == "gather") return RewriteGather(operation, *permutation);
@@ -246,6 +247,14 @@ class Rewriter {
     operands[0] = Source(operation);
     EMBER_ASSIGN_OR_RETURN(Value * result, Again(std::move(operands), std::move(attributes)));
     return Transpose(result, permutation);
+  }
+
+  StatusOr<Value*> RewriteAssume(const Operation& operation, const Permutation& permutation) {
+    const Permutation chosen = permutation;
+    Attributes attributes = operation.attributes();
+    attributes.Set("shape", Permute(attributes.Get<Shape>("shape"), Inverse(chosen)));
+    EMBER_ASSIGN_OR_RETURN(Value * result, Again({Source(operation)}, std::move(attributes)));
+    return Transpose(result, chosen);
   }
 
   StatusOr<Value*> RewriteConcat(const Operation& operation, const Permutation& permutation) {
