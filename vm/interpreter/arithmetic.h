@@ -157,10 +157,10 @@ EMBER_BINARY_OP(
       return T(result);
     })
 EMBER_BINARY_OP(
-    Minimum, if constexpr (kIsFloat<T>) return (a <= b || a != a) ? a : b;
+    Minimum, if constexpr (kIsFloat<T>) return ((a <= b) | (a != a)) ? a : b;
     else return a < b ? a : b;)
 EMBER_BINARY_OP(
-    Maximum, if constexpr (kIsFloat<T>) return (a >= b || a != a) ? a : b;
+    Maximum, if constexpr (kIsFloat<T>) return ((a >= b) | (a != a)) ? a : b;
     else return a > b ? a : b;)
 EMBER_BINARY_OP(
     Atan2, if constexpr (std::is_same_v<T, float>) return __builtin_atan2f(a, b);

@@ -51,14 +51,14 @@ void Contraction::PackPiece(Work work, int64_t piece) const {
 }
 
 int64_t Contraction::pad_pieces() const {
-  return (padded_elements_ + kPadPiece - 1) / kPadPiece;
+  return padded_bytes_ == 0 ? 0 : (padded_inside_ + kPadPiece - 1) / kPadPiece;
 }
 
 void Contraction::PadPiece(Work work, int64_t piece) const {
   work.context.scratch = work.scratch;
   work.buffers[first_buffer_ + kPaddedA] = work.padded;
   const FlatRange range = {piece * kPadPiece,
-                           std::min(padded_elements_, (piece + 1) * kPadPiece)};
+                           std::min(padded_inside_, (piece + 1) * kPadPiece)};
   RunStrips(pad_, work.context, std::span(&range, 1));
 }
 

@@ -77,6 +77,8 @@ class Contraction {
   };
   void PackPiece(Work work, int64_t piece) const;
   void PadPiece(Work work, int64_t piece) const;
+  // Once, before the first run: all of the padded copy is padding.
+  void FillPadding(char* padded) const;
   // Rows [begin, end) of the flat space of outer batch and M axes, all inner batch and N.
   void RunRows(Work work, int64_t begin, int64_t end) const;
 
@@ -122,7 +124,9 @@ class Contraction {
   bool direct_ = false;
   int c_buffer_ = 0;
   int64_t c_constant_ = 0, c_stride_m_ = 0;
-  int64_t padded_elements_ = 0;
+  int64_t padded_inside_ = 1;  // elements that each run copies
+  DType pad_type_ = DType::kF32;
+  uint64_t pad_default_ = 0;
   int64_t padded_bytes_ = 0;
   StripProgram pack_a_, pack_b_, copy_c_, pad_;
 };

@@ -116,11 +116,10 @@ Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& 
   Register r = stage.begin;
   while (analysis.ValueOf(r).access != index) ++r;
   const Instruction& pad = analysis.dispatch->instructions[r];
-  StripSpec copy;
   if (analysis.IsHeader(pad.c)) {
-    copy.source_default = analysis.header->values[pad.c];
+    pad_default_ = analysis.header->values[pad.c];
   } else if (analysis.dispatch->instructions[pad.c].opcode == Opcode::kConstant) {
-    copy.source_default =
+    pad_default_ =
         ConstantTile(analysis.dispatch->instructions[pad.c].immediate, pad.type);
   } else {
     return OkStatus();
@@ -135,7 +134,6 @@ Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& 
   dims.spatial_count = static_cast<int>(extents.size());
   Access from, to, moved;
   from.buffer = guarded->buffer;
-  from.is_pad = true;
   moved.buffer = to.buffer = first_buffer_ + kPaddedA;
   int64_t from_stride = 1, to_stride = 1;
   dims.axes.resize(extents.size());
@@ -151,38 +149,49 @@ Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& 
     const tensor::Interval asked = analysis.IsHeader(operand)
                                        ? tensor::Interval::Of(form.constant)
                                        : analysis.ValueOf(operand).range;
-    const bool guard = !asked.Within(range);
-    if (guard) range = asked;
-    dims.axes[d].extent = range.high - range.low + 1;
-    from.offset.constant += range.low * from_stride;
+    // What is inside is copied in each run, what is outside stays at the default.
+    const tensor::Interval inside = range;
+    if (!asked.Within(inside)) range = asked;
+    const int64_t first = std::max(range.low, inside.low);
+    const int64_t last = std::min(range.high, inside.high);
+    dims.axes[d].extent = std::max<int64_t>(last - first + 1, 0);
+    padded_inside_ *= dims.axes[d].extent;
+    from.offset.constant += first * from_stride;
     from.offset.coefficients[d] = from_stride;
+    to.offset.constant += (first - range.low) * to_stride;
     to.offset.coefficients[d] = to_stride;
-    if (guard) {
-      Guard test;
-      test.form.constant = range.low;
-      test.form.coefficients[d] = 1;
-      test.extent = extents[d];
-      from.guards.push_back(test);
-    }
     moved.offset.constant += (form.constant - range.low) * to_stride;
     for (int i = 0; i < kMaxAxes; ++i) {
       moved.offset.coefficients[i] += form.coefficients[i] * to_stride;
     }
     from_stride *= extents[d];
-    if (__builtin_mul_overflow(to_stride, dims.axes[d].extent, &to_stride)) return OkStatus();
+    if (__builtin_mul_overflow(to_stride, range.high - range.low + 1, &to_stride)) {
+      return OkStatus();
+    }
   }
   if (to_stride > 4 * analysis.header->elements[guarded->buffer] + 4096) return OkStatus();
 
+  StripSpec copy;
   copy.segments.resize(1);
   for (size_t d = 0; d < extents.size(); ++d) copy.segments[0].push_back(static_cast<int>(d));
   copy.source = &from;
   copy.source_type = pad.type;
   copy.stores = {{to, pad.type, tensor::Update::kAssign}};
   EMBER_ASSIGN_OR_RETURN(pad_, CompileStrips(dims, copy));
-  padded_elements_ = to_stride;
+  pad_type_ = pad.type;
   padded_bytes_ = to_stride * DTypeByteSize(pad.type);
   analysis.accesses[index] = moved;
   return OkStatus();
+}
+
+void Contraction::FillPadding(char* padded) const {
+  uint64_t otherwise = pad_default_;
+  TileArguments t = {};
+  t.rows = 1;
+  t.columns = padded_bytes_ / DTypeByteSize(pad_type_);
+  t.destination = {padded, 0, 1};
+  t.a = {reinterpret_cast<char*>(&otherwise), 0, 0};
+  HostKernels().store[static_cast<int>(pad_type_)](t);
 }
 
 // K in blocks of about one depth that cut runs (K axes which lie one after the other in memory) in
@@ -330,8 +339,8 @@ int64_t Contraction::scratch_bytes() const {
 }
 
 size_t Contraction::slot_count() const {
-  return std::max({pack_a_.slots.size(), pack_b_.slots.size(), copy_c_.slots.size(),
-                   pad_.slots.size()});
+  return std::max({pack_a_.operand_count(), pack_b_.operand_count(), copy_c_.operand_count(),
+                   pad_.operand_count()});
 }
 
 double Contraction::cost() const {
@@ -345,6 +354,9 @@ std::string Contraction::Describe() const {
   const int64_t batch = outer_batch_ * inner_batch_;
   if (batch > 1) text += " batch=" + std::to_string(batch);
   text += " " + std::string(DTypeName(type_));
+  text += a_in_place_ ? " a in place"
+                      : " a " + std::to_string(pack_a_.max_rows) + "x" +
+                            std::to_string(pack_a_.max_columns);
   if (padded_bytes_ > 0) text += " padded";
   if (!direct_) text += " converted";
   return text;

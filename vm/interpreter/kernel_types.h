@@ -72,8 +72,8 @@ struct MicroKernels {
   MicroKernel run[kMicroVectors][kMaxMicroRows];  // [vectors - 1][m - 1]
 };
 
-// Several reduction steps of a sum of products at once: destination[r, c] += sum over taps of
-// a[tap][r, c] * b[tap][r, c]. Strides are those of the first tap.
+// Several reduction steps at once: destination[r, c] = combine(destination[r, c], the taps), where a
+// tap is a[r, c] or a product a[r, c] * b[r, c]. Strides are those of the last tap.
 inline constexpr int kMaxTaps = 9;
 struct TapArguments {
   int64_t rows;
@@ -119,6 +119,7 @@ struct KernelTable {
   Kernel accumulate_index[2];       // [0] failing, [1] marking kOutside; see kernels_move.inc
   // destination[r] = combine(destination[r], a[r, all columns]), by combiner - 1
   Kernel reduce_rows[4][kComputeTypeCount];
+  TapKernel combine_taps[4];  // f32, by combiner - 1; null for products
   const ProductKernels* products;
 };
 

@@ -216,7 +216,7 @@ Status InterpreterPlan::AddGroup(const RowGroup& rows, const std::vector<Analyze
       group.ordered |= step.program.ordered;
       group.row_cost += step.program.cost_per_point * static_cast<double>(step.rest) *
                         static_cast<double>(std::max<int64_t>(stage.analysis.ReductionPoints(), 1));
-      slot_count_ = std::max(slot_count_, step.program.slots.size());
+      slot_count_ = std::max(slot_count_, step.program.operand_count());
     }
     group.steps.push_back(std::move(step));
   }
@@ -287,6 +287,7 @@ Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix, G
       return ResourceExhaustedError("dispatch @" + dispatch_.name + ": stage " +
                                     std::to_string(step.stage) + ": no memory to pad");
     }
+    contraction.FillPadding(step.padded_a.get());
   }
   step.contraction = std::move(contraction);
   return OkStatus();

@@ -112,7 +112,8 @@ class TileChooser {
     Consider(-1, -1);
     for (int column = 0; column < (horizontal ? count : axes_.spatial_count); ++column) {
       Consider(-1, column);
-      for (int row = 0; row < axes_.spatial_count; ++row) {
+      // Inner axes first: callers cut outer ones into ranges.
+      for (int row = axes_.spatial_count - 1; row >= 0; --row) {
         if (row != column) Consider(row, column);
       }
     }

@@ -303,6 +303,11 @@ class Compiler {
       out.row_step = axes_.Coefficient(guard.form, program_.row_axis);
       out.column_step = axes_.Coefficient(guard.form, program_.column_axis);
       out.extent = guard.extent;
+      for (size_t i = axes_.spatial_count; i < axes_.axes.size(); ++i) {
+        const int64_t reach = axes_.Coefficient(guard.form, static_cast<int>(i)) *
+                              std::max<int64_t>(axes_.axes[i].extent - 1, 0);
+        (reach < 0 ? out.reduction_low : out.reduction_high) += reach;
+      }
       program_.guards.push_back(out);
     }
   }
@@ -468,8 +473,7 @@ class Compiler {
 
   void CompileCopy() {
     const DType type = spec_.source_type;
-    const int otherwise = AddConstant(spec_.source_default, TileElementSize(type));
-    int slot = EmitAffineLoad(*spec_.source, type, otherwise, false);
+    int slot = EmitAffineLoad(*spec_.source, type, -1, false);
     const Kernel narrow = NarrowingKernel(spec_.stores[0].type);
     if (narrow != nullptr && type != spec_.stores[0].type) {
       const StripSlot from = program_.slots[slot];
@@ -530,17 +534,23 @@ class Compiler {
     }
   }
 
-  // Steps that only multiply and add what lies in memory can run several at once.
-  void FindTaps(DType type) {
+  // Steps of one instruction on what lies in memory can run several at once.
+  void FindTaps(TapKernel kernel, bool single) {
     StripOp& op = program_.step.back();
-    if (program_.step.size() != 1 || !op.shape.columns) return;
-    const auto varies = [&](int slot) { return program_.slots[slot].shape.columns; };
-    if (varies(op.a) ? false : varies(op.b)) std::swap(op.a, op.b);
-    if (!varies(op.a)) return;
+    if (program_.step.size() != 1 || !op.shape.columns || kernel == nullptr) return;
+    const auto is_stream = [&](int slot) {
+      return program_.slots[slot].shape.columns && program_.slots[slot].kind == StripSlot::kView;
+    };
+    if (single || !is_stream(op.a)) std::swap(op.a, op.b);
+    if (!is_stream(op.a)) {
+      if (single) std::swap(op.a, op.b);
+      return;
+    }
     for (const StripView& view : program_.step_views) {
       if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
     }
-    program_.tap_kernel = HostKernels().products->multiply_add_taps[type == DType::kF64];
+    program_.tap_kernel = kernel;
+    program_.taps_are_single = single;
   }
 
   void CompileReduction() {
@@ -565,7 +575,9 @@ class Compiler {
       const int a = Emit(dispatch_.instructions[value].a);
       const int b = Emit(dispatch_.instructions[value].b);
       AddOp(kStep, swept, kernels[type == DType::kF64], accumulator, a, b);
-      if (!horizontal) FindTaps(type);
+      if (!horizontal) {
+        FindTaps(HostKernels().products->multiply_add_taps[type == DType::kF64], false);
+      }
     } else if (horizontal) {
       const int slot = Emit(value);
       AddOp(kStep, swept,
@@ -574,6 +586,9 @@ class Compiler {
     } else {
       const int slot = Emit(value);
       AddOp(kStep, swept, CombineKernel(spec_.combiner, type), accumulator, accumulator, slot);
+      if (type == DType::kF32) {
+        FindTaps(HostKernels().combine_taps[static_cast<int>(spec_.combiner) - 1], true);
+      }
     }
     if (Kernel narrow = NarrowingKernel(type)) {
       AddOp(kEpilogue, full, narrow, accumulator, accumulator);

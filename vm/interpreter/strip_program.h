@@ -46,11 +46,10 @@ struct StripSpec {
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
-  // Instead of values: the one value is loaded from memory of this type, and rounded to the type of
-  // the store. Where guards say so it is source_default (a tile element).
+  // Instead of values: the one value is loaded from memory of this type (without guards), and
+  // rounded to the type of the store.
   const Access* source = nullptr;
   DType source_type = DType::kF32;
-  uint64_t source_default = 0;
 };
 
 enum class StripMode : uint8_t {
@@ -108,6 +107,8 @@ struct StripGuard {
   int64_t row_step = 0;
   int64_t column_step = 0;
   int64_t extent = 0;
+  int64_t reduction_low = 0;  // what the reduction axes add, at least and at most
+  int64_t reduction_high = 0;
 };
 
 struct StripOp {
@@ -146,10 +147,13 @@ struct StripProgram {
   std::vector<StripOp> prologue, initial, step, epilogue;
   int skip_view = -1;  // in step_views
   TapKernel tap_kernel = nullptr;  // runs several of the one op of `step` at once
+  bool taps_are_single = false;    // its operand b is the accumulator
   int64_t scratch_bytes = 0;
   double cost_per_point = 1;  // rough nanoseconds per (spatial x reduction) point
   bool has_checks = false;
 
+  // Entries of StripContext::slots that a run needs.
+  size_t operand_count() const { return slots.size() + step_views.size(); }
   std::string Describe() const;
 };
 
@@ -165,7 +169,7 @@ struct StripFailure {
 struct StripContext {
   char* const* buffers = nullptr;  // by buffer number, then what the spec added
   char* scratch = nullptr;         // at least scratch_bytes, 64-byte aligned
-  TileOperand* slots = nullptr;    // at least slots.size()
+  TileOperand* slots = nullptr;    // at least operand_count()
   StripFailure* failure = nullptr;
 };
 

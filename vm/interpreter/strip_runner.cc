@@ -132,11 +132,17 @@ class Runner {
     // A box with short columns takes more rows into a tile than the full axis would.
     const int64_t row_step = program_.max_rows, column_step = program_.max_columns;
     for (;;) {
-      for (int64_t r = row_range.begin; r < row_range.end; r += row_step) {
+      // Rows at a border form tiles of their own, so that the others need no clipping.
+      int64_t inside[2] = {row_range.begin, row_range.end};
+      if (program_.skip_view >= 0 && rows >= 0) FindInside(row_range, inside);
+      for (int64_t r = row_range.begin, next; r < row_range.end; r = next) {
+        next = std::min(r + row_step, row_range.end);
+        if (r < inside[0]) next = std::min(next, inside[0]);
+        if (r >= inside[0] && r < inside[1]) next = std::min(next, inside[1]);
         if (rows >= 0) origin_[rows] = r;
         for (int64_t c = column_range.begin; c < column_range.end; c += column_step) {
           if (spatial_columns) origin_[columns] = c;
-          RunTile(std::min(row_step, row_range.end - r),
+          RunTile(next - r,
                   spatial_columns ? std::min(column_step, column_range.end - c) : 1);
           if (program_.has_checks && failed()) return;
         }
@@ -148,6 +154,22 @@ class Runner {
       }
       if (i < 0) return;
     }
+  }
+
+  // The rows where the guards hold at every step of the reduction.
+  void FindInside(FlatRange range, int64_t inside[2]) {
+    const StripView& view = program_.step_views[program_.skip_view];
+    const int row_axis = program_.row_axis;
+    for (int i = 0; i < view.guard_count; ++i) {
+      const StripGuard& guard = program_.guards[view.first_guard + i];
+      if (guard.row_step == 0) continue;
+      origin_[row_axis] = 0;
+      const int64_t base =
+          guard.constant + DotSpatial(guard.coefficients);
+      ClipRange(base + guard.reduction_low, guard.row_step, guard.extent, inside[0], inside[1]);
+      ClipRange(base + guard.reduction_high, guard.row_step, guard.extent, inside[0], inside[1]);
+    }
+    if (inside[0] >= inside[1]) inside[0] = inside[1] = range.begin;
   }
 
   void RunTile(int64_t rows, int64_t columns) {
@@ -177,6 +199,8 @@ class Runner {
       if (program_.axes[i].extent == 0) return;
     }
     step_columns_ = -1;
+    // In horizontal mode the column axis is a reduction axis: it moves with the steps.
+    SetStepBases();
     for (;;) {
       if (horizontal) {
         const int64_t extent = program_.axes[program_.column_axis].extent;
@@ -203,16 +227,15 @@ class Runner {
     Clip clip;
     if (program_.skip_view >= 0) {
       int64_t row_end = rows, column_end = columns;
-      ClipToGuards(program_.step_views[program_.skip_view], clip.first_row, row_end,
-                   clip.first_column, column_end);
+      ClipToSkip(clip.first_row, row_end, clip.first_column, column_end);
       if (clip.first_row >= row_end || clip.first_column >= column_end) return;
-      RefreshViews(program_.step_views, rows, columns);
+      RefreshStepViews(rows, columns);
       rows = row_end - clip.first_row;
       columns = column_end - clip.first_column;
       if (columns != step_columns_) SetTileStrides(columns, true);
     } else {
       if (columns != step_columns_) SetTileStrides(columns, true);
-      RefreshViews(program_.step_views, rows, columns);
+      RefreshStepViews(rows, columns);
     }
     if (program_.tap_kernel != nullptr && clip.first_row == 0 && clip.first_column == 0 &&
         rows == tap_.rows && columns == tap_.columns) {
@@ -225,9 +248,11 @@ class Runner {
   void AddTap() {
     const StripOp& op = program_.step.front();
     tap_.a = slots_[op.a];
-    tap_.b = slots_[op.b];
     tap_.a_data[tap_.taps] = tap_.a.data;
-    tap_.b_data[tap_.taps] = tap_.b.data;
+    if (!program_.taps_are_single) {
+      tap_.b = slots_[op.b];
+      tap_.b_data[tap_.taps] = tap_.b.data;
+    }
     if (++tap_.taps == kMaxTaps) RunTaps();
   }
 
@@ -252,12 +277,63 @@ class Runner {
   // --- views ---
 
   int64_t Dot(int coefficients) const { return DotRange(coefficients, 0); }
+  int64_t DotSpatial(int coefficients) const {
+    const int64_t* strides = program_.strides.data() + coefficients;
+    int64_t sum = 0;
+    for (int i = 0; i < program_.spatial_count; ++i) sum += strides[i] * origin_[i];
+    return sum;
+  }
   int64_t DotRange(int coefficients, int first) const {
     const int64_t* strides = program_.strides.data() + coefficients;
     const int count = static_cast<int>(program_.axes.size());
     int64_t sum = 0;
     for (int i = first; i < count; ++i) sum += strides[i] * origin_[i];
     return sum;
+  }
+
+  // Kept behind the slots, one per step view.
+  int64_t& StepBase(size_t view) { return slots_[program_.slots.size() + view].row_stride; }
+
+  // The parts of step views' and guards' positions that no reduction axis moves.
+  void SetStepBases() {
+    for (size_t i = 0; i < program_.step_views.size(); ++i) {
+      const StripView& view = program_.step_views[i];
+      StepBase(i) = reinterpret_cast<intptr_t>(context_.buffers[view.buffer]) + view.offset +
+                    DotSpatial(view.coefficients);
+    }
+    if (program_.skip_view < 0) return;
+    const StripView& view = program_.step_views[program_.skip_view];
+    for (int i = 0; i < view.guard_count; ++i) {
+      const StripGuard& guard = program_.guards[view.first_guard + i];
+      skip_bases_[i] = guard.constant + DotSpatial(guard.coefficients);
+    }
+  }
+
+  void RefreshStepViews(int64_t rows, int64_t columns) {
+    for (size_t i = 0; i < program_.step_views.size(); ++i) {
+      const StripView& view = program_.step_views[i];
+      char* data = reinterpret_cast<char*>(
+          StepBase(i) + DotRange(view.coefficients, program_.spatial_count));
+      if (view.guard_count == 0 || view.skips) {
+        slots_[view.slot] = {data, view.row_stride, view.column_stride};
+      } else {
+        RefreshGuarded(view, data, rows, columns);
+      }
+    }
+  }
+
+  void ClipToSkip(int64_t& row_begin, int64_t& row_end, int64_t& column_begin,
+                  int64_t& column_end) const {
+    const StripView& view = program_.step_views[program_.skip_view];
+    for (int i = 0; i < view.guard_count; ++i) {
+      const StripGuard& guard = program_.guards[view.first_guard + i];
+      const int64_t base = skip_bases_[i] + DotRange(guard.coefficients, program_.spatial_count);
+      if (guard.row_step != 0) {
+        ClipRange(base, guard.row_step, guard.extent, row_begin, row_end);
+      } else {
+        ClipRange(base, guard.column_step, guard.extent, column_begin, column_end);
+      }
+    }
   }
 
   void ClipToGuards(const StripView& view, int64_t& row_begin, int64_t& row_end,
@@ -391,6 +467,7 @@ class Runner {
   int64_t end_[kMaxAxes];
   int64_t origin_[kMaxAxes];
   int64_t step_columns_ = -1;
+  int64_t skip_bases_[kMaxAxes];
   IndexFailure index_failure_ = {0, false};
   TapArguments tap_;
 };
