@@ -157,6 +157,37 @@ TEST(Import, AttributeOfWrongType) {
   EXPECT_THAT(ErrorOf(m), HasSubstr("attribute 'axis': expected type INT, found FLOAT"));
 }
 
+TEST(Import, NarrowTypesReachOnlyOperatorsThatKnowThem) {
+  ModelBuilder m(19);
+  m.Input("x", {4}, TensorProto::FLOAT8E4M3FN);
+  m.Node("Cast", {"x"}, {"y"}, {{"to", TensorProto::FLOAT}});
+  m.Output("y");
+  EXPECT_EQ(OutputShape(m), "[4]");
+  m.Node("Relu", {"x"}, {"z"});
+  EXPECT_EQ(ErrorOf(m),
+            "model 'test.onnx': node 'Relu_1': operands of type FLOAT8E4M3FN are not supported by "
+            "this operator");
+}
+
+TEST(Import, GivenInputValueIsAConstant) {
+  ModelBuilder m;
+  m.Input("x", {2, 3});
+  m.Input("s", {2}, TensorProto::INT64);
+  m.Node("Reshape", {"x", "s"}, {"y"});
+  m.Output("y");
+  ImportOptions options;
+  std::set<std::string> needed;
+  options.data_dependent_inputs = &needed;
+  EXPECT_FALSE(m.Import(options).ok());
+  EXPECT_EQ(needed, std::set<std::string>{"s"});
+  const std::vector<int64_t> shape{3, -1};
+  options.input_values["s"] = {.name = "s",
+                               .dtype = DType::kI64,
+                               .dims = {2},
+                               .bytes = {reinterpret_cast<const uint8_t*>(shape.data()), 16}};
+  EXPECT_EQ(OutputShape(m, options), "[3, 2]");
+}
+
 TEST(Import, ShapeThatDependsOnData) {
   ModelBuilder m;
   m.Input("x", {2, 3});

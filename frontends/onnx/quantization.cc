@@ -36,8 +36,12 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
 
 Tensor QuantizeToNarrow(NodeContext& c, Tensor scaled, Tensor zero_point,
                         const NarrowFormat& format) {
-  // The zero point of a float type is 0.
-  if (format.is_float()) return EncodeNarrow(scaled, format, c.Integer("saturate", 1) != 0);
+  if (format.is_float()) {
+    // Its zero point is 0, which is added, so that -0 becomes 0.
+    Tensor zero = scaled.Like(0);
+    Tensor numbers = Select(Equal(scaled, zero), zero, scaled);
+    return EncodeNarrow(numbers, format, c.Integer("saturate", 1) != 0);
+  }
   Tensor rounded = Round(scaled);
   if (zero_point) rounded = rounded + Cast(zero_point, DType::kF32);
   return EncodeNarrow(rounded, format, true);

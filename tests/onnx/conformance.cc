@@ -36,7 +36,7 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("timeout", &options.timeout, "S", "Seconds for one case; 0: no limit.");
   flags.Add("json", &options.json, "FILE", "Write one record per case.");
   flags.Add("manifest", &options.manifest, "FILE",
-            "Tolerances per case; default: manifest.json in the suite or beside it.");
+            "Tolerances per case; default: manifest.json in the suite or above it.");
   flags.Add("quiet", &options.quiet, "Only the summary.");
   flags.Example("conformance --suite ../shared/corpus/onnx-conformance --filter 'node/test_conv*'");
 }
@@ -104,8 +104,8 @@ Status WriteJson(const Report& report, const std::string& path) {
 
 std::string FindManifest(const Options& options) {
   if (!options.manifest.empty()) return tools::UserPath(options.manifest);
-  const std::filesystem::path suite = tools::UserPath(options.suite);
-  for (const std::filesystem::path& folder : {suite, suite / ".."}) {
+  std::filesystem::path folder = std::filesystem::absolute(tools::UserPath(options.suite));
+  for (int level = 0; level < 4; ++level, folder = folder.parent_path()) {
     if (std::filesystem::exists(folder / "manifest.json")) return folder / "manifest.json";
   }
   return "";

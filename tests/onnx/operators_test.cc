@@ -315,6 +315,47 @@ TEST(Quantization, RoundTripSaturates) {
   Expect(o.Run(), {4}, {0, 0, 0.5, 127.5});
 }
 
+TEST(NarrowTypes, Fp8RoundsAndSaturates) {
+  OneOperator o(19);
+  o.Input({{5}, {0.4789f, 1e6, -1e6, 0.0078125f, 17}});
+  o.model().Node("Cast", {"x0"}, {"codes"}, {{"to", onnx::TensorProto::FLOAT8E4M3FN}});
+  o.model().Node("Cast", {"codes"}, {"y"}, {{"to", onnx::TensorProto::FLOAT}});
+  // 17 lies between 16 and 18; ties go to even.
+  Expect(o.Run(), {5}, {0.46875, 448, -448, 0.0078125, 16});
+}
+
+TEST(NarrowTypes, FourBitIntegersWrap) {
+  OneOperator o(21);
+  o.Input({{4}, {7, 8, -9, 17}});
+  o.model().Node("Cast", {"x0"}, {"narrow"}, {{"to", onnx::TensorProto::INT4}});
+  o.model().Node("Cast", {"narrow"}, {"y"}, {{"to", onnx::TensorProto::FLOAT}});
+  Expect(o.Run(), {4}, {7, -8, 7, 1});
+}
+
+TEST(Signal, DftOfAShiftedImpulse) {
+  OneOperator o(20);
+  o.Input({{1, 4, 1}, {0, 1, 0, 0}});
+  o.model().Node("DFT", {"x0"}, {"y"});
+  Expect(o.Run(), {1, 4, 2}, {1, 0, 0, -1, -1, 0, 0, 1});
+}
+
+TEST(Sampling, GridSampleBetweenElementsAndOutside) {
+  OneOperator o(20);
+  o.Input({{1, 1, 2, 2}, {0, 1, 2, 3}}).Input({{1, 1, 3, 2}, {0, 0, -1, -1, 3, 0}});
+  o.model().Node("GridSample", {"x0", "x1"}, {"y"}, {{"align_corners", 1}});
+  Expect(o.Run(), {1, 1, 1, 3}, {1.5, 0, 0});
+}
+
+TEST(Sampling, Col2ImAddsOverlaps) {
+  OneOperator o(18);
+  o.Input({{1, 2, 2}, {1, 2, 10, 20}});
+  o.model().Integers("image", {3});
+  o.model().Integers("block", {2});
+  o.model().Node("Col2Im", {"x0", "image", "block"}, {"y"});
+  // Blocks (1, 10) at 0 and (2, 20) at 1.
+  Expect(o.Run(), {1, 1, 3}, {1, 12, 20});
+}
+
 TEST(Attention, CausalRowsSeeThePast) {
   OneOperator o(23);
   const Floats same{{1, 1, 2, 1}, {0, 0}};

@@ -35,6 +35,10 @@ void Apply(const Json& item, TestCase& test_case) {
     const Json& tolerance = item["tolerance"];
     test_case.tolerance.rtol = tolerance.value("rtol", test_case.tolerance.rtol);
     test_case.tolerance.atol = tolerance.value("atol", test_case.tolerance.atol);
+    // Notes that say by how much integers may be off.
+    const std::string note = tolerance.value("note", "");
+    test_case.tolerance.integers_too =
+        note.find(" off") != std::string::npos || note.find("may differ") != std::string::npos;
   }
   if (item.contains("flags")) {
     for (const Json& flag : item["flags"]) {
