@@ -1,22 +1,17 @@
 // Sums of products for one instruction set (compiled several times, like strip_kernels.cc, but with
 // -ffp-contract=fast): the register-blocked inner kernel of contractions, and tiles. Plain C++ with vector extensions: the
 // accumulators are a rows x vectors array of vector variables that the compiler keeps in registers.
+#ifndef EMBER_MICRO_ROWS
+#define EMBER_MICRO_ROWS 4
+#define EMBER_VECTOR_BYTES 16
+#endif
+
 #include "vm/interpreter/kernel_types.h"
 #include "vm/interpreter/product_kernels.h"
 
 namespace ember::vm {
 namespace {
 
-#ifndef EMBER_MICRO_ROWS
-#define EMBER_MICRO_ROWS 4
-#define EMBER_VECTOR_BYTES 16
-#endif
-
-template <typename T>
-struct VectorOf {
-  typedef T Type __attribute__((vector_size(EMBER_VECTOR_BYTES)));
-  typedef T Unaligned __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
-};
 
 // The columns of a panel that is not full.
 template <typename T>
@@ -27,7 +22,7 @@ __attribute__((noinline)) void StoreRow(T* to, const T* row, const MicroArgument
 template <typename T, int kVectors, int kRows>
 void Micro(const MicroArguments& t) {
   using Vector = typename VectorOf<T>::Type;
-  using Memory = typename VectorOf<T>::Unaligned;
+  using Memory = typename VectorOf<T>::InMemory;
   constexpr int kElements = EMBER_VECTOR_BYTES / sizeof(T);
   const T* a = static_cast<const T*>(t.a);
   const T* b = static_cast<const T*>(t.b);

@@ -49,10 +49,59 @@ void MultiplyAddKernel(const TileArguments& t) {
   }
 }
 
-// b is the same in all rows, or a scalar per row, or varies: three inner loops, each over kTaps
-// pairs of streams with the sum kept in a register.
+template <typename T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(EMBER_VECTOR_BYTES)));
+  typedef T InMemory
+      __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+};
+
+// b is the same in all rows (the weights of a depthwise convolution): a vector of columns at a time
+// down all rows, with its weights in registers.
+template <typename T, int kTaps>
+void TapsDown(const TapArguments& t) {
+  using Vector = typename VectorOf<T>::Type;
+  using Memory = typename VectorOf<T>::InMemory;
+  constexpr int kLanes = EMBER_VECTOR_BYTES / sizeof(T);
+  const int64_t a_step = t.a.row_stride, d_step = t.destination.row_stride;
+  int64_t i = 0;
+  for (; i + kLanes <= t.columns; i += kLanes) {
+    const int64_t at = i * static_cast<int64_t>(sizeof(T));
+    Vector weight[kTaps];
+    const char* a[kTaps];
+#pragma GCC unroll 9
+    for (int k = 0; k < kTaps; ++k) {
+      weight[k] = *reinterpret_cast<const Memory*>(t.b_data[k] + at);
+      a[k] = t.a_data[k] + at;
+    }
+    char* d = t.destination.data + at;
+    int64_t offset = 0;
+    for (int64_t r = 0; r < t.rows; ++r, offset += a_step, d += d_step) {
+      Vector sum = *reinterpret_cast<Memory*>(d);
+#pragma GCC unroll 9
+      for (int k = 0; k < kTaps; ++k) {
+        sum += *reinterpret_cast<const Memory*>(a[k] + offset) * weight[k];
+      }
+      *reinterpret_cast<Memory*>(d) = sum;
+    }
+  }
+  for (int64_t r = 0; r < t.rows; ++r) {
+    T* d = Row<T>(t.destination, r);
+    for (int64_t c = i; c < t.columns; ++c) {
+      T sum = d[c];
+      for (int k = 0; k < kTaps; ++k) {
+        sum += reinterpret_cast<const T*>(t.a_data[k] + r * a_step)[c] *
+               reinterpret_cast<const T*>(t.b_data[k])[c];
+      }
+      d[c] = sum;
+    }
+  }
+}
+
+// b varies in any way, or is a scalar per row: kTaps pairs of streams.
 template <typename T, int kTaps>
 void Taps(const TapArguments& t) {
+  if (t.b.column_stride != 0 && t.b.row_stride == 0) return TapsDown<T, kTaps>(t);
   for (int64_t r = 0; r < t.rows; ++r) {
     T* d = Row<T>(t.destination, r);
     const T* a[kTaps];
