@@ -17,6 +17,8 @@ using tensor::Update;
 namespace {
 
 constexpr int64_t kTileAlignment = 64;
+// Shorter rows than this are worth spelling out (StripBroadcast).
+constexpr int64_t kBroadcastColumns = 256;
 
 Kernel CopyKernel(int element_size) {
   const DType type = element_size == 1   ? DType::kBool
@@ -170,9 +172,13 @@ class Compiler {
 
   int EmitArithmetic(const Instruction& instruction, const StageValue& value) {
     const int count = tensor::RegisterOperandCount(instruction.opcode);
-    const int a = Emit(instruction.a);
-    const int b = count > 1 ? Emit(instruction.b) : a;
+    int a = Emit(instruction.a);
+    int b = count > 1 ? Emit(instruction.b) : a;
     const int c = count > 2 ? Emit(instruction.c) : a;
+    if (count == 2) {
+      a = Broadcast(a, ShapeOfMask(value.axes));
+      b = Broadcast(b, ShapeOfMask(value.axes));
+    }
     const DType operand =
         TypeOf(instruction.opcode == Opcode::kSelect ? instruction.b : instruction.a);
     const Level level = LevelOfMask(value.axes);
@@ -180,6 +186,26 @@ class Compiler {
     const int slot = AddTile(level, shape, TileElementSize(instruction.type));
     AddSteps(level, shape, SelectKernels(instruction, operand), slot, a, b, c);
     return slot;
+  }
+
+  int Broadcast(int slot, TileShape shape) {
+    const StripSlot from = program_.slots[slot];
+    if (program_.mode != StripMode::kMap || from.kind != StripSlot::kView || from.shape.rows ||
+        !from.shape.columns || !shape.rows || program_.max_rows < 4 ||
+        program_.max_columns > kBroadcastColumns) {
+      return slot;
+    }
+    for (const StripView& view : program_.spatial_views) {
+      if (view.slot == slot && view.guard_count > 0) return slot;
+    }
+    for (const StripBroadcast& broadcast : program_.broadcasts) {
+      if (broadcast.view == slot) return broadcast.tile;
+    }
+    const int tile = AddSlot(StripSlot::kTile, shape, from.element_size);
+    program_.slots[tile].keeps = true;
+    program_.broadcasts.push_back({static_cast<uint16_t>(slot), static_cast<uint16_t>(tile),
+                                   CopyKernel(from.element_size)});
+    return tile;
   }
 
   void AddSteps(Level level, TileShape shape, const KernelSteps& steps, int slot, int a, int b,
@@ -668,8 +694,9 @@ class Compiler {
       program_.scratch_bytes += size;
     };
     for (size_t i = 0; i < program_.slots.size(); ++i) {
-      if (lives[i].first < 0 && program_.slots[i].kind == StripSlot::kTile) {
-        allocate(program_.slots[i]);  // of a guarded view: always live
+      if (program_.slots[i].kind == StripSlot::kTile &&
+          (lives[i].first < 0 || program_.slots[i].keeps)) {
+        allocate(program_.slots[i]);  // of a guarded view or a broadcast: always live
       }
     }
     for_each_op([&](const StripOp& op, Level) {
@@ -683,7 +710,7 @@ class Compiler {
         const StripSlot& slot = program_.slots[touched[i]];
         const Life& life = lives[touched[i]];
         if (slot.kind == StripSlot::kTile && life.last == position &&
-            life.first_level == life.last_level && slot.scratch_offset >= 0) {
+            life.first_level == life.last_level && slot.scratch_offset >= 0 && !slot.keeps) {
           free_blocks.push_back({SizeOf(slot), slot.scratch_offset});
         }
       }

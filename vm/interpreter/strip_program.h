@@ -75,6 +75,7 @@ struct StripSlot {
   enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
   TileShape shape;
   bool step_local = false;  // a tile that each reduction step computes anew
+  bool keeps = false;       // a tile that lives from one tile of the loops to the next
   int element_size = 4;
   int64_t scratch_offset = -1;  // tiles
   uint64_t constant = 0;
@@ -99,6 +100,14 @@ struct StripView {
   Kernel load = nullptr;   // memory -> tile
   Kernel fill = nullptr;   // default -> tile
   bool skips = false;  // outside contributes nothing: the reduction step is clipped instead
+};
+
+// The same few columns in every row (a bias), spelled out as a whole tile so that arithmetic with it
+// is one long loop. Filled when the view moves.
+struct StripBroadcast {
+  uint16_t view = 0;
+  uint16_t tile = 0;
+  Kernel copy = nullptr;
 };
 
 struct StripGuard {
@@ -141,6 +150,7 @@ struct StripProgram {
   std::vector<StripSlot> slots;
   std::vector<StripView> spatial_views;  // refreshed once per tile
   std::vector<StripView> step_views;     // refreshed in each reduction step
+  std::vector<StripBroadcast> broadcasts;
   std::vector<StripGuard> guards;
   std::vector<int64_t> strides;
   // Once per tile; before the reduction; per reduction step; after it.
@@ -153,7 +163,7 @@ struct StripProgram {
   bool has_checks = false;
 
   // Entries of StripContext::slots that a run needs.
-  size_t operand_count() const { return slots.size() + step_views.size(); }
+  size_t operand_count() const { return slots.size() + step_views.size() + broadcasts.size(); }
   std::string Describe() const;
 };
 

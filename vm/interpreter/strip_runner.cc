@@ -49,6 +49,7 @@ class Runner {
         slots_[i].data = context.scratch + info.scratch_offset;
       }
     }
+    for (size_t i = 0; i < program.broadcasts.size(); ++i) FilledBroadcast(i) = {nullptr, 0, 0};
   }
 
   void Run(std::span<const FlatRange> ranges) {
@@ -176,6 +177,7 @@ class Runner {
     for (size_t i = program_.spatial_count; i < program_.axes.size(); ++i) origin_[i] = 0;
     SetTileStrides(columns, false);
     RefreshViews(program_.spatial_views, rows, columns);
+    if (!program_.broadcasts.empty()) FillBroadcasts(rows, columns);
     RunOps(program_.prologue, rows, columns, Clip());
     if (program_.mode == StripMode::kMap) return;
     RunOps(program_.initial, rows, columns, Clip());
@@ -319,6 +321,30 @@ class Runner {
       } else {
         RefreshGuarded(view, data, rows, columns);
       }
+    }
+  }
+
+  // What a broadcast holds: where it came from, rows and columns. Kept behind the step bases.
+  TileOperand& FilledBroadcast(size_t i) {
+    return slots_[program_.slots.size() + program_.step_views.size() + i];
+  }
+
+  void FillBroadcasts(int64_t rows, int64_t columns) {
+    for (size_t i = 0; i < program_.broadcasts.size(); ++i) {
+      const StripBroadcast& broadcast = program_.broadcasts[i];
+      const TileOperand& view = slots_[broadcast.view];
+      TileOperand& filled = FilledBroadcast(i);
+      if (filled.data == view.data && filled.row_stride >= rows &&
+          filled.column_stride == columns) {
+        continue;
+      }
+      TileArguments t = {};
+      t.rows = rows;
+      t.columns = columns;
+      t.destination = slots_[broadcast.tile];
+      t.a = view;
+      broadcast.copy(t);
+      filled = {view.data, rows, columns};
     }
   }
 
