@@ -75,6 +75,8 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
       if (store.buffer != static_cast<uint32_t>(output)) continue;
       writes = true;
       // One plain store per point, at the point's own position.
+      // A reduction may accumulate in its result's memory while it still reads.
+      if (reads != Reads::kNone && !stage.reduction.empty()) return false;
       if (written || stage.stores.size() != 1 || store.update != tensor::Update::kAssign ||
           stage.spatial.size() != to.extents.size() ||
           !IsIdentity(dispatch, store.indices.data(), store.indices.size())) {

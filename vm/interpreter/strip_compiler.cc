@@ -135,6 +135,12 @@ class Compiler {
     ops.push_back(op);
     return ops.back();
   }
+  StripSpecial& AddSpecial(StripOp& op, StripOp::Kind kind) {
+    op.kind = kind;
+    op.special = static_cast<int>(program_.specials.size());
+    program_.specials.emplace_back();
+    return program_.specials.back();
+  }
   int AddTile(Level level, TileShape shape, int element_size) {
     const int slot = AddSlot(StripSlot::kTile, shape, element_size);
     program_.slots[slot].step_local = level == kStep;
@@ -232,11 +238,11 @@ class Compiler {
     const int slot = AddTile(level, shape, 8);
     const int strides = AddStrides(used, 1);
     StripOp& op = AddOp(level, shape, HostKernels().iota, slot, slot);
-    op.kind = StripOp::kIota;
-    op.base = form.constant;
-    op.coefficients = strides;
+    StripSpecial& special = AddSpecial(op, StripOp::kIota);
+    special.base = form.constant;
+    special.coefficients = strides;
+    special.column_step = axes_.Coefficient(used, program_.column_axis);
     op.immediate[1] = axes_.Coefficient(used, program_.row_axis);
-    op.immediate[2] = axes_.Coefficient(used, program_.column_axis);
     return slot;
   }
 
@@ -392,10 +398,10 @@ class Compiler {
                           indices[i], result.slot);
       op.immediate[0] = dim.stride;
       op.immediate[1] = dim.extent;
-      op.buffer = access.buffer;
-      op.dimension = dim.dimension;
       if (!marks) {
-        op.kind = StripOp::kCheck;
+        StripSpecial& special = AddSpecial(op, StripOp::kCheck);
+        special.buffer = access.buffer;
+        special.dimension = dim.dimension;
         program_.has_checks = true;
       }
       result.slot = next;
@@ -466,10 +472,10 @@ class Compiler {
       const Offsets offsets = EmitOffsets(store.access, false, false);
       const int memory = EmitRawMemory(store.access.buffer, storage);
       StripOp& op = AddOp(level, FullShape(), HostKernels().iota, memory, offsets.slot, value);
-      op.kind = StripOp::kScatter;
-      op.type = store.type;
-      op.update = store.update;
-      op.buffer = store.access.buffer;
+      StripSpecial& special = AddSpecial(op, StripOp::kScatter);
+      special.type = store.type;
+      special.update = store.update;
+      special.buffer = store.access.buffer;
       return;
     }
     StripView view = MakeView(store.access, storage, FullShape());
@@ -565,7 +571,8 @@ class Compiler {
     StripOp& op = program_.step.back();
     if (program_.step.size() != 1 || !op.shape.columns || kernel == nullptr) return;
     const auto is_stream = [&](int slot) {
-      return program_.slots[slot].shape.columns && program_.slots[slot].kind == StripSlot::kView;
+      return program_.slots[slot].shape.columns && program_.slots[slot].kind == StripSlot::kView &&
+             slot != op.destination;
     };
     if (single || !is_stream(op.a)) std::swap(op.a, op.b);
     if (!is_stream(op.a)) {
@@ -587,7 +594,14 @@ class Compiler {
     const int size = TileElementSize(type);
     FindSkip(value);
     const TileShape full = FullShape();
-    const int accumulator = AddTile(kInitial, full, size);
+    // Where it can, the accumulator is the result's own memory.
+    const StripStore& store = spec_.stores[0];
+    const StripView view = MakeView(store.access, size, full);
+    const bool direct = !horizontal && !spec_.ordered && store.update == Update::kAssign &&
+                        store.access.dynamic.empty() && IsUsableInPlace(type) && full.columns &&
+                        view.column_stride == 1;
+    if (direct) AddView(kPrologue, view);
+    const int accumulator = direct ? view.slot : AddTile(kInitial, full, size);
     const int identity = AddConstant(ReductionIdentity(spec_.combiner, type), size);
     AddOp(kInitial, full, CopyKernel(size), accumulator, identity);
     const TileShape swept = {full.rows, full.columns || horizontal};
@@ -619,7 +633,7 @@ class Compiler {
     if (Kernel narrow = NarrowingKernel(type)) {
       AddOp(kEpilogue, full, narrow, accumulator, accumulator);
     }
-    EmitStore(kEpilogue, spec_.stores[0], accumulator);
+    if (!direct) EmitStore(kEpilogue, store, accumulator);
   }
 
   void CompileFold() {

@@ -26,7 +26,7 @@ inline constexpr int kMaxSegments = 4;
 // Elements of a tile, at most: few tiles in use can each be larger and still stay in the L1 cache.
 inline constexpr int64_t kTileElements = 4096;
 inline constexpr int64_t kFewestTileElements = 512;
-inline constexpr int64_t kTileBytes = 24 * 1024;
+inline constexpr int64_t kTileBytes = 40 * 1024;
 
 struct FlatRange {
   int64_t begin;
@@ -120,21 +120,28 @@ struct StripGuard {
   int64_t reduction_high = 0;
 };
 
+// What instructions other than plain kernels need besides.
+struct StripSpecial {
+  int coefficients = 0;  // iota: in program.strides
+  int64_t base = 0;      // iota
+  int64_t column_step = 0;  // iota
+  int buffer = 0;        // check, scatter
+  int dimension = 0;     // check
+  DType type = DType::kF32;  // scatter
+  tensor::Update update = tensor::Update::kAssign;
+};
+
 struct StripOp {
-  enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter } kind = kPlain;
-  TileShape shape;  // of what is computed
+  enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter };
   Kernel kernel = nullptr;
   uint16_t destination = 0;
   uint16_t a = 0;
   uint16_t b = 0;
   uint16_t c = 0;
-  int64_t immediate[3] = {};
-  int coefficients = 0;     // kIota: in program.strides
-  int64_t base = 0;         // kIota
-  int buffer = 0;           // kCheck, kScatter
-  int dimension = 0;        // kCheck
-  DType type = DType::kF32;  // kScatter
-  tensor::Update update = tensor::Update::kAssign;
+  int64_t immediate[2] = {};
+  TileShape shape;  // of what is computed
+  Kind kind = kPlain;
+  int special = -1;  // in program.specials
 };
 
 struct StripProgram {
@@ -153,6 +160,7 @@ struct StripProgram {
   std::vector<StripBroadcast> broadcasts;
   std::vector<StripGuard> guards;
   std::vector<int64_t> strides;
+  std::vector<StripSpecial> specials;
   // Once per tile; before the reduction; per reduction step; after it.
   std::vector<StripOp> prologue, initial, step, epilogue;
   int skip_view = -1;  // in step_views

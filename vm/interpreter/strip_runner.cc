@@ -447,19 +447,26 @@ class Runner {
   }
 
   void RunOps(const std::vector<StripOp>& ops, int64_t rows, int64_t columns, const Clip& clip) {
+    const bool clipped = (clip.first_row | clip.first_column) != 0;
     TileArguments t;
     t.failure = &index_failure_;
     for (const StripOp& op : ops) {
       const bool vertical = op.shape.rows && !op.shape.columns;
       t.rows = op.shape.rows && op.shape.columns ? rows : 1;
       t.columns = op.shape.columns ? columns : (op.shape.rows ? rows : 1);
-      t.destination = Operand(op.destination, vertical, clip);
-      t.a = Operand(op.a, vertical, clip);
-      t.b = Operand(op.b, vertical, clip);
-      t.c = Operand(op.c, vertical, clip);
+      if (!clipped && !vertical) {
+        t.destination = slots_[op.destination];
+        t.a = slots_[op.a];
+        t.b = slots_[op.b];
+        t.c = slots_[op.c];
+      } else {
+        t.destination = Operand(op.destination, vertical, clip);
+        t.a = Operand(op.a, vertical, clip);
+        t.b = Operand(op.b, vertical, clip);
+        t.c = Operand(op.c, vertical, clip);
+      }
       t.immediate[0] = op.immediate[0];
       t.immediate[1] = op.immediate[1];
-      t.immediate[2] = op.immediate[2];
       if (op.kind == StripOp::kPlain) {
         op.kernel(t);
       } else {
@@ -469,19 +476,21 @@ class Runner {
   }
 
   void RunSpecial(const StripOp& op, TileArguments& t, bool vertical, const Clip& clip) {
+    const StripSpecial& special = program_.specials[op.special];
     if (op.kind == StripOp::kIota) {
-      t.immediate[0] = op.base + Dot(op.coefficients) + clip.first_row * op.immediate[1] +
-                       clip.first_column * op.immediate[2];
-      if (vertical) t.immediate[2] = op.immediate[1];
+      t.immediate[0] = special.base + Dot(special.coefficients) +
+                       clip.first_row * op.immediate[1] +
+                       clip.first_column * special.column_step;
+      t.immediate[2] = vertical ? op.immediate[1] : special.column_step;
       op.kernel(t);
     } else if (op.kind == StripOp::kCheck) {
       op.kernel(t);
       if (index_failure_.found && !failed()) {
-        *context_.failure = {true, op.buffer, op.dimension, index_failure_.index,
+        *context_.failure = {true, special.buffer, special.dimension, index_failure_.index,
                              op.immediate[1]};
       }
     } else if (!failed()) {
-      ScatterTile(t, op.type, op.update);
+      ScatterTile(t, special.type, special.update);
     }
   }
 
