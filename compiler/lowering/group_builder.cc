@@ -78,9 +78,9 @@ class GroupBuilder {
   }
 
   std::string UniqueName(const Value* value) {
-    std::string name = Identifier(value->name());
-    const int count = names_[name]++;
-    return count == 0 ? name : UniqueName(name + "_" + std::to_string(count));
+    // A value without a name of the model's is called by its operator.
+    const bool named = !value->name().empty() || value->producer() == nullptr;
+    return UniqueName(Identifier(named ? value->name() : std::string(value->producer()->name())));
   }
   std::string UniqueName(const std::string& name) {
     const int count = names_[name]++;

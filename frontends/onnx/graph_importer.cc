@@ -146,6 +146,7 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
     const Tensor constant(&builder_,
                           builder_.Constant(bytes.dtype, bytes.dims,
                                             {.owner = bytes.owner, .bytes = bytes.bytes}));
+    if (constant.value() != nullptr) constant.value()->set_name(name);
     s->values[name] = constant.Marked(bytes.narrow_type);
     return s->values[name];
   }
@@ -228,6 +229,8 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const No
     }
     Tensor output = context.outputs()[i];
     if (row->narrow == NarrowTypes::kMoved) output = output.Marked(narrow_type);
+    graph::Value* value = output.value();
+    if (value != nullptr && value->name().empty()) value->set_name(node.output(i));
     scope.values[node.output(i)] = output;
   }
   return OkStatus();
