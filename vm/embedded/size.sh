@@ -4,18 +4,25 @@
 #   vm/embedded/size.sh [aarch64|armhf]...      BAZEL_FLAGS="--output_base=..." for startup options
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-map="$(mktemp /tmp/run_embedded.XXXXXX.map)"
-trap 'rm -f "$map"' EXIT
-for arch in "${@:-aarch64 armhf}"; do
-  for one in $arch; do
-    # The map is written where the linker runs: not in a sandbox, not from a cache.
-    # shellcheck disable=SC2086
-    bazel ${BAZEL_FLAGS:-} build --noshow_progress --ui_event_filters=-info --config="$one" \
-      --features=tiny --copt=-Os --strategy=CppLink=local --noremote_accept_cached \
-      --linkopt="-Wl,-Map=$map" //vm/embedded:run_embedded
-    # shellcheck disable=SC2086
-    program="$(bazel ${BAZEL_FLAGS:-} info --config="$one" bazel-bin 2>/dev/null)/vm/embedded/run_embedded"
-    echo "$one: $(stat -Lc %s "$program") bytes stripped"
-    python3 vm/embedded/size_by_component.py "$map"
-  done
+script="$PWD/vm/embedded/size_by_component.py"
+(($# > 0)) || set -- aarch64 armhf
+# shellcheck disable=SC2206
+startup=(${BAZEL_FLAGS:-})
+root="$(bazel "${startup[@]}" info execution_root 2>/dev/null)"
+bin="$(bazel "${startup[@]}" info bazel-bin 2>/dev/null)"
+for arch in "$@"; do
+  case "$arch" in
+    aarch64) compiler=aarch64-linux-gnu-gcc ;;
+    armhf) compiler=arm-linux-gnueabihf-gcc ;;
+    *) echo "unknown target: $arch" >&2 && exit 2 ;;
+  esac
+  name="run_static_${arch}_test_bin"
+  bazel "${startup[@]}" build --noshow_progress --ui_event_filters=-info "//vm/embedded:$name"
+  program="$(readlink -f "$bin/vm/embedded/$name")"
+  echo "$arch: $(stat -c %s "$program") bytes stripped"
+  # The link again, with a map.
+  map="$(mktemp)"
+  (cd "$root" && "$compiler" @"$program-2.params" -o /dev/null -Wl,-Map="$map")
+  python3 "$script" "$map"
+  rm -f "$map"
 done
