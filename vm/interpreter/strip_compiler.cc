@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kTileAlignment = 64;
 // Shorter rows than this are worth spelling out (StripBroadcast).
 constexpr int64_t kBroadcastColumns = 256;
+// Reductions of at most so many steps have their steps' offsets in a table.
+constexpr int64_t kTabulatedTaps = 128;
 
 Kernel CopyKernel(int element_size) {
   const DType type = element_size == 1   ? DType::kBool
@@ -584,6 +586,28 @@ class Compiler {
     }
     program_.tap_kernel = kernel;
     program_.taps_are_single = single;
+    TabulateTaps(op);
+  }
+
+  void TabulateTaps(const StripOp& op) {
+    int64_t steps = 1;
+    for (size_t i = axes_.spatial_count; i < axes_.axes.size(); ++i) {
+      steps *= axes_.axes[i].extent;
+      if (steps > kTabulatedTaps) return;
+    }
+    program_.tap_offsets.resize(static_cast<size_t>(steps));
+    for (const StripView& view : program_.step_views) {
+      for (int64_t step = 0; step < steps; ++step) {
+        int64_t rest = step, offset = 0;
+        for (int i = static_cast<int>(axes_.axes.size()) - 1; i >= axes_.spatial_count; --i) {
+          offset += rest % axes_.axes[i].extent * program_.strides[view.coefficients + i];
+          rest /= axes_.axes[i].extent;
+        }
+        StripProgram::TapOffset& tap = program_.tap_offsets[static_cast<size_t>(step)];
+        if (view.slot == op.a) tap.a = offset;
+        if (view.slot == op.b) tap.b = offset;
+      }
+    }
   }
 
   void CompileReduction() {

@@ -166,6 +166,13 @@ struct StripProgram {
   int skip_view = -1;  // in step_views
   TapKernel tap_kernel = nullptr;  // runs several of the one op of `step` at once
   bool taps_are_single = false;    // its operand b is the accumulator
+  // If the reduction is short: where its steps move a and b, in bytes. Tiles at which no step needs
+  // clipping then run through these.
+  struct TapOffset {
+    int64_t a = 0;
+    int64_t b = 0;
+  };
+  std::vector<TapOffset> tap_offsets;
   int64_t scratch_bytes = 0;
   double cost_per_point = 1;  // rough nanoseconds per (spatial x reduction) point
   bool has_checks = false;

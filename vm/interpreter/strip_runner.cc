@@ -118,44 +118,81 @@ class Runner {
   // --- tiles of a box ---
 
   void RunBox() {
-    const int rows = program_.row_axis, columns = program_.column_axis;
-    const bool spatial_columns = columns >= 0 && columns < program_.spatial_count;
-    int outer[kMaxAxes];
-    int outer_count = 0;
+    outer_count_ = 0;
     for (int i = 0; i < program_.spatial_count; ++i) {
       if (begin_[i] >= end_[i]) return;
       origin_[i] = begin_[i];
-      if (i != rows && i != columns) outer[outer_count++] = i;
+      if (i != program_.row_axis && i != program_.column_axis) outer_[outer_count_++] = i;
     }
-    const FlatRange row_range = rows < 0 ? FlatRange{0, 1} : FlatRange{begin_[rows], end_[rows]};
-    const FlatRange column_range =
-        spatial_columns ? FlatRange{begin_[columns], end_[columns]} : FlatRange{0, 1};
-    // A box with short columns takes more rows into a tile than the full axis would.
-    const int64_t row_step = program_.max_rows, column_step = program_.max_columns;
-    for (;;) {
-      // Rows at a border form tiles of their own, so that the others need no clipping.
-      int64_t inside[2] = {row_range.begin, row_range.end};
-      if (program_.skip_view >= 0 && rows >= 0) FindInside(row_range, inside);
-      for (int64_t r = row_range.begin, next; r < row_range.end; r = next) {
-        next = std::min(r + row_step, row_range.end);
-        if (r < inside[0]) next = std::min(next, inside[0]);
-        if (r >= inside[0] && r < inside[1]) next = std::min(next, inside[1]);
-        if (rows >= 0) origin_[rows] = r;
-        for (int64_t c = column_range.begin; c < column_range.end; c += column_step) {
-          if (spatial_columns) origin_[columns] = c;
-          RunTile(next - r,
-                  spatial_columns ? std::min(column_step, column_range.end - c) : 1);
-          if (program_.has_checks && failed()) return;
-        }
+    if (program_.tap_kernel != nullptr) {
+      // Windows: the same columns of consecutive outer rows share most of what they read.
+      RowBlocks blocks(*this);
+      while (blocks.Next()) {
+        do {
+          RunColumns(blocks.size());
+        } while (NextOuter());
       }
-      int i = outer_count - 1;
-      for (; i >= 0; --i) {
-        if (++origin_[outer[i]] < end_[outer[i]]) break;
-        origin_[outer[i]] = begin_[outer[i]];
-      }
-      if (i < 0) return;
+      return;
     }
+    do {
+      RowBlocks blocks(*this);
+      while (blocks.Next()) {
+        RunColumns(blocks.size());
+        if (program_.has_checks && failed()) return;
+      }
+    } while (NextOuter());
   }
+
+  // Moves the axes that are neither rows nor columns; false when they are back at the start.
+  bool NextOuter() {
+    for (int i = outer_count_ - 1; i >= 0; --i) {
+      const int axis = outer_[i];
+      if (++origin_[axis] < end_[axis]) return true;
+      origin_[axis] = begin_[axis];
+    }
+    return false;
+  }
+
+  void RunColumns(int64_t rows) {
+    const int columns = program_.column_axis;
+    if (columns < 0 || columns >= program_.spatial_count) return RunTile(rows, 1);
+    for (int64_t c = begin_[columns]; c < end_[columns]; c += program_.max_columns) {
+      origin_[columns] = c;
+      RunTile(rows, std::min(program_.max_columns, end_[columns] - c));
+    }
+    origin_[columns] = begin_[columns];
+  }
+
+  // The row axis in blocks; rows at a border form blocks of their own, so that the others need no
+  // clipping.
+  class RowBlocks {
+   public:
+    explicit RowBlocks(Runner& runner) : runner_(runner), axis_(runner.program_.row_axis) {
+      if (axis_ < 0) return;
+      next_ = runner.begin_[axis_];
+      end_ = runner.end_[axis_];
+      inside_[0] = next_;
+      inside_[1] = end_;
+      if (runner.program_.skip_view >= 0) runner.FindInside({next_, end_}, inside_);
+    }
+    bool Next() {
+      const int64_t begin = next_;
+      if (begin >= end_) return false;
+      next_ = std::min(begin + runner_.program_.max_rows, end_);
+      if (begin < inside_[0]) next_ = std::min(next_, inside_[0]);
+      if (begin >= inside_[0] && begin < inside_[1]) next_ = std::min(next_, inside_[1]);
+      size_ = next_ - begin;
+      if (axis_ >= 0) runner_.origin_[axis_] = begin;
+      return true;
+    }
+    int64_t size() const { return size_; }
+
+   private:
+    Runner& runner_;
+    const int axis_;
+    int64_t next_ = 0, end_ = 1, size_ = 0;
+    int64_t inside_[2] = {0, 1};
+  };
 
   // The rows where the guards hold at every step of the reduction.
   void FindInside(FlatRange range, int64_t inside[2]) {
@@ -165,8 +202,7 @@ class Runner {
       const StripGuard& guard = program_.guards[view.first_guard + i];
       if (guard.row_step == 0) continue;
       origin_[row_axis] = 0;
-      const int64_t base =
-          guard.constant + DotSpatial(guard.coefficients);
+      const int64_t base = guard.constant + DotSpatial(guard.coefficients);
       ClipRange(base + guard.reduction_low, guard.row_step, guard.extent, inside[0], inside[1]);
       ClipRange(base + guard.reduction_high, guard.row_step, guard.extent, inside[0], inside[1]);
     }
@@ -186,8 +222,12 @@ class Runner {
       tap_.columns = columns;
       tap_.taps = 0;
       tap_.destination = slots_[program_.step.front().destination];
-      Reduce(rows, columns);
-      RunTaps();
+      if (!program_.tap_offsets.empty() && IsInside(rows, columns)) {
+        RunTabulatedTaps();
+      } else {
+        Reduce(rows, columns);
+        RunTaps();
+      }
     } else {
       Reduce(rows, columns);
     }
@@ -245,6 +285,39 @@ class Runner {
       return;
     }
     RunOps(program_.step, rows, columns, clip);
+  }
+
+  // True if no step of the reduction clips this tile.
+  bool IsInside(int64_t rows, int64_t columns) const {
+    if (program_.skip_view < 0) return true;
+    const StripView& view = program_.step_views[program_.skip_view];
+    for (int i = 0; i < view.guard_count; ++i) {
+      const StripGuard& guard = program_.guards[view.first_guard + i];
+      const int64_t base = guard.constant + DotSpatial(guard.coefficients);
+      const int64_t along = guard.row_step * (rows - 1) + guard.column_step * (columns - 1);
+      const int64_t low = base + guard.reduction_low + std::min<int64_t>(along, 0);
+      const int64_t high = base + guard.reduction_high + std::max<int64_t>(along, 0);
+      if (low < 0 || high >= guard.extent) return false;
+    }
+    return true;
+  }
+
+  void RunTabulatedTaps() {
+    const StripOp& op = program_.step.front();
+    SetStepBases();
+    for (size_t i = 0; i < program_.step_views.size(); ++i) {
+      const StripView& view = program_.step_views[i];
+      slots_[view.slot] = {reinterpret_cast<char*>(StepBase(i)), view.row_stride,
+                           view.column_stride};
+    }
+    tap_.a = slots_[op.a];
+    tap_.b = slots_[op.b];
+    for (const StripProgram::TapOffset& offset : program_.tap_offsets) {
+      tap_.a_data[tap_.taps] = tap_.a.data + offset.a;
+      tap_.b_data[tap_.taps] = tap_.b.data + offset.b;
+      if (++tap_.taps == kMaxTaps) RunTaps();
+    }
+    RunTaps();
   }
 
   void AddTap() {
@@ -501,6 +574,8 @@ class Runner {
   int64_t begin_[kMaxAxes];
   int64_t end_[kMaxAxes];
   int64_t origin_[kMaxAxes];
+  int outer_[kMaxAxes];  // axes that are neither rows nor columns
+  int outer_count_ = 0;
   int64_t step_columns_ = -1;
   int64_t skip_bases_[kMaxAxes];
   IndexFailure index_failure_ = {0, false};
