@@ -1,8 +1,9 @@
 // Arithmetic of the instruction table on one element, written without branches where a loop over it
 // should vectorise. For the kernel files only (see loops.h). f32 transcendentals are polynomials;
-// largest errors measured against double libm by math_test over all ranges:
-//   exp 1.1, log 0.9, expm1 1.7, log1p 1.6, tanh 2.1, erf 1.3, sin and cos 1.3 ULP (|x| < 30000).
-// (Beyond that range, and for f64 and the rarer functions, libm is called.)
+// largest errors measured against double libm by instruction_test:
+//   exp 0.94, log 0.74, expm1 1.5, log1p 0.81, tanh 2.3, erf 1.2 ULP,
+//   sin and cos 1.4 ULP for |x| <= 30, 2.0 up to the limit below.
+// (Beyond that limit, and for f64 and the rarer functions, libm is called.)
 #ifndef EMBER_VM_INTERPRETER_SCALAR_MATH_H_
 #define EMBER_VM_INTERPRETER_SCALAR_MATH_H_
 
@@ -176,7 +177,12 @@ inline float ErfF32(float x) {
   return x != x ? x : result;
 }
 
+// Where the reduction by multiples of pi / 2 is accurate enough.
+#ifdef __FMA__
 inline constexpr float kTrigonometricLimit = 30000.0f;
+#else
+inline constexpr float kTrigonometricLimit = 1000.0f;
+#endif
 
 // sin(x + quadrant * pi / 2) for |x| <= kTrigonometricLimit.
 inline float SinShifted(float x, int32_t quadrant) {
