@@ -54,6 +54,9 @@ std::optional<Operands> ReadOperands(NodeContext& c) {
     o.k = Concat({c.Input(4), o.k}, 2);
     o.v = Concat({c.Input(5), o.v}, 2);
   }
+  if (c.ok() && (o.k.dim(1) == Dim(0) || o.v.dim(1) == Dim(0))) {
+    c.FailInvalid("expected at least one head of keys and values");
+  }
   if (!c.ok()) return std::nullopt;
   return o;
 }

@@ -116,6 +116,11 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial, std::vector<int
   if (outputs && outputs->size() > spatial.size()) {
     outputs->erase(outputs->begin(), outputs->end() - spatial.size());
   }
+  for (const int64_t extent : outputs.value_or(std::vector<int64_t>())) {
+    if (extent >= 0 && extent < int64_t{1} << 40) continue;
+    c.FailInvalid("attribute 'output_shape': found " + std::to_string(extent));
+    return false;
+  }
   if (!outputs && (upper || auto_pad == "SAME_LOWER")) {
     for (int i = 0; i < window.rank(); ++i) {
       // Outputs are input * stride: what the window reaches beyond its stride is padding.
@@ -153,6 +158,10 @@ void ImportConvTranspose(NodeContext& c) {
     return c.FailInvalid("attribute 'output_padding': expected " +
                          std::to_string(spatial.size()) + " values, found " +
                          std::to_string(extension.size()));
+  }
+  for (const int64_t extent : extension) {
+    if (extent >= 0 && extent <= kMaximumWindow) continue;
+    return c.FailInvalid("attribute 'output_padding': found " + std::to_string(extent));
   }
   if (!ReadTransposedPadding(c, spatial, extension, *window)) return;
   const DType type = x.dtype();

@@ -58,6 +58,7 @@ DimRange ModuloRange(DimRange b) {
 
 DimRange RangeOf(const Dim& dim) {
   using Operation = Dim::Operation;
+  if (!dim.is_valid()) return {};  // overflow; refused where it becomes part of a type
   return dim.Fold<DimRange>(
       [](int64_t value) { return DimRange{value, value}; },
       [](const std::string&) { return DimRange{1, DimRange::kNoHigh}; },

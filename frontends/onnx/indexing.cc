@@ -158,8 +158,8 @@ void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
   Tensor x = Cast(c.Input(0), ComputeType(type));
   const int axis = c.NormalizeAxis(given->front(), x.rank());
   if (!c.ok()) return;
-  if (!x.dim(axis).is_constant()) {
-    return c.FailUnsupported("expected a constant extent of the axis, found " +
+  if (!x.dim(axis).is_constant() || x.dim(axis).constant() > int64_t{1} << 40) {
+    return c.FailUnsupported("expected a constant extent of the axis below 2^40, found " +
                              x.dim(axis).ToString());
   }
   const bool reverse = c.Integer("reverse", 0) != 0;

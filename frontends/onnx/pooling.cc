@@ -78,9 +78,9 @@ void ImportAveragePool(NodeContext& c) {
   const DType type = x.dtype();
   Tensor sum = ReduceWindow(Cast(x, ComputeType(type)), "sum", *window);
   if (!IsPadded(*window)) {
-    const int64_t count = std::accumulate(window->kernel.begin(), window->kernel.end(), int64_t{1},
-                                          std::multiplies<>());
-    return c.SetOutput(0, Cast(sum / static_cast<double>(count), type));
+    const double count = std::accumulate(window->kernel.begin(), window->kernel.end(), 1.0,
+                                         std::multiplies<>());
+    return c.SetOutput(0, Cast(sum / count, type));
   }
   const bool include_pad = c.Integer("count_include_pad", 0) != 0;
   for (int i = 0; i < window->rank(); ++i) {
@@ -103,7 +103,9 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   const int rank = x.rank();
   const bool column_major = c.Integer("storage_order", 0) != 0;
   int64_t positions = 1;
-  for (int64_t extent : window.kernel) positions *= std::min<int64_t>(extent, 4096);
+  for (int64_t extent : window.kernel) {
+    positions = std::min<int64_t>(positions * std::min<int64_t>(extent, 4096), 4096);
+  }
   if (positions > 256) {
     c.FailUnsupported("output 1: indices are supported for windows of up to 256 elements, found " +
                       std::to_string(positions));

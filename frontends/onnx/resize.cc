@@ -241,7 +241,10 @@ std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
     return std::nullopt;
   }
   if (in.is_constant()) {
-    return Dim(static_cast<int64_t>(std::floor(static_cast<double>(in.constant()) * scale)));
+    const double extent = std::floor(static_cast<double>(in.constant()) * scale);
+    if (extent < 1e15) return Dim(static_cast<int64_t>(extent));
+    c.FailInvalid("scales: expected fewer than 1e15 elements, found " + std::to_string(extent));
+    return std::nullopt;
   }
   for (int64_t divisor = 1; divisor <= 64; ++divisor) {
     const double numerator = scale * static_cast<double>(divisor);
@@ -273,7 +276,7 @@ bool SetScales(NodeContext& c, const std::vector<double>& scales, std::vector<Re
 bool KeepAspectRatio(NodeContext& c, bool larger, std::vector<ResizedAxis>& axes) {
   std::optional<double> scale;
   for (const ResizedAxis& axis : axes) {
-    if (!axis.in.is_constant() || !axis.out.is_constant()) {
+    if (!axis.in.is_constant() || !axis.out.is_constant() || axis.in.constant() < 1) {
       c.FailUnsupported("keep_aspect_ratio_policy needs constant extents");
       return false;
     }
@@ -283,6 +286,10 @@ bool KeepAspectRatio(NodeContext& c, bool larger, std::vector<ResizedAxis>& axes
   }
   for (ResizedAxis& axis : axes) {
     const double extent = *scale * static_cast<double>(axis.in.constant());
+    if (!(extent < 1e15)) {
+      c.FailInvalid("sizes: expected fewer than 1e15 elements, found " + std::to_string(extent));
+      return false;
+    }
     axis.out = Dim(static_cast<int64_t>(std::floor(extent + 0.5)));
     axis.scale = *scale;
   }

@@ -217,6 +217,13 @@ void ImportCol2Im(NodeContext& c) {
     return c.FailInvalid("expected image_shape, strides, dilations and pads for " +
                          std::to_string(rank) + " dims");
   }
+  constexpr int64_t kMaximum = int64_t{1} << 24;
+  for (size_t i = 0; i < rank; ++i) {
+    const bool fits = strides[i] >= 1 && strides[i] <= kMaximum && dilations[i] >= 1 &&
+                      dilations[i] <= kMaximum && pads[i] >= 0 && pads[i] <= kMaximum &&
+                      pads[rank + i] >= 0 && pads[rank + i] <= kMaximum;
+    if (!fits) return c.FailInvalid("strides, dilations or pads out of range");
+  }
   Tensor x = c.Input(0);
   int64_t elements = 1;
   for (int64_t extent : *block) {

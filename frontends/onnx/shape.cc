@@ -71,7 +71,8 @@ void ImportConstantOfShape(NodeContext& c) {
 // Number of elements of an integer range, symbolic where its bounds are.
 std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
                              const Dim& delta) {
-  if (!delta.is_constant() || delta.constant() == 0) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  if (!delta.is_constant() || delta.constant() == 0 || delta.constant() < -kFar) {
     c.FailUnsupported("delta (input 2): expected a constant other than 0, found " +
                       delta.ToString());
     return std::nullopt;

@@ -153,8 +153,8 @@ void ImportStft(NodeContext& c) {
     if (given->size() != 1) return c.FailInvalid("frame_length (input 3): expected one element");
     length = given->front();
   }
-  if (step->size() != 1 || length == Dim(0)) {
-    return c.FailInvalid("expected frame_step, and frame_length or a window");
+  if (step->size() != 1 || RangeOf(step->front()).low < 1 || RangeOf(length).low < 1) {
+    return c.FailInvalid("expected a positive frame_step, and frame_length or a window");
   }
   Tensor frames = Frames(c, signal, step->front(), length);
   if (window) frames = frames * AlongAxis(window, 2, 4);

@@ -8,9 +8,6 @@
 namespace ember::onnx {
 namespace {
 
-// Far above any model's, far below what overflows when multiplied.
-constexpr int64_t kMaximumWindow = int64_t{1} << 24;
-
 bool CheckPositive(NodeContext& c, const char* name, const std::vector<int64_t>& values, int rank) {
   if (static_cast<int>(values.size()) != rank) {
     c.FailInvalid(std::string("attribute '") + name + "': expected " + std::to_string(rank) +
@@ -80,13 +77,15 @@ bool ReadPads(NodeContext& c, Window& window) {
                   std::to_string(pads.size()));
     return false;
   }
+  for (int64_t pad : pads) {
+    if (pad >= -kMaximumWindow && pad <= kMaximumWindow) continue;
+    c.FailInvalid("attribute 'pads': expected at most " + std::to_string(kMaximumWindow) +
+                  ", found " + std::to_string(pad));
+    return false;
+  }
   for (size_t i = 0; i < rank; ++i) {
     window.low[i] = Dim(pads[i]);
     window.high[i] = Dim(pads[rank + i]);
-    if (std::max(std::abs(pads[i]), std::abs(pads[rank + i])) > kMaximumWindow) {
-      c.FailInvalid("attribute 'pads': expected values below " + std::to_string(kMaximumWindow));
-      return false;
-    }
   }
   return true;
 }

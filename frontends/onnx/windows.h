@@ -12,6 +12,9 @@
 
 namespace ember::onnx {
 
+// Of kernels, strides, dilations and pads: far above any model's, far below what overflows.
+inline constexpr int64_t kMaximumWindow = int64_t{1} << 24;
+
 struct Window {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
