@@ -1,0 +1,201 @@
+#include "vm/interpreter/strip_compiler.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace ember::vm {
+
+using tensor::Combiner;
+using tensor::Instruction;
+using tensor::Opcode;
+using tensor::Register;
+using tensor::Update;
+
+namespace {
+
+// Reductions of at most so many steps have their steps' offsets in a table.
+constexpr int64_t kTabulatedTaps = 128;
+
+}  // namespace
+
+void StripCompiler::CompileCopy() {
+  const DType type = spec_.source_type;
+  int slot = EmitAffineLoad(*spec_.source, type, -1, false);
+  const Kernel narrow = NarrowingKernel(spec_.stores[0].type);
+  if (narrow != nullptr && type != spec_.stores[0].type) {
+    const StripSlot from = program_.slots[slot];
+    const int tile = AddTile(kPrologue, from.shape, from.element_size);
+    AddOp(kPrologue, from.shape, narrow, tile, slot);
+    slot = tile;
+  }
+  EmitStore(kPrologue, spec_.stores[0], slot);
+}
+
+void StripCompiler::CompileMap() {
+  if (spec_.source != nullptr) return CompileCopy();
+  std::vector<int> values;
+  for (Register r : spec_.values) {
+    int slot = Emit(r);
+    // A stage may load what it stores: with several stores, read before the first of them.
+    if (spec_.stores.size() > 1 && program_.slots[slot].kind == StripSlot::kView) {
+      const StripSlot from = program_.slots[slot];
+      const int copy = AddTile(kPrologue, from.shape, from.element_size);
+      AddOp(kPrologue, from.shape, CopyKernel(from.element_size), copy, slot);
+      slot = copy;
+    }
+    values.push_back(slot);
+  }
+  for (size_t i = 0; i < spec_.stores.size(); ++i) {
+    EmitStore(kPrologue, spec_.stores[i], values[i]);
+  }
+}
+
+void StripCompiler::FindSkip(Register value) {
+  if (program_.mode != StripMode::kVertical || analysis_.IsHeader(value)) return;
+  const Instruction& instruction = dispatch_.instructions[value];
+  Register candidates[2] = {value, value};
+  if (instruction.opcode == Opcode::kMultiply && spec_.combiner == Combiner::kSum) {
+    candidates[0] = instruction.a;
+    candidates[1] = instruction.b;
+  }
+  for (Register r : candidates) {
+    if (analysis_.IsHeader(r) || dispatch_.instructions[r].opcode != Opcode::kPad) continue;
+    const Instruction& pad = dispatch_.instructions[r];
+    const StageValue& pad_value = analysis_.ValueOf(r);
+    const Access& access = analysis_.accesses[pad_value.access];
+    if (access.guards.empty() || !access.dynamic.empty() || !IsConstant(pad.c) ||
+        !GuardsFormRectangle(access) || LevelOfMask(pad_value.axes) != kStep) {
+      continue;
+    }
+    const uint64_t otherwise =
+        analysis_.IsHeader(pad.c) ? analysis_.header->values[pad.c]
+                                  : ConstantTile(dispatch_.instructions[pad.c].immediate,
+                                                 pad.type);
+    if (otherwise == ReductionIdentity(spec_.combiner, pad.type)) {
+      skip_register_ = r;
+      return;
+    }
+  }
+}
+
+void StripCompiler::FindTaps(TapKernel kernel, bool single) {
+  StripOp& op = program_.step.back();
+  if (program_.step.size() != 1 || !op.shape.columns || kernel == nullptr) return;
+  const auto is_stream = [&](int slot) {
+    return program_.slots[slot].shape.columns && program_.slots[slot].kind == StripSlot::kView &&
+           slot != op.destination;
+  };
+  if (single || !is_stream(op.a)) std::swap(op.a, op.b);
+  if (!is_stream(op.a)) {
+    if (single) std::swap(op.a, op.b);
+    return;
+  }
+  for (const StripView& view : program_.step_views) {
+    if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
+  }
+  program_.tap_kernel = kernel;
+  program_.taps_are_single = single;
+  TabulateTaps(op);
+}
+
+void StripCompiler::TabulateTaps(const StripOp& op) {
+  int64_t steps = 1;
+  for (size_t i = axes_.spatial_count; i < axes_.axes.size(); ++i) {
+    steps *= axes_.axes[i].extent;
+    if (steps > kTabulatedTaps) return;
+  }
+  program_.tap_offsets.resize(static_cast<size_t>(steps));
+  for (const StripView& view : program_.step_views) {
+    for (int64_t step = 0; step < steps; ++step) {
+      int64_t rest = step, offset = 0;
+      for (int i = static_cast<int>(axes_.axes.size()) - 1; i >= axes_.spatial_count; --i) {
+        offset += rest % axes_.axes[i].extent * program_.strides[view.coefficients + i];
+        rest /= axes_.axes[i].extent;
+      }
+      StripProgram::TapOffset& tap = program_.tap_offsets[static_cast<size_t>(step)];
+      if (view.slot == op.a) tap.a = offset;
+      if (view.slot == op.b) tap.b = offset;
+    }
+  }
+}
+
+void StripCompiler::CompileReduction() {
+  const Register value = spec_.values[0];
+  const DType type = TypeOf(value);
+  const ComputeType compute = ComputeTypeOf(type);
+  const bool horizontal = program_.mode == StripMode::kHorizontal;
+  const int size = TileElementSize(type);
+  FindSkip(value);
+  const TileShape full = FullShape();
+  // Where it can, the accumulator is the result's own memory.
+  const StripStore& store = spec_.stores[0];
+  const StripView view = MakeView(store.access, size, full);
+  const bool direct = !horizontal && !spec_.ordered && store.update == Update::kAssign &&
+                      store.access.dynamic.empty() && IsUsableInPlace(type) && full.columns &&
+                      view.column_stride == 1;
+  if (direct) AddView(kPrologue, view);
+  const int accumulator = direct ? view.slot : AddTile(kInitial, full, size);
+  const int identity = AddConstant(ReductionIdentity(spec_.combiner, type), size);
+  AddOp(kInitial, full, CopyKernel(size), accumulator, identity);
+  const TileShape swept = {full.rows, full.columns || horizontal};
+  const bool product = spec_.combiner == Combiner::kSum && !analysis_.IsHeader(value) &&
+                       dispatch_.instructions[value].opcode == Opcode::kMultiply &&
+                       (type == DType::kF32 || type == DType::kF64);
+  if (product) {
+    const Kernel* kernels =
+        horizontal ? HostKernels().products->multiply_add_rows
+                   : HostKernels().products->multiply_add;
+    const int a = Emit(dispatch_.instructions[value].a);
+    const int b = Emit(dispatch_.instructions[value].b);
+    AddOp(kStep, swept, kernels[type == DType::kF64], accumulator, a, b);
+    if (!horizontal) {
+      FindTaps(HostKernels().products->multiply_add_taps[type == DType::kF64], false);
+    }
+  } else if (horizontal) {
+    const int slot = Emit(value);
+    AddOp(kStep, swept,
+          HostKernels().reduce_rows[static_cast<int>(spec_.combiner) - 1][compute], accumulator,
+          slot);
+  } else {
+    const int slot = Emit(value);
+    AddOp(kStep, swept, CombineKernel(spec_.combiner, type), accumulator, accumulator, slot);
+    if (type == DType::kF32) {
+      FindTaps(HostKernels().combine_taps[static_cast<int>(spec_.combiner) - 1], true);
+    }
+  }
+  if (Kernel narrow = NarrowingKernel(type)) {
+    AddOp(kEpilogue, full, narrow, accumulator, accumulator);
+  }
+  if (!direct) EmitStore(kEpilogue, store, accumulator);
+}
+
+void StripCompiler::CompileFold() {
+  const TileShape full = FullShape();
+  for (size_t i = 0; i < spec_.values.size(); ++i) {
+    const int size = TileElementSize(TypeOf(spec_.values[i]));
+    accumulators_.push_back(AddTile(kInitial, full, size));
+    AddOp(kInitial, full, CopyKernel(size), accumulators_[i], Emit(spec_.fold->initial[i]));
+  }
+  std::vector<int> results;
+  for (Register r : spec_.fold->results) results.push_back(Emit(r));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool is_accumulator = std::find(accumulators_.begin(), accumulators_.end(),
+                                          results[i]) != accumulators_.end();
+    if (!is_accumulator || results[i] == accumulators_[i]) continue;
+    const int size = program_.slots[results[i]].element_size;
+    const int copy = AddTile(kStep, full, size);
+    AddOp(kStep, full, CopyKernel(size), copy, results[i]);
+    results[i] = copy;
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i] == accumulators_[i]) continue;
+    AddOp(kStep, full, CopyKernel(program_.slots[accumulators_[i]].element_size),
+          accumulators_[i], results[i]);
+  }
+  for (size_t i = 0; i < spec_.stores.size(); ++i) {
+    EmitStore(kEpilogue, spec_.stores[i], accumulators_[i]);
+  }
+}
+
+}  // namespace ember::vm
