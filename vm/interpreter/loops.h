@@ -27,6 +27,33 @@ bool IsDense(const TileOperand& operand, int64_t columns) {
              : operand.row_stride == 0;
 }
 
+#ifdef __OPTIMIZE_SIZE__
+
+// One loop for all kinds of operands.
+template <typename To, typename A, typename Function>
+inline void MapUnary(const TileArguments& t, Function function) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    To* d = Row<To>(t.destination, r);
+    const A* a = Row<A>(t.a, r);
+    const intptr_t step = static_cast<intptr_t>(t.a.column_stride);
+    for (To* end = d + t.columns; d < end; ++d, a += step) *d = function(*a);
+  }
+}
+
+template <typename To, typename T, typename Function>
+inline void MapBinary(const TileArguments& t, Function function) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    To* d = Row<To>(t.destination, r);
+    const T* a = Row<T>(t.a, r);
+    const T* b = Row<T>(t.b, r);
+    const intptr_t a_step = static_cast<intptr_t>(t.a.column_stride);
+    const intptr_t b_step = static_cast<intptr_t>(t.b.column_stride);
+    for (To* end = d + t.columns; d < end; ++d, a += a_step, b += b_step) *d = function(*a, *b);
+  }
+}
+
+#else
+
 template <typename To, typename A, typename Function>
 inline void MapUnary(const TileArguments& t, Function function) {
   int64_t rows = t.rows, columns = t.columns;
@@ -76,6 +103,8 @@ inline void MapBinary(const TileArguments& t, Function function) {
     }
   }
 }
+
+#endif  // __OPTIMIZE_SIZE__
 
 }  // namespace
 }  // namespace ember::vm

@@ -83,8 +83,13 @@ constexpr MicroKernels MakeKernels() {
   MicroKernels kernels = {};
   kernels.rows = EMBER_MICRO_ROWS;
   kernels.vector_elements = EMBER_VECTOR_BYTES / sizeof(T);
-  SetRows<T, 1, EMBER_MICRO_ROWS>(kernels);
   SetRows<T, 2, EMBER_MICRO_ROWS>(kernels);
+#ifdef __OPTIMIZE_SIZE__
+  // Panels are packed two vectors wide, whatever is used of them.
+  for (int m = 0; m < EMBER_MICRO_ROWS; ++m) kernels.run[0][m] = kernels.run[1][m];
+#else
+  SetRows<T, 1, EMBER_MICRO_ROWS>(kernels);
+#endif
   return kernels;
 }
 
@@ -98,7 +103,9 @@ constexpr ProductKernels MakeProducts() {
   kernels.multiply_add_rows[0] = &MultiplyAddRowsKernel<float>;
   kernels.multiply_add_rows[1] = &MultiplyAddRowsKernel<double>;
   kernels.multiply_add_taps[0] = &MultiplyAddTapsKernel<float>;
+#ifndef __OPTIMIZE_SIZE__
   kernels.multiply_add_taps[1] = &MultiplyAddTapsKernel<double>;
+#endif
   return kernels;
 }
 

@@ -230,6 +230,12 @@ void SelectKernel(const TileArguments& t) {
     const uint8_t* a = Row<uint8_t>(t.a, r);
     const T* b = Row<T>(t.b, r);
     const T* c = Row<T>(t.c, r);
+#ifdef __OPTIMIZE_SIZE__
+    for (int64_t i = 0; i < t.columns; ++i) {
+      d[i] = a[i * t.a.column_stride] ? b[i * t.b.column_stride] : c[i * t.c.column_stride];
+    }
+    continue;
+#endif
     const bool b_varies = t.b.column_stride != 0, c_varies = t.c.column_stride != 0;
     if (t.a.column_stride == 0) {
       const T* from = a[0] ? b : c;

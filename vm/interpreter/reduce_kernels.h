@@ -16,7 +16,12 @@ template <typename Op, typename T, typename Value>
 inline T ReduceRow(T initial, int64_t columns, Value value) {
   T result = initial;
   int64_t i = 0;
-  if (columns >= kPartials) {
+#ifdef __OPTIMIZE_SIZE__
+  constexpr bool kSideBySide = kIsFloat<T>;  // for accuracy; of integers, only for speed
+#else
+  constexpr bool kSideBySide = true;
+#endif
+  if (kSideBySide && columns >= kPartials) {
     T partial[kPartials];
     for (int j = 0; j < kPartials; ++j) partial[j] = value(j);
     for (i = kPartials; i + kPartials <= columns; i += kPartials) {
