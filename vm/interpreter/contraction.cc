@@ -132,10 +132,14 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_
       const MicroKernel* run = micro_->run[columns <= micro_->vector_elements ? 0 : 1];
       t.b = b + (k0 * panels_ + panel * depth) * panel_width_ * size_;
       t.columns = columns;
-      for (int64_t m = 0; m < end - begin; m += micro_->rows) {
+      // Register blocks of even height: a last one of few rows would take almost as long.
+      const int64_t rows = end - begin;
+      const int64_t blocks = (rows + micro_->rows - 1) / micro_->rows;
+      for (int64_t block = 0, m = 0, height; block < blocks; ++block, m += height) {
+        height = rows / blocks + (block < rows % blocks);
         t.a = left + m * t.a_stride * size_;
         t.c = c + (m * c_stride_m_ + panel * panel_width_) * size_;
-        run[std::min<int64_t>(micro_->rows, end - begin - m) - 1](t);
+        run[height - 1](t);
       }
     }
   }

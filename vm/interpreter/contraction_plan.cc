@@ -17,6 +17,8 @@ constexpr int64_t kBlockK = 256;
 // Rows of a block of A: with the depth above, 128 KiB of L2. While a block is multiplied, B streams
 // from L2 or L3; the more rows, the less often.
 constexpr int64_t kBlockM = 126;
+// Up to so many rows stay in one block.
+constexpr int64_t kMostBlockM = 224;
 
 int64_t Product(const StageAnalysis& analysis, const std::vector<int>& axes) {
   int64_t product = 1;
@@ -259,8 +261,9 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
 
   EMBER_RETURN_IF_ERROR(c.PlanPadding(analysis, axes, may_copy));
   c.ChooseBlocks(analysis, axes);
-  c.block_m_ = std::min(kBlockM / c.micro_->rows * c.micro_->rows,
-                        (c.m_ + c.micro_->rows - 1) / c.micro_->rows * c.micro_->rows);
+  const int64_t most_rows = c.m_ <= kMostBlockM ? kMostBlockM : kBlockM;
+  const int64_t height = c.micro_->rows;
+  c.block_m_ = std::min(most_rows / height * height, (c.m_ + height - 1) / height * height);
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
   c.panels_ = (c.n_ + c.panel_width_ - 1) / c.panel_width_;
 
@@ -288,6 +291,7 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
   c.FindPlainA(analysis, axes, batch);
   StripSpec a;
   a.segments = {batch, axes.m, axes.k};
+  a.most_points = {1, c.block_m_, c.block_k_};
   a.values = {axes.a};
   a.stores.resize(1);
   a.stores[0].type = c.type_;
@@ -298,6 +302,7 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
 
   StripSpec b;
   b.segments = {b_batch, axes.n, axes.k};
+  b.most_points = {1, c.panel_width_, c.block_k_};
   b.values = {axes.b};
   b.stores.resize(1);
   b.stores[0].type = c.type_;
@@ -322,6 +327,7 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
     AddFlatIndex(analysis, axes.n, 1, block.offset);
     StripSpec copy;
     copy.segments = {batch, axes.m, axes.n};
+    copy.most_points = {1, c.block_m_, c.n_};
     copy.source = &block;
     copy.source_type = c.type_;
     copy.stores = {{store, stored, stage.stores[0].update}};

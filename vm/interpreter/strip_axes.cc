@@ -138,6 +138,12 @@ class TileChooser {
     return false;
   }
 
+  int64_t ExtentOf(int axis) const {
+    const LoopAxis& loop = axes_.axes[axis];
+    if (loop.segment < 0 || spec_.most_points.empty()) return loop.extent;
+    return std::min(loop.extent, spec_.most_points[loop.segment]);
+  }
+
   // Tiles of about one size, none much smaller.
   static void Even(int64_t extent, int64_t& most) {
     if (extent <= most) return;
@@ -151,17 +157,17 @@ class TileChooser {
     choice.row = row;
     choice.column = column;
     if (column >= 0) {
-      choice.max_columns = std::clamp<int64_t>(axes_.axes[column].extent, 1, tile_elements_);
+      choice.max_columns = std::clamp<int64_t>(ExtentOf(column), 1, tile_elements_);
     }
     choice.transposes = Transposes(row, column);
     if (choice.transposes) choice.max_columns = std::min<int64_t>(choice.max_columns, 32);
     if (row >= 0) {
-      choice.max_rows = std::clamp<int64_t>(axes_.axes[row].extent, 1,
+      choice.max_rows = std::clamp<int64_t>(ExtentOf(row), 1,
                                             std::max<int64_t>(tile_elements_ / choice.max_columns, 1));
     }
     if (row >= 0 && choice.transposes) choice.max_rows = std::min<int64_t>(choice.max_rows, 32);
-    if (column >= 0) Even(axes_.axes[column].extent, choice.max_columns);
-    if (row >= 0) Even(axes_.axes[row].extent, choice.max_rows);
+    if (column >= 0) Even(ExtentOf(column), choice.max_columns);
+    if (row >= 0) Even(ExtentOf(row), choice.max_rows);
     choice.cost = Cost(choice);
     if (choice.cost < best_.cost) best_ = choice;
   }

@@ -41,6 +41,7 @@ struct StripStore {
 
 struct StripSpec {
   std::vector<std::vector<int>> segments;  // axes of the analysis
+  std::vector<int64_t> most_points;        // per segment: ranges are no longer; empty: unknown
   bool ordered = false;                    // keep the axes' order: stores may meet
   tensor::Combiner combiner = tensor::Combiner::kNone;
   const tensor::Fold* fold = nullptr;
