@@ -125,7 +125,7 @@ template <typename Format>
 void StoreKernel(const TileArguments& t) {
   using Storage = typename Format::StorageType;
   using Tile = typename Format::TileType;
-  if (t.destination.column_stride == 1) {
+  if (t.destination.column_stride == 1 && (t.a.column_stride == 0 || t.a.column_stride == 1)) {
     MapUnary<Storage, Tile>(t, [](Tile value) { return Format::Store(value); });
     return;
   }

@@ -108,6 +108,8 @@ class StripCompiler {
   Affine ColumnPart(const Affine& form) const;
   int EmitGather(const Access& access, const Instruction& instruction);
   void EmitStore(Level level, const StripStore& store, int value);
+  bool Transposes(const StripOp& op) const;
+  int SkipLoad(DType type, int value);
   // Lets the last instruction write into the destination itself.
   bool TryDirectStore(const StripView& view, DType type, int value);
 

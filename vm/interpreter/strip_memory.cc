@@ -231,6 +231,7 @@ void StripCompiler::EmitStore(Level level, const StripStore& store, int value) {
   StripView view = MakeView(store.access, storage, FullShape());
   AddView(kPrologue, view);
   if (level == kPrologue && TryDirectStore(view, store.type, value)) return;
+  if (level == kPrologue) value = SkipLoad(store.type, value);
   AddOp(level, FullShape(), HostKernels().store[static_cast<int>(store.type)], view.slot, value);
 }
 
@@ -243,11 +244,38 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type, int value)
   if (last.kind != StripOp::kPlain || last.destination != value || last.a == value ||
       last.b == value || last.c == value || program_.slots[value].kind != StripSlot::kTile ||
       last.shape.rows != full.rows || last.shape.columns != full.columns ||
-      (full.columns && view.column_stride != 1)) {
+      (full.columns && view.column_stride != 1) || Transposes(last)) {
     return false;
   }
   last.destination = static_cast<uint16_t>(view.slot);
   return true;
+}
+
+// A load that turns rows into columns goes through a tile, where its scattered writes stay near.
+bool StripCompiler::Transposes(const StripOp& op) const {
+  for (const StripView& view : program_.spatial_views) {
+    if (view.slot == op.a && view.row_stride == view.element_size &&
+        std::abs(view.column_stride) > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A store takes memory at any stride as it is: what was only brought into a tile for it stays where
+// it lies.
+int StripCompiler::SkipLoad(DType type, int value) {
+  if (spec_.stores.size() != 1 || program_.prologue.empty() || !IsUsableInPlace(type)) return value;
+  const StripOp last = program_.prologue.back();
+  if (last.kind != StripOp::kPlain || last.destination != value ||
+      last.kernel != HostKernels().load[static_cast<int>(type)] ||
+      program_.slots[last.a].kind != StripSlot::kView || Transposes(last)) {
+    return value;
+  }
+  program_.prologue.pop_back();
+  program_.slots[value].keeps = false;
+  program_.slots[value].element_size = 0;  // no longer used
+  return last.a;
 }
 
 }  // namespace ember::vm
