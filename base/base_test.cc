@@ -61,7 +61,8 @@ TEST(CheckedMathTest, ReportsOverflow) {
 }
 
 TEST(HashTest, IsTheSameForever) {
-  // Cache files on disk depend on these values: a change of the hash needs a new cache version.
+  // Cache files on disk depend on these values: a change of the hash needs a
+  // new cache version.
   EXPECT_EQ(HashString(""), 0u);
   EXPECT_EQ(HashString("ember"), 0x53ee5e6602d49841u);
   EXPECT_EQ(HashCombine(1, 2), 0xbb7bb33166c492ffu);
@@ -113,7 +114,8 @@ TEST(DTypeTest, HalvesRoundToNearestEven) {
     const double low = ToFloat(Float16{bits});
     const double high = ToFloat(Float16{static_cast<uint16_t>(bits + 1)});
     const double middle = (low + high) / 2;
-    const uint16_t even = bits % 2 == 0 ? bits : static_cast<uint16_t>(bits + 1);
+    const uint16_t even =
+        bits % 2 == 0 ? bits : static_cast<uint16_t>(bits + 1);
     ASSERT_EQ(ToFloat16(static_cast<float>(middle)).bits, even);
     ASSERT_EQ(ToFloat16(middle).bits, even);
     ASSERT_EQ(ToFloat16(std::nextafter(middle, 0)).bits, bits);
@@ -136,7 +138,8 @@ TEST(PrinterTest, IndentsLines) {
   printer.Line("}");
   EXPECT_EQ(printer.text(), "a {\n  b = -1;18446744073709551615\n\n}\n");
   Printer list;
-  PrintJoined(list, std::vector<int>{1, 2, 3}, [&](int item) { list.Print(item); });
+  PrintJoined(list, std::vector<int>{1, 2, 3},
+              [&](int item) { list.Print(item); });
   EXPECT_EQ(std::move(list).Take(), "1, 2, 3");
 }
 

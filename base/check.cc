@@ -6,7 +6,8 @@
 namespace ember {
 
 CheckFailure::CheckFailure(const char* file, int line, const char* condition) {
-  message_ = std::string(file) + ":" + std::to_string(line) + ": check failed: " + condition + " ";
+  message_ = std::string(file) + ":" + std::to_string(line) +
+             ": check failed: " + condition + " ";
 }
 
 CheckFailure::~CheckFailure() {

@@ -1,6 +1,7 @@
-// Checks for our own bugs. A failed check prints one line and aborts; checks stay on in release
-// builds because they are cheap and a wrong answer is worse than a stop. What a user can cause is
-// a Status (base/status.h), never a check.
+// Checks for our own bugs. A failed check prints one line and aborts; checks
+// stay on in release builds because they are cheap and a wrong answer is worse
+// than a stop. What a user can cause is a Status (base/status.h), never a
+// check.
 //
 //   EMBER_CHECK(index < size) << "register " << index;
 #ifndef EMBER_BASE_CHECK_H_
@@ -35,17 +36,19 @@ class CheckFailure {
   std::string message_;
 };
 
-// Turns the stream expression into void so that the conditional below type-checks.
+// Turns the stream expression into void so that the conditional below
+// type-checks.
 struct CheckVoidify {
   void operator&(const CheckFailure&) const {}
 };
 
 }  // namespace ember
 
-#define EMBER_CHECK(condition) \
+#define EMBER_CHECK(condition)         \
   (__builtin_expect(!!(condition), 1)) \
-      ? (void)0 \
-      : ::ember::CheckVoidify() & ::ember::CheckFailure(__FILE__, __LINE__, #condition)
+      ? (void)0                        \
+      : ::ember::CheckVoidify() &      \
+            ::ember::CheckFailure(__FILE__, __LINE__, #condition)
 
 #ifdef NDEBUG
 #define EMBER_DCHECK(condition) EMBER_CHECK(true || (condition))

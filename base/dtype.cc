@@ -6,13 +6,16 @@
 namespace ember {
 namespace {
 
-// Rounds a double to a float with the last bit set whenever anything was lost ("round to odd"), so
-// that a second rounding to a much narrower format gives the correctly rounded result.
+// Rounds a double to a float with the last bit set whenever anything was lost
+// ("round to odd"), so that a second rounding to a much narrower format gives
+// the correctly rounded result.
 float RoundToOdd(double value) {
   float nearest = static_cast<float>(value);
-  if (!std::isfinite(nearest) || static_cast<double>(nearest) == value) return nearest;
+  if (!std::isfinite(nearest) || static_cast<double>(nearest) == value)
+    return nearest;
   uint32_t bits = std::bit_cast<uint32_t>(nearest);
-  if (std::fabs(static_cast<double>(nearest)) > std::fabs(value)) bits -= 1;  // truncate
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(value))
+    bits -= 1;  // truncate
   return std::bit_cast<float>(bits | 1);
 }
 
@@ -33,8 +36,10 @@ float ToFloat(Float16 value) {
     float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
     return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
   }
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000 | (mantissa << 13));
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  if (exponent == 31)
+    return std::bit_cast<float>(sign | 0x7f800000 | (mantissa << 13));
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) |
+                              (mantissa << 13));
 }
 
 float ToFloat(BFloat16 value) {
@@ -46,13 +51,19 @@ Float16 ToFloat16(float value) {
   uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
   bits &= 0x7fffffff;
   if (bits >= 0x7f800000) {  // infinity, NaN (kept a NaN)
-    uint16_t mantissa = bits > 0x7f800000 ? static_cast<uint16_t>(0x200 | ((bits >> 13) & 0x3ff)) : 0;
+    uint16_t mantissa =
+        bits > 0x7f800000
+            ? static_cast<uint16_t>(0x200 | ((bits >> 13) & 0x3ff))
+            : 0;
     return {static_cast<uint16_t>(sign | 0x7c00 | mantissa)};
   }
-  if (bits >= 0x477ff000) return {static_cast<uint16_t>(sign | 0x7c00)};  // rounds to infinity
-  if (bits < 0x38800000) {  // subnormal or zero: adding 0.5 rounds at 2^-24 in the float unit
+  if (bits >= 0x477ff000)
+    return {static_cast<uint16_t>(sign | 0x7c00)};  // rounds to infinity
+  if (bits < 0x38800000) {  // subnormal or zero: adding 0.5 rounds at 2^-24 in
+                            // the float unit
     float shifted = std::bit_cast<float>(bits) + 0.5f;
-    return {static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000))};
+    return {static_cast<uint16_t>(
+        sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000))};
   }
   uint32_t rounded = bits + 0xfff + ((bits >> 13) & 1);
   return {static_cast<uint16_t>(sign | ((rounded - 0x38000000) >> 13))};
@@ -60,7 +71,8 @@ Float16 ToFloat16(float value) {
 
 BFloat16 ToBFloat16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000) return {static_cast<uint16_t>((bits >> 16) | 0x40)};
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return {static_cast<uint16_t>((bits >> 16) | 0x40)};
   return {static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 

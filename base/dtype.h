@@ -1,9 +1,10 @@
-// Element types of tensors: the one table, and conversions of the narrow float types.
+// Element types of tensors: the one table, and conversions of the narrow float
+// types.
 //
 //   DTypeByteSize(DType::kF16) == 2;  DTypeName(DType::kI64) == "i64";
 //
-// The numeric values are stored in module files: append only. Room is kept for 4-bit and fp8
-// types, whose rows join this table when they are implemented.
+// The numeric values are stored in module files: append only. Room is kept for
+// 4-bit and fp8 types, whose rows join this table when they are implemented.
 #ifndef EMBER_BASE_DTYPE_H_
 #define EMBER_BASE_DTYPE_H_
 
@@ -14,20 +15,17 @@
 namespace ember {
 
 // name, text, C++ storage type, bits, kind
-#define EMBER_FOR_EACH_DTYPE(row) \
-  row(Bool, "bool", uint8_t, 8, Bool) \
-  row(I8, "i8", int8_t, 8, Signed) \
-  row(I16, "i16", int16_t, 16, Signed) \
-  row(I32, "i32", int32_t, 32, Signed) \
-  row(I64, "i64", int64_t, 64, Signed) \
-  row(U8, "u8", uint8_t, 8, Unsigned) \
-  row(U16, "u16", uint16_t, 16, Unsigned) \
-  row(U32, "u32", uint32_t, 32, Unsigned) \
-  row(U64, "u64", uint64_t, 64, Unsigned) \
-  row(F16, "f16", Float16, 16, Float) \
-  row(BF16, "bf16", BFloat16, 16, Float) \
-  row(F32, "f32", float, 32, Float) \
-  row(F64, "f64", double, 64, Float)
+#define EMBER_FOR_EACH_DTYPE(row)                                              \
+  row(Bool, "bool", uint8_t, 8, Bool) row(I8, "i8", int8_t, 8, Signed) row(    \
+      I16, "i16", int16_t, 16, Signed) row(I32, "i32", int32_t, 32, Signed)    \
+      row(I64, "i64", int64_t, 64, Signed) row(U8, "u8", uint8_t, 8, Unsigned) \
+          row(U16, "u16", uint16_t, 16, Unsigned)                              \
+              row(U32, "u32", uint32_t, 32, Unsigned)                          \
+                  row(U64, "u64", uint64_t, 64, Unsigned)                      \
+                      row(F16, "f16", Float16, 16, Float)                      \
+                          row(BF16, "bf16", BFloat16, 16, Float)               \
+                              row(F32, "f32", float, 32, Float)                \
+                                  row(F64, "f64", double, 64, Float)
 
 enum class DType : uint8_t {
 #define EMBER_ROW(name, text, storage, bits, kind) k##name,
@@ -50,24 +48,35 @@ struct DTypeInfo {
 };
 
 inline constexpr DTypeInfo kDTypeTable[] = {
-#define EMBER_ROW(name, text, storage, bits, kind) {text, bits, DTypeKind::k##kind},
+#define EMBER_ROW(name, text, storage, bits, kind) \
+  {text, bits, DTypeKind::k##kind},
     EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
 };
 
 constexpr bool IsValidDType(uint8_t raw) { return raw < kDTypeCount; }
-constexpr std::string_view DTypeName(DType type) { return kDTypeTable[static_cast<int>(type)].name; }
+constexpr std::string_view DTypeName(DType type) {
+  return kDTypeTable[static_cast<int>(type)].name;
+}
 // Bytes of one element.
-constexpr int DTypeByteSize(DType type) { return kDTypeTable[static_cast<int>(type)].bits / 8; }
-constexpr DTypeKind KindOf(DType type) { return kDTypeTable[static_cast<int>(type)].kind; }
+constexpr int DTypeByteSize(DType type) {
+  return kDTypeTable[static_cast<int>(type)].bits / 8;
+}
+constexpr DTypeKind KindOf(DType type) {
+  return kDTypeTable[static_cast<int>(type)].kind;
+}
 constexpr bool IsFloat(DType type) { return KindOf(type) == DTypeKind::kFloat; }
 constexpr bool IsInteger(DType type) {
-  return KindOf(type) == DTypeKind::kSigned || KindOf(type) == DTypeKind::kUnsigned;
+  return KindOf(type) == DTypeKind::kSigned ||
+         KindOf(type) == DTypeKind::kUnsigned;
 }
-constexpr bool IsSigned(DType type) { return KindOf(type) == DTypeKind::kSigned; }
+constexpr bool IsSigned(DType type) {
+  return KindOf(type) == DTypeKind::kSigned;
+}
 std::optional<DType> DTypeFromName(std::string_view name);
 
-// Storage of the 16-bit float types. Arithmetic is done in float and rounded (to nearest even).
+// Storage of the 16-bit float types. Arithmetic is done in float and rounded
+// (to nearest even).
 struct Float16 {
   uint16_t bits = 0;
 };

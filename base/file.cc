@@ -14,8 +14,8 @@ namespace ember {
 namespace {
 
 Status FileError(const char* what, const std::string& path, int error) {
-  std::string message =
-      std::string("cannot ") + what + " file '" + path + "': " + std::strerror(error);
+  std::string message = std::string("cannot ") + what + " file '" + path +
+                        "': " + std::strerror(error);
   if (error == ENOENT) return NotFoundError(std::move(message));
   return FailedPreconditionError(std::move(message));
 }
@@ -41,19 +41,23 @@ class FileDescriptor {
 };
 
 // The size of an opened regular file; folders, pipes and devices are refused.
-StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file, const std::string& path) {
+StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
+                                   const std::string& path) {
   struct stat info;
   if (::fstat(file.get(), &info) != 0) return FileError("inspect", path, errno);
   if (S_ISDIR(info.st_mode)) return FileError("read", path, EISDIR);
   if (!S_ISREG(info.st_mode)) {
-    return InvalidArgumentError("cannot read file '" + path + "': not a regular file");
+    return InvalidArgumentError("cannot read file '" + path +
+                                "': not a regular file");
   }
   return static_cast<uint64_t>(info.st_size);
 }
 
-Status WriteAll(const FileDescriptor& file, std::string_view contents, const std::string& path) {
+Status WriteAll(const FileDescriptor& file, std::string_view contents,
+                const std::string& path) {
   while (!contents.empty()) {
-    const ssize_t written = ::write(file.get(), contents.data(), contents.size());
+    const ssize_t written =
+        ::write(file.get(), contents.data(), contents.size());
     if (written < 0) {
       if (errno == EINTR) continue;
       return FileError("write", path, errno);
@@ -117,9 +121,10 @@ StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view contents) {
-  static std::atomic<uint32_t> counter{0};  // names differ between threads of this process
-  const std::string temporary = path + ".tmp." + std::to_string(::getpid()) + "." +
-                                std::to_string(counter.fetch_add(1));
+  static std::atomic<uint32_t> counter{
+      0};  // names differ between threads of this process
+  const std::string temporary = path + ".tmp." + std::to_string(::getpid()) +
+                                "." + std::to_string(counter.fetch_add(1));
   Status status = WriteTemporary(temporary, contents, path);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
     status = FileError("replace", path, errno);

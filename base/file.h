@@ -17,8 +17,9 @@
 
 namespace ember {
 
-// A whole file, mapped read-only and private. Move-only; unmapped when destroyed. Page-aligned. A
-// file that another process truncates meanwhile faults on access, as with every mapping.
+// A whole file, mapped read-only and private. Move-only; unmapped when
+// destroyed. Page-aligned. A file that another process truncates meanwhile
+// faults on access, as with every mapping.
 class MappedFile {
  public:
   static StatusOr<MappedFile> Open(const std::string& path);
@@ -37,8 +38,8 @@ class MappedFile {
 
 StatusOr<std::string> ReadFile(const std::string& path);
 
-// Writes a temporary file in the same folder, then renames it over `path`: readers see the old or
-// the new content, whole.
+// Writes a temporary file in the same folder, then renames it over `path`:
+// readers see the old or the new content, whole.
 Status WriteFileAtomically(const std::string& path, std::string_view contents);
 
 }  // namespace ember

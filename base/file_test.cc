@@ -11,7 +11,9 @@
 namespace ember {
 namespace {
 
-std::string PathOf(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+std::string PathOf(const std::string& name) {
+  return ::testing::TempDir() + "/" + name;
+}
 
 TEST(FileTest, WritesReadsAndMaps) {
   const std::string path = PathOf("file_test_a");
@@ -21,12 +23,18 @@ TEST(FileTest, WritesReadsAndMaps) {
   StatusOr<MappedFile> opened = MappedFile::Open(path);
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   MappedFile mapped = *std::move(opened);
-  EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()), contents);
-  // Replacing the file leaves the mapping as it was, and no temporary file behind.
+  EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
+            contents);
+  // Replacing the file leaves the mapping as it was, and no temporary file
+  // behind.
   ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
-  EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()), contents);
+  EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
+            contents);
   EXPECT_EQ(*ReadFile(path), "new");
-  EXPECT_NE(::access((path + ".tmp." + std::to_string(::getpid()) + ".0").c_str(), F_OK), 0);
+  EXPECT_NE(
+      ::access((path + ".tmp." + std::to_string(::getpid()) + ".0").c_str(),
+               F_OK),
+      0);
   MappedFile moved = std::move(mapped);
   EXPECT_EQ(moved.bytes().size(), contents.size());
   EXPECT_TRUE(mapped.bytes().empty());

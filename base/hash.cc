@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995ULL;
 
-// All our targets are little-endian, so a plain copy gives the same value everywhere.
+// All our targets are little-endian, so a plain copy gives the same value
+// everywhere.
 uint64_t LoadWord(const uint8_t* bytes, size_t count) {
   uint64_t word = 0;
   std::memcpy(&word, bytes, count);
@@ -25,7 +26,8 @@ uint64_t HashBytes(const void* data, size_t size, uint64_t seed) {
     word = (word ^ (word >> 47)) * kMultiplier;
     hash = (hash ^ word) * kMultiplier;
   }
-  if (offset < size) hash = (hash ^ LoadWord(bytes + offset, size - offset)) * kMultiplier;
+  if (offset < size)
+    hash = (hash ^ LoadWord(bytes + offset, size - offset)) * kMultiplier;
   return HashMix(hash);
 }
 

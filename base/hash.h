@@ -1,5 +1,5 @@
-// A 64-bit hash of bytes: fast, the same on every machine and in every version (it is a cache key
-// on disk), not cryptographic.
+// A 64-bit hash of bytes: fast, the same on every machine and in every version
+// (it is a cache key on disk), not cryptographic.
 //
 //   uint64_t key = HashBytes(file.bytes());
 //   key = HashCombine(key, target_hash);
@@ -33,7 +33,8 @@ constexpr uint64_t HashMix(uint64_t value) {
 
 // Order matters: HashCombine(a, b) != HashCombine(b, a).
 constexpr uint64_t HashCombine(uint64_t seed, uint64_t value) {
-  return HashMix(seed * 0x9e3779b97f4a7c15ULL + HashMix(value + 0x2545f4914f6cdd1dULL));
+  return HashMix(seed * 0x9e3779b97f4a7c15ULL +
+                 HashMix(value + 0x2545f4914f6cdd1dULL));
 }
 
 }  // namespace ember

@@ -6,15 +6,22 @@ namespace ember {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsNameCharacter(char c) { return IsLetter(c) || IsDigit(c) || c == '.' || c == '$'; }
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool IsNameCharacter(char c) {
+  return IsLetter(c) || IsDigit(c) || c == '.' || c == '$';
+}
 bool IsHexDigit(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
-bool IsSigilSign(char c) { return c == '%' || c == '@' || c == '^' || c == '!' || c == '$'; }
+bool IsSigilSign(char c) {
+  return c == '%' || c == '@' || c == '^' || c == '!' || c == '$';
+}
 
-constexpr std::string_view kLongPunctuation[] = {"->", "==", "!=", "<=", ">=", "+=", "-=", "*=",
-                                                 "/=", "&&", "||", "<<", ">>", "::"};
+constexpr std::string_view kLongPunctuation[] = {"->", "==", "!=", "<=", ">=",
+                                                 "+=", "-=", "*=", "/=", "&&",
+                                                 "||", "<<", ">>", "::"};
 
 std::string Describe(const Token& token) {
   if (token.kind == Token::kEnd) return "the end of the text";
@@ -36,8 +43,9 @@ int HexDigitValue(char c) {
 }  // namespace
 
 Status ErrorAt(const Token& token, std::string_view message) {
-  return InvalidArgumentError(std::to_string(token.line) + ":" + std::to_string(token.column) +
-                              ": " + std::string(message));
+  return InvalidArgumentError(std::to_string(token.line) + ":" +
+                              std::to_string(token.column) + ": " +
+                              std::string(message));
 }
 
 Lexer::Lexer(std::string_view text) : text_(text) { Advance(); }
@@ -65,7 +73,8 @@ StatusOr<Token> Lexer::Expect(Token::Kind kind, std::string_view what) {
 }
 
 StatusOr<Token> Lexer::ExpectSigil(char sign, std::string_view what) {
-  if (current_.kind != Token::kSigil || current_.text[0] != sign) return ExpectedError(what);
+  if (current_.kind != Token::kSigil || current_.text[0] != sign)
+    return ExpectedError(what);
   return Next();
 }
 
@@ -75,12 +84,14 @@ StatusOr<int64_t> Lexer::ExpectInteger(std::string_view what) {
   EMBER_RETURN_IF_ERROR(Expect(Token::kInteger, what).status());
   EMBER_ASSIGN_OR_RETURN(const uint64_t magnitude, IntegerValue(token));
   const uint64_t limit = static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0);
-  if (magnitude > limit) return ErrorAt(token, "the number does not fit 64 bits");
+  if (magnitude > limit)
+    return ErrorAt(token, "the number does not fit 64 bits");
   return static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
 }
 
 Status Lexer::ExpectedError(std::string_view expected) const {
-  return ErrorAt(current_, "expected " + std::string(expected) + ", found " + Describe(current_));
+  return ErrorAt(current_, "expected " + std::string(expected) + ", found " +
+                               Describe(current_));
 }
 
 void Lexer::SkipSpace() {
@@ -99,16 +110,20 @@ void Lexer::SkipSpace() {
   }
 }
 
-// End of the number at position_. Letters are taken too, so that 12ab is one wrong token.
+// End of the number at position_. Letters are taken too, so that 12ab is one
+// wrong token.
 size_t Lexer::ScanNumber() const {
   const std::string_view rest = text_.substr(position_);
   const bool hex = rest.size() > 1 && rest[0] == '0' && (rest[1] | 0x20) == 'x';
   const char exponent = hex ? 'p' : 'e';
   size_t end = position_;
-  while (end < text_.size() && (IsLetter(text_[end]) || IsDigit(text_[end]) || text_[end] == '.')) {
+  while (end < text_.size() &&
+         (IsLetter(text_[end]) || IsDigit(text_[end]) || text_[end] == '.')) {
     const bool at_exponent = (text_[end] | 0x20) == exponent;
     ++end;
-    if (at_exponent && end < text_.size() && (text_[end] == '-' || text_[end] == '+')) ++end;
+    if (at_exponent && end < text_.size() &&
+        (text_[end] == '-' || text_[end] == '+'))
+      ++end;
   }
   return end;
 }
@@ -136,12 +151,14 @@ void Lexer::Advance() {
     end = ScanNumber();
     const std::string_view number = text_.substr(position_, end - position_);
     const bool hex = number.size() > 1 && (number[1] | 0x20) == 'x';
-    const bool is_float = number.find_first_of(hex ? ".pP" : ".eE") != std::string_view::npos;
+    const bool is_float =
+        number.find_first_of(hex ? ".pP" : ".eE") != std::string_view::npos;
     current_.kind = is_float ? Token::kFloat : Token::kInteger;
   } else if (c == '"') {
     current_.kind = Token::kString;
     end = ScanString();
-  } else if (IsSigilSign(c) && end < text_.size() && IsNameCharacter(text_[end])) {
+  } else if (IsSigilSign(c) && end < text_.size() &&
+             IsNameCharacter(text_[end])) {
     current_.kind = Token::kSigil;
     while (end < text_.size() && IsNameCharacter(text_[end])) ++end;
   } else {
@@ -156,15 +173,18 @@ void Lexer::Advance() {
 
 StatusOr<uint64_t> IntegerValue(const Token& token) {
   std::string_view digits = token.text;
-  const bool hex = digits.size() > 1 && digits[0] == '0' && (digits[1] | 0x20) == 'x';
+  const bool hex =
+      digits.size() > 1 && digits[0] == '0' && (digits[1] | 0x20) == 'x';
   if (hex) digits.remove_prefix(2);
   uint64_t value = 0;
   const char* end = digits.data() + digits.size();
-  const std::from_chars_result result = std::from_chars(digits.data(), end, value, hex ? 16 : 10);
+  const std::from_chars_result result =
+      std::from_chars(digits.data(), end, value, hex ? 16 : 10);
   if (result.ec == std::errc::result_out_of_range) {
     return ErrorAt(token, "the number does not fit 64 bits");
   }
-  if (token.kind != Token::kInteger || result.ec != std::errc() || result.ptr != end) {
+  if (token.kind != Token::kInteger || result.ec != std::errc() ||
+      result.ptr != end) {
     return ErrorAt(token, "expected an integer, found " + Describe(token));
   }
   return value;
@@ -192,7 +212,8 @@ StatusOr<std::string> StringValue(const Token& token) {
       value += escape;
     } else if (escape == 'x' && i + 2 < text.size() && IsHexDigit(text[i]) &&
                IsHexDigit(text[i + 1])) {
-      value += static_cast<char>(HexDigitValue(text[i]) * 16 + HexDigitValue(text[i + 1]));
+      value += static_cast<char>(HexDigitValue(text[i]) * 16 +
+                                 HexDigitValue(text[i + 1]));
       i += 2;
     } else {
       return ErrorAt(token, "unknown escape in string " + Describe(token));

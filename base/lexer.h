@@ -1,21 +1,23 @@
 // The lexer under every text form (graph, dispatch, program, schedule).
 //
 //   Lexer lexer("%y[i] = %x[i] + 1  // comment");
-//   EMBER_ASSIGN_OR_RETURN(Token name, lexer.Expect(Token::kSigil, "a buffer"));
-//   EMBER_RETURN_IF_ERROR(lexer.Expect("["));
-//   if (lexer.Accept("]")) ...
+//   EMBER_ASSIGN_OR_RETURN(Token name, lexer.Expect(Token::kSigil, "a
+//   buffer")); EMBER_RETURN_IF_ERROR(lexer.Expect("[")); if (lexer.Accept("]"))
+//   ...
 //
 // Tokens:
 //   identifier  letters, digits, '_', '.', '$', starting with a letter or '_'
-//   sigil       '%', '@', '^', '!' or '$' directly followed by identifier characters: %x @main %0
-//   integer     decimal digits, or 0x and hex digits; float  1.5, 1e-3, 0x1.8p3 (no sign: '-' is
+//   sigil       '%', '@', '^', '!' or '$' directly followed by identifier
+//   characters: %x @main %0 integer     decimal digits, or 0x and hex digits;
+//   float  1.5, 1e-3, 0x1.8p3 (no sign: '-' is
 //               punctuation)
 //   string      "..." with \" \\ \n \t \xHH
-//   punctuation the longest of  -> == != <= >= += -= *= /= && || << >> ::  or one other character
+//   punctuation the longest of  -> == != <= >= += -= *= /= && || << >> ::  or
+//   one other character
 // White space and comments from // to the end of the line are skipped.
 //
-// Errors are one line: "3:14: expected ']', found 'x'". Tokens view the text, which must outlive
-// them. Not thread-safe.
+// Errors are one line: "3:14: expected ']', found 'x'". Tokens view the text,
+// which must outlive them. Not thread-safe.
 #ifndef EMBER_BASE_LEXER_H_
 #define EMBER_BASE_LEXER_H_
 
@@ -28,13 +30,24 @@
 namespace ember {
 
 struct Token {
-  enum Kind : uint8_t { kEnd, kIdentifier, kSigil, kInteger, kFloat, kString, kPunctuation };
+  enum Kind : uint8_t {
+    kEnd,
+    kIdentifier,
+    kSigil,
+    kInteger,
+    kFloat,
+    kString,
+    kPunctuation
+  };
   Kind kind = kEnd;
-  std::string_view text;  // as written; a string with its quotes, a sigil with its sign
+  std::string_view
+      text;  // as written; a string with its quotes, a sigil with its sign
   int line = 1;
   int column = 1;  // in bytes, from 1
 
-  bool Is(std::string_view expected) const { return kind != kString && text == expected; }
+  bool Is(std::string_view expected) const {
+    return kind != kString && text == expected;
+  }
   // A sigil's text without its sign.
   std::string_view name() const { return text.substr(1); }
 };
@@ -76,7 +89,8 @@ Status ErrorAt(const Token& token, std::string_view message);
 // Unsigned value of an integer token; an error if it does not fit 64 bits.
 StatusOr<uint64_t> IntegerValue(const Token& token);
 
-// The bytes of a string token; an error for an unknown escape or a missing quote.
+// The bytes of a string token; an error for an unknown escape or a missing
+// quote.
 StatusOr<std::string> StringValue(const Token& token);
 // The inverse: quoted and escaped.
 std::string QuoteString(std::string_view bytes);

@@ -1,5 +1,6 @@
-// How compute code asks for threads without knowing where they come from: the HAL's CPU driver (or
-// the host application) implements this; code that runs alone uses SerialRunner.
+// How compute code asks for threads without knowing where they come from: the
+// HAL's CPU driver (or the host application) implements this; code that runs
+// alone uses SerialRunner.
 //
 //   runner.Run(chunk_count, [&](int64_t chunk, int worker) { ... });
 #ifndef EMBER_BASE_PARALLEL_H_
@@ -10,16 +11,20 @@
 
 namespace ember {
 
-// A reference to a callable, valid during the call it is passed to. No allocation.
+// A reference to a callable, valid during the call it is passed to. No
+// allocation.
 class ChunkFunction {
  public:
   template <typename Callable>
     requires(!std::is_same_v<std::decay_t<Callable>, ChunkFunction>)
   ChunkFunction(const Callable& callable)
-      : object_(&callable), call_([](const void* object, int64_t chunk, int worker) {
+      : object_(&callable),
+        call_([](const void* object, int64_t chunk, int worker) {
           (*static_cast<const Callable*>(object))(chunk, worker);
         }) {}
-  void operator()(int64_t chunk, int worker) const { call_(object_, chunk, worker); }
+  void operator()(int64_t chunk, int worker) const {
+    call_(object_, chunk, worker);
+  }
 
  private:
   const void* object_;
@@ -29,11 +34,13 @@ class ChunkFunction {
 class ParallelRunner {
  public:
   virtual ~ParallelRunner() = default;
-  // Threads that may call the function at once; workers are numbered below this. At least 1.
+  // Threads that may call the function at once; workers are numbered below
+  // this. At least 1.
   virtual int worker_count() const = 0;
-  // Calls function(chunk, worker) once for each chunk in [0, chunk_count), on any workers, in any
-  // order; returns when all are done. The caller's thread takes part. Not reentrant from within a
-  // chunk. Concurrent calls from several threads are allowed (they may be serialised).
+  // Calls function(chunk, worker) once for each chunk in [0, chunk_count), on
+  // any workers, in any order; returns when all are done. The caller's thread
+  // takes part. Not reentrant from within a chunk. Concurrent calls from
+  // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
 };
 

@@ -61,7 +61,8 @@ class Printer {
     requires(!std::same_as<Integer, char> && !std::same_as<Integer, bool>)
   void Append(Integer value) {
     char buffer[24];
-    Append(std::string_view(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr));
+    Append(std::string_view(
+        buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr));
   }
   void Append(char character) { Append(std::string_view(&character, 1)); }
 

@@ -1,11 +1,13 @@
-// Errors that a user can cause, as values. No exceptions anywhere in the runtime.
+// Errors that a user can cause, as values. No exceptions anywhere in the
+// runtime.
 //
 //   StatusOr<Module> Load(std::string_view path);
 //   EMBER_ASSIGN_OR_RETURN(Module module, Load(path));
 //   return InvalidArgumentError("input 'x': expected shape 1x3, found 1x4");
 //
-// A message is one line that names the object, what was expected and what was found. An OK status
-// is one null pointer; only errors allocate. Thread-compatible.
+// A message is one line that names the object, what was expected and what was
+// found. An OK status is one null pointer; only errors allocate.
+// Thread-compatible.
 #ifndef EMBER_BASE_STATUS_H_
 #define EMBER_BASE_STATUS_H_
 
@@ -27,7 +29,8 @@ enum class StatusCode : uint8_t {
   kDataLoss,           // a file is truncated or corrupt
   kResourceExhausted,  // a limit or memory
   kFailedPrecondition,
-  kInternal,  // our bug, reported instead of crashing where a process must live on
+  kInternal,  // our bug, reported instead of crashing where a process must live
+              // on
 };
 
 std::string_view StatusCodeName(StatusCode code);
@@ -43,7 +46,9 @@ class [[nodiscard]] Status {
 
   bool ok() const { return state_ == nullptr; }
   StatusCode code() const { return state_ ? state_->code : StatusCode::kOk; }
-  std::string_view message() const { return state_ ? state_->message : std::string_view(); }
+  std::string_view message() const {
+    return state_ ? state_->message : std::string_view();
+  }
   // "INVALID_ARGUMENT: message", or "OK".
   std::string ToString() const;
   // The same error with "prefix: " before its message; OK stays OK.
@@ -69,11 +74,15 @@ Status InternalError(std::string message);
 template <typename T>
 class [[nodiscard]] StatusOr {
  public:
-  StatusOr(Status status) : status_(std::move(status)) { EMBER_CHECK(!status_.ok()); }
+  StatusOr(Status status) : status_(std::move(status)) {
+    EMBER_CHECK(!status_.ok());
+  }
   StatusOr(T value) : value_(std::move(value)) {}
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::decay_t<U>, StatusOr> &&
-             !std::is_same_v<std::decay_t<U>, Status> && !std::is_same_v<std::decay_t<U>, T>)
+    requires(std::is_convertible_v<U &&, T> &&
+             !std::is_same_v<std::decay_t<U>, StatusOr> &&
+             !std::is_same_v<std::decay_t<U>, Status> &&
+             !std::is_same_v<std::decay_t<U>, T>)
   StatusOr(U&& value) : value_(std::forward<U>(value)) {}
 
   bool ok() const { return value_.has_value(); }
@@ -106,17 +115,18 @@ class [[nodiscard]] StatusOr {
 #define EMBER_STATUS_CONCAT_INNER(x, y) x##y
 #define EMBER_STATUS_CONCAT(x, y) EMBER_STATUS_CONCAT_INNER(x, y)
 
-#define EMBER_RETURN_IF_ERROR(expression) \
-  do { \
-    if (::ember::Status ember_status = (expression); !ember_status.ok()) return ember_status; \
+#define EMBER_RETURN_IF_ERROR(expression)                                \
+  do {                                                                   \
+    if (::ember::Status ember_status = (expression); !ember_status.ok()) \
+      return ember_status;                                               \
   } while (false)
 
-#define EMBER_ASSIGN_OR_RETURN(declaration, expression) \
-  EMBER_ASSIGN_OR_RETURN_IMPL(EMBER_STATUS_CONCAT(ember_status_or_, __LINE__), declaration, \
-                              expression)
+#define EMBER_ASSIGN_OR_RETURN(declaration, expression)                        \
+  EMBER_ASSIGN_OR_RETURN_IMPL(EMBER_STATUS_CONCAT(ember_status_or_, __LINE__), \
+                              declaration, expression)
 #define EMBER_ASSIGN_OR_RETURN_IMPL(status_or, declaration, expression) \
-  auto status_or = (expression); \
-  if (!status_or.ok()) return status_or.status(); \
+  auto status_or = (expression);                                        \
+  if (!status_or.ok()) return status_or.status();                       \
   declaration = *std::move(status_or)
 
 #endif  // EMBER_BASE_STATUS_H_

@@ -17,31 +17,35 @@ struct Step {
   std::string_view name;
   std::string_view doc;
 };
-constexpr Step kFormDispatches = {"form-dispatches",
-                                  "joins operations that agree on rows into one dispatch"};
+constexpr Step kFormDispatches = {
+    "form-dispatches", "joins operations that agree on rows into one dispatch"};
 constexpr Step kEmit = {"emit", "plans memory and writes the program"};
 
 Status CheckPassNames(const CompileOptions& options) {
   for (const std::string& name : options.disabled_passes) {
     const auto passes = GraphPipeline();
-    const bool known = name == kFormDispatches.name ||
-                       std::any_of(passes.begin(), passes.end(),
-                                   [&](const Pass& pass) { return pass.name == name; });
+    const bool known =
+        name == kFormDispatches.name ||
+        std::any_of(passes.begin(), passes.end(),
+                    [&](const Pass& pass) { return pass.name == name; });
     if (!known) {
-      return InvalidArgumentError("pass '" + name + "': no such pass can be disabled; see "
+      return InvalidArgumentError("pass '" + name +
+                                  "': no such pass can be disabled; see "
                                   "--print-pipeline");
     }
   }
   return OkStatus();
 }
 
-Status PinSymbols(graph::Graph& graph, const std::map<std::string, int64_t>& symbols) {
+Status PinSymbols(graph::Graph& graph,
+                  const std::map<std::string, int64_t>& symbols) {
   if (symbols.empty()) return OkStatus();
   std::map<std::string, graph::Dim> replacements;
   for (const auto& [symbol, extent] : symbols) {
     if (extent < 0) {
-      return InvalidArgumentError("symbol '" + symbol + "': expected an extent of at least 0, found " +
-                                  std::to_string(extent));
+      return InvalidArgumentError(
+          "symbol '" + symbol + "': expected an extent of at least 0, found " +
+          std::to_string(extent));
     }
     replacements.emplace(symbol, graph::Dim(extent));
   }
@@ -50,17 +54,20 @@ Status PinSymbols(graph::Graph& graph, const std::map<std::string, int64_t>& sym
 
 }  // namespace
 
-StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph, const CompileOptions& options) {
+StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
+                                       const CompileOptions& options) {
   using Clock = std::chrono::steady_clock;
   EMBER_RETURN_IF_ERROR(CheckPassNames(options));
   EMBER_RETURN_IF_ERROR(PinSymbols(graph, options.symbols));
   EMBER_RETURN_IF_ERROR(RunPipeline(graph, options));
   const auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return std::chrono::duration<double, std::milli>(Clock::now() - start)
+        .count();
   };
   Clock::time_point start = Clock::now();
   FusionOptions fusion;
-  fusion.join_groups = !options.disabled_passes.contains(std::string(kFormDispatches.name));
+  fusion.join_groups =
+      !options.disabled_passes.contains(std::string(kFormDispatches.name));
   EMBER_ASSIGN_OR_RETURN(FusionPlan plan, FormDispatches(graph, fusion));
   if (options.timing) options.timing(kFormDispatches.name, since(start));
   start = Clock::now();
@@ -68,18 +75,21 @@ StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph, const CompileOptions&
   if (options.timing) options.timing(kEmit.name, since(start));
   module.producer = options.producer;
   module.source_name = graph.name();
-  if (options.dump && (options.dump_after == "all" || options.dump_after == kEmit.name)) {
-    options.dump(kEmit.name, static_cast<int>(GraphPipeline().size()) + 1, vm::PrintModule(module));
+  if (options.dump &&
+      (options.dump_after == "all" || options.dump_after == kEmit.name)) {
+    options.dump(kEmit.name, static_cast<int>(GraphPipeline().size()) + 1,
+                 vm::PrintModule(module));
   }
   return module;
 }
 
 std::string PrintPipeline() {
   std::string text;
-  const auto line = [&](size_t number, std::string_view name, std::string_view doc) {
+  const auto line = [&](size_t number, std::string_view name,
+                        std::string_view doc) {
     char prefix[64];
-    std::snprintf(prefix, sizeof prefix, "%3zu  %-34.*s", number, static_cast<int>(name.size()),
-                  name.data());
+    std::snprintf(prefix, sizeof prefix, "%3zu  %-34.*s", number,
+                  static_cast<int>(name.size()), name.data());
     text += prefix + std::string(doc) + '\n';
   };
   size_t number = 1;

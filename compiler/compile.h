@@ -1,9 +1,11 @@
-// From a graph to a module: the pipeline of passes (compiler/pipeline.h), dispatch formation, memory
-// planning and emission.
+// From a graph to a module: the pipeline of passes (compiler/pipeline.h),
+// dispatch formation, memory planning and emission.
 //
-//   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module, Compile(std::move(graph), {}));
+//   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
+//   Compile(std::move(graph), {}));
 //
-// Thread-safe for distinct graphs. Errors name the operation (model node) and why.
+// Thread-safe for distinct graphs. Errors name the operation (model node) and
+// why.
 #ifndef EMBER_COMPILER_COMPILE_H_
 #define EMBER_COMPILER_COMPILE_H_
 
@@ -16,7 +18,8 @@
 
 namespace ember::compiler {
 
-StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph, const CompileOptions& options);
+StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
+                                       const CompileOptions& options);
 
 // The pipeline in order, one line per pass: "name: what it does".
 std::string PrintPipeline();

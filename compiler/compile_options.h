@@ -1,4 +1,5 @@
-// What a caller of the compiler can choose; read by Compile (compiler/compile.h) and the pipeline.
+// What a caller of the compiler can choose; read by Compile
+// (compiler/compile.h) and the pipeline.
 #ifndef EMBER_COMPILER_COMPILE_OPTIONS_H_
 #define EMBER_COMPILER_COMPILE_OPTIONS_H_
 
@@ -14,12 +15,15 @@ namespace ember::compiler {
 struct CompileOptions {
   // Pins dims: symbol name → extent.
   std::map<std::string, int64_t> symbols;
-  // Names of passes to leave out (see PrintPipeline); unknown names are an error.
+  // Names of passes to leave out (see PrintPipeline); unknown names are an
+  // error.
   std::set<std::string> disabled_passes;
-  // Called after each pass with its name and the graph's (or module's) text; "" as filter = none,
-  // "all" = every pass. The text says "(unchanged)" where a pass changed nothing.
+  // Called after each pass with its name and the graph's (or module's) text; ""
+  // as filter = none, "all" = every pass. The text says "(unchanged)" where a
+  // pass changed nothing.
   std::string dump_after;
-  std::function<void(std::string_view pass, int number, std::string_view text)> dump;
+  std::function<void(std::string_view pass, int number, std::string_view text)>
+      dump;
   // Called after each pass with the milliseconds it took.
   std::function<void(std::string_view pass, double milliseconds)> timing;
   std::string producer = "ember";

@@ -16,20 +16,26 @@ namespace {
 
 constexpr Pass kPipeline[] = {
     {"simplify", "drops operations that compute nothing", Simplify},
-    {"fold-constants", "computes operations on constants by running their definition",
+    {"fold-constants",
+     "computes operations on constants by running their definition",
      FoldConstants},
-    // Before transposes move: equal transposes of one value are then seen as one.
-    {"eliminate-common-subexpressions", "merges equal operations", EliminateCommonSubexpressions},
-    {"sink-transposes", "moves transposes down until they cancel: channels-last throughout",
+    // Before transposes move: equal transposes of one value are then seen as
+    // one.
+    {"eliminate-common-subexpressions", "merges equal operations",
+     EliminateCommonSubexpressions},
+    {"sink-transposes",
+     "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
     {"simplify", "what the moved transposes left", Simplify},
     // The weights' own transposes; fold-scales looks for constant weights.
     {"fold-constants", "constants that were transposed", FoldConstants},
-    {"fold-pads", "zero pads become the padding of convolutions and windows", FoldPads},
+    {"fold-pads", "zero pads become the padding of convolutions and windows",
+     FoldPads},
     {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
     {"fold-constants", "scaled weights and biases", FoldConstants},
     {"simplify", "what folding left", Simplify},
-    {"eliminate-common-subexpressions", "merges equal operations", EliminateCommonSubexpressions},
+    {"eliminate-common-subexpressions", "merges equal operations",
+     EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
 };
 
@@ -40,12 +46,16 @@ std::span<const Pass> GraphPipeline() { return kPipeline; }
 Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto dumps = [&](std::string_view name) {
-    return options.dump && (options.dump_after == "all" || options.dump_after == name);
+    return options.dump &&
+           (options.dump_after == "all" || options.dump_after == name);
   };
   // Dumps are for reading: large constants by hash only.
-  const auto text_of = [](const graph::Graph& g) { return Print(g, {.elide_constants = true}); };
-  std::string before =
-      options.dump && !options.dump_after.empty() ? text_of(graph) : std::string();
+  const auto text_of = [](const graph::Graph& g) {
+    return Print(g, {.elide_constants = true});
+  };
+  std::string before = options.dump && !options.dump_after.empty()
+                           ? text_of(graph)
+                           : std::string();
   if (dumps("import")) options.dump("import", 0, before);
   int number = 0;
   for (const Pass& pass : kPipeline) {
@@ -64,7 +74,9 @@ Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
     if (options.timing) options.timing(pass.name, milliseconds);
     if (options.dump && !options.dump_after.empty()) {
       std::string after = text_of(graph);
-      if (dumps(pass.name)) options.dump(pass.name, number, after == before ? "(unchanged)" : after);
+      if (dumps(pass.name))
+        options.dump(pass.name, number,
+                     after == before ? "(unchanged)" : after);
       before = std::move(after);
     }
   }

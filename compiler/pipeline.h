@@ -1,5 +1,5 @@
-// The graph pipeline: one readable list, run by one runner that verifies, times, dumps and can
-// disable each pass.
+// The graph pipeline: one readable list, run by one runner that verifies,
+// times, dumps and can disable each pass.
 #ifndef EMBER_COMPILER_PIPELINE_H_
 #define EMBER_COMPILER_PIPELINE_H_
 

@@ -1,7 +1,9 @@
-// Runs the text tests of passes and of the whole compiler: compiler/testdata/*.txt, each
+// Runs the text tests of passes and of the whole compiler:
+// compiler/testdata/*.txt, each
 //
 //   # free text: what is shown
-//   run: sink-transposes            passes in order; "form-dispatches" prints dispatches and program
+//   run: sink-transposes            passes in order; "form-dispatches" prints
+//   dispatches and program
 //   ---
 //   graph @main(...) ... { ... }
 //   ---
@@ -9,6 +11,8 @@
 //
 // To write the expectations anew (then read them!):
 //   bazel run //compiler:text_test -- --bless=$PWD/compiler/testdata
+#include "compiler/graph/text.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +21,6 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/pipeline.h"
 #include "gtest/gtest.h"
@@ -51,11 +54,14 @@ Case ReadCase(const std::filesystem::path& path) {
   EXPECT_NE(first, std::string::npos) << path << ": no '---' line";
   if (first == std::string::npos) return result;
   result.head = all.substr(0, first);
-  result.input = all.substr(first + kSeparator.size(), second - first - kSeparator.size());
-  if (second != std::string::npos) result.expected = all.substr(second + kSeparator.size());
+  result.input =
+      all.substr(first + kSeparator.size(), second - first - kSeparator.size());
+  if (second != std::string::npos)
+    result.expected = all.substr(second + kSeparator.size());
   const size_t run = result.head.find("run: ");
   EXPECT_NE(run, std::string::npos) << path << ": no 'run: ' line";
-  std::istringstream names(result.head.substr(run + 5, result.head.find('\n', run) - run - 5));
+  std::istringstream names(
+      result.head.substr(run + 5, result.head.find('\n', run) - run - 5));
   for (std::string name; names >> name;) result.passes.push_back(name);
   return result;
 }
@@ -65,8 +71,10 @@ StatusOr<std::string> RunCase(const Case& test) {
   for (const std::string& name : test.passes) {
     if (name == "form-dispatches") {
       CompileOptions options;
-      for (const Pass& pass : GraphPipeline()) options.disabled_passes.emplace(pass.name);
-      EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module, Compile(std::move(graph), options));
+      for (const Pass& pass : GraphPipeline())
+        options.disabled_passes.emplace(pass.name);
+      EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
+                             Compile(std::move(graph), options));
       return vm::PrintModule(module);
     }
     if (name == "all") {
@@ -74,9 +82,11 @@ StatusOr<std::string> RunCase(const Case& test) {
       continue;
     }
     const auto passes = GraphPipeline();
-    const auto pass = std::find_if(passes.begin(), passes.end(),
-                                   [&](const Pass& candidate) { return candidate.name == name; });
-    if (pass == passes.end()) return InvalidArgumentError("no pass '" + name + "'");
+    const auto pass = std::find_if(
+        passes.begin(), passes.end(),
+        [&](const Pass& candidate) { return candidate.name == name; });
+    if (pass == passes.end())
+      return InvalidArgumentError("no pass '" + name + "'");
     EMBER_RETURN_IF_ERROR(pass->run(graph));
     EMBER_RETURN_IF_ERROR(graph::Verify(graph));
   }
@@ -94,9 +104,11 @@ TEST(CompilerTextTest, AllFiles) {
     Case test = ReadCase(entry.path());
     const StatusOr<std::string> actual = RunCase(test);
     // An expectation may be an error.
-    const std::string text = actual.ok() ? *actual : actual.status().ToString() + "\n";
+    const std::string text =
+        actual.ok() ? *actual : actual.status().ToString() + "\n";
     if (!BlessFolder().empty()) {
-      std::ofstream(entry.path()) << test.head << kSeparator << test.input << kSeparator << text;
+      std::ofstream(entry.path())
+          << test.head << kSeparator << test.input << kSeparator << text;
       continue;
     }
     EXPECT_EQ(text, test.expected);

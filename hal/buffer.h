@@ -1,8 +1,8 @@
-// Memory of a device. What it is made from is the driver's business; host code sees it through
-// host_data() where the memory is visible to the host.
+// Memory of a device. What it is made from is the driver's business; host code
+// sees it through host_data() where the memory is visible to the host.
 //
-// Ownership: freed when destroyed; must not be in use by a command list that is still running.
-// Thread-safety: as for plain memory.
+// Ownership: freed when destroyed; must not be in use by a command list that is
+// still running. Thread-safety: as for plain memory.
 #ifndef EMBER_HAL_BUFFER_H_
 #define EMBER_HAL_BUFFER_H_
 
@@ -10,7 +10,8 @@
 
 namespace ember::hal {
 
-// Where memory should live. A driver may give better than asked for, never worse.
+// Where memory should live. A driver may give better than asked for, never
+// worse.
 enum class MemoryKind : uint8_t {
   kHostVisible,  // host_data() is not null
   kDeviceLocal,  // fastest for the device; the host reaches it by copies

@@ -7,9 +7,9 @@
 //   EMBER_ASSIGN_OR_RETURN(auto fence, device->Submit(*list));
 //   EMBER_RETURN_IF_ERROR(fence->Wait());
 //
-// Commands between two barriers may run in any order and at once. Recording checks its arguments
-// (ranges inside their buffers, counts) and refuses with InvalidArgument. Buffers and executables
-// must outlive the list.
+// Commands between two barriers may run in any order and at once. Recording
+// checks its arguments (ranges inside their buffers, counts) and refuses with
+// InvalidArgument. Buffers and executables must outlive the list.
 // Thread-safety: one thread records; a list must not be changed while it runs.
 #ifndef EMBER_HAL_COMMAND_LIST_H_
 #define EMBER_HAL_COMMAND_LIST_H_
@@ -38,8 +38,10 @@ class CommandList {
 
   virtual Status Copy(const BufferRange& source, const BufferRange& target) = 0;
   virtual Status Fill(const BufferRange& target, uint8_t value) = 0;
-  virtual Status Dispatch(const Executable& executable, const DispatchArguments& arguments) = 0;
-  // What was recorded before is finished, and its writes seen, before what comes after starts.
+  virtual Status Dispatch(const Executable& executable,
+                          const DispatchArguments& arguments) = 0;
+  // What was recorded before is finished, and its writes seen, before what
+  // comes after starts.
   virtual Status Barrier() = 0;
 };
 
@@ -55,7 +57,8 @@ class Fence {
 // Checks that drivers share.
 Status CheckRange(std::string_view what, const BufferRange& range);
 Status CheckCopy(const BufferRange& source, const BufferRange& target);
-Status CheckDispatch(const Executable& executable, const DispatchArguments& arguments);
+Status CheckDispatch(const Executable& executable,
+                     const DispatchArguments& arguments);
 
 }  // namespace ember::hal
 

@@ -1,12 +1,13 @@
-// A device: memory, code and an order of execution. The narrow interface that every driver
-// implements; adding a driver is described in hal/null/README.md.
+// A device: memory, code and an order of execution. The narrow interface that
+// every driver implements; adding a driver is described in hal/null/README.md.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, hal::CreateDevice("cpu", {}));
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+//   hal::CreateDevice("cpu", {}));
 //
 // Ownership: buffers, executables and lists must be gone before their device.
 // Thread-safety: all methods may be called from any thread.
-// Errors: Unimplemented where a driver lacks a feature (conformance tests are then skipped);
-// ResourceExhausted when memory or a limit runs out.
+// Errors: Unimplemented where a driver lacks a feature (conformance tests are
+// then skipped); ResourceExhausted when memory or a limit runs out.
 #ifndef EMBER_HAL_DEVICE_H_
 #define EMBER_HAL_DEVICE_H_
 
@@ -47,7 +48,8 @@ class Device {
   virtual std::string_view target() const = 0;
 
   // Zeroed memory of `size` bytes; size 0 gives a buffer too.
-  virtual StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size, MemoryKind kind) = 0;
+  virtual StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
+                                                     MemoryKind kind) = 0;
   virtual MemoryStatistics memory_statistics() const = 0;
 
   virtual StatusOr<std::unique_ptr<Executable>> LoadExecutable(
@@ -56,7 +58,8 @@ class Device {
   // Starts the commands. The list must come from this device.
   virtual StatusOr<std::unique_ptr<Fence>> Submit(const CommandList& list) = 0;
 
-  // Host threads, for tier 0 and host functions. Every driver has one, if only the serial one.
+  // Host threads, for tier 0 and host functions. Every driver has one, if only
+  // the serial one.
   virtual ParallelRunner& host_runner() = 0;
 };
 

@@ -10,8 +10,10 @@ namespace {
 
 // One line per driver: name, how to make a device, what it is.
 constexpr Driver kDrivers[] = {
-    {"cpu", CreateCpuDevice, "the host's processors: thread pool, host functions"},
-    {"null", CreateNullDevice, "counts and discards: the template for new drivers"},
+    {"cpu", CreateCpuDevice,
+     "the host's processors: thread pool, host functions"},
+    {"null", CreateNullDevice,
+     "counts and discards: the template for new drivers"},
 };
 
 }  // namespace
@@ -25,7 +27,8 @@ StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view driver,
     if (candidate.name == driver) return candidate.create(options);
     known += (known.empty() ? "" : ", ") + std::string(candidate.name);
   }
-  return NotFoundError("device '" + std::string(driver) + "': expected one of " + known);
+  return NotFoundError("device '" + std::string(driver) +
+                       "': expected one of " + known);
 }
 
 }  // namespace ember::hal

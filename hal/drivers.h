@@ -1,9 +1,11 @@
-// The drivers that this binary was linked with, by name. Adding one is a line in drivers.cc.
+// The drivers that this binary was linked with, by name. Adding one is a line
+// in drivers.cc.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, hal::CreateDevice("cpu", {.threads = 2}));
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+//   hal::CreateDevice("cpu", {.threads = 2}));
 //
-// Errors: NotFound for an unknown name (lists the known ones); what the driver says, for instance
-// when the system lacks its library.
+// Errors: NotFound for an unknown name (lists the known ones); what the driver
+// says, for instance when the system lacks its library.
 #ifndef EMBER_HAL_DRIVERS_H_
 #define EMBER_HAL_DRIVERS_H_
 

@@ -1,10 +1,11 @@
-// Compiled code that a device can run, made from a definition that names its format. Each driver
-// documents the formats it takes and answers Unimplemented to the others:
+// Compiled code that a device can run, made from a definition that names its
+// format. Each driver documents the formats it takes and answers Unimplemented
+// to the others:
 //   "host-function"  cpu: `function`, code in this process (the JIT's output)
 //   "spirv", "ptx"   later: `code`
 //
-// Ownership: the device's copy; a host function's code must outlive the executable.
-// Thread-safety: immutable.
+// Ownership: the device's copy; a host function's code must outlive the
+// executable. Thread-safety: immutable.
 #ifndef EMBER_HAL_EXECUTABLE_H_
 #define EMBER_HAL_EXECUTABLE_H_
 
@@ -14,11 +15,12 @@
 
 namespace ember::hal {
 
-// One chunk of a dispatch on the host. parameters: the dispatch's scalar parameters; buffers: one
-// pointer per binding; chunk: in [0, chunk count of the dispatch command); worker: a number below
-// the runner's worker_count, for scratch memory.
-using HostFunction = void (*)(const int64_t* parameters, void* const* buffers, int64_t chunk,
-                              int32_t worker);
+// One chunk of a dispatch on the host. parameters: the dispatch's scalar
+// parameters; buffers: one pointer per binding; chunk: in [0, chunk count of
+// the dispatch command); worker: a number below the runner's worker_count, for
+// scratch memory.
+using HostFunction = void (*)(const int64_t* parameters, void* const* buffers,
+                              int64_t chunk, int32_t worker);
 
 struct ExecutableDefinition {
   std::string name;    // for messages and traces

@@ -1,4 +1,5 @@
-// Counts the bytes of a device's buffers and holds them under its limit. Shared by drivers.
+// Counts the bytes of a device's buffers and holds them under its limit. Shared
+// by drivers.
 //
 //   EMBER_RETURN_IF_ERROR(counter.Take(bytes));   // before allocating
 //   counter.Give(bytes);                          // when freed
@@ -19,32 +20,40 @@ namespace ember::hal {
 class MemoryCounter {
  public:
   // limit: bytes; 0: none.
-  explicit MemoryCounter(int64_t limit) : limit_(limit > 0 ? limit : INT64_MAX) {}
+  explicit MemoryCounter(int64_t limit)
+      : limit_(limit > 0 ? limit : INT64_MAX) {}
 
   Status Take(int64_t bytes) {
     if (bytes < 0) {
-      return InvalidArgumentError("buffer: expected a size of at least 0, found " +
-                                  std::to_string(bytes));
+      return InvalidArgumentError(
+          "buffer: expected a size of at least 0, found " +
+          std::to_string(bytes));
     }
     int64_t live = live_.load(std::memory_order_relaxed);
     do {
       if (bytes > limit_ - live) {
-        return ResourceExhaustedError("buffer: expected at most " + std::to_string(limit_ - live) +
-                                      " more bytes of device memory, found a request for " +
-                                      std::to_string(bytes));
+        return ResourceExhaustedError(
+            "buffer: expected at most " + std::to_string(limit_ - live) +
+            " more bytes of device memory, found a request for " +
+            std::to_string(bytes));
       }
-    } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+    } while (!live_.compare_exchange_weak(live, live + bytes,
+                                          std::memory_order_relaxed));
     int64_t peak = peak_.load(std::memory_order_relaxed);
     while (peak < live + bytes &&
-           !peak_.compare_exchange_weak(peak, live + bytes, std::memory_order_relaxed)) {
+           !peak_.compare_exchange_weak(peak, live + bytes,
+                                        std::memory_order_relaxed)) {
     }
     allocations_.fetch_add(1, std::memory_order_relaxed);
     return OkStatus();
   }
-  void Give(int64_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Give(int64_t bytes) {
+    live_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
 
   MemoryStatistics statistics() const {
-    return {live_.load(std::memory_order_relaxed), peak_.load(std::memory_order_relaxed),
+    return {live_.load(std::memory_order_relaxed),
+            peak_.load(std::memory_order_relaxed),
             allocations_.load(std::memory_order_relaxed)};
   }
 

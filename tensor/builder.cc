@@ -23,12 +23,14 @@ struct DispatchBuilder::Implementation {
 
   std::vector<std::string> BufferNames() const {
     std::vector<std::string> names;
-    for (const DraftBuffer& buffer : draft.buffers) names.push_back(buffer.name);
+    for (const DraftBuffer& buffer : draft.buffers)
+      names.push_back(buffer.name);
     return names;
   }
 };
 
-// --- DispatchBuilder -----------------------------------------------------------------------------
+// --- DispatchBuilder
+// -----------------------------------------------------------------------------
 
 DispatchBuilder::DispatchBuilder(std::string_view name, bool simplify)
     : implementation_(std::make_unique<Implementation>()) {
@@ -38,12 +40,14 @@ DispatchBuilder::DispatchBuilder(std::string_view name, bool simplify)
 
 DispatchBuilder::~DispatchBuilder() = default;
 
-Scalar DispatchBuilder::Apply(Opcode opcode, DType type, std::initializer_list<Scalar> operands) {
+Scalar DispatchBuilder::Apply(Opcode opcode, DType type,
+                              std::initializer_list<Scalar> operands) {
   DispatchBuilder* builder = nullptr;
   NodeId ids[3];
   size_t count = 0;
   for (const Scalar& operand : operands) {
-    EMBER_CHECK(operand.valid()) << "operand " << count << " of " << InfoOf(opcode).text;
+    EMBER_CHECK(operand.valid())
+        << "operand " << count << " of " << InfoOf(opcode).text;
     EMBER_CHECK(builder == nullptr || builder == operand.builder_)
         << "operands of " << InfoOf(opcode).text << " come from two builders";
     builder = operand.builder_;
@@ -61,24 +65,30 @@ Scalar DispatchBuilder::Parameter(std::string_view name) {
   auto it = std::find(draft.parameters.begin(), draft.parameters.end(), name);
   const uint64_t number = static_cast<uint64_t>(it - draft.parameters.begin());
   if (it == draft.parameters.end()) {
-    EMBER_CHECK(IsPlainName(name)) << "parameter '" << name << "' must be an identifier";
+    EMBER_CHECK(IsPlainName(name))
+        << "parameter '" << name << "' must be an identifier";
     draft.parameters.emplace_back(name);
   }
-  const NodeId id = draft.pool.Intern(Opcode::kParameter, DType::kI64, {}, number);
+  const NodeId id =
+      draft.pool.Intern(Opcode::kParameter, DType::kI64, {}, number);
   return Scalar(this, 0, id, DType::kI64);
 }
 
 Scalar DispatchBuilder::Index(int64_t value) {
-  const NodeId id = implementation_->draft.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+  const NodeId id = implementation_->draft.pool.Constant(
+      static_cast<uint64_t>(value), DType::kI64);
   return Scalar(this, 0, id, DType::kI64);
 }
 
-int DispatchBuilder::AddBuffer(std::string_view name, DType type, BufferKind kind,
-                               std::vector<Scalar> extents) {
-  DraftBuffer buffer{MakeSigilName(name, implementation_->BufferNames()), type, kind, {}};
+int DispatchBuilder::AddBuffer(std::string_view name, DType type,
+                               BufferKind kind, std::vector<Scalar> extents) {
+  DraftBuffer buffer{
+      MakeSigilName(name, implementation_->BufferNames()), type, kind, {}};
   for (const Scalar& extent : extents) {
-    EMBER_CHECK(extent.builder_ == this && extent.scope_ == 0 && extent.type_ == DType::kI64)
-        << "extents of buffer '" << name << "' must be i64 values of this builder's header";
+    EMBER_CHECK(extent.builder_ == this && extent.scope_ == 0 &&
+                extent.type_ == DType::kI64)
+        << "extents of buffer '" << name
+        << "' must be i64 values of this builder's header";
     implementation_->draft.pool.Refine(extent.id_, {0, kMaximumExtent});
     buffer.extents.push_back(extent.id_);
   }
@@ -99,13 +109,15 @@ StageBuilder& DispatchBuilder::AddStage() {
   Implementation& data = *implementation_;
   data.draft.stages.emplace_back();
   const int scope = static_cast<int>(data.draft.stages.size());
-  data.stages.push_back(std::unique_ptr<StageBuilder>(new StageBuilder(this, scope)));
+  data.stages.push_back(
+      std::unique_ptr<StageBuilder>(new StageBuilder(this, scope)));
   return *data.stages.back();
 }
 
 Dispatch DispatchBuilder::Finish() {
   Draft& draft = implementation_->draft;
-  // Axis names must differ from the parameters', of which more may have come since.
+  // Axis names must differ from the parameters', of which more may have come
+  // since.
   for (DraftStage& stage : draft.stages) {
     std::vector<std::string> taken = draft.parameters;
     for (std::vector<DraftAxis>* axes : {&stage.spatial, &stage.reduction}) {
@@ -121,7 +133,8 @@ Dispatch DispatchBuilder::Finish() {
   return dispatch;
 }
 
-// --- StageBuilder --------------------------------------------------------------------------------
+// --- StageBuilder
+// --------------------------------------------------------------------------------
 
 namespace {
 
@@ -130,36 +143,42 @@ void CheckBuffer(const Draft& draft, int buffer, size_t index_count) {
       << "buffer " << buffer << " of dispatch @" << draft.name;
   const DraftBuffer& info = draft.buffers[static_cast<size_t>(buffer)];
   EMBER_CHECK(info.extents.size() == index_count)
-      << "buffer %" << info.name << " has " << info.extents.size() << " dims, found "
-      << index_count << " indices";
+      << "buffer %" << info.name << " has " << info.extents.size()
+      << " dims, found " << index_count << " indices";
 }
 
 }  // namespace
 
-#define EMBER_STAGE_DRAFT() \
+#define EMBER_STAGE_DRAFT()                        \
   Draft& draft = builder_->implementation_->draft; \
-  [[maybe_unused]] DraftStage& stage = draft.stages[static_cast<size_t>(scope_ - 1)]
+  [[maybe_unused]] DraftStage& stage =             \
+      draft.stages[static_cast<size_t>(scope_ - 1)]
 
 Scalar StageBuilder::SpatialAxis(std::string_view name, Scalar extent) {
   EMBER_STAGE_DRAFT();
-  EMBER_CHECK(stage.reduction.empty()) << "spatial axis '" << name << "' after a reduction axis";
-  EMBER_CHECK(extent.scope_ == 0) << "the extent of axis '" << name << "' is not in the header";
+  EMBER_CHECK(stage.reduction.empty())
+      << "spatial axis '" << name << "' after a reduction axis";
+  EMBER_CHECK(extent.scope_ == 0)
+      << "the extent of axis '" << name << "' is not in the header";
   const uint64_t number = stage.spatial.size();
   stage.spatial.push_back({std::string(name), extent.id_});
   draft.pool.Refine(extent.id_, {0, kMaximumExtent});
   const NodeId operands[] = {extent.id_};
-  const NodeId id = draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);
+  const NodeId id =
+      draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);
   return Scalar(builder_, scope_, id, DType::kI64);
 }
 
 Scalar StageBuilder::ReductionAxis(std::string_view name, Scalar extent) {
   EMBER_STAGE_DRAFT();
-  EMBER_CHECK(extent.scope_ == 0) << "the extent of axis '" << name << "' is not in the header";
+  EMBER_CHECK(extent.scope_ == 0)
+      << "the extent of axis '" << name << "' is not in the header";
   const uint64_t number = stage.spatial.size() + stage.reduction.size();
   stage.reduction.push_back({std::string(name), extent.id_});
   draft.pool.Refine(extent.id_, {0, kMaximumExtent});
   const NodeId operands[] = {extent.id_};
-  const NodeId id = draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);
+  const NodeId id =
+      draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);
   return Scalar(builder_, scope_, id, DType::kI64);
 }
 
@@ -167,7 +186,8 @@ Scalar StageBuilder::Index(int64_t value) { return builder_->Index(value); }
 
 Scalar StageBuilder::Value(double value, DType type) {
   ExpressionPool& pool = builder_->implementation_->draft.pool;
-  return Scalar(builder_, 0, pool.Constant(DoubleToBits(value, type), type), type);
+  return Scalar(builder_, 0, pool.Constant(DoubleToBits(value, type), type),
+                type);
 }
 
 Scalar StageBuilder::IntegerValue(int64_t value, DType type) {
@@ -183,8 +203,8 @@ Scalar StageBuilder::Load(int buffer, std::span<const Scalar> indices) {
   std::vector<NodeId> ids;
   for (const Scalar& index : indices) ids.push_back(index.id_);
   const DType type = draft.buffers[static_cast<size_t>(buffer)].type;
-  const NodeId id =
-      draft.pool.Intern(Opcode::kLoad, type, ids, 0, scope_, static_cast<uint32_t>(buffer));
+  const NodeId id = draft.pool.Intern(Opcode::kLoad, type, ids, 0, scope_,
+                                      static_cast<uint32_t>(buffer));
   return Scalar(builder_, scope_, id, type);
 }
 
@@ -192,41 +212,47 @@ Scalar StageBuilder::Load(int buffer, std::initializer_list<Scalar> indices) {
   return Load(buffer, std::span<const Scalar>(indices.begin(), indices.size()));
 }
 
-Scalar StageBuilder::Pad(int buffer, std::span<const Scalar> indices, Scalar otherwise) {
+Scalar StageBuilder::Pad(int buffer, std::span<const Scalar> indices,
+                         Scalar otherwise) {
   EMBER_STAGE_DRAFT();
   CheckBuffer(draft, buffer, indices.size());
   const DraftBuffer& info = draft.buffers[static_cast<size_t>(buffer)];
-  EMBER_CHECK(otherwise.type_ == info.type) << "pad default of buffer %" << info.name;
+  EMBER_CHECK(otherwise.type_ == info.type)
+      << "pad default of buffer %" << info.name;
   std::vector<NodeId> ids;
   bool inside = true, outside = false;
   for (size_t i = 0; i < indices.size(); ++i) {
     const NodeId index = indices[i].id_;
     ids.push_back(index);
-    const Interval range = draft.pool[index].range, extent = draft.pool[info.extents[i]].range;
-    inside = inside && builder_->implementation_->simplifier.ProvablyInBounds(index, info.extents[i]);
+    const Interval range = draft.pool[index].range,
+                   extent = draft.pool[info.extents[i]].range;
+    inside = inside && builder_->implementation_->simplifier.ProvablyInBounds(
+                           index, info.extents[i]);
     outside = outside || range.high < 0 || range.low >= extent.high;
   }
   const bool simplify = builder_->implementation_->simplify;
   if (inside && simplify) return Load(buffer, indices);
   if (outside && simplify) return otherwise;
   ids.push_back(otherwise.id_);
-  const NodeId id =
-      draft.pool.Intern(Opcode::kPad, info.type, ids, 0, scope_, static_cast<uint32_t>(buffer));
+  const NodeId id = draft.pool.Intern(Opcode::kPad, info.type, ids, 0, scope_,
+                                      static_cast<uint32_t>(buffer));
   return Scalar(builder_, scope_, id, info.type);
 }
 
-void StageBuilder::Yield(Scalar value, int buffer, std::span<const Scalar> indices,
-                         Combiner combiner, Update update) {
+void StageBuilder::Yield(Scalar value, int buffer,
+                         std::span<const Scalar> indices, Combiner combiner,
+                         Update update) {
   EMBER_STAGE_DRAFT();
-  EMBER_CHECK(stage.values.empty()) << "stage " << index() << " yields twice; use YieldMore";
+  EMBER_CHECK(stage.values.empty())
+      << "stage " << index() << " yields twice; use YieldMore";
   EMBER_CHECK(stage.reduction.empty() || combiner != Combiner::kNone)
       << "stage " << index() << " has reduction axes, but no combiner";
   stage.combiner = stage.reduction.empty() ? Combiner::kNone : combiner;
   YieldMore(value, buffer, indices, update);
 }
 
-void StageBuilder::YieldMore(Scalar value, int buffer, std::span<const Scalar> indices,
-                             Update update) {
+void StageBuilder::YieldMore(Scalar value, int buffer,
+                             std::span<const Scalar> indices, Update update) {
   EMBER_STAGE_DRAFT();
   CheckBuffer(draft, buffer, indices.size());
   DraftStore store{static_cast<uint32_t>(buffer), {}, update};
@@ -235,40 +261,51 @@ void StageBuilder::YieldMore(Scalar value, int buffer, std::span<const Scalar> i
   stage.stores.push_back(std::move(store));
 }
 
-void StageBuilder::YieldFold(std::span<const FoldResult> results, const Combine& combine) {
+void StageBuilder::YieldFold(std::span<const FoldResult> results,
+                             const Combine& combine) {
   EMBER_STAGE_DRAFT();
-  const bool folds = !stage.reduction.empty();  // over nothing: one step, from the initial values
+  const bool folds =
+      !stage.reduction
+           .empty();  // over nothing: one step, from the initial values
   std::vector<Scalar> accumulators, elements;
   for (size_t i = 0; i < results.size(); ++i) {
     const DType type = results[i].value.type_;
     const auto make = [&](Opcode opcode) {
-      return Scalar(builder_, scope_, draft.pool.Intern(opcode, type, {}, i, scope_), type);
+      return Scalar(builder_, scope_,
+                    draft.pool.Intern(opcode, type, {}, i, scope_), type);
     };
-    accumulators.push_back(folds ? make(Opcode::kAccumulator) : results[i].initial);
+    accumulators.push_back(folds ? make(Opcode::kAccumulator)
+                                 : results[i].initial);
     elements.push_back(folds ? make(Opcode::kElement) : results[i].value);
   }
   const std::vector<Scalar> next = combine(accumulators, elements);
-  EMBER_CHECK(next.size() == results.size()) << "results of the fold of stage " << index();
+  EMBER_CHECK(next.size() == results.size())
+      << "results of the fold of stage " << index();
   stage.combiner = folds ? Combiner::kFold : Combiner::kNone;
   for (size_t i = 0; i < results.size(); ++i) {
     const bool stored = results[i].buffer >= 0;
-    EMBER_CHECK(!stored || stage.stores.size() == i) << "only trailing fold results are not stored";
-    if (stored || folds) stage.values.push_back(folds ? results[i].value.id_ : next[i].id_);
+    EMBER_CHECK(!stored || stage.stores.size() == i)
+        << "only trailing fold results are not stored";
+    if (stored || folds)
+      stage.values.push_back(folds ? results[i].value.id_ : next[i].id_);
     if (folds) {
       stage.initial.push_back(results[i].initial.id_);
       stage.results.push_back(next[i].id_);
     }
     if (!stored) continue;
     CheckBuffer(draft, results[i].buffer, results[i].indices.size());
-    DraftStore store{static_cast<uint32_t>(results[i].buffer), {}, Update::kAssign};
-    for (const Scalar& index : results[i].indices) store.indices.push_back(index.id_);
+    DraftStore store{
+        static_cast<uint32_t>(results[i].buffer), {}, Update::kAssign};
+    for (const Scalar& index : results[i].indices)
+      store.indices.push_back(index.id_);
     stage.stores.push_back(std::move(store));
   }
 }
 
 #undef EMBER_STAGE_DRAFT
 
-// --- scalars -------------------------------------------------------------------------------------
+// --- scalars
+// -------------------------------------------------------------------------------------
 
 std::optional<int64_t> Scalar::IntegerConstant() const {
   if (builder_ == nullptr) return std::nullopt;
@@ -279,40 +316,52 @@ Scalar ConstantLike(Scalar a, int64_t value) {
   EMBER_CHECK(a.valid()) << "ConstantLike of no value";
   const uint64_t bits = EvaluateScalar(Opcode::kCast, DType::kI64, a.type(),
                                        {static_cast<uint64_t>(value), 0, 0});
-  const NodeId id = a.builder_->implementation_->draft.pool.Constant(bits, a.type());
+  const NodeId id =
+      a.builder_->implementation_->draft.pool.Constant(bits, a.type());
   return Scalar(a.builder_, 0, id, a.type());
 }
 
 Scalar Unary(Opcode opcode, Scalar a) {
   const InstructionInfo& info = InfoOf(opcode);
-  EMBER_CHECK(info.group == InstructionGroup::kUnary || info.group == InstructionGroup::kClassify)
+  EMBER_CHECK(info.group == InstructionGroup::kUnary ||
+              info.group == InstructionGroup::kClassify)
       << info.text << " is not unary";
-  EMBER_CHECK(AcceptsType(info.kinds, a.type())) << info.text << " of " << DTypeName(a.type());
+  EMBER_CHECK(AcceptsType(info.kinds, a.type()))
+      << info.text << " of " << DTypeName(a.type());
   const bool classifies = info.group == InstructionGroup::kClassify;
-  return DispatchBuilder::Apply(opcode, classifies ? DType::kBool : a.type(), {a});
+  return DispatchBuilder::Apply(opcode, classifies ? DType::kBool : a.type(),
+                                {a});
 }
 
 Scalar Binary(Opcode opcode, Scalar a, Scalar b) {
   const InstructionInfo& info = InfoOf(opcode);
-  EMBER_CHECK(info.group == InstructionGroup::kBinary || info.group == InstructionGroup::kCompare)
+  EMBER_CHECK(info.group == InstructionGroup::kBinary ||
+              info.group == InstructionGroup::kCompare)
       << info.text << " is not binary";
   EMBER_CHECK(a.type() == b.type() && AcceptsType(info.kinds, a.type()))
-      << info.text << " of " << DTypeName(a.type()) << " and " << DTypeName(b.type());
+      << info.text << " of " << DTypeName(a.type()) << " and "
+      << DTypeName(b.type());
   const bool compares = info.group == InstructionGroup::kCompare;
-  return DispatchBuilder::Apply(opcode, compares ? DType::kBool : a.type(), {a, b});
+  return DispatchBuilder::Apply(opcode, compares ? DType::kBool : a.type(),
+                                {a, b});
 }
 
 Scalar Select(Scalar condition, Scalar if_true, Scalar if_false) {
-  EMBER_CHECK(condition.type() == DType::kBool && if_true.type() == if_false.type())
-      << "select of " << DTypeName(condition.type()) << ", " << DTypeName(if_true.type()) << ", "
-      << DTypeName(if_false.type());
-  return DispatchBuilder::Apply(Opcode::kSelect, if_true.type(), {condition, if_true, if_false});
+  EMBER_CHECK(condition.type() == DType::kBool &&
+              if_true.type() == if_false.type())
+      << "select of " << DTypeName(condition.type()) << ", "
+      << DTypeName(if_true.type()) << ", " << DTypeName(if_false.type());
+  return DispatchBuilder::Apply(Opcode::kSelect, if_true.type(),
+                                {condition, if_true, if_false});
 }
 
-Scalar Cast(Scalar a, DType type) { return DispatchBuilder::Apply(Opcode::kCast, type, {a}); }
+Scalar Cast(Scalar a, DType type) {
+  return DispatchBuilder::Apply(Opcode::kCast, type, {a});
+}
 
 Scalar Bitcast(Scalar a, DType type) {
-  EMBER_CHECK(DTypeByteSize(a.type()) == DTypeByteSize(type) && type != DType::kBool)
+  EMBER_CHECK(DTypeByteSize(a.type()) == DTypeByteSize(type) &&
+              type != DType::kBool)
       << "bitcast of " << DTypeName(a.type()) << " to " << DTypeName(type);
   return DispatchBuilder::Apply(Opcode::kBitcast, type, {a});
 }
@@ -326,11 +375,19 @@ Scalar operator-(Scalar a, int64_t b) { return a - ConstantLike(a, b); }
 Scalar operator*(Scalar a, int64_t b) { return a * ConstantLike(a, b); }
 Scalar operator-(Scalar a) { return Unary(Opcode::kNegate, a); }
 Scalar operator<(Scalar a, Scalar b) { return Binary(Opcode::kLess, a, b); }
-Scalar operator<=(Scalar a, Scalar b) { return Binary(Opcode::kLessEqual, a, b); }
+Scalar operator<=(Scalar a, Scalar b) {
+  return Binary(Opcode::kLessEqual, a, b);
+}
 Scalar operator==(Scalar a, Scalar b) { return Binary(Opcode::kEqual, a, b); }
-Scalar operator!=(Scalar a, Scalar b) { return Binary(Opcode::kNotEqual, a, b); }
-Scalar FloorDivide(Scalar a, Scalar b) { return Binary(Opcode::kFloorDivide, a, b); }
-Scalar FloorDivide(Scalar a, int64_t b) { return FloorDivide(a, ConstantLike(a, b)); }
+Scalar operator!=(Scalar a, Scalar b) {
+  return Binary(Opcode::kNotEqual, a, b);
+}
+Scalar FloorDivide(Scalar a, Scalar b) {
+  return Binary(Opcode::kFloorDivide, a, b);
+}
+Scalar FloorDivide(Scalar a, int64_t b) {
+  return FloorDivide(a, ConstantLike(a, b));
+}
 Scalar Modulo(Scalar a, Scalar b) { return Binary(Opcode::kModulo, a, b); }
 Scalar Modulo(Scalar a, int64_t b) { return Modulo(a, ConstantLike(a, b)); }
 Scalar Minimum(Scalar a, Scalar b) { return Binary(Opcode::kMinimum, a, b); }

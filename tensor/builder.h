@@ -1,21 +1,24 @@
-// Builds a dispatch. Equal instructions are made once (hash-consing), constants fold, and integer
-// index arithmetic is simplified as it is built, so definitions can be written naively.
+// Builds a dispatch. Equal instructions are made once (hash-consing), constants
+// fold, and integer index arithmetic is simplified as it is built, so
+// definitions can be written naively.
 //
 //   DispatchBuilder b("scale_rows");
 //   Scalar n = b.Parameter("N");
-//   int x = b.AddBuffer("x", DType::kF32, BufferKind::kInput, {n, b.Index(64)});
-//   int y = b.AddBuffer("y", DType::kF32, BufferKind::kOutput, {n, b.Index(64)});
-//   StageBuilder& s = b.AddStage();
-//   Scalar i = s.SpatialAxis("i", n), j = s.SpatialAxis("j", b.Index(64));
+//   int x = b.AddBuffer("x", DType::kF32, BufferKind::kInput, {n,
+//   b.Index(64)}); int y = b.AddBuffer("y", DType::kF32, BufferKind::kOutput,
+//   {n, b.Index(64)}); StageBuilder& s = b.AddStage(); Scalar i =
+//   s.SpatialAxis("i", n), j = s.SpatialAxis("j", b.Index(64));
 //   s.Yield(s.Load(x, {i, j}) * s.Float(2.0, DType::kF32), y, {i, j});
-//   Dispatch dispatch = b.Finish();   // verified by a check: a wrong dispatch is our bug
+//   Dispatch dispatch = b.Finish();   // verified by a check: a wrong dispatch
+//   is our bug
 //
-// Buffers may be added in any order; Finish() sorts them into inputs, outputs, temporaries (stable)
-// and drops unused instructions and unused parameters (find parameters by name afterwards). What
-// depends on parameters and constants only is computed in the header, wherever it was written.
-// Names become identifiers where they are not, and unique: other characters turn into '_'. Only
-// names of parameters must be identifiers from the start (IsPlainName of tensor/names.h).
-// Not thread-safe.
+// Buffers may be added in any order; Finish() sorts them into inputs, outputs,
+// temporaries (stable) and drops unused instructions and unused parameters
+// (find parameters by name afterwards). What depends on parameters and
+// constants only is computed in the header, wherever it was written. Names
+// become identifiers where they are not, and unique: other characters turn into
+// '_'. Only names of parameters must be identifiers from the start (IsPlainName
+// of tensor/names.h). Not thread-safe.
 #ifndef EMBER_TENSOR_BUILDER_H_
 #define EMBER_TENSOR_BUILDER_H_
 
@@ -35,8 +38,9 @@ namespace ember::tensor {
 class DispatchBuilder;
 class StageBuilder;
 
-// A value being built. Knows its stage (or the header), so that operators need no builder argument.
-// Header scalars may be used in any stage. Default-constructed: no value.
+// A value being built. Knows its stage (or the header), so that operators need
+// no builder argument. Header scalars may be used in any stage.
+// Default-constructed: no value.
 class Scalar {
  public:
   Scalar() = default;
@@ -45,7 +49,8 @@ class Scalar {
   // The value if it is an integer (or bool) constant.
   std::optional<int64_t> IntegerConstant() const;
 
-  // Arithmetic. Operands must have one type. Integer literals take the other operand's type.
+  // Arithmetic. Operands must have one type. Integer literals take the other
+  // operand's type.
   friend Scalar operator+(Scalar a, Scalar b);
   friend Scalar operator-(Scalar a, Scalar b);
   friend Scalar operator*(Scalar a, Scalar b);
@@ -100,7 +105,8 @@ class StageBuilder {
   Scalar SpatialAxis(std::string_view name, Scalar extent);
   Scalar ReductionAxis(std::string_view name, Scalar extent);
 
-  // Constants. Index is an i64. The others convert to `type` as the Cast instruction does.
+  // Constants. Index is an i64. The others convert to `type` as the Cast
+  // instruction does.
   Scalar Index(int64_t value);
   Scalar Value(double value, DType type);
   Scalar IntegerValue(int64_t value, DType type);
@@ -109,56 +115,65 @@ class StageBuilder {
   Scalar Load(int buffer, std::initializer_list<Scalar> indices);
   Scalar Pad(int buffer, std::span<const Scalar> indices, Scalar otherwise);
 
-  // Ends the stage: stores value (combined over the reduction axes) at the indices.
+  // Ends the stage: stores value (combined over the reduction axes) at the
+  // indices.
   void Yield(Scalar value, int buffer, std::span<const Scalar> indices,
-             Combiner combiner = Combiner::kNone, Update update = Update::kAssign);
-  // Without reduction axes the combiner does not matter: the value is stored as it is.
-  // More results of a kNone stage: call YieldMore after Yield.
+             Combiner combiner = Combiner::kNone,
+             Update update = Update::kAssign);
+  // Without reduction axes the combiner does not matter: the value is stored as
+  // it is. More results of a kNone stage: call YieldMore after Yield.
   void YieldMore(Scalar value, int buffer, std::span<const Scalar> indices,
                  Update update = Update::kAssign);
-  // A fold. combine(accumulators, elements) returns the next accumulators, made of these, constants
-  // and header values only (pass what else it needs, such as the axis, as an element). Result i
-  // stores the final accumulator i; a negative buffer number: not stored (only trailing ones).
+  // A fold. combine(accumulators, elements) returns the next accumulators, made
+  // of these, constants and header values only (pass what else it needs, such
+  // as the axis, as an element). Result i stores the final accumulator i; a
+  // negative buffer number: not stored (only trailing ones).
   struct FoldResult {
     Scalar value;
     Scalar initial;
     int buffer;
     std::vector<Scalar> indices;
   };
-  using Combine = std::function<std::vector<Scalar>(std::span<const Scalar> accumulators,
-                                                    std::span<const Scalar> elements)>;
+  using Combine = std::function<std::vector<Scalar>(
+      std::span<const Scalar> accumulators, std::span<const Scalar> elements)>;
   void YieldFold(std::span<const FoldResult> results, const Combine& combine);
 
   int index() const { return scope_ - 1; }
 
  private:
   friend class DispatchBuilder;
-  StageBuilder(DispatchBuilder* builder, int scope) : builder_(builder), scope_(scope) {}
+  StageBuilder(DispatchBuilder* builder, int scope)
+      : builder_(builder), scope_(scope) {}
   DispatchBuilder* builder_;
   int scope_;
 };
 
 class DispatchBuilder {
  public:
-  // simplify = false keeps every instruction as it is written (equal ones are still made once), so
-  // that tests can compare.
+  // simplify = false keeps every instruction as it is written (equal ones are
+  // still made once), so that tests can compare.
   explicit DispatchBuilder(std::string_view name, bool simplify = true);
   ~DispatchBuilder();
   DispatchBuilder(const DispatchBuilder&) = delete;
   DispatchBuilder& operator=(const DispatchBuilder&) = delete;
 
-  // Header values. A parameter of a name that exists already is the same parameter.
+  // Header values. A parameter of a name that exists already is the same
+  // parameter.
   Scalar Parameter(std::string_view name);
   Scalar Index(int64_t value);
-  // Returns the buffer's number for use with this builder (Finish may renumber).
-  int AddBuffer(std::string_view name, DType type, BufferKind kind, std::vector<Scalar> extents);
+  // Returns the buffer's number for use with this builder (Finish may
+  // renumber).
+  int AddBuffer(std::string_view name, DType type, BufferKind kind,
+                std::vector<Scalar> extents);
   DType BufferType(int buffer) const;
   std::span<const Scalar> BufferExtents(int buffer) const;
-  // References stay valid until Finish. Stages run in the order in which they were added.
+  // References stay valid until Finish. Stages run in the order in which they
+  // were added.
   StageBuilder& AddStage();
 
-  // The finished, verified dispatch; instructions in canonical order (post-order from the uses in
-  // the order extents, then per stage: store indices, values, fold).
+  // The finished, verified dispatch; instructions in canonical order
+  // (post-order from the uses in the order extents, then per stage: store
+  // indices, values, fold).
   Dispatch Finish();
 
  private:
@@ -171,7 +186,8 @@ class DispatchBuilder {
   friend Scalar Cast(Scalar, DType);
   friend Scalar Bitcast(Scalar, DType);
   struct Implementation;
-  static Scalar Apply(Opcode opcode, DType type, std::initializer_list<Scalar> operands);
+  static Scalar Apply(Opcode opcode, DType type,
+                      std::initializer_list<Scalar> operands);
   std::unique_ptr<Implementation> implementation_;
 };
 

@@ -11,39 +11,52 @@ namespace {
 
 constexpr int64_t kMaximumSize = int64_t{1} << 62;
 
-// The exact i64 result, or nullopt if it does not fit: sizes must not wrap around silently.
-std::optional<int64_t> CheckedIndexArithmetic(Opcode opcode, int64_t a, int64_t b) {
+// The exact i64 result, or nullopt if it does not fit: sizes must not wrap
+// around silently.
+std::optional<int64_t> CheckedIndexArithmetic(Opcode opcode, int64_t a,
+                                              int64_t b) {
   switch (opcode) {
-    case Opcode::kAdd: return CheckedAdd(a, b);
-    case Opcode::kSubtract: return CheckedSubtract(a, b);
-    case Opcode::kMultiply: return CheckedMultiply(a, b);
-    case Opcode::kNegate: return CheckedSubtract(0, a);
-    default: return std::nullopt;
+    case Opcode::kAdd:
+      return CheckedAdd(a, b);
+    case Opcode::kSubtract:
+      return CheckedSubtract(a, b);
+    case Opcode::kMultiply:
+      return CheckedMultiply(a, b);
+    case Opcode::kNegate:
+      return CheckedSubtract(0, a);
+    default:
+      return std::nullopt;
   }
 }
 
 bool NeedsCheck(const Instruction& instruction) {
   return instruction.type == DType::kI64 &&
-         (instruction.opcode == Opcode::kAdd || instruction.opcode == Opcode::kSubtract ||
-          instruction.opcode == Opcode::kMultiply || instruction.opcode == Opcode::kNegate);
+         (instruction.opcode == Opcode::kAdd ||
+          instruction.opcode == Opcode::kSubtract ||
+          instruction.opcode == Opcode::kMultiply ||
+          instruction.opcode == Opcode::kNegate);
 }
 
-// The product of the extents times `unit`, zeros counted as ones; nullopt above the limit.
+// The product of the extents times `unit`, zeros counted as ones; nullopt above
+// the limit.
 std::optional<int64_t> Size(std::span<const int64_t> extents, int64_t unit) {
   int64_t size = unit;
   for (int64_t extent : extents) {
-    const std::optional<int64_t> product = CheckedMultiply(size, std::max<int64_t>(extent, 1));
+    const std::optional<int64_t> product =
+        CheckedMultiply(size, std::max<int64_t>(extent, 1));
     if (!product || *product > kMaximumSize) return std::nullopt;
     size = *product;
   }
   return size;
 }
 
-Status CheckExtents(std::span<const int64_t> extents, int64_t unit, const std::string& what) {
+Status CheckExtents(std::span<const int64_t> extents, int64_t unit,
+                    const std::string& what) {
   for (size_t i = 0; i < extents.size(); ++i) {
     if (extents[i] >= 0 && extents[i] <= kMaximumExtent) continue;
-    return InvalidArgumentError(what + ": expected extent " + std::to_string(i) +
-                                " in 0.." + std::to_string(kMaximumExtent) + ", found " +
+    return InvalidArgumentError(what + ": expected extent " +
+                                std::to_string(i) + " in 0.." +
+                                std::to_string(kMaximumExtent) + ", found " +
                                 std::to_string(extents[i]));
   }
   if (Size(extents, unit)) return OkStatus();
@@ -70,12 +83,13 @@ int64_t ConcreteHeader::ElementCount(const Buffer& buffer) const {
   return count;
 }
 
-StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(const Dispatch& dispatch,
-                                                  std::span<const int64_t> parameters) {
+StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(
+    const Dispatch& dispatch, std::span<const int64_t> parameters) {
   const std::string name = "dispatch @" + dispatch.name;
   if (parameters.size() != dispatch.parameters.size()) {
-    return InvalidArgumentError(name + ": expected " + std::to_string(dispatch.parameters.size()) +
-                                " parameters, found " + std::to_string(parameters.size()));
+    return InvalidArgumentError(
+        name + ": expected " + std::to_string(dispatch.parameters.size()) +
+        " parameters, found " + std::to_string(parameters.size()));
   }
   ConcreteHeader header;
   header.bits_.reserve(dispatch.header_end);
@@ -86,7 +100,8 @@ StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(const Dispatch& dispatch,
       continue;
     }
     if (instruction.opcode == Opcode::kParameter) {
-      header.bits_.push_back(static_cast<uint64_t>(parameters[instruction.immediate]));
+      header.bits_.push_back(
+          static_cast<uint64_t>(parameters[instruction.immediate]));
       continue;
     }
     const int count = RegisterOperandCount(instruction.opcode);
@@ -97,25 +112,28 @@ StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(const Dispatch& dispatch,
       const std::optional<int64_t> result = CheckedIndexArithmetic(
           instruction.opcode, static_cast<int64_t>(a), static_cast<int64_t>(b));
       if (!result) {
-        return InvalidArgumentError(name + ": the parameters make header register " +
+        return InvalidArgumentError(name +
+                                    ": the parameters make header register " +
                                     std::to_string(i) + " overflow 64 bits");
       }
       header.bits_.push_back(static_cast<uint64_t>(*result));
       continue;
     }
     const DType operand_type = dispatch.instructions[instruction.a].type;
-    header.bits_.push_back(
-        EvaluateScalar(instruction.opcode, operand_type, instruction.type, {a, b, c}));
+    header.bits_.push_back(EvaluateScalar(instruction.opcode, operand_type,
+                                          instruction.type, {a, b, c}));
   }
   for (const Buffer& buffer : dispatch.buffers) {
-    EMBER_RETURN_IF_ERROR(CheckExtents(header.Extents(buffer), DTypeByteSize(buffer.type),
+    EMBER_RETURN_IF_ERROR(CheckExtents(header.Extents(buffer),
+                                       DTypeByteSize(buffer.type),
                                        name + ": buffer %" + buffer.name));
   }
   for (size_t i = 0; i < dispatch.stages.size(); ++i) {
     std::vector<int64_t> extents = header.Extents(dispatch.stages[i].spatial);
-    for (int64_t extent : header.Extents(dispatch.stages[i].reduction)) extents.push_back(extent);
-    EMBER_RETURN_IF_ERROR(
-        CheckExtents(extents, 1, name + ": axes of stage " + std::to_string(i)));
+    for (int64_t extent : header.Extents(dispatch.stages[i].reduction))
+      extents.push_back(extent);
+    EMBER_RETURN_IF_ERROR(CheckExtents(
+        extents, 1, name + ": axes of stage " + std::to_string(i)));
   }
   return header;
 }

@@ -1,25 +1,30 @@
-// The dispatch: one fused tensor computation, written as tensor expressions. It is the unit that is
-// interpreted, counted, compiled and swapped, and the form that is stored in a module.
+// The dispatch: one fused tensor computation, written as tensor expressions. It
+// is the unit that is interpreted, counted, compiled and swapped, and the form
+// that is stored in a module.
 //
 //   dispatch @scale_rows<N>(%x: f32[N, 64], %s: f32[N]) -> (%y: f32[N, 64]) {
 //     %y[i, j] = %x[i, j] * %s[i]
 //   }
 //
-// A dispatch has scalar parameters (i64; extents and the like), buffers (inputs, outputs and
-// temporaries, row-major and contiguous, extents in elements), and stages that run in order; a
-// stage sees all that earlier stages wrote. Every computation is one flat list of fixed-size SSA
-// instructions: instruction number i defines register i. The list starts with the header, which
-// is computed once per call from the parameters and gives the extents (and any other value, of any
-// type, that only parameters and constants enter); then come the stages, each a contiguous range. A
-// stage may use registers of the header and of its own range only. In the header, i64 sums,
-// differences and products that overflow are an error of the call; elsewhere they wrap. Extents are
-// 0..2^40 (kMaximumExtent of tensor/range_rules.h), buffers and stages at most 2^62 in size;
-// whoever runs a dispatch refuses others (ConcreteHeader of tensor/index_algebra.h does).
+// A dispatch has scalar parameters (i64; extents and the like), buffers
+// (inputs, outputs and temporaries, row-major and contiguous, extents in
+// elements), and stages that run in order; a stage sees all that earlier stages
+// wrote. Every computation is one flat list of fixed-size SSA instructions:
+// instruction number i defines register i. The list starts with the header,
+// which is computed once per call from the parameters and gives the extents
+// (and any other value, of any type, that only parameters and constants enter);
+// then come the stages, each a contiguous range. A stage may use registers of
+// the header and of its own range only. In the header, i64 sums, differences
+// and products that overflow are an error of the call; elsewhere they wrap.
+// Extents are 0..2^40 (kMaximumExtent of tensor/range_rules.h), buffers and
+// stages at most 2^62 in size; whoever runs a dispatch refuses others
+// (ConcreteHeader of tensor/index_algebra.h does).
 //
 // Portable: no target, tile size or vector width appears here.
 //
-// Ownership: plain values, copyable. Thread-safety: immutable after building; share freely.
-// Invariants are what tensor/verifier.h checks; everything else may assume them.
+// Ownership: plain values, copyable. Thread-safety: immutable after building;
+// share freely. Invariants are what tensor/verifier.h checks; everything else
+// may assume them.
 #ifndef EMBER_TENSOR_DISPATCH_H_
 #define EMBER_TENSOR_DISPATCH_H_
 
@@ -32,19 +37,21 @@
 
 namespace ember::tensor {
 
-// Number of an instruction in Dispatch::instructions, and so of the value it defines.
+// Number of an instruction in Dispatch::instructions, and so of the value it
+// defines.
 using Register = uint32_t;
 
 struct Instruction {
   Opcode opcode = Opcode::kConstant;
   DType type = DType::kI64;  // of the result
-  // Register operands; for Load and Pad: a = buffer number, b = first position in
-  // Dispatch::operands of as many index registers (i64) as the buffer has dims, c = Pad's default.
+  // Register operands; for Load and Pad: a = buffer number, b = first position
+  // in Dispatch::operands of as many index registers (i64) as the buffer has
+  // dims, c = Pad's default.
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
-  // Constant: the value's bits, low bytes first, upper bytes zero (signed types are NOT
-  // sign-extended). Parameter, Axis, Accumulator, Element: which one.
+  // Constant: the value's bits, low bytes first, upper bytes zero (signed types
+  // are NOT sign-extended). Parameter, Axis, Accumulator, Element: which one.
   uint64_t immediate = 0;
 
   bool operator==(const Instruction&) const = default;
@@ -74,48 +81,54 @@ enum class Combiner : uint8_t {
 enum class Update : uint8_t { kAssign, kAdd, kMultiply, kMinimum, kMaximum };
 
 struct Axis {
-  std::string name;    // unique in the stage; for the text form
+  std::string name;     // unique in the stage; for the text form
   Register extent = 0;  // header register, i64, not negative
 
   bool operator==(const Axis&) const = default;
 };
 
-// One result of a stage, stored once per point of the spatial axes. Where several points assign to one
-// element, which of them stays is not specified; updates (+= and so on) all count.
+// One result of a stage, stored once per point of the spatial axes. Where
+// several points assign to one element, which of them stays is not specified;
+// updates (+= and so on) all count.
 struct Store {
-  uint32_t buffer = 0;            // output or temporary
-  std::vector<Register> indices;  // one i64 register per dim of the buffer, from spatial axes
+  uint32_t buffer = 0;  // output or temporary
+  std::vector<Register>
+      indices;  // one i64 register per dim of the buffer, from spatial axes
   Update update = Update::kAssign;
 
   bool operator==(const Store&) const = default;
 };
 
-// For kFold: accumulators start at `initial`; for each reduction point, in order, the fold body
-// (Accumulator and Element instructions refer to the tuple) gives the next accumulators. The body is
-// pure: fold values, constants, header values and arithmetic; axes and loads enter as elements.
-// Example, argmax: values = (x[i,k], k), initial = (-inf, 0),
+// For kFold: accumulators start at `initial`; for each reduction point, in
+// order, the fold body (Accumulator and Element instructions refer to the
+// tuple) gives the next accumulators. The body is pure: fold values, constants,
+// header values and arithmetic; axes and loads enter as elements. Example,
+// argmax: values = (x[i,k], k), initial = (-inf, 0),
 //   results = (select(a0 < e0, e0, a0), select(a0 < e0, e1, a1)).
 struct Fold {
-  std::vector<Register> initial;  // header or constant registers of the stage, per value
+  std::vector<Register>
+      initial;  // header or constant registers of the stage, per value
   std::vector<Register> results;  // registers of the stage, per value
 
   bool operator==(const Fold&) const = default;
 };
 
-// For every point of the spatial axes: combine `values` over all points of the reduction axes
-// (last axis fastest), then store. Sums of f16, bf16 and f32 accumulate in f32, of f64 in f64, of
-// integers in their own type, wrapping; the order of accumulation is not specified for kSum and
-// kProduct and is the axes' order for kFold. An empty reduction gives 0, 1, +inf/largest,
+// For every point of the spatial axes: combine `values` over all points of the
+// reduction axes (last axis fastest), then store. Sums of f16, bf16 and f32
+// accumulate in f32, of f64 in f64, of integers in their own type, wrapping;
+// the order of accumulation is not specified for kSum and kProduct and is the
+// axes' order for kFold. An empty reduction gives 0, 1, +inf/largest,
 // -inf/smallest, or `initial`.
 struct Stage {
   std::vector<Axis> spatial;
   std::vector<Axis> reduction;  // empty exactly when combiner is kNone
   Combiner combiner = Combiner::kNone;
-  // Instructions [begin, end) of the dispatch. Axis immediates count spatial axes first.
+  // Instructions [begin, end) of the dispatch. Axis immediates count spatial
+  // axes first.
   uint32_t begin = 0;
   uint32_t end = 0;
-  // More than one value only for kNone and kFold. A fold may have more values than stores: the
-  // trailing ones are carried but not stored.
+  // More than one value only for kNone and kFold. A fold may have more values
+  // than stores: the trailing ones are carried but not stored.
   std::vector<Register> values;
   Fold fold;
   std::vector<Store> stores;  // stores[i] receives the result of values[i]
@@ -126,24 +139,26 @@ struct Stage {
 struct Dispatch {
   std::string name;                     // without '@'
   std::vector<std::string> parameters;  // names of the i64 scalar parameters
-  std::vector<Buffer> buffers;          // inputs, then outputs, then temporaries
+  std::vector<Buffer> buffers;  // inputs, then outputs, then temporaries
   std::vector<Instruction> instructions;
   std::vector<Register> operands;  // index registers of Load and Pad
-  uint32_t header_end = 0;         // instructions [0, header_end) are the header
+  uint32_t header_end = 0;  // instructions [0, header_end) are the header
   std::vector<Stage> stages;
 
   bool operator==(const Dispatch&) const = default;
 
   uint32_t input_count() const { return CountBuffers(BufferKind::kInput); }
   uint32_t output_count() const { return CountBuffers(BufferKind::kOutput); }
-  // Calls visit(register) for every register operand of an instruction, index registers included.
+  // Calls visit(register) for every register operand of an instruction, index
+  // registers included.
   template <typename Visitor>
   void ForEachOperand(const Instruction& instruction, Visitor&& visit) const {
     const int count = RegisterOperandCount(instruction.opcode);
     if (count > 0) visit(instruction.a);
     if (count > 1) visit(instruction.b);
     if (count > 2) visit(instruction.c);
-    if (instruction.opcode == Opcode::kLoad || instruction.opcode == Opcode::kPad) {
+    if (instruction.opcode == Opcode::kLoad ||
+        instruction.opcode == Opcode::kPad) {
       for (size_t i = 0; i < buffers[instruction.a].extents.size(); ++i) {
         visit(operands[instruction.b + i]);
       }

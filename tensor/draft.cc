@@ -40,18 +40,20 @@ class Assembler {
     for (NodeId next : stage.results) visit(next);
   }
 
-  // Operands that become registers: an axis refers to its extent by the stage's list instead.
+  // Operands that become registers: an axis refers to its extent by the stage's
+  // list instead.
   std::span<const NodeId> Operands(NodeId id) const {
     const Node& node = pool_[id];
-    return node.opcode == Opcode::kAxis ? std::span<const NodeId>() : node.operands;
+    return node.opcode == Opcode::kAxis ? std::span<const NodeId>()
+                                        : node.operands;
   }
 
   bool IsHeaderNode(NodeId id) const {
     return pool_[id].scope == 0 && pool_[id].opcode != Opcode::kConstant;
   }
 
-  // Calls emit(node) in post-order for every node under root for which enter(node) is true. Not
-  // recursive: chains may be long.
+  // Calls emit(node) in post-order for every node under root for which
+  // enter(node) is true. Not recursive: chains may be long.
   template <typename Enter, typename Emit>
   void PostOrder(NodeId root, Enter&& enter, Emit&& emit) {
     if (!enter(root)) return;
@@ -72,7 +74,10 @@ class Assembler {
 
   void EmitHeader(NodeId root) {
     PostOrder(
-        root, [&](NodeId id) { return header_registers_.find(id) == header_registers_.end(); },
+        root,
+        [&](NodeId id) {
+          return header_registers_.find(id) == header_registers_.end();
+        },
         [&](NodeId id) {
           // A node may be on the stack twice when two operands share it.
           if (header_registers_.find(id) == header_registers_.end()) {
@@ -92,7 +97,8 @@ class Assembler {
         [](NodeId) {});
   }
 
-  Register Emit(NodeId id, const std::unordered_map<NodeId, Register>& registers) {
+  Register Emit(NodeId id,
+                const std::unordered_map<NodeId, Register>& registers) {
     const Node& node = pool_[id];
     const std::span<const NodeId> operands = Operands(id);
     Instruction instruction;
@@ -131,7 +137,8 @@ class Assembler {
       return registers.find(id) == registers.end();
     };
     const auto emit = [&](NodeId id) {
-      if (registers.find(id) == registers.end()) registers[id] = Emit(id, registers);
+      if (registers.find(id) == registers.end())
+        registers[id] = Emit(id, registers);
     };
     const auto emit_all = [&](std::span<const NodeId> roots) {
       std::vector<Register> result;
@@ -142,7 +149,8 @@ class Assembler {
       return result;
     };
     for (const DraftStore& store : draft.stores) {
-      stage.stores.push_back({buffer_numbers_[store.buffer], emit_all(store.indices), store.update});
+      stage.stores.push_back({buffer_numbers_[store.buffer],
+                              emit_all(store.indices), store.update});
     }
     stage.values = emit_all(draft.values);
     stage.fold.initial = emit_all(draft.initial);
@@ -153,7 +161,8 @@ class Assembler {
 
   void SortBuffers() {
     buffer_numbers_.resize(draft_.buffers.size());
-    for (BufferKind kind : {BufferKind::kInput, BufferKind::kOutput, BufferKind::kTemporary}) {
+    for (BufferKind kind :
+         {BufferKind::kInput, BufferKind::kOutput, BufferKind::kTemporary}) {
       for (size_t i = 0; i < draft_.buffers.size(); ++i) {
         const DraftBuffer& draft = draft_.buffers[i];
         if (draft.kind != kind) continue;
@@ -172,7 +181,8 @@ class Assembler {
     std::vector<uint32_t> numbers(draft_.parameters.size(), kUnused);
     for (uint32_t i = 0; i < result_.header_end; ++i) {
       const Instruction& instruction = result_.instructions[i];
-      if (instruction.opcode == Opcode::kParameter) numbers[instruction.immediate] = 0;
+      if (instruction.opcode == Opcode::kParameter)
+        numbers[instruction.immediate] = 0;
     }
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (numbers[i] == kUnused) continue;

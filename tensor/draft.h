@@ -1,5 +1,6 @@
-// A dispatch in the making: expressions still in the pool, in any order. Internal to the builder and
-// the parser, which fill a draft and assemble it into the canonical flat form.
+// A dispatch in the making: expressions still in the pool, in any order.
+// Internal to the builder and the parser, which fill a draft and assemble it
+// into the canonical flat form.
 #ifndef EMBER_TENSOR_DRAFT_H_
 #define EMBER_TENSOR_DRAFT_H_
 
@@ -47,11 +48,13 @@ struct Draft {
   ExpressionPool pool;
 };
 
-// Canonical form. Buffers: inputs, outputs, temporaries. Header: everything that only parameters and
-// constants enter, except constants that stages use directly, which each stage has for itself.
-// Instructions in post-order of first use: buffer extents, axis extents, then per stage store
-// indices, values, initial values and results of the fold. Unused ones and unused parameters drop.
-// The same draft always gives the same dispatch; equal drafts written in another order too.
+// Canonical form. Buffers: inputs, outputs, temporaries. Header: everything
+// that only parameters and constants enter, except constants that stages use
+// directly, which each stage has for itself. Instructions in post-order of
+// first use: buffer extents, axis extents, then per stage store indices,
+// values, initial values and results of the fold. Unused ones and unused
+// parameters drop. The same draft always gives the same dispatch; equal drafts
+// written in another order too.
 Dispatch Assemble(const Draft& draft);
 
 }  // namespace ember::tensor

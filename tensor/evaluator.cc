@@ -12,7 +12,8 @@ namespace {
 // Temporaries larger than this are refused before they are allocated.
 constexpr int64_t kMaximumTemporaryBytes = int64_t{1} << 36;
 
-// Steps an index tuple to the next point, last axis fastest; false after the last one.
+// Steps an index tuple to the next point, last axis fastest; false after the
+// last one.
 bool NextPoint(std::span<int64_t> point, std::span<const int64_t> extents) {
   for (size_t i = point.size(); i-- > 0;) {
     if (++point[i] < extents[i]) return true;
@@ -30,14 +31,17 @@ bool HasPoints(std::span<const int64_t> extents) {
 
 class Evaluator {
  public:
-  Evaluator(const Dispatch& dispatch, const ConcreteHeader& header, EvaluateOptions options)
+  Evaluator(const Dispatch& dispatch, const ConcreteHeader& header,
+            EvaluateOptions options)
       : dispatch_(dispatch), header_(header), options_(options) {}
 
   Status Run(std::span<void* const> buffers) {
     EMBER_RETURN_IF_ERROR(BindBuffers(buffers));
     registers_.resize(dispatch_.instructions.size());
-    for (uint32_t i = 0; i < dispatch_.header_end; ++i) registers_[i] = header_.bits(i);
-    for (const Stage& stage : dispatch_.stages) EMBER_RETURN_IF_ERROR(RunStage(stage));
+    for (uint32_t i = 0; i < dispatch_.header_end; ++i)
+      registers_[i] = header_.bits(i);
+    for (const Stage& stage : dispatch_.stages)
+      EMBER_RETURN_IF_ERROR(RunStage(stage));
     return OkStatus();
   }
 
@@ -51,10 +55,12 @@ class Evaluator {
         memory_.push_back(buffers[next++]);
         continue;
       }
-      const int64_t bytes = header_.ElementCount(buffer) * DTypeByteSize(buffer.type);
+      const int64_t bytes =
+          header_.ElementCount(buffer) * DTypeByteSize(buffer.type);
       if (bytes > kMaximumTemporaryBytes) {
-        return ResourceExhaustedError("dispatch @" + dispatch_.name + ": temporary %" +
-                                      buffer.name + " of " + std::to_string(bytes) + " bytes");
+        return ResourceExhaustedError("dispatch @" + dispatch_.name +
+                                      ": temporary %" + buffer.name + " of " +
+                                      std::to_string(bytes) + " bytes");
       }
       temporaries_.emplace_back(static_cast<size_t>(bytes), 0);
       memory_.push_back(temporaries_.back().data());
@@ -73,12 +79,15 @@ class Evaluator {
     const std::vector<int64_t> reduction = header_.Extents(stage.reduction);
     if (!HasPoints(spatial)) return OkStatus();
     point_.assign(spatial.size() + reduction.size(), 0);
-    const std::span<int64_t> spatial_point = std::span(point_).first(spatial.size());
-    const std::span<int64_t> reduction_point = std::span(point_).subspan(spatial.size());
+    const std::span<int64_t> spatial_point =
+        std::span(point_).first(spatial.size());
+    const std::span<int64_t> reduction_point =
+        std::span(point_).subspan(spatial.size());
     FindParts(stage);
     do {
       std::vector<uint64_t> results(stage.values.size());
-      for (size_t i = 0; i < results.size(); ++i) results[i] = Initial(stage, i);
+      for (size_t i = 0; i < results.size(); ++i)
+        results[i] = Initial(stage, i);
       if (HasPoints(reduction)) {
         do {
           EMBER_RETURN_IF_ERROR(Evaluate(stage, Part::kValues));
@@ -91,24 +100,35 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Which instructions have to be evaluated when: those that values need, at every point; those that
-  // store indices need, once per spatial point; those that fold results need, at every step.
-  enum class Part : uint8_t { kValues = 1, kStoreIndices = 2, kFold = 4, kInitial = 8 };
+  // Which instructions have to be evaluated when: those that values need, at
+  // every point; those that store indices need, once per spatial point; those
+  // that fold results need, at every step.
+  enum class Part : uint8_t {
+    kValues = 1,
+    kStoreIndices = 2,
+    kFold = 4,
+    kInitial = 8
+  };
 
   void FindParts(const Stage& stage) {
     parts_.assign(stage.end - stage.begin, 0);
     const auto mark = [&](Register reg, uint8_t bits) {
       if (reg >= stage.begin) parts_[reg - stage.begin] |= bits;
     };
-    for (Register reg : stage.values) mark(reg, static_cast<uint8_t>(Part::kValues));
-    for (Register reg : stage.fold.results) mark(reg, static_cast<uint8_t>(Part::kFold));
-    for (Register reg : stage.fold.initial) mark(reg, static_cast<uint8_t>(Part::kInitial));
+    for (Register reg : stage.values)
+      mark(reg, static_cast<uint8_t>(Part::kValues));
+    for (Register reg : stage.fold.results)
+      mark(reg, static_cast<uint8_t>(Part::kFold));
+    for (Register reg : stage.fold.initial)
+      mark(reg, static_cast<uint8_t>(Part::kInitial));
     for (const Store& store : stage.stores) {
-      for (Register reg : store.indices) mark(reg, static_cast<uint8_t>(Part::kStoreIndices));
+      for (Register reg : store.indices)
+        mark(reg, static_cast<uint8_t>(Part::kStoreIndices));
     }
     for (Register reg = stage.end; reg-- > stage.begin;) {
-      dispatch_.ForEachOperand(dispatch_.instructions[reg],
-                               [&](Register operand) { mark(operand, parts_[reg - stage.begin]); });
+      dispatch_.ForEachOperand(
+          dispatch_.instructions[reg],
+          [&](Register operand) { mark(operand, parts_[reg - stage.begin]); });
     }
     // Initial values depend on constants and the header only: once is enough.
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
@@ -120,9 +140,11 @@ class Evaluator {
 
   Status Evaluate(const Stage& stage, Part part) {
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
-      if ((parts_[reg - stage.begin] & static_cast<uint8_t>(part)) == 0) continue;
+      if ((parts_[reg - stage.begin] & static_cast<uint8_t>(part)) == 0)
+        continue;
       const Instruction& instruction = dispatch_.instructions[reg];
-      if (instruction.opcode == Opcode::kLoad || instruction.opcode == Opcode::kPad) {
+      if (instruction.opcode == Opcode::kLoad ||
+          instruction.opcode == Opcode::kPad) {
         EMBER_RETURN_IF_ERROR(Load(instruction, registers_[reg]));
       } else {
         registers_[reg] = Arithmetic(instruction);
@@ -133,23 +155,31 @@ class Evaluator {
 
   uint64_t Arithmetic(const Instruction& instruction) const {
     switch (instruction.opcode) {
-      case Opcode::kConstant: return instruction.immediate;
-      case Opcode::kAxis: return static_cast<uint64_t>(point_[instruction.immediate]);
-      case Opcode::kAccumulator: return accumulators_[instruction.immediate];
-      case Opcode::kElement: return elements_[instruction.immediate];
-      default: break;
+      case Opcode::kConstant:
+        return instruction.immediate;
+      case Opcode::kAxis:
+        return static_cast<uint64_t>(point_[instruction.immediate]);
+      case Opcode::kAccumulator:
+        return accumulators_[instruction.immediate];
+      case Opcode::kElement:
+        return elements_[instruction.immediate];
+      default:
+        break;
     }
     const int count = RegisterOperandCount(instruction.opcode);
-    return EvaluateScalar(instruction.opcode, dispatch_.instructions[instruction.a].type,
-                          instruction.type,
-                          {registers_[instruction.a], count > 1 ? registers_[instruction.b] : 0,
-                           count > 2 ? registers_[instruction.c] : 0});
+    return EvaluateScalar(
+        instruction.opcode, dispatch_.instructions[instruction.a].type,
+        instruction.type,
+        {registers_[instruction.a], count > 1 ? registers_[instruction.b] : 0,
+         count > 2 ? registers_[instruction.c] : 0});
   }
 
   // --- memory ---
 
-  // The position of an element, or -1 if an index is outside, whose number is then in `outside`.
-  int64_t Position(uint32_t buffer, std::span<const Register> indices, size_t& outside) const {
+  // The position of an element, or -1 if an index is outside, whose number is
+  // then in `outside`.
+  int64_t Position(uint32_t buffer, std::span<const Register> indices,
+                   size_t& outside) const {
     int64_t position = 0;
     for (size_t i = 0; i < indices.size(); ++i) {
       const int64_t index = static_cast<int64_t>(registers_[indices[i]]);
@@ -162,10 +192,12 @@ class Evaluator {
     return position;
   }
 
-  Status OutOfRange(uint32_t buffer, std::span<const Register> indices, size_t dim) const {
+  Status OutOfRange(uint32_t buffer, std::span<const Register> indices,
+                    size_t dim) const {
     return InvalidArgumentError(
-        "dispatch @" + dispatch_.name + ": buffer %" + dispatch_.buffers[buffer].name +
-        ": expected index " + std::to_string(dim) + " in 0.." +
+        "dispatch @" + dispatch_.name + ": buffer %" +
+        dispatch_.buffers[buffer].name + ": expected index " +
+        std::to_string(dim) + " in 0.." +
         std::to_string(extents_[buffer][dim]) + " (exclusive), found " +
         std::to_string(static_cast<int64_t>(registers_[indices[dim]])));
   }
@@ -173,14 +205,16 @@ class Evaluator {
   Status Load(const Instruction& instruction, uint64_t& result) const {
     const uint32_t buffer = instruction.a;
     const std::span<const Register> indices =
-        std::span(dispatch_.operands).subspan(instruction.b, extents_[buffer].size());
+        std::span(dispatch_.operands)
+            .subspan(instruction.b, extents_[buffer].size());
     size_t outside = 0;
     const int64_t position = Position(buffer, indices, outside);
     if (position >= 0) {
       result = LoadElement(memory_[buffer], position, instruction.type);
       return OkStatus();
     }
-    if (instruction.opcode == Opcode::kLoad) return OutOfRange(buffer, indices, outside);
+    if (instruction.opcode == Opcode::kLoad)
+      return OutOfRange(buffer, indices, outside);
     result = registers_[instruction.c];
     return OkStatus();
   }
@@ -196,7 +230,8 @@ class Evaluator {
       uint64_t value = FromAccumulator(stage, results[i], type);
       if (store.update != Update::kAssign) {
         const uint64_t old = LoadElement(memory, position, type);
-        value = EvaluateScalar(OpcodeOf(store.update), type, type, {old, value, 0});
+        value =
+            EvaluateScalar(OpcodeOf(store.update), type, type, {old, value, 0});
       }
       StoreElement(memory, position, type, value);
     }
@@ -205,10 +240,14 @@ class Evaluator {
 
   static Opcode OpcodeOf(Update update) {
     switch (update) {
-      case Update::kMultiply: return Opcode::kMultiply;
-      case Update::kMinimum: return Opcode::kMinimum;
-      case Update::kMaximum: return Opcode::kMaximum;
-      default: return Opcode::kAdd;
+      case Update::kMultiply:
+        return Opcode::kMultiply;
+      case Update::kMinimum:
+        return Opcode::kMinimum;
+      case Update::kMaximum:
+        return Opcode::kMaximum;
+      default:
+        return Opcode::kAdd;
     }
   }
 
@@ -216,24 +255,33 @@ class Evaluator {
 
   // Sums and products of floats accumulate in a wider type.
   DType AccumulatorType(const Stage& stage, DType type) const {
-    const bool adds = stage.combiner == Combiner::kSum || stage.combiner == Combiner::kProduct;
+    const bool adds = stage.combiner == Combiner::kSum ||
+                      stage.combiner == Combiner::kProduct;
     if (!adds || !IsFloat(type) || type == DType::kF64) return type;
     return options_.accumulate_in_f64 ? DType::kF64 : DType::kF32;
   }
 
-  uint64_t FromAccumulator(const Stage& stage, uint64_t bits, DType type) const {
-    return EvaluateScalar(Opcode::kCast, AccumulatorType(stage, type), type, {bits, 0, 0});
+  uint64_t FromAccumulator(const Stage& stage, uint64_t bits,
+                           DType type) const {
+    return EvaluateScalar(Opcode::kCast, AccumulatorType(stage, type), type,
+                          {bits, 0, 0});
   }
 
   uint64_t Initial(const Stage& stage, size_t i) const {
     const DType type = dispatch_.instructions[stage.values[i]].type;
     switch (stage.combiner) {
-      case Combiner::kNone: return 0;
-      case Combiner::kSum: return ZeroBits(AccumulatorType(stage, type));
-      case Combiner::kProduct: return OneBits(AccumulatorType(stage, type));
-      case Combiner::kMinimum: return LargestBits(type);
-      case Combiner::kMaximum: return SmallestBits(type);
-      case Combiner::kFold: return registers_[stage.fold.initial[i]];
+      case Combiner::kNone:
+        return 0;
+      case Combiner::kSum:
+        return ZeroBits(AccumulatorType(stage, type));
+      case Combiner::kProduct:
+        return OneBits(AccumulatorType(stage, type));
+      case Combiner::kMinimum:
+        return LargestBits(type);
+      case Combiner::kMaximum:
+        return SmallestBits(type);
+      case Combiner::kFold:
+        return registers_[stage.fold.initial[i]];
     }
     return 0;
   }
@@ -248,18 +296,24 @@ class Evaluator {
         results[i] = value;
         continue;
       }
-      const uint64_t element = EvaluateScalar(Opcode::kCast, type, wide, {value, 0, 0});
-      results[i] = EvaluateScalar(OpcodeOf(stage.combiner), wide, wide, {results[i], element, 0});
+      const uint64_t element =
+          EvaluateScalar(Opcode::kCast, type, wide, {value, 0, 0});
+      results[i] = EvaluateScalar(OpcodeOf(stage.combiner), wide, wide,
+                                  {results[i], element, 0});
     }
     return OkStatus();
   }
 
   static Opcode OpcodeOf(Combiner combiner) {
     switch (combiner) {
-      case Combiner::kProduct: return Opcode::kMultiply;
-      case Combiner::kMinimum: return Opcode::kMinimum;
-      case Combiner::kMaximum: return Opcode::kMaximum;
-      default: return Opcode::kAdd;
+      case Combiner::kProduct:
+        return Opcode::kMultiply;
+      case Combiner::kMinimum:
+        return Opcode::kMinimum;
+      case Combiner::kMaximum:
+        return Opcode::kMaximum;
+      default:
+        return Opcode::kAdd;
     }
   }
 
@@ -268,7 +322,8 @@ class Evaluator {
     elements_.clear();
     for (Register value : stage.values) elements_.push_back(registers_[value]);
     EMBER_RETURN_IF_ERROR(Evaluate(stage, Part::kFold));
-    for (size_t i = 0; i < results.size(); ++i) results[i] = registers_[stage.fold.results[i]];
+    for (size_t i = 0; i < results.size(); ++i)
+      results[i] = registers_[stage.fold.results[i]];
     return OkStatus();
   }
 

@@ -1,14 +1,18 @@
-// The definition of what a dispatch computes: a scalar evaluator, point by point, with no cleverness.
-// The interpreter and all kernels are compared with it. Slow.
+// The definition of what a dispatch computes: a scalar evaluator, point by
+// point, with no cleverness. The interpreter and all kernels are compared with
+// it. Slow.
 //
-//   std::vector<void*> buffers = {x.data(), y.data()};       // inputs and outputs, in order
-//   EMBER_RETURN_IF_ERROR(Evaluate(dispatch, {batch}, buffers, {}));
+//   std::vector<void*> buffers = {x.data(), y.data()};       // inputs and
+//   outputs, in order EMBER_RETURN_IF_ERROR(Evaluate(dispatch, {batch},
+//   buffers, {}));
 //
-// What is said nowhere else: stages run in order, points of a stage in the order of its axes (last
-// fastest), reductions too; of several stores to one element in a stage the last one stays
-// (elsewhere: an unspecified one). Temporaries start as zeros; elements of outputs that no stage stores
-// keep what they held. All that a result depends on is evaluated at every point: select does not
-// guard a load, pad does. Where a stage has no reduction points, its values are not evaluated.
+// What is said nowhere else: stages run in order, points of a stage in the
+// order of its axes (last fastest), reductions too; of several stores to one
+// element in a stage the last one stays (elsewhere: an unspecified one).
+// Temporaries start as zeros; elements of outputs that no stage stores keep
+// what they held. All that a result depends on is evaluated at every point:
+// select does not guard a load, pad does. Where a stage has no reduction
+// points, its values are not evaluated.
 #ifndef EMBER_TENSOR_EVALUATOR_H_
 #define EMBER_TENSOR_EVALUATOR_H_
 
@@ -21,13 +25,15 @@
 namespace ember::tensor {
 
 struct EvaluateOptions {
-  // Sums and products of f32 accumulate in f64 and round once: the reference for tolerances.
+  // Sums and products of f32 accumulate in f64 and round once: the reference
+  // for tolerances.
   bool accumulate_in_f64 = false;
 };
 
-// The dispatch is verified. buffers: one pointer per input and output in the dispatch's order, each
-// to as many elements as its extents say, row-major. Errors: what ConcreteHeader says about the
-// parameters; an index out of range, naming dispatch, buffer, index and extent.
+// The dispatch is verified. buffers: one pointer per input and output in the
+// dispatch's order, each to as many elements as its extents say, row-major.
+// Errors: what ConcreteHeader says about the parameters; an index out of range,
+// naming dispatch, buffer, index and extent.
 Status Evaluate(const Dispatch& dispatch, std::span<const int64_t> parameters,
                 std::span<void* const> buffers, EvaluateOptions options);
 

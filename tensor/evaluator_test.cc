@@ -18,9 +18,9 @@ Status RunText(const std::string& text, std::vector<int64_t> parameters,
   return Evaluate(*dispatch, parameters, buffers, options);
 }
 
-#define ASSERT_OK(expression) \
-  do { \
-    const Status status = (expression); \
+#define ASSERT_OK(expression)                     \
+  do {                                            \
+    const Status status = (expression);           \
     ASSERT_TRUE(status.ok()) << status.message(); \
   } while (false)
 
@@ -141,13 +141,17 @@ dispatch @gather(%x: f32[3], %i: i32[2]) -> (%y: f32[2]) {
   %y[n] = %x[i64(%i[n])]
 })";
   EXPECT_EQ(RunText(gather, {}, {x.data(), places.data(), y.data()}).message(),
-            "dispatch @gather: buffer %x: expected index 0 in 0..3 (exclusive), found 3");
+            "dispatch @gather: buffer %x: expected index 0 in 0..3 "
+            "(exclusive), found 3");
   places[1] = -1;
   EXPECT_EQ(RunText(gather, {}, {x.data(), places.data(), y.data()}).message(),
-            "dispatch @gather: buffer %x: expected index 0 in 0..3 (exclusive), found -1");
-  EXPECT_EQ(RunText("dispatch @s() -> (%y: f32[2]) { for (i < 3) %y[i] = 1 }", {}, {y.data()})
-                .message(),
-            "dispatch @s: buffer %y: expected index 0 in 0..2 (exclusive), found 2");
+            "dispatch @gather: buffer %x: expected index 0 in 0..3 "
+            "(exclusive), found -1");
+  EXPECT_EQ(
+      RunText("dispatch @s() -> (%y: f32[2]) { for (i < 3) %y[i] = 1 }", {},
+              {y.data()})
+          .message(),
+      "dispatch @s: buffer %y: expected index 0 in 0..2 (exclusive), found 2");
 }
 
 TEST(EvaluatorTest, EmptyReductionsGiveIdentities) {
@@ -167,8 +171,9 @@ dispatch @empty<N>(%x: f32[N]) -> (%s: f32[], %p: f32[], %l: f32[], %m: f32[], %
     %f[] = %a0
   }
 })",
-                    {0}, {x.data(), sum.data(), product.data(), least.data(), most.data(),
-                          least8.data(), folded.data()}));
+                    {0},
+                    {x.data(), sum.data(), product.data(), least.data(),
+                     most.data(), least8.data(), folded.data()}));
   EXPECT_EQ(sum[0], 0);
   EXPECT_EQ(product[0], 1);
   EXPECT_EQ(least[0], std::numeric_limits<float>::infinity());
@@ -180,31 +185,41 @@ dispatch @empty<N>(%x: f32[N]) -> (%s: f32[], %p: f32[], %l: f32[], %m: f32[], %
 TEST(EvaluatorTest, AccumulationIsWiderThanNarrowTypes) {
   // 4096 ones in f16: a sum in f16 would stop at 2048.
   std::vector<uint16_t> x(4096, ToFloat16(1.0f).bits), y(1);
-  ASSERT_OK(RunText("dispatch @s(%x: f16[4096]) -> (%y: f16[]) { %y[] = sum(k < 4096) %x[k] }", {},
-                    {x.data(), y.data()}));
+  ASSERT_OK(
+      RunText("dispatch @s(%x: f16[4096]) -> (%y: f16[]) { %y[] = sum(k < "
+              "4096) %x[k] }",
+              {}, {x.data(), y.data()}));
   EXPECT_EQ(ToFloat(Float16{y[0]}), 4096.0f);
 }
 
 TEST(EvaluatorTest, AccumulatesInF64OnRequest) {
   Floats x = {1e8f, 1, -1e8f}, y(1);
-  const std::string text = "dispatch @s(%x: f32[3]) -> (%y: f32[]) { %y[] = sum(k < 3) %x[k] }";
+  const std::string text =
+      "dispatch @s(%x: f32[3]) -> (%y: f32[]) { %y[] = sum(k < 3) %x[k] }";
   ASSERT_OK(RunText(text, {}, {x.data(), y.data()}));
   EXPECT_EQ(y[0], 0);
-  ASSERT_OK(RunText(text, {}, {x.data(), y.data()}, {.accumulate_in_f64 = true}));
+  ASSERT_OK(
+      RunText(text, {}, {x.data(), y.data()}, {.accumulate_in_f64 = true}));
   EXPECT_EQ(y[0], 1);
 }
 
 TEST(EvaluatorTest, WrongParametersAndBuffersAreErrors) {
   const std::string text = "dispatch @t<N>() -> (%y: f32[N - 1]) { %y[i] = 0 }";
   float y[1];
-  EXPECT_EQ(RunText(text, {}, {y}).message(), "dispatch @t: expected 1 parameters, found 0");
+  EXPECT_EQ(RunText(text, {}, {y}).message(),
+            "dispatch @t: expected 1 parameters, found 0");
   EXPECT_EQ(RunText(text, {0}, {y}).message(),
-            "dispatch @t: buffer %y: expected extent 0 in 0..1099511627776, found -1");
-  EXPECT_EQ(RunText(text, {2}, {}).message(), "dispatch @t: expected 1 buffers, found 0");
-  EXPECT_EQ(RunText(text, {2}, {y, y}).message(), "dispatch @t: expected 1 buffers, found 2");
-  EXPECT_EQ(RunText(text, {INT64_MIN}, {y}).message(),
-            "dispatch @t: the parameters make header register 2 overflow 64 bits");
-  EXPECT_EQ(RunText("dispatch @t<N>() -> (%y: f32[N, N]) { %y[i, j] = 0 }", {int64_t{1} << 40}, {y})
+            "dispatch @t: buffer %y: expected extent 0 in 0..1099511627776, "
+            "found -1");
+  EXPECT_EQ(RunText(text, {2}, {}).message(),
+            "dispatch @t: expected 1 buffers, found 0");
+  EXPECT_EQ(RunText(text, {2}, {y, y}).message(),
+            "dispatch @t: expected 1 buffers, found 2");
+  EXPECT_EQ(
+      RunText(text, {INT64_MIN}, {y}).message(),
+      "dispatch @t: the parameters make header register 2 overflow 64 bits");
+  EXPECT_EQ(RunText("dispatch @t<N>() -> (%y: f32[N, N]) { %y[i, j] = 0 }",
+                    {int64_t{1} << 40}, {y})
                 .message(),
             "dispatch @t: buffer %y: expected a size of at most 2^62");
 }

@@ -16,12 +16,14 @@ std::optional<Opcode> FindInfix(const Token& token) {
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
     const InstructionInfo& info = InfoOf(opcode);
-    if (info.notation == Notation::Infix && info.text == token.text) return opcode;
+    if (info.notation == Notation::Infix && info.text == token.text)
+      return opcode;
   }
   return std::nullopt;
 }
 
-// Calls that name an instruction: not constants, axes and loads, which have forms of their own.
+// Calls that name an instruction: not constants, axes and loads, which have
+// forms of their own.
 std::optional<Opcode> FindPrefix(std::string_view name) {
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
@@ -39,12 +41,16 @@ Status ExpressionParser::CheckDepth(Expression& expression) const {
   for (const Expression& operand : expression.operands) {
     expression.depth = std::max(expression.depth, operand.depth + 1);
   }
-  if (expression.depth <= kMaximumDepth && nesting_ <= kMaximumDepth) return OkStatus();
-  return ErrorAt(expression.token, "expected at most " + std::to_string(kMaximumDepth) +
-                                       " nested operations; name parts with 'let'");
+  if (expression.depth <= kMaximumDepth && nesting_ <= kMaximumDepth)
+    return OkStatus();
+  return ErrorAt(expression.token,
+                 "expected at most " + std::to_string(kMaximumDepth) +
+                     " nested operations; name parts with 'let'");
 }
 
-StatusOr<Expression> ExpressionParser::ParseSum() { return ParseInfix(kSumPrecedence); }
+StatusOr<Expression> ExpressionParser::ParseSum() {
+  return ParseInfix(kSumPrecedence);
+}
 
 StatusOr<std::vector<Expression>> ExpressionParser::ParseIndices() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
@@ -58,7 +64,8 @@ StatusOr<std::vector<Expression>> ExpressionParser::ParseIndices() {
   }
 }
 
-// Precedence climbing; all infix instructions associate to the left, comparisons not at all.
+// Precedence climbing; all infix instructions associate to the left,
+// comparisons not at all.
 StatusOr<Expression> ExpressionParser::ParseInfix(int precedence) {
   ++nesting_;
   EMBER_ASSIGN_OR_RETURN(Expression left, ParsePrimary());
@@ -95,10 +102,12 @@ StatusOr<Expression> ExpressionParser::ParsePrimary() {
   if (token.kind == Token::kSigil && token.text[0] == '%') return ParseSigil();
   const bool is_word = token.Is("inf") || token.Is("nan") || token.Is("true") ||
                        token.Is("false") || token.Is("bits");
-  if (token.Is("-") || is_word || token.kind == Token::kInteger || token.kind == Token::kFloat) {
+  if (token.Is("-") || is_word || token.kind == Token::kInteger ||
+      token.kind == Token::kFloat) {
     return ParseLiteral();
   }
-  if (token.kind != Token::kIdentifier) return lexer_.ExpectedError("an expression");
+  if (token.kind != Token::kIdentifier)
+    return lexer_.ExpectedError("an expression");
   lexer_.Next();
   if (lexer_.Peek().Is("(")) return ParseCall(token);
   Expression name;
@@ -118,22 +127,26 @@ StatusOr<Expression> ExpressionParser::ParseLiteral() {
     literal.kind = Expression::kNumber;
   } else if (token.Is("inf")) {
     literal.kind = Expression::kWord;
-  } else if (!literal.negative && (token.Is("nan") || token.Is("true") || token.Is("false"))) {
+  } else if (!literal.negative &&
+             (token.Is("nan") || token.Is("true") || token.Is("false"))) {
     literal.kind = Expression::kWord;
   } else if (!literal.negative && token.Is("bits")) {
     literal.kind = Expression::kBits;
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
-    EMBER_ASSIGN_OR_RETURN(const Token bits, lexer_.Expect(Token::kInteger, "the bits"));
+    EMBER_ASSIGN_OR_RETURN(const Token bits,
+                           lexer_.Expect(Token::kInteger, "the bits"));
     EMBER_ASSIGN_OR_RETURN(literal.number, IntegerValue(bits));
     EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
   } else {
     return ErrorAt(token, "expected a number after '-'");
   }
   if (lexer_.Accept(":")) {
-    EMBER_ASSIGN_OR_RETURN(const Token type, lexer_.Expect(Token::kIdentifier, "a type"));
+    EMBER_ASSIGN_OR_RETURN(const Token type,
+                           lexer_.Expect(Token::kIdentifier, "a type"));
     literal.type = DTypeFromName(type.text);
     if (!literal.type) {
-      return ErrorAt(type, "expected a type, found '" + std::string(type.text) + "'");
+      return ErrorAt(type,
+                     "expected a type, found '" + std::string(type.text) + "'");
     }
   }
   return literal;
@@ -162,21 +175,24 @@ StatusOr<Expression> ExpressionParser::ParseCall(const Token& name) {
   } else if (const std::optional<DType> type = DTypeFromName(name.text)) {
     call.opcode = Opcode::kCast;
     call.type = type;
-  } else if (name.text.starts_with(kBitcast) && DTypeFromName(name.text.substr(kBitcast.size()))) {
+  } else if (name.text.starts_with(kBitcast) &&
+             DTypeFromName(name.text.substr(kBitcast.size()))) {
     call.opcode = Opcode::kBitcast;
     call.type = DTypeFromName(name.text.substr(kBitcast.size()));
   } else if (const std::optional<Opcode> opcode = FindPrefix(name.text)) {
     call.opcode = *opcode;
     count = static_cast<size_t>(RegisterOperandCount(*opcode));
   } else {
-    return ErrorAt(name, "expected an instruction, found '" + std::string(name.text) + "'");
+    return ErrorAt(name, "expected an instruction, found '" +
+                             std::string(name.text) + "'");
   }
   EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
   for (size_t i = 0; i < count; ++i) {
     if (i > 0) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
     const Token start = lexer_.Peek();
     EMBER_ASSIGN_OR_RETURN(Expression operand, Parse());
-    if (i == 0 && call.kind == Expression::kPad && operand.kind != Expression::kLoad) {
+    if (i == 0 && call.kind == Expression::kPad &&
+        operand.kind != Expression::kLoad) {
       return ErrorAt(start, "expected a load as the first operand of pad");
     }
     call.operands.push_back(std::move(operand));

@@ -1,7 +1,9 @@
-// Reads one expression of the text form into a tree whose literals have no types yet, and turns the
-// tree into nodes of the pool. Internal to the parser of the text form.
+// Reads one expression of the text form into a tree whose literals have no
+// types yet, and turns the tree into nodes of the pool. Internal to the parser
+// of the text form.
 //
-// Two steps because types of literals come from around them: in `0 < %x[i]` the 0 is of %x's type.
+// Two steps because types of literals come from around them: in `0 < %x[i]` the
+// 0 is of %x's type.
 #ifndef EMBER_TENSOR_EXPRESSION_PARSER_H_
 #define EMBER_TENSOR_EXPRESSION_PARSER_H_
 
@@ -30,21 +32,24 @@ struct Expression {
   };
   Kind kind = kNumber;
   Token token;
-  bool negative = false;               // kNumber, kWord
-  std::optional<DType> type;           // a literal's written type
+  bool negative = false;      // kNumber, kWord
+  std::optional<DType> type;  // a literal's written type
   uint64_t number = 0;
   Opcode opcode = Opcode::kConstant;
   std::vector<Expression> operands;
   int depth = 1;
 
-  bool IsLiteral() const { return kind == kNumber || kind == kWord || kind == kBits; }
+  bool IsLiteral() const {
+    return kind == kNumber || kind == kWord || kind == kBits;
+  }
 };
 
 class ExpressionParser {
  public:
   explicit ExpressionParser(Lexer& lexer) : lexer_(lexer) {}
 
-  // A whole expression, or one without comparisons at the top (as in `i < N + 1`).
+  // A whole expression, or one without comparisons at the top (as in `i < N +
+  // 1`).
   StatusOr<Expression> Parse() { return ParseInfix(0); }
   StatusOr<Expression> ParseSum();
   // '[' expressions ']'.
@@ -64,18 +69,21 @@ class ExpressionParser {
 
 // What names mean where an expression stands.
 struct NameScope {
-  std::map<std::string, NodeId, std::less<>> names;   // axes and parameters
-  std::map<std::string, NodeId, std::less<>> sigils;  // lets, accumulators, elements: without '%'
-  int scope = 0;                                      // of the pool; 0 in the header
+  std::map<std::string, NodeId, std::less<>> names;  // axes and parameters
+  std::map<std::string, NodeId, std::less<>>
+      sigils;     // lets, accumulators, elements: without '%'
+  int scope = 0;  // of the pool; 0 in the header
 };
 
-// Makes the expression's node. A literal gets the type `expected`, or i64, or f32 if it is written
-// as a float. The result may be of another type than expected; see ResolveAs.
-StatusOr<NodeId> Resolve(const Expression& expression, std::optional<DType> expected,
-                         const NameScope& names, Draft& draft);
+// Makes the expression's node. A literal gets the type `expected`, or i64, or
+// f32 if it is written as a float. The result may be of another type than
+// expected; see ResolveAs.
+StatusOr<NodeId> Resolve(const Expression& expression,
+                         std::optional<DType> expected, const NameScope& names,
+                         Draft& draft);
 // The same, and an error if the type is not `type`.
-StatusOr<NodeId> ResolveAs(const Expression& expression, DType type, const NameScope& names,
-                           Draft& draft);
+StatusOr<NodeId> ResolveAs(const Expression& expression, DType type,
+                           const NameScope& names, Draft& draft);
 
 // The number of the buffer that a sigil token names.
 StatusOr<uint32_t> FindBuffer(const Token& token, const Draft& draft);

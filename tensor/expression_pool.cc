@@ -11,7 +11,8 @@ namespace ember::tensor {
 namespace {
 
 uint64_t HashOf(const Node& node) {
-  uint64_t hash = HashCombine(static_cast<uint64_t>(node.opcode), static_cast<uint64_t>(node.type));
+  uint64_t hash = HashCombine(static_cast<uint64_t>(node.opcode),
+                              static_cast<uint64_t>(node.type));
   hash = HashCombine(hash, static_cast<uint64_t>(node.scope));
   hash = HashCombine(hash, node.buffer);
   hash = HashCombine(hash, node.immediate);
@@ -25,7 +26,8 @@ NodeId ExpressionPool::Constant(uint64_t bits, DType type) {
   return Intern(Opcode::kConstant, type, {}, bits);
 }
 
-NodeId ExpressionPool::Intern(Opcode opcode, DType type, std::span<const NodeId> operands,
+NodeId ExpressionPool::Intern(Opcode opcode, DType type,
+                              std::span<const NodeId> operands,
                               uint64_t immediate, int scope, uint32_t buffer) {
   Node node;
   node.opcode = opcode;
@@ -37,7 +39,8 @@ NodeId ExpressionPool::Intern(Opcode opcode, DType type, std::span<const NodeId>
   for (NodeId operand : operands) {
     const int other = nodes_[operand].scope;
     EMBER_CHECK(other == 0 || node.scope == 0 || other == node.scope)
-        << "a value of stage " << other - 1 << " is used in stage " << node.scope - 1;
+        << "a value of stage " << other - 1 << " is used in stage "
+        << node.scope - 1;
     node.scope = std::max(node.scope, other);
   }
   const uint64_t hash = HashOf(node);
@@ -54,7 +57,8 @@ NodeId ExpressionPool::Intern(Opcode opcode, DType type, std::span<const NodeId>
 }
 
 void ExpressionPool::DescribeStructure(Node& node) const {
-  node.structure = HashCombine(static_cast<uint64_t>(node.opcode), static_cast<uint64_t>(node.type));
+  node.structure = HashCombine(static_cast<uint64_t>(node.opcode),
+                               static_cast<uint64_t>(node.type));
   node.structure = HashCombine(node.structure, node.buffer);
   node.structure = HashCombine(node.structure, node.immediate);
   if (node.opcode == Opcode::kAxis) {
@@ -77,7 +81,8 @@ bool ExpressionPool::Precedes(NodeId a, NodeId b) const {
 
 void ExpressionPool::Refine(NodeId id, Interval range) {
   Node& node = nodes_[id];
-  if (node.opcode == Opcode::kConstant) return;  // a wrong constant is for others to refuse
+  if (node.opcode == Opcode::kConstant)
+    return;  // a wrong constant is for others to refuse
   node.range = Intersect(node.range, range);
   // k * x in 0..limit bounds x too.
   if (node.opcode != Opcode::kMultiply || !IsConstant(node.operands[1])) return;
@@ -87,30 +92,36 @@ void ExpressionPool::Refine(NodeId id, Interval range) {
 
 bool ExpressionPool::Matches(NodeId id, const Node& node) const {
   const Node& other = nodes_[id];
-  return other.opcode == node.opcode && other.type == node.type && other.scope == node.scope &&
-         other.buffer == node.buffer && other.immediate == node.immediate &&
-         other.operands == node.operands;
+  return other.opcode == node.opcode && other.type == node.type &&
+         other.scope == node.scope && other.buffer == node.buffer &&
+         other.immediate == node.immediate && other.operands == node.operands;
 }
 
 std::optional<int64_t> ExpressionPool::IntegerConstant(NodeId id) const {
   const Node& node = nodes_[id];
-  if (node.opcode != Opcode::kConstant || IsFloat(node.type)) return std::nullopt;
+  if (node.opcode != Opcode::kConstant || IsFloat(node.type))
+    return std::nullopt;
   return BitsToInteger(node.immediate, node.type);
 }
 
 Interval ExpressionPool::RangeOf(const Node& node) const {
-  if (node.opcode == Opcode::kConstant) return RangeOfConstant(node.immediate, node.type);
+  if (node.opcode == Opcode::kConstant)
+    return RangeOfConstant(node.immediate, node.type);
   if (node.opcode == Opcode::kAxis) {
-    const int64_t extent = std::min(nodes_[node.operands[0]].range.high, kMaximumExtent);
+    const int64_t extent =
+        std::min(nodes_[node.operands[0]].range.high, kMaximumExtent);
     return {0, std::max<int64_t>(extent, 1) - 1};
   }
-  if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad) return RangeOfType(node.type);
+  if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
+    return RangeOfType(node.type);
   const auto range = [&](size_t i) {
-    return i < node.operands.size() ? nodes_[node.operands[i]].range : Interval::Full();
+    return i < node.operands.size() ? nodes_[node.operands[i]].range
+                                    : Interval::Full();
   };
   const DType operand_type =
       node.operands.empty() ? node.type : nodes_[node.operands[0]].type;
-  return RangeOfResult(node.opcode, operand_type, node.type, range(0), range(1), range(2));
+  return RangeOfResult(node.opcode, operand_type, node.type, range(0), range(1),
+                       range(2));
 }
 
 }  // namespace ember::tensor

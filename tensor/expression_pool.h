@@ -1,13 +1,13 @@
-// The scalar expressions of a dispatch while it is being built: hash-consed nodes of all stages and
-// the header in one pool. Internal to the builder.
+// The scalar expressions of a dispatch while it is being built: hash-consed
+// nodes of all stages and the header in one pool. Internal to the builder.
 //
 //   ExpressionPool pool;
 //   NodeId two = pool.Constant(2, DType::kI64);
 //   NodeId same = pool.Constant(2, DType::kI64);   // two == same
 //
-// A node's scope is the stage it belongs to: 0 for what only constants and parameters enter (it will
-// be computed in the header), k for stage k - 1. Nodes of two stages cannot meet (a check).
-// Not thread-safe.
+// A node's scope is the stage it belongs to: 0 for what only constants and
+// parameters enter (it will be computed in the header), k for stage k - 1.
+// Nodes of two stages cannot meet (a check). Not thread-safe.
 #ifndef EMBER_TENSOR_EXPRESSION_POOL_H_
 #define EMBER_TENSOR_EXPRESSION_POOL_H_
 
@@ -31,10 +31,12 @@ struct Node {
   int scope = 0;
   uint32_t buffer = 0;  // Load, Pad
   uint64_t immediate = 0;
-  // Load: indices; Pad: indices, then the default; Axis: its extent, which bounds its range.
+  // Load: indices; Pad: indices, then the default; Axis: its extent, which
+  // bounds its range.
   std::vector<NodeId> operands;
-  Interval range;                // of i64 values; full for other types
-  // What the node is, regardless of when it was made: the first axis in it, and a hash.
+  Interval range;  // of i64 values; full for other types
+  // What the node is, regardless of when it was made: the first axis in it, and
+  // a hash.
   uint64_t first_axis = UINT64_MAX;
   uint64_t structure = 0;
 };
@@ -44,15 +46,22 @@ class ExpressionPool {
   const Node& operator[](NodeId id) const { return nodes_[id]; }
 
   NodeId Constant(uint64_t bits, DType type);
-  // An existing equal node, or a new one. The scope is the operands', or `scope` if that is larger.
-  NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands, uint64_t immediate = 0,
-                int scope = 0, uint32_t buffer = 0);  // An order of nodes that does not depend on the order in which they were made (which C++ leaves
+  // An existing equal node, or a new one. The scope is the operands', or
+  // `scope` if that is larger.
+  NodeId Intern(
+      Opcode opcode, DType type, std::span<const NodeId> operands,
+      uint64_t immediate = 0, int scope = 0,
+      uint32_t buffer = 0);  // An order of nodes that does not depend on the
+                             // order in which they were made (which C++ leaves
   // open for operands): by first axis, plain axes before what is made of them.
   bool Precedes(NodeId a, NodeId b) const;
-  // Notes a fact about the node's value: it is in `range`. Nodes made from it later profit.
+  // Notes a fact about the node's value: it is in `range`. Nodes made from it
+  // later profit.
   void Refine(NodeId id, Interval range);
 
-  bool IsConstant(NodeId id) const { return nodes_[id].opcode == Opcode::kConstant; }
+  bool IsConstant(NodeId id) const {
+    return nodes_[id].opcode == Opcode::kConstant;
+  }
   // The value of an integer or bool constant.
   std::optional<int64_t> IntegerConstant(NodeId id) const;
 

@@ -8,19 +8,23 @@
 namespace ember::tensor {
 
 bool AffineForm::IsConstant() const {
-  return opaque.empty() && std::all_of(coefficients.begin(), coefficients.end(),
-                                       [](int64_t coefficient) { return coefficient == 0; });
+  return opaque.empty() &&
+         std::all_of(coefficients.begin(), coefficients.end(),
+                     [](int64_t coefficient) { return coefficient == 0; });
 }
 
-// Forms of one register after another; all steps check for overflow and give nullopt then.
+// Forms of one register after another; all steps check for overflow and give
+// nullopt then.
 struct StageAnalysis::Builder {
   using Form = std::optional<AffineForm>;
   static constexpr size_t kMaximumOpaque = 8;
-  // Expressions deeper than this are opaque: indices are shallow, and the stack is finite.
+  // Expressions deeper than this are opaque: indices are shallow, and the stack
+  // is finite.
   static constexpr int kMaximumDepth = 64;
 
   const StageAnalysis& analysis;
-  // Shared subexpressions are visited once per use, of which there may be exponentially many.
+  // Shared subexpressions are visited once per use, of which there may be
+  // exponentially many.
   int budget = 2000;
 
   AffineForm Constant(int64_t value) const {
@@ -36,7 +40,8 @@ struct StageAnalysis::Builder {
   static Form Combine(AffineForm a, const AffineForm& b, int64_t scale) {
     const auto add = [scale](int64_t& to, int64_t value) {
       const std::optional<int64_t> product = CheckedMultiply(value, scale);
-      const std::optional<int64_t> sum = product ? CheckedAdd(to, *product) : std::nullopt;
+      const std::optional<int64_t> sum =
+          product ? CheckedAdd(to, *product) : std::nullopt;
       if (sum) to = *sum;
       return sum.has_value();
     };
@@ -46,8 +51,11 @@ struct StageAnalysis::Builder {
     }
     for (const AffineForm::Opaque& term : b.opaque) {
       auto it = std::find_if(a.opaque.begin(), a.opaque.end(),
-                             [&](const AffineForm::Opaque& other) { return other.reg == term.reg; });
-      if (it == a.opaque.end()) it = a.opaque.insert(it, {term.reg, 0, term.range});
+                             [&](const AffineForm::Opaque& other) {
+                               return other.reg == term.reg;
+                             });
+      if (it == a.opaque.end())
+        it = a.opaque.insert(it, {term.reg, 0, term.range});
       if (!add(it->coefficient, term.coefficient)) return std::nullopt;
       if (it->coefficient == 0) a.opaque.erase(it);
     }
@@ -59,7 +67,8 @@ struct StageAnalysis::Builder {
     return Combine(Constant(0), form, scale);
   }
 
-  // The form if it certainly does not wrap, else the register as one opaque value.
+  // The form if it certainly does not wrap, else the register as one opaque
+  // value.
   AffineForm Exact(Form form, Register reg) const {
     if (!form) return OpaqueOf(reg);
     if (form->IsConstant()) return *std::move(form);
@@ -68,7 +77,8 @@ struct StageAnalysis::Builder {
 
   AffineForm Make(Register reg, int depth) {
     const Instruction& instruction = analysis.dispatch_.instructions[reg];
-    if (reg < analysis.dispatch_.header_end) return Constant(analysis.header_.value(reg));
+    if (reg < analysis.dispatch_.header_end)
+      return Constant(analysis.header_.value(reg));
     if (instruction.opcode == Opcode::kConstant) {
       return Constant(static_cast<int64_t>(instruction.immediate));
     }
@@ -81,12 +91,15 @@ struct StageAnalysis::Builder {
     switch (instruction.opcode) {
       case Opcode::kAdd:
       case Opcode::kSubtract:
-        return Exact(Combine(Make(instruction.a, depth + 1), Make(instruction.b, depth + 1),
+        return Exact(Combine(Make(instruction.a, depth + 1),
+                             Make(instruction.b, depth + 1),
                              instruction.opcode == Opcode::kAdd ? 1 : -1),
                      reg);
-      case Opcode::kNegate: return Exact(Scaled(Make(instruction.a, depth + 1), -1), reg);
+      case Opcode::kNegate:
+        return Exact(Scaled(Make(instruction.a, depth + 1), -1), reg);
       case Opcode::kMultiply: {
-        const AffineForm a = Make(instruction.a, depth + 1), b = Make(instruction.b, depth + 1);
+        const AffineForm a = Make(instruction.a, depth + 1),
+                         b = Make(instruction.b, depth + 1);
         if (b.IsConstant()) return Exact(Scaled(a, b.constant), reg);
         if (a.IsConstant()) return Exact(Scaled(b, a.constant), reg);
         return OpaqueOf(reg);
@@ -94,16 +107,19 @@ struct StageAnalysis::Builder {
       case Opcode::kFloorDivide:
       case Opcode::kModulo: {
         const AffineForm divisor = Make(instruction.b, depth + 1);
-        if (!divisor.IsConstant() || divisor.constant <= 0) return OpaqueOf(reg);
-        return Exact(
-            Divide(Make(instruction.a, depth + 1), divisor.constant, instruction.opcode), reg);
+        if (!divisor.IsConstant() || divisor.constant <= 0)
+          return OpaqueOf(reg);
+        return Exact(Divide(Make(instruction.a, depth + 1), divisor.constant,
+                            instruction.opcode),
+                     reg);
       }
-      default: return OpaqueOf(reg);
+      default:
+        return OpaqueOf(reg);
     }
   }
 
-  // x = divisor * multiples + rest with rest in [0, divisor): the quotient is `multiples`, the
-  // remainder `rest`.
+  // x = divisor * multiples + rest with rest in [0, divisor): the quotient is
+  // `multiples`, the remainder `rest`.
   Form Divide(const AffineForm& x, int64_t divisor, Opcode opcode) const {
     AffineForm multiples = Constant(FloorQuotient(x.constant, divisor));
     AffineForm rest = Constant(FloorRemainder(x.constant, divisor));
@@ -114,7 +130,8 @@ struct StageAnalysis::Builder {
     }
     for (const AffineForm::Opaque& term : x.opaque) {
       if (term.coefficient % divisor == 0) {
-        multiples.opaque.push_back({term.reg, term.coefficient / divisor, term.range});
+        multiples.opaque.push_back(
+            {term.reg, term.coefficient / divisor, term.range});
       } else {
         rest.opaque.push_back(term);
       }
@@ -123,7 +140,8 @@ struct StageAnalysis::Builder {
     if (range.IsFull()) return std::nullopt;
     const int64_t bucket = FloorQuotient(range.low, divisor);
     if (bucket != FloorQuotient(range.high, divisor)) return std::nullopt;
-    if (opcode == Opcode::kFloorDivide) return Combine(multiples, Constant(bucket), 1);
+    if (opcode == Opcode::kFloorDivide)
+      return Combine(multiples, Constant(bucket), 1);
     return Combine(rest, Constant(bucket), -divisor);
   }
 };
@@ -132,7 +150,8 @@ StageAnalysis::StageAnalysis(const Dispatch& dispatch, const Stage& stage,
                              const ConcreteHeader& header)
     : dispatch_(dispatch), stage_(stage), header_(header) {
   axis_extents_ = header.Extents(stage.spatial);
-  for (int64_t extent : header.Extents(stage.reduction)) axis_extents_.push_back(extent);
+  for (int64_t extent : header.Extents(stage.reduction))
+    axis_extents_.push_back(extent);
   ranges_.reserve(stage.end - stage.begin);
   for (Register reg = stage.begin; reg < stage.end; ++reg) {
     const Instruction& instruction = dispatch.instructions[reg];
@@ -140,12 +159,15 @@ StageAnalysis::StageAnalysis(const Dispatch& dispatch, const Stage& stage,
     if (instruction.opcode == Opcode::kConstant) {
       range = RangeOfConstant(instruction.immediate, instruction.type);
     } else if (instruction.opcode == Opcode::kAxis) {
-      range = {0, std::max<int64_t>(axis_extents_[instruction.immediate], 1) - 1};
-    } else if (const int count = RegisterOperandCount(instruction.opcode); count > 0) {
-      range = RangeOfResult(instruction.opcode, dispatch.instructions[instruction.a].type,
-                            instruction.type, RangeOf(instruction.a),
-                            count > 1 ? RangeOf(instruction.b) : Interval::Full(),
-                            count > 2 ? RangeOf(instruction.c) : Interval::Full());
+      range = {0,
+               std::max<int64_t>(axis_extents_[instruction.immediate], 1) - 1};
+    } else if (const int count = RegisterOperandCount(instruction.opcode);
+               count > 0) {
+      range = RangeOfResult(
+          instruction.opcode, dispatch.instructions[instruction.a].type,
+          instruction.type, RangeOf(instruction.a),
+          count > 1 ? RangeOf(instruction.b) : Interval::Full(),
+          count > 2 ? RangeOf(instruction.c) : Interval::Full());
     }
     ranges_.push_back(range);
   }
@@ -180,7 +202,8 @@ Interval StageAnalysis::RangeOf(const AffineForm& form) const {
   return range;
 }
 
-bool StageAnalysis::InBounds(const Buffer& buffer, std::span<const Register> indices) const {
+bool StageAnalysis::InBounds(const Buffer& buffer,
+                             std::span<const Register> indices) const {
   for (size_t i = 0; i < indices.size(); ++i) {
     const Interval allowed{0, header_.value(buffer.extents[i]) - 1};
     if (allowed.high < 0) return false;
@@ -193,8 +216,9 @@ bool StageAnalysis::InBounds(const Buffer& buffer, std::span<const Register> ind
 
 bool StageAnalysis::InBounds(const Instruction& load) const {
   const Buffer& buffer = dispatch_.buffers[load.a];
-  return InBounds(buffer,
-                  std::span(dispatch_.operands).subspan(load.b, buffer.extents.size()));
+  return InBounds(
+      buffer,
+      std::span(dispatch_.operands).subspan(load.b, buffer.extents.size()));
 }
 
 bool StageAnalysis::InBounds(const Store& store) const {

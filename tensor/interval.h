@@ -3,8 +3,8 @@
 //   Interval i{0, 7};
 //   i * Interval::Of(4) + Interval{0, 3}  // {0, 31}
 //
-// An operation whose exact result may leave 64 bits gives the full range, because the value wraps.
-// Both ends are included; low <= high.
+// An operation whose exact result may leave 64 bits gives the full range,
+// because the value wraps. Both ends are included; low <= high.
 #ifndef EMBER_TENSOR_INTERVAL_H_
 #define EMBER_TENSOR_INTERVAL_H_
 
@@ -21,9 +21,15 @@ struct Interval {
   static constexpr Interval Of(int64_t value) { return {value, value}; }
 
   constexpr bool IsConstant() const { return low == high; }
-  constexpr bool IsFull() const { return low == INT64_MIN && high == INT64_MAX; }
-  constexpr bool Contains(int64_t value) const { return low <= value && value <= high; }
-  constexpr bool Within(Interval outer) const { return outer.low <= low && high <= outer.high; }
+  constexpr bool IsFull() const {
+    return low == INT64_MIN && high == INT64_MAX;
+  }
+  constexpr bool Contains(int64_t value) const {
+    return low <= value && value <= high;
+  }
+  constexpr bool Within(Interval outer) const {
+    return outer.low <= low && high <= outer.high;
+  }
   constexpr bool operator==(const Interval&) const = default;
 };
 
@@ -32,7 +38,8 @@ inline Interval Union(Interval a, Interval b) {
 }
 inline Interval Intersect(Interval a, Interval b) {
   const Interval result{std::max(a.low, b.low), std::min(a.high, b.high)};
-  return result.low <= result.high ? result : a;  // contradictory facts: keep one
+  return result.low <= result.high ? result
+                                   : a;  // contradictory facts: keep one
 }
 
 inline Interval operator+(Interval a, Interval b) {
@@ -61,7 +68,8 @@ inline Interval operator*(Interval a, Interval b) {
       __builtin_mul_overflow(a.high, b.high, &corners[3])) {
     return Interval::Full();
   }
-  return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+  return {*std::min_element(corners, corners + 4),
+          *std::max_element(corners, corners + 4)};
 }
 
 // By a range of divisors; only positive ones say anything.

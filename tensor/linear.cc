@@ -18,8 +18,9 @@ using semantics::Negate;
 constexpr size_t kMaximumTerms = 24;
 
 void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
-  auto it = std::find_if(sum.terms.begin(), sum.terms.end(),
-                         [&](const LinearTerm& term) { return term.node == node; });
+  auto it =
+      std::find_if(sum.terms.begin(), sum.terms.end(),
+                   [&](const LinearTerm& term) { return term.node == node; });
   if (it == sum.terms.end()) {
     if (coefficient != 0) sum.terms.push_back({node, coefficient});
     return;
@@ -28,10 +29,14 @@ void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
   if (it->coefficient == 0) sum.terms.erase(it);
 }
 
-// Depth is bounded because nodes are kept in this form: sums are left-deep chains of few terms.
-bool Collect(const ExpressionPool& pool, NodeId id, int64_t scale, int depth, LinearSum& sum) {
+// Depth is bounded because nodes are kept in this form: sums are left-deep
+// chains of few terms.
+bool Collect(const ExpressionPool& pool, NodeId id, int64_t scale, int depth,
+             LinearSum& sum) {
   const Node& node = pool[id];
-  if (depth > 2 * static_cast<int>(kMaximumTerms) || sum.terms.size() > kMaximumTerms) return false;
+  if (depth > 2 * static_cast<int>(kMaximumTerms) ||
+      sum.terms.size() > kMaximumTerms)
+    return false;
   if (const std::optional<int64_t> constant = pool.IntegerConstant(id)) {
     sum.constant = Add(sum.constant, Multiply(scale, *constant));
     return true;
@@ -43,13 +48,17 @@ bool Collect(const ExpressionPool& pool, NodeId id, int64_t scale, int depth, Li
     case Opcode::kSubtract:
       return Collect(pool, node.operands[0], scale, depth + 1, sum) &&
              Collect(pool, node.operands[1], Negate(scale), depth + 1, sum);
-    case Opcode::kNegate: return Collect(pool, node.operands[0], Negate(scale), depth + 1, sum);
+    case Opcode::kNegate:
+      return Collect(pool, node.operands[0], Negate(scale), depth + 1, sum);
     case Opcode::kMultiply:
-      if (const std::optional<int64_t> factor = pool.IntegerConstant(node.operands[1])) {
-        return Collect(pool, node.operands[0], Multiply(scale, *factor), depth + 1, sum);
+      if (const std::optional<int64_t> factor =
+              pool.IntegerConstant(node.operands[1])) {
+        return Collect(pool, node.operands[0], Multiply(scale, *factor),
+                       depth + 1, sum);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   if (node.range.IsConstant()) {  // an axis of extent 1
     sum.constant = Add(sum.constant, Multiply(scale, node.range.low));
@@ -68,17 +77,21 @@ NodeId Integer(ExpressionPool& pool, int64_t value) {
   return pool.Constant(static_cast<uint64_t>(value), DType::kI64);
 }
 
-// Replaces k*c * (x floordiv c) + k * (x mod c) by k * x. Returns true if it did.
+// Replaces k*c * (x floordiv c) + k * (x mod c) by k * x. Returns true if it
+// did.
 bool MergeQuotientAndRemainder(const ExpressionPool& pool, LinearSum& sum) {
   for (const LinearTerm& remainder : sum.terms) {
     const Node& mod = pool[remainder.node];
     if (mod.opcode != Opcode::kModulo) continue;
-    const std::optional<int64_t> divisor = pool.IntegerConstant(mod.operands[1]);
+    const std::optional<int64_t> divisor =
+        pool.IntegerConstant(mod.operands[1]);
     if (!divisor || *divisor <= 0) continue;
     for (const LinearTerm& quotient : sum.terms) {
       const Node& div = pool[quotient.node];
-      if (div.opcode != Opcode::kFloorDivide || div.operands != mod.operands) continue;
-      if (quotient.coefficient != Multiply(remainder.coefficient, *divisor)) continue;
+      if (div.opcode != Opcode::kFloorDivide || div.operands != mod.operands)
+        continue;
+      if (quotient.coefficient != Multiply(remainder.coefficient, *divisor))
+        continue;
       const LinearTerm found_remainder = remainder, found_quotient = quotient;
       LinearSum whole;
       if (!Collect(pool, mod.operands[0], 1, 0, whole)) return false;
@@ -92,20 +105,22 @@ bool MergeQuotientAndRemainder(const ExpressionPool& pool, LinearSum& sum) {
 }
 
 NodeId Scaled(ExpressionPool& pool, NodeId node, int64_t coefficient) {
-  return coefficient == 1 ? node
-                          : Raw(pool, Opcode::kMultiply, node, Integer(pool, coefficient));
+  return coefficient == 1
+             ? node
+             : Raw(pool, Opcode::kMultiply, node, Integer(pool, coefficient));
 }
 
 // sum + coefficient * node, by subtraction where that reads better.
-NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node, int64_t coefficient) {
+NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
+                  int64_t coefficient) {
   if (coefficient < 0 && coefficient != INT64_MIN) {
     return Raw(pool, Opcode::kSubtract, sum, Scaled(pool, node, -coefficient));
   }
   return Raw(pool, Opcode::kAdd, sum, Scaled(pool, node, coefficient));
 }
 
-// The terms whose coefficient is a multiple of `divisor`, divided by it, and all others with the
-// constant.
+// The terms whose coefficient is a multiple of `divisor`, divided by it, and
+// all others with the constant.
 struct Split {
   LinearSum multiples;
   LinearSum rest;
@@ -123,7 +138,8 @@ Split SplitByMultiple(const LinearSum& sum, int64_t divisor) {
   return split;
 }
 
-// Moves what the constant holds of whole multiples of the divisor to the multiples.
+// Moves what the constant holds of whole multiples of the divisor to the
+// multiples.
 void MoveConstant(Split& split, int64_t divisor) {
   split.multiples.constant = FloorQuotient(split.rest.constant, divisor);
   split.rest.constant = FloorRemainder(split.rest.constant, divisor);
@@ -134,14 +150,15 @@ bool IsBelow(const ExpressionPool& pool, const LinearSum& sum, int64_t limit) {
   return range.low >= 0 && range.high < limit;
 }
 
-// A g > 1 dividing the divisor such that x = g * major + minor with minor in [0, g).
+// A g > 1 dividing the divisor such that x = g * major + minor with minor in
+// [0, g).
 struct Coarser {
   int64_t step;
   LinearSum major;
   LinearSum minor;
 };
-std::optional<Coarser> FindCoarser(const ExpressionPool& pool, const LinearSum& sum,
-                                   int64_t divisor) {
+std::optional<Coarser> FindCoarser(const ExpressionPool& pool,
+                                   const LinearSum& sum, int64_t divisor) {
   std::optional<Coarser> best;
   for (const LinearTerm& term : sum.terms) {
     if (term.coefficient == INT64_MIN) continue;  // has no absolute value
@@ -149,20 +166,23 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool, const LinearSum& 
     if (step <= 1 || step == divisor || (best && best->step >= step)) continue;
     Split split = SplitByMultiple(sum, step);
     MoveConstant(split, step);
-    if (IsBelow(pool, split.rest, step)) best = Coarser{step, split.multiples, split.rest};
+    if (IsBelow(pool, split.rest, step))
+      best = Coarser{step, split.multiples, split.rest};
   }
   return best;
 }
 
-// The sum might not fit 64 bits, so that dividing its terms one by one would be wrong.
+// The sum might not fit 64 bits, so that dividing its terms one by one would be
+// wrong.
 bool MayWrap(const ExpressionPool& pool, const LinearSum& sum) {
   if (!RangeOfLinear(pool, sum).IsFull()) return false;
-  return !std::all_of(sum.terms.begin(), sum.terms.end(), [&](const LinearTerm& term) {
-    return IsIndexLike(pool, term.node);
-  });
+  return !std::all_of(
+      sum.terms.begin(), sum.terms.end(),
+      [&](const LinearTerm& term) { return IsIndexLike(pool, term.node); });
 }
 
-NodeId RawByConstant(ExpressionPool& pool, Opcode opcode, NodeId x, int64_t divisor) {
+NodeId RawByConstant(ExpressionPool& pool, Opcode opcode, NodeId x,
+                     int64_t divisor) {
   return Raw(pool, opcode, x, Integer(pool, divisor));
 }
 
@@ -177,7 +197,8 @@ void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale) {
 
 std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node) {
   LinearSum sum;
-  if (!Collect(pool, node, 1, 0, sum) || sum.terms.size() > kMaximumTerms) return std::nullopt;
+  if (!Collect(pool, node, 1, 0, sum) || sum.terms.size() > kMaximumTerms)
+    return std::nullopt;
   return sum;
 }
 
@@ -186,10 +207,14 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
   }
   if (sum.terms.empty()) return Integer(pool, sum.constant);
   std::sort(sum.terms.begin(), sum.terms.end(),
-            [&](const LinearTerm& a, const LinearTerm& b) { return pool.Precedes(a.node, b.node); });
-  // Start with a positive term if there is one, else with a positive constant: 5 - x.
-  auto first = std::find_if(sum.terms.begin(), sum.terms.end(),
-                            [](const LinearTerm& term) { return term.coefficient > 0; });
+            [&](const LinearTerm& a, const LinearTerm& b) {
+              return pool.Precedes(a.node, b.node);
+            });
+  // Start with a positive term if there is one, else with a positive constant:
+  // 5 - x.
+  auto first =
+      std::find_if(sum.terms.begin(), sum.terms.end(),
+                   [](const LinearTerm& term) { return term.coefficient > 0; });
   NodeId result;
   if (first != sum.terms.end()) {
     result = Scaled(pool, first->node, first->coefficient);
@@ -206,8 +231,10 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
   }
   if (sum.constant == 0) return result;
   const bool subtract = sum.constant < 0 && sum.constant != INT64_MIN;
-  return subtract ? Raw(pool, Opcode::kSubtract, result, Integer(pool, -sum.constant))
-                  : Raw(pool, Opcode::kAdd, result, Integer(pool, sum.constant));
+  return subtract
+             ? Raw(pool, Opcode::kSubtract, result,
+                   Integer(pool, -sum.constant))
+             : Raw(pool, Opcode::kAdd, result, Integer(pool, sum.constant));
 }
 
 Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum) {
@@ -226,7 +253,8 @@ Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum) {
 NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
   if (divisor == 1) return x;
   const Node& node = pool[x];
-  if (node.opcode == Opcode::kFloorDivide) {  // (y floordiv a) floordiv b = y floordiv (a * b)
+  if (node.opcode ==
+      Opcode::kFloorDivide) {  // (y floordiv a) floordiv b = y floordiv (a * b)
     const std::optional<int64_t> inner = pool.IntegerConstant(node.operands[1]);
     const std::optional<int64_t> product =
         inner && *inner > 0 ? CheckedMultiply(*inner, divisor) : std::nullopt;
@@ -239,7 +267,8 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
   Split split = SplitByMultiple(*sum, divisor);
   Split moved = split;
   MoveConstant(moved, divisor);
-  if (IsBelow(pool, moved.rest, divisor)) return BuildLinear(pool, moved.multiples);
+  if (IsBelow(pool, moved.rest, divisor))
+    return BuildLinear(pool, moved.multiples);
   const Interval rest = RangeOfLinear(pool, split.rest);
   const int64_t bucket = FloorQuotient(rest.low, divisor);
   if (!rest.IsFull() && bucket == FloorQuotient(rest.high, divisor)) {
@@ -247,7 +276,8 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
     return BuildLinear(pool, split.multiples);
   }
   if (!split.multiples.terms.empty() && !rest.IsFull()) {
-    const NodeId quotient = BuildFloorDivide(pool, BuildLinear(pool, split.rest), divisor);
+    const NodeId quotient =
+        BuildFloorDivide(pool, BuildLinear(pool, split.rest), divisor);
     const std::optional<LinearSum> more = Linearize(pool, quotient);
     if (more) {
       AddLinear(split.multiples, *more, 1);
@@ -255,7 +285,8 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
     }
   }
   if (const std::optional<Coarser> coarser = FindCoarser(pool, *sum, divisor)) {
-    return BuildFloorDivide(pool, BuildLinear(pool, coarser->major), divisor / coarser->step);
+    return BuildFloorDivide(pool, BuildLinear(pool, coarser->major),
+                            divisor / coarser->step);
   }
   return RawByConstant(pool, Opcode::kFloorDivide, x, divisor);
 }
@@ -277,7 +308,8 @@ NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor) {
   const Interval range = RangeOfLinear(pool, split.rest);
   const int64_t bucket = FloorQuotient(range.low, divisor);
   if (!range.IsFull() && bucket == FloorQuotient(range.high, divisor)) {
-    split.rest.constant = semantics::Subtract(split.rest.constant, bucket * divisor);
+    split.rest.constant =
+        semantics::Subtract(split.rest.constant, bucket * divisor);
     return BuildLinear(pool, split.rest);
   }
   MoveConstant(split, divisor);
@@ -285,16 +317,18 @@ NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor) {
     return RawByConstant(pool, Opcode::kModulo, x, divisor);
   }
   if (IsBelow(pool, split.rest, divisor)) return BuildLinear(pool, split.rest);
-  if (const std::optional<Coarser> coarser = FindCoarser(pool, split.rest, divisor)) {
-    const NodeId major =
-        BuildModulo(pool, BuildLinear(pool, coarser->major), divisor / coarser->step);
+  if (const std::optional<Coarser> coarser =
+          FindCoarser(pool, split.rest, divisor)) {
+    const NodeId major = BuildModulo(pool, BuildLinear(pool, coarser->major),
+                                     divisor / coarser->step);
     LinearSum result = coarser->minor;
     if (const std::optional<LinearSum> scaled = Linearize(pool, major)) {
       AddLinear(result, *scaled, coarser->step);
       return BuildLinear(pool, result);
     }
   }
-  return RawByConstant(pool, Opcode::kModulo, BuildLinear(pool, split.rest), divisor);
+  return RawByConstant(pool, Opcode::kModulo, BuildLinear(pool, split.rest),
+                       divisor);
 }
 
 }  // namespace ember::tensor

@@ -1,5 +1,5 @@
-// i64 sums as a list of terms: coefficient * node + ... + constant, and their simplification.
-// Internal to the builder.
+// i64 sums as a list of terms: coefficient * node + ... + constant, and their
+// simplification. Internal to the builder.
 #ifndef EMBER_TENSOR_LINEAR_H_
 #define EMBER_TENSOR_LINEAR_H_
 
@@ -22,15 +22,17 @@ struct LinearSum {
   int64_t constant = 0;
 };
 
-// Splits sums, differences and products by constants. nullopt for sums too long to be worth it.
+// Splits sums, differences and products by constants. nullopt for sums too long
+// to be worth it.
 std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node);
 void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
 
-// The sum as an expression, in one canonical form; x floordiv c * c + x mod c becomes x.
+// The sum as an expression, in one canonical form; x floordiv c * c + x mod c
+// becomes x.
 NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
 
-// The range of the exact (unwrapped) sum; full if it may not fit, so anything else means that the
-// wrapped value is the exact one.
+// The range of the exact (unwrapped) sum; full if it may not fit, so anything
+// else means that the wrapped value is the exact one.
 Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum);
 
 // x floordiv divisor and x mod divisor, for a positive constant.

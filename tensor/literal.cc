@@ -14,7 +14,8 @@ namespace {
 template <typename T>
 std::string Shortest(T value) {
   char buffer[64];
-  const std::to_chars_result result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  const std::to_chars_result result =
+      std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, result.ptr);
 }
 
@@ -23,8 +24,9 @@ std::string ShortestNarrow(double value, uint64_t bits, DType type) {
   char buffer[64];
   std::string text;
   for (int digits = 1; digits <= 17; ++digits) {
-    const std::to_chars_result result = std::to_chars(
-        buffer, buffer + sizeof(buffer), value, std::chars_format::general, digits);
+    const std::to_chars_result result =
+        std::to_chars(buffer, buffer + sizeof(buffer), value,
+                      std::chars_format::general, digits);
     text.assign(buffer, result.ptr);
     double parsed = 0;
     std::from_chars(text.data(), text.data() + text.size(), parsed);
@@ -38,7 +40,8 @@ std::string FormatFloat(uint64_t bits, DType type) {
   if (std::isnan(value)) {
     if (bits == NanBits(type)) return "nan";
     char buffer[24];
-    const std::to_chars_result result = std::to_chars(buffer, buffer + sizeof(buffer), bits, 16);
+    const std::to_chars_result result =
+        std::to_chars(buffer, buffer + sizeof(buffer), bits, 16);
     return "bits(0x" + std::string(buffer, result.ptr) + ")";
   }
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -54,7 +57,8 @@ std::string FormatFloat(uint64_t bits, DType type) {
   return text;
 }
 
-std::optional<uint64_t> IntegerBits(std::string_view text, bool negative, DType type) {
+std::optional<uint64_t> IntegerBits(std::string_view text, bool negative,
+                                    DType type) {
   const bool hex = text.size() > 2 && (text[1] | 0x20) == 'x';
   if (hex) text.remove_prefix(2);
   uint64_t magnitude = 0;
@@ -67,8 +71,10 @@ std::optional<uint64_t> IntegerBits(std::string_view text, bool negative, DType 
   }
   const uint64_t limit = static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0);
   if (magnitude > limit) return std::nullopt;
-  const int64_t value = static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
-  if (type == DType::kBool || !RangeOfType(type).Contains(value)) return std::nullopt;
+  const int64_t value =
+      static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
+  if (type == DType::kBool || !RangeOfType(type).Contains(value))
+    return std::nullopt;
   return IntegerToBits(value, type);
 }
 
@@ -79,7 +85,8 @@ std::optional<T> ParseFloat(std::string_view text) {
   T value = 0;
   const char* end = text.data() + text.size();
   const std::from_chars_result result = std::from_chars(
-      text.data(), end, value, hex ? std::chars_format::hex : std::chars_format::general);
+      text.data(), end, value,
+      hex ? std::chars_format::hex : std::chars_format::general);
   if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
   return value;
 }
@@ -93,8 +100,8 @@ std::string FormatLiteral(uint64_t bits, DType type) {
   return Shortest(BitsToInteger(bits, type));
 }
 
-std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token, bool negative,
-                                   DType type) {
+std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token,
+                                   bool negative, DType type) {
   if (!IsFloat(type)) {
     return is_float_token ? std::nullopt : IntegerBits(text, negative, type);
   }
@@ -117,10 +124,14 @@ uint64_t InfinityBits(bool negative, DType type) {
 
 uint64_t NanBits(DType type) {
   switch (type) {
-    case DType::kF16: return 0x7e00;
-    case DType::kBF16: return 0x7fc0;
-    case DType::kF64: return 0x7ff8000000000000;
-    default: return 0x7fc00000;
+    case DType::kF16:
+      return 0x7e00;
+    case DType::kBF16:
+      return 0x7fc0;
+    case DType::kF64:
+      return 0x7ff8000000000000;
+    default:
+      return 0x7fc00000;
   }
 }
 

@@ -8,8 +8,12 @@ namespace {
 constexpr size_t kMaximumLength = 200;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsNameCharacter(char c) { return IsLetter(c) || IsDigit(c) || c == '.' || c == '$'; }
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool IsNameCharacter(char c) {
+  return IsLetter(c) || IsDigit(c) || c == '.' || c == '$';
+}
 
 bool IsLiteral(std::string_view name) {
   return name == "true" || name == "false" || name == "inf" || name == "nan";
@@ -24,12 +28,14 @@ std::string ReplaceOthers(std::string_view name) {
   return result;
 }
 
-std::string MakeUnique(std::string name, const std::vector<std::string>& taken) {
+std::string MakeUnique(std::string name,
+                       const std::vector<std::string>& taken) {
   const auto is_taken = [&](const std::string& candidate) {
     return std::find(taken.begin(), taken.end(), candidate) != taken.end();
   };
   std::string candidate = name;
-  for (int i = 1; is_taken(candidate); ++i) candidate = name + "_" + std::to_string(i);
+  for (int i = 1; is_taken(candidate); ++i)
+    candidate = name + "_" + std::to_string(i);
   return candidate;
 }
 
@@ -44,12 +50,14 @@ bool IsPlainName(std::string_view name) {
   return IsSigilName(name) && IsLetter(name[0]) && !IsLiteral(name);
 }
 
-std::string MakeSigilName(std::string_view name, const std::vector<std::string>& taken) {
+std::string MakeSigilName(std::string_view name,
+                          const std::vector<std::string>& taken) {
   std::string result = ReplaceOthers(name);
   return MakeUnique(result.empty() ? "_" : result, taken);
 }
 
-std::string MakePlainName(std::string_view name, const std::vector<std::string>& taken) {
+std::string MakePlainName(std::string_view name,
+                          const std::vector<std::string>& taken) {
   std::string result = ReplaceOthers(name);
   if (!IsPlainName(result)) result = "_" + result;
   return MakeUnique(result, taken);

@@ -42,7 +42,8 @@ class DispatchParser {
 
   Status ParseSignature() {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("dispatch"));
-    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('@', "a dispatch name (@name)"));
+    EMBER_ASSIGN_OR_RETURN(const Token name,
+                           lexer_.ExpectSigil('@', "a dispatch name (@name)"));
     draft_.name = name.name();
     if (lexer_.Accept("<")) EMBER_RETURN_IF_ERROR(ParseHeader());
     EMBER_RETURN_IF_ERROR(ParseBuffers(BufferKind::kInput));
@@ -54,15 +55,18 @@ class DispatchParser {
   Status ParseHeader() {
     do {
       if (lexer_.Peek().kind == Token::kSigil) {
-        EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a name"));
+        EMBER_ASSIGN_OR_RETURN(const Token name,
+                               lexer_.ExpectSigil('%', "a name"));
         EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
         EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.ParseSum());
-        EMBER_ASSIGN_OR_RETURN(const NodeId node, Resolve(value, {}, header_, draft_));
+        EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                               Resolve(value, {}, header_, draft_));
         EMBER_RETURN_IF_ERROR(Define(header_.sigils, name, name.name(), node));
       } else {
-        EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.Expect(Token::kIdentifier, "a parameter"));
-        const NodeId node = draft_.pool.Intern(Opcode::kParameter, DType::kI64, {},
-                                               draft_.parameters.size());
+        EMBER_ASSIGN_OR_RETURN(
+            const Token name, lexer_.Expect(Token::kIdentifier, "a parameter"));
+        const NodeId node = draft_.pool.Intern(Opcode::kParameter, DType::kI64,
+                                               {}, draft_.parameters.size());
         EMBER_RETURN_IF_ERROR(Define(header_.names, name, name.text, node));
         draft_.parameters.emplace_back(name.text);
       }
@@ -71,9 +75,11 @@ class DispatchParser {
   }
 
   template <typename Map>
-  static Status Define(Map& map, const Token& token, std::string_view name, NodeId node) {
+  static Status Define(Map& map, const Token& token, std::string_view name,
+                       NodeId node) {
     if (map.emplace(std::string(name), node).second) return OkStatus();
-    return ErrorAt(token, "expected a new name, found '" + std::string(token.text) + "' again");
+    return ErrorAt(token, "expected a new name, found '" +
+                              std::string(token.text) + "' again");
   }
 
   Status ParseBuffers(BufferKind kind) {
@@ -87,16 +93,20 @@ class DispatchParser {
   }
 
   Status ParseBuffer(BufferKind kind) {
-    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a buffer (%name)"));
+    EMBER_ASSIGN_OR_RETURN(const Token name,
+                           lexer_.ExpectSigil('%', "a buffer (%name)"));
     if (FindBuffer(name, draft_).ok()) {
-      return ErrorAt(name, "expected a new name, found '" + std::string(name.text) + "' again");
+      return ErrorAt(name, "expected a new name, found '" +
+                               std::string(name.text) + "' again");
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
     EMBER_ASSIGN_OR_RETURN(const DType type, ParseType());
     DraftBuffer buffer{std::string(name.name()), type, kind, {}};
-    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> extents, expressions_.ParseIndices());
+    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> extents,
+                           expressions_.ParseIndices());
     for (const Expression& extent : extents) {
-      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(extent, DType::kI64, header_, draft_));
+      EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                             ResolveAs(extent, DType::kI64, header_, draft_));
       buffer.extents.push_back(node);
     }
     draft_.buffers.push_back(std::move(buffer));
@@ -119,21 +129,24 @@ class DispatchParser {
     names_.scope = static_cast<int>(draft_.stages.size());
     if (lexer_.Peek().kind == Token::kSigil) return ParseIdentityStore();
     if (!lexer_.Accept("for")) {
-      return lexer_.ExpectedError("a store (%name[...] = ...), 'for', 'temp' or '}'");
+      return lexer_.ExpectedError(
+          "a store (%name[...] = ...), 'for', 'temp' or '}'");
     }
     EMBER_RETURN_IF_ERROR(ParseAxes(Stage().spatial));
-    if (lexer_.Peek().kind == Token::kSigil) return ParseStore(/*whole_stage=*/true);
+    if (lexer_.Peek().kind == Token::kSigil)
+      return ParseStore(/*whole_stage=*/true);
     EMBER_RETURN_IF_ERROR(ParseCombiner());
     return ParseBlock();
   }
 
   DraftStage& Stage() { return draft_.stages.back(); }
 
-  Status AddAxis(std::vector<DraftAxis>& axes, const Token& name, NodeId extent) {
+  Status AddAxis(std::vector<DraftAxis>& axes, const Token& name,
+                 NodeId extent) {
     const uint64_t number = Stage().spatial.size() + Stage().reduction.size();
     axes.push_back({std::string(name.text), extent});
-    const NodeId axis =
-        draft_.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, names_.scope);
+    const NodeId axis = draft_.pool.Intern(Opcode::kAxis, DType::kI64,
+                                           {&extent, 1}, number, names_.scope);
     return Define(names_.names, name, name.text, axis);
   }
 
@@ -142,10 +155,12 @@ class DispatchParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
     if (lexer_.Accept(")")) return OkStatus();
     while (true) {
-      EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.Expect(Token::kIdentifier, "an axis"));
+      EMBER_ASSIGN_OR_RETURN(const Token name,
+                             lexer_.Expect(Token::kIdentifier, "an axis"));
       EMBER_RETURN_IF_ERROR(lexer_.Expect("<"));
       EMBER_ASSIGN_OR_RETURN(const Expression extent, expressions_.ParseSum());
-      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(extent, DType::kI64, header_, draft_));
+      EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                             ResolveAs(extent, DType::kI64, header_, draft_));
       EMBER_RETURN_IF_ERROR(AddAxis(axes, name, node));
       if (lexer_.Accept(")")) return OkStatus();
       if (!lexer_.Accept(",")) return lexer_.ExpectedError("',' or ')'");
@@ -156,12 +171,14 @@ class DispatchParser {
   Status ParseCombiner() {
     const Token token = lexer_.Peek();
     for (int i = 1; i < static_cast<int>(std::size(kCombinerNames)); ++i) {
-      if (token.kind != Token::kIdentifier || !token.Is(kCombinerNames[i])) continue;
+      if (token.kind != Token::kIdentifier || !token.Is(kCombinerNames[i]))
+        continue;
       Stage().combiner = static_cast<Combiner>(i);
       lexer_.Next();
       EMBER_RETURN_IF_ERROR(ParseAxes(Stage().reduction));
       if (!Stage().reduction.empty()) return OkStatus();
-      return ErrorAt(token, "expected at least one axis for '" + std::string(token.text) + "'");
+      return ErrorAt(token, "expected at least one axis for '" +
+                                std::string(token.text) + "'");
     }
     return OkStatus();
   }
@@ -176,9 +193,9 @@ class DispatchParser {
     for (size_t i = 0; i < extents.size(); ++i) {
       if (i > 0) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
       EMBER_ASSIGN_OR_RETURN(
-          const Token name,
-          lexer_.Expect(Token::kIdentifier,
-                        "axis " + std::to_string(i) + " of " + std::string(target.text)));
+          const Token name, lexer_.Expect(Token::kIdentifier,
+                                          "axis " + std::to_string(i) + " of " +
+                                              std::string(target.text)));
       EMBER_RETURN_IF_ERROR(AddAxis(Stage().spatial, name, extents[i]));
       store.indices.push_back(names_.names.find(name.text)->second);
     }
@@ -187,7 +204,8 @@ class DispatchParser {
   }
 
   StatusOr<uint32_t> ParseTarget() {
-    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a buffer"));
+    EMBER_ASSIGN_OR_RETURN(const Token name,
+                           lexer_.ExpectSigil('%', "a buffer"));
     return FindBuffer(name, draft_);
   }
 
@@ -196,21 +214,24 @@ class DispatchParser {
     const Token target = lexer_.Peek();
     EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, ParseTarget());
     DraftStore store{buffer, {}, Update::kAssign};
-    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> indices, expressions_.ParseIndices());
+    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> indices,
+                           expressions_.ParseIndices());
     const size_t rank = draft_.buffers[buffer].extents.size();
     if (indices.size() != rank) {
-      return ErrorAt(target, "expected " + std::to_string(rank) + " indices for " +
-                                 std::string(target.text) + ", found " +
-                                 std::to_string(indices.size()));
+      return ErrorAt(target, "expected " + std::to_string(rank) +
+                                 " indices for " + std::string(target.text) +
+                                 ", found " + std::to_string(indices.size()));
     }
     for (const Expression& index : indices) {
-      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(index, DType::kI64, names_, draft_));
+      EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                             ResolveAs(index, DType::kI64, names_, draft_));
       store.indices.push_back(node);
     }
     return ParseStoreRest(std::move(store), whole_stage);
   }
 
-  // The update sign and the value. A store that is the whole stage may have its combiner here.
+  // The update sign and the value. A store that is the whole stage may have its
+  // combiner here.
   Status ParseStoreRest(DraftStore store, bool whole_stage) {
     EMBER_ASSIGN_OR_RETURN(store.update, ParseUpdate());
     if (whole_stage) EMBER_RETURN_IF_ERROR(ParseCombiner());
@@ -225,7 +246,8 @@ class DispatchParser {
     } else {
       const DType type = draft_.buffers[store.buffer].type;
       EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
-      EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(value, type, names_, draft_));
+      EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                             ResolveAs(value, type, names_, draft_));
       stage.values.push_back(node);
     }
     stage.stores.push_back(std::move(store));
@@ -252,7 +274,8 @@ class DispatchParser {
     while (!lexer_.Peek().Is("}")) {
       if (lexer_.Accept("let")) {
         EMBER_RETURN_IF_ERROR(ParseLet());
-      } else if (Stage().combiner == Combiner::kFold && lexer_.Accept("element")) {
+      } else if (Stage().combiner == Combiner::kFold &&
+                 lexer_.Accept("element")) {
         EMBER_RETURN_IF_ERROR(ParseElement());
       } else if (Stage().combiner == Combiner::kFold && lexer_.Accept("next")) {
         EMBER_RETURN_IF_ERROR(ParseNext());
@@ -272,12 +295,15 @@ class DispatchParser {
   Status ParseLet() {
     EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a name"));
     if (LooksLikeFoldValue(name.name())) {
-      return ErrorAt(name, "expected a name that does not look like a fold value, found '" +
-                               std::string(name.text) + "'");
+      return ErrorAt(
+          name,
+          "expected a name that does not look like a fold value, found '" +
+              std::string(name.text) + "'");
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
-    EMBER_ASSIGN_OR_RETURN(const NodeId node, Resolve(value, {}, names_, draft_));
+    EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                           Resolve(value, {}, names_, draft_));
     return Define(names_.sigils, name, name.name(), node);
   }
 
@@ -292,8 +318,10 @@ class DispatchParser {
     EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
     EMBER_RETURN_IF_ERROR(lexer_.Expect("from"));
     EMBER_ASSIGN_OR_RETURN(const Expression initial, expressions_.Parse());
-    EMBER_ASSIGN_OR_RETURN(const NodeId value_node, ResolveAs(value, type, names_, draft_));
-    EMBER_ASSIGN_OR_RETURN(const NodeId initial_node, ResolveAs(initial, type, names_, draft_));
+    EMBER_ASSIGN_OR_RETURN(const NodeId value_node,
+                           ResolveAs(value, type, names_, draft_));
+    EMBER_ASSIGN_OR_RETURN(const NodeId initial_node,
+                           ResolveAs(initial, type, names_, draft_));
     stage.values.push_back(value_node);
     stage.initial.push_back(initial_node);
     const auto add = [&](Opcode opcode, const char* prefix) {
@@ -309,12 +337,14 @@ class DispatchParser {
   Status ParseNext() {
     DraftStage& stage = Stage();
     const size_t number = stage.results.size();
-    if (number >= stage.values.size()) return lexer_.ExpectedError("no more 'next' than elements");
+    if (number >= stage.values.size())
+      return lexer_.ExpectedError("no more 'next' than elements");
     EMBER_RETURN_IF_ERROR(lexer_.Expect("%a" + std::to_string(number)));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     const DType type = draft_.pool[stage.values[number]].type;
     EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
-    EMBER_ASSIGN_OR_RETURN(const NodeId node, ResolveAs(value, type, names_, draft_));
+    EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                           ResolveAs(value, type, names_, draft_));
     stage.results.push_back(node);
     return OkStatus();
   }

@@ -12,12 +12,13 @@
 namespace ember::tensor {
 namespace {
 
-// A value used more than once gets a name if its expression is larger than this many instructions.
+// A value used more than once gets a name if its expression is larger than this
+// many instructions.
 constexpr uint32_t kInlineStageSize = 3;
 constexpr uint32_t kInlineHeaderSize = 7;
 constexpr uint32_t kMaximumSize = 1u << 20;
-// Deeper expressions are cut by a name as well, so that neither printing nor parsing runs out of
-// stack, and lines stay readable.
+// Deeper expressions are cut by a name as well, so that neither printing nor
+// parsing runs out of stack, and lines stay readable.
 constexpr uint32_t kMaximumDepth = 24;
 
 class DispatchPrinter {
@@ -51,7 +52,8 @@ class DispatchPrinter {
 
   void CountUses() {
     for (const Instruction& instruction : dispatch_.instructions) {
-      dispatch_.ForEachOperand(instruction, [&](Register reg) { ++uses_[reg]; });
+      dispatch_.ForEachOperand(instruction,
+                               [&](Register reg) { ++uses_[reg]; });
     }
     for (const Buffer& buffer : dispatch_.buffers) CountAll(buffer.extents);
     for (const Stage& stage : dispatch_.stages) {
@@ -70,24 +72,30 @@ class DispatchPrinter {
 
   static bool IsLeaf(Opcode opcode) {
     return opcode == Opcode::kConstant || opcode == Opcode::kParameter ||
-           opcode == Opcode::kAxis || opcode == Opcode::kAccumulator || opcode == Opcode::kElement;
+           opcode == Opcode::kAxis || opcode == Opcode::kAccumulator ||
+           opcode == Opcode::kElement;
   }
 
-  // Names the values of [begin, end) that will be printed on their own lines: %t0, %t1, ...
-  void ChooseNames(uint32_t begin, uint32_t end, uint32_t inline_size, std::string_view prefix) {
+  // Names the values of [begin, end) that will be printed on their own lines:
+  // %t0, %t1, ...
+  void ChooseNames(uint32_t begin, uint32_t end, uint32_t inline_size,
+                   std::string_view prefix) {
     std::vector<uint32_t> sizes(end - begin, 1);
     uint32_t count = 0;
     for (uint32_t i = begin; i < end; ++i) {
       const Instruction& instruction = dispatch_.instructions[i];
       if (IsLeaf(instruction.opcode)) continue;
-      const bool loads = instruction.opcode == Opcode::kLoad || instruction.opcode == Opcode::kPad;
+      const bool loads = instruction.opcode == Opcode::kLoad ||
+                         instruction.opcode == Opcode::kPad;
       uint32_t size = 1, depth = 1;
       dispatch_.ForEachOperand(instruction, [&](Register reg) {
         const bool local = reg >= begin && names_[reg].empty();
         // An index that is an axis or a constant does not make a load larger.
         const uint32_t leaf = loads ? 0 : 1;
-        const bool is_leaf = IsLeaf(dispatch_.instructions[reg].opcode) || !local;
-        size = std::min(kMaximumSize, size + (is_leaf ? leaf : sizes[reg - begin]));
+        const bool is_leaf =
+            IsLeaf(dispatch_.instructions[reg].opcode) || !local;
+        size = std::min(kMaximumSize,
+                        size + (is_leaf ? leaf : sizes[reg - begin]));
         if (names_[reg].empty()) depth = std::max(depth, depths_[reg] + 1);
       });
       sizes[i - begin] = size;
@@ -148,7 +156,8 @@ class DispatchPrinter {
 
   void PrintIndices(const std::vector<Register>& indices) {
     printer_.Print("[");
-    PrintJoined(printer_, indices, [&](Register reg) { PrintValue(reg, DType::kI64); });
+    PrintJoined(printer_, indices,
+                [&](Register reg) { PrintValue(reg, DType::kI64); });
     printer_.Print("]");
   }
 
@@ -157,9 +166,11 @@ class DispatchPrinter {
   void PrintStage(const Stage& stage) {
     stage_ = &stage;
     ChooseNames(stage.begin, stage.end, kInlineStageSize, "t");
-    const bool named = std::any_of(names_.begin() + stage.begin, names_.begin() + stage.end,
-                                   [](const std::string& name) { return !name.empty(); });
-    const bool one_line = !named && stage.stores.size() == 1 && stage.combiner != Combiner::kFold;
+    const bool named =
+        std::any_of(names_.begin() + stage.begin, names_.begin() + stage.end,
+                    [](const std::string& name) { return !name.empty(); });
+    const bool one_line =
+        !named && stage.stores.size() == 1 && stage.combiner != Combiner::kFold;
     if (one_line && IsIdentity(stage)) {
       PrintStore(stage, 0, /*with_combiner=*/true);
     } else if (one_line) {
@@ -205,7 +216,8 @@ class DispatchPrinter {
       return;
     }
     if (with_combiner && stage.combiner != Combiner::kNone) {
-      PrintAxes(kCombinerNames[static_cast<int>(stage.combiner)], stage.reduction);
+      PrintAxes(kCombinerNames[static_cast<int>(stage.combiner)],
+                stage.reduction);
       printer_.Print(" ");
     }
     PrintValue(stage.values[number], buffer.type);
@@ -216,7 +228,8 @@ class DispatchPrinter {
     PrintAxes("for ", stage.spatial);
     printer_.Print(" ");
     if (stage.combiner != Combiner::kNone) {
-      PrintAxes(kCombinerNames[static_cast<int>(stage.combiner)], stage.reduction);
+      PrintAxes(kCombinerNames[static_cast<int>(stage.combiner)],
+                stage.reduction);
       printer_.Print(" ");
     }
     printer_.Line("{");
@@ -230,7 +243,8 @@ class DispatchPrinter {
       } else {
         PrintLets(stage, false);
       }
-      for (size_t i = 0; i < stage.stores.size(); ++i) PrintStore(stage, i, false);
+      for (size_t i = 0; i < stage.stores.size(); ++i)
+        PrintStore(stage, i, false);
     }
     printer_.Line("}");
   }
@@ -280,7 +294,8 @@ class DispatchPrinter {
   }
 
   // `expected` is the type that the parser will give to a literal without one.
-  void PrintValue(Register reg, std::optional<DType> expected, int precedence = 0) {
+  void PrintValue(Register reg, std::optional<DType> expected,
+                  int precedence = 0) {
     if (!names_[reg].empty()) {
       printer_.Print(names_[reg]);
     } else {
@@ -288,10 +303,12 @@ class DispatchPrinter {
     }
   }
 
-  void PrintDefinition(Register reg, std::optional<DType> expected, int precedence) {
+  void PrintDefinition(Register reg, std::optional<DType> expected,
+                       int precedence) {
     const Instruction& instruction = dispatch_.instructions[reg];
     switch (InfoOf(instruction.opcode).group) {
-      case InstructionGroup::kStructural: return PrintStructural(instruction, expected);
+      case InstructionGroup::kStructural:
+        return PrintStructural(instruction, expected);
       case InstructionGroup::kUnary:
         return PrintCall(instruction, {instruction.a}, expected);
       case InstructionGroup::kClassify:
@@ -303,18 +320,21 @@ class DispatchPrinter {
     }
   }
 
-  // The types that literals among two operands of one type will get: one takes the other's.
+  // The types that literals among two operands of one type will get: one takes
+  // the other's.
   struct PairTypes {
     std::optional<DType> left;
     std::optional<DType> right;
   };
-  PairTypes TypesOfPair(Register a, Register b, std::optional<DType> expected) const {
+  PairTypes TypesOfPair(Register a, Register b,
+                        std::optional<DType> expected) const {
     const DType type = TypeOf(a);
     if (IsConstant(a) && !IsConstant(b)) return {type, expected};
     return {expected, type};
   }
 
-  void PrintBinary(const Instruction& instruction, std::optional<DType> expected, int precedence) {
+  void PrintBinary(const Instruction& instruction,
+                   std::optional<DType> expected, int precedence) {
     const PairTypes types = TypesOfPair(instruction.a, instruction.b, expected);
     const InstructionInfo& info = InfoOf(instruction.opcode);
     if (info.notation == Notation::Prefix) {
@@ -334,23 +354,35 @@ class DispatchPrinter {
     if (own < precedence) printer_.Print(")");
   }
 
-  void PrintCall(const Instruction& instruction, std::initializer_list<Register> operands,
+  void PrintCall(const Instruction& instruction,
+                 std::initializer_list<Register> operands,
                  std::optional<DType> expected) {
     printer_.Print(InfoOf(instruction.opcode).text, "(");
-    PrintJoined(printer_, operands, [&](Register reg) { PrintValue(reg, expected); });
+    PrintJoined(printer_, operands,
+                [&](Register reg) { PrintValue(reg, expected); });
     printer_.Print(")");
   }
 
-  void PrintStructural(const Instruction& instruction, std::optional<DType> expected) {
+  void PrintStructural(const Instruction& instruction,
+                       std::optional<DType> expected) {
     switch (instruction.opcode) {
-      case Opcode::kConstant: return PrintConstant(instruction, expected);
+      case Opcode::kConstant:
+        return PrintConstant(instruction, expected);
       case Opcode::kParameter:
         printer_.Print(dispatch_.parameters[instruction.immediate]);
         return;
-      case Opcode::kAxis: printer_.Print(AxisName(instruction.immediate)); return;
-      case Opcode::kAccumulator: printer_.Print("%a", instruction.immediate); return;
-      case Opcode::kElement: printer_.Print("%e", instruction.immediate); return;
-      case Opcode::kLoad: PrintLoad(instruction); return;
+      case Opcode::kAxis:
+        printer_.Print(AxisName(instruction.immediate));
+        return;
+      case Opcode::kAccumulator:
+        printer_.Print("%a", instruction.immediate);
+        return;
+      case Opcode::kElement:
+        printer_.Print("%e", instruction.immediate);
+        return;
+      case Opcode::kLoad:
+        PrintLoad(instruction);
+        return;
       case Opcode::kPad:
         printer_.Print("pad(");
         PrintLoad(instruction);
@@ -359,7 +391,8 @@ class DispatchPrinter {
         printer_.Print(")");
         return;
       case Opcode::kSelect: {
-        const PairTypes types = TypesOfPair(instruction.b, instruction.c, expected);
+        const PairTypes types =
+            TypesOfPair(instruction.b, instruction.c, expected);
         printer_.Print("select(");
         PrintValue(instruction.a, DType::kBool);
         printer_.Print(", ");
@@ -376,17 +409,20 @@ class DispatchPrinter {
         PrintValue(instruction.a, std::nullopt);
         printer_.Print(")");
         return;
-      default: return;
+      default:
+        return;
     }
   }
 
-  void PrintConstant(const Instruction& instruction, std::optional<DType> expected) {
+  void PrintConstant(const Instruction& instruction,
+                     std::optional<DType> expected) {
     const DType type = instruction.type;
     const std::string text = FormatLiteral(instruction.immediate, type);
     printer_.Print(text);
     if (type == DType::kBool) return;
     // Without context an integer is i64 and what looks like a float is f32.
-    if (type == expected.value_or(IsFloat(type) ? DType::kF32 : DType::kI64)) return;
+    if (type == expected.value_or(IsFloat(type) ? DType::kF32 : DType::kI64))
+      return;
     printer_.Print(":", DTypeName(type));
   }
 
@@ -394,7 +430,8 @@ class DispatchPrinter {
     const Buffer& buffer = dispatch_.buffers[instruction.a];
     printer_.Print("%", buffer.name);
     const auto begin = dispatch_.operands.begin() + instruction.b;
-    PrintIndices({begin, begin + static_cast<std::ptrdiff_t>(buffer.extents.size())});
+    PrintIndices(
+        {begin, begin + static_cast<std::ptrdiff_t>(buffer.extents.size())});
   }
 
   const std::string& AxisName(uint64_t number) const {
@@ -404,7 +441,8 @@ class DispatchPrinter {
   }
 
   const Dispatch& dispatch_;
-  std::vector<std::string> names_;  // per register; empty: printed where it is used
+  std::vector<std::string>
+      names_;  // per register; empty: printed where it is used
   std::vector<uint32_t> uses_;
   std::vector<uint32_t> depths_;
   const Stage* stage_ = nullptr;
@@ -413,6 +451,8 @@ class DispatchPrinter {
 
 }  // namespace
 
-std::string Print(const Dispatch& dispatch) { return DispatchPrinter(dispatch).Run(); }
+std::string Print(const Dispatch& dispatch) {
+  return DispatchPrinter(dispatch).Run();
+}
 
 }  // namespace ember::tensor

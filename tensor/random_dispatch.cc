@@ -22,7 +22,8 @@ struct BufferInfo {
   int number = 0;
   DType type = DType::kF32;
   std::vector<Extent> extents;
-  bool small_values = false;  // holds integers of at most 4 bits: sums of them are exact
+  bool small_values =
+      false;  // holds integers of at most 4 bits: sums of them are exact
 };
 
 bool IsExactUnary(Opcode opcode) {
@@ -35,19 +36,24 @@ bool IsExactUnary(Opcode opcode) {
     case Opcode::kCeil:
     case Opcode::kRound:
     case Opcode::kTruncate:
-    case Opcode::kSqrt: return true;
-    default: return false;
+    case Opcode::kSqrt:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool IsExactBinary(Opcode opcode, DType type) {
-  return !IsFloat(type) || (opcode != Opcode::kPower && opcode != Opcode::kAtan2);
+  return !IsFloat(type) ||
+         (opcode != Opcode::kPower && opcode != Opcode::kAtan2);
 }
 
 class Generator {
  public:
   Generator(uint64_t seed, const RandomOptions& options)
-      : random_(seed), options_(options), builder_("random_" + std::to_string(seed), options.simplify) {
+      : random_(seed),
+        options_(options),
+        builder_("random_" + std::to_string(seed), options.simplify) {
     result_.seed = seed;
   }
 
@@ -57,15 +63,18 @@ class Generator {
       parameters_.push_back({builder_.Parameter(name), Below(8) + 1});
     }
     const int inputs = 1 + Below(3);
-    for (int i = 0; i < inputs; ++i) AddBuffer(BufferKind::kInput, AnyType(), Below(4));
+    for (int i = 0; i < inputs; ++i)
+      AddBuffer(BufferKind::kInput, AnyType(), Below(4));
     const int stages = 1 + Below(options_.maximum_stages);
     for (int i = 0; i < stages; ++i) {
       const bool last = i == stages - 1;
-      AddStages(last || Chance(3) ? BufferKind::kOutput : BufferKind::kTemporary);
+      AddStages(last || Chance(3) ? BufferKind::kOutput
+                                  : BufferKind::kTemporary);
     }
     result_.dispatch = builder_.Finish();
     for (const std::string& name : result_.dispatch.parameters) {
-      result_.parameters.push_back(parameters_[static_cast<size_t>(name[0] - 'N')].value);
+      result_.parameters.push_back(
+          parameters_[static_cast<size_t>(name[0] - 'N')].value);
     }
     return std::move(result_);
   }
@@ -73,7 +82,9 @@ class Generator {
  private:
   // --- choices ---
 
-  int Below(int limit) { return static_cast<int>(random_() % static_cast<uint64_t>(limit)); }
+  int Below(int limit) {
+    return static_cast<int>(random_() % static_cast<uint64_t>(limit));
+  }
   bool Chance(int one_in) { return Below(one_in) == 0; }
   template <typename T>
   const T& Pick(const std::vector<T>& items) {
@@ -97,9 +108,16 @@ class Generator {
       Extent extent;
       const Extent& parameter = Pick(parameters_);
       switch (Below(6)) {
-        case 0: extent = parameter; break;
-        case 1: extent = {parameter.scalar * 2 + 1, parameter.value * 2 + 1}; break;
-        case 2: extent = {FloorDivide(parameter.scalar + 2, 2), (parameter.value + 2) / 2}; break;
+        case 0:
+          extent = parameter;
+          break;
+        case 1:
+          extent = {parameter.scalar * 2 + 1, parameter.value * 2 + 1};
+          break;
+        case 2:
+          extent = {FloorDivide(parameter.scalar + 2, 2),
+                    (parameter.value + 2) / 2};
+          break;
         default: {
           const int64_t size = Chance(60) ? 0 : kSizes[Below(9)];
           extent = {builder_.Index(size), size};
@@ -111,14 +129,16 @@ class Generator {
 
   // --- buffers ---
 
-  BufferInfo AddBuffer(BufferKind kind, DType type, std::vector<Extent> extents) {
+  BufferInfo AddBuffer(BufferKind kind, DType type,
+                       std::vector<Extent> extents) {
     std::vector<Scalar> scalars;
     for (const Extent& extent : extents) scalars.push_back(extent.scalar);
     const std::string name = (kind == BufferKind::kInput    ? "x"
                               : kind == BufferKind::kOutput ? "y"
                                                             : "t") +
                              std::to_string(buffer_count_++);
-    BufferInfo info{builder_.AddBuffer(name, type, kind, scalars), type, std::move(extents), false};
+    BufferInfo info{builder_.AddBuffer(name, type, kind, scalars), type,
+                    std::move(extents), false};
     if (kind == BufferKind::kInput) {
       info.small_values = true;  // see MakeBuffers
       loadable_.push_back(info);
@@ -140,12 +160,17 @@ class Generator {
 
   void AddStages(BufferKind kind) {
     switch (Below(6)) {
-      case 0: return AddRegions(kind);
-      case 1: return AddScatter(kind);
-      case 2: return AddFold(kind);
+      case 0:
+        return AddRegions(kind);
+      case 1:
+        return AddScatter(kind);
+      case 2:
+        return AddFold(kind);
       case 3:
-      case 4: return AddReduction(kind);
-      default: return AddElementwise(kind);
+      case 4:
+        return AddReduction(kind);
+      default:
+        return AddElementwise(kind);
     }
   }
 
@@ -155,7 +180,8 @@ class Generator {
   }
   void AddAxes(const std::vector<Extent>& extents, bool reduce) {
     for (const Extent& extent : extents) {
-      const std::string name = (reduce ? "k" : "i") + std::to_string(axes_.size());
+      const std::string name =
+          (reduce ? "k" : "i") + std::to_string(axes_.size());
       axes_.push_back({reduce ? stage_->ReductionAxis(name, extent.scalar)
                               : stage_->SpatialAxis(name, extent.scalar),
                        extent.value});
@@ -172,7 +198,8 @@ class Generator {
     Begin();
     AddAxes(target.extents, false);
     const std::vector<Scalar> point = AxisScalars(target.extents.size());
-    stage_->Yield(Value(target.type, options_.maximum_depth), target.number, point);
+    stage_->Yield(Value(target.type, options_.maximum_depth), target.number,
+                  point);
     if (Chance(3)) {  // a second result over the same axes
       const BufferInfo second = AddBuffer(kind, AnyType(), target.extents);
       stage_->YieldMore(Value(second.type, 2), second.number, point);
@@ -181,16 +208,20 @@ class Generator {
     loadable_.push_back(target);
   }
 
-  // Two stages that fill a buffer from both ends of its first dim, as concat does.
+  // Two stages that fill a buffer from both ends of its first dim, as concat
+  // does.
   void AddRegions(BufferKind kind) {
-    const Extent low = AnyExtent(20), high = AnyExtent(20), inner = AnyExtent(30);
+    const Extent low = AnyExtent(20), high = AnyExtent(20),
+                 inner = AnyExtent(30);
     const Extent both{low.scalar + high.scalar, low.value + high.value};
     const BufferInfo target = AddBuffer(kind, AnyType(), {both, inner});
     for (int part = 0; part < 2; ++part) {
       Begin();
       AddAxes({part == 0 ? low : high, inner}, false);
-      const Scalar row = part == 0 ? axes_[0].scalar : axes_[0].scalar + low.scalar;
-      stage_->Yield(Value(target.type, 2), target.number, {{row, axes_[1].scalar}});
+      const Scalar row =
+          part == 0 ? axes_[0].scalar : axes_[0].scalar + low.scalar;
+      stage_->Yield(Value(target.type, 2), target.number,
+                    {{row, axes_[1].scalar}});
     }
     loadable_.push_back(target);
   }
@@ -200,34 +231,40 @@ class Generator {
     const DType type = options_.exact ? AnyIntegerType() : AnyNumericType();
     const BufferInfo target = AddBuffer(kind, type, 1 + Below(3));
     for (const Extent& extent : target.extents) {
-      if (extent.value == 0) return AddUpdateStage(target, Update::kAssign, target.extents);
+      if (extent.value == 0)
+        return AddUpdateStage(target, Update::kAssign, target.extents);
     }
     AddUpdateStage(target, Update::kAssign, target.extents);
     const Update update = static_cast<Update>(1 + Below(4));
     Begin();
     AddAxes({AnyExtent(20), AnyExtent(20)}, false);
     std::vector<Scalar> indices;
-    for (const Extent& extent : target.extents) indices.push_back(IndexWithin(extent));
-    stage_->Yield(Value(type, 2), target.number, indices, Combiner::kNone, update);
+    for (const Extent& extent : target.extents)
+      indices.push_back(IndexWithin(extent));
+    stage_->Yield(Value(type, 2), target.number, indices, Combiner::kNone,
+                  update);
     loadable_.push_back(target);
   }
-  void AddUpdateStage(const BufferInfo& target, Update update, const std::vector<Extent>& extents) {
+  void AddUpdateStage(const BufferInfo& target, Update update,
+                      const std::vector<Extent>& extents) {
     Begin();
     AddAxes(extents, false);
-    stage_->Yield(Constant(target.type), target.number, AxisScalars(extents.size()),
-                  Combiner::kNone, update);
+    stage_->Yield(Constant(target.type), target.number,
+                  AxisScalars(extents.size()), Combiner::kNone, update);
   }
 
   std::vector<Extent> ReductionExtents() {
     std::vector<Extent> extents;
     const int count = 1 + Below(2);
-    for (int i = 0; i < count; ++i) extents.push_back(AnyExtent(i == 0 ? 130 : 5));
+    for (int i = 0; i < count; ++i)
+      extents.push_back(AnyExtent(i == 0 ? 130 : 5));
     return extents;
   }
 
   void AddReduction(BufferKind kind) {
     const Combiner combiner = static_cast<Combiner>(1 + Below(4));
-    const bool adds = combiner == Combiner::kSum || combiner == Combiner::kProduct;
+    const bool adds =
+        combiner == Combiner::kSum || combiner == Combiner::kProduct;
     const bool careful = adds && options_.exact;
     DType type = adds ? AnyNumericType() : AnyType();
     if (careful && combiner == Combiner::kProduct) type = AnyIntegerType();
@@ -242,7 +279,8 @@ class Generator {
     } else {
       value = Value(type, 3);
     }
-    stage_->Yield(value, target.number, AxisScalars(target.extents.size()), combiner);
+    stage_->Yield(value, target.number, AxisScalars(target.extents.size()),
+                  combiner);
     loadable_.push_back(target);
   }
 
@@ -261,22 +299,28 @@ class Generator {
         {position, stage_->Index(-1), Chance(3) ? -1 : place.number, point}};
     if (results[1].buffer < 0) AddUnstored(place);
     const int style = Below(3);
-    stage_->YieldFold(results, [&](std::span<const Scalar> a, std::span<const Scalar> e) {
-      const Scalar better = style == 0 ? a[0] < e[0] : style == 1 ? e[0] <= a[0] : a[1] < e[1];
-      const Scalar first = style == 2 ? a[0] + e[0] : Select(better, e[0], a[0]);
-      return std::vector<Scalar>{first, Select(better, e[1], a[1] + 1)};
-    });
+    stage_->YieldFold(
+        results, [&](std::span<const Scalar> a, std::span<const Scalar> e) {
+          const Scalar better = style == 0   ? a[0] < e[0]
+                                : style == 1 ? e[0] <= a[0]
+                                             : a[1] < e[1];
+          const Scalar first =
+              style == 2 ? a[0] + e[0] : Select(better, e[0], a[0]);
+          return std::vector<Scalar>{first, Select(better, e[1], a[1] + 1)};
+        });
     FinishUnstored();
     loadable_.push_back(best);
     loadable_.push_back(place);
   }
-  // The place of a fold that does not store it is filled by a stage of its own afterwards.
+  // The place of a fold that does not store it is filled by a stage of its own
+  // afterwards.
   void AddUnstored(const BufferInfo& buffer) { unstored_.push_back(buffer); }
   void FinishUnstored() {
     for (const BufferInfo& buffer : unstored_) {
       Begin();
       AddAxes(buffer.extents, false);
-      stage_->Yield(stage_->Index(7), buffer.number, AxisScalars(buffer.extents.size()));
+      stage_->Yield(stage_->Index(7), buffer.number,
+                    AxisScalars(buffer.extents.size()));
     }
     unstored_.clear();
   }
@@ -285,7 +329,8 @@ class Generator {
 
   Scalar Constant(DType type) {
     if (IsFloat(type)) {
-      constexpr double kValues[] = {0.0, 1.0, -1.0, 0.5, 2.0, 3.25, -0.0, 100.0};
+      constexpr double kValues[] = {0.0, 1.0,  -1.0, 0.5,
+                                    2.0, 3.25, -0.0, 100.0};
       return stage_->Value(kValues[Below(8)], type);
     }
     return stage_->IntegerValue(Below(12) - 4, type);
@@ -302,7 +347,8 @@ class Generator {
       if (Chance(6)) axis = Modulo(axis, 1 + Below(5));
       if (Chance(8)) {  // the axis again, or nearly
         const int divisor = 1 + Below(4);
-        axis = FloorDivide(axis, divisor) * (Chance(2) ? divisor : Below(4)) + Modulo(axis, divisor);
+        axis = FloorDivide(axis, divisor) * (Chance(2) ? divisor : Below(4)) +
+               Modulo(axis, divisor);
       }
       index = Chance(4) ? index - axis : index + axis;
     }
@@ -316,12 +362,15 @@ class Generator {
       if (axis.value <= extent.value) fitting.push_back(axis);
     }
     switch (Below(8)) {
-      case 0: return Modulo(RoughIndex(), extent.scalar);
+      case 0:
+        return Modulo(RoughIndex(), extent.scalar);
       case 1:
-        return Minimum(Maximum(RoughIndex(), stage_->Index(0)), extent.scalar - 1);
+        return Minimum(Maximum(RoughIndex(), stage_->Index(0)),
+                       extent.scalar - 1);
       case 2:
         if (const std::optional<Scalar> gathered = GatheredIndex()) {
-          return Minimum(Maximum(*gathered, stage_->Index(0)), extent.scalar - 1);
+          return Minimum(Maximum(*gathered, stage_->Index(0)),
+                         extent.scalar - 1);
         }
         break;
       case 3:
@@ -330,10 +379,12 @@ class Generator {
       case 4:
         if (!fitting.empty()) {
           const Extent& axis = Pick(fitting);
-          return axis.scalar + (extent.value - std::max<int64_t>(axis.value, 1));
+          return axis.scalar +
+                 (extent.value - std::max<int64_t>(axis.value, 1));
         }
         break;
-      default: break;
+      default:
+        break;
     }
     if (!fitting.empty()) return Pick(fitting).scalar;
     return Modulo(RoughIndex(), extent.scalar);
@@ -358,18 +409,21 @@ class Generator {
   Scalar LoadOf(const BufferInfo& source) {
     std::vector<Scalar> indices;
     if (HasNoElements(source) || Chance(5)) {
-      for (size_t i = 0; i < source.extents.size(); ++i) indices.push_back(RoughIndex());
+      for (size_t i = 0; i < source.extents.size(); ++i)
+        indices.push_back(RoughIndex());
       // Of rank 0 there is nothing outside.
       return stage_->Pad(source.number, indices, Constant(source.type));
     }
-    for (const Extent& extent : source.extents) indices.push_back(IndexWithin(extent));
+    for (const Extent& extent : source.extents)
+      indices.push_back(IndexWithin(extent));
     return stage_->Load(source.number, indices);
   }
 
   // A float that is an integer of few bits, so that sums of products are exact.
   Scalar SmallValue(DType type) {
     const BufferInfo& source = Pick(loadable_);
-    if (!source.small_values || source.type == DType::kBool) return stage_->Value(Below(5), type);
+    if (!source.small_values || source.type == DType::kBool)
+      return stage_->Value(Below(5), type);
     return Cast(LoadOf(source), type);
   }
 
@@ -385,29 +439,36 @@ class Generator {
 
   Scalar Condition(int depth) {
     const DType type = AnyType();
-    const Opcode opcode = static_cast<Opcode>(static_cast<int>(Opcode::kEqual) + Below(4));
+    const Opcode opcode =
+        static_cast<Opcode>(static_cast<int>(Opcode::kEqual) + Below(4));
     return Binary(opcode, Value(type, depth - 1), Value(type, depth - 1));
   }
 
   Scalar Value(DType type, int depth) {
     if (depth <= 0 || Chance(6)) return Leaf(type);
     switch (Below(6)) {
-      case 0: return UnaryValue(type, depth);
+      case 0:
+        return UnaryValue(type, depth);
       case 1:
-        return Select(Condition(depth - 1), Value(type, depth - 1), Value(type, depth - 1));
-      case 2: return Cast(Value(AnyType(), depth - 1), type);
+        return Select(Condition(depth - 1), Value(type, depth - 1),
+                      Value(type, depth - 1));
+      case 2:
+        return Cast(Value(AnyType(), depth - 1), type);
       case 3:
         if (type == DType::kBool) return Condition(depth);
         break;
-      default: break;
+      default:
+        break;
     }
     return BinaryValue(type, depth);
   }
 
   Scalar UnaryValue(DType type, int depth) {
-    const int first = static_cast<int>(Opcode::kNegate), last = static_cast<int>(Opcode::kErf);
+    const int first = static_cast<int>(Opcode::kNegate),
+              last = static_cast<int>(Opcode::kErf);
     while (true) {
-      const Opcode opcode = static_cast<Opcode>(first + Below(last - first + 1));
+      const Opcode opcode =
+          static_cast<Opcode>(first + Below(last - first + 1));
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
       if (options_.exact && !IsExactUnary(opcode)) continue;
       return Unary(opcode, Value(type, depth - 1));
@@ -415,9 +476,11 @@ class Generator {
   }
 
   Scalar BinaryValue(DType type, int depth) {
-    const int first = static_cast<int>(Opcode::kAdd), last = static_cast<int>(Opcode::kShiftRight);
+    const int first = static_cast<int>(Opcode::kAdd),
+              last = static_cast<int>(Opcode::kShiftRight);
     while (true) {
-      const Opcode opcode = static_cast<Opcode>(first + Below(last - first + 1));
+      const Opcode opcode =
+          static_cast<Opcode>(first + Below(last - first + 1));
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
       if (options_.exact && !IsExactBinary(opcode, type)) continue;
       return Binary(opcode, Value(type, depth - 1), Value(type, depth - 1));
@@ -443,18 +506,22 @@ RandomCase MakeRandomCase(uint64_t seed, const RandomOptions& options) {
 }
 
 std::vector<std::vector<uint8_t>> RandomCase::MakeBuffers() const {
-  const StatusOr<ConcreteHeader> header = ConcreteHeader::Evaluate(dispatch, parameters);
-  EMBER_CHECK(header.ok()) << "seed " << seed << ": " << header.status().message();
+  const StatusOr<ConcreteHeader> header =
+      ConcreteHeader::Evaluate(dispatch, parameters);
+  EMBER_CHECK(header.ok()) << "seed " << seed << ": "
+                           << header.status().message();
   std::mt19937_64 random(seed + 1);
   std::vector<std::vector<uint8_t>> buffers;
   for (const Buffer& buffer : dispatch.buffers) {
     if (buffer.kind == BufferKind::kTemporary) continue;
     const int64_t count = header->ElementCount(buffer);
-    buffers.emplace_back(static_cast<size_t>(count * DTypeByteSize(buffer.type)), 0);
+    buffers.emplace_back(
+        static_cast<size_t>(count * DTypeByteSize(buffer.type)), 0);
     if (buffer.kind != BufferKind::kInput) continue;
     const bool is_signed = IsSigned(buffer.type) || IsFloat(buffer.type);
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t value = static_cast<int64_t>(random() % 16) - (is_signed ? 8 : 0);
+      const int64_t value =
+          static_cast<int64_t>(random() % 16) - (is_signed ? 8 : 0);
       StoreElement(buffers.back().data(), i, buffer.type,
                    buffer.type == DType::kBool
                        ? static_cast<uint64_t>(value & 1)
@@ -466,14 +533,15 @@ std::vector<std::vector<uint8_t>> RandomCase::MakeBuffers() const {
 
 std::vector<void*> Pointers(std::vector<std::vector<uint8_t>>& buffers) {
   std::vector<void*> pointers;
-  for (std::vector<uint8_t>& buffer : buffers) pointers.push_back(buffer.data());
+  for (std::vector<uint8_t>& buffer : buffers)
+    pointers.push_back(buffer.data());
   return pointers;
 }
 
 std::string FirstDifference(const RandomCase& random_case,
                             const std::vector<std::vector<uint8_t>>& expected,
-                            const std::vector<std::vector<uint8_t>>& actual, double absolute,
-                            double relative) {
+                            const std::vector<std::vector<uint8_t>>& actual,
+                            double absolute, double relative) {
   const Dispatch& dispatch = random_case.dispatch;
   for (size_t i = 0; i < expected.size(); ++i) {
     const Buffer& buffer = dispatch.buffers[i];
@@ -484,14 +552,15 @@ std::string FirstDifference(const RandomCase& random_case,
       const uint64_t a = LoadElement(expected[i].data(), n, buffer.type);
       const uint64_t b = LoadElement(actual[i].data(), n, buffer.type);
       if (a == b) continue;
-      const double x = BitsToDouble(a, buffer.type), y = BitsToDouble(b, buffer.type);
+      const double x = BitsToDouble(a, buffer.type),
+                   y = BitsToDouble(b, buffer.type);
       if (IsFloat(buffer.type)) {
         if ((std::isnan(x) && std::isnan(y)) || x == y) continue;
         if (std::fabs(x - y) <= absolute + relative * std::fabs(x)) continue;
       }
-      return "seed " + std::to_string(random_case.seed) + ": output %" + buffer.name +
-             " element " + std::to_string(n) + ": expected " + std::to_string(x) + ", found " +
-             std::to_string(y);
+      return "seed " + std::to_string(random_case.seed) + ": output %" +
+             buffer.name + " element " + std::to_string(n) + ": expected " +
+             std::to_string(x) + ", found " + std::to_string(y);
     }
   }
   return "";

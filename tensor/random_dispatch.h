@@ -1,15 +1,18 @@
-// Random legal dispatches, with parameters and inputs, for tests: of the text form, and of every
-// executor against the scalar evaluator.
+// Random legal dispatches, with parameters and inputs, for tests: of the text
+// form, and of every executor against the scalar evaluator.
 //
 //   RandomCase c = MakeRandomCase(seed, {});
-//   std::vector<std::vector<uint8_t>> expected = c.MakeBuffers(), actual = c.MakeBuffers();
-//   Status status = Evaluate(c.dispatch, c.parameters, Pointers(expected), {});
+//   std::vector<std::vector<uint8_t>> expected = c.MakeBuffers(), actual =
+//   c.MakeBuffers(); Status status = Evaluate(c.dispatch, c.parameters,
+//   Pointers(expected), {});
 //   ... run the other executor on `actual`; then
-//   std::string difference = FirstDifference(c, expected, actual);   // empty: equal
+//   std::string difference = FirstDifference(c, expected, actual);   // empty:
+//   equal
 //
-// Equal seeds and options give equal cases. All loads and stores are in bounds for the parameters.
-// Used are all dtypes, several stages, all combiners and updates, folds, pads, gathers, scatters,
-// region stores, extents from parameters, and sometimes extents of 0.
+// Equal seeds and options give equal cases. All loads and stores are in bounds
+// for the parameters. Used are all dtypes, several stages, all combiners and
+// updates, folds, pads, gathers, scatters, region stores, extents from
+// parameters, and sometimes extents of 0.
 #ifndef EMBER_TENSOR_RANDOM_DISPATCH_H_
 #define EMBER_TENSOR_RANDOM_DISPATCH_H_
 
@@ -24,11 +27,13 @@ namespace ember::tensor {
 struct RandomOptions {
   int maximum_stages = 5;
   int maximum_depth = 4;  // of expressions
-  // Only what every executor must compute bit for bit: no transcendental functions, and float sums
-  // and products only where every order of accumulation is exact. Without it, results may differ by
-  // rounding, and by more where rounding is amplified (a cast to an integer, a comparison).
+  // Only what every executor must compute bit for bit: no transcendental
+  // functions, and float sums and products only where every order of
+  // accumulation is exact. Without it, results may differ by rounding, and by
+  // more where rounding is amplified (a cast to an integer, a comparison).
   bool exact = true;
-  // Whether the builder simplifies. The same seed gives the same computation either way.
+  // Whether the builder simplifies. The same seed gives the same computation
+  // either way.
   bool simplify = true;
 };
 
@@ -37,7 +42,8 @@ struct RandomCase {
   Dispatch dispatch;
   std::vector<int64_t> parameters;
 
-  // Memory for inputs (random, the same each time) and outputs (zeros), in order.
+  // Memory for inputs (random, the same each time) and outputs (zeros), in
+  // order.
   std::vector<std::vector<uint8_t>> MakeBuffers() const;
 };
 
@@ -45,12 +51,13 @@ RandomCase MakeRandomCase(uint64_t seed, const RandomOptions& options);
 
 std::vector<void*> Pointers(std::vector<std::vector<uint8_t>>& buffers);
 
-// Where the outputs first differ, as one line with both values; empty if they are equal bit for bit,
-// all NaNs and both zeros counted as equal. With a tolerance: |a - b| <= absolute + relative * |a|.
+// Where the outputs first differ, as one line with both values; empty if they
+// are equal bit for bit, all NaNs and both zeros counted as equal. With a
+// tolerance: |a - b| <= absolute + relative * |a|.
 std::string FirstDifference(const RandomCase& random_case,
                             const std::vector<std::vector<uint8_t>>& expected,
-                            const std::vector<std::vector<uint8_t>>& actual, double absolute = 0,
-                            double relative = 0);
+                            const std::vector<std::vector<uint8_t>>& actual,
+                            double absolute = 0, double relative = 0);
 
 }  // namespace ember::tensor
 

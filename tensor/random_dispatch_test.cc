@@ -1,4 +1,5 @@
-// Properties of the whole library over generated dispatches. EMBER_SEED=n replays one seed.
+// Properties of the whole library over generated dispatches. EMBER_SEED=n
+// replays one seed.
 #include "tensor/random_dispatch.h"
 
 #include <cstdlib>
@@ -35,8 +36,12 @@ TEST(RandomDispatchTest, TextParsesBackExactly) {
     const RandomCase c = MakeRandomCase(seed, {.exact = seed % 2 == 0});
     const std::string text = Print(c.dispatch);
     const StatusOr<Dispatch> parsed = Parse(text);
-    ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << Replay(seed) << "\n" << text;
-    ASSERT_EQ(*parsed, c.dispatch) << Replay(seed) << "\n" << text << "\n" << Print(*parsed);
+    ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n"
+                             << Replay(seed) << "\n"
+                             << text;
+    ASSERT_EQ(*parsed, c.dispatch) << Replay(seed) << "\n"
+                                   << text << "\n"
+                                   << Print(*parsed);
     EXPECT_EQ(Print(*parsed), text) << Replay(seed);
   }
 }
@@ -45,25 +50,32 @@ TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
   const Range seeds = Seeds(150);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {});
-    std::vector<std::vector<uint8_t>> first = c.MakeBuffers(), second = c.MakeBuffers();
-    const Status status = Evaluate(c.dispatch, c.parameters, Pointers(first), {});
-    ASSERT_TRUE(status.ok()) << status.message() << "\n" << Replay(seed) << "\n"
+    std::vector<std::vector<uint8_t>> first = c.MakeBuffers(),
+                                      second = c.MakeBuffers();
+    const Status status =
+        Evaluate(c.dispatch, c.parameters, Pointers(first), {});
+    ASSERT_TRUE(status.ok()) << status.message() << "\n"
+                             << Replay(seed) << "\n"
                              << Print(c.dispatch);
     ASSERT_TRUE(Evaluate(c.dispatch, c.parameters, Pointers(second), {}).ok());
     EXPECT_EQ(FirstDifference(c, first, second), "") << Replay(seed);
   }
 }
 
-// In exact mode the accumulation type must not matter: executors may add in any order.
+// In exact mode the accumulation type must not matter: executors may add in any
+// order.
 TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
   const Range seeds = Seeds(150);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {});
-    std::vector<std::vector<uint8_t>> first = c.MakeBuffers(), second = c.MakeBuffers();
+    std::vector<std::vector<uint8_t>> first = c.MakeBuffers(),
+                                      second = c.MakeBuffers();
     ASSERT_TRUE(Evaluate(c.dispatch, c.parameters, Pointers(first), {}).ok());
-    ASSERT_TRUE(
-        Evaluate(c.dispatch, c.parameters, Pointers(second), {.accumulate_in_f64 = true}).ok());
-    EXPECT_EQ(FirstDifference(c, first, second), "") << Replay(seed) << "\n" << Print(c.dispatch);
+    ASSERT_TRUE(Evaluate(c.dispatch, c.parameters, Pointers(second),
+                         {.accumulate_in_f64 = true})
+                    .ok());
+    EXPECT_EQ(FirstDifference(c, first, second), "") << Replay(seed) << "\n"
+                                                     << Print(c.dispatch);
   }
 }
 
@@ -75,12 +87,15 @@ TEST(RandomDispatchTest, SimplificationKeepsEveryBit) {
     const RandomCase simplified = MakeRandomCase(seed, {});
     std::vector<std::vector<uint8_t>> first = plain.MakeBuffers();
     std::vector<std::vector<uint8_t>> second = simplified.MakeBuffers();
-    const Status status = Evaluate(plain.dispatch, plain.parameters, Pointers(first), {});
+    const Status status =
+        Evaluate(plain.dispatch, plain.parameters, Pointers(first), {});
     ASSERT_TRUE(status.ok()) << status.message() << "\n" << Replay(seed);
-    ASSERT_TRUE(
-        Evaluate(simplified.dispatch, simplified.parameters, Pointers(second), {}).ok());
+    ASSERT_TRUE(Evaluate(simplified.dispatch, simplified.parameters,
+                         Pointers(second), {})
+                    .ok());
     EXPECT_EQ(FirstDifference(plain, first, second), "")
-        << Replay(seed) << "\n" << Print(plain.dispatch) << Print(simplified.dispatch);
+        << Replay(seed) << "\n"
+        << Print(plain.dispatch) << Print(simplified.dispatch);
     written += plain.dispatch.instructions.size();
     left += simplified.dispatch.instructions.size();
   }
@@ -98,7 +113,8 @@ TEST(RandomDispatchTest, CoversTheInstructionTable) {
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
     // Not generated: they have tests of their own.
-    if (opcode == Opcode::kBitcast || opcode == Opcode::kIsNan || opcode == Opcode::kIsInfinite) {
+    if (opcode == Opcode::kBitcast || opcode == Opcode::kIsNan ||
+        opcode == Opcode::kIsInfinite) {
       continue;
     }
     EXPECT_TRUE(seen[i]) << InfoOf(opcode).text;

@@ -6,51 +6,67 @@
 namespace ember::tensor {
 namespace {
 
-std::string Found(const Token& token) { return ", found '" + std::string(token.text) + "'"; }
+std::string Found(const Token& token) {
+  return ", found '" + std::string(token.text) + "'";
+}
 
 class Resolver {
  public:
-  Resolver(const NameScope& names, Draft& draft) : names_(names), draft_(draft) {}
+  Resolver(const NameScope& names, Draft& draft)
+      : names_(names), draft_(draft) {}
 
-  StatusOr<NodeId> Run(const Expression& expression, std::optional<DType> expected) {
+  StatusOr<NodeId> Run(const Expression& expression,
+                       std::optional<DType> expected) {
     switch (expression.kind) {
       case Expression::kNumber:
       case Expression::kWord:
-      case Expression::kBits: return Literal(expression, expected);
-      case Expression::kName: return Find(expression.token, expression.token.text, names_.names);
-      case Expression::kSigil: return Find(expression.token, expression.token.name(), names_.sigils);
-      case Expression::kLoad: return Load(expression, nullptr);
-      case Expression::kPad: return Load(expression.operands[0], &expression.operands[1]);
-      case Expression::kInstruction: break;
+      case Expression::kBits:
+        return Literal(expression, expected);
+      case Expression::kName:
+        return Find(expression.token, expression.token.text, names_.names);
+      case Expression::kSigil:
+        return Find(expression.token, expression.token.name(), names_.sigils);
+      case Expression::kLoad:
+        return Load(expression, nullptr);
+      case Expression::kPad:
+        return Load(expression.operands[0], &expression.operands[1]);
+      case Expression::kInstruction:
+        break;
     }
     if (expression.type) return Conversion(expression);
-    if (expression.opcode == Opcode::kSelect) return Select(expression, expected);
+    if (expression.opcode == Opcode::kSelect)
+      return Select(expression, expected);
     return Arithmetic(expression, expected);
   }
 
   StatusOr<NodeId> RunAs(const Expression& expression, DType type) {
     EMBER_ASSIGN_OR_RETURN(const NodeId node, Run(expression, type));
     if (TypeOf(node) == type) return node;
-    return ErrorAt(expression.token, "expected a value of type " + std::string(DTypeName(type)) +
-                                         ", found " + std::string(DTypeName(TypeOf(node))));
+    return ErrorAt(expression.token,
+                   "expected a value of type " + std::string(DTypeName(type)) +
+                       ", found " + std::string(DTypeName(TypeOf(node))));
   }
 
  private:
   DType TypeOf(NodeId node) const { return draft_.pool[node].type; }
 
   template <typename Map>
-  static StatusOr<NodeId> Find(const Token& token, std::string_view name, const Map& map) {
+  static StatusOr<NodeId> Find(const Token& token, std::string_view name,
+                               const Map& map) {
     const auto it = map.find(name);
     if (it != map.end()) return it->second;
     return ErrorAt(token, "expected a name that is known here" + Found(token));
   }
 
-  StatusOr<NodeId> Literal(const Expression& literal, std::optional<DType> expected) {
+  StatusOr<NodeId> Literal(const Expression& literal,
+                           std::optional<DType> expected) {
     const Token& token = literal.token;
     const bool is_truth = token.Is("true") || token.Is("false");
-    const bool is_float = token.kind == Token::kFloat || literal.kind != Expression::kNumber;
+    const bool is_float =
+        token.kind == Token::kFloat || literal.kind != Expression::kNumber;
     DType type = is_truth ? DType::kBool : is_float ? DType::kF32 : DType::kI64;
-    if (literal.type || (expected && !is_truth)) type = literal.type ? *literal.type : *expected;
+    if (literal.type || (expected && !is_truth))
+      type = literal.type ? *literal.type : *expected;
     std::optional<uint64_t> bits;
     if (is_truth) {
       if (type == DType::kBool) bits = token.Is("true");
@@ -60,24 +76,30 @@ class Resolver {
       if (type == DType::kBool && literal.number > 1) bits.reset();
     } else if (literal.kind == Expression::kWord) {
       if (IsFloat(type)) {
-        bits = token.Is("nan") ? NanBits(type) : InfinityBits(literal.negative, type);
+        bits = token.Is("nan") ? NanBits(type)
+                               : InfinityBits(literal.negative, type);
       }
     } else {
-      bits = NumberBits(token.text, token.kind == Token::kFloat, literal.negative, type);
+      bits = NumberBits(token.text, token.kind == Token::kFloat,
+                        literal.negative, type);
     }
     if (bits) return draft_.pool.Constant(*bits, type);
-    return ErrorAt(token, "expected a number of type " + std::string(DTypeName(type)) +
-                              ", found '" + (literal.negative ? "-" : "") +
+    return ErrorAt(token, "expected a number of type " +
+                              std::string(DTypeName(type)) + ", found '" +
+                              (literal.negative ? "-" : "") +
                               std::string(token.text) + "'");
   }
 
   StatusOr<NodeId> Load(const Expression& load, const Expression* otherwise) {
-    EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, FindBuffer(load.token, draft_));
-    if (names_.scope == 0) return ErrorAt(load.token, "expected no loads outside of stages");
+    EMBER_ASSIGN_OR_RETURN(const uint32_t buffer,
+                           FindBuffer(load.token, draft_));
+    if (names_.scope == 0)
+      return ErrorAt(load.token, "expected no loads outside of stages");
     const DType type = draft_.buffers[buffer].type;
     const size_t rank = draft_.buffers[buffer].extents.size();
     if (load.operands.size() != rank) {
-      return ErrorAt(load.token, "expected " + std::to_string(rank) + " indices for " +
+      return ErrorAt(load.token, "expected " + std::to_string(rank) +
+                                     " indices for " +
                                      std::string(load.token.text) + ", found " +
                                      std::to_string(load.operands.size()));
     }
@@ -95,18 +117,22 @@ class Resolver {
   }
 
   StatusOr<NodeId> Conversion(const Expression& call) {
-    EMBER_ASSIGN_OR_RETURN(const NodeId operand, Run(call.operands[0], std::nullopt));
+    EMBER_ASSIGN_OR_RETURN(const NodeId operand,
+                           Run(call.operands[0], std::nullopt));
     const DType type = *call.type;
     if (call.opcode == Opcode::kBitcast &&
-        (DTypeByteSize(TypeOf(operand)) != DTypeByteSize(type) || type == DType::kBool)) {
-      return ErrorAt(call.token, "expected a value as wide as " + std::string(DTypeName(type)) +
-                                     ", found " + std::string(DTypeName(TypeOf(operand))));
+        (DTypeByteSize(TypeOf(operand)) != DTypeByteSize(type) ||
+         type == DType::kBool)) {
+      return ErrorAt(call.token, "expected a value as wide as " +
+                                     std::string(DTypeName(type)) + ", found " +
+                                     std::string(DTypeName(TypeOf(operand))));
     }
     return draft_.pool.Intern(call.opcode, type, {&operand, 1});
   }
 
   // Two operands of one type: a literal takes the type of the other one.
-  StatusOr<std::pair<NodeId, NodeId>> Pair(const Expression& a, const Expression& b,
+  StatusOr<std::pair<NodeId, NodeId>> Pair(const Expression& a,
+                                           const Expression& b,
                                            std::optional<DType> expected) {
     if (a.IsLiteral() && !b.IsLiteral()) {
       EMBER_ASSIGN_OR_RETURN(const NodeId right, Run(b, expected));
@@ -118,15 +144,18 @@ class Resolver {
     return std::pair(left, right);
   }
 
-  StatusOr<NodeId> Select(const Expression& call, std::optional<DType> expected) {
-    EMBER_ASSIGN_OR_RETURN(const NodeId condition, RunAs(call.operands[0], DType::kBool));
+  StatusOr<NodeId> Select(const Expression& call,
+                          std::optional<DType> expected) {
+    EMBER_ASSIGN_OR_RETURN(const NodeId condition,
+                           RunAs(call.operands[0], DType::kBool));
     const auto pair = Pair(call.operands[1], call.operands[2], expected);
     if (!pair.ok()) return pair.status();
     const NodeId operands[] = {condition, pair->first, pair->second};
     return draft_.pool.Intern(Opcode::kSelect, TypeOf(pair->first), operands);
   }
 
-  StatusOr<NodeId> Arithmetic(const Expression& call, std::optional<DType> expected) {
+  StatusOr<NodeId> Arithmetic(const Expression& call,
+                              std::optional<DType> expected) {
     const InstructionInfo& info = InfoOf(call.opcode);
     const bool keeps_type = info.group == InstructionGroup::kUnary ||
                             info.group == InstructionGroup::kBinary;
@@ -144,8 +173,9 @@ class Resolver {
     }
     const DType type = TypeOf(operands[0]);
     if (!AcceptsType(info.kinds, type)) {
-      return ErrorAt(call.token, "expected other operands for '" + std::string(info.text) +
-                                     "', found " + std::string(DTypeName(type)));
+      return ErrorAt(call.token, "expected other operands for '" +
+                                     std::string(info.text) + "', found " +
+                                     std::string(DTypeName(type)));
     }
     return draft_.pool.Intern(call.opcode, keeps_type ? type : DType::kBool,
                               std::span(operands, count));
@@ -157,13 +187,14 @@ class Resolver {
 
 }  // namespace
 
-StatusOr<NodeId> Resolve(const Expression& expression, std::optional<DType> expected,
-                         const NameScope& names, Draft& draft) {
+StatusOr<NodeId> Resolve(const Expression& expression,
+                         std::optional<DType> expected, const NameScope& names,
+                         Draft& draft) {
   return Resolver(names, draft).Run(expression, expected);
 }
 
-StatusOr<NodeId> ResolveAs(const Expression& expression, DType type, const NameScope& names,
-                           Draft& draft) {
+StatusOr<NodeId> ResolveAs(const Expression& expression, DType type,
+                           const NameScope& names, Draft& draft) {
   return Resolver(names, draft).RunAs(expression, type);
 }
 

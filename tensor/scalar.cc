@@ -46,7 +46,8 @@ template <typename Function>
 auto WithType(DType type, Function&& function) {
   switch (type) {
 #define EMBER_ROW(name, ...) \
-  case DType::k##name: return function.template operator()<DType::k##name>();
+  case DType::k##name:       \
+    return function.template operator()<DType::k##name>();
     EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
   }
@@ -59,31 +60,36 @@ uint64_t Arithmetic(Opcode opcode, ScalarOperands operands) {
   const Compute<type> a = Read<type>(operands.a);
   const Compute<type> b = Read<type>(operands.b);
   switch (opcode) {
-#define EMBER_ROW(name, text, kinds, doc) \
-  case Opcode::k##name: \
-    if constexpr (AcceptsType(OperandKinds::kinds, type)) return Write<type>(semantics::name(a)); \
+#define EMBER_ROW(name, text, kinds, doc)                 \
+  case Opcode::k##name:                                   \
+    if constexpr (AcceptsType(OperandKinds::kinds, type)) \
+      return Write<type>(semantics::name(a));             \
     break;
     EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, text, kinds, doc) \
-  case Opcode::k##name: \
-    if constexpr (AcceptsType(OperandKinds::kinds, type)) return semantics::name(a); \
+#define EMBER_ROW(name, text, kinds, doc)                 \
+  case Opcode::k##name:                                   \
+    if constexpr (AcceptsType(OperandKinds::kinds, type)) \
+      return semantics::name(a);                          \
     break;
     EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, text, notation, kinds, doc) \
-  case Opcode::k##name: \
-    if constexpr (AcceptsType(OperandKinds::kinds, type)) return Write<type>(semantics::name(a, b)); \
+#define EMBER_ROW(name, text, notation, kinds, doc)       \
+  case Opcode::k##name:                                   \
+    if constexpr (AcceptsType(OperandKinds::kinds, type)) \
+      return Write<type>(semantics::name(a, b));          \
     break;
     EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, text, notation, kinds, doc) \
-  case Opcode::k##name: \
-    if constexpr (AcceptsType(OperandKinds::kinds, type)) return semantics::name(a, b); \
+#define EMBER_ROW(name, text, notation, kinds, doc)       \
+  case Opcode::k##name:                                   \
+    if constexpr (AcceptsType(OperandKinds::kinds, type)) \
+      return semantics::name(a, b);                       \
     break;
     EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-    default: break;
+    default:
+      break;
   }
   EMBER_CHECK(false) << InfoOf(opcode).text << " of " << DTypeName(type);
   return 0;
@@ -97,14 +103,18 @@ uint64_t CastFrom(Wide value, DType to) {
   });
 }
 
-// The widest type of the operand's kind holds its value exactly, and casting from there gives the
-// same result as casting directly.
+// The widest type of the operand's kind holds its value exactly, and casting
+// from there gives the same result as casting directly.
 uint64_t CastBits(uint64_t bits, DType from, DType to) {
   switch (KindOf(from)) {
-    case DTypeKind::kBool: return CastFrom<uint64_t>((bits & 0xff) != 0, to);
-    case DTypeKind::kSigned: return CastFrom<int64_t>(BitsToInteger(bits, from), to);
-    case DTypeKind::kUnsigned: return CastFrom<uint64_t>(bits, to);
-    case DTypeKind::kFloat: return CastFrom<double>(BitsToDouble(bits, from), to);
+    case DTypeKind::kBool:
+      return CastFrom<uint64_t>((bits & 0xff) != 0, to);
+    case DTypeKind::kSigned:
+      return CastFrom<int64_t>(BitsToInteger(bits, from), to);
+    case DTypeKind::kUnsigned:
+      return CastFrom<uint64_t>(bits, to);
+    case DTypeKind::kFloat:
+      return CastFrom<double>(BitsToDouble(bits, from), to);
   }
   return 0;
 }
@@ -113,14 +123,17 @@ uint64_t CastBits(uint64_t bits, DType from, DType to) {
 
 uint64_t EvaluateScalar(Opcode opcode, DType operand_type, DType result_type,
                         ScalarOperands operands) {
-  if (opcode == Opcode::kSelect) return (operands.a & 0xff) != 0 ? operands.b : operands.c;
+  if (opcode == Opcode::kSelect)
+    return (operands.a & 0xff) != 0 ? operands.b : operands.c;
   if (opcode == Opcode::kBitcast) return operands.a;
   if (opcode == Opcode::kCast) {
-    return operand_type == result_type ? operands.a
-                                       : CastBits(operands.a, operand_type, result_type);
+    return operand_type == result_type
+               ? operands.a
+               : CastBits(operands.a, operand_type, result_type);
   }
-  return WithType(operand_type,
-                  [&]<DType type>() { return Arithmetic<type>(opcode, operands); });
+  return WithType(operand_type, [&]<DType type>() {
+    return Arithmetic<type>(opcode, operands);
+  });
 }
 
 uint64_t IntegerToBits(int64_t value, DType type) {
@@ -133,37 +146,46 @@ uint64_t IntegerToBits(int64_t value, DType type) {
 int64_t BitsToInteger(uint64_t bits, DType type) {
   const int unused = 64 - 8 * DTypeByteSize(type);
   const int64_t shifted = static_cast<int64_t>(bits << unused);
-  return IsSigned(type) ? shifted >> unused
-                        : static_cast<int64_t>(static_cast<uint64_t>(shifted) >> unused);
+  return IsSigned(type)
+             ? shifted >> unused
+             : static_cast<int64_t>(static_cast<uint64_t>(shifted) >> unused);
 }
 
-uint64_t DoubleToBits(double value, DType type) { return CastFrom<double>(value, type); }
+uint64_t DoubleToBits(double value, DType type) {
+  return CastFrom<double>(value, type);
+}
 
 double BitsToDouble(uint64_t bits, DType type) {
-  return WithType(type, [&]<DType t>() { return static_cast<double>(Read<t>(bits)); });
+  return WithType(
+      type, [&]<DType t>() { return static_cast<double>(Read<t>(bits)); });
 }
 
 uint64_t LoadElement(const void* data, int64_t index, DType type) {
   const size_t size = static_cast<size_t>(DTypeByteSize(type));
   uint64_t bits = 0;
-  std::memcpy(&bits, static_cast<const char*>(data) + static_cast<size_t>(index) * size, size);
+  std::memcpy(
+      &bits, static_cast<const char*>(data) + static_cast<size_t>(index) * size,
+      size);
   return bits;
 }
 
 void StoreElement(void* data, int64_t index, DType type, uint64_t bits) {
   const size_t size = static_cast<size_t>(DTypeByteSize(type));
-  std::memcpy(static_cast<char*>(data) + static_cast<size_t>(index) * size, &bits, size);
+  std::memcpy(static_cast<char*>(data) + static_cast<size_t>(index) * size,
+              &bits, size);
 }
 
 uint64_t ZeroBits(DType) { return 0; }
 uint64_t OneBits(DType type) { return DoubleToBits(1, type); }
 uint64_t LargestBits(DType type) {
-  return WithType(
-      type, []<DType t>() { return Write<t>(semantics::LargestValue<Compute<t>>()); });
+  return WithType(type, []<DType t>() {
+    return Write<t>(semantics::LargestValue<Compute<t>>());
+  });
 }
 uint64_t SmallestBits(DType type) {
-  return WithType(
-      type, []<DType t>() { return Write<t>(semantics::SmallestValue<Compute<t>>()); });
+  return WithType(type, []<DType t>() {
+    return Write<t>(semantics::SmallestValue<Compute<t>>());
+  });
 }
 
 }  // namespace ember::tensor

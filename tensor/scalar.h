@@ -1,10 +1,11 @@
-// One arithmetic instruction on single values, given and returned as bits (as in
-// Instruction::immediate: low bytes first, upper bytes zero).
+// One arithmetic instruction on single values, given and returned as bits (as
+// in Instruction::immediate: low bytes first, upper bytes zero).
 //
 //   EvaluateScalar(Opcode::kAdd, DType::kI8, DType::kI8, {0x7f, 0x01}) == 0x80
 //
-// The slow, general way to reach tensor/semantics.h with types known only at run time: for constant
-// folding, the header of a dispatch, and the scalar evaluator.
+// The slow, general way to reach tensor/semantics.h with types known only at
+// run time: for constant folding, the header of a dispatch, and the scalar
+// evaluator.
 #ifndef EMBER_TENSOR_SCALAR_H_
 #define EMBER_TENSOR_SCALAR_H_
 
@@ -20,17 +21,18 @@ struct ScalarOperands {
   uint64_t c = 0;
 };
 
-// operand_type is the type of a (of b and c for Select). The opcode must accept it: any unary,
-// classifying, binary or comparing instruction, Select, Cast and Bitcast.
+// operand_type is the type of a (of b and c for Select). The opcode must accept
+// it: any unary, classifying, binary or comparing instruction, Select, Cast and
+// Bitcast.
 uint64_t EvaluateScalar(Opcode opcode, DType operand_type, DType result_type,
                         ScalarOperands operands);
 
-// Bits of an integer or bool value, wrapped to its type, and back (sign-extended if signed; u64
-// values above the largest i64 wrap).
+// Bits of an integer or bool value, wrapped to its type, and back
+// (sign-extended if signed; u64 values above the largest i64 wrap).
 uint64_t IntegerToBits(int64_t value, DType type);
 int64_t BitsToInteger(uint64_t bits, DType type);
-// Bits of a number as Cast from f64 converts it, and any numeric value as a double (64-bit integers
-// round).
+// Bits of a number as Cast from f64 converts it, and any numeric value as a
+// double (64-bit integers round).
 uint64_t DoubleToBits(double value, DType type);
 double BitsToDouble(uint64_t bits, DType type);
 

@@ -1,13 +1,15 @@
-// What every arithmetic instruction means: one function template for each row of the instruction
-// table, with the row's name. The scalar evaluator, constant folding and the interpreter all call
-// these; kernels of other back ends must agree (to their stated ULP for transcendental functions).
+// What every arithmetic instruction means: one function template for each row
+// of the instruction table, with the row's name. The scalar evaluator, constant
+// folding and the interpreter all call these; kernels of other back ends must
+// agree (to their stated ULP for transcendental functions).
 //
 //   semantics::Add<int8_t>(127, 1) == -128
 //   semantics::Modulo<float>(-1, 3) == 2
 //
-// T is a compute type: bool for the bool dtype, the integer itself for integers, float for f16, bf16
-// and f32, double for f64. Results of f16 and bf16 are then rounded with Narrow. All functions are
-// defined for all values (no undefined behaviour): integers wrap, division by zero gives 0.
+// T is a compute type: bool for the bool dtype, the integer itself for
+// integers, float for f16, bf16 and f32, double for f64. Results of f16 and
+// bf16 are then rounded with Narrow. All functions are defined for all values
+// (no undefined behaviour): integers wrap, division by zero gives 0.
 #ifndef EMBER_TENSOR_SEMANTICS_H_
 #define EMBER_TENSOR_SEMANTICS_H_
 
@@ -26,13 +28,15 @@ namespace ember::tensor::semantics {
 // Storage of a dtype's elements, and the type that its arithmetic is done in.
 template <DType type>
 struct TypesOf;
-#define EMBER_ROW(name, text, storage, bits, kind) \
-  template <> \
-  struct TypesOf<DType::k##name> { \
-    using Storage = storage; \
-    using Compute = std::conditional_t< \
-        DType::k##name == DType::kBool, bool, \
-        std::conditional_t<DTypeKind::k##kind == DTypeKind::kFloat && bits == 16, float, storage>>; \
+#define EMBER_ROW(name, text, storage, bits, kind)                    \
+  template <>                                                         \
+  struct TypesOf<DType::k##name> {                                    \
+    using Storage = storage;                                          \
+    using Compute = std::conditional_t<                               \
+        DType::k##name == DType::kBool, bool,                         \
+        std::conditional_t<DTypeKind::k##kind == DTypeKind::kFloat && \
+                               bits == 16,                            \
+                           float, storage>>;                          \
   };
 EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
@@ -63,12 +67,13 @@ concept Float = std::floating_point<T>;
 template <typename T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
-// Arithmetic that wraps: in an unsigned type of at least 32 bits, so that promotion to int cannot
-// overflow (uint16_t * uint16_t would).
+// Arithmetic that wraps: in an unsigned type of at least 32 bits, so that
+// promotion to int cannot overflow (uint16_t * uint16_t would).
 template <Integer T>
 using Wrapping = std::common_type_t<std::make_unsigned_t<T>, uint32_t>;
 
-// --- unary ---------------------------------------------------------------------------------------
+// --- unary
+// ---------------------------------------------------------------------------------------
 
 template <typename T>
 inline T Negate(T a) {
@@ -191,7 +196,8 @@ inline T Erf(T a) {
   return std::erf(a);
 }
 
-// --- classification ------------------------------------------------------------------------------
+// --- classification
+// ------------------------------------------------------------------------------
 
 template <Float T>
 inline bool IsNan(T a) {
@@ -202,14 +208,16 @@ inline bool IsInfinite(T a) {
   return std::fabs(a) == std::numeric_limits<T>::infinity();
 }
 
-// --- binary --------------------------------------------------------------------------------------
+// --- binary
+// --------------------------------------------------------------------------------------
 
 template <typename T>
 inline T Add(T a, T b) {
   if constexpr (Float<T>) {
     return a + b;
   } else {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    return static_cast<T>(static_cast<Wrapping<T>>(a) +
+                          static_cast<Wrapping<T>>(b));
   }
 }
 template <typename T>
@@ -217,7 +225,8 @@ inline T Subtract(T a, T b) {
   if constexpr (Float<T>) {
     return a - b;
   } else {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+    return static_cast<T>(static_cast<Wrapping<T>>(a) -
+                          static_cast<Wrapping<T>>(b));
   }
 }
 template <typename T>
@@ -225,11 +234,13 @@ inline T Multiply(T a, T b) {
   if constexpr (Float<T>) {
     return a * b;
   } else {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    return static_cast<T>(static_cast<Wrapping<T>>(a) *
+                          static_cast<Wrapping<T>>(b));
   }
 }
 
-// True where the machine's division would trap; the quotient is then -a and the remainder 0.
+// True where the machine's division would trap; the quotient is then -a and the
+// remainder 0.
 template <Integer T>
 inline bool DividesByMinusOne(T b) {
   return std::is_signed_v<T> && b == static_cast<T>(-1);
@@ -255,7 +266,8 @@ template <Integer T>
 inline T FloorDivide(T a, T b) {
   const T quotient = Divide(a, b);
   const T remainder = Remainder(a, b);
-  return static_cast<T>(quotient - (remainder != 0 && (remainder < 0) != (b < 0)));
+  return static_cast<T>(quotient -
+                        (remainder != 0 && (remainder < 0) != (b < 0)));
 }
 template <typename T>
 inline T Modulo(T a, T b) {
@@ -264,7 +276,8 @@ inline T Modulo(T a, T b) {
     if (remainder == 0) return std::copysign(T(0), b);
     return (remainder < 0) != (b < 0) ? remainder + b : remainder;
   } else {
-    return remainder != 0 && (remainder < 0) != (b < 0) ? Add(remainder, b) : remainder;
+    return remainder != 0 && (remainder < 0) != (b < 0) ? Add(remainder, b)
+                                                        : remainder;
   }
 }
 template <typename T>
@@ -278,7 +291,8 @@ inline T Power(T a, T b) {
       return 0;
     }
     T result = 1;
-    for (std::make_unsigned_t<T> n = static_cast<std::make_unsigned_t<T>>(b); n != 0; n >>= 1) {
+    for (std::make_unsigned_t<T> n = static_cast<std::make_unsigned_t<T>>(b);
+         n != 0; n >>= 1) {
       if (n & 1) result = Multiply(result, a);
       a = Multiply(a, a);
     }
@@ -324,14 +338,17 @@ inline bool IsShiftInRange(T b) {
 }
 template <Integer T>
 inline T ShiftLeft(T a, T b) {
-  return IsShiftInRange(b) ? static_cast<T>(static_cast<Wrapping<T>>(a) << b) : T(0);
+  return IsShiftInRange(b) ? static_cast<T>(static_cast<Wrapping<T>>(a) << b)
+                           : T(0);
 }
 template <Integer T>
 inline T ShiftRight(T a, T b) {
-  return IsShiftInRange(b) ? static_cast<T>(a >> b) : static_cast<T>(a < 0 ? -1 : 0);
+  return IsShiftInRange(b) ? static_cast<T>(a >> b)
+                           : static_cast<T>(a < 0 ? -1 : 0);
 }
 
-// --- comparisons ---------------------------------------------------------------------------------
+// --- comparisons
+// ---------------------------------------------------------------------------------
 
 template <typename T>
 inline bool Equal(T a, T b) {
@@ -350,7 +367,8 @@ inline bool LessEqual(T a, T b) {
   return a <= b;
 }
 
-// --- conversions and choice ----------------------------------------------------------------------
+// --- conversions and choice
+// ----------------------------------------------------------------------
 
 template <typename T>
 inline T Select(bool condition, T if_true, T if_false) {
@@ -360,8 +378,10 @@ inline T Select(bool condition, T if_true, T if_false) {
 // Toward zero, saturating; NaN gives 0.
 template <Integer To, Float From>
 inline To FloatToInteger(From value) {
-  // 2^(bits) and -2^(bits-1) are exact in every float type; the largest integer may not be.
-  constexpr From kEnd = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+  // 2^(bits) and -2^(bits-1) are exact in every float type; the largest integer
+  // may not be.
+  constexpr From kEnd =
+      static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
   constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
   if (value != value) return 0;
   if (value >= kEnd) return std::numeric_limits<To>::max();
@@ -369,8 +389,8 @@ inline To FloatToInteger(From value) {
   return static_cast<To>(value);
 }
 
-// A 64-bit integer as a double such that rounding that to a 16-bit float rounds only once: bits
-// that a double cannot hold are gathered in its last one.
+// A 64-bit integer as a double such that rounding that to a 16-bit float rounds
+// only once: bits that a double cannot hold are gathered in its last one.
 template <Integer From>
 inline double IntegerToOddDouble(From value) {
   if constexpr (sizeof(From) < 8) {
@@ -381,7 +401,9 @@ inline double IntegerToOddDouble(From value) {
     const uint64_t magnitude = negative ? 0 - raw : raw;
     double result = static_cast<double>(magnitude);
     if (magnitude >> 53) {
-      result = static_cast<double>((magnitude >> 11) | ((magnitude & 0x7ff) != 0)) * 2048.0;
+      result =
+          static_cast<double>((magnitude >> 11) | ((magnitude & 0x7ff) != 0)) *
+          2048.0;
     }
     return negative ? -result : result;
   }
@@ -394,7 +416,8 @@ inline To Cast(From value) {
     return value != 0;
   } else if constexpr (Integer<To> && Float<From>) {
     return FloatToInteger<To>(value);
-  } else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>) {
+  } else if constexpr (std::is_same_v<To, Float16> ||
+                       std::is_same_v<To, BFloat16>) {
     if constexpr (Integer<From>) {
       return Narrow<To>(IntegerToOddDouble(value));
     } else if constexpr (std::is_same_v<From, bool>) {
@@ -407,7 +430,8 @@ inline To Cast(From value) {
   }
 }
 
-// --- reductions ----------------------------------------------------------------------------------
+// --- reductions
+// ----------------------------------------------------------------------------------
 
 // What an empty reduction gives, in the type of the values.
 template <typename T>

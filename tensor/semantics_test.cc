@@ -18,7 +18,8 @@ constexpr int64_t kLow64 = INT64_MIN;
 TEST(SemanticsTest, IntegersWrap) {
   EXPECT_EQ(Add<int8_t>(127, 1), -128);
   EXPECT_EQ(Subtract<uint8_t>(0, 1), 255);
-  EXPECT_EQ(Multiply<uint16_t>(65535, 65535), 1);  // overflows int when done naively
+  EXPECT_EQ(Multiply<uint16_t>(65535, 65535),
+            1);  // overflows int when done naively
   EXPECT_EQ(Multiply<int64_t>(kLow64, -1), kLow64);
   EXPECT_EQ(Negate<int64_t>(kLow64), kLow64);
   EXPECT_EQ(Absolute<int32_t>(INT32_MIN), INT32_MIN);
@@ -67,7 +68,8 @@ TEST(SemanticsTest, MinimumAndMaximumKeepNan) {
   EXPECT_TRUE(std::isnan(Maximum<float>(kNan, 1)));
   EXPECT_TRUE(std::isnan(Maximum<float>(1, kNan)));
   EXPECT_FALSE(std::signbit(Maximum<float>(0.0f, -0.0f)));
-  EXPECT_TRUE(std::signbit(Maximum<float>(-0.0f, 0.0f)));  // of equals, the first
+  EXPECT_TRUE(
+      std::signbit(Maximum<float>(-0.0f, 0.0f)));  // of equals, the first
   EXPECT_EQ(Maximum<bool>(false, true), true);
 }
 
@@ -129,35 +131,48 @@ TEST(SemanticsTest, CastsToFloatsRoundOnce) {
   EXPECT_EQ(ToFloat(Cast<Float16>(int32_t{2049})), 2048.0f);
   EXPECT_EQ(ToFloat(Cast<Float16>(70000.0f)), kInf);
   EXPECT_EQ(ToFloat(Cast<Float16>(true)), 1.0f);
-  // Just above the middle of two bf16 values, by less than a double of this size can hold: going
-  // through double would give a tie.
+  // Just above the middle of two bf16 values, by less than a double of this
+  // size can hold: going through double would give a tie.
   const int64_t middle = (int64_t{257} << 54) + 1;
   EXPECT_EQ(ToFloat(Cast<BFloat16>(middle)), 0x1.02p62f);
-  EXPECT_EQ(ToFloat(Cast<BFloat16>(middle - 1)), 0x1p62f);  // the tie itself goes to even
+  EXPECT_EQ(ToFloat(Cast<BFloat16>(middle - 1)),
+            0x1p62f);  // the tie itself goes to even
   EXPECT_EQ(ToFloat(Cast<BFloat16>(-middle)), -0x1.02p62f);
   EXPECT_EQ(ToFloat(Cast<BFloat16>(kLow64)), -0x1p63f);
 }
 
-// --- by bits -------------------------------------------------------------------------------------
+// --- by bits
+// -------------------------------------------------------------------------------------
 
 TEST(ScalarTest, NarrowTypesComputeInFloatAndRound) {
-  const uint64_t a = DoubleToBits(2048, DType::kF16), b = DoubleToBits(1, DType::kF16);
-  EXPECT_EQ(EvaluateScalar(Opcode::kAdd, DType::kF16, DType::kF16, {a, b, 0}), a);
-  EXPECT_EQ(EvaluateScalar(Opcode::kAdd, DType::kI8, DType::kI8, {0x7f, 1, 0}), 0x80u);
-  EXPECT_EQ(EvaluateScalar(Opcode::kNot, DType::kBool, DType::kBool, {1, 0, 0}), 0u);
-  EXPECT_EQ(EvaluateScalar(Opcode::kNot, DType::kU8, DType::kU8, {1, 0, 0}), 254u);
-  EXPECT_EQ(EvaluateScalar(Opcode::kLess, DType::kI8, DType::kBool, {0xff, 0, 0}), 1u);
-  EXPECT_EQ(EvaluateScalar(Opcode::kSelect, DType::kBool, DType::kF32, {0, 5, 6}), 6u);
-  EXPECT_EQ(EvaluateScalar(Opcode::kBitcast, DType::kF32, DType::kI32, {0x80000000, 0, 0}),
+  const uint64_t a = DoubleToBits(2048, DType::kF16),
+                 b = DoubleToBits(1, DType::kF16);
+  EXPECT_EQ(EvaluateScalar(Opcode::kAdd, DType::kF16, DType::kF16, {a, b, 0}),
+            a);
+  EXPECT_EQ(EvaluateScalar(Opcode::kAdd, DType::kI8, DType::kI8, {0x7f, 1, 0}),
+            0x80u);
+  EXPECT_EQ(EvaluateScalar(Opcode::kNot, DType::kBool, DType::kBool, {1, 0, 0}),
+            0u);
+  EXPECT_EQ(EvaluateScalar(Opcode::kNot, DType::kU8, DType::kU8, {1, 0, 0}),
+            254u);
+  EXPECT_EQ(
+      EvaluateScalar(Opcode::kLess, DType::kI8, DType::kBool, {0xff, 0, 0}),
+      1u);
+  EXPECT_EQ(
+      EvaluateScalar(Opcode::kSelect, DType::kBool, DType::kF32, {0, 5, 6}),
+      6u);
+  EXPECT_EQ(EvaluateScalar(Opcode::kBitcast, DType::kF32, DType::kI32,
+                           {0x80000000, 0, 0}),
             0x80000000u);
 }
 
-// The general cast (which goes through the widest type) agrees with the direct one, for every pair of
-// types and values around every edge.
+// The general cast (which goes through the widest type) agrees with the direct
+// one, for every pair of types and values around every edge.
 template <DType from, DType to>
 void CheckCast(uint64_t raw) {
   using From = typename TypesOf<from>::Storage;
-  using To = std::conditional_t<to == DType::kBool, bool, typename TypesOf<to>::Storage>;
+  using To = std::conditional_t<to == DType::kBool, bool,
+                                typename TypesOf<to>::Storage>;
   const int bits = 8 * DTypeByteSize(from);
   if (bits < 64) raw &= (uint64_t{1} << bits) - 1;
   if (from == DType::kBool) raw &= 1;
@@ -175,14 +190,15 @@ void CheckCast(uint64_t raw) {
   if (IsFloat(to) && std::isnan(BitsToDouble(expected, to))) {
     EXPECT_TRUE(std::isnan(BitsToDouble(actual, to)));
   } else {
-    EXPECT_EQ(actual, expected) << DTypeName(from) << " to " << DTypeName(to) << " of " << raw;
+    EXPECT_EQ(actual, expected)
+        << DTypeName(from) << " to " << DTypeName(to) << " of " << raw;
   }
 }
 
 template <DType from>
-void CheckCastsFrom(uint64_t raw) {
+void CheckCastsFrom(uint64_t raw){
 #define EMBER_ROW(name, ...) CheckCast<from, DType::k##name>(raw);
-  EMBER_FOR_EACH_DTYPE(EMBER_ROW)
+    EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
 }
 
@@ -192,7 +208,8 @@ TEST(ScalarTest, GeneralCastsAgreeWithDirectOnes) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     // Few bits set or all but few, at both ends: edges are hit often.
     const uint64_t raw = i % 2 ? state : ~uint64_t{0} << (state >> 58);
-#define EMBER_ROW(name, ...) CheckCastsFrom<DType::k##name>(i % 3 ? raw : raw >> 32);
+#define EMBER_ROW(name, ...) \
+  CheckCastsFrom<DType::k##name>(i % 3 ? raw : raw >> 32);
     EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
   }
@@ -206,11 +223,11 @@ TEST(ScalarTest, EveryInstructionRunsForEveryTypeItAccepts) {
       const DType type = static_cast<DType>(t);
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
       const InstructionGroup group = InfoOf(opcode).group;
-      const bool makes_bool =
-          group == InstructionGroup::kClassify || group == InstructionGroup::kCompare;
+      const bool makes_bool = group == InstructionGroup::kClassify ||
+                              group == InstructionGroup::kCompare;
       const DType result = makes_bool ? DType::kBool : type;
-      const uint64_t bits =
-          EvaluateScalar(opcode, type, result, {OneBits(type), OneBits(type), 0});
+      const uint64_t bits = EvaluateScalar(opcode, type, result,
+                                           {OneBits(type), OneBits(type), 0});
       const int width = 8 * DTypeByteSize(result);
       if (width < 64) {
         EXPECT_EQ(bits >> width, 0u) << InfoOf(opcode).text;

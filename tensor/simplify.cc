@@ -36,8 +36,10 @@ bool IsExactForFloats(Opcode opcode) {
     case Opcode::kLessEqual:
     case Opcode::kSelect:
     case Opcode::kCast:
-    case Opcode::kBitcast: return true;
-    default: return false;
+    case Opcode::kBitcast:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -46,13 +48,16 @@ bool IsCommutative(Opcode opcode, DType operand_type) {
     case Opcode::kAdd:
     case Opcode::kMultiply:
     case Opcode::kEqual:
-    case Opcode::kNotEqual: return true;
+    case Opcode::kNotEqual:
+      return true;
     case Opcode::kMinimum:
     case Opcode::kMaximum:  // of +0 and -0, and of two NaNs, the order decides
     case Opcode::kAnd:
     case Opcode::kOr:
-    case Opcode::kXor: return !IsFloat(operand_type);
-    default: return false;
+    case Opcode::kXor:
+      return !IsFloat(operand_type);
+    default:
+      return false;
   }
 }
 
@@ -78,35 +83,45 @@ NodeId Simplifier::Raw(Opcode opcode, DType type, NodeId a, NodeId b) {
   return pool_.Intern(opcode, type, operands);
 }
 
-bool Simplifier::FoldsToConstant(Opcode opcode, std::span<const NodeId> operands) const {
+bool Simplifier::FoldsToConstant(Opcode opcode,
+                                 std::span<const NodeId> operands) const {
   for (NodeId operand : operands) {
     if (!pool_.IsConstant(operand)) return false;
   }
-  return !operands.empty() && (!IsFloat(pool_[operands[0]].type) || IsExactForFloats(opcode));
+  return !operands.empty() &&
+         (!IsFloat(pool_[operands[0]].type) || IsExactForFloats(opcode));
 }
 
-NodeId Simplifier::Fold(Opcode opcode, DType type, std::span<const NodeId> operands) {
+NodeId Simplifier::Fold(Opcode opcode, DType type,
+                        std::span<const NodeId> operands) {
   ScalarOperands values;
   values.a = pool_[operands[0]].immediate;
   if (operands.size() > 1) values.b = pool_[operands[1]].immediate;
   if (operands.size() > 2) values.c = pool_[operands[2]].immediate;
-  return pool_.Constant(EvaluateScalar(opcode, pool_[operands[0]].type, type, values), type);
+  return pool_.Constant(
+      EvaluateScalar(opcode, pool_[operands[0]].type, type, values), type);
 }
 
-NodeId Simplifier::Make(Opcode opcode, DType type, std::span<const NodeId> operands) {
+NodeId Simplifier::Make(Opcode opcode, DType type,
+                        std::span<const NodeId> operands) {
   if (FoldsToConstant(opcode, operands)) return Fold(opcode, type, operands);
   switch (InfoOf(opcode).group) {
-    case InstructionGroup::kUnary: return Unary(opcode, type, operands[0]);
-    case InstructionGroup::kBinary: return Binary(opcode, type, operands[0], operands[1]);
-    case InstructionGroup::kCompare: return Compare(opcode, operands[0], operands[1]);
-    case InstructionGroup::kClassify: break;
+    case InstructionGroup::kUnary:
+      return Unary(opcode, type, operands[0]);
+    case InstructionGroup::kBinary:
+      return Binary(opcode, type, operands[0], operands[1]);
+    case InstructionGroup::kCompare:
+      return Compare(opcode, operands[0], operands[1]);
+    case InstructionGroup::kClassify:
+      break;
     case InstructionGroup::kStructural:
       if (opcode == Opcode::kCast || opcode == Opcode::kBitcast) {
         return Conversion(opcode, type, operands[0]);
       }
       if (opcode == Opcode::kSelect) {
         if (operands[1] == operands[2]) return operands[1];
-        if (const std::optional<int64_t> condition = pool_.IntegerConstant(operands[0])) {
+        if (const std::optional<int64_t> condition =
+                pool_.IntegerConstant(operands[0])) {
           return operands[*condition != 0 ? 1 : 2];
         }
       }
@@ -115,7 +130,8 @@ NodeId Simplifier::Make(Opcode opcode, DType type, std::span<const NodeId> opera
   return pool_.Intern(opcode, type, operands);
 }
 
-// Constants go to the right; integer operands into one order. Floats stay as written otherwise.
+// Constants go to the right; integer operands into one order. Floats stay as
+// written otherwise.
 bool Simplifier::Swaps(Opcode opcode, DType type, NodeId a, NodeId b) const {
   if (!IsCommutative(opcode, type)) return false;
   if (pool_.IsConstant(a) || pool_.IsConstant(b)) return !pool_.IsConstant(b);
@@ -144,7 +160,9 @@ NodeId Simplifier::Conversion(Opcode opcode, DType type, NodeId a) {
     // There and back again: nothing is lost on the way.
     const NodeId inner = node.operands[0];
     const DType inner_type = pool_[inner].type;
-    if (inner_type == type && (opcode == Opcode::kBitcast || Embeds(type, node.type))) return inner;
+    if (inner_type == type &&
+        (opcode == Opcode::kBitcast || Embeds(type, node.type)))
+      return inner;
   }
   const NodeId operands[] = {a};
   return pool_.Intern(opcode, type, operands);
@@ -152,7 +170,8 @@ NodeId Simplifier::Conversion(Opcode opcode, DType type, NodeId a) {
 
 NodeId Simplifier::Binary(Opcode opcode, DType type, NodeId a, NodeId b) {
   if (Swaps(opcode, type, a, b)) std::swap(a, b);
-  return IsFloat(type) ? FloatBinary(opcode, type, a, b) : IntegerBinary(opcode, type, a, b);
+  return IsFloat(type) ? FloatBinary(opcode, type, a, b)
+                       : IntegerBinary(opcode, type, a, b);
 }
 
 NodeId Simplifier::FloatBinary(Opcode opcode, DType type, NodeId a, NodeId b) {
@@ -167,12 +186,14 @@ NodeId Simplifier::FloatBinary(Opcode opcode, DType type, NodeId a, NodeId b) {
       if (is_one) return a;
       break;
     case Opcode::kAdd:
-      if (is_minus_zero) return a;  // -0 + +0 is +0, so adding +0 is not nothing
+      if (is_minus_zero)
+        return a;  // -0 + +0 is +0, so adding +0 is not nothing
       break;
     case Opcode::kSubtract:
       if (is_zero) return a;
       break;
-    default: break;
+    default:
+      break;
   }
   return Raw(opcode, type, a, b);
 }
@@ -193,7 +214,8 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
   // Constants move out of products, so that sums see them as coefficients.
   for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)}) {
     const Node& node = pool_[x];
-    if (node.opcode == Opcode::kMultiply && pool_.IsConstant(node.operands[1])) {
+    if (node.opcode == Opcode::kMultiply &&
+        pool_.IsConstant(node.operands[1])) {
       const NodeId factor = node.operands[1];
       return Product(type, Product(type, node.operands[0], y), factor);
     }
@@ -202,16 +224,19 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
   return Raw(Opcode::kMultiply, type, a, b);
 }
 
-NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a, NodeId b) {
+NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a,
+                                 NodeId b) {
   const std::optional<int64_t> constant = pool_.IntegerConstant(b);
   const Interval left = pool_[a].range, right = pool_[b].range;
-  const bool ordered = type != DType::kU64;  // ranges do not describe large u64 values
+  const bool ordered =
+      type != DType::kU64;  // ranges do not describe large u64 values
   switch (opcode) {
     case Opcode::kAdd:
     case Opcode::kSubtract:
       if (constant == 0) return a;
       if (type == DType::kI64) {
-        const std::optional<LinearSum> x = Linearize(pool_, a), y = Linearize(pool_, b);
+        const std::optional<LinearSum> x = Linearize(pool_, a),
+                                       y = Linearize(pool_, b);
         if (!x || !y || x->terms.size() + y->terms.size() > 24) break;
         LinearSum sum = *x;
         AddLinear(sum, *y, opcode == Opcode::kAdd ? 1 : -1);
@@ -219,7 +244,8 @@ NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a, NodeId b) 
       }
       if (opcode == Opcode::kSubtract && a == b) return Integer(0, type);
       break;
-    case Opcode::kMultiply: return Product(type, a, b);
+    case Opcode::kMultiply:
+      return Product(type, a, b);
     case Opcode::kDivide:
       if (constant == 1) return a;
       if (type == DType::kI64 && constant > 0 && left.low >= 0) {
@@ -228,23 +254,29 @@ NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a, NodeId b) 
       break;
     case Opcode::kFloorDivide:
       if (constant == 1) return a;
-      if (type == DType::kI64 && constant > 0) return BuildFloorDivide(pool_, a, *constant);
+      if (type == DType::kI64 && constant > 0)
+        return BuildFloorDivide(pool_, a, *constant);
       if (type == DType::kI64 && !constant) {
-        if (const auto parts = DivideSymbolically(pool_, a, b)) return parts->quotient;
+        if (const auto parts = DivideSymbolically(pool_, a, b))
+          return parts->quotient;
       }
       break;
     case Opcode::kModulo:
       if (constant == 1) return Integer(0, type);
-      if (type == DType::kI64 && constant > 0) return BuildModulo(pool_, a, *constant);
+      if (type == DType::kI64 && constant > 0)
+        return BuildModulo(pool_, a, *constant);
       if (type == DType::kI64 && !constant) {
-        if (const auto parts = DivideSymbolically(pool_, a, b)) return parts->remainder;
+        if (const auto parts = DivideSymbolically(pool_, a, b))
+          return parts->remainder;
       }
       break;
     case Opcode::kMinimum:
     case Opcode::kMaximum:
       if (a == b) return a;
-      if (ordered && left.high <= right.low) return opcode == Opcode::kMinimum ? a : b;
-      if (ordered && right.high <= left.low) return opcode == Opcode::kMinimum ? b : a;
+      if (ordered && left.high <= right.low)
+        return opcode == Opcode::kMinimum ? a : b;
+      if (ordered && right.high <= left.low)
+        return opcode == Opcode::kMinimum ? b : a;
       break;
     case Opcode::kAnd:
       if (a == b) return a;
@@ -258,7 +290,8 @@ NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a, NodeId b) 
     case Opcode::kXor:
       if (constant == 0) return a;
       break;
-    default: break;
+    default:
+      break;
   }
   return Raw(opcode, type, a, b);
 }
@@ -268,7 +301,8 @@ NodeId Simplifier::Compare(Opcode opcode, NodeId a, NodeId b) {
   if (Swaps(opcode, type, a, b)) std::swap(a, b);
   const auto truth = [&](bool value) { return Integer(value, DType::kBool); };
   if (!IsFloat(type)) {
-    if (a == b) return truth(opcode == Opcode::kEqual || opcode == Opcode::kLessEqual);
+    if (a == b)
+      return truth(opcode == Opcode::kEqual || opcode == Opcode::kLessEqual);
     const Interval left = pool_[a].range, right = pool_[b].range;
     const bool apart = left.high < right.low || right.high < left.low;
     if (type == DType::kU64) return Raw(opcode, DType::kBool, a, b);
@@ -276,8 +310,10 @@ NodeId Simplifier::Compare(Opcode opcode, NodeId a, NodeId b) {
     if (opcode == Opcode::kNotEqual && apart) return truth(true);
     if (opcode == Opcode::kLess && left.high < right.low) return truth(true);
     if (opcode == Opcode::kLess && left.low >= right.high) return truth(false);
-    if (opcode == Opcode::kLessEqual && left.high <= right.low) return truth(true);
-    if (opcode == Opcode::kLessEqual && left.low > right.high) return truth(false);
+    if (opcode == Opcode::kLessEqual && left.high <= right.low)
+      return truth(true);
+    if (opcode == Opcode::kLessEqual && left.low > right.high)
+      return truth(false);
   }
   return Raw(opcode, DType::kBool, a, b);
 }
@@ -286,9 +322,11 @@ bool Simplifier::ProvablyInBounds(NodeId index, NodeId extent) const {
   const Interval range = pool_[index].range;
   if (range.low < 0) return false;
   if (range.high < pool_[extent].range.low) return true;
-  // An axis runs over 0..extent - 1, whatever the extent turns out to be. Its operand is the extent.
+  // An axis runs over 0..extent - 1, whatever the extent turns out to be. Its
+  // operand is the extent.
   const Node& node = pool_[index];
-  return node.opcode == Opcode::kAxis && !node.operands.empty() && node.operands[0] == extent;
+  return node.opcode == Opcode::kAxis && !node.operands.empty() &&
+         node.operands[0] == extent;
 }
 
 }  // namespace ember::tensor

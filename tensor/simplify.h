@@ -1,13 +1,15 @@
-// Makes expressions in their simplest form: folds constants and rewrites integer index arithmetic.
-// Internal to the builder.
+// Makes expressions in their simplest form: folds constants and rewrites
+// integer index arithmetic. Internal to the builder.
 //
 //   (x + 1) + 2         -> x + 3            x * 0               -> 0
-//   (i * 64 + j) floordiv 64 -> i           (i * 64 + j) mod 64 -> j      for j in 0..63
-//   (x floordiv 4) * 4 + x mod 4 -> x       pad in bounds       -> load
+//   (i * 64 + j) floordiv 64 -> i           (i * 64 + j) mod 64 -> j      for j
+//   in 0..63 (x floordiv 4) * 4 + x mod 4 -> x       pad in bounds       ->
+//   load
 //
-// Every rule keeps the value exactly, wrapping and NaN included; rules about division apply only where
-// ranges prove that nothing wraps. Floats fold only where the result is exact or correctly rounded
-// by definition (not exp and the like, which back ends may compute differently in the last place).
+// Every rule keeps the value exactly, wrapping and NaN included; rules about
+// division apply only where ranges prove that nothing wraps. Floats fold only
+// where the result is exact or correctly rounded by definition (not exp and the
+// like, which back ends may compute differently in the last place).
 #ifndef EMBER_TENSOR_SIMPLIFY_H_
 #define EMBER_TENSOR_SIMPLIFY_H_
 
@@ -21,7 +23,8 @@ class Simplifier {
  public:
   explicit Simplifier(ExpressionPool& pool) : pool_(pool) {}
 
-  // A node with the value of the instruction. Operands have the types that the opcode wants.
+  // A node with the value of the instruction. Operands have the types that the
+  // opcode wants.
   NodeId Make(Opcode opcode, DType type, std::span<const NodeId> operands);
 
   // True if 0 <= index < extent for sure. extent is an i64 node of the header.

@@ -25,7 +25,8 @@ struct Monomial {
 using Polynomial = std::vector<Monomial>;  // a sum; constants have no factors
 
 bool Multiply(Monomial& product, int64_t coefficient) {
-  const std::optional<int64_t> result = CheckedMultiply(product.coefficient, coefficient);
+  const std::optional<int64_t> result =
+      CheckedMultiply(product.coefficient, coefficient);
   if (result) product.coefficient = *result;
   return result.has_value();
 }
@@ -43,7 +44,8 @@ bool AddFactors(const ExpressionPool& pool, NodeId node, Monomial& product) {
   return true;
 }
 
-std::optional<Monomial> MonomialOf(const ExpressionPool& pool, NodeId node, int64_t coefficient) {
+std::optional<Monomial> MonomialOf(const ExpressionPool& pool, NodeId node,
+                                   int64_t coefficient) {
   Monomial product{coefficient, {}};
   if (!AddFactors(pool, node, product)) return std::nullopt;
   std::sort(product.factors.begin(), product.factors.end());
@@ -53,40 +55,49 @@ std::optional<Monomial> MonomialOf(const ExpressionPool& pool, NodeId node, int6
 std::optional<Monomial> Product(const Monomial& a, const Monomial& b) {
   Monomial product = a;
   if (!Multiply(product, b.coefficient)) return std::nullopt;
-  product.factors.insert(product.factors.end(), b.factors.begin(), b.factors.end());
+  product.factors.insert(product.factors.end(), b.factors.begin(),
+                         b.factors.end());
   std::sort(product.factors.begin(), product.factors.end());
   return product;
 }
 
 std::optional<Monomial> Quotient(const Monomial& a, const Monomial& b) {
-  if (b.coefficient <= 0 || a.coefficient % b.coefficient != 0) return std::nullopt;
-  if (!std::includes(a.factors.begin(), a.factors.end(), b.factors.begin(), b.factors.end())) {
+  if (b.coefficient <= 0 || a.coefficient % b.coefficient != 0)
+    return std::nullopt;
+  if (!std::includes(a.factors.begin(), a.factors.end(), b.factors.begin(),
+                     b.factors.end())) {
     return std::nullopt;
   }
   Monomial quotient{a.coefficient / b.coefficient, {}};
-  std::set_difference(a.factors.begin(), a.factors.end(), b.factors.begin(), b.factors.end(),
-                      std::back_inserter(quotient.factors));
+  std::set_difference(a.factors.begin(), a.factors.end(), b.factors.begin(),
+                      b.factors.end(), std::back_inserter(quotient.factors));
   return quotient;
 }
 
 // One more than the largest value of a factor that starts at 0.
 std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
   const Node& node = pool[factor];
-  if (node.opcode == Opcode::kAxis) return MonomialOf(pool, node.operands[0], 1);
-  if (node.range.low != 0 || node.range.high >= kMaximumExtent) return std::nullopt;
+  if (node.opcode == Opcode::kAxis)
+    return MonomialOf(pool, node.operands[0], 1);
+  if (node.range.low != 0 || node.range.high >= kMaximumExtent)
+    return std::nullopt;
   return Monomial{node.range.high + 1, {}};
 }
 
-// True if 0 <= sum < limit, seen as digits: one term is axis * place with limit = extent * place, and
-// the others are below `place`. That an axis has values at all shows its extent to be positive.
-bool IsBelow(const ExpressionPool& pool, const Polynomial& sum, const Monomial& limit) {
+// True if 0 <= sum < limit, seen as digits: one term is axis * place with limit
+// = extent * place, and the others are below `place`. That an axis has values
+// at all shows its extent to be positive.
+bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
+             const Monomial& limit) {
   if (sum.empty()) return limit.IsOne();
   for (size_t i = 0; i < sum.size(); ++i) {
     if (sum[i].coefficient <= 0) return false;
     for (const NodeId digit : sum[i].factors) {
-      const std::optional<Monomial> place = Quotient(sum[i], Monomial{1, {digit}});
+      const std::optional<Monomial> place =
+          Quotient(sum[i], Monomial{1, {digit}});
       const std::optional<Monomial> digit_limit = LimitOf(pool, digit);
-      if (!place || !digit_limit || Product(*place, *digit_limit) != limit) continue;
+      if (!place || !digit_limit || Product(*place, *digit_limit) != limit)
+        continue;
       Polynomial rest = sum;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       // 0 is below the place, if that is surely positive.
@@ -119,12 +130,14 @@ LinearSum ToLinear(ExpressionPool& pool, const Polynomial& sum) {
   return linear;
 }
 
-std::optional<Polynomial> PolynomialOf(const ExpressionPool& pool, NodeId node) {
+std::optional<Polynomial> PolynomialOf(const ExpressionPool& pool,
+                                       NodeId node) {
   const std::optional<LinearSum> linear = Linearize(pool, node);
   if (!linear) return std::nullopt;
   Polynomial sum;
   for (const LinearTerm& term : linear->terms) {
-    const std::optional<Monomial> monomial = MonomialOf(pool, term.node, term.coefficient);
+    const std::optional<Monomial> monomial =
+        MonomialOf(pool, term.node, term.coefficient);
     if (!monomial) return std::nullopt;
     sum.push_back(*monomial);
   }
@@ -133,8 +146,9 @@ std::optional<Polynomial> PolynomialOf(const ExpressionPool& pool, NodeId node) 
 }
 
 bool IsIndexLike(const ExpressionPool& pool, const Monomial& product) {
-  return std::all_of(product.factors.begin(), product.factors.end(),
-                     [&](NodeId factor) { return pool[factor].range.Within(kIndexRange); });
+  return std::all_of(
+      product.factors.begin(), product.factors.end(),
+      [&](NodeId factor) { return pool[factor].range.Within(kIndexRange); });
 }
 
 }  // namespace
@@ -144,7 +158,8 @@ bool IsIndexLike(const ExpressionPool& pool, NodeId node) {
   return product && IsIndexLike(pool, *product);
 }
 
-std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool, NodeId x,
+std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool,
+                                                       NodeId x,
                                                        NodeId divisor) {
   const std::optional<Monomial> limit = MonomialOf(pool, divisor, 1);
   const std::optional<Polynomial> sum = PolynomialOf(pool, x);
@@ -160,7 +175,8 @@ std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool, Nod
     }
   }
   // An empty remainder proves nothing: the divisor might be 0.
-  if (remainder.empty() || !IsBelow(pool, remainder, *limit)) return std::nullopt;
+  if (remainder.empty() || !IsBelow(pool, remainder, *limit))
+    return std::nullopt;
   return QuotientAndRemainder{BuildLinear(pool, ToLinear(pool, quotient)),
                               BuildLinear(pool, ToLinear(pool, remainder))};
 }

@@ -1,11 +1,12 @@
-// x floordiv d and x mod d where d is not a constant: how reshapes of tensors with symbolic dims become
-// plain indices again. Internal to the builder.
+// x floordiv d and x mod d where d is not a constant: how reshapes of tensors
+// with symbolic dims become plain indices again. Internal to the builder.
 //
-//   (i * (N * 64) + n * 64 + c) floordiv (N * 64)  ->  i            for n < N, c < 64
-//   (i * (N * 64) + n * 64 + c) mod (N * 64)       ->  n * 64 + c
+//   (i * (N * 64) + n * 64 + c) floordiv (N * 64)  ->  i            for n < N,
+//   c < 64 (i * (N * 64) + n * 64 + c) mod (N * 64)       ->  n * 64 + c
 //
-// Works on sums of products of axes and extents. That these fit 64 bits is assumed: each factor is
-// at most kMaximumExtent, and whoever runs a dispatch refuses buffers and stages of more than 2^62.
+// Works on sums of products of axes and extents. That these fit 64 bits is
+// assumed: each factor is at most kMaximumExtent, and whoever runs a dispatch
+// refuses buffers and stages of more than 2^62.
 #ifndef EMBER_TENSOR_SYMBOLIC_DIVISION_H_
 #define EMBER_TENSOR_SYMBOLIC_DIVISION_H_
 
@@ -21,11 +22,12 @@ struct QuotientAndRemainder {
 };
 
 // nullopt where nothing can be proved.
-std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool, NodeId x,
+std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool,
+                                                       NodeId x,
                                                        NodeId divisor);
 
-// True if the value is a product of values whose size is bounded like an extent's, so that it can be
-// assumed not to wrap.
+// True if the value is a product of values whose size is bounded like an
+// extent's, so that it can be assumed not to wrap.
 bool IsIndexLike(const ExpressionPool& pool, NodeId node);
 
 }  // namespace ember::tensor

@@ -1,13 +1,15 @@
 // The text form of a dispatch; tensor/GRAMMAR.md is its grammar.
 //
 //   std::string text = Print(dispatch);
-//   StatusOr<Dispatch> same = Parse(text);   // *same == dispatch, if that was canonical
+//   StatusOr<Dispatch> same = Parse(text);   // *same == dispatch, if that was
+//   canonical
 //
-// Canonical means: made by DispatchBuilder::Finish or by Parse. Any verified dispatch prints and
-// parses back to its canonical form, which computes the same.
+// Canonical means: made by DispatchBuilder::Finish or by Parse. Any verified
+// dispatch prints and parses back to its canonical form, which computes the
+// same.
 //
-// Parse errors are one line, "line:column: expected ..., found ...". The result is verified. Parse
-// takes text from anyone; Print wants a verified dispatch.
+// Parse errors are one line, "line:column: expected ..., found ...". The result
+// is verified. Parse takes text from anyone; Print wants a verified dispatch.
 #ifndef EMBER_TENSOR_TEXT_H_
 #define EMBER_TENSOR_TEXT_H_
 

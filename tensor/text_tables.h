@@ -9,9 +9,10 @@
 namespace ember::tensor {
 
 // By Combiner and Update. Not "min" and "max": those are instructions.
-inline constexpr std::string_view kCombinerNames[] = {"none",    "sum",     "prod",
-                                                      "minimum", "maximum", "fold"};
-inline constexpr std::string_view kUpdateNames[] = {"=", "+=", "*=", "min=", "max="};
+inline constexpr std::string_view kCombinerNames[] = {
+    "none", "sum", "prod", "minimum", "maximum", "fold"};
+inline constexpr std::string_view kUpdateNames[] = {"=",
+                                                    "+=", "*=", "min=", "max="};
 
 // How tightly an infix instruction binds; larger binds tighter.
 inline constexpr int kComparePrecedence = 1;
@@ -23,8 +24,9 @@ constexpr int PrecedenceOf(Opcode opcode) {
   const InstructionInfo& info = InfoOf(opcode);
   if (info.notation != Notation::Infix) return kPrefixPrecedence;
   if (info.group == InstructionGroup::kCompare) return kComparePrecedence;
-  return opcode == Opcode::kAdd || opcode == Opcode::kSubtract ? kSumPrecedence
-                                                               : kProductPrecedence;
+  return opcode == Opcode::kAdd || opcode == Opcode::kSubtract
+             ? kSumPrecedence
+             : kProductPrecedence;
 }
 
 }  // namespace ember::tensor

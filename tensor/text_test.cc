@@ -8,7 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// The texts are in the form that Print gives, so that each is a golden for both directions.
+// The texts are in the form that Print gives, so that each is a golden for both
+// directions.
 void ExpectRoundTrip(const std::string& text) {
   const StatusOr<Dispatch> parsed = Parse(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
@@ -136,7 +137,8 @@ TEST(TextTest, PrecedenceAndParentheses) {
 TEST(TextTest, LongChainsAreCutByNames) {
   DispatchBuilder b("chain");
   const int x = b.AddBuffer("x", DType::kF32, BufferKind::kInput, {b.Index(4)});
-  const int y = b.AddBuffer("y", DType::kF32, BufferKind::kOutput, {b.Index(4)});
+  const int y =
+      b.AddBuffer("y", DType::kF32, BufferKind::kOutput, {b.Index(4)});
   StageBuilder& s = b.AddStage();
   const Scalar i = s.SpatialAxis("i", b.Index(4));
   Scalar value = s.Load(x, {i});
@@ -151,7 +153,8 @@ TEST(TextTest, LongChainsAreCutByNames) {
 TEST(TextTest, SharedValuesDoNotExplode) {
   DispatchBuilder b("doubling");
   const int x = b.AddBuffer("x", DType::kF32, BufferKind::kInput, {b.Index(4)});
-  const int y = b.AddBuffer("y", DType::kF32, BufferKind::kOutput, {b.Index(4)});
+  const int y =
+      b.AddBuffer("y", DType::kF32, BufferKind::kOutput, {b.Index(4)});
   StageBuilder& s = b.AddStage();
   const Scalar i = s.SpatialAxis("i", b.Index(4));
   Scalar value = s.Load(x, {i});
@@ -167,7 +170,8 @@ TEST(TextTest, SharedValuesDoNotExplode) {
   EXPECT_EQ(*again, dispatch);
 }
 
-// --- errors --------------------------------------------------------------------------------------
+// --- errors
+// --------------------------------------------------------------------------------------
 
 std::string ErrorOf(const std::string& text) {
   const StatusOr<Dispatch> parsed = Parse(text);
@@ -175,32 +179,44 @@ std::string ErrorOf(const std::string& text) {
 }
 
 std::string BodyError(const std::string& body) {
-  return ErrorOf("dispatch @t<N>(%x: f32[N, 4], %k: i32[N]) -> (%y: f32[N, 4]) {\n" + body + "\n}");
+  return ErrorOf(
+      "dispatch @t<N>(%x: f32[N, 4], %k: i32[N]) -> (%y: f32[N, 4]) {\n" +
+      body + "\n}");
 }
 
 TEST(TextTest, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(ErrorOf(""), "1:1: expected 'dispatch', found the end of the text");
-  EXPECT_EQ(ErrorOf("dispatch t()"), "1:10: expected a dispatch name (@name), found 't'");
-  EXPECT_EQ(ErrorOf("dispatch @t(%x: f33[])"), "1:17: expected an element type, found 'f33'");
+  EXPECT_EQ(ErrorOf("dispatch t()"),
+            "1:10: expected a dispatch name (@name), found 't'");
+  EXPECT_EQ(ErrorOf("dispatch @t(%x: f33[])"),
+            "1:17: expected an element type, found 'f33'");
   EXPECT_EQ(ErrorOf("dispatch @t(%x: f32[M])"),
             "1:21: expected a name that is known here, found 'M'");
   EXPECT_EQ(BodyError("  %y[i, j] = %z[i, j]"),
             "2:14: expected a buffer that is declared, found '%z'");
-  EXPECT_EQ(BodyError("  %y[i, j] = %x[i]"), "2:14: expected 2 indices for %x, found 1");
-  EXPECT_EQ(BodyError("  %y[i, j] = %x[i, j] +"), "3:1: expected an expression, found '}'");
-  EXPECT_EQ(BodyError("  %y[i, j] = %k[i]"), "2:14: expected a value of type f32, found i32");
+  EXPECT_EQ(BodyError("  %y[i, j] = %x[i]"),
+            "2:14: expected 2 indices for %x, found 1");
+  EXPECT_EQ(BodyError("  %y[i, j] = %x[i, j] +"),
+            "3:1: expected an expression, found '}'");
+  EXPECT_EQ(BodyError("  %y[i, j] = %k[i]"),
+            "2:14: expected a value of type f32, found i32");
   EXPECT_EQ(BodyError("  %y[i, j] = %x[i, j] + %k[i]"),
             "2:25: expected a value of type f32, found i32");
   EXPECT_EQ(BodyError("  %y[i, j] = foo(%x[i, j])"),
             "2:14: expected an instruction, found 'foo'");
-  EXPECT_EQ(BodyError("  %y[i, j] = %x[i, 0.5]"), "2:20: expected a number of type i64, found '0.5'");
-  EXPECT_EQ(BodyError("  %y[i, j] = 300:i8"), "2:14: expected a number of type i8, found '300'");
+  EXPECT_EQ(BodyError("  %y[i, j] = %x[i, 0.5]"),
+            "2:20: expected a number of type i64, found '0.5'");
+  EXPECT_EQ(BodyError("  %y[i, j] = 300:i8"),
+            "2:14: expected a number of type i8, found '300'");
   EXPECT_EQ(BodyError("  %y[i, j] = %x[i, j] %x[i, j]"),
             "3:1: expected '=', '+=', '*=', 'min=' or 'max=', found '}'");
-  EXPECT_EQ(BodyError("  %y[i, j] = exp(j)"), "2:14: expected other operands for 'exp', found i64");
-  EXPECT_EQ(BodyError("  %y[i, i] = 0"), "2:9: expected a new name, found 'i' again");
+  EXPECT_EQ(BodyError("  %y[i, j] = exp(j)"),
+            "2:14: expected other operands for 'exp', found i64");
+  EXPECT_EQ(BodyError("  %y[i, i] = 0"),
+            "2:9: expected a new name, found 'i' again");
   EXPECT_EQ(BodyError("  for (i < 4) { let %a0 = 1 }"),
-            "2:21: expected a name that does not look like a fold value, found '%a0'");
+            "2:21: expected a name that does not look like a fold value, found "
+            "'%a0'");
   EXPECT_EQ(BodyError("  for (i < N) sum() %y[i, 0] = 1"),
             "2:15: expected at least one axis for 'sum'");
 }
@@ -208,12 +224,14 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
 TEST(TextTest, WhatOnlyTheVerifierSeesIsReportedToo) {
   EXPECT_EQ(BodyError(""), "1:1: dispatch @t: output %y is never stored to");
   EXPECT_EQ(BodyError("  for (i < N, j < 4) %y[i, j] += %x[i, j]"),
-            "1:1: dispatch @t: stage 0: store to %y: an update before any stage stored to it");
+            "1:1: dispatch @t: stage 0: store to %y: an update before any "
+            "stage stored to it");
 }
 
 TEST(TextTest, DeepNestingIsAnErrorNotACrash) {
-  EXPECT_NE(BodyError("  %y[i, j] = " + std::string(100000, '(')).find("nested"),
-            std::string::npos);
+  EXPECT_NE(
+      BodyError("  %y[i, j] = " + std::string(100000, '(')).find("nested"),
+      std::string::npos);
   std::string sum = "  %y[i, j] = 1.0";
   for (int i = 0; i < 100000; ++i) sum += " + 1.0";
   EXPECT_NE(BodyError(sum).find("nested"), std::string::npos);

@@ -6,15 +6,10 @@
 #include <vector>
 
 #include "tensor/names.h"
+#include "tensor/verifier_structure.h"
 
 namespace ember::tensor {
 namespace {
-
-constexpr size_t kMaximumInstructions = size_t{1} << 20;
-constexpr size_t kMaximumItems = 4096;
-constexpr size_t kMaximumRank = 16;
-constexpr size_t kMaximumAxes = 32;
-constexpr size_t kMaximumValues = 256;
 
 // What a register's value depends on.
 enum Dependence : uint8_t {
@@ -24,14 +19,9 @@ enum Dependence : uint8_t {
   kOnFoldValue = 8,
 };
 
-std::string Quoted(std::string_view name) {
-  // Names of untrusted dispatches may hold anything; what is shown is cut and made printable.
-  std::string text = "'";
-  for (char c : name.substr(0, 64)) text += c >= 0x20 && c < 0x7f ? c : '?';
-  return text + "'";
+std::string RegisterName(Register reg) {
+  return "register " + std::to_string(reg);
 }
-
-std::string RegisterName(Register reg) { return "register " + std::to_string(reg); }
 
 class Verifier {
  public:
@@ -41,15 +31,13 @@ class Verifier {
     Status status = RunChecks();
     if (status.ok()) return status;
     const bool named = IsSigilName(dispatch_.name);
-    return status.WithContext("dispatch @" + (named ? dispatch_.name : std::string("?")));
+    return status.WithContext("dispatch @" +
+                              (named ? dispatch_.name : std::string("?")));
   }
 
  private:
   Status RunChecks() {
-    EMBER_RETURN_IF_ERROR(CheckLimits());
-    EMBER_RETURN_IF_ERROR(CheckNames());
-    EMBER_RETURN_IF_ERROR(CheckRanges());
-    EMBER_RETURN_IF_ERROR(CheckBufferKinds());
+    EMBER_RETURN_IF_ERROR(CheckStructure(dispatch_));
     dependences_.assign(dispatch_.instructions.size(), 0);
     EMBER_RETURN_IF_ERROR(CheckInstructions(0, dispatch_.header_end, nullptr));
     EMBER_RETURN_IF_ERROR(CheckExtents());
@@ -61,114 +49,13 @@ class Verifier {
     return CheckOutputsStored();
   }
 
-  static Status Error(std::string message) { return InvalidArgumentError(std::move(message)); }
-  static Status Limit(std::string_view what, size_t found, size_t limit) {
-    if (found <= limit) return OkStatus();
-    return Error("expected at most " + std::to_string(limit) + " " + std::string(what) +
-                 ", found " + std::to_string(found));
+  static Status Error(std::string message) {
+    return InvalidArgumentError(std::move(message));
   }
   static Status Mismatch(const std::string& what, std::string_view expected,
                          std::string_view found) {
-    return Error(what + ": expected " + std::string(expected) + ", found " + std::string(found));
-  }
-
-  // --- limits, names, ranges ---
-
-  Status CheckLimits() {
-    EMBER_RETURN_IF_ERROR(
-        Limit("instructions", dispatch_.instructions.size(), kMaximumInstructions));
-    EMBER_RETURN_IF_ERROR(
-        Limit("operand list entries", dispatch_.operands.size(), kMaximumInstructions));
-    EMBER_RETURN_IF_ERROR(Limit("buffers", dispatch_.buffers.size(), kMaximumItems));
-    EMBER_RETURN_IF_ERROR(Limit("parameters", dispatch_.parameters.size(), kMaximumItems));
-    EMBER_RETURN_IF_ERROR(Limit("stages", dispatch_.stages.size(), kMaximumItems));
-    for (const Buffer& buffer : dispatch_.buffers) {
-      EMBER_RETURN_IF_ERROR(Limit("dims in a buffer", buffer.extents.size(), kMaximumRank));
-    }
-    for (const Stage& stage : dispatch_.stages) {
-      EMBER_RETURN_IF_ERROR(
-          Limit("axes in a stage", stage.spatial.size() + stage.reduction.size(), kMaximumAxes));
-      EMBER_RETURN_IF_ERROR(Limit("values in a stage", stage.values.size(), kMaximumValues));
-      EMBER_RETURN_IF_ERROR(Limit("stores in a stage", stage.stores.size(), kMaximumValues));
-    }
-    return OkStatus();
-  }
-
-  Status CheckNames() {
-    if (!IsSigilName(dispatch_.name)) {
-      return Mismatch("name", "a name", Quoted(dispatch_.name));
-    }
-    std::unordered_set<std::string> parameters, buffers;
-    for (const std::string& name : dispatch_.parameters) {
-      if (!IsPlainName(name)) return Mismatch("parameter", "a name", Quoted(name));
-      if (!parameters.insert(name).second) return Error("two parameters named " + Quoted(name));
-    }
-    for (const Buffer& buffer : dispatch_.buffers) {
-      if (!IsSigilName(buffer.name)) return Mismatch("buffer", "a name", Quoted(buffer.name));
-      if (!buffers.insert(buffer.name).second) {
-        return Error("two buffers named " + Quoted(buffer.name));
-      }
-    }
-    for (const Stage& stage : dispatch_.stages) {
-      std::unordered_set<std::string> axes;
-      for (const std::vector<Axis>* list : {&stage.spatial, &stage.reduction}) {
-        for (const Axis& axis : *list) {
-          if (!IsPlainName(axis.name)) return Mismatch("axis", "a name", Quoted(axis.name));
-          if (parameters.count(axis.name) != 0) {
-            return Error("axis " + Quoted(axis.name) + " has the name of a parameter");
-          }
-          if (!axes.insert(axis.name).second) {
-            return Error("two axes of a stage named " + Quoted(axis.name));
-          }
-        }
-      }
-    }
-    return OkStatus();
-  }
-
-  Status CheckRanges() {
-    size_t position = dispatch_.header_end;
-    if (position > dispatch_.instructions.size()) {
-      return Mismatch("end of the header",
-                      "at most " + std::to_string(dispatch_.instructions.size()),
-                      std::to_string(position));
-    }
-    for (size_t i = 0; i < dispatch_.stages.size(); ++i) {
-      const Stage& stage = dispatch_.stages[i];
-      const std::string where = "instructions of stage " + std::to_string(i);
-      if (stage.begin != position || stage.end < stage.begin) {
-        return Mismatch(where, "a range from " + std::to_string(position),
-                        std::to_string(stage.begin) + ".." + std::to_string(stage.end));
-      }
-      position = stage.end;
-      if (position > dispatch_.instructions.size()) {
-        return Mismatch(where, "an end at most " + std::to_string(dispatch_.instructions.size()),
-                        std::to_string(position));
-      }
-    }
-    if (position != dispatch_.instructions.size()) {
-      return Mismatch("instructions", std::to_string(position) + " in header and stages",
-                      std::to_string(dispatch_.instructions.size()));
-    }
-    return OkStatus();
-  }
-
-  Status CheckBufferKinds() {
-    BufferKind last = BufferKind::kInput;
-    for (const Buffer& buffer : dispatch_.buffers) {
-      const std::string what = "buffer %" + buffer.name;
-      if (!IsValidDType(static_cast<uint8_t>(buffer.type))) {
-        return Mismatch(what, "an element type", std::to_string(static_cast<int>(buffer.type)));
-      }
-      if (static_cast<uint8_t>(buffer.kind) > static_cast<uint8_t>(BufferKind::kTemporary)) {
-        return Mismatch(what, "a kind", std::to_string(static_cast<int>(buffer.kind)));
-      }
-      if (buffer.kind < last) {
-        return Error(what + ": expected inputs, then outputs, then temporaries");
-      }
-      last = buffer.kind;
-    }
-    return OkStatus();
+    return Error(what + ": expected " + std::string(expected) + ", found " +
+                 std::string(found));
   }
 
   // --- instructions ---
@@ -176,7 +63,8 @@ class Verifier {
   // The context for errors in an instruction.
   std::string At(uint32_t number) const {
     return RegisterName(number) + " (" +
-           std::string(InfoOf(dispatch_.instructions[number].opcode).text) + ")";
+           std::string(InfoOf(dispatch_.instructions[number].opcode).text) +
+           ")";
   }
 
   // stage is null for the header.
@@ -184,16 +72,20 @@ class Verifier {
     for (uint32_t i = begin; i < end; ++i) {
       const Instruction& instruction = dispatch_.instructions[i];
       if (static_cast<uint8_t>(instruction.opcode) >= kOpcodeCount) {
-        return Mismatch(RegisterName(i), "an opcode below " + std::to_string(kOpcodeCount),
+        return Mismatch(RegisterName(i),
+                        "an opcode below " + std::to_string(kOpcodeCount),
                         std::to_string(static_cast<int>(instruction.opcode)));
       }
       if (!IsValidDType(static_cast<uint8_t>(instruction.type))) {
-        return Mismatch(At(i), "a type", std::to_string(static_cast<int>(instruction.type)));
+        return Mismatch(At(i), "a type",
+                        std::to_string(static_cast<int>(instruction.type)));
       }
       EMBER_RETURN_IF_ERROR(CheckInstruction(i, instruction, stage));
       const uint8_t bits = dependences_[i];
       if ((bits & kOnFoldValue) && (bits & ~kOnFoldValue)) {
-        return Error(At(i) + ": a fold value meets an axis or a load; pass that as an element");
+        return Error(
+            At(i) +
+            ": a fold value meets an axis or a load; pass that as an element");
       }
     }
     return OkStatus();
@@ -201,13 +93,15 @@ class Verifier {
 
   bool IsUsable(Register reg, uint32_t user, const Stage* stage) const {
     if (reg >= user) return false;
-    return reg < dispatch_.header_end || (stage != nullptr && reg >= stage->begin);
+    return reg < dispatch_.header_end ||
+           (stage != nullptr && reg >= stage->begin);
   }
 
   // Checks a register operand and adds what it depends on to the user's.
   Status CheckOperand(uint32_t user, Register operand, const Stage* stage) {
     if (!IsUsable(operand, user, stage)) {
-      return Mismatch(At(user), "an earlier register of the header or this stage",
+      return Mismatch(At(user),
+                      "an earlier register of the header or this stage",
                       RegisterName(operand));
     }
     dependences_[user] |= dependences_[operand];
@@ -216,18 +110,21 @@ class Verifier {
 
   DType TypeOf(Register reg) const { return dispatch_.instructions[reg].type; }
 
-  Status CheckOperandType(uint32_t user, Register operand, DType expected) const {
+  Status CheckOperandType(uint32_t user, Register operand,
+                          DType expected) const {
     if (TypeOf(operand) == expected) return OkStatus();
-    return Mismatch(At(user) + " operand " + RegisterName(operand), DTypeName(expected),
-                    DTypeName(TypeOf(operand)));
+    return Mismatch(At(user) + " operand " + RegisterName(operand),
+                    DTypeName(expected), DTypeName(TypeOf(operand)));
   }
 
   Status CheckResultType(uint32_t number, DType expected) const {
     if (TypeOf(number) == expected) return OkStatus();
-    return Mismatch(At(number) + " result", DTypeName(expected), DTypeName(TypeOf(number)));
+    return Mismatch(At(number) + " result", DTypeName(expected),
+                    DTypeName(TypeOf(number)));
   }
 
-  Status CheckInstruction(uint32_t number, const Instruction& instruction, const Stage* stage) {
+  Status CheckInstruction(uint32_t number, const Instruction& instruction,
+                          const Stage* stage) {
     const InstructionInfo& info = InfoOf(instruction.opcode);
     EMBER_RETURN_IF_ERROR(CheckUnusedFields(number, instruction));
     const Register fields[] = {instruction.a, instruction.b, instruction.c};
@@ -244,43 +141,53 @@ class Verifier {
                    std::string(DTypeName(operand_type)));
     }
     if (count == 2) {
-      EMBER_RETURN_IF_ERROR(CheckOperandType(number, instruction.b, operand_type));
+      EMBER_RETURN_IF_ERROR(
+          CheckOperandType(number, instruction.b, operand_type));
     }
     const bool makes_bool = info.group == InstructionGroup::kClassify ||
                             info.group == InstructionGroup::kCompare;
     return CheckResultType(number, makes_bool ? DType::kBool : operand_type);
   }
 
-  Status CheckUnusedFields(uint32_t number, const Instruction& instruction) const {
+  Status CheckUnusedFields(uint32_t number,
+                           const Instruction& instruction) const {
     const Opcode opcode = instruction.opcode;
     const bool loads = opcode == Opcode::kLoad || opcode == Opcode::kPad;
     const int used = opcode == Opcode::kPad    ? 3
                      : opcode == Opcode::kLoad ? 2
                                                : RegisterOperandCount(opcode);
-    const bool has_immediate = opcode == Opcode::kConstant || opcode == Opcode::kParameter ||
-                               opcode == Opcode::kAxis || opcode == Opcode::kAccumulator ||
-                               opcode == Opcode::kElement;
+    const bool has_immediate =
+        opcode == Opcode::kConstant || opcode == Opcode::kParameter ||
+        opcode == Opcode::kAxis || opcode == Opcode::kAccumulator ||
+        opcode == Opcode::kElement;
     if ((used < 1 && instruction.a != 0) || (used < 2 && instruction.b != 0) ||
         (used < 3 && !loads && instruction.c != 0) ||
         (opcode == Opcode::kLoad && instruction.c != 0) ||
         (!has_immediate && instruction.immediate != 0)) {
-      return Error(At(number) + ": expected zero in the fields that it does not use");
+      return Error(At(number) +
+                   ": expected zero in the fields that it does not use");
     }
     return OkStatus();
   }
 
-  Status CheckStructural(uint32_t number, const Instruction& instruction, const Stage* stage) {
+  Status CheckStructural(uint32_t number, const Instruction& instruction,
+                         const Stage* stage) {
     switch (instruction.opcode) {
-      case Opcode::kConstant: return CheckConstant(number, instruction);
+      case Opcode::kConstant:
+        return CheckConstant(number, instruction);
       case Opcode::kParameter:
-        if (stage != nullptr) return Error(At(number) + ": parameters belong in the header");
-        EMBER_RETURN_IF_ERROR(CheckBelow(number, dispatch_.parameters.size(), "a parameter"));
+        if (stage != nullptr)
+          return Error(At(number) + ": parameters belong in the header");
+        EMBER_RETURN_IF_ERROR(
+            CheckBelow(number, dispatch_.parameters.size(), "a parameter"));
         return CheckResultType(number, DType::kI64);
       case Opcode::kAxis: {
         if (stage == nullptr) return Error(At(number) + ": not in the header");
         const size_t spatial = stage->spatial.size();
-        EMBER_RETURN_IF_ERROR(CheckBelow(number, spatial + stage->reduction.size(), "an axis"));
-        dependences_[number] |= instruction.immediate < spatial ? kOnSpatialAxis : kOnReductionAxis;
+        EMBER_RETURN_IF_ERROR(
+            CheckBelow(number, spatial + stage->reduction.size(), "an axis"));
+        dependences_[number] |=
+            instruction.immediate < spatial ? kOnSpatialAxis : kOnReductionAxis;
         return CheckResultType(number, DType::kI64);
       }
       case Opcode::kAccumulator:
@@ -291,51 +198,65 @@ class Verifier {
         dependences_[number] |= kOnFoldValue;
         return CheckBelow(number, stage->values.size(), "a fold value");
       case Opcode::kLoad:
-      case Opcode::kPad: return CheckLoad(number, instruction, stage);
+      case Opcode::kPad:
+        return CheckLoad(number, instruction, stage);
       case Opcode::kSelect:
-        EMBER_RETURN_IF_ERROR(CheckOperandType(number, instruction.a, DType::kBool));
-        EMBER_RETURN_IF_ERROR(CheckOperandType(number, instruction.c, TypeOf(instruction.b)));
+        EMBER_RETURN_IF_ERROR(
+            CheckOperandType(number, instruction.a, DType::kBool));
+        EMBER_RETURN_IF_ERROR(
+            CheckOperandType(number, instruction.c, TypeOf(instruction.b)));
         return CheckResultType(number, TypeOf(instruction.b));
-      case Opcode::kCast: return OkStatus();
+      case Opcode::kCast:
+        return OkStatus();
       case Opcode::kBitcast: {
         const DType from = TypeOf(instruction.a);
         if (DTypeByteSize(from) == DTypeByteSize(instruction.type) &&
             instruction.type != DType::kBool) {
           return OkStatus();
         }
-        return Error(At(number) + ": " + std::string(DTypeName(from)) + " cannot become " +
+        return Error(At(number) + ": " + std::string(DTypeName(from)) +
+                     " cannot become " +
                      std::string(DTypeName(instruction.type)));
       }
-      default: return Error(At(number) + ": not a structural instruction");
+      default:
+        return Error(At(number) + ": not a structural instruction");
     }
   }
 
-  Status CheckBelow(uint32_t number, size_t limit, std::string_view what) const {
+  Status CheckBelow(uint32_t number, size_t limit,
+                    std::string_view what) const {
     const uint64_t found = dispatch_.instructions[number].immediate;
     if (found < limit) return OkStatus();
-    return Mismatch(At(number), std::string(what) + " below " + std::to_string(limit),
+    return Mismatch(At(number),
+                    std::string(what) + " below " + std::to_string(limit),
                     std::to_string(found));
   }
 
   Status CheckConstant(uint32_t number, const Instruction& instruction) const {
     const int bits = 8 * DTypeByteSize(instruction.type);
     const bool fits = bits == 64 || instruction.immediate >> bits == 0;
-    if (fits && (instruction.type != DType::kBool || instruction.immediate <= 1)) return OkStatus();
-    return Error(At(number) + ": the bits do not fit " + std::string(DTypeName(instruction.type)));
+    if (fits &&
+        (instruction.type != DType::kBool || instruction.immediate <= 1))
+      return OkStatus();
+    return Error(At(number) + ": the bits do not fit " +
+                 std::string(DTypeName(instruction.type)));
   }
 
-  Status CheckLoad(uint32_t number, const Instruction& instruction, const Stage* stage) {
+  Status CheckLoad(uint32_t number, const Instruction& instruction,
+                   const Stage* stage) {
     if (stage == nullptr) return Error(At(number) + ": not in the header");
     if (instruction.a >= dispatch_.buffers.size()) {
-      return Mismatch(At(number),
-                      "a buffer below " + std::to_string(dispatch_.buffers.size()),
-                      std::to_string(instruction.a));
+      return Mismatch(
+          At(number),
+          "a buffer below " + std::to_string(dispatch_.buffers.size()),
+          std::to_string(instruction.a));
     }
     const Buffer& buffer = dispatch_.buffers[instruction.a];
     const size_t rank = buffer.extents.size();
     if (instruction.b > dispatch_.operands.size() ||
         rank > dispatch_.operands.size() - instruction.b) {
-      return Error(At(number) + ": its index operands reach past the operand list");
+      return Error(At(number) +
+                   ": its index operands reach past the operand list");
     }
     for (size_t i = 0; i < rank; ++i) {
       const Register index = dispatch_.operands[instruction.b + i];
@@ -344,26 +265,34 @@ class Verifier {
     }
     if (instruction.opcode == Opcode::kPad) {
       EMBER_RETURN_IF_ERROR(CheckOperand(number, instruction.c, stage));
-      EMBER_RETURN_IF_ERROR(CheckOperandType(number, instruction.c, buffer.type));
+      EMBER_RETURN_IF_ERROR(
+          CheckOperandType(number, instruction.c, buffer.type));
     }
     EMBER_RETURN_IF_ERROR(CheckResultType(number, buffer.type));
     if (buffer.kind != BufferKind::kInput && !stored_[instruction.a]) {
-      return Error(At(number) + ": loads %" + buffer.name + " before any stage stored to it");
+      return Error(At(number) + ": loads %" + buffer.name +
+                   " before any stage stored to it");
     }
     dependences_[number] |= kOnLoad;
     return CheckLoadOfOwnStore(number, instruction, *stage);
   }
 
-  Status CheckLoadOfOwnStore(uint32_t number, const Instruction& instruction, const Stage& stage) {
+  Status CheckLoadOfOwnStore(uint32_t number, const Instruction& instruction,
+                             const Stage& stage) {
     for (const Store& store : stage.stores) {
       if (store.buffer != instruction.a) continue;
       const size_t rank = dispatch_.buffers[instruction.a].extents.size();
       const auto begin = dispatch_.operands.begin() + instruction.b;
-      const bool same = store.indices.size() == rank &&
-                        std::equal(store.indices.begin(), store.indices.end(), begin);
-      if (same && stage.reduction.empty() && instruction.opcode == Opcode::kLoad) continue;
-      return Error(At(number) + ": loads %" + dispatch_.buffers[instruction.a].name +
-                   ", which its own stage stores, other than at the indices of the store");
+      const bool same =
+          store.indices.size() == rank &&
+          std::equal(store.indices.begin(), store.indices.end(), begin);
+      if (same && stage.reduction.empty() &&
+          instruction.opcode == Opcode::kLoad)
+        continue;
+      return Error(At(number) + ": loads %" +
+                   dispatch_.buffers[instruction.a].name +
+                   ", which its own stage stores, other than at the indices of "
+                   "the store");
     }
     return OkStatus();
   }
@@ -381,13 +310,15 @@ class Verifier {
   Status CheckExtents() const {
     for (const Buffer& buffer : dispatch_.buffers) {
       for (Register extent : buffer.extents) {
-        EMBER_RETURN_IF_ERROR(CheckHeaderExtent("buffer %" + buffer.name, extent));
+        EMBER_RETURN_IF_ERROR(
+            CheckHeaderExtent("buffer %" + buffer.name, extent));
       }
     }
     for (const Stage& stage : dispatch_.stages) {
       for (const std::vector<Axis>* axes : {&stage.spatial, &stage.reduction}) {
         for (const Axis& axis : *axes) {
-          EMBER_RETURN_IF_ERROR(CheckHeaderExtent("axis " + axis.name, axis.extent));
+          EMBER_RETURN_IF_ERROR(
+              CheckHeaderExtent("axis " + axis.name, axis.extent));
         }
       }
     }
@@ -399,18 +330,22 @@ class Verifier {
     EMBER_RETURN_IF_ERROR(CheckStoreTargets(stage));
     EMBER_RETURN_IF_ERROR(CheckInstructions(stage.begin, stage.end, &stage));
     for (Register value : stage.values) {
-      EMBER_RETURN_IF_ERROR(CheckStageRegister(stage, value, kOnFoldValue, "value"));
+      EMBER_RETURN_IF_ERROR(
+          CheckStageRegister(stage, value, kOnFoldValue, "value"));
     }
-    if (stage.combiner == Combiner::kFold) EMBER_RETURN_IF_ERROR(CheckFold(stage));
+    if (stage.combiner == Combiner::kFold)
+      EMBER_RETURN_IF_ERROR(CheckFold(stage));
     for (size_t i = 0; i < stage.stores.size(); ++i) {
-      EMBER_RETURN_IF_ERROR(CheckStore(stage, stage.stores[i], stage.values[i]));
+      EMBER_RETURN_IF_ERROR(
+          CheckStore(stage, stage.stores[i], stage.values[i]));
     }
     for (const Store& store : stage.stores) stored_[store.buffer] = true;
     return OkStatus();
   }
 
   Status CheckCombiner(const Stage& stage) const {
-    if (static_cast<uint8_t>(stage.combiner) > static_cast<uint8_t>(Combiner::kFold)) {
+    if (static_cast<uint8_t>(stage.combiner) >
+        static_cast<uint8_t>(Combiner::kFold)) {
       return Mismatch("combiner", "one of the table",
                       std::to_string(static_cast<int>(stage.combiner)));
     }
@@ -418,20 +353,23 @@ class Verifier {
     if (stage.reduction.empty() != (stage.combiner == Combiner::kNone)) {
       return Error("expected reduction axes exactly where there is a combiner");
     }
-    if (stage.stores.empty()) return Error("expected at least one store, found none");
+    if (stage.stores.empty())
+      return Error("expected at least one store, found none");
     const bool many = folds || stage.combiner == Combiner::kNone;
     const size_t stores = stage.stores.size();
-    if (stage.values.size() < stores || (!folds && stage.values.size() != stores) ||
-        (!many && stores != 1)) {
+    if (stage.values.size() < stores ||
+        (!folds && stage.values.size() != stores) || (!many && stores != 1)) {
       return Mismatch("values and stores", "one value per store",
                       std::to_string(stage.values.size()) + " values and " +
                           std::to_string(stores) + " stores");
     }
     const size_t fold_values = folds ? stage.values.size() : 0;
-    if (stage.fold.initial.size() != fold_values || stage.fold.results.size() != fold_values) {
-      return Mismatch("fold", std::to_string(fold_values) + " initial values and results",
-                      std::to_string(stage.fold.initial.size()) + " and " +
-                          std::to_string(stage.fold.results.size()));
+    if (stage.fold.initial.size() != fold_values ||
+        stage.fold.results.size() != fold_values) {
+      return Mismatch(
+          "fold", std::to_string(fold_values) + " initial values and results",
+          std::to_string(stage.fold.initial.size()) + " and " +
+              std::to_string(stage.fold.results.size()));
     }
     return OkStatus();
   }
@@ -440,8 +378,10 @@ class Verifier {
     for (size_t i = 0; i < stage.stores.size(); ++i) {
       const Store& store = stage.stores[i];
       if (store.buffer >= dispatch_.buffers.size()) {
-        return Mismatch("store", "a buffer below " + std::to_string(dispatch_.buffers.size()),
-                        std::to_string(store.buffer));
+        return Mismatch(
+            "store",
+            "a buffer below " + std::to_string(dispatch_.buffers.size()),
+            std::to_string(store.buffer));
       }
       const Buffer& buffer = dispatch_.buffers[store.buffer];
       const std::string what = "store to %" + buffer.name;
@@ -449,14 +389,17 @@ class Verifier {
         return Mismatch(what, "an output or temporary", "an input");
       }
       for (size_t j = 0; j < i; ++j) {
-        if (stage.stores[j].buffer == store.buffer) return Error(what + ": a second one in one stage");
+        if (stage.stores[j].buffer == store.buffer)
+          return Error(what + ": a second one in one stage");
       }
-      if (static_cast<uint8_t>(store.update) > static_cast<uint8_t>(Update::kMaximum)) {
+      if (static_cast<uint8_t>(store.update) >
+          static_cast<uint8_t>(Update::kMaximum)) {
         return Mismatch(what, "an update of the table",
                         std::to_string(static_cast<int>(store.update)));
       }
       if (store.indices.size() != buffer.extents.size()) {
-        return Mismatch(what, std::to_string(buffer.extents.size()) + " indices",
+        return Mismatch(what,
+                        std::to_string(buffer.extents.size()) + " indices",
                         std::to_string(store.indices.size()));
       }
       if (store.update != Update::kAssign && !stored_[store.buffer]) {
@@ -466,11 +409,13 @@ class Verifier {
     return OkStatus();
   }
 
-  // The register is one that the stage may use and depends on nothing that is forbidden here.
+  // The register is one that the stage may use and depends on nothing that is
+  // forbidden here.
   Status CheckStageRegister(const Stage& stage, Register reg, uint8_t forbidden,
                             const std::string& what) const {
     if (!IsUsable(reg, stage.end, &stage)) {
-      return Mismatch(what, "a register of the header or this stage", RegisterName(reg));
+      return Mismatch(what, "a register of the header or this stage",
+                      RegisterName(reg));
     }
     if ((dependences_[reg] & forbidden) == 0) return OkStatus();
     return Error(what + ": " + RegisterName(reg) + " depends on " +
@@ -487,33 +432,39 @@ class Verifier {
   Status CheckFold(const Stage& stage) const {
     for (size_t i = 0; i < stage.values.size(); ++i) {
       const std::string which = std::to_string(i);
-      constexpr uint8_t kStageValues = kOnSpatialAxis | kOnReductionAxis | kOnLoad;
+      constexpr uint8_t kStageValues =
+          kOnSpatialAxis | kOnReductionAxis | kOnLoad;
       EMBER_RETURN_IF_ERROR(CheckStageRegister(stage, stage.fold.initial[i],
                                                kStageValues | kOnFoldValue,
                                                "initial value " + which));
-      EMBER_RETURN_IF_ERROR(CheckStageRegister(stage, stage.fold.results[i], kStageValues,
-                                               "fold result " + which));
+      EMBER_RETURN_IF_ERROR(CheckStageRegister(
+          stage, stage.fold.results[i], kStageValues, "fold result " + which));
       const DType type = TypeOf(stage.values[i]);
-      if (TypeOf(stage.fold.initial[i]) != type || TypeOf(stage.fold.results[i]) != type) {
-        return Error("fold value " + which + ": expected initial value and result of type " +
+      if (TypeOf(stage.fold.initial[i]) != type ||
+          TypeOf(stage.fold.results[i]) != type) {
+        return Error("fold value " + which +
+                     ": expected initial value and result of type " +
                      std::string(DTypeName(type)));
       }
     }
     for (uint32_t i = stage.begin; i < stage.end; ++i) {
       const Instruction& instruction = dispatch_.instructions[i];
-      if (instruction.opcode == Opcode::kAccumulator || instruction.opcode == Opcode::kElement) {
-        EMBER_RETURN_IF_ERROR(CheckResultType(i, TypeOf(stage.values[instruction.immediate])));
+      if (instruction.opcode == Opcode::kAccumulator ||
+          instruction.opcode == Opcode::kElement) {
+        EMBER_RETURN_IF_ERROR(
+            CheckResultType(i, TypeOf(stage.values[instruction.immediate])));
       }
     }
     return OkStatus();
   }
 
-  Status CheckStore(const Stage& stage, const Store& store, Register value) const {
+  Status CheckStore(const Stage& stage, const Store& store,
+                    Register value) const {
     const Buffer& buffer = dispatch_.buffers[store.buffer];
     const std::string what = "store to %" + buffer.name;
     for (Register index : store.indices) {
-      EMBER_RETURN_IF_ERROR(
-          CheckStageRegister(stage, index, kOnReductionAxis | kOnFoldValue, what));
+      EMBER_RETURN_IF_ERROR(CheckStageRegister(
+          stage, index, kOnReductionAxis | kOnFoldValue, what));
       if (TypeOf(index) != DType::kI64) {
         return Mismatch(what, "i64 indices", DTypeName(TypeOf(index)));
       }
@@ -521,9 +472,12 @@ class Verifier {
     if (TypeOf(value) != buffer.type) {
       return Mismatch(what, DTypeName(buffer.type), DTypeName(TypeOf(value)));
     }
-    const bool adds = stage.combiner == Combiner::kSum || stage.combiner == Combiner::kProduct ||
-                      store.update == Update::kAdd || store.update == Update::kMultiply;
-    if (adds && buffer.type == DType::kBool) return Error(what + ": sums and products of bool");
+    const bool adds = stage.combiner == Combiner::kSum ||
+                      stage.combiner == Combiner::kProduct ||
+                      store.update == Update::kAdd ||
+                      store.update == Update::kMultiply;
+    if (adds && buffer.type == DType::kBool)
+      return Error(what + ": sums and products of bool");
     return OkStatus();
   }
 
@@ -533,7 +487,8 @@ class Verifier {
       if (dispatch_.buffers[i].kind != BufferKind::kOutput) continue;
       any = true;
       if (!stored_[i]) {
-        return Error("output %" + dispatch_.buffers[i].name + " is never stored to");
+        return Error("output %" + dispatch_.buffers[i].name +
+                     " is never stored to");
       }
     }
     return any ? OkStatus() : Error("expected at least one output, found none");
@@ -541,7 +496,8 @@ class Verifier {
 
   const Dispatch& dispatch_;
   std::vector<uint8_t> dependences_;  // per register
-  std::vector<bool> stored_;          // per buffer, by the stages before the current one
+  std::vector<bool>
+      stored_;  // per buffer, by the stages before the current one
 };
 
 }  // namespace

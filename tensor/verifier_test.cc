@@ -57,8 +57,9 @@ std::string ErrorAfter(const std::function<void(Dispatch&)>& change) {
 TEST(VerifierTest, AcceptsWhatIsValid) { EXPECT_TRUE(Verify(Valid()).ok()); }
 
 TEST(VerifierTest, Limits) {
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.instructions.resize((1 << 20) + 1); }),
-            "expected at most 1048576 instructions, found 1048577");
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.instructions.resize((1 << 20) + 1); }),
+      "expected at most 1048576 instructions, found 1048577");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.buffers[0].extents.resize(17); }),
             "expected at most 16 dims in a buffer, found 17");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].spatial.resize(40); }),
@@ -70,12 +71,14 @@ TEST(VerifierTest, Limits) {
 }
 
 TEST(VerifierTest, Names) {
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.name = "a b"; }), "name: expected a name, found 'a b'");
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.name = "a b"; }),
+            "name: expected a name, found 'a b'");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.parameters[0] = "nan"; }),
             "parameter: expected a name, found 'nan'");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.buffers[0].name = "\n"; }),
             "buffer: expected a name, found '?'");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.buffers[0].name = "y"; }), "two buffers named 'y'");
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.buffers[0].name = "y"; }),
+            "two buffers named 'y'");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].spatial[0].name = "N"; }),
             "axis 'N' has the name of a parameter");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].spatial[0].name = "k"; }),
@@ -87,55 +90,80 @@ TEST(VerifierTest, Names) {
 TEST(VerifierTest, Ranges) {
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.header_end = 1000; }).substr(0, 37),
             "end of the header: expected at most 2");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[1].begin += 1; }).substr(0, 42),
-            "instructions of stage 1: expected a range ");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.instructions.emplace_back(); }).substr(0, 22),
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.stages[1].begin += 1; }).substr(0, 42),
+      "instructions of stage 1: expected a range ");
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) {
+              d.instructions.emplace_back();
+            }).substr(0, 22),
             "instructions: expected");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { std::swap(d.buffers[0], d.buffers[2]); }),
-            "buffer %i: expected inputs, then outputs, then temporaries");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.buffers[0].type = static_cast<DType>(99); }),
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { std::swap(d.buffers[0], d.buffers[2]); }),
+      "buffer %i: expected inputs, then outputs, then temporaries");
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) {
+              d.buffers[0].type = static_cast<DType>(99);
+            }),
             "buffer %x: expected an element type, found 99");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.buffers[0].kind = static_cast<BufferKind>(9); }),
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) {
+              d.buffers[0].kind = static_cast<BufferKind>(9);
+            }),
             "buffer %x: expected a kind, found 9");
 }
 
 TEST(VerifierTest, Instructions) {
-  const auto change = [](Opcode opcode, const std::function<void(Instruction&)>& edit) {
-    return ErrorAfter([&](Dispatch& d) { edit(d.instructions[Find(d, opcode)]); });
+  const auto change = [](Opcode opcode,
+                         const std::function<void(Instruction&)>& edit) {
+    return ErrorAfter(
+        [&](Dispatch& d) { edit(d.instructions[Find(d, opcode)]); });
   };
   const Dispatch d = Valid();
-  const std::string multiply = "register " + std::to_string(Find(d, Opcode::kMultiply));
-  EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.opcode = static_cast<Opcode>(200); }),
-            "stage 1: " + multiply + ": expected an opcode below " + std::to_string(kOpcodeCount) +
-                ", found 200");
-  EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.type = static_cast<DType>(77); }),
+  const std::string multiply =
+      "register " + std::to_string(Find(d, Opcode::kMultiply));
+  EXPECT_EQ(change(Opcode::kMultiply,
+                   [](Instruction& i) { i.opcode = static_cast<Opcode>(200); }),
+            "stage 1: " + multiply + ": expected an opcode below " +
+                std::to_string(kOpcodeCount) + ", found 200");
+  EXPECT_EQ(change(Opcode::kMultiply,
+                   [](Instruction& i) { i.type = static_cast<DType>(77); }),
             "stage 1: " + multiply + " (*): expected a type, found 77");
   EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.a = 100000; }),
             "stage 1: " + multiply +
-                " (*): expected an earlier register of the header or this stage, found register "
+                " (*): expected an earlier register of the header or this "
+                "stage, found register "
                 "100000");
   // A register of stage 0.
-  EXPECT_EQ(change(Opcode::kMultiply, [&](Instruction& i) { i.a = d.stages[0].begin; }),
+  EXPECT_EQ(change(Opcode::kMultiply,
+                   [&](Instruction& i) { i.a = d.stages[0].begin; }),
             "stage 1: " + multiply +
-                " (*): expected an earlier register of the header or this stage, found register " +
+                " (*): expected an earlier register of the header or this "
+                "stage, found register " +
                 std::to_string(d.stages[0].begin));
-  EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.type = DType::kF64; }),
-            "stage 1: " + multiply + " (*) result: expected f32, found f64");
-  EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.opcode = Opcode::kAnd; }),
-            "stage 1: " + multiply + " (and): does not take operands of type f32");
+  EXPECT_EQ(
+      change(Opcode::kMultiply, [](Instruction& i) { i.type = DType::kF64; }),
+      "stage 1: " + multiply + " (*) result: expected f32, found f64");
+  EXPECT_EQ(
+      change(Opcode::kMultiply,
+             [](Instruction& i) { i.opcode = Opcode::kAnd; }),
+      "stage 1: " + multiply + " (and): does not take operands of type f32");
   EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.immediate = 1; }),
-            "stage 1: " + multiply + " (*): expected zero in the fields that it does not use");
-  EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.c = 1; }),
-            "stage 1: " + multiply + " (*): expected zero in the fields that it does not use");
-  EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.opcode = Opcode::kParameter; }),
             "stage 1: " + multiply +
-                " (parameter): expected zero in the fields that it does not use");
+                " (*): expected zero in the fields that it does not use");
+  EXPECT_EQ(change(Opcode::kMultiply, [](Instruction& i) { i.c = 1; }),
+            "stage 1: " + multiply +
+                " (*): expected zero in the fields that it does not use");
+  EXPECT_EQ(
+      change(Opcode::kMultiply,
+             [](Instruction& i) { i.opcode = Opcode::kParameter; }),
+      "stage 1: " + multiply +
+          " (parameter): expected zero in the fields that it does not use");
   EXPECT_EQ(change(Opcode::kParameter, [](Instruction& i) { i.immediate = 7; }),
             "register 0 (parameter): expected a parameter below 1, found 7");
-  EXPECT_EQ(change(Opcode::kParameter, [](Instruction& i) { i.opcode = Opcode::kAxis; }),
+  EXPECT_EQ(change(Opcode::kParameter,
+                   [](Instruction& i) { i.opcode = Opcode::kAxis; }),
             "register 0 (axis): not in the header");
-  EXPECT_EQ(change(Opcode::kParameter, [](Instruction& i) { i.type = DType::kF32; }),
-            "register 0 (parameter) result: expected i64, found f32");
+  EXPECT_EQ(
+      change(Opcode::kParameter, [](Instruction& i) { i.type = DType::kF32; }),
+      "register 0 (parameter) result: expected i64, found f32");
   EXPECT_EQ(change(Opcode::kLoad, [](Instruction& i) { i.a = 50; }),
             "stage 0: register 4 (load): expected a buffer below 6, found 50");
   EXPECT_NE(change(Opcode::kLoad, [](Instruction& i) { i.b = 0xffffffff; })
@@ -150,9 +178,10 @@ TEST(VerifierTest, Instructions) {
   EXPECT_NE(change(Opcode::kElement, [](Instruction& i) { i.immediate = 2; })
                 .find("expected a fold value below 2, found 2"),
             std::string::npos);
-  EXPECT_NE(change(Opcode::kElement, [](Instruction& i) { i.type = DType::kF64; })
-                .find("expected f32, found f64"),
-            std::string::npos);
+  EXPECT_NE(
+      change(Opcode::kElement, [](Instruction& i) { i.type = DType::kF64; })
+          .find("expected f32, found f64"),
+      std::string::npos);
   EXPECT_NE(change(Opcode::kSelect, [](Instruction& i) { i.a = i.b; })
                 .find("expected bool, found i64"),
             std::string::npos);
@@ -162,46 +191,65 @@ TEST(VerifierTest, Instructions) {
       ++d.stages[2].end;
     });
   };
-  EXPECT_NE(added(Opcode::kElement, DType::kF64, 0).find("(element) result: expected f32, found f64"),
+  EXPECT_NE(added(Opcode::kElement, DType::kF64, 0)
+                .find("(element) result: expected f32, found f64"),
             std::string::npos);
   const auto constant = [&](uint64_t bits, DType type) {
     return added(Opcode::kConstant, type, bits);
   };
   EXPECT_EQ(constant(255, DType::kI8), "no error");
-  EXPECT_NE(constant(256, DType::kI8).find("the bits do not fit i8"), std::string::npos);
-  EXPECT_NE(constant(2, DType::kBool).find("the bits do not fit bool"), std::string::npos);
+  EXPECT_NE(constant(256, DType::kI8).find("the bits do not fit i8"),
+            std::string::npos);
+  EXPECT_NE(constant(2, DType::kBool).find("the bits do not fit bool"),
+            std::string::npos);
 }
 
 TEST(VerifierTest, StagesAndStores) {
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].combiner = static_cast<Combiner>(9); }),
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) {
+              d.stages[0].combiner = static_cast<Combiner>(9);
+            }),
             "stage 0: combiner: expected one of the table, found 9");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].combiner = Combiner::kNone; }),
-            "stage 0: expected reduction axes exactly where there is a combiner");
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.stages[0].combiner = Combiner::kNone; }),
+      "stage 0: expected reduction axes exactly where there is a combiner");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].stores.clear(); }),
             "stage 0: expected at least one store, found none");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].values.push_back(0); }),
-            "stage 0: values and stores: expected one value per store, found 2 values and 1 stores");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[2].fold.initial.pop_back(); }),
-            "stage 2: fold: expected 2 initial values and results, found 1 and 2");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[1].fold.initial.push_back(0); }),
-            "stage 1: fold: expected 0 initial values and results, found 1 and 0");
+            "stage 0: values and stores: expected one value per store, found 2 "
+            "values and 1 stores");
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.stages[2].fold.initial.pop_back(); }),
+      "stage 2: fold: expected 2 initial values and results, found 1 and 2");
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.stages[1].fold.initial.push_back(0); }),
+      "stage 1: fold: expected 0 initial values and results, found 1 and 0");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].buffer = 77; }),
             "stage 0: store: expected a buffer below 6, found 77");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].buffer = 1; }),
-            "stage 0: store to %i: expected an output or temporary, found an input");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].indices.clear(); }),
-            "stage 0: store to %s: expected 1 indices, found 0");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].update = Update::kAdd; }),
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].buffer = 1; }),
+      "stage 0: store to %i: expected an output or temporary, found an input");
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].indices.clear(); }),
+      "stage 0: store to %s: expected 1 indices, found 0");
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) {
+              d.stages[0].stores[0].update = Update::kAdd;
+            }),
             "stage 0: store to %s: an update before any stage stored to it");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].update = static_cast<Update>(8); }),
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) {
+              d.stages[0].stores[0].update = static_cast<Update>(8);
+            }),
             "stage 0: store to %s: expected an update of the table, found 8");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].indices[0] = 3; }),
-            "stage 0: store to %s: register 3 depends on a reduction axis");
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) { d.stages[0].stores[0].indices[0] = 3; }),
+      "stage 0: store to %s: register 3 depends on a reduction axis");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[1].values[0] = 99999; }),
-            "stage 1: value: expected a register of the header or this stage, found register 99999");
+            "stage 1: value: expected a register of the header or this stage, "
+            "found register 99999");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[1].values[0] = 0; }),
             "stage 1: store to %y: expected f32, found i64");
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[1].stores[0].indices[0] = d.stages[1].values[0]; }),
+  EXPECT_EQ(ErrorAfter([](Dispatch& d) {
+              d.stages[1].stores[0].indices[0] = d.stages[1].values[0];
+            }),
             "stage 1: store to %y: expected i64 indices, found f32");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[1].spatial[0].extent = 5; }),
             "axis n: expected an extent in the header, found register 5");
@@ -214,21 +262,28 @@ TEST(VerifierTest, StagesAndStores) {
 }
 
 TEST(VerifierTest, Folds) {
-  EXPECT_NE(ErrorAfter([](Dispatch& d) { d.stages[2].fold.initial[0] = d.stages[2].values[0]; })
-                .find("initial value 0: register"),
-            std::string::npos);
-  EXPECT_NE(ErrorAfter([](Dispatch& d) { d.stages[2].fold.results[0] = d.stages[2].values[0]; })
-                .find("fold result 0: register"),
-            std::string::npos);
-  EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[2].fold.results[0] = d.stages[2].fold.results[1]; }),
-            "stage 2: fold value 0: expected initial value and result of type f32");
-  EXPECT_NE(ErrorAfter([](Dispatch& d) { d.stages[2].values[1] = d.stages[2].fold.results[1]; })
-                .find("value: register"),
+  EXPECT_NE(ErrorAfter([](Dispatch& d) {
+              d.stages[2].fold.initial[0] = d.stages[2].values[0];
+            }).find("initial value 0: register"),
             std::string::npos);
   EXPECT_NE(ErrorAfter([](Dispatch& d) {
-              d.instructions[Find(d, Opcode::kMaximum)].b = d.stages[2].values[0];
-            }).find("a fold value meets an axis or a load; pass that as an element"),
+              d.stages[2].fold.results[0] = d.stages[2].values[0];
+            }).find("fold result 0: register"),
             std::string::npos);
+  EXPECT_EQ(
+      ErrorAfter([](Dispatch& d) {
+        d.stages[2].fold.results[0] = d.stages[2].fold.results[1];
+      }),
+      "stage 2: fold value 0: expected initial value and result of type f32");
+  EXPECT_NE(ErrorAfter([](Dispatch& d) {
+              d.stages[2].values[1] = d.stages[2].fold.results[1];
+            }).find("value: register"),
+            std::string::npos);
+  EXPECT_NE(
+      ErrorAfter([](Dispatch& d) {
+        d.instructions[Find(d, Opcode::kMaximum)].b = d.stages[2].values[0];
+      }).find("a fold value meets an axis or a load; pass that as an element"),
+      std::string::npos);
 }
 
 TEST(VerifierTest, LoadsOfTheStagesOwnBuffer) {
@@ -238,25 +293,35 @@ TEST(VerifierTest, LoadsOfTheStagesOwnBuffer) {
     return d.ok() ? "ok" : std::string(d.status().message());
   };
   EXPECT_EQ(parse("%y[i] = %y[i] * 2"), "ok");
-  EXPECT_NE(parse("%y[i] = %y[3 - i]").find("other than at the indices of the store"),
+  EXPECT_NE(
+      parse("%y[i] = %y[3 - i]").find("other than at the indices of the store"),
+      std::string::npos);
+  EXPECT_NE(parse("%y[i] = pad(%y[i], 0)")
+                .find("other than at the indices of the store"),
             std::string::npos);
-  EXPECT_NE(parse("%y[i] = pad(%y[i], 0)").find("other than at the indices of the store"),
+  EXPECT_NE(parse("%y[i] = sum(k < 4) %y[k]")
+                .find("other than at the indices of the store"),
             std::string::npos);
-  EXPECT_NE(parse("%y[i] = sum(k < 4) %y[k]").find("other than at the indices of the store"),
-            std::string::npos);
-  EXPECT_NE(parse("for (i < 4, j < 4) %y[i] = %y[j]").find("other than at the indices"),
+  EXPECT_NE(parse("for (i < 4, j < 4) %y[i] = %y[j]")
+                .find("other than at the indices"),
             std::string::npos);
 }
 
-// --- garbage -------------------------------------------------------------------------------------
+// --- garbage
+// -------------------------------------------------------------------------------------
 
 uint64_t OddNumber(std::mt19937_64& random, uint64_t old) {
   switch (random() % 5) {
-    case 0: return old + 1;
-    case 1: return old - 1;
-    case 2: return random() % 64;
-    case 3: return UINT32_MAX - random() % 3;
-    default: return old ^ (uint64_t{1} << (random() % 32));
+    case 0:
+      return old + 1;
+    case 1:
+      return old - 1;
+    case 2:
+      return random() % 64;
+    case 3:
+      return UINT32_MAX - random() % 3;
+    default:
+      return old ^ (uint64_t{1} << (random() % 32));
   }
 }
 
@@ -277,30 +342,63 @@ void Mutate(std::mt19937_64& random, Dispatch& d) {
   Buffer& buffer = Any(random, d.buffers);
   Store& store = Any(random, stage.stores);
   switch (random() % 24) {
-    case 0: return MutateInteger(random, instruction.a);
-    case 1: return MutateInteger(random, instruction.b);
-    case 2: return MutateInteger(random, instruction.c);
-    case 3: return MutateInteger(random, instruction.immediate);
-    case 4: instruction.opcode = static_cast<Opcode>(random() % 256); return;
-    case 5: instruction.opcode = static_cast<Opcode>(random() % kOpcodeCount); return;
-    case 6: instruction.type = static_cast<DType>(random() % 20); return;
-    case 7: return MutateInteger(random, Any(random, d.operands));
-    case 8: return MutateInteger(random, d.header_end);
-    case 9: return MutateInteger(random, stage.begin);
-    case 10: return MutateInteger(random, stage.end);
-    case 11: stage.combiner = static_cast<Combiner>(random() % 8); return;
-    case 12: return MutateInteger(random, Any(random, stage.values));
-    case 13: return MutateInteger(random, store.buffer);
-    case 14: return MutateInteger(random, Any(random, store.indices));
-    case 15: store.update = static_cast<Update>(random() % 7); return;
-    case 16: return MutateInteger(random, Any(random, stage.fold.initial));
-    case 17: return MutateInteger(random, Any(random, stage.fold.results));
-    case 18: return MutateInteger(random, Any(random, buffer.extents));
-    case 19: buffer.type = static_cast<DType>(random() % 16); return;
-    case 20: buffer.kind = static_cast<BufferKind>(random() % 4); return;
-    case 21: d.operands.resize(random() % (d.operands.size() + 2)); return;
-    case 22: return MutateInteger(random, Any(random, stage.spatial).extent);
-    case 23: stage.values.resize(random() % 4); return;
+    case 0:
+      return MutateInteger(random, instruction.a);
+    case 1:
+      return MutateInteger(random, instruction.b);
+    case 2:
+      return MutateInteger(random, instruction.c);
+    case 3:
+      return MutateInteger(random, instruction.immediate);
+    case 4:
+      instruction.opcode = static_cast<Opcode>(random() % 256);
+      return;
+    case 5:
+      instruction.opcode = static_cast<Opcode>(random() % kOpcodeCount);
+      return;
+    case 6:
+      instruction.type = static_cast<DType>(random() % 20);
+      return;
+    case 7:
+      return MutateInteger(random, Any(random, d.operands));
+    case 8:
+      return MutateInteger(random, d.header_end);
+    case 9:
+      return MutateInteger(random, stage.begin);
+    case 10:
+      return MutateInteger(random, stage.end);
+    case 11:
+      stage.combiner = static_cast<Combiner>(random() % 8);
+      return;
+    case 12:
+      return MutateInteger(random, Any(random, stage.values));
+    case 13:
+      return MutateInteger(random, store.buffer);
+    case 14:
+      return MutateInteger(random, Any(random, store.indices));
+    case 15:
+      store.update = static_cast<Update>(random() % 7);
+      return;
+    case 16:
+      return MutateInteger(random, Any(random, stage.fold.initial));
+    case 17:
+      return MutateInteger(random, Any(random, stage.fold.results));
+    case 18:
+      return MutateInteger(random, Any(random, buffer.extents));
+    case 19:
+      buffer.type = static_cast<DType>(random() % 16);
+      return;
+    case 20:
+      buffer.kind = static_cast<BufferKind>(random() % 4);
+      return;
+    case 21:
+      d.operands.resize(random() % (d.operands.size() + 2));
+      return;
+    case 22:
+      return MutateInteger(random, Any(random, stage.spatial).extent);
+    case 23:
+      stage.values.resize(random() % 4);
+      return;
   }
 }
 
@@ -315,8 +413,8 @@ int64_t Points(const Dispatch& d, const ConcreteHeader& header) {
   return points;
 }
 
-// Whatever the verifier lets pass must print, parse back and run without touching memory that it
-// should not: run this test with --config=asan.
+// Whatever the verifier lets pass must print, parse back and run without
+// touching memory that it should not: run this test with --config=asan.
 TEST(VerifierTest, GarbageNeverCrashesAnything) {
   uint64_t begin = 0, end = 3000;
   if (const char* seed = std::getenv("EMBER_SEED")) {
@@ -334,12 +432,14 @@ TEST(VerifierTest, GarbageNeverCrashesAnything) {
     if (!Verify(c.dispatch).ok()) continue;
     ++passed;
     const StatusOr<Dispatch> canonical = Parse(Print(c.dispatch));
-    ASSERT_TRUE(canonical.ok()) << canonical.status().message() << "\n" << Print(c.dispatch);
+    ASSERT_TRUE(canonical.ok()) << canonical.status().message() << "\n"
+                                << Print(c.dispatch);
     const StatusOr<Dispatch> again = Parse(Print(*canonical));
     ASSERT_TRUE(again.ok()) << again.status().message();
     ASSERT_EQ(*again, *canonical) << Print(c.dispatch);
     if (c.parameters.size() != c.dispatch.parameters.size()) continue;
-    const StatusOr<ConcreteHeader> header = ConcreteHeader::Evaluate(c.dispatch, c.parameters);
+    const StatusOr<ConcreteHeader> header =
+        ConcreteHeader::Evaluate(c.dispatch, c.parameters);
     if (!header.ok() || Points(c.dispatch, *header) > 5000) continue;
     bool fits = true;
     for (const Buffer& buffer : c.dispatch.buffers) {

@@ -20,11 +20,12 @@ struct Outcome {
 
 class CliTest : public ::testing::Test {
  protected:
-  // Runs `command` with the tools in $PATH, in a folder that holds digits.onnx and model.vmfb.
+  // Runs `command` with the tools in $PATH, in a folder that holds digits.onnx
+  // and model.vmfb.
   static Outcome Run(const std::string& command) {
     Outcome outcome;
-    const std::string line =
-        "cd " + Folder() + " && PATH=$PATH:" + Tools() + " " + command + " 2>&1";
+    const std::string line = "cd " + Folder() + " && PATH=$PATH:" + Tools() +
+                             " " + command + " 2>&1";
     std::FILE* pipe = popen(line.c_str(), "r");
     EXPECT_NE(pipe, nullptr);
     char buffer[4096];
@@ -58,7 +59,8 @@ class CliTest : public ::testing::Test {
     ASSERT_EQ(outcome.exit_status, 0) << outcome.output;
   }
 
-  static void ExpectError(const std::string& command, const std::string& message, int status = 1) {
+  static void ExpectError(const std::string& command,
+                          const std::string& message, int status = 1) {
     const Outcome outcome = Run(command);
     EXPECT_EQ(outcome.output, message + "\n") << command;
     EXPECT_EQ(outcome.exit_status, status) << command;
@@ -66,22 +68,31 @@ class CliTest : public ::testing::Test {
 };
 
 TEST_F(CliTest, ModuleAndModelGiveTheSame) {
-  const Outcome module = Run("vm-run model.vmfb --input=3x1x28x28xf32 --print=full");
+  const Outcome module =
+      Run("vm-run model.vmfb --input=3x1x28x28xf32 --print=full");
   EXPECT_EQ(module.exit_status, 0) << module.output;
-  EXPECT_EQ(module.output.substr(0, 27), "probabilities: 3x10xf32 = [") << module.output;
-  EXPECT_EQ(Run("vm-run digits.onnx --input=3x1x28x28xf32 --print=full").output, module.output);
-  EXPECT_EQ(Run("vm-run model.vmfb --shape=image=3x1x28x28 --threads=1 --print=full").output,
+  EXPECT_EQ(module.output.substr(0, 27), "probabilities: 3x10xf32 = [")
+      << module.output;
+  EXPECT_EQ(Run("vm-run digits.onnx --input=3x1x28x28xf32 --print=full").output,
             module.output);
+  EXPECT_EQ(
+      Run("vm-run model.vmfb --shape=image=3x1x28x28 --threads=1 --print=full")
+          .output,
+      module.output);
 }
 
 TEST_F(CliTest, OutputsAreTheExpectedOnesOfTheNextRun) {
   for (const std::string name : {"@o.npy", "probabilities=@o.pb"}) {
-    EXPECT_EQ(Run("vm-run model.vmfb --print=none --output=" + name).output, "");
+    EXPECT_EQ(Run("vm-run model.vmfb --print=none --output=" + name).output,
+              "");
     EXPECT_EQ(Run("vm-run model.vmfb --print=none --expected=" + name).output,
               "probabilities is as expected; largest difference 0\n");
-    const Outcome other = Run("vm-run model.vmfb --print=none --seed=5 --expected=" + name);
+    const Outcome other =
+        Run("vm-run model.vmfb --print=none --seed=5 --expected=" + name);
     EXPECT_EQ(other.exit_status, 1);
-    EXPECT_EQ(other.output.find("vm-run: result 'probabilities' is not as expected: [0, "), 0u)
+    EXPECT_EQ(other.output.find(
+                  "vm-run: result 'probabilities' is not as expected: [0, "),
+              0u)
         << other.output;
   }
 }
@@ -90,13 +101,14 @@ TEST_F(CliTest, RawInputIsWhatItSays) {
   EXPECT_EQ(Run("vm-run model.vmfb --output=@o.bin --print=none").output, "");
   EXPECT_EQ(Read("o.bin").size(), 40u);
   ExpectError("vm-run model.vmfb --input=1x1x28x28xf32=@o.bin",
-              "vm-run: '1x1x28x28xf32=@o.bin': o.bin: expected 3136 bytes for 1x1x28x28xf32, found "
+              "vm-run: '1x1x28x28xf32=@o.bin': o.bin: expected 3136 bytes for "
+              "1x1x28x28xf32, found "
               "40");
 }
 
 TEST_F(CliTest, PathsAreRelativeToWhereBazelRunWasCalled) {
-  EXPECT_EQ(Run("env -C / BUILD_WORKING_DIRECTORY=" + Folder() + " PATH=" + Tools() +
-                ":$PATH vm-run model.vmfb --print=none")
+  EXPECT_EQ(Run("env -C / BUILD_WORKING_DIRECTORY=" + Folder() +
+                " PATH=" + Tools() + ":$PATH vm-run model.vmfb --print=none")
                 .output,
             "");
 }
@@ -104,39 +116,49 @@ TEST_F(CliTest, PathsAreRelativeToWhereBazelRunWasCalled) {
 TEST_F(CliTest, BadFiles) {
   const std::string module = Read("model.vmfb");
   Write("cut.vmfb", std::string_view(module).substr(0, 20000));
-  ExpectError("vm-run cut.vmfb", "vm-run: cut.vmfb: module file: size in bytes: expected " +
-                                     std::to_string(module.size()) + ", found 20000");
+  ExpectError("vm-run cut.vmfb",
+              "vm-run: cut.vmfb: module file: size in bytes: expected " +
+                  std::to_string(module.size()) + ", found 20000");
   std::string flipped = module;
   flipped[100] ^= 1;
   Write("flipped.vmfb", flipped);
   const Outcome outcome = Run("vm-run flipped.vmfb");
   EXPECT_EQ(outcome.exit_status, 1);
-  EXPECT_EQ(outcome.output.find("vm-run: flipped.vmfb: "), 0u) << outcome.output;
-  EXPECT_EQ(outcome.output.find('\n'), outcome.output.size() - 1) << outcome.output;
+  EXPECT_EQ(outcome.output.find("vm-run: flipped.vmfb: "), 0u)
+      << outcome.output;
+  EXPECT_EQ(outcome.output.find('\n'), outcome.output.size() - 1)
+      << outcome.output;
 
   Write("cut.onnx", std::string_view(Read("digits.onnx")).substr(0, 20000));
+  ExpectError("vm-run cut.onnx",
+              "vm-run: cut.onnx: expected an ONNX model, found 20000 bytes "
+              "that do not parse as one");
   ExpectError(
-      "vm-run cut.onnx",
-      "vm-run: cut.onnx: expected an ONNX model, found 20000 bytes that do not parse as one");
-  ExpectError("vm-run none.vmfb",
-              "vm-run: cannot open file 'none.vmfb': No such file or directory");
+      "vm-run none.vmfb",
+      "vm-run: cannot open file 'none.vmfb': No such file or directory");
   Write("x.bin", "PK\x03\x04");
-  ExpectError("vm-run x.bin",
-              "vm-run: x.bin: expected a .vmfb module or .onnx model, found a ZIP "
-              "archive (a PyTorch or Keras model?)");
+  ExpectError(
+      "vm-run x.bin",
+      "vm-run: x.bin: expected a .vmfb module or .onnx model, found a ZIP "
+      "archive (a PyTorch or Keras model?)");
   ExpectError("vm-compile model.vmfb -o x.vmfb",
-              "vm-compile: model.vmfb: expected an .onnx model, found a compiled module");
+              "vm-compile: model.vmfb: expected an .onnx model, found a "
+              "compiled module");
 }
 
 TEST_F(CliTest, BadInputs) {
-  ExpectError("vm-run model.vmfb --input=2x1x28x27xf32=0",
-              "vm-run: input 'image': expected Nx1x28x28xf32, found 2x1x28x27xf32");
-  ExpectError("vm-run model.vmfb --input=2x1x28x28xf64=0",
-              "vm-run: input 'image': expected Nx1x28x28xf32, found 2x1x28x28xf64");
-  ExpectError("vm-run model.vmfb --input=picture=28x28xf32=0",
-              "vm-run: no input 'picture'; the module has image: Nx1x28x28xf32");
+  ExpectError(
+      "vm-run model.vmfb --input=2x1x28x27xf32=0",
+      "vm-run: input 'image': expected Nx1x28x28xf32, found 2x1x28x27xf32");
+  ExpectError(
+      "vm-run model.vmfb --input=2x1x28x28xf64=0",
+      "vm-run: input 'image': expected Nx1x28x28xf32, found 2x1x28x28xf64");
+  ExpectError(
+      "vm-run model.vmfb --input=picture=28x28xf32=0",
+      "vm-run: no input 'picture'; the module has image: Nx1x28x28xf32");
   ExpectError("vm-run model.vmfb --shape=image=1x1x2x2",
-              "vm-run: --shape of input 'image': expected Nx1x28x28xf32, found 1x1x2x2");
+              "vm-run: --shape of input 'image': expected Nx1x28x28xf32, found "
+              "1x1x2x2");
 }
 
 TEST_F(CliTest, UnsupportedOperatorsAreListedTogether) {
@@ -146,48 +168,64 @@ TEST_F(CliTest, UnsupportedOperatorsAreListedTogether) {
   model.mutable_graph()->mutable_node(4)->set_op_type("Sharpen");
   Write("odd.onnx", model.SerializeAsString());
   ExpectError("vm-compile odd.onnx -o odd.vmfb",
-              "vm-compile: odd.onnx: 2 unsupported operators: Blur (node 'relu1'), Sharpen (node "
+              "vm-compile: odd.onnx: 2 unsupported operators: Blur (node "
+              "'relu1'), Sharpen (node "
               "'relu2')");
 }
 
 TEST_F(CliTest, BadCommandLines) {
   ExpectError("vm-run",
-              "vm-run: expected MODEL.vmfb or MODEL.onnx, found nothing (see vm-run --help)", 2);
+              "vm-run: expected MODEL.vmfb or MODEL.onnx, found nothing (see "
+              "vm-run --help)",
+              2);
   ExpectError("vm-run model.vmfb --thread=2",
               "vm-run: unknown flag --thread; did you mean --threads?", 2);
   ExpectError("vm-run model.vmfb --tier=1",
-              "vm-run: --tier=1: this build has no JIT, only the interpreter (--tier=0 or auto)");
+              "vm-run: --tier=1: this build has no JIT, only the interpreter "
+              "(--tier=0 or auto)");
   ExpectError("vm-run model.vmfb --device=toaster",
               "vm-run: device 'toaster': expected one of cpu, null");
   ExpectError("vm-compile digits.onnx",
               "vm-compile: expected -o FILE to say where the module goes "
               "(see --help)");
   ExpectError("vm-compile digits.onnx -o x.vmfb --dump-after=nothing",
-              "vm-compile: --dump-after=nothing: no such pass (see vm-compile --print-pipeline)");
+              "vm-compile: --dump-after=nothing: no such pass (see vm-compile "
+              "--print-pipeline)");
   ExpectError("vm-dump model.vmfb --dispatch=nothing",
-              "vm-dump: --dispatch=nothing: the module has no such dispatch (--part=program shows "
+              "vm-dump: --dispatch=nothing: the module has no such dispatch "
+              "(--part=program shows "
               "their names)");
   ExpectError("vm-dump model.vmfb --part=graph",
-              "vm-dump: --part=graph: expected an .onnx model, found model.vmfb (a module has no "
+              "vm-dump: --part=graph: expected an .onnx model, found "
+              "model.vmfb (a module has no "
               "graph any more)");
 }
 
 TEST_F(CliTest, DumpsHoldWhatTheyShould) {
-  EXPECT_EQ(Run("vm-compile digits.onnx -o x.vmfb --dump-after=all --dump-dir=passes").exit_status,
-            0);
-  EXPECT_NE(Read("passes/00-import.txt").find("graph @digits("), std::string::npos);
+  EXPECT_EQ(
+      Run("vm-compile digits.onnx -o x.vmfb --dump-after=all --dump-dir=passes")
+          .exit_status,
+      0);
+  EXPECT_NE(Read("passes/00-import.txt").find("graph @digits("),
+            std::string::npos);
   EXPECT_EQ(Run("vm-compile digits.onnx -o x.vmfb --dump-after=import")
                 .output.find("// after import\ngraph @digits("),
             0u);
-  EXPECT_NE(Run("vm-dump model.vmfb").output.find("program main<N>("), std::string::npos);
-  EXPECT_NE(Run("vm-dump model.vmfb --part=dispatches").output.find("dispatch @"),
+  EXPECT_NE(Run("vm-dump model.vmfb").output.find("program main<N>("),
             std::string::npos);
-  EXPECT_NE(Run("vm-dump digits.onnx --part=graph").output.find("graph @digits("),
-            std::string::npos);
-  EXPECT_NE(Run("vm-dump model.vmfb --part=signature").output.find("Nx1x28x28xf32"),
-            std::string::npos);
+  EXPECT_NE(
+      Run("vm-dump model.vmfb --part=dispatches").output.find("dispatch @"),
+      std::string::npos);
+  EXPECT_NE(
+      Run("vm-dump digits.onnx --part=graph").output.find("graph @digits("),
+      std::string::npos);
+  EXPECT_NE(
+      Run("vm-dump model.vmfb --part=signature").output.find("Nx1x28x28xf32"),
+      std::string::npos);
   EXPECT_EQ(Run("vm-dump model.vmfb --emit=svg").output.find("<svg "), 0u);
-  EXPECT_EQ(Run("vm-dump model.vmfb --emit=dot").output.find("digraph \"digits\" {"), 0u);
+  EXPECT_EQ(
+      Run("vm-dump model.vmfb --emit=dot").output.find("digraph \"digits\" {"),
+      0u);
   EXPECT_EQ(Run("vm-dump model.vmfb --emit=netron -o netron.onnx").output, "");
   onnx::ModelProto netron;
   ASSERT_TRUE(netron.ParseFromString(Read("netron.onnx")));
@@ -196,29 +234,34 @@ TEST_F(CliTest, DumpsHoldWhatTheyShould) {
 }
 
 TEST_F(CliTest, TraceAndProfile) {
-  const Outcome outcome =
-      Run("vm-run model.vmfb --profile --runs=3 --trace=trace.json --print=none");
+  const Outcome outcome = Run(
+      "vm-run model.vmfb --profile --runs=3 --trace=trace.json --print=none");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_NE(outcome.output.find("conv1"), std::string::npos) << outcome.output;
-  const nlohmann::json trace = nlohmann::json::parse(Read("trace.json"), nullptr, false);
+  const nlohmann::json trace =
+      nlohmann::json::parse(Read("trace.json"), nullptr, false);
   ASSERT_FALSE(trace.is_discarded());
   EXPECT_GT(trace["traceEvents"].size(), 4u);
 }
 
 TEST_F(CliTest, BenchPrintsEveryField) {
   const Outcome outcome =
-      Run("vm-bench model.vmfb digits.onnx --threads=1,2 --runs=3 --warmup=1 -o json");
+      Run("vm-bench model.vmfb digits.onnx --threads=1,2 --runs=3 --warmup=1 "
+          "-o json");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
-  const nlohmann::json rows = nlohmann::json::parse(outcome.output, nullptr, false);
+  const nlohmann::json rows =
+      nlohmann::json::parse(outcome.output, nullptr, false);
   ASSERT_FALSE(rows.is_discarded()) << outcome.output;
   ASSERT_EQ(rows.size(), 4u);
   for (const nlohmann::json& row : rows) {
-    for (const char* field : {"median_ms", "p10_ms", "p90_ms", "load_ms", "first_ms", "rss_mb"}) {
+    for (const char* field :
+         {"median_ms", "p10_ms", "p90_ms", "load_ms", "first_ms", "rss_mb"}) {
       EXPECT_GT(row.at(field).get<double>(), 0.0) << field;
     }
     EXPECT_EQ(row.at("runs"), 3);
     EXPECT_EQ(row.at("tier_mix"), "tier 0 100%");
-    EXPECT_GE(row.at("first_ms").get<double>(), row.at("load_ms").get<double>());
+    EXPECT_GE(row.at("first_ms").get<double>(),
+              row.at("load_ms").get<double>());
   }
   EXPECT_EQ(rows[1].at("threads"), 2);
 }
@@ -227,7 +270,8 @@ TEST_F(CliTest, HelpGoesToStdout) {
   for (const char* tool : {"vm-compile", "vm-run", "vm-bench", "vm-dump"}) {
     const Outcome outcome = Run(std::string(tool) + " --help");
     EXPECT_EQ(outcome.exit_status, 0);
-    EXPECT_EQ(outcome.output.find("Usage: " + std::string(tool)), 0u) << outcome.output;
+    EXPECT_EQ(outcome.output.find("Usage: " + std::string(tool)), 0u)
+        << outcome.output;
     EXPECT_NE(outcome.output.find("\nExamples:\n"), std::string::npos);
   }
 }

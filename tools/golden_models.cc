@@ -1,5 +1,5 @@
-// golden_models: runs every model of a corpus on its recorded inputs and compares with its recorded
-// outputs. `./dev golden` calls it.
+// golden_models: runs every model of a corpus on its recorded inputs and
+// compares with its recorded outputs. `./dev golden` calls it.
 #include <sys/stat.h>
 
 #include <cmath>
@@ -26,13 +26,16 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Add("corpus", &options.corpus, "DIR", "The folder with manifest.json.");
-  flags.Add(
-      "seeded", &options.seeded, "DIR",
-      "Where NAME.onnx of the light models with seeded weights lie (./dev golden makes them).");
-  flags.Add("filter", &options.filter, "TEXT", "Only models whose id contains it; * is all.");
-  flags.Add("threads", &options.threads, "N", "Threads that compute; 0: one per core.");
+  flags.Add("seeded", &options.seeded, "DIR",
+            "Where NAME.onnx of the light models with seeded weights lie "
+            "(./dev golden makes them).");
+  flags.Add("filter", &options.filter, "TEXT",
+            "Only models whose id contains it; * is all.");
+  flags.Add("threads", &options.threads, "N",
+            "Threads that compute; 0: one per core.");
   flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
-  flags.AddChoice("o", &options.format, {"md", "json", "csv"}, "How the table is printed.");
+  flags.AddChoice("o", &options.format, {"md", "json", "csv"},
+                  "How the table is printed.");
   flags.Example("golden_models --corpus=../shared/corpus --seeded=/tmp/seeded");
   flags.Example("golden_models --filter=squeezenet");
 }
@@ -54,9 +57,12 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
                                 const std::string& seeded) {
   const std::string folder = corpus + "/" + item.at("path").get<std::string>();
   const std::string name = folder.substr(folder.rfind('/') + 1);
-  GoldenCase plain{item.at("id"), folder + "/model.onnx", {}, ToleranceOf(item)};
-  GoldenCase with_weights{
-      plain.name + " (seeded)", seeded + "/" + name + ".onnx", {}, plain.tolerance};
+  GoldenCase plain{
+      item.at("id"), folder + "/model.onnx", {}, ToleranceOf(item)};
+  GoldenCase with_weights{plain.name + " (seeded)",
+                          seeded + "/" + name + ".onnx",
+                          {},
+                          plain.tolerance};
   for (const Json& set : item.at("sets")) {
     const std::string dir = set.at("dir");
     GoldenCase& owner = dir.starts_with("seeded/") ? with_weights : plain;
@@ -70,36 +76,47 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
 
 StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
   const std::string corpus = UserPath(options.corpus);
-  EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(corpus + "/manifest.json"));
+  EMBER_ASSIGN_OR_RETURN(const std::string text,
+                         ReadFile(corpus + "/manifest.json"));
   const Json manifest = Json::parse(text, nullptr, false);
   if (manifest.is_discarded() || !manifest.contains("items")) {
-    return InvalidArgumentError(corpus + "/manifest.json: expected an object with 'items'");
+    return InvalidArgumentError(
+        corpus + "/manifest.json: expected an object with 'items'");
   }
   std::vector<GoldenCase> cases;
   for (const Json& item : manifest["items"]) {
     const std::string path = item.value("path", "");
-    if (!path.starts_with("models/onnx/") && !path.starts_with("onnx-light/")) continue;
+    if (!path.starts_with("models/onnx/") && !path.starts_with("onnx-light/"))
+      continue;
     for (GoldenCase& found : CasesOf(item, corpus, UserPath(options.seeded))) {
-      if (options.filter != "*" && found.name.find(options.filter) == std::string::npos) continue;
+      if (options.filter != "*" &&
+          found.name.find(options.filter) == std::string::npos)
+        continue;
       cases.push_back(std::move(found));
     }
   }
   return cases;
 }
 
-StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options) {
-  if (!Exists(golden.model)) return NotFoundError(golden.model + ": not there (see --seeded)");
+StatusOr<GoldenResult> RunCase(const GoldenCase& golden,
+                               const Options& options) {
+  if (!Exists(golden.model))
+    return NotFoundError(golden.model + ": not there (see --seeded)");
   const auto work = [&]() -> StatusOr<std::string> {
-    EMBER_ASSIGN_OR_RETURN(const GoldenResult result, RunGolden(golden, options.threads));
+    EMBER_ASSIGN_OR_RETURN(const GoldenResult result,
+                           RunGolden(golden, options.threads));
     return result.Serialize();
   };
-  EMBER_ASSIGN_OR_RETURN(const std::string text,
-                         RunInChild(work, static_cast<unsigned>(options.timeout)));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::string text,
+      RunInChild(work, static_cast<unsigned>(options.timeout)));
   return GoldenResult::Parse(text);
 }
 
-// Without the folders, and not longer than a terminal bears (the JSON has all of it).
-std::string Note(const GoldenCase& golden, std::string_view message, TableFormat format) {
+// Without the folders, and not longer than a terminal bears (the JSON has all
+// of it).
+std::string Note(const GoldenCase& golden, std::string_view message,
+                 TableFormat format) {
   std::string note(message);
   const std::string prefix = golden.model + ": ";
   if (note.starts_with(prefix)) note = note.substr(prefix.size());
@@ -110,7 +127,8 @@ std::string Note(const GoldenCase& golden, std::string_view message, TableFormat
 
 std::string StatusText(const StatusOr<GoldenResult>& result) {
   if (result.ok()) return result->passed ? "ok" : "differs";
-  return result.status().code() == StatusCode::kUnimplemented ? "unsupported" : "error";
+  return result.status().code() == StatusCode::kUnimplemented ? "unsupported"
+                                                              : "error";
 }
 
 Cell Scientific(double value) {
@@ -120,9 +138,12 @@ Cell Scientific(double value) {
 }
 
 Status Run(const Options& options) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, ReadManifest(options));
-  EMBER_ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format));
-  Table table({"model", "status", "sets", "max abs", "max rel", "rtol", "atol", "ms", "note"});
+  EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases,
+                         ReadManifest(options));
+  EMBER_ASSIGN_OR_RETURN(const TableFormat format,
+                         ParseTableFormat(options.format));
+  Table table({"model", "status", "sets", "max abs", "max rel", "rtol", "atol",
+               "ms", "note"});
   std::map<std::string, size_t> counts;
   for (const GoldenCase& golden : cases) {
     const StatusOr<GoldenResult> result = RunCase(golden, options);
@@ -130,23 +151,28 @@ Status Run(const Options& options) {
     ++counts[status];
     std::fprintf(stderr, "%s: %s\n", golden.name.c_str(), status.c_str());
     const bool ran = result.ok();
-    table.AddRow({golden.name, status, static_cast<int64_t>(golden.data_sets.size()),
-                  ran ? Scientific(result->max_absolute) : Cell(),
-                  ran ? Scientific(result->max_relative) : Cell(), Cell(golden.tolerance.rtol, 4),
-                  Scientific(golden.tolerance.atol), ran ? Cell(result->milliseconds, 2) : Cell(),
-                  Note(golden, ran ? result->note : result.status().message(), format)});
+    table.AddRow(
+        {golden.name, status, static_cast<int64_t>(golden.data_sets.size()),
+         ran ? Scientific(result->max_absolute) : Cell(),
+         ran ? Scientific(result->max_relative) : Cell(),
+         Cell(golden.tolerance.rtol, 4), Scientific(golden.tolerance.atol),
+         ran ? Cell(result->milliseconds, 2) : Cell(),
+         Note(golden, ran ? result->note : result.status().message(), format)});
   }
   std::fputs(table.Print(format).c_str(), stdout);
   if (format == TableFormat::kMarkdown) {
     std::string summary;
     for (const auto& [status, count] : counts) {
-      summary += (summary.empty() ? "" : ", ") + std::to_string(count) + " " + status;
+      summary +=
+          (summary.empty() ? "" : ", ") + std::to_string(count) + " " + status;
     }
     std::printf("%zu models: %s.\n", cases.size(), summary.c_str());
   }
-  // Unsupported models are no failure of this check; wrong results and errors are.
+  // Unsupported models are no failure of this check; wrong results and errors
+  // are.
   if (const size_t bad = counts["differs"] + counts["error"]; bad > 0) {
-    return InternalError(std::to_string(bad) + " of " + std::to_string(cases.size()) +
+    return InternalError(std::to_string(bad) + " of " +
+                         std::to_string(cases.size()) +
                          " models give wrong results or errors");
   }
   return OkStatus();
@@ -159,7 +185,8 @@ int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
   Flags flags("golden_models", "[flags]",
-              "Runs the models of a corpus on recorded inputs and compares with recorded outputs.");
+              "Runs the models of a corpus on recorded inputs and compares "
+              "with recorded outputs.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Run(options); });
 }

@@ -21,22 +21,31 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL...", 1, 1000, &options.models);
-  flags.AddChoice("o", &options.format, {"md", "json", "csv"}, "How the table is printed.");
-  flags.Add("threads", &options.threads, "N,N,...", "Thread counts; 0: one per core.");
-  flags.Add("tier", &options.tiers, "0|auto,...", "Tiers (1 and 2 need a JIT).");
+  flags.AddChoice("o", &options.format, {"md", "json", "csv"},
+                  "How the table is printed.");
+  flags.Add("threads", &options.threads, "N,N,...",
+            "Thread counts; 0: one per core.");
+  flags.Add("tier", &options.tiers, "0|auto,...",
+            "Tiers (1 and 2 need a JIT).");
   flags.Add("device", &options.benchmark.device, "NAME", "Where to run.");
-  flags.Add("warmup", &options.benchmark.warmup, "N", "Runs that are not measured.");
-  flags.Add("runs", &options.benchmark.runs, "N", "Most runs that are measured.");
+  flags.Add("warmup", &options.benchmark.warmup, "N",
+            "Runs that are not measured.");
+  flags.Add("runs", &options.benchmark.runs, "N",
+            "Most runs that are measured.");
   flags.Add("seconds", &options.benchmark.seconds, "S",
             "No new run after so long; three runs at least.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of an input that a model leaves open (1 otherwise).");
-  flags.Add("input", &options.inputs, "[NAME=]VALUE", "An input, as of vm-run; random otherwise.");
-  flags.AddStandalone("peak", &options.peak,
-                      "Measures no model but the processor's peak of f32 multiply-adds.");
+  flags.Add("input", &options.inputs, "[NAME=]VALUE",
+            "An input, as of vm-run; random otherwise.");
+  flags.AddStandalone(
+      "peak", &options.peak,
+      "Measures no model but the processor's peak of f32 multiply-adds.");
   flags.Example("vm-bench resnet50.vmfb");
-  flags.Example("vm-bench resnet50.onnx mobilenetv2.onnx --threads=1,2 -o json");
-  flags.Example("vm-bench bert.onnx --shape=input_ids=1x128 --runs=10 --seconds=30");
+  flags.Example(
+      "vm-bench resnet50.onnx mobilenetv2.onnx --threads=1,2 -o json");
+  flags.Example(
+      "vm-bench bert.onnx --shape=input_ids=1x128 --runs=10 --seconds=30");
 }
 
 std::vector<std::string> SplitList(const std::string& text) {
@@ -55,38 +64,45 @@ StatusOr<std::vector<int64_t>> ParseThreads(const std::string& text) {
   std::vector<int64_t> counts;
   for (const std::string& part : SplitList(text)) {
     int64_t count = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), count);
+    const auto [end, error] =
+        std::from_chars(part.data(), part.data() + part.size(), count);
     if (error != std::errc() || end != part.data() + part.size() || count < 0) {
-      return InvalidArgumentError("--threads: expected numbers as in 1,2, found '" + text + "'");
+      return InvalidArgumentError(
+          "--threads: expected numbers as in 1,2, found '" + text + "'");
     }
     counts.push_back(count);
   }
   return counts;
 }
 
-std::string FileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string FileName(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
-void AddRow(Table& table, const BenchmarkOptions& options, const std::string& tier,
-            const Measurement& m) {
+void AddRow(Table& table, const BenchmarkOptions& options,
+            const std::string& tier, const Measurement& m) {
   table.AddRow({FileName(options.model), options.device, tier, options.threads,
-                Cell(m.median_ms, 4), Cell(m.p10_ms, 4), Cell(m.p90_ms, 4), Cell(m.load_ms, 3),
-                Cell(m.first_ms, 3), Cell(m.rss_mb, 0), Cell(m.peak_mb, 0), m.runs, m.tier_mix,
-                BuildId()});
+                Cell(m.median_ms, 4), Cell(m.p10_ms, 4), Cell(m.p90_ms, 4),
+                Cell(m.load_ms, 3), Cell(m.first_ms, 3), Cell(m.rss_mb, 0),
+                Cell(m.peak_mb, 0), m.runs, m.tier_mix, BuildId()});
 }
 
 void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   Table table({"threads", "peak_gflops", "build"});
   for (const int64_t count : threads) {
-    table.AddRow({count, Cell(MeasureFmaPeak(static_cast<int>(count), 0.2), 1), BuildId()});
+    table.AddRow({count, Cell(MeasureFmaPeak(static_cast<int>(count), 0.2), 1),
+                  BuildId()});
   }
   std::fputs(table.Print(format).c_str(), stdout);
 }
 
 Status Bench(Options& options) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> threads, ParseThreads(options.threads));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> threads,
+                         ParseThreads(options.threads));
   const std::vector<std::string> tiers = SplitList(options.tiers);
   for (const std::string& tier : tiers) EMBER_RETURN_IF_ERROR(CheckTier(tier));
-  EMBER_ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format));
+  EMBER_ASSIGN_OR_RETURN(const TableFormat format,
+                         ParseTableFormat(options.format));
   if (options.peak) {
     PrintPeak(threads, format);
     return OkStatus();
@@ -97,8 +113,9 @@ Status Bench(Options& options) {
     options.benchmark.shapes.push_back(*std::move(shape));
   }
   options.benchmark.inputs = options.inputs;
-  Table table({"model", "device", "tier", "threads", "median_ms", "p10_ms", "p90_ms", "load_ms",
-               "first_ms", "rss_mb", "peak_mb", "runs", "tier_mix", "build"});
+  Table table({"model", "device", "tier", "threads", "median_ms", "p10_ms",
+               "p90_ms", "load_ms", "first_ms", "rss_mb", "peak_mb", "runs",
+               "tier_mix", "build"});
   Status first_error;
   for (const std::string& model : options.models) {
     for (const std::string& tier : tiers) {
@@ -125,10 +142,11 @@ Status Bench(Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags(
-      "vm-bench", "MODEL... [flags]",
-      "Measures models (.vmfb, or .onnx compiled in memory), each in a process of its own:\n"
-      "median, 10th and 90th percentile of a run, loading, loading and first run, memory.");
+  Flags flags("vm-bench", "MODEL... [flags]",
+              "Measures models (.vmfb, or .onnx compiled in memory), each in a "
+              "process of its own:\n"
+              "median, 10th and 90th percentile of a run, loading, loading and "
+              "first run, memory.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Bench(options); });
 }

@@ -27,20 +27,27 @@ void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.onnx", 1, 1, &options.models);
   flags.Add("o", &options.output, "FILE", "Where to write the module (.vmfb).");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "Pins dims of an input that the model leaves open; '?' leaves one open. May be\n"
+            "Pins dims of an input that the model leaves open; '?' leaves one "
+            "open. May be\n"
             "repeated.");
   flags.Add("dump-after", &options.dump_after, "PASS|all",
-            "Prints the text form after a pass (import: before the first), or after each.");
+            "Prints the text form after a pass (import: before the first), or "
+            "after each.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
             "Writes the dumps to files there instead: 03-fold-constants.txt.");
   flags.AddStandalone("print-pipeline", &options.print_pipeline,
                       "Prints the passes in order, and stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS",
             "Leaves a pass out. May be repeated.");
-  flags.Add("time-passes", &options.time_passes, "Prints how long each pass took.");
+  flags.Add("time-passes", &options.time_passes,
+            "Prints how long each pass took.");
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
-  flags.Example("vm-compile bert.onnx -o bert.vmfb --shape input_ids=1x128 --shape mask=1x128");
-  flags.Example("vm-compile model.onnx -o model.vmfb --dump-after=all --dump-dir=/tmp/passes");
+  flags.Example(
+      "vm-compile bert.onnx -o bert.vmfb --shape input_ids=1x128 --shape "
+      "mask=1x128");
+  flags.Example(
+      "vm-compile model.onnx -o model.vmfb --dump-after=all "
+      "--dump-dir=/tmp/passes");
 }
 
 // As PrintPipeline gives it: "  3  name   what it does", line by line.
@@ -49,30 +56,35 @@ bool IsPass(const std::string& name) {
   std::istringstream lines(compiler::PrintPipeline());
   std::string line, number, found;
   while (std::getline(lines, line)) {
-    if (std::istringstream(line) >> number >> found && found == name) return true;
+    if (std::istringstream(line) >> number >> found && found == name)
+      return true;
   }
   return false;
 }
 
-StatusOr<LoadOptions> MakeLoadOptions(const Options& options, Status& dump_status, Table& times) {
+StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
+                                      Status& dump_status, Table& times) {
   LoadOptions load;
   for (const std::string& spec : options.shapes) {
     StatusOr<NamedShape> shape = ParseShapeSpec(spec);
     if (!shape.ok()) return shape.status().WithContext("--shape");
     load.shapes.push_back(*std::move(shape));
   }
-  load.compile.disabled_passes = {options.disabled_passes.begin(), options.disabled_passes.end()};
+  load.compile.disabled_passes = {options.disabled_passes.begin(),
+                                  options.disabled_passes.end()};
   load.compile.dump_after = options.dump_after;
-  load.compile.dump = [&options, &dump_status](std::string_view pass, int number,
+  load.compile.dump = [&options, &dump_status](std::string_view pass,
+                                               int number,
                                                std::string_view text) {
     if (options.dump_dir.empty()) {
-      std::printf("// after %s\n%.*s\n", std::string(pass).c_str(), static_cast<int>(text.size()),
-                  text.data());
+      std::printf("// after %s\n%.*s\n", std::string(pass).c_str(),
+                  static_cast<int>(text.size()), text.data());
       return;
     }
     char prefix[16];
     std::snprintf(prefix, sizeof(prefix), "%02d-", number);
-    const std::string path = UserPath(options.dump_dir) + "/" + prefix + std::string(pass) + ".txt";
+    const std::string path =
+        UserPath(options.dump_dir) + "/" + prefix + std::string(pass) + ".txt";
     if (dump_status.ok()) dump_status = WriteFileAtomically(path, text);
   };
   load.compile.timing = [&times](std::string_view pass, double milliseconds) {
@@ -92,24 +104,29 @@ int64_t ConstantBytes(const vm::ModuleDefinition& module) {
 std::string SizeText(int64_t bytes) {
   char text[32];
   const bool large = bytes >= 1000000;
-  std::snprintf(text, sizeof(text), "%.1f %s", static_cast<double>(bytes) / (large ? 1e6 : 1e3),
+  std::snprintf(text, sizeof(text), "%.1f %s",
+                static_cast<double>(bytes) / (large ? 1e6 : 1e3),
                 large ? "MB" : "kB");
   return text;
 }
 
 Status Check(const Options& options) {
   if (options.output.empty()) {
-    return InvalidArgumentError("expected -o FILE to say where the module goes (see --help)");
+    return InvalidArgumentError(
+        "expected -o FILE to say where the module goes (see --help)");
   }
-  if (!options.dump_after.empty() && options.dump_after != "all" && !IsPass(options.dump_after)) {
-    return InvalidArgumentError("--dump-after=" + options.dump_after +
-                                ": no such pass (see vm-compile --print-pipeline)");
+  if (!options.dump_after.empty() && options.dump_after != "all" &&
+      !IsPass(options.dump_after)) {
+    return InvalidArgumentError(
+        "--dump-after=" + options.dump_after +
+        ": no such pass (see vm-compile --print-pipeline)");
   }
   if (!options.dump_dir.empty()) {
     if (options.dump_after.empty()) {
       return InvalidArgumentError("--dump-dir needs --dump-after=PASS or all");
     }
-    mkdir(UserPath(options.dump_dir).c_str(), 0777);  // writing says what is wrong with it
+    mkdir(UserPath(options.dump_dir).c_str(),
+          0777);  // writing says what is wrong with it
   }
   return OkStatus();
 }
@@ -122,18 +139,24 @@ Status Compile(const Options& options) {
   EMBER_RETURN_IF_ERROR(Check(options));
   Status dump_status;
   Table times({"pass", "ms"});
-  EMBER_ASSIGN_OR_RETURN(const LoadOptions load, MakeLoadOptions(options, dump_status, times));
+  EMBER_ASSIGN_OR_RETURN(const LoadOptions load,
+                         MakeLoadOptions(options, dump_status, times));
   const auto start = std::chrono::steady_clock::now();
-  EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module, CompileOnnx(options.models[0], load));
+  EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
+                         CompileOnnx(options.models[0], load));
   EMBER_RETURN_IF_ERROR(dump_status);
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  if (options.time_passes) std::fputs(times.Print(TableFormat::kMarkdown).c_str(), stdout);
+  const std::chrono::duration<double, std::milli> time =
+      std::chrono::steady_clock::now() - start;
+  if (options.time_passes)
+    std::fputs(times.Print(TableFormat::kMarkdown).c_str(), stdout);
   const vm::Program& program = module.programs.front();
   std::printf("%s: %zu dispatches, %zu constants of %s, compiled in %.0f ms\n",
-              options.output.c_str(), module.dispatches.size(), module.constants.size(),
-              SizeText(ConstantBytes(module)).c_str(), time.count());
-  std::printf("  inputs   %s\n  results  %s\n", DescribeSignatures(program, program.inputs).c_str(),
+              options.output.c_str(), module.dispatches.size(),
+              module.constants.size(), SizeText(ConstantBytes(module)).c_str(),
+              time.count());
+  std::printf("  inputs   %s\n  results  %s\n",
+              DescribeSignatures(program, program.inputs).c_str(),
               DescribeSignatures(program, program.results).c_str());
   return OkStatus();
 }
@@ -144,8 +167,9 @@ Status Compile(const Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags("vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]",
-              "Compiles an ONNX model to a module, which vm-run and applications run.");
+  Flags flags(
+      "vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]",
+      "Compiles an ONNX model to a module, which vm-run and applications run.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Compile(options); });
 }

@@ -24,14 +24,20 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
-  flags.AddChoice("part", &options.part,
-                  {"module", "program", "dispatches", "constants", "signature", "graph"},
-                  "What to print; graph, the imported model before any pass, needs an .onnx.");
-  flags.Add("dispatch", &options.dispatch, "NAME", "Prints this dispatch only.");
+  flags.AddChoice(
+      "part", &options.part,
+      {"module", "program", "dispatches", "constants", "signature", "graph"},
+      "What to print; graph, the imported model before any pass, needs an "
+      ".onnx.");
+  flags.Add("dispatch", &options.dispatch, "NAME",
+            "Prints this dispatch only.");
   flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron"},
-                  "Draws the dispatches: Graphviz dot, SVG, or an ONNX file that Netron opens.");
-  flags.Add("o", &options.output, "FILE", "Writes there instead of to the terminal.");
-  flags.Add("shape", &options.shapes, "NAME=1x3x224x224", "As of vm-compile, for an .onnx.");
+                  "Draws the dispatches: Graphviz dot, SVG, or an ONNX file "
+                  "that Netron opens.");
+  flags.Add("o", &options.output, "FILE",
+            "Writes there instead of to the terminal.");
+  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
+            "As of vm-compile, for an .onnx.");
   flags.Example("vm-dump model.vmfb");
   flags.Example("vm-dump model.vmfb --part=signature");
   flags.Example("vm-dump model.vmfb --dispatch=conv_2");
@@ -43,14 +49,16 @@ std::string ConstantsTable(const vm::ModuleDefinition& module) {
   Table table({"number", "type", "bytes", "name"});
   for (size_t i = 0; i < module.constants.size(); ++i) {
     const vm::Constant& constant = module.constants[i];
-    table.AddRow({static_cast<int64_t>(i), vm::TensorTypeText(constant.type, constant.dims),
+    table.AddRow({static_cast<int64_t>(i),
+                  vm::TensorTypeText(constant.type, constant.dims),
                   static_cast<int64_t>(constant.data.size()), constant.name});
   }
   return table.Print(TableFormat::kMarkdown);
 }
 
 std::string Signature(const vm::ModuleDefinition& module) {
-  std::string text = "made by " + module.producer + " from " + module.source_name + "\n";
+  std::string text =
+      "made by " + module.producer + " from " + module.source_name + "\n";
   for (const vm::Program& program : module.programs) {
     text += "program " + program.name + "\n  inputs   " +
             DescribeSignatures(program, program.inputs) + "\n  results  " +
@@ -59,13 +67,15 @@ std::string Signature(const vm::ModuleDefinition& module) {
   return text;
 }
 
-StatusOr<std::string> Dispatches(const vm::ModuleDefinition& module, const std::string& only) {
+StatusOr<std::string> Dispatches(const vm::ModuleDefinition& module,
+                                 const std::string& only) {
   std::string text;
   for (size_t i = 0; i < module.dispatches.size(); ++i) {
     const tensor::Dispatch& dispatch = module.dispatches[i];
     if (!only.empty() && dispatch.name != only) continue;
     if (!text.empty()) text += '\n';
-    if (i < module.dispatch_origins.size() && !module.dispatch_origins[i].empty()) {
+    if (i < module.dispatch_origins.size() &&
+        !module.dispatch_origins[i].empty()) {
       text += "// " + module.dispatch_origins[i] + "\n";
     }
     text += tensor::Print(dispatch);
@@ -78,7 +88,8 @@ StatusOr<std::string> Dispatches(const vm::ModuleDefinition& module, const std::
   return text;
 }
 
-StatusOr<std::string> Part(const Options& options, const vm::ModuleDefinition& module) {
+StatusOr<std::string> Part(const Options& options,
+                           const vm::ModuleDefinition& module) {
   if (options.emit == "dot") return PrintDot(MakeModuleGraph(module));
   if (options.emit == "svg") return PrintSvg(MakeModuleGraph(module));
   if (options.emit == "netron") return PrintNetron(module);
@@ -89,7 +100,8 @@ StatusOr<std::string> Part(const Options& options, const vm::ModuleDefinition& m
   if (options.part == "signature") return Signature(module);
   if (options.part == "module") return vm::PrintModule(module);
   std::string text;
-  for (const vm::Program& program : module.programs) text += vm::PrintProgram(program, module);
+  for (const vm::Program& program : module.programs)
+    text += vm::PrintProgram(program, module);
   return text;
 }
 
@@ -100,12 +112,15 @@ StatusOr<std::string> MakeText(const Options& options) {
     if (!shape.ok()) return shape.status().WithContext("--shape");
     load.shapes.push_back(*std::move(shape));
   }
-  if (options.part == "graph" && options.emit.empty() && options.dispatch.empty()) {
+  if (options.part == "graph" && options.emit.empty() &&
+      options.dispatch.empty()) {
     if (options.models[0].ends_with(".vmfb")) {
-      return InvalidArgumentError("--part=graph: expected an .onnx model, found " +
-                                  options.models[0] + " (a module has no graph any more)");
+      return InvalidArgumentError(
+          "--part=graph: expected an .onnx model, found " + options.models[0] +
+          " (a module has no graph any more)");
     }
-    EMBER_ASSIGN_OR_RETURN(const graph::Graph graph, ImportOnnx(options.models[0], load.shapes));
+    EMBER_ASSIGN_OR_RETURN(const graph::Graph graph,
+                           ImportOnnx(options.models[0], load.shapes));
     return graph::Print(graph, {.elide_constants = true});
   }
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
@@ -115,10 +130,12 @@ StatusOr<std::string> MakeText(const Options& options) {
 
 Status Dump(const Options& options) {
   if (options.emit == "netron" && options.output.empty()) {
-    return InvalidArgumentError("--emit=netron: expected -o FILE.onnx, as the format is binary");
+    return InvalidArgumentError(
+        "--emit=netron: expected -o FILE.onnx, as the format is binary");
   }
   EMBER_ASSIGN_OR_RETURN(const std::string text, MakeText(options));
-  if (!options.output.empty()) return WriteFileAtomically(UserPath(options.output), text);
+  if (!options.output.empty())
+    return WriteFileAtomically(UserPath(options.output), text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return OkStatus();
 }
@@ -130,7 +147,8 @@ int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
   Flags flags("vm-dump", "MODEL.vmfb|MODEL.onnx [flags]",
-              "Prints a module, or an ONNX model compiled in memory, as text or as a picture.");
+              "Prints a module, or an ONNX model compiled in memory, as text "
+              "or as a picture.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Dump(options); });
 }

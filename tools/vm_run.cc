@@ -1,4 +1,5 @@
-// vm-run: runs a module, or an ONNX model compiled in memory, on given or random inputs.
+// vm-run: runs a module, or an ONNX model compiled in memory, on given or
+// random inputs.
 #include <cstdio>
 
 #include "base/file.h"
@@ -27,36 +28,52 @@ struct Options {
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
-            "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, @x.pb (ONNX\n"
-            "TensorProto), 2x3xf32=@raw.bin, or 2x3xf32 (random). Without NAME: in order. Inputs\n"
+            "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
+            "@x.pb (ONNX\n"
+            "TensorProto), 2x3xf32=@raw.bin, or 2x3xf32 (random). Without "
+            "NAME: in order. Inputs\n"
             "not given are random: floats in [-1, 1), integers 0 or 1.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "The shape of a random input, where the model leaves it open (1 otherwise).");
+            "The shape of a random input, where the model leaves it open (1 "
+            "otherwise).");
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw with any other ending.");
   flags.Add(
       "expected", &options.expected, "[NAME=]@FILE",
-      "Compares a result with a file (.npy, .pb) or a VALUE as of --input; exit status 1 and\n"
+      "Compares a result with a file (.npy, .pb) or a VALUE as of --input; "
+      "exit status 1 and\n"
       "the first element that differs if |got - want| > atol + rtol * |want|.");
   flags.Add("rtol", &options.rtol, "X", "Relative tolerance of --expected.");
   flags.Add("atol", &options.atol, "X", "Absolute tolerance of --expected.");
-  flags.AddChoice("print", &options.print, {"full", "summary", "none"}, "How results are printed.");
-  flags.Add("threads", &options.threads, "N", "Threads that compute; 0: one per core.");
-  flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
-                  "0: interpreter; 1, 2: compiled kernels (no JIT in this build).");
-  flags.Add("device", &options.device, "NAME", "Where to run; see --list-devices.");
-  flags.AddStandalone("list-devices", &options.list_devices, "Prints the devices, and stops.");
-  flags.Add("runs", &options.runs, "N", "Runs so often; the profile leaves the first out.");
-  flags.Add("profile", &options.profile, "Prints the dispatches by the time they took.");
-  flags.Add("profile-rows", &options.profile_rows, "N", "Most rows of the profile.");
-  flags.Add("trace", &options.trace, "FILE.json",
-            "Writes the run's dispatches for chrome://tracing or ui.perfetto.dev.");
+  flags.AddChoice("print", &options.print, {"full", "summary", "none"},
+                  "How results are printed.");
+  flags.Add("threads", &options.threads, "N",
+            "Threads that compute; 0: one per core.");
+  flags.AddChoice(
+      "tier", &options.tier, {"0", "1", "2", "auto"},
+      "0: interpreter; 1, 2: compiled kernels (no JIT in this build).");
+  flags.Add("device", &options.device, "NAME",
+            "Where to run; see --list-devices.");
+  flags.AddStandalone("list-devices", &options.list_devices,
+                      "Prints the devices, and stops.");
+  flags.Add("runs", &options.runs, "N",
+            "Runs so often; the profile leaves the first out.");
+  flags.Add("profile", &options.profile,
+            "Prints the dispatches by the time they took.");
+  flags.Add("profile-rows", &options.profile_rows, "N",
+            "Most rows of the profile.");
+  flags.Add(
+      "trace", &options.trace, "FILE.json",
+      "Writes the run's dispatches for chrome://tracing or ui.perfetto.dev.");
   flags.Example("vm-run model.vmfb");
   flags.Example("vm-run resnet50.onnx --input=@image.npy --output=@scores.npy");
   flags.Example("vm-run model.onnx --input=x=2x3xf32=1,2,3,4,5,6 --print=full");
-  flags.Example("vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb --rtol=1e-4");
-  flags.Example("vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
+  flags.Example(
+      "vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb "
+      "--rtol=1e-4");
+  flags.Example(
+      "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
 
 Status CheckExpected(const Options& options, const vm::Module& module,
@@ -70,14 +87,15 @@ Status CheckExpected(const Options& options, const vm::Module& module,
     names.push_back(tensor->name);
     wanted.push_back(*std::move(tensor));
   }
-  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers, BindNames(module, "result", names));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
+                         BindNames(module, "result", names));
   for (size_t i = 0; i < wanted.size(); ++i) {
     const std::string& name = module.results()[numbers[i]].name;
-    const Comparison comparison =
-        Compare(results[numbers[i]], wanted[i].tensor, {options.rtol, options.atol});
+    const Comparison comparison = Compare(results[numbers[i]], wanted[i].tensor,
+                                          {options.rtol, options.atol});
     if (!comparison.equal) {
-      return InvalidArgumentError("result '" + name +
-                                  "' is not as expected: " + comparison.message);
+      return InvalidArgumentError(
+          "result '" + name + "' is not as expected: " + comparison.message);
     }
     std::printf("%s is as expected; largest difference %.3g\n", name.c_str(),
                 comparison.max_absolute);
@@ -95,15 +113,17 @@ Status WriteOutputs(const Options& options, const vm::Module& module,
     names.push_back(path->name);
     paths.push_back(*std::move(path));
   }
-  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers, BindNames(module, "result", names));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
+                         BindNames(module, "result", names));
   for (size_t i = 0; i < paths.size(); ++i) {
-    EMBER_RETURN_IF_ERROR(
-        WriteTensorFile(paths[i].path, module.results()[numbers[i]].name, results[numbers[i]]));
+    EMBER_RETURN_IF_ERROR(WriteTensorFile(
+        paths[i].path, module.results()[numbers[i]].name, results[numbers[i]]));
   }
   return OkStatus();
 }
 
-Status WriteTrace(const std::string& path, const std::string& model, const vm::Session& session) {
+Status WriteTrace(const std::string& path, const std::string& model,
+                  const vm::Session& session) {
   std::vector<ChromeTraceEvent> events;
   std::map<uint32_t, const vm::SiteProfile*> sites;
   const std::vector<vm::SiteProfile> profile = session.Profile();
@@ -116,7 +136,8 @@ Status WriteTrace(const std::string& path, const std::string& model, const vm::S
     shown.thread = event.thread;
     const auto site = sites.find(event.instruction);
     if (site == sites.end()) continue;
-    shown.details = {{"nodes", site->second->origin}, {"how", site->second->plan}};
+    shown.details = {{"nodes", site->second->origin},
+                     {"how", site->second->plan}};
   }
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
 }
@@ -125,8 +146,9 @@ void PrintResults(const Options& options, const vm::Module& module,
                   const std::vector<vm::Tensor>& results) {
   if (options.print == "none") return;
   for (size_t i = 0; i < results.size(); ++i) {
-    const std::string text =
-        options.print == "full" ? PrintTensor(results[i]) : DescribeTensor(results[i]);
+    const std::string text = options.print == "full"
+                                 ? PrintTensor(results[i])
+                                 : DescribeTensor(results[i]);
     std::printf("%s: %s\n", module.results()[i].name.c_str(), text.c_str());
   }
 }
@@ -150,7 +172,8 @@ Status Run(const Options& options) {
     if (!shape.ok()) return shape.status().WithContext("--shape");
     load.shapes.push_back(*std::move(shape));
   }
-  EMBER_ASSIGN_OR_RETURN(const LoadedModel model, LoadModel(options.models[0], load));
+  EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
+                         LoadModel(options.models[0], load));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, {.device = std::move(device),
                                          .tiering = nullptr,
@@ -159,8 +182,9 @@ Status Run(const Options& options) {
   if (!created.ok()) return OnDevice(options.device, created.status());
   const std::unique_ptr<vm::Session> session = *std::move(created);
   RandomTensors random(static_cast<uint64_t>(options.seed));
-  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
-                         BindInputs(*model.module, options.inputs, load.shapes, random));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<vm::Tensor> inputs,
+      BindInputs(*model.module, options.inputs, load.shapes, random));
   std::vector<vm::Tensor> results;
   for (int64_t run = 0; run < std::max<int64_t>(options.runs, 1); ++run) {
     if (run == 1) session->ResetProfile();
@@ -169,12 +193,15 @@ Status Run(const Options& options) {
   }
   PrintResults(options, *model.module, results);
   if (options.profile) {
-    std::fputs(ProfileText(session->Profile(), static_cast<size_t>(options.profile_rows)).c_str(),
+    std::fputs(ProfileText(session->Profile(),
+                           static_cast<size_t>(options.profile_rows))
+                   .c_str(),
                stdout);
   }
   EMBER_RETURN_IF_ERROR(WriteOutputs(options, *model.module, results));
   if (!options.trace.empty()) {
-    EMBER_RETURN_IF_ERROR(WriteTrace(options.trace, options.models[0], *session));
+    EMBER_RETURN_IF_ERROR(
+        WriteTrace(options.trace, options.models[0], *session));
   }
   return CheckExpected(options, *model.module, results);
 }
@@ -186,7 +213,8 @@ int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
   Flags flags("vm-run", "MODEL.vmfb|MODEL.onnx [flags]",
-              "Runs a module, or an ONNX model compiled in memory, and prints its results.");
+              "Runs a module, or an ONNX model compiled in memory, and prints "
+              "its results.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Run(options); });
 }

@@ -14,7 +14,8 @@ namespace {
 using tensor::Opcode;
 
 bool AllZero(const Shape& dims) {
-  return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim == Dim(0); });
+  return std::all_of(dims.begin(), dims.end(),
+                     [](const Dim& dim) { return dim == Dim(0); });
 }
 
 bool IsIdentity(const std::vector<int64_t>& permutation) {
@@ -24,7 +25,8 @@ bool IsIdentity(const std::vector<int64_t>& permutation) {
   return true;
 }
 
-// Whether the operation gives its first operand as it is. Its attributes have been checked.
+// Whether the operation gives its first operand as it is. Its attributes have
+// been checked.
 bool ComputesNothing(const Operation& operation) {
   const std::string_view name = operation.name();
   if (operation.operand_count() == 0) return false;
@@ -32,24 +34,31 @@ bool ComputesNothing(const Operation& operation) {
   const bool same_type = operation.result()->type() == operand.type();
   if (!same_type) return false;
   const Attributes& attributes = operation.attributes();
-  if (name == "reshape" || name == "broadcast" || name == "cast" || name == "bitcast") return true;
+  if (name == "reshape" || name == "broadcast" || name == "cast" ||
+      name == "bitcast")
+    return true;
   if (name == "transpose") {
     return IsIdentity(attributes.Get<std::vector<int64_t>>("permutation"));
   }
   if (name == "slice") {
     const auto& steps = attributes.Get<std::vector<int64_t>>("steps");
     return AllZero(attributes.Get<Shape>("starts")) &&
-           std::all_of(steps.begin(), steps.end(), [](int64_t step) { return step == 1; });
+           std::all_of(steps.begin(), steps.end(),
+                       [](int64_t step) { return step == 1; });
   }
   if (name == "pad") {
-    return AllZero(attributes.Get<Shape>("low")) && AllZero(attributes.Get<Shape>("high"));
+    return AllZero(attributes.Get<Shape>("low")) &&
+           AllZero(attributes.Get<Shape>("high"));
   }
   if (name == "concat") return operation.operand_count() == 1;
-  if (name == "reduce") return attributes.Get<std::vector<int64_t>>("axes").empty();
+  if (name == "reduce")
+    return attributes.Get<std::vector<int64_t>>("axes").empty();
   return false;
 }
 
-bool IsNarrowFloat(DType type) { return type == DType::kF16 || type == DType::kBF16; }
+bool IsNarrowFloat(DType type) {
+  return type == DType::kF16 || type == DType::kBF16;
+}
 
 }  // namespace
 
@@ -87,28 +96,32 @@ StatusOr<Graph> GraphBuilder::Finish() {
   return std::move(graph_);
 }
 
-Value* GraphBuilder::Apply(std::string_view operator_name, std::vector<Value*> operands,
+Value* GraphBuilder::Apply(std::string_view operator_name,
+                           std::vector<Value*> operands,
                            Attributes attributes) {
   if (!Ready(operands)) return nullptr;
   const OperatorRecord* record = FindOperator(operator_name);
   if (record == nullptr) {
-    Fail(InternalError("expected an operator, found '" + std::string(operator_name) + "'"));
+    Fail(InternalError("expected an operator, found '" +
+                       std::string(operator_name) + "'"));
     return nullptr;
   }
   const std::vector<Shape> shapes = UnifyDims(*record, operands, attributes);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (shapes[i] == operands[i]->shape()) continue;
-    operands[i] = Add(OperatorNamed("assume"), {operands[i]}, {{"shape", shapes[i]}});
+    operands[i] =
+        Add(OperatorNamed("assume"), {operands[i]}, {{"shape", shapes[i]}});
     if (operands[i] == nullptr) return nullptr;
   }
   const DType type = operands.empty() ? DType::kF32 : operands[0]->dtype();
   Value* result = Add(*record, std::move(operands), std::move(attributes));
-  const bool widened = record->trait == OperatorTrait::kContraction && IsNarrowFloat(type);
+  const bool widened =
+      record->trait == OperatorTrait::kContraction && IsNarrowFloat(type);
   return widened ? Cast(result, type) : result;
 }
 
-Value* GraphBuilder::Add(const OperatorRecord& record, std::vector<Value*> operands,
-                         Attributes attributes) {
+Value* GraphBuilder::Add(const OperatorRecord& record,
+                         std::vector<Value*> operands, Attributes attributes) {
   StatusOr<Operation*> added =
       graph_.Add(record, std::move(operands), std::move(attributes), origin_);
   if (!added.ok()) {
@@ -124,8 +137,9 @@ Value* GraphBuilder::Add(const OperatorRecord& record, std::vector<Value*> opera
   if (const auto folded = FoldSmallConstant(*operation)) {
     const TensorType type = operation->result()->type();
     graph_.Erase(operation);
-    return Add(OperatorNamed("constant"), {},
-               {{"value", *folded}, {"dtype", type.dtype}, {"shape", type.shape}});
+    return Add(
+        OperatorNamed("constant"), {},
+        {{"value", *folded}, {"dtype", type.dtype}, {"shape", type.shape}});
   }
   contents_.Record(*operation);
   return operation->result();
@@ -133,17 +147,20 @@ Value* GraphBuilder::Add(const OperatorRecord& record, std::vector<Value*> opera
 
 // --- constants ---
 
-Value* GraphBuilder::Constant(DType dtype, std::vector<int64_t> shape, ConstantData data) {
+Value* GraphBuilder::Constant(DType dtype, std::vector<int64_t> shape,
+                              ConstantData data) {
   return Apply("constant", {},
-               {{"value", std::move(data)}, {"dtype", dtype},
+               {{"value", std::move(data)},
+                {"dtype", dtype},
                 {"shape", Shape(shape.begin(), shape.end())}});
 }
 
 Value* GraphBuilder::Scalar(double value, DType dtype) {
   uint8_t bytes[8] = {};
   tensor::StoreElement(bytes, 0, dtype, tensor::DoubleToBits(value, dtype));
-  return Constant(dtype, {},
-                  ConstantData::Copy({bytes, static_cast<size_t>(DTypeByteSize(dtype))}));
+  return Constant(
+      dtype, {},
+      ConstantData::Copy({bytes, static_cast<size_t>(DTypeByteSize(dtype))}));
 }
 
 Value* GraphBuilder::Integers(std::span<const int64_t> values) {
@@ -153,17 +170,21 @@ Value* GraphBuilder::Integers(std::span<const int64_t> values) {
 }
 
 Value* GraphBuilder::ShapeValue(const Shape& values) {
-  if (!IsConstant(values)) return Apply("shape_value", {}, {{"values", values}});
+  if (!IsConstant(values))
+    return Apply("shape_value", {}, {{"values", values}});
   std::vector<int64_t> constants;
   for (const Dim& value : values) constants.push_back(value.constant());
   return Integers(constants);
 }
 
-Value* GraphBuilder::DimValue(const Dim& value) { return Reshape(ShapeValue({value}), {}); }
+Value* GraphBuilder::DimValue(const Dim& value) {
+  return Reshape(ShapeValue({value}), {});
+}
 
 Value* GraphBuilder::Iota(const Shape& shape, int axis, DType dtype) {
   const int64_t positive = Axis(axis, static_cast<int>(shape.size()));
-  return Apply("iota", {}, {{"shape", shape}, {"axis", positive}, {"dtype", dtype}});
+  return Apply("iota", {},
+               {{"shape", shape}, {"axis", positive}, {"dtype", dtype}});
 }
 
 // --- elementwise ---
@@ -174,16 +195,30 @@ Value* GraphBuilder::Unary(Opcode opcode, Value* a) {
 Value* GraphBuilder::Binary(Opcode opcode, Value* a, Value* b) {
   return Apply(OperatorNamed(opcode).name, {a, b});
 }
-Value* GraphBuilder::Add(Value* a, Value* b) { return Binary(Opcode::kAdd, a, b); }
-Value* GraphBuilder::Subtract(Value* a, Value* b) { return Binary(Opcode::kSubtract, a, b); }
-Value* GraphBuilder::Multiply(Value* a, Value* b) { return Binary(Opcode::kMultiply, a, b); }
-Value* GraphBuilder::Divide(Value* a, Value* b) { return Binary(Opcode::kDivide, a, b); }
-Value* GraphBuilder::Maximum(Value* a, Value* b) { return Binary(Opcode::kMaximum, a, b); }
-Value* GraphBuilder::Minimum(Value* a, Value* b) { return Binary(Opcode::kMinimum, a, b); }
+Value* GraphBuilder::Add(Value* a, Value* b) {
+  return Binary(Opcode::kAdd, a, b);
+}
+Value* GraphBuilder::Subtract(Value* a, Value* b) {
+  return Binary(Opcode::kSubtract, a, b);
+}
+Value* GraphBuilder::Multiply(Value* a, Value* b) {
+  return Binary(Opcode::kMultiply, a, b);
+}
+Value* GraphBuilder::Divide(Value* a, Value* b) {
+  return Binary(Opcode::kDivide, a, b);
+}
+Value* GraphBuilder::Maximum(Value* a, Value* b) {
+  return Binary(Opcode::kMaximum, a, b);
+}
+Value* GraphBuilder::Minimum(Value* a, Value* b) {
+  return Binary(Opcode::kMinimum, a, b);
+}
 Value* GraphBuilder::Select(Value* condition, Value* a, Value* b) {
   return Apply("select", {condition, a, b});
 }
-Value* GraphBuilder::Cast(Value* a, DType dtype) { return Apply("cast", {a}, {{"dtype", dtype}}); }
+Value* GraphBuilder::Cast(Value* a, DType dtype) {
+  return Apply("cast", {a}, {{"dtype", dtype}});
+}
 
 // --- data movement ---
 
@@ -192,11 +227,13 @@ int64_t GraphBuilder::Axis(int64_t axis, int rank) {
   if (positive >= 0 && positive < rank) return positive;
   Fail(InvalidArgumentError((origin_.empty() ? "" : "'" + origin_ + "': ") +
                             "axis: expected " + std::to_string(-rank) + " to " +
-                            std::to_string(rank - 1) + ", found " + std::to_string(axis)));
+                            std::to_string(rank - 1) + ", found " +
+                            std::to_string(axis)));
   return 0;
 }
 
-std::vector<int64_t> GraphBuilder::Axes(std::span<const int64_t> axes, int rank) {
+std::vector<int64_t> GraphBuilder::Axes(std::span<const int64_t> axes,
+                                        int rank) {
   std::vector<int64_t> positive;
   for (int64_t axis : axes) positive.push_back(Axis(axis, rank));
   return positive;
@@ -233,9 +270,11 @@ Value* GraphBuilder::Unsqueeze(Value* a, std::span<const int64_t> axes) {
   Shape shape;
   size_t next = 0;
   for (size_t i = 0; i < rank; ++i) {
-    const bool is_new = std::find(added.begin(), added.end(), static_cast<int64_t>(i)) != added.end();
+    const bool is_new = std::find(added.begin(), added.end(),
+                                  static_cast<int64_t>(i)) != added.end();
     if (!is_new && next == a->shape().size()) {
-      Fail(InvalidArgumentError("unsqueeze: expected distinct axes, found one twice"));
+      Fail(InvalidArgumentError(
+          "unsqueeze: expected distinct axes, found one twice"));
       return nullptr;
     }
     shape.push_back(is_new ? Dim(1) : a->shape()[next++]);
@@ -243,13 +282,15 @@ Value* GraphBuilder::Unsqueeze(Value* a, std::span<const int64_t> axes) {
   return Reshape(a, shape);
 }
 
-Value* GraphBuilder::Slice(Value* a, const Shape& starts, std::vector<int64_t> steps,
-                           const Shape& sizes) {
-  return Apply("slice", {a}, {{"starts", starts}, {"steps", std::move(steps)}, {"sizes", sizes}});
+Value* GraphBuilder::Slice(Value* a, const Shape& starts,
+                           std::vector<int64_t> steps, const Shape& sizes) {
+  return Apply(
+      "slice", {a},
+      {{"starts", starts}, {"steps", std::move(steps)}, {"sizes", sizes}});
 }
 
-Value* GraphBuilder::Pad(Value* a, const Shape& low, const Shape& high, std::string_view mode,
-                         Value* value) {
+Value* GraphBuilder::Pad(Value* a, const Shape& low, const Shape& high,
+                         std::string_view mode, Value* value) {
   std::vector<Value*> operands{a};
   if (value != nullptr || mode == "constant") operands.push_back(value);
   return Apply("pad", std::move(operands),
@@ -269,22 +310,24 @@ Value* GraphBuilder::Gather(Value* data, Value* indices, int axis) {
 
 // --- reductions ---
 
-Value* GraphBuilder::Reduce(Value* a, std::string_view combiner, std::vector<int64_t> axes,
-                            bool keep) {
+Value* GraphBuilder::Reduce(Value* a, std::string_view combiner,
+                            std::vector<int64_t> axes, bool keep) {
   if (!Ready({&a, 1})) return nullptr;
   axes = Axes(axes, a->rank());
   Shape kept = a->shape();
   for (int64_t axis : axes) {
     if (status_.ok()) kept[static_cast<size_t>(axis)] = 1;
   }
-  Value* reduced = Apply("reduce", {a}, {{"combiner", std::string(combiner)}, {"axes", axes}});
+  Value* reduced = Apply("reduce", {a},
+                         {{"combiner", std::string(combiner)}, {"axes", axes}});
   return keep ? Reshape(reduced, kept) : reduced;
 }
 
 Value* GraphBuilder::Softmax(Value* a, int axis) {
   if (!Ready({&a, 1})) return nullptr;
   const DType type = a->dtype();
-  if (IsNarrowFloat(type)) return Cast(Softmax(Cast(a, DType::kF32), axis), type);
+  if (IsNarrowFloat(type))
+    return Cast(Softmax(Cast(a, DType::kF32), axis), type);
   Value* largest = Reduce(a, "maximum", {axis}, true);
   Value* powers = Unary(Opcode::kExp, Subtract(a, largest));
   return Divide(powers, Reduce(powers, "sum", {axis}, true));
@@ -302,7 +345,8 @@ Value* GraphBuilder::Mean(Value* a, std::vector<int64_t> axes, bool keep) {
     if (status_.ok()) count = count * a->shape()[static_cast<size_t>(axis)];
   }
   if (!count.is_valid()) {
-    Fail(ResourceExhaustedError("mean: the number of elements overflows 64 bits"));
+    Fail(ResourceExhaustedError(
+        "mean: the number of elements overflows 64 bits"));
     return nullptr;
   }
   Value* sum = Reduce(a, "sum", std::move(axes), keep);
@@ -311,22 +355,26 @@ Value* GraphBuilder::Mean(Value* a, std::vector<int64_t> axes, bool keep) {
 
 // --- what is known ---
 
-std::optional<std::vector<Dim>> GraphBuilder::IntegerContents(Value* value) const {
-  const std::vector<Dim>* contents = value == nullptr ? nullptr : contents_.Find(value);
+std::optional<std::vector<Dim>> GraphBuilder::IntegerContents(
+    Value* value) const {
+  const std::vector<Dim>* contents =
+      value == nullptr ? nullptr : contents_.Find(value);
   if (contents == nullptr) return std::nullopt;
   return *contents;
 }
 
-std::optional<std::vector<double>> GraphBuilder::ConstantContents(Value* value) const {
+std::optional<std::vector<double>> GraphBuilder::ConstantContents(
+    Value* value) const {
   const ConstantData* data = value == nullptr ? nullptr : ConstantDataOf(value);
   if (data == nullptr) return std::nullopt;
   const DType type = value->dtype();
-  const auto count = static_cast<int64_t>(data->bytes.size()) / DTypeByteSize(type);
+  const auto count =
+      static_cast<int64_t>(data->bytes.size()) / DTypeByteSize(type);
   std::vector<double> contents;
   contents.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    contents.push_back(
-        tensor::BitsToDouble(tensor::LoadElement(data->bytes.data(), i, type), type));
+    contents.push_back(tensor::BitsToDouble(
+        tensor::LoadElement(data->bytes.data(), i, type), type));
   }
   return contents;
 }

@@ -1,21 +1,22 @@
-// What a frontend needs to make a graph: one function per operator, convenience compositions, and
-// the knowledge of small integer tensors (shapes as data) that turns exporters' shape arithmetic
-// back into symbolic dims.
+// What a frontend needs to make a graph: one function per operator, convenience
+// compositions, and the knowledge of small integer tensors (shapes as data)
+// that turns exporters' shape arithmetic back into symbolic dims.
 //
 //   GraphBuilder b("mlp");
 //   Value* x = b.Input("x", {DType::kF32, {Dim::Symbol("N"), 4}});
 //   b.SetOrigin("Gemm_0 (Gemm)");
-//   Value* y = b.Maximum(b.Add(b.MatMul(x, w), bias), b.Scalar(0, DType::kF32));
-//   b.Output("y", y);
-//   StatusOr<Graph> graph = b.Finish();
+//   Value* y = b.Maximum(b.Add(b.MatMul(x, w), bias), b.Scalar(0,
+//   DType::kF32)); b.Output("y", y); StatusOr<Graph> graph = b.Finish();
 //
-// Operations that compute nothing (a reshape to the same shape, a cast to the same type, a concat of
-// one …) are not made, the operand is returned; small operations on constants are evaluated at once.
-// Axes may be negative: they count from the end.
+// Operations that compute nothing (a reshape to the same shape, a cast to the
+// same type, a concat of one …) are not made, the operand is returned; small
+// operations on constants are evaluated at once. Axes may be negative: they
+// count from the end.
 //
-// Errors are sticky: after the first one every call returns null and does nothing; Finish (or
-// status()) reports it. So call sites need no checks, and a null operand is only an error of its own
-// where nothing failed before. Not thread-safe.
+// Errors are sticky: after the first one every call returns null and does
+// nothing; Finish (or status()) reports it. So call sites need no checks, and a
+// null operand is only an error of its own where nothing failed before. Not
+// thread-safe.
 #ifndef EMBER_COMPILER_GRAPH_BUILDER_H_
 #define EMBER_COMPILER_GRAPH_BUILDER_H_
 
@@ -44,8 +45,9 @@ class GraphBuilder {
   void Fail(Status status);  // keeps the first
   StatusOr<Graph> Finish();
 
-  // Any operator, by name; its first result. An unknown name is an error. Contractions of f16 and
-  // bf16 come back in the operands' type (the operator gives f32).
+  // Any operator, by name; its first result. An unknown name is an error.
+  // Contractions of f16 and bf16 come back in the operands' type (the operator
+  // gives f32).
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
 
@@ -57,7 +59,8 @@ class GraphBuilder {
   Value* DimValue(const Dim& value);                 // i64[]
   Value* Iota(const Shape& shape, int axis, DType dtype);
 
-  // Elementwise, broadcasting: any row of the instruction table by opcode, and the common ones.
+  // Elementwise, broadcasting: any row of the instruction table by opcode, and
+  // the common ones.
   Value* Unary(tensor::Opcode opcode, Value* a);
   Value* Binary(tensor::Opcode opcode, Value* a, Value* b);
   Value* Add(Value* a, Value* b);
@@ -75,34 +78,39 @@ class GraphBuilder {
   Value* Broadcast(Value* a, const Shape& shape);
   Value* Squeeze(Value* a, std::span<const int64_t> axes);
   Value* Unsqueeze(Value* a, std::span<const int64_t> axes);
-  Value* Slice(Value* a, const Shape& starts, std::vector<int64_t> steps, const Shape& sizes);
+  Value* Slice(Value* a, const Shape& starts, std::vector<int64_t> steps,
+               const Shape& sizes);
   // value: a scalar for mode "constant", else null.
-  Value* Pad(Value* a, const Shape& low, const Shape& high, std::string_view mode, Value* value);
+  Value* Pad(Value* a, const Shape& low, const Shape& high,
+             std::string_view mode, Value* value);
   Value* Concat(std::vector<Value*> values, int axis);
   Value* Gather(Value* data, Value* indices, int axis);
 
   // Reductions and contractions. keep: reduced dims stay as 1.
-  Value* Reduce(Value* a, std::string_view combiner, std::vector<int64_t> axes, bool keep);
+  Value* Reduce(Value* a, std::string_view combiner, std::vector<int64_t> axes,
+                bool keep);
   Value* Contract(Value* a, Value* b, std::string_view spec);
-  Value* MatMul(Value* a, Value* b);  // numpy.matmul, with broadcasting of batch dims
+  Value* MatMul(Value* a,
+                Value* b);  // numpy.matmul, with broadcasting of batch dims
   // f16 and bf16 are computed in f32.
   Value* Softmax(Value* a, int axis);
   // Integers divide toward zero. f16 and bf16 are summed in f32.
   Value* Mean(Value* a, std::vector<int64_t> axes, bool keep);
 
-  // Integer contents of a value where they are known as expressions (constants, shape_value and
-  // arithmetic, slicing, gathering, concatenation … of them: integer_contents.h), row-major; nullopt
-  // if unknown or more than a few hundred elements. This is how Reshape's target shape and the like
-  // are read.
+  // Integer contents of a value where they are known as expressions (constants,
+  // shape_value and arithmetic, slicing, gathering, concatenation … of them:
+  // integer_contents.h), row-major; nullopt if unknown or more than a few
+  // hundred elements. This is how Reshape's target shape and the like are read.
   std::optional<std::vector<Dim>> IntegerContents(Value* value) const;
-  // Contents of a constant (or of operations on small constants), as doubles; nullopt if not
-  // constant. 64-bit integers beyond 2^53 round.
+  // Contents of a constant (or of operations on small constants), as doubles;
+  // nullopt if not constant. 64-bit integers beyond 2^53 round.
   std::optional<std::vector<double>> ConstantContents(Value* value) const;
 
  private:
   // True if nothing failed and no operand is null.
   bool Ready(std::span<Value* const> operands);
-  Value* Add(const OperatorRecord& record, std::vector<Value*> operands, Attributes attributes);
+  Value* Add(const OperatorRecord& record, std::vector<Value*> operands,
+             Attributes attributes);
   // The axis counted from the start; fails if it is not one.
   int64_t Axis(int64_t axis, int rank);
   std::vector<int64_t> Axes(std::span<const int64_t> axes, int rank);

@@ -25,10 +25,12 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
   if (a->rank() == 0 || b->rank() == 0) {
     Fail(InvalidArgumentError((origin_.empty() ? "" : "'" + origin_ + "': ") +
                               "matmul: expected ranks of at least 1, found " +
-                              ToString(a->type()) + " and " + ToString(b->type())));
+                              ToString(a->type()) + " and " +
+                              ToString(b->type())));
     return nullptr;
   }
-  const int batch_a = std::max(a->rank() - 2, 0), batch_b = std::max(b->rank() - 2, 0);
+  const int batch_a = std::max(a->rank() - 2, 0),
+            batch_b = std::max(b->rank() - 2, 0);
   const int batch = std::max(batch_a, batch_b);
   LabelledOperand left, right;
   std::string result;
@@ -51,8 +53,10 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
     }
     result += label;
   }
-  left.shape.insert(left.shape.end(), a->shape().begin() + batch_a, a->shape().end());
-  right.shape.insert(right.shape.end(), b->shape().begin() + batch_b, b->shape().end());
+  left.shape.insert(left.shape.end(), a->shape().begin() + batch_a,
+                    a->shape().end());
+  right.shape.insert(right.shape.end(), b->shape().begin() + batch_b,
+                     b->shape().end());
   left.labels += a->rank() == 1 ? "k" : "ik";
   right.labels += b->rank() == 1 ? "k" : "kj";
   if (a->rank() > 1) result += 'i';

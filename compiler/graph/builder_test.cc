@@ -21,7 +21,9 @@ std::string Contents(const GraphBuilder& b, Value* value) {
   return contents ? ShapeToString(*contents) : "unknown";
 }
 
-Value* Ints(GraphBuilder& b, std::vector<int64_t> values) { return b.Integers(values); }
+Value* Ints(GraphBuilder& b, std::vector<int64_t> values) {
+  return b.Integers(values);
+}
 
 TEST(GraphBuilderTest, MakesAGraph) {
   GraphBuilder b("mlp");
@@ -34,7 +36,8 @@ TEST(GraphBuilderTest, MakesAGraph) {
   const StatusOr<Graph> graph = b.Finish();
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(Verify(*graph).ok());
-  EXPECT_EQ(Print(*graph), R"text(graph @mlp(%x: f32[N, 4], %w: f32[4, 2]) -> (%y) {
+  EXPECT_EQ(Print(*graph),
+            R"text(graph @mlp(%x: f32[N, 4], %w: f32[4, 2]) -> (%y) {
   %0: f32[N, 2] = contract(%x, %w) {spec = "ik,kj->ij"} from "Gemm_0 (Gemm)"
   %1: f32[] = constant() {value = [0.0]} from "Gemm_0 (Gemm)"
   %y: f32[N, 2] = maximum(%0, %1) from "Gemm_0 (Gemm)"
@@ -55,25 +58,31 @@ TEST(GraphBuilderTest, ErrorsAreStickyAndNameTheNode) {
   EXPECT_EQ(b.Squeeze(z, {}), nullptr);
   b.Output("z", z);
   EXPECT_EQ(b.Finish().status().message(),
-            "contract 'MatMul_7 (MatMul)': operand 1: expected 3 for label k, found 2 in f32[2, 3]");
+            "contract 'MatMul_7 (MatMul)': operand 1: expected 3 for label k, "
+            "found 2 in f32[2, 3]");
 }
 
 TEST(GraphBuilderTest, AxesAreChecked) {
-  const auto message = [](const std::function<void(GraphBuilder&, Value*)>& use) {
-    GraphBuilder b("axes");
-    use(b, b.Input("x", {DType::kF32, {2, 3}}));
-    return std::string(b.status().message());
-  };
+  const auto message =
+      [](const std::function<void(GraphBuilder&, Value*)>& use) {
+        GraphBuilder b("axes");
+        use(b, b.Input("x", {DType::kF32, {2, 3}}));
+        return std::string(b.status().message());
+      };
   EXPECT_EQ(message([](auto& b, Value* x) { b.Softmax(x, 2); }),
             "axis: expected -2 to 1, found 2");
   EXPECT_EQ(message([](auto& b, Value* x) { b.Mean(x, {INT64_MIN}, true); }),
             "axis: expected -2 to 1, found -9223372036854775808");
-  EXPECT_EQ(message([](auto& b, Value* x) { b.Reduce(x, "sum", {1, -1}, true); }),
-            "reduce: axes: expected distinct axes, found 1 twice");
-  EXPECT_EQ(message([](auto& b, Value* x) { b.Unsqueeze(x, std::vector<int64_t>{0, 0}); }),
+  EXPECT_EQ(
+      message([](auto& b, Value* x) { b.Reduce(x, "sum", {1, -1}, true); }),
+      "reduce: axes: expected distinct axes, found 1 twice");
+  EXPECT_EQ(message([](auto& b, Value* x) {
+              b.Unsqueeze(x, std::vector<int64_t>{0, 0});
+            }),
             "unsqueeze: expected distinct axes, found one twice");
-  EXPECT_EQ(message([](auto& b, Value* x) { b.Squeeze(x, std::vector<int64_t>{0}); }),
-            "reshape: shape: expected 6 elements as f32[2, 3], found 3 in [3]");
+  EXPECT_EQ(
+      message([](auto& b, Value* x) { b.Squeeze(x, std::vector<int64_t>{0}); }),
+      "reshape: shape: expected 6 elements as f32[2, 3], found 3 in [3]");
   EXPECT_EQ(message([](auto& b, Value*) { b.Apply("exp", {nullptr}); }),
             "graph: expected an operand, found null");
   EXPECT_EQ(message([](auto& b, Value* x) { b.Gather(x, x, -3); }),
@@ -124,7 +133,8 @@ TEST(GraphBuilderTest, MatMulBroadcastsBatches) {
   };
   for (const auto& [left, right, spec, shape] : cases) {
     GraphBuilder b("matmul");
-    Value* y = b.MatMul(b.Input("a", {DType::kF32, left}), b.Input("b", {DType::kF32, right}));
+    Value* y = b.MatMul(b.Input("a", {DType::kF32, left}),
+                        b.Input("b", {DType::kF32, right}));
     ASSERT_NE(y, nullptr) << b.status().message();
     EXPECT_EQ(y->producer()->attributes().Get<std::string>("spec"), spec);
     EXPECT_EQ(ShapeToString(y->shape()), ShapeToString(shape)) << spec;
@@ -141,7 +151,8 @@ TEST(GraphBuilderTest, SoftmaxAndMean) {
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   const float values[] = {1000, 1001, -2, 2};
   const auto* bytes = reinterpret_cast<const uint8_t*>(values);
-  const TensorData input{DType::kF32, {2, 2}, ConstantData::Copy({bytes, sizeof values})};
+  const TensorData input{
+      DType::kF32, {2, 2}, ConstantData::Copy({bytes, sizeof values})};
   const auto outputs = Evaluate(*graph, {&input, 1});
   ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   float softmax[4], mean[2];
@@ -188,18 +199,28 @@ TEST(GraphBuilderTest, ContentsFollowShapeArithmetic) {
   EXPECT_EQ(Contents(b, last), "[H]");
   EXPECT_EQ(Contents(b, b.Add(shape, last)), "[H + N, H + 3, 2*H]");
   EXPECT_EQ(Contents(b, b.Multiply(shape, Ints(b, {2}))), "[2*N, 6, 2*H]");
-  EXPECT_EQ(Contents(b, b.Divide(b.Multiply(shape, Ints(b, {4})), Ints(b, {2}))), "[2*N, 6, 2*H]");
-  EXPECT_EQ(Contents(b, b.Divide(shape, Ints(b, {2}))), "[floordiv(N, 2), 1, floordiv(H, 2)]");
+  EXPECT_EQ(
+      Contents(b, b.Divide(b.Multiply(shape, Ints(b, {4})), Ints(b, {2}))),
+      "[2*N, 6, 2*H]");
+  EXPECT_EQ(Contents(b, b.Divide(shape, Ints(b, {2}))),
+            "[floordiv(N, 2), 1, floordiv(H, 2)]");
   EXPECT_EQ(Contents(b, b.Divide(shape, Ints(b, {0}))), "unknown");
-  EXPECT_EQ(Contents(b, b.Divide(b.Subtract(shape, Ints(b, {5})), Ints(b, {2}))), "unknown");
-  EXPECT_EQ(Contents(b, b.Binary(Opcode::kModulo, shape, Ints(b, {2}))), "[mod(N, 2), 1, mod(H, 2)]");
+  EXPECT_EQ(
+      Contents(b, b.Divide(b.Subtract(shape, Ints(b, {5})), Ints(b, {2}))),
+      "unknown");
+  EXPECT_EQ(Contents(b, b.Binary(Opcode::kModulo, shape, Ints(b, {2}))),
+            "[mod(N, 2), 1, mod(H, 2)]");
   EXPECT_EQ(Contents(b, b.Concat({shape, Ints(b, {-1})}, 0)), "[N, 3, H, -1]");
   EXPECT_EQ(Contents(b, b.Reduce(shape, "product", {0}, false)), "[3*H*N]");
-  EXPECT_EQ(Contents(b, b.Reduce(shape, "maximum", {0}, true)), "[max(H, max(3, N))]");
-  EXPECT_EQ(Contents(b, b.Cast(b.Cast(shape, DType::kI32), DType::kI64)), "[N, 3, H]");
+  EXPECT_EQ(Contents(b, b.Reduce(shape, "maximum", {0}, true)),
+            "[max(H, max(3, N))]");
+  EXPECT_EQ(Contents(b, b.Cast(b.Cast(shape, DType::kI32), DType::kI64)),
+            "[N, 3, H]");
   EXPECT_EQ(Contents(b, b.Cast(Ints(b, {300}), DType::kI8)), "[44]");
   EXPECT_EQ(Contents(b, b.Unary(Opcode::kNegate, shape)), "[-N, -3, -H]");
-  EXPECT_EQ(Contents(b, b.Unary(Opcode::kAbsolute, b.Unary(Opcode::kNegate, shape))), "[N, 3, H]");
+  EXPECT_EQ(
+      Contents(b, b.Unary(Opcode::kAbsolute, b.Unary(Opcode::kNegate, shape))),
+      "[N, 3, H]");
 }
 
 TEST(GraphBuilderTest, ContentsDecideConditions) {
@@ -208,24 +229,32 @@ TEST(GraphBuilderTest, ContentsDecideConditions) {
   // As Expand is exported: -1 means 1.
   Value* wild = b.Binary(Opcode::kEqual, shape, Ints(b, {-1}));
   EXPECT_EQ(Contents(b, wild), "[0, 1, 0]");
-  EXPECT_EQ(Contents(b, b.Select(wild, Ints(b, {1, 1, 1}), shape)), "[N, 1, H + 1]");
-  EXPECT_EQ(Contents(b, b.Binary(Opcode::kEqual, shape, Ints(b, {3}))), "unknown");
-  EXPECT_EQ(Contents(b, b.Binary(Opcode::kLess, shape, Ints(b, {0}))), "[0, 1, 0]");
+  EXPECT_EQ(Contents(b, b.Select(wild, Ints(b, {1, 1, 1}), shape)),
+            "[N, 1, H + 1]");
+  EXPECT_EQ(Contents(b, b.Binary(Opcode::kEqual, shape, Ints(b, {3}))),
+            "unknown");
+  EXPECT_EQ(Contents(b, b.Binary(Opcode::kLess, shape, Ints(b, {0}))),
+            "[0, 1, 0]");
   EXPECT_EQ(Contents(b, b.Unary(Opcode::kNot, wild)), "[1, 0, 1]");
-  EXPECT_EQ(Contents(b, b.Cast(b.ShapeValue({kH + 1, 0}), DType::kBool)), "[1, 0]");
-  EXPECT_EQ(Contents(b, b.Cast(b.ShapeValue({kH, 0}), DType::kBool)), "unknown");
+  EXPECT_EQ(Contents(b, b.Cast(b.ShapeValue({kH + 1, 0}), DType::kBool)),
+            "[1, 0]");
+  EXPECT_EQ(Contents(b, b.Cast(b.ShapeValue({kH, 0}), DType::kBool)),
+            "unknown");
 }
 
 TEST(GraphBuilderTest, ContentsGoThroughFloats) {
   GraphBuilder b("floats");
   Value* size = b.Cast(b.ShapeValue({kH, 7}), DType::kF32);
   Value* doubled = b.Multiply(size, b.Scalar(2, DType::kF32));
-  EXPECT_EQ(Contents(b, b.Cast(b.Unary(Opcode::kFloor, doubled), DType::kI64)), "[2*H, 14]");
+  EXPECT_EQ(Contents(b, b.Cast(b.Unary(Opcode::kFloor, doubled), DType::kI64)),
+            "[2*H, 14]");
   Value* halved = b.Divide(size, b.Scalar(2, DType::kF32));
   EXPECT_EQ(Contents(b, halved), "unknown");
-  EXPECT_EQ(Contents(b, b.Unary(Opcode::kFloor, halved)), "[floordiv(H, 2), 3]");
+  EXPECT_EQ(Contents(b, b.Unary(Opcode::kFloor, halved)),
+            "[floordiv(H, 2), 3]");
   EXPECT_EQ(Contents(b, b.Divide(doubled, b.Scalar(2, DType::kF32))), "[H, 7]");
-  EXPECT_EQ(Contents(b, b.Multiply(size, b.Scalar(0.5, DType::kF32))), "unknown");
+  EXPECT_EQ(Contents(b, b.Multiply(size, b.Scalar(0.5, DType::kF32))),
+            "unknown");
 }
 
 TEST(GraphBuilderTest, ContentsOfMovedTensors) {

@@ -11,7 +11,8 @@ namespace ember::graph {
 namespace {
 
 constexpr int64_t kMaximumElements = 4096;
-// A result may be so large whatever the operands; else a broadcast would be written out in full.
+// A result may be so large whatever the operands; else a broadcast would be
+// written out in full.
 constexpr int64_t kFreeElements = 64;
 
 std::optional<int64_t> SmallCount(const Shape& shape) {
@@ -37,8 +38,10 @@ const ConstantData* ConstantDataOf(const Value* value) {
 
 std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
   const Definition& definition = operation.record().definition;
-  if (definition.element == nullptr && definition.stages == nullptr) return std::nullopt;
-  if (operation.results().size() != 1 || HasSymbols(operation)) return std::nullopt;
+  if (definition.element == nullptr && definition.stages == nullptr)
+    return std::nullopt;
+  if (operation.results().size() != 1 || HasSymbols(operation))
+    return std::nullopt;
   int64_t operand_elements = 0;
   std::vector<void*> buffers;
   for (const Value* operand : operation.operands()) {
@@ -46,7 +49,8 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
     const auto count = SmallCount(operand->shape());
     if (data == nullptr || !count) return std::nullopt;
     operand_elements += *count;
-    buffers.push_back(const_cast<uint8_t*>(data->bytes.data()));  // inputs are only read
+    buffers.push_back(
+        const_cast<uint8_t*>(data->bytes.data()));  // inputs are only read
   }
   const TensorType& type = operation.result()->type();
   const auto count = SmallCount(type.shape);
@@ -56,9 +60,11 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
   }
   const StatusOr<tensor::Dispatch> dispatch = DispatchOf(operation);
   if (!dispatch.ok() || !dispatch->parameters.empty()) return std::nullopt;
-  const std::vector<uint8_t> zeros(static_cast<size_t>(*count * DTypeByteSize(type.dtype)));
+  const std::vector<uint8_t> zeros(
+      static_cast<size_t>(*count * DTypeByteSize(type.dtype)));
   const ConstantData result = ConstantData::Copy(zeros);
-  buffers.push_back(const_cast<uint8_t*>(result.bytes.data()));  // not shared yet
+  buffers.push_back(
+      const_cast<uint8_t*>(result.bytes.data()));  // not shared yet
   if (!tensor::Evaluate(*dispatch, {}, buffers, {}).ok()) return std::nullopt;
   return result;
 }

@@ -1,5 +1,6 @@
-// Evaluates one operation on small constants, with the scalar evaluator: for shape arithmetic and
-// the like while a graph is being built. The fold-constants pass does the large ones.
+// Evaluates one operation on small constants, with the scalar evaluator: for
+// shape arithmetic and the like while a graph is being built. The
+// fold-constants pass does the large ones.
 #ifndef EMBER_COMPILER_GRAPH_CONSTANT_FOLDING_H_
 #define EMBER_COMPILER_GRAPH_CONSTANT_FOLDING_H_
 
@@ -9,8 +10,9 @@
 
 namespace ember::graph {
 
-// The only result's bytes; nullopt if the operation is no small function of constants (at most 4096
-// elements, and a result not much larger than the operands), or if it fails (an index out of range).
+// The only result's bytes; nullopt if the operation is no small function of
+// constants (at most 4096 elements, and a result not much larger than the
+// operands), or if it fails (an index out of range).
 std::optional<ConstantData> FoldSmallConstant(const Operation& operation);
 
 // The data if the value is a constant, else null.

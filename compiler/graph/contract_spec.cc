@@ -3,11 +3,14 @@
 namespace ember::graph {
 namespace {
 
-bool IsLabel(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsLabel(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 Status SpecError(std::string_view text, std::string_view found) {
-  return InvalidArgumentError("spec: expected letters as in \"ik,kj->ij\", found \"" +
-                              std::string(text) + "\"" + std::string(found));
+  return InvalidArgumentError(
+      "spec: expected letters as in \"ik,kj->ij\", found \"" +
+      std::string(text) + "\"" + std::string(found));
 }
 
 }  // namespace
@@ -15,7 +18,8 @@ Status SpecError(std::string_view text, std::string_view found) {
 StatusOr<ContractSpec> ContractSpec::Parse(std::string_view text) {
   const size_t comma = text.find(',');
   const size_t arrow = text.find("->");
-  if (comma == std::string_view::npos || arrow == std::string_view::npos || comma > arrow) {
+  if (comma == std::string_view::npos || arrow == std::string_view::npos ||
+      comma > arrow) {
     return SpecError(text, "");
   }
   ContractSpec spec{std::string(text.substr(0, comma)),
@@ -31,7 +35,8 @@ StatusOr<ContractSpec> ContractSpec::Parse(std::string_view text) {
     if (spec.result.find(label, i + 1) != std::string::npos) {
       return SpecError(text, ": a label of the result comes twice");
     }
-    if (spec.a.find(label) == std::string::npos && spec.b.find(label) == std::string::npos) {
+    if (spec.a.find(label) == std::string::npos &&
+        spec.b.find(label) == std::string::npos) {
       return SpecError(text, ": a label of the result is in no operand");
     }
   }
@@ -41,7 +46,8 @@ StatusOr<ContractSpec> ContractSpec::Parse(std::string_view text) {
 std::string ContractSpec::Reduced() const {
   std::string reduced;
   for (char label : a + b) {
-    if (result.find(label) == std::string::npos && reduced.find(label) == std::string::npos) {
+    if (result.find(label) == std::string::npos &&
+        reduced.find(label) == std::string::npos) {
       reduced += label;
     }
   }

@@ -1,5 +1,6 @@
-// Properties of definitions over random graphs: each operation makes a dispatch that verifies and
-// round-trips as text, and pinning the symbols changes no result.
+// Properties of definitions over random graphs: each operation makes a dispatch
+// that verifies and round-trips as text, and pinning the symbols changes no
+// result.
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -30,11 +31,14 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
       bytes *= data.extents.back();
     }
     std::vector<uint8_t> values(static_cast<size_t>(bytes));
-    // Small integers, so that some of them are good indices; for floats, any bits.
+    // Small integers, so that some of them are good indices; for floats, any
+    // bits.
     for (size_t i = 0; i < values.size(); ++i) {
-      const bool low_byte = i % static_cast<size_t>(DTypeByteSize(input->dtype())) == 0;
-      values[i] = IsFloat(input->dtype()) ? static_cast<uint8_t>(random())
-                                          : static_cast<uint8_t>(low_byte ? random() % 2 : 0);
+      const bool low_byte =
+          i % static_cast<size_t>(DTypeByteSize(input->dtype())) == 0;
+      values[i] = IsFloat(input->dtype())
+                      ? static_cast<uint8_t>(random())
+                      : static_cast<uint8_t>(low_byte ? random() % 2 : 0);
     }
     data.data = ConstantData::Copy(values);
     inputs.push_back(std::move(data));
@@ -42,12 +46,14 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
   return inputs;
 }
 
-// The graph with a dim N of its own for each symbol, so that symbols are bound even where inputs
-// have none, and every result as an output.
+// The graph with a dim N of its own for each symbol, so that symbols are bound
+// even where inputs have none, and every result as an output.
 Graph Observed(uint64_t seed) {
   Graph graph = RandomGraph(seed, 12);
   for (const auto& [name, value] : kBindings) {
-    EXPECT_TRUE(graph.AddInput("extent_" + name, {DType::kBool, {Dim::Symbol(name)}}).ok());
+    EXPECT_TRUE(
+        graph.AddInput("extent_" + name, {DType::kBool, {Dim::Symbol(name)}})
+            .ok());
   }
   int number = 0;
   for (const auto& operation : graph.operations()) {
@@ -62,7 +68,8 @@ Graph Observed(uint64_t seed) {
 bool SameTensor(const TensorData& a, const TensorData& b) {
   if (a.dtype != b.dtype || a.extents != b.extents) return false;
   return a.data.bytes.size() == b.data.bytes.size() &&
-         std::memcmp(a.data.bytes.data(), b.data.bytes.data(), a.data.bytes.size()) == 0;
+         std::memcmp(a.data.bytes.data(), b.data.bytes.data(),
+                     a.data.bytes.size()) == 0;
 }
 
 void CheckDispatches(const Graph& graph) {
@@ -70,7 +77,8 @@ void CheckDispatches(const Graph& graph) {
     if (operation->name() == "constant") continue;
     const auto dispatch = DispatchOf(*operation);
     ASSERT_TRUE(dispatch.ok()) << dispatch.status().message();
-    ASSERT_TRUE(tensor::Verify(*dispatch).ok()) << tensor::Verify(*dispatch).message();
+    ASSERT_TRUE(tensor::Verify(*dispatch).ok())
+        << tensor::Verify(*dispatch).message();
     const std::string text = tensor::Print(*dispatch);
     const auto parsed = tensor::Parse(text);
     ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
@@ -83,8 +91,9 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
   const uint64_t first = given ? std::strtoull(given, nullptr, 10) : 1;
   int compared = 0;
   for (uint64_t seed = first; seed < first + (given ? 1 : 300); ++seed) {
-    SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
-                 " bazel test //compiler/graph:definitions_test --test_env=EMBER_SEED");
+    SCOPED_TRACE(
+        "replay: EMBER_SEED=" + std::to_string(seed) +
+        " bazel test //compiler/graph:definitions_test --test_env=EMBER_SEED");
     const Graph graph = Observed(seed);
     ASSERT_NO_FATAL_FAILURE(CheckDispatches(graph));
     Graph pinned = Observed(seed);
@@ -100,11 +109,13 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     ASSERT_NO_FATAL_FAILURE(CheckDispatches(pinned));
     const auto constant = Evaluate(pinned, inputs);
     ASSERT_EQ(symbolic.ok(), constant.ok())
-        << symbolic.status().message() << constant.status().message() << Print(graph);
+        << symbolic.status().message() << constant.status().message()
+        << Print(graph);
     if (!symbolic.ok()) continue;  // an index out of range
     for (size_t i = 0; i < symbolic->size(); ++i) {
       ASSERT_TRUE(SameTensor((*symbolic)[i], (*constant)[i]))
-          << graph.output_names()[i] << "\n" << Print(graph);
+          << graph.output_names()[i] << "\n"
+          << Print(graph);
     }
     ++compared;
   }

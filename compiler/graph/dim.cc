@@ -9,8 +9,8 @@
 namespace ember::graph {
 namespace {
 
-// Past these a dim is invalid: nothing a model means is as large, and a hostile one could grow
-// expressions exponentially.
+// Past these a dim is invalid: nothing a model means is as large, and a hostile
+// one could grow expressions exponentially.
 constexpr size_t kMaximumTerms = 256;
 constexpr size_t kMaximumFactors = 16;
 constexpr size_t kMaximumAtomText = 2048;
@@ -32,31 +32,43 @@ std::string Identifier(std::string_view name) {
     }
   }
   // The text form of dispatches reads these as numbers.
-  if (result == "true" || result == "false" || result == "inf" || result == "nan") result += '_';
+  if (result == "true" || result == "false" || result == "inf" ||
+      result == "nan")
+    result += '_';
   constexpr size_t kLongest = 100;
   if (result.size() > kLongest) {
-    result = result.substr(0, kLongest - 20) + "_" + std::to_string(HashString(result));
+    result = result.substr(0, kLongest - 20) + "_" +
+             std::to_string(HashString(result));
   }
   return result.empty() ? "_" : result;
 }
 
 std::string_view FunctionName(AtomKind kind) {
   switch (kind) {
-    case AtomKind::kSymbol: break;
-    case AtomKind::kFloorDivide: return "floordiv";
-    case AtomKind::kModulo: return "mod";
-    case AtomKind::kMinimum: return "min";
-    case AtomKind::kMaximum: return "max";
+    case AtomKind::kSymbol:
+      break;
+    case AtomKind::kFloorDivide:
+      return "floordiv";
+    case AtomKind::kModulo:
+      return "mod";
+    case AtomKind::kMinimum:
+      return "min";
+    case AtomKind::kMaximum:
+      return "max";
   }
   return "";
 }
 
 Dim::Operation OperationOf(AtomKind kind) {
   switch (kind) {
-    case AtomKind::kFloorDivide: return Dim::Operation::kFloorDivide;
-    case AtomKind::kModulo: return Dim::Operation::kModulo;
-    case AtomKind::kMinimum: return Dim::Operation::kMinimum;
-    default: return Dim::Operation::kMaximum;
+    case AtomKind::kFloorDivide:
+      return Dim::Operation::kFloorDivide;
+    case AtomKind::kModulo:
+      return Dim::Operation::kModulo;
+    case AtomKind::kMinimum:
+      return Dim::Operation::kMinimum;
+    default:
+      return Dim::Operation::kMaximum;
   }
 }
 
@@ -64,17 +76,19 @@ Dim Negate(const Dim& a) { return a * Dim(-1); }
 
 }  // namespace
 
-int CompareFactors(const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b) {
+int CompareFactors(const std::vector<AtomPointer>& a,
+                   const std::vector<AtomPointer>& b) {
   if (a.size() != b.size()) return a.size() > b.size() ? -1 : 1;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i]) continue;
-    if (const int order = a[i]->text.compare(b[i]->text); order != 0) return order;
+    if (const int order = a[i]->text.compare(b[i]->text); order != 0)
+      return order;
   }
   return 0;
 }
 
-std::optional<std::vector<AtomPointer>> DivideFactors(const std::vector<AtomPointer>& a,
-                                                      const std::vector<AtomPointer>& b) {
+std::optional<std::vector<AtomPointer>> DivideFactors(
+    const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b) {
   std::vector<AtomPointer> quotient;
   size_t next = 0;
   for (const AtomPointer& factor : a) {
@@ -95,13 +109,15 @@ Terms DimAlgebra::TermsOf(const Dim& dim) {
 }
 
 Dim DimAlgebra::FromTerms(Terms terms) {
-  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
-    return CompareFactors(a.factors, b.factors) < 0;
-  });
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const Term& a, const Term& b) {
+                     return CompareFactors(a.factors, b.factors) < 0;
+                   });
   Terms merged;
   for (Term& term : terms) {
     if (term.factors.size() > kMaximumFactors) return Dim::Invalid();
-    if (!merged.empty() && CompareFactors(merged.back().factors, term.factors) == 0) {
+    if (!merged.empty() &&
+        CompareFactors(merged.back().factors, term.factors) == 0) {
       const auto sum = CheckedAdd(merged.back().coefficient, term.coefficient);
       if (!sum) return Dim::Invalid();
       merged.back().coefficient = *sum;
@@ -111,7 +127,8 @@ Dim DimAlgebra::FromTerms(Terms terms) {
   }
   std::erase_if(merged, [](const Term& term) { return term.coefficient == 0; });
   if (merged.empty()) return Dim(0);
-  if (merged.size() == 1 && merged[0].factors.empty()) return Dim(merged[0].coefficient);
+  if (merged.size() == 1 && merged[0].factors.empty())
+    return Dim(merged[0].coefficient);
   if (merged.size() > kMaximumTerms) return Dim::Invalid();
   return Dim(std::make_shared<const Dim::Node>(Dim::Node{std::move(merged)}));
 }
@@ -126,7 +143,8 @@ Dim DimAlgebra::FromAtom(AtomKind kind, const Dim& a, const Dim& b) {
 
 Dim DimAlgebra::FromSymbol(std::string name) {
   if (name.size() > kMaximumAtomText) return Dim::Invalid();
-  auto atom = std::make_shared<const Atom>(Atom{AtomKind::kSymbol, std::move(name), {}, {}});
+  auto atom = std::make_shared<const Atom>(
+      Atom{AtomKind::kSymbol, std::move(name), {}, {}});
   return FromTerms({Term{1, {std::move(atom)}}});
 }
 
@@ -152,7 +170,9 @@ bool DimAlgebra::Equal(const Dim& a, const Dim& b) {
                     });
 }
 
-Dim Dim::Symbol(std::string_view name) { return DimAlgebra::FromSymbol(Identifier(name)); }
+Dim Dim::Symbol(std::string_view name) {
+  return DimAlgebra::FromSymbol(Identifier(name));
+}
 
 Dim Dim::Invalid() {
   static const auto* const node = new std::shared_ptr<const Node>(
@@ -201,9 +221,12 @@ Dim operator*(const Dim& a, const Dim& b) {
       const auto coefficient = CheckedMultiply(x.coefficient, y.coefficient);
       if (!coefficient) return Dim::Invalid();
       Term term{*coefficient, x.factors};
-      term.factors.insert(term.factors.end(), y.factors.begin(), y.factors.end());
+      term.factors.insert(term.factors.end(), y.factors.begin(),
+                          y.factors.end());
       std::sort(term.factors.begin(), term.factors.end(),
-                [](const AtomPointer& p, const AtomPointer& q) { return p->text < q->text; });
+                [](const AtomPointer& p, const AtomPointer& q) {
+                  return p->text < q->text;
+                });
       terms.push_back(std::move(term));
     }
   }
@@ -267,10 +290,12 @@ std::vector<Dim::Step> Dim::Steps() const {
     }
     for (const AtomPointer& factor : term.factors) {
       append_atom(*factor);
-      if (!empty) steps.push_back({Step::kOperation, 0, {}, Operation::kMultiply});
+      if (!empty)
+        steps.push_back({Step::kOperation, 0, {}, Operation::kMultiply});
       empty = false;
     }
-    if (!first_term) steps.push_back({Step::kOperation, 0, {}, Operation::kAdd});
+    if (!first_term)
+      steps.push_back({Step::kOperation, 0, {}, Operation::kAdd});
     first_term = false;
   }
   return steps;
@@ -281,36 +306,48 @@ Dim Dim::Substitute(const std::map<std::string, Dim>& replacements) const {
   return Fold<Dim>([](int64_t value) { return Dim(value); },
                    [&](const std::string& symbol) {
                      const auto found = replacements.find(symbol);
-                     return found == replacements.end() ? Symbol(symbol) : found->second;
+                     return found == replacements.end() ? Symbol(symbol)
+                                                        : found->second;
                    },
                    [](Operation operation, const Dim& a, const Dim& b) {
                      switch (operation) {
-                       case Operation::kAdd: return a + b;
-                       case Operation::kMultiply: return a * b;
-                       case Operation::kFloorDivide: return FloorDivide(a, b);
-                       case Operation::kModulo: return Modulo(a, b);
-                       case Operation::kMinimum: return Minimum(a, b);
-                       case Operation::kMaximum: return Maximum(a, b);
+                       case Operation::kAdd:
+                         return a + b;
+                       case Operation::kMultiply:
+                         return a * b;
+                       case Operation::kFloorDivide:
+                         return FloorDivide(a, b);
+                       case Operation::kModulo:
+                         return Modulo(a, b);
+                       case Operation::kMinimum:
+                         return Minimum(a, b);
+                       case Operation::kMaximum:
+                         return Maximum(a, b);
                      }
                      return Dim::Invalid();
                    });
 }
 
-StatusOr<int64_t> Dim::Evaluate(const std::map<std::string, int64_t>& bindings) const {
+StatusOr<int64_t> Dim::Evaluate(
+    const std::map<std::string, int64_t>& bindings) const {
   if (is_constant()) return value_;
-  if (!is_valid()) return InvalidArgumentError("invalid dim: its arithmetic overflows 64 bits");
+  if (!is_valid())
+    return InvalidArgumentError(
+        "invalid dim: its arithmetic overflows 64 bits");
   for (const std::string& symbol : Symbols()) {
     if (!bindings.contains(symbol)) {
-      return InvalidArgumentError("dim '" + ToString() + "': symbol '" + symbol +
-                                  "' has no value");
+      return InvalidArgumentError("dim '" + ToString() + "': symbol '" +
+                                  symbol + "' has no value");
     }
   }
   std::map<std::string, Dim> replacements;
-  for (const auto& [name, value] : bindings) replacements.emplace(name, Dim(value));
+  for (const auto& [name, value] : bindings)
+    replacements.emplace(name, Dim(value));
   const Dim result = Substitute(replacements);
   if (!result.is_constant()) {
-    return InvalidArgumentError("dim '" + ToString() +
-                                "': its arithmetic overflows 64 bits or divides by 0");
+    return InvalidArgumentError(
+        "dim '" + ToString() +
+        "': its arithmetic overflows 64 bits or divides by 0");
   }
   return result.value_;
 }
@@ -331,7 +368,8 @@ Dim ElementCount(const Shape& shape) {
 }
 
 bool IsConstant(const Shape& shape) {
-  return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return dim.is_constant(); });
+  return std::all_of(shape.begin(), shape.end(),
+                     [](const Dim& dim) { return dim.is_constant(); });
 }
 
 }  // namespace ember::graph

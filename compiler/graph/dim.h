@@ -1,18 +1,20 @@
-// A dimension: an integer expression over symbols, kept in a canonical form so that equal
-// expressions compare equal where the rules below can see it.
+// A dimension: an integer expression over symbols, kept in a canonical form so
+// that equal expressions compare equal where the rules below can see it.
 //
 //   Dim n = Dim::Symbol("N");
 //   (n * 2 + 1 - n).ToString() == "N + 1"
 //   FloorDivide(n * 6 + 3, 3) == n * 2 + 1
 //
-// Canonical form: a sum of products with integer coefficients, over atoms that are symbols or
-// floordiv / mod / min / max of canonical forms. Symbols are extents, so they are at least 0.
-// Divisors are taken to be non-zero: (N * H) / N is H.
+// Canonical form: a sum of products with integer coefficients, over atoms that
+// are symbols or floordiv / mod / min / max of canonical forms. Symbols are
+// extents, so they are at least 0. Divisors are taken to be non-zero: (N * H) /
+// N is H.
 //
-// Immutable, cheap to copy, thread-safe. Arithmetic never fails and never wraps: a result that
-// leaves 64 bits, divides by the constant 0 or grows past a few hundred terms is the invalid dim,
-// which is only equal to itself and makes every expression it enters invalid. Graph::Add and
-// Graph::AddInput refuse types with invalid dims, so shapes of an untrusted model need no other
+// Immutable, cheap to copy, thread-safe. Arithmetic never fails and never
+// wraps: a result that leaves 64 bits, divides by the constant 0 or grows past
+// a few hundred terms is the invalid dim, which is only equal to itself and
+// makes every expression it enters invalid. Graph::Add and Graph::AddInput
+// refuse types with invalid dims, so shapes of an untrusted model need no other
 // overflow checks.
 #ifndef EMBER_COMPILER_GRAPH_DIM_H_
 #define EMBER_COMPILER_GRAPH_DIM_H_
@@ -38,10 +40,11 @@ namespace ember::graph {
 
 class Dim {
  public:
-  Dim() = default;                             // 0
-  Dim(int64_t constant) : value_(constant) {}  // implicit: shapes read naturally
-  // Characters that an identifier cannot have are replaced by "_hh" (their hex code), so "batch
-  // size" becomes "batch_20size".
+  Dim() = default;  // 0
+  Dim(int64_t constant)
+      : value_(constant) {}  // implicit: shapes read naturally
+  // Characters that an identifier cannot have are replaced by "_hh" (their hex
+  // code), so "batch size" becomes "batch_20size".
   static Dim Symbol(std::string_view name);
   static Dim Invalid();
 
@@ -53,8 +56,8 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  // Rounds down, also for negative values. Exact quotients of sums of products are found:
-  // (N*H + H) / H is N + 1.
+  // Rounds down, also for negative values. Exact quotients of sums of products
+  // are found: (N*H + H) / H is N + 1.
   friend Dim FloorDivide(const Dim& a, const Dim& b);
   friend Dim CeilDivide(const Dim& a, const Dim& b);
   // Has the divisor's sign: a - b * FloorDivide(a, b).
@@ -64,7 +67,8 @@ class Dim {
   friend bool operator==(const Dim& a, const Dim& b);
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 
-  // What is known for all values of the symbols (each at least 0); nullopt: no bound known.
+  // What is known for all values of the symbols (each at least 0); nullopt: no
+  // bound known.
   std::optional<int64_t> LowerBound() const;
   std::optional<int64_t> UpperBound() const;
 
@@ -72,12 +76,21 @@ class Dim {
   std::string ToString() const;
   std::set<std::string> Symbols() const;
   Dim Substitute(const std::map<std::string, Dim>& replacements) const;
-  // The value under the bindings; error if a symbol is unbound, or on overflow or division by 0.
-  StatusOr<int64_t> Evaluate(const std::map<std::string, int64_t>& bindings) const;
+  // The value under the bindings; error if a symbol is unbound, or on overflow
+  // or division by 0.
+  StatusOr<int64_t> Evaluate(
+      const std::map<std::string, int64_t>& bindings) const;
 
-  // Visits the expression bottom-up for emission: leaves give values, then operations combine
-  // them. The dim must be valid.
-  enum class Operation { kAdd, kMultiply, kFloorDivide, kModulo, kMinimum, kMaximum };
+  // Visits the expression bottom-up for emission: leaves give values, then
+  // operations combine them. The dim must be valid.
+  enum class Operation {
+    kAdd,
+    kMultiply,
+    kFloorDivide,
+    kModulo,
+    kMinimum,
+    kMaximum
+  };
   template <typename T>
   T Fold(const std::function<T(int64_t)>& constant,
          const std::function<T(const std::string&)>& symbol,
@@ -85,8 +98,12 @@ class Dim {
     std::vector<T> values;
     for (const Step& step : Steps()) {
       switch (step.kind) {
-        case Step::kConstant: values.push_back(constant(step.value)); break;
-        case Step::kSymbol: values.push_back(symbol(step.symbol)); break;
+        case Step::kConstant:
+          values.push_back(constant(step.value));
+          break;
+        case Step::kSymbol:
+          values.push_back(symbol(step.symbol));
+          break;
         case Step::kOperation: {
           T b = std::move(values.back());
           values.pop_back();
@@ -121,10 +138,12 @@ class Dim {
 
 using Shape = std::vector<Dim>;
 
-// Reads ToString's form, and more: + - * and parentheses, / for floordiv, % for mod, and the
-// functions floordiv, ceildiv, mod, min, max, and names. Errors say what was expected.
+// Reads ToString's form, and more: + - * and parentheses, / for floordiv, % for
+// mod, and the functions floordiv, ceildiv, mod, min, max, and names. Errors
+// say what was expected.
 StatusOr<Dim> ParseDim(std::string_view text);
-StatusOr<Dim> ParseDim(Lexer& lexer);           // up to the first token that does not belong
+StatusOr<Dim> ParseDim(
+    Lexer& lexer);  // up to the first token that does not belong
 std::string ShapeToString(const Shape& shape);  // "[N, 3, 224]"
 Dim ElementCount(const Shape& shape);           // product; 1 for a scalar
 bool IsConstant(const Shape& shape);

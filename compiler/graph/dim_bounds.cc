@@ -10,11 +10,16 @@ namespace {
 
 using Bound = std::optional<int64_t>;
 
-Bound Add(Bound a, Bound b) { return a && b ? CheckedAdd(*a, *b) : std::nullopt; }
-Bound Multiply(Bound a, Bound b) { return a && b ? CheckedMultiply(*a, *b) : std::nullopt; }
+Bound Add(Bound a, Bound b) {
+  return a && b ? CheckedAdd(*a, *b) : std::nullopt;
+}
+Bound Multiply(Bound a, Bound b) {
+  return a && b ? CheckedMultiply(*a, *b) : std::nullopt;
+}
 
 DimBounds Scale(const DimBounds& bounds, int64_t factor) {
-  const Bound low = Multiply(bounds.low, factor), high = Multiply(bounds.high, factor);
+  const Bound low = Multiply(bounds.low, factor),
+              high = Multiply(bounds.high, factor);
   return factor >= 0 ? DimBounds{low, high} : DimBounds{high, low};
 }
 
@@ -34,7 +39,8 @@ DimBounds ModuloBounds(const DimBounds& b) {
   return {0, b.high ? Bound(std::max<int64_t>(*b.high - 1, 0)) : std::nullopt};
 }
 
-// The bound of min(a, b) on the side where both must be known (low) or either helps (high).
+// The bound of min(a, b) on the side where both must be known (low) or either
+// helps (high).
 Bound Both(Bound a, Bound b, bool smaller) {
   if (!a || !b) return std::nullopt;
   return smaller ? std::min(*a, *b) : std::max(*a, *b);
@@ -49,11 +55,16 @@ DimBounds BoundsOfAtom(const Atom& atom) {
   if (atom.kind == AtomKind::kSymbol) return {0, std::nullopt};
   const DimBounds a = BoundsOf(atom.a), b = BoundsOf(atom.b);
   switch (atom.kind) {
-    case AtomKind::kSymbol: break;
-    case AtomKind::kFloorDivide: return FloorDivideBounds(a, b);
-    case AtomKind::kModulo: return ModuloBounds(b);
-    case AtomKind::kMinimum: return {Both(a.low, b.low, true), Either(a.high, b.high, true)};
-    case AtomKind::kMaximum: return {Either(a.low, b.low, false), Both(a.high, b.high, false)};
+    case AtomKind::kSymbol:
+      break;
+    case AtomKind::kFloorDivide:
+      return FloorDivideBounds(a, b);
+    case AtomKind::kModulo:
+      return ModuloBounds(b);
+    case AtomKind::kMinimum:
+      return {Both(a.low, b.low, true), Either(a.high, b.high, true)};
+    case AtomKind::kMaximum:
+      return {Either(a.low, b.low, false), Both(a.high, b.high, false)};
   }
   return {};
 }
@@ -64,8 +75,10 @@ DimBounds BoundsOfTerm(const Term& term) {
     const DimBounds factor = BoundsOfAtom(*term.factors[i]);
     if (i == 0) {
       product = factor;
-    } else if (product.low && *product.low >= 0 && factor.low && *factor.low >= 0) {
-      product = {Multiply(product.low, factor.low), Multiply(product.high, factor.high)};
+    } else if (product.low && *product.low >= 0 && factor.low &&
+               *factor.low >= 0) {
+      product = {Multiply(product.low, factor.low),
+                 Multiply(product.high, factor.high)};
       if (!product.low) product.low = 0;  // overflow upward
     } else {
       return {};

@@ -1,4 +1,5 @@
-// floordiv, mod, min and max of dims, with the simplifications that make equal shapes equal.
+// floordiv, mod, min and max of dims, with the simplifications that make equal
+// shapes equal.
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +10,8 @@
 namespace ember::graph {
 namespace {
 
-// a = quotient * divisor + rest, where the quotient takes all terms that divide exactly.
+// a = quotient * divisor + rest, where the quotient takes all terms that divide
+// exactly.
 struct Split {
   Terms quotient, rest;
 };
@@ -35,8 +37,10 @@ Split SplitByTerm(const Terms& terms, const Term& divisor) {
   Split split;
   for (const Term& term : terms) {
     auto factors = DivideFactors(term.factors, divisor.factors);
-    if (factors && divisor.coefficient != -1 && term.coefficient % divisor.coefficient == 0) {
-      split.quotient.push_back({term.coefficient / divisor.coefficient, *std::move(factors)});
+    if (factors && divisor.coefficient != -1 &&
+        term.coefficient % divisor.coefficient == 0) {
+      split.quotient.push_back(
+          {term.coefficient / divisor.coefficient, *std::move(factors)});
     } else {
       split.rest.push_back(term);
     }
@@ -44,12 +48,14 @@ Split SplitByTerm(const Terms& terms, const Term& divisor) {
   return split;
 }
 
-// Greatest common divisor of the coefficients, the constant included only if asked.
+// Greatest common divisor of the coefficients, the constant included only if
+// asked.
 int64_t CommonCoefficient(const Terms& terms, bool with_constant) {
   int64_t common = 0;
   for (const Term& term : terms) {
     if (term.coefficient == INT64_MIN) return 1;
-    if (with_constant || !term.factors.empty()) common = std::gcd(common, term.coefficient);
+    if (with_constant || !term.factors.empty())
+      common = std::gcd(common, term.coefficient);
   }
   return common == 0 ? 1 : common;
 }
@@ -62,9 +68,10 @@ std::vector<AtomPointer> CommonFactors(const Terms& a, const Terms& b) {
       std::vector<AtomPointer> kept;
       std::vector<AtomPointer> left = term.factors;
       for (const AtomPointer& factor : common) {
-        const auto found = std::find_if(left.begin(), left.end(), [&](const AtomPointer& other) {
-          return other->text == factor->text;
-        });
+        const auto found = std::find_if(left.begin(), left.end(),
+                                        [&](const AtomPointer& other) {
+                                          return other->text == factor->text;
+                                        });
         if (found == left.end()) continue;
         left.erase(found);
         kept.push_back(factor);
@@ -75,8 +82,10 @@ std::vector<AtomPointer> CommonFactors(const Terms& a, const Terms& b) {
   return common;
 }
 
-// Divides every coefficient by `coefficient`, rounding the constant down, and drops `factors`.
-Dim Reduce(const Terms& terms, int64_t coefficient, const std::vector<AtomPointer>& factors) {
+// Divides every coefficient by `coefficient`, rounding the constant down, and
+// drops `factors`.
+Dim Reduce(const Terms& terms, int64_t coefficient,
+           const std::vector<AtomPointer>& factors) {
   Terms reduced;
   for (const Term& term : terms) {
     auto rest = DivideFactors(term.factors, factors);
@@ -87,7 +96,8 @@ Dim Reduce(const Terms& terms, int64_t coefficient, const std::vector<AtomPointe
 }
 
 bool Within(const DimBounds& bounds, int64_t low, int64_t high) {
-  return bounds.low && bounds.high && *bounds.low >= low && *bounds.high <= high;
+  return bounds.low && bounds.high && *bounds.low >= low &&
+         *bounds.high <= high;
 }
 
 // floordiv(rest, divisor), where no term of rest divides exactly.
@@ -95,17 +105,22 @@ Dim FloorDivideRest(const Terms& rest_terms, int64_t divisor) {
   const Dim rest = DimAlgebra::FromTerms(rest_terms);
   if (Within(BoundsOf(rest), 0, divisor - 1)) return Dim(0);
   // floordiv(g*x + k, g*d) = floordiv(x + floordiv(k, g), d)
-  const int64_t common = std::gcd(CommonCoefficient(rest_terms, false), divisor);
-  if (common > 1) return FloorDivide(Reduce(rest_terms, common, {}), Dim(divisor / common));
+  const int64_t common =
+      std::gcd(CommonCoefficient(rest_terms, false), divisor);
+  if (common > 1)
+    return FloorDivide(Reduce(rest_terms, common, {}), Dim(divisor / common));
   // floordiv(floordiv(x, c) + k, d) = floordiv(x + k*c, c*d)
   const Term& first = rest_terms[0];
-  if (rest_terms.size() <= 2 && first.coefficient == 1 && first.factors.size() == 1 &&
+  if (rest_terms.size() <= 2 && first.coefficient == 1 &&
+      first.factors.size() == 1 &&
       first.factors[0]->kind == AtomKind::kFloorDivide &&
       (rest_terms.size() == 1 || rest_terms[1].factors.empty())) {
     const Dim& inner = first.factors[0]->b;
     if (inner.is_constant() && inner.constant() > 0) {
-      const Dim offset = rest_terms.size() == 2 ? Dim(rest_terms[1].coefficient) : Dim(0);
-      return FloorDivide(first.factors[0]->a + offset * inner, inner * Dim(divisor));
+      const Dim offset =
+          rest_terms.size() == 2 ? Dim(rest_terms[1].coefficient) : Dim(0);
+      return FloorDivide(first.factors[0]->a + offset * inner,
+                         inner * Dim(divisor));
     }
   }
   return DimAlgebra::FromAtom(AtomKind::kFloorDivide, rest, Dim(divisor));
@@ -118,7 +133,8 @@ Dim FloorDivideByConstant(const Dim& a, int64_t divisor) {
   if (!a.is_valid()) return a;
   const Split split = SplitByConstant(DimAlgebra::TermsOf(a), divisor);
   const Dim quotient = DimAlgebra::FromTerms(split.quotient);
-  return split.rest.empty() ? quotient : quotient + FloorDivideRest(split.rest, divisor);
+  return split.rest.empty() ? quotient
+                            : quotient + FloorDivideRest(split.rest, divisor);
 }
 
 // mod(x, c*k) inside mod(…, c) is x.
@@ -126,9 +142,10 @@ Terms DropInnerModulo(const Terms& terms, int64_t divisor) {
   Dim sum = 0;
   bool dropped = false;
   for (const Term& term : terms) {
-    const Atom* atom = term.factors.size() == 1 ? term.factors[0].get() : nullptr;
-    if (atom != nullptr && atom->kind == AtomKind::kModulo && atom->b.is_constant() &&
-        atom->b.constant() % divisor == 0) {
+    const Atom* atom =
+        term.factors.size() == 1 ? term.factors[0].get() : nullptr;
+    if (atom != nullptr && atom->kind == AtomKind::kModulo &&
+        atom->b.is_constant() && atom->b.constant() % divisor == 0) {
       sum = sum + Dim(term.coefficient) * atom->a;
       dropped = true;
     } else {
@@ -151,7 +168,8 @@ Dim ModuloByConstant(const Dim& a, int64_t divisor) {
   if (Within(BoundsOf(rest), 0, divisor - 1)) return rest;
   const int64_t common = std::gcd(CommonCoefficient(terms, true), divisor);
   if (common > 1) {
-    return Dim(common) * ModuloByConstant(Reduce(terms, common, {}), divisor / common);
+    return Dim(common) *
+           ModuloByConstant(Reduce(terms, common, {}), divisor / common);
   }
   return DimAlgebra::FromAtom(AtomKind::kModulo, rest, Dim(divisor));
 }
@@ -171,7 +189,8 @@ Dim FloorDivideSymbolicRest(const Terms& rest, const Dim& divisor) {
     return FloorDivide(Reduce(rest, coefficient, factors),
                        Reduce(divisor_terms, coefficient, factors));
   }
-  return DimAlgebra::FromAtom(AtomKind::kFloorDivide, DimAlgebra::FromTerms(rest), divisor);
+  return DimAlgebra::FromAtom(AtomKind::kFloorDivide,
+                              DimAlgebra::FromTerms(rest), divisor);
 }
 
 // min (sign 1) or max (sign -1) of two dims.
@@ -188,8 +207,10 @@ Dim Extremum(AtomKind kind, const Dim& a, const Dim& b) {
     if (atom == nullptr || atom->kind != kind) continue;
     if (atom->a == *other || atom->b == *other) return *outer;
     if (!other->is_constant()) continue;
-    if (atom->b.is_constant()) return Extremum(kind, atom->a, Extremum(kind, atom->b, *other));
-    if (atom->a.is_constant()) return Extremum(kind, atom->b, Extremum(kind, atom->a, *other));
+    if (atom->b.is_constant())
+      return Extremum(kind, atom->a, Extremum(kind, atom->b, *other));
+    if (atom->a.is_constant())
+      return Extremum(kind, atom->b, Extremum(kind, atom->a, *other));
   }
   const bool swap = b.ToString() < a.ToString();
   return DimAlgebra::FromAtom(kind, swap ? b : a, swap ? a : b);
@@ -210,7 +231,8 @@ std::optional<Dim> DimAlgebra::ExactQuotient(const Dim& a, const Dim& b) {
         terms[0].coefficient % lead.coefficient != 0) {
       return std::nullopt;
     }
-    const Dim part = FromTerms({{terms[0].coefficient / lead.coefficient, *std::move(factors)}});
+    const Dim part = FromTerms(
+        {{terms[0].coefficient / lead.coefficient, *std::move(factors)}});
     quotient = quotient + part;
     rest = rest - part * b;
     if (!rest.is_valid() || !quotient.is_valid()) return std::nullopt;
@@ -225,18 +247,21 @@ Dim FloorDivide(const Dim& a, const Dim& b) {
   if (auto quotient = DimAlgebra::ExactQuotient(a, b)) return *quotient;
   const Terms divisor = DimAlgebra::TermsOf(b);
   Split split{{}, DimAlgebra::TermsOf(a)};
-  if (divisor.size() == 1) split = SplitByTerm(DimAlgebra::TermsOf(a), divisor[0]);
+  if (divisor.size() == 1)
+    split = SplitByTerm(DimAlgebra::TermsOf(a), divisor[0]);
   const Dim quotient = DimAlgebra::FromTerms(split.quotient);
   if (split.rest.empty()) return quotient;
   if (!IsPositive(b)) {
     return quotient + DimAlgebra::FromAtom(AtomKind::kFloorDivide,
-                                           DimAlgebra::FromTerms(split.rest), b);
+                                           DimAlgebra::FromTerms(split.rest),
+                                           b);
   }
   return quotient + FloorDivideSymbolicRest(split.rest, b);
 }
 
 Dim CeilDivide(const Dim& a, const Dim& b) {
-  if (b.is_constant() && b.constant() < 0) return FloorDivide(a, b * Dim(-1)) * Dim(-1);
+  if (b.is_constant() && b.constant() < 0)
+    return FloorDivide(a, b * Dim(-1)) * Dim(-1);
   return FloorDivide(a + b - Dim(1), b);
 }
 
@@ -248,10 +273,15 @@ Dim Modulo(const Dim& a, const Dim& b) {
   if (divisor.size() != 1) return DimAlgebra::FromAtom(AtomKind::kModulo, a, b);
   const Split split = SplitByTerm(DimAlgebra::TermsOf(a), divisor[0]);
   if (split.rest.empty()) return Dim(0);
-  return DimAlgebra::FromAtom(AtomKind::kModulo, DimAlgebra::FromTerms(split.rest), b);
+  return DimAlgebra::FromAtom(AtomKind::kModulo,
+                              DimAlgebra::FromTerms(split.rest), b);
 }
 
-Dim Minimum(const Dim& a, const Dim& b) { return Extremum(AtomKind::kMinimum, a, b); }
-Dim Maximum(const Dim& a, const Dim& b) { return Extremum(AtomKind::kMaximum, a, b); }
+Dim Minimum(const Dim& a, const Dim& b) {
+  return Extremum(AtomKind::kMinimum, a, b);
+}
+Dim Maximum(const Dim& a, const Dim& b) {
+  return Extremum(AtomKind::kMaximum, a, b);
+}
 
 }  // namespace ember::graph

@@ -14,7 +14,8 @@ class DimParser {
   explicit DimParser(Lexer& lexer) : lexer_(lexer) {}
 
   StatusOr<Dim> ParseSum() {
-    if (++depth_ > kMaximumDepth) return InvalidArgumentError("a dim is nested too deeply");
+    if (++depth_ > kMaximumDepth)
+      return InvalidArgumentError("a dim is nested too deeply");
     EMBER_ASSIGN_OR_RETURN(Dim sum, ParseProduct());
     while (true) {
       if (lexer_.Accept("+")) {
@@ -50,7 +51,8 @@ class DimParser {
   }
 
   StatusOr<Dim> ParseFactor() {
-    if (++depth_ > kMaximumDepth) return InvalidArgumentError("a dim is nested too deeply");
+    if (++depth_ > kMaximumDepth)
+      return InvalidArgumentError("a dim is nested too deeply");
     StatusOr<Dim> factor = ParsePrimary();
     --depth_;
     return factor;
@@ -60,7 +62,8 @@ class DimParser {
     if (lexer_.Accept("-")) {
       // -9223372036854775808 has no positive counterpart.
       if (lexer_.Peek().kind == Token::kInteger) {
-        EMBER_ASSIGN_OR_RETURN(const uint64_t value, IntegerValue(lexer_.Peek()));
+        EMBER_ASSIGN_OR_RETURN(const uint64_t value,
+                               IntegerValue(lexer_.Peek()));
         if (value == uint64_t{1} << 63) {
           lexer_.Next();
           return Dim(INT64_MIN);
@@ -75,10 +78,12 @@ class DimParser {
       return inner;
     }
     if (lexer_.Peek().kind == Token::kInteger) {
-      EMBER_ASSIGN_OR_RETURN(const int64_t value, lexer_.ExpectInteger("a dim"));
+      EMBER_ASSIGN_OR_RETURN(const int64_t value,
+                             lexer_.ExpectInteger("a dim"));
       return Dim(value);
     }
-    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.Expect(Token::kIdentifier, "a dim"));
+    EMBER_ASSIGN_OR_RETURN(const Token name,
+                           lexer_.Expect(Token::kIdentifier, "a dim"));
     if (lexer_.Peek().Is("(")) return ParseCall(name);
     return Dim::Symbol(name.text);
   }
@@ -94,8 +99,9 @@ class DimParser {
     if (name.Is("mod")) return Modulo(a, b);
     if (name.Is("min")) return Minimum(a, b);
     if (name.Is("max")) return Maximum(a, b);
-    return ErrorAt(name, "expected floordiv, ceildiv, mod, min or max, found '" +
-                             std::string(name.text) + "'");
+    return ErrorAt(name,
+                   "expected floordiv, ceildiv, mod, min or max, found '" +
+                       std::string(name.text) + "'");
   }
 
   Lexer& lexer_;

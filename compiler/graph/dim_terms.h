@@ -1,4 +1,5 @@
-// The canonical form behind Dim: sums of products over atoms. Internal to dim*.cc.
+// The canonical form behind Dim: sums of products over atoms. Internal to
+// dim*.cc.
 #ifndef EMBER_COMPILER_GRAPH_DIM_TERMS_H_
 #define EMBER_COMPILER_GRAPH_DIM_TERMS_H_
 
@@ -12,10 +13,16 @@
 
 namespace ember::graph {
 
-enum class AtomKind : uint8_t { kSymbol, kFloorDivide, kModulo, kMinimum, kMaximum };
+enum class AtomKind : uint8_t {
+  kSymbol,
+  kFloorDivide,
+  kModulo,
+  kMinimum,
+  kMaximum
+};
 
-// A symbol, or an operation on canonical forms that is no sum or product. Atoms are equal exactly
-// when their texts are.
+// A symbol, or an operation on canonical forms that is no sum or product. Atoms
+// are equal exactly when their texts are.
 struct Atom {
   AtomKind kind;
   std::string text;
@@ -23,12 +30,14 @@ struct Atom {
 };
 using AtomPointer = std::shared_ptr<const Atom>;
 
-// coefficient * factors[0] * factors[1] …; factors sorted by text, repeated for powers.
+// coefficient * factors[0] * factors[1] …; factors sorted by text, repeated for
+// powers.
 struct Term {
   int64_t coefficient = 0;
   std::vector<AtomPointer> factors;
 };
-// Sorted by CompareFactors (higher degree first, the constant last); no zero coefficients.
+// Sorted by CompareFactors (higher degree first, the constant last); no zero
+// coefficients.
 using Terms = std::vector<Term>;
 
 struct Dim::Node {
@@ -52,10 +61,11 @@ struct DimAlgebra {
 };
 
 // < 0, 0, > 0: a monomial order (graded lexicographic).
-int CompareFactors(const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b);
+int CompareFactors(const std::vector<AtomPointer>& a,
+                   const std::vector<AtomPointer>& b);
 // Factors of a without those of b; nullopt if b's are not all in a.
-std::optional<std::vector<AtomPointer>> DivideFactors(const std::vector<AtomPointer>& a,
-                                                      const std::vector<AtomPointer>& b);
+std::optional<std::vector<AtomPointer>> DivideFactors(
+    const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b);
 
 // Both ends are included; nullopt: unbounded.
 struct DimBounds {

@@ -68,8 +68,9 @@ TEST(DimTest, CanonicalForms) {
 TEST(DimTest, OverflowAndDivisionByZeroAreInvalid) {
   const Dim n = Dim::Symbol("N");
   const Dim large = INT64_MAX;
-  for (const Dim& dim : {large + 1, large * 2, large * n * 2, FloorDivide(n, 0), Modulo(n, 0),
-                         FloorDivide(Dim(INT64_MIN), -1), Dim(INT64_MIN) - n - 1}) {
+  for (const Dim& dim :
+       {large + 1, large * 2, large * n * 2, FloorDivide(n, 0), Modulo(n, 0),
+        FloorDivide(Dim(INT64_MIN), -1), Dim(INT64_MIN) - n - 1}) {
     EXPECT_FALSE(dim.is_valid()) << dim.ToString();
     EXPECT_FALSE((dim * 0 + n).is_valid());
     EXPECT_FALSE(dim.is_constant());
@@ -82,7 +83,8 @@ TEST(DimTest, HostileExpressionsStaySmall) {
   for (int i = 0; i < 10; ++i) power = power * power;
   EXPECT_FALSE(power.is_valid());
   Dim nested = Dim::Symbol("A");
-  for (int i = 0; i < 100; ++i) nested = Minimum(nested * 3 - i, FloorDivide(nested + i, 7));
+  for (int i = 0; i < 100; ++i)
+    nested = Minimum(nested * 3 - i, FloorDivide(nested + i, 7));
   EXPECT_FALSE(nested.is_valid());
 }
 
@@ -92,20 +94,23 @@ TEST(DimTest, EvaluateReportsWhatIsMissing) {
   EXPECT_EQ(dim.Evaluate({{"H", 8}}).status().message(),
             "dim 'floordiv(H + 1, W)': symbol 'W' has no value");
   EXPECT_EQ(dim.Evaluate({{"H", 8}, {"W", 0}}).status().message(),
-            "dim 'floordiv(H + 1, W)': its arithmetic overflows 64 bits or divides by 0");
+            "dim 'floordiv(H + 1, W)': its arithmetic overflows 64 bits or "
+            "divides by 0");
 }
 
 TEST(DimTest, SymbolsThatAreNoIdentifiers) {
   EXPECT_EQ(Dim::Symbol("batch size").ToString(), "batch_20size");
   EXPECT_EQ(Dim::Symbol("").ToString(), "_");
   EXPECT_EQ(Dim::Symbol("inf").ToString(), "inf_");
-  EXPECT_NE(Dim::Symbol(std::string(500, 'a')), Dim::Symbol(std::string(501, 'a')));
+  EXPECT_NE(Dim::Symbol(std::string(500, 'a')),
+            Dim::Symbol(std::string(501, 'a')));
   EXPECT_EQ(Parsed(Dim::Symbol("0?").ToString()), Dim::Symbol("0?"));
 }
 
 TEST(DimTest, ParseErrors) {
-  for (const char* text : {"", "N +", "foo(N, 2)", "N N", "floordiv(N 2)", "1.5", "99999999999999999999",
-                           "floordiv(N, 0)", "%N"}) {
+  for (const char* text :
+       {"", "N +", "foo(N, 2)", "N N", "floordiv(N 2)", "1.5",
+        "99999999999999999999", "floordiv(N, 0)", "%N"}) {
     EXPECT_FALSE(ParseDim(text).ok()) << text;
   }
   EXPECT_FALSE(ParseDim(std::string(100000, '(')).ok());
@@ -150,17 +155,25 @@ class RandomDims {
     }
     const Checked a = Make(depth - 1), b = Make(depth - 1);
     switch (Below(8)) {
-      case 0: return {a.dim + b.dim, a.value + b.value};
-      case 1: return {a.dim - b.dim, a.value - b.value};
-      case 2: return {a.dim * b.dim, a.value * b.value};
-      case 3: return {Minimum(a.dim, b.dim), std::min(a.value, b.value)};
-      case 4: return {Maximum(a.dim, b.dim), std::max(a.value, b.value)};
-      default: return Division(a, b);
+      case 0:
+        return {a.dim + b.dim, a.value + b.value};
+      case 1:
+        return {a.dim - b.dim, a.value - b.value};
+      case 2:
+        return {a.dim * b.dim, a.value * b.value};
+      case 3:
+        return {Minimum(a.dim, b.dim), std::min(a.value, b.value)};
+      case 4:
+        return {Maximum(a.dim, b.dim), std::max(a.value, b.value)};
+      default:
+        return Division(a, b);
     }
   }
 
  private:
-  int64_t Below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
+  int64_t Below(int64_t limit) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
+  }
 
   // By a divisor that is not 0, also not before simplification.
   Checked Division(const Checked& a, const Checked& b) {
@@ -170,7 +183,8 @@ class RandomDims {
       divisor.dim = Dim(static_cast<int64_t>(divisor.value));
     }
     const __int128 truncated = a.value / divisor.value;
-    const bool down = a.value % divisor.value != 0 && (a.value < 0) != (divisor.value < 0);
+    const bool down =
+        a.value % divisor.value != 0 && (a.value < 0) != (divisor.value < 0);
     const __int128 quotient = truncated - (down ? 1 : 0);
     if (Below(2) == 0) return {FloorDivide(a.dim, divisor.dim), quotient};
     return {Modulo(a.dim, divisor.dim), a.value - quotient * divisor.value};
@@ -189,19 +203,22 @@ TEST(DimTest, RandomExpressionsKeepTheirValue) {
     const auto bindings = random.NewBindings();
     const Checked checked = random.Make(4);
     if (!checked.dim.is_valid()) continue;
-    const std::string replay = "replay: EMBER_SEED=" + std::to_string(seed) +
-                               " bazel test //compiler/graph:dim_test --test_env=EMBER_SEED";
+    const std::string replay =
+        "replay: EMBER_SEED=" + std::to_string(seed) +
+        " bazel test //compiler/graph:dim_test --test_env=EMBER_SEED";
     const StatusOr<int64_t> value = checked.dim.Evaluate(bindings);
     ASSERT_TRUE(value.ok()) << value.status().message() << "; " << replay;
     ASSERT_EQ(*value, static_cast<int64_t>(checked.value))
         << checked.dim.ToString() << "; " << replay;
     const StatusOr<Dim> parsed = ParseDim(checked.dim.ToString());
     ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "; " << replay;
-    ASSERT_EQ(*parsed, checked.dim)
-        << parsed->ToString() << " for " << checked.dim.ToString() << "; " << replay;
+    ASSERT_EQ(*parsed, checked.dim) << parsed->ToString() << " for "
+                                    << checked.dim.ToString() << "; " << replay;
     const auto low = checked.dim.LowerBound(), high = checked.dim.UpperBound();
-    ASSERT_LE(low.value_or(*value), *value) << checked.dim.ToString() << "; " << replay;
-    ASSERT_GE(high.value_or(*value), *value) << checked.dim.ToString() << "; " << replay;
+    ASSERT_LE(low.value_or(*value), *value)
+        << checked.dim.ToString() << "; " << replay;
+    ASSERT_GE(high.value_or(*value), *value)
+        << checked.dim.ToString() << "; " << replay;
     ++evaluated;
   }
   EXPECT_GE(evaluated, given ? 0 : 4500);

@@ -12,15 +12,19 @@ using Correspondence = std::unordered_map<const Value*, const Value*>;
 
 bool SameValues(std::span<Value* const> a, std::span<Value* const> b,
                 const Correspondence& correspondence) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Value* x, const Value* y) {
-    const auto found = correspondence.find(x);
-    return found != correspondence.end() && found->second == y;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const Value* x, const Value* y) {
+                      const auto found = correspondence.find(x);
+                      return found != correspondence.end() &&
+                             found->second == y;
+                    });
 }
 
-bool SameOperation(const Operation& a, const Operation& b, Correspondence& correspondence) {
+bool SameOperation(const Operation& a, const Operation& b,
+                   Correspondence& correspondence) {
   if (a.name() != b.name() || a.origin() != b.origin() ||
-      !Equal(a.attributes(), b.attributes()) || a.results().size() != b.results().size() ||
+      !Equal(a.attributes(), b.attributes()) ||
+      a.results().size() != b.results().size() ||
       !SameValues(a.operands(), b.operands(), correspondence)) {
     return false;
   }
@@ -37,16 +41,22 @@ bool Equal(const Attribute& a, const Attribute& b) {
   if (a.index() != b.index()) return false;
   if (const auto* left = std::get_if<ConstantData>(&a)) {
     const auto& right = std::get<ConstantData>(b);
-    return std::equal(left->bytes.begin(), left->bytes.end(), right.bytes.begin(),
-                      right.bytes.end());
+    return std::equal(left->bytes.begin(), left->bytes.end(),
+                      right.bytes.begin(), right.bytes.end());
   }
-  if (const auto* left = std::get_if<double>(&a)) {  // by bits: NaN equals itself
-    return std::bit_cast<uint64_t>(*left) == std::bit_cast<uint64_t>(std::get<double>(b));
+  if (const auto* left =
+          std::get_if<double>(&a)) {  // by bits: NaN equals itself
+    return std::bit_cast<uint64_t>(*left) ==
+           std::bit_cast<uint64_t>(std::get<double>(b));
   }
-  if (const auto* left = std::get_if<int64_t>(&a)) return *left == std::get<int64_t>(b);
-  if (const auto* left = std::get_if<std::string>(&a)) return *left == std::get<std::string>(b);
-  if (const auto* left = std::get_if<DType>(&a)) return *left == std::get<DType>(b);
-  if (const auto* left = std::get_if<Shape>(&a)) return *left == std::get<Shape>(b);
+  if (const auto* left = std::get_if<int64_t>(&a))
+    return *left == std::get<int64_t>(b);
+  if (const auto* left = std::get_if<std::string>(&a))
+    return *left == std::get<std::string>(b);
+  if (const auto* left = std::get_if<DType>(&a))
+    return *left == std::get<DType>(b);
+  if (const auto* left = std::get_if<Shape>(&a))
+    return *left == std::get<Shape>(b);
   return std::get<std::vector<int64_t>>(a) == std::get<std::vector<int64_t>>(b);
 }
 
@@ -69,13 +79,13 @@ bool Equal(const Graph& a, const Graph& b) {
     if (x.name() != y.name() || x.type() != y.type()) return false;
     correspondence[&x] = &y;
   }
-  for (auto x = a.operations().begin(), y = b.operations().begin(); x != a.operations().end();
-       ++x, ++y) {
+  for (auto x = a.operations().begin(), y = b.operations().begin();
+       x != a.operations().end(); ++x, ++y) {
     if (!SameOperation(**x, **y, correspondence)) return false;
   }
   return SameValues(a.outputs(), b.outputs(), correspondence) &&
-         std::equal(a.output_names().begin(), a.output_names().end(), b.output_names().begin(),
-                    b.output_names().end());
+         std::equal(a.output_names().begin(), a.output_names().end(),
+                    b.output_names().begin(), b.output_names().end());
 }
 
 }  // namespace ember::graph

@@ -1,5 +1,6 @@
-// Structural equality of graphs: the same inputs, operations in the same order with the same
-// operands, attributes, result types and origins, and outputs. Names of values inside do not count.
+// Structural equality of graphs: the same inputs, operations in the same order
+// with the same operands, attributes, result types and origins, and outputs.
+// Names of values inside do not count.
 //
 //   Equal(*Parse(Print(graph)), graph)
 #ifndef EMBER_COMPILER_GRAPH_EQUAL_H_

@@ -21,18 +21,21 @@ class GraphEvaluator {
   StatusOr<std::vector<TensorData>> Run(std::span<const TensorData> inputs) {
     EMBER_RETURN_IF_ERROR(BindInputs(inputs));
     for (const auto& operation : graph_.operations()) {
-      EMBER_RETURN_IF_ERROR(RunOperation(*operation).WithContext(DescribeOperation(*operation)));
+      EMBER_RETURN_IF_ERROR(
+          RunOperation(*operation).WithContext(DescribeOperation(*operation)));
     }
     std::vector<TensorData> outputs;
-    for (const Value* output : graph_.outputs()) outputs.push_back(values_.at(output));
+    for (const Value* output : graph_.outputs())
+      outputs.push_back(values_.at(output));
     return outputs;
   }
 
  private:
   Status BindInputs(std::span<const TensorData> inputs) {
     if (inputs.size() != graph_.inputs().size()) {
-      return InvalidArgumentError("expected " + std::to_string(graph_.inputs().size()) +
-                                  " inputs, found " + std::to_string(inputs.size()));
+      return InvalidArgumentError(
+          "expected " + std::to_string(graph_.inputs().size()) +
+          " inputs, found " + std::to_string(inputs.size()));
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Value& input = *graph_.inputs()[i];
@@ -48,9 +51,12 @@ class GraphEvaluator {
       }
       values_.emplace(&input, inputs[i]);
     }
-    for (size_t i = 0; i < inputs.size(); ++i) {  // now that all symbols are known
-      EMBER_ASSIGN_OR_RETURN(const auto extents, Extents(graph_.inputs()[i]->shape()));
-      if (extents != inputs[i].extents) return InputError(*graph_.inputs()[i], inputs[i]);
+    for (size_t i = 0; i < inputs.size();
+         ++i) {  // now that all symbols are known
+      EMBER_ASSIGN_OR_RETURN(const auto extents,
+                             Extents(graph_.inputs()[i]->shape()));
+      if (extents != inputs[i].extents)
+        return InputError(*graph_.inputs()[i], inputs[i]);
     }
     return OkStatus();
   }
@@ -81,30 +87,36 @@ class GraphEvaluator {
     const Dim bytes = ElementCount(Shape(extents.begin(), extents.end())) *
                       Dim(DTypeByteSize(type.dtype));
     if (!bytes.is_constant() || bytes.constant() > kMaximumBytes) {
-      return ResourceExhaustedError("expected at most 1 GiB, found " + ToString(type));
+      return ResourceExhaustedError("expected at most 1 GiB, found " +
+                                    ToString(type));
     }
     const std::vector<uint8_t> zeros(static_cast<size_t>(bytes.constant()));
-    return TensorData{type.dtype, std::move(extents), ConstantData::Copy(zeros)};
+    return TensorData{type.dtype, std::move(extents),
+                      ConstantData::Copy(zeros)};
   }
 
   Status RunOperation(const Operation& operation) {
     std::vector<void*> buffers;
     for (const Value* operand : operation.operands()) {
-      buffers.push_back(const_cast<uint8_t*>(values_.at(operand).data.bytes.data()));
+      buffers.push_back(
+          const_cast<uint8_t*>(values_.at(operand).data.bytes.data()));
     }
     for (const auto& result : operation.results()) {
       EMBER_ASSIGN_OR_RETURN(TensorData data, Allocate(result->type()));
-      if (const ConstantData* constant = ConstantDataOf(result.get())) data.data = *constant;
+      if (const ConstantData* constant = ConstantDataOf(result.get()))
+        data.data = *constant;
       buffers.push_back(const_cast<uint8_t*>(data.data.bytes.data()));
       values_.insert_or_assign(result.get(), std::move(data));
     }
     if (operation.name() == "constant") return OkStatus();
-    EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch, DispatchOf(operation));
+    EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch,
+                           DispatchOf(operation));
     std::vector<int64_t> parameters;
     for (const std::string& name : dispatch.parameters) {
       const auto symbol = symbols_.find(name);
       if (symbol == symbols_.end()) {
-        return InvalidArgumentError("expected an input dim '" + name + "', found none");
+        return InvalidArgumentError("expected an input dim '" + name +
+                                    "', found none");
       }
       parameters.push_back(symbol->second);
     }

@@ -1,7 +1,9 @@
-// Runs a graph, operation by operation, on the scalar evaluator: what a graph means. Slow; for tests
-// of definitions and for comparing a graph before and after a pass.
+// Runs a graph, operation by operation, on the scalar evaluator: what a graph
+// means. Slow; for tests of definitions and for comparing a graph before and
+// after a pass.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::vector<TensorData> outputs, Evaluate(graph, inputs));
+//   EMBER_ASSIGN_OR_RETURN(std::vector<TensorData> outputs, Evaluate(graph,
+//   inputs));
 #ifndef EMBER_COMPILER_GRAPH_EVALUATE_H_
 #define EMBER_COMPILER_GRAPH_EVALUATE_H_
 
@@ -20,10 +22,11 @@ struct TensorData {
   ConstantData data;
 };
 
-// One tensor per input, in order; symbols get their values from the inputs' extents. Errors: inputs
-// that do not fit, a symbol that no input dim gives, an index out of range, more than 1 GiB for one
-// value.
-StatusOr<std::vector<TensorData>> Evaluate(const Graph& graph, std::span<const TensorData> inputs);
+// One tensor per input, in order; symbols get their values from the inputs'
+// extents. Errors: inputs that do not fit, a symbol that no input dim gives, an
+// index out of range, more than 1 GiB for one value.
+StatusOr<std::vector<TensorData>> Evaluate(const Graph& graph,
+                                           std::span<const TensorData> inputs);
 
 }  // namespace ember::graph
 

@@ -11,13 +11,20 @@ namespace {
 
 std::string_view KindName(AttributeKind kind) {
   switch (kind) {
-    case AttributeKind::kInteger: return "an integer";
-    case AttributeKind::kFloat: return "a float";
-    case AttributeKind::kString: return "a string";
-    case AttributeKind::kDType: return "a dtype";
-    case AttributeKind::kIntegers: return "integers";
-    case AttributeKind::kShape: return "a shape";
-    case AttributeKind::kConstant: return "constant data";
+    case AttributeKind::kInteger:
+      return "an integer";
+    case AttributeKind::kFloat:
+      return "a float";
+    case AttributeKind::kString:
+      return "a string";
+    case AttributeKind::kDType:
+      return "a dtype";
+    case AttributeKind::kIntegers:
+      return "integers";
+    case AttributeKind::kShape:
+      return "a shape";
+    case AttributeKind::kConstant:
+      return "constant data";
   }
   return "";
 }
@@ -25,28 +32,37 @@ std::string_view KindName(AttributeKind kind) {
 AttributeKind KindOf(const Attribute& attribute) {
   return static_cast<AttributeKind>(attribute.index());
 }
-static_assert(std::is_same_v<std::variant_alternative_t<
-                  static_cast<size_t>(AttributeKind::kShape), Attribute>, Shape>);
-static_assert(std::is_same_v<std::variant_alternative_t<
-                  static_cast<size_t>(AttributeKind::kConstant), Attribute>, ConstantData>);
+static_assert(
+    std::is_same_v<std::variant_alternative_t<
+                       static_cast<size_t>(AttributeKind::kShape), Attribute>,
+                   Shape>);
+static_assert(std::is_same_v<
+              std::variant_alternative_t<
+                  static_cast<size_t>(AttributeKind::kConstant), Attribute>,
+              ConstantData>);
 
-const AttributeSpec* FindSpec(const OperatorRecord& record, std::string_view name) {
+const AttributeSpec* FindSpec(const OperatorRecord& record,
+                              std::string_view name) {
   for (const AttributeSpec& spec : record.attributes) {
     if (spec.name == name) return &spec;
   }
   return nullptr;
 }
 
-// Attributes in the order of the declaration; error if one is missing, unknown or of a wrong kind.
-StatusOr<Attributes> CheckedAttributes(const OperatorRecord& record, const Attributes& given) {
+// Attributes in the order of the declaration; error if one is missing, unknown
+// or of a wrong kind.
+StatusOr<Attributes> CheckedAttributes(const OperatorRecord& record,
+                                       const Attributes& given) {
   for (const auto& [name, value] : given.entries()) {
     const AttributeSpec* spec = FindSpec(record, name);
     if (spec == nullptr) {
-      return InvalidArgumentError("attribute '" + name + "' is not one of this operator");
+      return InvalidArgumentError("attribute '" + name +
+                                  "' is not one of this operator");
     }
     if (KindOf(value) != spec->kind) {
       return InvalidArgumentError("attribute '" + name + "': expected " +
-                                  std::string(KindName(spec->kind)) + ", found " +
+                                  std::string(KindName(spec->kind)) +
+                                  ", found " +
                                   std::string(KindName(KindOf(value))));
     }
   }
@@ -55,8 +71,9 @@ StatusOr<Attributes> CheckedAttributes(const OperatorRecord& record, const Attri
     if (const Attribute* value = given.Find(spec.name)) {
       ordered.Set(spec.name, *value);
     } else if (spec.required) {
-      return InvalidArgumentError("attribute '" + std::string(spec.name) + "': expected " +
-                                  std::string(KindName(spec.kind)) + ", found none");
+      return InvalidArgumentError(
+          "attribute '" + std::string(spec.name) + "': expected " +
+          std::string(KindName(spec.kind)) + ", found none");
     }
   }
   return ordered;
@@ -64,7 +81,8 @@ StatusOr<Attributes> CheckedAttributes(const OperatorRecord& record, const Attri
 
 Status CheckOperandCount(const OperatorRecord& record, int count) {
   const bool enough = count >= record.minimum_operands;
-  if (enough && (record.maximum_operands < 0 || count <= record.maximum_operands)) {
+  if (enough &&
+      (record.maximum_operands < 0 || count <= record.maximum_operands)) {
     return OkStatus();
   }
   std::string expected = std::to_string(record.minimum_operands);
@@ -79,7 +97,8 @@ Status CheckOperandCount(const OperatorRecord& record, int count) {
 
 // infer, and what must hold of every result.
 StatusOr<std::vector<TensorType>> InferChecked(const Operation& operation) {
-  EMBER_ASSIGN_OR_RETURN(std::vector<TensorType> types, operation.record().infer(operation));
+  EMBER_ASSIGN_OR_RETURN(std::vector<TensorType> types,
+                         operation.record().infer(operation));
   for (const TensorType& type : types) {
     EMBER_RETURN_IF_ERROR(CheckType(type).WithContext("result"));
   }
@@ -92,7 +111,8 @@ void RemoveOneUser(std::vector<Operation*>& users, const Operation* user) {
   users.erase(found);
 }
 
-Shape SubstituteShape(const Shape& shape, const std::map<std::string, Dim>& replacements) {
+Shape SubstituteShape(const Shape& shape,
+                      const std::map<std::string, Dim>& replacements) {
   Shape result;
   result.reserve(shape.size());
   for (const Dim& dim : shape) result.push_back(dim.Substitute(replacements));
@@ -106,8 +126,9 @@ ConstantData ConstantData::Copy(std::span<const uint8_t> bytes) {
   constexpr std::align_val_t kAlignment{64};
   auto* storage = new (kAlignment) uint8_t[std::max<size_t>(bytes.size(), 1)];
   if (!bytes.empty()) std::memcpy(storage, bytes.data(), bytes.size());
-  std::shared_ptr<const void> owner(
-      storage, [](uint8_t* memory) { ::operator delete[](memory, kAlignment); });
+  std::shared_ptr<const void> owner(storage, [](uint8_t* memory) {
+    ::operator delete[](memory, kAlignment);
+  });
   return {std::move(owner), {storage, bytes.size()}};
 }
 
@@ -143,15 +164,18 @@ std::string DescribeOperation(const Operation& operation) {
 
 Status CheckType(const TensorType& type) {
   if (type.rank() > kMaximumRank) {
-    return InvalidArgumentError("shape " + ShapeToString(type.shape) + ": expected rank of at most " +
+    return InvalidArgumentError("shape " + ShapeToString(type.shape) +
+                                ": expected rank of at most " +
                                 std::to_string(kMaximumRank) + ", found " +
                                 std::to_string(type.rank()));
   }
   for (const Dim& dim : type.shape) {
-    if (!dim.is_valid()) return InvalidArgumentError("a dim overflows 64 bits or divides by 0");
+    if (!dim.is_valid())
+      return InvalidArgumentError("a dim overflows 64 bits or divides by 0");
     if (dim.is_constant() && dim.constant() < 0) {
       return InvalidArgumentError("shape " + ShapeToString(type.shape) +
-                                  ": expected dims of at least 0, found " + dim.ToString());
+                                  ": expected dims of at least 0, found " +
+                                  dim.ToString());
     }
   }
   const Dim bytes = ElementCount(type.shape) * Dim(DTypeByteSize(type.dtype));
@@ -186,7 +210,8 @@ void Graph::AddOutput(std::string name, Value* value) {
   output_names_.push_back(std::move(name));
 }
 
-StatusOr<Operation*> Graph::Add(const OperatorRecord& record, std::vector<Value*> operands,
+StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
+                                std::vector<Value*> operands,
                                 Attributes attributes, std::string origin,
                                 const Operation* before) {
   auto operation = std::make_unique<Operation>();
@@ -214,8 +239,10 @@ StatusOr<Operation*> Graph::Add(const OperatorRecord& record, std::vector<Value*
     result->result_index_ = static_cast<int>(i);
     operation->results_.push_back(std::move(result));
   }
-  for (Value* operand : operation->operands_) operand->users_.push_back(operation.get());
-  const auto position = before == nullptr ? operations_.end() : before->position_;
+  for (Value* operand : operation->operands_)
+    operand->users_.push_back(operation.get());
+  const auto position =
+      before == nullptr ? operations_.end() : before->position_;
   const auto inserted = operations_.insert(position, std::move(operation));
   (*inserted)->position_ = inserted;
   return inserted->get();
@@ -226,8 +253,10 @@ void Graph::ReplaceAllUses(Value* from, Value* to) {
   const std::vector<Operation*> users = std::move(from->users_);
   from->users_.clear();
   for (Operation* user : users) {  // listed once per use
-    const auto use = std::find(user->operands_.begin(), user->operands_.end(), from);
-    EMBER_CHECK(use != user->operands_.end()) << "a user that does not use the value";
+    const auto use =
+        std::find(user->operands_.begin(), user->operands_.end(), from);
+    EMBER_CHECK(use != user->operands_.end())
+        << "a user that does not use the value";
     *use = to;
     to->users_.push_back(user);
   }
@@ -245,7 +274,8 @@ void Graph::SetOperand(Operation* operation, int index, Value* value) {
   value->users_.push_back(operation);
 }
 
-void Graph::SetAttribute(Operation* operation, std::string_view name, Attribute value) {
+void Graph::SetAttribute(Operation* operation, std::string_view name,
+                         Attribute value) {
   const AttributeSpec* spec = FindSpec(operation->record(), name);
   EMBER_CHECK(spec != nullptr && spec->kind == KindOf(value)) << name;
   operation->attributes_.Set(name, std::move(value));
@@ -260,9 +290,11 @@ void Graph::SetOutput(int index, Value* value) {
 
 void Graph::Erase(Operation* operation) {
   for (const auto& result : operation->results_) {
-    EMBER_CHECK(result->unused()) << DescribeOperation(*operation) << " is still used";
+    EMBER_CHECK(result->unused())
+        << DescribeOperation(*operation) << " is still used";
   }
-  for (Value* operand : operation->operands_) RemoveOneUser(operand->users_, operation);
+  for (Value* operand : operation->operands_)
+    RemoveOneUser(operand->users_, operation);
   operations_.erase(operation->position_);
 }
 
@@ -274,8 +306,10 @@ void Graph::MoveBefore(Operation* operation, const Operation* before) {
 Status Graph::InferTypes() {
   for (const auto& operation : operations_) {
     StatusOr<std::vector<TensorType>> types = InferChecked(*operation);
-    if (!types.ok()) return types.status().WithContext(DescribeOperation(*operation));
-    EMBER_CHECK(types->size() == operation->results_.size()) << operation->name();
+    if (!types.ok())
+      return types.status().WithContext(DescribeOperation(*operation));
+    EMBER_CHECK(types->size() == operation->results_.size())
+        << operation->name();
     for (size_t i = 0; i < types->size(); ++i) {
       operation->results_[i]->type_ = std::move((*types)[i]);
     }
@@ -283,21 +317,23 @@ Status Graph::InferTypes() {
   return OkStatus();
 }
 
-Status Graph::SubstituteSymbols(const std::map<std::string, Dim>& replacements) {
+Status Graph::SubstituteSymbols(
+    const std::map<std::string, Dim>& replacements) {
   std::map<std::string, Dim> by_symbol;
   for (const auto& [name, dim] : replacements) {
     by_symbol.emplace(Dim::Symbol(name).ToString(), dim);
   }
   for (const auto& input : inputs_) {
     input->type_.shape = SubstituteShape(input->type_.shape, by_symbol);
-    EMBER_RETURN_IF_ERROR(CheckType(input->type_).WithContext("input '" + input->name_ + "'"));
+    EMBER_RETURN_IF_ERROR(
+        CheckType(input->type_).WithContext("input '" + input->name_ + "'"));
   }
   for (const auto& operation : operations_) {
     for (const AttributeSpec& spec : operation->record().attributes) {
       const Attribute* attribute = operation->attributes_.Find(spec.name);
       if (attribute == nullptr || spec.kind != AttributeKind::kShape) continue;
-      operation->attributes_.Set(spec.name,
-                                 SubstituteShape(std::get<Shape>(*attribute), by_symbol));
+      operation->attributes_.Set(
+          spec.name, SubstituteShape(std::get<Shape>(*attribute), by_symbol));
     }
   }
   return InferTypes();

@@ -1,5 +1,5 @@
-// The graph: SSA values typed tensor<dtype, [dims]>, produced by operators; what frontends make and
-// passes rewrite.
+// The graph: SSA values typed tensor<dtype, [dims]>, produced by operators;
+// what frontends make and passes rewrite.
 //
 //   graph @mlp(%x: f32[N, 4]) -> (%y) {
 //     %w: f32[4, 2] = constant() {value = [1, 0, 0.5, 2, -1, 0, 3, 4]}
@@ -8,12 +8,14 @@
 //     %y: f32[N, 2] = maximum(%h, %zero)
 //   }
 //
-// Ownership: a Graph owns its inputs and operations, an Operation its results; pointers stay valid
-// until the operation is erased, also when the Graph is moved. Operations are kept in an order where
-// definitions come before uses. Thread-compatible.
+// Ownership: a Graph owns its inputs and operations, an Operation its results;
+// pointers stay valid until the operation is erased, also when the Graph is
+// moved. Operations are kept in an order where definitions come before uses.
+// Thread-compatible.
 //
-// Errors: what a model can cause (wrong operands, attributes, shapes) is a Status of Add, AddInput,
-// InferTypes or SubstituteSymbols; misuse of the rewriting functions is a check.
+// Errors: what a model can cause (wrong operands, attributes, shapes) is a
+// Status of Add, AddInput, InferTypes or SubstituteSymbols; misuse of the
+// rewriting functions is a check.
 #ifndef EMBER_COMPILER_GRAPH_GRAPH_H_
 #define EMBER_COMPILER_GRAPH_GRAPH_H_
 
@@ -53,24 +55,29 @@ struct ConstantData {
   static ConstantData Copy(std::span<const uint8_t> bytes);
 };
 
-using Attribute =
-    std::variant<int64_t, double, std::string, DType, std::vector<int64_t>, Shape, ConstantData>;
+using Attribute = std::variant<int64_t, double, std::string, DType,
+                               std::vector<int64_t>, Shape, ConstantData>;
 
 // A few named attributes, in the order of the operator's declaration.
 class Attributes {
  public:
   Attributes() = default;
-  Attributes(std::initializer_list<std::pair<std::string, Attribute>> entries) : entries_(entries) {}
+  Attributes(std::initializer_list<std::pair<std::string, Attribute>> entries)
+      : entries_(entries) {}
   const Attribute* Find(std::string_view name) const;
   void Set(std::string_view name, Attribute value);
-  // Checked access: the verifier has seen that the attribute is there with this type.
+  // Checked access: the verifier has seen that the attribute is there with this
+  // type.
   template <typename T>
   const T& Get(std::string_view name) const {
     const Attribute* attribute = Find(name);
-    EMBER_CHECK(attribute != nullptr && std::holds_alternative<T>(*attribute)) << name;
+    EMBER_CHECK(attribute != nullptr && std::holds_alternative<T>(*attribute))
+        << name;
     return std::get<T>(*attribute);
   }
-  std::span<const std::pair<std::string, Attribute>> entries() const { return entries_; }
+  std::span<const std::pair<std::string, Attribute>> entries() const {
+    return entries_;
+  }
 
  private:
   std::vector<std::pair<std::string, Attribute>> entries_;
@@ -85,7 +92,8 @@ class Value {
   // Null for a graph input.
   Operation* producer() const { return producer_; }
   int result_index() const { return result_index_; }
-  // One entry per use as an operand (an operation that uses it twice appears twice).
+  // One entry per use as an operand (an operation that uses it twice appears
+  // twice).
   std::span<Operation* const> users() const { return users_; }
   bool is_graph_output() const { return output_uses_ > 0; }
   bool unused() const { return users_.empty() && output_uses_ == 0; }
@@ -113,7 +121,8 @@ class Operation {
   std::span<const std::unique_ptr<Value>> results() const { return results_; }
   Value* result(int index = 0) const { return results_[index].get(); }
   const Attributes& attributes() const { return attributes_; }
-  // The model's node this came from, e.g. "Conv_12 (Conv)"; joined with '+' when merged.
+  // The model's node this came from, e.g. "Conv_12 (Conv)"; joined with '+'
+  // when merged.
   const std::string& origin() const { return origin_; }
   void set_origin(std::string origin) { origin_ = std::move(origin); }
 
@@ -124,14 +133,15 @@ class Operation {
   std::vector<std::unique_ptr<Value>> results_;
   Attributes attributes_;
   std::string origin_;
-  std::list<std::unique_ptr<Operation>>::iterator position_;  // in the graph's list
+  std::list<std::unique_ptr<Operation>>::iterator
+      position_;  // in the graph's list
 };
 
 // The dispatch IR's limit.
 inline constexpr int kMaximumRank = 16;
 
-// Error unless the rank is within the limit, every dim is valid, constant dims are at least 0 and a
-// constant size in bytes fits 64 bits.
+// Error unless the rank is within the limit, every dim is valid, constant dims
+// are at least 0 and a constant size in bytes fits 64 bits.
 Status CheckType(const TensorType& type);
 std::string ToString(const TensorType& type);  // "f32[N, 3]"
 
@@ -145,19 +155,25 @@ class Graph {
   std::span<Value* const> inputs() const { return input_pointers_; }
   std::span<Value* const> outputs() const { return outputs_; }
   std::span<const std::string> output_names() const { return output_names_; }
-  // In definition order. Iterate over a copy of the pointers (Operations()) while rewriting.
-  const std::list<std::unique_ptr<Operation>>& operations() const { return operations_; }
+  // In definition order. Iterate over a copy of the pointers (Operations())
+  // while rewriting.
+  const std::list<std::unique_ptr<Operation>>& operations() const {
+    return operations_;
+  }
   std::vector<Operation*> Operations() const;
 
   // Error: a dim is negative or invalid, or the bytes overflow 64 bits.
   StatusOr<Value*> AddInput(std::string name, TensorType type);
-  // The value is returned under this name. A value may be returned several times.
+  // The value is returned under this name. A value may be returned several
+  // times.
   void AddOutput(std::string name, Value* value);
 
-  // Adds an operation at the end (before == nullptr) or before another, with result types inferred.
-  // Errors: wrong operands or attributes, in one line naming the operator and `origin`.
-  StatusOr<Operation*> Add(const OperatorRecord& record, std::vector<Value*> operands,
-                           Attributes attributes, std::string origin,
+  // Adds an operation at the end (before == nullptr) or before another, with
+  // result types inferred. Errors: wrong operands or attributes, in one line
+  // naming the operator and `origin`.
+  StatusOr<Operation*> Add(const OperatorRecord& record,
+                           std::vector<Value*> operands, Attributes attributes,
+                           std::string origin,
                            const Operation* before = nullptr);
 
   // All uses (operands and graph outputs) of `from` become uses of `to`.
@@ -165,16 +181,19 @@ class Graph {
   // One operand of one operation; types are not inferred again.
   void SetOperand(Operation* operation, int index, Value* value);
   // An attribute; types are not inferred again.
-  void SetAttribute(Operation* operation, std::string_view name, Attribute value);
+  void SetAttribute(Operation* operation, std::string_view name,
+                    Attribute value);
   void SetOutput(int index, Value* value);
   // The operation's results must be unused.
   void Erase(Operation* operation);
   // Re-infers every result type in order (after inputs or attributes changed).
   Status InferTypes();
-  // Moves `operation` right before `before`; the caller keeps definitions before uses.
+  // Moves `operation` right before `before`; the caller keeps definitions
+  // before uses.
   void MoveBefore(Operation* operation, const Operation* before);
-  // Pins symbols of dims everywhere (types and attributes), e.g. {"N": 1}; names as given to
-  // Dim::Symbol. Unknown names change nothing. After an error the graph must not be used.
+  // Pins symbols of dims everywhere (types and attributes), e.g. {"N": 1};
+  // names as given to Dim::Symbol. Unknown names change nothing. After an error
+  // the graph must not be used.
   Status SubstituteSymbols(const std::map<std::string, Dim>& replacements);
 
  private:

@@ -14,7 +14,8 @@ Graph Parsed(std::string_view text) {
   return graph.ok() ? *std::move(graph) : Graph();
 }
 
-constexpr std::string_view kSmall = R"text(graph @small(%x: f32[N, 3]) -> (%y, %z) {
+constexpr std::string_view kSmall =
+    R"text(graph @small(%x: f32[N, 3]) -> (%y, %z) {
   %a: f32[N, 3] = exp(%x)
   %y: f32[N, 3] = add(%a, %a)
   %z: f32[3, N] = transpose(%a) {permutation = [1, 0]}
@@ -49,11 +50,14 @@ TEST(GraphTest, EditsKeepTheGraphValid) {
   EXPECT_TRUE(Verify(graph).ok()) << Verify(graph).message();
   graph.SetOutput(0, graph.inputs()[0]);
   EXPECT_TRUE(operations[1]->result()->unused());
-  const auto added = graph.Add(OperatorNamed("neg"), {graph.inputs()[0]}, {}, "", operations[2]);
+  const auto added = graph.Add(OperatorNamed("neg"), {graph.inputs()[0]}, {},
+                               "", operations[2]);
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(graph.Operations()[1], *added);
-  graph.SetOperand(operations[0], 0, (*added)->result());  // used before it is defined
-  EXPECT_NE(Verify(graph).message().find("defined before"), std::string_view::npos);
+  graph.SetOperand(operations[0], 0,
+                   (*added)->result());  // used before it is defined
+  EXPECT_NE(Verify(graph).message().find("defined before"),
+            std::string_view::npos);
   graph.MoveBefore(*added, operations[0]);
   EXPECT_TRUE(Verify(graph).ok()) << Verify(graph).message();
 }
@@ -100,10 +104,15 @@ TEST(GraphTest, InputsAreChecked) {
   EXPECT_EQ(graph.AddInput("x", {DType::kF32, {-1}}).status().message(),
             "input 'x': shape [-1]: expected dims of at least 0, found -1");
   EXPECT_EQ(graph.AddInput("x", {DType::kF32, {INT64_MAX}}).status().message(),
-            "input 'x': shape [9223372036854775807]: the size in bytes overflows 64 bits");
-  EXPECT_EQ(graph.AddInput("x", {DType::kF32, {Dim::Invalid()}}).status().message(),
-            "input 'x': a dim overflows 64 bits or divides by 0");
-  EXPECT_EQ(graph.AddInput("x", {DType::kF32, Shape(17, 1)}).status().message().substr(0, 9),
+            "input 'x': shape [9223372036854775807]: the size in bytes "
+            "overflows 64 bits");
+  EXPECT_EQ(
+      graph.AddInput("x", {DType::kF32, {Dim::Invalid()}}).status().message(),
+      "input 'x': a dim overflows 64 bits or divides by 0");
+  EXPECT_EQ(graph.AddInput("x", {DType::kF32, Shape(17, 1)})
+                .status()
+                .message()
+                .substr(0, 9),
             "input 'x'");
   EXPECT_TRUE(graph.inputs().empty());
 }

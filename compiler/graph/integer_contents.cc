@@ -27,7 +27,8 @@ std::optional<SmallShape> SmallShapeOf(const Shape& shape) {
   SmallShape small;
   for (const Dim& dim : shape) {
     const auto extent = dim.AsConstant();
-    if (!extent || *extent > IntegerContents::kMaximumElements) return std::nullopt;
+    if (!extent || *extent > IntegerContents::kMaximumElements)
+      return std::nullopt;
     small.extents.push_back(*extent);
     small.count *= *extent;
     if (small.count > IntegerContents::kMaximumElements) return std::nullopt;
@@ -36,7 +37,8 @@ std::optional<SmallShape> SmallShapeOf(const Shape& shape) {
 }
 
 // The indices of a row-major position.
-std::vector<int64_t> IndicesOf(int64_t position, const std::vector<int64_t>& extents) {
+std::vector<int64_t> IndicesOf(int64_t position,
+                               const std::vector<int64_t>& extents) {
   std::vector<int64_t> indices(extents.size());
   for (size_t i = extents.size(); i-- > 0;) {
     indices[i] = position % extents[i];
@@ -45,22 +47,26 @@ std::vector<int64_t> IndicesOf(int64_t position, const std::vector<int64_t>& ext
   return indices;
 }
 
-int64_t PositionOf(std::span<const int64_t> indices, const std::vector<int64_t>& extents) {
+int64_t PositionOf(std::span<const int64_t> indices,
+                   const std::vector<int64_t>& extents) {
   int64_t position = 0;
-  for (size_t i = 0; i < extents.size(); ++i) position = position * extents[i] + indices[i];
+  for (size_t i = 0; i < extents.size(); ++i)
+    position = position * extents[i] + indices[i];
   return position;
 }
 
 // --- elements ---
 
-// Values that the type cannot hold would wrap or round: not followed. Symbolic ones are extents,
-// which fit.
+// Values that the type cannot hold would wrap or round: not followed. Symbolic
+// ones are extents, which fit.
 bool Fits(const Dim& value, DType type) {
   const auto constant = value.AsConstant();
   if (!value.is_valid()) return false;
   if (!constant) return type != DType::kBool;
-  if (IsFloat(type)) return std::fabs(static_cast<double>(*constant)) <= kLargestExactInteger;
-  return tensor::BitsToInteger(tensor::IntegerToBits(*constant, type), type) == *constant;
+  if (IsFloat(type))
+    return std::fabs(static_cast<double>(*constant)) <= kLargestExactInteger;
+  return tensor::BitsToInteger(tensor::IntegerToBits(*constant, type), type) ==
+         *constant;
 }
 
 MaybeDim ConstantElement(uint64_t bits, DType type) {
@@ -70,14 +76,16 @@ MaybeDim ConstantElement(uint64_t bits, DType type) {
     return Dim(value);
   }
   const double value = tensor::BitsToDouble(bits, type);
-  if (std::fabs(value) > kLargestExactInteger || value != std::floor(value)) return std::nullopt;
+  if (std::fabs(value) > kLargestExactInteger || value != std::floor(value))
+    return std::nullopt;
   if (value == 0 && std::signbit(value)) return std::nullopt;
   return Dim(static_cast<int64_t>(value));
 }
 
 bool NonNegative(const Dim& dim) { return dim.LowerBound().value_or(-1) >= 0; }
 
-// Exact: a remainder would round (toward zero for integers, to a fraction for floats).
+// Exact: a remainder would round (toward zero for integers, to a fraction for
+// floats).
 MaybeDim Divide(const Dim& a, const Dim& b, bool is_float) {
   if (b == Dim(0)) return std::nullopt;
   const Dim quotient = FloorDivide(a, b);
@@ -97,7 +105,8 @@ MaybeDim Decided(std::optional<bool> value) {
 std::optional<bool> IsEqual(const Dim& a, const Dim& b) {
   if (a == b) return true;
   const Dim difference = a - b;
-  if (difference.LowerBound().value_or(0) > 0 || difference.UpperBound().value_or(0) < 0) {
+  if (difference.LowerBound().value_or(0) > 0 ||
+      difference.UpperBound().value_or(0) < 0) {
     return false;
   }
   return std::nullopt;
@@ -106,7 +115,8 @@ std::optional<bool> IsEqual(const Dim& a, const Dim& b) {
 std::optional<bool> IsLess(const Dim& a, const Dim& b) {
   const Dim difference = b - a;  // positive: a < b
   if (const auto low = difference.LowerBound(); low && *low > 0) return true;
-  if (const auto high = difference.UpperBound(); high && *high <= 0) return false;
+  if (const auto high = difference.UpperBound(); high && *high <= 0)
+    return false;
   return std::nullopt;
 }
 
@@ -115,14 +125,19 @@ std::optional<bool> Negated(std::optional<bool> value) {
   return !*value;
 }
 
-MaybeDim BinaryElement(tensor::Opcode opcode, const Dim& a, const Dim& b, DType type) {
+MaybeDim BinaryElement(tensor::Opcode opcode, const Dim& a, const Dim& b,
+                       DType type) {
   using tensor::Opcode;
   const bool is_float = IsFloat(type);
   switch (opcode) {
-    case Opcode::kAdd: return a + b;
-    case Opcode::kSubtract: return a - b;
-    case Opcode::kMultiply: return a * b;
-    case Opcode::kDivide: return Divide(a, b, is_float);
+    case Opcode::kAdd:
+      return a + b;
+    case Opcode::kSubtract:
+      return a - b;
+    case Opcode::kMultiply:
+      return a * b;
+    case Opcode::kDivide:
+      return Divide(a, b, is_float);
     case Opcode::kFloorDivide:
       if (b == Dim(0)) return std::nullopt;
       return FloorDivide(a, b);
@@ -130,17 +145,26 @@ MaybeDim BinaryElement(tensor::Opcode opcode, const Dim& a, const Dim& b, DType 
       if (b == Dim(0)) return std::nullopt;
       return Modulo(a, b);
     case Opcode::kRemainder:
-      if (b == Dim(0) || !NonNegative(a) || !NonNegative(b)) return std::nullopt;
+      if (b == Dim(0) || !NonNegative(a) || !NonNegative(b))
+        return std::nullopt;
       return Modulo(a, b);
-    case Opcode::kMinimum: return Minimum(a, b);
-    case Opcode::kMaximum: return Maximum(a, b);
-    case Opcode::kEqual: return Decided(IsEqual(a, b));
-    case Opcode::kNotEqual: return Decided(Negated(IsEqual(a, b)));
-    case Opcode::kLess: return Decided(IsLess(a, b));
-    case Opcode::kLessEqual: return Decided(Negated(IsLess(b, a)));
-    default: break;
+    case Opcode::kMinimum:
+      return Minimum(a, b);
+    case Opcode::kMaximum:
+      return Maximum(a, b);
+    case Opcode::kEqual:
+      return Decided(IsEqual(a, b));
+    case Opcode::kNotEqual:
+      return Decided(Negated(IsEqual(a, b)));
+    case Opcode::kLess:
+      return Decided(IsLess(a, b));
+    case Opcode::kLessEqual:
+      return Decided(Negated(IsLess(b, a)));
+    default:
+      break;
   }
-  if (type != DType::kBool || !a.is_constant() || !b.is_constant()) return std::nullopt;
+  if (type != DType::kBool || !a.is_constant() || !b.is_constant())
+    return std::nullopt;
   if (opcode == Opcode::kAnd) return Dim(a.constant() & b.constant());
   if (opcode == Opcode::kOr) return Dim(a.constant() | b.constant());
   if (opcode == Opcode::kXor) return Dim(a.constant() ^ b.constant());
@@ -150,7 +174,8 @@ MaybeDim BinaryElement(tensor::Opcode opcode, const Dim& a, const Dim& b, DType 
 MaybeDim UnaryElement(tensor::Opcode opcode, const Dim& a, DType type) {
   using tensor::Opcode;
   switch (opcode) {
-    case Opcode::kNegate: return Dim(0) - a;
+    case Opcode::kNegate:
+      return Dim(0) - a;
     case Opcode::kAbsolute:
       if (NonNegative(a)) return a;
       if (NonNegative(Dim(0) - a)) return Dim(0) - a;
@@ -158,11 +183,13 @@ MaybeDim UnaryElement(tensor::Opcode opcode, const Dim& a, DType type) {
     case Opcode::kFloor:
     case Opcode::kCeil:
     case Opcode::kRound:
-    case Opcode::kTruncate: return a;  // whole numbers already
+    case Opcode::kTruncate:
+      return a;  // whole numbers already
     case Opcode::kNot:
       if (type == DType::kBool && a.is_constant()) return Dim(1 - a.constant());
       return std::nullopt;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -176,14 +203,16 @@ MaybeDim CastElement(const Dim& a, DType type) {
 // The contents of the operands of one operation.
 class ContentsRule {
  public:
-  ContentsRule(const Operation& operation, const IntegerContents& known, SmallShape shape)
+  ContentsRule(const Operation& operation, const IntegerContents& known,
+               SmallShape shape)
       : operation_(operation), known_(known), shape_(std::move(shape)) {}
 
   MaybeContents Apply() const {
     const std::string_view name = operation_.name();
     if (operation_.record().is_instruction) return Arithmetic();
     if (name == "constant") return Constant();
-    if (name == "shape_value") return operation_.attributes().Get<Shape>("values");
+    if (name == "shape_value")
+      return operation_.attributes().Get<Shape>("values");
     if (name == "iota") return Iota();
     if (name == "cast") return Cast();
     if (name == "select") return Select();
@@ -198,7 +227,9 @@ class ContentsRule {
   }
 
  private:
-  const Contents* Operand(int index) const { return known_.Find(operation_.operand(index)); }
+  const Contents* Operand(int index) const {
+    return known_.Find(operation_.operand(index));
+  }
   const std::vector<int64_t> Extents(int index) const {
     return SmallShapeOf(operation_.operand(index)->shape())->extents;
   }
@@ -222,11 +253,13 @@ class ContentsRule {
   }
 
   // The element of an operand that broadcasts to the result.
-  const Dim& BroadcastElement(int index, const std::vector<int64_t>& indices) const {
+  const Dim& BroadcastElement(int index,
+                              const std::vector<int64_t>& indices) const {
     const std::vector<int64_t> extents = Extents(index);
     std::vector<int64_t> own;
     for (size_t i = 0; i < extents.size(); ++i) {
-      own.push_back(extents[i] == 1 ? 0 : indices[indices.size() - extents.size() + i]);
+      own.push_back(
+          extents[i] == 1 ? 0 : indices[indices.size() - extents.size() + i]);
     }
     return (*Operand(index))[static_cast<size_t>(PositionOf(own, extents))];
   }
@@ -236,7 +269,8 @@ class ContentsRule {
     const DType type = operation_.result()->dtype();
     Contents result;
     for (int64_t i = 0; i < shape_.count; ++i) {
-      const MaybeDim value = ConstantElement(tensor::LoadElement(data.bytes.data(), i, type), type);
+      const MaybeDim value = ConstantElement(
+          tensor::LoadElement(data.bytes.data(), i, type), type);
       if (!value) return std::nullopt;
       result.push_back(*value);
     }
@@ -244,8 +278,11 @@ class ContentsRule {
   }
 
   MaybeContents Iota() const {
-    const auto axis = static_cast<size_t>(operation_.attributes().Get<int64_t>("axis"));
-    return ForEach([&](const std::vector<int64_t>& indices) { return MaybeDim(indices[axis]); });
+    const auto axis =
+        static_cast<size_t>(operation_.attributes().Get<int64_t>("axis"));
+    return ForEach([&](const std::vector<int64_t>& indices) {
+      return MaybeDim(indices[axis]);
+    });
   }
 
   MaybeContents Cast() const {
@@ -263,7 +300,8 @@ class ContentsRule {
   MaybeContents Arithmetic() const {
     const tensor::Opcode opcode = operation_.record().opcode;
     const DType type = operation_.operand(0)->dtype();
-    if (opcode == tensor::Opcode::kFloor && Operand(0) == nullptr) return FloorOfQuotient();
+    if (opcode == tensor::Opcode::kFloor && Operand(0) == nullptr)
+      return FloorOfQuotient();
     for (int i = 0; i < operation_.operand_count(); ++i) {
       if (Operand(i) == nullptr) return std::nullopt;
     }
@@ -277,9 +315,11 @@ class ContentsRule {
   // floor(a / b) of floats that hold whole numbers.
   MaybeContents FloorOfQuotient() const {
     const Operation* quotient = operation_.operand(0)->producer();
-    if (quotient == nullptr || quotient->name() != "divide") return std::nullopt;
+    if (quotient == nullptr || quotient->name() != "divide")
+      return std::nullopt;
     const ContentsRule rule(*quotient, known_, shape_);
-    if (rule.Operand(0) == nullptr || rule.Operand(1) == nullptr) return std::nullopt;
+    if (rule.Operand(0) == nullptr || rule.Operand(1) == nullptr)
+      return std::nullopt;
     return ForEach([&](const std::vector<int64_t>& indices) -> MaybeDim {
       const Dim& divisor = rule.BroadcastElement(1, indices);
       if (divisor == Dim(0)) return std::nullopt;
@@ -298,8 +338,9 @@ class ContentsRule {
 
   MaybeContents Broadcast() const {
     if (Operand(0) == nullptr) return std::nullopt;
-    return ForEach(
-        [&](const std::vector<int64_t>& indices) { return MaybeDim(BroadcastElement(0, indices)); });
+    return ForEach([&](const std::vector<int64_t>& indices) {
+      return MaybeDim(BroadcastElement(0, indices));
+    });
   }
 
   // The operand's elements at source(indices).
@@ -318,17 +359,20 @@ class ContentsRule {
   }
 
   MaybeContents Transpose() const {
-    const auto& permutation = operation_.attributes().Get<std::vector<int64_t>>("permutation");
+    const auto& permutation =
+        operation_.attributes().Get<std::vector<int64_t>>("permutation");
     return Moved([&](const std::vector<int64_t>& indices) {
       std::vector<int64_t> own(indices.size());
-      for (size_t i = 0; i < own.size(); ++i) own[static_cast<size_t>(permutation[i])] = indices[i];
+      for (size_t i = 0; i < own.size(); ++i)
+        own[static_cast<size_t>(permutation[i])] = indices[i];
       return own;
     });
   }
 
   MaybeContents Slice() const {
     const Shape& starts = operation_.attributes().Get<Shape>("starts");
-    const auto& steps = operation_.attributes().Get<std::vector<int64_t>>("steps");
+    const auto& steps =
+        operation_.attributes().Get<std::vector<int64_t>>("steps");
     if (!IsConstant(starts)) return std::nullopt;
     return Moved([&](const std::vector<int64_t>& indices) {
       std::vector<int64_t> own;
@@ -343,49 +387,62 @@ class ContentsRule {
   MaybeContents Gather() const {
     const Contents* chosen = Operand(1);
     if (chosen == nullptr) return std::nullopt;
-    const auto axis = static_cast<size_t>(operation_.attributes().Get<int64_t>("axis"));
+    const auto axis =
+        static_cast<size_t>(operation_.attributes().Get<int64_t>("axis"));
     const std::vector<int64_t> index_extents = Extents(1);
     return Moved([&](const std::vector<int64_t>& indices) {
-      const auto position = PositionOf(
-          std::span(indices).subspan(axis, index_extents.size()), index_extents);
+      const auto position =
+          PositionOf(std::span(indices).subspan(axis, index_extents.size()),
+                     index_extents);
       const auto first = indices.begin();
       const auto offset = static_cast<std::ptrdiff_t>(axis);
       std::vector<int64_t> own(first, first + offset);
-      own.push_back((*chosen)[static_cast<size_t>(position)].AsConstant().value_or(-1));
-      own.insert(own.end(), first + offset + static_cast<std::ptrdiff_t>(index_extents.size()),
-                 indices.end());
+      own.push_back(
+          (*chosen)[static_cast<size_t>(position)].AsConstant().value_or(-1));
+      own.insert(
+          own.end(),
+          first + offset + static_cast<std::ptrdiff_t>(index_extents.size()),
+          indices.end());
       return own;
     });
   }
 
   MaybeContents Concat() const {
-    const auto axis = static_cast<size_t>(operation_.attributes().Get<int64_t>("axis"));
+    const auto axis =
+        static_cast<size_t>(operation_.attributes().Get<int64_t>("axis"));
     for (int i = 0; i < operation_.operand_count(); ++i) {
       if (Operand(i) == nullptr) return std::nullopt;
     }
     return ForEach([&](std::vector<int64_t> indices) -> MaybeDim {
       int operand = 0;
-      while (indices[axis] >= Extents(operand)[axis]) indices[axis] -= Extents(operand++)[axis];
-      return (*Operand(operand))[static_cast<size_t>(PositionOf(indices, Extents(operand)))];
+      while (indices[axis] >= Extents(operand)[axis])
+        indices[axis] -= Extents(operand++)[axis];
+      return (*Operand(
+          operand))[static_cast<size_t>(PositionOf(indices, Extents(operand)))];
     });
   }
 
   MaybeContents Reduce() const {
     const Contents* operand = Operand(0);
     if (operand == nullptr || operand->empty()) return std::nullopt;
-    const auto& axes = operation_.attributes().Get<std::vector<int64_t>>("axes");
-    const std::string& combiner = operation_.attributes().Get<std::string>("combiner");
+    const auto& axes =
+        operation_.attributes().Get<std::vector<int64_t>>("axes");
+    const std::string& combiner =
+        operation_.attributes().Get<std::string>("combiner");
     const std::vector<int64_t> extents = Extents(0);
     std::vector<MaybeDim> results(static_cast<size_t>(shape_.count));
     for (size_t i = 0; i < operand->size(); ++i) {
-      std::vector<int64_t> indices = IndicesOf(static_cast<int64_t>(i), extents);
+      std::vector<int64_t> indices =
+          IndicesOf(static_cast<int64_t>(i), extents);
       std::vector<int64_t> left;
       for (size_t d = 0; d < indices.size(); ++d) {
-        if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) == axes.end()) {
+        if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) ==
+            axes.end()) {
           left.push_back(indices[d]);
         }
       }
-      MaybeDim& result = results[static_cast<size_t>(PositionOf(left, shape_.extents))];
+      MaybeDim& result =
+          results[static_cast<size_t>(PositionOf(left, shape_.extents))];
       const Dim& value = (*operand)[i];
       if (!result) {
         result = value;
@@ -394,7 +451,8 @@ class ContentsRule {
       } else if (combiner == "product") {
         result = *result * value;
       } else {
-        result = combiner == "minimum" ? Minimum(*result, value) : Maximum(*result, value);
+        result = combiner == "minimum" ? Minimum(*result, value)
+                                       : Maximum(*result, value);
       }
     }
     Contents contents;
@@ -416,7 +474,8 @@ void IntegerContents::Record(const Operation& operation) {
   if (operation.results().size() != 1) return;
   auto shape = SmallShapeOf(operation.result()->shape());
   if (!shape) return;
-  MaybeContents contents = ContentsRule(operation, *this, *std::move(shape)).Apply();
+  MaybeContents contents =
+      ContentsRule(operation, *this, *std::move(shape)).Apply();
   if (!contents) return;
   for (const Dim& value : *contents) {
     if (!Fits(value, operation.result()->dtype())) return;

@@ -1,14 +1,17 @@
-// What integer-valued small tensors hold, as expressions over the dims: how shape arithmetic in a
-// model (Shape, Gather, Mul, Concat → Reshape) becomes symbolic dims again.
+// What integer-valued small tensors hold, as expressions over the dims: how
+// shape arithmetic in a model (Shape, Gather, Mul, Concat → Reshape) becomes
+// symbolic dims again.
 //
 //   IntegerContents contents;
 //   contents.Record(*shape_value_operation);         // results known now
 //   contents.Find(value)                             // {N, 4}, or null
 //
-// Knows constants, shape_value, iota, casts, integer arithmetic and comparisons where they are
-// decided, select on a known condition, slice, gather, concat, reshape, broadcast, transpose and
-// reduce, of at most kMaximumElements elements. Float tensors are followed while their values are
-// whole numbers (exporters multiply and divide shapes in float and cast back). Not thread-safe.
+// Knows constants, shape_value, iota, casts, integer arithmetic and comparisons
+// where they are decided, select on a known condition, slice, gather, concat,
+// reshape, broadcast, transpose and reduce, of at most kMaximumElements
+// elements. Float tensors are followed while their values are whole numbers
+// (exporters multiply and divide shapes in float and cast back). Not
+// thread-safe.
 #ifndef EMBER_COMPILER_GRAPH_INTEGER_CONTENTS_H_
 #define EMBER_COMPILER_GRAPH_INTEGER_CONTENTS_H_
 
@@ -23,7 +26,8 @@ class IntegerContents {
  public:
   static constexpr int64_t kMaximumElements = 512;
 
-  // Works out the result of an operation whose operands were recorded (or are unknown).
+  // Works out the result of an operation whose operands were recorded (or are
+  // unknown).
   void Record(const Operation& operation);
   // Row-major; null if not known. Valid until the next Record.
   const std::vector<Dim>* Find(const Value* value) const;

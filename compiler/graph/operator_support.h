@@ -38,7 +38,8 @@ Status Mismatch(const Parts&... parts) {
   return InvalidArgumentError(std::move(message));
 }
 
-inline const std::vector<int64_t>& IntegersOf(const Operation& operation, std::string_view name) {
+inline const std::vector<int64_t>& IntegersOf(const Operation& operation,
+                                              std::string_view name) {
   return operation.attributes().Get<std::vector<int64_t>>(name);
 }
 inline const Shape& ShapeOf(const Operation& operation, std::string_view name) {
@@ -47,12 +48,15 @@ inline const Shape& ShapeOf(const Operation& operation, std::string_view name) {
 inline int64_t IntegerOf(const Operation& operation, std::string_view name) {
   return operation.attributes().Get<int64_t>(name);
 }
-inline const std::string& StringOf(const Operation& operation, std::string_view name) {
+inline const std::string& StringOf(const Operation& operation,
+                                   std::string_view name) {
   return operation.attributes().Get<std::string>(name);
 }
 // An attribute that may be absent.
-inline int64_t IntegerOr(const Operation& operation, std::string_view name, int64_t otherwise) {
-  return operation.attributes().Find(name) ? IntegerOf(operation, name) : otherwise;
+inline int64_t IntegerOr(const Operation& operation, std::string_view name,
+                         int64_t otherwise) {
+  return operation.attributes().Find(name) ? IntegerOf(operation, name)
+                                           : otherwise;
 }
 
 inline bool IsOne(const Dim& dim) { return dim == Dim(1); }
@@ -63,16 +67,21 @@ inline bool SurelyBelow(const Dim& dim, int64_t limit) {
   return value && *value < limit;
 }
 
-// Checks used by several operators. `what` is the attribute's name or the operand's number.
-Status CheckAxis(const Operation& operation, std::string_view attribute, int rank);
-Status CheckAxes(std::span<const int64_t> axes, std::string_view attribute, int rank);
+// Checks used by several operators. `what` is the attribute's name or the
+// operand's number.
+Status CheckAxis(const Operation& operation, std::string_view attribute,
+                 int rank);
+Status CheckAxes(std::span<const int64_t> axes, std::string_view attribute,
+                 int rank);
 Status CheckLength(size_t length, std::string_view attribute, size_t expected);
-Status CheckPositive(std::span<const int64_t> values, std::string_view attribute);
+Status CheckPositive(std::span<const int64_t> values,
+                     std::string_view attribute);
 Status CheckRank(const Operation& operation, int operand, int expected);
 Status CheckSameDType(const Operation& operation, int a, int b);
 Status CheckIndexOperand(const Operation& operation, int operand);
 // Two dims that must be the same.
-Status CheckSameDim(const Dim& a, std::string_view what_a, const Dim& b, std::string_view what_b);
+Status CheckSameDim(const Dim& a, std::string_view what_a, const Dim& b,
+                    std::string_view what_b);
 
 // The dim of operand `operand` as a scalar.
 inline Scalar DimOf(ElementContext& context, int operand, int dim) {
@@ -96,8 +105,8 @@ const NamedCombiner* FindCombiner(std::string_view name);
 Status CheckCombiner(const Operation& operation, DType dtype);
 
 // (extent + low + high - dilation * (window - 1) - 1) floordiv stride + 1
-Dim WindowedExtent(const Dim& extent, const Dim& window, int64_t stride, int64_t dilation,
-                   const Dim& low, const Dim& high);
+Dim WindowedExtent(const Dim& extent, const Dim& window, int64_t stride,
+                   int64_t dilation, const Dim& low, const Dim& high);
 
 }  // namespace ember::graph
 

@@ -11,8 +11,8 @@ namespace {
 std::vector<OperatorRecord> JoinFamilies() {
   std::vector<OperatorRecord> table;
   for (std::span<const OperatorRecord> family :
-       {CreationOperators(), ElementwiseOperators(), MovementOperators(), IndexedOperators(),
-        ContractionOperators(), ReductionOperators()}) {
+       {CreationOperators(), ElementwiseOperators(), MovementOperators(),
+        IndexedOperators(), ContractionOperators(), ReductionOperators()}) {
     table.insert(table.end(), family.begin(), family.end());
   }
   return table;
@@ -21,21 +21,25 @@ std::vector<OperatorRecord> JoinFamilies() {
 StatusOr<Dim> BroadcastDim(const Dim& a, const Dim& b) {
   if (a == b || IsOne(b)) return a;
   if (IsOne(a)) return b;
-  return Mismatch("expected equal dims or 1, found ", a.ToString(), " and ", b.ToString());
+  return Mismatch("expected equal dims or 1, found ", a.ToString(), " and ",
+                  b.ToString());
 }
 
 }  // namespace
 
 std::span<const OperatorRecord> OperatorTable() {
-  static const auto* const table = new std::vector<OperatorRecord>(JoinFamilies());
+  static const auto* const table =
+      new std::vector<OperatorRecord>(JoinFamilies());
   return *table;
 }
 
 const OperatorRecord* FindOperator(std::string_view name) {
   static const auto* const by_name = [] {
-    auto* map = new std::unordered_map<std::string_view, const OperatorRecord*>();
+    auto* map =
+        new std::unordered_map<std::string_view, const OperatorRecord*>();
     for (const OperatorRecord& record : OperatorTable()) {
-      EMBER_CHECK(map->emplace(record.name, &record).second) << record.name << " is there twice";
+      EMBER_CHECK(map->emplace(record.name, &record).second)
+          << record.name << " is there twice";
     }
     return map;
   }();
@@ -51,10 +55,13 @@ const OperatorRecord& OperatorNamed(std::string_view name) {
 
 const OperatorRecord& OperatorNamed(tensor::Opcode opcode) {
   for (const OperatorRecord& record : ElementwiseOperators()) {
-    // The records of OperatorTable(), so that equal operators have equal addresses.
-    if (record.is_instruction && record.opcode == opcode) return OperatorNamed(record.name);
+    // The records of OperatorTable(), so that equal operators have equal
+    // addresses.
+    if (record.is_instruction && record.opcode == opcode)
+      return OperatorNamed(record.name);
   }
-  EMBER_CHECK(false) << tensor::InfoOf(opcode).text << " is no elementwise operator";
+  EMBER_CHECK(false) << tensor::InfoOf(opcode).text
+                     << " is no elementwise operator";
   __builtin_unreachable();
 }
 
@@ -66,7 +73,8 @@ StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b) {
   for (size_t i = 0; i < shorter.size(); ++i) {
     StatusOr<Dim> dim = BroadcastDim(longer[offset + i], shorter[i]);
     if (!dim.ok()) {
-      return dim.status().WithContext("shapes " + ShapeToString(a) + " and " + ShapeToString(b));
+      return dim.status().WithContext("shapes " + ShapeToString(a) + " and " +
+                                      ShapeToString(b));
     }
     result[offset + i] = *std::move(dim);
   }

@@ -1,35 +1,44 @@
-// What an operator is: one record with its operands, attributes, type inference, definition as
-// tensor expressions, and doc line. Everything that knows operators is driven by the table.
+// What an operator is: one record with its operands, attributes, type
+// inference, definition as tensor expressions, and doc line. Everything that
+// knows operators is driven by the table.
 //
-// Elementwise operators are not written by hand: every arithmetic row of the dispatch instruction
-// table is an operator, with numpy broadcasting. Unary and classifying rows are named by the row's
-// text (neg, exp, is_nan), binary and comparing ones by the row's name (add, floor_divide, less_equal,
-// shift_left); OperatorNamed(opcode) finds them. The others:
+// Elementwise operators are not written by hand: every arithmetic row of the
+// dispatch instruction table is an operator, with numpy broadcasting. Unary and
+// classifying rows are named by the row's text (neg, exp, is_nan), binary and
+// comparing ones by the row's name (add, floor_divide, less_equal, shift_left);
+// OperatorNamed(opcode) finds them. The others:
 //
-//   constant       {value, dtype, shape: Shape}    a tensor known when compiling
-//   shape_value    {values: Shape}                 i64[k] tensor of integer expressions
-//   iota           {shape, axis, dtype}            index along axis
-//   select (c,a,b), cast {dtype}, bitcast {dtype}
-//   reshape {shape}, transpose {permutation}, broadcast {shape}
-//                  Element counts must be equal as expressions (Dim's rules): a symbolic reshape that
-//                  cannot be shown to fit is an error.
-//   assume {shape}                                  dims taken to be equal to others; checked when run
-//   slice {starts: Shape, steps: ints, sizes: Shape}   element start + i*step; steps may be negative
-//   pad {low: Shape, high: Shape, mode: constant|edge|reflect|wrap}  (x [, scalar value])
-//   concat {axis} (x...)                            one dispatch stage per operand
-//   gather {axis} (data, indices)                   numpy.take; indices already non-negative
-//   gather_elements {axis}, gather_nd {batch_dims}, scatter_elements {axis, update}, scatter_nd {update}
-//   contract {spec: "bik,bkj->bij"} (a, b)          sum of products over labels not in the result
-//   conv {strides, dilations, low: Shape, high: Shape, groups}    x[N, spatial…, C] w[window…, C/g, O]
-//   conv_transpose {strides, dilations, low, high, output_padding, groups}  w[window…, C, O/g]
-//                  Contractions of f16 and bf16 give f32: products and sums are exact to f32, and a
-//                  cast operation after it rounds once (GraphBuilder adds it).
+//   constant       {value, dtype, shape: Shape}    a tensor known when
+//   compiling shape_value    {values: Shape}                 i64[k] tensor of
+//   integer expressions iota           {shape, axis, dtype}            index
+//   along axis select (c,a,b), cast {dtype}, bitcast {dtype} reshape {shape},
+//   transpose {permutation}, broadcast {shape}
+//                  Element counts must be equal as expressions (Dim's rules): a
+//                  symbolic reshape that cannot be shown to fit is an error.
+//   assume {shape}                                  dims taken to be equal to
+//   others; checked when run slice {starts: Shape, steps: ints, sizes: Shape}
+//   element start + i*step; steps may be negative pad {low: Shape, high: Shape,
+//   mode: constant|edge|reflect|wrap}  (x [, scalar value]) concat {axis}
+//   (x...)                            one dispatch stage per operand gather
+//   {axis} (data, indices)                   numpy.take; indices already
+//   non-negative gather_elements {axis}, gather_nd {batch_dims},
+//   scatter_elements {axis, update}, scatter_nd {update} contract {spec:
+//   "bik,bkj->bij"} (a, b)          sum of products over labels not in the
+//   result conv {strides, dilations, low: Shape, high: Shape, groups}    x[N,
+//   spatial…, C] w[window…, C/g, O] conv_transpose {strides, dilations, low,
+//   high, output_padding, groups}  w[window…, C, O/g]
+//                  Contractions of f16 and bf16 give f32: products and sums are
+//                  exact to f32, and a cast operation after it rounds once
+//                  (GraphBuilder adds it).
 //   reduce {combiner: sum|product|minimum|maximum, axes}   dims removed
 //   arg_reduce {mode: maximum|minimum, axis, last: 0|1}    i64, dim removed
-//   reduce_window {combiner, window, strides, dilations, low: Shape, high: Shape}  per dim of x;
-//                                                  positions outside are the combiner's identity
+//   reduce_window {combiner, window, strides, dilations, low: Shape, high:
+//   Shape}  per dim of x;
+//                                                  positions outside are the
+//                                                  combiner's identity
 //
-// Keep the list short: a new operator needs a reason (docs/adding/graph-operator.md).
+// Keep the list short: a new operator needs a reason
+// (docs/adding/graph-operator.md).
 #ifndef EMBER_COMPILER_GRAPH_OPERATORS_H_
 #define EMBER_COMPILER_GRAPH_OPERATORS_H_
 
@@ -42,16 +51,19 @@
 
 namespace ember::graph {
 
-// Access to operands inside one stage of a definition. Whether an operand is a buffer or another
-// operator's element (fusion) is not visible here.
+// Access to operands inside one stage of a definition. Whether an operand is a
+// buffer or another operator's element (fusion) is not visible here.
 class ElementContext {
  public:
   virtual ~ElementContext() = default;
   virtual const Operation& operation() const = 0;
-  // Element of operand at indices (one per dim, i64), which must be within its shape.
-  virtual tensor::Scalar Load(int operand, std::span<const tensor::Scalar> indices) = 0;
+  // Element of operand at indices (one per dim, i64), which must be within its
+  // shape.
+  virtual tensor::Scalar Load(int operand,
+                              std::span<const tensor::Scalar> indices) = 0;
   // The same, or `otherwise` where any index is outside the operand's shape.
-  virtual tensor::Scalar Pad(int operand, std::span<const tensor::Scalar> indices,
+  virtual tensor::Scalar Pad(int operand,
+                             std::span<const tensor::Scalar> indices,
                              tensor::Scalar otherwise) = 0;
   // A dimension as an i64 scalar.
   virtual tensor::Scalar Extent(const Dim& dim) = 0;
@@ -67,10 +79,12 @@ class StageContext : public ElementContext {
   virtual tensor::Scalar SpatialAxis(const Dim& extent) = 0;
   virtual tensor::Scalar ReductionAxis(const Dim& extent) = 0;
   // Stores to result `result` of the operation at indices. Ends the stage.
-  virtual void Yield(tensor::Scalar value, int result, std::span<const tensor::Scalar> indices,
+  virtual void Yield(tensor::Scalar value, int result,
+                     std::span<const tensor::Scalar> indices,
                      tensor::Combiner combiner = tensor::Combiner::kNone,
                      tensor::Update update = tensor::Update::kAssign) = 0;
-  // A fold over (value, initial) pairs; result[i] < 0 means not stored (trailing ones only).
+  // A fold over (value, initial) pairs; result[i] < 0 means not stored
+  // (trailing ones only).
   struct FoldValue {
     tensor::Scalar value;
     tensor::Scalar initial;
@@ -88,15 +102,26 @@ class StagesContext {
   virtual StageContext& AddStage() = 0;
 };
 
-// How an operator computes. Exactly one of the two functions is set (none for `constant`).
+// How an operator computes. Exactly one of the two functions is set (none for
+// `constant`).
 struct Definition {
-  // One element of the only result at `indices`: inlined into whatever uses it, or a stage.
-  tensor::Scalar (*element)(ElementContext& context, std::span<const tensor::Scalar> indices) = nullptr;
+  // One element of the only result at `indices`: inlined into whatever uses it,
+  // or a stage.
+  tensor::Scalar (*element)(ElementContext& context,
+                            std::span<const tensor::Scalar> indices) = nullptr;
   // Stages that store the results.
   void (*stages)(StagesContext& context) = nullptr;
 };
 
-enum class AttributeKind : uint8_t { kInteger, kFloat, kString, kDType, kIntegers, kShape, kConstant };
+enum class AttributeKind : uint8_t {
+  kInteger,
+  kFloat,
+  kString,
+  kDType,
+  kIntegers,
+  kShape,
+  kConstant
+};
 
 struct AttributeSpec {
   std::string_view name;
@@ -107,8 +132,10 @@ struct AttributeSpec {
 
 // What passes may assume about an operator without knowing its name.
 enum class OperatorTrait : uint8_t {
-  kElementwise,  // result[i] depends on operand[i] only (with broadcasting), same for every i
-  kView,         // moves elements, computes nothing: reshape, transpose, broadcast, slice, pad …
+  kElementwise,  // result[i] depends on operand[i] only (with broadcasting),
+                 // same for every i
+  kView,  // moves elements, computes nothing: reshape, transpose, broadcast,
+          // slice, pad …
   kReduction,    // has a reduction
   kContraction,  // sum of products of two operands
   kOther,
@@ -121,8 +148,10 @@ struct OperatorRecord {
   int maximum_operands = 0;  // -1: any number
   std::span<const AttributeSpec> attributes = {};
   OperatorTrait trait = OperatorTrait::kOther;
-  // Result types from operands and attributes; checks all that the definition relies on.
-  StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) = nullptr;
+  // Result types from operands and attributes; checks all that the definition
+  // relies on.
+  StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) =
+      nullptr;
   Definition definition = {};
   // For records generated from the instruction table.
   bool is_instruction = false;
@@ -135,11 +164,12 @@ const OperatorRecord* FindOperator(std::string_view name);
 const OperatorRecord& OperatorNamed(std::string_view name);
 // The elementwise operator of an arithmetic row. Checked.
 const OperatorRecord& OperatorNamed(tensor::Opcode opcode);
-// "conv", or "conv 'Conv_12 (Conv)'" if the origin is known: how errors name an operation.
+// "conv", or "conv 'Conv_12 (Conv)'" if the origin is known: how errors name an
+// operation.
 std::string DescribeOperation(const Operation& operation);
 
-// numpy broadcasting of shapes; error names the two dims that do not fit. Two dims fit if they are
-// equal expressions or one is the constant 1.
+// numpy broadcasting of shapes; error names the two dims that do not fit. Two
+// dims fit if they are equal expressions or one is the constant 1.
 StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 }  // namespace ember::graph

@@ -1,7 +1,8 @@
 // contract, conv, conv_transpose: sums of products of two operands.
 //
-// f16 and bf16 operands are cast to f32 before they are multiplied, and the result is f32: rounding
-// each product to 16 bits would lose what the sum needs.
+// f16 and bf16 operands are cast to f32 before they are multiplied, and the
+// result is f32: rounding each product to 16 bits would lose what the sum
+// needs.
 #include <map>
 #include <numeric>
 
@@ -13,7 +14,8 @@ namespace ember::graph {
 namespace {
 
 DType SumType(DType operand) {
-  return operand == DType::kF16 || operand == DType::kBF16 ? DType::kF32 : operand;
+  return operand == DType::kF16 || operand == DType::kBF16 ? DType::kF32
+                                                           : operand;
 }
 
 Scalar Widen(Scalar value) { return Cast(value, SumType(value.type())); }
@@ -27,17 +29,20 @@ Status CheckOperandTypes(const Operation& operation) {
 
 // --- contract ---
 
-Status CheckLabels(const std::string& labels, const Value& operand, std::string_view what,
-                   std::map<char, Dim>& extents) {
+Status CheckLabels(const std::string& labels, const Value& operand,
+                   std::string_view what, std::map<char, Dim>& extents) {
   if (static_cast<int>(labels.size()) != operand.rank()) {
-    return Mismatch(what, ": expected rank ", std::to_string(labels.size()), " for labels \"",
-                    labels, "\", found ", ToString(operand.type()));
+    return Mismatch(what, ": expected rank ", std::to_string(labels.size()),
+                    " for labels \"", labels, "\", found ",
+                    ToString(operand.type()));
   }
   for (size_t i = 0; i < labels.size(); ++i) {
-    const auto [entry, inserted] = extents.emplace(labels[i], operand.shape()[i]);
+    const auto [entry, inserted] =
+        extents.emplace(labels[i], operand.shape()[i]);
     if (inserted || entry->second == operand.shape()[i]) continue;
-    return Mismatch(what, ": expected ", entry->second.ToString(), " for label ",
-                    std::string(1, labels[i]), ", found ", operand.shape()[i].ToString(), " in ",
+    return Mismatch(what, ": expected ", entry->second.ToString(),
+                    " for label ", std::string(1, labels[i]), ", found ",
+                    operand.shape()[i].ToString(), " in ",
                     ToString(operand.type()));
   }
   return OkStatus();
@@ -48,8 +53,10 @@ InferredTypes InferContract(const Operation& operation) {
   EMBER_ASSIGN_OR_RETURN(const ContractSpec spec,
                          ContractSpec::Parse(StringOf(operation, "spec")));
   std::map<char, Dim> extents;
-  EMBER_RETURN_IF_ERROR(CheckLabels(spec.a, *operation.operand(0), "operand 0", extents));
-  EMBER_RETURN_IF_ERROR(CheckLabels(spec.b, *operation.operand(1), "operand 1", extents));
+  EMBER_RETURN_IF_ERROR(
+      CheckLabels(spec.a, *operation.operand(0), "operand 0", extents));
+  EMBER_RETURN_IF_ERROR(
+      CheckLabels(spec.b, *operation.operand(1), "operand 1", extents));
   Shape shape;
   for (char label : spec.result) shape.push_back(extents.at(label));
   return OneType(SumType(operation.operand(0)->dtype()), std::move(shape));
@@ -59,13 +66,17 @@ void DefineContract(StagesContext& context) {
   const Operation& operation = context.operation();
   const ContractSpec spec = *ContractSpec::Parse(StringOf(operation, "spec"));
   std::map<char, Dim> extents;
-  for (size_t i = 0; i < spec.a.size(); ++i) extents[spec.a[i]] = operation.operand(0)->shape()[i];
-  for (size_t i = 0; i < spec.b.size(); ++i) extents[spec.b[i]] = operation.operand(1)->shape()[i];
+  for (size_t i = 0; i < spec.a.size(); ++i)
+    extents[spec.a[i]] = operation.operand(0)->shape()[i];
+  for (size_t i = 0; i < spec.b.size(); ++i)
+    extents[spec.b[i]] = operation.operand(1)->shape()[i];
   StageContext& stage = context.AddStage();
   std::map<char, Scalar> axes;
-  for (char label : spec.result) axes[label] = stage.SpatialAxis(extents.at(label));
+  for (char label : spec.result)
+    axes[label] = stage.SpatialAxis(extents.at(label));
   const std::string reduced = spec.Reduced();
-  for (char label : reduced) axes[label] = stage.ReductionAxis(extents.at(label));
+  for (char label : reduced)
+    axes[label] = stage.ReductionAxis(extents.at(label));
   auto indices = [&](const std::string& labels) {
     std::vector<Scalar> result;
     for (char label : labels) result.push_back(axes.at(label));
@@ -73,8 +84,9 @@ void DefineContract(StagesContext& context) {
   };
   const Scalar a = Widen(stage.Load(0, indices(spec.a)));
   const Scalar b = Widen(stage.Load(1, indices(spec.b)));
-  stage.Yield(a * b, 0, indices(spec.result),
-              reduced.empty() ? tensor::Combiner::kNone : tensor::Combiner::kSum);
+  stage.Yield(
+      a * b, 0, indices(spec.result),
+      reduced.empty() ? tensor::Combiner::kNone : tensor::Combiner::kSum);
 }
 
 // --- what conv and conv_transpose share ---
@@ -86,7 +98,8 @@ struct ConvolutionShape {
   Dim inputs, outputs;  // channels per group
 };
 
-ConvolutionShape ShapeOfConvolution(const Operation& operation, bool transposed) {
+ConvolutionShape ShapeOfConvolution(const Operation& operation,
+                                    bool transposed) {
   ConvolutionShape shape;
   shape.spatial = static_cast<size_t>(operation.operand(0)->rank()) - 2;
   shape.groups = IntegerOf(operation, "groups");
@@ -104,23 +117,27 @@ Status CheckConvolution(const Operation& operation, bool transposed) {
   const Value& x = *operation.operand(0);
   const Value& w = *operation.operand(1);
   if (x.rank() < 3) {
-    return Mismatch("operand 0: expected rank of at least 3 (N, spatial dims, C), found ",
-                    ToString(x.type()));
+    return Mismatch(
+        "operand 0: expected rank of at least 3 (N, spatial dims, C), found ",
+        ToString(x.type()));
   }
   EMBER_RETURN_IF_ERROR(CheckRank(operation, 1, x.rank()));
   const auto spatial = static_cast<size_t>(x.rank()) - 2;
   for (std::string_view name : {"strides", "dilations"}) {
-    EMBER_RETURN_IF_ERROR(CheckLength(IntegersOf(operation, name).size(), name, spatial));
+    EMBER_RETURN_IF_ERROR(
+        CheckLength(IntegersOf(operation, name).size(), name, spatial));
     EMBER_RETURN_IF_ERROR(CheckPositive(IntegersOf(operation, name), name));
   }
   for (std::string_view name : {"low", "high"}) {
-    EMBER_RETURN_IF_ERROR(CheckLength(ShapeOf(operation, name).size(), name, spatial));
+    EMBER_RETURN_IF_ERROR(
+        CheckLength(ShapeOf(operation, name).size(), name, spatial));
   }
   const int64_t groups = IntegerOf(operation, "groups");
   EMBER_RETURN_IF_ERROR(CheckPositive(std::span(&groups, 1), "groups"));
   for (size_t i = 0; i < spatial; ++i) {
     if (SurelyBelow(w.shape()[i], 1)) {
-      return Mismatch("operand 1: expected a window of at least 1, found ", ToString(w.type()));
+      return Mismatch("operand 1: expected a window of at least 1, found ",
+                      ToString(w.type()));
     }
   }
   const Dim expected =
@@ -129,17 +146,18 @@ Status CheckConvolution(const Operation& operation, bool transposed) {
                                      "channels of operand 0"));
   const Dim& divided = transposed ? x.shape().back() : w.shape().back();
   if (!IsZero(Modulo(divided, Dim(groups)))) {
-    return Mismatch("groups: expected a divisor of the ", divided.ToString(), " channels, found ",
-                    std::to_string(groups));
+    return Mismatch("groups: expected a divisor of the ", divided.ToString(),
+                    " channels, found ", std::to_string(groups));
   }
   return OkStatus();
 }
 
-// Axes of the channels. With one input (output) per group there is no axis for it.
+// Axes of the channels. With one input (output) per group there is no axis for
+// it.
 struct ChannelAxes {
-  Scalar output;           // over all groups
+  Scalar output;  // over all groups
   Scalar output_in_group;
-  Scalar group;            // only for groups > 1
+  Scalar group;  // only for groups > 1
 };
 
 ChannelAxes OutputChannels(StageContext& stage, const ConvolutionShape& shape) {
@@ -154,7 +172,8 @@ ChannelAxes OutputChannels(StageContext& stage, const ConvolutionShape& shape) {
     axes.output_in_group = stage.Index(0);
   } else {
     axes.output_in_group = stage.SpatialAxis(shape.outputs);
-    axes.output = axes.group * stage.Extent(shape.outputs) + axes.output_in_group;
+    axes.output =
+        axes.group * stage.Extent(shape.outputs) + axes.output_in_group;
   }
   return axes;
 }
@@ -166,21 +185,23 @@ Scalar Reduce(StageContext& stage, const Dim& extent, bool& reduces) {
   return stage.ReductionAxis(extent);
 }
 
-Scalar InputChannel(StageContext& stage, const ConvolutionShape& shape, const ChannelAxes& axes,
-                    Scalar in_group) {
+Scalar InputChannel(StageContext& stage, const ConvolutionShape& shape,
+                    const ChannelAxes& axes, Scalar in_group) {
   if (shape.groups == 1) return in_group;
   return axes.group * stage.Extent(shape.inputs) + in_group;
 }
 
-void YieldSum(StageContext& stage, Scalar x, Scalar w, std::span<const Scalar> place,
-              bool reduces) {
+void YieldSum(StageContext& stage, Scalar x, Scalar w,
+              std::span<const Scalar> place, bool reduces) {
   stage.Yield(Widen(x) * Widen(w), 0, place,
               reduces ? tensor::Combiner::kSum : tensor::Combiner::kNone);
 }
 
-Scalar LoadOrPad(StageContext& stage, std::span<const Scalar> indices, bool pads) {
+Scalar LoadOrPad(StageContext& stage, std::span<const Scalar> indices,
+                 bool pads) {
   if (!pads) return stage.Load(0, indices);
-  return stage.Pad(0, indices, ZeroOf(stage, stage.operation().operand(0)->dtype()));
+  return stage.Pad(0, indices,
+                   ZeroOf(stage, stage.operation().operand(0)->dtype()));
 }
 
 // --- conv ---
@@ -191,13 +212,16 @@ InferredTypes InferConv(const Operation& operation) {
   const Shape& w = operation.operand(1)->shape();
   Shape shape{x[0]};
   for (size_t i = 0; i + 2 < x.size(); ++i) {
-    shape.push_back(WindowedExtent(x[i + 1], w[i], IntegersOf(operation, "strides")[i],
-                                   IntegersOf(operation, "dilations")[i],
-                                   ShapeOf(operation, "low")[i], ShapeOf(operation, "high")[i]));
+    shape.push_back(WindowedExtent(
+        x[i + 1], w[i], IntegersOf(operation, "strides")[i],
+        IntegersOf(operation, "dilations")[i], ShapeOf(operation, "low")[i],
+        ShapeOf(operation, "high")[i]));
     if (SurelyBelow(shape.back(), 0)) {
-      return Mismatch("operand 1: expected a window within the padded extent of spatial dim ",
-                      std::to_string(i), " of ", ToString(operation.operand(0)->type()),
-                      ", found ", ToString(operation.operand(1)->type()));
+      return Mismatch(
+          "operand 1: expected a window within the padded extent of spatial "
+          "dim ",
+          std::to_string(i), " of ", ToString(operation.operand(0)->type()),
+          ", found ", ToString(operation.operand(1)->type()));
     }
   }
   shape.push_back(w.back());
@@ -213,7 +237,8 @@ void DefineConv(StagesContext& context) {
   const Shape& high = ShapeOf(operation, "high");
   StageContext& stage = context.AddStage();
   std::vector<Scalar> place;
-  for (size_t i = 0; i <= shape.spatial; ++i) place.push_back(stage.SpatialAxis(result[i]));
+  for (size_t i = 0; i <= shape.spatial; ++i)
+    place.push_back(stage.SpatialAxis(result[i]));
   const ChannelAxes channels = OutputChannels(stage, shape);
   place.push_back(channels.output);
 
@@ -232,7 +257,8 @@ void DefineConv(StagesContext& context) {
   x_index.push_back(InputChannel(stage, shape, channels, input));
   w_index.push_back(input);
   w_index.push_back(channels.output);
-  YieldSum(stage, LoadOrPad(stage, x_index, pads), stage.Load(1, w_index), place, reduces);
+  YieldSum(stage, LoadOrPad(stage, x_index, pads), stage.Load(1, w_index),
+           place, reduces);
 }
 
 // --- conv_transpose ---
@@ -242,23 +268,26 @@ InferredTypes InferConvTranspose(const Operation& operation) {
   const Shape& x = operation.operand(0)->shape();
   const Shape& w = operation.operand(1)->shape();
   const auto& output_padding = IntegersOf(operation, "output_padding");
-  EMBER_RETURN_IF_ERROR(CheckLength(output_padding.size(), "output_padding", x.size() - 2));
+  EMBER_RETURN_IF_ERROR(
+      CheckLength(output_padding.size(), "output_padding", x.size() - 2));
   Shape shape{x[0]};
   for (size_t i = 0; i + 2 < x.size(); ++i) {
     const Dim span = (x[i + 1] - 1) * Dim(IntegersOf(operation, "strides")[i]) +
-                     (w[i] - 1) * Dim(IntegersOf(operation, "dilations")[i]) + 1;
-    shape.push_back(span - ShapeOf(operation, "low")[i] - ShapeOf(operation, "high")[i] +
-                    Dim(output_padding[i]));
+                     (w[i] - 1) * Dim(IntegersOf(operation, "dilations")[i]) +
+                     1;
+    shape.push_back(span - ShapeOf(operation, "low")[i] -
+                    ShapeOf(operation, "high")[i] + Dim(output_padding[i]));
   }
   shape.push_back(w.back() * Dim(IntegerOf(operation, "groups")));
   return OneType(SumType(operation.operand(0)->dtype()), std::move(shape));
 }
 
-// The outputs of one spatial dim at first, first + stride, … and the taps that reach them:
+// The outputs of one spatial dim at first, first + stride, … and the taps that
+// reach them:
 //   output = step * stride + first, tap = tap_first + j * tap_step,
 //   input = step + offset - j * input_step.
-// With `checked`, output = step, tap = j, and the input is (step + offset - j * dilation) / stride
-// where that divides.
+// With `checked`, output = step, tap = j, and the input is (step + offset - j *
+// dilation) / stride where that divides.
 struct Phase {
   bool checked = false;
   int64_t stride = 1, dilation = 1;
@@ -276,7 +305,8 @@ struct TransposedDim {
   int64_t stride, dilation;
 };
 
-// The phase of outputs first, first + stride, …: the taps whose distance is a multiple of stride.
+// The phase of outputs first, first + stride, …: the taps whose distance is a
+// multiple of stride.
 Phase PhaseAt(const TransposedDim& dim, int64_t first) {
   const int64_t common = std::gcd(dim.stride, dim.dilation);
   const int64_t tap_step = dim.stride / common;
@@ -301,7 +331,8 @@ Phase PhaseAt(const TransposedDim& dim, int64_t first) {
 
 bool IsSmallConstant(const Dim& dim) {
   const auto value = dim.AsConstant();
-  return value && *value > -kMaximumPhaseConstant && *value < kMaximumPhaseConstant;
+  return value && *value > -kMaximumPhaseConstant &&
+         *value < kMaximumPhaseConstant;
 }
 
 std::vector<Phase> PhasesOf(const TransposedDim& dim, bool split) {
@@ -330,7 +361,8 @@ std::vector<Phase> PhasesOf(const TransposedDim& dim, bool split) {
 // Whether all inputs that the phase reads exist.
 bool StaysInside(const Phase& phase, const Dim& extent) {
   if (phase.checked) return false;
-  const auto lowest = (phase.offset - Dim(phase.input_step) * (phase.taps - 1)).AsConstant();
+  const auto lowest =
+      (phase.offset - Dim(phase.input_step) * (phase.taps - 1)).AsConstant();
   const auto left = (extent - phase.outputs - phase.offset).AsConstant();
   return lowest && *lowest >= 0 && left && *left >= 0;
 }
@@ -338,14 +370,17 @@ bool StaysInside(const Phase& phase, const Dim& extent) {
 void DefineTransposedStage(StageContext& stage, const ConvolutionShape& shape,
                            std::span<const Phase> phases) {
   const Operation& operation = stage.operation();
-  std::vector<Scalar> steps, place{stage.SpatialAxis(operation.result()->shape()[0])};
+  std::vector<Scalar> steps,
+      place{stage.SpatialAxis(operation.result()->shape()[0])};
   bool any_tap = true, pads = false, reduces = false;
   for (size_t i = 0; i < phases.size(); ++i) {
     steps.push_back(stage.SpatialAxis(phases[i].outputs));
     place.push_back(phases[i].checked ? steps[i]
-                                      : steps[i] * phases[i].stride + stage.Index(phases[i].first));
+                                      : steps[i] * phases[i].stride +
+                                            stage.Index(phases[i].first));
     any_tap = any_tap && !IsZero(phases[i].taps);
-    pads = pads || !StaysInside(phases[i], operation.operand(0)->shape()[i + 1]);
+    pads =
+        pads || !StaysInside(phases[i], operation.operand(0)->shape()[i + 1]);
   }
   const ChannelAxes channels = OutputChannels(stage, shape);
   place.push_back(channels.output);
@@ -372,7 +407,8 @@ void DefineTransposedStage(StageContext& stage, const ConvolutionShape& shape,
   w_index.push_back(x_index.back());
   w_index.push_back(channels.output_in_group);
   Scalar x = LoadOrPad(stage, x_index, pads);
-  for (const Scalar& exact : divides) x = Select(exact, x, ZeroOf(stage, x.type()));
+  for (const Scalar& exact : divides)
+    x = Select(exact, x, ZeroOf(stage, x.type()));
   YieldSum(stage, x, stage.Load(1, w_index), place, reduces);
 }
 
@@ -382,11 +418,13 @@ void DefineConvTranspose(StagesContext& context) {
   const auto& strides = IntegersOf(operation, "strides");
   int64_t count = 1;  // of stages, if every dim is split
   for (int64_t stride : strides) {
-    count = stride > kMaximumPhases ? kMaximumPhases + 1 : std::min(count, kMaximumPhases) * stride;
+    count = stride > kMaximumPhases ? kMaximumPhases + 1
+                                    : std::min(count, kMaximumPhases) * stride;
   }
   std::vector<std::vector<Phase>> phases;
   for (size_t i = 0; i < shape.spatial; ++i) {
-    const TransposedDim dim{operation.result()->shape()[i + 1], operation.operand(1)->shape()[i],
+    const TransposedDim dim{operation.result()->shape()[i + 1],
+                            operation.operand(1)->shape()[i],
                             ShapeOf(operation, "low")[i], strides[i],
                             IntegersOf(operation, "dilations")[i]};
     phases.push_back(PhasesOf(dim, count <= kMaximumPhases));
@@ -396,36 +434,47 @@ void DefineConvTranspose(StagesContext& context) {
   std::vector<size_t> position(shape.spatial, 0);
   while (true) {
     std::vector<Phase> chosen;
-    for (size_t i = 0; i < shape.spatial; ++i) chosen.push_back(phases[i][position[i]]);
+    for (size_t i = 0; i < shape.spatial; ++i)
+      chosen.push_back(phases[i][position[i]]);
     DefineTransposedStage(context.AddStage(), shape, chosen);
     size_t dim = shape.spatial;
-    while (dim > 0 && ++position[dim - 1] == phases[dim - 1].size()) position[--dim] = 0;
+    while (dim > 0 && ++position[dim - 1] == phases[dim - 1].size())
+      position[--dim] = 0;
     if (dim == 0) return;
   }
 }
 
 constexpr AttributeSpec kContractAttributes[] = {
-    {"spec", AttributeKind::kString, true, "Labels per dim, as \"bik,bkj->bij\"."},
+    {"spec", AttributeKind::kString, true,
+     "Labels per dim, as \"bik,bkj->bij\"."},
 };
 constexpr AttributeSpec kConvAttributes[] = {
-    {"strides", AttributeKind::kIntegers, true, "Between windows, per spatial dim."},
-    {"dilations", AttributeKind::kIntegers, true, "Between taps of a window, per spatial dim."},
+    {"strides", AttributeKind::kIntegers, true,
+     "Between windows, per spatial dim."},
+    {"dilations", AttributeKind::kIntegers, true,
+     "Between taps of a window, per spatial dim."},
     {"low", AttributeKind::kShape, true, "Padding before, per spatial dim."},
     {"high", AttributeKind::kShape, true, "Padding after, per spatial dim."},
-    {"groups", AttributeKind::kInteger, true, "Channels are split into so many groups."},
+    {"groups", AttributeKind::kInteger, true,
+     "Channels are split into so many groups."},
 };
 constexpr AttributeSpec kConvTransposeAttributes[] = {
-    {"strides", AttributeKind::kIntegers, true, "Between inputs in the result, per spatial dim."},
-    {"dilations", AttributeKind::kIntegers, true, "Between taps of a window, per spatial dim."},
+    {"strides", AttributeKind::kIntegers, true,
+     "Between inputs in the result, per spatial dim."},
+    {"dilations", AttributeKind::kIntegers, true,
+     "Between taps of a window, per spatial dim."},
     {"low", AttributeKind::kShape, true, "Cropped before, per spatial dim."},
     {"high", AttributeKind::kShape, true, "Cropped after, per spatial dim."},
-    {"output_padding", AttributeKind::kIntegers, true, "Added after, per spatial dim."},
-    {"groups", AttributeKind::kInteger, true, "Channels are split into so many groups."},
+    {"output_padding", AttributeKind::kIntegers, true,
+     "Added after, per spatial dim."},
+    {"groups", AttributeKind::kInteger, true,
+     "Channels are split into so many groups."},
 };
 
 const OperatorRecord kRecords[] = {
     {.name = "contract",
-     .doc = "Sum of products over the labels that the result does not have; f16 and bf16 give f32.",
+     .doc = "Sum of products over the labels that the result does not have; "
+            "f16 and bf16 give f32.",
      .minimum_operands = 2,
      .maximum_operands = 2,
      .attributes = kContractAttributes,
@@ -433,7 +482,8 @@ const OperatorRecord kRecords[] = {
      .infer = InferContract,
      .definition = {.stages = DefineContract}},
     {.name = "conv",
-     .doc = "Convolution of x[N, spatial, C] with w[window, C / groups, O]; f16 and bf16 give f32.",
+     .doc = "Convolution of x[N, spatial, C] with w[window, C / groups, O]; "
+            "f16 and bf16 give f32.",
      .minimum_operands = 2,
      .maximum_operands = 2,
      .attributes = kConvAttributes,
@@ -441,7 +491,8 @@ const OperatorRecord kRecords[] = {
      .infer = InferConv,
      .definition = {.stages = DefineConv}},
     {.name = "conv_transpose",
-     .doc = "The gradient of conv by its input: x[N, spatial, C] with w[window, C, O / groups]; f16 "
+     .doc = "The gradient of conv by its input: x[N, spatial, C] with "
+            "w[window, C, O / groups]; f16 "
             "and bf16 give f32.",
      .minimum_operands = 2,
      .maximum_operands = 2,

@@ -4,22 +4,25 @@
 namespace ember::graph {
 namespace {
 
-// A shape_value's definition is a chain of selects; frontends need a handful of dims.
+// A shape_value's definition is a chain of selects; frontends need a handful of
+// dims.
 constexpr size_t kMaximumShapeValues = 1024;
 
 InferredTypes InferConstant(const Operation& operation) {
   const auto dtype = operation.attributes().Get<DType>("dtype");
   const Shape& shape = ShapeOf(operation, "shape");
   if (!IsConstant(shape)) {
-    return Mismatch("shape: expected constant dims, found ", ShapeToString(shape));
+    return Mismatch("shape: expected constant dims, found ",
+                    ShapeToString(shape));
   }
   const TensorType type{dtype, shape};
   EMBER_RETURN_IF_ERROR(CheckType(type));
   const Dim bytes = ElementCount(shape) * Dim(DTypeByteSize(dtype));
-  const size_t found = operation.attributes().Get<ConstantData>("value").bytes.size();
+  const size_t found =
+      operation.attributes().Get<ConstantData>("value").bytes.size();
   if (static_cast<uint64_t>(bytes.constant()) != found) {
-    return Mismatch("value: expected ", bytes.ToString(), " bytes for ", ToString(type),
-                    ", found ", std::to_string(found));
+    return Mismatch("value: expected ", bytes.ToString(), " bytes for ",
+                    ToString(type), ", found ", std::to_string(found));
   }
   return std::vector<TensorType>{type};
 }
@@ -27,11 +30,13 @@ InferredTypes InferConstant(const Operation& operation) {
 InferredTypes InferShapeValue(const Operation& operation) {
   const Shape& values = ShapeOf(operation, "values");
   if (values.size() > kMaximumShapeValues) {
-    return Mismatch("values: expected at most ", std::to_string(kMaximumShapeValues),
-                    " expressions, found ", std::to_string(values.size()));
+    return Mismatch("values: expected at most ",
+                    std::to_string(kMaximumShapeValues), " expressions, found ",
+                    std::to_string(values.size()));
   }
   for (const Dim& value : values) {
-    if (!value.is_valid()) return Mismatch("values: an expression overflows 64 bits");
+    if (!value.is_valid())
+      return Mismatch("values: an expression overflows 64 bits");
   }
   return OneType(DType::kI64, {Dim(static_cast<int64_t>(values.size()))});
 }
@@ -49,9 +54,11 @@ Scalar DefineShapeValue(ElementContext& context, Indices indices) {
 
 InferredTypes InferIota(const Operation& operation) {
   const Shape& shape = ShapeOf(operation, "shape");
-  EMBER_RETURN_IF_ERROR(CheckAxis(operation, "axis", static_cast<int>(shape.size())));
+  EMBER_RETURN_IF_ERROR(
+      CheckAxis(operation, "axis", static_cast<int>(shape.size())));
   const auto dtype = operation.attributes().Get<DType>("dtype");
-  if (dtype == DType::kBool) return Mismatch("dtype: expected numbers, found bool");
+  if (dtype == DType::kBool)
+    return Mismatch("dtype: expected numbers, found bool");
   return OneType(dtype, shape);
 }
 
@@ -62,16 +69,19 @@ Scalar DefineIota(ElementContext& context, Indices indices) {
 }
 
 constexpr AttributeSpec kConstantAttributes[] = {
-    {"value", AttributeKind::kConstant, true, "The elements, row-major, little-endian."},
+    {"value", AttributeKind::kConstant, true,
+     "The elements, row-major, little-endian."},
     {"dtype", AttributeKind::kDType, true, "Type of the elements."},
     {"shape", AttributeKind::kShape, true, "Constant dims."},
 };
 constexpr AttributeSpec kShapeValueAttributes[] = {
-    {"values", AttributeKind::kShape, true, "One integer expression per element."},
+    {"values", AttributeKind::kShape, true,
+     "One integer expression per element."},
 };
 constexpr AttributeSpec kIotaAttributes[] = {
     {"shape", AttributeKind::kShape, true, "Of the result."},
-    {"axis", AttributeKind::kInteger, true, "The dim whose index is the value."},
+    {"axis", AttributeKind::kInteger, true,
+     "The dim whose index is the value."},
     {"dtype", AttributeKind::kDType, true, "Of the result."},
 };
 

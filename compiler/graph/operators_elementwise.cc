@@ -1,5 +1,5 @@
-// Elementwise operators: one record per arithmetic row of the dispatch instruction table, and
-// select, cast, bitcast.
+// Elementwise operators: one record per arithmetic row of the dispatch
+// instruction table, and select, cast, bitcast.
 #include <string>
 
 #include "compiler/graph/operator_support.h"
@@ -13,11 +13,16 @@ using tensor::Opcode;
 
 std::string_view KindsName(tensor::OperandKinds kinds) {
   switch (kinds) {
-    case tensor::OperandKinds::kAny: return "any type";
-    case tensor::OperandKinds::kNumeric: return "numbers";
-    case tensor::OperandKinds::kFloatOnly: return "floats";
-    case tensor::OperandKinds::kIntegerOnly: return "integers";
-    case tensor::OperandKinds::kBoolOrInteger: return "bool or integers";
+    case tensor::OperandKinds::kAny:
+      return "any type";
+    case tensor::OperandKinds::kNumeric:
+      return "numbers";
+    case tensor::OperandKinds::kFloatOnly:
+      return "floats";
+    case tensor::OperandKinds::kIntegerOnly:
+      return "integers";
+    case tensor::OperandKinds::kBoolOrInteger:
+      return "bool or integers";
   }
   return "";
 }
@@ -26,12 +31,14 @@ InferredTypes InferInstruction(const Operation& operation) {
   const InstructionInfo& info = InfoOf(operation.record().opcode);
   const DType dtype = operation.operand(0)->dtype();
   if (!AcceptsType(info.kinds, dtype)) {
-    return Mismatch("operand 0: expected ", KindsName(info.kinds), ", found ", DTypeName(dtype));
+    return Mismatch("operand 0: expected ", KindsName(info.kinds), ", found ",
+                    DTypeName(dtype));
   }
   Shape shape = operation.operand(0)->shape();
   for (int i = 1; i < operation.operand_count(); ++i) {
     EMBER_RETURN_IF_ERROR(CheckSameDType(operation, 0, i));
-    EMBER_ASSIGN_OR_RETURN(shape, BroadcastShapes(shape, operation.operand(i)->shape()));
+    EMBER_ASSIGN_OR_RETURN(
+        shape, BroadcastShapes(shape, operation.operand(i)->shape()));
   }
   const bool is_bool = info.group == InstructionGroup::kClassify ||
                        info.group == InstructionGroup::kCompare;
@@ -50,7 +57,8 @@ Scalar LoadBroadcast(ElementContext& context, int operand, Indices indices) {
 }
 
 Scalar DefineUnary(ElementContext& context, Indices indices) {
-  return Unary(context.operation().record().opcode, LoadBroadcast(context, 0, indices));
+  return Unary(context.operation().record().opcode,
+               LoadBroadcast(context, 0, indices));
 }
 
 Scalar DefineBinary(ElementContext& context, Indices indices) {
@@ -61,12 +69,15 @@ Scalar DefineBinary(ElementContext& context, Indices indices) {
 
 InferredTypes InferSelect(const Operation& operation) {
   if (operation.operand(0)->dtype() != DType::kBool) {
-    return Mismatch("operand 0: expected bool, found ", DTypeName(operation.operand(0)->dtype()));
+    return Mismatch("operand 0: expected bool, found ",
+                    DTypeName(operation.operand(0)->dtype()));
   }
   EMBER_RETURN_IF_ERROR(CheckSameDType(operation, 1, 2));
-  EMBER_ASSIGN_OR_RETURN(
-      Shape shape, BroadcastShapes(operation.operand(1)->shape(), operation.operand(2)->shape()));
-  EMBER_ASSIGN_OR_RETURN(shape, BroadcastShapes(operation.operand(0)->shape(), shape));
+  EMBER_ASSIGN_OR_RETURN(Shape shape,
+                         BroadcastShapes(operation.operand(1)->shape(),
+                                         operation.operand(2)->shape()));
+  EMBER_ASSIGN_OR_RETURN(shape,
+                         BroadcastShapes(operation.operand(0)->shape(), shape));
   return OneType(operation.operand(1)->dtype(), std::move(shape));
 }
 
@@ -78,25 +89,29 @@ Scalar DefineSelect(ElementContext& context, Indices indices) {
 }
 
 InferredTypes InferCast(const Operation& operation) {
-  return OneType(operation.attributes().Get<DType>("dtype"), operation.operand(0)->shape());
+  return OneType(operation.attributes().Get<DType>("dtype"),
+                 operation.operand(0)->shape());
 }
 
 Scalar DefineCast(ElementContext& context, Indices indices) {
-  return Cast(context.Load(0, indices), context.operation().attributes().Get<DType>("dtype"));
+  return Cast(context.Load(0, indices),
+              context.operation().attributes().Get<DType>("dtype"));
 }
 
 InferredTypes InferBitcast(const Operation& operation) {
   const DType from = operation.operand(0)->dtype();
   const auto to = operation.attributes().Get<DType>("dtype");
-  if (DTypeByteSize(from) != DTypeByteSize(to) || (from == DType::kBool) != (to == DType::kBool)) {
-    return Mismatch("dtype: expected a type of the width of ", DTypeName(from), ", found ",
-                    DTypeName(to));
+  if (DTypeByteSize(from) != DTypeByteSize(to) ||
+      (from == DType::kBool) != (to == DType::kBool)) {
+    return Mismatch("dtype: expected a type of the width of ", DTypeName(from),
+                    ", found ", DTypeName(to));
   }
   return OneType(to, operation.operand(0)->shape());
 }
 
 Scalar DefineBitcast(ElementContext& context, Indices indices) {
-  return Bitcast(context.Load(0, indices), context.operation().attributes().Get<DType>("dtype"));
+  return Bitcast(context.Load(0, indices),
+                 context.operation().attributes().Get<DType>("dtype"));
 }
 
 constexpr AttributeSpec kDTypeAttributes[] = {
@@ -112,7 +127,8 @@ const OperatorRecord kOtherRecords[] = {
      .infer = InferSelect,
      .definition = {.element = DefineSelect}},
     {.name = "cast",
-     .doc = "Converts: floats round to nearest even, float to integer truncates and saturates (NaN "
+     .doc = "Converts: floats round to nearest even, float to integer "
+            "truncates and saturates (NaN "
             "gives 0), integers wrap, to bool is != 0.",
      .minimum_operands = 1,
      .maximum_operands = 1,
@@ -151,29 +167,31 @@ const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
 #define EMBER_ROW(name, text, ...) {text, Opcode::k##name},
       EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
-      EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
+          EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 #define EMBER_ROW(name, ...) {SnakeCase(#name), Opcode::k##name},
-      EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
-      EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
+              EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
+                  EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
   };
   return *rows;
 }
 
 std::vector<OperatorRecord> MakeRecords() {
-  std::vector<OperatorRecord> records(std::begin(kOtherRecords), std::end(kOtherRecords));
+  std::vector<OperatorRecord> records(std::begin(kOtherRecords),
+                                      std::end(kOtherRecords));
   for (const Row& row : Rows()) {
     const int operands = tensor::RegisterOperandCount(row.opcode);
-    records.push_back({.name = row.name,
-                       .doc = InfoOf(row.opcode).doc,
-                       .minimum_operands = operands,
-                       .maximum_operands = operands,
-                       .trait = OperatorTrait::kElementwise,
-                       .infer = InferInstruction,
-                       .definition = {.element = operands == 1 ? DefineUnary : DefineBinary},
-                       .is_instruction = true,
-                       .opcode = row.opcode});
+    records.push_back(
+        {.name = row.name,
+         .doc = InfoOf(row.opcode).doc,
+         .minimum_operands = operands,
+         .maximum_operands = operands,
+         .trait = OperatorTrait::kElementwise,
+         .infer = InferInstruction,
+         .definition = {.element = operands == 1 ? DefineUnary : DefineBinary},
+         .is_instruction = true,
+         .opcode = row.opcode});
   }
   return records;
 }
@@ -181,7 +199,8 @@ std::vector<OperatorRecord> MakeRecords() {
 }  // namespace
 
 std::span<const OperatorRecord> ElementwiseOperators() {
-  static const auto* const records = new std::vector<OperatorRecord>(MakeRecords());
+  static const auto* const records =
+      new std::vector<OperatorRecord>(MakeRecords());
   return *records;
 }
 

@@ -1,6 +1,6 @@
-// Operators that read or write at indices from a tensor: gather, gather_elements, gather_nd,
-// scatter_elements, scatter_nd. Indices are not negative (frontends normalise them); one beyond the
-// dim is an error when run.
+// Operators that read or write at indices from a tensor: gather,
+// gather_elements, gather_nd, scatter_elements, scatter_nd. Indices are not
+// negative (frontends normalise them); one beyond the dim is an error when run.
 #include "compiler/graph/operator_support.h"
 
 namespace ember::graph {
@@ -16,7 +16,8 @@ InferredTypes InferGather(const Operation& operation) {
   const int64_t axis = IntegerOf(operation, "axis");
   Shape shape(data.shape().begin(), data.shape().begin() + axis);
   shape.insert(shape.end(), indices.shape().begin(), indices.shape().end());
-  shape.insert(shape.end(), data.shape().begin() + axis + 1, data.shape().end());
+  shape.insert(shape.end(), data.shape().begin() + axis + 1,
+               data.shape().end());
   return OneType(data.dtype(), std::move(shape));
 }
 
@@ -30,7 +31,8 @@ Scalar DefineGather(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// Indices of the same rank as the data, and no larger than it except along the axis.
+// Indices of the same rank as the data, and no larger than it except along the
+// axis.
 Status CheckElementwiseIndices(const Operation& operation) {
   const Value& data = *operation.operand(0);
   EMBER_RETURN_IF_ERROR(CheckIndexOperand(operation, 1));
@@ -40,9 +42,9 @@ Status CheckElementwiseIndices(const Operation& operation) {
   const Shape& shape = operation.operand(1)->shape();
   for (size_t i = 0; i < shape.size(); ++i) {
     if (i != axis && SurelyBelow(data.shape()[i] - shape[i], 0)) {
-      return Mismatch("operand 1: expected dim ", std::to_string(i), " of at most ",
-                      data.shape()[i].ToString(), " as in operand 0, found ",
-                      shape[i].ToString());
+      return Mismatch("operand 1: expected dim ", std::to_string(i),
+                      " of at most ", data.shape()[i].ToString(),
+                      " as in operand 0, found ", shape[i].ToString());
     }
   }
   return OkStatus();
@@ -60,14 +62,16 @@ Scalar DefineGatherElements(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// The extent of the last dim of the index tensor: how many dims of the data one index names.
+// The extent of the last dim of the index tensor: how many dims of the data one
+// index names.
 StatusOr<int64_t> IndexDepth(const Operation& operation, int64_t batch_dims) {
   const Value& data = *operation.operand(0);
   const Value& indices = *operation.operand(1);
   EMBER_RETURN_IF_ERROR(CheckIndexOperand(operation, 1));
   if (indices.rank() < batch_dims + 1) {
-    return Mismatch("operand 1: expected rank of at least ", std::to_string(batch_dims + 1),
-                    ", found ", ToString(indices.type()));
+    return Mismatch("operand 1: expected rank of at least ",
+                    std::to_string(batch_dims + 1), ", found ",
+                    ToString(indices.type()));
   }
   const auto depth = indices.shape().back().AsConstant();
   if (!depth || *depth > data.rank() - batch_dims) {
@@ -83,16 +87,20 @@ InferredTypes InferGatherNd(const Operation& operation) {
   const Value& indices = *operation.operand(1);
   const int64_t batch_dims = IntegerOr(operation, "batch_dims", 0);
   if (batch_dims < 0 || batch_dims > data.rank()) {
-    return Mismatch("batch_dims: expected at most ", std::to_string(data.rank()), ", found ",
+    return Mismatch("batch_dims: expected at most ",
+                    std::to_string(data.rank()), ", found ",
                     std::to_string(batch_dims));
   }
-  EMBER_ASSIGN_OR_RETURN(const int64_t depth, IndexDepth(operation, batch_dims));
+  EMBER_ASSIGN_OR_RETURN(const int64_t depth,
+                         IndexDepth(operation, batch_dims));
   for (size_t i = 0; i < static_cast<size_t>(batch_dims); ++i) {
-    EMBER_RETURN_IF_ERROR(CheckSameDim(data.shape()[i], "in operand 0", indices.shape()[i],
-                                       "dim " + std::to_string(i) + " of operand 1"));
+    EMBER_RETURN_IF_ERROR(
+        CheckSameDim(data.shape()[i], "in operand 0", indices.shape()[i],
+                     "dim " + std::to_string(i) + " of operand 1"));
   }
   Shape shape(indices.shape().begin(), indices.shape().end() - 1);
-  shape.insert(shape.end(), data.shape().begin() + batch_dims + depth, data.shape().end());
+  shape.insert(shape.end(), data.shape().begin() + batch_dims + depth,
+               data.shape().end());
   return OneType(data.dtype(), std::move(shape));
 }
 
@@ -113,7 +121,8 @@ Scalar DefineGatherNd(ElementContext& context, Indices indices) {
   const int64_t batch_dims = IntegerOr(operation, "batch_dims", 0);
   const size_t leading = index_shape.size() - 1;
   std::vector<Scalar> own(indices.begin(), indices.begin() + batch_dims);
-  AppendIndexTuple(context, indices.first(leading), index_shape.back().constant(), own);
+  AppendIndexTuple(context, indices.first(leading),
+                   index_shape.back().constant(), own);
   own.insert(own.end(), indices.begin() + leading, indices.end());
   return context.Load(0, own);
 }
@@ -123,8 +132,10 @@ struct NamedUpdate {
   tensor::Update update;
 };
 constexpr NamedUpdate kUpdates[] = {
-    {"assign", tensor::Update::kAssign},     {"add", tensor::Update::kAdd},
-    {"multiply", tensor::Update::kMultiply}, {"minimum", tensor::Update::kMinimum},
+    {"assign", tensor::Update::kAssign},
+    {"add", tensor::Update::kAdd},
+    {"multiply", tensor::Update::kMultiply},
+    {"minimum", tensor::Update::kMinimum},
     {"maximum", tensor::Update::kMaximum},
 };
 
@@ -138,13 +149,15 @@ const NamedUpdate* FindUpdate(std::string_view name) {
 Status CheckUpdate(const Operation& operation) {
   const NamedUpdate* update = FindUpdate(StringOf(operation, "update"));
   if (update == nullptr) {
-    return Mismatch("update: expected assign, add, multiply, minimum or maximum, found '",
-                    StringOf(operation, "update"), "'");
+    return Mismatch(
+        "update: expected assign, add, multiply, minimum or maximum, found '",
+        StringOf(operation, "update"), "'");
   }
-  const bool arithmetic =
-      update->update == tensor::Update::kAdd || update->update == tensor::Update::kMultiply;
+  const bool arithmetic = update->update == tensor::Update::kAdd ||
+                          update->update == tensor::Update::kMultiply;
   if (arithmetic && operation.operand(0)->dtype() == DType::kBool) {
-    return Mismatch("operand 0: expected numbers for update ", update->name, ", found bool");
+    return Mismatch("operand 0: expected numbers for update ", update->name,
+                    ", found bool");
   }
   return CheckSameDType(operation, 0, 2);
 }
@@ -152,14 +165,15 @@ Status CheckUpdate(const Operation& operation) {
 Status CheckUpdatesShape(const Operation& operation, const Shape& expected) {
   const Value& updates = *operation.operand(2);
   if (updates.shape() == expected) return OkStatus();
-  return Mismatch("operand 2: expected shape ", ShapeToString(expected), ", found ",
-                  ToString(updates.type()));
+  return Mismatch("operand 2: expected shape ", ShapeToString(expected),
+                  ", found ", ToString(updates.type()));
 }
 
 InferredTypes InferScatterElements(const Operation& operation) {
   EMBER_RETURN_IF_ERROR(CheckUpdate(operation));
   EMBER_RETURN_IF_ERROR(CheckElementwiseIndices(operation));
-  EMBER_RETURN_IF_ERROR(CheckUpdatesShape(operation, operation.operand(1)->shape()));
+  EMBER_RETURN_IF_ERROR(
+      CheckUpdatesShape(operation, operation.operand(1)->shape()));
   return OneType(operation.operand(0)->dtype(), operation.operand(0)->shape());
 }
 
@@ -193,7 +207,8 @@ void DefineScatterElements(StagesContext& context) {
   StageContext& stage = context.AddStage();
   const auto axes = SpatialAxes(stage, operation.operand(2)->shape());
   std::vector<Scalar> place = axes;
-  place[static_cast<size_t>(IntegerOf(operation, "axis"))] = AsIndex(stage.Load(1, axes));
+  place[static_cast<size_t>(IntegerOf(operation, "axis"))] =
+      AsIndex(stage.Load(1, axes));
   stage.Yield(stage.Load(2, axes), 0, place, tensor::Combiner::kNone,
               FindUpdate(StringOf(operation, "update"))->update);
 }
@@ -206,29 +221,37 @@ void DefineScatterNd(StagesContext& context) {
   const auto axes = SpatialAxes(stage, operation.operand(2)->shape());
   const size_t leading = indices.size() - 1;
   std::vector<Scalar> place;
-  AppendIndexTuple(stage, Indices(axes).first(leading), indices.back().constant(), place);
-  place.insert(place.end(), axes.begin() + static_cast<std::ptrdiff_t>(leading), axes.end());
+  AppendIndexTuple(stage, Indices(axes).first(leading),
+                   indices.back().constant(), place);
+  place.insert(place.end(), axes.begin() + static_cast<std::ptrdiff_t>(leading),
+               axes.end());
   stage.Yield(stage.Load(2, axes), 0, place, tensor::Combiner::kNone,
               FindUpdate(StringOf(operation, "update"))->update);
 }
 
 constexpr AttributeSpec kAxisAttributes[] = {
-    {"axis", AttributeKind::kInteger, true, "The dim of the data that indices are for."},
+    {"axis", AttributeKind::kInteger, true,
+     "The dim of the data that indices are for."},
 };
 constexpr AttributeSpec kGatherNdAttributes[] = {
-    {"batch_dims", AttributeKind::kInteger, false, "Leading dims that go together; default 0."},
+    {"batch_dims", AttributeKind::kInteger, false,
+     "Leading dims that go together; default 0."},
 };
 constexpr AttributeSpec kScatterElementsAttributes[] = {
-    {"axis", AttributeKind::kInteger, true, "The dim of the data that indices are for."},
-    {"update", AttributeKind::kString, true, "assign, add, multiply, minimum or maximum."},
+    {"axis", AttributeKind::kInteger, true,
+     "The dim of the data that indices are for."},
+    {"update", AttributeKind::kString, true,
+     "assign, add, multiply, minimum or maximum."},
 };
 constexpr AttributeSpec kScatterNdAttributes[] = {
-    {"update", AttributeKind::kString, true, "assign, add, multiply, minimum or maximum."},
+    {"update", AttributeKind::kString, true,
+     "assign, add, multiply, minimum or maximum."},
 };
 
 const OperatorRecord kRecords[] = {
     {.name = "gather",
-     .doc = "(data, indices): the slices of data at the indices along an axis, as numpy.take.",
+     .doc = "(data, indices): the slices of data at the indices along an axis, "
+            "as numpy.take.",
      .minimum_operands = 2,
      .maximum_operands = 2,
      .attributes = kAxisAttributes,
@@ -242,21 +265,24 @@ const OperatorRecord kRecords[] = {
      .infer = InferGatherElements,
      .definition = {.element = DefineGatherElements}},
     {.name = "gather_nd",
-     .doc = "(data, indices): the slices of data at the tuples in indices' last dim.",
+     .doc = "(data, indices): the slices of data at the tuples in indices' "
+            "last dim.",
      .minimum_operands = 2,
      .maximum_operands = 2,
      .attributes = kGatherNdAttributes,
      .infer = InferGatherNd,
      .definition = {.element = DefineGatherNd}},
     {.name = "scatter_elements",
-     .doc = "(data, indices, updates): data with updates[i] put at indices[i] along an axis.",
+     .doc = "(data, indices, updates): data with updates[i] put at indices[i] "
+            "along an axis.",
      .minimum_operands = 3,
      .maximum_operands = 3,
      .attributes = kScatterElementsAttributes,
      .infer = InferScatterElements,
      .definition = {.stages = DefineScatterElements}},
     {.name = "scatter_nd",
-     .doc = "(data, indices, updates): data with slices put at the tuples in indices' last dim.",
+     .doc = "(data, indices, updates): data with slices put at the tuples in "
+            "indices' last dim.",
      .minimum_operands = 3,
      .maximum_operands = 3,
      .attributes = kScatterNdAttributes,

@@ -1,5 +1,6 @@
-// Operators that move elements and compute nothing: reshape, transpose, broadcast, slice, pad,
-// concat. Their definitions are index expressions, which vanish into whatever reads the result.
+// Operators that move elements and compute nothing: reshape, transpose,
+// broadcast, slice, pad, concat. Their definitions are index expressions, which
+// vanish into whatever reads the result.
 #include <algorithm>
 
 #include "compiler/graph/operator_support.h"
@@ -16,8 +17,9 @@ InferredTypes InferReshape(const Operation& operation) {
   const Shape& shape = ShapeOf(operation, "shape");
   const Dim from = ElementCount(operand.shape()), to = ElementCount(shape);
   if (from != to) {
-    return Mismatch("shape: expected ", from.ToString(), " elements as ", ToString(operand.type()),
-                    ", found ", to.ToString(), " in ", ShapeToString(shape));
+    return Mismatch("shape: expected ", from.ToString(), " elements as ",
+                    ToString(operand.type()), ", found ", to.ToString(), " in ",
+                    ShapeToString(shape));
   }
   return OneType(operand.dtype(), shape);
 }
@@ -26,21 +28,25 @@ InferredTypes InferReshape(const Operation& operation) {
 Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   Scalar position = context.Index(0);
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (!IsOne(dims[i])) position = position * context.Extent(dims[i]) + indices[i];
+    if (!IsOne(dims[i]))
+      position = position * context.Extent(dims[i]) + indices[i];
   }
   return position;
 }
 
 // The inverse: indices within dims[begin, end) of a position.
-void Delinearize(ElementContext& context, const Shape& dims, const ReshapeGroup& group,
-                 Scalar position, std::vector<Scalar>& indices) {
+void Delinearize(ElementContext& context, const Shape& dims,
+                 const ReshapeGroup& group, Scalar position,
+                 std::vector<Scalar>& indices) {
   int first = group.from_begin;  // the outermost dim needs no mod
-  while (first + 1 < group.from_end && IsOne(dims[static_cast<size_t>(first)])) ++first;
+  while (first + 1 < group.from_end && IsOne(dims[static_cast<size_t>(first)]))
+    ++first;
   for (int i = group.from_end - 1; i >= group.from_begin; --i) {
     const Dim& dim = dims[static_cast<size_t>(i)];
     if (IsOne(dim)) continue;
     const Scalar extent = context.Extent(dim);
-    indices[static_cast<size_t>(i)] = i == first ? position : Modulo(position, extent);
+    indices[static_cast<size_t>(i)] =
+        i == first ? position : Modulo(position, extent);
     if (i != first) position = FloorDivide(position, extent);
   }
 }
@@ -52,7 +58,8 @@ Scalar DefineReshape(ElementContext& context, Indices indices) {
   for (const ReshapeGroup& group : GroupReshape(from, to)) {
     const Shape dims(to.begin() + group.to_begin, to.begin() + group.to_end);
     const Scalar position = Linearize(
-        context, dims, indices.subspan(static_cast<size_t>(group.to_begin), dims.size()));
+        context, dims,
+        indices.subspan(static_cast<size_t>(group.to_begin), dims.size()));
     Delinearize(context, from, group, position, own);
   }
   return context.Load(0, own);
@@ -61,25 +68,28 @@ Scalar DefineReshape(ElementContext& context, Indices indices) {
 InferredTypes InferTranspose(const Operation& operation) {
   const Value& operand = *operation.operand(0);
   const auto& permutation = IntegersOf(operation, "permutation");
-  EMBER_RETURN_IF_ERROR(
-      CheckLength(permutation.size(), "permutation", static_cast<size_t>(operand.rank())));
+  EMBER_RETURN_IF_ERROR(CheckLength(permutation.size(), "permutation",
+                                    static_cast<size_t>(operand.rank())));
   EMBER_RETURN_IF_ERROR(CheckAxes(permutation, "permutation", operand.rank()));
   Shape shape;
-  for (int64_t source : permutation) shape.push_back(operand.shape()[static_cast<size_t>(source)]);
+  for (int64_t source : permutation)
+    shape.push_back(operand.shape()[static_cast<size_t>(source)]);
   return OneType(operand.dtype(), std::move(shape));
 }
 
 Scalar DefineTranspose(ElementContext& context, Indices indices) {
   const auto& permutation = IntegersOf(context.operation(), "permutation");
   std::vector<Scalar> own(permutation.size());
-  for (size_t i = 0; i < own.size(); ++i) own[static_cast<size_t>(permutation[i])] = indices[i];
+  for (size_t i = 0; i < own.size(); ++i)
+    own[static_cast<size_t>(permutation[i])] = indices[i];
   return context.Load(0, own);
 }
 
 InferredTypes InferBroadcast(const Operation& operation) {
   const Value& operand = *operation.operand(0);
   const Shape& shape = ShapeOf(operation, "shape");
-  EMBER_ASSIGN_OR_RETURN(const Shape both, BroadcastShapes(operand.shape(), shape));
+  EMBER_ASSIGN_OR_RETURN(const Shape both,
+                         BroadcastShapes(operand.shape(), shape));
   if (both != shape) {
     return Mismatch("shape: expected one that ", ToString(operand.type()),
                     " broadcasts to, found ", ShapeToString(shape));
@@ -97,19 +107,24 @@ Scalar DefineBroadcast(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// Error if the elements start, start + step, … of a dim are outside it for sure.
-Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step, const Dim& size) {
+// Error if the elements start, start + step, … of a dim are outside it for
+// sure.
+Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step,
+                     const Dim& size) {
   if (step == 0) return Mismatch("steps: expected steps other than 0, found 0");
   if (SurelyBelow(size, 0)) {
-    return Mismatch("sizes: expected sizes of at least 0, found ", size.ToString());
+    return Mismatch("sizes: expected sizes of at least 0, found ",
+                    size.ToString());
   }
   const Dim last = start + Dim(step) * (size - 1);
-  const bool outside = !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
-                       SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
+  const bool outside =
+      !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
+      SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
   // A symbolic size may be 0, where any start is right.
   if (outside && size.is_constant()) {
-    return Mismatch("starts, steps, sizes: expected elements within 0 and ", dim.ToString(),
-                    ", found ", start.ToString(), " to ", last.ToString());
+    return Mismatch("starts, steps, sizes: expected elements within 0 and ",
+                    dim.ToString(), ", found ", start.ToString(), " to ",
+                    last.ToString());
   }
   return OkStatus();
 }
@@ -123,10 +138,12 @@ InferredTypes InferSlice(const Operation& operation) {
   EMBER_RETURN_IF_ERROR(CheckLength(starts.size(), "starts", rank));
   EMBER_RETURN_IF_ERROR(CheckLength(steps.size(), "steps", rank));
   EMBER_RETURN_IF_ERROR(CheckLength(sizes.size(), "sizes", rank));
-  if (std::any_of(sizes.begin(), sizes.end(), IsZero)) return OneType(operand.dtype(), sizes);
+  if (std::any_of(sizes.begin(), sizes.end(), IsZero))
+    return OneType(operand.dtype(), sizes);
   for (size_t i = 0; i < rank; ++i) {
-    EMBER_RETURN_IF_ERROR(CheckSliceDim(operand.shape()[i], starts[i], steps[i], sizes[i])
-                              .WithContext("dim " + std::to_string(i)));
+    EMBER_RETURN_IF_ERROR(
+        CheckSliceDim(operand.shape()[i], starts[i], steps[i], sizes[i])
+            .WithContext("dim " + std::to_string(i)));
   }
   return OneType(operand.dtype(), sizes);
 }
@@ -177,9 +194,10 @@ InferredTypes InferPad(const Operation& operation) {
   for (size_t i = 0; i < rank; ++i) {
     shape.push_back(operand.shape()[i] + low[i] + high[i]);
     const bool pads = !IsZero(low[i]) || !IsZero(high[i]);
-    if (operands == 1 && pads && IsZero(operand.shape()[i]) && !IsZero(shape.back())) {
-      return Mismatch("operand 0: expected elements to repeat, found dim ", std::to_string(i),
-                      " of extent 0");
+    if (operands == 1 && pads && IsZero(operand.shape()[i]) &&
+        !IsZero(shape.back())) {
+      return Mismatch("operand 0: expected elements to repeat, found dim ",
+                      std::to_string(i), " of extent 0");
     }
   }
   return OneType(operand.dtype(), std::move(shape));
@@ -189,31 +207,37 @@ Scalar Clamp(Scalar index, Scalar zero, Scalar last) {
   return Maximum(Minimum(index, last), zero);
 }
 
-// Mirrors at the first and last element, as often as needed. The last clamp changes no index; it
-// keeps the range provable.
-Scalar ReflectIndex(ElementContext& context, Scalar index, const Dim& dim, bool once) {
+// Mirrors at the first and last element, as often as needed. The last clamp
+// changes no index; it keeps the range provable.
+Scalar ReflectIndex(ElementContext& context, Scalar index, const Dim& dim,
+                    bool once) {
   const Scalar zero = context.Index(0);
   const Scalar last = context.Extent(dim - 1);
   const Scalar period = context.Extent((dim - 1) * 2);
-  const Scalar folded = once ? Maximum(index, zero - index) : Modulo(index, period);
+  const Scalar folded =
+      once ? Maximum(index, zero - index) : Modulo(index, period);
   return Clamp(Minimum(folded, period - folded), zero, last);
 }
 
-Scalar SourceIndex(ElementContext& context, PadMode mode, Scalar index, size_t dim) {
+Scalar SourceIndex(ElementContext& context, PadMode mode, Scalar index,
+                   size_t dim) {
   const Dim& extent = context.operation().operand(0)->shape()[dim];
   const Dim& low = ShapeOf(context.operation(), "low")[dim];
   const Dim& high = ShapeOf(context.operation(), "high")[dim];
   if (IsZero(low) && IsZero(high)) return index;
   const Scalar source = IsZero(low) ? index : index - context.Extent(low);
   switch (mode) {
-    case PadMode::kConstant: return source;
+    case PadMode::kConstant:
+      return source;
     case PadMode::kEdge:
       return Clamp(source, context.Index(0), context.Extent(extent - 1));
     case PadMode::kReflect: {
-      const bool once = SurelyBelow(low - extent, 0) && SurelyBelow(high - extent, 0);
+      const bool once =
+          SurelyBelow(low - extent, 0) && SurelyBelow(high - extent, 0);
       return ReflectIndex(context, source, extent, once);
     }
-    case PadMode::kWrap: return Modulo(source, context.Extent(extent));
+    case PadMode::kWrap:
+      return Modulo(source, context.Extent(extent));
   }
   return source;
 }
@@ -226,10 +250,13 @@ Scalar DefinePad(ElementContext& context, Indices indices) {
     own.push_back(SourceIndex(context, mode, indices[i], i));
   }
   if (mode != PadMode::kConstant) return context.Load(0, own);
-  auto crops = [](const Dim& pad) { return pad.is_constant() && pad.constant() <= 0; };
+  auto crops = [](const Dim& pad) {
+    return pad.is_constant() && pad.constant() <= 0;
+  };
   const Shape& low = ShapeOf(operation, "low");
   const Shape& high = ShapeOf(operation, "high");
-  if (std::all_of(low.begin(), low.end(), crops) && std::all_of(high.begin(), high.end(), crops)) {
+  if (std::all_of(low.begin(), low.end(), crops) &&
+      std::all_of(high.begin(), high.end(), crops)) {
     return context.Load(0, own);
   }
   return context.Pad(0, own, context.Load(1, {}));
@@ -240,7 +267,8 @@ InferredTypes InferConcat(const Operation& operation) {
   EMBER_RETURN_IF_ERROR(CheckAxis(operation, "axis", first.rank()));
   if (operation.operand_count() > kMaximumConcatOperands) {
     return Mismatch("expected at most ", std::to_string(kMaximumConcatOperands),
-                    " operands, found ", std::to_string(operation.operand_count()));
+                    " operands, found ",
+                    std::to_string(operation.operand_count()));
   }
   const auto axis = static_cast<size_t>(IntegerOf(operation, "axis"));
   Shape shape = first.shape();
@@ -279,35 +307,44 @@ void DefineConcat(StagesContext& context) {
 InferredTypes InferAssume(const Operation& operation) {
   const Value& operand = *operation.operand(0);
   const Shape& shape = ShapeOf(operation, "shape");
-  EMBER_RETURN_IF_ERROR(CheckRank(operation, 0, static_cast<int>(shape.size())));
+  EMBER_RETURN_IF_ERROR(
+      CheckRank(operation, 0, static_cast<int>(shape.size())));
   for (size_t i = 0; i < shape.size(); ++i) {
     if (!shape[i].is_constant() || !operand.shape()[i].is_constant()) continue;
-    EMBER_RETURN_IF_ERROR(CheckSameDim(shape[i], "in shape", operand.shape()[i],
-                                       "dim " + std::to_string(i) + " of operand 0"));
+    EMBER_RETURN_IF_ERROR(
+        CheckSameDim(shape[i], "in shape", operand.shape()[i],
+                     "dim " + std::to_string(i) + " of operand 0"));
   }
   return OneType(operand.dtype(), shape);
 }
 
-Scalar DefineAssume(ElementContext& context, Indices indices) { return context.Load(0, indices); }
+Scalar DefineAssume(ElementContext& context, Indices indices) {
+  return context.Load(0, indices);
+}
 
 constexpr AttributeSpec kShapeAttribute[] = {
     {"shape", AttributeKind::kShape, true, "Of the result."},
 };
 constexpr AttributeSpec kTransposeAttributes[] = {
-    {"permutation", AttributeKind::kIntegers, true, "Result dim i is operand dim permutation[i]."},
+    {"permutation", AttributeKind::kIntegers, true,
+     "Result dim i is operand dim permutation[i]."},
 };
 constexpr AttributeSpec kSliceAttributes[] = {
     {"starts", AttributeKind::kShape, true, "First element per dim."},
-    {"steps", AttributeKind::kIntegers, true, "Step per dim, not 0; negative goes backward."},
+    {"steps", AttributeKind::kIntegers, true,
+     "Step per dim, not 0; negative goes backward."},
     {"sizes", AttributeKind::kShape, true, "Number of elements per dim."},
 };
 constexpr AttributeSpec kPadAttributes[] = {
-    {"low", AttributeKind::kShape, true, "Elements before, per dim; negative crops."},
-    {"high", AttributeKind::kShape, true, "Elements after, per dim; negative crops."},
+    {"low", AttributeKind::kShape, true,
+     "Elements before, per dim; negative crops."},
+    {"high", AttributeKind::kShape, true,
+     "Elements after, per dim; negative crops."},
     {"mode", AttributeKind::kString, true, "constant, edge, reflect or wrap."},
 };
 constexpr AttributeSpec kConcatAttributes[] = {
-    {"axis", AttributeKind::kInteger, true, "The dim along which operands follow each other."},
+    {"axis", AttributeKind::kInteger, true,
+     "The dim along which operands follow each other."},
 };
 
 const OperatorRecord kRecords[] = {
@@ -320,7 +357,8 @@ const OperatorRecord kRecords[] = {
      .infer = InferReshape,
      .definition = {.element = DefineReshape}},
     {.name = "assume",
-     .doc = "The operand, whose dims are taken to be those of shape; the program checks it.",
+     .doc = "The operand, whose dims are taken to be those of shape; the "
+            "program checks it.",
      .minimum_operands = 1,
      .maximum_operands = 1,
      .attributes = kShapeAttribute,
@@ -352,7 +390,8 @@ const OperatorRecord kRecords[] = {
      .infer = InferSlice,
      .definition = {.element = DefineSlice}},
     {.name = "pad",
-     .doc = "Adds elements around: a scalar operand, or repeats of the border (edge), mirrored "
+     .doc = "Adds elements around: a scalar operand, or repeats of the border "
+            "(edge), mirrored "
             "(reflect) or periodic (wrap). Negative amounts crop.",
      .minimum_operands = 1,
      .maximum_operands = 2,

@@ -7,7 +7,8 @@ namespace ember::graph {
 namespace {
 
 bool Contains(std::span<const int64_t> values, size_t value) {
-  return std::find(values.begin(), values.end(), static_cast<int64_t>(value)) != values.end();
+  return std::find(values.begin(), values.end(), static_cast<int64_t>(value)) !=
+         values.end();
 }
 
 Shape Without(const Shape& shape, std::span<const int64_t> axes) {
@@ -52,9 +53,9 @@ void DefineReduce(StagesContext& context) {
   const auto& reduced = IntegersOf(operation, "axes");
   StageContext& stage = context.AddStage();
   const ReductionAxes axes = MakeAxes(stage, reduced);
-  const tensor::Combiner combiner = reduced.empty()
-                                        ? tensor::Combiner::kNone
-                                        : FindCombiner(StringOf(operation, "combiner"))->combiner;
+  const tensor::Combiner combiner =
+      reduced.empty() ? tensor::Combiner::kNone
+                      : FindCombiner(StringOf(operation, "combiner"))->combiner;
   stage.Yield(stage.Load(0, axes.element), 0, axes.result, combiner);
 }
 
@@ -80,17 +81,18 @@ void DefineArgReduce(StagesContext& context) {
   const ReductionAxes axes = MakeAxes(stage, std::span(&axis, 1));
   const StageContext::FoldValue values[] = {
       {axes.element[static_cast<size_t>(axis)], stage.Index(0), 0},
-      {stage.Load(0, axes.element), maximum ? SmallestOf(stage, dtype) : LargestOf(stage, dtype),
-       -1},
+      {stage.Load(0, axes.element),
+       maximum ? SmallestOf(stage, dtype) : LargestOf(stage, dtype), -1},
   };
-  stage.YieldFold(values, axes.result,
-                  [=](std::span<const Scalar> best, std::span<const Scalar> next) {
-                    const Scalar less = maximum ? best[1] : next[1];
-                    const Scalar more = maximum ? next[1] : best[1];
-                    const Scalar better = last ? less <= more : less < more;
-                    return std::vector<Scalar>{Select(better, next[0], best[0]),
-                                               Select(better, next[1], best[1])};
-                  });
+  stage.YieldFold(
+      values, axes.result,
+      [=](std::span<const Scalar> best, std::span<const Scalar> next) {
+        const Scalar less = maximum ? best[1] : next[1];
+        const Scalar more = maximum ? next[1] : best[1];
+        const Scalar better = last ? less <= more : less < more;
+        return std::vector<Scalar>{Select(better, next[0], best[0]),
+                                   Select(better, next[1], best[1])};
+      });
 }
 
 InferredTypes InferReduceWindow(const Operation& operation) {
@@ -102,8 +104,9 @@ InferredTypes InferReduceWindow(const Operation& operation) {
   const Shape& high = ShapeOf(operation, "high");
   const auto rank = static_cast<size_t>(operand.rank());
   EMBER_RETURN_IF_ERROR(CheckCombiner(operation, operand.dtype()));
-  for (const auto& [values, name] : {std::pair(&window, "window"), std::pair(&strides, "strides"),
-                                     std::pair(&dilations, "dilations")}) {
+  for (const auto& [values, name] :
+       {std::pair(&window, "window"), std::pair(&strides, "strides"),
+        std::pair(&dilations, "dilations")}) {
     EMBER_RETURN_IF_ERROR(CheckLength(values->size(), name, rank));
     EMBER_RETURN_IF_ERROR(CheckPositive(*values, name));
   }
@@ -111,11 +114,12 @@ InferredTypes InferReduceWindow(const Operation& operation) {
   EMBER_RETURN_IF_ERROR(CheckLength(high.size(), "high", rank));
   Shape shape;
   for (size_t i = 0; i < rank; ++i) {
-    shape.push_back(WindowedExtent(operand.shape()[i], window[i], strides[i], dilations[i], low[i],
-                                   high[i]));
+    shape.push_back(WindowedExtent(operand.shape()[i], window[i], strides[i],
+                                   dilations[i], low[i], high[i]));
     if (SurelyBelow(shape.back(), 0)) {
-      return Mismatch("window: expected at most the padded extent in dim ", std::to_string(i),
-                      " of ", ToString(operand.type()), ", found ", std::to_string(window[i]));
+      return Mismatch("window: expected at most the padded extent in dim ",
+                      std::to_string(i), " of ", ToString(operand.type()),
+                      ", found ", std::to_string(window[i]));
     }
   }
   return OneType(operand.dtype(), std::move(shape));
@@ -143,34 +147,45 @@ void DefineReduceWindow(StagesContext& context) {
     pads = pads || !IsZero(low[i]) || !IsZero(high[i]);
     element.push_back(index);
   }
-  const NamedCombiner& combiner = *FindCombiner(StringOf(operation, "combiner"));
+  const NamedCombiner& combiner =
+      *FindCombiner(StringOf(operation, "combiner"));
   const Scalar value =
-      pads ? stage.Pad(0, element, combiner.identity(stage, operation.operand(0)->dtype()))
+      pads ? stage.Pad(0, element,
+                       combiner.identity(stage, operation.operand(0)->dtype()))
            : stage.Load(0, element);
-  stage.Yield(value, 0, result, reduces ? combiner.combiner : tensor::Combiner::kNone);
+  stage.Yield(value, 0, result,
+              reduces ? combiner.combiner : tensor::Combiner::kNone);
 }
 
 constexpr AttributeSpec kReduceAttributes[] = {
-    {"combiner", AttributeKind::kString, true, "sum, product, minimum or maximum."},
-    {"axes", AttributeKind::kIntegers, true, "Dims to combine; they are removed."},
+    {"combiner", AttributeKind::kString, true,
+     "sum, product, minimum or maximum."},
+    {"axes", AttributeKind::kIntegers, true,
+     "Dims to combine; they are removed."},
 };
 constexpr AttributeSpec kArgReduceAttributes[] = {
     {"mode", AttributeKind::kString, true, "maximum or minimum."},
-    {"axis", AttributeKind::kInteger, true, "The dim to search; it is removed."},
-    {"last", AttributeKind::kInteger, false, "1: the last of equal ones; default 0, the first."},
+    {"axis", AttributeKind::kInteger, true,
+     "The dim to search; it is removed."},
+    {"last", AttributeKind::kInteger, false,
+     "1: the last of equal ones; default 0, the first."},
 };
 constexpr AttributeSpec kReduceWindowAttributes[] = {
-    {"combiner", AttributeKind::kString, true, "sum, product, minimum or maximum."},
-    {"window", AttributeKind::kIntegers, true, "Elements of the window, per dim."},
+    {"combiner", AttributeKind::kString, true,
+     "sum, product, minimum or maximum."},
+    {"window", AttributeKind::kIntegers, true,
+     "Elements of the window, per dim."},
     {"strides", AttributeKind::kIntegers, true, "Between windows, per dim."},
-    {"dilations", AttributeKind::kIntegers, true, "Between elements of a window, per dim."},
+    {"dilations", AttributeKind::kIntegers, true,
+     "Between elements of a window, per dim."},
     {"low", AttributeKind::kShape, true, "Padding before, per dim."},
     {"high", AttributeKind::kShape, true, "Padding after, per dim."},
 };
 
 const OperatorRecord kRecords[] = {
     {.name = "reduce",
-     .doc = "Combines elements along axes. Integers wrap; minimum and maximum of bools are all and "
+     .doc = "Combines elements along axes. Integers wrap; minimum and maximum "
+            "of bools are all and "
             "any; none gives the combiner's identity.",
      .minimum_operands = 1,
      .maximum_operands = 1,
@@ -179,7 +194,8 @@ const OperatorRecord kRecords[] = {
      .infer = InferReduce,
      .definition = {.stages = DefineReduce}},
     {.name = "arg_reduce",
-     .doc = "Index of the largest or smallest element along an axis, i64. NaNs are passed over.",
+     .doc = "Index of the largest or smallest element along an axis, i64. NaNs "
+            "are passed over.",
      .minimum_operands = 1,
      .maximum_operands = 1,
      .attributes = kArgReduceAttributes,
@@ -187,7 +203,8 @@ const OperatorRecord kRecords[] = {
      .infer = InferArgReduce,
      .definition = {.stages = DefineArgReduce}},
     {.name = "reduce_window",
-     .doc = "Combines the elements of a window that moves over the operand; positions outside are "
+     .doc = "Combines the elements of a window that moves over the operand; "
+            "positions outside are "
             "the combiner's identity.",
      .minimum_operands = 1,
      .maximum_operands = 1,

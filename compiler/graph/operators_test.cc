@@ -1,12 +1,15 @@
-// Runs testdata/*.graph: what each operator's definition computes. A file holds graphs, each with
-// outputs in pairs: a value, and the constant that it must equal. Inputs of a graph are outputs of
-// the last graph named @data before it, of the same name; that is how symbolic dims get values.
+// Runs testdata/*.graph: what each operator's definition computes. A file holds
+// graphs, each with outputs in pairs: a value, and the constant that it must
+// equal. Inputs of a graph are outputs of the last graph named @data before it,
+// of the same name; that is how symbolic dims get values.
 //
 //   graph @data() -> (%x) { %x: f32[2] = constant() {value = [1.0, 2.0]} }
 //   graph @twice(%x: f32[N]) -> (%y, %expected) {
 //     %y = add(%x, %x)
 //     %expected: f32[2] = constant() {value = [2.0, 4.0]}
 //   }
+#include "compiler/graph/operators.h"
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +19,6 @@
 
 #include "compiler/graph/evaluate.h"
 #include "compiler/graph/operation_dispatch.h"
-#include "compiler/graph/operators.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"
@@ -47,28 +49,36 @@ bool Near(double a, double b, DType type) {
 
 std::string Describe(const TensorData& tensor) {
   std::string text(DTypeName(tensor.dtype));
-  text += ShapeToString(Shape(tensor.extents.begin(), tensor.extents.end())) + ":";
-  const auto count = tensor.data.bytes.size() / static_cast<size_t>(DTypeByteSize(tensor.dtype));
+  text +=
+      ShapeToString(Shape(tensor.extents.begin(), tensor.extents.end())) + ":";
+  const auto count = tensor.data.bytes.size() /
+                     static_cast<size_t>(DTypeByteSize(tensor.dtype));
   for (size_t i = 0; i < count; ++i) {
-    const uint64_t bits =
-        tensor::LoadElement(tensor.data.bytes.data(), static_cast<int64_t>(i), tensor.dtype);
+    const uint64_t bits = tensor::LoadElement(
+        tensor.data.bytes.data(), static_cast<int64_t>(i), tensor.dtype);
     text += " " + std::to_string(tensor::BitsToDouble(bits, tensor.dtype));
   }
   return text;
 }
 
 void ExpectSame(const TensorData& actual, const TensorData& expected) {
-  bool same = actual.dtype == expected.dtype && actual.extents == expected.extents &&
+  bool same = actual.dtype == expected.dtype &&
+              actual.extents == expected.extents &&
               actual.data.bytes.size() == expected.data.bytes.size();
-  const auto count = static_cast<int64_t>(expected.data.bytes.size()) / DTypeByteSize(expected.dtype);
+  const auto count = static_cast<int64_t>(expected.data.bytes.size()) /
+                     DTypeByteSize(expected.dtype);
   for (int64_t i = 0; same && i < count; ++i) {
-    const uint64_t a = tensor::LoadElement(actual.data.bytes.data(), i, actual.dtype);
-    const uint64_t b = tensor::LoadElement(expected.data.bytes.data(), i, expected.dtype);
-    same = IsFloat(actual.dtype) ? Near(tensor::BitsToDouble(a, actual.dtype),
-                                        tensor::BitsToDouble(b, actual.dtype), actual.dtype)
-                                 : a == b;
+    const uint64_t a =
+        tensor::LoadElement(actual.data.bytes.data(), i, actual.dtype);
+    const uint64_t b =
+        tensor::LoadElement(expected.data.bytes.data(), i, expected.dtype);
+    same = IsFloat(actual.dtype)
+               ? Near(tensor::BitsToDouble(a, actual.dtype),
+                      tensor::BitsToDouble(b, actual.dtype), actual.dtype)
+               : a == b;
   }
-  EXPECT_TRUE(same) << "expected " << Describe(expected) << "\n   found " << Describe(actual);
+  EXPECT_TRUE(same) << "expected " << Describe(expected) << "\n   found "
+                    << Describe(actual);
 }
 
 using NamedTensors = std::map<std::string, TensorData>;
@@ -76,24 +86,29 @@ using NamedTensors = std::map<std::string, TensorData>;
 void RunGraph(const Graph& graph, NamedTensors& data) {
   std::vector<TensorData> inputs;
   for (const Value* input : graph.inputs()) {
-    ASSERT_TRUE(data.contains(input->name())) << "no data for %" << input->name();
+    ASSERT_TRUE(data.contains(input->name()))
+        << "no data for %" << input->name();
     inputs.push_back(data.at(input->name()));
   }
   const StatusOr<std::vector<TensorData>> outputs = Evaluate(graph, inputs);
   ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   if (graph.name() == "data") {
     data.clear();
-    for (size_t i = 0; i < outputs->size(); ++i) data[graph.output_names()[i]] = (*outputs)[i];
+    for (size_t i = 0; i < outputs->size(); ++i)
+      data[graph.output_names()[i]] = (*outputs)[i];
     return;
   }
-  ASSERT_TRUE(outputs->size() % 2 == 0 && !outputs->empty()) << "outputs must come in pairs";
-  for (size_t i = 0; i < outputs->size(); i += 2) ExpectSame((*outputs)[i], (*outputs)[i + 1]);
+  ASSERT_TRUE(outputs->size() % 2 == 0 && !outputs->empty())
+      << "outputs must come in pairs";
+  for (size_t i = 0; i < outputs->size(); i += 2)
+    ExpectSame((*outputs)[i], (*outputs)[i + 1]);
 }
 
 TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
   std::set<std::string_view> tested;
   int graphs = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("compiler/graph/testdata")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator("compiler/graph/testdata")) {
     if (entry.path().extension() != ".graph") continue;
     std::ifstream stream(entry.path());
     std::stringstream text;
@@ -101,26 +116,31 @@ TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
     NamedTensors data;
     for (const std::string& graph_text : SplitGraphs(text.str())) {
       const StatusOr<Graph> graph = Parse(graph_text);
-      ASSERT_TRUE(graph.ok()) << entry.path() << ": " << graph.status().message() << "\n"
-                              << graph_text;
+      ASSERT_TRUE(graph.ok())
+          << entry.path() << ": " << graph.status().message() << "\n"
+          << graph_text;
       SCOPED_TRACE(entry.path().filename().string() + " @" + graph->name());
       const Status verified = Verify(*graph);
       ASSERT_TRUE(verified.ok()) << verified.message();
-      for (const auto& operation : graph->operations()) tested.insert(operation->name());
+      for (const auto& operation : graph->operations())
+        tested.insert(operation->name());
       RunGraph(*graph, data);
       ++graphs;
     }
   }
   EXPECT_GT(graphs, 50);
-  // Elementwise rows are defined by tensor/semantics.h and tested with it; here one of each arity.
+  // Elementwise rows are defined by tensor/semantics.h and tested with it; here
+  // one of each arity.
   for (const OperatorRecord& record : OperatorTable()) {
     if (record.is_instruction) continue;
-    EXPECT_TRUE(tested.contains(record.name)) << "no text tests " << record.name;
+    EXPECT_TRUE(tested.contains(record.name))
+        << "no text tests " << record.name;
   }
 }
 
-// testdata/dispatches.txt: graphs of one operation (and what it needs), each followed by "---" and
-// the dispatch of its last operation. Shows that index expressions stay as simple as they can be.
+// testdata/dispatches.txt: graphs of one operation (and what it needs), each
+// followed by "---" and the dispatch of its last operation. Shows that index
+// expressions stay as simple as they can be.
 TEST(OperatorsTest, DispatchesReadAsTheTextsSay) {
   std::ifstream stream("compiler/graph/testdata/dispatches.txt");
   std::string section, graph_text;
@@ -158,7 +178,8 @@ TEST(OperatorsTest, EveryRecordIsComplete) {
     if (record.is_instruction) {
       EXPECT_EQ(&OperatorNamed(record.opcode), &record);
     }
-    for (const AttributeSpec& spec : record.attributes) EXPECT_FALSE(spec.doc.empty()) << spec.name;
+    for (const AttributeSpec& spec : record.attributes)
+      EXPECT_FALSE(spec.doc.empty()) << spec.name;
   }
   EXPECT_EQ(FindOperator("no such operator"), nullptr);
   EXPECT_NE(FindOperator("floor_divide"), nullptr);

@@ -23,20 +23,26 @@ StatusOr<Resources> ParseResources(std::string_view text) {
     const Token token = lexer.Next();
     if (token.Is("{")) ++depth;
     if (token.Is("}")) --depth;
-    if (token.Is("}") && depth < 0) return ErrorAt(token, "expected a graph, found '}'");
+    if (token.Is("}") && depth < 0)
+      return ErrorAt(token, "expected a graph, found '}'");
     if (token.Is("}") && depth == 0) break;
   } while (true);
   Resources resources;
   while (!lexer.AtEnd()) {
-    if (!lexer.Accept("dense")) return lexer.ExpectedError("'dense' or the end of the text");
-    EMBER_ASSIGN_OR_RETURN(const Token name_token, lexer.Expect(Token::kString, "a name"));
+    if (!lexer.Accept("dense"))
+      return lexer.ExpectedError("'dense' or the end of the text");
+    EMBER_ASSIGN_OR_RETURN(const Token name_token,
+                           lexer.Expect(Token::kString, "a name"));
     EMBER_ASSIGN_OR_RETURN(std::string name, StringValue(name_token));
     EMBER_RETURN_IF_ERROR(lexer.Expect("="));
-    EMBER_ASSIGN_OR_RETURN(const Token data, lexer.Expect(Token::kString, "base64 data"));
+    EMBER_ASSIGN_OR_RETURN(const Token data,
+                           lexer.Expect(Token::kString, "base64 data"));
     if (data.text.size() < 2) return ErrorAt(data, "expected base64 data");
     const auto bytes = DecodeBase64(data.text.substr(1, data.text.size() - 2));
-    if (!bytes) return ErrorAt(data, "expected base64 data, found another text");
-    if (!resources.emplace(std::move(name), ConstantData::Copy(*bytes)).second) {
+    if (!bytes)
+      return ErrorAt(data, "expected base64 data, found another text");
+    if (!resources.emplace(std::move(name), ConstantData::Copy(*bytes))
+             .second) {
       return ErrorAt(name_token, "a second constant of this name");
     }
   }
@@ -76,7 +82,8 @@ class GraphParser {
       EMBER_ASSIGN_OR_RETURN(std::string name, StringValue(lexer_.Next()));
       graph_ = Graph(std::move(name));
     } else {
-      EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('@', "the graph's name"));
+      EMBER_ASSIGN_OR_RETURN(const Token name,
+                             lexer_.ExpectSigil('@', "the graph's name"));
       graph_ = Graph(std::string(name.name()));
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
@@ -112,9 +119,12 @@ class GraphParser {
   }
 
   StatusOr<DType> ParseDType() {
-    EMBER_ASSIGN_OR_RETURN(const Token token, lexer_.Expect(Token::kIdentifier, "a dtype"));
+    EMBER_ASSIGN_OR_RETURN(const Token token,
+                           lexer_.Expect(Token::kIdentifier, "a dtype"));
     const auto dtype = DTypeFromName(token.text);
-    if (!dtype) return ErrorAt(token, "expected a dtype, found '" + std::string(token.text) + "'");
+    if (!dtype)
+      return ErrorAt(
+          token, "expected a dtype, found '" + std::string(token.text) + "'");
     return *dtype;
   }
 
@@ -138,21 +148,23 @@ class GraphParser {
 
   Status Define(const Token& name, Value* value) {
     if (values_.emplace(name.name(), value).second) return OkStatus();
-    return ErrorAt(name, "a second value named '" + std::string(name.text) + "'");
+    return ErrorAt(name,
+                   "a second value named '" + std::string(name.text) + "'");
   }
 
   StatusOr<Value*> FindValue(const Token& name) {
     const auto found = values_.find(name.name());
     if (found != values_.end()) return found->second;
-    return ErrorAt(name, "expected a value that is defined, found '" + std::string(name.text) +
-                             "'");
+    return ErrorAt(name, "expected a value that is defined, found '" +
+                             std::string(name.text) + "'");
   }
 
   Status ParseOperation() {
     std::vector<Result> results;
     do {
       Result result;
-      EMBER_ASSIGN_OR_RETURN(result.name, lexer_.ExpectSigil('%', "a result or '}'"));
+      EMBER_ASSIGN_OR_RETURN(result.name,
+                             lexer_.ExpectSigil('%', "a result or '}'"));
       result.typed = lexer_.Accept(":");
       if (result.typed) {
         EMBER_ASSIGN_OR_RETURN(result.type, ParseType());
@@ -160,35 +172,41 @@ class GraphParser {
       results.push_back(std::move(result));
     } while (lexer_.Accept(","));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
-    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.Expect(Token::kIdentifier, "an operator"));
+    EMBER_ASSIGN_OR_RETURN(const Token name,
+                           lexer_.Expect(Token::kIdentifier, "an operator"));
     const OperatorRecord* record = FindOperator(name.text);
     if (record == nullptr) {
-      return ErrorAt(name, "expected an operator, found '" + std::string(name.text) + "'");
+      return ErrorAt(
+          name, "expected an operator, found '" + std::string(name.text) + "'");
     }
     EMBER_ASSIGN_OR_RETURN(std::vector<Value*> operands, ParseOperands());
-    EMBER_ASSIGN_OR_RETURN(Attributes attributes, ParseAttributes(*record, results[0]));
+    EMBER_ASSIGN_OR_RETURN(Attributes attributes,
+                           ParseAttributes(*record, results[0]));
     std::string origin;
     if (lexer_.Accept("from")) {
-      EMBER_ASSIGN_OR_RETURN(const Token token, lexer_.Expect(Token::kString, "the origin"));
+      EMBER_ASSIGN_OR_RETURN(const Token token,
+                             lexer_.Expect(Token::kString, "the origin"));
       EMBER_ASSIGN_OR_RETURN(origin, StringValue(token));
     }
-    StatusOr<Operation*> operation =
-        graph_.Add(*record, std::move(operands), std::move(attributes), std::move(origin));
+    StatusOr<Operation*> operation = graph_.Add(
+        *record, std::move(operands), std::move(attributes), std::move(origin));
     if (!operation.ok()) return ErrorAt(name, operation.status().message());
     return DefineResults(**operation, results, name);
   }
 
-  Status DefineResults(const Operation& operation, const std::vector<Result>& results,
-                       const Token& where) {
+  Status DefineResults(const Operation& operation,
+                       const std::vector<Result>& results, const Token& where) {
     if (operation.results().size() != results.size()) {
-      return ErrorAt(where, "expected " + std::to_string(operation.results().size()) +
-                                " results, found " + std::to_string(results.size()));
+      return ErrorAt(where,
+                     "expected " + std::to_string(operation.results().size()) +
+                         " results, found " + std::to_string(results.size()));
     }
     for (size_t i = 0; i < results.size(); ++i) {
       Value* value = operation.result(static_cast<int>(i));
       if (results[i].typed && results[i].type != value->type()) {
-        return ErrorAt(results[i].name, "expected type " + ToString(value->type()) + ", found " +
-                                            ToString(results[i].type));
+        return ErrorAt(results[i].name,
+                       "expected type " + ToString(value->type()) + ", found " +
+                           ToString(results[i].type));
       }
       value->set_name(std::string(results[i].name.name()));
       EMBER_RETURN_IF_ERROR(Define(results[i].name, value));
@@ -200,7 +218,8 @@ class GraphParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
     std::vector<Value*> operands;
     while (!lexer_.Accept(")")) {
-      EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "an operand"));
+      EMBER_ASSIGN_OR_RETURN(const Token name,
+                             lexer_.ExpectSigil('%', "an operand"));
       EMBER_ASSIGN_OR_RETURN(Value * operand, FindValue(name));
       operands.push_back(operand);
       if (!lexer_.Peek().Is(")")) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
@@ -208,26 +227,31 @@ class GraphParser {
     return operands;
   }
 
-  StatusOr<Attributes> ParseAttributes(const OperatorRecord& record, const Result& result) {
+  StatusOr<Attributes> ParseAttributes(const OperatorRecord& record,
+                                       const Result& result) {
     Attributes attributes;
     if (record.name == "constant") {
-      if (!result.typed) return ErrorAt(result.name, "expected the type of the constant");
+      if (!result.typed)
+        return ErrorAt(result.name, "expected the type of the constant");
       attributes.Set("dtype", result.type.dtype);
       attributes.Set("shape", result.type.shape);
     }
     if (!lexer_.Accept("{")) return attributes;
     while (!lexer_.Accept("}")) {
-      EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.Expect(Token::kIdentifier, "an attribute"));
+      EMBER_ASSIGN_OR_RETURN(const Token name,
+                             lexer_.Expect(Token::kIdentifier, "an attribute"));
       const AttributeSpec* spec = nullptr;
       for (const AttributeSpec& candidate : record.attributes) {
         if (candidate.name == name.text) spec = &candidate;
       }
       if (spec == nullptr) {
-        return ErrorAt(name, "expected an attribute of " + std::string(record.name) + ", found '" +
+        return ErrorAt(name, "expected an attribute of " +
+                                 std::string(record.name) + ", found '" +
                                  std::string(name.text) + "'");
       }
       EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
-      EMBER_ASSIGN_OR_RETURN(Attribute value, ParseAttribute(spec->kind, result.type.dtype));
+      EMBER_ASSIGN_OR_RETURN(Attribute value,
+                             ParseAttribute(spec->kind, result.type.dtype));
       attributes.Set(spec->name, std::move(value));
       if (!lexer_.Peek().Is("}")) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
     }
@@ -237,7 +261,8 @@ class GraphParser {
   StatusOr<Attribute> ParseAttribute(AttributeKind kind, DType dtype) {
     switch (kind) {
       case AttributeKind::kInteger: {
-        EMBER_ASSIGN_OR_RETURN(const int64_t value, lexer_.ExpectInteger("an integer"));
+        EMBER_ASSIGN_OR_RETURN(const int64_t value,
+                               lexer_.ExpectInteger("an integer"));
         return Attribute(value);
       }
       case AttributeKind::kFloat: {
@@ -245,7 +270,8 @@ class GraphParser {
         return Attribute(std::bit_cast<double>(bits));
       }
       case AttributeKind::kString: {
-        EMBER_ASSIGN_OR_RETURN(const Token token, lexer_.Expect(Token::kString, "a string"));
+        EMBER_ASSIGN_OR_RETURN(const Token token,
+                               lexer_.Expect(Token::kString, "a string"));
         EMBER_ASSIGN_OR_RETURN(std::string value, StringValue(token));
         return Attribute(std::move(value));
       }
@@ -257,8 +283,10 @@ class GraphParser {
         EMBER_ASSIGN_OR_RETURN(Shape value, ParseShape());
         return Attribute(std::move(value));
       }
-      case AttributeKind::kIntegers: return ParseIntegers();
-      case AttributeKind::kConstant: return ParseConstant(dtype);
+      case AttributeKind::kIntegers:
+        return ParseIntegers();
+      case AttributeKind::kConstant:
+        return ParseConstant(dtype);
     }
     return InternalError("an attribute of an unknown kind");
   }
@@ -267,7 +295,8 @@ class GraphParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
     std::vector<int64_t> values;
     while (!lexer_.Accept("]")) {
-      EMBER_ASSIGN_OR_RETURN(const int64_t value, lexer_.ExpectInteger("an integer"));
+      EMBER_ASSIGN_OR_RETURN(const int64_t value,
+                             lexer_.ExpectInteger("an integer"));
       values.push_back(value);
       if (!lexer_.Peek().Is("]")) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
     }
@@ -277,7 +306,8 @@ class GraphParser {
   StatusOr<Attribute> ParseConstant(DType dtype) {
     if (lexer_.Accept("dense")) {
       EMBER_RETURN_IF_ERROR(lexer_.Expect("<"));
-      EMBER_ASSIGN_OR_RETURN(const Token token, lexer_.Expect(Token::kString, "a name"));
+      EMBER_ASSIGN_OR_RETURN(const Token token,
+                             lexer_.Expect(Token::kString, "a name"));
       EMBER_ASSIGN_OR_RETURN(const std::string name, StringValue(token));
       EMBER_RETURN_IF_ERROR(lexer_.Expect(">"));
       const auto found = resources_.find(name);
@@ -293,8 +323,9 @@ class GraphParser {
     while (!lexer_.Accept("]")) {
       EMBER_ASSIGN_OR_RETURN(const uint64_t bits, ParseElement(dtype));
       bytes.resize(bytes.size() + width);
-      tensor::StoreElement(bytes.data(), static_cast<int64_t>(bytes.size() / width) - 1, dtype,
-                           bits);
+      tensor::StoreElement(bytes.data(),
+                           static_cast<int64_t>(bytes.size() / width) - 1,
+                           dtype, bits);
       if (!lexer_.Peek().Is("]")) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
     }
     return Attribute(ConstantData::Copy(bytes));
@@ -304,27 +335,34 @@ class GraphParser {
     const bool negative = lexer_.Accept("-");
     const Token token = lexer_.Peek();
     if (token.kind == Token::kInteger || token.kind == Token::kFloat) {
-      const auto bits =
-          tensor::NumberBits(token.text, token.kind == Token::kFloat, negative, dtype);
-      if (!bits) return lexer_.ExpectedError("a number of type " + std::string(DTypeName(dtype)));
+      const auto bits = tensor::NumberBits(
+          token.text, token.kind == Token::kFloat, negative, dtype);
+      if (!bits)
+        return lexer_.ExpectedError("a number of type " +
+                                    std::string(DTypeName(dtype)));
       lexer_.Next();
       return *bits;
     }
-    if (IsFloat(dtype) && lexer_.Accept("inf")) return tensor::InfinityBits(negative, dtype);
-    if (IsFloat(dtype) && !negative && lexer_.Accept("nan")) return tensor::NanBits(dtype);
+    if (IsFloat(dtype) && lexer_.Accept("inf"))
+      return tensor::InfinityBits(negative, dtype);
+    if (IsFloat(dtype) && !negative && lexer_.Accept("nan"))
+      return tensor::NanBits(dtype);
     if (dtype == DType::kBool && !negative && lexer_.Accept("true")) return 1;
     if (dtype == DType::kBool && !negative && lexer_.Accept("false")) return 0;
     if (!negative && lexer_.Accept("bits")) return ParseBits(dtype);
-    return lexer_.ExpectedError("an element of type " + std::string(DTypeName(dtype)));
+    return lexer_.ExpectedError("an element of type " +
+                                std::string(DTypeName(dtype)));
   }
 
   StatusOr<uint64_t> ParseBits(DType dtype) {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
-    EMBER_ASSIGN_OR_RETURN(const Token token, lexer_.Expect(Token::kInteger, "bits"));
+    EMBER_ASSIGN_OR_RETURN(const Token token,
+                           lexer_.Expect(Token::kInteger, "bits"));
     EMBER_ASSIGN_OR_RETURN(const uint64_t bits, IntegerValue(token));
     EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
     const int width = 8 * DTypeByteSize(dtype);
-    if (width < 64 && bits >> width != 0) return ErrorAt(token, "expected fewer bits");
+    if (width < 64 && bits >> width != 0)
+      return ErrorAt(token, "expected fewer bits");
     return bits;
   }
 

@@ -20,7 +20,8 @@ namespace {
 std::string HexOf(uint64_t value) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text(16, '0');
-  for (int i = 15; i >= 0; --i, value >>= 4) text[static_cast<size_t>(i)] = kDigits[value & 15];
+  for (int i = 15; i >= 0; --i, value >>= 4)
+    text[static_cast<size_t>(i)] = kDigits[value & 15];
   return text;
 }
 
@@ -34,26 +35,30 @@ class GraphPrinter {
     PrintHead();
     {
       Printer::Scope scope(printer_);
-      for (const auto& operation : graph_.operations()) PrintOperation(*operation);
+      for (const auto& operation : graph_.operations())
+        PrintOperation(*operation);
     }
     printer_.Line("}");
     if (!options_.elide_constants) {
       for (const auto& [name, bytes] : resources_) {
-        printer_.Line("dense ", QuoteString(name), " = \"", EncodeBase64(bytes), "\"");
+        printer_.Line("dense ", QuoteString(name), " = \"", EncodeBase64(bytes),
+                      "\"");
       }
     }
     return std::move(printer_).Take();
   }
 
  private:
-  // Inputs, outputs, then all others; each keeps its name if that can be written and is free.
+  // Inputs, outputs, then all others; each keeps its name if that can be
+  // written and is free.
   void NameValues() {
     for (const Value* input : graph_.inputs()) NameValue(input, input->name());
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       NameValue(graph_.outputs()[i], graph_.output_names()[i]);
     }
     for (const auto& operation : graph_.operations()) {
-      for (const auto& result : operation->results()) NameValue(result.get(), result->name());
+      for (const auto& result : operation->results())
+        NameValue(result.get(), result->name());
     }
   }
 
@@ -80,7 +85,9 @@ class GraphPrinter {
     return name;
   }
 
-  std::string ValueText(const Value* value) const { return "%" + names_.at(value); }
+  std::string ValueText(const Value* value) const {
+    return "%" + names_.at(value);
+  }
 
   // The name as written, before a value that cannot carry it.
   void PrintNameOf(const Value* value, const std::string& name) {
@@ -88,8 +95,9 @@ class GraphPrinter {
   }
 
   void PrintHead() {
-    printer_.Print("graph ", tensor::IsSigilName(graph_.name()) ? "@" + graph_.name()
-                                                                : QuoteString(graph_.name()));
+    printer_.Print("graph ", tensor::IsSigilName(graph_.name())
+                                 ? "@" + graph_.name()
+                                 : QuoteString(graph_.name()));
     printer_.Print("(");
     PrintJoined(printer_, graph_.inputs(), [&](const Value* input) {
       PrintNameOf(input, input->name());
@@ -105,15 +113,19 @@ class GraphPrinter {
   }
 
   void PrintOperation(const Operation& operation) {
-    PrintJoined(printer_, operation.results(), [&](const std::unique_ptr<Value>& result) {
-      printer_.Print(ValueText(result.get()), ": ", ToString(result->type()));
-    });
+    PrintJoined(printer_, operation.results(),
+                [&](const std::unique_ptr<Value>& result) {
+                  printer_.Print(ValueText(result.get()), ": ",
+                                 ToString(result->type()));
+                });
     printer_.Print(" = ", operation.name(), "(");
-    PrintJoined(printer_, operation.operands(),
-                [&](const Value* operand) { printer_.Print(ValueText(operand)); });
+    PrintJoined(printer_, operation.operands(), [&](const Value* operand) {
+      printer_.Print(ValueText(operand));
+    });
     printer_.Print(")");
     PrintAttributes(operation);
-    if (!operation.origin().empty()) printer_.Print(" from ", QuoteString(operation.origin()));
+    if (!operation.origin().empty())
+      printer_.Print(" from ", QuoteString(operation.origin()));
     printer_.EndLine();
   }
 
@@ -121,7 +133,8 @@ class GraphPrinter {
     std::string separator = " {";
     const bool is_constant = operation.name() == "constant";
     for (const auto& [name, value] : operation.attributes().entries()) {
-      if (is_constant && name != "value") continue;  // the result's type says the rest
+      if (is_constant && name != "value")
+        continue;  // the result's type says the rest
       printer_.Print(separator, name, " = ");
       PrintAttribute(operation, value);
       separator = ", ";
@@ -140,19 +153,23 @@ class GraphPrinter {
       printer_.Print(QuoteString(*text));
     } else if (const auto* dtype = std::get_if<DType>(&attribute)) {
       printer_.Print(DTypeName(*dtype));
-    } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&attribute)) {
+    } else if (const auto* integers =
+                   std::get_if<std::vector<int64_t>>(&attribute)) {
       printer_.Print("[");
-      PrintJoined(printer_, *integers, [&](int64_t value) { printer_.Print(value); });
+      PrintJoined(printer_, *integers,
+                  [&](int64_t value) { printer_.Print(value); });
       printer_.Print("]");
     } else if (const auto* shape = std::get_if<Shape>(&attribute)) {
       printer_.Print(ShapeToString(*shape));
     } else {
-      PrintConstant(operation.result()->dtype(), std::get<ConstantData>(attribute));
+      PrintConstant(operation.result()->dtype(),
+                    std::get<ConstantData>(attribute));
     }
   }
 
   void PrintConstant(DType dtype, const ConstantData& data) {
-    const auto count = static_cast<int64_t>(data.bytes.size()) / DTypeByteSize(dtype);
+    const auto count =
+        static_cast<int64_t>(data.bytes.size()) / DTypeByteSize(dtype);
     if (count <= options_.inline_elements) {
       printer_.Print("[");
       for (int64_t i = 0; i < count; ++i) {
@@ -164,7 +181,8 @@ class GraphPrinter {
     }
     std::string name = HexOf(HashBytes(data.bytes));
     // Equal constants share a line; different ones of equal hash do not.
-    while (!std::ranges::equal(resources_.emplace(name, data.bytes).first->second, data.bytes)) {
+    while (!std::ranges::equal(
+        resources_.emplace(name, data.bytes).first->second, data.bytes)) {
       name += "x";
     }
     printer_.Print("dense<", QuoteString(name), ">");

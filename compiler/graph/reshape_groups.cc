@@ -7,12 +7,14 @@ namespace {
 
 int SkipUnits(const Shape& shape, int position) {
   const int size = static_cast<int>(shape.size());
-  while (position < size && shape[static_cast<size_t>(position)] == Dim(1)) ++position;
+  while (position < size && shape[static_cast<size_t>(position)] == Dim(1))
+    ++position;
   return position;
 }
 
 // The smallest group that starts at the positions of `start`.
-std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to, ReshapeGroup start) {
+std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to,
+                                          ReshapeGroup start) {
   Dim from_count = 1;
   for (size_t f = static_cast<size_t>(start.from_begin); f < from.size(); ++f) {
     from_count = from_count * from[f];
@@ -32,7 +34,8 @@ std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to, Re
 }  // namespace
 
 std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
-  const int from_size = static_cast<int>(from.size()), to_size = static_cast<int>(to.size());
+  const int from_size = static_cast<int>(from.size()),
+            to_size = static_cast<int>(to.size());
   std::vector<ReshapeGroup> groups;
   ReshapeGroup next;
   while (true) {
@@ -40,7 +43,9 @@ std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
     next.to_begin = SkipUnits(to, next.to_begin);
     if (next.from_begin == from_size || next.to_begin == to_size) return groups;
     const auto group = SmallestGroup(from, to, next);
-    if (!group) break;  // only after a dim of extent 0, or where overflow hides the products
+    if (!group)
+      break;  // only after a dim of extent 0, or where overflow hides the
+              // products
     groups.push_back(*group);
     next = {group->from_end, 0, group->to_end, 0};
   }

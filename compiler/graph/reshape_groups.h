@@ -1,10 +1,10 @@
-// How a reshape splits into independent parts, so that each dim's index depends on as few others as
-// possible.
+// How a reshape splits into independent parts, so that each dim's index depends
+// on as few others as possible.
 //
 //   GroupReshape([N, 6, 1, 4], [N, 2, 3, 4]) == {N → N}, {6 → 2, 3}, {4 → 4}
 //
-// Dims of extent 1 belong to no group (their index is 0) or lie inside one, where they change
-// nothing. Within a group the element counts are equal.
+// Dims of extent 1 belong to no group (their index is 0) or lie inside one,
+// where they change nothing. Within a group the element counts are equal.
 #ifndef EMBER_COMPILER_GRAPH_RESHAPE_GROUPS_H_
 #define EMBER_COMPILER_GRAPH_RESHAPE_GROUPS_H_
 

@@ -1,28 +1,29 @@
 // The text form of a graph.
 //
 //   graph @mlp(%x: f32[N, 4]) -> (%y) {
-//     %w: f32[4, 2] = constant() {value = [1.0, 0.0, 0.5, 2.0, -1.0, 0.0, 3.0, 4.0]}
-//     %h: f32[N, 2] = contract(%x, %w) {spec = "ik,kj->ij"} from "Gemm_0 (Gemm)"
-//     %y: f32[N, 2] = maximum(%h, %zero)
+//     %w: f32[4, 2] = constant() {value = [1.0, 0.0, 0.5, 2.0, -1.0,
+//     0.0, 3.0, 4.0]} %h: f32[N, 2] = contract(%x, %w) {spec = "ik,kj->ij"}
+//     from "Gemm_0 (Gemm)" %y: f32[N, 2] = maximum(%h, %zero)
 //   }
 //   dense "8f1c…" = "base64"
 //
 // Grammar:
-//   graph     = "graph" ("@" name | string) "(" inputs ")" "->" "(" outputs ")" "{" operation* "}"
+//   graph     = "graph" ("@" name | string) "(" inputs ")" "->" "(" outputs ")"
+//   "{" operation* "}"
 //               resource*
-//   input     = [string "="] value ":" type        the string is the name if it is no plain one
-//   output    = [string "="] value
-//   operation = result ("," result)* "=" operator "(" values ")" ["{" attributes "}"]
+//   input     = [string "="] value ":" type        the string is the name if it
+//   is no plain one output    = [string "="] value operation = result (","
+//   result)* "=" operator "(" values ")" ["{" attributes "}"]
 //               ["from" string]
-//   result    = value [":" type]                   checked against inference; a constant needs it
-//   type      = dtype "[" dims "]"
-//   attribute = name "=" (integer | float | string | dtype | "[" integers "]" | "[" dims "]" |
+//   result    = value [":" type]                   checked against inference; a
+//   constant needs it type      = dtype "[" dims "]" attribute = name "="
+//   (integer | float | string | dtype | "[" integers "]" | "[" dims "]" |
 //               "[" elements "]" | dense "<" string ">")
 //   resource  = "dense" string "=" string          constant bytes, base64
 // Comments run from // to the end of the line.
 //
-// Parse(Print(graph)) is Equal to the graph. Parse takes text from anyone; errors are one line,
-// "line:column: expected ..., found ...".
+// Parse(Print(graph)) is Equal to the graph. Parse takes text from anyone;
+// errors are one line, "line:column: expected ..., found ...".
 #ifndef EMBER_COMPILER_GRAPH_TEXT_H_
 #define EMBER_COMPILER_GRAPH_TEXT_H_
 

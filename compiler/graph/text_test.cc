@@ -35,11 +35,14 @@ TEST(TextTest, CanonicalTextPrintsAsItWas) {
 TEST(TextTest, LargeConstantsAreLinesAtTheEnd) {
   Graph graph("large");
   std::vector<uint8_t> bytes(1000);
-  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<uint8_t>(i * 7);
   for (int i = 0; i < 2; ++i) {  // equal ones share a line
-    const auto constant = graph.Add(
-        OperatorNamed("constant"), {},
-        {{"value", ConstantData::Copy(bytes)}, {"dtype", DType::kU8}, {"shape", Shape{1000}}}, "");
+    const auto constant = graph.Add(OperatorNamed("constant"), {},
+                                    {{"value", ConstantData::Copy(bytes)},
+                                     {"dtype", DType::kU8},
+                                     {"shape", Shape{1000}}},
+                                    "");
     ASSERT_TRUE(constant.ok());
     graph.AddOutput("c" + std::to_string(i), (*constant)->result());
   }
@@ -57,16 +60,23 @@ TEST(TextTest, EqualSeesEveryDifference) {
   const std::string text(kCanonical);
   const StatusOr<Graph> graph = Parse(text);
   const std::pair<std::string_view, std::string_view> edits[] = {
-      {"@mlp", "@mlq"},         {"-0.5", "-0.25"},       {"Gemm_0", "Gemm_1"},
-      {"also y", "too"},        {"f32[N, 4]", "f32[M, 4]"}, {"maximum", "minimum"},
-      {"in/put", "in/putt"},    {"%h, %0", "%0, %h"},    {"0x7fc00001", "0x7fc00002"},
+      {"@mlp", "@mlq"},
+      {"-0.5", "-0.25"},
+      {"Gemm_0", "Gemm_1"},
+      {"also y", "too"},
+      {"f32[N, 4]", "f32[M, 4]"},
+      {"maximum", "minimum"},
+      {"in/put", "in/putt"},
+      {"%h, %0", "%0, %h"},
+      {"0x7fc00001", "0x7fc00002"},
       {"-> (%y, ", "-> (%h, "},
   };
   for (const auto& [from, to] : edits) {
     std::string edited = text;
     edited.replace(edited.find(from), from.size(), to);
     size_t at;  // dims of results follow the input's
-    while (from == "f32[N, 4]" && (at = edited.find("N")) != std::string::npos) edited[at] = 'M';
+    while (from == "f32[N, 4]" && (at = edited.find("N")) != std::string::npos)
+      edited[at] = 'M';
     const StatusOr<Graph> other = Parse(edited);
     ASSERT_TRUE(other.ok()) << other.status().message();
     EXPECT_FALSE(Equal(*graph, *other)) << to;
@@ -79,12 +89,15 @@ TEST(TextTest, RandomGraphsRoundTrip) {
   const uint64_t first = given ? std::strtoull(given, nullptr, 10) : 1;
   std::set<std::string_view> seen;
   for (uint64_t seed = first; seed < first + (given ? 1 : 300); ++seed) {
-    SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
-                 " bazel test //compiler/graph:text_test --test_env=EMBER_SEED");
+    SCOPED_TRACE(
+        "replay: EMBER_SEED=" + std::to_string(seed) +
+        " bazel test //compiler/graph:text_test --test_env=EMBER_SEED");
     const Graph graph = RandomGraph(seed, 30);
     ASSERT_TRUE(Verify(graph).ok()) << Verify(graph).message();
-    for (const auto& operation : graph.operations()) seen.insert(operation->name());
-    const std::string text = Print(graph, {.inline_elements = static_cast<int>(seed % 4) * 8});
+    for (const auto& operation : graph.operations())
+      seen.insert(operation->name());
+    const std::string text =
+        Print(graph, {.inline_elements = static_cast<int>(seed % 4) * 8});
     const StatusOr<Graph> parsed = Parse(text);
     ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
     ASSERT_TRUE(Equal(*parsed, graph)) << text << Print(*parsed);
@@ -98,7 +111,8 @@ TEST(TextTest, RandomGraphsRoundTrip) {
 // --- errors ---
 
 constexpr std::string_view kErrorHead =
-    "graph @e(%x: f32[2, 3], %t: f32[3, 2], %v: f32[3], %s: f32[N], %i: i64[2, 3, 4], "
+    "graph @e(%x: f32[2, 3], %t: f32[3, 2], %v: f32[3], %s: f32[N], %i: i64[2, "
+    "3, 4], "
     "%k: i64[2, 1], %c: f32[1, 2, 3], %w: f32[2, 3, 3]) -> () {\n";
 
 TEST(TextTest, ErrorsSayWhatWasExpected) {
@@ -109,8 +123,10 @@ TEST(TextTest, ErrorsSayWhatWasExpected) {
     if (line.rfind("error:", 0) == 0) {
       expected = line.size() > 7 ? line.substr(7) : "";
     } else if (!line.empty() && line.rfind("//", 0) != 0) {
-      const StatusOr<Graph> graph = Parse(std::string(kErrorHead) + line + "\n}\n");
-      EXPECT_EQ(graph.ok() ? "no error" : graph.status().message(), expected) << line;
+      const StatusOr<Graph> graph =
+          Parse(std::string(kErrorHead) + line + "\n}\n");
+      EXPECT_EQ(graph.ok() ? "no error" : graph.status().message(), expected)
+          << line;
       ++count;
     }
   }
@@ -128,7 +144,8 @@ TEST(TextTest, BrokenTextsAreErrors) {
       edited[i] = c;
       const StatusOr<Graph> graph = Parse(edited);
       if (graph.ok()) {
-        EXPECT_TRUE(Verify(*graph).ok() || edited.find("put") != std::string::npos);
+        EXPECT_TRUE(Verify(*graph).ok() ||
+                    edited.find("put") != std::string::npos);
       }
     }
   }

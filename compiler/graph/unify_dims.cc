@@ -24,7 +24,8 @@ void Agree(const std::vector<Position>& positions, std::vector<Shape>& shapes) {
   const Dim* chosen = nullptr;
   for (const Position& position : positions) {
     const Dim& dim = shapes[position.operand][position.dim];
-    if (chosen == nullptr || (!chosen->is_constant() && dim.is_constant())) chosen = &dim;
+    if (chosen == nullptr || (!chosen->is_constant() && dim.is_constant()))
+      chosen = &dim;
   }
   if (chosen == nullptr) return;
   const Dim agreed = *chosen;
@@ -68,14 +69,17 @@ void UnifyContract(const std::string& text, std::vector<Shape>& shapes) {
     return;
   }
   std::map<char, std::vector<Position>> labels;
-  for (size_t d = 0; d < spec->a.size(); ++d) labels[spec->a[d]].push_back({0, d});
-  for (size_t d = 0; d < spec->b.size(); ++d) labels[spec->b[d]].push_back({1, d});
+  for (size_t d = 0; d < spec->a.size(); ++d)
+    labels[spec->a[d]].push_back({0, d});
+  for (size_t d = 0; d < spec->b.size(); ++d)
+    labels[spec->b[d]].push_back({1, d});
   for (const auto& [label, positions] : labels) Agree(positions, shapes);
 }
 
 }  // namespace
 
-std::vector<Shape> UnifyDims(const OperatorRecord& record, const std::vector<Value*>& operands,
+std::vector<Shape> UnifyDims(const OperatorRecord& record,
+                             const std::vector<Value*>& operands,
                              const Attributes& attributes) {
   std::vector<Shape> shapes;
   for (const Value* operand : operands) shapes.push_back(operand->shape());

@@ -19,15 +19,17 @@ class GraphVerifier {
   Status Verify() {
     for (const Value* input : graph_.inputs()) {
       if (input->producer() != nullptr) {
-        return Broken("input '" + input->name() + "': expected no producer, found " +
+        return Broken("input '" + input->name() +
+                      "': expected no producer, found " +
                       DescribeOperation(*input->producer()));
       }
-      EMBER_RETURN_IF_ERROR(CheckType(input->type()).WithContext("input '" + input->name() + "'"));
+      EMBER_RETURN_IF_ERROR(CheckType(input->type())
+                                .WithContext("input '" + input->name() + "'"));
       defined_.insert(input);
     }
     for (const auto& operation : graph_.operations()) {
-      EMBER_RETURN_IF_ERROR(
-          VerifyOperation(*operation).WithContext(DescribeOperation(*operation)));
+      EMBER_RETURN_IF_ERROR(VerifyOperation(*operation)
+                                .WithContext(DescribeOperation(*operation)));
     }
     EMBER_RETURN_IF_ERROR(VerifyOutputs());
     return VerifyUses();
@@ -38,25 +40,30 @@ class GraphVerifier {
     for (int i = 0; i < operation.operand_count(); ++i) {
       const Value* operand = operation.operand(i);
       if (!defined_.contains(operand)) {
-        return Broken("operand " + std::to_string(i) +
-                      ": expected a value defined before, found one that is not");
+        return Broken(
+            "operand " + std::to_string(i) +
+            ": expected a value defined before, found one that is not");
       }
       ++uses_[{operand, &operation}];
     }
     EMBER_ASSIGN_OR_RETURN(const std::vector<TensorType> types,
                            operation.record().infer(operation));
     if (types.size() != operation.results().size()) {
-      return Broken("expected " + std::to_string(types.size()) + " results, found " +
+      return Broken("expected " + std::to_string(types.size()) +
+                    " results, found " +
                     std::to_string(operation.results().size()));
     }
     for (size_t i = 0; i < types.size(); ++i) {
       const Value& result = *operation.results()[i];
       if (result.type() != types[i]) {
-        return Broken("result " + std::to_string(i) + ": expected type " + ToString(types[i]) +
-                      " by inference, found " + ToString(result.type()));
+        return Broken("result " + std::to_string(i) + ": expected type " +
+                      ToString(types[i]) + " by inference, found " +
+                      ToString(result.type()));
       }
-      if (result.producer() != &operation || result.result_index() != static_cast<int>(i)) {
-        return Broken("result " + std::to_string(i) + " does not know its producer");
+      if (result.producer() != &operation ||
+          result.result_index() != static_cast<int>(i)) {
+        return Broken("result " + std::to_string(i) +
+                      " does not know its producer");
       }
       defined_.insert(&result);
     }
@@ -70,19 +77,22 @@ class GraphVerifier {
                       "': expected a value of the graph, found another");
       }
       if (!graph_.outputs()[i]->is_graph_output()) {
-        return Broken("output '" + graph_.output_names()[i] + "' is not marked as one");
+        return Broken("output '" + graph_.output_names()[i] +
+                      "' is not marked as one");
       }
     }
     std::set<std::string> names;
     for (const Value* input : graph_.inputs()) {
       if (!names.insert(input->name()).second) {
-        return InvalidArgumentError("input '" + input->name() + "': expected distinct names");
+        return InvalidArgumentError("input '" + input->name() +
+                                    "': expected distinct names");
       }
     }
     names.clear();
     for (const std::string& name : graph_.output_names()) {
       if (!names.insert(name).second) {
-        return InvalidArgumentError("output '" + name + "': expected distinct names");
+        return InvalidArgumentError("output '" + name +
+                                    "': expected distinct names");
       }
     }
     return OkStatus();
@@ -94,14 +104,16 @@ class GraphVerifier {
       for (const Operation* user : value->users()) {
         const auto use = uses_.find({value, user});
         if (use == uses_.end() || --use->second < 0) {
-          return Broken("value '" + value->name() + "' lists a use that is none");
+          return Broken("value '" + value->name() +
+                        "' lists a use that is none");
         }
       }
     }
     for (const auto& [use, count] : uses_) {
       if (count != 0) {
-        return Broken(DescribeOperation(*use.second) + ": a use is not listed by value '" +
-                      use.first->name() + "'");
+        return Broken(DescribeOperation(*use.second) +
+                      ": a use is not listed by value '" + use.first->name() +
+                      "'");
       }
     }
     return OkStatus();

@@ -2,9 +2,9 @@
 //
 //   EMBER_RETURN_IF_ERROR(Verify(graph));
 //
-// Checked: definitions come before uses, operands belong to the graph, uses are listed once each on
-// both sides, result types are what inference gives, outputs belong to the graph, names of inputs
-// and of outputs are distinct.
+// Checked: definitions come before uses, operands belong to the graph, uses are
+// listed once each on both sides, result types are what inference gives,
+// outputs belong to the graph, names of inputs and of outputs are distinct.
 #ifndef EMBER_COMPILER_GRAPH_VERIFIER_H_
 #define EMBER_COMPILER_GRAPH_VERIFIER_H_
 
@@ -13,7 +13,8 @@
 
 namespace ember::graph {
 
-// kInternal with one line that names the operation: a graph that does not verify is a pass's bug.
+// kInternal with one line that names the operation: a graph that does not
+// verify is a pass's bug.
 Status Verify(const Graph& graph);
 
 }  // namespace ember::graph

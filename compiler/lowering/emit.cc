@@ -24,7 +24,8 @@ class Emitter {
       : graph_(graph), plan_(plan), builder_("main") {}
 
   StatusOr<vm::ModuleDefinition> Run() {
-    for (const Value* output : graph_.outputs()) results_.insert(StorageRoot(output));
+    for (const Value* output : graph_.outputs())
+      results_.insert(StorageRoot(output));
     BuildDispatches();
     memory_ = PlanMemory(dispatches_, results_);
     EMBER_RETURN_IF_ERROR(EmitSignature());
@@ -34,7 +35,8 @@ class Emitter {
       builder_.Emit({ProgramOpcode::kArena, arena_, 0, 0, memory_.arena_bytes});
     }
     EmitBlocksInArena();
-    for (int i = 0; i < static_cast<int>(dispatches_.size()); ++i) EmitDispatch(i);
+    for (int i = 0; i < static_cast<int>(dispatches_.size()); ++i)
+      EmitDispatch(i);
     EmitResults();
     builder_.Emit({ProgramOpcode::kReturn});
     for (BuiltDispatch& built : dispatches_) {
@@ -45,13 +47,16 @@ class Emitter {
   }
 
  private:
-  // A value is needed outside its group if another group's dispatch or the program reads it.
+  // A value is needed outside its group if another group's dispatch or the
+  // program reads it.
   std::set<const Value*> OutputsOf(const FusionGroup& group) {
     std::set<const Value*> members, outputs;
-    const std::set<const Operation*> operations(group.operations.begin(), group.operations.end());
+    const std::set<const Operation*> operations(group.operations.begin(),
+                                                group.operations.end());
     for (const Operation* operation : group.operations) {
       for (const auto& result : operation->results()) {
-        if (results_.contains(result.get()) || ReadOutside(result.get(), operations)) {
+        if (results_.contains(result.get()) ||
+            ReadOutside(result.get(), operations)) {
           outputs.insert(result.get());
         }
       }
@@ -60,7 +65,8 @@ class Emitter {
   }
 
   // Looks through operations that are inlined into their users.
-  bool ReadOutside(const Value* value, const std::set<const Operation*>& group) {
+  bool ReadOutside(const Value* value,
+                   const std::set<const Operation*>& group) {
     for (const Operation* user : value->users()) {
       if (plan_.stored.contains(user->result())) {
         if (!group.contains(user)) return true;
@@ -78,13 +84,17 @@ class Emitter {
       request.name = NameOf(group, i);
       request.operations = group.operations;
       request.outputs = OutputsOf(group);
-      // A result that nobody needs (say a second result of an operation) is still written.
-      if (request.outputs.empty()) request.outputs.insert(group.operations.back()->result());
+      // A result that nobody needs (say a second result of an operation) is
+      // still written.
+      if (request.outputs.empty())
+        request.outputs.insert(group.operations.back()->result());
       dispatches_.push_back(BuildDispatch(request, plan_.stored));
       std::string origin;
       std::set<std::string> seen;
       for (const Operation* operation : group.operations) {
-        if (operation->origin().empty() || !seen.insert(operation->origin()).second) continue;
+        if (operation->origin().empty() ||
+            !seen.insert(operation->origin()).second)
+          continue;
         origin += (origin.empty() ? "" : " + ") + operation->origin();
       }
       module_.dispatch_origins.push_back(origin);
@@ -94,13 +104,15 @@ class Emitter {
   static std::string NameOf(const FusionGroup& group, size_t number) {
     std::string name = "d" + std::to_string(number);
     constexpr size_t kNamedOperations = 4;
-    for (size_t i = 0; i < group.operations.size() && i < kNamedOperations; ++i) {
+    for (size_t i = 0; i < group.operations.size() && i < kNamedOperations;
+         ++i) {
       name += "_" + std::string(group.operations[i]->name());
     }
     return name;
   }
 
-  vm::TensorSignature Signature(const std::string& name, const graph::TensorType& type) {
+  vm::TensorSignature Signature(const std::string& name,
+                                const graph::TensorType& type) {
     vm::TensorSignature signature{name, type.dtype, {}};
     for (const Dim& dim : type.shape) {
       if (dim.is_constant()) {
@@ -108,8 +120,10 @@ class Emitter {
         continue;
       }
       const std::set<std::string> symbols = dim.Symbols();
-      const bool is_symbol = symbols.size() == 1 && dim == Dim::Symbol(*symbols.begin());
-      signature.dims.push_back(-1 - builder_.SymbolNumber(is_symbol ? *symbols.begin() : "?"));
+      const bool is_symbol =
+          symbols.size() == 1 && dim == Dim::Symbol(*symbols.begin());
+      signature.dims.push_back(
+          -1 - builder_.SymbolNumber(is_symbol ? *symbols.begin() : "?"));
     }
     return signature;
   }
@@ -121,14 +135,16 @@ class Emitter {
       program.inputs.push_back(Signature(input->name(), input->type()));
       const auto number = static_cast<uint32_t>(i);
       memory_of_[input] = builder_.NewBuffer();
-      builder_.Emit({ProgramOpcode::kInputBuffer, memory_of_[input], number, 0, 0});
+      builder_.Emit(
+          {ProgramOpcode::kInputBuffer, memory_of_[input], number, 0, 0});
       for (int d = 0; d < input->rank(); ++d) {
         const Dim& dim = input->shape()[d];
         if (dim.is_constant()) continue;
         const std::set<std::string> symbols = dim.Symbols();
         if (symbols.size() != 1 || dim != Dim::Symbol(*symbols.begin())) {
-          return UnimplementedError("input '" + input->name() + "': dim " + std::to_string(d) +
-                                    " is the expression " + dim.ToString() +
+          return UnimplementedError("input '" + input->name() + "': dim " +
+                                    std::to_string(d) + " is the expression " +
+                                    dim.ToString() +
                                     "; inputs take constants and symbols");
         }
         if (builder_.IsBound(*symbols.begin())) continue;
@@ -153,14 +169,18 @@ class Emitter {
       const graph::Shape& assumed = operation->result()->shape();
       for (size_t i = 0; i < actual.size(); ++i) {
         if (actual[i] == assumed[i]) continue;
-        if (!checked.insert({actual[i].ToString(), assumed[i].ToString()}).second) continue;
-        const auto message = static_cast<int64_t>(builder_.program().messages.size());
-        builder_.program().messages.push_back("'" + operation->origin() + "': dim " +
-                                              actual[i].ToString() + " must be " +
-                                              assumed[i].ToString());
+        if (!checked.insert({actual[i].ToString(), assumed[i].ToString()})
+                 .second)
+          continue;
+        const auto message =
+            static_cast<int64_t>(builder_.program().messages.size());
+        builder_.program().messages.push_back(
+            "'" + operation->origin() + "': dim " + actual[i].ToString() +
+            " must be " + assumed[i].ToString());
         const uint32_t found = builder_.DimRegister(actual[i]);
         const uint32_t expected = builder_.DimRegister(assumed[i]);
-        builder_.Emit({ProgramOpcode::kCheckEqual, 0, found, expected, message});
+        builder_.Emit(
+            {ProgramOpcode::kCheckEqual, 0, found, expected, message});
       }
     }
   }
@@ -172,7 +192,8 @@ class Emitter {
       block_registers_[i] = builder_.NewBuffer();
       if (block.arena_offset < 0) continue;
       const uint32_t length = builder_.DimRegister(block.bytes);
-      builder_.Emit({ProgramOpcode::kView, block_registers_[i], arena_, length, block.arena_offset});
+      builder_.Emit({ProgramOpcode::kView, block_registers_[i], arena_, length,
+                     block.arena_offset});
     }
   }
 
@@ -182,20 +203,26 @@ class Emitter {
   }
 
   uint32_t BufferOf(const Value* value) {
-    if (const auto block = memory_.block_of.find(value); block != memory_.block_of.end()) {
+    if (const auto block = memory_.block_of.find(value);
+        block != memory_.block_of.end()) {
       return block_registers_[block->second];
     }
-    if (const auto known = memory_of_.find(value); known != memory_of_.end()) return known->second;
+    if (const auto known = memory_of_.find(value); known != memory_of_.end())
+      return known->second;
     const uint32_t buffer = memory_of_[value] = builder_.NewBuffer();
     if (const Operation* constant = ConstantOf(value)) {
-      const auto& data = constant->attributes().Get<graph::ConstantData>("value");
-      vm::Constant entry{value->name(), value->dtype(), {}, data.owner, data.bytes};
-      for (const Dim& dim : value->shape()) entry.dims.push_back(dim.constant());
+      const auto& data =
+          constant->attributes().Get<graph::ConstantData>("value");
+      vm::Constant entry{
+          value->name(), value->dtype(), {}, data.owner, data.bytes};
+      for (const Dim& dim : value->shape())
+        entry.dims.push_back(dim.constant());
       const auto number = static_cast<uint32_t>(module_.constants.size());
       module_.constants.push_back(std::move(entry));
       builder_.Emit({ProgramOpcode::kConstantBuffer, buffer, number, 0, 0});
     } else {
-      EMBER_CHECK(results_.contains(value)) << value->name() << " has no memory";
+      EMBER_CHECK(results_.contains(value))
+          << value->name() << " has no memory";
       Allocate(buffer, ByteSize(value->type()));
     }
     return buffer;
@@ -214,10 +241,11 @@ class Emitter {
       operands.push_back(builder_.DimRegister(Dim::Symbol(parameter)));
     }
     for (const Value* input : built.inputs) operands.push_back(BufferOf(input));
-    for (const Value* output : built.outputs) operands.push_back(BufferOf(output));
+    for (const Value* output : built.outputs)
+      operands.push_back(BufferOf(output));
     const uint32_t first = builder_.AddOperands(operands);
-    builder_.Emit({ProgramOpcode::kDispatch, static_cast<uint32_t>(index), first,
-                   static_cast<uint32_t>(operands.size()), 0});
+    builder_.Emit({ProgramOpcode::kDispatch, static_cast<uint32_t>(index),
+                   first, static_cast<uint32_t>(operands.size()), 0});
     for (size_t i = 0; i < memory_.blocks.size(); ++i) {
       const MemoryBlock& block = memory_.blocks[i];
       if (block.arena_offset < 0 && block.last_dispatch == index) {
@@ -231,10 +259,11 @@ class Emitter {
       const Value* output = graph_.outputs()[i];
       const uint32_t buffer = BufferOf(StorageRoot(output));
       std::vector<uint32_t> dims;
-      for (const Dim& dim : output->shape()) dims.push_back(builder_.DimRegister(dim));
+      for (const Dim& dim : output->shape())
+        dims.push_back(builder_.DimRegister(dim));
       const uint32_t first = builder_.AddOperands(dims);
-      builder_.Emit({ProgramOpcode::kResult, static_cast<uint32_t>(i), buffer, first,
-                     static_cast<int64_t>(dims.size())});
+      builder_.Emit({ProgramOpcode::kResult, static_cast<uint32_t>(i), buffer,
+                     first, static_cast<int64_t>(dims.size())});
     }
   }
 
@@ -252,7 +281,8 @@ class Emitter {
 
 }  // namespace
 
-StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph, const FusionPlan& plan) {
+StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
+                                          const FusionPlan& plan) {
   return Emitter(graph, plan).Run();
 }
 

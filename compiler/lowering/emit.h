@@ -1,4 +1,5 @@
-// From a graph to a module: dispatches, memory, and the program that ties them together.
+// From a graph to a module: dispatches, memory, and the program that ties them
+// together.
 #ifndef EMBER_COMPILER_LOWERING_EMIT_H_
 #define EMBER_COMPILER_LOWERING_EMIT_H_
 
@@ -9,9 +10,10 @@
 
 namespace ember::compiler {
 
-// The graph must have been simplified; every operation that `plan` leaves out is written into the
-// dispatches of its users.
-StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph, const FusionPlan& plan);
+// The graph must have been simplified; every operation that `plan` leaves out
+// is written into the dispatches of its users.
+StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
+                                          const FusionPlan& plan);
 
 }  // namespace ember::compiler
 

@@ -39,10 +39,13 @@ class GroupFormer {
     FusionPlan plan;
     plan.stored = ChooseStorage(graph_);
     for (const Operation* operation : graph_.Operations()) {
-      if (operation->results().empty() || !plan.stored.contains(operation->result())) continue;
+      if (operation->results().empty() ||
+          !plan.stored.contains(operation->result()))
+        continue;
       Place(*operation, Summarize(*operation, plan.stored));
     }
-    for (int group : ExecutionOrder()) plan.groups.push_back({groups_[group].operations});
+    for (int group : ExecutionOrder())
+      plan.groups.push_back({groups_[group].operations});
     return plan;
   }
 
@@ -58,35 +61,44 @@ class GroupFormer {
   void Place(const Operation& operation, const StageSummary& summary) {
     std::set<int> producers;
     for (const auto& [value, depth] : summary.read_depth) {
-      if (const auto home = home_.find(value); home != home_.end()) producers.insert(home->second);
+      if (const auto home = home_.find(value); home != home_.end())
+        producers.insert(home->second);
     }
-    // The latest producer is tried first: it is the one whose results are still in cache.
-    for (auto it = producers.rbegin(); options_.join_groups && it != producers.rend(); ++it) {
-      if (const int depth = JoinDepth(operation, summary, *it, producers); depth >= 0) {
+    // The latest producer is tried first: it is the one whose results are still
+    // in cache.
+    for (auto it = producers.rbegin();
+         options_.join_groups && it != producers.rend(); ++it) {
+      if (const int depth = JoinDepth(operation, summary, *it, producers);
+          depth >= 0) {
         return Join(operation, *it, depth, producers);
       }
     }
     Group group;
     group.operations = {&operation};
     group.shape = operation.result()->shape();
-    group.depth = std::min<int>(summary.write_depth, operation.result()->rank());
+    group.depth =
+        std::min<int>(summary.write_depth, operation.result()->rank());
     group.windowed = IsWindowed(operation);
     group.producers = std::move(producers);
     groups_.push_back(std::move(group));
-    for (const auto& result : operation.results()) home_[result.get()] = last_group();
+    for (const auto& result : operation.results())
+      home_[result.get()] = last_group();
   }
 
   int last_group() const { return static_cast<int>(groups_.size()) - 1; }
 
-  // The row depth of the group with the operation in it, or -1 if it must not join.
-  int JoinDepth(const Operation& operation, const StageSummary& summary, int candidate,
-                const std::set<int>& producers) {
+  // The row depth of the group with the operation in it, or -1 if it must not
+  // join.
+  int JoinDepth(const Operation& operation, const StageSummary& summary,
+                int candidate, const std::set<int>& producers) {
     const Group& group = groups_[candidate];
-    if (IsWindowed(operation) || group.operations.size() >= kMaximumOperations) return -1;
+    if (IsWindowed(operation) || group.operations.size() >= kMaximumOperations)
+      return -1;
     int depth = std::min(group.depth, summary.write_depth);
     for (const auto& [value, read_depth] : summary.read_depth) {
       const auto home = home_.find(value);
-      if (home != home_.end() && home->second == candidate) depth = std::min(depth, read_depth);
+      if (home != home_.end() && home->second == candidate)
+        depth = std::min(depth, read_depth);
     }
     const Shape& shape = operation.result()->shape();
     depth = std::min<int>(depth, static_cast<int>(shape.size()));
@@ -110,9 +122,10 @@ class GroupFormer {
     return elements;
   }
 
-  static bool IsProfitable(const Operation& operation, const Group& group, int depth) {
-    const int64_t rows =
-        EstimateElements(Shape(group.shape.begin(), group.shape.begin() + depth));
+  static bool IsProfitable(const Operation& operation, const Group& group,
+                           int depth) {
+    const int64_t rows = EstimateElements(
+        Shape(group.shape.begin(), group.shape.begin() + depth));
     int64_t row_elements = RowElements(operation, depth);
     int64_t work = EstimateElements(operation.result()->shape());
     for (const Operation* member : group.operations) {
@@ -121,11 +134,13 @@ class GroupFormer {
     }
     // At full depth nothing is lost: any part of the group can still be split.
     if (depth == static_cast<int>(group.shape.size()) &&
-        depth == static_cast<int>(operation.result()->rank()) && depth == group.depth) {
+        depth == static_cast<int>(operation.result()->rank()) &&
+        depth == group.depth) {
       return true;
     }
     if (work <= kSmallWork && !group.windowed) return true;
-    return depth > 0 && rows >= kMinimumRows && row_elements <= kMaximumRowElements;
+    return depth > 0 && rows >= kMinimumRows &&
+           row_elements <= kMaximumRowElements;
   }
 
   bool DependsOn(int group, int on) const {
@@ -141,7 +156,8 @@ class GroupFormer {
     return false;
   }
 
-  void Join(const Operation& operation, int index, int depth, std::set<int> producers) {
+  void Join(const Operation& operation, int index, int depth,
+            std::set<int> producers) {
     Group& group = groups_[index];
     group.operations.push_back(&operation);
     group.depth = depth;
@@ -160,7 +176,8 @@ class GroupFormer {
       for (int producer : groups_[group].producers) visit(producer);
       order.push_back(group);
     };
-    for (int group = 0; group < static_cast<int>(groups_.size()); ++group) visit(group);
+    for (int group = 0; group < static_cast<int>(groups_.size()); ++group)
+      visit(group);
     return order;
   }
 
@@ -172,7 +189,8 @@ class GroupFormer {
 
 }  // namespace
 
-StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph, const FusionOptions& options) {
+StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph,
+                                    const FusionOptions& options) {
   return GroupFormer(graph, options).Run();
 }
 

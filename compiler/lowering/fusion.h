@@ -1,15 +1,20 @@
-// Dispatch formation: which values get memory, and which operations share a dispatch.
+// Dispatch formation: which values get memory, and which operations share a
+// dispatch.
 //
-// 1. Storage. Operations that only move elements, and elementwise ones with a single use that reads
-//    each element about once, are written into the expression that uses them. Everything else is
-//    stored: it becomes a stage.
-// 2. Groups. A stored operation joins the dispatch of one of its producers where it reads that
-//    producer's results at its own index on a common prefix of dims ("rows"): epilogues of
-//    contractions and windows, softmax and layer-norm chains. Rows are then computed one after
-//    another while they are in cache, and values used only inside need no memory.
+// 1. Storage. Operations that only move elements, and elementwise ones with a
+// single use that reads
+//    each element about once, are written into the expression that uses them.
+//    Everything else is stored: it becomes a stage.
+// 2. Groups. A stored operation joins the dispatch of one of its producers
+// where it reads that
+//    producer's results at its own index on a common prefix of dims ("rows"):
+//    epilogues of contractions and windows, softmax and layer-norm chains. Rows
+//    are then computed one after another while they are in cache, and values
+//    used only inside need no memory.
 //
-// Whether two operations agree on a prefix is read off their definitions (the index registers of the
-// loads), so that there is no list of operator pairs here.
+// Whether two operations agree on a prefix is read off their definitions (the
+// index registers of the loads), so that there is no list of operator pairs
+// here.
 #ifndef EMBER_COMPILER_LOWERING_FUSION_H_
 #define EMBER_COMPILER_LOWERING_FUSION_H_
 
@@ -22,19 +27,22 @@
 namespace ember::compiler {
 
 struct FusionGroup {
-  std::vector<const graph::Operation*> operations;  // stored ones, in execution order
+  std::vector<const graph::Operation*>
+      operations;  // stored ones, in execution order
 };
 
 struct FusionPlan {
-  std::set<const graph::Value*> stored;  // results that have memory or are a group's temporaries
-  std::vector<FusionGroup> groups;       // in execution order
+  std::set<const graph::Value*>
+      stored;  // results that have memory or are a group's temporaries
+  std::vector<FusionGroup> groups;  // in execution order
 };
 
 struct FusionOptions {
   bool join_groups = true;  // false: one dispatch per stored operation
 };
 
-StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph, const FusionOptions& options);
+StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph,
+                                    const FusionOptions& options);
 
 }  // namespace ember::compiler
 

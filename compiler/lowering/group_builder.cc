@@ -24,8 +24,10 @@ using tensor::StageBuilder;
 // Names in the text form: letters, digits and '_'.
 std::string Identifier(std::string_view name) {
   std::string identifier;
-  for (char c : name) identifier += (isalnum(static_cast<unsigned char>(c)) ? c : '_');
-  if (identifier.empty() || isdigit(static_cast<unsigned char>(identifier[0]))) {
+  for (char c : name)
+    identifier += (isalnum(static_cast<unsigned char>(c)) ? c : '_');
+  if (identifier.empty() ||
+      isdigit(static_cast<unsigned char>(identifier[0]))) {
     identifier = "v" + identifier;
   }
   return identifier;
@@ -33,22 +35,27 @@ std::string Identifier(std::string_view name) {
 
 class GroupBuilder {
  public:
-  GroupBuilder(const DispatchRequest& request, const std::set<const Value*>& stored)
+  GroupBuilder(const DispatchRequest& request,
+               const std::set<const Value*>& stored)
       : request_(request), stored_(stored), builder_(request.name) {}
 
   BuiltDispatch Build() {
     for (const Operation* operation : request_.operations) {
-      for (const auto& result : operation->results()) members_.insert(result.get());
+      for (const auto& result : operation->results())
+        members_.insert(result.get());
     }
     for (const Operation* operation : request_.operations) {
-      for (const auto& result : operation->results()) DeclareResult(result.get());
+      for (const auto& result : operation->results())
+        DeclareResult(result.get());
       BuildOperation(*operation);
     }
     BuiltDispatch built{builder_.Finish(), std::move(inputs_), {}};
-    // Finish puts inputs first, then outputs, each in the order in which they were added.
+    // Finish puts inputs first, then outputs, each in the order in which they
+    // were added.
     for (const Operation* operation : request_.operations) {
       for (const auto& result : operation->results()) {
-        if (request_.outputs.contains(result.get())) built.outputs.push_back(result.get());
+        if (request_.outputs.contains(result.get()))
+          built.outputs.push_back(result.get());
       }
     }
     return built;
@@ -58,17 +65,20 @@ class GroupBuilder {
 
   Scalar Extent(const Dim& dim) { return graph::ExtentScalar(builder_, dim); }
 
-  // Element of a value. guarded: indices may be outside the extents (the result is then not used).
-  Scalar Element(const Value* value, std::span<const Scalar> indices, StageBuilder& stage,
-                 bool guarded);
-  Scalar PaddedElement(const Value* value, std::span<const Scalar> indices, Scalar otherwise,
-                       StageBuilder& stage, bool guarded);
-  int ResultBuffer(const Value* value) const { return buffers_.at({value, value}); }
+  // Element of a value. guarded: indices may be outside the extents (the result
+  // is then not used).
+  Scalar Element(const Value* value, std::span<const Scalar> indices,
+                 StageBuilder& stage, bool guarded);
+  Scalar PaddedElement(const Value* value, std::span<const Scalar> indices,
+                       Scalar otherwise, StageBuilder& stage, bool guarded);
+  int ResultBuffer(const Value* value) const {
+    return buffers_.at({value, value});
+  }
 
  private:
   bool HasMemory(const Value* value) const {
-    return members_.contains(value) || stored_.contains(value) || value->producer() == nullptr ||
-           ConstantOf(value) != nullptr;
+    return members_.contains(value) || stored_.contains(value) ||
+           value->producer() == nullptr || ConstantOf(value) != nullptr;
   }
 
   std::vector<Scalar> Extents(const graph::Shape& shape) {
@@ -80,7 +90,8 @@ class GroupBuilder {
   std::string UniqueName(const Value* value) {
     // A value without a name of the model's is called by its operator.
     const bool named = !value->name().empty() || value->producer() == nullptr;
-    return UniqueName(Identifier(named ? value->name() : std::string(value->producer()->name())));
+    return UniqueName(Identifier(
+        named ? value->name() : std::string(value->producer()->name())));
   }
   std::string UniqueName(const std::string& name) {
     const int count = names_[name]++;
@@ -88,31 +99,37 @@ class GroupBuilder {
   }
 
   void DeclareResult(const Value* value) {
-    const BufferKind kind =
-        request_.outputs.contains(value) ? BufferKind::kOutput : BufferKind::kTemporary;
-    buffers_[{value, value}] =
-        builder_.AddBuffer(UniqueName(value), value->dtype(), kind, Extents(value->shape()));
+    const BufferKind kind = request_.outputs.contains(value)
+                                ? BufferKind::kOutput
+                                : BufferKind::kTemporary;
+    buffers_[{value, value}] = builder_.AddBuffer(
+        UniqueName(value), value->dtype(), kind, Extents(value->shape()));
   }
 
-  // The buffer through which the group sees `value`, or -1 if it is no memory of its own: a stored
-  // value, or (with extents of its own) a reshape of one that is not in this group.
+  // The buffer through which the group sees `value`, or -1 if it is no memory
+  // of its own: a stored value, or (with extents of its own) a reshape of one
+  // that is not in this group.
   int BufferOf(const Value* value) {
     const Value* root = value;
     if (!HasMemory(value)) {
       if (!request_.alias_reshapes) return -1;
       root = StorageRoot(value);
-      if (root == value || !HasMemory(root) || members_.contains(root)) return -1;
+      if (root == value || !HasMemory(root) || members_.contains(root))
+        return -1;
     }
     const auto [entry, inserted] = buffers_.try_emplace({root, value}, -1);
     if (inserted) {
-      // A value of the same shape under another root shares nothing: one buffer per (root, shape).
+      // A value of the same shape under another root shares nothing: one buffer
+      // per (root, shape).
       for (const auto& [key, buffer] : buffers_) {
-        if (key.first == root && buffer >= 0 && key.second->type() == value->type()) {
+        if (key.first == root && buffer >= 0 &&
+            key.second->type() == value->type()) {
           return entry->second = buffer;
         }
       }
-      entry->second = builder_.AddBuffer(UniqueName(value), value->dtype(), BufferKind::kInput,
-                                         Extents(value->shape()));
+      entry->second =
+          builder_.AddBuffer(UniqueName(value), value->dtype(),
+                             BufferKind::kInput, Extents(value->shape()));
       inputs_.push_back(root);
     }
     return entry->second;
@@ -124,7 +141,8 @@ class GroupBuilder {
   const std::set<const Value*>& stored_;
   tensor::DispatchBuilder builder_;
   std::set<const Value*> members_;
-  std::map<std::pair<const Value*, const Value*>, int> buffers_;  // (root, seen as) → buffer
+  std::map<std::pair<const Value*, const Value*>, int>
+      buffers_;  // (root, seen as) → buffer
   std::vector<const Value*> inputs_;
   std::map<std::string, int> names_;
 };
@@ -132,19 +150,28 @@ class GroupBuilder {
 // Gives a definition its operands inside one stage.
 class InlineContext final : public graph::StageContext {
  public:
-  InlineContext(GroupBuilder& group, const Operation& operation, StageBuilder& stage, bool guarded)
-      : group_(group), operation_(operation), stage_(stage), guarded_(guarded) {}
+  InlineContext(GroupBuilder& group, const Operation& operation,
+                StageBuilder& stage, bool guarded)
+      : group_(group),
+        operation_(operation),
+        stage_(stage),
+        guarded_(guarded) {}
 
   const Operation& operation() const override { return operation_; }
   Scalar Load(int operand, std::span<const Scalar> indices) override {
-    return group_.Element(operation_.operand(operand), indices, stage_, guarded_);
+    return group_.Element(operation_.operand(operand), indices, stage_,
+                          guarded_);
   }
-  Scalar Pad(int operand, std::span<const Scalar> indices, Scalar otherwise) override {
-    return group_.PaddedElement(operation_.operand(operand), indices, otherwise, stage_, guarded_);
+  Scalar Pad(int operand, std::span<const Scalar> indices,
+             Scalar otherwise) override {
+    return group_.PaddedElement(operation_.operand(operand), indices, otherwise,
+                                stage_, guarded_);
   }
   Scalar Extent(const Dim& dim) override { return group_.Extent(dim); }
   Scalar Index(int64_t value) override { return stage_.Index(value); }
-  Scalar Constant(double value, DType type) override { return stage_.Value(value, type); }
+  Scalar Constant(double value, DType type) override {
+    return stage_.Value(value, type);
+  }
   Scalar IntegerConstant(int64_t value, DType type) override {
     return stage_.IntegerValue(value, type);
   }
@@ -153,19 +180,26 @@ class InlineContext final : public graph::StageContext {
     return stage_.SpatialAxis("i" + std::to_string(spatial_++), Extent(extent));
   }
   Scalar ReductionAxis(const Dim& extent) override {
-    return stage_.ReductionAxis("k" + std::to_string(reduction_++), Extent(extent));
+    return stage_.ReductionAxis("k" + std::to_string(reduction_++),
+                                Extent(extent));
   }
-  void Yield(Scalar value, int result, std::span<const Scalar> indices, tensor::Combiner combiner,
-             tensor::Update update) override {
-    stage_.Yield(value, group_.ResultBuffer(operation_.result(result)), indices, combiner, update);
+  void Yield(Scalar value, int result, std::span<const Scalar> indices,
+             tensor::Combiner combiner, tensor::Update update) override {
+    stage_.Yield(value, group_.ResultBuffer(operation_.result(result)), indices,
+                 combiner, update);
   }
-  void YieldFold(std::span<const FoldValue> values, std::span<const Scalar> indices,
+  void YieldFold(std::span<const FoldValue> values,
+                 std::span<const Scalar> indices,
                  const StageBuilder::Combine& combine) override {
     std::vector<StageBuilder::FoldResult> results;
     for (const FoldValue& value : values) {
-      results.push_back({value.value, value.initial,
-                         value.result < 0 ? -1 : group_.ResultBuffer(operation_.result(value.result)),
-                         {indices.begin(), indices.end()}});
+      results.push_back(
+          {value.value,
+           value.initial,
+           value.result < 0
+               ? -1
+               : group_.ResultBuffer(operation_.result(value.result)),
+           {indices.begin(), indices.end()}});
     }
     stage_.YieldFold(results, combine);
   }
@@ -181,12 +215,13 @@ class InlineContext final : public graph::StageContext {
 
 class GroupStagesContext final : public graph::StagesContext {
  public:
-  GroupStagesContext(GroupBuilder& group, tensor::DispatchBuilder& builder, const Operation& operation)
+  GroupStagesContext(GroupBuilder& group, tensor::DispatchBuilder& builder,
+                     const Operation& operation)
       : group_(group), builder_(builder), operation_(operation) {}
   const Operation& operation() const override { return operation_; }
   graph::StageContext& AddStage() override {
-    stages_.push_back(
-        std::make_unique<InlineContext>(group_, operation_, builder_.AddStage(), false));
+    stages_.push_back(std::make_unique<InlineContext>(
+        group_, operation_, builder_.AddStage(), false));
     return *stages_.back();
   }
 
@@ -207,14 +242,17 @@ void GroupBuilder::BuildOperation(const Operation& operation) {
   EMBER_CHECK(definition.element != nullptr) << operation.name();
   InlineContext context(*this, operation, builder_.AddStage(), false);
   std::vector<Scalar> indices;
-  for (const Dim& dim : operation.result()->shape()) indices.push_back(context.SpatialAxis(dim));
+  for (const Dim& dim : operation.result()->shape())
+    indices.push_back(context.SpatialAxis(dim));
   const Scalar value = definition.element(context, indices);
-  context.Yield(value, 0, indices, tensor::Combiner::kNone, tensor::Update::kAssign);
+  context.Yield(value, 0, indices, tensor::Combiner::kNone,
+                tensor::Update::kAssign);
 }
 
 // The only element of a constant, exactly.
 Scalar ScalarConstant(const Value* value, StageBuilder& stage) {
-  const auto& data = ConstantOf(value)->attributes().Get<graph::ConstantData>("value");
+  const auto& data =
+      ConstantOf(value)->attributes().Get<graph::ConstantData>("value");
   if (IsFloat(value->dtype())) {
     return stage.Value(UniformConstant(value).value(), value->dtype());
   }
@@ -223,45 +261,56 @@ Scalar ScalarConstant(const Value* value, StageBuilder& stage) {
   std::memcpy(&bits, data.bytes.data(), width);
   if (IsSigned(value->dtype()) && width < 8) {
     const int shift = 64 - 8 * width;
-    return stage.IntegerValue(static_cast<int64_t>(bits << shift) >> shift, value->dtype());
+    return stage.IntegerValue(static_cast<int64_t>(bits << shift) >> shift,
+                              value->dtype());
   }
   return stage.IntegerValue(static_cast<int64_t>(bits), value->dtype());
 }
 
-Scalar GroupBuilder::Element(const Value* value, std::span<const Scalar> indices,
+Scalar GroupBuilder::Element(const Value* value,
+                             std::span<const Scalar> indices,
                              StageBuilder& stage, bool guarded) {
   if (IsScalarConstant(value)) return ScalarConstant(value, stage);
   if (const int buffer = BufferOf(value); buffer >= 0) {
     if (!guarded) return stage.Load(buffer, indices);
-    const Scalar zero = IsFloat(value->dtype()) ? stage.Value(0, value->dtype())
-                                                : stage.IntegerValue(0, value->dtype());
+    const Scalar zero = IsFloat(value->dtype())
+                            ? stage.Value(0, value->dtype())
+                            : stage.IntegerValue(0, value->dtype());
     return stage.Pad(buffer, indices, zero);
   }
   const Operation& producer = *value->producer();
-  EMBER_CHECK(producer.record().definition.element != nullptr) << producer.name();
+  EMBER_CHECK(producer.record().definition.element != nullptr)
+      << producer.name();
   InlineContext context(*this, producer, stage, guarded);
   return producer.record().definition.element(context, indices);
 }
 
-Scalar GroupBuilder::PaddedElement(const Value* value, std::span<const Scalar> indices,
-                                   Scalar otherwise, StageBuilder& stage, bool guarded) {
+Scalar GroupBuilder::PaddedElement(const Value* value,
+                                   std::span<const Scalar> indices,
+                                   Scalar otherwise, StageBuilder& stage,
+                                   bool guarded) {
   if (!IsScalarConstant(value)) {
     if (const int buffer = BufferOf(value); buffer >= 0) {
       return stage.Pad(buffer, indices, otherwise);
     }
     // A transpose only renames indices: outside stays outside.
     if (value->producer()->name() == "transpose") {
-      const auto& permutation = value->producer()->attributes().Get<Permutation>("permutation");
+      const auto& permutation =
+          value->producer()->attributes().Get<Permutation>("permutation");
       const std::vector<Scalar> moved =
-          Permute(std::vector<Scalar>(indices.begin(), indices.end()), Inverse(permutation));
-      return PaddedElement(value->producer()->operand(0), moved, otherwise, stage, guarded);
+          Permute(std::vector<Scalar>(indices.begin(), indices.end()),
+                  Inverse(permutation));
+      return PaddedElement(value->producer()->operand(0), moved, otherwise,
+                           stage, guarded);
     }
   }
   Scalar inside = stage.IntegerValue(1, DType::kBool);
   for (size_t i = 0; i < indices.size(); ++i) {
-    inside = And(inside, And(stage.Index(0) <= indices[i], indices[i] < Extent(value->shape()[i])));
+    inside = And(inside, And(stage.Index(0) <= indices[i],
+                             indices[i] < Extent(value->shape()[i])));
   }
-  return Select(inside, Element(value, indices, stage, /*guarded=*/true), otherwise);
+  return Select(inside, Element(value, indices, stage, /*guarded=*/true),
+                otherwise);
 }
 
 }  // namespace
@@ -281,7 +330,8 @@ bool IsScalarConstant(const Value* value) {
   return ConstantOf(value) != nullptr && ElementCount(value->shape()) == Dim(1);
 }
 
-BuiltDispatch BuildDispatch(const DispatchRequest& request, const std::set<const Value*>& stored) {
+BuiltDispatch BuildDispatch(const DispatchRequest& request,
+                            const std::set<const Value*>& stored) {
   return GroupBuilder(request, stored).Build();
 }
 

@@ -1,13 +1,15 @@
-// Builds one dispatch from a group of operations, composing their definitions: operands that are
-// stored become loads, all others are written into the expression that uses them.
+// Builds one dispatch from a group of operations, composing their definitions:
+// operands that are stored become loads, all others are written into the
+// expression that uses them.
 //
-//   BuiltDispatch built = BuildDispatch({"softmax_3", {max_op, exp_op, sum_op, div_op}, outputs},
+//   BuiltDispatch built = BuildDispatch({"softmax_3", {max_op, exp_op, sum_op,
+//   div_op}, outputs},
 //                                       materialization);
-//   built.dispatch    // stages for max, exp, sum, div; inputs and outputs as buffers
-//   built.inputs      // the value behind each input buffer, in order
+//   built.dispatch    // stages for max, exp, sum, div; inputs and outputs as
+//   buffers built.inputs      // the value behind each input buffer, in order
 //
-// A reshape of a stored value from outside the group costs nothing: the buffer is declared with the
-// reshaped extents (row-major memory is the same).
+// A reshape of a stored value from outside the group costs nothing: the buffer
+// is declared with the reshaped extents (row-major memory is the same).
 #ifndef EMBER_COMPILER_LOWERING_GROUP_BUILDER_H_
 #define EMBER_COMPILER_LOWERING_GROUP_BUILDER_H_
 
@@ -26,27 +28,32 @@ struct DispatchRequest {
   std::vector<const graph::Operation*> operations;
   // Their results that are needed outside; the others are temporaries.
   std::set<const graph::Value*> outputs;
-  // Reshapes of stored values as buffers of other extents (otherwise as index arithmetic).
+  // Reshapes of stored values as buffers of other extents (otherwise as index
+  // arithmetic).
   bool alias_reshapes = true;
 };
 
 struct BuiltDispatch {
   tensor::Dispatch dispatch;
-  std::vector<const graph::Value*> inputs;   // storage roots, one per input buffer
+  std::vector<const graph::Value*>
+      inputs;  // storage roots, one per input buffer
   std::vector<const graph::Value*> outputs;  // one per output buffer
 };
 
-// stored: every value that has memory when a group runs (besides graph inputs and constants).
+// stored: every value that has memory when a group runs (besides graph inputs
+// and constants).
 BuiltDispatch BuildDispatch(const DispatchRequest& request,
                             const std::set<const graph::Value*>& stored);
 
-// True for operations whose result is their operand's memory with other extents.
+// True for operations whose result is their operand's memory with other
+// extents.
 bool SharesMemory(const graph::Operation& operation);
 
 // The value whose memory a value is: itself, or what it reshapes.
 const graph::Value* StorageRoot(const graph::Value* value);
 
-// A constant of one element, which is written into expressions instead of being loaded.
+// A constant of one element, which is written into expressions instead of being
+// loaded.
 bool IsScalarConstant(const graph::Value* value);
 
 }  // namespace ember::compiler

@@ -12,11 +12,14 @@ using graph::Value;
 
 constexpr int64_t kAlignment = 64;
 
-int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t AlignUp(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 class Planner {
  public:
-  Planner(const std::vector<BuiltDispatch>& dispatches, const std::set<const Value*>& results)
+  Planner(const std::vector<BuiltDispatch>& dispatches,
+          const std::set<const Value*>& results)
       : dispatches_(dispatches), results_(results) {}
 
   MemoryPlan Run() {
@@ -24,7 +27,8 @@ class Planner {
       for (const Value* input : dispatches_[i].inputs) last_use_[input] = i;
       for (const Value* output : dispatches_[i].outputs) last_use_[output] = i;
     }
-    for (int i = 0; i < static_cast<int>(dispatches_.size()); ++i) AssignBlocks(i);
+    for (int i = 0; i < static_cast<int>(dispatches_.size()); ++i)
+      AssignBlocks(i);
     PlaceInArena();
     return std::move(plan_);
   }
@@ -32,7 +36,8 @@ class Planner {
  private:
   void AssignBlocks(int index) {
     const BuiltDispatch& built = dispatches_[index];
-    std::set<int> taken;  // blocks of inputs that an output of this dispatch already overwrites
+    std::set<int> taken;  // blocks of inputs that an output of this dispatch
+                          // already overwrites
     for (size_t o = 0; o < built.outputs.size(); ++o) {
       const Value* output = built.outputs[o];
       if (results_.contains(output)) continue;
@@ -47,21 +52,27 @@ class Planner {
     }
   }
 
-  // The block of an input that dies here and that the output may overwrite, or -1.
-  int ReusableBlock(const BuiltDispatch& built, int index, int output, const std::set<int>& taken) {
+  // The block of an input that dies here and that the output may overwrite, or
+  // -1.
+  int ReusableBlock(const BuiltDispatch& built, int index, int output,
+                    const std::set<int>& taken) {
     const Value* value = built.outputs[output];
     for (size_t i = 0; i < built.inputs.size(); ++i) {
       const Value* input = built.inputs[i];
       const auto block = plan_.block_of.find(input);
-      if (block == plan_.block_of.end() || taken.contains(block->second)) continue;
-      if (last_use_.at(input) != index || ByteSize(input->type()) != ByteSize(value->type())) {
+      if (block == plan_.block_of.end() || taken.contains(block->second))
+        continue;
+      if (last_use_.at(input) != index ||
+          ByteSize(input->type()) != ByteSize(value->type())) {
         continue;
       }
       // Bound twice (with other extents): the second view could still be read.
-      if (std::count(built.inputs.begin(), built.inputs.end(), input) != 1) continue;
+      if (std::count(built.inputs.begin(), built.inputs.end(), input) != 1)
+        continue;
       if (plan_.blocks[block->second].last_dispatch != index) continue;
-      if (vm::MayAlias(built.dispatch, static_cast<int>(i),
-                       static_cast<int>(built.dispatch.input_count()) + output)) {
+      if (vm::MayAlias(
+              built.dispatch, static_cast<int>(i),
+              static_cast<int>(built.dispatch.input_count()) + output)) {
         return block->second;
       }
     }
@@ -74,7 +85,8 @@ class Planner {
       if (plan_.blocks[i].bytes.is_constant()) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return plan_.blocks[a].bytes.constant() > plan_.blocks[b].bytes.constant();
+      return plan_.blocks[a].bytes.constant() >
+             plan_.blocks[b].bytes.constant();
     });
     std::vector<int> placed;  // by offset
     for (int index : order) {
@@ -83,11 +95,13 @@ class Planner {
       int64_t offset = 0;
       for (int other_index : placed) {
         const MemoryBlock& other = plan_.blocks[other_index];
-        if (other.last_dispatch < block.first_dispatch || block.last_dispatch < other.first_dispatch) {
+        if (other.last_dispatch < block.first_dispatch ||
+            block.last_dispatch < other.first_dispatch) {
           continue;
         }
         if (offset + size <= other.arena_offset) break;
-        offset = std::max(offset, other.arena_offset + AlignUp(other.bytes.constant()));
+        offset = std::max(offset,
+                          other.arena_offset + AlignUp(other.bytes.constant()));
       }
       block.arena_offset = offset;
       plan_.arena_bytes = std::max(plan_.arena_bytes, offset + size);

@@ -1,9 +1,10 @@
 // Where each value lives while the program runs.
 //
-// Values whose size is known when compiling share one arena: blocks whose lifetimes overlap get
-// disjoint ranges (largest first, at the lowest offset that fits). Values of symbolic size become
-// blocks that the program allocates before the first use and releases after the last. A dispatch may
-// write over an operand that dies there, where tier 0 says it is safe (vm::MayAlias).
+// Values whose size is known when compiling share one arena: blocks whose
+// lifetimes overlap get disjoint ranges (largest first, at the lowest offset
+// that fits). Values of symbolic size become blocks that the program allocates
+// before the first use and releases after the last. A dispatch may write over
+// an operand that dies there, where tier 0 says it is safe (vm::MayAlias).
 #ifndef EMBER_COMPILER_LOWERING_MEMORY_PLAN_H_
 #define EMBER_COMPILER_LOWERING_MEMORY_PLAN_H_
 
@@ -25,11 +26,13 @@ struct MemoryBlock {
 
 struct MemoryPlan {
   std::vector<MemoryBlock> blocks;
-  std::map<const graph::Value*, int> block_of;  // stored values that are not results of the program
+  std::map<const graph::Value*, int>
+      block_of;  // stored values that are not results of the program
   int64_t arena_bytes = 0;
 };
 
-// results: storage roots that the program returns; they get memory of their own, not a block.
+// results: storage roots that the program returns; they get memory of their
+// own, not a block.
 MemoryPlan PlanMemory(const std::vector<BuiltDispatch>& dispatches,
                       const std::set<const graph::Value*>& results);
 

@@ -8,7 +8,8 @@ using graph::Dim;
 using vm::ProgramOpcode;
 
 uint32_t ProgramBuilder::IntegerRegister(int64_t value) {
-  const auto [entry, inserted] = registers_.try_emplace(std::to_string(value), 0);
+  const auto [entry, inserted] =
+      registers_.try_emplace(std::to_string(value), 0);
   if (inserted) {
     entry->second = NewInteger();
     Emit({ProgramOpcode::kInteger, entry->second, 0, 0, value});
@@ -19,7 +20,8 @@ uint32_t ProgramBuilder::IntegerRegister(int64_t value) {
 uint32_t ProgramBuilder::DimRegister(const Dim& dim) {
   if (dim.is_constant()) return IntegerRegister(dim.constant());
   const std::string text = dim.ToString();
-  if (const auto known = registers_.find(text); known != registers_.end()) return known->second;
+  if (const auto known = registers_.find(text); known != registers_.end())
+    return known->second;
   const uint32_t result = dim.Fold<uint32_t>(
       [&](int64_t value) { return IntegerRegister(value); },
       [&](const std::string& symbol) {
@@ -30,12 +32,24 @@ uint32_t ProgramBuilder::DimRegister(const Dim& dim) {
       [&](Dim::Operation operation, uint32_t a, uint32_t b) {
         ProgramOpcode opcode = ProgramOpcode::kAdd;
         switch (operation) {
-          case Dim::Operation::kAdd: opcode = ProgramOpcode::kAdd; break;
-          case Dim::Operation::kMultiply: opcode = ProgramOpcode::kMultiply; break;
-          case Dim::Operation::kFloorDivide: opcode = ProgramOpcode::kFloorDivide; break;
-          case Dim::Operation::kModulo: opcode = ProgramOpcode::kModulo; break;
-          case Dim::Operation::kMinimum: opcode = ProgramOpcode::kMinimum; break;
-          case Dim::Operation::kMaximum: opcode = ProgramOpcode::kMaximum; break;
+          case Dim::Operation::kAdd:
+            opcode = ProgramOpcode::kAdd;
+            break;
+          case Dim::Operation::kMultiply:
+            opcode = ProgramOpcode::kMultiply;
+            break;
+          case Dim::Operation::kFloorDivide:
+            opcode = ProgramOpcode::kFloorDivide;
+            break;
+          case Dim::Operation::kModulo:
+            opcode = ProgramOpcode::kModulo;
+            break;
+          case Dim::Operation::kMinimum:
+            opcode = ProgramOpcode::kMinimum;
+            break;
+          case Dim::Operation::kMaximum:
+            opcode = ProgramOpcode::kMaximum;
+            break;
         }
         const uint32_t target = NewInteger();
         Emit({opcode, target, a, b, 0});
@@ -47,7 +61,8 @@ uint32_t ProgramBuilder::DimRegister(const Dim& dim) {
 
 uint32_t ProgramBuilder::AddOperands(const std::vector<uint32_t>& operands) {
   const auto first = static_cast<uint32_t>(program_.operands.size());
-  program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
+  program_.operands.insert(program_.operands.end(), operands.begin(),
+                           operands.end());
   return first;
 }
 

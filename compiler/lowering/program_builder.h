@@ -1,8 +1,8 @@
 // Assembles a program: registers, instructions, integer expressions of dims.
 //
 //   ProgramBuilder b("main");
-//   uint32_t size = b.DimRegister(ByteSize(type));   // emits arithmetic once per expression
-//   uint32_t memory = b.NewBuffer();
+//   uint32_t size = b.DimRegister(ByteSize(type));   // emits arithmetic once
+//   per expression uint32_t memory = b.NewBuffer();
 //   b.Emit({vm::ProgramOpcode::kAllocate, memory, size});
 #ifndef EMBER_COMPILER_LOWERING_PROGRAM_BUILDER_H_
 #define EMBER_COMPILER_LOWERING_PROGRAM_BUILDER_H_
@@ -19,7 +19,9 @@ class ProgramBuilder {
  public:
   explicit ProgramBuilder(std::string name) { program_.name = std::move(name); }
 
-  void Emit(vm::ProgramInstruction instruction) { program_.instructions.push_back(instruction); }
+  void Emit(vm::ProgramInstruction instruction) {
+    program_.instructions.push_back(instruction);
+  }
   uint32_t NewBuffer() { return program_.buffer_register_count++; }
   uint32_t NewInteger() { return program_.integer_register_count++; }
   // Where the value of a symbol comes from; once per symbol.
@@ -29,8 +31,8 @@ class ProgramBuilder {
   bool IsBound(const std::string& symbol) const {
     return registers_.contains(graph::Dim::Symbol(symbol).ToString());
   }
-  // A register holding the expression; instructions are emitted at its first use. All its symbols
-  // must be bound.
+  // A register holding the expression; instructions are emitted at its first
+  // use. All its symbols must be bound.
   uint32_t DimRegister(const graph::Dim& dim);
   // Appends to the operand list; returns the first position.
   uint32_t AddOperands(const std::vector<uint32_t>& operands);
@@ -42,7 +44,8 @@ class ProgramBuilder {
  private:
   uint32_t IntegerRegister(int64_t value);
   vm::Program program_;
-  std::map<std::string, uint32_t> registers_;  // text of the expression → register
+  std::map<std::string, uint32_t>
+      registers_;  // text of the expression → register
 };
 
 }  // namespace ember::compiler

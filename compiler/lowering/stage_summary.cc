@@ -15,9 +15,10 @@ using tensor::Opcode;
 using tensor::Register;
 using tensor::Stage;
 
-// Leading dims of a buffer that are indexed by the stage's leading spatial axes over all of their
-// extent.
-int IdentityDepth(const Dispatch& dispatch, const Stage& stage, const tensor::Buffer& buffer,
+// Leading dims of a buffer that are indexed by the stage's leading spatial axes
+// over all of their extent.
+int IdentityDepth(const Dispatch& dispatch, const Stage& stage,
+                  const tensor::Buffer& buffer,
                   std::span<const Register> indices) {
   int depth = 0;
   for (size_t i = 0; i < indices.size() && i < stage.spatial.size(); ++i) {
@@ -26,9 +27,11 @@ int IdentityDepth(const Dispatch& dispatch, const Stage& stage, const tensor::Bu
         stage.spatial[i].extent != buffer.extents[i]) {
       // An axis of extent 1 is often written as the constant 0.
       const Instruction& extent = dispatch.instructions[buffer.extents[i]];
-      const bool unit = extent.opcode == Opcode::kConstant && extent.immediate == 1 &&
+      const bool unit = extent.opcode == Opcode::kConstant &&
+                        extent.immediate == 1 &&
                         stage.spatial[i].extent == buffer.extents[i];
-      const bool zero = index.opcode == Opcode::kConstant && index.immediate == 0;
+      const bool zero =
+          index.opcode == Opcode::kConstant && index.immediate == 0;
       if (!unit || !zero) break;
     }
     ++depth;
@@ -44,27 +47,35 @@ StageSummary Summarize(const graph::Operation& operation,
   request.name = "summary";
   request.operations = {&operation};
   request.alias_reshapes = false;
-  for (const auto& result : operation.results()) request.outputs.insert(result.get());
+  for (const auto& result : operation.results())
+    request.outputs.insert(result.get());
   const BuiltDispatch built = BuildDispatch(request, stored);
   const Dispatch& dispatch = built.dispatch;
 
   StageSummary summary;
   summary.write_depth = 1 << 20;
-  const auto lower = [](int& depth, int value) { depth = std::min(depth, value); };
+  const auto lower = [](int& depth, int value) {
+    depth = std::min(depth, value);
+  };
   for (const Stage& stage : dispatch.stages) {
     for (const tensor::Store& store : stage.stores) {
       lower(summary.write_depth,
-            IdentityDepth(dispatch, stage, dispatch.buffers[store.buffer], store.indices));
+            IdentityDepth(dispatch, stage, dispatch.buffers[store.buffer],
+                          store.indices));
     }
     for (uint32_t i = stage.begin; i < stage.end; ++i) {
       const Instruction& instruction = dispatch.instructions[i];
-      if (instruction.opcode != Opcode::kLoad && instruction.opcode != Opcode::kPad) continue;
+      if (instruction.opcode != Opcode::kLoad &&
+          instruction.opcode != Opcode::kPad)
+        continue;
       const tensor::Buffer& buffer = dispatch.buffers[instruction.a];
-      const int depth = IdentityDepth(
-          dispatch, stage, buffer,
-          std::span(dispatch.operands).subspan(instruction.b, buffer.extents.size()));
+      const int depth =
+          IdentityDepth(dispatch, stage, buffer,
+                        std::span(dispatch.operands)
+                            .subspan(instruction.b, buffer.extents.size()));
       if (buffer.kind != tensor::BufferKind::kInput) {
-        lower(summary.write_depth, depth);  // stages of one operation that follow each other
+        lower(summary.write_depth,
+              depth);  // stages of one operation that follow each other
         continue;
       }
       const graph::Value* value = built.inputs[instruction.a];

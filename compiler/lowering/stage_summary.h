@@ -10,10 +10,12 @@
 namespace ember::compiler {
 
 struct StageSummary {
-  // Per stored value, graph input or constant that is read: on how many leading dims the operation
-  // reads it at its own index (over the whole extent), whatever the path of inlined operations.
+  // Per stored value, graph input or constant that is read: on how many leading
+  // dims the operation reads it at its own index (over the whole extent),
+  // whatever the path of inlined operations.
   std::map<const graph::Value*, int> read_depth;
-  // On how many leading dims the results are written at the operation's own index.
+  // On how many leading dims the results are written at the operation's own
+  // index.
   int write_depth = 0;
 };
 

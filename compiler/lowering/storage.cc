@@ -21,31 +21,35 @@ constexpr int kMaximumInlinedOperations = 24;
 
 // Index arithmetic only. A gather also loads its indices, so it counts as work.
 bool IsView(const Operation& operation) {
-  return operation.record().trait == OperatorTrait::kView && operation.name().substr(0, 6) != "gather";
+  return operation.record().trait == OperatorTrait::kView &&
+         operation.name().substr(0, 6) != "gather";
 }
 
 bool IsElement(const Operation& operation) {
   return operation.record().definition.element != nullptr;
 }
 
-// Reads of the operand that are not one pass in some order: several windows see an element, or a
-// contraction reads it once per block.
+// Reads of the operand that are not one pass in some order: several windows see
+// an element, or a contraction reads it once per block.
 bool ReadsRepeatedly(const Operation& user, int operand) {
   const std::string_view name = user.name();
   if (user.record().trait == OperatorTrait::kContraction) return true;
   if (name == "reduce_window") {
-    for (int64_t extent : user.attributes().Get<std::vector<int64_t>>("window")) {
+    for (int64_t extent :
+         user.attributes().Get<std::vector<int64_t>>("window")) {
       if (extent > 1) return true;
     }
     return false;
   }
   // Data-dependent reads: an element may be read any number of times.
-  if (name.substr(0, 6) == "gather" || name.substr(0, 7) == "scatter") return operand == 0;
+  if (name.substr(0, 6) == "gather" || name.substr(0, 7) == "scatter")
+    return operand == 0;
   // A guarded read evaluates the operand outside its extents.
   return name == "pad";
 }
 
-// True if a reshape keeps every dim but those of extent 1, so that indices stay simple.
+// True if a reshape keeps every dim but those of extent 1, so that indices stay
+// simple.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
   if (reshape.name() == "assume") return true;
   graph::Shape from, to;
@@ -65,7 +69,8 @@ class StorageChooser {
   std::set<const Value*> Run() {
     // Users are seen before producers, so that what a user became is known.
     std::vector<Operation*> operations = graph_.Operations();
-    for (auto it = operations.rbegin(); it != operations.rend(); ++it) Choose(**it);
+    for (auto it = operations.rbegin(); it != operations.rend(); ++it)
+      Choose(**it);
     LimitExpressions(operations);
     return std::move(stored_);
   }
@@ -76,7 +81,8 @@ class StorageChooser {
     if (SharesMemory(operation)) {
       // Where the reshape's memory is needed, its source's is.
       const Value* result = operation.result();
-      const bool needed = result->is_graph_output() || forced_.contains(result) ||
+      const bool needed = result->is_graph_output() ||
+                          forced_.contains(result) ||
                           !ChangesOnlyUnitDims(operation);
       if (needed) forced_.insert(operation.operand(0));
       return;
@@ -87,8 +93,10 @@ class StorageChooser {
     }
     if (!store && operation.operand_count() > 0) {
       // A pad inside a window's own guard would be tested element by element.
-      if (operation.name() == "pad") store = UsesOf(operation.result()).repeated;
-      else if (!IsView(operation)) store = WouldRepeatWork(operation);
+      if (operation.name() == "pad")
+        store = UsesOf(operation.result()).repeated;
+      else if (!IsView(operation))
+        store = WouldRepeatWork(operation);
     }
     if (!store) return;
     for (const auto& result : operation.results()) stored_.insert(result.get());
@@ -102,14 +110,17 @@ class StorageChooser {
 
   Uses UsesOf(const Value* value) {
     Uses uses;
-    const std::set<const Operation*> users(value->users().begin(), value->users().end());
+    const std::set<const Operation*> users(value->users().begin(),
+                                           value->users().end());
     for (const Operation* user : users) {
-      // Several operands of one user see one computed value: expressions are built once.
+      // Several operands of one user see one computed value: expressions are
+      // built once.
       Uses by_user;
       for (int i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) != value) continue;
         const Uses use = UseBy(*user, i);
-        by_user = {std::max(by_user.count, use.count), by_user.repeated || use.repeated,
+        by_user = {std::max(by_user.count, use.count),
+                   by_user.repeated || use.repeated,
                    std::max(by_user.reads, use.reads)};
       }
       uses = {uses.count + by_user.count, uses.repeated || by_user.repeated,
@@ -121,7 +132,8 @@ class StorageChooser {
   Uses UseBy(const Operation& user, int operand) {
     if (ReadsRepeatedly(user, operand)) return {1, true, 0};
     int64_t reads = EstimateElements(user.result()->shape());
-    if (user.record().trait == OperatorTrait::kReduction || user.name() == "concat") {
+    if (user.record().trait == OperatorTrait::kReduction ||
+        user.name() == "concat") {
       reads = EstimateElements(user.operand(operand)->shape());
     }
     const bool inlined = IsElement(user) && !stored_.contains(user.result());
@@ -147,7 +159,8 @@ class StorageChooser {
       int size = IsView(*operation) ? 0 : 1;
       for (const Value* operand : operation->operands()) {
         const Value* source = operand;
-        while (source->producer() != nullptr && SharesMemory(*source->producer())) {
+        while (source->producer() != nullptr &&
+               SharesMemory(*source->producer())) {
           source = source->producer()->operand(0);
         }
         if (!stored_.contains(source)) size += sizes[source];
@@ -175,10 +188,13 @@ int64_t EstimateElements(const graph::Shape& shape, int64_t symbol_extent) {
       extent = dim.constant();
     } else {
       std::map<std::string, int64_t> bindings;
-      for (const std::string& symbol : dim.Symbols()) bindings[symbol] = symbol_extent;
-      if (StatusOr<int64_t> value = dim.Evaluate(bindings); value.ok()) extent = *value;
+      for (const std::string& symbol : dim.Symbols())
+        bindings[symbol] = symbol_extent;
+      if (StatusOr<int64_t> value = dim.Evaluate(bindings); value.ok())
+        extent = *value;
     }
-    elements = std::min(kLarge, elements * std::min(kLarge, std::max<int64_t>(extent, 0)));
+    elements = std::min(
+        kLarge, elements * std::min(kLarge, std::max<int64_t>(extent, 0)));
     if (elements >= kLarge) return kLarge;
   }
   return elements;

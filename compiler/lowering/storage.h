@@ -9,11 +9,13 @@
 
 namespace ember::compiler {
 
-// Values that need memory: results of operations with stages of their own, graph outputs, and those
-// whose inlining would repeat work. Graph inputs, constants and reshapes are never in the set.
+// Values that need memory: results of operations with stages of their own,
+// graph outputs, and those whose inlining would repeat work. Graph inputs,
+// constants and reshapes are never in the set.
 std::set<const graph::Value*> ChooseStorage(const graph::Graph& graph);
 
-// Elements of a shape, symbols counted as `symbol_extent`: for cost estimates only.
+// Elements of a shape, symbols counted as `symbol_extent`: for cost estimates
+// only.
 int64_t EstimateElements(const graph::Shape& shape, int64_t symbol_extent = 16);
 
 }  // namespace ember::compiler

@@ -23,7 +23,8 @@ double ReadAs(const uint8_t* bytes) {
 double Read(DType type, const uint8_t* bytes) {
   switch (type) {
 #define EMBER_ROW(name, text, storage, bits, kind) \
-  case DType::k##name: return ReadAs<storage>(bytes);
+  case DType::k##name:                             \
+    return ReadAs<storage>(bytes);
     EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
   }
@@ -37,12 +38,14 @@ constexpr double kExactIntegerLimit = 9007199254740992.0;  // 2^53
 
 const graph::Operation* ConstantOf(const graph::Value* value) {
   const graph::Operation* producer = value->producer();
-  return producer != nullptr && producer->name() == "constant" ? producer : nullptr;
+  return producer != nullptr && producer->name() == "constant" ? producer
+                                                               : nullptr;
 }
 
 std::optional<double> UniformConstant(const graph::Value* value) {
   while (value->producer() != nullptr &&
-         (value->producer()->name() == "broadcast" || value->producer()->name() == "reshape")) {
+         (value->producer()->name() == "broadcast" ||
+          value->producer()->name() == "reshape")) {
     value = value->producer()->operand(0);
   }
   const graph::Operation* constant = ConstantOf(value);
@@ -52,12 +55,14 @@ std::optional<double> UniformConstant(const graph::Value* value) {
   const int64_t count = static_cast<int64_t>(data.bytes.size()) / width;
   if (count < 1 || count > kMaximumElements) return std::nullopt;
   for (int64_t i = 1; i < count; ++i) {
-    if (std::memcmp(data.bytes.data(), data.bytes.data() + i * width, width) != 0) {
+    if (std::memcmp(data.bytes.data(), data.bytes.data() + i * width, width) !=
+        0) {
       return std::nullopt;
     }
   }
   const double result = Read(value->dtype(), data.bytes.data());
-  if (IsInteger(value->dtype()) && std::fabs(result) > kExactIntegerLimit) return std::nullopt;
+  if (IsInteger(value->dtype()) && std::fabs(result) > kExactIntegerLimit)
+    return std::nullopt;
   return result;
 }
 

@@ -11,9 +11,10 @@ namespace ember::compiler {
 // The `constant` operation behind a value, or null.
 const graph::Operation* ConstantOf(const graph::Value* value);
 
-// The value that every element of a constant has (a scalar, or all elements equal), exactly, as a
-// double; nullopt if the value is not such a constant or an integer beyond 2^53. Looks at no more
-// than 4096 elements, and through broadcasts and reshapes.
+// The value that every element of a constant has (a scalar, or all elements
+// equal), exactly, as a double; nullopt if the value is not such a constant or
+// an integer beyond 2^53. Looks at no more than 4096 elements, and through
+// broadcasts and reshapes.
 std::optional<double> UniformConstant(const graph::Value* value);
 
 }  // namespace ember::compiler

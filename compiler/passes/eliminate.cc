@@ -15,8 +15,9 @@ using graph::ConstantData;
 using graph::Graph;
 using graph::Operation;
 
-// Equal for equal bytes. Large constants are sampled: weights of hundreds of megabytes are rarely
-// equal, and SameConstants looks at all of them before anything is merged.
+// Equal for equal bytes. Large constants are sampled: weights of hundreds of
+// megabytes are rarely equal, and SameConstants looks at all of them before
+// anything is merged.
 uint64_t SampleHash(std::span<const uint8_t> bytes) {
   constexpr size_t kBlock = 256, kBlocks = 64;
   if (bytes.size() <= kBlock * kBlocks) return HashBytes(bytes);
@@ -28,8 +29,8 @@ uint64_t SampleHash(std::span<const uint8_t> bytes) {
   return hash;
 }
 
-// A key equal for operations that compute the same. Constants' bytes are represented by a hash and
-// compared in full by SameConstants.
+// A key equal for operations that compute the same. Constants' bytes are
+// represented by a hash and compared in full by SameConstants.
 std::string KeyOf(const Operation& operation) {
   std::string key(operation.name());
   for (const graph::Value* operand : operation.operands()) {
@@ -51,9 +52,12 @@ std::string KeyOf(const Operation& operation) {
       void operator()(const std::vector<int64_t>& values) const {
         for (int64_t value : values) key += std::to_string(value) + ',';
       }
-      void operator()(const graph::Shape& shape) const { key += graph::ShapeToString(shape); }
+      void operator()(const graph::Shape& shape) const {
+        key += graph::ShapeToString(shape);
+      }
       void operator()(const ConstantData& data) const {
-        key += std::to_string(data.bytes.size()) + ':' + std::to_string(SampleHash(data.bytes));
+        key += std::to_string(data.bytes.size()) + ':' +
+               std::to_string(SampleHash(data.bytes));
       }
     };
     std::visit(Visitor{key}, attribute);
@@ -67,7 +71,8 @@ bool SameConstants(const Operation& a, const Operation& b) {
     if (mine == nullptr) continue;
     const auto& theirs = b.attributes().Get<ConstantData>(name);
     if (mine->bytes.size() != theirs.bytes.size() ||
-        !std::equal(mine->bytes.begin(), mine->bytes.end(), theirs.bytes.begin())) {
+        !std::equal(mine->bytes.begin(), mine->bytes.end(),
+                    theirs.bytes.begin())) {
       return false;
     }
   }

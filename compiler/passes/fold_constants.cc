@@ -43,19 +43,23 @@ bool ShouldFold(const Operation& operation) {
 
 // Runs the definition; returns one buffer per result.
 StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
-  EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch, graph::DispatchOf(operation));
+  EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch,
+                         graph::DispatchOf(operation));
   if (!dispatch.parameters.empty()) return UnimplementedError("symbolic");
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Plan> plan, vm::Plan::Make(dispatch, {}, {}));
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Plan> plan,
+                         vm::Plan::Make(dispatch, {}, {}));
   std::vector<void*> buffers;
   for (const graph::Value* operand : operation.operands()) {
-    const auto& data = operand->producer()->attributes().Get<ConstantData>("value");
+    const auto& data =
+        operand->producer()->attributes().Get<ConstantData>("value");
     buffers.push_back(const_cast<uint8_t*>(data.bytes.data()));
   }
   std::vector<ConstantData> values;
   for (const auto& result : operation.results()) {
     const int64_t bytes = ByteSize(result->type());
     std::shared_ptr<uint8_t[]> storage(
-        new (std::align_val_t(64)) uint8_t[static_cast<size_t>(std::max<int64_t>(bytes, 1))](),
+        new (std::align_val_t(64))
+            uint8_t[static_cast<size_t>(std::max<int64_t>(bytes, 1))](),
         [](uint8_t* p) { ::operator delete[](p, std::align_val_t(64)); });
     buffers.push_back(storage.get());
     values.push_back({storage, {storage.get(), static_cast<size_t>(bytes)}});
@@ -72,17 +76,18 @@ Status FoldConstants(graph::Graph& graph) {
     if (!ShouldFold(*operation)) continue;
     StatusOr<std::vector<ConstantData>> values = Evaluate(*operation);
     if (!values.ok()) {
-      // An index out of range in a constant gather is the model's error: it must fail when run, not
-      // when compiled, as another path may be taken.
+      // An index out of range in a constant gather is the model's error: it
+      // must fail when run, not when compiled, as another path may be taken.
       continue;
     }
     for (size_t i = 0; i < values->size(); ++i) {
       graph::Value* result = operation->result(static_cast<int>(i));
-      EMBER_ASSIGN_OR_RETURN(
-          Operation * constant,
-          graph.Add(graph::OperatorNamed("constant"), {},
-                    {{"value", (*values)[i]}, {"dtype", result->dtype()}, {"shape", result->shape()}},
-                    operation->origin(), operation));
+      EMBER_ASSIGN_OR_RETURN(Operation * constant,
+                             graph.Add(graph::OperatorNamed("constant"), {},
+                                       {{"value", (*values)[i]},
+                                        {"dtype", result->dtype()},
+                                        {"shape", result->shape()}},
+                                       operation->origin(), operation));
       constant->result()->set_name(result->name());
       graph.ReplaceAllUses(result, constant->result());
     }

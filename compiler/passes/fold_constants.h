@@ -1,10 +1,11 @@
-// Constant folding: an operation whose operands are all constants is replaced by its value, computed
-// by running its definition on tier 0. One semantics, no second copy.
+// Constant folding: an operation whose operands are all constants is replaced
+// by its value, computed by running its definition on tier 0. One semantics, no
+// second copy.
 //
 //   %a = constant() {1, 2};  %b = neg(%a)     →     %b = constant() {-1, -2}
 //
-// Not folded: values that grow by folding (a broadcast of a scalar), which cost less as index
-// expressions, and operations with symbolic dims.
+// Not folded: values that grow by folding (a broadcast of a scalar), which cost
+// less as index expressions, and operations with symbolic dims.
 #ifndef EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 #define EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 

@@ -14,7 +14,8 @@ using graph::Shape;
 
 bool IsZeroPad(const Operation* operation) {
   if (operation == nullptr || operation->name() != "pad") return false;
-  if (operation->attributes().Get<std::string>("mode") != "constant") return false;
+  if (operation->attributes().Get<std::string>("mode") != "constant")
+    return false;
   if (operation->operand_count() == 1) return true;
   return UniformConstant(operation->operand(1)) == 0.0;
 }
@@ -32,8 +33,9 @@ bool IsNonNegative(const Shape& shape) {
 Status FoldPads(graph::Graph& graph) {
   for (Operation* operation : graph.Operations()) {
     const bool is_conv = operation->name() == "conv";
-    const bool is_sum = operation->name() == "reduce_window" &&
-                        operation->attributes().Get<std::string>("combiner") == "sum";
+    const bool is_sum =
+        operation->name() == "reduce_window" &&
+        operation->attributes().Get<std::string>("combiner") == "sum";
     if (!is_conv && !is_sum) continue;
     const Operation* pad = operation->operand(0)->producer();
     if (!IsZeroPad(pad)) continue;
@@ -41,24 +43,28 @@ Status FoldPads(graph::Graph& graph) {
     const Shape& high = pad->attributes().Get<Shape>("high");
     if (!IsNonNegative(low) || !IsNonNegative(high)) continue;
     const size_t rank = low.size();
-    if (is_conv && (low[0] != Dim(0) || high[0] != Dim(0) || low[rank - 1] != Dim(0) ||
-                    high[rank - 1] != Dim(0))) {
+    if (is_conv && (low[0] != Dim(0) || high[0] != Dim(0) ||
+                    low[rank - 1] != Dim(0) || high[rank - 1] != Dim(0))) {
       continue;
     }
     graph::Attributes attributes = operation->attributes();
-    Shape new_low = attributes.Get<Shape>("low"), new_high = attributes.Get<Shape>("high");
-    const size_t first = is_conv ? 1 : 0;  // conv's attributes cover the spatial dims
+    Shape new_low = attributes.Get<Shape>("low"),
+          new_high = attributes.Get<Shape>("high");
+    const size_t first =
+        is_conv ? 1 : 0;  // conv's attributes cover the spatial dims
     for (size_t i = 0; i < new_low.size(); ++i) {
       new_low[i] = new_low[i] + low[first + i];
       new_high[i] = new_high[i] + high[first + i];
     }
     attributes.Set("low", new_low);
     attributes.Set("high", new_high);
-    std::vector<graph::Value*> operands(operation->operands().begin(), operation->operands().end());
+    std::vector<graph::Value*> operands(operation->operands().begin(),
+                                        operation->operands().end());
     operands[0] = pad->operand(0);
-    EMBER_ASSIGN_OR_RETURN(Operation * folded,
-                           graph.Add(operation->record(), std::move(operands),
-                                     std::move(attributes), operation->origin(), operation));
+    EMBER_ASSIGN_OR_RETURN(
+        Operation * folded,
+        graph.Add(operation->record(), std::move(operands),
+                  std::move(attributes), operation->origin(), operation));
     folded->result()->set_name(operation->result()->name());
     graph.ReplaceAllUses(operation->result(), folded->result());
     graph.Erase(operation);

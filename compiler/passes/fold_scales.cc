@@ -17,7 +17,8 @@ bool OnlyUsedOnce(const Value* value) {
   return value->users().size() == 1 && !value->is_graph_output();
 }
 
-// A float constant that varies along the result's last dim at most; as a vector or scalar.
+// A float constant that varies along the result's last dim at most; as a vector
+// or scalar.
 bool IsChannelConstant(const Value* value, const Shape& result) {
   if (ConstantOf(value) == nullptr || !IsFloat(value->dtype())) return false;
   const Shape& shape = value->shape();
@@ -25,11 +26,12 @@ bool IsChannelConstant(const Value* value, const Shape& result) {
   for (size_t i = 0; i + 1 < shape.size(); ++i) {
     if (shape[i] != Dim(1)) return false;
   }
-  return shape.empty() || shape.back() == Dim(1) || shape.back() == result.back();
+  return shape.empty() || shape.back() == Dim(1) ||
+         shape.back() == result.back();
 }
 
-// The label of the weights' dim that is the last dim of a contraction's result, if only the second
-// operand has it; -1 otherwise.
+// The label of the weights' dim that is the last dim of a contraction's result,
+// if only the second operand has it; -1 otherwise.
 int ChannelDimOfWeights(const Operation& operation) {
   const Value* weights = operation.operand(1);
   if (operation.name() == "conv") return weights->rank() - 1;
@@ -44,9 +46,11 @@ int ChannelDimOfWeights(const Operation& operation) {
 
 bool IsFoldableContraction(const Value* value) {
   const Operation* producer = value->producer();
-  return producer != nullptr && (producer->name() == "conv" || producer->name() == "contract") &&
+  return producer != nullptr &&
+         (producer->name() == "conv" || producer->name() == "contract") &&
          OnlyUsedOnce(value) && IsFloat(value->dtype()) && value->rank() > 0 &&
-         ConstantOf(producer->operand(1)) != nullptr && ChannelDimOfWeights(*producer) >= 0;
+         ConstantOf(producer->operand(1)) != nullptr &&
+         ChannelDimOfWeights(*producer) >= 0;
 }
 
 class Folder {
@@ -54,13 +58,17 @@ class Folder {
   explicit Folder(Graph& graph) : graph_(graph) {}
 
   StatusOr<bool> Fold(Operation* multiply) {
-    const int constant_index = ConstantOf(multiply->operand(0)) != nullptr ? 0 : 1;
+    const int constant_index =
+        ConstantOf(multiply->operand(0)) != nullptr ? 0 : 1;
     Value* scale = multiply->operand(constant_index);
     Value* scaled = multiply->operand(1 - constant_index);
     const Shape& shape = multiply->result()->shape();
-    if (!IsChannelConstant(scale, shape) || scaled->shape() != shape) return false;
+    if (!IsChannelConstant(scale, shape) || scaled->shape() != shape)
+      return false;
     if (IsFoldableContraction(scaled)) {
-      EMBER_ASSIGN_OR_RETURN(Value * folded, ScaledContraction(*scaled->producer(), scale, multiply));
+      EMBER_ASSIGN_OR_RETURN(
+          Value * folded,
+          ScaledContraction(*scaled->producer(), scale, multiply));
       Replace(multiply, folded);
       return true;
     }
@@ -71,18 +79,23 @@ class Folder {
   // (conv + b) * s = conv * s + b * s.
   StatusOr<bool> FoldThroughAdd(Operation* multiply, Value* sum, Value* scale) {
     const Operation* add = sum->producer();
-    if (add == nullptr || add->name() != "add" || !OnlyUsedOnce(sum)) return false;
+    if (add == nullptr || add->name() != "add" || !OnlyUsedOnce(sum))
+      return false;
     for (int i = 0; i < 2; ++i) {
       Value* convolution = add->operand(i);
       Value* bias = add->operand(1 - i);
-      if (!IsFoldableContraction(convolution) || convolution->shape() != sum->shape() ||
+      if (!IsFoldableContraction(convolution) ||
+          convolution->shape() != sum->shape() ||
           !IsChannelConstant(bias, sum->shape())) {
         continue;
       }
-      EMBER_ASSIGN_OR_RETURN(Value * scaled,
-                             ScaledContraction(*convolution->producer(), scale, multiply));
-      EMBER_ASSIGN_OR_RETURN(Value * scaled_bias, Make("multiply", {bias, scale}, {}, multiply));
-      EMBER_ASSIGN_OR_RETURN(Value * result, Make("add", {scaled, scaled_bias}, {}, multiply));
+      EMBER_ASSIGN_OR_RETURN(
+          Value * scaled,
+          ScaledContraction(*convolution->producer(), scale, multiply));
+      EMBER_ASSIGN_OR_RETURN(Value * scaled_bias,
+                             Make("multiply", {bias, scale}, {}, multiply));
+      EMBER_ASSIGN_OR_RETURN(Value * result,
+                             Make("add", {scaled, scaled_bias}, {}, multiply));
       Replace(multiply, result);
       return true;
     }
@@ -96,10 +109,12 @@ class Folder {
     // The scale along the weights' channel dim: [1, …, O, …, 1].
     Shape shape(weights->rank(), Dim(1));
     shape[channel] = scale->rank() == 0 ? Dim(1) : scale->shape().back();
-    EMBER_ASSIGN_OR_RETURN(Value * shaped, Make("reshape", {scale}, {{"shape", shape}}, before));
-    EMBER_ASSIGN_OR_RETURN(Value * scaled, Make("multiply", {weights, shaped}, {}, before));
-    return Make(contraction.name(), {contraction.operand(0), scaled}, contraction.attributes(),
-                before, contraction.origin());
+    EMBER_ASSIGN_OR_RETURN(
+        Value * shaped, Make("reshape", {scale}, {{"shape", shape}}, before));
+    EMBER_ASSIGN_OR_RETURN(Value * scaled,
+                           Make("multiply", {weights, shaped}, {}, before));
+    return Make(contraction.name(), {contraction.operand(0), scaled},
+                contraction.attributes(), before, contraction.origin());
   }
 
   StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
@@ -107,8 +122,9 @@ class Folder {
                         std::string origin = "") {
     EMBER_ASSIGN_OR_RETURN(
         Operation * operation,
-        graph_.Add(OperatorNamed(name), std::move(operands), std::move(attributes),
-                   origin.empty() ? before->origin() : std::move(origin), before));
+        graph_.Add(
+            OperatorNamed(name), std::move(operands), std::move(attributes),
+            origin.empty() ? before->origin() : std::move(origin), before));
     return operation->result();
   }
 

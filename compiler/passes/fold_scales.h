@@ -1,12 +1,13 @@
-// Batch-norm folding: a per-output-channel scale after a convolution or contraction with constant
-// weights becomes part of the weights.
+// Batch-norm folding: a per-output-channel scale after a convolution or
+// contraction with constant weights becomes part of the weights.
 //
-//   %y = conv(%x, %w)                     %w2 = multiply(%w, %s)     (constant: folded)
-//   %z = multiply(%y, %s)         →       %z = conv(%x, %w2)
-//   %z2 = multiply(add(%y, %b), %s) → add(conv(%x, %w2), multiply(%b, %s))
+//   %y = conv(%x, %w)                     %w2 = multiply(%w, %s)     (constant:
+//   folded) %z = multiply(%y, %s)         →       %z = conv(%x, %w2) %z2 =
+//   multiply(add(%y, %b), %s) → add(conv(%x, %w2), multiply(%b, %s))
 //
-// Only floats, and only where the scaled value has no other use. Changes rounding as the usual
-// inference optimisation does (relative 1e-7 per multiplication in f32).
+// Only floats, and only where the scaled value has no other use. Changes
+// rounding as the usual inference optimisation does (relative 1e-7 per
+// multiplication in f32).
 #ifndef EMBER_COMPILER_PASSES_FOLD_SCALES_H_
 #define EMBER_COMPILER_PASSES_FOLD_SCALES_H_
 

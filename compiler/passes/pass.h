@@ -1,7 +1,9 @@
-// A graph pass: Graph → Graph, one file pair and one line in the pipeline (compiler/pipeline.cc).
+// A graph pass: Graph → Graph, one file pair and one line in the pipeline
+// (compiler/pipeline.cc).
 //
-// A pass leaves a graph that verifies, or returns an error naming the operation. It must not depend
-// on running only once; running it again on its own result changes nothing.
+// A pass leaves a graph that verifies, or returns an error naming the
+// operation. It must not depend on running only once; running it again on its
+// own result changes nothing.
 #ifndef EMBER_COMPILER_PASSES_PASS_H_
 #define EMBER_COMPILER_PASSES_PASS_H_
 

@@ -22,7 +22,8 @@ Value* NeutralOperand(const Operation& operation) {
   const std::string_view name = operation.name();
   const Value* result = operation.result();
   const auto neutral = [&](int index, double value, bool exact_sign) {
-    const std::optional<double> constant = UniformConstant(operation.operand(index));
+    const std::optional<double> constant =
+        UniformConstant(operation.operand(index));
     return constant.has_value() && *constant == value &&
            (!exact_sign || std::signbit(*constant) == std::signbit(value)) &&
            SameType(operation.operand(1 - index), result);
@@ -33,7 +34,8 @@ Value* NeutralOperand(const Operation& operation) {
     if (neutral(1, zero, is_float)) return operation.operand(0);
     if (neutral(0, zero, is_float)) return operation.operand(1);
   }
-  if (name == "subtract" && neutral(1, 0.0, is_float)) return operation.operand(0);
+  if (name == "subtract" && neutral(1, 0.0, is_float))
+    return operation.operand(0);
   if (name == "multiply") {
     if (neutral(1, 1.0, false)) return operation.operand(0);
     if (neutral(0, 1.0, false)) return operation.operand(1);
@@ -52,21 +54,27 @@ bool IsZero(const Shape& shape) {
 // The value that already is the operation's result, or null.
 Value* Existing(const Operation& operation) {
   const std::string_view name = operation.name();
-  if (operation.operand_count() == 0 || operation.results().size() != 1) return nullptr;
+  if (operation.operand_count() == 0 || operation.results().size() != 1)
+    return nullptr;
   Value* first = operation.operand(0);
   const bool same_type = SameType(first, operation.result());
-  if (name == "reshape" || name == "assume" || name == "broadcast" || name == "cast" ||
-      name == "bitcast") {
+  if (name == "reshape" || name == "assume" || name == "broadcast" ||
+      name == "cast" || name == "bitcast") {
     return same_type ? first : nullptr;
   }
   if (name == "transpose") {
-    return IsIdentity(operation.attributes().Get<Permutation>("permutation")) ? first : nullptr;
+    return IsIdentity(operation.attributes().Get<Permutation>("permutation"))
+               ? first
+               : nullptr;
   }
   if (name == "slice") {
-    for (int64_t step : operation.attributes().Get<std::vector<int64_t>>("steps")) {
+    for (int64_t step :
+         operation.attributes().Get<std::vector<int64_t>>("steps")) {
       if (step != 1) return nullptr;
     }
-    return same_type && IsZero(operation.attributes().Get<Shape>("starts")) ? first : nullptr;
+    return same_type && IsZero(operation.attributes().Get<Shape>("starts"))
+               ? first
+               : nullptr;
   }
   if (name == "pad") {
     return IsZero(operation.attributes().Get<Shape>("low")) &&
@@ -76,8 +84,10 @@ Value* Existing(const Operation& operation) {
   }
   if (name == "concat") return operation.operand_count() == 1 ? first : nullptr;
   if (name == "reduce") {
-    return operation.attributes().Get<std::vector<int64_t>>("axes").empty() && same_type ? first
-                                                                                         : nullptr;
+    return operation.attributes().Get<std::vector<int64_t>>("axes").empty() &&
+                   same_type
+               ? first
+               : nullptr;
   }
   if (operation.operand_count() == 2) return NeutralOperand(operation);
   return nullptr;
@@ -97,7 +107,8 @@ Status Simplify(Graph& graph) {
     if (name == "reshape" || name == "broadcast") {
       Operation* inner = operation->operand(0)->producer();
       if (inner != nullptr && inner->name() == name &&
-          (name == "reshape" || inner->result()->rank() == inner->operand(0)->rank())) {
+          (name == "reshape" ||
+           inner->result()->rank() == inner->operand(0)->rank())) {
         graph.SetOperand(operation, 0, inner->operand(0));
       }
     }

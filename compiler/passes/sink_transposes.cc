@@ -20,13 +20,14 @@ using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
 
-// Dims [from_begin, from_end) of one shape hold the same elements as [to_begin, to_end) of another.
+// Dims [from_begin, from_end) of one shape hold the same elements as [to_begin,
+// to_end) of another.
 struct Run {
   size_t from_begin, from_end, to_begin, to_end;
 };
 
-// A rewrite adds operations before the one it replaces and returns the new value of its result, or
-// null where it does not apply.
+// A rewrite adds operations before the one it replaces and returns the new
+// value of its result, or null where it does not apply.
 class Rewriter {
  public:
   explicit Rewriter(Graph& graph) : graph_(graph) {}
@@ -37,7 +38,8 @@ class Rewriter {
       current_ = operation;
       EMBER_ASSIGN_OR_RETURN(Value * replacement, Rewrite(*operation));
       if (replacement == nullptr) continue;
-      if (replacement->name().empty()) replacement->set_name(operation->result()->name());
+      if (replacement->name().empty())
+        replacement->set_name(operation->result()->name());
       graph_.ReplaceAllUses(operation->result(), replacement);
       graph_.Erase(operation);
       changed = true;
@@ -52,10 +54,12 @@ class Rewriter {
     return &producer->attributes().Get<Permutation>("permutation");
   }
 
-  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands, Attributes attributes) {
-    EMBER_ASSIGN_OR_RETURN(Operation * operation,
-                           graph_.Add(OperatorNamed(name), std::move(operands),
-                                      std::move(attributes), current_->origin(), current_));
+  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
+                        Attributes attributes) {
+    EMBER_ASSIGN_OR_RETURN(
+        Operation * operation,
+        graph_.Add(OperatorNamed(name), std::move(operands),
+                   std::move(attributes), current_->origin(), current_));
     return operation->result();
   }
   StatusOr<Value*> Transpose(Value* value, const Permutation& permutation) {
@@ -72,12 +76,14 @@ class Rewriter {
     const std::string_view name = operation.name();
     if (name == "transpose") return RewriteTranspose(operation);
     if (name == "contract") return RewriteContract(operation);
-    if (operation.record().trait == OperatorTrait::kElementwise) return RewriteElementwise(operation);
+    if (operation.record().trait == OperatorTrait::kElementwise)
+      return RewriteElementwise(operation);
     if (operation.operand_count() == 0) return nullptr;
     const Permutation* permutation = PermutationOf(operation.operand(0));
     if (permutation == nullptr) return nullptr;
     if (name == "reduce") return RewriteReduce(operation, *permutation);
-    if (name == "reduce_window") return RewriteReduceWindow(operation, *permutation);
+    if (name == "reduce_window")
+      return RewriteReduceWindow(operation, *permutation);
     if (name == "slice") return RewriteSlice(operation, *permutation);
     if (name == "pad") return RewritePad(operation, *permutation);
     if (name == "assume") return RewriteAssume(operation, *permutation);
@@ -91,20 +97,24 @@ class Rewriter {
     return operation.operand(operand)->producer()->operand(0);
   }
 
-  // transpose of transpose is one; a transpose that moves only dims of extent 1 is a reshape.
+  // transpose of transpose is one; a transpose that moves only dims of extent 1
+  // is a reshape.
   StatusOr<Value*> RewriteTranspose(const Operation& operation) {
-    const auto& permutation = operation.attributes().Get<Permutation>("permutation");
+    const auto& permutation =
+        operation.attributes().Get<Permutation>("permutation");
     if (IsIdentity(permutation)) return operation.operand(0);
     if (const Permutation* inner = PermutationOf(operation.operand(0))) {
       return Transpose(Source(operation), Compose(*inner, permutation));
     }
     if (MovesOnlyUnitDims(operation.operand(0)->shape(), permutation)) {
-      return Make("reshape", {operation.operand(0)}, {{"shape", operation.result()->shape()}});
+      return Make("reshape", {operation.operand(0)},
+                  {{"shape", operation.result()->shape()}});
     }
     return nullptr;
   }
 
-  static bool MovesOnlyUnitDims(const Shape& shape, const Permutation& permutation) {
+  static bool MovesOnlyUnitDims(const Shape& shape,
+                                const Permutation& permutation) {
     int64_t last = -1;
     for (int64_t source : permutation) {
       if (shape[source] == Dim(1)) continue;
@@ -120,7 +130,8 @@ class Rewriter {
     const int rank = operation.result()->rank();
     for (const Value* operand : operation.operands()) {
       const Permutation* candidate = PermutationOf(operand);
-      if (candidate == nullptr || static_cast<int>(candidate->size()) != rank) continue;
+      if (candidate == nullptr || static_cast<int>(candidate->size()) != rank)
+        continue;
       if (permutation != nullptr && *permutation != *candidate) return nullptr;
       permutation = candidate;
     }
@@ -135,7 +146,8 @@ class Rewriter {
       EMBER_ASSIGN_OR_RETURN(Value * moved, TransposeFreely(operand, inverse));
       operands.push_back(moved);
     }
-    EMBER_ASSIGN_OR_RETURN(Value * result, Again(std::move(operands), operation.attributes()));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again(std::move(operands), operation.attributes()));
     return Transpose(result, chosen);
   }
 
@@ -146,16 +158,20 @@ class Rewriter {
     return extended;
   }
 
-  static bool CanTransposeFreely(const Value& value, const Permutation& permutation) {
-    if (PermutationOf(&value) != nullptr && value.rank() == static_cast<int>(permutation.size())) {
+  static bool CanTransposeFreely(const Value& value,
+                                 const Permutation& permutation) {
+    if (PermutationOf(&value) != nullptr &&
+        value.rank() == static_cast<int>(permutation.size())) {
       return true;  // checked to be the same permutation
     }
     const Operation* producer = value.producer();
     if (producer != nullptr && producer->name() == "constant") return true;
-    return MovesOnlyUnitDims(Extended(value.shape(), permutation.size()), permutation);
+    return MovesOnlyUnitDims(Extended(value.shape(), permutation.size()),
+                             permutation);
   }
 
-  StatusOr<Value*> TransposeFreely(Value* value, const Permutation& permutation) {
+  StatusOr<Value*> TransposeFreely(Value* value,
+                                   const Permutation& permutation) {
     if (value->rank() == 0) return value;
     const Permutation* inner = PermutationOf(value);
     if (inner != nullptr && inner->size() == permutation.size()) {
@@ -168,12 +184,14 @@ class Rewriter {
       return Make("reshape", {value}, {{"shape", moved}});
     }
     if (extended != value->shape()) {
-      EMBER_ASSIGN_OR_RETURN(value, Make("reshape", {value}, {{"shape", extended}}));
+      EMBER_ASSIGN_OR_RETURN(value,
+                             Make("reshape", {value}, {{"shape", extended}}));
     }
     return Transpose(value, permutation);
   }
 
-  // Transposed operands of a contraction are the same contraction with labels permuted.
+  // Transposed operands of a contraction are the same contraction with labels
+  // permuted.
   StatusOr<Value*> RewriteContract(const Operation& operation) {
     if (PermutationOf(operation.operand(0)) == nullptr &&
         PermutationOf(operation.operand(1)) == nullptr) {
@@ -181,13 +199,16 @@ class Rewriter {
     }
     const auto& spec = operation.attributes().Get<std::string>("spec");
     const size_t comma = spec.find(','), arrow = spec.find("->");
-    std::string labels[2] = {spec.substr(0, comma), spec.substr(comma + 1, arrow - comma - 1)};
-    std::vector<Value*> operands(operation.operands().begin(), operation.operands().end());
+    std::string labels[2] = {spec.substr(0, comma),
+                             spec.substr(comma + 1, arrow - comma - 1)};
+    std::vector<Value*> operands(operation.operands().begin(),
+                                 operation.operands().end());
     for (int i = 0; i < 2; ++i) {
       const Permutation* permutation = PermutationOf(operands[i]);
       if (permutation == nullptr) continue;
       std::string moved(labels[i].size(), ' ');
-      for (size_t d = 0; d < moved.size(); ++d) moved[(*permutation)[d]] = labels[i][d];
+      for (size_t d = 0; d < moved.size(); ++d)
+        moved[(*permutation)[d]] = labels[i][d];
       labels[i] = moved;
       operands[i] = operands[i]->producer()->operand(0);
     }
@@ -196,72 +217,91 @@ class Rewriter {
     return Again(std::move(operands), std::move(attributes));
   }
 
-  StatusOr<Value*> RewriteReduce(const Operation& operation, const Permutation& permutation) {
+  StatusOr<Value*> RewriteReduce(const Operation& operation,
+                                 const Permutation& permutation) {
     std::vector<int64_t> axes;
-    for (int64_t axis : operation.attributes().Get<std::vector<int64_t>>("axes")) {
+    for (int64_t axis :
+         operation.attributes().Get<std::vector<int64_t>>("axes")) {
       axes.push_back(permutation[axis]);
     }
     std::sort(axes.begin(), axes.end());
     Attributes attributes = operation.attributes();
     attributes.Set("axes", axes);
-    EMBER_ASSIGN_OR_RETURN(Value * result, Again({Source(operation)}, std::move(attributes)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again({Source(operation)}, std::move(attributes)));
     // Dims that are left, in source order, and where each goes.
     Permutation rest;
     for (int64_t source : permutation) {
       if (std::find(axes.begin(), axes.end(), source) != axes.end()) continue;
-      rest.push_back(source - std::count_if(axes.begin(), axes.end(),
-                                            [&](int64_t axis) { return axis < source; }));
+      rest.push_back(
+          source - std::count_if(axes.begin(), axes.end(),
+                                 [&](int64_t axis) { return axis < source; }));
     }
     return Transpose(result, rest);
   }
 
-  StatusOr<Value*> RewriteReduceWindow(const Operation& operation, const Permutation& permutation) {
+  StatusOr<Value*> RewriteReduceWindow(const Operation& operation,
+                                       const Permutation& permutation) {
     const Permutation inverse = Inverse(permutation);
     Attributes attributes = operation.attributes();
     for (std::string_view name : {"window", "strides", "dilations"}) {
-      attributes.Set(name, Permute(attributes.Get<std::vector<int64_t>>(name), inverse));
+      attributes.Set(
+          name, Permute(attributes.Get<std::vector<int64_t>>(name), inverse));
     }
     for (std::string_view name : {"low", "high"}) {
       attributes.Set(name, Permute(attributes.Get<Shape>(name), inverse));
     }
-    EMBER_ASSIGN_OR_RETURN(Value * result, Again({Source(operation)}, std::move(attributes)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again({Source(operation)}, std::move(attributes)));
     return Transpose(result, permutation);
   }
 
-  StatusOr<Value*> RewriteSlice(const Operation& operation, const Permutation& permutation) {
+  StatusOr<Value*> RewriteSlice(const Operation& operation,
+                                const Permutation& permutation) {
     const Permutation inverse = Inverse(permutation);
     Attributes attributes = operation.attributes();
     attributes.Set("starts", Permute(attributes.Get<Shape>("starts"), inverse));
-    attributes.Set("steps", Permute(attributes.Get<std::vector<int64_t>>("steps"), inverse));
+    attributes.Set(
+        "steps",
+        Permute(attributes.Get<std::vector<int64_t>>("steps"), inverse));
     attributes.Set("sizes", Permute(attributes.Get<Shape>("sizes"), inverse));
-    EMBER_ASSIGN_OR_RETURN(Value * result, Again({Source(operation)}, std::move(attributes)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again({Source(operation)}, std::move(attributes)));
     return Transpose(result, permutation);
   }
 
-  StatusOr<Value*> RewritePad(const Operation& operation, const Permutation& permutation) {
+  StatusOr<Value*> RewritePad(const Operation& operation,
+                              const Permutation& permutation) {
     const Permutation inverse = Inverse(permutation);
     Attributes attributes = operation.attributes();
     attributes.Set("low", Permute(attributes.Get<Shape>("low"), inverse));
     attributes.Set("high", Permute(attributes.Get<Shape>("high"), inverse));
-    std::vector<Value*> operands(operation.operands().begin(), operation.operands().end());
+    std::vector<Value*> operands(operation.operands().begin(),
+                                 operation.operands().end());
     operands[0] = Source(operation);
-    EMBER_ASSIGN_OR_RETURN(Value * result, Again(std::move(operands), std::move(attributes)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again(std::move(operands), std::move(attributes)));
     return Transpose(result, permutation);
   }
 
-  StatusOr<Value*> RewriteAssume(const Operation& operation, const Permutation& permutation) {
+  StatusOr<Value*> RewriteAssume(const Operation& operation,
+                                 const Permutation& permutation) {
     const Permutation chosen = permutation;
     Attributes attributes = operation.attributes();
-    attributes.Set("shape", Permute(attributes.Get<Shape>("shape"), Inverse(chosen)));
-    EMBER_ASSIGN_OR_RETURN(Value * result, Again({Source(operation)}, std::move(attributes)));
+    attributes.Set("shape",
+                   Permute(attributes.Get<Shape>("shape"), Inverse(chosen)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again({Source(operation)}, std::move(attributes)));
     return Transpose(result, chosen);
   }
 
-  StatusOr<Value*> RewriteConcat(const Operation& operation, const Permutation& permutation) {
+  StatusOr<Value*> RewriteConcat(const Operation& operation,
+                                 const Permutation& permutation) {
     const Permutation inverse = Inverse(permutation);
     for (const Value* operand : operation.operands()) {
       const Permutation* other = PermutationOf(operand);
-      if (other != nullptr ? *other != permutation : !CanTransposeFreely(*operand, inverse)) {
+      if (other != nullptr ? *other != permutation
+                           : !CanTransposeFreely(*operand, inverse)) {
         return nullptr;
       }
     }
@@ -273,20 +313,24 @@ class Rewriter {
     }
     Attributes attributes = operation.attributes();
     attributes.Set("axis", chosen[attributes.Get<int64_t>("axis")]);
-    EMBER_ASSIGN_OR_RETURN(Value * result, Again(std::move(operands), std::move(attributes)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again(std::move(operands), std::move(attributes)));
     return Transpose(result, chosen);
   }
 
   // gather by a vector or scalar of indices along one dim.
-  StatusOr<Value*> RewriteGather(const Operation& operation, const Permutation& permutation) {
+  StatusOr<Value*> RewriteGather(const Operation& operation,
+                                 const Permutation& permutation) {
     if (operation.operand(1)->rank() > 1) return nullptr;
-    const int64_t axis = permutation[operation.attributes().Get<int64_t>("axis")];
+    const int64_t axis =
+        permutation[operation.attributes().Get<int64_t>("axis")];
     Attributes attributes = operation.attributes();
     attributes.Set("axis", axis);
     const bool dropped = operation.operand(1)->rank() == 0;
     const Permutation chosen = permutation;
-    EMBER_ASSIGN_OR_RETURN(
-        Value * result, Again({Source(operation), operation.operand(1)}, std::move(attributes)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Again({Source(operation), operation.operand(1)},
+                                 std::move(attributes)));
     if (!dropped) return Transpose(result, chosen);
     Permutation rest;
     for (int64_t source : chosen) {
@@ -295,9 +339,11 @@ class Rewriter {
     return Transpose(result, rest);
   }
 
-  // reshape(T(x)) where the reshape splits and merges only runs of dims that lie together, in the
-  // same order, in x: reshape those runs in x, then transpose the runs.
-  StatusOr<Value*> RewriteReshape(const Operation& operation, const Permutation& permutation) {
+  // reshape(T(x)) where the reshape splits and merges only runs of dims that
+  // lie together, in the same order, in x: reshape those runs in x, then
+  // transpose the runs.
+  StatusOr<Value*> RewriteReshape(const Operation& operation,
+                                  const Permutation& permutation) {
     const Shape& from = operation.operand(0)->shape();
     const Shape& to = operation.result()->shape();
     std::vector<Run> runs = MatchRuns(from, to);
@@ -308,13 +354,15 @@ class Rewriter {
       if (!LiesTogether(run, from, source_shape, permutation)) return nullptr;
       in_order &= IsInOrder(run, from, permutation);
     }
-    // Runs whose dims are neighbours in x but in another order (a channel shuffle) are ordered by a
-    // transpose of x first; the rest of the permutation then moves past the reshape.
+    // Runs whose dims are neighbours in x but in another order (a channel
+    // shuffle) are ordered by a transpose of x first; the rest of the
+    // permutation then moves past the reshape.
     if (!in_order) {
       const Permutation inner = OrderRuns(runs, permutation);
       const Permutation rest = Compose(Inverse(inner), permutation);
       if (IsIdentity(rest)) return nullptr;  // nothing of it can move
-      EMBER_ASSIGN_OR_RETURN(Value * ordered, Transpose(Source(operation), inner));
+      EMBER_ASSIGN_OR_RETURN(Value * ordered,
+                             Transpose(Source(operation), inner));
       return SinkThroughReshape(operation, ordered, rest, runs);
     }
     return SinkThroughReshape(operation, Source(operation), permutation, runs);
@@ -334,18 +382,22 @@ class Rewriter {
       }
       return permutation[runs[run].from_begin];
     };
-    std::sort(order.begin(), order.end(),
-              [&](size_t a, size_t b) { return first_source(a) < first_source(b); });
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return first_source(a) < first_source(b);
+    });
     Shape shape;
-    std::vector<int64_t> position(runs.size());  // where each run's dims begin in the new shape
+    std::vector<int64_t> position(
+        runs.size());  // where each run's dims begin in the new shape
     for (size_t r : order) {
       position[r] = static_cast<int64_t>(shape.size());
-      shape.insert(shape.end(), to.begin() + runs[r].to_begin, to.begin() + runs[r].to_end);
+      shape.insert(shape.end(), to.begin() + runs[r].to_begin,
+                   to.begin() + runs[r].to_end);
     }
     Permutation result_permutation;
     for (size_t r = 0; r < runs.size(); ++r) {
       for (size_t d = runs[r].to_begin; d < runs[r].to_end; ++d) {
-        result_permutation.push_back(position[r] + static_cast<int64_t>(d - runs[r].to_begin));
+        result_permutation.push_back(
+            position[r] + static_cast<int64_t>(d - runs[r].to_begin));
       }
     }
     EMBER_ASSIGN_OR_RETURN(Value * reshaped,
@@ -353,7 +405,8 @@ class Rewriter {
     return Transpose(reshaped, result_permutation);
   }
 
-  // The finest common runs of two shapes with one element count; empty where symbolic dims hide them.
+  // The finest common runs of two shapes with one element count; empty where
+  // symbolic dims hide them.
   static std::vector<Run> MatchRuns(const Shape& from, const Shape& to) {
     std::vector<Run> runs;
     size_t i = 0, j = 0;
@@ -387,8 +440,10 @@ class Rewriter {
     return runs;
   }
 
-  // True if the run's dims are neighbours in the transpose's operand, up to unit dims.
-  static bool LiesTogether(const Run& run, const Shape& from, const Shape& source_shape,
+  // True if the run's dims are neighbours in the transpose's operand, up to
+  // unit dims.
+  static bool LiesTogether(const Run& run, const Shape& from,
+                           const Shape& source_shape,
                            const Permutation& permutation) {
     int64_t first = -1, last = -1, count = 0;
     for (size_t d = run.from_begin; d < run.from_end; ++d) {
@@ -405,7 +460,8 @@ class Rewriter {
     return between == count;
   }
 
-  static bool IsInOrder(const Run& run, const Shape& from, const Permutation& permutation) {
+  static bool IsInOrder(const Run& run, const Shape& from,
+                        const Permutation& permutation) {
     int64_t last = -1;
     for (size_t d = run.from_begin; d < run.from_end; ++d) {
       if (from[d] == Dim(1)) continue;
@@ -415,9 +471,10 @@ class Rewriter {
     return true;
   }
 
-  // The permutation of the transpose's operand that puts the dims of each run into the run's order
-  // and leaves the runs where they are.
-  static Permutation OrderRuns(const std::vector<Run>& runs, const Permutation& permutation) {
+  // The permutation of the transpose's operand that puts the dims of each run
+  // into the run's order and leaves the runs where they are.
+  static Permutation OrderRuns(const std::vector<Run>& runs,
+                               const Permutation& permutation) {
     Permutation order(permutation.size());
     for (const Run& run : runs) {
       std::vector<int64_t> places(permutation.begin() + run.from_begin,
@@ -437,8 +494,9 @@ class Rewriter {
 }  // namespace
 
 Status SinkTransposes(Graph& graph) {
-  // Each rewrite moves a transpose past an operation, so the number of rounds is bounded by the
-  // longest path; the bound here only guards against a rule that undoes another.
+  // Each rewrite moves a transpose past an operation, so the number of rounds
+  // is bounded by the longest path; the bound here only guards against a rule
+  // that undoes another.
   const size_t limit = graph.operations().size() + 16;
   for (size_t round = 0; round < limit; ++round) {
     EMBER_ASSIGN_OR_RETURN(bool changed, Rewriter(graph).RunOnce());

@@ -1,6 +1,7 @@
-// Moves transposes toward the outputs until they meet their inverse. Convolutions are channels-last
-// in the graph, so frontends of channels-first formats wrap each in a pair of transposes; this pass
-// makes the pairs cancel, and the model runs channels-last throughout.
+// Moves transposes toward the outputs until they meet their inverse.
+// Convolutions are channels-last in the graph, so frontends of channels-first
+// formats wrap each in a pair of transposes; this pass makes the pairs cancel,
+// and the model runs channels-last throughout.
 //
 //   %a = transpose(%x) {0,3,1,2}          %b = maximum(%x, %zero)
 //   %b = maximum(%a, %zero)          →

@@ -21,7 +21,8 @@ void ImportLeakyRelu(NodeContext& c) {
 void ImportPRelu(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor slope = c.Input(1);
-  // One slope per channel, written as [C] by exporters of opset 6 and by some later ones.
+  // One slope per channel, written as [C] by exporters of opset 6 and by some
+  // later ones.
   if (slope.rank() == 1 && x.rank() > 2 && slope.dim(0) != Dim(1) &&
       (c.opset() < 7 || slope.dim(0) != x.dim(-1))) {
     slope = AlongAxis(slope, 1, x.rank());
@@ -43,8 +44,10 @@ void ImportCelu(NodeContext& c) {
 void ImportSelu(NodeContext& c) {
   Tensor x = c.Input(0);
   // Opset 1 had other defaults, rounded.
-  const double alpha = c.Float("alpha", c.opset() < 6 ? 1.6732 : 1.67326319217681884765625);
-  const double gamma = c.Float("gamma", c.opset() < 6 ? 1.0507 : 1.05070102214813232421875);
+  const double alpha =
+      c.Float("alpha", c.opset() < 6 ? 1.6732 : 1.67326319217681884765625);
+  const double gamma =
+      c.Float("gamma", c.opset() < 6 ? 1.0507 : 1.05070102214813232421875);
   c.SetOutput(0, Select(LessEqual(x, 0), Expm1(x) * alpha, x) * gamma);
 }
 
@@ -55,8 +58,9 @@ void ImportGelu(NodeContext& c) {
     return c.SetOutput(0, x * 0.5 * (Erf(x * std::sqrt(0.5)) + 1.0));
   }
   if (approximate != "tanh") {
-    return c.FailInvalid("attribute 'approximate': expected none or tanh, found '" + approximate +
-                         "'");
+    return c.FailInvalid(
+        "attribute 'approximate': expected none or tanh, found '" +
+        approximate + "'");
   }
   Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / M_PI);
   c.SetOutput(0, x * 0.5 * (Tanh(inner) + 1.0));
@@ -108,13 +112,16 @@ void ImportThresholdedRelu(NodeContext& c) {
   c.SetOutput(0, Select(Less(c.Float("alpha", 1.0), x), x, x.Like(0)));
 }
 
-// Before opset 13 the softmax family worked on a matrix: the dims from `axis` on are flattened.
+// Before opset 13 the softmax family worked on a matrix: the dims from `axis`
+// on are flattened.
 template <typename Compute>
 void ImportSoftmaxLike(NodeContext& c, const Compute& compute) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(0, 1)) return;
-  const int axis = c.NormalizeAxis(c.Integer("axis", c.opset() < 13 ? 1 : -1), x.rank());
-  if (c.opset() >= 13 || axis == x.rank() - 1) return c.SetOutput(0, compute(x, axis));
+  const int axis =
+      c.NormalizeAxis(c.Integer("axis", c.opset() < 13 ? 1 : -1), x.rank());
+  if (c.opset() >= 13 || axis == x.rank() - 1)
+    return c.SetOutput(0, compute(x, axis));
   const Shape& shape = x.shape();
   const Dim rows = ElementCount(Shape(shape.begin(), shape.begin() + axis));
   const Dim columns = ElementCount(Shape(shape.begin() + axis, shape.end()));
@@ -131,10 +138,12 @@ void ImportLogSoftmax(NodeContext& c) {
 
 // 1 at the first largest element, 0 elsewhere.
 Tensor Hardmax(Tensor x, int axis) {
-  Tensor largest = Apply("arg_reduce", {x}, {{"mode", std::string("maximum")},
-                                             {"axis", int64_t{axis}},
-                                             {"last", int64_t{0}}});
-  Tensor positions = AlongAxis(IotaVector(x.builder(), x.dim(axis), DType::kI64), axis, x.rank());
+  Tensor largest = Apply("arg_reduce", {x},
+                         {{"mode", std::string("maximum")},
+                          {"axis", int64_t{axis}},
+                          {"last", int64_t{0}}});
+  Tensor positions = AlongAxis(
+      IotaVector(x.builder(), x.dim(axis), DType::kI64), axis, x.rank());
   return Cast(Equal(positions, Unsqueeze(largest, {axis})), x.dtype());
 }
 

@@ -18,29 +18,33 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 // [batch, sequence, heads * size] → [batch, heads, sequence, size].
 Tensor SplitHeads(Tensor x, int64_t heads) {
   const Dim size = FloorDivide(x.dim(2), Dim(heads));
-  return Transpose(Reshape(x, {x.dim(0), x.dim(1), Dim(heads), size}), {0, 2, 1, 3});
+  return Transpose(Reshape(x, {x.dim(0), x.dim(1), Dim(heads), size}),
+                   {0, 2, 1, 3});
 }
 
 Tensor MergeHeads(Tensor x) {
-  return Reshape(Transpose(x, {0, 2, 1, 3}), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
+  return Reshape(Transpose(x, {0, 2, 1, 3}),
+                 {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
 }
 
 struct Operands {
-  Tensor q, k, v;           // [batch, heads, sequence, size]
-  Dim past{0};              // length of the past
+  Tensor q, k, v;  // [batch, heads, sequence, size]
+  Dim past{0};     // length of the past
   bool heads_merged = false;
 };
 
 std::optional<Operands> ReadOperands(NodeContext& c) {
   Operands o{c.Input(0), c.Input(1), c.Input(2)};
   for (int i = 0; i < 3; ++i) {
-    if (!c.CheckRank(i, 3, 4) || !c.CheckRank(i, o.q.rank(), o.q.rank())) return std::nullopt;
+    if (!c.CheckRank(i, 3, 4) || !c.CheckRank(i, o.q.rank(), o.q.rank()))
+      return std::nullopt;
   }
   if (o.q.rank() == 3) {
     const int64_t q_heads = c.Integer("q_num_heads", 0);
     const int64_t kv_heads = c.Integer("kv_num_heads", 0);
     if (q_heads < 1 || kv_heads < 1) {
-      c.FailInvalid("attributes 'q_num_heads', 'kv_num_heads': expected at least 1");
+      c.FailInvalid(
+          "attributes 'q_num_heads', 'kv_num_heads': expected at least 1");
       return std::nullopt;
     }
     o.q = SplitHeads(o.q, q_heads);
@@ -65,7 +69,8 @@ std::optional<Operands> ReadOperands(NodeContext& c) {
 Tensor RepeatHeads(Tensor x, const Dim& heads) {
   if (x.dim(1) == heads) return x;
   const Dim times = FloorDivide(heads, x.dim(1));
-  Tensor repeated = Broadcast(Unsqueeze(x, {2}), {x.dim(0), x.dim(1), times, x.dim(2), x.dim(3)});
+  Tensor repeated = Broadcast(Unsqueeze(x, {2}),
+                              {x.dim(0), x.dim(1), times, x.dim(2), x.dim(3)});
   return Reshape(repeated, {x.dim(0), heads, x.dim(2), x.dim(3)});
 }
 
@@ -73,19 +78,22 @@ Tensor MaskWhere(NodeContext& c, Tensor kept, DType type) {
   return Select(kept, c.Scalar(0, type), c.Scalar(kMinusInfinity, type));
 }
 
-// What is added to the scores: the mask, causality, padding of the keys. Absent if nothing is.
+// What is added to the scores: the mask, causality, padding of the keys. Absent
+// if nothing is.
 Tensor Bias(NodeContext& c, const Operands& o) {
   const DType type = o.q.dtype();
   const Dim& length = o.k.dim(2);
   Tensor bias;
   auto add = [&](Tensor part) { bias = bias ? bias + part : part; };
   if (Tensor mask = c.Input(3)) {
-    mask = mask.dtype() == DType::kBool ? MaskWhere(c, mask, type) : Cast(mask, type);
+    mask = mask.dtype() == DType::kBool ? MaskWhere(c, mask, type)
+                                        : Cast(mask, type);
     // A mask that is too short hides the rest.
     if (mask.rank() > 0 && mask.dim(-1) != length && mask.dim(-1) != Dim(1)) {
       Shape high(mask.rank(), Dim(0));
       high.back() = length - mask.dim(-1);
-      mask = Pad(mask, Shape(mask.rank(), Dim(0)), high, "constant", mask.Like(kMinusInfinity));
+      mask = Pad(mask, Shape(mask.rank(), Dim(0)), high, "constant",
+                 mask.Like(kMinusInfinity));
     }
     add(mask);
   }
@@ -95,9 +103,11 @@ Tensor Bias(NodeContext& c, const Operands& o) {
     real_length = AlongAxis(Cast(real_length, DType::kI64), 0, 4);
   }
   if (c.Integer("is_causal", 0) != 0) {
-    Tensor row = AlongAxis(IotaVector(c.builder(), o.q.dim(2), DType::kI64), 2, 4);
-    Tensor offset = real_length ? real_length - DimScalar(c.builder(), o.q.dim(2))
-                                : DimScalar(c.builder(), o.past);
+    Tensor row =
+        AlongAxis(IotaVector(c.builder(), o.q.dim(2), DType::kI64), 2, 4);
+    Tensor offset = real_length
+                        ? real_length - DimScalar(c.builder(), o.q.dim(2))
+                        : DimScalar(c.builder(), o.past);
     add(MaskWhere(c, LessEqual(column, row + offset), type));
   }
   if (real_length) add(MaskWhere(c, Less(column, real_length), type));
@@ -108,21 +118,23 @@ Tensor Bias(NodeContext& c, const Operands& o) {
 Tensor Probabilities(NodeContext& c, Tensor scores, Tensor bias) {
   const DType type = scores.dtype();
   const DType precision = c.TypeAttribute("softmax_precision").value_or(type);
-  Tensor probabilities = Cast(Softmax(Cast(scores, precision), scores.rank() - 1), type);
+  Tensor probabilities =
+      Cast(Softmax(Cast(scores, precision), scores.rank() - 1), type);
   if (!bias) return probabilities;
   Tensor largest = Reduce(bias, "maximum", {bias.rank() - 1}, true);
-  return Select(Equal(largest, largest.Like(kMinusInfinity)), probabilities.Like(0),
-                probabilities);
+  return Select(Equal(largest, largest.Like(kMinusInfinity)),
+                probabilities.Like(0), probabilities);
 }
 
 void ImportAttention(NodeContext& c) {
   const std::optional<Operands> o = ReadOperands(c);
   if (!o) return;
   const Dim& size = o->q.dim(3);
-  if (!size.is_constant()) return c.FailUnsupported("expected a constant head size");
+  if (!size.is_constant())
+    return c.FailUnsupported("expected a constant head size");
   // The scale is split between both operands, as the specification has it.
-  const double scale =
-      std::sqrt(c.Float("scale", 1 / std::sqrt(static_cast<double>(size.constant()))));
+  const double scale = std::sqrt(
+      c.Float("scale", 1 / std::sqrt(static_cast<double>(size.constant()))));
   Tensor k = RepeatHeads(o->k, o->q.dim(1));
   Tensor v = RepeatHeads(o->v, o->q.dim(1));
   Tensor raw = Contract(o->q * scale, k * scale, "bhqs,bhks->bhqk");
@@ -139,15 +151,17 @@ void ImportAttention(NodeContext& c) {
   const Tensor stages[] = {raw, capped, scores, probabilities};
   const int64_t stage = c.Integer("qk_matmul_output_mode", 0);
   if (stage < 0 || stage > 3) {
-    return c.FailInvalid("attribute 'qk_matmul_output_mode': expected 0 to 3, found " +
-                         std::to_string(stage));
+    return c.FailInvalid(
+        "attribute 'qk_matmul_output_mode': expected 0 to 3, found " +
+        std::to_string(stage));
   }
   c.SetOutput(3, stages[stage]);
 }
 
 // cos or sin of each position, [batch, 1, sequence, half].
 Tensor RotaryTable(NodeContext& c, Tensor table, const Dim& half) {
-  Tensor rows = c.Input(3) ? Gather(table, Cast(c.Input(3), DType::kI64), 0) : table;
+  Tensor rows =
+      c.Input(3) ? Gather(table, Cast(c.Input(3), DType::kI64), 0) : table;
   if (rows.rank() != 3) {
     c.FailInvalid("cos and sin: expected rank 3 per position, found " +
                   graph::ShapeToString(rows.shape()));
@@ -162,7 +176,8 @@ void ImportRotaryEmbedding(NodeContext& c) {
   const bool merged = x.rank() == 3;
   if (merged) {
     const int64_t heads = c.Integer("num_heads", 0);
-    if (heads < 1) return c.FailInvalid("attribute 'num_heads': expected at least 1");
+    if (heads < 1)
+      return c.FailInvalid("attribute 'num_heads': expected at least 1");
     x = SplitHeads(x, heads);
   }
   const int64_t given = c.Integer("rotary_embedding_dim", 0);
@@ -172,12 +187,15 @@ void ImportRotaryEmbedding(NodeContext& c) {
   Tensor sine = RotaryTable(c, c.Input(2), half);
   if (!c.ok()) return;
   const bool interleaved = c.Integer("interleaved", 0) != 0;
-  Tensor first = interleaved ? SliceAxis(x, 3, Dim(0), half, 2) : SliceAxis(x, 3, Dim(0), half);
-  Tensor second = interleaved ? SliceAxis(x, 3, Dim(1), half, 2) : SliceAxis(x, 3, half, half);
+  Tensor first = interleaved ? SliceAxis(x, 3, Dim(0), half, 2)
+                             : SliceAxis(x, 3, Dim(0), half);
+  Tensor second = interleaved ? SliceAxis(x, 3, Dim(1), half, 2)
+                              : SliceAxis(x, 3, half, half);
   Tensor real = cosine * first - sine * second;
   Tensor imaginary = sine * first + cosine * second;
-  Tensor y = interleaved ? Concat({Unsqueeze(real, {4}), Unsqueeze(imaginary, {4})}, 4)
-                         : Concat({real, imaginary}, 3);
+  Tensor y = interleaved
+                 ? Concat({Unsqueeze(real, {4}), Unsqueeze(imaginary, {4})}, 4)
+                 : Concat({real, imaginary}, 3);
   if (interleaved) y = Reshape(y, {x.dim(0), x.dim(1), x.dim(2), rotated});
   if (rotated != x.dim(3)) {
     y = Concat({y, SliceAxis(x, 3, rotated, x.dim(3) - rotated)}, 3);

@@ -17,7 +17,8 @@ Tensor Softplus(Tensor x);
 Tensor LogSoftmax(Tensor x, int axis);
 // mean((x - mean)²) over the axes, which stay as 1.
 Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes);
-// Negative indices count from the end of the axis; the result is i64 and in range if the given are.
+// Negative indices count from the end of the axis; the result is i64 and in
+// range if the given are.
 Tensor NormalizeIndices(Tensor indices, const Dim& extent);
 // An i64 scalar of an expression.
 Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim);

@@ -26,13 +26,16 @@ void ImportGemm(NodeContext& c) {
   const double beta = c.Float("beta", 1.0);
   // Scaling integers by a fraction makes no sense, by one is nothing.
   if (alpha != 1.0) y = Cast(Cast(y, DType::kF32) * alpha, type);
-  if (Tensor bias = c.Input(2); bias && beta != 0.0) y = y + (beta != 1.0 ? bias * beta : bias);
+  if (Tensor bias = c.Input(2); bias && beta != 0.0)
+    y = y + (beta != 1.0 ? bias * beta : bias);
   c.SetOutput(0, y);
 }
 
-// A vector of parameters per row of a matrix (per column is what broadcasting does by itself).
+// A vector of parameters per row of a matrix (per column is what broadcasting
+// does by itself).
 Tensor PerRow(Tensor parameter) {
-  const bool is_vector = parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
+  const bool is_vector =
+      parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
   return is_vector ? Unsqueeze(parameter, {1}) : parameter;
 }
 
@@ -53,14 +56,16 @@ void ImportQLinearMatMul(NodeContext& c) {
   auto single = [](Tensor scale) { return Cast(scale, DType::kF32); };
   Tensor product = MatMul(Centered(c.Input(0), PerRow(c.Input(2))),
                           Centered(c.Input(3), c.Input(5)));
-  Tensor scale = single(PerRow(c.Input(1))) * single(c.Input(4)) / single(PerRow(c.Input(6)));
+  Tensor scale = single(PerRow(c.Input(1))) * single(c.Input(4)) /
+                 single(PerRow(c.Input(6)));
   Tensor zero_point = PerRow(c.Input(7));
-  c.SetOutput(0, RoundToQuantized(Cast(product, DType::kF32) * scale, zero_point,
-                                  zero_point.dtype()));
+  c.SetOutput(0, RoundToQuantized(Cast(product, DType::kF32) * scale,
+                                  zero_point, zero_point.dtype()));
 }
 
 void ImportEinsum(NodeContext& c) {
-  if (!c.HasAttribute("equation")) return c.FailInvalid("attribute 'equation' is missing");
+  if (!c.HasAttribute("equation"))
+    return c.FailInvalid("attribute 'equation' is missing");
   c.SetOutput(0, Einsum(c, c.String("equation", ""), c.inputs()));
 }
 

@@ -1,5 +1,8 @@
-// Convolutions. ONNX is channels-first; the graph's convolutions are channels-last, so operands are
-// transposed in and results back, and a compiler pass cancels what meets.
+// Convolutions. ONNX is channels-first; the graph's convolutions are
+// channels-last, so operands are transposed in and results back, and a compiler
+// pass cancels what meets.
+#include "frontends/onnx/convolution.h"
+
 #include <numeric>
 #include <optional>
 #include <string>
@@ -7,7 +10,6 @@
 #include <vector>
 
 #include "frontends/onnx/compositions.h"
-#include "frontends/onnx/convolution.h"
 #include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/windows.h"
@@ -29,8 +31,8 @@ Tensor ToChannelsFirst(Tensor x) {
   return Transpose(x, std::move(permutation));
 }
 
-// The two leading dims moved behind the window: Conv [O, C/g, window…] → [window…, C/g, O] and
-// ConvTranspose [C, O/g, window…] → [window…, C, O/g].
+// The two leading dims moved behind the window: Conv [O, C/g, window…] →
+// [window…, C/g, O] and ConvTranspose [C, O/g, window…] → [window…, C, O/g].
 Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   std::vector<int64_t> permutation(w.rank() - 2);
   std::iota(permutation.begin(), permutation.end(), 2);
@@ -63,17 +65,20 @@ bool CheckOperands(NodeContext& c, Tensor x, Tensor w, int64_t groups) {
   if (!c.ok()) return false;
   if (x.rank() < 3 || w.rank() != x.rank()) {
     c.FailInvalid("expected input and weights of one rank from 3 up, found " +
-                  graph::ShapeToString(x.shape()) + " and " + graph::ShapeToString(w.shape()));
+                  graph::ShapeToString(x.shape()) + " and " +
+                  graph::ShapeToString(w.shape()));
     return false;
   }
   if (groups >= 1) return true;
-  c.FailInvalid("attribute 'group': expected at least 1, found " + std::to_string(groups));
+  c.FailInvalid("attribute 'group': expected at least 1, found " +
+                std::to_string(groups));
   return false;
 }
 
 Tensor AddBias(Tensor y, Tensor bias) { return bias ? y + bias : y; }
 
-Tensor Convolve(Tensor x, Tensor w, Tensor bias, const Window& window, int64_t groups) {
+Tensor Convolve(Tensor x, Tensor w, Tensor bias, const Window& window,
+                int64_t groups) {
   const DType type = x.dtype();
   Tensor y = Apply("conv",
                    {Cast(ToChannelsLast(x), ComputeType(type)),
@@ -91,15 +96,17 @@ void ImportConv(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// Padding that makes the outputs as given; where they are larger than any padding allows, the
-// result is extended at the end.
-void PadForOutputShape(const Shape& spatial, const std::vector<int64_t>& outputs, bool upper,
+// Padding that makes the outputs as given; where they are larger than any
+// padding allows, the result is extended at the end.
+void PadForOutputShape(const Shape& spatial,
+                       const std::vector<int64_t>& outputs, bool upper,
                        std::vector<int64_t>& extension, Window& window) {
   for (int i = 0; i < window.rank(); ++i) {
-    const Dim natural = (spatial[i] - Dim(1)) * Dim(window.strides[i]) + Dim(window.Reach(i)) +
-                        Dim(extension[i]);
+    const Dim natural = (spatial[i] - Dim(1)) * Dim(window.strides[i]) +
+                        Dim(window.Reach(i)) + Dim(extension[i]);
     const Dim excess = natural - Dim(outputs[i]);
-    if (excess.is_constant() && excess.constant() < 0) extension[i] -= excess.constant();
+    if (excess.is_constant() && excess.constant() < 0)
+      extension[i] -= excess.constant();
     const Dim total = LargerOf(excess, Dim(0));
     const Dim half = FloorDivide(total, Dim(2));
     window.low[i] = upper ? half : total - half;
@@ -108,8 +115,8 @@ void PadForOutputShape(const Shape& spatial, const std::vector<int64_t>& outputs
 }
 
 // Padding of a ConvTranspose.
-bool ReadTransposedPadding(NodeContext& c, const Shape& spatial, std::vector<int64_t>& extension,
-                           Window& window) {
+bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
+                           std::vector<int64_t>& extension, Window& window) {
   const std::string auto_pad = c.String("auto_pad", "NOTSET");
   const bool upper = auto_pad == "SAME_UPPER";
   std::optional<std::vector<int64_t>> outputs = c.Integers("output_shape");
@@ -123,7 +130,8 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial, std::vector<int
   }
   if (!outputs && (upper || auto_pad == "SAME_LOWER")) {
     for (int i = 0; i < window.rank(); ++i) {
-      // Outputs are input * stride: what the window reaches beyond its stride is padding.
+      // Outputs are input * stride: what the window reaches beyond its stride
+      // is padding.
       const int64_t total = window.Reach(i) + extension[i] - window.strides[i];
       if (total < 0) extension[i] -= total;
       const int64_t padding = std::max<int64_t>(total, 0);
@@ -134,8 +142,9 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial, std::vector<int
   }
   if (!outputs) return auto_pad == "VALID" || ReadPads(c, window);
   if (outputs->size() != spatial.size()) {
-    c.FailInvalid("attribute 'output_shape': expected " + std::to_string(spatial.size()) +
-                  " values, found " + std::to_string(outputs->size()));
+    c.FailInvalid("attribute 'output_shape': expected " +
+                  std::to_string(spatial.size()) + " values, found " +
+                  std::to_string(outputs->size()));
     return false;
   }
   PadForOutputShape(spatial, *outputs, upper, extension, window);
@@ -161,7 +170,8 @@ void ImportConvTranspose(NodeContext& c) {
   }
   for (const int64_t extent : extension) {
     if (extent >= 0 && extent <= kMaximumWindow) continue;
-    return c.FailInvalid("attribute 'output_padding': found " + std::to_string(extent));
+    return c.FailInvalid("attribute 'output_padding': found " +
+                         std::to_string(extent));
   }
   if (!ReadTransposedPadding(c, spatial, extension, *window)) return;
   const DType type = x.dtype();
@@ -185,7 +195,8 @@ Tensor Centered(Tensor x, Tensor zero_point) {
 
 // A zero point per output channel lies along the first dim of the weights.
 Tensor AlongOutputs(Tensor parameter, Tensor w) {
-  const bool per_channel = parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
+  const bool per_channel =
+      parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
   return per_channel ? AlongAxis(parameter, 0, w.rank()) : parameter;
 }
 
@@ -206,22 +217,24 @@ void ImportQLinearConv(NodeContext& c) {
     w_scale = AlongAxis(w_scale, 1, accumulated.rank());
   }
   Tensor scale = c.Input(1) * w_scale / c.Input(6);
-  c.SetOutput(0, RoundToQuantized(Cast(accumulated, DType::kF32) * scale, c.Input(7),
-                                  c.Input(7).dtype()));
+  c.SetOutput(0, RoundToQuantized(Cast(accumulated, DType::kF32) * scale,
+                                  c.Input(7), c.Input(7).dtype()));
 }
 
-// A depthwise convolution over the past and the input, whose end is the past of the next call.
+// A depthwise convolution over the past and the input, whose end is the past of
+// the next call.
 void ImportCausalConvWithState(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3)) return;
   Tensor x = c.Input(0);
   Tensor w = c.Input(1);
   const Dim past = w.dim(2) - Dim(1);
-  Tensor padded = c.Input(3)
-                      ? Concat({c.Input(3), x}, 2)
-                      : Pad(x, {Dim(0), Dim(0), past}, Shape(3, Dim(0)), "constant", x.Like(0));
+  Tensor padded = c.Input(3) ? Concat({c.Input(3), x}, 2)
+                             : Pad(x, {Dim(0), Dim(0), past}, Shape(3, Dim(0)),
+                                   "constant", x.Like(0));
   const std::optional<std::vector<int64_t>> kernel = KernelOf(c, w);
   if (!kernel) return;
-  if (!w.dim(0).is_constant()) return c.FailUnsupported("expected a constant number of channels");
+  if (!w.dim(0).is_constant())
+    return c.FailUnsupported("expected a constant number of channels");
   const std::optional<Window> window = ReadWindowExtents(c, *kernel, 1);
   if (!window) return;
   Tensor y = Convolve(padded, w, c.Input(2), *window, w.dim(0).constant());
@@ -229,8 +242,9 @@ void ImportCausalConvWithState(NodeContext& c) {
   if (activation == "silu" || activation == "swish") {
     y = y * Sigmoid(y);
   } else if (activation != "none") {
-    return c.FailInvalid("attribute 'activation': expected none, silu or swish, found '" +
-                         activation + "'");
+    return c.FailInvalid(
+        "attribute 'activation': expected none, silu or swish, found '" +
+        activation + "'");
   }
   c.SetOutput(0, y);
   c.SetOutput(1, SliceAxis(padded, 2, padded.dim(2) - past, past));
@@ -239,14 +253,19 @@ void ImportCausalConvWithState(NodeContext& c) {
 // The activations that ONNX Runtime fuses into a convolution.
 Tensor FusedActivation(NodeContext& c, Tensor y) {
   const std::string activation = c.String("activation", "");
-  const std::vector<double> given = c.Floats("activation_params").value_or(std::vector<double>());
-  auto parameter = [&](size_t i, double otherwise) { return i < given.size() ? given[i] : otherwise; };
+  const std::vector<double> given =
+      c.Floats("activation_params").value_or(std::vector<double>());
+  auto parameter = [&](size_t i, double otherwise) {
+    return i < given.size() ? given[i] : otherwise;
+  };
   if (activation.empty()) return y;
   if (activation == "Relu") return Relu(y);
   if (activation == "Sigmoid") return Sigmoid(y);
   if (activation == "Tanh") return Tanh(y);
-  if (activation == "LeakyRelu") return Select(Less(y, 0), y * parameter(0, 0.01), y);
-  if (activation == "Clip") return Minimum(Maximum(y, parameter(0, 0)), parameter(1, 6));
+  if (activation == "LeakyRelu")
+    return Select(Less(y, 0), y * parameter(0, 0.01), y);
+  if (activation == "Clip")
+    return Minimum(Maximum(y, parameter(0, 0)), parameter(1, 6));
   if (activation == "HardSigmoid") {
     return Maximum(Minimum(y * parameter(0, 0.2) + parameter(1, 0.5), 1), 0);
   }

@@ -6,11 +6,12 @@
 
 namespace ember::onnx {
 
-// ONNX Conv of channels-first operands with the node's window attributes; bias may be absent.
-// Fails on operands that do not fit.
+// ONNX Conv of channels-first operands with the node's window attributes; bias
+// may be absent. Fails on operands that do not fit.
 Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias);
 
-// Nearest integers (ties to even) plus the zero point (may be absent), saturated to `type`.
+// Nearest integers (ties to even) plus the zero point (may be absent),
+// saturated to `type`.
 Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type);
 
 }  // namespace ember::onnx

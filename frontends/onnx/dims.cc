@@ -17,7 +17,9 @@ int64_t Clamp128(__int128 value) {
   return static_cast<int64_t>(value);
 }
 
-bool IsUnbounded(int64_t bound) { return bound == DimRange::kNoLow || bound == DimRange::kNoHigh; }
+bool IsUnbounded(int64_t bound) {
+  return bound == DimRange::kNoLow || bound == DimRange::kNoHigh;
+}
 
 // Bounds add up, and a missing bound stays missing.
 int64_t AddBounds(int64_t a, int64_t b, int64_t missing) {
@@ -34,19 +36,23 @@ int64_t MultiplyBounds(int64_t a, int64_t b) {
 }
 
 DimRange Multiply(DimRange a, DimRange b) {
-  const int64_t corners[] = {MultiplyBounds(a.low, b.low), MultiplyBounds(a.low, b.high),
-                             MultiplyBounds(a.high, b.low), MultiplyBounds(a.high, b.high)};
-  return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+  const int64_t corners[] = {
+      MultiplyBounds(a.low, b.low), MultiplyBounds(a.low, b.high),
+      MultiplyBounds(a.high, b.low), MultiplyBounds(a.high, b.high)};
+  return {*std::min_element(corners, corners + 4),
+          *std::max_element(corners, corners + 4)};
 }
 
 DimRange FloorDivideRange(DimRange a, DimRange b) {
   if (b.low < 1) return {};
   auto divide = [](int64_t value, int64_t divisor) {
     if (IsUnbounded(value)) return value;
-    if (divisor == DimRange::kNoHigh) return value < 0 ? int64_t{-1} : int64_t{0};
+    if (divisor == DimRange::kNoHigh)
+      return value < 0 ? int64_t{-1} : int64_t{0};
     return FloorQuotient(value, divisor);
   };
-  return {divide(a.low, a.low < 0 ? b.low : b.high), divide(a.high, a.high < 0 ? b.high : b.low)};
+  return {divide(a.low, a.low < 0 ? b.low : b.high),
+          divide(a.high, a.high < 0 ? b.high : b.low)};
 }
 
 DimRange ModuloRange(DimRange b) {
@@ -58,7 +64,8 @@ DimRange ModuloRange(DimRange b) {
 
 DimRange RangeOf(const Dim& dim) {
   using Operation = Dim::Operation;
-  if (!dim.is_valid()) return {};  // overflow; refused where it becomes part of a type
+  if (!dim.is_valid())
+    return {};  // overflow; refused where it becomes part of a type
   return dim.Fold<DimRange>(
       [](int64_t value) { return DimRange{value, value}; },
       [](const std::string&) { return DimRange{1, DimRange::kNoHigh}; },
@@ -67,11 +74,16 @@ DimRange RangeOf(const Dim& dim) {
           case Operation::kAdd:
             return {AddBounds(a.low, b.low, DimRange::kNoLow),
                     AddBounds(a.high, b.high, DimRange::kNoHigh)};
-          case Operation::kMultiply: return Multiply(a, b);
-          case Operation::kFloorDivide: return FloorDivideRange(a, b);
-          case Operation::kModulo: return ModuloRange(b);
-          case Operation::kMinimum: return {std::min(a.low, b.low), std::min(a.high, b.high)};
-          case Operation::kMaximum: return {std::max(a.low, b.low), std::max(a.high, b.high)};
+          case Operation::kMultiply:
+            return Multiply(a, b);
+          case Operation::kFloorDivide:
+            return FloorDivideRange(a, b);
+          case Operation::kModulo:
+            return ModuloRange(b);
+          case Operation::kMinimum:
+            return {std::min(a.low, b.low), std::min(a.high, b.high)};
+          case Operation::kMaximum:
+            return {std::max(a.low, b.low), std::max(a.high, b.high)};
         }
         return {};
       });

@@ -1,7 +1,9 @@
-// What a frontend asks of dims beyond their algebra: bounds, clamping that leaves no min or max
-// where the bounds decide, and exact division of element counts.
+// What a frontend asks of dims beyond their algebra: bounds, clamping that
+// leaves no min or max where the bounds decide, and exact division of element
+// counts.
 //
-//   RangeOf(n - 1).low == 0   // an extent named by a symbol is taken to be at least 1
+//   RangeOf(n - 1).low == 0   // an extent named by a symbol is taken to be at
+//   least 1
 #ifndef EMBER_FRONTENDS_ONNX_DIMS_H_
 #define EMBER_FRONTENDS_ONNX_DIMS_H_
 
@@ -29,9 +31,10 @@ bool IsNonNegative(const graph::Dim& dim);
 graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
 graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
 
-// product(whole) / product(parts): equal dims cancel, constants divide; nullopt if constants show
-// that it does not divide.
-std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole, const graph::Shape& parts);
+// product(whole) / product(parts): equal dims cancel, constants divide; nullopt
+// if constants show that it does not divide.
+std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
+                                              const graph::Shape& parts);
 
 // All constants, or nullopt.
 std::optional<std::vector<int64_t>> AsConstants(const graph::Shape& dims);

@@ -8,7 +8,8 @@
 namespace ember::onnx {
 namespace {
 
-// One character per dim: a letter of the equation, or a digit and up for a dim of the ellipsis.
+// One character per dim: a letter of the equation, or a digit and up for a dim
+// of the ellipsis.
 using Labels = std::string;
 
 struct Term {
@@ -30,18 +31,22 @@ Equation Split(std::string text) {
   if (equation.explicit_result) equation.result = text.substr(arrow + 2);
   std::string terms = text.substr(0, arrow);
   size_t start = 0;
-  for (size_t comma; (comma = terms.find(',', start)) != std::string::npos; start = comma + 1) {
+  for (size_t comma; (comma = terms.find(',', start)) != std::string::npos;
+       start = comma + 1) {
     equation.terms.push_back(terms.substr(start, comma - start));
   }
   equation.terms.push_back(terms.substr(start));
   return equation;
 }
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
-// "..." replaced by the last `count` of the ellipsis labels; nullopt for anything that is neither
-// letter nor ellipsis.
-std::optional<Labels> ExpandEllipsis(const std::string& term, const Labels& ellipsis, int count) {
+// "..." replaced by the last `count` of the ellipsis labels; nullopt for
+// anything that is neither letter nor ellipsis.
+std::optional<Labels> ExpandEllipsis(const std::string& term,
+                                     const Labels& ellipsis, int count) {
   Labels labels;
   for (size_t i = 0; i < term.size(); ++i) {
     if (IsLetter(term[i])) {
@@ -60,12 +65,18 @@ int LetterCount(const std::string& term) {
   return static_cast<int>(std::count_if(term.begin(), term.end(), IsLetter));
 }
 
-bool HasEllipsis(const std::string& term) { return term.find("...") != std::string::npos; }
+bool HasEllipsis(const std::string& term) {
+  return term.find("...") != std::string::npos;
+}
 
-bool Contains(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
+bool Contains(const Labels& labels, char label) {
+  return labels.find(label) != Labels::npos;
+}
 
-// Labels that occur once, in alphabetical order: the result when none is written.
-Labels ImplicitResult(const std::vector<Labels>& terms, const Labels& ellipsis) {
+// Labels that occur once, in alphabetical order: the result when none is
+// written.
+Labels ImplicitResult(const std::vector<Labels>& terms,
+                      const Labels& ellipsis) {
   std::map<char, int> counts;
   for (const Labels& term : terms) {
     for (char label : term) ++counts[label];
@@ -88,8 +99,10 @@ Term TakeDiagonals(Term term) {
       Tensor x = term.tensor;
       const int rank = x.rank();
       graph::GraphBuilder& builder = x.builder();
-      Tensor row = AlongAxis(IotaVector(builder, x.dim(i), DType::kI64), i, rank);
-      Tensor column = AlongAxis(IotaVector(builder, x.dim(j), DType::kI64), j, rank);
+      Tensor row =
+          AlongAxis(IotaVector(builder, x.dim(i), DType::kI64), i, rank);
+      Tensor column =
+          AlongAxis(IotaVector(builder, x.dim(j), DType::kI64), j, rank);
       x = Select(Equal(row, column), x, x.Like(0));
       term.tensor = Reduce(x, "sum", {static_cast<int64_t>(j)}, false);
       term.labels.erase(j, 1);
@@ -98,14 +111,17 @@ Term TakeDiagonals(Term term) {
   return term;
 }
 
-// Sums the labels that nothing else needs, and drops dims of 1 that broadcast against larger ones.
-Term DropLabels(Term term, const std::string& needed, const std::map<char, Dim>& extents) {
+// Sums the labels that nothing else needs, and drops dims of 1 that broadcast
+// against larger ones.
+Term DropLabels(Term term, const std::string& needed,
+                const std::map<char, Dim>& extents) {
   std::vector<int64_t> summed;
   std::vector<int64_t> squeezed;
   Labels kept;
   for (size_t i = 0; i < term.labels.size(); ++i) {
     const char label = term.labels[i];
-    if (term.tensor.dim(static_cast<int>(i)) == Dim(1) && extents.at(label) != Dim(1)) {
+    if (term.tensor.dim(static_cast<int>(i)) == Dim(1) &&
+        extents.at(label) != Dim(1)) {
       squeezed.push_back(static_cast<int64_t>(i));
     } else if (!Contains(needed, label)) {
       summed.push_back(static_cast<int64_t>(i));
@@ -146,7 +162,8 @@ std::string Spec(const Labels& a, const Labels& b, const Labels& result) {
       spec += c;
       continue;
     }
-    spec += names.emplace(c, static_cast<char>('a' + names.size())).first->second;
+    spec +=
+        names.emplace(c, static_cast<char>('a' + names.size())).first->second;
   }
   return spec;
 }
@@ -160,35 +177,42 @@ Term Multiply(const Term& a, const Term& b, const std::string& needed) {
   for (char label : all) {
     if (Contains(needed, label)) result += label;
   }
-  if (result.size() == all.size()) return {all, AlignTo(a, all) * AlignTo(b, all)};
-  return {result, Contract(a.tensor, b.tensor, Spec(a.labels, b.labels, result))};
+  if (result.size() == all.size())
+    return {all, AlignTo(a, all) * AlignTo(b, all)};
+  return {result,
+          Contract(a.tensor, b.tensor, Spec(a.labels, b.labels, result))};
 }
 
-std::string AllLabels(const std::vector<Term>& terms, size_t first, const Labels& result) {
+std::string AllLabels(const std::vector<Term>& terms, size_t first,
+                      const Labels& result) {
   std::string labels = result;
   for (size_t i = first; i < terms.size(); ++i) labels += terms[i].labels;
   return labels;
 }
 
 Status Refused(const std::string& equation, const std::string& reason) {
-  return InvalidArgumentError("attribute 'equation' \"" + equation + "\": " + reason);
+  return InvalidArgumentError("attribute 'equation' \"" + equation +
+                              "\": " + reason);
 }
 
 // Equation and operands as terms without ellipsis.
-StatusOr<std::vector<Term>> Parse(const std::string& text, const std::vector<Tensor>& operands,
+StatusOr<std::vector<Term>> Parse(const std::string& text,
+                                  const std::vector<Tensor>& operands,
                                   Labels& result) {
   Equation equation = Split(text);
   if (equation.terms.size() != operands.size()) {
     return Refused(text, "expected one term per operand, found " +
-                             std::to_string(equation.terms.size()) + " terms and " +
-                             std::to_string(operands.size()) + " operands");
+                             std::to_string(equation.terms.size()) +
+                             " terms and " + std::to_string(operands.size()) +
+                             " operands");
   }
   int ellipsis_rank = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (!operands[i]) return Refused(text, "input " + std::to_string(i) + " is missing");
+    if (!operands[i])
+      return Refused(text, "input " + std::to_string(i) + " is missing");
     if (HasEllipsis(equation.terms[i])) {
-      ellipsis_rank =
-          std::max(ellipsis_rank, operands[i].rank() - LetterCount(equation.terms[i]));
+      ellipsis_rank = std::max(
+          ellipsis_rank, operands[i].rank() - LetterCount(equation.terms[i]));
     }
   }
   Labels ellipsis;
@@ -196,11 +220,15 @@ StatusOr<std::vector<Term>> Parse(const std::string& text, const std::vector<Ten
   std::vector<Term> terms;
   for (size_t i = 0; i < operands.size(); ++i) {
     const int covered =
-        HasEllipsis(equation.terms[i]) ? operands[i].rank() - LetterCount(equation.terms[i]) : 0;
-    const auto labels = covered < 0 ? std::nullopt
-                                    : ExpandEllipsis(equation.terms[i], ellipsis, covered);
+        HasEllipsis(equation.terms[i])
+            ? operands[i].rank() - LetterCount(equation.terms[i])
+            : 0;
+    const auto labels =
+        covered < 0 ? std::nullopt
+                    : ExpandEllipsis(equation.terms[i], ellipsis, covered);
     if (!labels || static_cast<int>(labels->size()) != operands[i].rank()) {
-      return Refused(text, "term " + std::to_string(i) + " does not fit an operand of shape " +
+      return Refused(text, "term " + std::to_string(i) +
+                               " does not fit an operand of shape " +
                                graph::ShapeToString(operands[i].shape()));
     }
     equation.terms[i] = *labels;
@@ -209,12 +237,14 @@ StatusOr<std::vector<Term>> Parse(const std::string& text, const std::vector<Ten
   result = ImplicitResult(equation.terms, ellipsis);
   if (!equation.explicit_result) return terms;
   const auto labels = ExpandEllipsis(equation.result, ellipsis, ellipsis_rank);
-  if (!labels) return Refused(text, "expected letters and an ellipsis in the result");
+  if (!labels)
+    return Refused(text, "expected letters and an ellipsis in the result");
   result = *labels;
   for (char label : result) {
     if (!Contains(AllLabels(terms, 0, ""), label) ||
         std::count(result.begin(), result.end(), label) > 1) {
-      return Refused(text, "expected every label of the result once, and in a term");
+      return Refused(text,
+                     "expected every label of the result once, and in a term");
     }
   }
   return terms;
@@ -235,7 +265,8 @@ std::map<char, Dim> Extents(const std::vector<Term>& terms) {
 
 }  // namespace
 
-Tensor Einsum(NodeContext& c, std::string equation, const std::vector<Tensor>& operands) {
+Tensor Einsum(NodeContext& c, std::string equation,
+              const std::vector<Tensor>& operands) {
   Labels result;
   StatusOr<std::vector<Term>> parsed = Parse(equation, operands, result);
   if (!parsed.ok()) {

@@ -1,4 +1,5 @@
-// numpy.einsum as ONNX defines it: any number of operands, repeated labels, ellipsis.
+// numpy.einsum as ONNX defines it: any number of operands, repeated labels,
+// ellipsis.
 #ifndef EMBER_FRONTENDS_ONNX_EINSUM_H_
 #define EMBER_FRONTENDS_ONNX_EINSUM_H_
 
@@ -10,7 +11,8 @@
 namespace ember::onnx {
 
 // Fails on an equation that does not fit the operands.
-Tensor Einsum(NodeContext& c, std::string equation, const std::vector<Tensor>& operands);
+Tensor Einsum(NodeContext& c, std::string equation,
+              const std::vector<Tensor>& operands);
 
 }  // namespace ember::onnx
 

@@ -1,4 +1,5 @@
-// Arithmetic, comparison, logic, conversion: one element in, one element out, with broadcasting.
+// Arithmetic, comparison, logic, conversion: one element in, one element out,
+// with broadcasting.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -19,7 +20,9 @@ void ImportUnary(NodeContext& c) {
 std::pair<Tensor, Tensor> BinaryOperands(NodeContext& c) {
   Tensor a = c.Input(0);
   Tensor b = c.Input(1);
-  if (c.opset() >= 7 || c.Integer("broadcast", 0) == 0 || !c.HasAttribute("axis")) return {a, b};
+  if (c.opset() >= 7 || c.Integer("broadcast", 0) == 0 ||
+      !c.HasAttribute("axis"))
+    return {a, b};
   const int axis = c.NormalizeAxis(c.Integer("axis", 0), a.rank());
   std::vector<int64_t> trailing;
   for (int i = axis + b.rank(); i < a.rank(); ++i) trailing.push_back(i - axis);
@@ -43,7 +46,8 @@ template <Opcode opcode>
 void ImportVariadic(NodeContext& c) {
   Tensor result = c.Input(0);
   for (int i = 1; i < c.input_count(); ++i) {
-    if (!c.Input(i)) return c.FailInvalid("input " + std::to_string(i) + " is missing");
+    if (!c.Input(i))
+      return c.FailInvalid("input " + std::to_string(i) + " is missing");
     result = Binary(opcode, result, c.Input(i));
   }
   c.SetOutput(0, result);
@@ -51,12 +55,14 @@ void ImportVariadic(NodeContext& c) {
 
 void ImportMean(NodeContext& c) {
   ImportVariadic<Opcode::kAdd>(c);
-  if (c.ok()) c.SetOutput(0, c.outputs()[0] / static_cast<double>(c.input_count()));
+  if (c.ok())
+    c.SetOutput(0, c.outputs()[0] / static_cast<double>(c.input_count()));
 }
 
 void ImportMod(NodeContext& c) {
   const bool truncated = c.Integer("fmod", 0) != 0;
-  c.SetOutput(0, Binary(truncated ? Opcode::kRemainder : Opcode::kModulo, c.Input(0), c.Input(1)));
+  c.SetOutput(0, Binary(truncated ? Opcode::kRemainder : Opcode::kModulo,
+                        c.Input(0), c.Input(1)));
 }
 
 // x to a small constant power, as products; absent if it is not one.
@@ -77,10 +83,13 @@ Tensor SmallPower(NodeContext& c, Tensor base, Tensor exponent) {
 
 void ImportPow(NodeContext& c) {
   auto [base, exponent] = BinaryOperands(c);
-  if (Tensor product = SmallPower(c, base, exponent)) return c.SetOutput(0, product);
+  if (Tensor product = SmallPower(c, base, exponent))
+    return c.SetOutput(0, product);
   const DType result = base.dtype();
-  // The result has the base's type; an integer base with a fractional exponent goes through f64.
-  const DType type = !base.is_float() && exponent.is_float() ? DType::kF64 : result;
+  // The result has the base's type; an integer base with a fractional exponent
+  // goes through f64.
+  const DType type =
+      !base.is_float() && exponent.is_float() ? DType::kF64 : result;
   c.SetOutput(0, Cast(Power(Cast(base, type), Cast(exponent, type)), result));
 }
 
@@ -112,9 +121,12 @@ void ImportIsInf(NodeContext& c) {
 void ImportBitShift(NodeContext& c) {
   const std::string direction = c.String("direction", "");
   if (direction != "LEFT" && direction != "RIGHT") {
-    return c.FailInvalid("attribute 'direction': expected LEFT or RIGHT, found '" + direction + "'");
+    return c.FailInvalid(
+        "attribute 'direction': expected LEFT or RIGHT, found '" + direction +
+        "'");
   }
-  const Opcode opcode = direction == "LEFT" ? Opcode::kShiftLeft : Opcode::kShiftRight;
+  const Opcode opcode =
+      direction == "LEFT" ? Opcode::kShiftLeft : Opcode::kShiftRight;
   c.SetOutput(0, Binary(opcode, c.Input(0), c.Input(1)));
 }
 
@@ -153,12 +165,15 @@ void ImportBitCast(NodeContext& c) {
   if (!type) return c.FailInvalid("attribute 'to' is missing");
   Tensor x = c.Input(0);
   if (DTypeByteSize(x.dtype()) != DTypeByteSize(*type)) {
-    return c.FailInvalid("expected a type as wide as " + std::string(DTypeName(x.dtype())) +
-                         ", found " + std::string(DTypeName(*type)));
+    return c.FailInvalid("expected a type as wide as " +
+                         std::string(DTypeName(x.dtype())) + ", found " +
+                         std::string(DTypeName(*type)));
   }
   // A bool is a byte of 0 or 1.
-  if (x.dtype() == DType::kBool || *type == DType::kBool) return c.SetOutput(0, Cast(x, *type));
-  c.SetOutput(0, x.dtype() == *type ? x : Apply("bitcast", {x}, {{"dtype", *type}}));
+  if (x.dtype() == DType::kBool || *type == DType::kBool)
+    return c.SetOutput(0, Cast(x, *type));
+  c.SetOutput(
+      0, x.dtype() == *type ? x : Apply("bitcast", {x}, {{"dtype", *type}}));
 }
 
 constexpr OperatorRow kRows[] = {

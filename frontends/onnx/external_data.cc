@@ -20,38 +20,47 @@ bool IsInside(const fs::path& folder, const fs::path& path) {
 }
 
 Status Refused(const std::string& location, std::string_view reason) {
-  return InvalidArgumentError("external data '" + location +
-                              "': expected a file inside the model's folder, found " +
-                              std::string(reason));
+  return InvalidArgumentError(
+      "external data '" + location +
+      "': expected a file inside the model's folder, found " +
+      std::string(reason));
 }
 
 }  // namespace
 
-StatusOr<std::shared_ptr<MappedFile>> ExternalFiles::Open(const std::string& location) {
+StatusOr<std::shared_ptr<MappedFile>> ExternalFiles::Open(
+    const std::string& location) {
   auto known = files_.find(location);
   if (known != files_.end()) return known->second;
-  if (folder_.empty()) return Refused(location, "a model without a folder (read from memory)");
+  if (folder_.empty())
+    return Refused(location, "a model without a folder (read from memory)");
   const fs::path relative(location);
-  if (location.empty() || relative.is_absolute()) return Refused(location, "an absolute path");
+  if (location.empty() || relative.is_absolute())
+    return Refused(location, "an absolute path");
   for (const fs::path& part : relative) {
     if (part == "..") return Refused(location, "a path with '..'");
   }
-  // Symbolic links are followed by canonical(), so a link that leads outside shows here.
+  // Symbolic links are followed by canonical(), so a link that leads outside
+  // shows here.
   std::error_code error;
   const fs::path folder = fs::canonical(folder_, error);
-  if (error) return NotFoundError("folder '" + folder_ + "': " + error.message());
+  if (error)
+    return NotFoundError("folder '" + folder_ + "': " + error.message());
   const fs::path path = fs::canonical(folder / relative, error);
-  if (error) return NotFoundError("external data '" + location + "': " + error.message());
+  if (error)
+    return NotFoundError("external data '" + location +
+                         "': " + error.message());
   if (!IsInside(folder, path)) return Refused(location, "a link out of it");
-  if (!fs::is_regular_file(path, error)) return Refused(location, "something not a plain file");
+  if (!fs::is_regular_file(path, error))
+    return Refused(location, "something not a plain file");
   EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path.string()));
   auto shared = std::make_shared<MappedFile>(std::move(file));
   files_[location] = shared;
   return shared;
 }
 
-StatusOr<ExternalBytes> ExternalFiles::Read(const std::string& location, int64_t offset,
-                                            int64_t length) {
+StatusOr<ExternalBytes> ExternalFiles::Read(const std::string& location,
+                                            int64_t offset, int64_t length) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<MappedFile> file, Open(location));
   const int64_t size = static_cast<int64_t>(file->bytes().size());
   if (length < 0 && offset <= size) length = size - offset;
@@ -63,7 +72,8 @@ StatusOr<ExternalBytes> ExternalFiles::Read(const std::string& location, int64_t
   }
   ExternalBytes result;
   result.owner = file;
-  result.bytes = file->bytes().subspan(static_cast<size_t>(offset), static_cast<size_t>(length));
+  result.bytes = file->bytes().subspan(static_cast<size_t>(offset),
+                                       static_cast<size_t>(length));
   return result;
 }
 

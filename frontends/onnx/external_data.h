@@ -1,11 +1,12 @@
-// Files beside a model that hold its weights ("external data"): mapped once, never outside the
-// model's folder.
+// Files beside a model that hold its weights ("external data"): mapped once,
+// never outside the model's folder.
 //
 //   ExternalFiles files("models/bert");
-//   EMBER_ASSIGN_OR_RETURN(ExternalBytes data, files.Read("weights.bin", 0, 4096));
+//   EMBER_ASSIGN_OR_RETURN(ExternalBytes data, files.Read("weights.bin", 0,
+//   4096));
 //
-// Errors: an absolute location or one with "..", a file that a symbolic link leads out of the
-// folder, a range outside the file. Not thread-safe.
+// Errors: an absolute location or one with "..", a file that a symbolic link
+// leads out of the folder, a range outside the file. Not thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 #define EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 
@@ -31,7 +32,8 @@ class ExternalFiles {
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
 
   // length < 0: to the end of the file.
-  StatusOr<ExternalBytes> Read(const std::string& location, int64_t offset, int64_t length);
+  StatusOr<ExternalBytes> Read(const std::string& location, int64_t offset,
+                               int64_t length);
 
  private:
   StatusOr<std::shared_ptr<MappedFile>> Open(const std::string& location);

@@ -10,13 +10,16 @@
 namespace ember::onnx {
 namespace {
 
-// Functions that call each other without end, or doubling at every level, stop here.
+// Functions that call each other without end, or doubling at every level, stop
+// here.
 constexpr int kMaximumDepth = 64;
 constexpr int64_t kMaximumNodes = 2'000'000;
 
-// A copy of the node with the attributes that refer to those of the call filled in.
+// A copy of the node with the attributes that refer to those of the call filled
+// in.
 std::shared_ptr<const NodeProto> BindAttributes(
-    const NodeProto& node, const std::map<std::string, const AttributeProto*>& bindings) {
+    const NodeProto& node,
+    const std::map<std::string, const AttributeProto*>& bindings) {
   auto bound = std::make_shared<NodeProto>(node);
   bound->clear_attribute();
   for (const AttributeProto& attribute : node.attribute()) {
@@ -44,13 +47,15 @@ Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
                        const std::vector<Tensor>& inputs) {
   const int count = static_cast<int>(inputs.size());
   if (row.maximum_inputs != kVariadic && count > row.maximum_inputs) {
-    return InvalidArgumentError("expected at most " + std::to_string(row.maximum_inputs) +
+    return InvalidArgumentError("expected at most " +
+                                std::to_string(row.maximum_inputs) +
                                 " inputs, found " + std::to_string(count));
   }
   for (int i = 0; i < row.minimum_inputs; ++i) {
     if (i < count && inputs[i]) continue;
-    return InvalidArgumentError("expected " + std::to_string(row.minimum_inputs) +
-                                " inputs, input " + std::to_string(i) + " is missing");
+    return InvalidArgumentError(
+        "expected " + std::to_string(row.minimum_inputs) + " inputs, input " +
+        std::to_string(i) + " is missing");
   }
   return OkStatus();
 }
@@ -64,13 +69,14 @@ const GraphProto* Subgraph(const NodeProto& node, std::string_view name) {
 
 }  // namespace
 
-GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder,
-                             const ImportOptions& options)
+GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
+                             std::string folder, const ImportOptions& options)
     : options_(options),
       model_(std::move(model)),
       index_(*model_),
       files_(std::move(folder)),
-      builder_(ToIdentifier(model_->graph().name().empty() ? "main" : model_->graph().name())) {}
+      builder_(ToIdentifier(
+          model_->graph().name().empty() ? "main" : model_->graph().name())) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
@@ -79,11 +85,13 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
   EMBER_RETURN_IF_ERROR(AddInputs(scope));
   EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
-  if (graph.output_size() == 0) return InvalidArgumentError("the graph has no outputs");
+  if (graph.output_size() == 0)
+    return InvalidArgumentError("the graph has no outputs");
   for (const ValueInfoProto& output : graph.output()) {
     if (!IsKnown(scope, output.name())) {
-      return InvalidArgumentError("output '" + output.name() +
-                                  "' is not produced by any node, input or initializer");
+      return InvalidArgumentError(
+          "output '" + output.name() +
+          "' is not produced by any node, input or initializer");
     }
     EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
     builder_.Output(output.name(), value.value());
@@ -92,24 +100,28 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 }
 
 Status GraphImporter::AddInputs(Scope& scope) {
-  EMBER_ASSIGN_OR_RETURN(std::vector<InputType> inputs, ReadInputs(model_->graph(), options_));
+  EMBER_ASSIGN_OR_RETURN(std::vector<InputType> inputs,
+                         ReadInputs(model_->graph(), options_));
   for (InputType& input : inputs) {
     auto given = options_.input_values.find(input.name);
     if (given == options_.input_values.end()) {
       scope.values[input.name] =
-          Tensor(&builder_, builder_.Input(input.name, input.type)).Marked(input.narrow_type);
+          Tensor(&builder_, builder_.Input(input.name, input.type))
+              .Marked(input.narrow_type);
       continue;
     }
     const TensorBytes& bytes = given->second;
     if (bytes.dtype != input.type.dtype) {
-      return InvalidArgumentError("input '" + input.name + "': expected a value of type " +
-                                  std::string(DTypeName(input.type.dtype)) + ", found " +
-                                  std::string(DTypeName(bytes.dtype)));
+      return InvalidArgumentError(
+          "input '" + input.name + "': expected a value of type " +
+          std::string(DTypeName(input.type.dtype)) + ", found " +
+          std::string(DTypeName(bytes.dtype)));
     }
     builder_.SetOrigin("input '" + input.name + "'");
     scope.values[input.name] =
-        Tensor(&builder_, builder_.Constant(bytes.dtype, bytes.dims,
-                                            {.owner = bytes.owner, .bytes = bytes.bytes}))
+        Tensor(&builder_,
+               builder_.Constant(bytes.dtype, bytes.dims,
+                                 {.owner = bytes.owner, .bytes = bytes.bytes}))
             .Marked(input.narrow_type);
   }
   return OkStatus();
@@ -118,11 +130,13 @@ Status GraphImporter::AddInputs(Scope& scope) {
 Status GraphImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
   if (graph.sparse_initializer_size() > 0) {
     return UnimplementedError("sparse initializers are not supported, found '" +
-                              graph.sparse_initializer(0).values().name() + "'");
+                              graph.sparse_initializer(0).values().name() +
+                              "'");
   }
   for (const TensorProto& tensor : graph.initializer()) {
     if (!scope.initializers.emplace(tensor.name(), &tensor).second) {
-      return InvalidArgumentError("initializer '" + tensor.name() + "' occurs twice");
+      return InvalidArgumentError("initializer '" + tensor.name() +
+                                  "' occurs twice");
     }
   }
   return OkStatus();
@@ -130,7 +144,8 @@ Status GraphImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
 
 bool GraphImporter::IsKnown(const Scope& scope, const std::string& name) {
   for (const Scope* s = &scope; s != nullptr; s = s->parent) {
-    if (s->values.count(name) > 0 || s->initializers.count(name) > 0) return true;
+    if (s->values.count(name) > 0 || s->initializers.count(name) > 0)
+      return true;
   }
   return false;
 }
@@ -141,11 +156,12 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
     if (value != s->values.end()) return value->second;
     auto initializer = s->initializers.find(name);
     if (initializer == s->initializers.end()) continue;
-    EMBER_ASSIGN_OR_RETURN(TensorBytes bytes, DecodeTensor(*initializer->second, model_, &files_));
+    EMBER_ASSIGN_OR_RETURN(TensorBytes bytes,
+                           DecodeTensor(*initializer->second, model_, &files_));
     builder_.SetOrigin("initializer '" + name + "'");
-    const Tensor constant(&builder_,
-                          builder_.Constant(bytes.dtype, bytes.dims,
-                                            {.owner = bytes.owner, .bytes = bytes.bytes}));
+    const Tensor constant(&builder_, builder_.Constant(bytes.dtype, bytes.dims,
+                                                       {.owner = bytes.owner,
+                                                        .bytes = bytes.bytes}));
     if (constant.value() != nullptr) constant.value()->set_name(name);
     s->values[name] = constant.Marked(bytes.narrow_type);
     return s->values[name];
@@ -154,20 +170,23 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
 }
 
 Status GraphImporter::ImportNodes(const NodeList& nodes, Scope& scope) {
-  EMBER_ASSIGN_OR_RETURN(
-      std::vector<int> order,
-      OrderNodes(nodes, [&](const std::string& name) { return IsKnown(scope, name); }));
+  EMBER_ASSIGN_OR_RETURN(std::vector<int> order,
+                         OrderNodes(nodes, [&](const std::string& name) {
+                           return IsKnown(scope, name);
+                         }));
   for (int index : order) {
     if (++imported_nodes_ > kMaximumNodes) {
-      return ResourceExhaustedError("expected at most " + std::to_string(kMaximumNodes) +
-                                    " nodes after inlining functions, found more");
+      return ResourceExhaustedError(
+          "expected at most " + std::to_string(kMaximumNodes) +
+          " nodes after inlining functions, found more");
     }
     EMBER_RETURN_IF_ERROR(ImportNode(nodes[index], index, scope));
   }
   return OkStatus();
 }
 
-Status GraphImporter::ImportNode(const NodeProto& node, int index, Scope& scope) {
+Status GraphImporter::ImportNode(const NodeProto& node, int index,
+                                 Scope& scope) {
   const std::string origin = scope.prefix + NodeOrigin(node, index);
   std::vector<Tensor> inputs;
   for (const std::string& name : node.input()) {
@@ -179,26 +198,30 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index, Scope& scope)
   }
   builder_.SetOrigin(origin);
   std::shared_ptr<const NodeProto> bound;
-  if (scope.is_function && HasReferences(node)) bound = BindAttributes(node, scope.bindings);
+  if (scope.is_function && HasReferences(node))
+    bound = BindAttributes(node, scope.bindings);
   const NodeProto& actual = bound ? *bound : node;
   if (const FunctionProto* function = index_.FunctionOf(actual)) {
     return ImportCall(*function, actual, origin, std::move(inputs), scope);
   }
-  if (CanonicalDomain(actual.domain()).empty() && actual.op_type() == "If" && !inputs.empty() &&
-      inputs[0]) {
+  if (CanonicalDomain(actual.domain()).empty() && actual.op_type() == "If" &&
+      !inputs.empty() && inputs[0]) {
     return ImportIf(actual, origin, inputs[0], scope);
   }
   std::shared_ptr<const void> owner = model_;
   if (bound) owner = bound;
-  return ImportOperator(std::move(owner), actual, origin, std::move(inputs), scope);
+  return ImportOperator(std::move(owner), actual, origin, std::move(inputs),
+                        scope);
 }
 
-Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const NodeProto& node,
-                                     const std::string& origin, std::vector<Tensor> inputs,
-                                     Scope& scope) {
+Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
+                                     const NodeProto& node,
+                                     const std::string& origin,
+                                     std::vector<Tensor> inputs, Scope& scope) {
   const int opset = scope.opsets->VersionOf(CanonicalDomain(node.domain()));
   const OperatorRow* row = FindOperator(node.domain(), node.op_type(), opset);
-  if (row == nullptr) return UnimplementedError("unsupported operator: " + node.op_type());
+  if (row == nullptr)
+    return UnimplementedError("unsupported operator: " + node.op_type());
   const std::string where = "node '" + origin + "'";
   if (Status status = CheckInputCount(node, *row, inputs); !status.ok()) {
     return status.WithContext(where);
@@ -208,7 +231,8 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const No
     if (input && input.narrow_type() != 0) narrow_type = input.narrow_type();
   }
   if (narrow_type != 0 && row->narrow == NarrowTypes::kRefused) {
-    return UnimplementedError(where + ": operands of type " + OnnxTypeName(narrow_type) +
+    return UnimplementedError(where + ": operands of type " +
+                              OnnxTypeName(narrow_type) +
                               " are not supported by this operator");
   }
   NodeContext::Source source;
@@ -224,21 +248,23 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner, const No
   for (int i = 0; i < node.output_size(); ++i) {
     if (!context.WantsOutput(i)) continue;
     if (!context.outputs()[i]) {
-      return UnimplementedError(where + ": output " + std::to_string(i) + " ('" + node.output(i) +
-                                "') is not supported");
+      return UnimplementedError(where + ": output " + std::to_string(i) +
+                                " ('" + node.output(i) + "') is not supported");
     }
     Tensor output = context.outputs()[i];
     if (row->narrow == NarrowTypes::kMoved) output = output.Marked(narrow_type);
     graph::Value* value = output.value();
-    if (value != nullptr && value->name().empty()) value->set_name(node.output(i));
+    if (value != nullptr && value->name().empty())
+      value->set_name(node.output(i));
     scope.values[node.output(i)] = output;
   }
   return OkStatus();
 }
 
-Status GraphImporter::ImportCall(const FunctionProto& function, const NodeProto& node,
-                                 const std::string& origin, std::vector<Tensor> inputs,
-                                 Scope& scope) {
+Status GraphImporter::ImportCall(const FunctionProto& function,
+                                 const NodeProto& node,
+                                 const std::string& origin,
+                                 std::vector<Tensor> inputs, Scope& scope) {
   const Opsets opsets(function.opset_import());
   Scope body;
   body.opsets = &opsets;
@@ -246,7 +272,8 @@ Status GraphImporter::ImportCall(const FunctionProto& function, const NodeProto&
   body.is_function = true;
   body.depth = scope.depth + 1;
   if (body.depth > kMaximumDepth) {
-    return InvalidArgumentError("node '" + origin + "': functions call each other more than " +
+    return InvalidArgumentError("node '" + origin +
+                                "': functions call each other more than " +
                                 std::to_string(kMaximumDepth) + " levels deep");
   }
   for (const AttributeProto& attribute : function.attribute_proto()) {
@@ -260,32 +287,38 @@ Status GraphImporter::ImportCall(const FunctionProto& function, const NodeProto&
         i < static_cast<int>(inputs.size()) ? inputs[i] : Tensor();
   }
   EMBER_RETURN_IF_ERROR(ImportNodes(function.node(), body));
-  for (int i = 0; i < std::min(function.output_size(), node.output_size()); ++i) {
+  for (int i = 0; i < std::min(function.output_size(), node.output_size());
+       ++i) {
     if (node.output(i).empty()) continue;
     if (!IsKnown(body, function.output(i))) {
-      return InvalidArgumentError("function '" + function.name() + "': output '" +
-                                  function.output(i) + "' is not produced by any node");
+      return InvalidArgumentError("function '" + function.name() +
+                                  "': output '" + function.output(i) +
+                                  "' is not produced by any node");
     }
-    EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)], Lookup(body, function.output(i)));
+    EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)],
+                           Lookup(body, function.output(i)));
   }
   return OkStatus();
 }
 
-Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin, Tensor condition,
-                               Scope& scope) {
+Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
+                               Tensor condition, Scope& scope) {
   const std::string where = "node '" + origin + "'";
   const auto value = builder_.ConstantContents(condition.value());
   if (!value || value->size() != 1) {
     if (options_.data_dependent_inputs != nullptr) {
       CollectInputs(condition.value(), *options_.data_dependent_inputs);
     }
-    return UnimplementedError(where + ": the condition depends on the model's data: it must be " +
-                              "known when compiling");
+    return UnimplementedError(
+        where + ": the condition depends on the model's data: it must be " +
+        "known when compiling");
   }
-  const std::string_view name = value->front() != 0 ? "then_branch" : "else_branch";
+  const std::string_view name =
+      value->front() != 0 ? "then_branch" : "else_branch";
   const GraphProto* branch = Subgraph(node, name);
   if (branch == nullptr) {
-    return InvalidArgumentError(where + ": attribute '" + std::string(name) + "' is missing");
+    return InvalidArgumentError(where + ": attribute '" + std::string(name) +
+                                "' is missing");
   }
   Scope body;
   body.opsets = scope.opsets;
@@ -294,21 +327,25 @@ Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
   body.is_function = scope.is_function;
   body.bindings = scope.bindings;
   body.depth = scope.depth + 1;
-  if (body.depth > kMaximumDepth) return InvalidArgumentError(where + ": nested too deep");
+  if (body.depth > kMaximumDepth)
+    return InvalidArgumentError(where + ": nested too deep");
   EMBER_RETURN_IF_ERROR(AddInitializers(*branch, body));
   EMBER_RETURN_IF_ERROR(ImportNodes(branch->node(), body));
   if (branch->output_size() < node.output_size()) {
-    return InvalidArgumentError(where + ": expected " + std::to_string(node.output_size()) +
-                                " outputs of '" + std::string(name) + "', found " +
-                                std::to_string(branch->output_size()));
+    return InvalidArgumentError(
+        where + ": expected " + std::to_string(node.output_size()) +
+        " outputs of '" + std::string(name) + "', found " +
+        std::to_string(branch->output_size()));
   }
   for (int i = 0; i < node.output_size(); ++i) {
     if (node.output(i).empty()) continue;
     if (!IsKnown(body, branch->output(i).name())) {
-      return InvalidArgumentError(where + ": output '" + branch->output(i).name() + "' of '" +
-                                  std::string(name) + "' is not produced by any node");
+      return InvalidArgumentError(
+          where + ": output '" + branch->output(i).name() + "' of '" +
+          std::string(name) + "' is not produced by any node");
     }
-    EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)], Lookup(body, branch->output(i).name()));
+    EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)],
+                           Lookup(body, branch->output(i).name()));
   }
   return OkStatus();
 }

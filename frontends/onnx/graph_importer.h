@@ -1,4 +1,5 @@
-// Walks the nodes of a checked model and builds the graph: scopes, initializers, function inlining.
+// Walks the nodes of a checked model and builds the graph: scopes,
+// initializers, function inlining.
 #ifndef EMBER_FRONTENDS_ONNX_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_ONNX_GRAPH_IMPORTER_H_
 
@@ -28,7 +29,8 @@ class GraphImporter {
   StatusOr<graph::Graph> Import();
 
  private:
-  // Names visible to a list of nodes. A subgraph's scope also sees its parent's.
+  // Names visible to a list of nodes. A subgraph's scope also sees its
+  // parent's.
   struct Scope {
     const Opsets* opsets = nullptr;
     Scope* parent = nullptr;
@@ -49,11 +51,13 @@ class GraphImporter {
   Status ImportNodes(const NodeList& nodes, Scope& scope);
   Status ImportNode(const NodeProto& node, int index, Scope& scope);
   Status ImportCall(const FunctionProto& function, const NodeProto& node,
-                    const std::string& origin, std::vector<Tensor> inputs, Scope& scope);
-  Status ImportIf(const NodeProto& node, const std::string& origin, Tensor condition,
-                  Scope& scope);
-  Status ImportOperator(std::shared_ptr<const void> owner, const NodeProto& node,
-                        const std::string& origin, std::vector<Tensor> inputs, Scope& scope);
+                    const std::string& origin, std::vector<Tensor> inputs,
+                    Scope& scope);
+  Status ImportIf(const NodeProto& node, const std::string& origin,
+                  Tensor condition, Scope& scope);
+  Status ImportOperator(std::shared_ptr<const void> owner,
+                        const NodeProto& node, const std::string& origin,
+                        std::vector<Tensor> inputs, Scope& scope);
 
   const ImportOptions& options_;
   std::shared_ptr<const ModelProto> model_;

@@ -14,10 +14,12 @@ using graph::Dim;
 std::string Named(const std::string& input) { return "input '" + input + "'"; }
 
 bool IsLetterOrDigit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_';
 }
 
-// Gives each open dim its symbol: one per name of the model, one per unnamed dim.
+// Gives each open dim its symbol: one per name of the model, one per unnamed
+// dim.
 class SymbolNames {
  public:
   Dim Named(const std::string& parameter) {
@@ -26,7 +28,8 @@ class SymbolNames {
     return Dim::Symbol(entry->second);
   }
   Dim Fresh(const std::string& input, int axis) {
-    return Dim::Symbol(Unique(ToIdentifier(input) + "_" + std::to_string(axis)));
+    return Dim::Symbol(
+        Unique(ToIdentifier(input) + "_" + std::to_string(axis)));
   }
 
  private:
@@ -39,7 +42,8 @@ class SymbolNames {
 };
 
 bool IsNameOfUnknown(const std::string& parameter) {
-  return parameter.empty() || parameter == "?" || parameter == "-1" || parameter == "None";
+  return parameter.empty() || parameter == "?" || parameter == "-1" ||
+         parameter == "None";
 }
 
 class InputReader {
@@ -50,7 +54,9 @@ class InputReader {
     InputType input;
     input.name = info.name();
     if (!info.type().has_tensor_type()) {
-      return UnimplementedError(Named(input.name) + ": expected a tensor, found another kind of value");
+      return UnimplementedError(
+          Named(input.name) +
+          ": expected a tensor, found another kind of value");
     }
     const TypeProto::Tensor& type = info.type().tensor_type();
     StatusOr<DType> dtype = StorageFromOnnx(type.elem_type());
@@ -65,21 +71,24 @@ class InputReader {
   const std::map<std::string, Dim>& pinned() const { return pinned_; }
 
  private:
-  StatusOr<graph::Shape> ReadShape(const std::string& name, const TypeProto::Tensor& type) {
+  StatusOr<graph::Shape> ReadShape(const std::string& name,
+                                   const TypeProto::Tensor& type) {
     auto pins = options_.input_shapes.find(name);
     const bool has_pins = pins != options_.input_shapes.end();
     if (!type.has_shape() && !has_pins) {
-      return InvalidArgumentError(Named(name) + ": the model does not give its rank; pin its shape");
+      return InvalidArgumentError(
+          Named(name) + ": the model does not give its rank; pin its shape");
     }
     const int rank = type.has_shape() ? type.shape().dim_size()
                                       : static_cast<int>(pins->second.size());
     if (rank > kMaximumRank) {
       return InvalidArgumentError(Named(name) + ": expected at most " +
-                                  std::to_string(kMaximumRank) + " dims, found " +
-                                  std::to_string(rank));
+                                  std::to_string(kMaximumRank) +
+                                  " dims, found " + std::to_string(rank));
     }
     if (has_pins && static_cast<int>(pins->second.size()) != rank) {
-      return InvalidArgumentError(Named(name) + ": expected a pinned shape of rank " +
+      return InvalidArgumentError(Named(name) +
+                                  ": expected a pinned shape of rank " +
                                   std::to_string(rank) + ", found rank " +
                                   std::to_string(pins->second.size()));
     }
@@ -95,8 +104,10 @@ class InputReader {
     return shape;
   }
 
-  Dim ReadDim(const std::string& name, int axis, const TensorShapeProto::Dimension& dim) {
-    if (dim.has_dim_value() && dim.dim_value() >= 0) return Dim(dim.dim_value());
+  Dim ReadDim(const std::string& name, int axis,
+              const TensorShapeProto::Dimension& dim) {
+    if (dim.has_dim_value() && dim.dim_value() >= 0)
+      return Dim(dim.dim_value());
     if (dim.has_dim_param() && !IsNameOfUnknown(dim.dim_param())) {
       return symbols_.Named(dim.dim_param());
     }
@@ -110,14 +121,16 @@ class InputReader {
     } else {
       auto [entry, added] = pinned_.emplace(dim.ToString(), Dim(extent));
       if (!added && entry->second != Dim(extent)) {
-        found = "a pin of the same dim '" + entry->first + "' to " + entry->second.ToString();
+        found = "a pin of the same dim '" + entry->first + "' to " +
+                entry->second.ToString();
       }
       dim = Dim(extent);
     }
     if (extent < 0) found = std::to_string(extent);
     if (found.empty()) return OkStatus();
-    return InvalidArgumentError(Named(name) + " axis " + std::to_string(axis) + ": expected pin " +
-                                std::to_string(extent) + ", found " + found);
+    return InvalidArgumentError(Named(name) + " axis " + std::to_string(axis) +
+                                ": expected pin " + std::to_string(extent) +
+                                ", found " + found);
   }
 
   const ImportOptions& options_;
@@ -125,7 +138,8 @@ class InputReader {
   std::map<std::string, Dim> pinned_;
 };
 
-Status CheckPins(const std::vector<InputType>& inputs, const ImportOptions& options) {
+Status CheckPins(const std::vector<InputType>& inputs,
+                 const ImportOptions& options) {
   for (const auto& [name, pins] : options.input_shapes) {
     bool found = false;
     std::string names;
@@ -134,8 +148,8 @@ Status CheckPins(const std::vector<InputType>& inputs, const ImportOptions& opti
       names += (names.empty() ? "'" : ", '") + input.name + "'";
     }
     if (!found) {
-      return InvalidArgumentError("pinned shape: expected one of the inputs " + names +
-                                  ", found '" + name + "'");
+      return InvalidArgumentError("pinned shape: expected one of the inputs " +
+                                  names + ", found '" + name + "'");
     }
   }
   return OkStatus();
@@ -150,14 +164,17 @@ std::string ToIdentifier(std::string_view text) {
   return name;
 }
 
-StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph, const ImportOptions& options) {
+StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
+                                            const ImportOptions& options) {
   std::set<std::string> initializers;
-  for (const TensorProto& tensor : graph.initializer()) initializers.insert(tensor.name());
+  for (const TensorProto& tensor : graph.initializer())
+    initializers.insert(tensor.name());
   std::set<std::string> names;
   std::vector<InputType> inputs;
   InputReader reader(options);
   for (const ValueInfoProto& info : graph.input()) {
-    if (info.name().empty()) return InvalidArgumentError("an input of the graph has no name");
+    if (info.name().empty())
+      return InvalidArgumentError("an input of the graph has no name");
     if (!names.insert(info.name()).second) {
       return InvalidArgumentError(Named(info.name()) + " occurs twice");
     }

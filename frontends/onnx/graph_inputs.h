@@ -1,4 +1,5 @@
-// Types of a model's inputs: element types, extents, symbols for open dims, pins from the user.
+// Types of a model's inputs: element types, extents, symbols for open dims,
+// pins from the user.
 #ifndef EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 #define EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 
@@ -19,8 +20,10 @@ struct InputType {
   int32_t narrow_type = 0;  // see Tensor::narrow_type
 };
 
-// The graph's inputs that are not initializers, in order, with pinned dims substituted.
-StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph, const ImportOptions& options);
+// The graph's inputs that are not initializers, in order, with pinned dims
+// substituted.
+StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
+                                            const ImportOptions& options);
 
 // Letters, digits and '_', not starting with a digit.
 std::string ToIdentifier(std::string_view text);

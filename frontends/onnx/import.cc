@@ -13,48 +13,57 @@
 namespace ember::onnx {
 namespace {
 
-StatusOr<std::shared_ptr<const ModelProto>> ParseModel(std::span<const uint8_t> bytes) {
+StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
+    std::span<const uint8_t> bytes) {
   auto model = std::make_shared<ModelProto>();
   const std::string found = std::to_string(bytes.size()) + " bytes";
   if (bytes.size() > INT32_MAX) {
-    return InvalidArgumentError("expected an ONNX model below 2 GB (weights beyond that are " +
-                                ("external data), found " + found));
+    return InvalidArgumentError(
+        "expected an ONNX model below 2 GB (weights beyond that are " +
+        ("external data), found " + found));
   }
   if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return DataLossError("expected an ONNX model, found " + found + " that do not parse as one");
+    return DataLossError("expected an ONNX model, found " + found +
+                         " that do not parse as one");
   }
   if (!model->has_graph()) {
-    return InvalidArgumentError("expected an ONNX model with a graph, found " + found +
-                                " without one");
+    return InvalidArgumentError("expected an ONNX model with a graph, found " +
+                                found + " without one");
   }
   return std::shared_ptr<const ModelProto>(std::move(model));
 }
 
 StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
-                                    std::string_view folder, const ImportOptions& options) {
+                                    std::string_view folder,
+                                    const ImportOptions& options) {
   GraphImporter importer(std::move(model), std::string(folder), options);
   return importer.Import();
 }
 
 }  // namespace
 
-StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes, std::string_view folder,
-                                        const ImportOptions& options, std::string_view name) {
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        std::string_view folder,
+                                        const ImportOptions& options,
+                                        std::string_view name) {
   const std::string where = "model '" + std::string(name) + "'";
   auto model = ParseModel(bytes);
   if (!model.ok()) return model.status().WithContext(where);
   EMBER_RETURN_IF_ERROR(CheckOperatorsSupported(ModelIndex(**model), name));
-  StatusOr<graph::Graph> graph = ImportParsed(*std::move(model), folder, options);
+  StatusOr<graph::Graph> graph =
+      ImportParsed(*std::move(model), folder, options);
   if (!graph.ok()) return graph.status().WithContext(where);
   return graph;
 }
 
-StatusOr<graph::Graph> ImportModel(std::string_view path, const ImportOptions& options) {
+StatusOr<graph::Graph> ImportModel(std::string_view path,
+                                   const ImportOptions& options) {
   const std::filesystem::path file_path{std::string(path)};
   EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(file_path.string()));
   std::string folder = file_path.parent_path().string();
   if (folder.empty()) folder = ".";
-  return ImportModelBytes(file.bytes(), folder, options, file_path.filename().string());
+  return ImportModelBytes(file.bytes(), folder, options,
+                          file_path.filename().string());
 }
 
 }  // namespace ember::onnx

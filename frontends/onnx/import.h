@@ -1,18 +1,20 @@
 // ONNX models become graphs.
 //
 //   ImportOptions options;
-//   options.input_shapes["x"] = {1, 3, std::nullopt, std::nullopt};   // --shape x=1x3x?x?
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("model.onnx", options));
+//   options.input_shapes["x"] = {1, 3, std::nullopt, std::nullopt};   //
+//   --shape x=1x3x?x? EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
+//   ImportModel("model.onnx", options));
 //
-// Every ONNX operator is decomposed into the few operators of the graph. Model-local functions are
-// inlined, `If` with a condition known when compiling takes its branch. Initializers share the
-// memory of the file. Dims that the model leaves open become symbols: the model's name for them
+// Every ONNX operator is decomposed into the few operators of the graph.
+// Model-local functions are inlined, `If` with a condition known when compiling
+// takes its branch. Initializers share the memory of the file. Dims that the
+// model leaves open become symbols: the model's name for them
 // ("batch"), or INPUT_AXIS ("x_0"); they are taken to be at least 1.
 //
-// Errors are one line. All unsupported operators of a model are listed at once, with node names;
-// malformed models (missing or duplicate names, cycles, wrong attribute types, bad tensors) are
-// refused with what was expected and found; shapes that depend on data are unimplemented.
-// Thread-safe.
+// Errors are one line. All unsupported operators of a model are listed at once,
+// with node names; malformed models (missing or duplicate names, cycles, wrong
+// attribute types, bad tensors) are refused with what was expected and found;
+// shapes that depend on data are unimplemented. Thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_IMPORT_H_
 #define EMBER_FRONTENDS_ONNX_IMPORT_H_
 
@@ -32,22 +34,25 @@
 namespace ember::onnx {
 
 struct ImportOptions {
-  // Pins of input dims: one entry per axis, nullopt leaves the axis as the model says. A pinned
-  // symbol is pinned wherever it occurs.
+  // Pins of input dims: one entry per axis, nullopt leaves the axis as the
+  // model says. A pinned symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
-  // Inputs that are compiled in as constants, and so are no inputs of the graph any more: for
-  // models that take shapes, axes or sizes as data.
+  // Inputs that are compiled in as constants, and so are no inputs of the graph
+  // any more: for models that take shapes, axes or sizes as data.
   std::map<std::string, TensorBytes> input_values;
-  // If set: filled with the inputs whose values would have to be known where the import fails
-  // because something that must be known when compiling depends on them.
+  // If set: filled with the inputs whose values would have to be known where
+  // the import fails because something that must be known when compiling
+  // depends on them.
   std::set<std::string>* data_dependent_inputs = nullptr;
 };
 
-StatusOr<graph::Graph> ImportModel(std::string_view path, const ImportOptions& options);
+StatusOr<graph::Graph> ImportModel(std::string_view path,
+                                   const ImportOptions& options);
 
-// From memory. `folder` is where external data may lie; empty: external data is refused. `name` is
-// what errors call the model.
-StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes, std::string_view folder,
+// From memory. `folder` is where external data may lie; empty: external data is
+// refused. `name` is what errors call the model.
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        std::string_view folder,
                                         const ImportOptions& options,
                                         std::string_view name = "model");
 

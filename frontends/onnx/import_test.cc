@@ -1,5 +1,5 @@
-// What the importer makes of models, good and bad; the meaning of operators is tested end to end in
-// tests/onnx.
+// What the importer makes of models, good and bad; the meaning of operators is
+// tested end to end in tests/onnx.
 #include "frontends/onnx/import.h"
 
 #include <gmock/gmock.h>
@@ -71,11 +71,14 @@ TEST(Import, WrongPins) {
   ImportOptions options;
   options.input_shapes["z"] = {1};
   EXPECT_EQ(ErrorOf(m, options),
-            "model 'test.onnx': pinned shape: expected one of the inputs 'x', found 'z'");
+            "model 'test.onnx': pinned shape: expected one of the inputs 'x', "
+            "found 'z'");
   options.input_shapes = {{"x", {1}}};
-  EXPECT_THAT(ErrorOf(m, options), HasSubstr("expected a pinned shape of rank 2, found rank 1"));
+  EXPECT_THAT(ErrorOf(m, options),
+              HasSubstr("expected a pinned shape of rank 2, found rank 1"));
   options.input_shapes = {{"x", {1, 4}}};
-  EXPECT_THAT(ErrorOf(m, options), HasSubstr("input 'x' axis 1: expected pin 4, found 3"));
+  EXPECT_THAT(ErrorOf(m, options),
+              HasSubstr("input 'x' axis 1: expected pin 4, found 3"));
 }
 
 TEST(Import, UnsupportedOperatorsAreListedAtOnce) {
@@ -86,15 +89,18 @@ TEST(Import, UnsupportedOperatorsAreListedAtOnce) {
   other.set_domain("com.microsoft");
   other.set_name("a");
   EXPECT_EQ(ErrorOf(m),
-            "model 'test.onnx': 2 unsupported operators: LSTM (nodes 'lstm_1', 'lstm_2'), "
+            "model 'test.onnx': 2 unsupported operators: LSTM (nodes 'lstm_1', "
+            "'lstm_2'), "
             "com.microsoft::Attention (node 'a')");
 }
 
 TEST(Import, ManyUnsupportedNodesAreCounted) {
   ModelBuilder m = Relu();
-  for (int i = 0; i < 7; ++i) m.Node("Unique", {"x"}, {"u" + std::to_string(i)});
+  for (int i = 0; i < 7; ++i)
+    m.Node("Unique", {"x"}, {"u" + std::to_string(i)});
   EXPECT_EQ(ErrorOf(m),
-            "model 'test.onnx': 1 unsupported operator: Unique (7 nodes: 'Unique_1', 'Unique_2', "
+            "model 'test.onnx': 1 unsupported operator: Unique (7 nodes: "
+            "'Unique_1', 'Unique_2', "
             "'Unique_3', 'Unique_4', 'Unique_5', …)");
 }
 
@@ -103,14 +109,17 @@ TEST(Import, OperatorNewerThanTheOpset) {
   m.Input("x", {1});
   m.Node("Gelu", {"x"}, {"y"});
   m.Output("y");
-  EXPECT_EQ(ErrorOf(m), "model 'test.onnx': 1 unsupported operator: Gelu-11 (node 'Gelu_0')");
+  EXPECT_EQ(
+      ErrorOf(m),
+      "model 'test.onnx': 1 unsupported operator: Gelu-11 (node 'Gelu_0')");
 }
 
 TEST(Import, MissingInput) {
   ModelBuilder m = Relu();
   m.Node("Add", {"y", "nowhere"}, {"z"}).set_name("sum");
   EXPECT_EQ(ErrorOf(m),
-            "model 'test.onnx': node 'sum (Add)': input 'nowhere' is not produced by any node, "
+            "model 'test.onnx': node 'sum (Add)': input 'nowhere' is not "
+            "produced by any node, "
             "input or initializer");
 }
 
@@ -119,7 +128,9 @@ TEST(Import, MissingOperand) {
   m.Input("x", {1});
   m.Node("Add", {"x"}, {"y"});
   m.Output("y");
-  EXPECT_EQ(ErrorOf(m), "model 'test.onnx': node 'Add_0': expected 2 inputs, input 1 is missing");
+  EXPECT_EQ(
+      ErrorOf(m),
+      "model 'test.onnx': node 'Add_0': expected 2 inputs, input 1 is missing");
 }
 
 TEST(Import, Cycle) {
@@ -154,7 +165,8 @@ TEST(Import, AttributeOfWrongType) {
   m.Input("x", {2, 3});
   m.Node("Softmax", {"x"}, {"y"}, {{"axis", 1.0}});
   m.Output("y");
-  EXPECT_THAT(ErrorOf(m), HasSubstr("attribute 'axis': expected type INT, found FLOAT"));
+  EXPECT_THAT(ErrorOf(m),
+              HasSubstr("attribute 'axis': expected type INT, found FLOAT"));
 }
 
 TEST(Import, NarrowTypesReachOnlyOperatorsThatKnowThem) {
@@ -165,7 +177,8 @@ TEST(Import, NarrowTypesReachOnlyOperatorsThatKnowThem) {
   EXPECT_EQ(OutputShape(m), "[4]");
   m.Node("Relu", {"x"}, {"z"});
   EXPECT_EQ(ErrorOf(m),
-            "model 'test.onnx': node 'Relu_1': operands of type FLOAT8E4M3FN are not supported by "
+            "model 'test.onnx': node 'Relu_1': operands of type FLOAT8E4M3FN "
+            "are not supported by "
             "this operator");
 }
 
@@ -181,10 +194,11 @@ TEST(Import, GivenInputValueIsAConstant) {
   EXPECT_FALSE(m.Import(options).ok());
   EXPECT_EQ(needed, std::set<std::string>{"s"});
   const std::vector<int64_t> shape{3, -1};
-  options.input_values["s"] = {.name = "s",
-                               .dtype = DType::kI64,
-                               .dims = {2},
-                               .bytes = {reinterpret_cast<const uint8_t*>(shape.data()), 16}};
+  options.input_values["s"] = {
+      .name = "s",
+      .dtype = DType::kI64,
+      .dims = {2},
+      .bytes = {reinterpret_cast<const uint8_t*>(shape.data()), 16}};
   EXPECT_EQ(OutputShape(m, options), "[3, 2]");
 }
 
@@ -198,7 +212,8 @@ TEST(Import, ShapeThatDependsOnData) {
   ASSERT_FALSE(graph.ok());
   EXPECT_EQ(graph.status().code(), StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(graph.status().message()),
-              HasSubstr("node 'view (Reshape)': shape (input 1) depends on the model's data"));
+              HasSubstr("node 'view (Reshape)': shape (input 1) depends on the "
+                        "model's data"));
 }
 
 // Exporters flatten with Shape, Gather, Unsqueeze, Concat, Reshape.
@@ -227,7 +242,9 @@ TEST(Import, InitializerWithoutEnoughData) {
   ModelBuilder m = Relu();
   m.Floats("w", {2, 3}, {1, 2, 3});
   m.Node("Add", {"x", "w"}, {"z"});
-  EXPECT_THAT(ErrorOf(m), HasSubstr("tensor 'w': expected 24 bytes for its dims, found 12"));
+  EXPECT_THAT(
+      ErrorOf(m),
+      HasSubstr("tensor 'w': expected 24 bytes for its dims, found 12"));
   m.graph().mutable_initializer(0)->set_dims(0, int64_t{1} << 62);
   m.graph().mutable_initializer(0)->set_dims(1, int64_t{1} << 62);
   EXPECT_THAT(ErrorOf(m), HasSubstr("product fits 64 bits"));
@@ -251,7 +268,8 @@ TEST(Import, FunctionsAreInlinedWithTheirAttributes) {
   reference.set_ref_attr_name("axis");
   reference.set_type(AttributeProto::INTS);
   m.Input("x", {2, 3, 4});
-  NodeProto& call = m.Node("Tail", {"x"}, {"y"}, {{"axis", std::vector<int64_t>{1}}});
+  NodeProto& call =
+      m.Node("Tail", {"x"}, {"y"}, {{"axis", std::vector<int64_t>{1}}});
   call.set_domain("mine");
   m.Output("y");
   EXPECT_EQ(OutputShape(m), "[2, 1, 4]");
@@ -264,24 +282,32 @@ TEST(Import, FunctionsAreInlinedWithTheirAttributes) {
 TEST(Import, NotAModel) {
   const std::string text = "this is no model";
   StatusOr<graph::Graph> graph = ImportModelBytes(
-      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, "", {}, "x.onnx");
+      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, "", {},
+      "x.onnx");
   ASSERT_FALSE(graph.ok());
-  EXPECT_THAT(std::string(graph.status().message()), HasSubstr("expected an ONNX model"));
-  EXPECT_EQ(ImportModel("/nonexistent/x.onnx", {}).status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(std::string(graph.status().message()),
+              HasSubstr("expected an ONNX model"));
+  EXPECT_EQ(ImportModel("/nonexistent/x.onnx", {}).status().code(),
+            StatusCode::kNotFound);
 }
 
 class ExternalData : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "external_data_test";
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) / "external_data_test";
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_ / "model");
-    std::ofstream(folder_ / "model" / "w.bin", std::ios::binary) << std::string(64, '\0');
-    std::ofstream(folder_ / "secret.bin", std::ios::binary) << std::string(64, '\0');
-    std::filesystem::create_symlink("../secret.bin", folder_ / "model" / "link.bin");
+    std::ofstream(folder_ / "model" / "w.bin", std::ios::binary)
+        << std::string(64, '\0');
+    std::ofstream(folder_ / "secret.bin", std::ios::binary)
+        << std::string(64, '\0');
+    std::filesystem::create_symlink("../secret.bin",
+                                    folder_ / "model" / "link.bin");
   }
 
-  std::string Import(const std::string& location, const std::string& offset = "4",
+  std::string Import(const std::string& location,
+                     const std::string& offset = "4",
                      const std::string& length = "16") {
     ModelBuilder m;
     TensorProto& w = *m.graph().add_initializer();
@@ -309,15 +335,19 @@ class ExternalData : public ::testing::Test {
 TEST_F(ExternalData, IsRead) { EXPECT_EQ(Import("w.bin"), "OK"); }
 
 TEST_F(ExternalData, StaysInTheFolder) {
-  EXPECT_THAT(Import((folder_ / "secret.bin").string()), HasSubstr("found an absolute path"));
+  EXPECT_THAT(Import((folder_ / "secret.bin").string()),
+              HasSubstr("found an absolute path"));
   EXPECT_THAT(Import("../secret.bin"), HasSubstr("found a path with '..'"));
   EXPECT_THAT(Import("link.bin"), HasSubstr("found a link out of it"));
 }
 
 TEST_F(ExternalData, RangesAreChecked) {
-  EXPECT_THAT(Import("w.bin", "60"), HasSubstr("expected 16 bytes at offset 60, found a file of 64"));
-  EXPECT_THAT(Import("w.bin", "9999999999999999999999"), HasSubstr("expected a number"));
-  EXPECT_THAT(Import("w.bin", "0", "8"), HasSubstr("expected 16 bytes for its dims, found 8"));
+  EXPECT_THAT(Import("w.bin", "60"),
+              HasSubstr("expected 16 bytes at offset 60, found a file of 64"));
+  EXPECT_THAT(Import("w.bin", "9999999999999999999999"),
+              HasSubstr("expected a number"));
+  EXPECT_THAT(Import("w.bin", "0", "8"),
+              HasSubstr("expected 16 bytes for its dims, found 8"));
   EXPECT_THAT(Import("missing.bin"), HasSubstr("external data 'missing.bin'"));
 }
 

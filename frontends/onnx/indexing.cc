@@ -20,9 +20,11 @@ void ImportGather(NodeContext& c) {
   Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
   if (indices.rank() == 0 && c.ok()) {
     // One known element is a slice, which needs no lookup.
-    const std::optional<Shape> known = c.builder().IntegerContents(indices.value());
+    const std::optional<Shape> known =
+        c.builder().IntegerContents(indices.value());
     if (known && known->size() == 1) {
-      return c.SetOutput(0, Squeeze(SliceAxis(x, axis, known->front(), Dim(1)), {axis}));
+      return c.SetOutput(
+          0, Squeeze(SliceAxis(x, axis, known->front(), Dim(1)), {axis}));
     }
   }
   c.SetOutput(0, Gather(x, indices, axis));
@@ -34,20 +36,24 @@ void ImportGatherElements(NodeContext& c) {
   const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
   if (!c.ok()) return;
   Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
-  c.SetOutput(0, Apply("gather_elements", {x, indices}, {{"axis", int64_t{axis}}}));
+  c.SetOutput(
+      0, Apply("gather_elements", {x, indices}, {{"axis", int64_t{axis}}}));
 }
 
-// The last dim of `indices` addresses the dims of `shape` from `first` on; negative ones count from
-// the end of each.
-Tensor NormalizeIndexTuples(NodeContext& c, Tensor indices, const Shape& shape, int first) {
+// The last dim of `indices` addresses the dims of `shape` from `first` on;
+// negative ones count from the end of each.
+Tensor NormalizeIndexTuples(NodeContext& c, Tensor indices, const Shape& shape,
+                            int first) {
   const Dim& length = indices.dim(-1);
   if (!length.is_constant() || length.constant() < 1 ||
       first + length.constant() > static_cast<int64_t>(shape.size())) {
-    c.FailInvalid("indices: expected tuples of 1 to " + std::to_string(shape.size() - first) +
-                  " elements, found " + graph::ShapeToString(indices.shape()));
+    c.FailInvalid("indices: expected tuples of 1 to " +
+                  std::to_string(shape.size() - first) + " elements, found " +
+                  graph::ShapeToString(indices.shape()));
     return c.Wrap(nullptr);
   }
-  const Shape extents(shape.begin() + first, shape.begin() + first + length.constant());
+  const Shape extents(shape.begin() + first,
+                      shape.begin() + first + length.constant());
   Tensor wide = Cast(indices, DType::kI64);
   Tensor sizes = c.Wrap(c.builder().ShapeValue(extents));
   return Select(Less(wide, 0), wide + sizes, wide);
@@ -58,12 +64,14 @@ void ImportGatherNd(NodeContext& c) {
   Tensor x = c.Input(0);
   const int64_t batch_dims = c.Integer("batch_dims", 0);
   if (batch_dims < 0 || batch_dims >= std::min(x.rank(), c.Input(1).rank())) {
-    return c.FailInvalid("attribute 'batch_dims': expected a value below both ranks, found " +
-                         std::to_string(batch_dims));
+    return c.FailInvalid(
+        "attribute 'batch_dims': expected a value below both ranks, found " +
+        std::to_string(batch_dims));
   }
-  Tensor indices =
-      NormalizeIndexTuples(c, c.Input(1), x.shape(), static_cast<int>(batch_dims));
-  c.SetOutput(0, Apply("gather_nd", {x, indices}, {{"batch_dims", batch_dims}}));
+  Tensor indices = NormalizeIndexTuples(c, c.Input(1), x.shape(),
+                                        static_cast<int>(batch_dims));
+  c.SetOutput(0,
+              Apply("gather_nd", {x, indices}, {{"batch_dims", batch_dims}}));
 }
 
 // ONNX reduction → update rule of the graph's scatters.
@@ -74,8 +82,9 @@ std::optional<std::string> ReadUpdate(NodeContext& c) {
   if (reduction == "mul") return "multiply";
   if (reduction == "min") return "minimum";
   if (reduction == "max") return "maximum";
-  c.FailInvalid("attribute 'reduction': expected none, add, mul, min or max, found '" + reduction +
-                "'");
+  c.FailInvalid(
+      "attribute 'reduction': expected none, add, mul, min or max, found '" +
+      reduction + "'");
   return std::nullopt;
 }
 
@@ -96,44 +105,52 @@ void ImportScatterNd(NodeContext& c) {
   const std::optional<std::string> update = ReadUpdate(c);
   if (!update) return;
   Tensor indices = NormalizeIndexTuples(c, c.Input(1), x.shape(), 0);
-  c.SetOutput(0, Apply("scatter_nd", {x, indices, c.Input(2)}, {{"update", *update}}));
+  c.SetOutput(
+      0, Apply("scatter_nd", {x, indices, c.Input(2)}, {{"update", *update}}));
 }
 
 // values = [off, on]; positions outside [-depth, depth) give all off.
 void ImportOneHot(NodeContext& c) {
   const std::optional<Shape> depth = c.Contents(1, "depth");
   if (!depth) return;
-  if (depth->size() != 1) return c.FailInvalid("depth (input 1): expected one element");
+  if (depth->size() != 1)
+    return c.FailInvalid("depth (input 1): expected one element");
   if (!c.CheckRank(2, 1, 1)) return;
   const int rank = c.Input(0).rank() + 1;
   const int axis = c.NormalizeAxis(c.Integer("axis", -1), rank);
   if (!c.ok()) return;
   Tensor indices = Cast(c.Input(0), DType::kI64);
-  indices = Select(Less(indices, 0), indices + DimScalar(c.builder(), depth->front()), indices);
-  Tensor positions = AlongAxis(IotaVector(c.builder(), depth->front(), DType::kI64), axis, rank);
+  indices = Select(Less(indices, 0),
+                   indices + DimScalar(c.builder(), depth->front()), indices);
+  Tensor positions = AlongAxis(
+      IotaVector(c.builder(), depth->front(), DType::kI64), axis, rank);
   Tensor hit = Equal(positions, Unsqueeze(indices, {axis}));
   Tensor off = Reshape(SliceAxis(c.Input(2), 0, Dim(0), Dim(1)), {});
   Tensor on = Reshape(SliceAxis(c.Input(2), 0, Dim(1), Dim(1)), {});
   c.SetOutput(0, Select(hit, on, off));
 }
 
-// The first lengths[b] elements of each batch in reverse order, the rest as they are.
+// The first lengths[b] elements of each batch in reverse order, the rest as
+// they are.
 void ImportReverseSequence(NodeContext& c) {
   if (!c.CheckRank(0, 2) || !c.CheckRank(1, 1, 1)) return;
   Tensor x = c.Input(0);
   const int time = c.NormalizeAxis(c.Integer("time_axis", 0), x.rank());
   const int batch = c.NormalizeAxis(c.Integer("batch_axis", 1), x.rank());
   if (!c.ok()) return;
-  if (time == batch) return c.FailInvalid("time_axis and batch_axis: expected different axes");
+  if (time == batch)
+    return c.FailInvalid("time_axis and batch_axis: expected different axes");
   Tensor lengths = AlongAxis(Cast(c.Input(1), DType::kI64), batch, x.rank());
-  Tensor step = AlongAxis(IotaVector(c.builder(), x.dim(time), DType::kI64), time, x.rank());
+  Tensor step = AlongAxis(IotaVector(c.builder(), x.dim(time), DType::kI64),
+                          time, x.rank());
   Tensor source = Select(Less(step, lengths), lengths - 1.0 - step, step);
   c.SetOutput(0, Apply("gather_elements", {x, Broadcast(source, x.shape())},
                        {{"axis", int64_t{time}}}));
 }
 
 // Doubling steps: after step k each element holds the last 2^k ones.
-Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode, double identity) {
+Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode,
+                     double identity) {
   const int rank = x.rank();
   for (int64_t shift = 1; shift < extent; shift *= 2) {
     Shape low(rank, Dim(0));
@@ -151,16 +168,19 @@ Tensor Reverse(Tensor x, int axis) {
 
 void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
   if (!c.CheckRank(0, 1)) return;
-  const std::optional<std::vector<int64_t>> given = c.ConstantIntegers(1, "axis");
+  const std::optional<std::vector<int64_t>> given =
+      c.ConstantIntegers(1, "axis");
   if (!given) return;
-  if (given->size() != 1) return c.FailInvalid("axis (input 1): expected one element");
+  if (given->size() != 1)
+    return c.FailInvalid("axis (input 1): expected one element");
   const DType type = c.Input(0).dtype();
   Tensor x = Cast(c.Input(0), ComputeType(type));
   const int axis = c.NormalizeAxis(given->front(), x.rank());
   if (!c.ok()) return;
   if (!x.dim(axis).is_constant() || x.dim(axis).constant() > int64_t{1} << 40) {
-    return c.FailUnsupported("expected a constant extent of the axis below 2^40, found " +
-                             x.dim(axis).ToString());
+    return c.FailUnsupported(
+        "expected a constant extent of the axis below 2^40, found " +
+        x.dim(axis).ToString());
   }
   const bool reverse = c.Integer("reverse", 0) != 0;
   if (reverse) x = Reverse(x, axis);
@@ -176,7 +196,9 @@ void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
 }
 
 void ImportCumSum(NodeContext& c) { ImportScanAlongAxis(c, Opcode::kAdd, 0); }
-void ImportCumProd(NodeContext& c) { ImportScanAlongAxis(c, Opcode::kMultiply, 1); }
+void ImportCumProd(NodeContext& c) {
+  ImportScanAlongAxis(c, Opcode::kMultiply, 1);
+}
 
 constexpr OperatorRow kRows[] = {
     {"CumProd", 1, 2, 2, ImportCumProd},

@@ -16,11 +16,14 @@ std::vector<int64_t> AllAxes(Tensor x) {
   return axes;
 }
 
-// -scores[n, target[n, …], …], weighted by class, without the ignored targets; reduced as asked.
-Tensor NegativeLogLikelihood(NodeContext& c, Tensor scores, Tensor target, Tensor weights) {
+// -scores[n, target[n, …], …], weighted by class, without the ignored targets;
+// reduced as asked.
+Tensor NegativeLogLikelihood(NodeContext& c, Tensor scores, Tensor target,
+                             Tensor weights) {
   const std::string reduction = c.String("reduction", "mean");
   if (reduction != "none" && reduction != "sum" && reduction != "mean") {
-    c.FailInvalid("attribute 'reduction': expected none, sum or mean, found '" + reduction + "'");
+    c.FailInvalid("attribute 'reduction': expected none, sum or mean, found '" +
+                  reduction + "'");
     return scores;
   }
   Tensor classes = Cast(target, DType::kI64);
@@ -36,7 +39,8 @@ Tensor NegativeLogLikelihood(NodeContext& c, Tensor scores, Tensor target, Tenso
   Tensor weight = weights ? Gather(weights, classes, 0) : Tensor();
   if (counted) {
     Tensor zero = loss.Like(0);
-    weight = Select(counted, weight ? weight : Broadcast(loss.Like(1), loss.shape()), zero);
+    weight = Select(
+        counted, weight ? weight : Broadcast(loss.Like(1), loss.shape()), zero);
   }
   if (weight) loss = loss * weight;
   if (reduction == "none") return loss;

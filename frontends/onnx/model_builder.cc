@@ -32,7 +32,8 @@ ModelBuilder::ModelBuilder(int opset) {
   graph().set_name("test");
 }
 
-void ModelBuilder::Input(const std::string& name, const std::vector<TestDim>& dims,
+void ModelBuilder::Input(const std::string& name,
+                         const std::vector<TestDim>& dims,
                          TensorProto::DataType type) {
   ValueInfoProto& input = *graph().add_input();
   input.set_name(name);
@@ -49,9 +50,12 @@ void ModelBuilder::Input(const std::string& name, const std::vector<TestDim>& di
   }
 }
 
-void ModelBuilder::Output(const std::string& name) { graph().add_output()->set_name(name); }
+void ModelBuilder::Output(const std::string& name) {
+  graph().add_output()->set_name(name);
+}
 
-NodeProto& ModelBuilder::Node(const std::string& op_type, const std::vector<std::string>& inputs,
+NodeProto& ModelBuilder::Node(const std::string& op_type,
+                              const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs,
                               const std::vector<TestAttribute>& attributes) {
   NodeProto& node = *graph().add_node();
@@ -66,7 +70,8 @@ NodeProto& ModelBuilder::Node(const std::string& op_type, const std::vector<std:
   return node;
 }
 
-void ModelBuilder::Floats(const std::string& name, const std::vector<int64_t>& dims,
+void ModelBuilder::Floats(const std::string& name,
+                          const std::vector<int64_t>& dims,
                           const std::vector<float>& values) {
   TensorProto& tensor = *graph().add_initializer();
   tensor.set_name(name);
@@ -75,7 +80,8 @@ void ModelBuilder::Floats(const std::string& name, const std::vector<int64_t>& d
   for (float value : values) tensor.add_float_data(value);
 }
 
-void ModelBuilder::Integers(const std::string& name, const std::vector<int64_t>& values) {
+void ModelBuilder::Integers(const std::string& name,
+                            const std::vector<int64_t>& values) {
   TensorProto& tensor = *graph().add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(TensorProto::INT64);
@@ -86,8 +92,9 @@ void ModelBuilder::Integers(const std::string& name, const std::vector<int64_t>&
 StatusOr<ember::graph::Graph> ModelBuilder::Import(const ImportOptions& options,
                                                    const std::string& folder) {
   const std::string bytes = model_.SerializeAsString();
-  return ImportModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, folder,
-                          options, "test.onnx");
+  return ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, folder,
+      options, "test.onnx");
 }
 
 }  // namespace ember::onnx

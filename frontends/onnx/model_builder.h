@@ -29,8 +29,10 @@ struct TestAttribute {
 
   TestAttribute(std::string n, int v) : name(std::move(n)), value(int64_t{v}) {}
   TestAttribute(std::string n, double v) : name(std::move(n)), value(v) {}
-  TestAttribute(std::string n, const char* v) : name(std::move(n)), value(std::string(v)) {}
-  TestAttribute(std::string n, std::vector<int64_t> v) : name(std::move(n)), value(std::move(v)) {}
+  TestAttribute(std::string n, const char* v)
+      : name(std::move(n)), value(std::string(v)) {}
+  TestAttribute(std::string n, std::vector<int64_t> v)
+      : name(std::move(n)), value(std::move(v)) {}
 };
 
 class ModelBuilder {
@@ -43,7 +45,8 @@ class ModelBuilder {
   void Input(const std::string& name, const std::vector<TestDim>& dims,
              TensorProto::DataType type = TensorProto::FLOAT);
   void Output(const std::string& name);
-  NodeProto& Node(const std::string& op_type, const std::vector<std::string>& inputs,
+  NodeProto& Node(const std::string& op_type,
+                  const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs,
                   const std::vector<TestAttribute>& attributes = {});
   void Floats(const std::string& name, const std::vector<int64_t>& dims,

@@ -12,12 +12,14 @@ namespace ember::onnx {
 namespace {
 
 // Names that a subgraph takes from outside.
-void CollectCaptured(const GraphProto& graph, int depth, std::vector<std::string>& names) {
+void CollectCaptured(const GraphProto& graph, int depth,
+                     std::vector<std::string>& names) {
   if (depth > 32) return;
   std::vector<std::string> used;
   std::set<std::string> own;
   for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
-  for (const TensorProto& initializer : graph.initializer()) own.insert(initializer.name());
+  for (const TensorProto& initializer : graph.initializer())
+    own.insert(initializer.name());
   for (const NodeProto& node : graph.node()) {
     used.insert(used.end(), node.input().begin(), node.input().end());
     own.insert(node.output().begin(), node.output().end());
@@ -25,7 +27,8 @@ void CollectCaptured(const GraphProto& graph, int depth, std::vector<std::string
       if (attribute.has_g()) CollectCaptured(attribute.g(), depth + 1, used);
     }
   }
-  for (const ValueInfoProto& output : graph.output()) used.push_back(output.name());
+  for (const ValueInfoProto& output : graph.output())
+    used.push_back(output.name());
   for (std::string& name : used) {
     if (own.count(name) == 0) names.push_back(std::move(name));
   }
@@ -50,34 +53,38 @@ NodeUses UsesOf(const NodeProto& node) {
 
 using Producers = std::unordered_map<std::string, int>;
 
-StatusOr<Producers> FindProducers(const NodeList& nodes,
-                                  const std::function<bool(const std::string&)>& is_known) {
+StatusOr<Producers> FindProducers(
+    const NodeList& nodes,
+    const std::function<bool(const std::string&)>& is_known) {
   Producers producers;
   for (int i = 0; i < nodes.size(); ++i) {
     for (const std::string& output : nodes[i].output()) {
       if (output.empty()) continue;
       auto [entry, added] = producers.emplace(output, i);
       if (!added) {
-        return InvalidArgumentError("value '" + output + "' is produced twice: by node '" +
-                                    NodeLabel(nodes[entry->second], entry->second) +
-                                    "' and by node '" + NodeLabel(nodes[i], i) + "'");
+        return InvalidArgumentError(
+            "value '" + output + "' is produced twice: by node '" +
+            NodeLabel(nodes[entry->second], entry->second) + "' and by node '" +
+            NodeLabel(nodes[i], i) + "'");
       }
       if (is_known(output)) {
-        return InvalidArgumentError("value '" + output + "' is produced by node '" +
-                                    NodeLabel(nodes[i], i) +
-                                    "' and is also an input or initializer");
+        return InvalidArgumentError(
+            "value '" + output + "' is produced by node '" +
+            NodeLabel(nodes[i], i) + "' and is also an input or initializer");
       }
     }
   }
   return producers;
 }
 
-// Unsupported operators by name, with the labels of their nodes, in order of appearance.
+// Unsupported operators by name, with the labels of their nodes, in order of
+// appearance.
 class UnsupportedOperators {
  public:
   explicit UnsupportedOperators(const ModelIndex& index) : index_(index) {}
 
-  void Scan(const NodeList& nodes, const Opsets& opsets, const std::string& prefix) {
+  void Scan(const NodeList& nodes, const Opsets& opsets,
+            const std::string& prefix) {
     for (int i = 0; i < nodes.size(); ++i) {
       ScanNode(nodes[i], opsets, prefix + NodeLabel(nodes[i], i));
     }
@@ -85,8 +92,10 @@ class UnsupportedOperators {
 
   Status ToStatus(std::string_view model_name) const {
     if (order_.empty()) return OkStatus();
-    std::string text = "model '" + std::string(model_name) + "': " + std::to_string(order_.size()) +
-                       (order_.size() == 1 ? " unsupported operator: " : " unsupported operators: ");
+    std::string text = "model '" + std::string(model_name) +
+                       "': " + std::to_string(order_.size()) +
+                       (order_.size() == 1 ? " unsupported operator: "
+                                           : " unsupported operators: ");
     for (size_t i = 0; i < order_.size(); ++i) {
       if (i > 0) text += ", ";
       text += order_[i] + " (" + NodeText(nodes_.at(order_[i])) + ")";
@@ -98,15 +107,17 @@ class UnsupportedOperators {
   static std::string NodeText(const std::vector<std::string>& labels) {
     constexpr size_t kShown = 5;
     std::string text = labels.size() == 1 ? "node "
-                       : labels.size() <= kShown ? "nodes "
-                                                 : std::to_string(labels.size()) + " nodes: ";
+                       : labels.size() <= kShown
+                           ? "nodes "
+                           : std::to_string(labels.size()) + " nodes: ";
     for (size_t i = 0; i < std::min(labels.size(), kShown); ++i) {
       text += (i > 0 ? ", '" : "'") + labels[i] + "'";
     }
     return labels.size() > kShown ? text + ", …" : text;
   }
 
-  void ScanNode(const NodeProto& node, const Opsets& opsets, const std::string& label) {
+  void ScanNode(const NodeProto& node, const Opsets& opsets,
+                const std::string& label) {
     if (const FunctionProto* function = index_.FunctionOf(node)) {
       // Once per function: its nodes are the same at every call.
       if (scanned_.insert(function).second) {
@@ -119,7 +130,8 @@ class UnsupportedOperators {
     if (FindOperator(domain, node.op_type(), opset) == nullptr) {
       std::string name = domain.empty() ? "" : std::string(domain) + "::";
       name += node.op_type();
-      if (FindOperator(domain, node.op_type(), INT32_MAX)) name += "-" + std::to_string(opset);
+      if (FindOperator(domain, node.op_type(), INT32_MAX))
+        name += "-" + std::to_string(opset);
       auto [entry, added] = nodes_.emplace(name, std::vector<std::string>());
       if (added) order_.push_back(name);
       entry->second.push_back(label);
@@ -137,10 +149,12 @@ class UnsupportedOperators {
 
 }  // namespace
 
-Opsets::Opsets(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports) {
+Opsets::Opsets(
+    const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports) {
   for (const OperatorSetIdProto& import : imports) {
     const int64_t version = std::clamp<int64_t>(import.version(), 0, INT32_MAX);
-    versions_[std::string(CanonicalDomain(import.domain()))] = static_cast<int>(version);
+    versions_[std::string(CanonicalDomain(import.domain()))] =
+        static_cast<int>(version);
   }
 }
 
@@ -149,18 +163,19 @@ int Opsets::VersionOf(std::string_view domain) const {
   return found == versions_.end() ? 0 : found->second;
 }
 
-ModelIndex::ModelIndex(const ModelProto& model) : model_(model), opsets_(model.opset_import()) {
+ModelIndex::ModelIndex(const ModelProto& model)
+    : model_(model), opsets_(model.opset_import()) {
   // Models older than opset imports (IR version 2) mean version 1.
   opsets_.SetDefault(1);
   for (const FunctionProto& function : model.functions()) {
-    functions_[{std::string(CanonicalDomain(function.domain())), function.name(),
-                function.overload()}] = &function;
+    functions_[{std::string(CanonicalDomain(function.domain())),
+                function.name(), function.overload()}] = &function;
   }
 }
 
 const FunctionProto* ModelIndex::FunctionOf(const NodeProto& node) const {
-  auto found = functions_.find(
-      {std::string(CanonicalDomain(node.domain())), node.op_type(), node.overload()});
+  auto found = functions_.find({std::string(CanonicalDomain(node.domain())),
+                                node.op_type(), node.overload()});
   return found == functions_.end() ? nullptr : found->second;
 }
 
@@ -169,7 +184,8 @@ std::string_view CanonicalDomain(std::string_view domain) {
 }
 
 std::string NodeLabel(const NodeProto& node, int index) {
-  return node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+  return node.name().empty() ? node.op_type() + "_" + std::to_string(index)
+                             : node.name();
 }
 
 std::string NodeOrigin(const NodeProto& node, int index) {
@@ -177,15 +193,18 @@ std::string NodeOrigin(const NodeProto& node, int index) {
   return node.name() + " (" + node.op_type() + ")";
 }
 
-Status CheckOperatorsSupported(const ModelIndex& index, std::string_view model_name) {
+Status CheckOperatorsSupported(const ModelIndex& index,
+                               std::string_view model_name) {
   UnsupportedOperators unsupported(index);
   unsupported.Scan(index.model().graph().node(), index.opsets(), "");
   return unsupported.ToStatus(model_name);
 }
 
-StatusOr<std::vector<int>> OrderNodes(const NodeList& nodes,
-                                      const std::function<bool(const std::string&)>& is_known) {
-  EMBER_ASSIGN_OR_RETURN(const Producers producers, FindProducers(nodes, is_known));
+StatusOr<std::vector<int>> OrderNodes(
+    const NodeList& nodes,
+    const std::function<bool(const std::string&)>& is_known) {
+  EMBER_ASSIGN_OR_RETURN(const Producers producers,
+                         FindProducers(nodes, is_known));
   std::vector<std::vector<int>> users(nodes.size());
   std::vector<int> missing(nodes.size(), 0);
   for (int i = 0; i < nodes.size(); ++i) {
@@ -199,8 +218,9 @@ StatusOr<std::vector<int>> OrderNodes(const NodeList& nodes,
     };
     for (const std::string& name : uses.required) {
       if (!depend_on(name) && !is_known(name)) {
-        return InvalidArgumentError("node '" + NodeOrigin(nodes[i], i) + "': input '" + name +
-                                    "' is not produced by any node, input or initializer");
+        return InvalidArgumentError(
+            "node '" + NodeOrigin(nodes[i], i) + "': input '" + name +
+            "' is not produced by any node, input or initializer");
       }
     }
     for (const std::string& name : uses.captured) depend_on(name);
@@ -220,11 +240,13 @@ StatusOr<std::vector<int>> OrderNodes(const NodeList& nodes,
     }
   }
   if (static_cast<int>(order.size()) == nodes.size()) return order;
-  const int stuck = static_cast<int>(
-      std::find_if(missing.begin(), missing.end(), [](int count) { return count > 0; }) -
-      missing.begin());
-  return InvalidArgumentError("the nodes form a cycle through or before node '" +
-                              NodeOrigin(nodes[stuck], stuck) + "'");
+  const int stuck =
+      static_cast<int>(std::find_if(missing.begin(), missing.end(),
+                                    [](int count) { return count > 0; }) -
+                       missing.begin());
+  return InvalidArgumentError(
+      "the nodes form a cycle through or before node '" +
+      NodeOrigin(nodes[stuck], stuck) + "'");
 }
 
 }  // namespace ember::onnx

@@ -1,4 +1,5 @@
-// Lookups in a model that import and checks share: functions by name, opset versions, node labels.
+// Lookups in a model that import and checks share: functions by name, opset
+// versions, node labels.
 #ifndef EMBER_FRONTENDS_ONNX_MODEL_INDEX_H_
 #define EMBER_FRONTENDS_ONNX_MODEL_INDEX_H_
 
@@ -20,7 +21,8 @@ using NodeList = google::protobuf::RepeatedPtrField<NodeProto>;
 class Opsets {
  public:
   Opsets() = default;
-  explicit Opsets(const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports);
+  explicit Opsets(
+      const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports);
   // 0 if the domain is not imported.
   int VersionOf(std::string_view domain) const;
   void SetDefault(int version) { versions_.emplace("", version); }
@@ -53,14 +55,17 @@ std::string NodeLabel(const NodeProto& node, int index);
 // "conv1 (Conv)" or "Conv_3".
 std::string NodeOrigin(const NodeProto& node, int index);
 
-// Unimplemented, listing every operator of the model that has no row, with its nodes.
-Status CheckOperatorsSupported(const ModelIndex& index, std::string_view model_name);
+// Unimplemented, listing every operator of the model that has no row, with its
+// nodes.
+Status CheckOperatorsSupported(const ModelIndex& index,
+                               std::string_view model_name);
 
-// Positions of `nodes` so that definitions come before uses; the given order is kept where it
-// already does. `is_known(name)` says which names come from outside.
-// Errors: a name produced twice, one produced nowhere, a cycle.
-StatusOr<std::vector<int>> OrderNodes(const NodeList& nodes,
-                                      const std::function<bool(const std::string&)>& is_known);
+// Positions of `nodes` so that definitions come before uses; the given order is
+// kept where it already does. `is_known(name)` says which names come from
+// outside. Errors: a name produced twice, one produced nowhere, a cycle.
+StatusOr<std::vector<int>> OrderNodes(
+    const NodeList& nodes,
+    const std::function<bool(const std::string&)>& is_known);
 
 }  // namespace ember::onnx
 

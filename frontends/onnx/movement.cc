@@ -1,4 +1,5 @@
-// Operators that move elements: reshape, transpose, slice, concat, pad, expand …
+// Operators that move elements: reshape, transpose, slice, concat, pad, expand
+// …
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -24,14 +25,15 @@ std::optional<Shape> ReadTargetShape(NodeContext& c) {
 }
 
 // Fills in 0 (the dim of the data) and -1 (what is left).
-std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from, Shape target,
-                                    bool zero_copies) {
+std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
+                                    Shape target, bool zero_copies) {
   int inferred = -1;
   Shape others;
   for (int i = 0; i < static_cast<int>(target.size()); ++i) {
     if (target[i] == Dim(-1)) {
       if (inferred >= 0) {
-        c.FailInvalid("shape: expected at most one -1, found " + graph::ShapeToString(target));
+        c.FailInvalid("shape: expected at most one -1, found " +
+                      graph::ShapeToString(target));
         return std::nullopt;
       }
       inferred = i;
@@ -39,8 +41,9 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from, Shape tar
     }
     if (zero_copies && target[i] == Dim(0)) {
       if (i >= static_cast<int>(from.size())) {
-        c.FailInvalid("shape: element " + std::to_string(i) + " copies a dim that " +
-                      graph::ShapeToString(from) + " does not have");
+        c.FailInvalid("shape: element " + std::to_string(i) +
+                      " copies a dim that " + graph::ShapeToString(from) +
+                      " does not have");
         return std::nullopt;
       }
       target[i] = from[i];
@@ -50,8 +53,8 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from, Shape tar
   if (inferred < 0) return target;
   const std::optional<Dim> rest = DivideElementCounts(from, others);
   if (!rest) {
-    c.FailInvalid("shape: cannot reshape " + graph::ShapeToString(from) + " to " +
-                  graph::ShapeToString(target));
+    c.FailInvalid("shape: cannot reshape " + graph::ShapeToString(from) +
+                  " to " + graph::ShapeToString(target));
     return std::nullopt;
   }
   target[inferred] = *rest;
@@ -62,7 +65,8 @@ void ImportReshape(NodeContext& c) {
   std::optional<Shape> target = ReadTargetShape(c);
   if (!target) return;
   const bool zero_copies = c.Integer("allowzero", 0) == 0;
-  target = ResolveReshape(c, c.Input(0).shape(), *std::move(target), zero_copies);
+  target =
+      ResolveReshape(c, c.Input(0).shape(), *std::move(target), zero_copies);
   if (target) c.SetOutput(0, Reshape(c.Input(0), *target));
 }
 
@@ -70,13 +74,15 @@ void ImportFlatten(NodeContext& c) {
   Tensor x = c.Input(0);
   const int64_t given = c.Integer("axis", 1);
   if (given < -x.rank() || given > x.rank()) {
-    return c.FailInvalid("attribute 'axis': expected a value up to the rank, found " +
-                         std::to_string(given));
+    return c.FailInvalid(
+        "attribute 'axis': expected a value up to the rank, found " +
+        std::to_string(given));
   }
   const int64_t axis = given < 0 ? given + x.rank() : given;
   const Shape& shape = x.shape();
-  c.SetOutput(0, Reshape(x, {ElementCount(Shape(shape.begin(), shape.begin() + axis)),
-                             ElementCount(Shape(shape.begin() + axis, shape.end()))}));
+  c.SetOutput(
+      0, Reshape(x, {ElementCount(Shape(shape.begin(), shape.begin() + axis)),
+                     ElementCount(Shape(shape.begin() + axis, shape.end()))}));
 }
 
 void ImportTranspose(NodeContext& c) {
@@ -96,7 +102,8 @@ void ImportTranspose(NodeContext& c) {
 
 void ImportSqueeze(NodeContext& c) {
   Tensor x = c.Input(0);
-  std::optional<std::vector<int64_t>> axes = c.IntegersFromAttributeOrInput("axes", 1);
+  std::optional<std::vector<int64_t>> axes =
+      c.IntegersFromAttributeOrInput("axes", 1);
   if (!c.ok()) return;
   std::vector<int64_t> squeezed;
   if (axes) {
@@ -111,7 +118,8 @@ void ImportSqueeze(NodeContext& c) {
 
 void ImportUnsqueeze(NodeContext& c) {
   Tensor x = c.Input(0);
-  std::optional<std::vector<int64_t>> axes = c.IntegersFromAttributeOrInput("axes", 1);
+  std::optional<std::vector<int64_t>> axes =
+      c.IntegersFromAttributeOrInput("axes", 1);
   if (!c.ok()) return;
   if (!axes) return c.FailInvalid("axes are missing");
   const int rank = x.rank() + static_cast<int>(axes->size());
@@ -123,7 +131,8 @@ void ImportUnsqueeze(NodeContext& c) {
 
 void ImportConcat(NodeContext& c) {
   for (int i = 0; i < c.input_count(); ++i) {
-    if (!c.Input(i)) return c.FailInvalid("input " + std::to_string(i) + " is missing");
+    if (!c.Input(i))
+      return c.FailInvalid("input " + std::to_string(i) + " is missing");
   }
   if (!c.CheckRank(0, 1)) return;
   const int64_t axis = c.Integer("axis", 1);
@@ -138,8 +147,9 @@ std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
   }
   const int64_t parts = c.Integer("num_outputs", c.output_count());
   if (parts < 1 || parts > c.output_count()) {
-    c.FailInvalid("attribute 'num_outputs': expected " + std::to_string(c.output_count()) +
-                  ", found " + std::to_string(parts));
+    c.FailInvalid("attribute 'num_outputs': expected " +
+                  std::to_string(c.output_count()) + ", found " +
+                  std::to_string(parts));
     return std::nullopt;
   }
   const Dim size = CeilDivide(extent, Dim(parts));
@@ -160,13 +170,16 @@ void ImportSplit(NodeContext& c) {
   }
   Dim start(0);
   for (int i = 0; i < c.output_count(); ++i) {
-    if (c.WantsOutput(i)) c.SetOutput(i, SliceAxis(x, axis, start, (*sizes)[i]));
+    if (c.WantsOutput(i))
+      c.SetOutput(i, SliceAxis(x, axis, start, (*sizes)[i]));
     start = start + (*sizes)[i];
   }
 }
 
-// A bound of a slice: negative counts from the end, then clamped to [low, high].
-Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low, const Dim& high) {
+// A bound of a slice: negative counts from the end, then clamped to [low,
+// high].
+Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low,
+               const Dim& high) {
   // Exporters write the extremes of int32 and int64 for "to the end".
   constexpr int64_t kFar = std::numeric_limits<int32_t>::max() / 2;
   if (bound.is_constant()) {
@@ -178,8 +191,10 @@ Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low, const Dim& h
   if (range.high < 0) {
     position = bound + extent;
   } else if (range.low < 0) {
-    // extent is added where bound < 0, which is where min(1, max(0, -bound)) is 1.
-    position = bound + extent * Minimum(Dim(1), Maximum(Dim(0), Dim(0) - bound));
+    // extent is added where bound < 0, which is where min(1, max(0, -bound))
+    // is 1.
+    position =
+        bound + extent * Minimum(Dim(1), Maximum(Dim(0), Dim(0) - bound));
   }
   return LargerOf(SmallerOf(position, high), low);
 }
@@ -189,7 +204,8 @@ struct SliceRange {
   Dim size;
 };
 
-SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step, const Dim& extent) {
+SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step,
+                        const Dim& extent) {
   if (step > 0) {
     const Dim first = ClampBound(start, extent, Dim(0), extent);
     const Dim last = ClampBound(end, extent, Dim(0), extent);
@@ -233,10 +249,13 @@ std::optional<SliceOperands> ReadSlice(NodeContext& c) {
   }
   if (!steps) steps.emplace(slice.starts.size(), 1);
   const size_t count = slice.starts.size();
-  if (slice.ends.size() != count || axes->size() != count || steps->size() != count) {
+  if (slice.ends.size() != count || axes->size() != count ||
+      steps->size() != count) {
     c.FailInvalid("expected as many starts as ends, axes and steps, found " +
-                  std::to_string(count) + ", " + std::to_string(slice.ends.size()) + ", " +
-                  std::to_string(axes->size()) + " and " + std::to_string(steps->size()));
+                  std::to_string(count) + ", " +
+                  std::to_string(slice.ends.size()) + ", " +
+                  std::to_string(axes->size()) + " and " +
+                  std::to_string(steps->size()));
     return std::nullopt;
   }
   slice.axes = c.NormalizeAxes(*axes, c.Input(0).rank());
@@ -258,7 +277,8 @@ void ImportSlice(NodeContext& c) {
     const int64_t far = int64_t{1} << 40;
     const int64_t step = std::clamp(slice->steps[i], -far, far);
     if (step == 0) return c.FailInvalid("steps: expected values other than 0");
-    const SliceRange range = ResolveSlice(slice->starts[i], slice->ends[i], step, x.dim(axis));
+    const SliceRange range =
+        ResolveSlice(slice->starts[i], slice->ends[i], step, x.dim(axis));
     starts[axis] = range.start;
     sizes[axis] = range.size;
     steps[axis] = step;
@@ -269,7 +289,8 @@ void ImportSlice(NodeContext& c) {
 void ImportExpand(NodeContext& c) {
   const std::optional<Shape> target = c.Contents(1, "shape");
   if (!target) return;
-  if (target->size() > kMaximumRank) return c.FailInvalid("shape: too many dims");
+  if (target->size() > kMaximumRank)
+    return c.FailInvalid("shape: too many dims");
   StatusOr<Shape> shape = graph::BroadcastShapes(c.Input(0).shape(), *target);
   if (!shape.ok()) return c.Fail(shape.status());
   c.SetOutput(0, Broadcast(c.Input(0), *shape));
@@ -281,8 +302,9 @@ void ImportTile(NodeContext& c) {
   const std::optional<Shape> repeats = c.Contents(1, "repeats");
   if (!repeats) return;
   if (static_cast<int>(repeats->size()) != x.rank()) {
-    return c.FailInvalid("repeats (input 1): expected " + std::to_string(x.rank()) +
-                         " values, found " + std::to_string(repeats->size()));
+    return c.FailInvalid("repeats (input 1): expected " +
+                         std::to_string(x.rank()) + " values, found " +
+                         std::to_string(repeats->size()));
   }
   Shape split;
   Shape expanded;
@@ -299,26 +321,29 @@ void ImportTile(NodeContext& c) {
   c.SetOutput(0, Reshape(Broadcast(Reshape(x, split), expanded), merged));
 }
 
-// pads as low and high of every dim: an attribute before opset 11, then an operand; axes since 18.
+// pads as low and high of every dim: an attribute before opset 11, then an
+// operand; axes since 18.
 std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
   if (c.opset() >= 11) {
     pads = c.Contents(1, "pads");
-  } else if (const auto attribute = c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
+  } else if (const auto attribute =
+                 c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
     pads = Shape(attribute->begin(), attribute->end());
   }
   if (!c.ok()) return std::nullopt;
   std::vector<int64_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   if (c.Input(3)) {
-    const std::optional<std::vector<int64_t>> given = c.ConstantIntegers(3, "axes");
+    const std::optional<std::vector<int64_t>> given =
+        c.ConstantIntegers(3, "axes");
     if (!given) return std::nullopt;
     axes = c.NormalizeAxes(*given, rank);
   }
   const size_t count = axes.size();
   if (!pads || pads->size() != 2 * count) {
-    c.FailInvalid("pads: expected " + std::to_string(2 * count) + " values, found " +
-                  std::to_string(pads ? pads->size() : 0));
+    c.FailInvalid("pads: expected " + std::to_string(2 * count) +
+                  " values, found " + std::to_string(pads ? pads->size() : 0));
     return std::nullopt;
   }
   if (!c.ok()) return std::nullopt;
@@ -336,7 +361,8 @@ void ImportPad(NodeContext& c) {
   const std::string mode = c.String("mode", "constant");
   const auto pads = ReadPads(c, x.rank());
   if (!pads) return;
-  if (mode != "constant") return c.SetOutput(0, Pad(x, pads->first, pads->second, mode, Tensor()));
+  if (mode != "constant")
+    return c.SetOutput(0, Pad(x, pads->first, pads->second, mode, Tensor()));
   Tensor value = x.Like(c.opset() < 11 ? c.Float("value", 0) : 0);
   if (c.Input(2)) value = Reshape(Cast(c.Input(2), x.dtype()), {});
   c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
@@ -347,7 +373,8 @@ std::optional<int64_t> ReadBlockSize(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return std::nullopt;
   const int64_t block = c.Integer("blocksize", 0);
   if (block >= 1 && block < (1 << 20)) return block;
-  c.FailInvalid("attribute 'blocksize': expected at least 1, found " + std::to_string(block));
+  c.FailInvalid("attribute 'blocksize': expected at least 1, found " +
+                std::to_string(block));
   return std::nullopt;
 }
 
@@ -358,12 +385,14 @@ void ImportDepthToSpace(NodeContext& c) {
   const Dim block(*size);
   const Dim depth = FloorDivide(x.dim(1), block * block);
   const bool columns_first = c.String("mode", "DCR") == "CRD";
-  Tensor split = columns_first
-                     ? Reshape(x, {x.dim(0), depth, block, block, x.dim(2), x.dim(3)})
-                     : Reshape(x, {x.dim(0), block, block, depth, x.dim(2), x.dim(3)});
+  Tensor split =
+      columns_first
+          ? Reshape(x, {x.dim(0), depth, block, block, x.dim(2), x.dim(3)})
+          : Reshape(x, {x.dim(0), block, block, depth, x.dim(2), x.dim(3)});
   Tensor moved = columns_first ? Transpose(split, {0, 1, 4, 2, 5, 3})
                                : Transpose(split, {0, 3, 4, 1, 5, 2});
-  c.SetOutput(0, Reshape(moved, {x.dim(0), depth, x.dim(2) * block, x.dim(3) * block}));
+  c.SetOutput(
+      0, Reshape(moved, {x.dim(0), depth, x.dim(2) * block, x.dim(3) * block}));
 }
 
 void ImportSpaceToDepth(NodeContext& c) {
@@ -375,7 +404,8 @@ void ImportSpaceToDepth(NodeContext& c) {
   const Dim width = FloorDivide(x.dim(3), block);
   Tensor split = Reshape(x, {x.dim(0), x.dim(1), height, block, width, block});
   Tensor moved = Transpose(split, {0, 3, 5, 1, 2, 4});
-  c.SetOutput(0, Reshape(moved, {x.dim(0), x.dim(1) * block * block, height, width}));
+  c.SetOutput(
+      0, Reshape(moved, {x.dim(0), x.dim(1) * block * block, height, width}));
 }
 
 // Cuts or pads each axis around its middle.
@@ -386,7 +416,8 @@ void ImportCenterCropPad(NodeContext& c) {
   axes = c.NormalizeAxes(c.Integers("axes", axes), x.rank());
   const std::optional<Shape> target = c.Contents(1, "shape");
   if (!target || !c.ok()) return;
-  if (target->size() != axes.size()) return c.FailInvalid("shape: expected one extent per axis");
+  if (target->size() != axes.size())
+    return c.FailInvalid("shape: expected one extent per axis");
   Shape low(x.rank(), Dim(0));
   Shape high(x.rank(), Dim(0));
   for (size_t i = 0; i < axes.size(); ++i) {

@@ -15,33 +15,41 @@ constexpr NarrowFormat kFormats[] = {
     {TensorProto::INT2, DType::kI8, 2},
     {TensorProto::UINT2, DType::kU8, 2},
     {TensorProto::FLOAT4E2M1, DType::kU8, 4, 2, 1, 1, 0x7, 0x8, 0x7, false},
-    {TensorProto::FLOAT8E4M3FN, DType::kU8, 8, 4, 3, 7, 0x7e, 0x7f, 0x7f, false},
-    {TensorProto::FLOAT8E4M3FNUZ, DType::kU8, 8, 4, 3, 8, 0x7f, 0x80, 0x80, true},
+    {TensorProto::FLOAT8E4M3FN, DType::kU8, 8, 4, 3, 7, 0x7e, 0x7f, 0x7f,
+     false},
+    {TensorProto::FLOAT8E4M3FNUZ, DType::kU8, 8, 4, 3, 8, 0x7f, 0x80, 0x80,
+     true},
     {TensorProto::FLOAT8E5M2, DType::kU8, 8, 5, 2, 15, 0x7b, 0x7e, 0x7c, false},
-    {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8, 5, 2, 16, 0x7f, 0x80, 0x80, true},
+    {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8, 5, 2, 16, 0x7f, 0x80, 0x80,
+     true},
     // A power of two and nothing else: 8 bits of exponent, no sign.
-    {TensorProto::FLOAT8E8M0, DType::kU8, 8, 8, 0, 127, 0xfe, 0xff, 0xff, false},
+    {TensorProto::FLOAT8E8M0, DType::kU8, 8, 8, 0, 127, 0xfe, 0xff, 0xff,
+     false},
 };
 
 bool IsPowerOfTwo(const NarrowFormat& format) { return format.exponent == 8; }
 
 float ValueOf(const NarrowFormat& format, int code) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  if (IsPowerOfTwo(format)) return code == 0xff ? nan : std::ldexp(1.0f, code - format.bias);
+  if (IsPowerOfTwo(format))
+    return code == 0xff ? nan : std::ldexp(1.0f, code - format.bias);
   const int sign_bit = 1 << (format.bits - 1);
   const bool negative = (code & sign_bit) != 0;
   const int magnitude = code & (sign_bit - 1);
   if (format.unsigned_zero && code == sign_bit) return nan;
   if (magnitude > format.largest) {
     return magnitude == format.overflow && format.overflow != format.nan
-               ? std::copysign(std::numeric_limits<float>::infinity(), negative ? -1.0f : 1.0f)
+               ? std::copysign(std::numeric_limits<float>::infinity(),
+                               negative ? -1.0f : 1.0f)
                : nan;
   }
   const int exponent = magnitude >> format.mantissa;
   const int fraction = magnitude & ((1 << format.mantissa) - 1);
-  const int significand = exponent == 0 ? fraction : fraction + (1 << format.mantissa);
-  const float value = std::ldexp(static_cast<float>(significand),
-                                 std::max(exponent, 1) - format.bias - format.mantissa);
+  const int significand =
+      exponent == 0 ? fraction : fraction + (1 << format.mantissa);
+  const float value =
+      std::ldexp(static_cast<float>(significand),
+                 std::max(exponent, 1) - format.bias - format.mantissa);
   return negative ? -value : value;
 }
 
@@ -52,14 +60,17 @@ Tensor EncodeInteger(Tensor x, const NarrowFormat& format, bool saturate) {
     const double low = is_signed ? -span / 2 : 0;
     return Cast(Maximum(Minimum(x, low + span - 1), low), format.storage);
   }
-  // Through i64, so that what is too large wraps; the upper bits are shifted out.
+  // Through i64, so that what is too large wraps; the upper bits are shifted
+  // out.
   Tensor wide = Cast(Cast(x, DType::kI64), format.storage);
   Tensor shift = wide.Like(8 - format.bits);
-  return Binary(Opcode::kShiftRight, Binary(Opcode::kShiftLeft, wide, shift), shift);
+  return Binary(Opcode::kShiftRight, Binary(Opcode::kShiftLeft, wide, shift),
+                shift);
 }
 
-// The code of |x| counts steps: those of an exponent are as many as the mantissa has values, so the
-// exponent's own steps and the rounded significand add up, a carry included.
+// The code of |x| counts steps: those of an exponent are as many as the
+// mantissa has values, so the exponent's own steps and the rounded significand
+// add up, a carry included.
 Tensor EncodeFloat(Tensor x, const NarrowFormat& format, bool saturate) {
   Tensor wide = Cast(x, DType::kF32);
   Tensor bits = Apply("bitcast", {wide}, {{"dtype", DType::kI32}});
@@ -67,16 +78,19 @@ Tensor EncodeFloat(Tensor x, const NarrowFormat& format, bool saturate) {
   Tensor magnitude = Absolute(wide);
   const int lowest = 1 - format.bias;
   Tensor all = Binary(Opcode::kAnd, bits, bits.Like(0x7fffffff));
-  Tensor exponent = Maximum(Binary(Opcode::kShiftRight, all, bits.Like(23)) - 127.0, lowest);
-  Tensor unit_bits = Binary(Opcode::kShiftLeft, exponent + (127.0 - format.mantissa),
-                            bits.Like(23));
+  Tensor exponent =
+      Maximum(Binary(Opcode::kShiftRight, all, bits.Like(23)) - 127.0, lowest);
+  Tensor unit_bits = Binary(
+      Opcode::kShiftLeft, exponent + (127.0 - format.mantissa), bits.Like(23));
   Tensor unit = Apply("bitcast", {unit_bits}, {{"dtype", DType::kF32}});
   Tensor significand = Cast(Round(magnitude / unit), DType::kI32);
   Tensor code = (exponent - static_cast<double>(lowest)) *
-                    static_cast<double>(1 << format.mantissa) + significand;
+                    static_cast<double>(1 << format.mantissa) +
+                significand;
   // Infinity has an exponent of its own, above every code.
   const int too_large = saturate ? format.largest : format.overflow;
-  code = Select(Less(static_cast<double>(format.largest), code), code.Like(too_large), code);
+  code = Select(Less(static_cast<double>(format.largest), code),
+                code.Like(too_large), code);
   code = Select(IsInfinite(wide), code.Like(too_large), code);
   const double sign_bit = 1 << (format.bits - 1);
   Tensor signs = negative;
@@ -101,20 +115,25 @@ Tensor DecodeNarrow(Tensor x, DType type) {
   const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
   if (format == nullptr || !format->is_float()) return Cast(x, type).Marked(0);
   std::vector<float> values;
-  for (int code = 0; code < 1 << format->bits; ++code) values.push_back(ValueOf(*format, code));
+  for (int code = 0; code < 1 << format->bits; ++code)
+    values.push_back(ValueOf(*format, code));
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
   graph::GraphBuilder& builder = x.builder();
-  Tensor table(&builder,
-               builder.Constant(DType::kF32, {static_cast<int64_t>(values.size())},
-                                graph::ConstantData::Copy({bytes, values.size() * sizeof(float)})));
+  Tensor table(
+      &builder,
+      builder.Constant(
+          DType::kF32, {static_cast<int64_t>(values.size())},
+          graph::ConstantData::Copy({bytes, values.size() * sizeof(float)})));
   // Codes of fp4 in their byte cannot exceed the table, whatever a file holds.
-  Tensor index = Modulo(Cast(x, DType::kI64), static_cast<double>(values.size()));
+  Tensor index =
+      Modulo(Cast(x, DType::kI64), static_cast<double>(values.size()));
   return Cast(Gather(table, index, 0), type);
 }
 
 Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate) {
   if (IsPowerOfTwo(format)) {
-    x.builder().Fail(UnimplementedError("conversion to FLOAT8E8M0 is not supported"));
+    x.builder().Fail(
+        UnimplementedError("conversion to FLOAT8E8M0 is not supported"));
     return x;
   }
   Tensor code = format.is_float() ? EncodeFloat(x, format, saturate)

@@ -1,7 +1,8 @@
-// Element types of ONNX below 8 bits, and 8-bit floats: there are no dtypes for them yet, so their
-// values travel in wider ones. 2- and 4-bit integers are held as i8 or u8 by value; fp8, fp4 and
-// e8m0 as u8 by code. A Tensor that holds such a type is marked with it (Tensor::narrow_type), and
-// only operators that know the mark take it: conversions, quantization, and moving elements.
+// Element types of ONNX below 8 bits, and 8-bit floats: there are no dtypes for
+// them yet, so their values travel in wider ones. 2- and 4-bit integers are
+// held as i8 or u8 by value; fp8, fp4 and e8m0 as u8 by code. A Tensor that
+// holds such a type is marked with it (Tensor::narrow_type), and only operators
+// that know the mark take it: conversions, quantization, and moving elements.
 #ifndef EMBER_FRONTENDS_ONNX_NARROW_TYPES_H_
 #define EMBER_FRONTENDS_ONNX_NARROW_TYPES_H_
 
@@ -16,8 +17,9 @@ struct NarrowFormat {
   int32_t onnx_type;  // TensorProto::DataType
   DType storage;
   int bits;
-  // Floats: bits of exponent and mantissa, bias, and the codes (without sign) of the largest finite
-  // value, of NaN and of what is too large where conversions do not saturate.
+  // Floats: bits of exponent and mantissa, bias, and the codes (without sign)
+  // of the largest finite value, of NaN and of what is too large where
+  // conversions do not saturate.
   int exponent = 0;
   int mantissa = 0;
   int bias = 0;
@@ -35,8 +37,9 @@ const NarrowFormat* FindNarrowFormat(int32_t onnx_type);
 
 // The numbers of a marked tensor as `type`.
 Tensor DecodeNarrow(Tensor x, DType type);
-// Numbers as a narrow type, marked. Integers wrap (`saturate` false) or clamp; floats round to
-// nearest even, and what is too large becomes the largest value or infinity / NaN.
+// Numbers as a narrow type, marked. Integers wrap (`saturate` false) or clamp;
+// floats round to nearest even, and what is too large becomes the largest value
+// or infinity / NaN.
 Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate);
 
 }  // namespace ember::onnx

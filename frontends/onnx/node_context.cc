@@ -9,11 +9,14 @@
 namespace ember::onnx {
 namespace {
 
-std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string Quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
 
 std::string AttributeTypeName(AttributeProto::AttributeType type) {
-  return AttributeProto::AttributeType_IsValid(type) ? AttributeProto::AttributeType_Name(type)
-                                                     : std::to_string(type);
+  return AttributeProto::AttributeType_IsValid(type)
+             ? AttributeProto::AttributeType_Name(type)
+             : std::to_string(type);
 }
 
 // Old exporters leave the type out; then the field that is set tells.
@@ -31,7 +34,8 @@ AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
 
 }  // namespace
 
-NodeContext::NodeContext(graph::GraphBuilder& builder, Source source, std::vector<Tensor> inputs)
+NodeContext::NodeContext(graph::GraphBuilder& builder, Source source,
+                         std::vector<Tensor> inputs)
     : builder_(builder),
       source_(std::move(source)),
       inputs_(std::move(inputs)),
@@ -65,8 +69,9 @@ const AttributeProto* NodeContext::Typed(std::string_view name,
   const AttributeProto* attribute = FindAttribute(name);
   if (attribute == nullptr) return nullptr;
   if (TypeOf(*attribute) == type) return attribute;
-  FailInvalid("attribute " + Quoted(name) + ": expected type " + AttributeTypeName(type) +
-              ", found " + AttributeTypeName(TypeOf(*attribute)));
+  FailInvalid("attribute " + Quoted(name) + ": expected type " +
+              AttributeTypeName(type) + ", found " +
+              AttributeTypeName(TypeOf(*attribute)));
   return nullptr;
 }
 
@@ -80,18 +85,22 @@ double NodeContext::Float(std::string_view name, double otherwise) {
   return attribute ? attribute->f() : otherwise;
 }
 
-std::string NodeContext::String(std::string_view name, std::string_view otherwise) {
+std::string NodeContext::String(std::string_view name,
+                                std::string_view otherwise) {
   const AttributeProto* attribute = Typed(name, AttributeProto::STRING);
   return attribute ? attribute->s() : std::string(otherwise);
 }
 
-std::optional<std::vector<int64_t>> NodeContext::Integers(std::string_view name) {
+std::optional<std::vector<int64_t>> NodeContext::Integers(
+    std::string_view name) {
   const AttributeProto* attribute = Typed(name, AttributeProto::INTS);
   if (attribute == nullptr) return std::nullopt;
-  return std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end());
+  return std::vector<int64_t>(attribute->ints().begin(),
+                              attribute->ints().end());
 }
 
-std::vector<int64_t> NodeContext::Integers(std::string_view name, std::vector<int64_t> otherwise) {
+std::vector<int64_t> NodeContext::Integers(std::string_view name,
+                                           std::vector<int64_t> otherwise) {
   std::optional<std::vector<int64_t>> values = Integers(name);
   return values ? *std::move(values) : std::move(otherwise);
 }
@@ -99,13 +108,15 @@ std::vector<int64_t> NodeContext::Integers(std::string_view name, std::vector<in
 std::optional<std::vector<double>> NodeContext::Floats(std::string_view name) {
   const AttributeProto* attribute = Typed(name, AttributeProto::FLOATS);
   if (attribute == nullptr) return std::nullopt;
-  return std::vector<double>(attribute->floats().begin(), attribute->floats().end());
+  return std::vector<double>(attribute->floats().begin(),
+                             attribute->floats().end());
 }
 
 Tensor NodeContext::TensorAttribute(std::string_view name) {
   const AttributeProto* attribute = Typed(name, AttributeProto::TENSOR);
   if (attribute == nullptr) return Tensor();
-  StatusOr<TensorBytes> bytes = DecodeTensor(attribute->t(), source_.owner, source_.files);
+  StatusOr<TensorBytes> bytes =
+      DecodeTensor(attribute->t(), source_.owner, source_.files);
   if (!bytes.ok()) {
     Fail(bytes.status().WithContext("attribute " + Quoted(name)));
     return Wrap(nullptr);
@@ -115,7 +126,8 @@ Tensor NodeContext::TensorAttribute(std::string_view name) {
 
 Tensor NodeContext::FromBytes(const TensorBytes& bytes) {
   return Wrap(builder_.Constant(bytes.dtype, bytes.dims,
-                                graph::ConstantData{.owner = bytes.owner, .bytes = bytes.bytes}))
+                                graph::ConstantData{.owner = bytes.owner,
+                                                    .bytes = bytes.bytes}))
       .Marked(bytes.narrow_type);
 }
 
@@ -131,44 +143,52 @@ std::optional<DType> NodeContext::TypeAttribute(std::string_view name) {
 }
 
 std::optional<Shape> NodeContext::Contents(int input, std::string_view what) {
-  const std::string operand = std::string(what) + " (input " + std::to_string(input) + ")";
+  const std::string operand =
+      std::string(what) + " (input " + std::to_string(input) + ")";
   if (!Input(input)) {
     FailInvalid("missing " + operand);
     return std::nullopt;
   }
   if (!ok()) return std::nullopt;
-  std::optional<std::vector<Dim>> contents = builder_.IntegerContents(Input(input).value());
+  std::optional<std::vector<Dim>> contents =
+      builder_.IntegerContents(Input(input).value());
   if (!contents) FailDataDependent(input, operand);
   return contents;
 }
 
-std::optional<std::vector<int64_t>> NodeContext::ConstantIntegers(int input,
-                                                                  std::string_view what) {
+std::optional<std::vector<int64_t>> NodeContext::ConstantIntegers(
+    int input, std::string_view what) {
   std::optional<Shape> contents = Contents(input, what);
   if (!contents) return std::nullopt;
   std::optional<std::vector<int64_t>> constants = AsConstants(*contents);
   if (!constants) {
     FailUnsupported(std::string(what) + " (input " + std::to_string(input) +
-                    "): expected constants, found " + graph::ShapeToString(*contents));
+                    "): expected constants, found " +
+                    graph::ShapeToString(*contents));
   }
   return constants;
 }
 
-std::optional<std::vector<double>> NodeContext::ConstantNumbers(int input, std::string_view what) {
+std::optional<std::vector<double>> NodeContext::ConstantNumbers(
+    int input, std::string_view what) {
   if (!Input(input) || !ok()) return std::nullopt;
-  std::optional<std::vector<double>> contents = builder_.ConstantContents(Input(input).value());
+  std::optional<std::vector<double>> contents =
+      builder_.ConstantContents(Input(input).value());
   if (!contents) {
-    FailDataDependent(input, std::string(what) + " (input " + std::to_string(input) + ")");
+    FailDataDependent(
+        input, std::string(what) + " (input " + std::to_string(input) + ")");
   }
   return contents;
 }
 
-std::optional<double> NodeContext::ConstantNumber(int input, std::string_view what) {
+std::optional<double> NodeContext::ConstantNumber(int input,
+                                                  std::string_view what) {
   std::optional<std::vector<double>> contents = ConstantNumbers(input, what);
   if (!contents) return std::nullopt;
   if (contents->size() == 1) return contents->front();
   FailInvalid(std::string(what) + " (input " + std::to_string(input) +
-              "): expected one number, found " + std::to_string(contents->size()));
+              "): expected one number, found " +
+              std::to_string(contents->size()));
   return std::nullopt;
 }
 
@@ -183,22 +203,27 @@ void NodeContext::FailDataDependent(int input, const std::string& operand) {
   if (source_.data_dependent_inputs != nullptr) {
     CollectInputs(Input(input).value(), *source_.data_dependent_inputs);
   }
-  FailUnsupported(operand + " depends on the model's data: it must be known when compiling");
+  FailUnsupported(
+      operand +
+      " depends on the model's data: it must be known when compiling");
 }
 
 int NodeContext::NormalizeAxis(int64_t axis, int rank) {
-  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  if (axis >= -rank && axis < rank)
+    return static_cast<int>(axis < 0 ? axis + rank : axis);
   FailInvalid("axis: expected a value in [" + std::to_string(-rank) + ", " +
               std::to_string(rank - 1) + "], found " + std::to_string(axis));
   return 0;
 }
 
-std::vector<int64_t> NodeContext::NormalizeAxes(const std::vector<int64_t>& axes, int rank) {
+std::vector<int64_t> NodeContext::NormalizeAxes(
+    const std::vector<int64_t>& axes, int rank) {
   std::vector<int64_t> normalized;
   for (int64_t axis : axes) {
     const int64_t value = NormalizeAxis(axis, rank);
     if (!ok()) return {};
-    if (std::find(normalized.begin(), normalized.end(), value) != normalized.end()) {
+    if (std::find(normalized.begin(), normalized.end(), value) !=
+        normalized.end()) {
       FailInvalid("axes: axis " + std::to_string(axis) + " is given twice");
       return {};
     }
@@ -212,10 +237,12 @@ bool NodeContext::CheckRank(int input, int minimum, int maximum) {
   const int rank = Input(input).rank();
   if (rank >= minimum && rank <= maximum) return true;
   std::string expected = std::to_string(minimum);
-  if (maximum == kMaximumRank) expected += " or more";
-  else if (maximum != minimum) expected += " to " + std::to_string(maximum);
-  FailInvalid("input " + std::to_string(input) + ": expected rank " + expected + ", found " +
-              graph::ShapeToString(Input(input).shape()));
+  if (maximum == kMaximumRank)
+    expected += " or more";
+  else if (maximum != minimum)
+    expected += " to " + std::to_string(maximum);
+  FailInvalid("input " + std::to_string(input) + ": expected rank " + expected +
+              ", found " + graph::ShapeToString(Input(input).shape()));
   return false;
 }
 

@@ -1,13 +1,14 @@
-// What the importer of one ONNX operator sees of its node: operands, attributes with defaults,
-// operands read as shapes, and where the results go.
+// What the importer of one ONNX operator sees of its node: operands, attributes
+// with defaults, operands read as shapes, and where the results go.
 //
 //   void ImportLeakyRelu(NodeContext& c) {
 //     Tensor x = c.Input(0);
 //     c.SetOutput(0, Select(Less(x, 0), x * c.Float("alpha", 0.01), x));
 //   }
 //
-// Errors stick in the graph builder and name the node: after Fail the importer may return or go on,
-// nothing it builds is used. Not thread-safe; lives as long as the call.
+// Errors stick in the graph builder and name the node: after Fail the importer
+// may return or go on, nothing it builds is used. Not thread-safe; lives as
+// long as the call.
 #ifndef EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_
 #define EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_
 
@@ -34,9 +35,11 @@ class NodeContext {
     ExternalFiles* files = nullptr;
     std::string origin;  // "conv1 (Conv)"
     int opset = 0;       // of the node's domain
-    std::set<std::string>* data_dependent_inputs = nullptr;  // see ImportOptions
+    std::set<std::string>* data_dependent_inputs =
+        nullptr;  // see ImportOptions
   };
-  NodeContext(graph::GraphBuilder& builder, Source source, std::vector<Tensor> inputs);
+  NodeContext(graph::GraphBuilder& builder, Source source,
+              std::vector<Tensor> inputs);
 
   const NodeProto& node() const { return *source_.node; }
   int opset() const { return source_.opset; }
@@ -44,8 +47,12 @@ class NodeContext {
 
   // Errors. Fail prefixes the node; ok() is false from then on.
   void Fail(const Status& status);
-  void FailInvalid(std::string message) { Fail(InvalidArgumentError(std::move(message))); }
-  void FailUnsupported(std::string message) { Fail(UnimplementedError(std::move(message))); }
+  void FailInvalid(std::string message) {
+    Fail(InvalidArgumentError(std::move(message)));
+  }
+  void FailUnsupported(std::string message) {
+    Fail(UnimplementedError(std::move(message)));
+  }
   bool ok() const { return builder_.status().ok(); }
 
   // Operands. Absent ones are Tensor().
@@ -60,43 +67,55 @@ class NodeContext {
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
   // Attributes; an attribute of another type than asked for is an error.
-  bool HasAttribute(std::string_view name) const { return FindAttribute(name) != nullptr; }
+  bool HasAttribute(std::string_view name) const {
+    return FindAttribute(name) != nullptr;
+  }
   int64_t Integer(std::string_view name, int64_t otherwise);
   double Float(std::string_view name, double otherwise);
   std::string String(std::string_view name, std::string_view otherwise);
   std::optional<std::vector<int64_t>> Integers(std::string_view name);
-  std::vector<int64_t> Integers(std::string_view name, std::vector<int64_t> otherwise);
+  std::vector<int64_t> Integers(std::string_view name,
+                                std::vector<int64_t> otherwise);
   std::optional<std::vector<double>> Floats(std::string_view name);
   // The tensor as a constant of the graph; absent if the attribute is.
   Tensor TensorAttribute(std::string_view name);
   std::optional<DType> TypeAttribute(std::string_view name);
   const AttributeProto* FindAttribute(std::string_view name) const;
 
-  // Operands whose contents must be known when compiling. Fails (and gives nullopt) where they
-  // depend on the model's data, or where the operand is absent.
+  // Operands whose contents must be known when compiling. Fails (and gives
+  // nullopt) where they depend on the model's data, or where the operand is
+  // absent.
   std::optional<Shape> Contents(int input, std::string_view what);
-  std::optional<std::vector<int64_t>> ConstantIntegers(int input, std::string_view what);
-  std::optional<std::vector<double>> ConstantNumbers(int input, std::string_view what);
+  std::optional<std::vector<int64_t>> ConstantIntegers(int input,
+                                                       std::string_view what);
+  std::optional<std::vector<double>> ConstantNumbers(int input,
+                                                     std::string_view what);
   std::optional<double> ConstantNumber(int input, std::string_view what);
   // Attribute `name`, else operand `input`, else nullopt (without failing).
-  std::optional<std::vector<int64_t>> IntegersFromAttributeOrInput(std::string_view name,
-                                                                   int input);
+  std::optional<std::vector<int64_t>> IntegersFromAttributeOrInput(
+      std::string_view name, int input);
 
   // Axes brought into 0 … rank - 1; fails for others, and for repeated ones.
   int NormalizeAxis(int64_t axis, int rank);
-  std::vector<int64_t> NormalizeAxes(const std::vector<int64_t>& axes, int rank);
+  std::vector<int64_t> NormalizeAxes(const std::vector<int64_t>& axes,
+                                     int rank);
   // Fails unless the operand has a rank in [minimum, maximum].
   bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
 
   Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
-  Tensor Scalar(double value, DType dtype) { return Wrap(builder_.Scalar(value, dtype)); }
-  Tensor Integers64(const std::vector<int64_t>& values) { return Wrap(builder_.Integers(values)); }
+  Tensor Scalar(double value, DType dtype) {
+    return Wrap(builder_.Scalar(value, dtype));
+  }
+  Tensor Integers64(const std::vector<int64_t>& values) {
+    return Wrap(builder_.Integers(values));
+  }
   Tensor FromBytes(const TensorBytes& bytes);
   template <typename T>
   Tensor Vector(DType dtype, const std::vector<T>& values);
 
  private:
-  const AttributeProto* Typed(std::string_view name, AttributeProto::AttributeType type);
+  const AttributeProto* Typed(std::string_view name,
+                              AttributeProto::AttributeType type);
   void FailDataDependent(int input, const std::string& operand);
 
   graph::GraphBuilder& builder_;
@@ -108,8 +127,9 @@ class NodeContext {
 template <typename T>
 Tensor NodeContext::Vector(DType dtype, const std::vector<T>& values) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  return Wrap(builder_.Constant(dtype, {static_cast<int64_t>(values.size())},
-                                graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
+  return Wrap(builder_.Constant(
+      dtype, {static_cast<int64_t>(values.size())},
+      graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
 }
 
 // Adds the graph inputs that a value is computed from.

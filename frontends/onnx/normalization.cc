@@ -1,5 +1,5 @@
-// Normalizations, in inference form unless the node asks for training. Statistics of narrow floats
-// are computed in f32.
+// Normalizations, in inference form unless the node asks for training.
+// Statistics of narrow floats are computed in f32.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -27,10 +27,12 @@ Tensor PerChannel(Tensor vector, int rank, DType type) {
 
 bool CheckVector(NodeContext& c, int input) { return c.CheckRank(input, 1, 1); }
 
-// Per-channel scale and shift from the statistics, so that what is left at run time is x * a + b.
+// Per-channel scale and shift from the statistics, so that what is left at run
+// time is x * a + b.
 Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor mean, Tensor variance) {
   const DType type = ComputeType(x.dtype());
-  Tensor scale = Cast(c.Input(1), type) / Sqrt(Cast(variance, type) + c.Float("epsilon", 1e-5));
+  Tensor scale = Cast(c.Input(1), type) /
+                 Sqrt(Cast(variance, type) + c.Float("epsilon", 1e-5));
   Tensor shift = Cast(c.Input(2), type) - Cast(mean, type) * scale;
   return Cast(Cast(x, type) * PerChannel(scale, x.rank(), type) +
                   PerChannel(shift, x.rank(), type),
@@ -49,20 +51,24 @@ void ImportBatchNormalization(NodeContext& c) {
   Tensor mean = c.Input(3);
   Tensor variance = c.Input(4);
   // Before opset 14 extra outputs meant training.
-  const bool training = c.opset() >= 14 ? c.Integer("training_mode", 0) != 0 : c.WantsOutput(1);
+  const bool training =
+      c.opset() >= 14 ? c.Integer("training_mode", 0) != 0 : c.WantsOutput(1);
   if (!training) return c.SetOutput(0, ScaleAndShift(c, x, mean, variance));
 
-  if (c.opset() < 14) return c.FailUnsupported("training form before opset 14 is not supported");
+  if (c.opset() < 14)
+    return c.FailUnsupported("training form before opset 14 is not supported");
   std::vector<int64_t> axes = AxesFrom(1, x.rank());
   axes.front() = 0;  // every axis but that of the channels
   const DType type = ComputeType(x.dtype());
   Tensor wide = Cast(x, type);
   Tensor batch_mean = Mean(wide, axes, true);
-  Tensor batch_variance = Reshape(Variance(wide, batch_mean, axes), c.Input(4).shape());
+  Tensor batch_variance =
+      Reshape(Variance(wide, batch_mean, axes), c.Input(4).shape());
   batch_mean = Reshape(batch_mean, c.Input(3).shape());
   const double momentum = c.Float("momentum", 0.9);
   auto running = [&](Tensor old, Tensor batch) {
-    return Cast(Cast(old, type) * momentum + batch * (1 - momentum), old.dtype());
+    return Cast(Cast(old, type) * momentum + batch * (1 - momentum),
+                old.dtype());
   };
   c.SetOutput(0, ScaleAndShift(c, x, batch_mean, batch_variance));
   c.SetOutput(1, running(mean, batch_mean));
@@ -79,7 +85,8 @@ void ImportInstanceNormalization(NodeContext& c) {
   if (!c.CheckRank(0, 3) || !CheckVector(c, 1) || !CheckVector(c, 2)) return;
   Tensor x = c.Input(0);
   const DType type = ComputeType(x.dtype());
-  Tensor normal = Standardize(Cast(x, type), AxesFrom(2, x.rank()), c.Float("epsilon", 1e-5));
+  Tensor normal = Standardize(Cast(x, type), AxesFrom(2, x.rank()),
+                              c.Float("epsilon", 1e-5));
   Tensor y = normal * PerChannel(c.Input(1), x.rank(), type) +
              PerChannel(c.Input(2), x.rank(), type);
   c.SetOutput(0, Cast(y, x.dtype()));
@@ -99,7 +106,8 @@ void ImportLayerNormalization(NodeContext& c) {
   const std::vector<int64_t> axes = AxesFrom(axis, x.rank());
   Tensor wide = Cast(x, type);
   Tensor mean = Mean(wide, axes, true);
-  Tensor deviation = Sqrt(Variance(wide, mean, axes) + c.Float("epsilon", 1e-5));
+  Tensor deviation =
+      Sqrt(Variance(wide, mean, axes) + c.Float("epsilon", 1e-5));
   Tensor y = Cast((wide - mean) / deviation, x.dtype()) * c.Input(1);
   c.SetOutput(0, c.Input(2) ? y + c.Input(2) : y);
   if (c.WantsOutput(1)) c.SetOutput(1, mean);
@@ -121,22 +129,26 @@ void ImportGroupNormalization(NodeContext& c) {
   if (!c.CheckRank(0, 3) || !CheckVector(c, 1) || !CheckVector(c, 2)) return;
   Tensor x = c.Input(0);
   const int64_t groups = c.Integer("num_groups", 0);
-  if (groups < 1) return c.FailInvalid("attribute 'num_groups': expected at least 1");
+  if (groups < 1)
+    return c.FailInvalid("attribute 'num_groups': expected at least 1");
   const DType type = StashType(c, x.dtype());
   Shape grouped{x.dim(0), Dim(groups), FloorDivide(x.dim(1), Dim(groups))};
   grouped.insert(grouped.end(), x.shape().begin() + 2, x.shape().end());
   Tensor split = Reshape(Cast(x, type), grouped);
-  Tensor normal = Reshape(Standardize(split, AxesFrom(2, split.rank()), c.Float("epsilon", 1e-5)),
-                          x.shape());
+  Tensor normal = Reshape(
+      Standardize(split, AxesFrom(2, split.rank()), c.Float("epsilon", 1e-5)),
+      x.shape());
   // Scale and bias were per group in opset 18 and are per channel since.
   auto parameter = [&](Tensor vector) {
     if (vector.dim(0) != x.dim(1)) {
-      Tensor repeated = Broadcast(Unsqueeze(vector, {1}), {Dim(groups), grouped[2]});
+      Tensor repeated =
+          Broadcast(Unsqueeze(vector, {1}), {Dim(groups), grouped[2]});
       vector = Reshape(repeated, {x.dim(1)});
     }
     return PerChannel(vector, x.rank(), x.dtype());
   };
-  c.SetOutput(0, Cast(normal, x.dtype()) * parameter(c.Input(1)) + parameter(c.Input(2)));
+  c.SetOutput(0, Cast(normal, x.dtype()) * parameter(c.Input(1)) +
+                     parameter(c.Input(2)));
 }
 
 void ImportLrn(NodeContext& c) {
@@ -167,12 +179,14 @@ void ImportLrn(NodeContext& c) {
 
 void ImportMeanVarianceNormalization(NodeContext& c) {
   Tensor x = c.Input(0);
-  const std::vector<int64_t> axes = c.NormalizeAxes(c.Integers("axes", {0, 2, 3}), x.rank());
+  const std::vector<int64_t> axes =
+      c.NormalizeAxes(c.Integers("axes", {0, 2, 3}), x.rank());
   if (!c.ok()) return;
   const DType type = ComputeType(x.dtype());
   Tensor wide = Cast(x, type);
   Tensor mean = Mean(wide, axes, true);
-  c.SetOutput(0, Cast((wide - mean) / (Sqrt(Variance(wide, mean, axes)) + 1e-9), x.dtype()));
+  c.SetOutput(0, Cast((wide - mean) / (Sqrt(Variance(wide, mean, axes)) + 1e-9),
+                      x.dtype()));
 }
 
 void ImportLpNormalization(NodeContext& c) {
@@ -181,7 +195,8 @@ void ImportLpNormalization(NodeContext& c) {
   const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
   const int64_t p = c.Integer("p", 2);
   if (p != 1 && p != 2) {
-    return c.FailInvalid("attribute 'p': expected 1 or 2, found " + std::to_string(p));
+    return c.FailInvalid("attribute 'p': expected 1 or 2, found " +
+                         std::to_string(p));
   }
   const DType type = ComputeType(x.dtype());
   Tensor wide = Cast(x, type);
@@ -206,13 +221,16 @@ void ImportDropout(NodeContext& c) {
     if (!ratio) return;
     training = *ratio != 0;
   }
-  if (training) return c.FailUnsupported("training mode is not supported: its result is random");
+  if (training)
+    return c.FailUnsupported(
+        "training mode is not supported: its result is random");
   c.SetOutput(0, x);
-  // Before opset 10 the mask had the type of the data; before 12 its meaning was left open, and
-  // engines give zeros.
+  // Before opset 10 the mask had the type of the data; before 12 its meaning
+  // was left open, and engines give zeros.
   const DType mask = c.opset() < 10 ? x.dtype() : DType::kBool;
   const double kept = c.opset() < 12 ? 0 : 1;
-  if (c.WantsOutput(1)) c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
+  if (c.WantsOutput(1))
+    c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
 }
 
 constexpr OperatorRow kRows[] = {

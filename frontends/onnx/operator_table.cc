@@ -8,21 +8,11 @@ namespace ember::onnx {
 namespace {
 
 constexpr std::span<const OperatorRow> (*kFamilies[])() = {
-    ActivationOperators,
-    AttentionOperators,
-    ContractionOperators,
-    ConvolutionOperators,
-    ElementwiseOperators,
-    IndexingOperators,
-    LossOperators,
-    MovementOperators,
-    NormalizationOperators,
-    PoolingOperators,
-    QuantizationOperators,
-    ReductionOperators,
-    ResizeOperators,
-    SamplingOperators,
-    ShapeOperators,
+    ActivationOperators,  AttentionOperators,    ContractionOperators,
+    ConvolutionOperators, ElementwiseOperators,  IndexingOperators,
+    LossOperators,        MovementOperators,     NormalizationOperators,
+    PoolingOperators,     QuantizationOperators, ReductionOperators,
+    ResizeOperators,      SamplingOperators,     ShapeOperators,
     SignalOperators,
 };
 
@@ -54,7 +44,8 @@ std::span<const OperatorRow> OperatorTable() {
   return *kTable;
 }
 
-const OperatorRow* FindOperator(std::string_view domain, std::string_view name, int opset) {
+const OperatorRow* FindOperator(std::string_view domain, std::string_view name,
+                                int opset) {
   if (domain == "ai.onnx") domain = "";
   auto found = Index().find({domain, name});
   if (found == Index().end() || opset < found->second->since) return nullptr;

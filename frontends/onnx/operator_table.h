@@ -1,6 +1,7 @@
-// The one table of ONNX operators: which there are, since when, how many operands, and the function
-// that decomposes a node into the graph's operators. Adding an operator is a row in its family's
-// file, the function, and a test (docs/adding/onnx-operator.md).
+// The one table of ONNX operators: which there are, since when, how many
+// operands, and the function that decomposes a node into the graph's operators.
+// Adding an operator is a row in its family's file, the function, and a test
+// (docs/adding/onnx-operator.md).
 #ifndef EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 
@@ -13,7 +14,8 @@ namespace ember::onnx {
 
 inline constexpr int kVariadic = -1;
 
-// What an operator does with operands that have no dtype of their own (narrow_types.h).
+// What an operator does with operands that have no dtype of their own
+// (narrow_types.h).
 enum class NarrowTypes : uint8_t {
   kRefused,
   kMoved,    // its results have the type of the operands
@@ -30,8 +32,10 @@ struct OperatorRow {
   NarrowTypes narrow = NarrowTypes::kRefused;
 };
 
-// Null if there is no such operator at this opset. "ai.onnx" is the default domain "".
-const OperatorRow* FindOperator(std::string_view domain, std::string_view name, int opset);
+// Null if there is no such operator at this opset. "ai.onnx" is the default
+// domain "".
+const OperatorRow* FindOperator(std::string_view domain, std::string_view name,
+                                int opset);
 
 // All rows, family by family.
 std::span<const OperatorRow> OperatorTable();

@@ -13,7 +13,8 @@
 namespace ember::onnx {
 namespace {
 
-// `parts` for the spatial dims with `lead` for the batch and channel dims before them.
+// `parts` for the spatial dims with `lead` for the batch and channel dims
+// before them.
 template <typename T>
 std::vector<T> WithLeading(T lead, const std::vector<T>& parts) {
   std::vector<T> all{lead, lead};
@@ -21,7 +22,8 @@ std::vector<T> WithLeading(T lead, const std::vector<T>& parts) {
   return all;
 }
 
-Tensor ReduceWindow(Tensor x, const std::string& combiner, const Window& window) {
+Tensor ReduceWindow(Tensor x, const std::string& combiner,
+                    const Window& window) {
   return Apply("reduce_window", {x},
                {{"combiner", combiner},
                 {"window", WithLeading<int64_t>(1, window.kernel)},
@@ -39,7 +41,8 @@ std::optional<Window> ReadPoolingWindow(NodeContext& c) {
     return std::nullopt;
   }
   const Shape& shape = c.Input(0).shape();
-  return ReadWindow(c, *std::move(kernel), Shape(shape.begin() + 2, shape.end()));
+  return ReadWindow(c, *std::move(kernel),
+                    Shape(shape.begin() + 2, shape.end()));
 }
 
 bool IsPadded(const Window& window) {
@@ -49,10 +52,10 @@ bool IsPadded(const Window& window) {
   return false;
 }
 
-// Along one dim, how many positions of each window count. With `include_pad` the padding counts
-// too, except for what ceil_mode added.
-Tensor CountAlong(NodeContext& c, const Dim& extent, const Window& window, int i,
-                  bool include_pad) {
+// Along one dim, how many positions of each window count. With `include_pad`
+// the padding counts too, except for what ceil_mode added.
+Tensor CountAlong(NodeContext& c, const Dim& extent, const Window& window,
+                  int i, bool include_pad) {
   Dim size = extent;
   Dim low = window.low[i];
   Dim high = window.high[i];
@@ -78,8 +81,8 @@ void ImportAveragePool(NodeContext& c) {
   const DType type = x.dtype();
   Tensor sum = ReduceWindow(Cast(x, ComputeType(type)), "sum", *window);
   if (!IsPadded(*window)) {
-    const double count = std::accumulate(window->kernel.begin(), window->kernel.end(), 1.0,
-                                         std::multiplies<>());
+    const double count = std::accumulate(
+        window->kernel.begin(), window->kernel.end(), 1.0, std::multiplies<>());
     return c.SetOutput(0, Cast(sum / count, type));
   }
   const bool include_pad = c.Integer("count_include_pad", 0) != 0;
@@ -90,40 +93,50 @@ void ImportAveragePool(NodeContext& c) {
   c.SetOutput(0, Cast(sum, type));
 }
 
-// Flat position in [N, C, spatial…] of the input of each element of a spatial dim, row-major, or
-// column-major over the spatial dims.
+// Flat position in [N, C, spatial…] of the input of each element of a spatial
+// dim, row-major, or column-major over the spatial dims.
 Dim SpatialStride(const Shape& shape, int dim, bool column_major) {
   const int rank = static_cast<int>(shape.size());
-  if (column_major) return ElementCount(Shape(shape.begin() + 2, shape.begin() + dim));
+  if (column_major)
+    return ElementCount(Shape(shape.begin() + 2, shape.begin() + dim));
   return ElementCount(Shape(shape.begin() + dim + 1, shape.begin() + rank));
 }
 
-// Flat indices of the largest element of each window: a comparison per position of the window.
+// Flat indices of the largest element of each window: a comparison per position
+// of the window.
 Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   const int rank = x.rank();
   const bool column_major = c.Integer("storage_order", 0) != 0;
   int64_t positions = 1;
   for (int64_t extent : window.kernel) {
-    positions = std::min<int64_t>(positions * std::min<int64_t>(extent, 4096), 4096);
+    positions =
+        std::min<int64_t>(positions * std::min<int64_t>(extent, 4096), 4096);
   }
   if (positions > 256) {
-    c.FailUnsupported("output 1: indices are supported for windows of up to 256 elements, found " +
-                      std::to_string(positions));
+    c.FailUnsupported(
+        "output 1: indices are supported for windows of up to 256 elements, "
+        "found " +
+        std::to_string(positions));
     return c.Wrap(nullptr);
   }
   const Shape pooled = ReduceWindow(x, "maximum", window).shape();
   // -1 marks padding, so that it never wins.
   Tensor flat = c.Scalar(0, DType::kI64);
   for (int axis = 0; axis < rank; ++axis) {
-    const Dim stride = axis >= 2 ? SpatialStride(x.shape(), axis, column_major)
-                                 : ElementCount(Shape(x.shape().begin() + axis + 1, x.shape().end()));
+    const Dim stride = axis >= 2
+                           ? SpatialStride(x.shape(), axis, column_major)
+                           : ElementCount(Shape(x.shape().begin() + axis + 1,
+                                                x.shape().end()));
     Tensor step(&c.builder(), c.builder().DimValue(stride));
-    flat = flat + AlongAxis(IotaVector(c.builder(), x.dim(axis), DType::kI64) * step, axis, rank);
+    flat = flat +
+           AlongAxis(IotaVector(c.builder(), x.dim(axis), DType::kI64) * step,
+                     axis, rank);
   }
   flat = Broadcast(flat, x.shape());
   const Shape low = WithLeading(Dim(0), window.low);
   const Shape high = WithLeading(Dim(0), window.high);
-  Tensor padded_flat = Pad(flat, low, high, "constant", c.Scalar(-1, DType::kI64));
+  Tensor padded_flat =
+      Pad(flat, low, high, "constant", c.Scalar(-1, DType::kI64));
   Tensor padded = Pad(x, low, high, "constant", x.Like(0));
   Tensor best;
   Tensor best_index;
@@ -143,7 +156,8 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
       best_index = index;
       continue;
     }
-    Tensor wins = And(LessEqual(0, index), Or(Less(best_index, 0), Less(best, value)));
+    Tensor wins =
+        And(LessEqual(0, index), Or(Less(best_index, 0), Less(best, value)));
     best = Select(wins, value, best);
     best_index = Select(wins, index, best_index);
   }
@@ -171,8 +185,9 @@ Tensor LpNorm(Tensor x, int64_t p, const Sum& sum) {
 void ImportLpPool(NodeContext& c) {
   const std::optional<Window> window = ReadPoolingWindow(c);
   if (!window) return;
-  c.SetOutput(0, LpNorm(c.Input(0), c.Integer("p", 2),
-                        [&](Tensor x) { return ReduceWindow(x, "sum", *window); }));
+  c.SetOutput(0, LpNorm(c.Input(0), c.Integer("p", 2), [&](Tensor x) {
+                return ReduceWindow(x, "sum", *window);
+              }));
 }
 
 std::vector<int64_t> SpatialAxes(Tensor x) {
@@ -195,8 +210,8 @@ void ImportGlobalLpPool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);
   c.SetOutput(0, LpNorm(x, c.Integer("p", 2), [](Tensor powers) {
-    return Reduce(powers, "sum", SpatialAxes(powers), true);
-  }));
+                return Reduce(powers, "sum", SpatialAxes(powers), true);
+              }));
 }
 
 constexpr OperatorRow kRows[] = {

@@ -14,15 +14,19 @@ namespace {
 Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   if (!parameter || !c.ok()) return parameter;
   const int64_t block = c.Integer("block_size", 0);
-  if (parameter.rank() == 0 || (parameter.rank() == 1 && parameter.dim(0) == Dim(1))) {
+  if (parameter.rank() == 0 ||
+      (parameter.rank() == 1 && parameter.dim(0) == Dim(1))) {
     return Reshape(parameter, {});
   }
   const int axis = c.NormalizeAxis(c.Integer("axis", 1), x.rank());
-  if (parameter.rank() == 1 && block == 0) return AlongAxis(parameter, axis, x.rank());
+  if (parameter.rank() == 1 && block == 0)
+    return AlongAxis(parameter, axis, x.rank());
   if (parameter.rank() != x.rank() || block < 1) {
-    c.FailInvalid("expected one parameter, one per element of the axis, or blocks; found shape " +
-                  graph::ShapeToString(parameter.shape()) + " for " +
-                  graph::ShapeToString(x.shape()));
+    c.FailInvalid(
+        "expected one parameter, one per element of the axis, or blocks; found "
+        "shape " +
+        graph::ShapeToString(parameter.shape()) + " for " +
+        graph::ShapeToString(x.shape()));
     return parameter;
   }
   // Each parameter holds for `block` elements of the axis.
@@ -30,8 +34,11 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   repeated.insert(repeated.begin() + axis + 1, Dim(block));
   Shape merged = parameter.shape();
   merged[axis] = merged[axis] * Dim(block);
-  Tensor all = Reshape(Broadcast(Unsqueeze(parameter, {axis + 1}), repeated), merged);
-  return merged[axis] == x.dim(axis) ? all : SliceAxis(all, axis, Dim(0), x.dim(axis));
+  Tensor all =
+      Reshape(Broadcast(Unsqueeze(parameter, {axis + 1}), repeated), merged);
+  return merged[axis] == x.dim(axis)
+             ? all
+             : SliceAxis(all, axis, Dim(0), x.dim(axis));
 }
 
 Tensor QuantizeToNarrow(NodeContext& c, Tensor scaled, Tensor zero_point,
@@ -51,17 +58,20 @@ void ImportQuantizeLinear(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor scale = AlignParameter(c, c.Input(1), x);
   Tensor zero_point = AlignParameter(c, c.Input(2), x);
-  const int32_t narrow = c.Input(2) ? c.Input(2).narrow_type()
-                                    : static_cast<int32_t>(c.Integer("output_dtype", 0));
+  const int32_t narrow =
+      c.Input(2) ? c.Input(2).narrow_type()
+                 : static_cast<int32_t>(c.Integer("output_dtype", 0));
   if (const NarrowFormat* format = FindNarrowFormat(narrow)) {
-    return c.SetOutput(0, QuantizeToNarrow(c, Cast(x, DType::kF32) / Cast(scale, DType::kF32),
-                                           zero_point, *format));
+    return c.SetOutput(
+        0, QuantizeToNarrow(c, Cast(x, DType::kF32) / Cast(scale, DType::kF32),
+                            zero_point, *format));
   }
   DType type = zero_point ? zero_point.dtype() : DType::kU8;
   if (!zero_point && c.Integer("output_dtype", 0) != 0) {
     type = c.TypeAttribute("output_dtype").value_or(type);
   }
-  if (!IsInteger(type)) return c.FailUnsupported("only integer results are supported");
+  if (!IsInteger(type))
+    return c.FailUnsupported("only integer results are supported");
   Tensor scaled = Cast(x, DType::kF32) / Cast(scale, DType::kF32);
   c.SetOutput(0, RoundToQuantized(scaled, zero_point, type));
 }
@@ -71,8 +81,10 @@ void ImportDequantizeLinear(NodeContext& c) {
   Tensor scale = AlignParameter(c, c.Input(1), x);
   Tensor zero_point = AlignParameter(c, c.Input(2), x);
   DType type = scale.dtype();
-  if (c.Integer("output_dtype", 0) != 0) type = c.TypeAttribute("output_dtype").value_or(type);
-  if (!IsInteger(x.dtype())) return c.FailUnsupported("only integer inputs are supported");
+  if (c.Integer("output_dtype", 0) != 0)
+    type = c.TypeAttribute("output_dtype").value_or(type);
+  if (!IsInteger(x.dtype()))
+    return c.FailUnsupported("only integer inputs are supported");
   const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
   if (format != nullptr && format->is_float()) {
     Tensor numbers = DecodeNarrow(x, DType::kF32);
@@ -80,7 +92,8 @@ void ImportDequantizeLinear(NodeContext& c) {
   }
   Tensor centered = Cast(x, DType::kI32);
   if (zero_point) centered = centered - Cast(zero_point, DType::kI32);
-  c.SetOutput(0, Cast(Cast(centered, DType::kF32) * Cast(scale, DType::kF32), type));
+  c.SetOutput(
+      0, Cast(Cast(centered, DType::kF32) * Cast(scale, DType::kF32), type));
 }
 
 // Scale and zero point chosen so that [min(x, 0), max(x, 0)] maps to 0 … 255.
@@ -91,16 +104,19 @@ void ImportDynamicQuantizeLinear(NodeContext& c) {
   Tensor low = Minimum(Reduce(x, "minimum", axes, false), 0);
   Tensor high = Maximum(Reduce(x, "maximum", axes, false), 0);
   Tensor scale = (high - low) / 255.0;
-  Tensor zero_point = Cast(Round(Maximum(Minimum(-low / scale, 255), 0)), DType::kU8);
+  Tensor zero_point =
+      Cast(Round(Maximum(Minimum(-low / scale, 255), 0)), DType::kU8);
   c.SetOutput(0, RoundToQuantized(x / scale, zero_point, DType::kU8));
   c.SetOutput(1, scale);
   c.SetOutput(2, zero_point);
 }
 
 constexpr OperatorRow kRows[] = {
-    {"DequantizeLinear", 10, 2, 3, ImportDequantizeLinear, "", NarrowTypes::kHandled},
+    {"DequantizeLinear", 10, 2, 3, ImportDequantizeLinear, "",
+     NarrowTypes::kHandled},
     {"DynamicQuantizeLinear", 11, 1, 1, ImportDynamicQuantizeLinear},
-    {"QuantizeLinear", 10, 2, 3, ImportQuantizeLinear, "", NarrowTypes::kHandled},
+    {"QuantizeLinear", 10, 2, 3, ImportQuantizeLinear, "",
+     NarrowTypes::kHandled},
 };
 
 }  // namespace

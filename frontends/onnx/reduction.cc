@@ -17,12 +17,14 @@ struct Reduction {
   bool no_operation = false;
 };
 
-// Axes moved from an attribute to input 1: ReduceSum in opset 13, the others in 18.
+// Axes moved from an attribute to input 1: ReduceSum in opset 13, the others
+// in 18.
 std::optional<Reduction> ReadReduction(NodeContext& c) {
   Reduction reduction;
   reduction.keep = c.Integer("keepdims", 1) != 0;
   const int rank = c.Input(0).rank();
-  std::optional<std::vector<int64_t>> axes = c.IntegersFromAttributeOrInput("axes", 1);
+  std::optional<std::vector<int64_t>> axes =
+      c.IntegersFromAttributeOrInput("axes", 1);
   if (!c.ok()) return std::nullopt;
   if (axes && !axes->empty()) {
     reduction.axes = c.NormalizeAxes(*axes, rank);
@@ -36,7 +38,8 @@ std::optional<Reduction> ReadReduction(NodeContext& c) {
   return reduction;
 }
 
-// What one reduction does: `before` each element, the combiner, `after` the result.
+// What one reduction does: `before` each element, the combiner, `after` the
+// result.
 struct Formula {
   const char* combiner;
   Tensor (*before)(Tensor) = nullptr;
@@ -49,7 +52,8 @@ void ImportFormula(NodeContext& c, const Formula& formula) {
   const DType type = c.Input(0).dtype();
   Tensor x = Cast(c.Input(0), ComputeType(type));
   if (formula.before) x = formula.before(x);
-  if (!reduction->no_operation) x = Reduce(x, formula.combiner, reduction->axes, reduction->keep);
+  if (!reduction->no_operation)
+    x = Reduce(x, formula.combiner, reduction->axes, reduction->keep);
   if (formula.after) x = formula.after(x);
   c.SetOutput(0, Cast(x, type));
 }
@@ -67,9 +71,15 @@ Tensor FloatingLog(Tensor x) {
 void ImportReduceSum(NodeContext& c) { ImportFormula(c, {"sum"}); }
 void ImportReduceProd(NodeContext& c) { ImportFormula(c, {"product"}); }
 void ImportReduceL1(NodeContext& c) { ImportFormula(c, {"sum", Absolute}); }
-void ImportReduceL2(NodeContext& c) { ImportFormula(c, {"sum", Square, FloatingSqrt}); }
-void ImportReduceLogSum(NodeContext& c) { ImportFormula(c, {"sum", nullptr, FloatingLog}); }
-void ImportReduceSumSquare(NodeContext& c) { ImportFormula(c, {"sum", Square}); }
+void ImportReduceL2(NodeContext& c) {
+  ImportFormula(c, {"sum", Square, FloatingSqrt});
+}
+void ImportReduceLogSum(NodeContext& c) {
+  ImportFormula(c, {"sum", nullptr, FloatingLog});
+}
+void ImportReduceSumSquare(NodeContext& c) {
+  ImportFormula(c, {"sum", Square});
+}
 
 // bool is reduced as u8: its maximum is "any", its minimum "all".
 void ImportExtreme(NodeContext& c, const char* combiner) {
@@ -79,7 +89,8 @@ void ImportExtreme(NodeContext& c, const char* combiner) {
   if (reduction->no_operation) return c.SetOutput(0, x);
   const DType type = x.dtype();
   if (type == DType::kBool) x = Cast(x, DType::kU8);
-  c.SetOutput(0, Cast(Reduce(x, combiner, reduction->axes, reduction->keep), type));
+  c.SetOutput(
+      0, Cast(Reduce(x, combiner, reduction->axes, reduction->keep), type));
 }
 
 void ImportReduceMax(NodeContext& c) { ImportExtreme(c, "maximum"); }
@@ -90,13 +101,14 @@ void ImportReduceMean(NodeContext& c) {
   if (!reduction) return;
   Tensor x = c.Input(0);
   if (reduction->no_operation) return c.SetOutput(0, x);
-  if (x.is_float()) return c.SetOutput(0, Mean(x, reduction->axes, reduction->keep));
+  if (x.is_float())
+    return c.SetOutput(0, Mean(x, reduction->axes, reduction->keep));
   Tensor mean = Mean(Cast(x, DType::kF64), reduction->axes, reduction->keep);
   c.SetOutput(0, Cast(mean, x.dtype()));
 }
 
-// The largest element is taken out so that exp does not overflow; where it is infinite there is
-// nothing to save.
+// The largest element is taken out so that exp does not overflow; where it is
+// infinite there is nothing to save.
 void ImportReduceLogSumExp(NodeContext& c) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;
@@ -105,19 +117,24 @@ void ImportReduceLogSumExp(NodeContext& c) {
   Tensor x = Cast(c.Input(0), IsFloat(type) ? ComputeType(type) : DType::kF64);
   Tensor largest = Reduce(x, "maximum", reduction->axes, true);
   Tensor offset = Select(IsInfinite(largest), largest.Like(0), largest);
-  Tensor result = Log(Reduce(Exp(x - offset), "sum", reduction->axes, true)) + offset;
-  c.SetOutput(0, Cast(reduction->keep ? result : Squeeze(result, reduction->axes), type));
+  Tensor result =
+      Log(Reduce(Exp(x - offset), "sum", reduction->axes, true)) + offset;
+  c.SetOutput(
+      0,
+      Cast(reduction->keep ? result : Squeeze(result, reduction->axes), type));
 }
 
 void ImportArg(NodeContext& c, const char* mode) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
   const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
-  Tensor index = Apply("arg_reduce", {x},
-                       {{"mode", std::string(mode)},
-                        {"axis", int64_t{axis}},
-                        {"last", int64_t{c.Integer("select_last_index", 0) != 0}}});
-  c.SetOutput(0, c.Integer("keepdims", 1) != 0 ? Unsqueeze(index, {axis}) : index);
+  Tensor index =
+      Apply("arg_reduce", {x},
+            {{"mode", std::string(mode)},
+             {"axis", int64_t{axis}},
+             {"last", int64_t{c.Integer("select_last_index", 0) != 0}}});
+  c.SetOutput(0,
+              c.Integer("keepdims", 1) != 0 ? Unsqueeze(index, {axis}) : index);
 }
 
 void ImportArgMax(NodeContext& c) { ImportArg(c, "maximum"); }

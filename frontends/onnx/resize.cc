@@ -1,6 +1,7 @@
-// Resize and Upsample: axis by axis, each a sum of gathers along that axis with weights that depend
-// on the position only. Positions and weights are computed by the graph from iota, so that they fold
-// to constants where extents are known and work where they are not.
+// Resize and Upsample: axis by axis, each a sum of gathers along that axis with
+// weights that depend on the position only. Positions and weights are computed
+// by the graph from iota, so that they fold to constants where extents are
+// known and work where they are not.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -37,7 +38,8 @@ struct ResizedAxis {
 };
 
 Tensor AsF64(NodeContext& c, const Dim& dim) {
-  if (dim.is_constant()) return c.Scalar(static_cast<double>(dim.constant()), DType::kF64);
+  if (dim.is_constant())
+    return c.Scalar(static_cast<double>(dim.constant()), DType::kF64);
   return Cast(DimScalar(c.builder(), dim), DType::kF64);
 }
 
@@ -46,27 +48,33 @@ Tensor ScaleOf(NodeContext& c, const ResizedAxis& axis) {
   return AsF64(c, axis.out) / AsF64(c, axis.in);
 }
 
-// One less than the length of the result before that was rounded down to a whole number.
+// One less than the length of the result before that was rounded down to a
+// whole number.
 Tensor LastPosition(NodeContext& c, const ResizedAxis& axis) {
-  if (axis.scale && axis.in.is_constant() && axis.out.is_constant() && axis.out != Dim(1)) {
+  if (axis.scale && axis.in.is_constant() && axis.out.is_constant() &&
+      axis.out != Dim(1)) {
     const double length = static_cast<double>(axis.in.constant()) * *axis.scale;
-    const bool rounded = length - static_cast<double>(axis.out.constant()) > 1e-6 * length;
+    const bool rounded =
+        length - static_cast<double>(axis.out.constant()) > 1e-6 * length;
     if (rounded) return c.Scalar(length - 1, DType::kF64);
   }
   return AsF64(c, LargerOf(axis.out - Dim(1), Dim(1)));
 }
 
 // Where each result element lies in the input, f64[out].
-Tensor SourcePositions(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis) {
+Tensor SourcePositions(NodeContext& c, const ResizeOptions& options,
+                       const ResizedAxis& axis) {
   Tensor i = IotaVector(c.builder(), axis.out, DType::kF64);
   Tensor scale = ScaleOf(c, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
   if (options.fixed_point) {
     // To the last bit, which decides how halves are rounded.
-    Tensor narrow = (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
+    Tensor narrow =
+        (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
     half_pixel = Cast((narrow + 0.5) - 0.5, DType::kF64);
   }
-  // Multiplied before it is divided: positions halfway between elements must come out exact.
+  // Multiplied before it is divided: positions halfway between elements must
+  // come out exact.
   Tensor aligned = i * AsF64(c, axis.in - Dim(1)) / LastPosition(c, axis);
   const std::string& mode = options.coordinates;
   if (mode == "half_pixel") return half_pixel;
@@ -83,10 +91,12 @@ Tensor SourcePositions(NodeContext& c, const ResizeOptions& options, const Resiz
   }
   if (mode == "tf_crop_and_resize") {
     Tensor size = AsF64(c, axis.in - Dim(1));
-    if (axis.out == Dim(1)) return i + size * (0.5 * (axis.crop_start + axis.crop_end));
+    if (axis.out == Dim(1))
+      return i + size * (0.5 * (axis.crop_start + axis.crop_end));
     return size * axis.crop_start + aligned * (axis.crop_end - axis.crop_start);
   }
-  c.FailInvalid("attribute 'coordinate_transformation_mode': found '" + mode + "'");
+  c.FailInvalid("attribute 'coordinate_transformation_mode': found '" + mode +
+                "'");
   return c.Wrap(nullptr);
 }
 
@@ -96,7 +106,8 @@ Tensor ClampedIndices(NodeContext& c, Tensor positions, const Dim& extent) {
   return Cast(Maximum(Minimum(positions, last), 0), DType::kI64);
 }
 
-Tensor NearestPositions(NodeContext& c, const std::string& mode, Tensor positions) {
+Tensor NearestPositions(NodeContext& c, const std::string& mode,
+                        Tensor positions) {
   if (mode == "round_prefer_floor") return Ceil(positions - 0.5);
   if (mode == "round_prefer_ceil") return Floor(positions + 0.5);
   if (mode == "floor") return Floor(positions);
@@ -105,10 +116,12 @@ Tensor NearestPositions(NodeContext& c, const std::string& mode, Tensor position
   return c.Wrap(nullptr);
 }
 
-// Every element repeated `times` times: what nearest does for whole scales with these modes.
+// Every element repeated `times` times: what nearest does for whole scales with
+// these modes.
 bool IsRepetition(const ResizeOptions& options, const ResizedAxis& axis) {
-  if (options.mode != "nearest" || !axis.scale || *axis.scale != std::floor(*axis.scale) ||
-      *axis.scale < 1 || *axis.scale > 1024 ||
+  if (options.mode != "nearest" || !axis.scale ||
+      *axis.scale != std::floor(*axis.scale) || *axis.scale < 1 ||
+      *axis.scale > 1024 ||
       axis.out != axis.in * Dim(static_cast<int64_t>(*axis.scale))) {
     return false;
   }
@@ -134,18 +147,23 @@ Tensor FilterWeight(const ResizeOptions& options, Tensor distance) {
   Tensor near = cube * (a + 2) - square * (a + 3) + 1.0;
   Tensor far = cube * a - square * (5 * a) + distance * (8 * a) - 4 * a;
   Tensor zero = distance.Like(0);
-  return Select(LessEqual(distance, 1), near, Select(Less(distance, 2), far, zero));
+  return Select(LessEqual(distance, 1), near,
+                Select(Less(distance, 2), far, zero));
 }
 
-// Sum of x at the sources times the weights. Images of bytes that are resized with antialias are summed
-// in fixed point with 22 bits, and rounded after each axis, which is what Pillow and ONNX Runtime do.
-Tensor WeightedSum(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis, Tensor x,
-                   const std::vector<Tensor>& weights, const std::vector<Tensor>& sources) {
+// Sum of x at the sources times the weights. Images of bytes that are resized
+// with antialias are summed in fixed point with 22 bits, and rounded after each
+// axis, which is what Pillow and ONNX Runtime do.
+Tensor WeightedSum(NodeContext& c, const ResizeOptions& options,
+                   const ResizedAxis& axis, Tensor x,
+                   const std::vector<Tensor>& weights,
+                   const std::vector<Tensor>& sources) {
   constexpr double kOne = 1 << 22;
   if (options.fixed_point) x = Cast(x, DType::kI32);
   Tensor sum;
   for (size_t i = 0; i < weights.size(); ++i) {
-    Tensor weight = options.fixed_point ? Floor(weights[i] * kOne + 0.5) : weights[i];
+    Tensor weight =
+        options.fixed_point ? Floor(weights[i] * kOne + 0.5) : weights[i];
     Tensor part = Gather(x, ClampedIndices(c, sources[i], axis.in), axis.axis) *
                   AlongAxis(Cast(weight, x.dtype()), axis.axis, x.rank());
     sum = sum ? sum + part : part;
@@ -155,8 +173,8 @@ Tensor WeightedSum(NodeContext& c, const ResizeOptions& options, const ResizedAx
 }
 
 // Linear and cubic: input elements around each position, weighted.
-Tensor Interpolate(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis, Tensor x,
-                   Tensor positions) {
+Tensor Interpolate(NodeContext& c, const ResizeOptions& options,
+                   const ResizedAxis& axis, Tensor x, Tensor positions) {
   // Shrinking with antialias widens the filter by the scale.
   double filter_scale = 1;
   if (options.antialias) {
@@ -182,11 +200,13 @@ Tensor Interpolate(NodeContext& c, const ResizeOptions& options, const ResizedAx
   std::vector<Tensor> sources;
   Tensor total;
   for (int tap = first; tap <= 1 - first; ++tap) {
-    Tensor weight = FilterWeight(options, Absolute((static_cast<double>(tap) - fraction) *
-                                                   filter_scale));
+    Tensor weight = FilterWeight(
+        options,
+        Absolute((static_cast<double>(tap) - fraction) * filter_scale));
     Tensor source = base + static_cast<double>(tap);
     if (options.exclude_outside) {
-      Tensor inside = And(LessEqual(0, source), Less(source, AsF64(c, axis.in)));
+      Tensor inside =
+          And(LessEqual(0, source), Less(source, AsF64(c, axis.in)));
       weight = Select(inside, weight, weight.Like(0));
     }
     total = total ? total + weight : weight;
@@ -198,7 +218,8 @@ Tensor Interpolate(NodeContext& c, const ResizeOptions& options, const ResizedAx
   return WeightedSum(c, options, axis, x, weights, sources);
 }
 
-Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options, const ResizedAxis& axis, Tensor x) {
+Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options,
+                  const ResizedAxis& axis, Tensor x) {
   const bool crops = options.coordinates == "tf_crop_and_resize";
   if (IsRepetition(options, axis)) {
     return Repeat(x, axis.axis, static_cast<int64_t>(*axis.scale));
@@ -214,18 +235,23 @@ Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options, const ResizedAxi
     y = Interpolate(c, options, axis, x, positions);
   }
   if (!crops || !c.ok()) return y;
-  Tensor inside = And(LessEqual(0, positions), LessEqual(positions, AsF64(c, axis.in - Dim(1))));
-  return Select(AlongAxis(inside, axis.axis, x.rank()), y, y.Like(options.extrapolation));
+  Tensor inside = And(LessEqual(0, positions),
+                      LessEqual(positions, AsF64(c, axis.in - Dim(1))));
+  return Select(AlongAxis(inside, axis.axis, x.rank()), y,
+                y.Like(options.extrapolation));
 }
 
-Tensor ResizeAxes(NodeContext& c, ResizeOptions options, const std::vector<ResizedAxis>& axes,
-                  Tensor x) {
+Tensor ResizeAxes(NodeContext& c, ResizeOptions options,
+                  const std::vector<ResizedAxis>& axes, Tensor x) {
   const DType type = x.dtype();
   options.fixed_point = options.antialias && DTypeByteSize(type) == 1;
-  if (options.mode != "nearest") x = Cast(x, type == DType::kF64 ? type : DType::kF32);
-  // The innermost axis first, as other engines do: where each axis rounds, the order shows.
+  if (options.mode != "nearest")
+    x = Cast(x, type == DType::kF64 ? type : DType::kF32);
+  // The innermost axis first, as other engines do: where each axis rounds, the
+  // order shows.
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    const bool unchanged = axis->in == axis->out && (!axis->scale || *axis->scale == 1) &&
+    const bool unchanged = axis->in == axis->out &&
+                           (!axis->scale || *axis->scale == 1) &&
                            options.coordinates != "tf_crop_and_resize";
     if (!unchanged && c.ok()) x = ResizeAxis(c, options, *axis, x);
   }
@@ -237,30 +263,36 @@ Tensor ResizeAxes(NodeContext& c, ResizeOptions options, const std::vector<Resiz
 // floor(in * scale), exactly for symbols where the scale is a simple fraction.
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
   if (!(scale > 0) || scale > 1e6) {
-    c.FailInvalid("scales: expected positive values, found " + std::to_string(scale));
+    c.FailInvalid("scales: expected positive values, found " +
+                  std::to_string(scale));
     return std::nullopt;
   }
   if (in.is_constant()) {
-    const double extent = std::floor(static_cast<double>(in.constant()) * scale);
+    const double extent =
+        std::floor(static_cast<double>(in.constant()) * scale);
     if (extent < 1e15) return Dim(static_cast<int64_t>(extent));
-    c.FailInvalid("scales: expected fewer than 1e15 elements, found " + std::to_string(extent));
+    c.FailInvalid("scales: expected fewer than 1e15 elements, found " +
+                  std::to_string(extent));
     return std::nullopt;
   }
   for (int64_t divisor = 1; divisor <= 64; ++divisor) {
     const double numerator = scale * static_cast<double>(divisor);
     if (std::abs(numerator - std::round(numerator)) < 1e-6 * numerator) {
-      return FloorDivide(in * Dim(static_cast<int64_t>(std::round(numerator))), Dim(divisor));
+      return FloorDivide(in * Dim(static_cast<int64_t>(std::round(numerator))),
+                         Dim(divisor));
     }
   }
-  c.FailUnsupported("scales: expected a simple fraction for the symbolic extent " +
-                    in.ToString() + ", found " + std::to_string(scale));
+  c.FailUnsupported(
+      "scales: expected a simple fraction for the symbolic extent " +
+      in.ToString() + ", found " + std::to_string(scale));
   return std::nullopt;
 }
 
-bool SetScales(NodeContext& c, const std::vector<double>& scales, std::vector<ResizedAxis>& axes) {
+bool SetScales(NodeContext& c, const std::vector<double>& scales,
+               std::vector<ResizedAxis>& axes) {
   if (scales.size() != axes.size()) {
-    c.FailInvalid("scales: expected " + std::to_string(axes.size()) + " values, found " +
-                  std::to_string(scales.size()));
+    c.FailInvalid("scales: expected " + std::to_string(axes.size()) +
+                  " values, found " + std::to_string(scales.size()));
     return false;
   }
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -273,21 +305,26 @@ bool SetScales(NodeContext& c, const std::vector<double>& scales, std::vector<Re
 }
 
 // "not_larger" and "not_smaller" scale all axes alike.
-bool KeepAspectRatio(NodeContext& c, bool larger, std::vector<ResizedAxis>& axes) {
+bool KeepAspectRatio(NodeContext& c, bool larger,
+                     std::vector<ResizedAxis>& axes) {
   std::optional<double> scale;
   for (const ResizedAxis& axis : axes) {
-    if (!axis.in.is_constant() || !axis.out.is_constant() || axis.in.constant() < 1) {
+    if (!axis.in.is_constant() || !axis.out.is_constant() ||
+        axis.in.constant() < 1) {
       c.FailUnsupported("keep_aspect_ratio_policy needs constant extents");
       return false;
     }
-    const double own =
-        static_cast<double>(axis.out.constant()) / static_cast<double>(axis.in.constant());
-    scale = !scale ? own : larger ? std::max(*scale, own) : std::min(*scale, own);
+    const double own = static_cast<double>(axis.out.constant()) /
+                       static_cast<double>(axis.in.constant());
+    scale = !scale   ? own
+            : larger ? std::max(*scale, own)
+                     : std::min(*scale, own);
   }
   for (ResizedAxis& axis : axes) {
     const double extent = *scale * static_cast<double>(axis.in.constant());
     if (!(extent < 1e15)) {
-      c.FailInvalid("sizes: expected fewer than 1e15 elements, found " + std::to_string(extent));
+      c.FailInvalid("sizes: expected fewer than 1e15 elements, found " +
+                    std::to_string(extent));
       return false;
     }
     axis.out = Dim(static_cast<int64_t>(std::floor(extent + 0.5)));
@@ -300,8 +337,8 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
   const std::optional<Shape> sizes = c.Contents(3, "sizes");
   if (!sizes) return false;
   if (sizes->size() != axes.size()) {
-    c.FailInvalid("sizes: expected " + std::to_string(axes.size()) + " values, found " +
-                  std::to_string(sizes->size()));
+    c.FailInvalid("sizes: expected " + std::to_string(axes.size()) +
+                  " values, found " + std::to_string(sizes->size()));
     return false;
   }
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -327,8 +364,8 @@ bool SetCrop(NodeContext& c, std::vector<ResizedAxis>& axes) {
     return false;
   }
   if (roi->size() != 2 * axes.size()) {
-    c.FailInvalid("roi: expected " + std::to_string(2 * axes.size()) + " values, found " +
-                  std::to_string(roi->size()));
+    c.FailInvalid("roi: expected " + std::to_string(2 * axes.size()) +
+                  " values, found " + std::to_string(roi->size()));
     return false;
   }
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -355,7 +392,8 @@ bool HasElements(Tensor x) { return x && ElementCount(x.shape()) != Dim(0); }
 
 bool CheckMode(NodeContext& c, const std::string& mode) {
   if (mode == "nearest" || mode == "linear" || mode == "cubic") return true;
-  c.FailInvalid("attribute 'mode': expected nearest, linear or cubic, found '" + mode + "'");
+  c.FailInvalid("attribute 'mode': expected nearest, linear or cubic, found '" +
+                mode + "'");
   return false;
 }
 
@@ -365,12 +403,14 @@ void ImportResize(NodeContext& c) {
   options.mode = c.String("mode", "nearest");
   // Opset 10 had Upsample's semantics.
   const bool old = c.opset() < 11;
-  options.coordinates =
-      c.String("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
-  options.nearest = c.String("nearest_mode", old ? "floor" : "round_prefer_floor");
+  options.coordinates = c.String("coordinate_transformation_mode",
+                                 old ? "asymmetric" : "half_pixel");
+  options.nearest =
+      c.String("nearest_mode", old ? "floor" : "round_prefer_floor");
   options.cubic_a = c.Float("cubic_coeff_a", -0.75);
   options.exclude_outside = c.Integer("exclude_outside", 0) != 0;
-  options.antialias = c.Integer("antialias", 0) != 0 && options.mode != "nearest";
+  options.antialias =
+      c.Integer("antialias", 0) != 0 && options.mode != "nearest";
   options.extrapolation = c.Float("extrapolation_value", 0);
   std::vector<ResizedAxis> axes = ReadAxes(c, x);
   if (!c.ok() || !CheckMode(c, options.mode)) return;
@@ -393,10 +433,12 @@ void ImportUpsample(NodeContext& c) {
   options.coordinates = "asymmetric";
   options.nearest = "floor";
   std::vector<ResizedAxis> axes = ReadAxes(c, x);
-  const auto scales = c.Input(1) ? c.ConstantNumbers(1, "scales") : c.Floats("scales");
+  const auto scales =
+      c.Input(1) ? c.ConstantNumbers(1, "scales") : c.Floats("scales");
   if (!c.ok() || !CheckMode(c, options.mode)) return;
   if (!scales) return c.FailInvalid("scales are missing");
-  if (SetScales(c, *scales, axes)) c.SetOutput(0, ResizeAxes(c, options, axes, x));
+  if (SetScales(c, *scales, axes))
+    c.SetOutput(0, ResizeAxes(c, options, axes, x));
 }
 
 constexpr OperatorRow kRows[] = {

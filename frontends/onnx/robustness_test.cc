@@ -1,4 +1,5 @@
-// Models with damaged bytes and absurd numbers: any result but a crash. Meant for --config=asan too.
+// Models with damaged bytes and absurd numbers: any result but a crash. Meant
+// for --config=asan too.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -26,7 +27,8 @@ ModelBuilder Everything() {
   m.Integers("indices", {1, 0});
   m.Integers("expanded", {1, 6, 2});
   m.Node("Conv", {"x", "w"}, {"a"},
-         {{"group", 2}, {"strides", std::vector<int64_t>{2, 1}},
+         {{"group", 2},
+          {"strides", std::vector<int64_t>{2, 1}},
           {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
   m.Node("MaxPool", {"a"}, {"b"},
          {{"kernel_shape", std::vector<int64_t>{2, 2}}, {"ceil_mode", 1}});
@@ -62,17 +64,27 @@ ModelBuilder Rest() {
   m.Integers("step", {3});
   m.Integers("depth", {4});
   m.Integers("k", {1});
-  auto ints = [](std::initializer_list<int64_t> values) { return std::vector<int64_t>(values); };
+  auto ints = [](std::initializer_list<int64_t> values) {
+    return std::vector<int64_t>(values);
+  };
   m.Node("ConvTranspose", {"x", "w"}, {"a"},
-         {{"strides", ints({2, 2})}, {"output_padding", ints({1, 1})}, {"group", 1}});
+         {{"strides", ints({2, 2})},
+          {"output_padding", ints({1, 1})},
+          {"group", 1}});
   m.Node("ConvTranspose", {"x", "w"}, {"a2"},
          {{"strides", ints({2, 2})}, {"output_shape", ints({12, 12})}});
   m.Node("AveragePool", {"x"}, {"b"},
-         {{"kernel_shape", ints({2, 2})}, {"pads", ints({1, 1, 0, 0})}, {"ceil_mode", 1},
-          {"count_include_pad", 1}, {"strides", ints({2, 2})}, {"dilations", ints({1, 1})}});
-  m.Node("MaxPool", {"x"}, {"b2", "b3"}, {{"kernel_shape", ints({2, 2})}, {"storage_order", 1}});
+         {{"kernel_shape", ints({2, 2})},
+          {"pads", ints({1, 1, 0, 0})},
+          {"ceil_mode", 1},
+          {"count_include_pad", 1},
+          {"strides", ints({2, 2})},
+          {"dilations", ints({1, 1})}});
+  m.Node("MaxPool", {"x"}, {"b2", "b3"},
+         {{"kernel_shape", ints({2, 2})}, {"storage_order", 1}});
   m.Node("LRN", {"x"}, {"c"}, {{"size", 3}});
-  m.Node("GroupNormalization", {"x", "ones", "ones"}, {"d"}, {{"num_groups", 2}});
+  m.Node("GroupNormalization", {"x", "ones", "ones"}, {"d"},
+         {{"num_groups", 2}});
   m.Node("DepthToSpace", {"x"}, {"e"}, {{"blocksize", 2}});
   m.Node("SpaceToDepth", {"x"}, {"e2"}, {{"blocksize", 2}});
   m.Node("Resize", {"x", "", "", "sizes"}, {"f"},
@@ -82,12 +94,15 @@ ModelBuilder Rest() {
   m.Node("Reshape", {"x", "flat"}, {"columns"});
   m.Integers("flat", {1, 16, 9});
   m.Node("Col2Im", {"columns", "image", "block"}, {"i"},
-         {{"strides", ints({1, 1})}, {"dilations", ints({1, 1})}, {"pads", ints({0, 0, 0, 0})}});
+         {{"strides", ints({1, 1})},
+          {"dilations", ints({1, 1})},
+          {"pads", ints({0, 0, 0, 0})}});
   m.Node("Reshape", {"x", "line"}, {"signal"});
   m.Integers("line", {1, 144, 1});
   m.Node("STFT", {"signal", "step", "", "limit"}, {"j"}, {{"onesided", 1}});
   m.Node("DFT", {"signal", "limit"}, {"j2"}, {{"inverse", 0}});
-  m.Node("QuantizeLinear", {"x", "blocks"}, {"q"}, {{"axis", 2}, {"block_size", 3}});
+  m.Node("QuantizeLinear", {"x", "blocks"}, {"q"},
+         {{"axis", 2}, {"block_size", 3}});
   m.Node("Attention", {"x", "x", "x"}, {"l"}, {{"qk_matmul_output_mode", 0}});
   m.Node("OneHot", {"image", "depth", "block"}, {"n"}, {{"axis", -1}});
   m.Node("Split", {"x"}, {"o", "o2"}, {{"axis", 1}, {"num_outputs", 2}});
@@ -96,8 +111,9 @@ ModelBuilder Rest() {
   m.Node("Shape", {"x"}, {"s"}, {{"start", 1}, {"end", -1}});
   m.Node("Flatten", {"x"}, {"t"}, {{"axis", 2}});
   m.Node("HannWindow", {"depth"}, {"u"}, {{"periodic", 0}});
-  for (const char* name : {"a", "a2", "b", "b2", "b3", "c", "d", "e", "e2", "f", "g", "h", "i", "j",
-                           "j2", "q", "l", "n", "o", "o2", "p", "r", "s", "t", "u"}) {
+  for (const char* name :
+       {"a", "a2", "b", "b2", "b3", "c", "d",  "e", "e2", "f", "g", "h", "i",
+        "j", "j2", "q", "l",  "n",  "o", "o2", "p", "r",  "s", "t", "u"}) {
     m.Output(name);
   }
   return m;
@@ -107,7 +123,8 @@ ModelBuilder Both(int which) { return which == 0 ? Everything() : Rest(); }
 
 void ImportBytes(const std::string& bytes) {
   // Whether it works does not matter, that it comes back does.
-  (void)ImportModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "", {});
+  (void)ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "", {});
 }
 
 TEST(Robustness, TheModelsThemselvesAreFine) {
@@ -131,41 +148,54 @@ TEST(Robustness, EveryByteFlipped) {
 
 TEST(Robustness, EveryTruncation) {
   const std::string bytes = Everything().proto().SerializeAsString();
-  for (size_t size = 0; size < bytes.size(); ++size) ImportBytes(bytes.substr(0, size));
+  for (size_t size = 0; size < bytes.size(); ++size)
+    ImportBytes(bytes.substr(0, size));
 }
 
-const int64_t kAbsurd[] = {INT64_MIN, INT64_MIN + 1, -(int64_t{1} << 40), -7, -1, 0, 1,
-                           int64_t{1} << 31, int64_t{1} << 40, int64_t{1} << 62, INT64_MAX};
+const int64_t kAbsurd[] = {
+    INT64_MIN,        INT64_MIN + 1,    -(int64_t{1} << 40), -7,       -1, 0, 1,
+    int64_t{1} << 31, int64_t{1} << 40, int64_t{1} << 62,    INT64_MAX};
 
 // Every integer of every initializer, attribute and input dim replaced.
 void TryAbsurdNumbers(const ModelProto& model) {
-  const auto import = [](const ModelProto& changed) { ImportBytes(changed.SerializeAsString()); };
+  const auto import = [](const ModelProto& changed) {
+    ImportBytes(changed.SerializeAsString());
+  };
   for (const int64_t value : kAbsurd) {
     for (int t = 0; t < model.graph().initializer_size(); ++t) {
       for (int i = 0; i < model.graph().initializer(t).int64_data_size(); ++i) {
         ModelProto changed = model;
-        changed.mutable_graph()->mutable_initializer(t)->set_int64_data(i, value);
+        changed.mutable_graph()->mutable_initializer(t)->set_int64_data(i,
+                                                                        value);
         import(changed);
       }
       for (int i = 0; i < model.graph().initializer(t).float_data_size(); ++i) {
         ModelProto changed = model;
-        changed.mutable_graph()->mutable_initializer(t)->set_float_data(i, static_cast<float>(value));
+        changed.mutable_graph()->mutable_initializer(t)->set_float_data(
+            i, static_cast<float>(value));
         import(changed);
       }
     }
     for (int n = 0; n < model.graph().node_size(); ++n) {
       for (int a = 0; a < model.graph().node(n).attribute_size(); ++a) {
         ModelProto changed = model;
-        AttributeProto& attribute = *changed.mutable_graph()->mutable_node(n)->mutable_attribute(a);
+        AttributeProto& attribute =
+            *changed.mutable_graph()->mutable_node(n)->mutable_attribute(a);
         attribute.set_i(value);
-        for (int i = 0; i < attribute.ints_size(); ++i) attribute.set_ints(i, value);
+        for (int i = 0; i < attribute.ints_size(); ++i)
+          attribute.set_ints(i, value);
         import(changed);
       }
     }
     for (int d = 0; d < 4; ++d) {
       ModelProto changed = model;
-      changed.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()
-          ->mutable_shape()->mutable_dim(d)->set_dim_value(value);
+      changed.mutable_graph()
+          ->mutable_input(0)
+          ->mutable_type()
+          ->mutable_tensor_type()
+          ->mutable_shape()
+          ->mutable_dim(d)
+          ->set_dim_value(value);
       import(changed);
     }
   }

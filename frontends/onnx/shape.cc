@@ -1,4 +1,5 @@
-// Shapes and values made from them: Constant, Shape, Size, ConstantOfShape, Range, EyeLike …
+// Shapes and values made from them: Constant, Shape, Size, ConstantOfShape,
+// Range, EyeLike …
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -20,15 +21,18 @@ void ImportConstant(NodeContext& c) {
   } else if (c.HasAttribute("value_float")) {
     value = c.Scalar(c.Float("value_float", 0), DType::kF32);
   } else if (c.HasAttribute("value_floats")) {
-    const std::vector<double> numbers = c.Floats("value_floats").value_or(std::vector<double>());
-    value = c.Vector(DType::kF32, std::vector<float>(numbers.begin(), numbers.end()));
+    const std::vector<double> numbers =
+        c.Floats("value_floats").value_or(std::vector<double>());
+    value = c.Vector(DType::kF32,
+                     std::vector<float>(numbers.begin(), numbers.end()));
   } else if (c.HasAttribute("value_int")) {
     value = Reshape(c.Integers64({c.Integer("value_int", 0)}), {});
   } else if (c.HasAttribute("value_ints")) {
     value = c.Integers64(c.Integers("value_ints", {}));
   } else {
     return c.FailUnsupported(
-        "expected one of the attributes value, value_float(s), value_int(s), found none");
+        "expected one of the attributes value, value_float(s), value_int(s), "
+        "found none");
   }
   c.SetOutput(0, value);
 }
@@ -56,8 +60,8 @@ void ImportConstantOfShape(NodeContext& c) {
   const std::optional<Shape> shape = c.Contents(0, "shape");
   if (!shape) return;
   if (shape->size() > kMaximumRank) {
-    return c.FailInvalid("expected at most " + std::to_string(kMaximumRank) + " dims, found " +
-                         std::to_string(shape->size()));
+    return c.FailInvalid("expected at most " + std::to_string(kMaximumRank) +
+                         " dims, found " + std::to_string(shape->size()));
   }
   Tensor value = c.TensorAttribute("value");
   if (!value) value = c.Scalar(0, DType::kF32);
@@ -72,13 +76,16 @@ void ImportConstantOfShape(NodeContext& c) {
 std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
                              const Dim& delta) {
   constexpr int64_t kFar = int64_t{1} << 62;
-  if (!delta.is_constant() || delta.constant() == 0 || delta.constant() < -kFar) {
-    c.FailUnsupported("delta (input 2): expected a constant other than 0, found " +
-                      delta.ToString());
+  if (!delta.is_constant() || delta.constant() == 0 ||
+      delta.constant() < -kFar) {
+    c.FailUnsupported(
+        "delta (input 2): expected a constant other than 0, found " +
+        delta.ToString());
     return std::nullopt;
   }
   const Dim distance = delta.constant() > 0 ? limit - start : start - limit;
-  return LargerOf(CeilDivide(distance, Dim(std::abs(delta.constant()))), Dim(0));
+  return LargerOf(CeilDivide(distance, Dim(std::abs(delta.constant()))),
+                  Dim(0));
 }
 
 void ImportIntegerRange(NodeContext& c, DType type) {
@@ -89,7 +96,8 @@ void ImportIntegerRange(NodeContext& c, DType type) {
   if (start->size() != 1 || limit->size() != 1 || delta->size() != 1) {
     return c.FailInvalid("expected scalars");
   }
-  const std::optional<Dim> size = RangeSize(c, start->front(), limit->front(), delta->front());
+  const std::optional<Dim> size =
+      RangeSize(c, start->front(), limit->front(), delta->front());
   if (!size) return;
   Tensor steps = IotaVector(c.builder(), *size, DType::kI64);
   Tensor values = steps * DimScalar(c.builder(), delta->front());
@@ -105,7 +113,8 @@ void ImportRange(NodeContext& c) {
   if (!start || !limit || !delta) return;
   const double size = std::max(0.0, std::ceil((*limit - *start) / *delta));
   if (!(size < 1e9)) return c.FailInvalid("expected fewer than 1e9 elements");
-  Tensor steps = IotaVector(c.builder(), Dim(static_cast<int64_t>(size)), DType::kF64);
+  Tensor steps =
+      IotaVector(c.builder(), Dim(static_cast<int64_t>(size)), DType::kF64);
   c.SetOutput(0, Cast(steps * *delta + *start, type));
 }
 
@@ -113,8 +122,10 @@ void ImportEyeLike(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2)) return;
   Tensor like = c.Input(0);
   const DType type = c.TypeAttribute("dtype").value_or(like.dtype());
-  Tensor rows = AlongAxis(IotaVector(c.builder(), like.dim(0), DType::kI64), 0, 2);
-  Tensor columns = AlongAxis(IotaVector(c.builder(), like.dim(1), DType::kI64), 1, 2);
+  Tensor rows =
+      AlongAxis(IotaVector(c.builder(), like.dim(0), DType::kI64), 0, 2);
+  Tensor columns =
+      AlongAxis(IotaVector(c.builder(), like.dim(1), DType::kI64), 1, 2);
   const double diagonal = static_cast<double>(c.Integer("k", 0));
   c.SetOutput(0, Cast(Equal(columns - rows, diagonal), type));
 }
@@ -125,8 +136,10 @@ void ImportTrilu(NodeContext& c) {
   Tensor diagonal = c.Input(1) ? Reshape(Cast(c.Input(1), DType::kI64), {})
                                : c.Scalar(0, DType::kI64);
   const int rank = x.rank();
-  Tensor rows = AlongAxis(IotaVector(c.builder(), x.dim(-2), DType::kI64), rank - 2, rank);
-  Tensor columns = AlongAxis(IotaVector(c.builder(), x.dim(-1), DType::kI64), rank - 1, rank);
+  Tensor rows = AlongAxis(IotaVector(c.builder(), x.dim(-2), DType::kI64),
+                          rank - 2, rank);
+  Tensor columns = AlongAxis(IotaVector(c.builder(), x.dim(-1), DType::kI64),
+                             rank - 1, rank);
   Tensor offset = columns - rows;
   Tensor kept = c.Integer("upper", 1) != 0 ? LessEqual(diagonal, offset)
                                            : LessEqual(offset, diagonal);
@@ -137,20 +150,25 @@ void ImportTrilu(NodeContext& c) {
 void ImportCosineWindow(NodeContext& c, double a0, double a1, double a2) {
   const std::optional<Shape> size = c.Contents(0, "size");
   if (!size) return;
-  if (size->size() != 1) return c.FailInvalid("size (input 0): expected one element");
+  if (size->size() != 1)
+    return c.FailInvalid("size (input 0): expected one element");
   const DType type = c.TypeAttribute("output_datatype").value_or(DType::kF32);
   const bool periodic = c.Integer("periodic", 1) != 0;
   const Dim period = periodic ? size->front() : size->front() - Dim(1);
-  Tensor position = IotaVector(c.builder(), size->front(), DType::kF64) * (2 * M_PI) /
+  Tensor position = IotaVector(c.builder(), size->front(), DType::kF64) *
+                    (2 * M_PI) /
                     Cast(DimScalar(c.builder(), period), DType::kF64);
-  c.SetOutput(0, Cast(a0 - Cos(position) * a1 + Cos(position * 2.0) * a2, type));
+  c.SetOutput(0,
+              Cast(a0 - Cos(position) * a1 + Cos(position * 2.0) * a2, type));
 }
 
 void ImportHannWindow(NodeContext& c) { ImportCosineWindow(c, 0.5, 0.5, 0); }
 void ImportHammingWindow(NodeContext& c) {
   ImportCosineWindow(c, 25.0 / 46, 1 - 25.0 / 46, 0);
 }
-void ImportBlackmanWindow(NodeContext& c) { ImportCosineWindow(c, 0.42, 0.5, 0.08); }
+void ImportBlackmanWindow(NodeContext& c) {
+  ImportCosineWindow(c, 0.42, 0.5, 0.08);
+}
 
 void ImportIdentity(NodeContext& c) { c.SetOutput(0, c.Input(0)); }
 

@@ -17,13 +17,15 @@ struct Waves {
   Tensor sine;
 };
 
-// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n before it becomes an
-// angle, so that large products lose nothing.
-Waves MakeWaves(NodeContext& c, const Dim& rows, const Dim& columns, const Dim& n, DType type) {
+// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n
+// before it becomes an angle, so that large products lose nothing.
+Waves MakeWaves(NodeContext& c, const Dim& rows, const Dim& columns,
+                const Dim& n, DType type) {
   Tensor j = AlongAxis(IotaVector(c.builder(), rows, DType::kI64), 0, 2);
   Tensor k = AlongAxis(IotaVector(c.builder(), columns, DType::kI64), 1, 2);
   Tensor length = DimScalar(c.builder(), n);
-  Tensor angle = Cast(Modulo(j * k, length), DType::kF64) * (2 * M_PI) / Cast(length, DType::kF64);
+  Tensor angle = Cast(Modulo(j * k, length), DType::kF64) * (2 * M_PI) /
+                 Cast(length, DType::kF64);
   return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
 }
 
@@ -43,7 +45,8 @@ Tensor Resized(Tensor x, int axis, const Dim& length) {
   return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
 }
 
-// Part 0 (real) or 1 (imaginary) of a tensor whose last dim is 1 or 2; absent if not there.
+// Part 0 (real) or 1 (imaginary) of a tensor whose last dim is 1 or 2; absent
+// if not there.
 Tensor Part(Tensor x, int part) {
   if (part == 1 && x.dim(-1) == Dim(1)) return Tensor();
   return Squeeze(SliceAxis(x, x.rank() - 1, Dim(part), Dim(1)), {x.rank() - 1});
@@ -56,15 +59,18 @@ struct Transform {
   bool onesided = false;
 };
 
-// Half a spectrum to the real signal it comes from: every bin but the first (and the middle one of
-// an even length) stands for two.
-Tensor RealInverse(NodeContext& c, const Transform& t, Tensor real, Tensor imaginary) {
+// Half a spectrum to the real signal it comes from: every bin but the first
+// (and the middle one of an even length) stands for two.
+Tensor RealInverse(NodeContext& c, const Transform& t, Tensor real,
+                   Tensor imaginary) {
   const Dim bins = real.dim(-1);
   const Waves waves = MakeWaves(c, bins, t.length, t.length, real.dtype());
   Tensor k = IotaVector(c.builder(), bins, DType::kI64);
-  Tensor single = Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), t.length)));
-  Tensor weight = Cast(Select(single, c.Scalar(1, DType::kF32), c.Scalar(2, DType::kF32)),
-                       real.dtype());
+  Tensor single =
+      Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), t.length)));
+  Tensor weight =
+      Cast(Select(single, c.Scalar(1, DType::kF32), c.Scalar(2, DType::kF32)),
+           real.dtype());
   Tensor y = MatMul(real * weight, waves.cosine);
   if (imaginary) y = y - MatMul(imaginary * weight, waves.sine);
   return y / Cast(DimScalar(c.builder(), t.length), real.dtype());
@@ -83,7 +89,8 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
   }
   real = Resized(real, last, t.length);
   if (imaginary) imaginary = Resized(imaginary, last, t.length);
-  const Dim bins = t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
+  const Dim bins =
+      t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
   const Waves waves = MakeWaves(c, t.length, bins, t.length, real.dtype());
   // Forward turns by -angle, backward by +angle.
   Tensor sine = t.inverse ? waves.sine : -waves.sine;
@@ -100,7 +107,9 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
   }
   const int rank = y_real.rank();
   return Cast(Concat({Unsqueeze(SwapWithLast(y_real, t.axis), {rank}),
-                      Unsqueeze(SwapWithLast(y_imaginary, t.axis), {rank})}, rank), type);
+                      Unsqueeze(SwapWithLast(y_imaginary, t.axis), {rank})},
+                     rank),
+              type);
 }
 
 void ImportDft(NodeContext& c) {
@@ -113,25 +122,29 @@ void ImportDft(NodeContext& c) {
   if (c.Input(2)) {
     const auto given = c.ConstantIntegers(2, "axis");
     if (!given) return;
-    if (given->size() != 1) return c.FailInvalid("axis (input 2): expected one element");
+    if (given->size() != 1)
+      return c.FailInvalid("axis (input 2): expected one element");
     axis = given->front();
   }
   t.axis = c.NormalizeAxis(axis, x.rank());
   if (!c.ok()) return;
-  if (t.axis == x.rank() - 1) return c.FailInvalid("axis: expected one before the last");
+  if (t.axis == x.rank() - 1)
+    return c.FailInvalid("axis: expected one before the last");
   t.length = x.dim(t.axis);
   if (t.inverse && t.onesided) t.length = (t.length - Dim(1)) * Dim(2);
   if (c.Input(1)) {
     const auto length = c.Contents(1, "dft_length");
     if (!length) return;
-    if (length->size() != 1) return c.FailInvalid("dft_length (input 1): expected one element");
+    if (length->size() != 1)
+      return c.FailInvalid("dft_length (input 1): expected one element");
     t.length = length->front();
   }
   c.SetOutput(0, Dft(c, t, x));
 }
 
 // The signal cut into frames, [batch, frames, length, parts].
-Tensor Frames(NodeContext& c, Tensor signal, const Dim& step, const Dim& length) {
+Tensor Frames(NodeContext& c, Tensor signal, const Dim& step,
+              const Dim& length) {
   const Dim count = FloorDivide(signal.dim(1) - length, step) + Dim(1);
   Tensor start = AlongAxis(IotaVector(c.builder(), count, DType::kI64), 0, 2) *
                  DimScalar(c.builder(), step);
@@ -150,11 +163,14 @@ void ImportStft(NodeContext& c) {
   if (c.Input(3)) {
     const std::optional<Shape> given = c.Contents(3, "frame_length");
     if (!given) return;
-    if (given->size() != 1) return c.FailInvalid("frame_length (input 3): expected one element");
+    if (given->size() != 1)
+      return c.FailInvalid("frame_length (input 3): expected one element");
     length = given->front();
   }
-  if (step->size() != 1 || RangeOf(step->front()).low < 1 || RangeOf(length).low < 1) {
-    return c.FailInvalid("expected a positive frame_step, and frame_length or a window");
+  if (step->size() != 1 || RangeOf(step->front()).low < 1 ||
+      RangeOf(length).low < 1) {
+    return c.FailInvalid(
+        "expected a positive frame_step, and frame_length or a window");
   }
   Tensor frames = Frames(c, signal, step->front(), length);
   if (window) frames = frames * AlongAxis(window, 2, 4);

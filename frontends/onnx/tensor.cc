@@ -30,18 +30,22 @@ const Shape& Tensor::shape() const {
 
 const Dim& Tensor::dim(int axis) const {
   const int index = axis < 0 ? axis + rank() : axis;
-  EMBER_CHECK(index >= 0 && index < rank()) << "axis " << axis << " of rank " << rank();
+  EMBER_CHECK(index >= 0 && index < rank())
+      << "axis " << axis << " of rank " << rank();
   return shape()[index];
 }
 
-Tensor Unary(Opcode opcode, Tensor a) { return {&a.builder(), a.builder().Unary(opcode, a.value())}; }
+Tensor Unary(Opcode opcode, Tensor a) {
+  return {&a.builder(), a.builder().Unary(opcode, a.value())};
+}
 
 Tensor Binary(Opcode opcode, Tensor a, Tensor b) {
   return {&a.builder(), a.builder().Binary(opcode, a.value(), b.value())};
 }
 
 Tensor Select(Tensor condition, Tensor a, Tensor b) {
-  return {&a.builder(), a.builder().Select(condition.value(), a.value(), b.value())};
+  return {&a.builder(),
+          a.builder().Select(condition.value(), a.value(), b.value())};
 }
 
 Tensor Cast(Tensor a, DType dtype) {
@@ -58,7 +62,8 @@ Tensor Transpose(Tensor a, std::vector<int64_t> permutation) {
   std::vector<int64_t> identity(permutation.size());
   std::iota(identity.begin(), identity.end(), 0);
   if (permutation == identity) return a;
-  return {&a.builder(), a.builder().Transpose(a.value(), std::move(permutation))};
+  return {&a.builder(),
+          a.builder().Transpose(a.value(), std::move(permutation))};
 }
 
 Tensor Broadcast(Tensor a, const Shape& shape) {
@@ -74,7 +79,8 @@ Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes) {
   return {&a.builder(), a.builder().Unsqueeze(a.value(), axes)};
 }
 
-Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size, int64_t step) {
+Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
+                 int64_t step) {
   Shape starts(a.rank(), Dim(0));
   Shape sizes = a.shape();
   std::vector<int64_t> steps(a.rank(), 1);
@@ -84,12 +90,16 @@ Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size, int64_t 
   return Slice(a, starts, std::move(steps), sizes);
 }
 
-Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps, const Shape& sizes) {
-  return {&a.builder(), a.builder().Slice(a.value(), starts, std::move(steps), sizes)};
+Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
+             const Shape& sizes) {
+  return {&a.builder(),
+          a.builder().Slice(a.value(), starts, std::move(steps), sizes)};
 }
 
-Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode, Tensor value) {
-  return {&a.builder(), a.builder().Pad(a.value(), low, high, mode, value.value())};
+Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode,
+           Tensor value) {
+  return {&a.builder(),
+          a.builder().Pad(a.value(), low, high, mode, value.value())};
 }
 
 Tensor Concat(const std::vector<Tensor>& values, int axis) {
@@ -99,14 +109,17 @@ Tensor Concat(const std::vector<Tensor>& values, int axis) {
 }
 
 Tensor Gather(Tensor data, Tensor indices, int axis) {
-  return {&data.builder(), data.builder().Gather(data.value(), indices.value(), axis)};
+  return {&data.builder(),
+          data.builder().Gather(data.value(), indices.value(), axis)};
 }
 
-Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes, bool keep) {
+Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes,
+              bool keep) {
   if (axes.empty()) return a;
   graph::GraphBuilder& builder = a.builder();
   return InComputeType(a, [&](Tensor wide) -> Tensor {
-    return {&builder, builder.Reduce(wide.value(), combiner, std::move(axes), keep)};
+    return {&builder,
+            builder.Reduce(wide.value(), combiner, std::move(axes), keep)};
   });
 }
 
@@ -121,14 +134,16 @@ Tensor Mean(Tensor a, std::vector<int64_t> axes, bool keep) {
 Tensor Contract(Tensor a, Tensor b, std::string_view spec) {
   graph::GraphBuilder& builder = a.builder();
   return InComputeType(a, [&](Tensor wide) -> Tensor {
-    return {&builder, builder.Contract(wide.value(), Cast(b, wide.dtype()).value(), spec)};
+    return {&builder, builder.Contract(wide.value(),
+                                       Cast(b, wide.dtype()).value(), spec)};
   });
 }
 
 Tensor MatMul(Tensor a, Tensor b) {
   graph::GraphBuilder& builder = a.builder();
   return InComputeType(a, [&](Tensor wide) -> Tensor {
-    return {&builder, builder.MatMul(wide.value(), Cast(b, wide.dtype()).value())};
+    return {&builder,
+            builder.MatMul(wide.value(), Cast(b, wide.dtype()).value())};
   });
 }
 
@@ -142,7 +157,8 @@ Tensor Softmax(Tensor a, int axis) {
 Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
              graph::Attributes attributes) {
   graph::GraphBuilder& builder = operands.front().builder();
-  return {&builder, builder.Apply(name, Values(operands), std::move(attributes))};
+  return {&builder,
+          builder.Apply(name, Values(operands), std::move(attributes))};
 }
 
 Tensor AlongAxis(Tensor vector, int axis, int rank) {

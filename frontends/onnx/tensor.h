@@ -1,12 +1,13 @@
-// A value of the graph under construction, with operators, so that the meaning of an ONNX operator
-// reads like its formula:
+// A value of the graph under construction, with operators, so that the meaning
+// of an ONNX operator reads like its formula:
 //
 //   Tensor centered = x - Mean(x, axes, true);
 //   return centered / Sqrt(Mean(centered * centered, axes, true) + epsilon);
 //
-// A Tensor is absent (an optional operand left out), failed (the builder has an error, which
-// sticks), or a value. A failed tensor reads as kMaximumRank dims of 1, so that code which looks at
-// shapes after an error stays in range; its results are never used. Does not own; not thread-safe.
+// A Tensor is absent (an optional operand left out), failed (the builder has an
+// error, which sticks), or a value. A failed tensor reads as kMaximumRank dims
+// of 1, so that code which looks at shapes after an error stays in range; its
+// results are never used. Does not own; not thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_TENSOR_H_
 #define EMBER_FRONTENDS_ONNX_TENSOR_H_
 
@@ -27,7 +28,8 @@ inline constexpr int kMaximumRank = 16;
 class Tensor {
  public:
   Tensor() = default;  // absent
-  Tensor(graph::GraphBuilder* builder, graph::Value* value) : builder_(builder), value_(value) {}
+  Tensor(graph::GraphBuilder* builder, graph::Value* value)
+      : builder_(builder), value_(value) {}
 
   bool present() const { return builder_ != nullptr; }
   explicit operator bool() const { return present(); }
@@ -39,7 +41,8 @@ class Tensor {
   int rank() const { return static_cast<int>(shape().size()); }
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
-  // The ONNX type whose values this holds where there is no dtype for it (narrow_types.h), else 0.
+  // The ONNX type whose values this holds where there is no dtype for it
+  // (narrow_types.h), else 0.
   int32_t narrow_type() const { return narrow_type_; }
   Tensor Marked(int32_t narrow_type) const {
     Tensor marked = *this;
@@ -47,7 +50,9 @@ class Tensor {
     return marked;
   }
   // A scalar of the same type.
-  Tensor Like(double value) const { return {builder_, builder_->Scalar(value, dtype())}; }
+  Tensor Like(double value) const {
+    return {builder_, builder_->Scalar(value, dtype())};
+  }
 
  private:
   graph::GraphBuilder* builder_ = nullptr;
@@ -79,10 +84,16 @@ EMBER_ONNX_UNARY(operator-, kNegate)
 #undef EMBER_ONNX_UNARY
 
 // A number stands for a scalar of the other operand's type.
-#define EMBER_ONNX_BINARY(name, opcode) \
-  inline Tensor name(Tensor a, Tensor b) { return Binary(Opcode::opcode, a, b); } \
-  inline Tensor name(Tensor a, double b) { return Binary(Opcode::opcode, a, a.Like(b)); } \
-  inline Tensor name(double a, Tensor b) { return Binary(Opcode::opcode, b.Like(a), b); }
+#define EMBER_ONNX_BINARY(name, opcode)          \
+  inline Tensor name(Tensor a, Tensor b) {       \
+    return Binary(Opcode::opcode, a, b);         \
+  }                                              \
+  inline Tensor name(Tensor a, double b) {       \
+    return Binary(Opcode::opcode, a, a.Like(b)); \
+  }                                              \
+  inline Tensor name(double a, Tensor b) {       \
+    return Binary(Opcode::opcode, b.Like(a), b); \
+  }
 EMBER_ONNX_BINARY(operator+, kAdd)
 EMBER_ONNX_BINARY(operator-, kSubtract)
 EMBER_ONNX_BINARY(operator*, kMultiply)
@@ -108,15 +119,19 @@ Tensor Broadcast(Tensor a, const Shape& shape);
 Tensor Squeeze(Tensor a, std::vector<int64_t> axes);
 Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes);
 // Elements start, start + step, … of one axis.
-Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size, int64_t step = 1);
-Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps, const Shape& sizes);
-Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode, Tensor value);
+Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
+                 int64_t step = 1);
+Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
+             const Shape& sizes);
+Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode,
+           Tensor value);
 Tensor Concat(const std::vector<Tensor>& values, int axis);
 // Indices are i64 and in range.
 Tensor Gather(Tensor data, Tensor indices, int axis);
 
 // f16 and bf16 are computed in f32.
-Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes, bool keep);
+Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes,
+              bool keep);
 Tensor Mean(Tensor a, std::vector<int64_t> axes, bool keep);
 Tensor Contract(Tensor a, Tensor b, std::string_view spec);
 Tensor MatMul(Tensor a, Tensor b);
@@ -126,7 +141,8 @@ Tensor Softmax(Tensor a, int axis);
 Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
              graph::Attributes attributes);
 
-// Reshapes a one-dimensional tensor so that it lies along `axis` of something of rank `rank`.
+// Reshapes a one-dimensional tensor so that it lies along `axis` of something
+// of rank `rank`.
 Tensor AlongAxis(Tensor vector, int axis, int rank);
 // 0, 1, … along one dimension.
 Tensor IotaVector(graph::GraphBuilder& builder, const Dim& size, DType dtype);

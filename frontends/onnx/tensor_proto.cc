@@ -12,22 +12,34 @@ namespace {
 struct TypeRow {
   int32_t onnx;
   DType dtype;
-  // Of one element in the file, for types that have no dtype of their own; else 0.
+  // Of one element in the file, for types that have no dtype of their own; else
+  // 0.
   int narrow_bits;
 };
 
 constexpr TypeRow kTypes[] = {
-    {TensorProto::FLOAT, DType::kF32, 0},    {TensorProto::UINT8, DType::kU8, 0},
-    {TensorProto::INT8, DType::kI8, 0},      {TensorProto::UINT16, DType::kU16, 0},
-    {TensorProto::INT16, DType::kI16, 0},    {TensorProto::INT32, DType::kI32, 0},
-    {TensorProto::INT64, DType::kI64, 0},    {TensorProto::BOOL, DType::kBool, 0},
-    {TensorProto::FLOAT16, DType::kF16, 0},  {TensorProto::DOUBLE, DType::kF64, 0},
-    {TensorProto::UINT32, DType::kU32, 0},   {TensorProto::UINT64, DType::kU64, 0},
-    {TensorProto::BFLOAT16, DType::kBF16, 0}, {TensorProto::UINT4, DType::kU8, 4},
-    {TensorProto::INT4, DType::kI8, 4},          {TensorProto::UINT2, DType::kU8, 2},
-    {TensorProto::INT2, DType::kI8, 2},          {TensorProto::FLOAT4E2M1, DType::kU8, 4},
-    {TensorProto::FLOAT8E4M3FN, DType::kU8, 8},  {TensorProto::FLOAT8E4M3FNUZ, DType::kU8, 8},
-    {TensorProto::FLOAT8E5M2, DType::kU8, 8},    {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8},
+    {TensorProto::FLOAT, DType::kF32, 0},
+    {TensorProto::UINT8, DType::kU8, 0},
+    {TensorProto::INT8, DType::kI8, 0},
+    {TensorProto::UINT16, DType::kU16, 0},
+    {TensorProto::INT16, DType::kI16, 0},
+    {TensorProto::INT32, DType::kI32, 0},
+    {TensorProto::INT64, DType::kI64, 0},
+    {TensorProto::BOOL, DType::kBool, 0},
+    {TensorProto::FLOAT16, DType::kF16, 0},
+    {TensorProto::DOUBLE, DType::kF64, 0},
+    {TensorProto::UINT32, DType::kU32, 0},
+    {TensorProto::UINT64, DType::kU64, 0},
+    {TensorProto::BFLOAT16, DType::kBF16, 0},
+    {TensorProto::UINT4, DType::kU8, 4},
+    {TensorProto::INT4, DType::kI8, 4},
+    {TensorProto::UINT2, DType::kU8, 2},
+    {TensorProto::INT2, DType::kI8, 2},
+    {TensorProto::FLOAT4E2M1, DType::kU8, 4},
+    {TensorProto::FLOAT8E4M3FN, DType::kU8, 8},
+    {TensorProto::FLOAT8E4M3FNUZ, DType::kU8, 8},
+    {TensorProto::FLOAT8E5M2, DType::kU8, 8},
+    {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8},
     {TensorProto::FLOAT8E8M0, DType::kU8, 8},
 };
 
@@ -39,26 +51,33 @@ const TypeRow* FindType(int32_t data_type) {
 }
 
 Status UnsupportedType(int32_t data_type) {
-  return UnimplementedError("element type " + OnnxTypeName(data_type) + " is not supported");
+  return UnimplementedError("element type " + OnnxTypeName(data_type) +
+                            " is not supported");
 }
 
-std::string Named(const TensorProto& proto) { return "tensor '" + proto.name() + "'"; }
+std::string Named(const TensorProto& proto) {
+  return "tensor '" + proto.name() + "'";
+}
 
 StatusOr<int64_t> CountElements(const TensorProto& proto) {
   int64_t count = 1;
   for (int64_t dim : proto.dims()) {
-    std::optional<int64_t> product = dim < 0 ? std::nullopt : CheckedMultiply(count, dim);
+    std::optional<int64_t> product =
+        dim < 0 ? std::nullopt : CheckedMultiply(count, dim);
     if (!product) {
-      return InvalidArgumentError(Named(proto) + ": expected non-negative dims whose product fits " +
-                                  "64 bits, found " + std::to_string(dim));
+      return InvalidArgumentError(
+          Named(proto) + ": expected non-negative dims whose product fits " +
+          "64 bits, found " + std::to_string(dim));
     }
     count = *product;
   }
   return count;
 }
 
-Status WrongSize(const TensorProto& proto, int64_t expected, int64_t found, const char* unit) {
-  return InvalidArgumentError(Named(proto) + ": expected " + std::to_string(expected) + " " + unit +
+Status WrongSize(const TensorProto& proto, int64_t expected, int64_t found,
+                 const char* unit) {
+  return InvalidArgumentError(Named(proto) + ": expected " +
+                              std::to_string(expected) + " " + unit +
                               " for its dims, found " + std::to_string(found));
 }
 
@@ -70,8 +89,8 @@ void Own(TensorBytes& tensor, std::vector<uint8_t> bytes) {
 }
 
 // Several elements per byte, the first in the lowest bits.
-std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count, int bits,
-                            bool is_signed) {
+std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count,
+                            int bits, bool is_signed) {
   const int per_byte = 8 / bits;
   const int mask = (1 << bits) - 1;
   std::vector<uint8_t> elements(count);
@@ -85,7 +104,8 @@ std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count, int 
 
 // Bytes in the file.
 std::optional<int64_t> PackedSize(const TypeRow& row, int64_t count) {
-  if (row.narrow_bits == 0) return CheckedMultiply(count, DTypeByteSize(row.dtype));
+  if (row.narrow_bits == 0)
+    return CheckedMultiply(count, DTypeByteSize(row.dtype));
   const int64_t per_byte = 8 / row.narrow_bits;
   return count / per_byte + (count % per_byte != 0 ? 1 : 0);
 }
@@ -103,19 +123,28 @@ std::vector<uint8_t> Narrow(const Field& field) {
 // Elements from the typed field that ONNX assigns to the type.
 std::vector<uint8_t> FromTypedField(const TensorProto& proto, DType dtype) {
   switch (dtype) {
-    case DType::kF32: return Narrow<float>(proto.float_data());
-    case DType::kF64: return Narrow<double>(proto.double_data());
-    case DType::kI64: return Narrow<int64_t>(proto.int64_data());
-    case DType::kU32: return Narrow<uint32_t>(proto.uint64_data());
-    case DType::kU64: return Narrow<uint64_t>(proto.uint64_data());
-    case DType::kI32: return Narrow<int32_t>(proto.int32_data());
-    case DType::kI16: return Narrow<int16_t>(proto.int32_data());
+    case DType::kF32:
+      return Narrow<float>(proto.float_data());
+    case DType::kF64:
+      return Narrow<double>(proto.double_data());
+    case DType::kI64:
+      return Narrow<int64_t>(proto.int64_data());
+    case DType::kU32:
+      return Narrow<uint32_t>(proto.uint64_data());
+    case DType::kU64:
+      return Narrow<uint64_t>(proto.uint64_data());
+    case DType::kI32:
+      return Narrow<int32_t>(proto.int32_data());
+    case DType::kI16:
+      return Narrow<int16_t>(proto.int32_data());
     case DType::kU16:
     case DType::kF16:
-    case DType::kBF16: return Narrow<uint16_t>(proto.int32_data());
+    case DType::kBF16:
+      return Narrow<uint16_t>(proto.int32_data());
     case DType::kBool:
     case DType::kI8:
-    case DType::kU8: return Narrow<uint8_t>(proto.int32_data());
+    case DType::kU8:
+      return Narrow<uint8_t>(proto.int32_data());
   }
   return {};
 }
@@ -131,8 +160,9 @@ StatusOr<int64_t> ParseSize(const TensorProto& proto, const std::string& key,
   int64_t value = 0;
   for (char c : text) {
     if (c < '0' || c > '9' || value > (INT64_MAX - 9) / 10 || text.empty()) {
-      return InvalidArgumentError(Named(proto) + ": external data: expected a number for '" + key +
-                                  "', found '" + text + "'");
+      return InvalidArgumentError(Named(proto) +
+                                  ": external data: expected a number for '" +
+                                  key + "', found '" + text + "'");
     }
     value = value * 10 + (c - '0');
   }
@@ -145,20 +175,24 @@ StatusOr<ExternalRange> ExternalRangeOf(const TensorProto& proto) {
     if (entry.key() == "location") {
       range.location = entry.value();
     } else if (entry.key() == "offset") {
-      EMBER_ASSIGN_OR_RETURN(range.offset, ParseSize(proto, entry.key(), entry.value()));
+      EMBER_ASSIGN_OR_RETURN(range.offset,
+                             ParseSize(proto, entry.key(), entry.value()));
     } else if (entry.key() == "length") {
-      EMBER_ASSIGN_OR_RETURN(range.length, ParseSize(proto, entry.key(), entry.value()));
+      EMBER_ASSIGN_OR_RETURN(range.length,
+                             ParseSize(proto, entry.key(), entry.value()));
     }
   }
   return range;
 }
 
 // Sets owner and bytes (still packed for 4-bit types) of `tensor`.
-Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner, ExternalFiles* files,
-                 int64_t expected_bytes, TensorBytes& tensor) {
+Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner,
+                 ExternalFiles* files, int64_t expected_bytes,
+                 TensorBytes& tensor) {
   if (proto.data_location() == TensorProto::EXTERNAL) {
     if (files == nullptr) {
-      return InvalidArgumentError(Named(proto) + ": external data is not allowed here");
+      return InvalidArgumentError(Named(proto) +
+                                  ": external data is not allowed here");
     }
     EMBER_ASSIGN_OR_RETURN(ExternalRange range, ExternalRangeOf(proto));
     if (range.length < 0) range.length = expected_bytes;
@@ -175,22 +209,26 @@ Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner, Ex
 }
 
 bool HasTypedField(const TensorProto& proto) {
-  return proto.float_data_size() + proto.double_data_size() + proto.int32_data_size() +
-             proto.int64_data_size() + proto.uint64_data_size() > 0;
+  return proto.float_data_size() + proto.double_data_size() +
+             proto.int32_data_size() + proto.int64_data_size() +
+             proto.uint64_data_size() >
+         0;
 }
 
 }  // namespace
 
 std::string OnnxTypeName(int32_t data_type) {
   if (TensorProto::DataType_IsValid(data_type)) {
-    return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(data_type));
+    return TensorProto::DataType_Name(
+        static_cast<TensorProto::DataType>(data_type));
   }
   return std::to_string(data_type);
 }
 
 StatusOr<DType> DTypeFromOnnx(int32_t data_type) {
   const TypeRow* row = FindType(data_type);
-  if (row == nullptr || row->narrow_bits != 0) return UnsupportedType(data_type);
+  if (row == nullptr || row->narrow_bits != 0)
+    return UnsupportedType(data_type);
   return row->dtype;
 }
 
@@ -213,10 +251,12 @@ int32_t DTypeToOnnx(DType dtype) {
   return 0;
 }
 
-StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<const void> owner,
+StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
+                                   std::shared_ptr<const void> owner,
                                    ExternalFiles* files) {
   const TypeRow* row = FindType(proto.data_type());
-  if (row == nullptr) return UnsupportedType(proto.data_type()).WithContext(Named(proto));
+  if (row == nullptr)
+    return UnsupportedType(proto.data_type()).WithContext(Named(proto));
   TensorBytes tensor;
   tensor.name = proto.name();
   tensor.dtype = row->dtype;
@@ -226,21 +266,24 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<con
   const std::optional<int64_t> expected = PackedSize(*row, count);
   if (!expected) return WrongSize(proto, count, 0, "elements");
 
-  const bool typed = proto.data_location() != TensorProto::EXTERNAL && proto.raw_data().empty() &&
-                     HasTypedField(proto);
+  const bool typed = proto.data_location() != TensorProto::EXTERNAL &&
+                     proto.raw_data().empty() && HasTypedField(proto);
   if (typed) {
     Own(tensor, FromTypedField(proto, tensor.dtype));
   } else {
     const bool copy = owner == nullptr;
-    EMBER_RETURN_IF_ERROR(FindBytes(proto, std::move(owner), files, *expected, tensor));
+    EMBER_RETURN_IF_ERROR(
+        FindBytes(proto, std::move(owner), files, *expected, tensor));
     if (copy && tensor.owner == nullptr) {
-      Own(tensor, std::vector<uint8_t>(tensor.bytes.begin(), tensor.bytes.end()));
+      Own(tensor,
+          std::vector<uint8_t>(tensor.bytes.begin(), tensor.bytes.end()));
     }
   }
   const int64_t found = static_cast<int64_t>(tensor.bytes.size());
   if (found != *expected) return WrongSize(proto, *expected, found, "bytes");
   if (row->narrow_bits != 0 && row->narrow_bits < 8) {
-    Own(tensor, Unpack(tensor.bytes, count, row->narrow_bits, IsSigned(row->dtype)));
+    Own(tensor,
+        Unpack(tensor.bytes, count, row->narrow_bits, IsSigned(row->dtype)));
   }
   return tensor;
 }
@@ -248,9 +291,11 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<con
 StatusOr<TensorBytes> ParseTensor(std::span<const uint8_t> serialized) {
   auto proto = std::make_shared<TensorProto>();
   if (serialized.size() > INT32_MAX ||
-      !proto->ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
+      !proto->ParseFromArray(serialized.data(),
+                             static_cast<int>(serialized.size()))) {
     return DataLossError("expected a serialized ONNX TensorProto of " +
-                         std::to_string(serialized.size()) + " bytes, found something else");
+                         std::to_string(serialized.size()) +
+                         " bytes, found something else");
   }
   const TensorProto& contents = *proto;
   return DecodeTensor(contents, std::move(proto), nullptr);
@@ -263,7 +308,8 @@ StatusOr<TensorBytes> ReadTensorFile(const std::string& path) {
   return tensor;
 }
 
-std::string SerializeTensor(std::string_view name, DType dtype, std::span<const int64_t> dims,
+std::string SerializeTensor(std::string_view name, DType dtype,
+                            std::span<const int64_t> dims,
                             std::span<const uint8_t> bytes) {
   TensorProto proto;
   proto.set_name(std::string(name));

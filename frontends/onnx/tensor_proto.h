@@ -3,9 +3,9 @@
 //   EMBER_ASSIGN_OR_RETURN(TensorBytes x, ReadTensorFile("input_0.pb"));
 //   x.dtype; x.dims; x.bytes;
 //
-// Bytes are shared with the proto or the mapped file where their layout allows it, and copied
-// otherwise. Types that have no dtype yet are held in wider ones: 2- and 4-bit integers as i8 / u8 by
-// value, fp8 and fp4 as u8 by code.
+// Bytes are shared with the proto or the mapped file where their layout allows
+// it, and copied otherwise. Types that have no dtype yet are held in wider
+// ones: 2- and 4-bit integers as i8 / u8 by value, fp8 and fp4 as u8 by code.
 // Errors: strings, complex numbers, negative or absurd dims, contents
 // that do not fit the dims. Thread-compatible.
 #ifndef EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
@@ -43,16 +43,18 @@ int32_t DTypeToOnnx(DType dtype);
 // "FLOAT8E4M3FN"; the number for values outside the enumeration.
 std::string OnnxTypeName(int32_t data_type);
 
-// `owner` keeps the proto alive, so that raw data need not be copied; null: copies. `files` may be
-// null: external data is refused.
-StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto, std::shared_ptr<const void> owner,
+// `owner` keeps the proto alive, so that raw data need not be copied; null:
+// copies. `files` may be null: external data is refused.
+StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
+                                   std::shared_ptr<const void> owner,
                                    ExternalFiles* files);
 
 // A serialized TensorProto, as in test_data_set_0/input_0.pb.
 StatusOr<TensorBytes> ReadTensorFile(const std::string& path);
 StatusOr<TensorBytes> ParseTensor(std::span<const uint8_t> serialized);
 // The other direction: raw_data form.
-std::string SerializeTensor(std::string_view name, DType dtype, std::span<const int64_t> dims,
+std::string SerializeTensor(std::string_view name, DType dtype,
+                            std::span<const int64_t> dims,
                             std::span<const uint8_t> bytes);
 
 }  // namespace ember::onnx

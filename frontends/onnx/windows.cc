@@ -8,36 +8,41 @@
 namespace ember::onnx {
 namespace {
 
-bool CheckPositive(NodeContext& c, const char* name, const std::vector<int64_t>& values, int rank) {
+bool CheckPositive(NodeContext& c, const char* name,
+                   const std::vector<int64_t>& values, int rank) {
   if (static_cast<int>(values.size()) != rank) {
-    c.FailInvalid(std::string("attribute '") + name + "': expected " + std::to_string(rank) +
-                  " values, found " + std::to_string(values.size()));
+    c.FailInvalid(std::string("attribute '") + name + "': expected " +
+                  std::to_string(rank) + " values, found " +
+                  std::to_string(values.size()));
     return false;
   }
   for (int64_t value : values) {
     if (value >= 1 && value <= kMaximumWindow) continue;
-    c.FailInvalid(std::string("attribute '") + name + "': expected values in [1, " +
-                  std::to_string(kMaximumWindow) + "], found " + std::to_string(value));
+    c.FailInvalid(
+        std::string("attribute '") + name + "': expected values in [1, " +
+        std::to_string(kMaximumWindow) + "], found " + std::to_string(value));
     return false;
   }
   return true;
 }
 
-// SAME: as many outputs as strides fit the input, the padding that needs split evenly.
+// SAME: as many outputs as strides fit the input, the padding that needs split
+// evenly.
 void PadSame(const Shape& spatial, bool upper, Window& window) {
   for (int i = 0; i < window.rank(); ++i) {
     const Dim stride(window.strides[i]);
     const Dim outputs = CeilDivide(spatial[i], stride);
-    const Dim total =
-        LargerOf((outputs - Dim(1)) * stride + Dim(window.Reach(i)) - spatial[i], Dim(0));
+    const Dim total = LargerOf(
+        (outputs - Dim(1)) * stride + Dim(window.Reach(i)) - spatial[i],
+        Dim(0));
     const Dim less = FloorDivide(total, Dim(2));
     window.low[i] = upper ? less : total - less;
     window.high[i] = total - window.low[i];
   }
 }
 
-// ceil_mode: one more window where the strides do not use up the padded input, but none that starts
-// in the padding after it.
+// ceil_mode: one more window where the strides do not use up the padded input,
+// but none that starts in the padding after it.
 void ExtendToCeil(const Shape& spatial, Window& window) {
   for (int i = 0; i < window.rank(); ++i) {
     const Dim stride(window.strides[i]);
@@ -47,7 +52,8 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
                                FloorDivide(padded - Dim(1), stride));
     // The padding with which exactly windows 0 … last fit.
     const Dim least = last * stride - base;
-    const Dim high = LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);
+    const Dim high =
+        LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);
     window.ceil_extra[i] = LargerOf(high - window.high[i], Dim(0));
     window.high[i] = high;
   }
@@ -55,7 +61,8 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
 
 }  // namespace
 
-std::optional<Window> ReadWindowExtents(NodeContext& c, std::vector<int64_t> kernel, int rank) {
+std::optional<Window> ReadWindowExtents(NodeContext& c,
+                                        std::vector<int64_t> kernel, int rank) {
   Window window;
   window.kernel = std::move(kernel);
   window.strides = c.Integers("strides", std::vector<int64_t>(rank, 1));
@@ -71,16 +78,18 @@ std::optional<Window> ReadWindowExtents(NodeContext& c, std::vector<int64_t> ker
 
 bool ReadPads(NodeContext& c, Window& window) {
   const size_t rank = window.kernel.size();
-  const std::vector<int64_t> pads = c.Integers("pads", std::vector<int64_t>(2 * rank, 0));
+  const std::vector<int64_t> pads =
+      c.Integers("pads", std::vector<int64_t>(2 * rank, 0));
   if (pads.size() != 2 * rank) {
-    c.FailInvalid("attribute 'pads': expected " + std::to_string(2 * rank) + " values, found " +
-                  std::to_string(pads.size()));
+    c.FailInvalid("attribute 'pads': expected " + std::to_string(2 * rank) +
+                  " values, found " + std::to_string(pads.size()));
     return false;
   }
   for (int64_t pad : pads) {
     if (pad >= -kMaximumWindow && pad <= kMaximumWindow) continue;
-    c.FailInvalid("attribute 'pads': expected at most " + std::to_string(kMaximumWindow) +
-                  ", found " + std::to_string(pad));
+    c.FailInvalid("attribute 'pads': expected at most " +
+                  std::to_string(kMaximumWindow) + ", found " +
+                  std::to_string(pad));
     return false;
   }
   for (size_t i = 0; i < rank; ++i) {
@@ -101,8 +110,10 @@ std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel,
   } else if (auto_pad == "NOTSET" || auto_pad.empty()) {
     if (!ReadPads(c, *window)) return std::nullopt;
   } else if (auto_pad != "VALID") {
-    c.FailInvalid("attribute 'auto_pad': expected NOTSET, VALID, SAME_UPPER or SAME_LOWER, found '" +
-                  auto_pad + "'");
+    c.FailInvalid(
+        "attribute 'auto_pad': expected NOTSET, VALID, SAME_UPPER or "
+        "SAME_LOWER, found '" +
+        auto_pad + "'");
   }
   if (c.Integer("ceil_mode", 0) != 0) ExtendToCeil(spatial, *window);
   if (!c.ok()) return std::nullopt;

@@ -1,5 +1,6 @@
-// Windows of convolutions and pooling: kernel, strides, dilations and padding of each spatial dim,
-// from the attributes that Conv, ConvTranspose and the pooling operators share.
+// Windows of convolutions and pooling: kernel, strides, dilations and padding
+// of each spatial dim, from the attributes that Conv, ConvTranspose and the
+// pooling operators share.
 #ifndef EMBER_FRONTENDS_ONNX_WINDOWS_H_
 #define EMBER_FRONTENDS_ONNX_WINDOWS_H_
 
@@ -12,7 +13,8 @@
 
 namespace ember::onnx {
 
-// Of kernels, strides, dilations and pads: far above any model's, far below what overflows.
+// Of kernels, strides, dilations and pads: far above any model's, far below
+// what overflows.
 inline constexpr int64_t kMaximumWindow = int64_t{1} << 24;
 
 struct Window {
@@ -29,13 +31,17 @@ struct Window {
   int64_t Reach(int i) const { return (kernel[i] - 1) * dilations[i] + 1; }
 };
 
-// For spatial extents `spatial` and a kernel. Resolves pads, auto_pad (of symbolic extents too) and
-// ceil_mode. Fails and gives nullopt on attributes that make no sense.
-std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel, const Shape& spatial);
+// For spatial extents `spatial` and a kernel. Resolves pads, auto_pad (of
+// symbolic extents too) and ceil_mode. Fails and gives nullopt on attributes
+// that make no sense.
+std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel,
+                                 const Shape& spatial);
 
 // kernel, strides and dilations only; padding is left 0.
-std::optional<Window> ReadWindowExtents(NodeContext& c, std::vector<int64_t> kernel, int rank);
-// The pads attribute as low and high; false (and Fail) if it has the wrong length.
+std::optional<Window> ReadWindowExtents(NodeContext& c,
+                                        std::vector<int64_t> kernel, int rank);
+// The pads attribute as low and high; false (and Fail) if it has the wrong
+// length.
 bool ReadPads(NodeContext& c, Window& window);
 
 }  // namespace ember::onnx

@@ -15,7 +15,8 @@ TEST_F(Conformance, SubmitsAnEmptyList) {
 
 TEST_F(Conformance, RefusesRangesOutsideOfBuffers) {
   EMBER_REQUIRE(list, device().CreateCommandList(), "command lists");
-  EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kDeviceLocal), "device memory");
+  EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kDeviceLocal),
+                "device memory");
   const BufferRange good = {buffer.get(), 0, 16};
   const BufferRange wrong[] = {{nullptr, 0, 16},
                                {buffer.get(), 56, 16},
@@ -27,12 +28,15 @@ TEST_F(Conformance, RefusesRangesOutsideOfBuffers) {
     EXPECT_EQ(list->Copy(range, good).code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(list->Copy(good, range).code(), StatusCode::kInvalidArgument);
   }
-  EXPECT_EQ(list->Copy(good, {buffer.get(), 32, 8}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(list->Copy(good, {buffer.get(), 32, 8}).code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST_F(Conformance, FillsAndCopiesInOrder) {
-  EMBER_REQUIRE(a, device().Allocate(64, MemoryKind::kHostVisible), "host-visible memory");
-  EMBER_REQUIRE(b, device().Allocate(64, MemoryKind::kHostVisible), "host-visible memory");
+  EMBER_REQUIRE(a, device().Allocate(64, MemoryKind::kHostVisible),
+                "host-visible memory");
+  EMBER_REQUIRE(b, device().Allocate(64, MemoryKind::kHostVisible),
+                "host-visible memory");
   EMBER_REQUIRE(list, device().CreateCommandList(), "command lists");
   EMBER_EXPECT_OK(list->Fill({a.get(), 0, 64}, 7));
   EMBER_EXPECT_OK(list->Barrier());

@@ -8,9 +8,11 @@ namespace {
 TEST_F(Conformance, AllocatesAndCountsDeviceMemory) {
   const MemoryStatistics before = device().memory_statistics();
   {
-    EMBER_REQUIRE(buffer, device().Allocate(1000, MemoryKind::kDeviceLocal), "device memory");
+    EMBER_REQUIRE(buffer, device().Allocate(1000, MemoryKind::kDeviceLocal),
+                  "device memory");
     EXPECT_EQ(buffer->size(), 1000);
-    EXPECT_GE(device().memory_statistics().live_bytes, before.live_bytes + 1000);
+    EXPECT_GE(device().memory_statistics().live_bytes,
+              before.live_bytes + 1000);
     EXPECT_EQ(device().memory_statistics().allocations, before.allocations + 1);
   }
   EXPECT_EQ(device().memory_statistics().live_bytes, before.live_bytes);
@@ -18,7 +20,8 @@ TEST_F(Conformance, AllocatesAndCountsDeviceMemory) {
 }
 
 TEST_F(Conformance, AllocatesNothing) {
-  EMBER_REQUIRE(buffer, device().Allocate(0, MemoryKind::kDeviceLocal), "device memory");
+  EMBER_REQUIRE(buffer, device().Allocate(0, MemoryKind::kDeviceLocal),
+                "device memory");
   EXPECT_EQ(buffer->size(), 0);
 }
 
@@ -32,19 +35,23 @@ TEST_F(Conformance, RefusesMoreThanItsLimit) {
     const auto buffer = device().Allocate(size, MemoryKind::kDeviceLocal);
     EXPECT_EQ(buffer.status().code(), StatusCode::kResourceExhausted) << size;
   }
-  EMBER_REQUIRE(buffer, device().Allocate(1 << 23, MemoryKind::kDeviceLocal), "device memory");
-  const auto second = device().Allocate((1 << 23) + 1, MemoryKind::kDeviceLocal);
+  EMBER_REQUIRE(buffer, device().Allocate(1 << 23, MemoryKind::kDeviceLocal),
+                "device memory");
+  const auto second =
+      device().Allocate((1 << 23) + 1, MemoryKind::kDeviceLocal);
   EXPECT_EQ(second.status().code(), StatusCode::kResourceExhausted);
 }
 
 TEST_F(Conformance, GivesTheHostAlignedZeros) {
   for (int64_t size : {1, 64, 100000}) {
-    EMBER_REQUIRE(buffer, device().Allocate(size, MemoryKind::kHostVisible), "host-visible memory");
+    EMBER_REQUIRE(buffer, device().Allocate(size, MemoryKind::kHostVisible),
+                  "host-visible memory");
     ASSERT_NE(buffer->host_data(), nullptr);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->host_data()) % 64, 0u);
     const uint8_t* data = static_cast<const uint8_t*>(buffer->host_data());
     for (int64_t i = 0; i < size; ++i) ASSERT_EQ(data[i], 0) << i;
-    std::memset(buffer->host_data(), 0xff, static_cast<size_t>(size));  // the next one is zero too
+    std::memset(buffer->host_data(), 0xff,
+                static_cast<size_t>(size));  // the next one is zero too
   }
 }
 

@@ -1,8 +1,9 @@
-// The fixture of the conformance tests: a fresh device of the driver under test, and the rule that
-// tells "unsupported" from "broken".
+// The fixture of the conformance tests: a fresh device of the driver under
+// test, and the rule that tells "unsupported" from "broken".
 //
 //   TEST_F(Conformance, FillsMemory) {
-//     EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kHostVisible), "host-visible memory");
+//     EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kHostVisible),
+//     "host-visible memory");
 //     ...
 //   }
 #ifndef EMBER_HAL_CONFORMANCE_SUITE_H_
@@ -26,7 +27,8 @@ ConformanceOptions& conformance_options();
 
 enum class Support : uint8_t { kWorks, kSkip, kWrong };
 
-// What the status of a use of `feature` means; explains itself as a test failure if kWrong.
+// What the status of a use of `feature` means; explains itself as a test
+// failure if kWrong.
 Support Judge(const Status& status, const std::string& feature);
 
 class Conformance : public testing::Test {
@@ -39,18 +41,22 @@ class Conformance : public testing::Test {
 
 }  // namespace ember::hal
 
-// Declares `name` as the value, or ends the test: skipped if the driver lists the feature as
-// unsupported, failed otherwise.
-#define EMBER_REQUIRE(name, expression, feature) \
-  auto name##_or = (expression); \
+// Declares `name` as the value, or ends the test: skipped if the driver lists
+// the feature as unsupported, failed otherwise.
+#define EMBER_REQUIRE(name, expression, feature)              \
+  auto name##_or = (expression);                              \
   switch (::ember::hal::Judge(name##_or.status(), feature)) { \
-    case ::ember::hal::Support::kWorks: break; \
-    case ::ember::hal::Support::kSkip: GTEST_SKIP() << "unsupported: " << feature; \
-    case ::ember::hal::Support::kWrong: return; \
-  } \
+    case ::ember::hal::Support::kWorks:                       \
+      break;                                                  \
+    case ::ember::hal::Support::kSkip:                        \
+      GTEST_SKIP() << "unsupported: " << feature;             \
+    case ::ember::hal::Support::kWrong:                       \
+      return;                                                 \
+  }                                                           \
   auto name = *std::move(name##_or)
 
-#define EMBER_EXPECT_OK(expression) \
-  if (const ::ember::Status status = (expression); !status.ok()) FAIL() << status.ToString()
+#define EMBER_EXPECT_OK(expression)                              \
+  if (const ::ember::Status status = (expression); !status.ok()) \
+  FAIL() << status.ToString()
 
 #endif  // EMBER_HAL_CONFORMANCE_SUITE_H_

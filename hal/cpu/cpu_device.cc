@@ -16,11 +16,13 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 // No machine has more; systems that overcommit would say yes.
-constexpr uint64_t kMaxBufferBytes = std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
+constexpr uint64_t kMaxBufferBytes =
+    std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
 class CpuBuffer final : public Buffer {
  public:
-  CpuBuffer(int64_t size, void* data, void* block, int64_t counted, MemoryCounter& memory)
+  CpuBuffer(int64_t size, void* data, void* block, int64_t counted,
+            MemoryCounter& memory)
       : Buffer(size, data), block_(block), counted_(counted), memory_(memory) {}
   ~CpuBuffer() override {
     std::free(block_);
@@ -63,23 +65,29 @@ class CpuCommandList final : public CommandList {
  public:
   Status Copy(const BufferRange& source, const BufferRange& target) override {
     EMBER_RETURN_IF_ERROR(CheckCopy(source, target));
-    commands_.push_back({.kind = Command::kCopy, .source = source, .target = target});
+    commands_.push_back(
+        {.kind = Command::kCopy, .source = source, .target = target});
     return OkStatus();
   }
   Status Fill(const BufferRange& target, uint8_t value) override {
     EMBER_RETURN_IF_ERROR(CheckRange("target of a fill", target));
-    commands_.push_back({.kind = Command::kFill, .target = target, .value = value});
+    commands_.push_back(
+        {.kind = Command::kFill, .target = target, .value = value});
     return OkStatus();
   }
-  Status Dispatch(const Executable& executable, const DispatchArguments& arguments) override {
+  Status Dispatch(const Executable& executable,
+                  const DispatchArguments& arguments) override {
     EMBER_RETURN_IF_ERROR(CheckDispatch(executable, arguments));
     Command command = {.kind = Command::kDispatch};
-    command.function = static_cast<const HostExecutable&>(executable).function();
-    command.chunk_count = arguments.chunks[0] * arguments.chunks[1] * arguments.chunks[2];
+    command.function =
+        static_cast<const HostExecutable&>(executable).function();
+    command.chunk_count =
+        arguments.chunks[0] * arguments.chunks[1] * arguments.chunks[2];
     for (const BufferRange& binding : arguments.bindings) {
       command.pointers.push_back(Address(binding));
     }
-    command.parameters.assign(arguments.parameters.begin(), arguments.parameters.end());
+    command.parameters.assign(arguments.parameters.begin(),
+                              arguments.parameters.end());
     commands_.push_back(std::move(command));
     return OkStatus();
   }
@@ -102,7 +110,8 @@ class CpuCommandList final : public CommandList {
         break;
       case Command::kDispatch:
         runner.Run(command.chunk_count, [&](int64_t chunk, int worker) {
-          command.function(command.parameters.data(), command.pointers.data(), chunk, worker);
+          command.function(command.parameters.data(), command.pointers.data(),
+                           chunk, worker);
         });
         break;
     }
@@ -130,9 +139,11 @@ class CpuDevice final : public Device {
   std::string_view target() const override { return target_; }
 
   // All memory is host-visible.
-  StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size, MemoryKind) override {
+  StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
+                                             MemoryKind) override {
     EMBER_RETURN_IF_ERROR(memory_.Take(size));
-    // calloc, as it gives large blocks as fresh pages that cost nothing until they are touched.
+    // calloc, as it gives large blocks as fresh pages that cost nothing until
+    // they are touched.
     void* block = static_cast<uint64_t>(size) > kMaxBufferBytes
                       ? nullptr
                       : std::calloc(1, static_cast<size_t>(size + kAlignment));
@@ -142,11 +153,14 @@ class CpuDevice final : public Device {
                                     " bytes of memory, found less");
     }
     const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-    void* data = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+    void* data = reinterpret_cast<void*>((address + kAlignment - 1) /
+                                         kAlignment * kAlignment);
     return std::unique_ptr<Buffer>(
         std::make_unique<CpuBuffer>(size, data, block, size, memory_));
   }
-  MemoryStatistics memory_statistics() const override { return memory_.statistics(); }
+  MemoryStatistics memory_statistics() const override {
+    return memory_.statistics();
+  }
 
   StatusOr<std::unique_ptr<Executable>> LoadExecutable(
       const ExecutableDefinition& definition) override {
@@ -159,7 +173,8 @@ class CpuDevice final : public Device {
       return InvalidArgumentError("cpu device: executable '" + definition.name +
                                   "': expected a function, found none");
     }
-    return std::unique_ptr<Executable>(std::make_unique<HostExecutable>(definition));
+    return std::unique_ptr<Executable>(
+        std::make_unique<HostExecutable>(definition));
   }
   StatusOr<std::unique_ptr<CommandList>> CreateCommandList() override {
     return std::unique_ptr<CommandList>(std::make_unique<CpuCommandList>());
@@ -179,7 +194,8 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options) {
+StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
+    const DeviceOptions& options) {
   return std::shared_ptr<Device>(std::make_shared<CpuDevice>(options));
 }
 

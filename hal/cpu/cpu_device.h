@@ -1,8 +1,11 @@
-// The CPU driver: aligned memory, a thread pool (or the application's own threads), host functions.
+// The CPU driver: aligned memory, a thread pool (or the application's own
+// threads), host functions.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, hal::CreateCpuDevice({.threads = 2}));
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+//   hal::CreateCpuDevice({.threads = 2}));
 //
-// Executable formats: "host-function". Submit runs the commands before it returns.
+// Executable formats: "host-function". Submit runs the commands before it
+// returns.
 #ifndef EMBER_HAL_CPU_CPU_DEVICE_H_
 #define EMBER_HAL_CPU_CPU_DEVICE_H_
 

@@ -14,8 +14,8 @@ void Pause() {
 #endif
 }
 
-// Long enough to bridge the gap between two dispatches, short enough not to burn a core that
-// somebody else wants.
+// Long enough to bridge the gap between two dispatches, short enough not to
+// burn a core that somebody else wants.
 constexpr std::chrono::microseconds kSpinTime(30);
 constexpr int kPausesPerClockRead = 32;
 
@@ -34,15 +34,19 @@ bool Spin(const Condition& condition) {
 
 int ResolveThreadCount(int threads) {
   constexpr int kMaxThreads = 1024;
-  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  if (threads <= 0)
+    threads = static_cast<int>(std::thread::hardware_concurrency());
   return std::clamp(threads, 1, kMaxThreads);
 }
 
 constexpr int64_t kMaxChunksPerJob = 1 << 30;
+// A chunk number that no job has.
+constexpr uint32_t kClosed = 0xffffffff;
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : worker_count_(ResolveThreadCount(threads)) {
+ThreadPool::ThreadPool(int threads)
+    : worker_count_(ResolveThreadCount(threads)) {
   for (int worker = 1; worker < worker_count_; ++worker) {
     threads_.emplace_back([this, worker] { WorkerLoop(worker); });
   }
@@ -70,11 +74,17 @@ void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
 
 void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
   const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
-  function_.store(&function, std::memory_order_relaxed);
-  chunk_count_.store(static_cast<uint32_t>(chunk_count), std::memory_order_relaxed);
+  // Closed while the fields change: a worker that is late, holds the last job's
+  // ticket and reads this job's fields must fail to claim. Release and acquire
+  // of each field order it after the closing.
+  ticket_.store((uint64_t{job} << 32) | kClosed, std::memory_order_relaxed);
+  function_.store(&function, std::memory_order_release);
+  chunk_count_.store(static_cast<uint32_t>(chunk_count),
+                     std::memory_order_release);
   completed_.store(0, std::memory_order_relaxed);
   ticket_.store(uint64_t{job} << 32, std::memory_order_release);
-  // Either a worker sees the new number before it sleeps, or we see it among the sleepers.
+  // Either a worker sees the new number before it sleeps, or we see it among
+  // the sleepers.
   job_.store(job, std::memory_order_seq_cst);
   const int sleepers = sleepers_.load(std::memory_order_seq_cst);
   if (sleepers > 0) {
@@ -91,12 +101,13 @@ void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
 void ThreadPool::RunChunks(uint32_t job, int worker) {
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while (static_cast<uint32_t>(ticket >> 32) == job) {
-    const ChunkFunction* function = function_.load(std::memory_order_relaxed);
-    const uint32_t count = chunk_count_.load(std::memory_order_relaxed);
+    const ChunkFunction* function = function_.load(std::memory_order_acquire);
+    const uint32_t count = chunk_count_.load(std::memory_order_acquire);
     const uint32_t chunk = static_cast<uint32_t>(ticket);
     if (chunk >= count) return;
     // Succeeds only while the job is still the one whose fields were read.
-    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
+    if (!ticket_.compare_exchange_weak(ticket, ticket + 1,
+                                       std::memory_order_acq_rel,
                                        std::memory_order_acquire)) {
       continue;
     }
@@ -115,15 +126,17 @@ void ThreadPool::AwaitCompletion(uint32_t chunk_count) {
   };
   if (complete() || Spin(complete)) return;
   caller_sleeps_.store(true, std::memory_order_seq_cst);
-  for (uint32_t seen = completed_.load(std::memory_order_seq_cst); seen != chunk_count;
-       seen = completed_.load(std::memory_order_seq_cst)) {
+  for (uint32_t seen = completed_.load(std::memory_order_seq_cst);
+       seen != chunk_count; seen = completed_.load(std::memory_order_seq_cst)) {
     completed_.wait(seen, std::memory_order_seq_cst);
   }
   caller_sleeps_.store(false, std::memory_order_relaxed);
 }
 
 uint32_t ThreadPool::AwaitJob(uint32_t seen) {
-  const auto has_job = [&] { return job_.load(std::memory_order_acquire) != seen; };
+  const auto has_job = [&] {
+    return job_.load(std::memory_order_acquire) != seen;
+  };
   if (!Spin(has_job)) {
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
     job_.wait(seen, std::memory_order_seq_cst);

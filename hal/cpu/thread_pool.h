@@ -1,12 +1,12 @@
-// Persistent threads for ParallelRunner. The caller takes part, chunks are claimed one by one, and
-// idle workers spin for some microseconds before they sleep, so that a chain of short dispatches
-// does not pay for waking threads.
+// Persistent threads for ParallelRunner. The caller takes part, chunks are
+// claimed one by one, and idle workers spin for some microseconds before they
+// sleep, so that a chain of short dispatches does not pay for waking threads.
 //
-//   ThreadPool pool(2);   // the caller and one thread; ThreadPool(1) makes none
-//   pool.Run(8, [&](int64_t chunk, int worker) { ... });
+//   ThreadPool pool(2);   // the caller and one thread; ThreadPool(1) makes
+//   none pool.Run(8, [&](int64_t chunk, int worker) { ... });
 //
-// Thread-safety: Run may be called from several threads; while the pool is busy with one call,
-// others run their chunks alone, on their own thread.
+// Thread-safety: Run may be called from several threads; while the pool is busy
+// with one call, others run their chunks alone, on their own thread.
 #ifndef EMBER_HAL_CPU_THREAD_POOL_H_
 #define EMBER_HAL_CPU_THREAD_POOL_H_
 
@@ -43,8 +43,8 @@ class ThreadPool final : public ParallelRunner {
   const int worker_count_;
   std::mutex run_mutex_;  // held by the caller whose job it is
 
-  // Number of the job in the upper, next chunk in the lower half: a worker that is late cannot
-  // claim a chunk of a job that it has not read.
+  // Number of the job in the upper, next chunk in the lower half: a worker that
+  // is late cannot claim a chunk of a job that it has not read.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<const ChunkFunction*> function_{nullptr};
   std::atomic<uint32_t> chunk_count_{0};

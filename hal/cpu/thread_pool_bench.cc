@@ -1,5 +1,6 @@
-// What ThreadPool::Run costs: nanoseconds per call with as many empty chunks as workers, back to
-// back (hot) and after pauses in which the workers went to sleep (cold).
+// What ThreadPool::Run costs: nanoseconds per call with as many empty chunks as
+// workers, back to back (hot) and after pauses in which the workers went to
+// sleep (cold).
 //
 //   thread_pool_bench [THREADS]
 #include <algorithm>
@@ -15,13 +16,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double MedianNs(ember::hal::ThreadPool& pool, int calls, std::chrono::microseconds pause) {
+double MedianNs(ember::hal::ThreadPool& pool, int calls,
+                std::chrono::microseconds pause) {
   std::vector<double> times;
   for (int i = 0; i < calls; ++i) {
     if (pause.count() > 0) std::this_thread::sleep_for(pause);
     const auto begin = Clock::now();
     pool.Run(pool.worker_count(), [](int64_t, int) {});
-    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
+    times.push_back(
+        std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
   }
   std::nth_element(times.begin(), times.begin() + calls / 2, times.end());
   return times[calls / 2];

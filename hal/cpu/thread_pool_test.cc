@@ -22,7 +22,8 @@ TEST(ThreadPoolTest, OneThreadRunsOnTheCaller) {
 
 TEST(ThreadPoolTest, ZeroMeansOnePerCore) {
   ThreadPool pool(0);
-  EXPECT_EQ(pool.worker_count(), std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+  EXPECT_EQ(pool.worker_count(),
+            std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
 }
 
 TEST(ThreadPoolTest, ManyShortJobs) {
@@ -41,8 +42,11 @@ TEST(ThreadPoolTest, WritesAreSeenByTheCaller) {
   ThreadPool pool(3);
   std::vector<int64_t> values(64);
   for (int64_t job = 1; job < 3000; ++job) {
-    pool.Run(64, [&](int64_t chunk, int) { values[static_cast<size_t>(chunk)] = job * chunk; });
-    for (int64_t i = 0; i < 64; ++i) ASSERT_EQ(values[static_cast<size_t>(i)], job * i);
+    pool.Run(64, [&](int64_t chunk, int) {
+      values[static_cast<size_t>(chunk)] = job * chunk;
+    });
+    for (int64_t i = 0; i < 64; ++i)
+      ASSERT_EQ(values[static_cast<size_t>(i)], job * i);
   }
 }
 
@@ -67,7 +71,8 @@ TEST(ThreadPoolTest, ConcurrentCallers) {
   for (int caller = 0; caller < 4; ++caller) {
     callers.emplace_back([&] {
       for (int job = 0; job < 1000; ++job) {
-        int64_t own = 0;  // workers differ within one job, so the count must be atomic
+        int64_t own =
+            0;  // workers differ within one job, so the count must be atomic
         std::atomic<int64_t> count = 0;
         pool.Run(5, [&](int64_t chunk, int) { count.fetch_add(chunk); });
         own = count.load();

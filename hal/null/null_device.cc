@@ -9,7 +9,8 @@ namespace {
 
 class NullBuffer final : public Buffer {
  public:
-  NullBuffer(int64_t size, MemoryCounter& memory) : Buffer(size, nullptr), memory_(memory) {}
+  NullBuffer(int64_t size, MemoryCounter& memory)
+      : Buffer(size, nullptr), memory_(memory) {}
   ~NullBuffer() override { memory_.Give(size()); }
 
  private:
@@ -25,7 +26,8 @@ class NullCommandList final : public CommandList {
   Status Fill(const BufferRange& target, uint8_t) override {
     return Record(CheckRange("target of a fill", target));
   }
-  Status Dispatch(const Executable& executable, const DispatchArguments& arguments) override {
+  Status Dispatch(const Executable& executable,
+                  const DispatchArguments& arguments) override {
     return Record(CheckDispatch(executable, arguments));
   }
   Status Barrier() override { return Record(OkStatus()); }
@@ -49,23 +51,28 @@ class NullDevice final : public Device {
  public:
   explicit NullDevice(const DeviceOptions& options)
       : memory_(options.memory_limit),
-        runner_(options.host_runner != nullptr ? *options.host_runner : serial_) {}
+        runner_(options.host_runner != nullptr ? *options.host_runner
+                                               : serial_) {}
 
   std::string_view driver() const override { return "null"; }
   std::string_view target() const override { return "null"; }
 
-  StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size, MemoryKind kind) override {
+  StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
+                                             MemoryKind kind) override {
     if (kind == MemoryKind::kHostVisible) {
       return UnimplementedError("null device: host-visible memory");
     }
     EMBER_RETURN_IF_ERROR(memory_.Take(size));
     return std::unique_ptr<Buffer>(std::make_unique<NullBuffer>(size, memory_));
   }
-  MemoryStatistics memory_statistics() const override { return memory_.statistics(); }
+  MemoryStatistics memory_statistics() const override {
+    return memory_.statistics();
+  }
 
   StatusOr<std::unique_ptr<Executable>> LoadExecutable(
       const ExecutableDefinition& definition) override {
-    return UnimplementedError("null device: executable format '" + definition.format + "'");
+    return UnimplementedError("null device: executable format '" +
+                              definition.format + "'");
   }
   StatusOr<std::unique_ptr<CommandList>> CreateCommandList() override {
     return std::unique_ptr<CommandList>(std::make_unique<NullCommandList>());
@@ -83,7 +90,8 @@ class NullDevice final : public Device {
 
 }  // namespace
 
-StatusOr<std::shared_ptr<Device>> CreateNullDevice(const DeviceOptions& options) {
+StatusOr<std::shared_ptr<Device>> CreateNullDevice(
+    const DeviceOptions& options) {
   return std::shared_ptr<Device>(std::make_shared<NullDevice>(options));
 }
 

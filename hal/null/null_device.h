@@ -1,7 +1,9 @@
-// The null driver: accepts everything that a device without memory and code can accept, counts it,
-// and does nothing. It is the skeleton that a new driver starts from; see README.md here.
+// The null driver: accepts everything that a device without memory and code can
+// accept, counts it, and does nothing. It is the skeleton that a new driver
+// starts from; see README.md here.
 //
-// Memory has no host address. Executables are Unimplemented, as no code could run.
+// Memory has no host address. Executables are Unimplemented, as no code could
+// run.
 #ifndef EMBER_HAL_NULL_NULL_DEVICE_H_
 #define EMBER_HAL_NULL_NULL_DEVICE_H_
 
@@ -12,7 +14,8 @@
 
 namespace ember::hal {
 
-StatusOr<std::shared_ptr<Device>> CreateNullDevice(const DeviceOptions& options);
+StatusOr<std::shared_ptr<Device>> CreateNullDevice(
+    const DeviceOptions& options);
 
 }  // namespace ember::hal
 

@@ -11,15 +11,16 @@ struct Point {
 };
 using Stroke = std::vector<Point>;
 
-// Points of an ellipse from one angle to another; degrees, clockwise from the right (y grows
-// downwards).
+// Points of an ellipse from one angle to another; degrees, clockwise from the
+// right (y grows downwards).
 Stroke Arc(Point center, float radius_x, float radius_y, float from, float to) {
   constexpr int kPieces = 12;
   Stroke stroke;
   for (int i = 0; i <= kPieces; ++i) {
-    const float angle = (from + (to - from) * static_cast<float>(i) / kPieces) * 0.01745329f;
-    stroke.push_back(
-        {center.x + radius_x * std::cos(angle), center.y + radius_y * std::sin(angle)});
+    const float angle =
+        (from + (to - from) * static_cast<float>(i) / kPieces) * 0.01745329f;
+    stroke.push_back({center.x + radius_x * std::cos(angle),
+                      center.y + radius_y * std::sin(angle)});
   }
   return stroke;
 }
@@ -29,7 +30,8 @@ Stroke Join(Stroke first, const Stroke& second) {
   return first;
 }
 
-// The font, in a box from (0, 0) to (1, 1). Some digits are written in two ways.
+// The font, in a box from (0, 0) to (1, 1). Some digits are written in two
+// ways.
 std::vector<Stroke> StrokesOf(int digit, bool variant) {
   switch (digit) {
     case 0:
@@ -38,31 +40,40 @@ std::vector<Stroke> StrokesOf(int digit, bool variant) {
       if (variant) return {{{0.5f, 0}, {0.5f, 1}}};
       return {{{0.3f, 0.22f}, {0.55f, 0}, {0.55f, 1}}};
     case 2:
-      return {Join(Arc({0.5f, 0.28f}, 0.34f, 0.28f, 190, 390), {{0.15f, 1}, {0.87f, 1}})};
+      return {Join(Arc({0.5f, 0.28f}, 0.34f, 0.28f, 190, 390),
+                   {{0.15f, 1}, {0.87f, 1}})};
     case 3:
       return {Join(Arc({0.45f, 0.25f}, 0.32f, 0.25f, 200, 450),
                    Arc({0.45f, 0.74f}, 0.38f, 0.26f, 270, 520))};
     case 4:
-      if (variant) return {{{0.22f, 0}, {0.18f, 0.6f}, {0.9f, 0.6f}}, {{0.7f, 0.2f}, {0.7f, 1}}};
+      if (variant)
+        return {{{0.22f, 0}, {0.18f, 0.6f}, {0.9f, 0.6f}},
+                {{0.7f, 0.2f}, {0.7f, 1}}};
       return {{{0.66f, 1}, {0.66f, 0}, {0.1f, 0.68f}, {0.92f, 0.68f}}};
     case 5:
-      return {{{0.84f, 0}, {0.24f, 0}, {0.2f, 0.44f}},
-              Join({{0.2f, 0.44f}}, Arc({0.45f, 0.68f}, 0.37f, 0.32f, 240, 510))};
+      return {
+          {{0.84f, 0}, {0.24f, 0}, {0.2f, 0.44f}},
+          Join({{0.2f, 0.44f}}, Arc({0.45f, 0.68f}, 0.37f, 0.32f, 240, 510))};
     case 6:
-      return {Join({{0.7f, 0}, {0.38f, 0.3f}}, Arc({0.5f, 0.69f}, 0.34f, 0.31f, 200, 560))};
+      return {Join({{0.7f, 0}, {0.38f, 0.3f}},
+                   Arc({0.5f, 0.69f}, 0.34f, 0.31f, 200, 560))};
     case 7:
       if (variant) {
-        return {{{0.12f, 0}, {0.86f, 0}, {0.42f, 1}}, {{0.35f, 0.5f}, {0.8f, 0.5f}}};
+        return {{{0.12f, 0}, {0.86f, 0}, {0.42f, 1}},
+                {{0.35f, 0.5f}, {0.8f, 0.5f}}};
       }
       return {{{0.12f, 0}, {0.86f, 0}, {0.36f, 1}}};
     case 8:
-      return {Arc({0.5f, 0.24f}, 0.28f, 0.24f, 0, 360), Arc({0.5f, 0.74f}, 0.35f, 0.26f, 0, 360)};
+      return {Arc({0.5f, 0.24f}, 0.28f, 0.24f, 0, 360),
+              Arc({0.5f, 0.74f}, 0.35f, 0.26f, 0, 360)};
     default:
-      return {Join(Arc({0.5f, 0.31f}, 0.34f, 0.31f, 360, 0), {{0.84f, 0.31f}, {0.66f, 1}})};
+      return {Join(Arc({0.5f, 0.31f}, 0.34f, 0.31f, 360, 0),
+                   {{0.84f, 0.31f}, {0.66f, 1}})};
   }
 }
 
-// Maps the font's box into the image: size, slant, turn, place, and a gentle bend.
+// Maps the font's box into the image: size, slant, turn, place, and a gentle
+// bend.
 class Hand {
  public:
   explicit Hand(Random& random) {
@@ -72,16 +83,19 @@ class Hand {
     slant_ = random.Uniform(-0.25f, 0.25f);
     cosine_ = std::cos(turn);
     sine_ = std::sin(turn);
-    center_ = {13.5f + random.Uniform(-2.5f, 2.5f), 13.5f + random.Uniform(-2.5f, 2.5f)};
+    center_ = {13.5f + random.Uniform(-2.5f, 2.5f),
+               13.5f + random.Uniform(-2.5f, 2.5f)};
     bend_x_ = random.Uniform(-1.2f, 1.2f);
     bend_y_ = random.Uniform(-1.2f, 1.2f);
     phase_ = random.Uniform(0.0f, 6.28f);
   }
   Point Place(Point point) const {
-    const float y = (point.y - 0.5f) * height_ + bend_y_ * std::sin(3.0f * point.x + phase_);
-    const float x =
-        (point.x - 0.5f) * width_ - slant_ * y + bend_x_ * std::sin(3.0f * point.y + phase_);
-    return {center_.x + cosine_ * x - sine_ * y, center_.y + sine_ * x + cosine_ * y};
+    const float y = (point.y - 0.5f) * height_ +
+                    bend_y_ * std::sin(3.0f * point.x + phase_);
+    const float x = (point.x - 0.5f) * width_ - slant_ * y +
+                    bend_x_ * std::sin(3.0f * point.y + phase_);
+    return {center_.x + cosine_ * x - sine_ * y,
+            center_.y + sine_ * x + cosine_ * y};
   }
 
  private:
@@ -92,7 +106,8 @@ class Hand {
 float SquaredDistance(Point p, Point a, Point b) {
   const float dx = b.x - a.x, dy = b.y - a.y;
   const float length = dx * dx + dy * dy;
-  const float along = ((p.x - a.x) * dx + (p.y - a.y) * dy) / std::max(length, 1e-6f);
+  const float along =
+      ((p.x - a.x) * dx + (p.y - a.y) * dy) / std::max(length, 1e-6f);
   const float t = std::clamp(along, 0.0f, 1.0f);
   const float ex = p.x - a.x - t * dx, ey = p.y - a.y - t * dy;
   return ex * ex + ey * ey;
@@ -102,9 +117,11 @@ float SquaredDistance(Point p, Point a, Point b) {
 void DrawLine(Point a, Point b, float radius, Image& image) {
   const float reach = radius + 1.0f;
   const int left = std::max(0, static_cast<int>(std::min(a.x, b.x) - reach));
-  const int right = std::min(kImageSize - 1, static_cast<int>(std::max(a.x, b.x) + reach));
+  const int right =
+      std::min(kImageSize - 1, static_cast<int>(std::max(a.x, b.x) + reach));
   const int top = std::max(0, static_cast<int>(std::min(a.y, b.y) - reach));
-  const int bottom = std::min(kImageSize - 1, static_cast<int>(std::max(a.y, b.y) + reach));
+  const int bottom =
+      std::min(kImageSize - 1, static_cast<int>(std::max(a.y, b.y) + reach));
   for (int y = top; y <= bottom; ++y) {
     for (int x = left; x <= right; ++x) {
       const Point point = {static_cast<float>(x), static_cast<float>(y)};
@@ -140,7 +157,8 @@ std::vector<std::string> ToText(const Image& image) {
   for (int y = 0; y + 1 < kImageSize; y += 2) {
     std::string line;
     for (int x = 0; x < kImageSize; ++x) {
-      const float ink = 0.5f * (image[y * kImageSize + x] + image[(y + 1) * kImageSize + x]);
+      const float ink =
+          0.5f * (image[y * kImageSize + x] + image[(y + 1) * kImageSize + x]);
       line += kShades[std::clamp(static_cast<int>(ink * 10.0f), 0, 9)];
     }
     lines.push_back(std::move(line));

@@ -1,5 +1,6 @@
-// Draws digits the way a hand would: strokes of a small font, bent, turned, shifted, thick or thin,
-// with noise. The data that the sample's model is trained and tested on.
+// Draws digits the way a hand would: strokes of a small font, bent, turned,
+// shifted, thick or thin, with noise. The data that the sample's model is
+// trained and tested on.
 //
 //   Random random(7);
 //   Image image = DrawDigit(3, random);       // 28x28, 0 = paper, 1 = ink
@@ -22,8 +23,8 @@ using Image = std::array<float, kImageSize * kImageSize>;
 
 Image DrawDigit(int digit, Random& random);
 
-// Half as many lines as rows, since a character is about twice as high as wide; each
-// kImageSize columns wide.
+// Half as many lines as rows, since a character is about twice as high as wide;
+// each kImageSize columns wide.
 std::vector<std::string> ToText(const Image& image);
 
 }  // namespace ember::digits

@@ -35,8 +35,9 @@ TEST(DrawingTest, EveryDigitHasInkWithinTheImage) {
 
 TEST(DrawingTest, TextHasOneCharacterForTwoPixels) {
   Image image{};
-  image[0] = image[kImageSize] = 1.0f;  // the first column of the first two rows
-  image[2 * kImageSize + 27] = 0.5f;    // half of a character, half dark
+  image[0] = image[kImageSize] =
+      1.0f;                           // the first column of the first two rows
+  image[2 * kImageSize + 27] = 0.5f;  // half of a character, half dark
   const std::vector<std::string> lines = ToText(image);
   ASSERT_EQ(lines.size(), 14u);
   EXPECT_EQ(lines[0], "@" + std::string(27, ' '));

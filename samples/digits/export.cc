@@ -7,7 +7,8 @@
 namespace ember::digits {
 namespace {
 
-void AddWeight(onnx::GraphProto& graph, const char* name, std::initializer_list<int64_t> dims,
+void AddWeight(onnx::GraphProto& graph, const char* name,
+               std::initializer_list<int64_t> dims,
                const std::vector<float>& values) {
   onnx::TensorProto& tensor = *graph.add_initializer();
   tensor.set_name(name);
@@ -17,7 +18,8 @@ void AddWeight(onnx::GraphProto& graph, const char* name, std::initializer_list<
 }
 
 onnx::NodeProto& AddNode(onnx::GraphProto& graph, const char* type,
-                         std::initializer_list<const char*> inputs, const char* output) {
+                         std::initializer_list<const char*> inputs,
+                         const char* output) {
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type(type);
   node.set_name(output);
@@ -26,7 +28,8 @@ onnx::NodeProto& AddNode(onnx::GraphProto& graph, const char* type,
   return node;
 }
 
-void SetInts(onnx::NodeProto& node, const char* name, std::initializer_list<int64_t> values) {
+void SetInts(onnx::NodeProto& node, const char* name,
+             std::initializer_list<int64_t> values) {
   onnx::AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
   attribute.set_type(onnx::AttributeProto::INTS);
@@ -40,16 +43,18 @@ void SetInt(onnx::NodeProto& node, const char* name, int64_t value) {
   attribute.set_i(value);
 }
 
-void SetType(onnx::ValueInfoProto& info, const char* name, std::initializer_list<int64_t> dims) {
+void SetType(onnx::ValueInfoProto& info, const char* name,
+             std::initializer_list<int64_t> dims) {
   info.set_name(name);
   onnx::TypeProto::Tensor& tensor = *info.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(onnx::TensorProto::FLOAT);
   tensor.mutable_shape()->add_dim()->set_dim_param("N");
-  for (int64_t dim : dims) tensor.mutable_shape()->add_dim()->set_dim_value(dim);
+  for (int64_t dim : dims)
+    tensor.mutable_shape()->add_dim()->set_dim_value(dim);
 }
 
-void AddConvolution(onnx::GraphProto& graph, const char* input, const char* weight,
-                    const char* bias, const char* output) {
+void AddConvolution(onnx::GraphProto& graph, const char* input,
+                    const char* weight, const char* bias, const char* output) {
   onnx::NodeProto& node = AddNode(graph, "Conv", {input, weight, bias}, output);
   SetInts(node, "kernel_shape", {3, 3});
   SetInts(node, "pads", {1, 1, 1, 1});
@@ -69,7 +74,8 @@ void AddNodes(onnx::GraphProto& graph) {
   AddNode(graph, "Relu", {"conv2"}, "relu2");
   AddPool(graph, "relu2", "pool2");
   SetInt(AddNode(graph, "Flatten", {"pool2"}, "features"), "axis", 1);
-  SetInt(AddNode(graph, "Gemm", {"features", "fc.weight", "fc.bias"}, "scores"), "transB", 1);
+  SetInt(AddNode(graph, "Gemm", {"features", "fc.weight", "fc.bias"}, "scores"),
+         "transB", 1);
   SetInt(AddNode(graph, "Softmax", {"scores"}, "probabilities"), "axis", 1);
 }
 
@@ -86,7 +92,8 @@ std::string ToOnnx(const Network& network) {
   SetType(*graph.add_output(), "probabilities", {kClasses});
   AddWeight(graph, "conv1.weight", {kChannels1, 1, 3, 3}, network.conv1_weight);
   AddWeight(graph, "conv1.bias", {kChannels1}, network.conv1_bias);
-  AddWeight(graph, "conv2.weight", {kChannels2, kChannels1, 3, 3}, network.conv2_weight);
+  AddWeight(graph, "conv2.weight", {kChannels2, kChannels1, 3, 3},
+            network.conv2_weight);
   AddWeight(graph, "conv2.bias", {kChannels2}, network.conv2_bias);
   AddWeight(graph, "fc.weight", {kClasses, kFeatures}, network.fc_weight);
   AddWeight(graph, "fc.bias", {kClasses}, network.fc_bias);

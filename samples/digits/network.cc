@@ -7,33 +7,41 @@
 namespace ember::digits {
 namespace {
 
-// Planes are kept with a border of one zero on each side, so that a 3x3 convolution is, for each
-// tap, one long loop over the plane with a constant offset: rows run into each other, and what the
-// loop computes for border columns is cleared afterwards.
+// Planes are kept with a border of one zero on each side, so that a 3x3
+// convolution is, for each tap, one long loop over the plane with a constant
+// offset: rows run into each other, and what the loop computes for border
+// columns is cleared afterwards.
 template <int kChannels, int kSize>
 struct Planes {
   static constexpr int kStride = kSize + 2;
   static constexpr int kPlane = kStride * kStride;
-  static constexpr int kFirst = kStride + 1;                    // of the inner points
-  static constexpr int kCount = (kSize - 1) * kStride + kSize;  // from first to last inner point
+  static constexpr int kFirst = kStride + 1;  // of the inner points
+  static constexpr int kCount =
+      (kSize - 1) * kStride + kSize;  // from first to last inner point
   std::array<float, kChannels * kPlane> data{};
 
   float* plane(int channel) { return data.data() + channel * kPlane; }
-  const float* plane(int channel) const { return data.data() + channel * kPlane; }
-  float& at(int channel, int y, int x) { return plane(channel)[(y + 1) * kStride + x + 1]; }
+  const float* plane(int channel) const {
+    return data.data() + channel * kPlane;
+  }
+  float& at(int channel, int y, int x) {
+    return plane(channel)[(y + 1) * kStride + x + 1];
+  }
   void ClearBorder() {
     for (int channel = 0; channel < kChannels; ++channel) {
       float* p = plane(channel);
       for (int i = 0; i < kStride; ++i) {
-        p[i] = p[(kStride - 1) * kStride + i] = p[i * kStride] = p[i * kStride + kStride - 1] = 0;
+        p[i] = p[(kStride - 1) * kStride + i] = p[i * kStride] =
+            p[i * kStride + kStride - 1] = 0;
       }
     }
   }
 };
 
-// out[p] += sum over the taps of weight * in[p + offset]; `sign` = -1 mirrors the taps, which is
-// the gradient of the input.
-void AddTaps(const float* in, const float* weight, int stride, int sign, int count, float* out) {
+// out[p] += sum over the taps of weight * in[p + offset]; `sign` = -1 mirrors
+// the taps, which is the gradient of the input.
+void AddTaps(const float* in, const float* weight, int stride, int sign,
+             int count, float* out) {
   std::array<const float*, 9> taps;
   std::array<float, 9> w;
   for (int t = 0; t < 9; ++t) {
@@ -52,7 +60,8 @@ float Dot(const float* a, const float* b, int count) {
   std::array<float, kLanes> sums{};
   int i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+    for (int lane = 0; lane < kLanes; ++lane)
+      sums[lane] += a[i + lane] * b[i + lane];
   }
   float sum = 0;
   for (; i < count; ++i) sum += a[i] * b[i];
@@ -61,26 +70,31 @@ float Dot(const float* a, const float* b, int count) {
 }
 
 template <int kIn, int kOut, int kSize>
-void ConvolveAndRelu(const Planes<kIn, kSize>& in, const std::vector<float>& weight,
+void ConvolveAndRelu(const Planes<kIn, kSize>& in,
+                     const std::vector<float>& weight,
                      const std::vector<float>& bias, Planes<kOut, kSize>& out) {
   using P = Planes<kIn, kSize>;
   for (int o = 0; o < kOut; ++o) {
     float* result = out.plane(o) + P::kFirst;
     std::fill(result, result + P::kCount, bias[o]);
     for (int c = 0; c < kIn; ++c) {
-      AddTaps(in.plane(c) + P::kFirst, &weight[(o * kIn + c) * 9], P::kStride, 1, P::kCount,
-              result);
+      AddTaps(in.plane(c) + P::kFirst, &weight[(o * kIn + c) * 9], P::kStride,
+              1, P::kCount, result);
     }
     for (int p = 0; p < P::kCount; ++p) result[p] = std::max(result[p], 0.0f);
   }
   out.ClearBorder();
 }
 
-// `out_gradient` comes in as the gradient after the relu. in_gradient may be null.
+// `out_gradient` comes in as the gradient after the relu. in_gradient may be
+// null.
 template <int kIn, int kOut, int kSize>
-void ConvolveAndReluBackward(const Planes<kIn, kSize>& in, const std::vector<float>& weight,
-                             const Planes<kOut, kSize>& out, Planes<kOut, kSize>& out_gradient,
-                             std::vector<float>& weight_gradient, std::vector<float>& bias_gradient,
+void ConvolveAndReluBackward(const Planes<kIn, kSize>& in,
+                             const std::vector<float>& weight,
+                             const Planes<kOut, kSize>& out,
+                             Planes<kOut, kSize>& out_gradient,
+                             std::vector<float>& weight_gradient,
+                             std::vector<float>& bias_gradient,
                              Planes<kIn, kSize>* in_gradient) {
   using P = Planes<kIn, kSize>;
   for (size_t i = 0; i < out.data.size(); ++i) {
@@ -93,7 +107,8 @@ void ConvolveAndReluBackward(const Planes<kIn, kSize>& in, const std::vector<flo
       const float* source = in.plane(c) + P::kFirst;
       for (int t = 0; t < 9; ++t) {
         const int offset = (t / 3 - 1) * P::kStride + t % 3 - 1;
-        weight_gradient[(o * kIn + c) * 9 + t] += Dot(gradient, source + offset, P::kCount);
+        weight_gradient[(o * kIn + c) * 9 + t] +=
+            Dot(gradient, source + offset, P::kCount);
       }
       if (in_gradient == nullptr) continue;
       AddTaps(gradient, &weight[(o * kIn + c) * 9], P::kStride, -1, P::kCount,
@@ -126,13 +141,15 @@ void Pool(Planes<kChannels, kSize>& in, Planes<kChannels, kSize / 2>& out,
 }
 
 template <int kChannels, int kSize>
-void PoolBackward(Planes<kChannels, kSize / 2>& out_gradient, const std::vector<uint8_t>& chosen,
+void PoolBackward(Planes<kChannels, kSize / 2>& out_gradient,
+                  const std::vector<uint8_t>& chosen,
                   Planes<kChannels, kSize>& in_gradient) {
   size_t i = 0;
   for (int c = 0; c < kChannels; ++c) {
     for (int y = 0; y < kSize / 2; ++y) {
       for (int x = 0; x < kSize / 2; ++x, ++i) {
-        in_gradient.at(c, 2 * y + chosen[i] / 2, 2 * x + chosen[i] % 2) = out_gradient.at(c, y, x);
+        in_gradient.at(c, 2 * y + chosen[i] / 2, 2 * x + chosen[i] % 2) =
+            out_gradient.at(c, y, x);
       }
     }
   }
@@ -158,43 +175,51 @@ void Softmax(std::array<float, kClasses>& values) {
 
 void Forward(const Network& network, const Image& image, Activations& a) {
   for (int y = 0; y < 28; ++y) {
-    for (int x = 0; x < 28; ++x) a.image.at(0, y, x) = image[y * kImageSize + x];
+    for (int x = 0; x < 28; ++x)
+      a.image.at(0, y, x) = image[y * kImageSize + x];
   }
   ConvolveAndRelu(a.image, network.conv1_weight, network.conv1_bias, a.conv1);
   Pool(a.conv1, a.pool1, a.chosen1);
   ConvolveAndRelu(a.pool1, network.conv2_weight, network.conv2_bias, a.conv2);
   Pool(a.conv2, a.pool2, a.chosen2);
-  for (int i = 0; i < kFeatures; ++i) a.features[i] = a.pool2.at(i / 49, i % 49 / 7, i % 7);
+  for (int i = 0; i < kFeatures; ++i)
+    a.features[i] = a.pool2.at(i / 49, i % 49 / 7, i % 7);
   for (int k = 0; k < kClasses; ++k) {
     a.probabilities[k] =
-        network.fc_bias[k] + Dot(&network.fc_weight[k * kFeatures], a.features.data(), kFeatures);
+        network.fc_bias[k] +
+        Dot(&network.fc_weight[k * kFeatures], a.features.data(), kFeatures);
   }
   Softmax(a.probabilities);
 }
 
-void Backward(const Network& network, int label, Activations& a, Network& gradient) {
+void Backward(const Network& network, int label, Activations& a,
+              Network& gradient) {
   Planes<kChannels2, 7> pool2_gradient;
   for (int k = 0; k < kClasses; ++k) {
     const float error = a.probabilities[k] - (k == label ? 1.0f : 0.0f);
     gradient.fc_bias[k] += error;
     for (int i = 0; i < kFeatures; ++i) {
       gradient.fc_weight[k * kFeatures + i] += error * a.features[i];
-      pool2_gradient.at(i / 49, i % 49 / 7, i % 7) += error * network.fc_weight[k * kFeatures + i];
+      pool2_gradient.at(i / 49, i % 49 / 7, i % 7) +=
+          error * network.fc_weight[k * kFeatures + i];
     }
   }
   Planes<kChannels2, 14> conv2_gradient;
   PoolBackward(pool2_gradient, a.chosen2, conv2_gradient);
   Planes<kChannels1, 14> pool1_gradient;
-  ConvolveAndReluBackward(a.pool1, network.conv2_weight, a.conv2, conv2_gradient,
-                          gradient.conv2_weight, gradient.conv2_bias, &pool1_gradient);
+  ConvolveAndReluBackward(a.pool1, network.conv2_weight, a.conv2,
+                          conv2_gradient, gradient.conv2_weight,
+                          gradient.conv2_bias, &pool1_gradient);
   Planes<kChannels1, 28> conv1_gradient;
   PoolBackward(pool1_gradient, a.chosen1, conv1_gradient);
-  ConvolveAndReluBackward<1, kChannels1, 28>(a.image, network.conv1_weight, a.conv1, conv1_gradient,
-                                             gradient.conv1_weight, gradient.conv1_bias, nullptr);
+  ConvolveAndReluBackward<1, kChannels1, 28>(
+      a.image, network.conv1_weight, a.conv1, conv1_gradient,
+      gradient.conv1_weight, gradient.conv1_bias, nullptr);
 }
 
 std::array<std::vector<float>*, 6> Parts(Network& n) {
-  return {&n.conv1_weight, &n.conv1_bias, &n.conv2_weight, &n.conv2_bias, &n.fc_weight, &n.fc_bias};
+  return {&n.conv1_weight, &n.conv1_bias, &n.conv2_weight,
+          &n.conv2_bias,   &n.fc_weight,  &n.fc_bias};
 }
 
 }  // namespace
@@ -224,7 +249,8 @@ Network Network::Initial(Random& random) {
 
 Trainer::Trainer(Network& network) : network_(network) {}
 
-float Trainer::Step(std::span<const Image> images, std::span<const int> labels, float rate) {
+float Trainer::Step(std::span<const Image> images, std::span<const int> labels,
+                    float rate) {
   Network gradient = Network::Zero();
   Activations activations;
   float loss = 0;
@@ -236,8 +262,10 @@ float Trainer::Step(std::span<const Image> images, std::span<const int> labels, 
   constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
   ++steps_;
   const float count = static_cast<float>(images.size());
-  const float mean_scale = 1 / (1 - std::pow(kMeanDecay, static_cast<float>(steps_)));
-  const float square_scale = 1 / (1 - std::pow(kSquareDecay, static_cast<float>(steps_)));
+  const float mean_scale =
+      1 / (1 - std::pow(kMeanDecay, static_cast<float>(steps_)));
+  const float square_scale =
+      1 / (1 - std::pow(kSquareDecay, static_cast<float>(steps_)));
   for (int part = 0; part < 6; ++part) {
     for (size_t i = 0; i < Parts(gradient)[part]->size(); ++i) {
       const float g = (*Parts(gradient)[part])[i] / count;

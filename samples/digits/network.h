@@ -1,12 +1,14 @@
-// The sample's convolutional network, and its training: forward, backward and Adam in plain C++.
+// The sample's convolutional network, and its training: forward, backward and
+// Adam in plain C++.
 //
 //   Network network = Network::Initial(random);
 //   Trainer trainer(network);
 //   float loss = trainer.Step(images, labels, 0.002f);
 //   int digit = Classify(network, image);
 //
-// image[28, 28] → conv 3x3, 8 channels → relu → max pool 2x2 → conv 3x3, 16 channels → relu →
-// max pool 2x2 → fully connected, 10 → softmax. Thread-compatible.
+// image[28, 28] → conv 3x3, 8 channels → relu → max pool 2x2 → conv 3x3, 16
+// channels → relu → max pool 2x2 → fully connected, 10 → softmax.
+// Thread-compatible.
 #ifndef EMBER_SAMPLES_DIGITS_NETWORK_H_
 #define EMBER_SAMPLES_DIGITS_NETWORK_H_
 
@@ -24,7 +26,8 @@ inline constexpr int kChannels2 = 16;
 inline constexpr int kFeatures = kChannels2 * 7 * 7;
 inline constexpr int kClasses = 10;
 
-// The parameters, in ONNX's order of axes; also used for gradients and Adam's moments.
+// The parameters, in ONNX's order of axes; also used for gradients and Adam's
+// moments.
 struct Network {
   std::vector<float> conv1_weight, conv1_bias;  // [8, 1, 3, 3], [8]
   std::vector<float> conv2_weight, conv2_bias;  // [16, 8, 3, 3], [16]
@@ -39,7 +42,8 @@ class Trainer {
   // The network must outlive the trainer.
   explicit Trainer(Network& network);
   // One step of Adam on the batch; gives the mean cross entropy before it.
-  float Step(std::span<const Image> images, std::span<const int> labels, float rate);
+  float Step(std::span<const Image> images, std::span<const int> labels,
+             float rate);
 
  private:
   Network& network_;

@@ -9,15 +9,17 @@
 namespace ember::digits {
 namespace {
 
-void DrawBatch(Random& random, std::vector<Image>& images, std::vector<int>& labels) {
+void DrawBatch(Random& random, std::vector<Image>& images,
+               std::vector<int>& labels) {
   for (size_t i = 0; i < images.size(); ++i) {
     labels[i] = random.Below(kClasses);
     images[i] = DrawDigit(labels[i], random);
   }
 }
 
-// With a tiny rate, one step of Adam moves each parameter by about the rate against its gradient's
-// sign, so the loss must fall by about rate * sum of |gradient|: the backward pass is right.
+// With a tiny rate, one step of Adam moves each parameter by about the rate
+// against its gradient's sign, so the loss must fall by about rate * sum of
+// |gradient|: the backward pass is right.
 TEST(NetworkTest, ASmallStepLowersTheLoss) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     Random random(seed);
@@ -43,7 +45,8 @@ TEST(NetworkTest, LearnsOneBatchByHeart) {
   const float first = trainer.Step(images, labels, 0.003f);
   EXPECT_GT(first, 1.0f);  // no better than guessing
   for (int step = 0; step < 60; ++step) trainer.Step(images, labels, 0.003f);
-  for (size_t i = 0; i < images.size(); ++i) EXPECT_EQ(Classify(network, images[i]), labels[i]);
+  for (size_t i = 0; i < images.size(); ++i)
+    EXPECT_EQ(Classify(network, images[i]), labels[i]);
 }
 
 TEST(ExportTest, WritesEveryWeight) {
@@ -55,7 +58,8 @@ TEST(ExportTest, WritesEveryWeight) {
   for (const onnx::TensorProto& tensor : model.graph().initializer()) {
     int64_t count = 1;
     for (int64_t dim : tensor.dims()) count *= dim;
-    EXPECT_EQ(tensor.raw_data().size(), static_cast<size_t>(count) * sizeof(float))
+    EXPECT_EQ(tensor.raw_data().size(),
+              static_cast<size_t>(count) * sizeof(float))
         << tensor.name();
   }
   EXPECT_EQ(model.graph().node_size(), 9);

@@ -25,8 +25,11 @@ class Random {
   float Uniform(float low, float high) {
     return low + (high - low) * static_cast<float>(Next() >> 40) * 0x1p-24f;
   }
-  int Below(int bound) { return static_cast<int>(Next() % static_cast<uint64_t>(bound)); }
-  // Close enough to a normal distribution (sum of four uniform ones), mean 0, deviation 1.
+  int Below(int bound) {
+    return static_cast<int>(Next() % static_cast<uint64_t>(bound));
+  }
+  // Close enough to a normal distribution (sum of four uniform ones), mean 0,
+  // deviation 1.
   float Normal() {
     float sum = 0;
     for (int i = 0; i < 4; ++i) sum += Uniform(-1.0f, 1.0f);

@@ -1,6 +1,7 @@
-// run MODEL.vmfb [SEED]: draws digits by hand-like strokes, lets the compiled model recognise them,
-// and shows both. It is also the example of how an application embeds the runtime: it links only
-// vm/runtime and hal/cpu, no compiler.
+// run MODEL.vmfb [SEED]: draws digits by hand-like strokes, lets the compiled
+// model recognise them, and shows both. It is also the example of how an
+// application embeds the runtime: it links only vm/runtime and hal/cpu, no
+// compiler.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,34 +20,45 @@ namespace {
 
 constexpr int kClasses = 10;
 
-// --- embedding the runtime: this is all there is to it -------------------------------------------
+// --- embedding the runtime: this is all there is to it
+// -------------------------------------------
 
 StatusOr<std::unique_ptr<vm::Session>> OpenModel(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::Module> module, vm::Module::Load(path));
-  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, hal::CreateCpuDevice({}));
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::Module> module,
+                         vm::Module::Load(path));
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+                         hal::CreateCpuDevice({}));
   return vm::Session::Create(std::move(module), {.device = std::move(device)});
 }
 
-// Probabilities of the ten digits, image by image. The model takes any number of images at once.
-StatusOr<std::vector<float>> Recognise(vm::Session& session, const std::vector<Image>& images) {
+// Probabilities of the ten digits, image by image. The model takes any number
+// of images at once.
+StatusOr<std::vector<float>> Recognise(vm::Session& session,
+                                       const std::vector<Image>& images) {
   const vm::Tensor input = vm::Tensor::Borrow(
-      DType::kF32, {static_cast<int64_t>(images.size()), 1, kImageSize, kImageSize}, images.data());
+      DType::kF32,
+      {static_cast<int64_t>(images.size()), 1, kImageSize, kImageSize},
+      images.data());
   std::vector<vm::Tensor> results;
   EMBER_RETURN_IF_ERROR(session.Run({&input, 1}, &results));
   if (results.empty() || results[0].type != DType::kF32 ||
-      results[0].element_count() != static_cast<int64_t>(images.size()) * kClasses) {
+      results[0].element_count() !=
+          static_cast<int64_t>(images.size()) * kClasses) {
     return InvalidArgumentError("this module is not the digits model");
   }
-  const std::span<const float> scores = std::as_const(results[0]).elements<float>();
+  const std::span<const float> scores =
+      std::as_const(results[0]).elements<float>();
   return std::vector<float>(scores.begin(), scores.end());
 }
 
-// --- showing it --------------------------------------------------------------------------------
+// --- showing it
+// --------------------------------------------------------------------------------
 
 std::vector<int> TopThree(const float* probabilities) {
   std::vector<int> order = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-  std::partial_sort(order.begin(), order.begin() + 3, order.end(),
-                    [&](int a, int b) { return probabilities[a] > probabilities[b]; });
+  std::partial_sort(
+      order.begin(), order.begin() + 3, order.end(),
+      [&](int a, int b) { return probabilities[a] > probabilities[b]; });
   order.resize(3);
   return order;
 }
@@ -55,7 +67,8 @@ std::string Bar(int digit, float probability) {
   constexpr int kWidth = 24;
   const int filled = static_cast<int>(probability * kWidth + 0.5f);
   char percent[16];
-  std::snprintf(percent, sizeof(percent), " %5.1f%%", static_cast<double>(probability) * 100);
+  std::snprintf(percent, sizeof(percent), " %5.1f%%",
+                static_cast<double>(probability) * 100);
   std::string bar;
   for (int i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "·";
   return std::to_string(digit) + "  " + bar + percent;
@@ -75,7 +88,8 @@ void Show(int drawn, const Image& image, const float* probabilities) {
 }
 
 Status Run(const std::string& path, uint64_t seed) {
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session, OpenModel(path));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
+                         OpenModel(path));
   Random random(seed);
   std::vector<int> digits(1000);
   std::vector<Image> images;
@@ -85,8 +99,10 @@ Status Run(const std::string& path, uint64_t seed) {
   }
 
   const auto start = std::chrono::steady_clock::now();
-  EMBER_ASSIGN_OR_RETURN(const std::vector<float> scores, Recognise(*session, images));
-  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+  EMBER_ASSIGN_OR_RETURN(const std::vector<float> scores,
+                         Recognise(*session, images));
+  const std::chrono::duration<double, std::micro> time =
+      std::chrono::steady_clock::now() - start;
   int correct = 0;
   size_t least_sure = 0;
   const auto sureness = [&scores](size_t i) {
@@ -100,12 +116,14 @@ Status Run(const std::string& path, uint64_t seed) {
 
   Show(digits[0], images[0], &scores[0]);
   Show(digits[1], images[1], &scores[kClasses]);
-  std::printf("The drawing that the model is least sure of, of %zu:\n", images.size());
+  std::printf("The drawing that the model is least sure of, of %zu:\n",
+              images.size());
   Show(digits[least_sure], images[least_sure], &scores[least_sure * kClasses]);
-  std::printf("%d of %zu new drawings recognised, %.1f µs each.\n", correct, images.size(),
-              time.count() / static_cast<double>(images.size()));
+  std::printf("%d of %zu new drawings recognised, %.1f µs each.\n", correct,
+              images.size(), time.count() / static_cast<double>(images.size()));
   if (correct * 10 < static_cast<int>(images.size()) * 9) {
-    return InternalError("expected at least 90% of the drawings to be recognised");
+    return InternalError(
+        "expected at least 90% of the drawings to be recognised");
   }
   return OkStatus();
 }

@@ -1,5 +1,6 @@
-// train OUTPUT.onnx: trains the digit recogniser on drawings made as it goes, checks it on drawings
-// that it has not seen, and writes it as an ONNX model. Always gives the same model.
+// train OUTPUT.onnx: trains the digit recogniser on drawings made as it goes,
+// checks it on drawings that it has not seen, and writes it as an ONNX model.
+// Always gives the same model.
 #include <cstdio>
 #include <vector>
 
@@ -25,8 +26,10 @@ void Train(Network& network) {
       images[i] = DrawDigit(labels[i], random);
     }
     const float progress = static_cast<float>(step) / kSteps;
-    const float loss = trainer.Step(images, labels, 0.004f * (1 - progress) + 0.0001f);
-    if (step % 100 == 99) std::printf("step %d of %d: loss %.3f\n", step + 1, kSteps, loss);
+    const float loss =
+        trainer.Step(images, labels, 0.004f * (1 - progress) + 0.0001f);
+    if (step % 100 == 99)
+      std::printf("step %d of %d: loss %.3f\n", step + 1, kSteps, loss);
   }
 }
 
@@ -48,13 +51,16 @@ int Main(int argc, char** argv) {
   Network network;
   Train(network);
   const double accuracy = HeldOutAccuracy(network);
-  std::printf("%.2f%% of %d drawings not trained on are recognised\n", accuracy * 100, kHeldOut);
+  std::printf("%.2f%% of %d drawings not trained on are recognised\n",
+              accuracy * 100, kHeldOut);
   if (accuracy < kRequiredAccuracy) {
-    std::fprintf(stderr, "train: accuracy is %.2f%%, expected at least %.2f%%\n", accuracy * 100,
-                 kRequiredAccuracy * 100);
+    std::fprintf(stderr,
+                 "train: accuracy is %.2f%%, expected at least %.2f%%\n",
+                 accuracy * 100, kRequiredAccuracy * 100);
     return 1;
   }
-  if (Status status = WriteFileAtomically(argv[1], ToOnnx(network)); !status.ok()) {
+  if (Status status = WriteFileAtomically(argv[1], ToOnnx(network));
+      !status.ok()) {
     std::fprintf(stderr, "train: %s\n", std::string(status.message()).c_str());
     return 1;
   }

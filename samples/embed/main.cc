@@ -12,21 +12,27 @@ using namespace ember;
 
 Status CompileAndRun(const char* path) {
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, onnx::ImportModel(path, {}));
-  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition, compiler::Compile(std::move(graph), {}));
-  EMBER_ASSIGN_OR_RETURN(auto module, vm::Module::FromDefinition(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
+                         compiler::Compile(std::move(graph), {}));
+  EMBER_ASSIGN_OR_RETURN(auto module,
+                         vm::Module::FromDefinition(std::move(definition)));
   EMBER_ASSIGN_OR_RETURN(auto device, hal::CreateCpuDevice({.threads = 1}));
-  EMBER_ASSIGN_OR_RETURN(auto session, vm::Session::Create(module, {.device = device}));
+  EMBER_ASSIGN_OR_RETURN(auto session,
+                         vm::Session::Create(module, {.device = device}));
 
   std::vector<vm::Tensor> inputs, results;
   for (const vm::TensorSignature& signature : module->inputs()) {
     std::vector<int64_t> dims;
-    for (int64_t dim : signature.dims) dims.push_back(dim < 0 ? 1 : dim);  // open: a batch of one
-    EMBER_ASSIGN_OR_RETURN(vm::Tensor zeros, vm::Tensor::Allocate(signature.type, dims));
+    for (int64_t dim : signature.dims)
+      dims.push_back(dim < 0 ? 1 : dim);  // open: a batch of one
+    EMBER_ASSIGN_OR_RETURN(vm::Tensor zeros,
+                           vm::Tensor::Allocate(signature.type, dims));
     inputs.push_back(std::move(zeros));
   }
   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
   for (size_t i = 0; i < results.size(); ++i) {
-    std::printf("%s: %s\n", module->results()[i].name.c_str(), results[i].TypeText().c_str());
+    std::printf("%s: %s\n", module->results()[i].name.c_str(),
+                results[i].TypeText().c_str());
   }
   return OkStatus();
 }
@@ -34,8 +40,10 @@ Status CompileAndRun(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Status status =
-      argc == 2 ? CompileAndRun(argv[1]) : InvalidArgumentError("usage: embed MODEL.onnx");
-  if (!status.ok()) std::fprintf(stderr, "embed: %s\n", std::string(status.message()).c_str());
+  const Status status = argc == 2
+                            ? CompileAndRun(argv[1])
+                            : InvalidArgumentError("usage: embed MODEL.onnx");
+  if (!status.ok())
+    std::fprintf(stderr, "embed: %s\n", std::string(status.message()).c_str());
   return status.ok() ? 0 : 1;
 }

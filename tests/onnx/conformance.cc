@@ -1,6 +1,7 @@
 // conformance: runs ONNX backend-test folders.
 //
-//   bazel run //tests/onnx:conformance -- --suite $PWD/../shared/corpus/onnx-conformance
+//   bazel run //tests/onnx:conformance -- --suite
+//   $PWD/../shared/corpus/onnx-conformance
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -28,26 +29,33 @@ struct Options {
 };
 
 void Declare(Options& options, tools::Flags& flags) {
-  flags.Add("suite", &options.suite, "DIR", "The folder of test cases (model.onnx and data sets).");
-  flags.Add("filter", &options.filter, "GLOB", "Only cases whose path below the suite matches.");
+  flags.Add("suite", &options.suite, "DIR",
+            "The folder of test cases (model.onnx and data sets).");
+  flags.Add("filter", &options.filter, "GLOB",
+            "Only cases whose path below the suite matches.");
   flags.Add("tier", &options.tier, "TIER", "0 or auto.");
   flags.Add("device", &options.run.device, "NAME", "The device to run on.");
-  flags.Add("threads", &options.run.threads, "N", "Threads that compute; 0: one per core.");
-  flags.Add("timeout", &options.timeout, "S", "Seconds for one case; 0: no limit.");
+  flags.Add("threads", &options.run.threads, "N",
+            "Threads that compute; 0: one per core.");
+  flags.Add("timeout", &options.timeout, "S",
+            "Seconds for one case; 0: no limit.");
   flags.Add("json", &options.json, "FILE", "Write one record per case.");
-  flags.Add("manifest", &options.manifest, "FILE",
-            "Tolerances per case; default: manifest.json in the suite or above it.");
+  flags.Add(
+      "manifest", &options.manifest, "FILE",
+      "Tolerances per case; default: manifest.json in the suite or above it.");
   flags.Add("quiet", &options.quiet, "Only the summary.");
-  flags.Example("conformance --suite ../shared/corpus/onnx-conformance --filter 'node/test_conv*'");
+  flags.Example(
+      "conformance --suite ../shared/corpus/onnx-conformance --filter "
+      "'node/test_conv*'");
 }
 
 struct Report {
   std::vector<std::pair<TestCase, CaseResult>> results;
 
   int Count(bool passed) const {
-    return static_cast<int>(std::count_if(results.begin(), results.end(), [&](const auto& entry) {
-      return entry.second.passed() == passed;
-    }));
+    return static_cast<int>(std::count_if(
+        results.begin(), results.end(),
+        [&](const auto& entry) { return entry.second.passed() == passed; }));
   }
 };
 
@@ -58,7 +66,8 @@ void PrintSummary(const Report& report) {
   for (const auto& [test_case, result] : report.results) {
     if (result.passed()) continue;
     const std::string reason = ReasonOf(result);
-    reasons[std::string(StageName(result.stage)) + ": " + reason].push_back(test_case.name);
+    reasons[std::string(StageName(result.stage)) + ": " + reason].push_back(
+        test_case.name);
     if (result.stage != Stage::kUnsupported) continue;
     for (size_t start = 0; start < reason.size();) {
       const size_t end = std::min(reason.find(", ", start), reason.size());
@@ -66,11 +75,12 @@ void PrintSummary(const Report& report) {
       start = end + 2;
     }
   }
-  std::vector<std::pair<std::string, std::vector<std::string>>> sorted(reasons.begin(),
-                                                                       reasons.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return a.second.size() > b.second.size();
-  });
+  std::vector<std::pair<std::string, std::vector<std::string>>> sorted(
+      reasons.begin(), reasons.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) {
+                     return a.second.size() > b.second.size();
+                   });
   if (!sorted.empty()) std::printf("\nFailures by reason:\n");
   for (const auto& [reason, names] : sorted) {
     std::printf("%5zu  %s\n", names.size(), reason.c_str());
@@ -78,13 +88,17 @@ void PrintSummary(const Report& report) {
     for (size_t i = 0; i < std::min<size_t>(names.size(), 3); ++i) {
       examples += (i > 0 ? ", " : "") + names[i];
     }
-    std::printf("         %s%s\n", examples.c_str(), names.size() > 3 ? ", …" : "");
+    std::printf("         %s%s\n", examples.c_str(),
+                names.size() > 3 ? ", …" : "");
   }
-  std::vector<std::pair<std::string, int>> missing(operators.begin(), operators.end());
-  std::stable_sort(missing.begin(), missing.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::pair<std::string, int>> missing(operators.begin(),
+                                                   operators.end());
+  std::stable_sort(
+      missing.begin(), missing.end(),
+      [](const auto& a, const auto& b) { return a.second > b.second; });
   if (!missing.empty()) std::printf("\nMissing operators (cases):\n ");
-  for (const auto& [name, count] : missing) std::printf(" %s %d", name.c_str(), count);
+  for (const auto& [name, count] : missing)
+    std::printf(" %s %d", name.c_str(), count);
   std::printf("\n");
 }
 
@@ -104,30 +118,36 @@ Status WriteJson(const Report& report, const std::string& path) {
 
 std::string FindManifest(const Options& options) {
   if (!options.manifest.empty()) return tools::UserPath(options.manifest);
-  std::filesystem::path folder = std::filesystem::absolute(tools::UserPath(options.suite));
+  std::filesystem::path folder =
+      std::filesystem::absolute(tools::UserPath(options.suite));
   for (int level = 0; level < 4; ++level, folder = folder.parent_path()) {
-    if (std::filesystem::exists(folder / "manifest.json")) return folder / "manifest.json";
+    if (std::filesystem::exists(folder / "manifest.json"))
+      return folder / "manifest.json";
   }
   return "";
 }
 
 Status Run(const Options& options, bool& all_passed) {
-  if (options.suite.empty()) return InvalidArgumentError("--suite: expected a folder");
+  if (options.suite.empty())
+    return InvalidArgumentError("--suite: expected a folder");
   EMBER_RETURN_IF_ERROR(tools::CheckTier(options.tier));
-  EMBER_ASSIGN_OR_RETURN(std::vector<TestCase> cases,
-                         FindCases(tools::UserPath(options.suite), options.filter));
+  EMBER_ASSIGN_OR_RETURN(
+      std::vector<TestCase> cases,
+      FindCases(tools::UserPath(options.suite), options.filter));
   if (cases.empty()) {
-    return NotFoundError("suite '" + options.suite + "': no case matches '" + options.filter + "'");
+    return NotFoundError("suite '" + options.suite + "': no case matches '" +
+                         options.filter + "'");
   }
   const std::string manifest = FindManifest(options);
   if (!manifest.empty()) EMBER_RETURN_IF_ERROR(ApplyManifest(manifest, cases));
   Report report;
   for (const TestCase& test_case : cases) {
-    CaseResult result =
-        RunCaseInChild(test_case, options.run, static_cast<unsigned>(options.timeout));
+    CaseResult result = RunCaseInChild(test_case, options.run,
+                                       static_cast<unsigned>(options.timeout));
     if (!result.passed() && !options.quiet) {
       std::printf("FAILED %s [%s] %s\n", test_case.name.c_str(),
-                  std::string(StageName(result.stage)).c_str(), result.message.c_str());
+                  std::string(StageName(result.stage)).c_str(),
+                  result.message.c_str());
     }
     report.results.emplace_back(test_case, std::move(result));
   }
@@ -137,11 +157,14 @@ Status Run(const Options& options, bool& all_passed) {
   }
   all_passed = report.Count(false) == 0;
   const auto frozen = std::count_if(
-      report.results.begin(), report.results.end(),
-      [](const auto& entry) { return entry.second.passed() && entry.second.frozen_inputs > 0; });
-  std::printf("%d of the passed had shape-like inputs compiled in\n", static_cast<int>(frozen));
+      report.results.begin(), report.results.end(), [](const auto& entry) {
+        return entry.second.passed() && entry.second.frozen_inputs > 0;
+      });
+  std::printf("%d of the passed had shape-like inputs compiled in\n",
+              static_cast<int>(frozen));
   // Nothing is ever skipped: what is not supported has failed.
-  std::printf("%d passed, %d failed, 0 skipped\n", report.Count(true), report.Count(false));
+  std::printf("%d passed, %d failed, 0 skipped\n", report.Count(true),
+              report.Count(false));
   return OkStatus();
 }
 
@@ -150,11 +173,13 @@ Status Run(const Options& options, bool& all_passed) {
 
 int main(int argc, char** argv) {
   ember::tests::Options options;
-  ember::tools::Flags flags("conformance", "--suite DIR [flags]",
-                            "Runs ONNX backend tests and says what fails and why.");
+  ember::tools::Flags flags(
+      "conformance", "--suite DIR [flags]",
+      "Runs ONNX backend tests and says what fails and why.");
   ember::tests::Declare(options, flags);
   bool all_passed = true;
-  const int code = ember::tools::RunTool(
-      argc, argv, flags, [&] { return ember::tests::Run(options, all_passed); });
+  const int code = ember::tools::RunTool(argc, argv, flags, [&] {
+    return ember::tests::Run(options, all_passed);
+  });
   return code == 0 && !all_passed ? 1 : code;
 }

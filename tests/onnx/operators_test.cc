@@ -1,6 +1,7 @@
-// The meaning of ONNX operators, end to end: a model of one node is imported, compiled and run.
-// Expected values are worked out by hand or by numpy, not by this repository. The conformance suite
-// (conformance.cc) covers far more; these are the cases that are easy to get wrong.
+// The meaning of ONNX operators, end to end: a model of one node is imported,
+// compiled and run. Expected values are worked out by hand or by numpy, not by
+// this repository. The conformance suite (conformance.cc) covers far more;
+// these are the cases that are easy to get wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +23,13 @@ namespace {
 using onnx::ModelBuilder;
 using ::testing::ElementsAre;
 
-StatusOr<vm::Tensor> RunGraph(StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs) {
+StatusOr<vm::Tensor> RunGraph(StatusOr<graph::Graph> graph,
+                              const std::vector<vm::Tensor>& inputs) {
   if (!graph.ok()) return graph.status();
-  EMBER_ASSIGN_OR_RETURN(auto definition, compiler::Compile(*std::move(graph), {}));
-  EMBER_ASSIGN_OR_RETURN(auto module, vm::Module::FromDefinition(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(auto definition,
+                         compiler::Compile(*std::move(graph), {}));
+  EMBER_ASSIGN_OR_RETURN(auto module,
+                         vm::Module::FromDefinition(std::move(definition)));
   EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
   vm::SessionOptions options;
   options.device = device;
@@ -47,7 +51,8 @@ class OneOperator {
 
   OneOperator& Input(Floats input) {
     const std::string name = "x" + std::to_string(inputs_.size());
-    model_.Input(name, std::vector<onnx::TestDim>(input.dims.begin(), input.dims.end()));
+    model_.Input(
+        name, std::vector<onnx::TestDim>(input.dims.begin(), input.dims.end()));
     inputs_.push_back(std::move(input));
     return *this;
   }
@@ -57,10 +62,12 @@ class OneOperator {
     model_.Output("y");
     std::vector<vm::Tensor> tensors;
     for (const Floats& input : inputs_) {
-      tensors.push_back(vm::Tensor::Borrow(DType::kF32, input.dims, input.values.data()));
+      tensors.push_back(
+          vm::Tensor::Borrow(DType::kF32, input.dims, input.values.data()));
     }
     EMBER_ASSIGN_OR_RETURN(vm::Tensor y, RunGraph(model_.Import(), tensors));
-    if (y.type != DType::kF32) return InternalError("result is " + y.TypeText());
+    if (y.type != DType::kF32)
+      return InternalError("result is " + y.TypeText());
     const auto values = y.elements<float>();
     return Floats{y.dims, {values.begin(), values.end()}};
   }
@@ -76,7 +83,9 @@ void Expect(StatusOr<Floats> result, const std::vector<int64_t>& dims,
   EXPECT_EQ(result->dims, dims);
   ASSERT_EQ(result->values.size(), values.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    EXPECT_NEAR(result->values[i], values[i], 1e-5 * std::max(1.0f, std::abs(values[i]))) << i;
+    EXPECT_NEAR(result->values[i], values[i],
+                1e-5 * std::max(1.0f, std::abs(values[i])))
+        << i;
   }
 }
 
@@ -122,7 +131,8 @@ TEST(Convolution, GroupsStridesAndAsymmetricPads) {
   o.model().Floats("w", {2, 1, 1, 2}, {1, 1, 1, -1});
   o.model().Floats("b", {2}, {0, 100});
   o.model().Node("Conv", {"x0", "w", "b"}, {"y"},
-                 {{"group", 2}, {"strides", std::vector<int64_t>{1, 2}},
+                 {{"group", 2},
+                  {"strides", std::vector<int64_t>{1, 2}},
                   {"pads", std::vector<int64_t>{0, 1, 0, 0}}});
   // Windows (0,1) (2,3) of each channel.
   Expect(o.Run(), {1, 2, 1, 2}, {1, 5, 90, 90});
@@ -158,7 +168,8 @@ TEST(Pooling, CeilModeDropsAWindowThatStartsInThePadding) {
   o.model().Node("MaxPool", {"x0"}, {"y"},
                  {{"kernel_shape", std::vector<int64_t>{1}},
                   {"strides", std::vector<int64_t>{2}},
-                  {"pads", std::vector<int64_t>{0, 1}}, {"ceil_mode", 1}});
+                  {"pads", std::vector<int64_t>{0, 1}},
+                  {"ceil_mode", 1}});
   Expect(o.Run(), {1, 1, 1}, {1});
 }
 
@@ -168,7 +179,8 @@ TEST(Pooling, AverageCountsPaddingOnlyWhenAsked) {
     o.Input({{1, 1, 3}, {3, 6, 9}});
     o.model().Node("AveragePool", {"x0"}, {"y"},
                    {{"kernel_shape", std::vector<int64_t>{2}},
-                    {"pads", std::vector<int64_t>{1, 0}}, {"count_include_pad", include}});
+                    {"pads", std::vector<int64_t>{1, 0}},
+                    {"count_include_pad", include}});
     Expect(o.Run(), {1, 1, 3}, {include ? 1.5f : 3.0f, 4.5, 7.5});
   }
 }
@@ -179,7 +191,8 @@ TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
   o.Input({{1, 1, 4}, {2, 4, 6, 8}});
   o.model().Node("AveragePool", {"x0"}, {"y"},
                  {{"kernel_shape", std::vector<int64_t>{3}},
-                  {"strides", std::vector<int64_t>{2}}, {"ceil_mode", 1},
+                  {"strides", std::vector<int64_t>{2}},
+                  {"ceil_mode", 1},
                   {"count_include_pad", 1}});
   Expect(o.Run(), {1, 1, 2}, {4, 7});
 }
@@ -191,7 +204,8 @@ TEST(Normalization, BatchNormalization) {
   o.model().Floats("bias", {2}, {0, 1});
   o.model().Floats("mean", {2}, {1, 3});
   o.model().Floats("variance", {2}, {4, 1});
-  o.model().Node("BatchNormalization", {"x0", "scale", "bias", "mean", "variance"}, {"y"},
+  o.model().Node("BatchNormalization",
+                 {"x0", "scale", "bias", "mean", "variance"}, {"y"},
                  {{"epsilon", 0.0}});
   Expect(o.Run(), {1, 2, 1, 2}, {0, 1, 1, 2});
 }
@@ -200,8 +214,10 @@ TEST(Normalization, LayerNormalizationOverTwoAxes) {
   OneOperator o;
   o.Input({{1, 2, 2}, {-3, -1, 1, 3}});
   o.model().Floats("scale", {2, 2}, {1, 1, 1, 2});
-  o.model().Node("LayerNormalization", {"x0", "scale"}, {"y"}, {{"axis", 1}, {"epsilon", 0.0}});
-  Expect(o.Run(), {1, 2, 2}, {-1.3416408f, -0.4472136f, 0.4472136f, 2.6832816f});
+  o.model().Node("LayerNormalization", {"x0", "scale"}, {"y"},
+                 {{"axis", 1}, {"epsilon", 0.0}});
+  Expect(o.Run(), {1, 2, 2},
+         {-1.3416408f, -0.4472136f, 0.4472136f, 2.6832816f});
 }
 
 TEST(Reduction, LogSumExpOfLargeValues) {
@@ -256,7 +272,8 @@ TEST(Indexing, CumulativeSumBackwardsWithoutItself) {
   OneOperator o;
   o.Input({{5}, {1, 2, 3, 4, 5}});
   o.model().Integers("axis", {0});
-  o.model().Node("CumSum", {"x0", "axis"}, {"y"}, {{"reverse", 1}, {"exclusive", 1}});
+  o.model().Node("CumSum", {"x0", "axis"}, {"y"},
+                 {{"reverse", 1}, {"exclusive", 1}});
   Expect(o.Run(), {5}, {14, 12, 9, 5, 0});
 }
 
@@ -268,7 +285,8 @@ TEST(Resize, NearestModesRoundHalvesAsNamed) {
     o.model().Floats("scales", {1}, {2});
     // Positions 0, .5, 1, 1.5, 2, 2.5.
     o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"},
-                   {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", mode}});
+                   {{"coordinate_transformation_mode", "asymmetric"},
+                    {"nearest_mode", mode}});
     if (std::string(mode) == "round_prefer_floor") {
       Expect(o.Run(), {6}, {0, 0, 1, 1, 2, 2});
     } else {
@@ -282,13 +300,16 @@ TEST(Resize, LinearRepeatsTheEdge) {
   o.Input({{1, 1, 1, 2}, {0, 4}});
   o.model().Floats("roi", {0}, {});
   o.model().Floats("scales", {4}, {1, 1, 1, 2});
-  o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"}, {{"mode", "linear"}});
+  o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"},
+                 {{"mode", "linear"}});
   Expect(o.Run(), {1, 1, 1, 4}, {0, 1, 3, 4});
 }
 
 TEST(Contraction, GemmTransposesScalesAndAdds) {
   OneOperator o;
-  o.Input({{2, 1}, {1, 2}}).Input({{2, 2}, {1, 2, 3, 4}}).Input({{2}, {10, 20}});
+  o.Input({{2, 1}, {1, 2}})
+      .Input({{2, 2}, {1, 2, 3, 4}})
+      .Input({{2}, {10, 20}});
   o.model().Node("Gemm", {"x0", "x1", "x2"}, {"y"},
                  {{"transA", 1}, {"transB", 1}, {"alpha", 2.0}, {"beta", 0.5}});
   // [1 2] · [[1 3] [2 4]] = [5 11].
@@ -301,8 +322,11 @@ TEST(Contraction, EinsumDiagonalAndThreeOperands) {
   diagonal.model().Node("Einsum", {"x0"}, {"y"}, {{"equation", "ii->i"}});
   Expect(diagonal.Run(), {2}, {1, 4});
   OneOperator chain;
-  chain.Input({{1, 2}, {1, 2}}).Input({{2, 2}, {1, 0, 0, 2}}).Input({{2}, {3, 5}});
-  chain.model().Node("Einsum", {"x0", "x1", "x2"}, {"y"}, {{"equation", "ij, jk, k"}});
+  chain.Input({{1, 2}, {1, 2}})
+      .Input({{2, 2}, {1, 0, 0, 2}})
+      .Input({{2}, {3, 5}});
+  chain.model().Node("Einsum", {"x0", "x1", "x2"}, {"y"},
+                     {{"equation", "ij, jk, k"}});
   Expect(chain.Run(), {1}, {23});
 }
 
@@ -318,7 +342,8 @@ TEST(Quantization, RoundTripSaturates) {
 TEST(NarrowTypes, Fp8RoundsAndSaturates) {
   OneOperator o(19);
   o.Input({{5}, {0.4789f, 1e6, -1e6, 0.0078125f, 17}});
-  o.model().Node("Cast", {"x0"}, {"codes"}, {{"to", onnx::TensorProto::FLOAT8E4M3FN}});
+  o.model().Node("Cast", {"x0"}, {"codes"},
+                 {{"to", onnx::TensorProto::FLOAT8E4M3FN}});
   o.model().Node("Cast", {"codes"}, {"y"}, {{"to", onnx::TensorProto::FLOAT}});
   // 17 lies between 16 and 18; ties go to even.
   Expect(o.Run(), {5}, {0.46875, 448, -448, 0.0078125, 16});
@@ -341,7 +366,8 @@ TEST(Signal, DftOfAShiftedImpulse) {
 
 TEST(Sampling, GridSampleBetweenElementsAndOutside) {
   OneOperator o(20);
-  o.Input({{1, 1, 2, 2}, {0, 1, 2, 3}}).Input({{1, 1, 3, 2}, {0, 0, -1, -1, 3, 0}});
+  o.Input({{1, 1, 2, 2}, {0, 1, 2, 3}})
+      .Input({{1, 1, 3, 2}, {0, 0, -1, -1, 3, 0}});
   o.model().Node("GridSample", {"x0", "x1"}, {"y"}, {{"align_corners", 1}});
   Expect(o.Run(), {1, 1, 1, 3}, {1.5, 0, 0});
 }
@@ -368,22 +394,26 @@ TEST(Loss, IgnoredTargetsDoNotCount) {
   OneOperator o;
   o.Input({{3, 2}, {-1, -2, -3, -4, -5, -6}});
   o.model().Integers("target", {1, 7, 0});
-  o.model().Node("NegativeLogLikelihoodLoss", {"x0", "target"}, {"y"}, {{"ignore_index", 7}});
+  o.model().Node("NegativeLogLikelihoodLoss", {"x0", "target"}, {"y"},
+                 {{"ignore_index", 7}});
   Expect(o.Run(), {}, {3.5});
 }
 
-// Shapes stay symbols through reshapes and pooling; one compiled model serves every extent.
+// Shapes stay symbols through reshapes and pooling; one compiled model serves
+// every extent.
 TEST(Dynamic, OneModuleForSeveralExtents) {
   ModelBuilder m;
   m.Input("x", {"N", 1, "W"});
   m.Node("AveragePool", {"x"}, {"pooled"},
-         {{"kernel_shape", std::vector<int64_t>{2}}, {"auto_pad", "SAME_UPPER"},
+         {{"kernel_shape", std::vector<int64_t>{2}},
+          {"auto_pad", "SAME_UPPER"},
           {"strides", std::vector<int64_t>{2}}});
   m.Node("Flatten", {"pooled"}, {"y"});
   m.Output("y");
   for (const int64_t width : {3, 4}) {
     const std::vector<float> x{2, 4, 6, 8};
-    auto y = RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kF32, {1, 1, width}, x.data())});
+    auto y = RunGraph(
+        m.Import(), {vm::Tensor::Borrow(DType::kF32, {1, 1, width}, x.data())});
     ASSERT_TRUE(y.ok()) << y.status().ToString();
     EXPECT_THAT(y->dims, ElementsAre(1, 2));
     EXPECT_EQ(y->elements<float>()[0], 3);

@@ -23,8 +23,9 @@
 namespace ember::tests {
 namespace {
 
-constexpr std::string_view kStageNames[] = {"passed", "unsupported", "import",   "compile",
-                                            "data",   "run",         "mismatch", "crash"};
+constexpr std::string_view kStageNames[] = {"passed",   "unsupported", "import",
+                                            "compile",  "data",        "run",
+                                            "mismatch", "crash"};
 
 CaseResult Failed(Stage stage, std::string message) {
   return {.stage = stage, .message = std::move(message)};
@@ -41,14 +42,17 @@ struct DataTensor {
 
 StatusOr<DataTensor> ReadData(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes bytes, onnx::ReadTensorFile(path));
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(bytes.dtype, bytes.dims));
-  std::copy(bytes.bytes.begin(), bytes.bytes.end(), static_cast<uint8_t*>(tensor.data));
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
+                         vm::Tensor::Allocate(bytes.dtype, bytes.dims));
+  std::copy(bytes.bytes.begin(), bytes.bytes.end(),
+            static_cast<uint8_t*>(tensor.data));
   return DataTensor{bytes.name, std::move(tensor)};
 }
 
-// Numbered files prefix0.pb, prefix1.pb … up to the first that is not there, allowing for gaps at
-// inputs that are left out.
-StatusOr<std::vector<std::optional<DataTensor>>> ReadNumbered(const std::string& prefix, int count) {
+// Numbered files prefix0.pb, prefix1.pb … up to the first that is not there,
+// allowing for gaps at inputs that are left out.
+StatusOr<std::vector<std::optional<DataTensor>>> ReadNumbered(
+    const std::string& prefix, int count) {
   std::vector<std::optional<DataTensor>> tensors(count);
   for (int i = 0; i < count; ++i) {
     const std::string path = prefix + std::to_string(i) + ".pb";
@@ -58,21 +62,26 @@ StatusOr<std::vector<std::optional<DataTensor>>> ReadNumbered(const std::string&
   return tensors;
 }
 
-// The names of the model's inputs, initializers included: data files are numbered by them.
+// The names of the model's inputs, initializers included: data files are
+// numbered by them.
 StatusOr<std::vector<std::string>> GraphInputs(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   onnx::ModelProto model;
-  if (!model.ParseFromString(bytes)) return DataLossError("expected an ONNX model");
+  if (!model.ParseFromString(bytes))
+    return DataLossError("expected an ONNX model");
   std::vector<std::string> names;
   for (const auto& input : model.graph().input()) names.push_back(input.name());
   return names;
 }
 
-// The session's inputs in order: by the name a data file carries, else by its number.
-StatusOr<std::vector<vm::Tensor>> BindInputs(const vm::Module& module, const std::string& set,
-                                             const std::vector<std::string>& graph_inputs) {
-  EMBER_ASSIGN_OR_RETURN(auto data,
-                         ReadNumbered(set + "/input_", static_cast<int>(graph_inputs.size())));
+// The session's inputs in order: by the name a data file carries, else by its
+// number.
+StatusOr<std::vector<vm::Tensor>> BindInputs(
+    const vm::Module& module, const std::string& set,
+    const std::vector<std::string>& graph_inputs) {
+  EMBER_ASSIGN_OR_RETURN(
+      auto data,
+      ReadNumbered(set + "/input_", static_cast<int>(graph_inputs.size())));
   std::vector<vm::Tensor> inputs;
   for (const vm::TensorSignature& input : module.inputs()) {
     const std::string& name = input.name;
@@ -83,7 +92,8 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(const vm::Module& module, const std
     for (const auto& tensor : data) {
       if (tensor && tensor->name == name) found = &*tensor;
     }
-    if (found == nullptr) return NotFoundError("no data for input '" + name + "'");
+    if (found == nullptr)
+      return NotFoundError("no data for input '" + name + "'");
     inputs.push_back(found->tensor);
   }
   return inputs;
@@ -94,7 +104,8 @@ std::string TypeOnlyDifference(const vm::Tensor& got, const vm::Tensor& want) {
   return "expected " + want.TypeText() + ", found " + got.TypeText();
 }
 
-CaseResult RunDataSet(vm::Session& session, const TestCase& test_case, const std::string& set,
+CaseResult RunDataSet(vm::Session& session, const TestCase& test_case,
+                      const std::string& set,
                       const std::vector<std::string>& graph_inputs) {
   auto inputs = BindInputs(session.module(), set, graph_inputs);
   if (!inputs.ok()) return Failed(Stage::kData, inputs.status());
@@ -102,7 +113,8 @@ CaseResult RunDataSet(vm::Session& session, const TestCase& test_case, const std
   if (Status status = session.Run(*inputs, &results); !status.ok()) {
     return Failed(Stage::kRun, status);
   }
-  auto expected = ReadNumbered(set + "/output_", static_cast<int>(results.size()));
+  auto expected =
+      ReadNumbered(set + "/output_", static_cast<int>(results.size()));
   if (!expected.ok()) return Failed(Stage::kData, expected.status());
   int compared = 0;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -110,15 +122,17 @@ CaseResult RunDataSet(vm::Session& session, const TestCase& test_case, const std
     ++compared;
     const vm::Tensor& want = (*expected)[i]->tensor;
     const std::string difference =
-        test_case.check_values ? tools::Compare(results[i], want, test_case.tolerance).message
-                               : TypeOnlyDifference(results[i], want);
+        test_case.check_values
+            ? tools::Compare(results[i], want, test_case.tolerance).message
+            : TypeOnlyDifference(results[i], want);
     if (!difference.empty()) {
-      return Failed(Stage::kMismatch,
-                    "output " + std::to_string(i) + " ('" + session.module().results()[i].name +
-                        "') " + difference);
+      return Failed(Stage::kMismatch, "output " + std::to_string(i) + " ('" +
+                                          session.module().results()[i].name +
+                                          "') " + difference);
     }
   }
-  if (compared == 0) return Failed(Stage::kData, "no expected outputs in " + set);
+  if (compared == 0)
+    return Failed(Stage::kData, "no expected outputs in " + set);
   return {};
 }
 
@@ -139,34 +153,44 @@ std::string Sanitized(const std::string& text) {
 }
 
 // Pins the inputs' shapes to those of the data set.
-Status PinShapes(const TestCase& test_case, const std::string& set, onnx::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names, GraphInputs(test_case.model()));
-  EMBER_ASSIGN_OR_RETURN(auto data,
-                         ReadNumbered(set + "/input_", static_cast<int>(names.size())));
+Status PinShapes(const TestCase& test_case, const std::string& set,
+                 onnx::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                         GraphInputs(test_case.model()));
+  EMBER_ASSIGN_OR_RETURN(
+      auto data, ReadNumbered(set + "/input_", static_cast<int>(names.size())));
   for (size_t i = 0; i < names.size(); ++i) {
     if (!data[i]) continue;
     const std::vector<int64_t>& dims = data[i]->tensor.dims;
     const bool is_input =
         std::find(names.begin(), names.end(), data[i]->name) != names.end();
-    options.input_shapes[is_input ? data[i]->name : names[i]].assign(dims.begin(), dims.end());
+    options.input_shapes[is_input ? data[i]->name : names[i]].assign(
+        dims.begin(), dims.end());
   }
   return OkStatus();
 }
 
-// Some cases feed shapes, axes and the like as inputs, which must be known when compiling here:
-// exactly those are compiled in, with the values of the data set.
+// Some cases feed shapes, axes and the like as inputs, which must be known when
+// compiling here: exactly those are compiled in, with the values of the data
+// set.
 StatusOr<graph::Graph> Import(const TestCase& test_case, const std::string& set,
-                              onnx::ImportOptions options, std::set<std::string>& frozen) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names, GraphInputs(test_case.model()));
+                              onnx::ImportOptions options,
+                              std::set<std::string>& frozen) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                         GraphInputs(test_case.model()));
   while (true) {
     std::set<std::string> needed;
     options.data_dependent_inputs = &needed;
-    StatusOr<graph::Graph> graph = onnx::ImportModel(test_case.model(), options);
+    StatusOr<graph::Graph> graph =
+        onnx::ImportModel(test_case.model(), options);
     bool progress = false;
     for (size_t i = 0; i < names.size() && !graph.ok(); ++i) {
-      if (needed.count(names[i]) == 0 || options.input_values.count(names[i]) > 0) continue;
-      EMBER_ASSIGN_OR_RETURN(options.input_values[names[i]],
-                             onnx::ReadTensorFile(set + "/input_" + std::to_string(i) + ".pb"));
+      if (needed.count(names[i]) == 0 ||
+          options.input_values.count(names[i]) > 0)
+        continue;
+      EMBER_ASSIGN_OR_RETURN(
+          options.input_values[names[i]],
+          onnx::ReadTensorFile(set + "/input_" + std::to_string(i) + ".pb"));
       frozen.insert(names[i]);
       progress = true;
     }
@@ -174,13 +198,16 @@ StatusOr<graph::Graph> Import(const TestCase& test_case, const std::string& set,
   }
 }
 
-CaseResult RunSet(const TestCase& test_case, const RunOptions& options, const std::string& set,
-                  const onnx::ImportOptions& import, std::set<std::string>& frozen) {
+CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
+                  const std::string& set, const onnx::ImportOptions& import,
+                  std::set<std::string>& frozen) {
   StatusOr<graph::Graph> graph = Import(test_case, set, import, frozen);
   if (!graph.ok()) {
     const bool operators =
-        graph.status().message().find(" unsupported operator") != std::string_view::npos;
-    return Failed(operators ? Stage::kUnsupported : Stage::kImport, graph.status());
+        graph.status().message().find(" unsupported operator") !=
+        std::string_view::npos;
+    return Failed(operators ? Stage::kUnsupported : Stage::kImport,
+                  graph.status());
   }
   auto definition = compiler::Compile(*std::move(graph), {});
   if (!definition.ok()) return Failed(Stage::kCompile, definition.status());
@@ -197,25 +224,35 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options, const st
   return RunDataSet(**session, test_case, set, *graph_inputs);
 }
 
-// A model that does not compile with the dims it leaves open may with those of the data set.
-CaseResult RunSetPinnedIfNeeded(const TestCase& test_case, const RunOptions& options,
-                                const std::string& set, std::set<std::string>& frozen) {
+// A model that does not compile with the dims it leaves open may with those of
+// the data set.
+CaseResult RunSetPinnedIfNeeded(const TestCase& test_case,
+                                const RunOptions& options,
+                                const std::string& set,
+                                std::set<std::string>& frozen) {
   const CaseResult open = RunSet(test_case, options, set, {}, frozen);
-  if (open.stage != Stage::kImport && open.stage != Stage::kCompile) return open;
+  if (open.stage != Stage::kImport && open.stage != Stage::kCompile)
+    return open;
   onnx::ImportOptions pinned;
-  if (Status status = PinShapes(test_case, set, pinned); !status.ok()) return open;
+  if (Status status = PinShapes(test_case, set, pinned); !status.ok())
+    return open;
   CaseResult result = RunSet(test_case, options, set, pinned, frozen);
-  return result.stage == Stage::kImport || result.stage == Stage::kCompile ? open : result;
+  return result.stage == Stage::kImport || result.stage == Stage::kCompile
+             ? open
+             : result;
 }
 
 }  // namespace
 
-std::string_view StageName(Stage stage) { return kStageNames[static_cast<int>(stage)]; }
+std::string_view StageName(Stage stage) {
+  return kStageNames[static_cast<int>(stage)];
+}
 
 CaseResult RunCase(const TestCase& test_case, const RunOptions& options) {
   auto sets = FindDataSets(test_case);
   if (!sets.ok()) return Failed(Stage::kData, sets.status());
-  if (sets->empty()) return Failed(Stage::kData, "no test_data_set_* in the case");
+  if (sets->empty())
+    return Failed(Stage::kData, "no test_data_set_* in the case");
   std::set<std::string> frozen;
   CaseResult result;
   for (size_t i = 0; i < sets->size() && result.passed(); ++i) {
@@ -230,8 +267,9 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
   StatusOr<std::string> answer = tools::RunInChild(
       [&]() -> StatusOr<std::string> {
         const CaseResult result = RunCase(test_case, options);
-        return std::string{static_cast<char>('0' + static_cast<int>(result.stage)),
-                           static_cast<char>('0' + std::min(result.frozen_inputs, 9))} +
+        return std::string{
+                   static_cast<char>('0' + static_cast<int>(result.stage)),
+                   static_cast<char>('0' + std::min(result.frozen_inputs, 9))} +
                result.message;
       },
       timeout_seconds);
@@ -248,18 +286,21 @@ std::string ReasonOf(const CaseResult& result) {
   std::string message = result.message;
   // "model 'x': N unsupported operators: A (node …), B (nodes …)" → "A, B".
   if (result.stage == Stage::kUnsupported) {
-    const size_t list = message.find(": ", message.find(" unsupported operator"));
+    const size_t list =
+        message.find(": ", message.find(" unsupported operator"));
     std::string names;
     int depth = 0;
     for (char c : message.substr(list + 2)) {
       if (c == '(') ++depth;
-      if (depth == 0 && c != ' ') names += c == ',' ? std::string(", ") : std::string(1, c);
+      if (depth == 0 && c != ' ')
+        names += c == ',' ? std::string(", ") : std::string(1, c);
       if (c == ')') --depth;
     }
     return names;
   }
   const std::string model = "model '";
-  if (message.rfind(model, 0) == 0) message = message.substr(message.find("': ") + 3);
+  if (message.rfind(model, 0) == 0)
+    message = message.substr(message.find("': ") + 3);
   return Sanitized(message);
 }
 

@@ -16,7 +16,16 @@ struct RunOptions {
 };
 
 // Where a case stopped.
-enum class Stage : uint8_t { kPassed, kUnsupported, kImport, kCompile, kData, kRun, kMismatch, kCrash };
+enum class Stage : uint8_t {
+  kPassed,
+  kUnsupported,
+  kImport,
+  kCompile,
+  kData,
+  kRun,
+  kMismatch,
+  kCrash
+};
 
 std::string_view StageName(Stage stage);
 
@@ -35,8 +44,9 @@ CaseResult RunCase(const TestCase& test_case, const RunOptions& options);
 CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
                           unsigned timeout_seconds);
 
-// What the result has in common with others: the missing operators, or the message without the
-// parts that differ from case to case (names in quotes, numbers).
+// What the result has in common with others: the missing operators, or the
+// message without the parts that differ from case to case (names in quotes,
+// numbers).
 std::string ReasonOf(const CaseResult& result);
 
 }  // namespace ember::tests

@@ -24,7 +24,8 @@ bool Matches(const std::string& filter, const std::string& name) {
 std::string Tail(const fs::path& path, int count) {
   fs::path tail;
   fs::path rest = path;
-  for (int i = 0; i < count && rest.has_filename(); ++i, rest = rest.parent_path()) {
+  for (int i = 0; i < count && rest.has_filename();
+       ++i, rest = rest.parent_path()) {
     tail = tail.empty() ? rest.filename() : rest.filename() / tail;
   }
   return tail.generic_string();
@@ -33,33 +34,40 @@ std::string Tail(const fs::path& path, int count) {
 void Apply(const Json& item, TestCase& test_case) {
   if (item.contains("tolerance")) {
     const Json& tolerance = item["tolerance"];
-    test_case.tolerance.rtol = tolerance.value("rtol", test_case.tolerance.rtol);
-    test_case.tolerance.atol = tolerance.value("atol", test_case.tolerance.atol);
+    test_case.tolerance.rtol =
+        tolerance.value("rtol", test_case.tolerance.rtol);
+    test_case.tolerance.atol =
+        tolerance.value("atol", test_case.tolerance.atol);
     // Notes that say by how much integers may be off.
     const std::string note = tolerance.value("note", "");
     test_case.tolerance.integers_too =
-        note.find(" off") != std::string::npos || note.find("may differ") != std::string::npos;
+        note.find(" off") != std::string::npos ||
+        note.find("may differ") != std::string::npos;
   }
   if (item.contains("flags")) {
     for (const Json& flag : item["flags"]) {
-      const bool random = flag.get<std::string>().rfind("nondeterministic", 0) == 0;
+      const bool random =
+          flag.get<std::string>().rfind("nondeterministic", 0) == 0;
       test_case.check_values = test_case.check_values && !random;
     }
   }
   if (item.contains("ops")) {
-    for (const auto& [name, count] : item["ops"].items()) test_case.operators.push_back(name);
+    for (const auto& [name, count] : item["ops"].items())
+      test_case.operators.push_back(name);
   }
 }
 
 }  // namespace
 
-StatusOr<std::vector<TestCase>> FindCases(const std::string& suite, const std::string& filter) {
+StatusOr<std::vector<TestCase>> FindCases(const std::string& suite,
+                                          const std::string& filter) {
   std::error_code error;
   const fs::path root = fs::canonical(suite, error);
   if (error) return NotFoundError("suite '" + suite + "': " + error.message());
   std::vector<TestCase> cases;
   fs::recursive_directory_iterator entries(root, error);
-  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+  for (; !error && entries != fs::recursive_directory_iterator();
+       entries.increment(error)) {
     if (entries->path().filename() != "model.onnx") continue;
     TestCase found;
     found.folder = entries->path().parent_path().string();
@@ -67,20 +75,24 @@ StatusOr<std::vector<TestCase>> FindCases(const std::string& suite, const std::s
     if (Matches(filter, found.name)) cases.push_back(std::move(found));
   }
   if (error) return NotFoundError("suite '" + suite + "': " + error.message());
-  std::sort(cases.begin(), cases.end(),
-            [](const TestCase& a, const TestCase& b) { return a.name < b.name; });
+  std::sort(
+      cases.begin(), cases.end(),
+      [](const TestCase& a, const TestCase& b) { return a.name < b.name; });
   return cases;
 }
 
 StatusOr<std::vector<std::string>> FindDataSets(const TestCase& test_case) {
   std::vector<std::string> sets;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(test_case.folder, error)) {
-    if (entry.is_directory() && entry.path().filename().string().rfind("test_data_set_", 0) == 0) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(test_case.folder, error)) {
+    if (entry.is_directory() &&
+        entry.path().filename().string().rfind("test_data_set_", 0) == 0) {
       sets.push_back(entry.path().string());
     }
   }
-  if (error) return NotFoundError("case '" + test_case.name + "': " + error.message());
+  if (error)
+    return NotFoundError("case '" + test_case.name + "': " + error.message());
   std::sort(sets.begin(), sets.end());
   return sets;
 }
@@ -89,7 +101,8 @@ Status ApplyManifest(const std::string& path, std::vector<TestCase>& cases) {
   EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   const Json manifest = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!manifest.is_object() || !manifest.contains("items")) {
-    return InvalidArgumentError("manifest '" + path + "': expected a JSON object with 'items'");
+    return InvalidArgumentError("manifest '" + path +
+                                "': expected a JSON object with 'items'");
   }
   std::map<std::string, const Json*> items;
   for (const Json& item : manifest["items"]) {

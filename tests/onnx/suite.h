@@ -1,6 +1,8 @@
-// A folder of ONNX backend tests: cases are folders with model.onnx and test_data_set_*/.
+// A folder of ONNX backend tests: cases are folders with model.onnx and
+// test_data_set_*/.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::vector<TestCase> cases, FindCases("onnx-conformance", "*conv*"));
+//   EMBER_ASSIGN_OR_RETURN(std::vector<TestCase> cases,
+//   FindCases("onnx-conformance", "*conv*"));
 //   EMBER_RETURN_IF_ERROR(ApplyManifest("manifest.json", cases));
 #ifndef EMBER_TESTS_ONNX_SUITE_H_
 #define EMBER_TESTS_ONNX_SUITE_H_
@@ -14,23 +16,28 @@
 namespace ember::tests {
 
 struct TestCase {
-  std::string name;    // path of the folder below the suite
+  std::string name;  // path of the folder below the suite
   std::string folder;
   tools::Tolerance tolerance{.rtol = 1e-3, .atol = 1e-7};
-  bool check_values = true;  // false: results are random, only their types are compared
-  // The operators of the model (domain::Name outside the default domain), where a manifest tells.
+  bool check_values =
+      true;  // false: results are random, only their types are compared
+  // The operators of the model (domain::Name outside the default domain), where
+  // a manifest tells.
   std::vector<std::string> operators;
 
   std::string model() const { return folder + "/model.onnx"; }
 };
 
-// Cases below `suite` whose name matches the glob ("" for all; '*' crosses folders), by name.
-StatusOr<std::vector<TestCase>> FindCases(const std::string& suite, const std::string& filter);
+// Cases below `suite` whose name matches the glob ("" for all; '*' crosses
+// folders), by name.
+StatusOr<std::vector<TestCase>> FindCases(const std::string& suite,
+                                          const std::string& filter);
 
 // The data sets of a case, by name.
 StatusOr<std::vector<std::string>> FindDataSets(const TestCase& test_case);
 
-// Tolerances and flags of the corpus' manifest; cases are found by the end of their path.
+// Tolerances and flags of the corpus' manifest; cases are found by the end of
+// their path.
 Status ApplyManifest(const std::string& path, std::vector<TestCase>& cases);
 
 }  // namespace ember::tests

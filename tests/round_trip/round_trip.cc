@@ -1,9 +1,11 @@
 // parse(print(x)) == x for graph, dispatch and program text, over real models:
 //
-//   bazel run //tests/round_trip -- ../shared/corpus/models/onnx ../shared/corpus/onnx-light
+//   bazel run //tests/round_trip -- ../shared/corpus/models/onnx
+//   ../shared/corpus/onnx-light
 //
-// Every *.onnx below the given folders that the frontend takes is imported and compiled; each form is
-// printed, parsed, and compared as a value and as text. Closes with "N passed, N failed".
+// Every *.onnx below the given folders that the frontend takes is imported and
+// compiled; each form is printed, parsed, and compared as a value and as text.
+// Closes with "N passed, N failed".
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,9 +33,12 @@ struct Counts {
 Status CheckGraph(const graph::Graph& graph, std::string_view when) {
   const std::string text = graph::Print(graph);
   StatusOr<graph::Graph> parsed = graph::Parse(text);
-  if (!parsed.ok()) return parsed.status().WithContext(std::string(when) + " graph");
-  if (!graph::Equal(graph, *parsed)) return InternalError(std::string(when) + " graph differs");
-  if (graph::Print(*parsed) != text) return InternalError(std::string(when) + " text differs");
+  if (!parsed.ok())
+    return parsed.status().WithContext(std::string(when) + " graph");
+  if (!graph::Equal(graph, *parsed))
+    return InternalError(std::string(when) + " graph differs");
+  if (graph::Print(*parsed) != text)
+    return InternalError(std::string(when) + " text differs");
   return OkStatus();
 }
 
@@ -42,18 +47,24 @@ Status CheckModel(const std::string& path, Counts* counts) {
   EMBER_RETURN_IF_ERROR(CheckGraph(graph, "imported"));
   ++counts->graphs;
   compiler::CompileOptions options;
-  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module, compiler::Compile(std::move(graph), options));
+  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
+                         compiler::Compile(std::move(graph), options));
   for (const tensor::Dispatch& dispatch : module.dispatches) {
     const std::string text = tensor::Print(dispatch);
     StatusOr<tensor::Dispatch> parsed = tensor::Parse(text);
-    if (!parsed.ok()) return parsed.status().WithContext("dispatch @" + dispatch.name);
-    if (!(*parsed == dispatch)) return InternalError("dispatch @" + dispatch.name + " differs");
+    if (!parsed.ok())
+      return parsed.status().WithContext("dispatch @" + dispatch.name);
+    if (!(*parsed == dispatch))
+      return InternalError("dispatch @" + dispatch.name + " differs");
     ++counts->dispatches;
   }
   for (const vm::Program& program : module.programs) {
-    StatusOr<vm::Program> parsed = vm::ParseProgram(vm::PrintProgram(program, module), module);
-    if (!parsed.ok()) return parsed.status().WithContext("program " + program.name);
-    if (!(*parsed == program)) return InternalError("program " + program.name + " differs");
+    StatusOr<vm::Program> parsed =
+        vm::ParseProgram(vm::PrintProgram(program, module), module);
+    if (!parsed.ok())
+      return parsed.status().WithContext("program " + program.name);
+    if (!(*parsed == program))
+      return InternalError("program " + program.name + " differs");
     ++counts->programs;
   }
   return OkStatus();
@@ -64,7 +75,8 @@ Status CheckModel(const std::string& path, Counts* counts) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: round_trip FOLDER...   (folders with .onnx models)\n");
+    std::fprintf(stderr,
+                 "usage: round_trip FOLDER...   (folders with .onnx models)\n");
     return 2;
   }
   // `bazel run` starts elsewhere; paths are relative to where the user stands.
@@ -75,8 +87,10 @@ int main(int argc, char** argv) {
   int passed = 0, failed = 0, refused = 0;
   for (int i = 1; i < argc; ++i) {
     std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i])) {
-      if (entry.path().extension() == ".onnx") paths.push_back(entry.path().string());
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(argv[i])) {
+      if (entry.path().extension() == ".onnx")
+        paths.push_back(entry.path().string());
     }
     std::sort(paths.begin(), paths.end());
     for (const std::string& path : paths) {
@@ -91,8 +105,9 @@ int main(int argc, char** argv) {
       }
     }
   }
-  std::printf("%d graphs, %d dispatches, %d programs; %d models not supported\n", counts.graphs,
-              counts.dispatches, counts.programs, refused);
+  std::printf(
+      "%d graphs, %d dispatches, %d programs; %d models not supported\n",
+      counts.graphs, counts.dispatches, counts.programs, refused);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 && passed > 0 ? 0 : 1;
 }

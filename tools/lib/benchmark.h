@@ -1,8 +1,8 @@
-// Measures one model in one configuration, in a process of its own, so that memory and caches of
-// one measurement do not show in the next.
+// Measures one model in one configuration, in a process of its own, so that
+// memory and caches of one measurement do not show in the next.
 //
-//   EMBER_ASSIGN_OR_RETURN(Measurement m, MeasureInChild({.model = "resnet50.vmfb", .threads =
-//   1}));
+//   EMBER_ASSIGN_OR_RETURN(Measurement m, MeasureInChild({.model =
+//   "resnet50.vmfb", .threads = 1}));
 //
 // Call it while the process has one thread only (it forks).
 #ifndef EMBER_TOOLS_LIB_BENCHMARK_H_
@@ -22,7 +22,8 @@ struct BenchmarkOptions {
   std::string device = "cpu";
   int64_t threads = 1;
   std::vector<NamedShape> shapes;
-  std::vector<std::string> inputs;  // tools/lib/tensor_spec.h; the others are random
+  std::vector<std::string>
+      inputs;  // tools/lib/tensor_spec.h; the others are random
   int64_t warmup = 5;
   int64_t runs = 30;    // at most
   double seconds = 10;  // no new run after that long, but at least three runs
@@ -30,7 +31,8 @@ struct BenchmarkOptions {
 
 struct Measurement {
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
-  double load_ms = 0;   // the file, for .onnx compiling it, and making the session
+  double load_ms =
+      0;  // the file, for .onnx compiling it, and making the session
   double first_ms = 0;  // load_ms and the first run
   double rss_mb = 0;    // when done
   double peak_mb = 0;

@@ -1,10 +1,12 @@
-// Brings the tensors of a command line to a module's inputs and results, by name or in order.
+// Brings the tensors of a command line to a module's inputs and results, by
+// name or in order.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> inputs,
 //                          BindInputs(*module, {"x=@x.npy"}, {}, random));
 //
-// What the model leaves open ("N") takes its value from --shape, from the other inputs, or is 1.
-// Errors: unknown or doubled names, too many values; one line with the names there are.
+// What the model leaves open ("N") takes its value from --shape, from the other
+// inputs, or is 1. Errors: unknown or doubled names, too many values; one line
+// with the names there are.
 #ifndef EMBER_TOOLS_LIB_BIND_H_
 #define EMBER_TOOLS_LIB_BIND_H_
 
@@ -18,15 +20,17 @@
 
 namespace ember::tools {
 
-// One tensor per input; those not given are random. Types are checked when the session runs.
-StatusOr<std::vector<vm::Tensor>> BindInputs(const vm::Module& module,
-                                             const std::vector<std::string>& specs,
-                                             const std::vector<NamedShape>& shapes,
-                                             RandomTensors& random);
+// One tensor per input; those not given are random. Types are checked when the
+// session runs.
+StatusOr<std::vector<vm::Tensor>> BindInputs(
+    const vm::Module& module, const std::vector<std::string>& specs,
+    const std::vector<NamedShape>& shapes, RandomTensors& random);
 
-// For each name (nullopt: the next in order) the number of an input or result. `what`: "input".
-StatusOr<std::vector<size_t>> BindNames(const vm::Module& module, std::string_view what,
-                                        const std::vector<std::optional<std::string>>& names);
+// For each name (nullopt: the next in order) the number of an input or result.
+// `what`: "input".
+StatusOr<std::vector<size_t>> BindNames(
+    const vm::Module& module, std::string_view what,
+    const std::vector<std::optional<std::string>>& names);
 
 // "x: 1x3xf32, mask: NxNxi64".
 std::string DescribeSignatures(const vm::Program& program,

@@ -36,11 +36,14 @@ program main<N>(x: f32[N, 4], mask: i64[N]) -> (y: f32[N, 4]) {
     module_ = *module;
   }
 
-  std::string Types(const std::vector<std::string>& specs, const std::vector<std::string>& shapes) {
+  std::string Types(const std::vector<std::string>& specs,
+                    const std::vector<std::string>& shapes) {
     std::vector<NamedShape> parsed;
-    for (const std::string& shape : shapes) parsed.push_back(*ParseShapeSpec(shape));
+    for (const std::string& shape : shapes)
+      parsed.push_back(*ParseShapeSpec(shape));
     RandomTensors random(1);
-    const StatusOr<std::vector<vm::Tensor>> inputs = BindInputs(*module_, specs, parsed, random);
+    const StatusOr<std::vector<vm::Tensor>> inputs =
+        BindInputs(*module_, specs, parsed, random);
     if (!inputs.ok()) return std::string(inputs.status().message());
     return (*inputs)[0].TypeText() + " " + (*inputs)[1].TypeText();
   }
@@ -65,9 +68,12 @@ TEST_F(BindTest, NamesAndOrder) {
 TEST_F(BindTest, ErrorsListWhatThereIs) {
   const std::string there = "the module has x: Nx4xf32, mask: Nxi64";
   EXPECT_EQ(Types({"z=1xf32=1"}, {}), "no input 'z'; " + there);
-  EXPECT_EQ(Types({"x=1x4xf32=1", "x=1x4xf32=1"}, {}), "input 'x' is given twice; " + there);
-  EXPECT_EQ(Types({"1x4xf32", "1xi64", "1xi64"}, {}), "more than 2 inputs; " + there);
-  EXPECT_EQ(Types({}, {"x=3x5"}), "--shape of input 'x': expected Nx4xf32, found 3x5");
+  EXPECT_EQ(Types({"x=1x4xf32=1", "x=1x4xf32=1"}, {}),
+            "input 'x' is given twice; " + there);
+  EXPECT_EQ(Types({"1x4xf32", "1xi64", "1xi64"}, {}),
+            "more than 2 inputs; " + there);
+  EXPECT_EQ(Types({}, {"x=3x5"}),
+            "--shape of input 'x': expected Nx4xf32, found 3x5");
 }
 
 }  // namespace

@@ -12,15 +12,16 @@ namespace ember::tools {
 namespace {
 
 // The pipe carries the status code as one byte, then the answer or the message.
-[[noreturn]] void RunChild(const std::function<StatusOr<std::string>()>& work, unsigned timeout,
-                           int pipe_end) {
+[[noreturn]] void RunChild(const std::function<StatusOr<std::string>()>& work,
+                           unsigned timeout, int pipe_end) {
   alarm(timeout);
   const StatusOr<std::string> result = work();
   std::string sent(1, static_cast<char>(result.status().code()));
   sent += result.ok() ? *result : std::string(result.status().message());
   size_t written = 0;
   while (written < sent.size()) {
-    const ssize_t count = write(pipe_end, sent.data() + written, sent.size() - written);
+    const ssize_t count =
+        write(pipe_end, sent.data() + written, sent.size() - written);
     if (count <= 0) _exit(1);
     written += static_cast<size_t>(count);
   }
@@ -42,13 +43,16 @@ std::string ReadAll(int pipe_end) {
 
 }  // namespace
 
-StatusOr<std::string> RunInChild(const std::function<StatusOr<std::string>()>& work,
-                                 unsigned timeout_seconds) {
+StatusOr<std::string> RunInChild(
+    const std::function<StatusOr<std::string>()>& work,
+    unsigned timeout_seconds) {
   int ends[2];
-  if (pipe(ends) != 0) return InternalError(std::string("pipe: ") + std::strerror(errno));
+  if (pipe(ends) != 0)
+    return InternalError(std::string("pipe: ") + std::strerror(errno));
   std::fflush(nullptr);  // or the child would print it again
   const pid_t child = fork();
-  if (child < 0) return InternalError(std::string("fork: ") + std::strerror(errno));
+  if (child < 0)
+    return InternalError(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
     close(ends[0]);
     RunChild(work, timeout_seconds, ends[1]);
@@ -61,12 +65,14 @@ StatusOr<std::string> RunInChild(const std::function<StatusOr<std::string>()>& w
   }
   if (WIFSIGNALED(state)) {
     if (WTERMSIG(state) == SIGALRM) {
-      return InternalError("took longer than " + std::to_string(timeout_seconds) + " s");
+      return InternalError("took longer than " +
+                           std::to_string(timeout_seconds) + " s");
     }
     return InternalError(std::string("crashed: ") + strsignal(WTERMSIG(state)));
   }
   if (received.empty()) {
-    return InternalError("ended early with exit status " + std::to_string(WEXITSTATUS(state)));
+    return InternalError("ended early with exit status " +
+                         std::to_string(WEXITSTATUS(state)));
   }
   const StatusCode code = static_cast<StatusCode>(received[0]);
   if (code == StatusCode::kOk) return received.substr(1);

@@ -1,10 +1,12 @@
 // Runs a function in a child process and brings its answer back.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::string answer, RunInChild([] { return Work(); }, 60));
+//   EMBER_ASSIGN_OR_RETURN(std::string answer, RunInChild([] { return Work();
+//   }, 60));
 //
-// For measurements that must not disturb each other, and for work that may crash or hang. The
-// caller must have one thread only. Errors of the function come back as they are; a crash, a
-// timeout and an unexpected end are kInternal.
+// For measurements that must not disturb each other, and for work that may
+// crash or hang. The caller must have one thread only. Errors of the function
+// come back as they are; a crash, a timeout and an unexpected end are
+// kInternal.
 #ifndef EMBER_TOOLS_LIB_CHILD_H_
 #define EMBER_TOOLS_LIB_CHILD_H_
 
@@ -16,8 +18,9 @@
 namespace ember::tools {
 
 // timeout_seconds: 0 for none.
-StatusOr<std::string> RunInChild(const std::function<StatusOr<std::string>()>& work,
-                                 unsigned timeout_seconds);
+StatusOr<std::string> RunInChild(
+    const std::function<StatusOr<std::string>()>& work,
+    unsigned timeout_seconds);
 
 }  // namespace ember::tools
 

@@ -13,8 +13,8 @@ namespace {
 TEST(ChildTest, AnswersAndErrorsComeBack) {
   const std::string large(1 << 20, 'x');
   EXPECT_EQ(*RunInChild([&] { return large; }, 0), large);
-  const StatusOr<std::string> error =
-      RunInChild([] { return StatusOr<std::string>(NotFoundError("no x")); }, 0);
+  const StatusOr<std::string> error = RunInChild(
+      [] { return StatusOr<std::string>(NotFoundError("no x")); }, 0);
   EXPECT_EQ(error.status().code(), StatusCode::kNotFound);
   EXPECT_EQ(error.status().message(), "no x");
 }
@@ -29,7 +29,8 @@ TEST(ChildTest, CrashesAndTimeoutsAreErrors) {
         timeout);
     return std::string(answer.status().message());
   };
-  EXPECT_EQ(message([] { std::signal(SIGABRT, SIG_DFL), std::abort(); }, 0), "crashed: Aborted");
+  EXPECT_EQ(message([] { std::signal(SIGABRT, SIG_DFL), std::abort(); }, 0),
+            "crashed: Aborted");
   EXPECT_EQ(message([] { sleep(100); }, 1), "took longer than 1 s");
   EXPECT_EQ(message([] { _exit(3); }, 0), "ended early with exit status 3");
 }

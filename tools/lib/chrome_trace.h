@@ -1,6 +1,7 @@
 // Events for chrome://tracing and ui.perfetto.dev.
 //
-//   std::string json = ChromeTrace("resnet50", {{.name = "conv1", .begin_ns = 0, .end_ns = 900}});
+//   std::string json = ChromeTrace("resnet50", {{.name = "conv1", .begin_ns =
+//   0, .end_ns = 900}});
 #ifndef EMBER_TOOLS_LIB_CHROME_TRACE_H_
 #define EMBER_TOOLS_LIB_CHROME_TRACE_H_
 
@@ -17,11 +18,14 @@ struct ChromeTraceEvent {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint64_t thread = 0;
-  std::vector<std::pair<std::string, std::string>> details;  // shown when the event is selected
+  std::vector<std::pair<std::string, std::string>>
+      details;  // shown when the event is selected
 };
 
-// Times are shown from the first event on; threads are numbered in order of appearance.
-std::string ChromeTrace(std::string_view process, std::span<const ChromeTraceEvent> events);
+// Times are shown from the first event on; threads are numbered in order of
+// appearance.
+std::string ChromeTrace(std::string_view process,
+                        std::span<const ChromeTraceEvent> events);
 
 }  // namespace ember::tools
 

@@ -10,27 +10,32 @@
 namespace ember::tools {
 namespace {
 
-// Distance of two floats; 0 for equal infinities and NaNs, infinity where only one is such.
+// Distance of two floats; 0 for equal infinities and NaNs, infinity where only
+// one is such.
 double Distance(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   const double distance = std::abs(got - want);
-  return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+  return std::isnan(distance) ? std::numeric_limits<double>::infinity()
+                              : distance;
 }
 
 bool Within(double distance, double want, const Tolerance& tolerance) {
   if (distance == 0) return true;
   // An infinite `want` would allow everything.
-  return std::isfinite(want) && distance <= tolerance.atol + tolerance.rtol * std::abs(want);
+  return std::isfinite(want) &&
+         distance <= tolerance.atol + tolerance.rtol * std::abs(want);
 }
 
 }  // namespace
 
-Comparison Compare(const vm::Tensor& got, const vm::Tensor& want, const Tolerance& tolerance) {
+Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
+                   const Tolerance& tolerance) {
   Comparison result;
   if (got.type != want.type || got.dims != want.dims) {
     result.equal = false;
     result.message = "got " + got.TypeText() + ", want " + want.TypeText();
-    result.max_absolute = result.max_relative = std::numeric_limits<double>::infinity();
+    result.max_absolute = result.max_relative =
+        std::numeric_limits<double>::infinity();
     return result;
   }
   int64_t first = -1;
@@ -40,11 +45,14 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want, const Toleranc
     bool equal = Within(distance, want_element, tolerance);
     if (!IsFloat(got.type) && !tolerance.integers_too) {
       equal = IntegerElement(got, i) == IntegerElement(want, i);
-      if (!equal) distance = std::max(distance, 1.0);  // 64-bit numbers may round to the same
+      if (!equal)
+        distance =
+            std::max(distance, 1.0);  // 64-bit numbers may round to the same
     }
     result.max_absolute = std::max(result.max_absolute, distance);
     if (std::abs(want_element) > tolerance.atol) {
-      result.max_relative = std::max(result.max_relative, distance / std::abs(want_element));
+      result.max_relative =
+          std::max(result.max_relative, distance / std::abs(want_element));
     }
     if (equal) continue;
     ++result.differences;
@@ -54,9 +62,12 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want, const Toleranc
   result.equal = false;
   char largest[32];
   std::snprintf(largest, sizeof(largest), "%.3g", result.max_absolute);
-  result.message = IndexText(got.dims, first) + ": got " + ElementText(got, first) + ", want " +
-                   ElementText(want, first) + "; " + std::to_string(result.differences) + " of " +
-                   std::to_string(got.element_count()) + " elements differ, by up to " + largest;
+  result.message = IndexText(got.dims, first) + ": got " +
+                   ElementText(got, first) + ", want " +
+                   ElementText(want, first) + "; " +
+                   std::to_string(result.differences) + " of " +
+                   std::to_string(got.element_count()) +
+                   " elements differ, by up to " + largest;
   return result;
 }
 

@@ -1,5 +1,5 @@
-// Compares tensors: floats by |got - want| <= atol + rtol * |want|, everything else exactly. NaN
-// equals NaN; infinities must agree.
+// Compares tensors: floats by |got - want| <= atol + rtol * |want|, everything
+// else exactly. NaN equals NaN; infinities must agree.
 //
 //   Comparison c = Compare(got, want, {.rtol = 1e-3, .atol = 1e-5});
 //   if (!c.equal) print(c.message);
@@ -17,18 +17,21 @@ namespace ember::tools {
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-5;
-  bool integers_too = false;  // integers may differ by that much too, instead of being exact
+  bool integers_too =
+      false;  // integers may differ by that much too, instead of being exact
 };
 
 struct Comparison {
   bool equal = true;
   std::string message;      // empty if equal; one line
   int64_t differences = 0;  // elements out of tolerance
-  double max_absolute = 0;  // of all finite elements; infinite if one side only is NaN or infinite
+  double max_absolute = 0;  // of all finite elements; infinite if one side only
+                            // is NaN or infinite
   double max_relative = 0;  // |got - want| / |want| where |want| > atol
 };
 
-Comparison Compare(const vm::Tensor& got, const vm::Tensor& want, const Tolerance& tolerance);
+Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
+                   const Tolerance& tolerance);
 
 }  // namespace ember::tools
 

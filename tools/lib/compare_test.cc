@@ -10,7 +10,8 @@ namespace ember::tools {
 namespace {
 
 vm::Tensor Floats(std::vector<float> values) {
-  vm::Tensor tensor = *vm::Tensor::Allocate(DType::kF32, {static_cast<int64_t>(values.size())});
+  vm::Tensor tensor =
+      *vm::Tensor::Allocate(DType::kF32, {static_cast<int64_t>(values.size())});
   std::copy(values.begin(), values.end(), tensor.elements<float>().begin());
   return tensor;
 }
@@ -19,21 +20,29 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(CompareTest, NamesTheFirstDifference) {
-  const Comparison c = Compare(Floats({1, 2.5f, 7}), Floats({1, 2, 4}), {.rtol = 0, .atol = 0.1});
+  const Comparison c = Compare(Floats({1, 2.5f, 7}), Floats({1, 2, 4}),
+                               {.rtol = 0, .atol = 0.1});
   EXPECT_FALSE(c.equal);
-  EXPECT_EQ(c.message, "[1]: got 2.5, want 2; 2 of 3 elements differ, by up to 3");
+  EXPECT_EQ(c.message,
+            "[1]: got 2.5, want 2; 2 of 3 elements differ, by up to 3");
   EXPECT_EQ(c.max_absolute, 3);
   EXPECT_EQ(c.max_relative, 0.75);
 }
 
 TEST(CompareTest, ToleranceIsAbsolutePlusRelative) {
-  EXPECT_TRUE(Compare(Floats({102}), Floats({100}), {.rtol = 0.01, .atol = 1.01}).equal);
-  EXPECT_FALSE(Compare(Floats({102.1f}), Floats({100}), {.rtol = 0.01, .atol = 1.01}).equal);
+  EXPECT_TRUE(
+      Compare(Floats({102}), Floats({100}), {.rtol = 0.01, .atol = 1.01})
+          .equal);
+  EXPECT_FALSE(
+      Compare(Floats({102.1f}), Floats({100}), {.rtol = 0.01, .atol = 1.01})
+          .equal);
 }
 
 TEST(CompareTest, NanAndInfinityMustAgree) {
   const Tolerance loose{.rtol = 1, .atol = 1e9};
-  EXPECT_TRUE(Compare(Floats({kNan, kInfinity}), Floats({kNan, kInfinity}), loose).equal);
+  EXPECT_TRUE(
+      Compare(Floats({kNan, kInfinity}), Floats({kNan, kInfinity}), loose)
+          .equal);
   EXPECT_FALSE(Compare(Floats({1}), Floats({kNan}), loose).equal);
   EXPECT_FALSE(Compare(Floats({kNan}), Floats({1}), loose).equal);
   EXPECT_FALSE(Compare(Floats({1}), Floats({kInfinity}), loose).equal);
@@ -55,7 +64,8 @@ TEST(CompareTest, IntegersWithinToleranceOnlyIfAsked) {
   const vm::Tensor b = *vm::Tensor::Allocate(DType::kU8, {});
   a.elements<uint8_t>()[0] = 1;
   EXPECT_FALSE(Compare(a, b, {.rtol = 0, .atol = 1}).equal);
-  EXPECT_TRUE(Compare(a, b, {.rtol = 0, .atol = 1, .integers_too = true}).equal);
+  EXPECT_TRUE(
+      Compare(a, b, {.rtol = 0, .atol = 1, .integers_too = true}).equal);
 }
 
 TEST(CompareTest, TypesAndShapesMustAgree) {

@@ -4,11 +4,13 @@
 
 namespace ember::tools {
 
-StatusOr<std::shared_ptr<hal::Device>> OpenDevice(const std::string& name, int64_t threads) {
+StatusOr<std::shared_ptr<hal::Device>> OpenDevice(const std::string& name,
+                                                  int64_t threads) {
   constexpr int64_t kMostThreads = 1024;
   if (threads > kMostThreads) {
-    return InvalidArgumentError("--threads: expected at most " + std::to_string(kMostThreads) +
-                                ", found " + std::to_string(threads));
+    return InvalidArgumentError("--threads: expected at most " +
+                                std::to_string(kMostThreads) + ", found " +
+                                std::to_string(threads));
   }
   return hal::CreateDevice(name, {.threads = static_cast<int>(threads)});
 }
@@ -17,7 +19,8 @@ std::string ListDevices() {
   std::string text;
   for (const hal::Driver& driver : hal::AllDrivers()) {
     text += std::string(driver.name) +
-            std::string(driver.name.size() < 10 ? 10 - driver.name.size() : 1, ' ') +
+            std::string(driver.name.size() < 10 ? 10 - driver.name.size() : 1,
+                        ' ') +
             std::string(driver.doc) + "\n";
   }
   return text;
@@ -25,8 +28,9 @@ std::string ListDevices() {
 
 Status CheckTier(const std::string& tier) {
   if (tier == "0" || tier == "auto") return OkStatus();
-  return UnimplementedError("--tier=" + tier +
-                            ": this build has no JIT, only the interpreter (--tier=0 or auto)");
+  return UnimplementedError(
+      "--tier=" + tier +
+      ": this build has no JIT, only the interpreter (--tier=0 or auto)");
 }
 
 }  // namespace ember::tools

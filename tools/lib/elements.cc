@@ -24,18 +24,21 @@ decltype(auto) WithStorage(DType type, Function&& function) {
 }
 
 template <typename T>
-inline constexpr bool kIsNarrow = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+inline constexpr bool kIsNarrow =
+    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
 template <typename T>
 std::string Shortest(T value) {
   char buffer[64];
-  const std::to_chars_result result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  const std::to_chars_result result =
+      std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, result.ptr);
 }
 
 Status NotA(DType type, std::string_view text) {
-  return InvalidArgumentError("expected a value of type " + std::string(DTypeName(type)) +
-                              ", found '" + std::string(text) + "'");
+  return InvalidArgumentError("expected a value of type " +
+                              std::string(DTypeName(type)) + ", found '" +
+                              std::string(text) + "'");
 }
 
 }  // namespace
@@ -93,9 +96,11 @@ void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value) {
 }
 
 std::string ElementText(const vm::Tensor& tensor, int64_t index) {
-  if (tensor.type == DType::kBool) return IntegerElement(tensor, index) != 0 ? "true" : "false";
+  if (tensor.type == DType::kBool)
+    return IntegerElement(tensor, index) != 0 ? "true" : "false";
   if (tensor.type == DType::kF64) return Shortest(FloatElement(tensor, index));
-  if (IsFloat(tensor.type)) return Shortest(static_cast<float>(FloatElement(tensor, index)));
+  if (IsFloat(tensor.type))
+    return Shortest(static_cast<float>(FloatElement(tensor, index)));
   const int64_t value = IntegerElement(tensor, index);
   if (tensor.type == DType::kU64) return Shortest(static_cast<uint64_t>(value));
   return Shortest(value);
@@ -121,8 +126,10 @@ Status ParseElement(std::string_view text, vm::Tensor& tensor, int64_t index) {
     using T = decltype(zero);
     if constexpr (std::is_integral_v<T>) {
       T value{};
-      const auto [end, error] = std::from_chars(copy.data(), copy.data() + copy.size(), value);
-      if (error != std::errc() || end != copy.data() + copy.size()) return NotA(tensor.type, text);
+      const auto [end, error] =
+          std::from_chars(copy.data(), copy.data() + copy.size(), value);
+      if (error != std::errc() || end != copy.data() + copy.size())
+        return NotA(tensor.type, text);
       static_cast<T*>(tensor.data)[index] = value;
     }
     return OkStatus();

@@ -1,8 +1,8 @@
-// One element of a tensor of any type, by flat index: for code where clarity matters more than
-// speed.
+// One element of a tensor of any type, by flat index: for code where clarity
+// matters more than speed.
 //
-//   double x = FloatElement(tensor, i);   // integers and bools too, rounded if they must be
-//   std::string text = ElementText(tensor, i);
+//   double x = FloatElement(tensor, i);   // integers and bools too, rounded if
+//   they must be std::string text = ElementText(tensor, i);
 #ifndef EMBER_TOOLS_LIB_ELEMENTS_H_
 #define EMBER_TOOLS_LIB_ELEMENTS_H_
 

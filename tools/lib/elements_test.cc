@@ -13,8 +13,10 @@ TEST(ElementsTest, EveryTypeReadsBackWhatItPrints) {
       if (!ParseElement(text, tensor, 0).ok()) continue;
       const std::string printed = ElementText(tensor, 0);
       vm::Tensor again = *vm::Tensor::Allocate(type, {1});
-      ASSERT_TRUE(ParseElement(printed, again, 0).ok()) << DTypeName(type) << " " << printed;
-      EXPECT_EQ(FloatElement(again, 0), FloatElement(tensor, 0)) << DTypeName(type) << " " << text;
+      ASSERT_TRUE(ParseElement(printed, again, 0).ok())
+          << DTypeName(type) << " " << printed;
+      EXPECT_EQ(FloatElement(again, 0), FloatElement(tensor, 0))
+          << DTypeName(type) << " " << text;
     }
   }
 }
@@ -26,11 +28,14 @@ TEST(ElementsTest, ValuesOutOfRangeAreErrors) {
     return std::string(status.message());
   };
   EXPECT_EQ(error(DType::kI8, "127"), "");
-  EXPECT_EQ(error(DType::kI8, "128"), "expected a value of type i8, found '128'");
+  EXPECT_EQ(error(DType::kI8, "128"),
+            "expected a value of type i8, found '128'");
   EXPECT_EQ(error(DType::kU8, "-1"), "expected a value of type u8, found '-1'");
-  EXPECT_EQ(error(DType::kBool, "2"), "expected a value of type bool, found '2'");
+  EXPECT_EQ(error(DType::kBool, "2"),
+            "expected a value of type bool, found '2'");
   EXPECT_EQ(error(DType::kF32, ""), "expected a value of type f32, found ''");
-  EXPECT_EQ(error(DType::kF32, "1.5x"), "expected a value of type f32, found '1.5x'");
+  EXPECT_EQ(error(DType::kF32, "1.5x"),
+            "expected a value of type f32, found '1.5x'");
   EXPECT_EQ(error(DType::kU64, "18446744073709551615"), "");
 }
 

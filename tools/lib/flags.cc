@@ -10,9 +10,10 @@
 namespace ember::tools {
 namespace {
 
-Status Malformed(const std::string& flag, std::string_view expected, const std::string& found) {
-  return InvalidArgumentError(flag + ": expected " + std::string(expected) + ", found '" + found +
-                              "'");
+Status Malformed(const std::string& flag, std::string_view expected,
+                 const std::string& found) {
+  return InvalidArgumentError(flag + ": expected " + std::string(expected) +
+                              ", found '" + found + "'");
 }
 
 // How many edits turn one text into the other.
@@ -30,7 +31,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string Join(const std::vector<std::string>& parts, std::string_view separator) {
+std::string Join(const std::vector<std::string>& parts,
+                 std::string_view separator) {
   std::string text;
   for (const std::string& part : parts) {
     if (!text.empty()) text += separator;
@@ -42,7 +44,9 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
 }  // namespace
 
 Flags::Flags(std::string tool, std::string usage, std::string summary)
-    : tool_(std::move(tool)), usage_(std::move(usage)), summary_(std::move(summary)) {
+    : tool_(std::move(tool)),
+      usage_(std::move(usage)),
+      summary_(std::move(summary)) {
   Add("help", &help_, "Prints this text.");
 }
 
@@ -54,7 +58,8 @@ void Flags::Positional(std::string name, size_t minimum, size_t maximum,
   positional_ = values;
 }
 
-Flags::Flag& Flags::AddFlag(std::string name, std::string placeholder, std::string doc) {
+Flags::Flag& Flags::AddFlag(std::string name, std::string placeholder,
+                            std::string doc) {
   EMBER_CHECK(Find(name) == nullptr) << "flag declared twice: " << name;
   Flag& flag = flags_.emplace_back();
   flag.name = std::move(name);
@@ -67,13 +72,15 @@ void Flags::Add(std::string name, bool* value, std::string doc) {
   Flag& flag = AddFlag(std::move(name), "", std::move(doc));
   flag.is_bool = true;
   flag.set = [value, spelling = flag.Spelling()](const std::string& text) {
-    if (text != "true" && text != "false") return Malformed(spelling, "true or false", text);
+    if (text != "true" && text != "false")
+      return Malformed(spelling, "true or false", text);
     *value = text == "true";
     return OkStatus();
   };
 }
 
-void Flags::Add(std::string name, int64_t* value, std::string placeholder, std::string doc) {
+void Flags::Add(std::string name, int64_t* value, std::string placeholder,
+                std::string doc) {
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = std::to_string(*value);
   flag.set = [value, spelling = flag.Spelling()](const std::string& text) {
@@ -88,7 +95,8 @@ void Flags::Add(std::string name, int64_t* value, std::string placeholder, std::
   };
 }
 
-void Flags::Add(std::string name, double* value, std::string placeholder, std::string doc) {
+void Flags::Add(std::string name, double* value, std::string placeholder,
+                std::string doc) {
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   std::ostringstream shown;
   shown << *value;
@@ -104,18 +112,21 @@ void Flags::Add(std::string name, double* value, std::string placeholder, std::s
   };
 }
 
-void Flags::Add(std::string name, std::string* value, std::string placeholder, std::string doc) {
+void Flags::Add(std::string name, std::string* value, std::string placeholder,
+                std::string doc) {
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = *value;
   flag.set = [value, spelling = flag.Spelling()](const std::string& text) {
-    if (text.empty()) return InvalidArgumentError(spelling + ": expected a value, found nothing");
+    if (text.empty())
+      return InvalidArgumentError(spelling +
+                                  ": expected a value, found nothing");
     *value = text;
     return OkStatus();
   };
 }
 
-void Flags::Add(std::string name, std::vector<std::string>* values, std::string placeholder,
-                std::string doc) {
+void Flags::Add(std::string name, std::vector<std::string>* values,
+                std::string placeholder, std::string doc) {
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = Join(*values, ",");
   flag.set = [values, first = true](const std::string& text) mutable {
@@ -131,11 +142,12 @@ void Flags::AddStandalone(std::string name, bool* value, std::string doc) {
   Add(std::move(name), value, std::move(doc));
 }
 
-void Flags::AddChoice(std::string name, std::string* value, std::vector<std::string> choices,
-                      std::string doc) {
+void Flags::AddChoice(std::string name, std::string* value,
+                      std::vector<std::string> choices, std::string doc) {
   Flag& flag = AddFlag(std::move(name), Join(choices, "|"), std::move(doc));
   flag.default_text = *value;
-  flag.set = [value, choices, spelling = flag.Spelling()](const std::string& text) {
+  flag.set = [value, choices,
+              spelling = flag.Spelling()](const std::string& text) {
     if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
       return Malformed(spelling, "one of " + Join(choices, ", "), text);
     }
@@ -144,7 +156,9 @@ void Flags::AddChoice(std::string name, std::string* value, std::vector<std::str
   };
 }
 
-void Flags::Example(std::string command) { examples_.push_back(std::move(command)); }
+void Flags::Example(std::string command) {
+  examples_.push_back(std::move(command));
+}
 
 const Flags::Flag* Flags::Find(std::string_view name) const {
   for (const Flag& flag : flags_) {
@@ -166,17 +180,21 @@ Status Flags::UnknownFlag(const std::string& argument) const {
   }
   return InvalidArgumentError(
       "unknown flag " + argument +
-      (nearest ? "; did you mean " + nearest->Spelling() + "?" : " (see " + tool_ + " --help)"));
+      (nearest ? "; did you mean " + nearest->Spelling() + "?"
+               : " (see " + tool_ + " --help)"));
 }
 
-Status Flags::ParseFlag(const std::vector<std::string>& arguments, size_t& index) {
+Status Flags::ParseFlag(const std::vector<std::string>& arguments,
+                        size_t& index) {
   const std::string& argument = arguments[index];
   const size_t equals = argument.find('=');
   const std::string spelling = argument.substr(0, equals);
   const size_t dashes = spelling.starts_with("--") ? 2 : 1;
   const Flag* flag = Find(spelling.substr(dashes));
-  if (flag == nullptr || flag->Spelling() != spelling) return UnknownFlag(spelling);
-  if (equals != std::string::npos) return flag->set(argument.substr(equals + 1));
+  if (flag == nullptr || flag->Spelling() != spelling)
+    return UnknownFlag(spelling);
+  if (equals != std::string::npos)
+    return flag->set(argument.substr(equals + 1));
   if (flag->is_bool) return flag->set("true");
   if (index + 1 == arguments.size()) {
     return InvalidArgumentError(spelling + ": expected " + flag->placeholder +
@@ -199,15 +217,17 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
       if (help_) return OkStatus();
     }
   }
-  const bool standalone =
-      std::any_of(standalone_.begin(), standalone_.end(), [](const bool* value) { return *value; });
+  const bool standalone = std::any_of(standalone_.begin(), standalone_.end(),
+                                      [](const bool* value) { return *value; });
   if (values.size() < positional_minimum_ && !standalone) {
-    return InvalidArgumentError("expected " + positional_name_ + ", found " +
-                                (values.empty() ? "nothing" : std::to_string(values.size())) +
-                                " (see " + tool_ + " --help)");
+    return InvalidArgumentError(
+        "expected " + positional_name_ + ", found " +
+        (values.empty() ? "nothing" : std::to_string(values.size())) +
+        " (see " + tool_ + " --help)");
   }
   if (values.size() > positional_maximum_) {
-    return InvalidArgumentError("unexpected argument '" + values[positional_maximum_] + "' (see " +
+    return InvalidArgumentError("unexpected argument '" +
+                                values[positional_maximum_] + "' (see " +
                                 tool_ + " --help)");
   }
   if (positional_ != nullptr) *positional_ = std::move(values);
@@ -215,14 +235,17 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
 }
 
 std::string Flags::Help() const {
-  std::string text = "Usage: " + tool_ + " " + usage_ + "\n\n" + summary_ + "\n\nFlags:\n";
+  std::string text =
+      "Usage: " + tool_ + " " + usage_ + "\n\n" + summary_ + "\n\nFlags:\n";
   constexpr size_t kColumn = 26;
   for (const Flag& flag : flags_) {
     if (flag.name == "help") continue;
     std::string head = "  " + flag.Spelling();
-    if (!flag.placeholder.empty()) head += (flag.name.size() == 1 ? " " : "=") + flag.placeholder;
+    if (!flag.placeholder.empty())
+      head += (flag.name.size() == 1 ? " " : "=") + flag.placeholder;
     std::string doc = flag.doc;
-    if (!flag.default_text.empty()) doc += " Default: " + flag.default_text + ".";
+    if (!flag.default_text.empty())
+      doc += " Default: " + flag.default_text + ".";
     if (head.size() + 2 > kColumn) {
       text += head + "\n" + std::string(kColumn, ' ');
     } else {
@@ -239,7 +262,8 @@ std::string Flags::Help() const {
   return text;
 }
 
-int RunTool(int argc, char** argv, Flags& flags, const std::function<Status()>& body) {
+int RunTool(int argc, char** argv, Flags& flags,
+            const std::function<Status()>& body) {
   Status status = flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
   const bool parsed = status.ok();
   if (parsed && flags.help_requested()) {
@@ -249,7 +273,8 @@ int RunTool(int argc, char** argv, Flags& flags, const std::function<Status()>& 
   if (parsed) status = body();
   std::fflush(stdout);
   if (status.ok()) return 0;
-  std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(), std::string(status.message()).c_str());
+  std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),
+               std::string(status.message()).c_str());
   return parsed ? 1 : 2;
 }
 

@@ -1,18 +1,19 @@
-// The command line of a tool: declares flags, parses them, prints help. Flags are spelled with
-// dashes and may be repeated, which absl::flags cannot do.
+// The command line of a tool: declares flags, parses them, prints help. Flags
+// are spelled with dashes and may be repeated, which absl::flags cannot do.
 //
 //   std::string output;
 //   std::vector<std::string> shapes, models;
-//   Flags flags("vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]", "Compiles a model to a module.");
-//   flags.Positional("MODEL.onnx", 1, 1, &models);
+//   Flags flags("vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]", "Compiles a
+//   model to a module."); flags.Positional("MODEL.onnx", 1, 1, &models);
 //   flags.Add("o", &output, "FILE", "Where to write the module.");
-//   flags.Add("shape", &shapes, "NAME=1x3x224x224", "Pins an input's dims. May be repeated.");
-//   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
+//   flags.Add("shape", &shapes, "NAME=1x3x224x224", "Pins an input's dims. May
+//   be repeated."); flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
 //   return RunTool(argc, argv, flags, [&] { return Compile(...); });
 //
-// --name=value and --name value are the same; a flag of one letter has one dash; a bool flag stands
-// alone (--profile) or has =true or =false; "--" ends the flags. --help is there for every tool.
-// Errors: one line that names the flag, what was expected and what was found. Not thread-safe.
+// --name=value and --name value are the same; a flag of one letter has one
+// dash; a bool flag stands alone (--profile) or has =true or =false; "--" ends
+// the flags. --help is there for every tool. Errors: one line that names the
+// flag, what was expected and what was found. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_FLAGS_H_
 #define EMBER_TOOLS_LIB_FLAGS_H_
 
@@ -34,20 +35,25 @@ class Flags {
   // Values that are not flags: at least `minimum`, at most `maximum` of them.
   void Positional(std::string name, size_t minimum, size_t maximum,
                   std::vector<std::string>* values);
-  // The value that the variable has when Add is called is the default, and shown in the help.
-  // Variables must outlive the parsing. The documentation may have several lines.
+  // The value that the variable has when Add is called is the default, and
+  // shown in the help. Variables must outlive the parsing. The documentation
+  // may have several lines.
   void Add(std::string name, bool* value, std::string doc);
-  void Add(std::string name, int64_t* value, std::string placeholder, std::string doc);
-  void Add(std::string name, double* value, std::string placeholder, std::string doc);
-  void Add(std::string name, std::string* value, std::string placeholder, std::string doc);
-  // Each use adds a value.
-  void Add(std::string name, std::vector<std::string>* values, std::string placeholder,
+  void Add(std::string name, int64_t* value, std::string placeholder,
            std::string doc);
-  // A bool that asks for something else than the usual work: positional values are not needed then.
+  void Add(std::string name, double* value, std::string placeholder,
+           std::string doc);
+  void Add(std::string name, std::string* value, std::string placeholder,
+           std::string doc);
+  // Each use adds a value.
+  void Add(std::string name, std::vector<std::string>* values,
+           std::string placeholder, std::string doc);
+  // A bool that asks for something else than the usual work: positional values
+  // are not needed then.
   void AddStandalone(std::string name, bool* value, std::string doc);
   // Only these values are accepted.
-  void AddChoice(std::string name, std::string* value, std::vector<std::string> choices,
-                 std::string doc);
+  void AddChoice(std::string name, std::string* value,
+                 std::vector<std::string> choices, std::string doc);
   void Example(std::string command);
 
   Status Parse(const std::vector<std::string>& arguments);
@@ -62,7 +68,9 @@ class Flags {
     bool is_bool = false;
     std::function<Status(const std::string&)> set;
 
-    std::string Spelling() const { return (name.size() == 1 ? "-" : "--") + name; }
+    std::string Spelling() const {
+      return (name.size() == 1 ? "-" : "--") + name;
+    }
   };
   Flag& AddFlag(std::string name, std::string placeholder, std::string doc);
   const Flag* Find(std::string_view name) const;
@@ -79,9 +87,11 @@ class Flags {
   bool help_ = false;
 };
 
-// A tool's main: parses, prints help or runs `body`, and prints an error as "tool: message".
-// Gives 0; 1 when the work failed; 2 when the command line is wrong.
-int RunTool(int argc, char** argv, Flags& flags, const std::function<Status()>& body);
+// A tool's main: parses, prints help or runs `body`, and prints an error as
+// "tool: message". Gives 0; 1 when the work failed; 2 when the command line is
+// wrong.
+int RunTool(int argc, char** argv, Flags& flags,
+            const std::function<Status()>& body);
 
 }  // namespace ember::tools
 

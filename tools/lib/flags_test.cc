@@ -35,8 +35,9 @@ class FlagsTest : public ::testing::Test {
 };
 
 TEST_F(FlagsTest, ParsesEveryKind) {
-  EXPECT_EQ(Error({"a.onnx", "-o", "x", "--dump-after=all", "--runs", "7", "--rtol=1e-5",
-                   "--profile", "--input=a=1", "--input", "b=2", "--tier=0"}),
+  EXPECT_EQ(Error({"a.onnx", "-o", "x", "--dump-after=all", "--runs", "7",
+                   "--rtol=1e-5", "--profile", "--input=a=1", "--input", "b=2",
+                   "--tier=0"}),
             "");
   EXPECT_THAT(models_, ElementsAre("a.onnx"));
   EXPECT_EQ(output_, "x");
@@ -58,7 +59,8 @@ TEST_F(FlagsTest, StandaloneNeedsNoPositionalValues) {
   flags_.AddStandalone("list", &list, "List.");
   EXPECT_EQ(Error({"--list"}), "");
   EXPECT_TRUE(list);
-  EXPECT_EQ(Error({"--list=false"}), "expected MODEL, found nothing (see vm-test --help)");
+  EXPECT_EQ(Error({"--list=false"}),
+            "expected MODEL, found nothing (see vm-test --help)");
 }
 
 TEST_F(FlagsTest, BoolCanBeSwitchedOff) {
@@ -68,18 +70,25 @@ TEST_F(FlagsTest, BoolCanBeSwitchedOff) {
 
 TEST_F(FlagsTest, ErrorsAreOneLine) {
   EXPECT_EQ(Error({}), "expected MODEL, found nothing (see vm-test --help)");
-  EXPECT_EQ(Error({"a", "b", "c"}), "unexpected argument 'c' (see vm-test --help)");
-  EXPECT_EQ(Error({"a", "--inptu=1"}), "unknown flag --inptu; did you mean --input?");
-  EXPECT_EQ(Error({"a", "--frobnicate"}), "unknown flag --frobnicate (see vm-test --help)");
-  EXPECT_EQ(Error({"a", "-runs", "3"}), "unknown flag -runs; did you mean --runs?");
-  EXPECT_EQ(Error({"a", "--runs=many"}),
-            "--runs: expected a whole number that is not negative, found 'many'");
+  EXPECT_EQ(Error({"a", "b", "c"}),
+            "unexpected argument 'c' (see vm-test --help)");
+  EXPECT_EQ(Error({"a", "--inptu=1"}),
+            "unknown flag --inptu; did you mean --input?");
+  EXPECT_EQ(Error({"a", "--frobnicate"}),
+            "unknown flag --frobnicate (see vm-test --help)");
+  EXPECT_EQ(Error({"a", "-runs", "3"}),
+            "unknown flag -runs; did you mean --runs?");
+  EXPECT_EQ(
+      Error({"a", "--runs=many"}),
+      "--runs: expected a whole number that is not negative, found 'many'");
   EXPECT_EQ(Error({"a", "--runs"}),
             "--runs: expected N after it, found the end of the command line");
   EXPECT_EQ(Error({"a", "--rtol=nan"}),
             "--rtol: expected a number that is not negative, found 'nan'");
-  EXPECT_EQ(Error({"a", "--tier=9"}), "--tier: expected one of 0, auto, found '9'");
-  EXPECT_EQ(Error({"a", "--profile=yes"}), "--profile: expected true or false, found 'yes'");
+  EXPECT_EQ(Error({"a", "--tier=9"}),
+            "--tier: expected one of 0, auto, found '9'");
+  EXPECT_EQ(Error({"a", "--profile=yes"}),
+            "--profile: expected true or false, found 'yes'");
   EXPECT_EQ(Error({"a", "-o="}), "-o: expected a value, found nothing");
 }
 

@@ -36,19 +36,23 @@ StatusOr<DataSet> ReadDataSet(const std::string& folder) {
   DataSet set;
   EMBER_ASSIGN_OR_RETURN(set.inputs, ReadTensors(folder + "/input_"));
   EMBER_ASSIGN_OR_RETURN(set.outputs, ReadTensors(folder + "/output_"));
-  if (set.outputs.empty()) return NotFoundError(folder + ": expected output_0.pb, found none");
+  if (set.outputs.empty())
+    return NotFoundError(folder + ": expected output_0.pb, found none");
   return set;
 }
 
 class GoldenRunner {
  public:
-  GoldenRunner(const GoldenCase& golden, int64_t threads) : golden_(golden), threads_(threads) {}
+  GoldenRunner(const GoldenCase& golden, int64_t threads)
+      : golden_(golden), threads_(threads) {}
 
   StatusOr<GoldenResult> Run() {
-    // First, so that an unsupported operator is not hidden behind an unsupported type of the data.
+    // First, so that an unsupported operator is not hidden behind an
+    // unsupported type of the data.
     if (const Status status = Open({});
         status.code() == StatusCode::kUnimplemented &&
-        status.message().find("unsupported operator") != std::string_view::npos) {
+        status.message().find("unsupported operator") !=
+            std::string_view::npos) {
       return status;
     }
     session_ = nullptr;
@@ -61,21 +65,27 @@ class GoldenRunner {
 
  private:
   Status Open(const std::vector<NamedShape>& shapes) {
-    EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
-                           LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
-    EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, OpenDevice("cpu", threads_));
-    EMBER_ASSIGN_OR_RETURN(session_, vm::Session::Create(model.module, {.device = std::move(device),
-                                                                        .tiering = nullptr}));
+    EMBER_ASSIGN_OR_RETURN(
+        const LoadedModel model,
+        LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
+    EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+                           OpenDevice("cpu", threads_));
+    EMBER_ASSIGN_OR_RETURN(
+        session_,
+        vm::Session::Create(model.module,
+                            {.device = std::move(device), .tiering = nullptr}));
     return OkStatus();
   }
 
-  // Input names are not known before a model is open; data sets are in the order of inputs, so that
-  // the graph tells them.
+  // Input names are not known before a model is open; data sets are in the
+  // order of inputs, so that the graph tells them.
   Status OpenPinned(const DataSet& set) {
-    EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names, OnnxInputNames(golden_.model));
+    EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                           OnnxInputNames(golden_.model));
     std::vector<NamedShape> shapes;
     for (size_t i = 0; i < names.size() && i < set.inputs.size(); ++i) {
-      shapes.push_back({names[i], {set.inputs[i].dims.begin(), set.inputs[i].dims.end()}});
+      shapes.push_back(
+          {names[i], {set.inputs[i].dims.begin(), set.inputs[i].dims.end()}});
     }
     return Open(shapes);
   }
@@ -84,8 +94,8 @@ class GoldenRunner {
     if (session_ == nullptr || pinned_) {
       Status status = pinned_ ? OpenPinned(set) : Open({});
       if (!status.ok() && !pinned_) {
-        // The first error says why shapes cannot stay open; the second, if any, why even this
-        // fails.
+        // The first error says why shapes cannot stay open; the second, if any,
+        // why even this fails.
         const Status open_error = status;
         status = OpenPinned(set);
         if (status.ok()) {
@@ -98,22 +108,27 @@ class GoldenRunner {
       EMBER_RETURN_IF_ERROR(status);
     }
     std::vector<vm::Tensor> results;
-    EMBER_RETURN_IF_ERROR(session_->Run(set.inputs, &results).WithContext(name));
+    EMBER_RETURN_IF_ERROR(
+        session_->Run(set.inputs, &results).WithContext(name));
     Check(set, name, results);
     if (result_.milliseconds == 0) EMBER_RETURN_IF_ERROR(Time(set));
     return OkStatus();
   }
 
-  void Check(const DataSet& set, const std::string& name, const std::vector<vm::Tensor>& results) {
+  void Check(const DataSet& set, const std::string& name,
+             const std::vector<vm::Tensor>& results) {
     if (results.size() != set.outputs.size()) {
-      Fail(name + ": got " + std::to_string(results.size()) + " results, want " +
-           std::to_string(set.outputs.size()));
+      Fail(name + ": got " + std::to_string(results.size()) +
+           " results, want " + std::to_string(set.outputs.size()));
       return;
     }
     for (size_t i = 0; i < results.size(); ++i) {
-      const Comparison comparison = Compare(results[i], set.outputs[i], golden_.tolerance);
-      result_.max_absolute = std::max(result_.max_absolute, comparison.max_absolute);
-      result_.max_relative = std::max(result_.max_relative, comparison.max_relative);
+      const Comparison comparison =
+          Compare(results[i], set.outputs[i], golden_.tolerance);
+      result_.max_absolute =
+          std::max(result_.max_absolute, comparison.max_absolute);
+      result_.max_relative =
+          std::max(result_.max_relative, comparison.max_relative);
       if (!comparison.equal) {
         Fail(name + ", result '" + session_->module().results()[i].name + "' " +
              comparison.message);
@@ -134,7 +149,9 @@ class GoldenRunner {
     while (times.size() < 3 || (times.size() < 30 && Clock::now() < stop)) {
       const Clock::time_point start = Clock::now();
       EMBER_RETURN_IF_ERROR(session_->Run(set.inputs, &results));
-      times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+      times.push_back(
+          std::chrono::duration<double, std::milli>(Clock::now() - start)
+              .count());
     }
     result_.milliseconds = Quantiles(std::move(times)).At(0.5);
     return OkStatus();
@@ -153,15 +170,16 @@ std::string GoldenResult::Serialize() const {
   std::ostringstream text;
   text.precision(9);
   // Infinity is not read back by a stream.
-  text << passed << ' ' << std::min(max_absolute, 1e300) << ' ' << std::min(max_relative, 1e300)
-       << ' ' << milliseconds << ' ' << note;
+  text << passed << ' ' << std::min(max_absolute, 1e300) << ' '
+       << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << note;
   return text.str();
 }
 
 StatusOr<GoldenResult> GoldenResult::Parse(const std::string& text) {
   GoldenResult result;
   std::istringstream fields(text);
-  fields >> result.passed >> result.max_absolute >> result.max_relative >> result.milliseconds;
+  fields >> result.passed >> result.max_absolute >> result.max_relative >>
+      result.milliseconds;
   if (!fields) return InternalError("unexpected answer '" + text + "'");
   fields >> std::ws;
   std::getline(fields, result.note);

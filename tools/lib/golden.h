@@ -1,10 +1,10 @@
-// One model against recorded data sets, each a folder with input_0.pb … and output_0.pb … (ONNX
-// TensorProtos).
+// One model against recorded data sets, each a folder with input_0.pb … and
+// output_0.pb … (ONNX TensorProtos).
 //
 //   EMBER_ASSIGN_OR_RETURN(GoldenResult result, RunGolden(golden, 1));
 //
-// Errors: what keeps the model from running at all. Results that differ are no error but not
-// passed.
+// Errors: what keeps the model from running at all. Results that differ are no
+// error but not passed.
 #ifndef EMBER_TOOLS_LIB_GOLDEN_H_
 #define EMBER_TOOLS_LIB_GOLDEN_H_
 
@@ -28,15 +28,17 @@ struct GoldenResult {
   bool passed = true;
   double max_absolute = 0;  // over all outputs of all sets
   double max_relative = 0;
-  double milliseconds = 0;  // median of a few runs of the first set, after a warm-up
-  std::string note;         // the first difference, or how the model was compiled
+  double milliseconds =
+      0;             // median of a few runs of the first set, after a warm-up
+  std::string note;  // the first difference, or how the model was compiled
 
   // One line for a pipe.
   std::string Serialize() const;
   static StatusOr<GoldenResult> Parse(const std::string& text);
 };
 
-// A model whose shapes must be known to compile is compiled again for the shapes of each data set.
+// A model whose shapes must be known to compile is compiled again for the
+// shapes of each data set.
 StatusOr<GoldenResult> RunGolden(const GoldenCase& golden, int64_t threads);
 
 }  // namespace ember::tools

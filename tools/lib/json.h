@@ -9,7 +9,8 @@
 
 namespace ember::tools {
 
-// Quoted and escaped; bytes that are not ASCII pass through (UTF-8 stays UTF-8).
+// Quoted and escaped; bytes that are not ASCII pass through (UTF-8 stays
+// UTF-8).
 std::string JsonString(std::string_view text);
 
 }  // namespace ember::tools

@@ -34,13 +34,15 @@ constexpr Signature kSignatures[] = {
     {0, "ustar", "a tar archive"},
     {0, "\x80\x02", "a Python pickle"},
     {0, "{", "JSON"},
-    {0, "version https://git-lfs", "a Git LFS pointer, not the file itself (run: git lfs pull)"},
+    {0, "version https://git-lfs",
+     "a Git LFS pointer, not the file itself (run: git lfs pull)"},
 };
 
-// A ModelProto starts with one of its fields; ir_version (1, a small number) comes first in every
-// file that was written in the order of the fields.
+// A ModelProto starts with one of its fields; ir_version (1, a small number)
+// comes first in every file that was written in the order of the fields.
 bool LooksLikeOnnx(std::string_view contents) {
-  return contents.size() > 2 && contents[0] == 0x08 && contents[1] > 0 && contents[1] < 64;
+  return contents.size() > 2 && contents[0] == 0x08 && contents[1] > 0 &&
+         contents[1] < 64;
 }
 
 bool IsText(std::string_view contents) {
@@ -50,8 +52,9 @@ bool IsText(std::string_view contents) {
 }
 
 Status NotAModel(const std::string& path, std::string_view contents) {
-  return InvalidArgumentError(path + ": expected a .vmfb module or .onnx model, found " +
-                              DescribeContents(contents));
+  return InvalidArgumentError(
+      path + ": expected a .vmfb module or .onnx model, found " +
+      DescribeContents(contents));
 }
 
 std::string_view AsText(std::span<const uint8_t> bytes) {
@@ -59,16 +62,19 @@ std::string_view AsText(std::span<const uint8_t> bytes) {
 }
 
 StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(UserPath(path)));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
+                         MappedFile::Open(UserPath(path)));
   const ModelFileKind kind = SniffModelFile(AsText(file.bytes()), path);
-  if (kind == ModelFileKind::kOther) return NotAModel(path, AsText(file.bytes()));
+  if (kind == ModelFileKind::kOther)
+    return NotAModel(path, AsText(file.bytes()));
   return kind;
 }
 
 // Errors begin with the file as the user named it, once.
 Status Named(const std::string& path, const Status& status) {
   if (status.ok()) return status;
-  const std::string own_name = "model '" + path.substr(path.rfind('/') + 1) + "': ";
+  const std::string own_name =
+      "model '" + path.substr(path.rfind('/') + 1) + "': ";
   std::string_view message = status.message();
   if (message.starts_with(own_name)) {
     message.remove_prefix(own_name.size());
@@ -83,7 +89,8 @@ Status Named(const std::string& path, const Status& status) {
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
   if (contents.starts_with(kModuleMagic)) return ModelFileKind::kModule;
   if (LooksLikeOnnx(contents)) return ModelFileKind::kOnnx;
-  // Damaged in the first bytes, perhaps: the reader of that kind says what is wrong.
+  // Damaged in the first bytes, perhaps: the reader of that kind says what is
+  // wrong.
   const bool known = DescribeContents(contents).starts_with("something else");
   if (known && path.ends_with(".vmfb")) return ModelFileKind::kModule;
   if (known && path.ends_with(".onnx")) return ModelFileKind::kOnnx;
@@ -108,18 +115,22 @@ std::string DescribeContents(std::string_view contents) {
   return text + ")";
 }
 
-StatusOr<graph::Graph> ImportOnnx(const std::string& path, const std::vector<NamedShape>& shapes) {
+StatusOr<graph::Graph> ImportOnnx(const std::string& path,
+                                  const std::vector<NamedShape>& shapes) {
   onnx::ImportOptions options;
-  for (const NamedShape& shape : shapes) options.input_shapes[shape.name] = shape.dims;
+  for (const NamedShape& shape : shapes)
+    options.input_shapes[shape.name] = shape.dims;
   StatusOr<graph::Graph> graph = onnx::ImportModel(UserPath(path), options);
   if (!graph.ok()) return Named(path, graph.status());
   return graph;
 }
 
 StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(UserPath(path)));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
+                         MappedFile::Open(UserPath(path)));
   onnx::ModelProto model;
-  if (!model.ParseFromArray(file.bytes().data(), static_cast<int>(file.bytes().size()))) {
+  if (!model.ParseFromArray(file.bytes().data(),
+                            static_cast<int>(file.bytes().size()))) {
     return NotAModel(path, AsText(file.bytes()));
   }
   std::set<std::string> initializers;
@@ -133,7 +144,8 @@ StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path) {
   return names;
 }
 
-StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& options) {
+StatusOr<LoadedModel> LoadModel(const std::string& path,
+                                const LoadOptions& options) {
   LoadedModel model;
   const Clock::time_point start = Clock::now();
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
@@ -141,28 +153,34 @@ StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& opti
   if (kind == ModelFileKind::kModule) {
     module = vm::Module::Load(UserPath(path));
   } else {
-    EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition, CompileOnnx(path, options));
+    EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
+                           CompileOnnx(path, options));
     module = vm::Module::FromDefinition(std::move(definition));
     model.compiled_here = true;
   }
   if (!module.ok()) return Named(path, module.status());
   model.module = *std::move(module);
-  model.load_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  model.load_ms =
+      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return model;
 }
 
-StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path, const LoadOptions& options) {
+StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path,
+                                           const LoadOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
   if (kind == ModelFileKind::kModule) {
-    return InvalidArgumentError(path + ": expected an .onnx model, found a compiled module");
+    return InvalidArgumentError(
+        path + ": expected an .onnx model, found a compiled module");
   }
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportOnnx(path, options.shapes));
-  StatusOr<vm::ModuleDefinition> definition = compiler::Compile(std::move(graph), options.compile);
+  StatusOr<vm::ModuleDefinition> definition =
+      compiler::Compile(std::move(graph), options.compile);
   if (!definition.ok()) return Named(path, definition.status());
   return definition;
 }
 
-StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path, const LoadOptions& options) {
+StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
+                                              const LoadOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
   if (kind == ModelFileKind::kOnnx) return CompileOnnx(path, options);
   StatusOr<vm::ModuleDefinition> definition = vm::ReadModule(UserPath(path));

@@ -1,10 +1,11 @@
-// Loads what a user names as a model: a compiled module, or an ONNX model, which is compiled in
-// memory.
+// Loads what a user names as a model: a compiled module, or an ONNX model,
+// which is compiled in memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
 //   vm::Session::Create(model.module, ...);
 //
-// What a file is is told from its contents. Errors are one line that begins with the file's name.
+// What a file is is told from its contents. Errors are one line that begins
+// with the file's name.
 #ifndef EMBER_TOOLS_LIB_LOAD_MODEL_H_
 #define EMBER_TOOLS_LIB_LOAD_MODEL_H_
 
@@ -30,9 +31,10 @@ ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
 std::string DescribeContents(std::string_view contents);
 
 // Paths are as the user typed them (tools/lib/paths.h).
-StatusOr<graph::Graph> ImportOnnx(const std::string& path, const std::vector<NamedShape>& shapes);
-// Names of the inputs that are no initializers, in the model's order; the model need not be one
-// that can be imported.
+StatusOr<graph::Graph> ImportOnnx(const std::string& path,
+                                  const std::vector<NamedShape>& shapes);
+// Names of the inputs that are no initializers, in the model's order; the model
+// need not be one that can be imported.
 StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path);
 
 struct LoadOptions {
@@ -46,12 +48,16 @@ struct LoadedModel {
   bool compiled_here = false;
 };
 
-StatusOr<LoadedModel> LoadModel(const std::string& path, const LoadOptions& options);
+StatusOr<LoadedModel> LoadModel(const std::string& path,
+                                const LoadOptions& options);
 
 // An ONNX model only.
-StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path, const LoadOptions& options);
-// As LoadModel, for tools that look at the parts of a module rather than run it.
-StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path, const LoadOptions& options);
+StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path,
+                                           const LoadOptions& options);
+// As LoadModel, for tools that look at the parts of a module rather than run
+// it.
+StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
+                                              const LoadOptions& options);
 
 }  // namespace ember::tools
 

@@ -27,7 +27,8 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
 }
 
 TEST(LoadModelTest, SaysWhatItFoundInstead) {
-  const std::string expected = ": expected a .vmfb module or .onnx model, found ";
+  const std::string expected =
+      ": expected a .vmfb module or .onnx model, found ";
   EXPECT_EQ(LoadError("x.bin", ""), "x.bin" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.onnx", ""), "x.onnx" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.pt", "PK\x03\x04zip"),
@@ -35,7 +36,8 @@ TEST(LoadModelTest, SaysWhatItFoundInstead) {
   EXPECT_EQ(LoadError("x.tflite", "\x1c\x01\x01\x01TFL3"),
             "x.tflite" + expected + "a TensorFlow Lite model");
   EXPECT_EQ(LoadError("x.txt", "hello"), "x.txt" + expected + "text");
-  EXPECT_EQ(LoadError("x.onnx", "<html>404</html>"), "x.onnx" + expected + "text");
+  EXPECT_EQ(LoadError("x.onnx", "<html>404</html>"),
+            "x.onnx" + expected + "text");
   EXPECT_EQ(LoadError("x.bin", "\xff\xfe\xfd\xfc\xfb"),
             "x.bin" + expected + "something else (it begins with ff fe fd fc)");
 }
@@ -44,7 +46,8 @@ TEST(LoadModelTest, MissingFile) {
   const StatusOr<LoadedModel> model = LoadModel("/no/such/model.vmfb", {});
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.status().code(), StatusCode::kNotFound);
-  EXPECT_NE(model.status().message().find("/no/such/model.vmfb"), std::string_view::npos);
+  EXPECT_NE(model.status().message().find("/no/such/model.vmfb"),
+            std::string_view::npos);
 }
 
 }  // namespace

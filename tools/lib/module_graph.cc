@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kUnknownEnd = std::numeric_limits<int64_t>::max();
 
-// A part of a piece of memory; the piece is an arena, an allocation, an input or a constant.
+// A part of a piece of memory; the piece is an arena, an allocation, an input
+// or a constant.
 struct Region {
   size_t memory = 0;
   int64_t begin = 0;
@@ -30,11 +31,13 @@ class GraphMaker {
 
   ModuleGraph Make() {
     const vm::Program& program = module_.programs.front();
-    graph_.name = module_.source_name.empty() ? program.name : module_.source_name;
+    graph_.name =
+        module_.source_name.empty() ? program.name : module_.source_name;
     registers_.resize(program.buffer_register_count);
     integers_.resize(program.integer_register_count);
     for (const vm::TensorSignature& input : program.inputs) {
-      AddNode(GraphNode::Kind::kInput, input.name, SignatureText(program, input));
+      AddNode(GraphNode::Kind::kInput, input.name,
+              SignatureText(program, input));
     }
     for (const vm::ProgramInstruction& instruction : program.instructions) {
       Visit(program, instruction);
@@ -51,7 +54,8 @@ class GraphMaker {
     for (size_t i = 0; i < signature.dims.size(); ++i) {
       const int64_t dim = signature.dims[i];
       if (i > 0) text += ", ";
-      text += dim >= 0 ? std::to_string(dim) : program.symbols[static_cast<size_t>(-1 - dim)];
+      text += dim >= 0 ? std::to_string(dim)
+                       : program.symbols[static_cast<size_t>(-1 - dim)];
     }
     return text + "]";
   }
@@ -64,7 +68,8 @@ class GraphMaker {
     return graph_.nodes.size() - 1;
   }
 
-  void Visit(const vm::Program& program, const vm::ProgramInstruction& instruction) {
+  void Visit(const vm::Program& program,
+             const vm::ProgramInstruction& instruction) {
     switch (instruction.opcode) {
       case Opcode::kInteger:
         integers_[instruction.a] = instruction.immediate;
@@ -76,7 +81,8 @@ class GraphMaker {
         break;
       case Opcode::kInputBuffer:
         registers_[instruction.a] = NewMemory();
-        writes_[registers_[instruction.a].memory] = {{0, kUnknownEnd, instruction.b}};
+        writes_[registers_[instruction.a].memory] = {
+            {0, kUnknownEnd, instruction.b}};
         break;
       case Opcode::kConstantBuffer:
         registers_[instruction.a] = NewMemory();
@@ -104,8 +110,8 @@ class GraphMaker {
         break;
       case Opcode::kResult: {
         const vm::TensorSignature& result = program.results[instruction.a];
-        const size_t node =
-            AddNode(GraphNode::Kind::kResult, result.name, SignatureText(program, result));
+        const size_t node = AddNode(GraphNode::Kind::kResult, result.name,
+                                    SignatureText(program, result));
         Read(registers_[instruction.b], node, graph_.nodes[node].type);
         break;
       }
@@ -115,14 +121,17 @@ class GraphMaker {
   }
 
   // Unknown unless both operands are known.
-  std::optional<int64_t> Arithmetic(const vm::ProgramInstruction& instruction) const {
-    const std::optional<int64_t> b = integers_[instruction.b], c = integers_[instruction.c];
+  std::optional<int64_t> Arithmetic(
+      const vm::ProgramInstruction& instruction) const {
+    const std::optional<int64_t> b = integers_[instruction.b],
+                                 c = integers_[instruction.c];
     int64_t result = 0;
     if (!b || !c) return std::nullopt;
-    const bool overflow =
-        instruction.opcode == Opcode::kAdd        ? __builtin_add_overflow(*b, *c, &result)
-        : instruction.opcode == Opcode::kSubtract ? __builtin_sub_overflow(*b, *c, &result)
-                                                  : __builtin_mul_overflow(*b, *c, &result);
+    const bool overflow = instruction.opcode == Opcode::kAdd
+                              ? __builtin_add_overflow(*b, *c, &result)
+                          : instruction.opcode == Opcode::kSubtract
+                              ? __builtin_sub_overflow(*b, *c, &result)
+                              : __builtin_mul_overflow(*b, *c, &result);
     return overflow ? std::nullopt : std::optional<int64_t>(result);
   }
 
@@ -132,13 +141,14 @@ class GraphMaker {
     Region region = registers_[instruction.b];
     region.begin += instruction.immediate;
     const std::optional<int64_t> length = integers_[instruction.c];
-    // Memory of unknown length is taken to be the place where it begins: other views of the same
-    // memory that begin elsewhere are other tensors.
+    // Memory of unknown length is taken to be the place where it begins: other
+    // views of the same memory that begin elsewhere are other tensors.
     region.end = region.begin + (length ? *length : 1);
     return region;
   }
 
-  void VisitDispatch(const vm::Program& program, const vm::ProgramInstruction& instruction) {
+  void VisitDispatch(const vm::Program& program,
+                     const vm::ProgramInstruction& instruction) {
     const tensor::Dispatch& dispatch = module_.dispatches[instruction.a];
     const size_t node = AddNode(GraphNode::Kind::kDispatch, dispatch.name, "");
     graph_.nodes[node].dispatch = instruction.a;
@@ -164,9 +174,12 @@ class GraphMaker {
     }
   }
 
-  void VisitLibraryCall(const vm::Program& program, const vm::ProgramInstruction& instruction) {
-    const vm::LibraryFunctionInfo& function = vm::kLibraryFunctionTable[instruction.a];
-    const size_t node = AddNode(GraphNode::Kind::kLibraryCall, std::string(function.text), "");
+  void VisitLibraryCall(const vm::Program& program,
+                        const vm::ProgramInstruction& instruction) {
+    const vm::LibraryFunctionInfo& function =
+        vm::kLibraryFunctionTable[instruction.a];
+    const size_t node =
+        AddNode(GraphNode::Kind::kLibraryCall, std::string(function.text), "");
     for (size_t i = 0; i < function.operands.size(); ++i) {
       const uint32_t operand = program.operands[instruction.b + i];
       switch (function.operands[i]) {
@@ -190,28 +203,34 @@ class GraphMaker {
   }
 
   void Read(const Region& region, size_t node, const std::string& type) {
-    if (const auto constant = constants_.find(region.memory); constant != constants_.end()) {
+    if (const auto constant = constants_.find(region.memory);
+        constant != constants_.end()) {
       graph_.nodes[node].constants.push_back(constant->second);
       return;
     }
     std::vector<size_t> sources;
     for (const Write& write : writes_[region.memory]) {
-      if (write.begin < region.end && region.begin < write.end) sources.push_back(write.node);
+      if (write.begin < region.end && region.begin < write.end)
+        sources.push_back(write.node);
     }
     std::sort(sources.begin(), sources.end());
     sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
-    for (const size_t source : sources) graph_.edges.push_back({source, node, type});
+    for (const size_t source : sources)
+      graph_.edges.push_back({source, node, type});
   }
 
-  // Later reads see this write where it is, and what was there before around it.
+  // Later reads see this write where it is, and what was there before around
+  // it.
   void Overwrite(const Region& region, size_t node) {
     std::vector<Write> kept;
     for (const Write& write : writes_[region.memory]) {
       if (write.begin < region.begin) {
-        kept.push_back({write.begin, std::min(write.end, region.begin), write.node});
+        kept.push_back(
+            {write.begin, std::min(write.end, region.begin), write.node});
       }
       if (write.end > region.end) {
-        kept.push_back({std::max(write.begin, region.end), write.end, write.node});
+        kept.push_back(
+            {std::max(write.begin, region.end), write.end, write.node});
       }
     }
     kept.push_back({region.begin, region.end, node});
@@ -230,11 +249,13 @@ class GraphMaker {
 
 }  // namespace
 
-std::string BufferTypeText(const tensor::Dispatch& dispatch, const tensor::Buffer& buffer) {
+std::string BufferTypeText(const tensor::Dispatch& dispatch,
+                           const tensor::Buffer& buffer) {
   std::string text = std::string(DTypeName(buffer.type)) + "[";
   for (size_t i = 0; i < buffer.extents.size(); ++i) {
     if (i > 0) text += ", ";
-    const tensor::Instruction& extent = dispatch.instructions[buffer.extents[i]];
+    const tensor::Instruction& extent =
+        dispatch.instructions[buffer.extents[i]];
     if (extent.opcode == tensor::Opcode::kConstant) {
       text += std::to_string(static_cast<int64_t>(extent.immediate));
     } else if (extent.opcode == tensor::Opcode::kParameter) {

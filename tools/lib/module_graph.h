@@ -1,11 +1,13 @@
-// The entry program of a module as a picture shows it: inputs, dispatches, library calls and
-// results, with an edge wherever one reads memory that another wrote.
+// The entry program of a module as a picture shows it: inputs, dispatches,
+// library calls and results, with an edge wherever one reads memory that
+// another wrote.
 //
 //   ModuleGraph graph = MakeModuleGraph(module);
 //   std::string dot = PrintDot(graph);
 //
-// Memory is followed through views of the arena: a read depends on the last writes that overlap it.
-// Branches are taken as straight code, which shows each dispatch once.
+// Memory is followed through views of the arena: a read depends on the last
+// writes that overlap it. Branches are taken as straight code, which shows each
+// dispatch once.
 #ifndef EMBER_TOOLS_LIB_MODULE_GRAPH_H_
 #define EMBER_TOOLS_LIB_MODULE_GRAPH_H_
 
@@ -41,8 +43,10 @@ struct ModuleGraph {
 
 ModuleGraph MakeModuleGraph(const vm::ModuleDefinition& module);
 
-// "f32[N, 8]" of a buffer of a dispatch; "?" for extents that are not a number or a parameter.
-std::string BufferTypeText(const tensor::Dispatch& dispatch, const tensor::Buffer& buffer);
+// "f32[N, 8]" of a buffer of a dispatch; "?" for extents that are not a number
+// or a parameter.
+std::string BufferTypeText(const tensor::Dispatch& dispatch,
+                           const tensor::Buffer& buffer);
 
 }  // namespace ember::tools
 

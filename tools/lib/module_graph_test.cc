@@ -9,8 +9,9 @@
 namespace ember::tools {
 namespace {
 
-// x → @a → arena 0..16; x → @b → arena 64..80; both → @join → arena 128; the arena's first bytes
-// are written again by @a from the join, and that is the result.
+// x → @a → arena 0..16; x → @b → arena 64..80; both → @join → arena 128; the
+// arena's first bytes are written again by @a from the join, and that is the
+// result.
 ModuleGraph Example() {
   StatusOr<vm::ModuleDefinition> module = vm::ParseModule(R"(
 module "by hand" from "example"
@@ -55,8 +56,8 @@ TEST(ModuleGraphTest, FollowsMemoryThroughTheArena) {
   ASSERT_EQ(graph.nodes.size(), 6u);  // x, a, b, join, a, y
   std::set<std::pair<size_t, size_t>> edges;
   for (const GraphEdge& edge : graph.edges) edges.emplace(edge.from, edge.to);
-  EXPECT_EQ(edges,
-            (std::set<std::pair<size_t, size_t>>{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 5}}));
+  EXPECT_EQ(edges, (std::set<std::pair<size_t, size_t>>{
+                       {0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 5}}));
   EXPECT_EQ(graph.nodes[2].constants, std::vector<size_t>{0});
   EXPECT_EQ(graph.nodes[3].type, "f32[4]");
   EXPECT_EQ(graph.nodes[5].kind, GraphNode::Kind::kResult);

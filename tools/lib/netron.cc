@@ -10,7 +10,8 @@
 namespace ember::tools {
 namespace {
 
-void SetString(onnx::NodeProto& node, const char* name, const std::string& value) {
+void SetString(onnx::NodeProto& node, const char* name,
+               const std::string& value) {
   onnx::AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
   attribute.set_type(onnx::AttributeProto::STRING);
@@ -33,19 +34,22 @@ void SetType(const vm::Program& program, const vm::TensorSignature& signature,
   }
 }
 
-// Every node writes one value of its own, named by its number; inputs and results keep their names.
+// Every node writes one value of its own, named by its number; inputs and
+// results keep their names.
 std::string ValueName(const ModuleGraph& graph, size_t node) {
-  if (graph.nodes[node].kind == GraphNode::Kind::kInput) return graph.nodes[node].name;
+  if (graph.nodes[node].kind == GraphNode::Kind::kInput)
+    return graph.nodes[node].name;
   return "%" + std::to_string(node);
 }
 
 std::string ConstantName(const vm::ModuleDefinition& module, size_t constant) {
   const std::string& name = module.constants[constant].name;
-  return "constant " + std::to_string(constant) + (name.empty() ? "" : " " + name);
+  return "constant " + std::to_string(constant) +
+         (name.empty() ? "" : " " + name);
 }
 
-void AddNode(const vm::ModuleDefinition& module, const ModuleGraph& graph, size_t number,
-             onnx::GraphProto& proto) {
+void AddNode(const vm::ModuleDefinition& module, const ModuleGraph& graph,
+             size_t number, onnx::GraphProto& proto) {
   const GraphNode& node = graph.nodes[number];
   const bool result = node.kind == GraphNode::Kind::kResult;
   onnx::NodeProto& added = *proto.add_node();
@@ -55,16 +59,19 @@ void AddNode(const vm::ModuleDefinition& module, const ModuleGraph& graph, size_
   for (const GraphEdge& edge : graph.edges) {
     if (edge.to == number) added.add_input(ValueName(graph, edge.from));
   }
-  for (const size_t constant : node.constants) added.add_input(ConstantName(module, constant));
+  for (const size_t constant : node.constants)
+    added.add_input(ConstantName(module, constant));
   added.add_output(result ? node.name : ValueName(graph, number));
   if (!node.type.empty()) SetString(added, "type", node.type);
   if (node.dispatch >= 0) {
-    SetString(added, "definition",
-              tensor::Print(module.dispatches[static_cast<size_t>(node.dispatch)]));
+    SetString(
+        added, "definition",
+        tensor::Print(module.dispatches[static_cast<size_t>(node.dispatch)]));
   }
 }
 
-void AddConstant(const vm::ModuleDefinition& module, size_t number, onnx::GraphProto& proto) {
+void AddConstant(const vm::ModuleDefinition& module, size_t number,
+                 onnx::GraphProto& proto) {
   const vm::Constant& constant = module.constants[number];
   onnx::TensorProto& tensor = *proto.add_initializer();
   tensor.set_name(ConstantName(module, number));
@@ -99,7 +106,8 @@ std::string PrintNetron(const vm::ModuleDefinition& module) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (graph.nodes[i].kind == GraphNode::Kind::kInput) continue;
     AddNode(module, graph, i, proto);
-    constants.insert(graph.nodes[i].constants.begin(), graph.nodes[i].constants.end());
+    constants.insert(graph.nodes[i].constants.begin(),
+                     graph.nodes[i].constants.end());
   }
   for (const size_t constant : constants) AddConstant(module, constant, proto);
   return model.SerializeAsString();

@@ -31,13 +31,16 @@ TEST(NpyTest, RoundTripOfEveryTypeAndRank) {
          {std::vector<int64_t>{}, {5}, {2, 3}, {1, 2, 3, 4}, {0, 7}}) {
       const vm::Tensor tensor = *random.Next(type, dims);
       const std::string contents = *SerializeNpy(tensor);
-      EXPECT_EQ((contents.size() - static_cast<size_t>(tensor.byte_size)) % 64, 0u);
+      EXPECT_EQ((contents.size() - static_cast<size_t>(tensor.byte_size)) % 64,
+                0u);
       const StatusOr<vm::Tensor> read = ParseNpy(contents, "x.npy");
       ASSERT_TRUE(read.ok()) << read.status().ToString();
       EXPECT_EQ(read->type, type);
       EXPECT_EQ(read->dims, dims);
       if (tensor.byte_size == 0) continue;
-      EXPECT_EQ(std::memcmp(read->data, tensor.data, static_cast<size_t>(tensor.byte_size)), 0);
+      EXPECT_EQ(std::memcmp(read->data, tensor.data,
+                            static_cast<size_t>(tensor.byte_size)),
+                0);
     }
   }
 }
@@ -50,7 +53,8 @@ TEST(NpyTest, Bfloat16BecomesF32) {
   EXPECT_EQ(read.elements<float>()[0], 1.5f);
 }
 
-// The bytes that NumPy 1.24 writes for numpy.array([[1, 2]], dtype=numpy.int16).
+// The bytes that NumPy 1.24 writes for numpy.array([[1, 2]],
+// dtype=numpy.int16).
 TEST(NpyTest, ReadsAndWritesWhatNumpyWrites) {
   std::string file("\x93NUMPY\x01\x00v\x00", 10);
   file += "{'descr': '<i2', 'fortran_order': False, 'shape': (1, 2), }";
@@ -69,19 +73,34 @@ TEST(NpyTest, ErrorsAreOneLine) {
             "x.npy: expected a header, found the end of the file");
   EXPECT_EQ(Error(std::string("\x93NUMPY\x01\x00\xff\x00{}", 12)),
             "x.npy: expected a header, found the end of the file");
-  EXPECT_EQ(Error(Header("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }") + "1234"),
-            "x.npy: expected little-endian numbers or bools, found the NumPy type '>f4'");
-  EXPECT_EQ(Error(Header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }") + "1234"),
-            "x.npy: expected 8 bytes of data for 2xf32, found 4");
-  EXPECT_EQ(Error(Header("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }") + "1234"),
-            "x.npy: expected C order (numpy.ascontiguousarray makes it), found Fortran order");
-  EXPECT_EQ(Error(Header("{'descr': '<f4', 'fortran_order': False, 'shape': (x,), }") + "1234"),
-            "x.npy: expected a tuple of numbers as 'shape', found something else");
+  EXPECT_EQ(
+      Error(
+          Header("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }") +
+          "1234"),
+      "x.npy: expected little-endian numbers or bools, found the NumPy type "
+      "'>f4'");
+  EXPECT_EQ(
+      Error(
+          Header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }") +
+          "1234"),
+      "x.npy: expected 8 bytes of data for 2xf32, found 4");
+  EXPECT_EQ(
+      Error(Header("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }") +
+            "1234"),
+      "x.npy: expected C order (numpy.ascontiguousarray makes it), found "
+      "Fortran order");
+  EXPECT_EQ(
+      Error(
+          Header("{'descr': '<f4', 'fortran_order': False, 'shape': (x,), }") +
+          "1234"),
+      "x.npy: expected a tuple of numbers as 'shape', found something else");
   EXPECT_EQ(Error(Header("{'fortran_order': False}")),
-            "x.npy: expected an array of numbers, found a structured type or no 'descr'");
+            "x.npy: expected an array of numbers, found a structured type or "
+            "no 'descr'");
 }
 
-// Whatever is cut off or flipped: an error or a tensor, never a crash (run under asan too).
+// Whatever is cut off or flipped: an error or a tensor, never a crash (run
+// under asan too).
 TEST(NpyTest, SurvivesDamage) {
   RandomTensors random(2);
   const std::string file = *SerializeNpy(*random.Next(DType::kF32, {3, 5}));

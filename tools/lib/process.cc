@@ -16,7 +16,8 @@ int FindBuildId(dl_phdr_info* info, size_t, void* result) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
     if (header.p_type != PT_NOTE) continue;
-    const char* note = reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
+    const char* note =
+        reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
     const char* end = note + header.p_memsz;
     while (note + sizeof(ElfW(Nhdr)) <= end) {
       ElfW(Nhdr) fields;
@@ -25,12 +26,14 @@ int FindBuildId(dl_phdr_info* info, size_t, void* result) {
           note + sizeof(fields) + ((fields.n_namesz + 3) & ~3u));
       if (fields.n_type == NT_GNU_BUILD_ID && fields.n_descsz >= 6) {
         char hex[16];
-        std::snprintf(hex, sizeof(hex), "%02x%02x%02x%02x%02x%02x", description[0], description[1],
-                      description[2], description[3], description[4], description[5]);
+        std::snprintf(hex, sizeof(hex), "%02x%02x%02x%02x%02x%02x",
+                      description[0], description[1], description[2],
+                      description[3], description[4], description[5]);
         *static_cast<std::string*>(result) = hex;
         return 1;
       }
-      note = reinterpret_cast<const char*>(description) + ((fields.n_descsz + 3) & ~3u);
+      note = reinterpret_cast<const char*>(description) +
+             ((fields.n_descsz + 3) & ~3u);
     }
   }
   return 1;
@@ -44,7 +47,8 @@ double ResidentMegabytes() {
     if (std::fscanf(file, "%lld %lld", &total, &resident) != 2) resident = 0;
     std::fclose(file);
   }
-  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576.0;
+  return static_cast<double>(resident) *
+         static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576.0;
 }
 
 double PeakResidentMegabytes() {

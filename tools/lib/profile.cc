@@ -10,7 +10,8 @@
 namespace ember::tools {
 namespace {
 
-std::vector<vm::SiteProfile> MergeByDispatch(std::span<const vm::SiteProfile> sites) {
+std::vector<vm::SiteProfile> MergeByDispatch(
+    std::span<const vm::SiteProfile> sites) {
   std::vector<vm::SiteProfile> merged;
   std::map<std::string, size_t> rows;
   for (const vm::SiteProfile& site : sites) {
@@ -23,8 +24,9 @@ std::vector<vm::SiteProfile> MergeByDispatch(std::span<const vm::SiteProfile> si
       merged[row->second].total_ns += site.total_ns;
     }
   }
-  std::stable_sort(merged.begin(), merged.end(),
-                   [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  std::stable_sort(
+      merged.begin(), merged.end(),
+      [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   return merged;
 }
 
@@ -51,27 +53,33 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows) {
     total_ns += site.total_ns;
     calls += site.calls;
   }
-  Table table({"share", "calls", "µs each", "tier", "dispatch", "nodes", "how"});
+  Table table(
+      {"share", "calls", "µs each", "tier", "dispatch", "nodes", "how"});
   for (size_t i = 0; i < std::min(rows, merged.size()); ++i) {
     const vm::SiteProfile& site = merged[i];
-    const double share =
-        total_ns == 0 ? 0
-                      : 100.0 * static_cast<double>(site.total_ns) / static_cast<double>(total_ns);
+    const double share = total_ns == 0
+                             ? 0
+                             : 100.0 * static_cast<double>(site.total_ns) /
+                                   static_cast<double>(total_ns);
     char share_text[16];
     std::snprintf(share_text, sizeof(share_text), "%5.1f%%", share);
-    table.AddRow(
-        {share_text, site.calls,
-         Cell(1e-3 * static_cast<double>(site.total_ns) / static_cast<double>(site.calls), 1),
-         int64_t{site.tier}, site.dispatch, Shortened(site.origin, 48),
-         Shortened(OneLine(site.plan), 96)});
+    table.AddRow({share_text, site.calls,
+                  Cell(1e-3 * static_cast<double>(site.total_ns) /
+                           static_cast<double>(site.calls),
+                       1),
+                  int64_t{site.tier}, site.dispatch, Shortened(site.origin, 48),
+                  Shortened(OneLine(site.plan), 96)});
   }
   std::string text = table.Print(TableFormat::kMarkdown);
   if (merged.size() > rows) {
-    text += std::to_string(merged.size() - rows) + " more dispatches are not shown.\n";
+    text += std::to_string(merged.size() - rows) +
+            " more dispatches are not shown.\n";
   }
   char summary[128];
-  std::snprintf(summary, sizeof(summary), "%lld calls of %zu dispatches took %.3f ms.\n",
-                static_cast<long long>(calls), merged.size(), 1e-6 * static_cast<double>(total_ns));
+  std::snprintf(summary, sizeof(summary),
+                "%lld calls of %zu dispatches took %.3f ms.\n",
+                static_cast<long long>(calls), merged.size(),
+                1e-6 * static_cast<double>(total_ns));
   return text + summary;
 }
 
@@ -86,8 +94,9 @@ std::string TierMix(std::span<const vm::SiteProfile> sites) {
   for (const auto& [tier, count] : calls) {
     if (count == 0) continue;
     char part[48];
-    std::snprintf(part, sizeof(part), "%stier %d %.0f%%", text.empty() ? "" : ", ", tier,
-                  100.0 * static_cast<double>(count) / static_cast<double>(total));
+    std::snprintf(
+        part, sizeof(part), "%stier %d %.0f%%", text.empty() ? "" : ", ", tier,
+        100.0 * static_cast<double>(count) / static_cast<double>(total));
     text += part;
   }
   return text.empty() ? "no dispatches" : text;

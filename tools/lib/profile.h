@@ -12,8 +12,8 @@
 
 namespace ember::tools {
 
-// A table of at most `rows` dispatches and a line with the total. Sites that run the same dispatch
-// are one row.
+// A table of at most `rows` dispatches and a line with the total. Sites that
+// run the same dispatch are one row.
 std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows);
 
 // How many calls ran in which tier: "tier 0 100%".

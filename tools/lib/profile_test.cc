@@ -21,17 +21,25 @@ std::vector<vm::SiteProfile> Sites() {
        .calls = 2,
        .total_ns = 8000,
        .plan = "contraction m=4\nstrip 8\n"},
-      {.dispatch = "relu", .origin = "Relu_2", .instruction = 7, .calls = 2, .total_ns = 1000},
+      {.dispatch = "relu",
+       .origin = "Relu_2",
+       .instruction = 7,
+       .calls = 2,
+       .total_ns = 1000},
       {.dispatch = "never", .origin = "", .instruction = 9},
   };
 }
 
 TEST(ProfileTest, SlowestFirstAndSitesOfOneDispatchTogether) {
   EXPECT_EQ(ProfileText(Sites(), 10),
-            "| share  | calls | µs each | tier | dispatch | nodes  | how                     |\n"
-            "| ------ | ----: | ------: | ---: | -------- | ------ | ----------------------- |\n"
-            "|  80.0% |     2 |     4.0 |    0 | conv     | Conv_0 | contraction m=4;strip 8 |\n"
-            "|  20.0% |     4 |     0.5 |    0 | relu     | Relu_1 | strip 64                |\n"
+            "| share  | calls | µs each | tier | dispatch | nodes  | how       "
+            "              |\n"
+            "| ------ | ----: | ------: | ---: | -------- | ------ | "
+            "----------------------- |\n"
+            "|  80.0% |     2 |     4.0 |    0 | conv     | Conv_0 | "
+            "contraction m=4;strip 8 |\n"
+            "|  20.0% |     4 |     0.5 |    0 | relu     | Relu_1 | strip 64  "
+            "              |\n"
             "6 calls of 2 dispatches took 0.010 ms.\n");
 }
 

@@ -4,9 +4,11 @@
 
 namespace ember::tools {
 
-// The multiplication by an odd number spreads small seeds over the state; zero would stay zero.
+// The multiplication by an odd number spreads small seeds over the state; zero
+// would stay zero.
 RandomTensors::RandomTensors(uint64_t seed)
-    : state_(0x9e3779b9u ^ static_cast<uint32_t>((seed * 0x9e3779b97f4a7c15u) >> 32)) {
+    : state_(0x9e3779b9u ^
+             static_cast<uint32_t>((seed * 0x9e3779b97f4a7c15u) >> 32)) {
   if (state_ == 0) state_ = 1;
 }
 
@@ -18,8 +20,10 @@ double RandomTensors::Uniform() {
   return state_ / 4294967296.0;
 }
 
-StatusOr<vm::Tensor> RandomTensors::Next(DType type, std::vector<int64_t> dims) {
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(type, std::move(dims)));
+StatusOr<vm::Tensor> RandomTensors::Next(DType type,
+                                         std::vector<int64_t> dims) {
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
+                         vm::Tensor::Allocate(type, std::move(dims)));
   const int64_t count = tensor.element_count();
   for (int64_t i = 0; i < count; ++i) {
     const double uniform = Uniform();

@@ -15,7 +15,8 @@ TEST(RandomTensorsTest, SeedZeroIsThePeersSequence) {
   EXPECT_FLOAT_EQ(floats.elements<float>()[2], -0.03339967504143715f);
   const vm::Tensor integers = *random.Next(DType::kI64, {5});
   const int64_t want[] = {0, 1, 1, 1, 1};
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(integers.elements<int64_t>()[i], want[i]);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(integers.elements<int64_t>()[i], want[i]);
 }
 
 TEST(RandomTensorsTest, EveryTypeStaysInRange) {

@@ -1,4 +1,5 @@
-// Quantiles as ort_bench.mjs computes them, so that both sides of a comparison mean the same.
+// Quantiles as ort_bench.mjs computes them, so that both sides of a comparison
+// mean the same.
 //
 //   Quantiles times(std::move(milliseconds));   // times.At(0.5) is the median
 #ifndef EMBER_TOOLS_LIB_STATISTICS_H_
@@ -20,7 +21,8 @@ class Quantiles {
   }
   // The value with that share of the values below it.
   double At(double share) const {
-    const auto index = static_cast<size_t>(share * static_cast<double>(values_.size()));
+    const auto index =
+        static_cast<size_t>(share * static_cast<double>(values_.size()));
     return values_[std::min(values_.size() - 1, index)];
   }
 

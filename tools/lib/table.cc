@@ -11,8 +11,8 @@ namespace {
 
 // Code points, so that "µs" is aligned.
 size_t Width(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 std::string Padded(std::string_view text, size_t width, bool right) {
@@ -54,7 +54,8 @@ StatusOr<TableFormat> ParseTableFormat(std::string_view text) {
   if (text == "md") return TableFormat::kMarkdown;
   if (text == "json") return TableFormat::kJson;
   if (text == "csv") return TableFormat::kCsv;
-  return InvalidArgumentError("expected md, json or csv, found '" + std::string(text) + "'");
+  return InvalidArgumentError("expected md, json or csv, found '" +
+                              std::string(text) + "'");
 }
 
 void Table::AddRow(std::vector<Cell> cells) {
@@ -76,7 +77,8 @@ std::string Table::Print(TableFormat format) const {
 std::string Table::PrintMarkdown() const {
   std::vector<size_t> widths;
   std::vector<bool> right(columns_.size(), !rows_.empty());
-  for (const std::string& column : columns_) widths.push_back(std::max<size_t>(3, Width(column)));
+  for (const std::string& column : columns_)
+    widths.push_back(std::max<size_t>(3, Width(column)));
   for (const std::vector<Cell>& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], Width(MarkdownText(row[i])));
@@ -86,7 +88,8 @@ std::string Table::PrintMarkdown() const {
   std::string head = "|", rule = "|", body;
   for (size_t i = 0; i < columns_.size(); ++i) {
     head += " " + Padded(columns_[i], widths[i], right[i]) + " |";
-    rule += " " + std::string(widths[i] - 1, '-') + (right[i] ? ":" : "-") + " |";
+    rule +=
+        " " + std::string(widths[i] - 1, '-') + (right[i] ? ":" : "-") + " |";
   }
   for (const std::vector<Cell>& row : rows_) {
     body += "|";
@@ -105,7 +108,9 @@ std::string Table::PrintJson() const {
     for (size_t i = 0; i < row.size(); ++i) {
       if (i > 0) text += ", ";
       text += JsonString(columns_[i]) + ": ";
-      text += !row[i].present ? "null" : row[i].is_number ? row[i].text : JsonString(row[i].text);
+      text += !row[i].present    ? "null"
+              : row[i].is_number ? row[i].text
+                                 : JsonString(row[i].text);
     }
     text += "}";
   }
@@ -114,10 +119,12 @@ std::string Table::PrintJson() const {
 
 std::string Table::PrintCsv() const {
   std::string text;
-  for (size_t i = 0; i < columns_.size(); ++i) text += (i ? "," : "") + CsvField(columns_[i]);
+  for (size_t i = 0; i < columns_.size(); ++i)
+    text += (i ? "," : "") + CsvField(columns_[i]);
   text += "\n";
   for (const std::vector<Cell>& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) text += (i ? "," : "") + CsvField(row[i].text);
+    for (size_t i = 0; i < row.size(); ++i)
+      text += (i ? "," : "") + CsvField(row[i].text);
     text += "\n";
   }
   return text;

@@ -1,5 +1,5 @@
-// A table of results, as Markdown (columns aligned, so that it reads well in a terminal too), JSON
-// (an array of objects) or CSV.
+// A table of results, as Markdown (columns aligned, so that it reads well in a
+// terminal too), JSON (an array of objects) or CSV.
 //
 //   Table table({"model", "median_ms"});
 //   table.AddRow({"resnet50", Cell(36.31, 2)});
@@ -22,7 +22,8 @@ struct Cell {
   Cell(std::string value) : text(std::move(value)), present(true) {}
   Cell(std::string_view value) : Cell(std::string(value)) {}
   Cell(const char* value) : Cell(std::string(value)) {}
-  Cell(int64_t value) : text(std::to_string(value)), present(true), is_number(true) {}
+  Cell(int64_t value)
+      : text(std::to_string(value)), present(true), is_number(true) {}
   // Digits after the point; not finite: nothing.
   Cell(double value, int digits);
 
@@ -37,7 +38,8 @@ StatusOr<TableFormat> ParseTableFormat(std::string_view text);
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<std::string> columns)
+      : columns_(std::move(columns)) {}
   // As many cells as columns.
   void AddRow(std::vector<Cell> cells);
   std::string Print(TableFormat format) const;

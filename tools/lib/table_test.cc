@@ -11,7 +11,8 @@ Table Example() {
   Table table({"model", "median_ms", "note"});
   table.AddRow({"resnet50", Cell(36.314, 2), "a|b"});
   table.AddRow({"µ", Cell(1234.5, 2), Cell()});
-  table.AddRow({"x,\"y\"", Cell(std::numeric_limits<double>::infinity(), 2), "two\nlines"});
+  table.AddRow({"x,\"y\"", Cell(std::numeric_limits<double>::infinity(), 2),
+                "two\nlines"});
   return table;
 }
 
@@ -25,12 +26,14 @@ TEST(TableTest, Markdown) {
 }
 
 TEST(TableTest, Json) {
-  EXPECT_EQ(Example().Print(TableFormat::kJson),
-            "[\n"
-            "  {\"model\": \"resnet50\", \"median_ms\": 36.31, \"note\": \"a|b\"},\n"
-            "  {\"model\": \"µ\", \"median_ms\": 1234.50, \"note\": null},\n"
-            "  {\"model\": \"x,\\\"y\\\"\", \"median_ms\": null, \"note\": \"two\\u000alines\"}\n"
-            "]\n");
+  EXPECT_EQ(
+      Example().Print(TableFormat::kJson),
+      "[\n"
+      "  {\"model\": \"resnet50\", \"median_ms\": 36.31, \"note\": \"a|b\"},\n"
+      "  {\"model\": \"µ\", \"median_ms\": 1234.50, \"note\": null},\n"
+      "  {\"model\": \"x,\\\"y\\\"\", \"median_ms\": null, \"note\": "
+      "\"two\\u000alines\"}\n"
+      "]\n");
 }
 
 TEST(TableTest, Csv) {

@@ -33,12 +33,14 @@ std::string RangeText(const vm::Tensor& tensor) {
            Short(sum / static_cast<double>(finite));
   }
   if (finite < count) {
-    text += ", " + std::to_string(count - finite) + " of " + std::to_string(count) + " not finite";
+    text += ", " + std::to_string(count - finite) + " of " +
+            std::to_string(count) + " not finite";
   }
   return text;
 }
 
-void PrintDims(const vm::Tensor& tensor, size_t dim, int64_t& index, std::string& text) {
+void PrintDims(const vm::Tensor& tensor, size_t dim, int64_t& index,
+               std::string& text) {
   if (dim == tensor.dims.size()) {
     text += ElementText(tensor, index++);
     return;
@@ -60,7 +62,8 @@ std::string DescribeTensor(const vm::Tensor& tensor) {
   std::string text = tensor.TypeText();
   if (count > kShown) text += RangeText(tensor);
   text += ":";
-  for (int64_t i = 0; i < std::min(count, kShown); ++i) text += " " + ElementText(tensor, i);
+  for (int64_t i = 0; i < std::min(count, kShown); ++i)
+    text += " " + ElementText(tensor, i);
   if (count > kShown) text += " …";
   return text;
 }

@@ -25,41 +25,52 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
 
 std::optional<int64_t> ParseExtent(std::string_view text) {
   int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    return std::nullopt;
   return value;
 }
 
 StatusOr<vm::Tensor> ReadProto(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes read, onnx::ReadTensorFile(path));
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(read.dtype, read.dims));
-  if (!read.bytes.empty()) std::memcpy(tensor.data, read.bytes.data(), read.bytes.size());
+  EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes read,
+                         onnx::ReadTensorFile(path));
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
+                         vm::Tensor::Allocate(read.dtype, read.dims));
+  if (!read.bytes.empty())
+    std::memcpy(tensor.data, read.bytes.data(), read.bytes.size());
   return tensor;
 }
 
 StatusOr<vm::Tensor> ReadRaw(const std::string& path, const TensorType& type) {
   EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  EMBER_ASSIGN_OR_RETURN(const int64_t expected, vm::TensorByteSize(type.type, type.dims));
+  EMBER_ASSIGN_OR_RETURN(const int64_t expected,
+                         vm::TensorByteSize(type.type, type.dims));
   if (static_cast<int64_t>(file.bytes().size()) != expected) {
-    return InvalidArgumentError(path + ": expected " + std::to_string(expected) + " bytes for " +
-                                vm::TensorTypeText(type.type, type.dims) + ", found " +
-                                std::to_string(file.bytes().size()));
+    return InvalidArgumentError(
+        path + ": expected " + std::to_string(expected) + " bytes for " +
+        vm::TensorTypeText(type.type, type.dims) + ", found " +
+        std::to_string(file.bytes().size()));
   }
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(type.type, type.dims));
-  if (expected > 0) std::memcpy(tensor.data, file.bytes().data(), file.bytes().size());
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
+                         vm::Tensor::Allocate(type.type, type.dims));
+  if (expected > 0)
+    std::memcpy(tensor.data, file.bytes().data(), file.bytes().size());
   return tensor;
 }
 
 StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, vm::Tensor::Allocate(type.type, type.dims));
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
+                         vm::Tensor::Allocate(type.type, type.dims));
   const std::vector<std::string_view> values =
       text.empty() ? std::vector<std::string_view>() : Split(text, ',');
   const int64_t found = static_cast<int64_t>(values.size());
   const int64_t count = tensor.element_count();
   if (found != count && found != 1) {
-    return InvalidArgumentError("expected " + std::to_string(count) + " values" +
-                                (count == 1 ? "" : ", or one for all") + ", found " +
-                                std::to_string(found));
+    return InvalidArgumentError("expected " + std::to_string(count) +
+                                " values" +
+                                (count == 1 ? "" : ", or one for all") +
+                                ", found " + std::to_string(found));
   }
   for (int64_t i = 0; i < count; ++i) {
     EMBER_RETURN_IF_ERROR(ParseElement(values[found == 1 ? 0 : i], tensor, i));
@@ -70,14 +81,18 @@ StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
 StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
   if (spec.starts_with('@')) return ReadTensorFile(std::string(spec.substr(1)));
   const size_t equals = spec.find('=');
-  const std::optional<TensorType> type = ParseTensorType(spec.substr(0, equals));
+  const std::optional<TensorType> type =
+      ParseTensorType(spec.substr(0, equals));
   if (!type) {
     return InvalidArgumentError(
-        "expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a TYPE like 2x3xf32");
+        "expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a TYPE like "
+        "2x3xf32");
   }
-  if (equals == std::string_view::npos) return random.Next(type->type, type->dims);
+  if (equals == std::string_view::npos)
+    return random.Next(type->type, type->dims);
   const std::string_view value = spec.substr(equals + 1);
-  if (value.starts_with('@')) return ReadRaw(UserPath(std::string(value.substr(1))), *type);
+  if (value.starts_with('@'))
+    return ReadRaw(UserPath(std::string(value.substr(1))), *type);
   return ReadValues(value, *type);
 }
 
@@ -101,8 +116,9 @@ StatusOr<vm::Tensor> ReadTensorFile(const std::string& user_path) {
   const std::string path = UserPath(user_path);
   if (path.ends_with(".npy")) return ReadNpy(path);
   if (path.ends_with(".pb")) return ReadProto(path);
-  return InvalidArgumentError("expected a file that ends in .npy or .pb, found '" + user_path +
-                              "' (raw data needs its type: 2x3xf32=@" + user_path + ")");
+  return InvalidArgumentError(
+      "expected a file that ends in .npy or .pb, found '" + user_path +
+      "' (raw data needs its type: 2x3xf32=@" + user_path + ")");
 }
 
 Status WriteTensorFile(const std::string& user_path, std::string_view name,
@@ -110,14 +126,18 @@ Status WriteTensorFile(const std::string& user_path, std::string_view name,
   const std::string path = UserPath(user_path);
   if (path.ends_with(".npy")) return WriteNpy(path, tensor);
   const auto* data = static_cast<const uint8_t*>(tensor.data);
-  const std::span<const uint8_t> bytes(data, static_cast<size_t>(tensor.byte_size));
+  const std::span<const uint8_t> bytes(data,
+                                       static_cast<size_t>(tensor.byte_size));
   if (path.ends_with(".pb")) {
-    return WriteFileAtomically(path, onnx::SerializeTensor(name, tensor.type, tensor.dims, bytes));
+    return WriteFileAtomically(
+        path, onnx::SerializeTensor(name, tensor.type, tensor.dims, bytes));
   }
-  return WriteFileAtomically(path, {reinterpret_cast<const char*>(data), bytes.size()});
+  return WriteFileAtomically(
+      path, {reinterpret_cast<const char*>(data), bytes.size()});
 }
 
-StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec, RandomTensors& random) {
+StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
+                                     RandomTensors& random) {
   NamedTensor result;
   std::string_view rest = spec;
   const size_t equals = spec.find('=');
@@ -129,7 +149,8 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec, RandomTensors& rando
   StatusOr<vm::Tensor> tensor = ReadUnnamed(rest, random);
   if (!tensor.ok()) {
     // A list of values may be long.
-    const std::string shown(spec.size() > 200 ? std::string(spec.substr(0, 200)) + "…" : spec);
+    const std::string shown(
+        spec.size() > 200 ? std::string(spec.substr(0, 200)) + "…" : spec);
     return tensor.status().WithContext("'" + shown + "'");
   }
   result.tensor = *std::move(tensor);
@@ -141,7 +162,8 @@ StatusOr<NamedPath> ParsePathSpec(std::string_view spec) {
   const size_t at = spec.starts_with('@') ? 0 : spec.find("=@");
   const size_t begin = at == 0 ? 1 : at + 2;
   if (at == std::string_view::npos || begin >= spec.size()) {
-    return InvalidArgumentError("'" + std::string(spec) + "': expected [NAME=]@FILE");
+    return InvalidArgumentError("'" + std::string(spec) +
+                                "': expected [NAME=]@FILE");
   }
   if (at != 0) result.name = std::string(spec.substr(0, at));
   result.path = std::string(spec.substr(begin));
@@ -152,7 +174,8 @@ StatusOr<NamedShape> ParseShapeSpec(std::string_view spec) {
   const size_t equals = spec.rfind('=');
   NamedShape result;
   const auto malformed = [&spec] {
-    return InvalidArgumentError("'" + std::string(spec) + "': expected NAME=1x3x224x224");
+    return InvalidArgumentError("'" + std::string(spec) +
+                                "': expected NAME=1x3x224x224");
   };
   if (equals == std::string_view::npos || equals == 0) return malformed();
   result.name = std::string(spec.substr(0, equals));

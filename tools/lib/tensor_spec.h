@@ -1,14 +1,17 @@
 // Tensors as given on the command line:
 //
-//   2x3xf32=1,2,3,4,5,6    the elements; one value alone fills the tensor; a scalar is f32=1
-//   2x3xf32                random, see tools/lib/random_tensors.h
+//   2x3xf32=1,2,3,4,5,6    the elements; one value alone fills the tensor; a
+//   scalar is f32=1 2x3xf32                random, see
+//   tools/lib/random_tensors.h
 //   @x.npy  @x.pb          a NumPy file, an ONNX TensorProto
 //   2x3xf32=@x.bin         raw little-endian elements
 //
-// each with NAME= in front to say which input (or output) it is: --input=mask=1x128xi64=1
+// each with NAME= in front to say which input (or output) it is:
+// --input=mask=1x128xi64=1
 //
-// A name that itself looks like a type ("f32") cannot be given; leave the name out then.
-// Errors: one line that names the specification, what was expected and what was found.
+// A name that itself looks like a type ("f32") cannot be given; leave the name
+// out then. Errors: one line that names the specification, what was expected
+// and what was found.
 #ifndef EMBER_TOOLS_LIB_TENSOR_SPEC_H_
 #define EMBER_TOOLS_LIB_TENSOR_SPEC_H_
 
@@ -28,12 +31,14 @@ struct NamedTensor {
   vm::Tensor tensor;
 };
 
-StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec, RandomTensors& random);
+StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
+                                     RandomTensors& random);
 
 // Of a file by its ending: .npy or .pb.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
 // .npy, .pb (ONNX TensorProto) or, with any other ending, raw elements.
-Status WriteTensorFile(const std::string& path, std::string_view name, const vm::Tensor& tensor);
+Status WriteTensorFile(const std::string& path, std::string_view name,
+                       const vm::Tensor& tensor);
 
 struct TensorType {
   DType type = DType::kF32;

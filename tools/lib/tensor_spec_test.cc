@@ -18,7 +18,9 @@ class TensorSpecTest : public ::testing::Test {
     const StatusOr<NamedTensor> tensor = ReadTensorSpec(spec, random_);
     return tensor.ok() ? "" : std::string(tensor.status().message());
   }
-  std::string Path(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+  std::string Path(const std::string& name) {
+    return ::testing::TempDir() + "/" + name;
+  }
 
   RandomTensors random_{7};
 };
@@ -55,7 +57,8 @@ TEST_F(TensorSpecTest, Files) {
   for (const char* name : {"spec.npy", "spec.pb", "spec.bin"}) {
     const std::string path = Path(name);
     ASSERT_TRUE(WriteTensorFile(path, "x", tensor).ok());
-    const std::string type = std::string(name).ends_with(".bin") ? "2x2xi32=" : "";
+    const std::string type =
+        std::string(name).ends_with(".bin") ? "2x2xi32=" : "";
     const NamedTensor read = Read("x=" + type + "@" + path);
     EXPECT_EQ(read.name, "x");
     EXPECT_EQ(read.tensor.TypeText(), "2x2xi32");
@@ -64,29 +67,36 @@ TEST_F(TensorSpecTest, Files) {
 }
 
 TEST_F(TensorSpecTest, ErrorsAreOneLine) {
-  EXPECT_EQ(Error("2x3xf32=1,2"), "'2x3xf32=1,2': expected 6 values, or one for all, found 2");
+  EXPECT_EQ(Error("2x3xf32=1,2"),
+            "'2x3xf32=1,2': expected 6 values, or one for all, found 2");
   EXPECT_EQ(Error("f32=1,2"), "'f32=1,2': expected 1 values, found 2");
-  EXPECT_EQ(Error("2xf32=1,a"), "'2xf32=1,a': expected a value of type f32, found 'a'");
+  EXPECT_EQ(Error("2xf32=1,a"),
+            "'2xf32=1,a': expected a value of type f32, found 'a'");
   EXPECT_EQ(Error("2x3"),
-            "'2x3': expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a TYPE like 2x3xf32");
+            "'2x3': expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a "
+            "TYPE like 2x3xf32");
   EXPECT_EQ(Error("@x.bin"),
-            "'@x.bin': expected a file that ends in .npy or .pb, found 'x.bin' (raw data needs its "
+            "'@x.bin': expected a file that ends in .npy or .pb, found 'x.bin' "
+            "(raw data needs its "
             "type: 2x3xf32=@x.bin)");
   ASSERT_TRUE(WriteFileAtomically(Path("short.bin"), "123").ok());
-  EXPECT_EQ(Error("1xf32=@" + Path("short.bin")), "'1xf32=@" + Path("short.bin") +
-                                                      "': " + Path("short.bin") +
-                                                      ": expected 4 bytes for 1xf32, found 3");
+  EXPECT_EQ(Error("1xf32=@" + Path("short.bin")),
+            "'1xf32=@" + Path("short.bin") + "': " + Path("short.bin") +
+                ": expected 4 bytes for 1xf32, found 3");
 }
 
 TEST_F(TensorSpecTest, ShapesAndPaths) {
   EXPECT_EQ(ParseShapeSpec("x=1x?x3")->dims,
             (std::vector<std::optional<int64_t>>{1, std::nullopt, 3}));
   EXPECT_TRUE(ParseShapeSpec("x=")->dims.empty());
-  EXPECT_EQ(ParseShapeSpec("1x3").status().message(), "'1x3': expected NAME=1x3x224x224");
-  EXPECT_EQ(ParseShapeSpec("x=1xN").status().message(), "'x=1xN': expected NAME=1x3x224x224");
+  EXPECT_EQ(ParseShapeSpec("1x3").status().message(),
+            "'1x3': expected NAME=1x3x224x224");
+  EXPECT_EQ(ParseShapeSpec("x=1xN").status().message(),
+            "'x=1xN': expected NAME=1x3x224x224");
   EXPECT_EQ(ParsePathSpec("@a.npy")->path, "a.npy");
   EXPECT_EQ(ParsePathSpec("y=@a.npy")->name, "y");
-  EXPECT_EQ(ParsePathSpec("a.npy").status().message(), "'a.npy': expected [NAME=]@FILE");
+  EXPECT_EQ(ParsePathSpec("a.npy").status().message(),
+            "'a.npy': expected [NAME=]@FILE");
 }
 
 }  // namespace

@@ -6,14 +6,16 @@
  *     puts(ember->error_message());
  *   }
  *
- * The functions are reached through one table, to which later versions only append: a program built
- * for version N runs with every library of version N or later. Structs that the caller fills begin
- * with their size for the same reason.
+ * The functions are reached through one table, to which later versions only
+ * append: a program built for version N runs with every library of version N or
+ * later. Structs that the caller fills begin with their size for the same
+ * reason.
  *
- * Ownership: each create and load has its release; releasing NULL does nothing. A module may be
- * released while sessions use it. Threads: modules may be shared; a session is for one thread at a
- * time. Errors: every function that can fail returns a status; error_message() then tells what was
- * wrong, in one line, for the calling thread, until its next failing call.
+ * Ownership: each create and load has its release; releasing NULL does nothing.
+ * A module may be released while sessions use it. Threads: modules may be
+ * shared; a session is for one thread at a time. Errors: every function that
+ * can fail returns a status; error_message() then tells what was wrong, in one
+ * line, for the calling thread, until its next failing call.
  */
 #ifndef EMBER_VM_API_EMBER_H_
 #define EMBER_VM_API_EMBER_H_
@@ -63,7 +65,8 @@ typedef enum EmberType {
   EMBER_F64 = 12
 } EmberType;
 
-/* What a module declares about an input or result. Lives as long as the module. */
+/* What a module declares about an input or result. Lives as long as the module.
+ */
 typedef struct EmberTensorInfo {
   const char* name;
   EmberType type;
@@ -81,39 +84,48 @@ typedef struct EmberTensor {
 } EmberTensor;
 
 typedef struct EmberSessionOptions {
-  size_t struct_size;   /* sizeof(EmberSessionOptions) */
-  int32_t threads;      /* that compute, the caller's included; 0: one per core */
+  size_t struct_size; /* sizeof(EmberSessionOptions) */
+  int32_t threads;    /* that compute, the caller's included; 0: one per core */
   int64_t memory_limit; /* bytes; 0: none */
 } EmberSessionOptions;
 
 typedef struct EmberApi {
-  size_t struct_size; /* of the library's table: entries beyond it do not exist */
-  uint32_t version;   /* of the library */
+  size_t
+      struct_size;  /* of the library's table: entries beyond it do not exist */
+  uint32_t version; /* of the library */
 
   /* --- version 1 --- */
   const char* (*error_message)(void);
 
-  /* The file is mapped, not copied: it must not change while the module lives. */
+  /* The file is mapped, not copied: it must not change while the module lives.
+   */
   EmberStatus (*module_load_file)(const char* path, EmberModule** module);
-  /* data must stay while the module, its sessions and their results live; 64-byte aligned data is
-   * used in place, other data is copied. */
-  EmberStatus (*module_load_memory)(const void* data, size_t size, EmberModule** module);
+  /* data must stay while the module, its sessions and their results live;
+   * 64-byte aligned data is used in place, other data is copied. */
+  EmberStatus (*module_load_memory)(const void* data, size_t size,
+                                    EmberModule** module);
   void (*module_release)(EmberModule* module);
   int32_t (*module_input_count)(const EmberModule* module);
   int32_t (*module_result_count)(const EmberModule* module);
-  EmberStatus (*module_input_info)(const EmberModule* module, int32_t index, EmberTensorInfo* info);
+  EmberStatus (*module_input_info)(const EmberModule* module, int32_t index,
+                                   EmberTensorInfo* info);
   EmberStatus (*module_result_info)(const EmberModule* module, int32_t index,
                                     EmberTensorInfo* info);
 
   /* options may be NULL. */
-  EmberStatus (*session_create)(EmberModule* module, const EmberSessionOptions* options,
+  EmberStatus (*session_create)(EmberModule* module,
+                                const EmberSessionOptions* options,
                                 EmberSession** session);
   void (*session_release)(EmberSession* session);
-  /* The data is not copied: it must stay until the runs that use it are over. */
-  EmberStatus (*session_set_input)(EmberSession* session, int32_t index, const EmberTensor* tensor);
+  /* The data is not copied: it must stay until the runs that use it are over.
+   */
+  EmberStatus (*session_set_input)(EmberSession* session, int32_t index,
+                                   const EmberTensor* tensor);
   EmberStatus (*session_run)(EmberSession* session);
-  /* Of the last run; valid until the next run, or until the session is released. */
-  EmberStatus (*session_result)(EmberSession* session, int32_t index, EmberTensor* tensor);
+  /* Of the last run; valid until the next run, or until the session is
+   * released. */
+  EmberStatus (*session_result)(EmberSession* session, int32_t index,
+                                EmberTensor* tensor);
 } EmberApi;
 
 /* NULL if the library is older than the version asked for. */

@@ -1,6 +1,7 @@
-// The smallest program that runs a model, as it would ship in a device: loads a module, fills its
-// inputs by a seed, runs it, prints the results. Its stripped size is what the runtime costs;
-// size_by_component.py tells of what it consists.
+// The smallest program that runs a model, as it would ship in a device: loads a
+// module, fills its inputs by a seed, runs it, prints the results. Its stripped
+// size is what the runtime costs; size_by_component.py tells of what it
+// consists.
 //
 //   run_embedded MODEL.vmfb [--seed=N] [--runs=N] [--expect-hash=0xHASH]
 #include <cinttypes>
@@ -42,7 +43,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
   return !arguments.path.empty();
 }
 
-// Eighths in [-2, 2): sums of them are exact, so that every machine computes the same bits.
+// Eighths in [-2, 2): sums of them are exact, so that every machine computes
+// the same bits.
 float NextValue(uint64_t& state) {
   state = HashMix(state + 0x9e3779b97f4a7c15ULL);
   return static_cast<float>(static_cast<int>(state % 32) - 16) / 8;
@@ -53,7 +55,8 @@ StatusOr<std::vector<Tensor>> MakeInputs(const Module& module, uint64_t seed) {
   for (const TensorSignature& signature : module.inputs()) {
     std::vector<int64_t> dims = signature.dims;
     for (int64_t& dim : dims) dim = dim < 0 ? 1 : dim;
-    EMBER_ASSIGN_OR_RETURN(Tensor input, Tensor::Allocate(signature.type, std::move(dims)));
+    EMBER_ASSIGN_OR_RETURN(Tensor input,
+                           Tensor::Allocate(signature.type, std::move(dims)));
     if (signature.type == DType::kF32) {
       for (float& value : input.elements<float>()) value = NextValue(seed);
     }
@@ -67,19 +70,22 @@ void PrintTensor(const std::string& name, const Tensor& tensor) {
   if (tensor.type == DType::kF32) {
     constexpr size_t kShown = 8;
     const auto elements = tensor.elements<float>();
-    for (size_t i = 0; i < elements.size() && i < kShown; ++i) std::printf(" %g", elements[i]);
+    for (size_t i = 0; i < elements.size() && i < kShown; ++i)
+      std::printf(" %g", elements[i]);
     if (elements.size() > kShown) std::printf(" ...");
   }
   std::printf("\n");
 }
 
 StatusOr<uint64_t> Run(const Arguments& arguments) {
-  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Module> module, Module::Load(arguments.path));
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Module> module,
+                         Module::Load(arguments.path));
   SessionOptions options;
   EMBER_ASSIGN_OR_RETURN(options.device, hal::CreateCpuDevice({}));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                          Session::Create(module, options));
-  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, MakeInputs(*module, arguments.seed));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
+                         MakeInputs(*module, arguments.seed));
   std::vector<Tensor> results;
   for (int run = 0; run < arguments.runs; ++run) {
     EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
@@ -87,7 +93,8 @@ StatusOr<uint64_t> Run(const Arguments& arguments) {
   uint64_t hash = 0;
   for (size_t i = 0; i < results.size(); ++i) {
     PrintTensor(module->results()[i].name, results[i]);
-    hash = HashBytes(results[i].data, static_cast<size_t>(results[i].byte_size), hash);
+    hash = HashBytes(results[i].data, static_cast<size_t>(results[i].byte_size),
+                     hash);
   }
   return hash;
 }
@@ -95,8 +102,10 @@ StatusOr<uint64_t> Run(const Arguments& arguments) {
 int Main(int argc, char** argv) {
   Arguments arguments;
   if (!ParseArguments(argc, argv, arguments)) {
-    std::fprintf(stderr, "usage: %s MODEL.vmfb [--seed=N] [--runs=N] [--expect-hash=0xHASH]\n",
-                 argv[0]);
+    std::fprintf(
+        stderr,
+        "usage: %s MODEL.vmfb [--seed=N] [--runs=N] [--expect-hash=0xHASH]\n",
+        argv[0]);
     return 2;
   }
   const StatusOr<uint64_t> hash = Run(arguments);
@@ -105,8 +114,11 @@ int Main(int argc, char** argv) {
     return 1;
   }
   std::printf("hash 0x%016" PRIx64 "\n", *hash);
-  if (arguments.expected_hash == 0 || arguments.expected_hash == *hash) return 0;
-  std::fprintf(stderr, "results: expected hash 0x%016" PRIx64 ", found 0x%016" PRIx64 "\n",
+  if (arguments.expected_hash == 0 || arguments.expected_hash == *hash)
+    return 0;
+  std::fprintf(stderr,
+               "results: expected hash 0x%016" PRIx64 ", found 0x%016" PRIx64
+               "\n",
                arguments.expected_hash, *hash);
   return 1;
 }
@@ -114,7 +126,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ember::vm
 
-// The library's own prints the exception's name, with a demangler of 47 KB. Nothing throws here.
+// The library's own prints the exception's name, with a demangler of 47 KB.
+// Nothing throws here.
 namespace __gnu_cxx {
 void __verbose_terminate_handler() { std::abort(); }
 }  // namespace __gnu_cxx

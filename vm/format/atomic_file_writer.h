@@ -1,11 +1,14 @@
-// Writes a file piece by piece under a temporary name and renames it when complete, so that
-// modules larger than memory to spare can be written and no reader sees half of one.
+// Writes a file piece by piece under a temporary name and renames it when
+// complete, so that modules larger than memory to spare can be written and no
+// reader sees half of one.
 //
-//   EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
+//   EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer,
+//   AtomicFileWriter::Create(path));
 //   EMBER_RETURN_IF_ERROR(writer.Write(bytes));
 //   EMBER_RETURN_IF_ERROR(writer.Commit());
 //
-// Destroyed without Commit, the temporary file is removed. Move-only; one thread.
+// Destroyed without Commit, the temporary file is removed. Move-only; one
+// thread.
 #ifndef EMBER_VM_FORMAT_ATOMIC_FILE_WRITER_H_
 #define EMBER_VM_FORMAT_ATOMIC_FILE_WRITER_H_
 
@@ -21,7 +24,9 @@ namespace ember::vm {
 class AtomicFileWriter {
  public:
   static StatusOr<AtomicFileWriter> Create(const std::string& path);
-  AtomicFileWriter(AtomicFileWriter&& other) noexcept { *this = std::move(other); }
+  AtomicFileWriter(AtomicFileWriter&& other) noexcept {
+    *this = std::move(other);
+  }
   AtomicFileWriter& operator=(AtomicFileWriter&& other) noexcept {
     std::swap(file_, other.file_);
     std::swap(path_, other.path_);

@@ -10,30 +10,36 @@
 namespace ember::vm {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "module files are mapped as they are; a big-endian host needs conversion");
+static_assert(
+    std::endian::native == std::endian::little,
+    "module files are mapped as they are; a big-endian host needs conversion");
 
 Status Damaged(const char* what, uint64_t expected, uint64_t found) {
   return DataLossError(std::string("module file: ") + what + ": expected " +
-                       std::to_string(expected) + ", found " + std::to_string(found));
+                       std::to_string(expected) + ", found " +
+                       std::to_string(found));
 }
 
 Status CheckVersion(const ContainerHeader& header) {
   if (header.major == kFormatMajor) return OkStatus();
   return UnimplementedError("module file: format version: expected " +
                             std::to_string(kFormatMajor) + ".x, found " +
-                            std::to_string(header.major) + "." + std::to_string(header.minor));
+                            std::to_string(header.major) + "." +
+                            std::to_string(header.minor));
 }
 
 Status CheckSizes(const ContainerHeader& header, uint64_t size) {
-  if (header.file_size != size) return Damaged("size in bytes", header.file_size, size);
+  if (header.file_size != size)
+    return Damaged("size in bytes", header.file_size, size);
   if (header.metadata_offset != sizeof(ContainerHeader)) {
-    return Damaged("metadata offset", sizeof(ContainerHeader), header.metadata_offset);
+    return Damaged("metadata offset", sizeof(ContainerHeader),
+                   header.metadata_offset);
   }
   const uint64_t room = size - sizeof(ContainerHeader);
   if (header.metadata_size > room) {
-    return DataLossError("module file: metadata size: expected at most " + std::to_string(room) +
-                         ", found " + std::to_string(header.metadata_size));
+    return DataLossError("module file: metadata size: expected at most " +
+                         std::to_string(room) + ", found " +
+                         std::to_string(header.metadata_size));
   }
   return OkStatus();
 }
@@ -44,16 +50,19 @@ uint64_t HashOfHeader(const ContainerHeader& header) {
   return HashBytes(&header, offsetof(ContainerHeader, header_hash));
 }
 
-StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file, bool verify_hashes) {
+StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file,
+                                              bool verify_hashes) {
   ContainerHeader header;
   if (file.size() < sizeof(header)) {
-    return DataLossError("module file: expected at least " + std::to_string(sizeof(header)) +
-                         " bytes, found " + std::to_string(file.size()));
+    return DataLossError("module file: expected at least " +
+                         std::to_string(sizeof(header)) + " bytes, found " +
+                         std::to_string(file.size()));
   }
   const ContainerHeader expected;
   std::memcpy(&header, file.data(), sizeof(header));
   if (std::memcmp(header.magic, expected.magic, sizeof(header.magic)) != 0) {
-    return DataLossError("module file: expected it to begin with 'EMBR', found other bytes");
+    return DataLossError(
+        "module file: expected it to begin with 'EMBR', found other bytes");
   }
   EMBER_RETURN_IF_ERROR(CheckVersion(header));
   if (verify_hashes && header.header_hash != HashOfHeader(header)) {
@@ -61,9 +70,10 @@ StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file, boo
   }
   EMBER_RETURN_IF_ERROR(CheckSizes(header, file.size()));
   if (verify_hashes) {
-    const uint64_t hash = HashBytes(
-        file.subspan(sizeof(header), static_cast<size_t>(header.metadata_size)));
-    if (hash != header.metadata_hash) return Damaged("metadata hash", header.metadata_hash, hash);
+    const uint64_t hash = HashBytes(file.subspan(
+        sizeof(header), static_cast<size_t>(header.metadata_size)));
+    if (hash != header.metadata_hash)
+      return Damaged("metadata hash", header.metadata_hash, hash);
   }
   return header;
 }

@@ -1,12 +1,15 @@
-// The container of a module file: a fixed header that finds and protects the metadata.
+// The container of a module file: a fixed header that finds and protects the
+// metadata.
 //
 //   offset 0   ContainerHeader, 64 bytes
 //   offset 64  metadata: a flatbuffer (vm/format/module.fbs)
-//   then       constants, each at a multiple of 64 bytes, to the end of the file
+//   then       constants, each at a multiple of 64 bytes, to the end of the
+//   file
 //
-// All numbers are little-endian and offsets are 64 bits wide, so constants may go past 2 GB (the
-// metadata itself may not). Flipped bytes in header and metadata are found by their hashes; the
-// constants have hashes of their own, compared only on demand.
+// All numbers are little-endian and offsets are 64 bits wide, so constants may
+// go past 2 GB (the metadata itself may not). Flipped bytes in header and
+// metadata are found by their hashes; the constants have hashes of their own,
+// compared only on demand.
 #ifndef EMBER_VM_FORMAT_CONTAINER_H_
 #define EMBER_VM_FORMAT_CONTAINER_H_
 
@@ -31,12 +34,15 @@ struct ContainerHeader {
   uint64_t reserved[2] = {0, 0};
   uint64_t header_hash = 0;  // HashBytes of the fields before
 };
-static_assert(sizeof(ContainerHeader) == 64, "the header is part of the file format");
+static_assert(sizeof(ContainerHeader) == 64,
+              "the header is part of the file format");
 
 uint64_t HashOfHeader(const ContainerHeader& header);
 
-// Checks magic, version, sizes and (if asked) hashes; errors as vm/format/reader.h says.
-StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file, bool verify_hashes);
+// Checks magic, version, sizes and (if asked) hashes; errors as
+// vm/format/reader.h says.
+StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file,
+                                              bool verify_hashes);
 
 }  // namespace ember::vm
 

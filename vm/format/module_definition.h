@@ -1,9 +1,10 @@
-// A module as plain values: what the compiler emits, what the text form prints and parses, and what
-// the writer stores as `model.vmfb`. The reader (vm/format/reader.h) gives the same thing from a
-// mapped file, with constants left in place.
+// A module as plain values: what the compiler emits, what the text form prints
+// and parses, and what the writer stores as `model.vmfb`. The reader
+// (vm/format/reader.h) gives the same thing from a mapped file, with constants
+// left in place.
 //
-// Ownership: constants' bytes are shared (the compiler's own copy or the mapped file). Values are
-// copyable; immutable after building, share freely.
+// Ownership: constants' bytes are shared (the compiler's own copy or the mapped
+// file). Values are copyable; immutable after building, share freely.
 #ifndef EMBER_VM_FORMAT_MODULE_DEFINITION_H_
 #define EMBER_VM_FORMAT_MODULE_DEFINITION_H_
 
@@ -33,8 +34,9 @@ struct ProgramInstruction {
   bool operator==(const ProgramInstruction&) const = default;
 };
 
-// The declared type of an input or result. A dim is a constant (>= 0), or a symbol (an index into
-// Program::symbols) stored as -1 - index. Anonymous computed dims of results are symbols named "?".
+// The declared type of an input or result. A dim is a constant (>= 0), or a
+// symbol (an index into Program::symbols) stored as -1 - index. Anonymous
+// computed dims of results are symbols named "?".
 struct TensorSignature {
   std::string name;
   DType type = DType::kF32;
@@ -57,7 +59,8 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
-// Raw row-major elements, little-endian, 64-byte aligned in the file and in memory.
+// Raw row-major elements, little-endian, 64-byte aligned in the file and in
+// memory.
 struct Constant {
   std::string name;
   DType type = DType::kF32;
@@ -71,8 +74,9 @@ struct ModuleDefinition {
   std::string source_name;
   std::vector<Constant> constants;
   std::vector<tensor::Dispatch> dispatches;
-  std::vector<std::string> dispatch_origins;  // per dispatch: the model's node names, for --profile
-  std::vector<Program> programs;              // the first is the entry
+  std::vector<std::string>
+      dispatch_origins;  // per dispatch: the model's node names, for --profile
+  std::vector<Program> programs;  // the first is the entry
 };
 
 }  // namespace ember::vm

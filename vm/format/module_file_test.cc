@@ -29,7 +29,8 @@ std::string AllText(const ModuleDefinition& module) {
   return PrintModule(module, {.inline_constant_bytes = -1});
 }
 
-std::string ReadError(std::span<const uint8_t> file, const ReaderOptions& options = {}) {
+std::string ReadError(std::span<const uint8_t> file,
+                      const ReaderOptions& options = {}) {
   const StatusOr<ModuleDefinition> module = ReadModule(file, nullptr, options);
   return module.ok() ? "OK" : module.status().ToString();
 }
@@ -38,7 +39,8 @@ std::string ReadError(std::span<const uint8_t> file, const ReaderOptions& option
 void Reseal(std::vector<uint8_t>& file) {
   ContainerHeader header;
   std::memcpy(&header, file.data(), sizeof(header));
-  header.metadata_hash = HashBytes(file.data() + sizeof(header), header.metadata_size);
+  header.metadata_hash =
+      HashBytes(file.data() + sizeof(header), header.metadata_size);
   header.header_hash = HashOfHeader(header);
   std::memcpy(file.data(), &header, sizeof(header));
 }
@@ -64,7 +66,8 @@ TEST(ModuleFileTest, SamplesRoundTripThroughMemory) {
     EXPECT_EQ(AllText(*again), AllText(module));
     EXPECT_EQ(again->programs, module.programs);
     EXPECT_EQ(again->dispatches, module.dispatches);
-    EXPECT_EQ(Serialize(*again), file) << "the same module gives the same bytes";
+    EXPECT_EQ(Serialize(*again), file)
+        << "the same module gives the same bytes";
   }
 }
 
@@ -87,31 +90,37 @@ TEST(ModuleFileTest, MapsConstantsFromTheFile) {
 TEST(ModuleFileTest, ConstantsStayInGivenMemory) {
   const std::vector<uint8_t> bytes = Serialize(SampleNamed("static"));
   std::vector<uint8_t> room(bytes.size() + 64);
-  uint8_t* aligned = room.data() + (64 - reinterpret_cast<uintptr_t>(room.data()) % 64) % 64;
+  uint8_t* aligned =
+      room.data() + (64 - reinterpret_cast<uintptr_t>(room.data()) % 64) % 64;
   std::memcpy(aligned, bytes.data(), bytes.size());
-  const StatusOr<ModuleDefinition> module = ReadModule({aligned, bytes.size()}, nullptr);
+  const StatusOr<ModuleDefinition> module =
+      ReadModule({aligned, bytes.size()}, nullptr);
   ASSERT_TRUE(module.ok());
   EXPECT_GT(module->constants[0].data.data(), aligned);
   EXPECT_LT(module->constants[0].data.data(), aligned + bytes.size());
 }
 
 TEST(ModuleFileTest, WritesWhole) {
-  EXPECT_EQ(WriteModule(SampleNamed("static"), "/nonexistent/x.vmfb").message(),
-            "cannot create file '/nonexistent/x.vmfb': No such file or directory");
+  EXPECT_EQ(
+      WriteModule(SampleNamed("static"), "/nonexistent/x.vmfb").message(),
+      "cannot create file '/nonexistent/x.vmfb': No such file or directory");
 }
 
 TEST(ModuleFileTest, MissingFile) {
   const StatusOr<ModuleDefinition> module = ReadModule("/nonexistent/x.vmfb");
   EXPECT_EQ(module.status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(module.status().message(),
-            "cannot open file '/nonexistent/x.vmfb': No such file or directory");
+  EXPECT_EQ(
+      module.status().message(),
+      "cannot open file '/nonexistent/x.vmfb': No such file or directory");
 }
 
 TEST(ModuleFileTest, ErrorsOfFilesNameThem) {
   const std::string path = testing::TempDir() + "/not_a_module.vmfb";
   std::ofstream(path) << std::string(100, 'x');
-  EXPECT_EQ(ReadModule(path).status().message(),
-            path + ": module file: expected it to begin with 'EMBR', found other bytes");
+  EXPECT_EQ(
+      ReadModule(path).status().message(),
+      path +
+          ": module file: expected it to begin with 'EMBR', found other bytes");
   std::remove(path.c_str());
 }
 
@@ -123,15 +132,17 @@ TEST(ModuleFileTest, RefusesOtherVersions) {
   EXPECT_EQ(ReadError(file), "OK");
   header.major += 1;
   SetHeader(file, header);
-  EXPECT_EQ(ReadError(file),
-            "UNIMPLEMENTED: module file: format version: expected 1.x, found 2.1");
+  EXPECT_EQ(
+      ReadError(file),
+      "UNIMPLEMENTED: module file: format version: expected 1.x, found 2.1");
 }
 
 TEST(ModuleFileTest, TruncatedAtEveryLength) {
   for (const SampleModule& sample : SampleModules()) {
     const std::vector<uint8_t> file = Serialize(ParseSample(sample.text));
     for (size_t size = 0; size < file.size(); ++size) {
-      const StatusOr<ModuleDefinition> module = ReadModule({file.data(), size}, nullptr);
+      const StatusOr<ModuleDefinition> module =
+          ReadModule({file.data(), size}, nullptr);
       ASSERT_FALSE(module.ok()) << size;
       ASSERT_EQ(module.status().code(), StatusCode::kDataLoss) << size;
     }
@@ -146,8 +157,9 @@ TEST(ModuleFileTest, TruncationSaysSizes) {
   const std::span<const uint8_t> bytes(file);
   EXPECT_EQ(ReadError(bytes.first(10)),
             "DATA_LOSS: module file: expected at least 64 bytes, found 10");
-  EXPECT_EQ(ReadError(bytes.first(1000)), "DATA_LOSS: module file: size in bytes: expected " +
-                                              std::to_string(file.size()) + ", found 1000");
+  EXPECT_EQ(ReadError(bytes.first(1000)),
+            "DATA_LOSS: module file: size in bytes: expected " +
+                std::to_string(file.size()) + ", found 1000");
 }
 
 // Header and metadata are hashed: every flipped bit there is found.
@@ -170,10 +182,12 @@ TEST(ModuleFileTest, FindsFlippedConstantsWhenAsked) {
   file.back() ^= 1;
   EXPECT_EQ(ReadError(file), "OK");
   const std::string error = ReadError(file, {.verify_constants = true});
-  EXPECT_EQ(error.substr(0, 52), "DATA_LOSS: constant 'b:0': expected bytes with hash ");
+  EXPECT_EQ(error.substr(0, 52),
+            "DATA_LOSS: constant 'b:0': expected bytes with hash ");
 }
 
-// Without the hashes, what lies behind must hold alone: whatever is read is verified.
+// Without the hashes, what lies behind must hold alone: whatever is read is
+// verified.
 TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   for (const SampleModule& sample : SampleModules()) {
     std::vector<uint8_t> file = Serialize(ParseSample(sample.text));
@@ -182,7 +196,8 @@ TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
     for (size_t i = 0; i < file.size(); ++i) {
       for (uint8_t change : {0x01, 0x80, 0xff}) {
         file[i] ^= change;
-        const StatusOr<ModuleDefinition> module = ReadModule(file, nullptr, no_hashes);
+        const StatusOr<ModuleDefinition> module =
+            ReadModule(file, nullptr, no_hashes);
         if (module.ok()) {
           ASSERT_TRUE(VerifyModule(*module).ok());
         } else {
@@ -191,7 +206,8 @@ TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
         file[i] ^= change;
       }
     }
-    EXPECT_GT(refused, static_cast<int>(file.size())) << "at least a third of the changes";
+    EXPECT_GT(refused, static_cast<int>(file.size()))
+        << "at least a third of the changes";
   }
 }
 
@@ -200,14 +216,17 @@ class LyingFileTest : public testing::Test {
  protected:
   LyingFileTest() : file_(Serialize(SampleNamed("static"))) {}
   fbs::Module* Metadata() {
-    return flatbuffers::GetMutableRoot<fbs::Module>(file_.data() + sizeof(ContainerHeader));
+    return flatbuffers::GetMutableRoot<fbs::Module>(file_.data() +
+                                                    sizeof(ContainerHeader));
   }
   fbs::Constant* FirstConstant() {
     return const_cast<fbs::Constant*>(Metadata()->constants()->Get(0));
   }
   template <typename T>
-  static void SetField(fbs::Constant* constant, flatbuffers::voffset_t field, T value) {
-    ASSERT_TRUE(reinterpret_cast<flatbuffers::Table*>(constant)->SetField<T>(field, value, T()));
+  static void SetField(fbs::Constant* constant, flatbuffers::voffset_t field,
+                       T value) {
+    ASSERT_TRUE(reinterpret_cast<flatbuffers::Table*>(constant)->SetField<T>(
+        field, value, T()));
   }
   std::string Error() {
     Reseal(file_);
@@ -219,12 +238,14 @@ class LyingFileTest : public testing::Test {
 
 TEST_F(LyingFileTest, ConstantsOutsideOfTheFile) {
   const uint64_t size = file_.size();
-  const uint64_t begin = sizeof(ContainerHeader) + HeaderOf(file_).metadata_size;
-  const std::string expected = "DATA_LOSS: constant 'w': expected an offset in [" +
-                               std::to_string(begin) + ", " + std::to_string(size) +
-                               "], a multiple of 64, found ";
-  for (uint64_t offset : {uint64_t{0}, uint64_t{64}, (begin + 63) / 64 * 64 + 1, uint64_t{1} << 40,
-                          UINT64_MAX - 63}) {
+  const uint64_t begin =
+      sizeof(ContainerHeader) + HeaderOf(file_).metadata_size;
+  const std::string expected =
+      "DATA_LOSS: constant 'w': expected an offset in [" +
+      std::to_string(begin) + ", " + std::to_string(size) +
+      "], a multiple of 64, found ";
+  for (uint64_t offset : {uint64_t{0}, uint64_t{64}, (begin + 63) / 64 * 64 + 1,
+                          uint64_t{1} << 40, UINT64_MAX - 63}) {
     SetField<uint64_t>(FirstConstant(), fbs::Constant::VT_OFFSET, offset);
     EXPECT_EQ(Error(), expected + std::to_string(offset));
   }
@@ -234,20 +255,25 @@ TEST_F(LyingFileTest, ConstantsTooLong) {
   const uint64_t room = file_.size() - FirstConstant()->offset();
   for (uint64_t bytes : {room + 1, UINT64_MAX, uint64_t{1} << 63}) {
     SetField<uint64_t>(FirstConstant(), fbs::Constant::VT_SIZE, bytes);
-    EXPECT_EQ(Error(), "DATA_LOSS: constant 'w': expected at most " + std::to_string(room) +
-                           " bytes, found " + std::to_string(bytes));
+    EXPECT_EQ(Error(), "DATA_LOSS: constant 'w': expected at most " +
+                           std::to_string(room) + " bytes, found " +
+                           std::to_string(bytes));
   }
   SetField<uint64_t>(FirstConstant(), fbs::Constant::VT_SIZE, 20);
   EXPECT_EQ(Error(),
-            "INVALID_ARGUMENT: constant 'w': expected 24 bytes for its type, found 20");
+            "INVALID_ARGUMENT: constant 'w': expected 24 bytes for its type, "
+            "found 20");
 }
 
 TEST_F(LyingFileTest, EnumsOutOfRange) {
   SetField<uint8_t>(FirstConstant(), fbs::Constant::VT_TYPE, 77);
-  EXPECT_EQ(Error(), "DATA_LOSS: module file: element type: expected a number below 13, found 77");
+  EXPECT_EQ(Error(),
+            "DATA_LOSS: module file: element type: expected a number below 13, "
+            "found 77");
 }
 
-// A small file that names one dispatch a thousand times asks for a thousand times its memory.
+// A small file that names one dispatch a thousand times asks for a thousand
+// times its memory.
 TEST(ModuleFileTest, RefusesRepeatedParts) {
   flatbuffers::FlatBufferBuilder builder;
   const std::vector<fbs::DispatchInstruction> instructions(1000);
@@ -256,16 +282,19 @@ TEST(ModuleFileTest, RefusesRepeatedParts) {
   const auto dispatch = fbs::CreateDispatch(builder, name, 0, 0, 0, vector);
   const auto dispatches = builder.CreateVector(
       std::vector<flatbuffers::Offset<fbs::Dispatch>>(1000, dispatch));
-  fbs::FinishModuleBuffer(builder, fbs::CreateModule(builder, 0, 0, 0, dispatches));
+  fbs::FinishModuleBuffer(builder,
+                          fbs::CreateModule(builder, 0, 0, 0, dispatches));
   ContainerHeader header;
   header.metadata_size = builder.GetSize();
   header.file_size = sizeof(header) + header.metadata_size;
   std::vector<uint8_t> file(header.file_size);
   std::memcpy(file.data(), &header, sizeof(header));
-  std::memcpy(file.data() + sizeof(header), builder.GetBufferPointer(), header.metadata_size);
+  std::memcpy(file.data() + sizeof(header), builder.GetBufferPointer(),
+              header.metadata_size);
   Reseal(file);
   EXPECT_EQ(ReadError(file),
-            "DATA_LOSS: module file: expected each part of the metadata once, found parts repeated");
+            "DATA_LOSS: module file: expected each part of the metadata once, "
+            "found parts repeated");
 }
 
 TEST(VerifyModuleTest, RulesAcrossParts) {
@@ -277,16 +306,21 @@ TEST(VerifyModuleTest, RulesAcrossParts) {
   EXPECT_EQ(error(module), "module: expected at least one program, found none");
   module = SampleNamed("static");
   module.dispatches[1].name = "gemm";
-  EXPECT_EQ(error(module), "dispatch @gemm: expected names to differ, found it twice");
+  EXPECT_EQ(error(module),
+            "dispatch @gemm: expected names to differ, found it twice");
   module = SampleNamed("static");
   module.dispatch_origins.pop_back();
   EXPECT_EQ(error(module),
-            "module: expected an origin for each of its 2 dispatches or none, found 1");
+            "module: expected an origin for each of its 2 dispatches or none, "
+            "found 1");
   module = SampleNamed("static");
   module.constants[0].dims = {3, INT64_MAX};
-  EXPECT_EQ(error(module), "constant 'w': expected a size below 2^63 bytes, found a larger one");
+  EXPECT_EQ(
+      error(module),
+      "constant 'w': expected a size below 2^63 bytes, found a larger one");
   module.constants[0].dims = {-3, -2};
-  EXPECT_EQ(error(module), "constant 'w': expected dims of at least 0, found -3");
+  EXPECT_EQ(error(module),
+            "constant 'w': expected dims of at least 0, found -3");
   module = SampleNamed("static");
   module.dispatches[0].instructions[0].type = DType::kBool;
   EXPECT_EQ(error(module).substr(0, 14), "dispatch @gemm");

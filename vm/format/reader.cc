@@ -21,13 +21,15 @@ size_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// Copies strings and vectors, turns raw numbers into values, and remembers the first error; what is
-// read after it is empty. Copies are limited: a flatbuffer may name one vector many times, and so
-// ask for far more memory than its own size.
+// Copies strings and vectors, turns raw numbers into values, and remembers the
+// first error; what is read after it is empty. Copies are limited: a flatbuffer
+// may name one vector many times, and so ask for far more memory than its own
+// size.
 class ValueReader {
  public:
   explicit ValueReader(uint64_t metadata_size)
-      : vector_bytes_left_(metadata_size), string_bytes_left_(64 * metadata_size) {}
+      : vector_bytes_left_(metadata_size),
+        string_bytes_left_(64 * metadata_size) {}
 
   std::string String(const flatbuffers::String* text) {
     if (text == nullptr || !Take(string_bytes_left_, text->size())) return {};
@@ -40,16 +42,21 @@ class ValueReader {
   }
 
   template <typename Struct>
-  std::vector<Struct> Structs(const flatbuffers::Vector<const Struct*>* vector) {
+  std::vector<Struct> Structs(
+      const flatbuffers::Vector<const Struct*>* vector) {
     return Elements<Struct>(vector);
   }
 
   std::vector<std::string> Strings(
-      const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* vector) {
+      const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>*
+          vector) {
     std::vector<std::string> strings;
-    if (vector == nullptr || !Take(vector_bytes_left_, uint64_t{vector->size()} * 4)) return strings;
+    if (vector == nullptr ||
+        !Take(vector_bytes_left_, uint64_t{vector->size()} * 4))
+      return strings;
     strings.resize(vector->size());
-    for (size_t i = 0; i < strings.size(); ++i) strings[i] = String(vector->Get(i));
+    for (size_t i = 0; i < strings.size(); ++i)
+      strings[i] = String(vector->Get(i));
     return strings;
   }
 
@@ -57,14 +64,18 @@ class ValueReader {
   Enum Read(uint8_t raw, int count, const char* what) {
     return static_cast<Enum>(CheckEnum(raw, count, what));
   }
-  DType ReadType(uint8_t raw) { return Read<DType>(raw, kDTypeCount, "element type"); }
+  DType ReadType(uint8_t raw) {
+    return Read<DType>(raw, kDTypeCount, "element type");
+  }
   const Status& status() const { return status_; }
 
  private:
-  // Byte by byte: the flatbuffers verifier does not check that elements of 8 bytes are aligned.
+  // Byte by byte: the flatbuffers verifier does not check that elements of 8
+  // bytes are aligned.
   template <typename T, typename Vector>
   std::vector<T> Elements(const Vector* vector) {
-    if (vector == nullptr || !Take(vector_bytes_left_, uint64_t{vector->size()} * sizeof(T))) {
+    if (vector == nullptr ||
+        !Take(vector_bytes_left_, uint64_t{vector->size()} * sizeof(T))) {
       return {};
     }
     std::vector<T> elements(vector->size());
@@ -78,8 +89,9 @@ class ValueReader {
   uint8_t CheckEnum(uint8_t raw, int count, const char* what) {
     if (raw < count) return raw;
     if (status_.ok()) {
-      status_ = DataLossError(std::string("module file: ") + what + ": expected a number below " +
-                              std::to_string(count) + ", found " + std::to_string(raw));
+      status_ = DataLossError(
+          std::string("module file: ") + what + ": expected a number below " +
+          std::to_string(count) + ", found " + std::to_string(raw));
     }
     return 0;
   }
@@ -91,7 +103,8 @@ class ValueReader {
     }
     if (status_.ok()) {
       status_ = DataLossError(
-          "module file: expected each part of the metadata once, found parts repeated");
+          "module file: expected each part of the metadata once, found parts "
+          "repeated");
     }
     return false;
   }
@@ -101,12 +114,14 @@ class ValueReader {
   Status status_;
 };
 
-constexpr int kBufferKindCount = static_cast<int>(tensor::BufferKind::kTemporary) + 1;
+constexpr int kBufferKindCount =
+    static_cast<int>(tensor::BufferKind::kTemporary) + 1;
 constexpr int kCombinerCount = static_cast<int>(tensor::Combiner::kFold) + 1;
 constexpr int kUpdateCount = static_cast<int>(tensor::Update::kMaximum) + 1;
 
 std::vector<tensor::Axis> ReadAxes(
-    const flatbuffers::Vector<flatbuffers::Offset<fbs::Axis>>* vector, ValueReader& values) {
+    const flatbuffers::Vector<flatbuffers::Offset<fbs::Axis>>* vector,
+    ValueReader& values) {
   std::vector<tensor::Axis> axes(SizeOf(vector));
   for (size_t i = 0; i < axes.size(); ++i) {
     axes[i] = {values.String(vector->Get(i)->name()), vector->Get(i)->extent()};
@@ -118,7 +133,8 @@ tensor::Stage ReadStage(const fbs::Stage& stored, ValueReader& values) {
   tensor::Stage stage;
   stage.spatial = ReadAxes(stored.spatial(), values);
   stage.reduction = ReadAxes(stored.reduction(), values);
-  stage.combiner = values.Read<tensor::Combiner>(stored.combiner(), kCombinerCount, "combiner");
+  stage.combiner = values.Read<tensor::Combiner>(stored.combiner(),
+                                                 kCombinerCount, "combiner");
   stage.begin = stored.begin();
   stage.end = stored.end();
   stage.values = values.Numbers(stored.values());
@@ -128,7 +144,8 @@ tensor::Stage ReadStage(const fbs::Stage& stored, ValueReader& values) {
   for (size_t i = 0; i < stage.stores.size(); ++i) {
     const fbs::Store& store = *stored.stores()->Get(i);
     stage.stores[i] = {store.buffer(), values.Numbers(store.indices()),
-                       values.Read<tensor::Update>(store.update(), kUpdateCount, "update rule")};
+                       values.Read<tensor::Update>(store.update(), kUpdateCount,
+                                                   "update rule")};
   }
   return stage;
 }
@@ -140,22 +157,25 @@ void ReadDispatchInstructions(const fbs::Dispatch& stored, ValueReader& values,
   dispatch.instructions.reserve(instructions.size());
   for (const fbs::DispatchInstruction& in : instructions) {
     dispatch.instructions.push_back(
-        {values.Read<tensor::Opcode>(in.opcode(), tensor::kOpcodeCount, "dispatch opcode"),
+        {values.Read<tensor::Opcode>(in.opcode(), tensor::kOpcodeCount,
+                                     "dispatch opcode"),
          values.ReadType(in.type()), in.a(), in.b(), in.c(), in.immediate()});
   }
 }
 
-tensor::Dispatch ReadDispatch(const fbs::Dispatch& stored, ValueReader& values) {
+tensor::Dispatch ReadDispatch(const fbs::Dispatch& stored,
+                              ValueReader& values) {
   tensor::Dispatch dispatch;
   dispatch.name = values.String(stored.name());
   dispatch.parameters = values.Strings(stored.parameters());
   dispatch.buffers.resize(SizeOf(stored.buffers()));
   for (size_t i = 0; i < dispatch.buffers.size(); ++i) {
     const fbs::Buffer& buffer = *stored.buffers()->Get(i);
-    dispatch.buffers[i] = {
-        values.String(buffer.name()), values.ReadType(buffer.type()),
-        values.Read<tensor::BufferKind>(buffer.kind(), kBufferKindCount, "buffer kind"),
-        values.Numbers(buffer.extents())};
+    dispatch.buffers[i] = {values.String(buffer.name()),
+                           values.ReadType(buffer.type()),
+                           values.Read<tensor::BufferKind>(
+                               buffer.kind(), kBufferKindCount, "buffer kind"),
+                           values.Numbers(buffer.extents())};
   }
   ReadDispatchInstructions(stored, values, dispatch);
   dispatch.operands = values.Numbers(stored.operands());
@@ -168,11 +188,13 @@ tensor::Dispatch ReadDispatch(const fbs::Dispatch& stored, ValueReader& values) 
 }
 
 std::vector<TensorSignature> ReadSignatures(
-    const flatbuffers::Vector<flatbuffers::Offset<fbs::Signature>>* vector, ValueReader& values) {
+    const flatbuffers::Vector<flatbuffers::Offset<fbs::Signature>>* vector,
+    ValueReader& values) {
   std::vector<TensorSignature> signatures(SizeOf(vector));
   for (size_t i = 0; i < signatures.size(); ++i) {
     const fbs::Signature& stored = *vector->Get(i);
-    signatures[i] = {values.String(stored.name()), values.ReadType(stored.type()),
+    signatures[i] = {values.String(stored.name()),
+                     values.ReadType(stored.type()),
                      values.Numbers(stored.dims())};
   }
   return signatures;
@@ -186,12 +208,14 @@ Program ReadProgram(const fbs::Program& stored, ValueReader& values) {
   program.results = ReadSignatures(stored.results(), values);
   program.integer_register_count = stored.integer_register_count();
   program.buffer_register_count = stored.buffer_register_count();
-  const std::vector<fbs::ProgramInstruction> instructions = values.Structs(stored.instructions());
+  const std::vector<fbs::ProgramInstruction> instructions =
+      values.Structs(stored.instructions());
   program.instructions.reserve(instructions.size());
   for (const fbs::ProgramInstruction& in : instructions) {
     program.instructions.push_back(
-        {values.Read<ProgramOpcode>(in.opcode(), kProgramOpcodeCount, "program opcode"), in.a(),
-         in.b(), in.c(), in.immediate()});
+        {values.Read<ProgramOpcode>(in.opcode(), kProgramOpcodeCount,
+                                    "program opcode"),
+         in.a(), in.b(), in.c(), in.immediate()});
   }
   program.operands = values.Numbers(stored.operands());
   program.messages = values.Strings(stored.messages());
@@ -206,21 +230,25 @@ StatusOr<std::span<const uint8_t>> ConstantData(const fbs::Constant& stored,
   const uint64_t begin = header.metadata_offset + header.metadata_size;
   if (stored.offset() % kMemoryAlignment != 0 || stored.offset() < begin ||
       stored.offset() > file.size()) {
-    return DataLossError(name + ": expected an offset in [" + std::to_string(begin) + ", " +
-                         std::to_string(file.size()) + "], a multiple of 64, found " +
-                         std::to_string(stored.offset()));
+    return DataLossError(
+        name + ": expected an offset in [" + std::to_string(begin) + ", " +
+        std::to_string(file.size()) + "], a multiple of 64, found " +
+        std::to_string(stored.offset()));
   }
   const uint64_t room = file.size() - stored.offset();
   if (stored.size() > room) {
-    return DataLossError(name + ": expected at most " + std::to_string(room) + " bytes, found " +
-                         std::to_string(stored.size()));
+    return DataLossError(name + ": expected at most " + std::to_string(room) +
+                         " bytes, found " + std::to_string(stored.size()));
   }
-  return file.subspan(static_cast<size_t>(stored.offset()), static_cast<size_t>(stored.size()));
+  return file.subspan(static_cast<size_t>(stored.offset()),
+                      static_cast<size_t>(stored.size()));
 }
 
 Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
-                     std::span<const uint8_t> file, const std::shared_ptr<const void>& owner,
-                     const ReaderOptions& options, ValueReader& values, ModuleDefinition& module) {
+                     std::span<const uint8_t> file,
+                     const std::shared_ptr<const void>& owner,
+                     const ReaderOptions& options, ValueReader& values,
+                     ModuleDefinition& module) {
   module.constants.resize(SizeOf(stored.constants()));
   for (size_t i = 0; i < module.constants.size(); ++i) {
     const fbs::Constant& in = *stored.constants()->Get(i);
@@ -231,7 +259,8 @@ Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
     constant.owner = owner;
     EMBER_ASSIGN_OR_RETURN(constant.data, ConstantData(in, header, file));
     if (options.verify_constants && HashBytes(constant.data) != in.hash()) {
-      return DataLossError("constant '" + constant.name + "': expected bytes with hash " +
+      return DataLossError("constant '" + constant.name +
+                           "': expected bytes with hash " +
                            std::to_string(in.hash()) + ", found " +
                            std::to_string(HashBytes(constant.data)));
     }
@@ -240,12 +269,16 @@ Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
 }
 
 Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
-  // Every table takes 8 bytes: its head, and the offset by which its parent names it.
-  flatbuffers::Verifier verifier(metadata.data(), metadata.size(), /*max_depth=*/16,
-                                 /*max_tables=*/static_cast<uint32_t>(metadata.size() / 8) + 64);
+  // Every table takes 8 bytes: its head, and the offset by which its parent
+  // names it.
+  flatbuffers::Verifier verifier(
+      metadata.data(), metadata.size(), /*max_depth=*/16,
+      /*max_tables=*/static_cast<uint32_t>(metadata.size() / 8) + 64);
   if (metadata.size() < 8 || !fbs::VerifyModuleBuffer(verifier)) {
-    return DataLossError("module file: expected metadata that is a flatbuffer 'EMBR' of module.fbs, "
-                         "found a malformed one");
+    return DataLossError(
+        "module file: expected metadata that is a flatbuffer 'EMBR' of "
+        "module.fbs, "
+        "found a malformed one");
   }
   return OkStatus();
 }
@@ -256,15 +289,16 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
                                        const ReaderOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const ContainerHeader header,
                          ReadContainerHeader(file, options.verify_checksum));
-  const std::span<const uint8_t> metadata =
-      file.subspan(sizeof(ContainerHeader), static_cast<size_t>(header.metadata_size));
+  const std::span<const uint8_t> metadata = file.subspan(
+      sizeof(ContainerHeader), static_cast<size_t>(header.metadata_size));
   EMBER_RETURN_IF_ERROR(CheckFlatbuffer(metadata));
   const fbs::Module& stored = *fbs::GetModule(metadata.data());
   ValueReader values(header.metadata_size);
   ModuleDefinition module;
   module.producer = values.String(stored.producer());
   module.source_name = values.String(stored.source_name());
-  EMBER_RETURN_IF_ERROR(ReadConstants(stored, header, file, owner, options, values, module));
+  EMBER_RETURN_IF_ERROR(
+      ReadConstants(stored, header, file, owner, options, values, module));
   for (size_t i = 0; i < SizeOf(stored.dispatches()); ++i) {
     const fbs::Dispatch& dispatch = *stored.dispatches()->Get(i);
     module.dispatches.push_back(ReadDispatch(dispatch, values));
@@ -280,10 +314,12 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
 
 }  // namespace
 
-StatusOr<ModuleDefinition> ReadModule(const std::string& path, const ReaderOptions& options) {
+StatusOr<ModuleDefinition> ReadModule(const std::string& path,
+                                      const ReaderOptions& options) {
   EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
   auto owner = std::make_shared<MappedFile>(std::move(file));
-  StatusOr<ModuleDefinition> module = ReadAligned(owner->bytes(), owner, options);
+  StatusOr<ModuleDefinition> module =
+      ReadAligned(owner->bytes(), owner, options);
   if (!module.ok()) return module.status().WithContext(path);
   return module;
 }
@@ -294,13 +330,17 @@ StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kMemoryAlignment == 0) {
     return ReadAligned(bytes, owner, options);
   }
-  const size_t room = (bytes.size() + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-  std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room), std::free);
+  const size_t room = (bytes.size() + kMemoryAlignment - 1) / kMemoryAlignment *
+                      kMemoryAlignment;
+  std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room),
+                             std::free);
   if (copy == nullptr) {
-    return ResourceExhaustedError("module: cannot allocate " + std::to_string(room) + " bytes");
+    return ResourceExhaustedError("module: cannot allocate " +
+                                  std::to_string(room) + " bytes");
   }
   std::memcpy(copy.get(), bytes.data(), bytes.size());
-  return ReadAligned({static_cast<const uint8_t*>(copy.get()), bytes.size()}, copy, options);
+  return ReadAligned({static_cast<const uint8_t*>(copy.get()), bytes.size()},
+                     copy, options);
 }
 
 }  // namespace ember::vm

@@ -1,11 +1,13 @@
-// Reads a module file. Constants stay where they are: in the mapped file, or in the given bytes.
+// Reads a module file. Constants stay where they are: in the mapped file, or in
+// the given bytes.
 //
 //   EMBER_ASSIGN_OR_RETURN(ModuleDefinition module, ReadModule("model.vmfb"));
 //
-// Everything that comes back is verified: container, flatbuffer, structure, every dispatch and
-// every program (VerifyModule), so that a module from a stranger can be run.
-// Errors: NotFound (no such file), DataLoss (truncated, corrupt), Unimplemented (a newer format),
-// InvalidArgument (well-formed, but against the rules). One line: object, expected, found.
+// Everything that comes back is verified: container, flatbuffer, structure,
+// every dispatch and every program (VerifyModule), so that a module from a
+// stranger can be run. Errors: NotFound (no such file), DataLoss (truncated,
+// corrupt), Unimplemented (a newer format), InvalidArgument (well-formed, but
+// against the rules). One line: object, expected, found.
 #ifndef EMBER_VM_FORMAT_READER_H_
 #define EMBER_VM_FORMAT_READER_H_
 
@@ -20,16 +22,18 @@
 namespace ember::vm {
 
 struct ReaderOptions {
-  // Compare the checksum of header and metadata (cheap). Off only to test what lies behind.
+  // Compare the checksum of header and metadata (cheap). Off only to test what
+  // lies behind.
   bool verify_checksum = true;
   // Also hash every constant's bytes and compare: reads the whole file.
   bool verify_constants = false;
 };
 
-StatusOr<ModuleDefinition> ReadModule(const std::string& path, const ReaderOptions& options = {});
+StatusOr<ModuleDefinition> ReadModule(const std::string& path,
+                                      const ReaderOptions& options = {});
 
-// Bytes must stay unchanged while the module lives; owner (may be null) is kept with each constant.
-// Bytes that are not 64-byte aligned are copied.
+// Bytes must stay unchanged while the module lives; owner (may be null) is kept
+// with each constant. Bytes that are not 64-byte aligned are copied.
 StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
                                       std::shared_ptr<const void> owner,
                                       const ReaderOptions& options = {});

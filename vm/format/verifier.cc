@@ -16,28 +16,31 @@ StatusOr<int64_t> ByteSize(const Constant& constant) {
   for (int64_t dim : constant.dims) {
     if (dim < 0) {
       return InvalidArgumentError("constant '" + constant.name +
-                                  "': expected dims of at least 0, found " + std::to_string(dim));
+                                  "': expected dims of at least 0, found " +
+                                  std::to_string(dim));
     }
     if (bytes) bytes = CheckedMultiply(*bytes, dim);
   }
   if (!bytes) {
-    return InvalidArgumentError("constant '" + constant.name +
-                                "': expected a size below 2^63 bytes, found a larger one");
+    return InvalidArgumentError(
+        "constant '" + constant.name +
+        "': expected a size below 2^63 bytes, found a larger one");
   }
   return *bytes;
 }
 
 Status VerifyConstant(const Constant& constant) {
   if (constant.dims.size() > kMaxRank) {
-    return InvalidArgumentError("constant '" + constant.name + "': expected at most " +
+    return InvalidArgumentError("constant '" + constant.name +
+                                "': expected at most " +
                                 std::to_string(kMaxRank) + " dims, found " +
                                 std::to_string(constant.dims.size()));
   }
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ByteSize(constant));
   if (static_cast<uint64_t>(bytes) != constant.data.size()) {
-    return InvalidArgumentError("constant '" + constant.name + "': expected " +
-                                std::to_string(bytes) + " bytes for its type, found " +
-                                std::to_string(constant.data.size()));
+    return InvalidArgumentError(
+        "constant '" + constant.name + "': expected " + std::to_string(bytes) +
+        " bytes for its type, found " + std::to_string(constant.data.size()));
   }
   return OkStatus();
 }
@@ -47,15 +50,18 @@ Status VerifyDispatches(const ModuleDefinition& module) {
   for (const tensor::Dispatch& dispatch : module.dispatches) {
     const std::string name = "dispatch @" + dispatch.name;
     if (dispatch.name.size() > kMaxTextLength) {
-      return InvalidArgumentError("dispatch: expected a name of at most 65536 bytes, found " +
-                                  std::to_string(dispatch.name.size()));
+      return InvalidArgumentError(
+          "dispatch: expected a name of at most 65536 bytes, found " +
+          std::to_string(dispatch.name.size()));
     }
     if (!names.insert(dispatch.name).second) {
-      return InvalidArgumentError(name + ": expected names to differ, found it twice");
+      return InvalidArgumentError(name +
+                                  ": expected names to differ, found it twice");
     }
     for (const tensor::Buffer& buffer : dispatch.buffers) {
       if (buffer.extents.size() <= kMaxRank) continue;
-      return InvalidArgumentError(name + ": buffer '" + buffer.name + "': expected at most " +
+      return InvalidArgumentError(name + ": buffer '" + buffer.name +
+                                  "': expected at most " +
                                   std::to_string(kMaxRank) + " dims, found " +
                                   std::to_string(buffer.extents.size()));
     }
@@ -75,10 +81,12 @@ Status VerifyModule(const ModuleDefinition& module) {
   if (origins != 0 && origins != module.dispatches.size()) {
     return InvalidArgumentError("module: expected an origin for each of its " +
                                 std::to_string(module.dispatches.size()) +
-                                " dispatches or none, found " + std::to_string(origins));
+                                " dispatches or none, found " +
+                                std::to_string(origins));
   }
   if (module.programs.empty()) {
-    return InvalidArgumentError("module: expected at least one program, found none");
+    return InvalidArgumentError(
+        "module: expected at least one program, found none");
   }
   for (const Program& program : module.programs) {
     EMBER_RETURN_IF_ERROR(VerifyProgram(program, module));

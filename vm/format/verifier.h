@@ -1,8 +1,10 @@
-// The rules of a module that hold across its parts, checked once, when it is loaded or written:
-// constants have the bytes that their type says, each dispatch passes tensor::Verify, each program
-// passes VerifyProgram, numbers stay within limits.
+// The rules of a module that hold across its parts, checked once, when it is
+// loaded or written: constants have the bytes that their type says, each
+// dispatch passes tensor::Verify, each program passes VerifyProgram, numbers
+// stay within limits.
 //
-// Errors: InvalidArgument, one line naming the object, what was expected and what was found.
+// Errors: InvalidArgument, one line naming the object, what was expected and
+// what was found.
 #ifndef EMBER_VM_FORMAT_VERIFIER_H_
 #define EMBER_VM_FORMAT_VERIFIER_H_
 

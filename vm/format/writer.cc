@@ -19,89 +19,111 @@ using flatbuffers::Offset;
 
 using StringVector = Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>;
 
-StringVector WriteStrings(FlatBufferBuilder& builder, const std::vector<std::string>& strings) {
+StringVector WriteStrings(FlatBufferBuilder& builder,
+                          const std::vector<std::string>& strings) {
   std::vector<Offset<flatbuffers::String>> offsets;
-  for (const std::string& text : strings) offsets.push_back(builder.CreateSharedString(text));
+  for (const std::string& text : strings)
+    offsets.push_back(builder.CreateSharedString(text));
   return builder.CreateVector(offsets);
 }
 
 // Writes each item and the vector of them.
 template <typename Table, typename Item, typename WriteItem>
-Offset<flatbuffers::Vector<Offset<Table>>> WriteTables(FlatBufferBuilder& builder,
-                                                       const std::vector<Item>& items,
-                                                       WriteItem&& write) {
+Offset<flatbuffers::Vector<Offset<Table>>> WriteTables(
+    FlatBufferBuilder& builder, const std::vector<Item>& items,
+    WriteItem&& write) {
   std::vector<Offset<Table>> offsets;
   for (const Item& item : items) offsets.push_back(write(builder, item));
   return builder.CreateVector(offsets);
 }
 
-Offset<fbs::Axis> WriteAxis(FlatBufferBuilder& builder, const tensor::Axis& axis) {
-  return fbs::CreateAxis(builder, builder.CreateSharedString(axis.name), axis.extent);
+Offset<fbs::Axis> WriteAxis(FlatBufferBuilder& builder,
+                            const tensor::Axis& axis) {
+  return fbs::CreateAxis(builder, builder.CreateSharedString(axis.name),
+                         axis.extent);
 }
 
-Offset<fbs::Buffer> WriteBuffer(FlatBufferBuilder& builder, const tensor::Buffer& buffer) {
+Offset<fbs::Buffer> WriteBuffer(FlatBufferBuilder& builder,
+                                const tensor::Buffer& buffer) {
   const auto name = builder.CreateSharedString(buffer.name);
   const auto extents = builder.CreateVector(buffer.extents);
   return fbs::CreateBuffer(builder, name, static_cast<uint8_t>(buffer.type),
                            static_cast<uint8_t>(buffer.kind), extents);
 }
 
-Offset<fbs::Store> WriteStore(FlatBufferBuilder& builder, const tensor::Store& store) {
-  return fbs::CreateStore(builder, store.buffer, builder.CreateVector(store.indices),
+Offset<fbs::Store> WriteStore(FlatBufferBuilder& builder,
+                              const tensor::Store& store) {
+  return fbs::CreateStore(builder, store.buffer,
+                          builder.CreateVector(store.indices),
                           static_cast<uint8_t>(store.update));
 }
 
-Offset<fbs::Stage> WriteStage(FlatBufferBuilder& builder, const tensor::Stage& stage) {
-  const auto spatial = WriteTables<fbs::Axis>(builder, stage.spatial, WriteAxis);
-  const auto reduction = WriteTables<fbs::Axis>(builder, stage.reduction, WriteAxis);
+Offset<fbs::Stage> WriteStage(FlatBufferBuilder& builder,
+                              const tensor::Stage& stage) {
+  const auto spatial =
+      WriteTables<fbs::Axis>(builder, stage.spatial, WriteAxis);
+  const auto reduction =
+      WriteTables<fbs::Axis>(builder, stage.reduction, WriteAxis);
   const auto values = builder.CreateVector(stage.values);
   const auto initial = builder.CreateVector(stage.fold.initial);
   const auto results = builder.CreateVector(stage.fold.results);
-  const auto stores = WriteTables<fbs::Store>(builder, stage.stores, WriteStore);
-  return fbs::CreateStage(builder, spatial, reduction, static_cast<uint8_t>(stage.combiner),
-                          stage.begin, stage.end, values, initial, results, stores);
+  const auto stores =
+      WriteTables<fbs::Store>(builder, stage.stores, WriteStore);
+  return fbs::CreateStage(builder, spatial, reduction,
+                          static_cast<uint8_t>(stage.combiner), stage.begin,
+                          stage.end, values, initial, results, stores);
 }
 
-Offset<fbs::Dispatch> WriteDispatch(FlatBufferBuilder& builder, const tensor::Dispatch& dispatch,
+Offset<fbs::Dispatch> WriteDispatch(FlatBufferBuilder& builder,
+                                    const tensor::Dispatch& dispatch,
                                     const std::string& origin) {
   const auto name = builder.CreateSharedString(dispatch.name);
   const auto origin_offset = builder.CreateSharedString(origin);
   const auto parameters = WriteStrings(builder, dispatch.parameters);
-  const auto buffers = WriteTables<fbs::Buffer>(builder, dispatch.buffers, WriteBuffer);
+  const auto buffers =
+      WriteTables<fbs::Buffer>(builder, dispatch.buffers, WriteBuffer);
   std::vector<fbs::DispatchInstruction> instructions;
   for (const tensor::Instruction& i : dispatch.instructions) {
-    instructions.emplace_back(static_cast<uint8_t>(i.opcode), static_cast<uint8_t>(i.type), i.a,
-                              i.b, i.c, i.immediate);
+    instructions.emplace_back(static_cast<uint8_t>(i.opcode),
+                              static_cast<uint8_t>(i.type), i.a, i.b, i.c,
+                              i.immediate);
   }
   const auto instruction_offset = builder.CreateVectorOfStructs(instructions);
   const auto operands = builder.CreateVector(dispatch.operands);
-  const auto stages = WriteTables<fbs::Stage>(builder, dispatch.stages, WriteStage);
-  return fbs::CreateDispatch(builder, name, origin_offset, parameters, buffers, instruction_offset,
-                             operands, dispatch.header_end, stages);
+  const auto stages =
+      WriteTables<fbs::Stage>(builder, dispatch.stages, WriteStage);
+  return fbs::CreateDispatch(builder, name, origin_offset, parameters, buffers,
+                             instruction_offset, operands, dispatch.header_end,
+                             stages);
 }
 
 Offset<fbs::Signature> WriteSignature(FlatBufferBuilder& builder,
                                       const TensorSignature& signature) {
   const auto name = builder.CreateSharedString(signature.name);
-  return fbs::CreateSignature(builder, name, static_cast<uint8_t>(signature.type),
+  return fbs::CreateSignature(builder, name,
+                              static_cast<uint8_t>(signature.type),
                               builder.CreateVector(signature.dims));
 }
 
-Offset<fbs::Program> WriteProgram(FlatBufferBuilder& builder, const Program& program) {
+Offset<fbs::Program> WriteProgram(FlatBufferBuilder& builder,
+                                  const Program& program) {
   const auto name = builder.CreateSharedString(program.name);
   const auto symbols = WriteStrings(builder, program.symbols);
-  const auto inputs = WriteTables<fbs::Signature>(builder, program.inputs, WriteSignature);
-  const auto results = WriteTables<fbs::Signature>(builder, program.results, WriteSignature);
+  const auto inputs =
+      WriteTables<fbs::Signature>(builder, program.inputs, WriteSignature);
+  const auto results =
+      WriteTables<fbs::Signature>(builder, program.results, WriteSignature);
   std::vector<fbs::ProgramInstruction> instructions;
   for (const ProgramInstruction& i : program.instructions) {
-    instructions.emplace_back(static_cast<uint8_t>(i.opcode), i.a, i.b, i.c, i.immediate);
+    instructions.emplace_back(static_cast<uint8_t>(i.opcode), i.a, i.b, i.c,
+                              i.immediate);
   }
   const auto instruction_offset = builder.CreateVectorOfStructs(instructions);
   const auto operands = builder.CreateVector(program.operands);
   const auto messages = WriteStrings(builder, program.messages);
-  return fbs::CreateProgram(builder, name, symbols, inputs, results,
-                            program.integer_register_count, program.buffer_register_count,
-                            instruction_offset, operands, messages);
+  return fbs::CreateProgram(
+      builder, name, symbols, inputs, results, program.integer_register_count,
+      program.buffer_register_count, instruction_offset, operands, messages);
 }
 
 uint64_t AlignUp(uint64_t value) {
@@ -110,31 +132,37 @@ uint64_t AlignUp(uint64_t value) {
 
 // offsets: of each constant, in the file.
 void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
-                   const std::vector<uint64_t>& offsets, const std::vector<uint64_t>& hashes) {
+                   const std::vector<uint64_t>& offsets,
+                   const std::vector<uint64_t>& hashes) {
   std::vector<Offset<fbs::Constant>> constants;
   for (size_t i = 0; i < module.constants.size(); ++i) {
     const Constant& constant = module.constants[i];
     const auto name = builder.CreateSharedString(constant.name);
     const auto dims = builder.CreateVector(constant.dims);
-    // Numbers that are 0 would be left out: the size of the metadata must not depend on them.
+    // Numbers that are 0 would be left out: the size of the metadata must not
+    // depend on them.
     builder.ForceDefaults(true);
-    constants.push_back(fbs::CreateConstant(builder, name, static_cast<uint8_t>(constant.type),
-                                            dims, offsets[i], constant.data.size(), hashes[i]));
+    constants.push_back(
+        fbs::CreateConstant(builder, name, static_cast<uint8_t>(constant.type),
+                            dims, offsets[i], constant.data.size(), hashes[i]));
     builder.ForceDefaults(false);
   }
   std::vector<Offset<fbs::Dispatch>> dispatches;
   for (size_t i = 0; i < module.dispatches.size(); ++i) {
     const bool has_origin = i < module.dispatch_origins.size();
-    dispatches.push_back(WriteDispatch(builder, module.dispatches[i],
-                                       has_origin ? module.dispatch_origins[i] : std::string()));
+    dispatches.push_back(
+        WriteDispatch(builder, module.dispatches[i],
+                      has_origin ? module.dispatch_origins[i] : std::string()));
   }
-  const auto programs = WriteTables<fbs::Program>(builder, module.programs, WriteProgram);
+  const auto programs =
+      WriteTables<fbs::Program>(builder, module.programs, WriteProgram);
   const auto producer = builder.CreateSharedString(module.producer);
   const auto source_name = builder.CreateSharedString(module.source_name);
   const auto constant_vector = builder.CreateVector(constants);
   const auto dispatch_vector = builder.CreateVector(dispatches);
-  fbs::FinishModuleBuffer(builder, fbs::CreateModule(builder, producer, source_name,
-                                                     constant_vector, dispatch_vector, programs));
+  fbs::FinishModuleBuffer(
+      builder, fbs::CreateModule(builder, producer, source_name,
+                                 constant_vector, dispatch_vector, programs));
 }
 
 // Header and metadata, and where each constant goes.
@@ -148,8 +176,10 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
   Layout layout;
   layout.offsets.assign(module.constants.size(), 0);
   std::vector<uint64_t> hashes;
-  for (const Constant& constant : module.constants) hashes.push_back(HashBytes(constant.data));
-  // Twice: where constants begin depends on the size of the metadata, which holds the offsets.
+  for (const Constant& constant : module.constants)
+    hashes.push_back(HashBytes(constant.data));
+  // Twice: where constants begin depends on the size of the metadata, which
+  // holds the offsets.
   for (int pass = 0; pass < 2; ++pass) {
     FlatBufferBuilder builder;
     WriteMetadata(builder, module, layout.offsets, hashes);
@@ -162,7 +192,8 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
       layout.header.file_size = position + module.constants[i].data.size();
       position = AlignUp(layout.header.file_size);
     }
-    layout.metadata.assign(builder.GetBufferPointer(), builder.GetBufferPointer() + size);
+    layout.metadata.assign(builder.GetBufferPointer(),
+                           builder.GetBufferPointer() + size);
   }
   layout.header.metadata_hash = HashBytes(layout.metadata);
   layout.header.header_hash = HashOfHeader(layout.header);
@@ -171,7 +202,8 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
 
 // Calls write(bytes) with the pieces of the file in order.
 template <typename Write>
-Status WritePieces(const ModuleDefinition& module, const Layout& layout, Write&& write) {
+Status WritePieces(const ModuleDefinition& module, const Layout& layout,
+                   Write&& write) {
   static constexpr uint8_t kPadding[kMemoryAlignment] = {};
   EMBER_RETURN_IF_ERROR(
       write(&layout.header, static_cast<uint64_t>(sizeof(ContainerHeader))));
@@ -179,7 +211,8 @@ Status WritePieces(const ModuleDefinition& module, const Layout& layout, Write&&
   uint64_t position = sizeof(ContainerHeader) + layout.metadata.size();
   for (size_t i = 0; i < module.constants.size(); ++i) {
     EMBER_RETURN_IF_ERROR(write(kPadding, layout.offsets[i] - position));
-    EMBER_RETURN_IF_ERROR(write(module.constants[i].data.data(), module.constants[i].data.size()));
+    EMBER_RETURN_IF_ERROR(write(module.constants[i].data.data(),
+                                module.constants[i].data.size()));
     position = layout.offsets[i] + module.constants[i].data.size();
   }
   return OkStatus();
@@ -192,21 +225,25 @@ StatusOr<std::vector<uint8_t>> SerializeModule(const ModuleDefinition& module) {
   EMBER_ASSIGN_OR_RETURN(const Layout layout, LayOut(module));
   std::vector<uint8_t> file;
   file.reserve(layout.header.file_size);
-  EMBER_RETURN_IF_ERROR(WritePieces(module, layout, [&](const void* data, uint64_t size) {
-    const uint8_t* bytes = static_cast<const uint8_t*>(data);
-    if (size > 0) file.insert(file.end(), bytes, bytes + size);
-    return OkStatus();
-  }));
+  EMBER_RETURN_IF_ERROR(
+      WritePieces(module, layout, [&](const void* data, uint64_t size) {
+        const uint8_t* bytes = static_cast<const uint8_t*>(data);
+        if (size > 0) file.insert(file.end(), bytes, bytes + size);
+        return OkStatus();
+      }));
   return file;
 }
 
 Status WriteModule(const ModuleDefinition& module, const std::string& path) {
   EMBER_RETURN_IF_ERROR(VerifyModule(module));
   EMBER_ASSIGN_OR_RETURN(const Layout layout, LayOut(module));
-  EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
-  EMBER_RETURN_IF_ERROR(WritePieces(module, layout, [&](const void* data, uint64_t size) {
-    return writer.Write(std::string_view(static_cast<const char*>(data), size));
-  }));
+  EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer,
+                         AtomicFileWriter::Create(path));
+  EMBER_RETURN_IF_ERROR(
+      WritePieces(module, layout, [&](const void* data, uint64_t size) {
+        return writer.Write(
+            std::string_view(static_cast<const char*>(data), size));
+      }));
   return writer.Commit();
 }
 

@@ -1,11 +1,12 @@
-// Writes a module. The file is a small fixed header, the metadata as a flatbuffer, then the bytes
-// of the constants, each 64-byte aligned and addressed by 64-bit offsets (vm/format/container.h).
+// Writes a module. The file is a small fixed header, the metadata as a
+// flatbuffer, then the bytes of the constants, each 64-byte aligned and
+// addressed by 64-bit offsets (vm/format/container.h).
 //
 //   EMBER_RETURN_IF_ERROR(WriteModule(definition, "model.vmfb"));
 //
-// The module is verified first (VerifyModule): what is written can be read back. The same
-// definition always gives the same bytes.
-// Errors: those of VerifyModule; a file that cannot be written.
+// The module is verified first (VerifyModule): what is written can be read
+// back. The same definition always gives the same bytes. Errors: those of
+// VerifyModule; a file that cannot be written.
 #ifndef EMBER_VM_FORMAT_WRITER_H_
 #define EMBER_VM_FORMAT_WRITER_H_
 
@@ -20,7 +21,8 @@ namespace ember::vm {
 
 StatusOr<std::vector<uint8_t>> SerializeModule(const ModuleDefinition& module);
 
-// Through a temporary file beside it, renamed when complete: readers never see half a module.
+// Through a temporary file beside it, renamed when complete: readers never see
+// half a module.
 Status WriteModule(const ModuleDefinition& module, const std::string& path);
 
 }  // namespace ember::vm

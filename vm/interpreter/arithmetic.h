@@ -1,5 +1,6 @@
-// The arithmetic rows of the instruction table as function objects over compute types, named
-// <row>Op. For the kernel files only (see loops.h). A row without one is a compile error there.
+// The arithmetic rows of the instruction table as function objects over compute
+// types, named <row>Op. For the kernel files only (see loops.h). A row without
+// one is a compile error there.
 #ifndef EMBER_VM_INTERPRETER_ARITHMETIC_H_
 #define EMBER_VM_INTERPRETER_ARITHMETIC_H_
 
@@ -32,33 +33,39 @@ template <typename T>
 inline constexpr bool kIsBool = std::is_same_v<T, uint8_t>;
 
 #define EMBER_UNARY_OP(name, ...) \
-  struct name##Op { \
-    template <typename T> \
-    static T Do(T a) { \
-      using U = UnsignedOf<T>; \
-      (void)sizeof(U); \
-      __VA_ARGS__ \
-    } \
+  struct name##Op {               \
+    template <typename T>         \
+    static T Do(T a) {            \
+      using U = UnsignedOf<T>;    \
+      (void)sizeof(U);            \
+      __VA_ARGS__                 \
+    }                             \
   };
 
-EMBER_UNARY_OP(Negate, if constexpr (kIsFloat<T>) return -a; else return T(U(0) - U(a));)
+EMBER_UNARY_OP(Negate, if constexpr (kIsFloat<T>) return -a;
+               else return T(U(0) - U(a));)
 EMBER_UNARY_OP(
     Absolute, if constexpr (std::is_same_v<T, float>) return __builtin_fabsf(a);
     else if constexpr (std::is_same_v<T, double>) return __builtin_fabs(a);
     else return a < T(0) ? T(U(0) - U(a)) : a;)
-EMBER_UNARY_OP(
-    Sign, const T sign = T((a > T(0) ? 1 : 0) - (a < T(0) ? 1 : 0));
-    if constexpr (kIsFloat<T>) return (a > T(0) || a < T(0)) ? sign : a; else return sign;)
-EMBER_UNARY_OP(Not, if constexpr (kIsBool<T>) return T(a ^ 1); else return T(~a);)
+EMBER_UNARY_OP(Sign, const T sign = T((a > T(0) ? 1 : 0) - (a < T(0) ? 1 : 0));
+               if constexpr (kIsFloat<T>) return (a > T(0) || a < T(0)) ? sign
+                                                                        : a;
+               else return sign;)
+EMBER_UNARY_OP(Not, if constexpr (kIsBool<T>) return T(a ^ 1);
+               else return T(~a);)
 #undef EMBER_UNARY_OP
 
 // f32 by `single`, f64 by `wide`.
-#define EMBER_FLOAT_OP(name, single, wide) \
-  struct name##Op { \
-    template <typename T> \
-    static T Do(T a) { \
-      if constexpr (std::is_same_v<T, float>) return single(a); else return wide(a); \
-    } \
+#define EMBER_FLOAT_OP(name, single, wide)    \
+  struct name##Op {                           \
+    template <typename T>                     \
+    static T Do(T a) {                        \
+      if constexpr (std::is_same_v<T, float>) \
+        return single(a);                     \
+      else                                    \
+        return wide(a);                       \
+    }                                         \
   };
 EMBER_FLOAT_OP(Floor, __builtin_floorf, __builtin_floor)
 EMBER_FLOAT_OP(Ceil, __builtin_ceilf, __builtin_ceil)
@@ -69,7 +76,8 @@ EMBER_FLOAT_OP(Exp, ExpF32, __builtin_exp)
 EMBER_FLOAT_OP(Log, LogF32, __builtin_log)
 EMBER_FLOAT_OP(Log1p, Log1pF32, __builtin_log1p)
 EMBER_FLOAT_OP(Expm1, Expm1F32, __builtin_expm1)
-EMBER_FLOAT_OP(Sin, __builtin_sinf, __builtin_sin)  // strips use SinShifted where it applies
+EMBER_FLOAT_OP(Sin, __builtin_sinf,
+               __builtin_sin)  // strips use SinShifted where it applies
 EMBER_FLOAT_OP(Cos, __builtin_cosf, __builtin_cos)
 EMBER_FLOAT_OP(Tan, __builtin_tanf, __builtin_tan)
 EMBER_FLOAT_OP(Asin, __builtin_asinf, __builtin_asin)
@@ -99,13 +107,13 @@ struct IsInfiniteOp {
 };
 
 #define EMBER_BINARY_OP(name, ...) \
-  struct name##Op { \
-    template <typename T> \
-    static T Do(T a, T b) { \
-      using U = UnsignedOf<T>; \
-      (void)sizeof(U); \
-      __VA_ARGS__ \
-    } \
+  struct name##Op {                \
+    template <typename T>          \
+    static T Do(T a, T b) {        \
+      using U = UnsignedOf<T>;     \
+      (void)sizeof(U);             \
+      __VA_ARGS__                  \
+    }                              \
   };
 
 EMBER_BINARY_OP(Add, return T(U(a) + U(b));)
@@ -127,8 +135,12 @@ EMBER_BINARY_OP(
       return (a % b != 0 && (a < 0) != (b < 0)) ? T(quotient - 1) : quotient;
     } else { return T(a / b); })
 EMBER_BINARY_OP(
-    Remainder, if constexpr (std::is_same_v<T, float>) { return __builtin_fmodf(a, b); }
-    else if constexpr (std::is_same_v<T, double>) { return __builtin_fmod(a, b); } else {
+    Remainder,
+    if constexpr (std::is_same_v<T, float>) {
+      return __builtin_fmodf(a, b);
+    } else if constexpr (std::is_same_v<T, double>) {
+      return __builtin_fmod(a, b);
+    } else {
       if (b == T(0)) return T(0);
       if constexpr (std::is_signed_v<T>) {
         if (b == T(-1)) return T(0);
@@ -136,18 +148,22 @@ EMBER_BINARY_OP(
       return T(a % b);
     })
 EMBER_BINARY_OP(
-    Modulo, const T r = RemainderOp::Do(a, b);
-    if constexpr (kIsFloat<T>) {
+    Modulo, const T r = RemainderOp::Do(a, b); if constexpr (kIsFloat<T>) {
       const T zero = b < T(0) || (b == T(0) && T(1) / b < T(0)) ? -T(0) : T(0);
       return r == T(0) ? zero : ((r < T(0)) != (b < T(0)) ? r + b : r);
     } else if constexpr (std::is_signed_v<T>) {
       return (r != T(0) && (r < T(0)) != (b < T(0))) ? T(r + b) : r;
     } else { return r; })
 EMBER_BINARY_OP(
-    Power, if constexpr (std::is_same_v<T, float>) { return __builtin_powf(a, b); }
-    else if constexpr (std::is_same_v<T, double>) { return __builtin_pow(a, b); } else {
+    Power,
+    if constexpr (std::is_same_v<T, float>) {
+      return __builtin_powf(a, b);
+    } else if constexpr (std::is_same_v<T, double>) {
+      return __builtin_pow(a, b);
+    } else {
       if constexpr (std::is_signed_v<T>) {
-        if (b < 0) return a == 1 ? T(1) : (a == -1 ? ((b & 1) ? a : T(1)) : T(0));
+        if (b < 0)
+          return a == 1 ? T(1) : (a == -1 ? ((b & 1) ? a : T(1)) : T(0));
       }
       U exponent = U(b);
       U result = 1;
@@ -156,26 +172,30 @@ EMBER_BINARY_OP(
       }
       return T(result);
     })
+EMBER_BINARY_OP(Minimum,
+                if constexpr (kIsFloat<T>) return ((a <= b) | (a != a)) ? a : b;
+                else return a < b ? a : b;)
+EMBER_BINARY_OP(Maximum,
+                if constexpr (kIsFloat<T>) return ((a >= b) | (a != a)) ? a : b;
+                else return a > b ? a : b;)
 EMBER_BINARY_OP(
-    Minimum, if constexpr (kIsFloat<T>) return ((a <= b) | (a != a)) ? a : b;
-    else return a < b ? a : b;)
-EMBER_BINARY_OP(
-    Maximum, if constexpr (kIsFloat<T>) return ((a >= b) | (a != a)) ? a : b;
-    else return a > b ? a : b;)
-EMBER_BINARY_OP(
-    Atan2, if constexpr (std::is_same_v<T, float>) return __builtin_atan2f(a, b);
+    Atan2,
+    if constexpr (std::is_same_v<T, float>) return __builtin_atan2f(a, b);
     else return __builtin_atan2(a, b);)
 EMBER_BINARY_OP(And, return T(a & b);)
 EMBER_BINARY_OP(Or, return T(a | b);)
 EMBER_BINARY_OP(Xor, return T(a ^ b);)
 #undef EMBER_BINARY_OP
 
-// Shifts know the width of the instruction's type, which may be narrower than the compute type.
+// Shifts know the width of the instruction's type, which may be narrower than
+// the compute type.
 struct ShiftLeftOp {
   template <typename T>
   static T Do(T a, T b, int64_t bits) {
     const UnsignedOf<T> amount = static_cast<UnsignedOf<T>>(b);
-    return amount < static_cast<UnsignedOf<T>>(bits) ? T(UnsignedOf<T>(a) << amount) : T(0);
+    return amount < static_cast<UnsignedOf<T>>(bits)
+               ? T(UnsignedOf<T>(a) << amount)
+               : T(0);
   }
 };
 struct ShiftRightOp {
@@ -189,11 +209,11 @@ struct ShiftRightOp {
 
 // Results are bool.
 #define EMBER_COMPARE_OP(name, symbol) \
-  struct name##Op { \
-    template <typename T> \
-    static uint8_t Do(T a, T b) { \
-      return a symbol b; \
-    } \
+  struct name##Op {                    \
+    template <typename T>              \
+    static uint8_t Do(T a, T b) {      \
+      return a symbol b;               \
+    }                                  \
   };
 EMBER_COMPARE_OP(Equal, ==)
 EMBER_COMPARE_OP(NotEqual, !=)

@@ -1,5 +1,5 @@
-// How fast tier 0 is: contractions, layers of shared/peers/layers.txt, strips and overheads, next to
-// the machine's FMA peak measured in the same run.
+// How fast tier 0 is: contractions, layers of shared/peers/layers.txt, strips
+// and overheads, next to the machine's FMA peak measured in the same run.
 //
 //   bazel run -c opt //vm/interpreter:bench -- [--threads=N] [--filter=TEXT]
 #include <time.h>
@@ -19,13 +19,16 @@
 namespace ember::vm {
 namespace {
 
-// With one thread the processor time of this thread, which a busy machine does not disturb as much.
+// With one thread the processor time of this thread, which a busy machine does
+// not disturb as much.
 bool use_thread_time = true;
 
 double Seconds() {
   timespec time;
-  clock_gettime(use_thread_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  clock_gettime(use_thread_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC,
+                &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 // Best of several timings of a batch of calls, seconds per call.
@@ -49,7 +52,8 @@ double TimePerCall(Function function, double seconds = 0.4) {
 class SpinPool final : public ParallelRunner {
  public:
   explicit SpinPool(int workers) : workers_(workers) {
-    for (int w = 1; w < workers; ++w) threads_.emplace_back([this, w] { Loop(w); });
+    for (int w = 1; w < workers; ++w)
+      threads_.emplace_back([this, w] { Loop(w); });
   }
   ~SpinPool() override {
     stop_ = true;
@@ -68,7 +72,8 @@ class SpinPool final : public ParallelRunner {
 
  private:
   void Work(int worker) {
-    for (int64_t chunk; (chunk = next_++) < count_;) (*function_)(chunk, worker);
+    for (int64_t chunk; (chunk = next_++) < count_;)
+      (*function_)(chunk, worker);
   }
   void Loop(int worker) {
     int seen = 0;
@@ -99,15 +104,18 @@ __attribute__((target("avx512f,fma"), noinline))
 __attribute__((noinline))
 #endif
 void FmaLoop(int64_t count, float* out) {
-#define EMBER_EACH(step) step(0) step(1) step(2) step(3) step(4) step(5) step(6) step(7) \
-  step(8) step(9) step(10) step(11)
+#define EMBER_EACH(step)                                                  \
+  step(0) step(1) step(2) step(3) step(4) step(5) step(6) step(7) step(8) \
+      step(9) step(10) step(11)
   Wide x = {}, y = {};
   x += 0.999f, y += 0.001f;
 #define EMBER_STEP(i) Wide a##i = x;
   EMBER_EACH(EMBER_STEP)
 #undef EMBER_STEP
   for (int64_t n = 0; n < count; ++n) {
-#define EMBER_STEP(i) a##i = a##i * x + y; __asm__ volatile("" : "+v"(a##i));
+#define EMBER_STEP(i)  \
+  a##i = a##i * x + y; \
+  __asm__ volatile("" : "+v"(a##i));
     EMBER_EACH(EMBER_STEP)
 #undef EMBER_STEP
   }
@@ -127,40 +135,50 @@ double FmaPeak() {
 struct Case {
   std::string name;
   std::string text;
-  double flops;       // per call
-  double bytes;       // moved per call, if that is what counts
+  double flops;        // per call
+  double bytes;        // moved per call, if that is what counts
   uint32_t constants;  // bit per input
 };
 
 std::string Number(int64_t value) { return std::to_string(value); }
 
-Case Gemm(const std::string& name, int64_t m, int64_t n, int64_t k, bool constant) {
-  Case c{name, "", 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
+Case Gemm(const std::string& name, int64_t m, int64_t n, int64_t k,
+          bool constant) {
+  Case c{name, "",
+         2.0 * static_cast<double>(m) * static_cast<double>(n) *
+             static_cast<double>(k),
          0, constant ? 2u : 0u};
-  c.text = "dispatch @gemm(%a: f32[" + Number(m) + ", " + Number(k) + "], %b: f32[" + Number(k) +
-           ", " + Number(n) + "]) -> (%c: f32[" + Number(m) + ", " + Number(n) +
-           "]) { %c[i, j] = sum(k < " + Number(k) + ") %a[i, k] * %b[k, j] }";
+  c.text = "dispatch @gemm(%a: f32[" + Number(m) + ", " + Number(k) +
+           "], %b: f32[" + Number(k) + ", " + Number(n) + "]) -> (%c: f32[" +
+           Number(m) + ", " + Number(n) + "]) { %c[i, j] = sum(k < " +
+           Number(k) + ") %a[i, k] * %b[k, j] }";
   return c;
 }
 
-Case Conv(const std::string& name, int64_t size, int64_t in, int64_t out, int64_t window,
-          int64_t stride, int64_t pad, bool depthwise) {
+Case Conv(const std::string& name, int64_t size, int64_t in, int64_t out,
+          int64_t window, int64_t stride, int64_t pad, bool depthwise) {
   const int64_t result = (size + 2 * pad - window) / stride + 1;
-  const double points = static_cast<double>(result * result * out * window * window);
-  Case c{name, "", 2.0 * points * (depthwise ? 1.0 : static_cast<double>(in)), 0, 2u | 4u};
+  const double points =
+      static_cast<double>(result * result * out * window * window);
+  Case c{name, "", 2.0 * points * (depthwise ? 1.0 : static_cast<double>(in)),
+         0, 2u | 4u};
   const auto index = [&](const std::string& axis, const std::string& tap) {
     return Number(stride) + " * " + axis + " + " + tap + " - " + Number(pad);
   };
-  const std::string place = "n, " + index("h", "r") + ", " + index("w", "s") + ", ";
+  const std::string place =
+      "n, " + index("h", "r") + ", " + index("w", "s") + ", ";
   const std::string r = Number(window), o = Number(out), hw = Number(result);
   const std::string shape = "f32[1, " + hw + ", " + hw + ", " + o + "]";
-  c.text = "dispatch @conv(%x: f32[1, " + Number(size) + ", " + Number(size) + ", " + Number(in) +
-           "], %w: f32[" + r + ", " + r + ", " + (depthwise ? "" : Number(in) + ", ") + o +
-           "], %b: f32[" + o + "]) -> (%y: " + shape + ") {\n  temp %acc: " + shape +
+  c.text = "dispatch @conv(%x: f32[1, " + Number(size) + ", " + Number(size) +
+           ", " + Number(in) + "], %w: f32[" + r + ", " + r + ", " +
+           (depthwise ? "" : Number(in) + ", ") + o + "], %b: f32[" + o +
+           "]) -> (%y: " + shape + ") {\n  temp %acc: " + shape +
            "\n  %acc[n, h, w, o] = sum(r < " + r + ", s < " + r +
-           (depthwise ? "" : ", c < " + Number(in)) + ") " + (pad > 0 ? "pad(%x[" : "%x[") +
-           place + (depthwise ? "o" : "c") + "]" + (pad > 0 ? ", 0.0)" : "") + " * %w[r, s, " +
-           (depthwise ? "" : "c, ") + "o]\n  %y[n, h, w, o] = max(%acc[n, h, w, o] + %b[o], 0.0)\n}";
+           (depthwise ? "" : ", c < " + Number(in)) + ") " +
+           (pad > 0 ? "pad(%x[" : "%x[") + place + (depthwise ? "o" : "c") +
+           "]" + (pad > 0 ? ", 0.0)" : "") + " * %w[r, s, " +
+           (depthwise ? "" : "c, ") +
+           "o]\n  %y[n, h, w, o] = max(%acc[n, h, w, o] + %b[o], 0.0)\n}";
   return c;
 }
 
@@ -192,7 +210,9 @@ std::vector<Case> Cases() {
       Conv("mb_dw3x3s2", 56, 144, 144, 3, 2, 1, true),
       Conv("mb_dw3x3c", 14, 576, 576, 3, 1, 1, true),
   };
-  cases.push_back({"attention 12x128", R"(dispatch @attention(%q: f32[128, 12, 64], %k: f32[128, 12, 64], %v: f32[128, 12, 64]) -> (%o: f32[128, 12, 64]) {
+  cases.push_back(
+      {"attention 12x128",
+       R"(dispatch @attention(%q: f32[128, 12, 64], %k: f32[128, 12, 64], %v: f32[128, 12, 64]) -> (%o: f32[128, 12, 64]) {
     temp %s: f32[12, 128, 128]
     temp %m: f32[12, 128]
     temp %e: f32[12, 128, 128]
@@ -204,15 +224,36 @@ std::vector<Case> Cases() {
     %d[h, i] = sum(j < 128) %e[h, i, j]
     %p[h, i, j] = %e[h, i, j] / %d[h, i]
     for (i < 128, h < 12, c < 64) %o[i, h, c] = sum(j < 128) %p[h, i, j] * %v[j, h, c]
-  })", 4.0 * 12 * 128 * 128 * 64, 0, 0});
+  })",
+       4.0 * 12 * 128 * 128 * 64, 0, 0});
   const double million = 1 << 20;
-  cases.push_back({"add 1M", "dispatch @add(%x: f32[1048576], %y: f32[1048576]) -> (%z: f32[1048576]) { %z[i] = %x[i] + %y[i] }", 0, 12 * million, 0});
-  cases.push_back({"add 16K", "dispatch @add(%x: f32[16384], %y: f32[16384]) -> (%z: f32[16384]) { %z[i] = %x[i] + %y[i] }", 0, 12 * 16384, 0});
-  cases.push_back({"exp 64K", "dispatch @exp(%x: f32[65536]) -> (%z: f32[65536]) { %z[i] = exp(%x[i]) }", 0, 8 * 65536, 0});
-  cases.push_back({"gelu 64K", "dispatch @gelu(%x: f32[65536]) -> (%z: f32[65536]) { %z[i] = %x[i] * (erf(%x[i] * 0.70710677) + 1.0) * 0.5 }", 0, 8 * 65536, 0});
-  cases.push_back({"tanh 64K", "dispatch @tanh(%x: f32[65536]) -> (%z: f32[65536]) { %z[i] = tanh(%x[i]) }", 0, 8 * 65536, 0});
-  cases.push_back({"transpose 1K", "dispatch @t(%x: f32[1024, 1024]) -> (%z: f32[1024, 1024]) { %z[i, j] = %x[j, i] }", 0, 8 * million, 0});
-  cases.push_back({"softmax 128x1000", R"(dispatch @softmax(%x: f32[128, 1000]) -> (%y: f32[128, 1000]) {
+  cases.push_back({"add 1M",
+                   "dispatch @add(%x: f32[1048576], %y: f32[1048576]) -> (%z: "
+                   "f32[1048576]) { %z[i] = %x[i] + %y[i] }",
+                   0, 12 * million, 0});
+  cases.push_back({"add 16K",
+                   "dispatch @add(%x: f32[16384], %y: f32[16384]) -> (%z: "
+                   "f32[16384]) { %z[i] = %x[i] + %y[i] }",
+                   0, 12 * 16384, 0});
+  cases.push_back({"exp 64K",
+                   "dispatch @exp(%x: f32[65536]) -> (%z: f32[65536]) { %z[i] "
+                   "= exp(%x[i]) }",
+                   0, 8 * 65536, 0});
+  cases.push_back({"gelu 64K",
+                   "dispatch @gelu(%x: f32[65536]) -> (%z: f32[65536]) { %z[i] "
+                   "= %x[i] * (erf(%x[i] * 0.70710677) + 1.0) * 0.5 }",
+                   0, 8 * 65536, 0});
+  cases.push_back({"tanh 64K",
+                   "dispatch @tanh(%x: f32[65536]) -> (%z: f32[65536]) { %z[i] "
+                   "= tanh(%x[i]) }",
+                   0, 8 * 65536, 0});
+  cases.push_back({"transpose 1K",
+                   "dispatch @t(%x: f32[1024, 1024]) -> (%z: f32[1024, 1024]) "
+                   "{ %z[i, j] = %x[j, i] }",
+                   0, 8 * million, 0});
+  cases.push_back(
+      {"softmax 128x1000",
+       R"(dispatch @softmax(%x: f32[128, 1000]) -> (%y: f32[128, 1000]) {
     temp %m: f32[128]
     temp %e: f32[128, 1000]
     temp %s: f32[128]
@@ -220,21 +261,32 @@ std::vector<Case> Cases() {
     %e[b, k] = exp(%x[b, k] - %m[b])
     %s[b] = sum(k < 1000) %e[b, k]
     %y[b, k] = %e[b, k] / %s[b]
-  })", 0, 8 * 128000, 0});
-  cases.push_back({"layernorm 128x768", R"(dispatch @layer_norm(%x: f32[128, 768], %g: f32[768], %b: f32[768]) -> (%y: f32[128, 768]) {
+  })",
+       0, 8 * 128000, 0});
+  cases.push_back(
+      {"layernorm 128x768",
+       R"(dispatch @layer_norm(%x: f32[128, 768], %g: f32[768], %b: f32[768]) -> (%y: f32[128, 768]) {
     temp %m: f32[128]
     temp %v: f32[128]
     %m[i] = sum(k < 768) %x[i, k]
     %v[i] = sum(k < 768) (%x[i, k] - %m[i] / 768.0) * (%x[i, k] - %m[i] / 768.0)
     %y[i, k] = (%x[i, k] - %m[i] / 768.0) / sqrt(%v[i] / 768.0 + 1e-05) * %g[k] + %b[k]
-  })", 0, 8 * 98304, 0});
-  cases.push_back({"maxpool 3x3s2", R"(dispatch @pool(%x: f32[1, 112, 112, 64]) -> (%y: f32[1, 56, 56, 64]) {
+  })",
+       0, 8 * 98304, 0});
+  cases.push_back(
+      {"maxpool 3x3s2",
+       R"(dispatch @pool(%x: f32[1, 112, 112, 64]) -> (%y: f32[1, 56, 56, 64]) {
     %y[n, h, w, c] = maximum(r < 3, s < 3) pad(%x[n, 2 * h + r - 1, 2 * w + s - 1, c], -inf)
-  })", 0, 4.0 * (112 * 112 * 64 + 56 * 56 * 64), 0});
-  cases.push_back({"global average", R"(dispatch @average(%x: f32[1, 7, 7, 2048]) -> (%y: f32[1, 2048]) {
+  })",
+       0, 4.0 * (112 * 112 * 64 + 56 * 56 * 64), 0});
+  cases.push_back(
+      {"global average",
+       R"(dispatch @average(%x: f32[1, 7, 7, 2048]) -> (%y: f32[1, 2048]) {
     %y[n, c] = sum(h < 7, w < 7) %x[n, h, w, c]
-  })", 0, 4.0 * 7 * 7 * 2048, 0});
-  cases.push_back({"argmax 50257", R"(dispatch @argmax(%x: f32[1, 50257]) -> (%i: i64[1]) {
+  })",
+       0, 4.0 * 7 * 7 * 2048, 0});
+  cases.push_back({"argmax 50257",
+                   R"(dispatch @argmax(%x: f32[1, 50257]) -> (%i: i64[1]) {
     temp %v: f32[1]
     for (i < 1) fold(k < 50257) {
       element %e0: f32 = %x[i, k] from -inf
@@ -244,19 +296,25 @@ std::vector<Case> Cases() {
       %v[i] = %a0
       %i[i] = %a1
     }
-  })", 0, 4.0 * 50257, 0});
-  cases.push_back({"one element", "dispatch @one(%x: f32[1], %y: f32[1]) -> (%z: f32[1]) { %z[i] = %x[i] + %y[i] }", 0, 0, 0});
+  })",
+                   0, 4.0 * 50257, 0});
+  cases.push_back({"one element",
+                   "dispatch @one(%x: f32[1], %y: f32[1]) -> (%z: f32[1]) { "
+                   "%z[i] = %x[i] + %y[i] }",
+                   0, 0, 0});
   return cases;
 }
 
 void Measure(const Case& c, ParallelRunner& runner, double peak) {
   const auto dispatch = tensor::Parse(c.text);
   if (!dispatch.ok()) {
-    std::printf("%-18s %s\n", c.name.c_str(), dispatch.status().ToString().c_str());
+    std::printf("%-18s %s\n", c.name.c_str(),
+                dispatch.status().ToString().c_str());
     return;
   }
   Plan::Options options;
-  for (int i = 0; i < 32; ++i) options.constant_inputs.push_back(c.constants >> i & 1);
+  for (int i = 0; i < 32; ++i)
+    options.constant_inputs.push_back(c.constants >> i & 1);
   auto plan = Plan::Make(*dispatch, {}, options);
   if (!plan.ok()) {
     std::printf("%-18s %s\n", c.name.c_str(), plan.status().ToString().c_str());
@@ -264,19 +322,21 @@ void Measure(const Case& c, ParallelRunner& runner, double peak) {
   }
   std::vector<std::vector<float>> memory;
   std::vector<void*> pointers;
-  for (size_t i = 0; i < dispatch->input_count() + dispatch->output_count(); ++i) {
+  for (size_t i = 0; i < dispatch->input_count() + dispatch->output_count();
+       ++i) {
     const int64_t bytes = (*plan)->required_bytes(static_cast<int>(i));
     memory.emplace_back(static_cast<size_t>(bytes / 4 + 32));
     for (size_t j = 0; j < memory.back().size(); ++j) {
       memory.back()[j] = static_cast<float>(j * 37 % 101) * 0.01f - 0.5f;
     }
-    pointers.push_back(
-        reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.back().data()) + 63) / 64 * 64));
+    pointers.push_back(reinterpret_cast<void*>(
+        (reinterpret_cast<uintptr_t>(memory.back().data()) + 63) / 64 * 64));
   }
   const Status status = (*plan)->Run(pointers, runner);
   if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
   const double run = TimePerCall([&] { (void)(*plan)->Run(pointers, runner); });
-  const double make = TimePerCall([&] { (void)Plan::Make(*dispatch, {}, options); }, 0.05);
+  const double make =
+      TimePerCall([&] { (void)Plan::Make(*dispatch, {}, options); }, 0.05);
   std::printf("%-18s %10.2f us", c.name.c_str(), run * 1e6);
   if (c.flops > 0) {
     const double rate = c.flops / run * 1e-9;

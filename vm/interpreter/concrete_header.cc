@@ -15,18 +15,25 @@ using tensor::Register;
 namespace {
 
 // Index arithmetic of the header must not wrap: it gives sizes.
-bool Overflows(const Instruction& instruction, const std::vector<uint64_t>& values) {
+bool Overflows(const Instruction& instruction,
+               const std::vector<uint64_t>& values) {
   if (instruction.type != DType::kI64) return false;
   int64_t ignored;
-  const auto operand = [&](uint32_t r) { return static_cast<int64_t>(values[r]); };
+  const auto operand = [&](uint32_t r) {
+    return static_cast<int64_t>(values[r]);
+  };
   switch (instruction.opcode) {
     case Opcode::kAdd:
-      return __builtin_add_overflow(operand(instruction.a), operand(instruction.b), &ignored);
+      return __builtin_add_overflow(operand(instruction.a),
+                                    operand(instruction.b), &ignored);
     case Opcode::kSubtract:
-      return __builtin_sub_overflow(operand(instruction.a), operand(instruction.b), &ignored);
+      return __builtin_sub_overflow(operand(instruction.a),
+                                    operand(instruction.b), &ignored);
     case Opcode::kMultiply:
-      return __builtin_mul_overflow(operand(instruction.a), operand(instruction.b), &ignored);
-    default: return false;
+      return __builtin_mul_overflow(operand(instruction.a),
+                                    operand(instruction.b), &ignored);
+    default:
+      return false;
   }
 }
 
@@ -36,7 +43,8 @@ uint64_t Evaluate(const Dispatch& dispatch, const Instruction& instruction,
   const DType operand =
       dispatch.instructions[select ? instruction.b : instruction.a].type;
   const int count = tensor::RegisterOperandCount(instruction.opcode);
-  uint64_t operands[3] = {values[instruction.a], count > 1 ? values[instruction.b] : 0,
+  uint64_t operands[3] = {values[instruction.a],
+                          count > 1 ? values[instruction.b] : 0,
                           count > 2 ? values[instruction.c] : 0};
   uint64_t result = 0;
   TileArguments arguments = {};
@@ -63,10 +71,12 @@ Status MeasureBuffers(const Dispatch& dispatch, ConcreteHeader& header) {
       const int64_t extent = static_cast<int64_t>(header.values[r]);
       int64_t next;
       if (extent < 0 || extent > tensor::kMaximumExtent ||
-          __builtin_mul_overflow(elements, extent, &next) || next > tensor::kMaximumExtent * 64) {
-        return InvalidArgumentError("dispatch @" + dispatch.name + ": buffer %" + buffer.name +
-                                    ": dimension " + std::to_string(extents.size()) +
-                                    " out of range: " + std::to_string(extent));
+          __builtin_mul_overflow(elements, extent, &next) ||
+          next > tensor::kMaximumExtent * 64) {
+        return InvalidArgumentError(
+            "dispatch @" + dispatch.name + ": buffer %" + buffer.name +
+            ": dimension " + std::to_string(extents.size()) +
+            " out of range: " + std::to_string(extent));
       }
       elements = next;
       extents.push_back(extent);
@@ -79,12 +89,13 @@ Status MeasureBuffers(const Dispatch& dispatch, ConcreteHeader& header) {
 
 }  // namespace
 
-StatusOr<ConcreteHeader> ConcreteHeader::Make(const Dispatch& dispatch,
-                                              std::span<const int64_t> parameters) {
+StatusOr<ConcreteHeader> ConcreteHeader::Make(
+    const Dispatch& dispatch, std::span<const int64_t> parameters) {
   if (parameters.size() != dispatch.parameters.size()) {
     return InvalidArgumentError("dispatch @" + dispatch.name + ": expected " +
                                 std::to_string(dispatch.parameters.size()) +
-                                " parameters, found " + std::to_string(parameters.size()));
+                                " parameters, found " +
+                                std::to_string(parameters.size()));
   }
   ConcreteHeader header;
   header.values.reserve(dispatch.header_end);
@@ -93,13 +104,16 @@ StatusOr<ConcreteHeader> ConcreteHeader::Make(const Dispatch& dispatch,
   for (uint32_t i = 0; i < dispatch.header_end; ++i) {
     const Instruction& instruction = dispatch.instructions[i];
     if (instruction.opcode == Opcode::kConstant) {
-      header.values.push_back(ConstantTile(instruction.immediate, instruction.type));
+      header.values.push_back(
+          ConstantTile(instruction.immediate, instruction.type));
     } else if (instruction.opcode == Opcode::kParameter) {
-      header.values.push_back(static_cast<uint64_t>(parameters[instruction.immediate]));
+      header.values.push_back(
+          static_cast<uint64_t>(parameters[instruction.immediate]));
     } else {
       if (Overflows(instruction, header.values)) {
-        return InvalidArgumentError("dispatch @" + dispatch.name + ": header register " +
-                                    std::to_string(i) + ": size arithmetic overflows 64 bits");
+        return InvalidArgumentError("dispatch @" + dispatch.name +
+                                    ": header register " + std::to_string(i) +
+                                    ": size arithmetic overflows 64 bits");
       }
       header.values.push_back(Evaluate(dispatch, instruction, header.values));
     }

@@ -16,7 +16,8 @@ char* Advance(char* pointer, int64_t bytes) {
 }
 
 char* AlignUp(char* pointer) {
-  return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(pointer) + 63) / 64 * 64);
+  return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(pointer) + 63) /
+                                 64 * 64);
 }
 
 }  // namespace
@@ -68,11 +69,14 @@ void Contraction::PackB(const Work& work, int64_t batch, int64_t panel) const {
   char* packed = work.packed_b + batch * panels_ * panel_width_ * k_ * size_;
   for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
     const int64_t k1 = std::min(k_, k0 + block_k_);
-    char* block = packed + (k0 * panels_ + panel * (k1 - k0)) * panel_width_ * size_;
+    char* block =
+        packed + (k0 * panels_ + panel * (k1 - k0)) * panel_width_ * size_;
     if (n1 - n0 < panel_width_) {
-      std::memset(block, 0, static_cast<size_t>((k1 - k0) * panel_width_ * size_));
+      std::memset(block, 0,
+                  static_cast<size_t>((k1 - k0) * panel_width_ * size_));
     }
-    work.buffers[first_buffer_ + kPackedB] = Advance(block, -(n0 + k0 * panel_width_) * size_);
+    work.buffers[first_buffer_ + kPackedB] =
+        Advance(block, -(n0 + k0 * panel_width_) * size_);
     const FlatRange ranges[] = {{batch, batch + 1}, {n0, n1}, {k0, k1}};
     RunStrips(pack_b_, work.context, ranges);
   }
@@ -91,7 +95,8 @@ void Contraction::RunRows(Work work, int64_t begin, int64_t end) const {
   }
 }
 
-void Contraction::Multiply(Work& work, int64_t batch, int64_t begin, int64_t end) const {
+void Contraction::Multiply(Work& work, int64_t batch, int64_t begin,
+                           int64_t end) const {
   // Blocks of even size, in whole register blocks.
   const int64_t blocks = (end - begin + block_m_ - 1) / block_m_;
   int64_t step = (end - begin + blocks - 1) / blocks;
@@ -101,15 +106,18 @@ void Contraction::Multiply(Work& work, int64_t batch, int64_t begin, int64_t end
   }
 }
 
-void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_t end) const {
+void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
+                                int64_t end) const {
   char* a = AlignUp(work.scratch);
   char* c = AlignUp(a + block_m_ * a_stride_ * size_);
   const int64_t strips = direct_ ? 0 : block_m_ * c_stride_m_ * size_;
   work.context.scratch = AlignUp(c + strips);
   if (direct_) {
-    c = Advance(work.buffers[c_buffer_], (OffsetOfC(batch) + begin * c_stride_m_) * size_);
+    c = Advance(work.buffers[c_buffer_],
+                (OffsetOfC(batch) + begin * c_stride_m_) * size_);
   }
-  const char* b = work.packed_b + BatchOfB(batch) * panels_ * panel_width_ * k_ * size_;
+  const char* b =
+      work.packed_b + BatchOfB(batch) * panels_ * panel_width_ * k_ * size_;
   MicroArguments t;
   t.a_stride = a_in_place_ ? a_stride_m_ : a_stride_;
   t.b_stride = panel_width_;
@@ -121,22 +129,31 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_
       left = Advance(work.buffers[a_buffer_],
                      (OffsetOfA(batch) + begin * a_stride_m_ + k0) * size_);
     } else {
-      work.buffers[first_buffer_ + kPackedA] = Advance(a, -(begin * a_stride_ + k0) * size_);
-      const FlatRange ranges[] = {{batch, batch + 1}, {begin, end}, {k0, k0 + depth}};
+      work.buffers[first_buffer_ + kPackedA] =
+          Advance(a, -(begin * a_stride_ + k0) * size_);
+      const FlatRange ranges[] = {
+          {batch, batch + 1}, {begin, end}, {k0, k0 + depth}};
       RunStrips(pack_a_, work.context, ranges);
     }
     t.depth = depth;
     t.accumulate = k0 > 0;
     for (int64_t panel = 0; panel < panels_; ++panel) {
       const int64_t columns = std::min(n_ - panel * panel_width_, panel_width_);
-      const MicroKernel* run = micro_->run[columns <= micro_->vector_elements ? 0 : 1];
+      const MicroKernel* run =
+          micro_->run[columns <= micro_->vector_elements ? 0 : 1];
       t.b = b + (k0 * panels_ + panel * depth) * panel_width_ * size_;
       t.columns = columns;
-      // Register blocks of even height: a last one of few rows would take almost as long.
+      // Register blocks of even height: a last one of few rows would take
+      // almost as long.
       const int64_t rows = end - begin;
       const int64_t blocks = (rows + micro_->rows - 1) / micro_->rows;
-      for (int64_t block = 0, m = 0, height; block < blocks; ++block, m += height) {
+      for (int64_t block = 0, m = 0, height; block < blocks;
+           ++block, m += height) {
         height = rows / blocks + (block < rows % blocks);
+        // While one block works on what is near already, the next panel comes near.
+        t.next = block == std::min<int64_t>(1, blocks - 1)
+                     ? static_cast<const char*>(t.b) + depth * panel_width_ * size_
+                     : t.b;
         t.a = left + m * t.a_stride * size_;
         t.c = c + (m * c_stride_m_ + panel * panel_width_) * size_;
         run[height - 1](t);
@@ -144,7 +161,8 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin, int64_
     }
   }
   if (!direct_) {
-    work.buffers[first_buffer_ + kBlockC] = Advance(c, -begin * c_stride_m_ * size_);
+    work.buffers[first_buffer_ + kBlockC] =
+        Advance(c, -begin * c_stride_m_ * size_);
     const FlatRange ranges[] = {{batch, batch + 1}, {begin, end}, {0, n_}};
     RunStrips(copy_c_, work.context, ranges);
   }

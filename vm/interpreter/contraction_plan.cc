@@ -12,10 +12,11 @@ using tensor::Register;
 
 namespace {
 
-// Depth of a block of K aimed at: one panel of B then fills about two thirds of a 48 KiB L1 cache.
+// Depth of a block of K aimed at: one panel of B then fills about two thirds of
+// a 48 KiB L1 cache.
 constexpr int64_t kBlockK = 256;
-// Rows of a block of A: with the depth above, 128 KiB of L2. While a block is multiplied, B streams
-// from L2 or L3; the more rows, the less often.
+// Rows of a block of A: with the depth above, 128 KiB of L2. While a block is
+// multiplied, B streams from L2 or L3; the more rows, the less often.
 constexpr int64_t kBlockM = 126;
 // Up to so many rows stay in one block.
 constexpr int64_t kMostBlockM = 224;
@@ -30,9 +31,12 @@ DType ComputeDType(DType type) {
   switch (type) {
     case DType::kF16:
     case DType::kBF16:
-    case DType::kF32: return DType::kF32;
-    case DType::kF64: return DType::kF64;
-    default: return DType::kI32;
+    case DType::kF32:
+      return DType::kF32;
+    case DType::kF64:
+      return DType::kF64;
+    default:
+      return DType::kI32;
   }
 }
 
@@ -41,8 +45,8 @@ bool IsContractionType(DType type) {
 }
 
 // Gives the axes row-major strides times `unit`.
-void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes, int64_t unit,
-                  Affine& form) {
+void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
+                  int64_t unit, Affine& form) {
   for (size_t i = axes.size(); i-- > 0;) {
     form.coefficients[axes[i]] = unit;
     unit *= analysis.axes[axes[i]].extent;
@@ -64,21 +68,28 @@ int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
 
 }  // namespace
 
-std::optional<ContractionAxes> RecogniseContraction(const StageAnalysis& analysis) {
+std::optional<ContractionAxes> RecogniseContraction(
+    const StageAnalysis& analysis) {
   const tensor::Stage& stage = analysis.stage();
-  if (stage.combiner != Combiner::kSum || analysis.IsHeader(stage.values[0])) return std::nullopt;
+  if (stage.combiner != Combiner::kSum || analysis.IsHeader(stage.values[0]))
+    return std::nullopt;
   const Instruction& value = analysis.dispatch->instructions[stage.values[0]];
-  if (value.opcode != Opcode::kMultiply || !IsContractionType(value.type)) return std::nullopt;
+  if (value.opcode != Opcode::kMultiply || !IsContractionType(value.type))
+    return std::nullopt;
   if (analysis.needs_order) return std::nullopt;
   ContractionAxes axes;
   axes.a = value.a;
   axes.b = value.b;
-  const auto varies = [&](Register r, int axis) { return (analysis.AxesOf(r) >> axis & 1) != 0; };
+  const auto varies = [&](Register r, int axis) {
+    return (analysis.AxesOf(r) >> axis & 1) != 0;
+  };
   int last = analysis.spatial_count - 1;
   while (last >= 0 && analysis.axes[last].extent == 1) --last;
-  if (last < 0 || varies(axes.a, last) == varies(axes.b, last)) return std::nullopt;
+  if (last < 0 || varies(axes.a, last) == varies(axes.b, last))
+    return std::nullopt;
   if (varies(axes.a, last)) std::swap(axes.a, axes.b);
-  // From the last axis backwards: N, inner batch, M, and all before it outer batch.
+  // From the last axis backwards: N, inner batch, M, and all before it outer
+  // batch.
   int part = 0;
   axes.first_n = analysis.spatial_count;
   for (int i = last; i >= 0; --i) {
@@ -87,7 +98,8 @@ std::optional<ContractionAxes> RecogniseContraction(const StageAnalysis& analysi
     if (part == 0 && !(in_b && !in_a)) part = 1;
     if (part == 1 && in_a && !in_b) part = 2;
     if (part == 2 && !(in_a && !in_b)) part = 3;
-    std::vector<int>* const parts[] = {&axes.n, &axes.inner_batch, &axes.m, &axes.outer_batch};
+    std::vector<int>* const parts[] = {&axes.n, &axes.inner_batch, &axes.m,
+                                       &axes.outer_batch};
     parts[part]->insert(parts[part]->begin(), i);
     if (part == 0) axes.first_n = i;
   }
@@ -96,13 +108,15 @@ std::optional<ContractionAxes> RecogniseContraction(const StageAnalysis& analysi
   }
   const int64_t m = Product(analysis, axes.m), n = Product(analysis, axes.n);
   const int64_t k = Product(analysis, axes.k);
-  if (m < 4 || n < 8 || k < 4 || analysis.SpatialPoints() == 0) return std::nullopt;
+  if (m < 4 || n < 8 || k < 4 || analysis.SpatialPoints() == 0)
+    return std::nullopt;
   return axes;
 }
 
-// Replaces the one guarded load of A by a load from a padded copy, in which windows need no tests
-// and collapse into long rows.
-Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& axes,
+// Replaces the one guarded load of A by a load from a padded copy, in which
+// windows need no tests and collapse into long rows.
+Status Contraction::PlanPadding(StageAnalysis& analysis,
+                                const ContractionAxes& axes,
                                 const std::function<bool(int)>& may_copy) {
   const tensor::Stage& stage = analysis.stage();
   StripSpec spec;
@@ -120,15 +134,18 @@ Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& 
   const Instruction& pad = analysis.dispatch->instructions[r];
   if (analysis.IsHeader(pad.c)) {
     pad_default_ = analysis.header->values[pad.c];
-  } else if (analysis.dispatch->instructions[pad.c].opcode == Opcode::kConstant) {
-    pad_default_ =
-        ConstantTile(analysis.dispatch->instructions[pad.c].immediate, pad.type);
+  } else if (analysis.dispatch->instructions[pad.c].opcode ==
+             Opcode::kConstant) {
+    pad_default_ = ConstantTile(
+        analysis.dispatch->instructions[pad.c].immediate, pad.type);
   } else {
     return OkStatus();
   }
 
-  // The copy spans what the guarded dimensions are asked for, and all of the others.
-  const std::vector<int64_t>& extents = analysis.header->extents[guarded->buffer];
+  // The copy spans what the guarded dimensions are asked for, and all of the
+  // others.
+  const std::vector<int64_t>& extents =
+      analysis.header->extents[guarded->buffer];
   StageAnalysis dims;  // its axes are the copy's dimensions
   dims.dispatch = analysis.dispatch;
   dims.header = analysis.header;
@@ -151,7 +168,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& 
     const tensor::Interval asked = analysis.IsHeader(operand)
                                        ? tensor::Interval::Of(form.constant)
                                        : analysis.ValueOf(operand).range;
-    // What is inside is copied in each run, what is outside stays at the default.
+    // What is inside is copied in each run, what is outside stays at the
+    // default.
     const tensor::Interval inside = range;
     if (!asked.Within(inside)) range = asked;
     const int64_t first = std::max(range.low, inside.low);
@@ -167,15 +185,18 @@ Status Contraction::PlanPadding(StageAnalysis& analysis, const ContractionAxes& 
       moved.offset.coefficients[i] += form.coefficients[i] * to_stride;
     }
     from_stride *= extents[d];
-    if (__builtin_mul_overflow(to_stride, range.high - range.low + 1, &to_stride)) {
+    if (__builtin_mul_overflow(to_stride, range.high - range.low + 1,
+                               &to_stride)) {
       return OkStatus();
     }
   }
-  if (to_stride > 4 * analysis.header->elements[guarded->buffer] + 4096) return OkStatus();
+  if (to_stride > 4 * analysis.header->elements[guarded->buffer] + 4096)
+    return OkStatus();
 
   StripSpec copy;
   copy.segments.resize(1);
-  for (size_t d = 0; d < extents.size(); ++d) copy.segments[0].push_back(static_cast<int>(d));
+  for (size_t d = 0; d < extents.size(); ++d)
+    copy.segments[0].push_back(static_cast<int>(d));
   copy.source = &from;
   copy.source_type = pad.type;
   copy.stores = {{to, pad.type, tensor::Update::kAssign}};
@@ -196,9 +217,10 @@ void Contraction::FillPadding(char* padded) const {
   HostKernels().store[static_cast<int>(pad_type_)](t);
 }
 
-// K in blocks of about one depth that cut runs (K axes which lie one after the other in memory) in
-// equal parts, or not at all.
-void Contraction::ChooseBlocks(const StageAnalysis& analysis, const ContractionAxes& axes) {
+// K in blocks of about one depth that cut runs (K axes which lie one after the
+// other in memory) in equal parts, or not at all.
+void Contraction::ChooseBlocks(const StageAnalysis& analysis,
+                               const ContractionAxes& axes) {
   StripSpec spec;
   spec.values = {axes.a};
   const StripUses uses = CollectUses(analysis, spec);
@@ -206,9 +228,11 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis, const ContractionA
   for (size_t i = axes.k.size() - 1; i > 0; --i) {
     const int outer = axes.k[i - 1], inner = axes.k[i];
     const int64_t extent = analysis.axes[inner].extent;
-    const bool nests = std::all_of(uses.forms.begin(), uses.forms.end(), [&](const Affine* form) {
-      return form->coefficients[outer] == form->coefficients[inner] * extent;
-    });
+    const bool nests = std::all_of(uses.forms.begin(), uses.forms.end(),
+                                   [&](const Affine* form) {
+                                     return form->coefficients[outer] ==
+                                            form->coefficients[inner] * extent;
+                                   });
     if (!nests) break;
     run *= analysis.axes[outer].extent;
   }
@@ -218,20 +242,23 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis, const ContractionA
     block_k_ = (run + parts - 1) / parts;
   } else {
     const int64_t blocks = (k_ + most - 1) / most;
-    block_k_ = std::min(((k_ + blocks - 1) / blocks + run - 1) / run * run, most / run * run);
+    block_k_ = std::min(((k_ + blocks - 1) / blocks + run - 1) / run * run,
+                        most / run * run);
   }
   a_stride_ = block_k_ + 64 / size_;  // off the powers of two
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }
 
-void Contraction::FindPlainA(const StageAnalysis& analysis, const ContractionAxes& axes,
+void Contraction::FindPlainA(const StageAnalysis& analysis,
+                             const ContractionAxes& axes,
                              std::span<const int> batch) {
   if (analysis.IsHeader(axes.a) || analysis.ValueOf(axes.a).access < 0) return;
   if (analysis.dispatch->instructions[axes.a].type != type_) return;
   const Access& access = analysis.accesses[analysis.ValueOf(axes.a).access];
   if (!access.dynamic.empty() || !access.guards.empty()) return;
   a_stride_m_ = FlatStride(analysis, axes.m, access.offset);
-  if (FlatStride(analysis, axes.k, access.offset) != 1 || a_stride_m_ < 0) return;
+  if (FlatStride(analysis, axes.k, access.offset) != 1 || a_stride_m_ < 0)
+    return;
   // Rows a multiple of 2 KiB apart fall into the same few sets of an L1 cache.
   if (a_stride_m_ * size_ % 2048 == 0) return;
   a_in_place_ = true;
@@ -242,16 +269,19 @@ void Contraction::FindPlainA(const StageAnalysis& analysis, const ContractionAxe
   }
 }
 
-StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
-                                        const ContractionAxes& axes,
-                                        const std::function<bool(int)>& may_copy) {
+StatusOr<Contraction> Contraction::Make(
+    const StageAnalysis& original, const ContractionAxes& axes,
+    const std::function<bool(int)>& may_copy) {
   StageAnalysis analysis = original;
   const tensor::Stage& stage = analysis.stage();
-  const DType value_type = analysis.dispatch->instructions[stage.values[0]].type;
+  const DType value_type =
+      analysis.dispatch->instructions[stage.values[0]].type;
   Contraction c;
   c.type_ = ComputeDType(value_type);
   c.size_ = DTypeByteSize(c.type_);
-  c.micro_ = &HostKernels().products->micro[c.type_ == DType::kF32 ? 0 : c.type_ == DType::kF64 ? 1 : 2];
+  c.micro_ = &HostKernels().products->micro[c.type_ == DType::kF32   ? 0
+                                            : c.type_ == DType::kF64 ? 1
+                                                                     : 2];
   c.outer_batch_ = Product(analysis, axes.outer_batch);
   c.inner_batch_ = Product(analysis, axes.inner_batch);
   c.m_ = Product(analysis, axes.m);
@@ -263,7 +293,8 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
   c.ChooseBlocks(analysis, axes);
   const int64_t most_rows = c.m_ <= kMostBlockM ? kMostBlockM : kBlockM;
   const int64_t height = c.micro_->rows;
-  c.block_m_ = std::min(most_rows / height * height, (c.m_ + height - 1) / height * height);
+  c.block_m_ = std::min(most_rows / height * height,
+                        (c.m_ + height - 1) / height * height);
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
   c.panels_ = (c.n_ + c.panel_width_ - 1) / c.panel_width_;
 
@@ -276,15 +307,18 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
   for (size_t i = batch.size(); i-- > 0;) {
     const bool in_b = (analysis.AxesOf(axes.b) >> batch[i] & 1) != 0;
     const int64_t extent = analysis.axes[batch[i]].extent;
-    c.batch_axes_[i] = {extent, in_b ? c.b_batch_ : 0, store.offset.coefficients[batch[i]], 0};
+    c.batch_axes_[i] = {extent, in_b ? c.b_batch_ : 0,
+                        store.offset.coefficients[batch[i]], 0};
     if (!in_b) continue;
     c.b_batch_ *= extent;
     b_batch.insert(b_batch.begin(), batch[i]);
   }
   int64_t packed;
-  if (__builtin_mul_overflow(c.b_batch_ * c.panels_ * c.panel_width_, c.k_ * c.size_, &packed)) {
-    return ResourceExhaustedError("dispatch @" + analysis.dispatch->name + ": stage " +
-                                  std::to_string(analysis.number) + ": operand too large to pack");
+  if (__builtin_mul_overflow(c.b_batch_ * c.panels_ * c.panel_width_,
+                             c.k_ * c.size_, &packed)) {
+    return ResourceExhaustedError("dispatch @" + analysis.dispatch->name +
+                                  ": stage " + std::to_string(analysis.number) +
+                                  ": operand too large to pack");
   }
   c.packed_b_bytes_ = packed;
 
@@ -316,7 +350,8 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
                      stage.stores[0].update == tensor::Update::kAssign &&
                      DTypeByteSize(stored) == c.size_ && stored == value_type;
   c.c_stride_m_ = FlatStride(analysis, axes.m, store.offset);
-  c.direct_ = plain && FlatStride(analysis, axes.n, store.offset) == 1 && c.c_stride_m_ >= 0;
+  c.direct_ = plain && FlatStride(analysis, axes.n, store.offset) == 1 &&
+              c.c_stride_m_ >= 0;
   c.c_buffer_ = store.buffer;
   c.c_constant_ = store.offset.constant;
   if (!c.direct_) {
@@ -337,26 +372,26 @@ StatusOr<Contraction> Contraction::Make(const StageAnalysis& original,
 }
 
 int64_t Contraction::scratch_bytes() const {
-  const int64_t strips =
-      std::max({pack_a_.scratch_bytes, pack_b_.scratch_bytes, copy_c_.scratch_bytes,
-                pad_.scratch_bytes});
+  const int64_t strips = std::max({pack_a_.scratch_bytes, pack_b_.scratch_bytes,
+                                   copy_c_.scratch_bytes, pad_.scratch_bytes});
   const int64_t c_block = direct_ ? 0 : block_m_ * c_stride_m_ * size_;
   return strips + block_m_ * a_stride_ * size_ + c_block + 3 * 64;
 }
 
 size_t Contraction::slot_count() const {
-  return std::max({pack_a_.operand_count(), pack_b_.operand_count(), copy_c_.operand_count(),
-                   pad_.operand_count()});
+  return std::max({pack_a_.operand_count(), pack_b_.operand_count(),
+                   copy_c_.operand_count(), pad_.operand_count()});
 }
 
 double Contraction::cost() const {
-  return 0.02 * static_cast<double>(outer_batch_ * inner_batch_) * static_cast<double>(m_) *
-         static_cast<double>(n_) * static_cast<double>(k_);
+  return 0.02 * static_cast<double>(outer_batch_ * inner_batch_) *
+         static_cast<double>(m_) * static_cast<double>(n_) *
+         static_cast<double>(k_);
 }
 
 std::string Contraction::Describe() const {
-  std::string text = "contraction m=" + std::to_string(m_) + " n=" + std::to_string(n_) +
-                     " k=" + std::to_string(k_);
+  std::string text = "contraction m=" + std::to_string(m_) +
+                     " n=" + std::to_string(n_) + " k=" + std::to_string(k_);
   const int64_t batch = outer_batch_ * inner_batch_;
   if (batch > 1) text += " batch=" + std::to_string(batch);
   text += " " + std::string(DTypeName(type_));

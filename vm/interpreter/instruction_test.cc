@@ -1,5 +1,5 @@
-// Every arithmetic instruction on every type it takes, against the definition; and the errors of the
-// f32 polynomials against double libm.
+// Every arithmetic instruction on every type it takes, against the definition;
+// and the errors of the f32 polynomials against double libm.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -25,17 +25,21 @@ std::vector<DType> AllTypes() {
   return types;
 }
 
-// A dispatch of one stage over [5, 67]: y = make(x, z) with z[j] the same in all rows.
+// A dispatch of one stage over [5, 67]: y = make(x, z) with z[j] the same in
+// all rows.
 template <typename Make>
 void ExpectInstruction(const std::string& name, DType type, Make make) {
   tensor::DispatchBuilder b(name);
   const tensor::Scalar rows = b.Index(5), columns = b.Index(67);
-  const int x = b.AddBuffer("x", type, tensor::BufferKind::kInput, {rows, columns});
+  const int x =
+      b.AddBuffer("x", type, tensor::BufferKind::kInput, {rows, columns});
   const int z = b.AddBuffer("z", type, tensor::BufferKind::kInput, {columns});
   tensor::StageBuilder& s = b.AddStage();
-  const tensor::Scalar i = s.SpatialAxis("i", rows), j = s.SpatialAxis("j", columns);
+  const tensor::Scalar i = s.SpatialAxis("i", rows),
+                       j = s.SpatialAxis("j", columns);
   const tensor::Scalar value = make(s.Load(x, {i, j}), s.Load(z, {j}));
-  const int y = b.AddBuffer("y", value.type(), tensor::BufferKind::kOutput, {rows, columns});
+  const int y = b.AddBuffer("y", value.type(), tensor::BufferKind::kOutput,
+                            {rows, columns});
   const tensor::Scalar indices[] = {i, j};
   s.Yield(value, y, indices);
   CompareOptions options;
@@ -48,17 +52,20 @@ TEST(InstructionTest, EveryInstructionOnEveryType) {
     const Opcode opcode = static_cast<Opcode>(i);
     const InstructionGroup group = InfoOf(opcode).group;
     if (group == InstructionGroup::kStructural) continue;
-    const bool two = group == InstructionGroup::kBinary || group == InstructionGroup::kCompare;
+    const bool two = group == InstructionGroup::kBinary ||
+                     group == InstructionGroup::kCompare;
     for (DType type : AllTypes()) {
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
-      const std::string name = "op" + std::to_string(i) + "_" + std::string(DTypeName(type));
+      const std::string name =
+          "op" + std::to_string(i) + "_" + std::string(DTypeName(type));
       ExpectInstruction(name, type, [&](tensor::Scalar x, tensor::Scalar z) {
         return two ? Binary(opcode, x, z) : Unary(opcode, x);
       });
       if (two) {
-        ExpectInstruction(name + "_swapped", type, [&](tensor::Scalar x, tensor::Scalar z) {
-          return Binary(opcode, z, x);
-        });
+        ExpectInstruction(name + "_swapped", type,
+                          [&](tensor::Scalar x, tensor::Scalar z) {
+                            return Binary(opcode, z, x);
+                          });
       }
     }
   }
@@ -68,21 +75,25 @@ TEST(InstructionTest, CastsBitcastsAndSelects) {
   for (DType from : AllTypes()) {
     const std::string name(DTypeName(from));
     for (DType to : AllTypes()) {
-      ExpectInstruction("cast_" + name + "_" + std::string(DTypeName(to)), from,
-                        [&](tensor::Scalar x, tensor::Scalar) { return Cast(x, to); });
+      ExpectInstruction(
+          "cast_" + name + "_" + std::string(DTypeName(to)), from,
+          [&](tensor::Scalar x, tensor::Scalar) { return Cast(x, to); });
       const bool bits = from != DType::kBool && to != DType::kBool;
       if (bits && DTypeByteSize(from) == DTypeByteSize(to)) {
-        ExpectInstruction("bits_" + name + "_" + std::string(DTypeName(to)), from,
-                          [&](tensor::Scalar x, tensor::Scalar) { return Bitcast(x, to); });
+        ExpectInstruction(
+            "bits_" + name + "_" + std::string(DTypeName(to)), from,
+            [&](tensor::Scalar x, tensor::Scalar) { return Bitcast(x, to); });
       }
     }
-    ExpectInstruction("select_" + name, from, [&](tensor::Scalar x, tensor::Scalar z) {
-      return Select(Binary(Opcode::kLess, x, z), x, z);
-    });
+    ExpectInstruction("select_" + name, from,
+                      [&](tensor::Scalar x, tensor::Scalar z) {
+                        return Select(Binary(Opcode::kLess, x, z), x, z);
+                      });
   }
 }
 
-// Distance between a f32 and an exact value, in units of the last place of the exact value's f32.
+// Distance between a f32 and an exact value, in units of the last place of the
+// exact value's f32.
 double UlpError(float found, double exact) {
   const float nearest = static_cast<float>(exact);
   if (std::isnan(exact) || std::isinf(nearest)) {
@@ -96,19 +107,23 @@ double UlpError(float found, double exact) {
 }
 
 // Largest error over all exponents (a sample of mantissas) with |x| <= limit.
-double LargestError(const std::string& function, double (*exact)(double), float limit) {
+double LargestError(const std::string& function, double (*exact)(double),
+                    float limit) {
   constexpr int64_t kCount = 1 << 20;
   const std::string count = std::to_string(kCount);
-  const auto dispatch = tensor::Parse("dispatch @f(%x: f32[" + count + "]) -> (%y: f32[" + count +
-                                      "]) { %y[i] = " + function + "(%x[i]) }");
+  const auto dispatch =
+      tensor::Parse("dispatch @f(%x: f32[" + count + "]) -> (%y: f32[" + count +
+                    "]) { %y[i] = " + function + "(%x[i]) }");
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().message();
   auto plan = Plan::Make(*dispatch, {}, {});
   EXPECT_TRUE(plan.ok());
   std::vector<float> x(kCount), y(kCount);
   for (int64_t i = 0; i < kCount; ++i) {
-    const uint32_t bits = static_cast<uint32_t>(i * 4093 + 7) ;  // odd steps reach all exponents
+    const uint32_t bits =
+        static_cast<uint32_t>(i * 4093 + 7);  // odd steps reach all exponents
     std::memcpy(&x[i], &bits, 4);
-    if (!(std::fabs(x[i]) <= limit)) x[i] = std::remainder(static_cast<float>(i), limit);
+    if (!(std::fabs(x[i]) <= limit))
+      x[i] = std::remainder(static_cast<float>(i), limit);
   }
   void* buffers[] = {x.data(), y.data()};
   SerialRunner runner;
@@ -119,7 +134,8 @@ double LargestError(const std::string& function, double (*exact)(double), float 
     const double error = UlpError(y[i], exact(x[i]));
     if (error > largest) largest = error, where = x[i];
   }
-  std::printf("%-6s %.3f ULP at %a = %g\n", function.c_str(), largest, where, where);
+  std::printf("%-6s %.3f ULP at %a = %g\n", function.c_str(), largest, where,
+              where);
   return largest;
 }
 

@@ -21,7 +21,8 @@ extern const KernelTable kAvx512Kernels;
 
 namespace {
 
-// Null entries of `better` are filled from `table`. A table is nothing but pointers.
+// Null entries of `better` are filled from `table`. A table is nothing but
+// pointers.
 [[maybe_unused]] void Overlay(KernelTable& table, const KernelTable& better) {
   static_assert(sizeof(KernelTable) % sizeof(void*) == 0);
   const auto* from = reinterpret_cast<const char*>(&better);
@@ -39,9 +40,11 @@ KernelTable MakeHostKernels() {
   const char* wanted = std::getenv("EMBER_ISA");
   const std::string_view limit = wanted == nullptr ? "avx512" : wanted;
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
   if (avx512 && limit == "avx512") {
     Overlay(table, kAvx512Kernels);
@@ -58,23 +61,25 @@ struct TypeRow {
 };
 
 constexpr TypeRow kTypes[] = {
-    {kTileBool, -1},           // bool
-    {kTileI32, kNarrowI8},     // i8
-    {kTileI32, kNarrowI16},    // i16
-    {kTileI32, -1},            // i32
-    {kTileI64, -1},            // i64
-    {kTileI32, kNarrowU8},     // u8
-    {kTileI32, kNarrowU16},    // u16
-    {kTileU32, -1},            // u32
-    {kTileU64, -1},            // u64
-    {kTileF32, kNarrowF16},    // f16
-    {kTileF32, kNarrowBF16},   // bf16
-    {kTileF32, -1},            // f32
-    {kTileF64, -1},            // f64
+    {kTileBool, -1},          // bool
+    {kTileI32, kNarrowI8},    // i8
+    {kTileI32, kNarrowI16},   // i16
+    {kTileI32, -1},           // i32
+    {kTileI64, -1},           // i64
+    {kTileI32, kNarrowU8},    // u8
+    {kTileI32, kNarrowU16},   // u16
+    {kTileU32, -1},           // u32
+    {kTileU64, -1},           // u64
+    {kTileF32, kNarrowF16},   // f16
+    {kTileF32, kNarrowBF16},  // bf16
+    {kTileF32, -1},           // f32
+    {kTileF64, -1},           // f64
 };
 static_assert(sizeof(kTypes) / sizeof(kTypes[0]) == kDTypeCount);
 
-constexpr const TypeRow& TypeRowOf(DType type) { return kTypes[static_cast<int>(type)]; }
+constexpr const TypeRow& TypeRowOf(DType type) {
+  return kTypes[static_cast<int>(type)];
+}
 
 KernelSteps SelectCast(DType from, DType to) {
   const KernelTable& table = HostKernels();
@@ -89,7 +94,8 @@ KernelSteps SelectCast(DType from, DType to) {
     if (IsFloat(from)) {  // saturates
       const int bits = DTypeByteSize(to) * 8;
       if (IsSigned(to)) {
-        steps.Add(table.clamp, -(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1);
+        steps.Add(table.clamp, -(int64_t{1} << (bits - 1)),
+                  (int64_t{1} << (bits - 1)) - 1);
       } else {
         steps.Add(table.clamp, 0, (int64_t{1} << bits) - 1);
       }
@@ -108,7 +114,8 @@ KernelSteps SelectBitcast(DType from, DType to) {
   } else if (from == DType::kF16 || from == DType::kBF16) {
     steps.Add(table.float_bits[from == DType::kBF16]);
   } else {
-    steps.Add(table.load[static_cast<int>(DTypeByteSize(from) == 8 ? DType::kI64 : DType::kI32)]);
+    steps.Add(table.load[static_cast<int>(
+        DTypeByteSize(from) == 8 ? DType::kI64 : DType::kI32)]);
   }
   if (to == DType::kF16 || to == DType::kBF16) {
     steps.Add(table.float_from_bits[to == DType::kBF16]);
@@ -129,11 +136,14 @@ ComputeType ComputeTypeOf(DType type) { return TypeRowOf(type).compute; }
 
 int TileElementSize(ComputeType type) {
   switch (type) {
-    case kTileBool: return 1;
+    case kTileBool:
+      return 1;
     case kTileI64:
     case kTileU64:
-    case kTileF64: return 8;
-    default: return 4;
+    case kTileF64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -145,21 +155,27 @@ KernelSteps SelectKernels(const Instruction& instruction, DType operand) {
   const KernelTable& table = HostKernels();
   const Opcode opcode = instruction.opcode;
   if (opcode == Opcode::kCast) return SelectCast(operand, instruction.type);
-  if (opcode == Opcode::kBitcast) return SelectBitcast(operand, instruction.type);
+  if (opcode == Opcode::kBitcast)
+    return SelectBitcast(operand, instruction.type);
   KernelSteps steps;
   const ComputeType compute = ComputeTypeOf(operand);
   if (opcode == Opcode::kSelect) {
     steps.Add(table.select[compute]);
     return steps;
   }
-  steps.Add(table.arithmetic[static_cast<int>(opcode)][compute], DTypeByteSize(operand) * 8);
+  steps.Add(table.arithmetic[static_cast<int>(opcode)][compute],
+            DTypeByteSize(operand) * 8);
   EMBER_CHECK(steps.steps[0].kernel != nullptr)
-      << "no kernel for " << tensor::InfoOf(opcode).text << " on " << DTypeName(operand);
+      << "no kernel for " << tensor::InfoOf(opcode).text << " on "
+      << DTypeName(operand);
   const InstructionGroup group = tensor::InfoOf(opcode).group;
   const int8_t narrow = TypeRowOf(instruction.type).narrow;
-  const bool keeps_type = group == InstructionGroup::kUnary || group == InstructionGroup::kBinary;
-  const bool stays_inside = opcode == Opcode::kMinimum || opcode == Opcode::kMaximum;
-  if (keeps_type && narrow >= 0 && !stays_inside) steps.Add(table.narrow[narrow]);
+  const bool keeps_type =
+      group == InstructionGroup::kUnary || group == InstructionGroup::kBinary;
+  const bool stays_inside =
+      opcode == Opcode::kMinimum || opcode == Opcode::kMaximum;
+  if (keeps_type && narrow >= 0 && !stays_inside)
+    steps.Add(table.narrow[narrow]);
   return steps;
 }
 
@@ -173,7 +189,8 @@ Kernel CombineKernel(Combiner combiner, DType type) {
   if (combiner == Combiner::kProduct) opcode = Opcode::kMultiply;
   if (combiner == Combiner::kMinimum) opcode = Opcode::kMinimum;
   if (combiner == Combiner::kMaximum) opcode = Opcode::kMaximum;
-  return HostKernels().arithmetic[static_cast<int>(opcode)][ComputeTypeOf(type)];
+  return HostKernels()
+      .arithmetic[static_cast<int>(opcode)][ComputeTypeOf(type)];
 }
 
 uint64_t ReductionIdentity(Combiner combiner, DType type) {
@@ -195,7 +212,8 @@ uint64_t ReductionIdentity(Combiner combiner, DType type) {
   if (type == DType::kBool) return combiner == Combiner::kMinimum ? 1 : value;
   const uint64_t ones = ~uint64_t{0} >> (64 - bits);
   const uint64_t sign = uint64_t{1} << (bits - 1);
-  if (combiner == Combiner::kMinimum) value = IsSigned(type) ? ones ^ sign : ones;
+  if (combiner == Combiner::kMinimum)
+    value = IsSigned(type) ? ones ^ sign : ones;
   if (combiner == Combiner::kMaximum) value = IsSigned(type) ? sign : 0;
   return ConstantTile(value, type);
 }

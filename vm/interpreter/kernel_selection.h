@@ -1,4 +1,5 @@
-// Which kernels carry out an instruction, on the instruction set of this machine.
+// Which kernels carry out an instruction, on the instruction set of this
+// machine.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_SELECTION_H_
 #define EMBER_VM_INTERPRETER_KERNEL_SELECTION_H_
 
@@ -8,19 +9,23 @@
 
 namespace ember::vm {
 
-// The kernels of the best instruction set that this CPU has. EMBER_ISA=baseline|avx2|avx512 in the
-// environment asks for a lower one (tests, bug reports).
+// The kernels of the best instruction set that this CPU has.
+// EMBER_ISA=baseline|avx2|avx512 in the environment asks for a lower one
+// (tests, bug reports).
 const KernelTable& HostKernels();
 
 ComputeType ComputeTypeOf(DType type);
 // Bytes of one element of a tile.
 int TileElementSize(ComputeType type);
-inline int TileElementSize(DType type) { return TileElementSize(ComputeTypeOf(type)); }
+inline int TileElementSize(DType type) {
+  return TileElementSize(ComputeTypeOf(type));
+}
 // True if memory of this type can be used as a tile where it lies.
 bool IsUsableInPlace(DType type);
 
-// A kernel and its immediates. The first step of a list computes the destination from the operands;
-// each further step rewrites the destination in place.
+// A kernel and its immediates. The first step of a list computes the
+// destination from the operands; each further step rewrites the destination in
+// place.
 struct KernelStep {
   Kernel kernel = nullptr;
   int64_t immediate[2] = {0, 0};
@@ -33,16 +38,20 @@ struct KernelSteps {
   }
 };
 
-// For arithmetic, Select, Cast and Bitcast; `operand` is the type of operand a (of b for Select).
-KernelSteps SelectKernels(const tensor::Instruction& instruction, DType operand);
+// For arithmetic, Select, Cast and Bitcast; `operand` is the type of operand a
+// (of b for Select).
+KernelSteps SelectKernels(const tensor::Instruction& instruction,
+                          DType operand);
 
-// The in-place step that brings an accumulator (kept in the compute type) into `type`; may be null.
+// The in-place step that brings an accumulator (kept in the compute type) into
+// `type`; may be null.
 Kernel NarrowingKernel(DType type);
 
 // combine(a, b) of a reduction, on tiles.
 Kernel CombineKernel(tensor::Combiner combiner, DType type);
 
-// What an empty reduction gives, and the value of a Constant instruction, as a tile element.
+// What an empty reduction gives, and the value of a Constant instruction, as a
+// tile element.
 uint64_t ReductionIdentity(tensor::Combiner combiner, DType type);
 uint64_t ConstantTile(uint64_t bits, DType type);
 

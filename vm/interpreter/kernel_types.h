@@ -1,10 +1,12 @@
-// What a strip instruction looks like to the engine: a kernel is one tight typed loop over a tile of
-// rows x columns. Values are computed in one of seven compute types; narrow integers are held as
-// i32 and narrow floats as f32, wrapped or rounded to their own type after each instruction.
+// What a strip instruction looks like to the engine: a kernel is one tight
+// typed loop over a tile of rows x columns. Values are computed in one of seven
+// compute types; narrow integers are held as i32 and narrow floats as f32,
+// wrapped or rounded to their own type after each instruction.
 //
-// The kernels are compiled once per instruction set (kernels_*.cc) and found through KernelTable.
-// Only plain data crosses this header: it is included by files built with different -m flags, and an
-// inline function here could be linked in a version that the running CPU does not have.
+// The kernels are compiled once per instruction set (kernels_*.cc) and found
+// through KernelTable. Only plain data crosses this header: it is included by
+// files built with different -m flags, and an inline function here could be
+// linked in a version that the running CPU does not have.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 #define EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 
@@ -12,14 +14,23 @@
 
 namespace ember::vm {
 
-enum ComputeType : uint8_t { kTileBool, kTileI32, kTileU32, kTileI64, kTileU64, kTileF32, kTileF64 };
+enum ComputeType : uint8_t {
+  kTileBool,
+  kTileI32,
+  kTileU32,
+  kTileI64,
+  kTileU64,
+  kTileF32,
+  kTileF64
+};
 inline constexpr int kComputeTypeCount = 7;
 
 // A tile in scratch memory, or memory of a buffer seen as one.
 struct TileOperand {
   char* data;
   int64_t row_stride;     // bytes
-  int64_t column_stride;  // elements; arithmetic takes 0 (same value for all columns) and 1
+  int64_t column_stride;  // elements; arithmetic takes 0 (same value for all
+                          // columns) and 1
 };
 
 // The first index outside its extent, found by an index kernel.
@@ -41,20 +52,31 @@ struct TileArguments {
 
 using Kernel = void (*)(const TileArguments&);
 
-// Offsets that say "outside": gather takes its default, scatter skips the element.
+// Offsets that say "outside": gather takes its default, scatter skips the
+// element.
 inline constexpr int64_t kOutside = INT64_MIN;
 
 // What follows an instruction to bring its result back into a narrow type.
-enum NarrowType : uint8_t { kNarrowI8, kNarrowI16, kNarrowU8, kNarrowU16, kNarrowF16, kNarrowBF16 };
+enum NarrowType : uint8_t {
+  kNarrowI8,
+  kNarrowI16,
+  kNarrowU8,
+  kNarrowU16,
+  kNarrowF16,
+  kNarrowBF16
+};
 inline constexpr int kNarrowTypeCount = 6;
 
-// Register-blocked inner kernel of contractions: C[m, n] (+)= sum(k < depth) A[m, k] * B[k, n] with
-// A in rows of a_stride elements, B packed in rows of b_stride; m <= rows of the kernel; only the first `columns` columns of C are written.
+// Register-blocked inner kernel of contractions: C[m, n] (+)= sum(k < depth)
+// A[m, k] * B[k, n] with A in rows of a_stride elements, B packed in rows of
+// b_stride; m <= rows of the kernel; only the first `columns` columns of C are
+// written.
 struct MicroArguments {
   const void* a;
   int64_t a_stride;
   const void* b;
   int64_t b_stride;
+  const void* next;  // brought near meanwhile, as much as of b: the panel that comes next
   void* c;
   int64_t c_stride;
   int64_t depth;
@@ -67,13 +89,14 @@ inline constexpr int kMaxMicroRows = 14;
 inline constexpr int kMicroVectors = 2;
 
 struct MicroKernels {
-  int rows;             // largest m
-  int vector_elements;  // columns per vector
+  int rows;                                       // largest m
+  int vector_elements;                            // columns per vector
   MicroKernel run[kMicroVectors][kMaxMicroRows];  // [vectors - 1][m - 1]
 };
 
-// Several reduction steps at once: destination[r, c] = combine(destination[r, c], the taps), where a
-// tap is a[r, c] or a product a[r, c] * b[r, c]. Strides are those of the last tap.
+// Several reduction steps at once: destination[r, c] = combine(destination[r,
+// c], the taps), where a tap is a[r, c] or a product a[r, c] * b[r, c]. Strides
+// are those of the last tap.
 inline constexpr int kMaxTaps = 9;
 struct TapArguments {
   int64_t rows;
@@ -87,11 +110,13 @@ struct TapArguments {
 };
 using TapKernel = void (*)(const TapArguments&);
 
-// Kernels in which a product and its sum may fuse; compiled apart from the rest.
+// Kernels in which a product and its sum may fuse; compiled apart from the
+// rest.
 struct ProductKernels {
   MicroKernels micro[3];        // f32, f64, i32
   Kernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
-  Kernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over columns of a * b
+  Kernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over columns
+                                // of a * b
   TapKernel multiply_add_taps[2];
 };
 
@@ -101,23 +126,28 @@ inline constexpr int kDTypeSlots = 16;   // at least ember::kDTypeCount
 // One instruction set's kernels; a null entry means "use the baseline's".
 struct KernelTable {
   const char* name;
-  // Unary, classify, binary and compare instructions, by opcode and operand compute type.
+  // Unary, classify, binary and compare instructions, by opcode and operand
+  // compute type.
   Kernel arithmetic[kOpcodeSlots][kComputeTypeCount];
   Kernel select[kComputeTypeCount];
   Kernel cast[kComputeTypeCount][kComputeTypeCount];  // [from][to]
-  Kernel cast_narrow[kComputeTypeCount][2];  // to f16, bf16 (held as f32), rounded once
-  Kernel float_bits[2];    // f16, bf16 held as f32 -> their bits as i32
+  Kernel cast_narrow[kComputeTypeCount]
+                    [2];      // to f16, bf16 (held as f32), rounded once
+  Kernel float_bits[2];       // f16, bf16 held as f32 -> their bits as i32
   Kernel float_from_bits[2];  // and back
   Kernel narrow[kNarrowTypeCount];  // wraps or rounds a tile in place of itself
   Kernel clamp;                     // i32 to [immediate[0], immediate[1]]
   Kernel load[kDTypeSlots];         // memory at any column stride -> tile
   Kernel store[kDTypeSlots];        // tile -> memory at any column stride
-  Kernel iota;                      // immediate[0] + row * immediate[1] + column * immediate[2], i64
-  // By log2 of the element size: a = memory, b = offsets, c = what kOutside gives; columns lie
-  // immediate[0] elements apart beyond their offset.
+  Kernel
+      iota;  // immediate[0] + row * immediate[1] + column * immediate[2], i64
+  // By log2 of the element size: a = memory, b = offsets, c = what kOutside
+  // gives; columns lie immediate[0] elements apart beyond their offset.
   Kernel gather[4];
-  Kernel accumulate_index[2];       // [0] failing, [1] marking kOutside; see kernels_move.inc
-  // destination[r] = combine(destination[r], a[r, all columns]), by combiner - 1
+  Kernel accumulate_index[2];  // [0] failing, [1] marking kOutside; see
+                               // kernels_move.inc
+  // destination[r] = combine(destination[r], a[r, all columns]), by combiner -
+  // 1
   Kernel reduce_rows[4][kComputeTypeCount];
   TapKernel combine_taps[4];  // f32, by combiner - 1; null for products
   const ProductKernels* products;

@@ -1,5 +1,6 @@
-// Loops over tiles, for the kernel files only. Those are compiled once per instruction set, so all
-// that they use lives in an anonymous namespace: no copy can be shared by the linker.
+// Loops over tiles, for the kernel files only. Those are compiled once per
+// instruction set, so all that they use lives in an anonymous namespace: no
+// copy can be shared by the linker.
 #ifndef EMBER_VM_INTERPRETER_LOOPS_H_
 #define EMBER_VM_INTERPRETER_LOOPS_H_
 
@@ -8,7 +9,8 @@
 
 #include "vm/interpreter/kernel_types.h"
 
-// Elementwise loops never carry a dependency, also when destination and operand are one tile.
+// Elementwise loops never carry a dependency, also when destination and operand
+// are one tile.
 #define EMBER_INDEPENDENT _Pragma("GCC ivdep")
 
 namespace ember::vm {
@@ -48,7 +50,8 @@ inline void MapBinary(const TileArguments& t, Function function) {
     const T* b = Row<T>(t.b, r);
     const intptr_t a_step = static_cast<intptr_t>(t.a.column_stride);
     const intptr_t b_step = static_cast<intptr_t>(t.b.column_stride);
-    for (To* end = d + t.columns; d < end; ++d, a += a_step, b += b_step) *d = function(*a, *b);
+    for (To* end = d + t.columns; d < end; ++d, a += a_step, b += b_step)
+      *d = function(*a, *b);
   }
 }
 
@@ -57,7 +60,8 @@ inline void MapBinary(const TileArguments& t, Function function) {
 template <typename To, typename A, typename Function>
 inline void MapUnary(const TileArguments& t, Function function) {
   int64_t rows = t.rows, columns = t.columns;
-  if (rows > 1 && IsDense<To>(t.destination, columns) && IsDense<A>(t.a, columns)) {
+  if (rows > 1 && IsDense<To>(t.destination, columns) &&
+      IsDense<A>(t.a, columns)) {
     columns *= rows;
     rows = 1;
   }
@@ -77,8 +81,8 @@ inline void MapUnary(const TileArguments& t, Function function) {
 template <typename To, typename T, typename Function>
 inline void MapBinary(const TileArguments& t, Function function) {
   int64_t rows = t.rows, columns = t.columns;
-  if (rows > 1 && IsDense<To>(t.destination, columns) && IsDense<T>(t.a, columns) &&
-      IsDense<T>(t.b, columns)) {
+  if (rows > 1 && IsDense<To>(t.destination, columns) &&
+      IsDense<T>(t.a, columns) && IsDense<T>(t.b, columns)) {
     columns *= rows;
     rows = 1;
   }

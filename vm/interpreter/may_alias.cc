@@ -20,7 +20,8 @@ bool SameExtent(const Dispatch& dispatch, Register a, Register b) {
 }
 
 // Index d is axis d of the stage.
-bool IsIdentity(const Dispatch& dispatch, const Register* indices, size_t rank) {
+bool IsIdentity(const Dispatch& dispatch, const Register* indices,
+                size_t rank) {
   for (size_t d = 0; d < rank; ++d) {
     const Instruction& index = dispatch.instructions[indices[d]];
     if (index.opcode != Opcode::kAxis || index.immediate != d) return false;
@@ -29,11 +30,13 @@ bool IsIdentity(const Dispatch& dispatch, const Register* indices, size_t rank) 
 }
 
 // Axis d runs over all of dimension d.
-bool CoversBuffer(const Dispatch& dispatch, const Stage& stage, const tensor::Buffer& buffer) {
+bool CoversBuffer(const Dispatch& dispatch, const Stage& stage,
+                  const tensor::Buffer& buffer) {
   const size_t spatial = stage.spatial.size();
   if (buffer.extents.size() > spatial + stage.reduction.size()) return false;
   for (size_t d = 0; d < buffer.extents.size(); ++d) {
-    const tensor::Axis& axis = d < spatial ? stage.spatial[d] : stage.reduction[d - spatial];
+    const tensor::Axis& axis =
+        d < spatial ? stage.spatial[d] : stage.reduction[d - spatial];
     if (!SameExtent(dispatch, axis.extent, buffer.extents[d])) return false;
   }
   return true;
@@ -45,8 +48,8 @@ Reads ReadsOf(const Dispatch& dispatch, const Stage& stage, uint32_t buffer) {
   Reads reads = Reads::kNone;
   for (uint32_t i = stage.begin; i < stage.end; ++i) {
     const Instruction& instruction = dispatch.instructions[i];
-    const bool load =
-        instruction.opcode == Opcode::kLoad || instruction.opcode == Opcode::kPad;
+    const bool load = instruction.opcode == Opcode::kLoad ||
+                      instruction.opcode == Opcode::kPad;
     if (!load || instruction.a != buffer) continue;
     if (!IsIdentity(dispatch, &dispatch.operands[instruction.b],
                     dispatch.buffers[buffer].extents.size())) {
@@ -62,7 +65,8 @@ Reads ReadsOf(const Dispatch& dispatch, const Stage& stage, uint32_t buffer) {
 bool MayAlias(const Dispatch& dispatch, int input, int output) {
   const tensor::Buffer& from = dispatch.buffers[input];
   const tensor::Buffer& to = dispatch.buffers[output];
-  if (from.type != to.type || from.extents.size() != to.extents.size()) return false;
+  if (from.type != to.type || from.extents.size() != to.extents.size())
+    return false;
   for (size_t d = 0; d < from.extents.size(); ++d) {
     if (!SameExtent(dispatch, from.extents[d], to.extents[d])) return false;
   }
@@ -77,7 +81,8 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
       // One plain store per point, at the point's own position.
       // A reduction may accumulate in its result's memory while it still reads.
       if (reads != Reads::kNone && !stage.reduction.empty()) return false;
-      if (written || stage.stores.size() != 1 || store.update != tensor::Update::kAssign ||
+      if (written || stage.stores.size() != 1 ||
+          store.update != tensor::Update::kAssign ||
           stage.spatial.size() != to.extents.size() ||
           !IsIdentity(dispatch, store.indices.data(), store.indices.size())) {
         return false;
@@ -85,8 +90,8 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
     }
     if (reads == Reads::kIdentity) {
       if (written) return false;
-      // Earlier stages may run row by row together with the one that writes: they may read their
-      // own rows only.
+      // Earlier stages may run row by row together with the one that writes:
+      // they may read their own rows only.
       if (!CoversBuffer(dispatch, stage, from)) return false;
     }
     written |= writes;

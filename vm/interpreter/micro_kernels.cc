@@ -1,6 +1,8 @@
-// Sums of products for one instruction set (compiled several times, like strip_kernels.cc, but with
-// -ffp-contract=fast): the register-blocked inner kernel of contractions, and tiles. Plain C++ with vector extensions: the
-// accumulators are a rows x vectors array of vector variables that the compiler keeps in registers.
+// Sums of products for one instruction set (compiled several times, like
+// strip_kernels.cc, but with -ffp-contract=fast): the register-blocked inner
+// kernel of contractions, and tiles. Plain C++ with vector extensions: the
+// accumulators are a rows x vectors array of vector variables that the compiler
+// keeps in registers.
 #ifndef EMBER_MICRO_ROWS
 #define EMBER_MICRO_ROWS 4
 #define EMBER_VECTOR_BYTES 16
@@ -12,11 +14,12 @@
 namespace ember::vm {
 namespace {
 
-
 // The columns of a panel that is not full.
 template <typename T>
-__attribute__((noinline)) void StoreRow(T* to, const T* row, const MicroArguments& t) {
-  for (int64_t n = 0; n < t.columns; ++n) to[n] = t.accumulate ? to[n] + row[n] : row[n];
+__attribute__((noinline)) void StoreRow(T* to, const T* row,
+                                        const MicroArguments& t) {
+  for (int64_t n = 0; n < t.columns; ++n)
+    to[n] = t.accumulate ? to[n] + row[n] : row[n];
 }
 
 template <typename T, int kVectors, int kRows>
@@ -33,8 +36,14 @@ void Micro(const MicroArguments& t) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) sum[m][v] = Vector{};
   }
+  const char* next = static_cast<const char*>(t.next);
   for (int64_t k = 0; k < t.depth; ++k) {
     Vector right[kVectors];
+#pragma GCC unroll 2
+    for (int line = 0; line < kVectors * EMBER_VECTOR_BYTES; line += 64) {
+      __builtin_prefetch(next + line, 0, 2);
+    }
+    next += b_stride * static_cast<int64_t>(sizeof(T));
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       right[v] = *reinterpret_cast<const Memory*>(b + v * kElements);
@@ -54,13 +63,15 @@ void Micro(const MicroArguments& t) {
     for (int m = 0; m < kRows; ++m) {
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
-        Memory* to = reinterpret_cast<Memory*>(c + m * t.c_stride + v * kElements);
+        Memory* to =
+            reinterpret_cast<Memory*>(c + m * t.c_stride + v * kElements);
         *to = t.accumulate ? *to + sum[m][v] : sum[m][v];
       }
     }
     return;
   }
-  // All loops over `sum` are unrolled, so that it never needs memory of its own.
+  // All loops over `sum` are unrolled, so that it never needs memory of its
+  // own.
 #pragma GCC unroll 16
   for (int m = 0; m < kRows; ++m) {
     T row[kVectors * kElements];
@@ -86,7 +97,8 @@ constexpr MicroKernels MakeKernels() {
   SetRows<T, 2, EMBER_MICRO_ROWS>(kernels);
 #ifdef __OPTIMIZE_SIZE__
   // Panels are packed two vectors wide, whatever is used of them.
-  for (int m = 0; m < EMBER_MICRO_ROWS; ++m) kernels.run[0][m] = kernels.run[1][m];
+  for (int m = 0; m < EMBER_MICRO_ROWS; ++m)
+    kernels.run[0][m] = kernels.run[1][m];
 #else
   SetRows<T, 1, EMBER_MICRO_ROWS>(kernels);
 #endif

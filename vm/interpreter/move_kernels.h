@@ -1,5 +1,5 @@
-// Kernels that move and convert: loads, stores, casts, selects, gathers, index strips. For the
-// kernel files only (see loops.h).
+// Kernels that move and convert: loads, stores, casts, selects, gathers, index
+// strips. For the kernel files only (see loops.h).
 #ifndef EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
 #define EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
 
@@ -10,14 +10,16 @@
 namespace ember::vm {
 namespace {
 
-// --- f16 and bf16, on bits so that the loops vectorise without hardware conversions ---
+// --- f16 and bf16, on bits so that the loops vectorise without hardware
+// conversions ---
 
 inline float HalfToFloat(uint16_t half) {
   const uint32_t magnitude = half & 0x7fffu;
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
-  // Shifted into place, the exponent is off by 112: one multiplication repairs it, also for
-  // subnormals. Infinities and NaNs keep all exponent bits.
-  const float scaled = FloatOf(magnitude << 13) * 5.192296858534828e33f;  // 2^112
+  // Shifted into place, the exponent is off by 112: one multiplication repairs
+  // it, also for subnormals. Infinities and NaNs keep all exponent bits.
+  const float scaled =
+      FloatOf(magnitude << 13) * 5.192296858534828e33f;  // 2^112
   const uint32_t special = (magnitude << 13) | 0x7f800000u;
   return FloatOf((magnitude >= 0x7c00u ? special : BitsOf(scaled)) | sign);
 }
@@ -27,24 +29,31 @@ inline float RoundToHalf(float value) {
   const uint32_t bits = BitsOf(value);
   const uint32_t magnitude = bits & 0x7fffffffu;
   const uint32_t sign = bits & 0x80000000u;
-  const uint32_t rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & ~0x1fffu;
-  const uint32_t normal = rounded >= 0x47800000u ? 0x7f800000u : rounded;  // 65536 and up
+  const uint32_t rounded =
+      (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & ~0x1fffu;
+  const uint32_t normal =
+      rounded >= 0x47800000u ? 0x7f800000u : rounded;     // 65536 and up
   const float tiny = (FloatOf(magnitude) + 0.5f) - 0.5f;  // multiples of 2^-24
   const uint32_t finite = magnitude < 0x38800000u ? BitsOf(tiny) : normal;
-  return FloatOf((magnitude > 0x7f800000u ? (magnitude | 0x400000u) & ~0x1fffu : finite) | sign);
+  return FloatOf(
+      (magnitude > 0x7f800000u ? (magnitude | 0x400000u) & ~0x1fffu : finite) |
+      sign);
 }
 
 // The bits of a value that is already a f16.
 inline uint16_t HalfBits(float value) {
   const uint32_t bits = BitsOf(value);
   const uint32_t magnitude = bits & 0x7fffffffu;
-  const uint32_t finite = BitsOf(FloatOf(magnitude) * 1.925929944387236e-34f) >> 13;  // 2^-112
+  const uint32_t finite =
+      BitsOf(FloatOf(magnitude) * 1.925929944387236e-34f) >> 13;  // 2^-112
   const uint32_t special = ((magnitude >> 13) & 0x3ffu) | 0x7c00u;
   return static_cast<uint16_t>((magnitude >= 0x7f800000u ? special : finite) |
                                ((bits >> 16) & 0x8000u));
 }
 
-inline float BrainToFloat(uint16_t brain) { return FloatOf(static_cast<uint32_t>(brain) << 16); }
+inline float BrainToFloat(uint16_t brain) {
+  return FloatOf(static_cast<uint32_t>(brain) << 16);
+}
 
 inline float RoundToBrain(float value) {
   const uint32_t bits = BitsOf(value);
@@ -52,16 +61,20 @@ inline float RoundToBrain(float value) {
   return FloatOf(value != value ? ((bits | 0x400000u) & 0xffff0000u) : rounded);
 }
 
-inline uint16_t BrainBits(float value) { return static_cast<uint16_t>(BitsOf(value) >> 16); }
+inline uint16_t BrainBits(float value) {
+  return static_cast<uint16_t>(BitsOf(value) >> 16);
+}
 
-// Rounds a double to f32 so that a second rounding to fewer bits is exact: to odd.
+// Rounds a double to f32 so that a second rounding to fewer bits is exact: to
+// odd.
 inline float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
   if (back == value || value != value || (BitsOf(nearest) & 1u)) return nearest;
   const bool down = back > value;  // nearest is above: step toward value
   uint32_t bits = BitsOf(nearest);
-  if ((bits & 0x7fffffffu) == 0) return value < 0 ? -1.40129846e-45f : 1.40129846e-45f;
+  if ((bits & 0x7fffffffu) == 0)
+    return value < 0 ? -1.40129846e-45f : 1.40129846e-45f;
   bits += (down == ((bits >> 31) != 0)) ? 1u : -1u;
   return FloatOf(bits);
 }
@@ -99,7 +112,8 @@ void LoadKernel(const TileArguments& t) {
   using Storage = typename Format::StorageType;
   using Tile = typename Format::TileType;
   if (t.a.column_stride == 0 || t.a.column_stride == 1) {
-    MapUnary<Tile, Storage>(t, [](Storage value) { return Format::Load(value); });
+    MapUnary<Tile, Storage>(t,
+                            [](Storage value) { return Format::Load(value); });
     return;
   }
   const int64_t stride = t.a.column_stride;
@@ -109,7 +123,8 @@ void LoadKernel(const TileArguments& t) {
       const Storage* a = Row<Storage>(t.a, 0) + i * stride;
       char* d = t.destination.data + i * static_cast<int64_t>(sizeof(Tile));
       for (int64_t r = 0; r < t.rows; ++r) {
-        *reinterpret_cast<Tile*>(d + r * t.destination.row_stride) = Format::Load(a[r]);
+        *reinterpret_cast<Tile*>(d + r * t.destination.row_stride) =
+            Format::Load(a[r]);
       }
     }
     return;
@@ -125,7 +140,8 @@ template <typename Format>
 void StoreKernel(const TileArguments& t) {
   using Storage = typename Format::StorageType;
   using Tile = typename Format::TileType;
-  if (t.destination.column_stride == 1 && (t.a.column_stride == 0 || t.a.column_stride == 1)) {
+  if (t.destination.column_stride == 1 &&
+      (t.a.column_stride == 0 || t.a.column_stride == 1)) {
     MapUnary<Storage, Tile>(t, [](Tile value) { return Format::Store(value); });
     return;
   }
@@ -133,7 +149,8 @@ void StoreKernel(const TileArguments& t) {
   for (int64_t r = 0; r < t.rows; ++r) {
     Storage* d = Row<Storage>(t.destination, r);
     const Tile* a = Row<Tile>(t.a, r);
-    for (int64_t i = 0; i < t.columns; ++i) d[i * to] = Format::Store(a[i * from]);
+    for (int64_t i = 0; i < t.columns; ++i)
+      d[i * to] = Format::Store(a[i * from]);
   }
 }
 
@@ -146,9 +163,11 @@ inline To CastValue(From value) {
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
     // Truncates and saturates; the limits are powers of two, so exact.
     constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
-    constexpr From kAbove = From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
+    constexpr From kAbove =
+        From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
     constexpr From kLowest = std::is_signed_v<To> ? -kAbove : From(0);
-    constexpr To kMost = To(UnsignedOf<To>(~UnsignedOf<To>(0)) >> (std::is_signed_v<To> ? 1 : 0));
+    constexpr To kMost = To(UnsignedOf<To>(~UnsignedOf<To>(0)) >>
+                            (std::is_signed_v<To> ? 1 : 0));
     const bool high = value >= kAbove;
     const bool usable = value > kLowest && !high;
     const To inside = static_cast<To>(usable ? value : From(0));
@@ -164,15 +183,19 @@ void CastKernel(const TileArguments& t) {
   MapUnary<To, From>(t, [](From value) { return CastValue<To, From>(value); });
 }
 
-// A 64-bit integer as a double that rounds to fewer bits as the integer itself would.
+// A 64-bit integer as a double that rounds to fewer bits as the integer itself
+// would.
 template <typename From>
 inline double OddDouble(From value) {
   if constexpr (sizeof(From) == 8 && !kIsFloat<From>) {
     const bool negative = value < From(0);
-    const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(value) : value;
+    const uint64_t magnitude =
+        negative ? 0 - static_cast<uint64_t>(value) : value;
     double result = static_cast<double>(magnitude);
     if (magnitude >> 53) {
-      result = static_cast<double>((magnitude >> 11) | ((magnitude & 0x7ff) != 0)) * 2048.0;
+      result =
+          static_cast<double>((magnitude >> 11) | ((magnitude & 0x7ff) != 0)) *
+          2048.0;
     }
     return negative ? -result : result;
   } else {
@@ -195,18 +218,21 @@ void CastNarrowKernel(const TileArguments& t) {
 
 template <typename Format>
 void FloatBitsKernel(const TileArguments& t) {
-  MapUnary<int32_t, float>(t, [](float value) { return int32_t{Format::Store(value)}; });
+  MapUnary<int32_t, float>(
+      t, [](float value) { return int32_t{Format::Store(value)}; });
 }
 template <typename Format>
 void FloatFromBitsKernel(const TileArguments& t) {
-  MapUnary<float, int32_t>(
-      t, [](int32_t bits) { return Format::Load(static_cast<uint16_t>(bits)); });
+  MapUnary<float, int32_t>(t, [](int32_t bits) {
+    return Format::Load(static_cast<uint16_t>(bits));
+  });
 }
 
 template <typename Storage>
 void WrapKernel(const TileArguments& t) {
-  MapUnary<int32_t, int32_t>(
-      t, [](int32_t value) { return static_cast<int32_t>(static_cast<Storage>(value)); });
+  MapUnary<int32_t, int32_t>(t, [](int32_t value) {
+    return static_cast<int32_t>(static_cast<Storage>(value));
+  });
 }
 inline void RoundHalfKernel(const TileArguments& t) {
   MapUnary<float, float>(t, [](float value) { return RoundToHalf(value); });
@@ -232,11 +258,13 @@ void SelectKernel(const TileArguments& t) {
     const T* c = Row<T>(t.c, r);
 #ifdef __OPTIMIZE_SIZE__
     for (int64_t i = 0; i < t.columns; ++i) {
-      d[i] = a[i * t.a.column_stride] ? b[i * t.b.column_stride] : c[i * t.c.column_stride];
+      d[i] = a[i * t.a.column_stride] ? b[i * t.b.column_stride]
+                                      : c[i * t.c.column_stride];
     }
     continue;
 #endif
-    const bool b_varies = t.b.column_stride != 0, c_varies = t.c.column_stride != 0;
+    const bool b_varies = t.b.column_stride != 0,
+               c_varies = t.c.column_stride != 0;
     if (t.a.column_stride == 0) {
       const T* from = a[0] ? b : c;
       const int64_t stride = (a[0] ? b_varies : c_varies) ? 1 : 0;
@@ -268,8 +296,9 @@ inline void IotaKernel(const TileArguments& t) {
   }
 }
 
-// destination (offsets) += a * immediate[0], where 0 <= a < immediate[1]; otherwise the offset
-// becomes kOutside (padding) or the failure is noted. b: the offsets so far.
+// destination (offsets) += a * immediate[0], where 0 <= a < immediate[1];
+// otherwise the offset becomes kOutside (padding) or the failure is noted. b:
+// the offsets so far.
 template <bool kMark>
 void AccumulateIndexKernel(const TileArguments& t) {
   const int64_t stride = t.immediate[0];
@@ -282,7 +311,8 @@ void AccumulateIndexKernel(const TileArguments& t) {
       const int64_t index = a[i * t.a.column_stride];
       const int64_t offset = b[i * t.b.column_stride];
       const bool outside = static_cast<uint64_t>(index) >= extent;
-      d[i] = (outside || offset == kOutside) ? kOutside : offset + index * stride;
+      d[i] =
+          (outside || offset == kOutside) ? kOutside : offset + index * stride;
       if (!kMark && outside && !t.failure->found) *t.failure = {index, true};
     }
   }
@@ -308,7 +338,8 @@ void GatherKernel(const TileArguments& t) {
     }
     for (int64_t i = 0; i < t.columns; ++i) {
       const int64_t offset = b[i * t.b.column_stride];
-      d[i] = offset == kOutside ? c[i * t.c.column_stride] : memory[offset + i * step];
+      d[i] = offset == kOutside ? c[i * t.c.column_stride]
+                                : memory[offset + i * step];
     }
   }
 }

@@ -19,7 +19,8 @@ using tensor::Update;
 
 namespace {
 
-// Less work than this is done by the calling thread alone: waking others costs microseconds.
+// Less work than this is done by the calling thread alone: waking others costs
+// microseconds.
 constexpr double kParallelNanoseconds = 30000;
 // A chunk is at least this much work, so that handing chunks out costs little.
 constexpr double kChunkNanoseconds = 8000;
@@ -32,10 +33,13 @@ struct FreeDeleter {
 };
 using AlignedMemory = std::unique_ptr<char, FreeDeleter>;
 
-int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+int64_t RoundUp(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 AlignedMemory AllocateAligned(int64_t bytes) {
-  const size_t rounded = static_cast<size_t>(RoundUp(std::max<int64_t>(bytes, 1), 64));
+  const size_t rounded =
+      static_cast<size_t>(RoundUp(std::max<int64_t>(bytes, 1), 64));
   return AlignedMemory(static_cast<char*>(std::aligned_alloc(64, rounded)));
 }
 
@@ -45,8 +49,8 @@ struct Step {
   StripProgram program;
   std::optional<Contraction> contraction;
   int64_t rest = 1;  // points per row, of a strip program
-  // Rows [begin, end) of the group are flat rows [begin / row_divisor * row_factor, ...) of the
-  // contraction.
+  // Rows [begin, end) of the group are flat rows [begin / row_divisor *
+  // row_factor, ...) of the contraction.
   int64_t row_divisor = 1;
   int64_t row_factor = 1;
   AlignedMemory packed_b;
@@ -69,10 +73,12 @@ struct Group {
   std::vector<Step> steps;
   std::vector<ChunkBuffer> chunk_buffers;
   int64_t row_alignment = 1;  // chunks begin at multiples
-  int64_t preferred_rows = 1;  // chunks are multiples where they are large enough
-  int64_t wanted_rows = 0;     // chunks of fewer rows read packed operands too often
-  int64_t most_rows = 0;      // per chunk, by scratch
-  int64_t step_scratch = 0;   // where the steps' own scratch begins
+  int64_t preferred_rows =
+      1;  // chunks are multiples where they are large enough
+  int64_t wanted_rows =
+      0;                  // chunks of fewer rows read packed operands too often
+  int64_t most_rows = 0;  // per chunk, by scratch
+  int64_t step_scratch = 0;  // where the steps' own scratch begins
   double row_cost = 0;
 };
 
@@ -94,16 +100,21 @@ class InterpreterPlan final : public Plan {
 
  private:
   int64_t BytesOf(int buffer) const {
-    return header_.elements[buffer] * DTypeByteSize(dispatch_.buffers[buffer].type);
+    return header_.elements[buffer] *
+           DTypeByteSize(dispatch_.buffers[buffer].type);
   }
   // Building.
-  Status AddGroup(const RowGroup& rows, const std::vector<AnalyzedStage>& stages);
+  Status AddGroup(const RowGroup& rows,
+                  const std::vector<AnalyzedStage>& stages);
   Status AddStrips(const AnalyzedStage& stage, int prefix, Step& step);
-  Status AddContraction(const AnalyzedStage& stage, int prefix, Group& group, Step& step);
+  Status AddContraction(const AnalyzedStage& stage, int prefix, Group& group,
+                        Step& step);
   bool IsWrittenBy(const Group& group, int buffer) const;
   bool ReadsOnlyConstants(const AnalyzedStage& stage, tensor::Register r) const;
-  bool IsFullyStored(int buffer, const std::vector<AnalyzedStage>& stages) const;
-  void LayOutScratch(const RowGroup& rows, const std::vector<AnalyzedStage>& stages, Group& group);
+  bool IsFullyStored(int buffer,
+                     const std::vector<AnalyzedStage>& stages) const;
+  void LayOutScratch(const RowGroup& rows,
+                     const std::vector<AnalyzedStage>& stages, Group& group);
   // Running.
   void SetUpWorkers(int count);
   Contraction::Work WorkOf(const Group& group, const Step& step, Worker& worker,
@@ -118,7 +129,8 @@ class InterpreterPlan final : public Plan {
   const Options options_;
   ConcreteHeader header_;
   std::vector<Group> groups_;
-  std::vector<char*> buffers_;  // temporaries filled in; a worker's list starts as a copy
+  std::vector<char*>
+      buffers_;  // temporaries filled in; a worker's list starts as a copy
   std::vector<AlignedMemory> memory_;
   struct Zeroed {
     char* data;
@@ -139,8 +151,9 @@ Status InterpreterPlan::Build(std::span<const int64_t> parameters) {
   EMBER_ASSIGN_OR_RETURN(header_, ConcreteHeader::Make(dispatch_, parameters));
   std::vector<AnalyzedStage> stages(dispatch_.stages.size());
   for (size_t i = 0; i < stages.size(); ++i) {
-    EMBER_ASSIGN_OR_RETURN(stages[i].analysis,
-                           StageAnalysis::Make(dispatch_, header_, static_cast<int>(i)));
+    EMBER_ASSIGN_OR_RETURN(
+        stages[i].analysis,
+        StageAnalysis::Make(dispatch_, header_, static_cast<int>(i)));
     stages[i].contraction = RecogniseContraction(stages[i].analysis);
   }
   buffers_.assign(dispatch_.buffers.size() + kContractionBuffers, nullptr);
@@ -154,50 +167,59 @@ Status InterpreterPlan::Build(std::span<const int64_t> parameters) {
   for (size_t i = 0; i < dispatch_.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (dispatch_.buffers[i].kind != BufferKind::kTemporary) continue;
-    const bool in_chunk = std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return std::any_of(group.chunk_buffers.begin(), group.chunk_buffers.end(),
-                         [&](const ChunkBuffer& c) { return c.buffer == buffer; });
-    });
+    const bool in_chunk =
+        std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
+          return std::any_of(
+              group.chunk_buffers.begin(), group.chunk_buffers.end(),
+              [&](const ChunkBuffer& c) { return c.buffer == buffer; });
+        });
     if (in_chunk) continue;
     memory_.push_back(AllocateAligned(BytesOf(buffer)));
     if (memory_.back() == nullptr) {
-      return ResourceExhaustedError("dispatch @" + dispatch_.name + ": temporary %" +
-                                    dispatch_.buffers[i].name + ": no memory for " +
-                                    std::to_string(BytesOf(buffer)) + " bytes");
+      return ResourceExhaustedError(
+          "dispatch @" + dispatch_.name + ": temporary %" +
+          dispatch_.buffers[i].name + ": no memory for " +
+          std::to_string(BytesOf(buffer)) + " bytes");
     }
     buffers_[i] = memory_.back().get();
-    if (!IsFullyStored(buffer, stages)) zeroed_.push_back({buffers_[i], BytesOf(buffer)});
+    if (!IsFullyStored(buffer, stages))
+      zeroed_.push_back({buffers_[i], BytesOf(buffer)});
   }
   return OkStatus();
 }
 
 // True if one plain stage stores to every element, before anything reads it.
-bool InterpreterPlan::IsFullyStored(int buffer, const std::vector<AnalyzedStage>& stages) const {
+bool InterpreterPlan::IsFullyStored(
+    int buffer, const std::vector<AnalyzedStage>& stages) const {
   for (const AnalyzedStage& stage : stages) {
     const tensor::Stage& definition = stage.analysis.stage();
     for (size_t i = 0; i < definition.stores.size(); ++i) {
       if (static_cast<int>(definition.stores[i].buffer) != buffer) continue;
-      return definition.stores[i].update == Update::kAssign && !stage.analysis.needs_order &&
+      return definition.stores[i].update == Update::kAssign &&
+             !stage.analysis.needs_order &&
              stage.analysis.SpatialPoints() == header_.elements[buffer];
     }
   }
   return true;  // not used at all
 }
 
-bool InterpreterPlan::ReadsOnlyConstants(const AnalyzedStage& stage, tensor::Register r) const {
+bool InterpreterPlan::ReadsOnlyConstants(const AnalyzedStage& stage,
+                                         tensor::Register r) const {
   StripSpec spec;
   spec.values = {r};
   for (const Access* access : CollectUses(stage.analysis, spec).loads) {
     const size_t buffer = static_cast<size_t>(access->buffer);
     if (dispatch_.buffers[buffer].kind != BufferKind::kInput ||
-        buffer >= options_.constant_inputs.size() || !options_.constant_inputs[buffer]) {
+        buffer >= options_.constant_inputs.size() ||
+        !options_.constant_inputs[buffer]) {
       return false;
     }
   }
   return true;
 }
 
-Status InterpreterPlan::AddGroup(const RowGroup& rows, const std::vector<AnalyzedStage>& stages) {
+Status InterpreterPlan::AddGroup(const RowGroup& rows,
+                                 const std::vector<AnalyzedStage>& stages) {
   Group group;
   group.rows = rows.rows;
   for (int i = rows.first; i < rows.last; ++i) {
@@ -209,13 +231,16 @@ Status InterpreterPlan::AddGroup(const RowGroup& rows, const std::vector<Analyze
       group.rows = 0;
     } else if (stage.contraction) {
       EMBER_RETURN_IF_ERROR(AddContraction(stage, prefix, group, step));
-      group.row_cost += step.contraction->cost() / static_cast<double>(group.rows);
+      group.row_cost +=
+          step.contraction->cost() / static_cast<double>(group.rows);
       slot_count_ = std::max(slot_count_, step.contraction->slot_count());
     } else {
       EMBER_RETURN_IF_ERROR(AddStrips(stage, prefix, step));
       group.ordered |= step.program.ordered;
-      group.row_cost += step.program.cost_per_point * static_cast<double>(step.rest) *
-                        static_cast<double>(std::max<int64_t>(stage.analysis.ReductionPoints(), 1));
+      group.row_cost += step.program.cost_per_point *
+                        static_cast<double>(step.rest) *
+                        static_cast<double>(std::max<int64_t>(
+                            stage.analysis.ReductionPoints(), 1));
       slot_count_ = std::max(slot_count_, step.program.operand_count());
     }
     group.steps.push_back(std::move(step));
@@ -225,7 +250,8 @@ Status InterpreterPlan::AddGroup(const RowGroup& rows, const std::vector<Analyze
   return OkStatus();
 }
 
-Status InterpreterPlan::AddStrips(const AnalyzedStage& stage, int prefix, Step& step) {
+Status InterpreterPlan::AddStrips(const AnalyzedStage& stage, int prefix,
+                                  Step& step) {
   const StageAnalysis& analysis = stage.analysis;
   const tensor::Stage& definition = analysis.stage();
   StripSpec spec;
@@ -236,7 +262,8 @@ Status InterpreterPlan::AddStrips(const AnalyzedStage& stage, int prefix, Step& 
   }
   spec.ordered = analysis.needs_order;
   spec.combiner = definition.combiner;
-  spec.fold = definition.combiner == Combiner::kFold ? &definition.fold : nullptr;
+  spec.fold =
+      definition.combiner == Combiner::kFold ? &definition.fold : nullptr;
   spec.values = definition.values;
   for (size_t i = 0; i < definition.stores.size(); ++i) {
     spec.stores.push_back({analysis.stores[i],
@@ -256,17 +283,18 @@ bool InterpreterPlan::IsWrittenBy(const Group& group, int buffer) const {
   return false;
 }
 
-Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix, Group& group,
-                                       Step& step) {
-  EMBER_ASSIGN_OR_RETURN(Contraction contraction,
-                         Contraction::Make(stage.analysis, *stage.contraction, [&](int buffer) {
-                           return !IsWrittenBy(group, buffer);
-                         }));
+Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix,
+                                       Group& group, Step& step) {
+  EMBER_ASSIGN_OR_RETURN(
+      Contraction contraction,
+      Contraction::Make(stage.analysis, *stage.contraction, [&](int buffer) {
+        return !IsWrittenBy(group, buffer);
+      }));
   for (int axis : stage.contraction->inner_batch) {
     if (axis < prefix) step.row_divisor *= stage.analysis.axes[axis].extent;
   }
-  step.row_factor =
-      contraction.outer_batch_points() * contraction.m() / (group.rows / step.row_divisor);
+  step.row_factor = contraction.outer_batch_points() * contraction.m() /
+                    (group.rows / step.row_divisor);
   const int64_t a = group.row_alignment, b = step.row_divisor;
   int64_t gcd = a, rest = b;
   while (rest != 0) {
@@ -277,15 +305,17 @@ Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix, G
   step.keeps_packed = ReadsOnlyConstants(stage, stage.contraction->b);
   step.packed_b = AllocateAligned(contraction.packed_b_bytes());
   if (step.packed_b == nullptr) {
-    return ResourceExhaustedError("dispatch @" + dispatch_.name + ": stage " +
-                                  std::to_string(step.stage) + ": no memory to pack " +
-                                  std::to_string(contraction.packed_b_bytes()) + " bytes");
+    return ResourceExhaustedError(
+        "dispatch @" + dispatch_.name + ": stage " +
+        std::to_string(step.stage) + ": no memory to pack " +
+        std::to_string(contraction.packed_b_bytes()) + " bytes");
   }
   if (contraction.padded_bytes() > 0) {
     step.padded_a = AllocateAligned(contraction.padded_bytes());
     if (step.padded_a == nullptr) {
       return ResourceExhaustedError("dispatch @" + dispatch_.name + ": stage " +
-                                    std::to_string(step.stage) + ": no memory to pad");
+                                    std::to_string(step.stage) +
+                                    ": no memory to pad");
     }
     contraction.FillPadding(step.padded_a.get());
   }
@@ -293,7 +323,8 @@ Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix, G
   return OkStatus();
 }
 
-void InterpreterPlan::LayOutScratch(const RowGroup& rows, const std::vector<AnalyzedStage>& stages,
+void InterpreterPlan::LayOutScratch(const RowGroup& rows,
+                                    const std::vector<AnalyzedStage>& stages,
                                     Group& group) {
   if (group.rows == 0) return;
   int64_t row_bytes = 0;
@@ -329,8 +360,10 @@ void InterpreterPlan::LayOutScratch(const RowGroup& rows, const std::vector<Anal
     group.preferred_rows = inner;
   }
   group.preferred_rows = RoundUp(group.preferred_rows, group.row_alignment);
-  if (most > group.preferred_rows) most = most / group.preferred_rows * group.preferred_rows;
-  group.most_rows = std::clamp<int64_t>(RoundUp(most, group.row_alignment), 1, group.rows);
+  if (most > group.preferred_rows)
+    most = most / group.preferred_rows * group.preferred_rows;
+  group.most_rows =
+      std::clamp<int64_t>(RoundUp(most, group.row_alignment), 1, group.rows);
   int64_t offset = 0;
   for (ChunkBuffer& chunk : group.chunk_buffers) {
     chunk.scratch_offset = offset;
@@ -339,8 +372,9 @@ void InterpreterPlan::LayOutScratch(const RowGroup& rows, const std::vector<Anal
   group.step_scratch = offset;
   int64_t most_scratch = 0;
   for (const Step& step : group.steps) {
-    most_scratch = std::max(most_scratch, step.contraction ? step.contraction->scratch_bytes()
-                                                           : step.program.scratch_bytes);
+    most_scratch = std::max(most_scratch,
+                            step.contraction ? step.contraction->scratch_bytes()
+                                             : step.program.scratch_bytes);
   }
   scratch_bytes_ = std::max(scratch_bytes_, offset + most_scratch);
 }
@@ -351,14 +385,16 @@ void InterpreterPlan::SetUpWorkers(int count) {
   while (static_cast<int>(workers_.size()) < count) {
     Worker worker;
     worker.scratch = AllocateAligned(scratch_bytes_);
-    EMBER_CHECK(worker.scratch != nullptr) << "scratch of " << scratch_bytes_ << " bytes";
+    EMBER_CHECK(worker.scratch != nullptr)
+        << "scratch of " << scratch_bytes_ << " bytes";
     worker.slots.resize(slot_count_);
     worker.buffers = buffers_;
     workers_.push_back(std::move(worker));
   }
 }
 
-Status InterpreterPlan::Run(std::span<void* const> buffers, ParallelRunner& runner) {
+Status InterpreterPlan::Run(std::span<void* const> buffers,
+                            ParallelRunner& runner) {
   if (static_cast<int>(buffers.size()) != io_count_) {
     return InvalidArgumentError("dispatch @" + dispatch_.name + ": expected " +
                                 std::to_string(io_count_) + " buffers, found " +
@@ -367,7 +403,8 @@ Status InterpreterPlan::Run(std::span<void* const> buffers, ParallelRunner& runn
   const int workers = std::max(runner.worker_count(), 1);
   if (static_cast<int>(workers_.size()) < workers) SetUpWorkers(workers);
   for (Worker& worker : workers_) {
-    for (int i = 0; i < io_count_; ++i) worker.buffers[i] = static_cast<char*>(buffers[i]);
+    for (int i = 0; i < io_count_; ++i)
+      worker.buffers[i] = static_cast<char*>(buffers[i]);
   }
   for (const Zeroed& zeroed : zeroed_) {
     std::memset(zeroed.data, 0, static_cast<size_t>(zeroed.bytes));
@@ -378,12 +415,14 @@ Status InterpreterPlan::Run(std::span<void* const> buffers, ParallelRunner& runn
     Pack(group, runner);
     const int64_t step = ChunkRows(group, workers);
     if (workers == 1 || step >= group.rows ||
-        group.row_cost * static_cast<double>(group.rows) < kParallelNanoseconds) {
+        group.row_cost * static_cast<double>(group.rows) <
+            kParallelNanoseconds) {
       for (int64_t row = 0; row < group.rows; row += step) {
         RunChunk(group, row, std::min(group.rows, row + step), workers_[0]);
       }
     } else {
-      runner.Run((group.rows + step - 1) / step, [&](int64_t chunk, int worker) {
+      runner.Run((group.rows + step - 1) / step, [&](int64_t chunk,
+                                                     int worker) {
         RunChunk(group, chunk * step, std::min(group.rows, (chunk + 1) * step),
                  workers_[worker]);
       });
@@ -401,21 +440,25 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
   // A few chunks per worker even out what they differ in speed.
   double most_chunks = total / kChunkNanoseconds;
   if (group.wanted_rows > 0) {
-    most_chunks = static_cast<double>(group.rows) / static_cast<double>(group.wanted_rows);
+    most_chunks = static_cast<double>(group.rows) /
+                  static_cast<double>(group.wanted_rows);
   }
   const int64_t wanted = std::max<int64_t>(
-      std::min<int64_t>(4 * workers, static_cast<int64_t>(most_chunks) / workers * workers),
+      std::min<int64_t>(4 * workers,
+                        static_cast<int64_t>(most_chunks) / workers * workers),
       workers);
   int64_t rows = (group.rows + wanted - 1) / wanted;
   if (rows > group.preferred_rows) {
     rows = RoundUp(rows, group.preferred_rows);
-  } else if (2 * rows > group.preferred_rows && group.rows >= 2 * group.preferred_rows) {
+  } else if (2 * rows > group.preferred_rows &&
+             group.rows >= 2 * group.preferred_rows) {
     rows = group.preferred_rows;
   }
   return std::min(RoundUp(rows, group.row_alignment), group.most_rows);
 }
 
-Contraction::Work InterpreterPlan::WorkOf(const Group& group, const Step& step, Worker& worker,
+Contraction::Work InterpreterPlan::WorkOf(const Group& group, const Step& step,
+                                          Worker& worker,
                                           StripFailure& failure) const {
   Contraction::Work work;
   work.scratch = worker.scratch.get() + group.step_scratch;
@@ -434,7 +477,8 @@ void InterpreterPlan::Pack(Group& group, ParallelRunner& runner) {
     const int64_t pieces = pads + (step.packed ? 0 : contraction.pack_pieces());
     const auto pack = [&](int64_t piece, int number) {
       StripFailure failure;
-      const Contraction::Work work = WorkOf(group, step, workers_[number], failure);
+      const Contraction::Work work =
+          WorkOf(group, step, workers_[number], failure);
       if (piece < pads) {
         contraction.PadPiece(work, piece);
       } else {
@@ -442,8 +486,8 @@ void InterpreterPlan::Pack(Group& group, ParallelRunner& runner) {
       }
       if (failure.found) Note(failure);
     };
-    const int64_t bytes =
-        contraction.padded_bytes() + (step.packed ? 0 : contraction.packed_b_bytes());
+    const int64_t bytes = contraction.padded_bytes() +
+                          (step.packed ? 0 : contraction.packed_b_bytes());
     if (bytes < kParallelPackBytes) {
       for (int64_t i = 0; i < pieces; ++i) pack(i, 0);
     } else {
@@ -453,20 +497,27 @@ void InterpreterPlan::Pack(Group& group, ParallelRunner& runner) {
   }
 }
 
-void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end, Worker& worker) {
+void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
+                               Worker& worker) {
   StripFailure failure;
-  StripContext context{worker.buffers.data(), worker.scratch.get() + group.step_scratch,
+  StripContext context{worker.buffers.data(),
+                       worker.scratch.get() + group.step_scratch,
                        worker.slots.data(), &failure};
   for (const ChunkBuffer& chunk : group.chunk_buffers) {
     char* memory = worker.scratch.get() + chunk.scratch_offset;
-    if (chunk.zero) std::memset(memory, 0, static_cast<size_t>(chunk.row_bytes * (end - begin)));
-    // As if the whole buffer were there; only its rows [begin, end) are touched.
+    if (chunk.zero)
+      std::memset(memory, 0,
+                  static_cast<size_t>(chunk.row_bytes * (end - begin)));
+    // As if the whole buffer were there; only its rows [begin, end) are
+    // touched.
     worker.buffers[chunk.buffer] = reinterpret_cast<char*>(
-        reinterpret_cast<uintptr_t>(memory) - static_cast<uintptr_t>(begin * chunk.row_bytes));
+        reinterpret_cast<uintptr_t>(memory) -
+        static_cast<uintptr_t>(begin * chunk.row_bytes));
   }
   for (const Step& step : group.steps) {
     if (step.contraction) {
-      step.contraction->RunRows(WorkOf(group, step, worker, failure), begin / step.row_divisor * step.row_factor,
+      step.contraction->RunRows(WorkOf(group, step, worker, failure),
+                                begin / step.row_divisor * step.row_factor,
                                 end / step.row_divisor * step.row_factor);
     } else {
       const FlatRange ranges[] = {{begin, end}, {0, step.rest}};
@@ -486,8 +537,9 @@ void InterpreterPlan::Note(const StripFailure& failure) {
 
 Status InterpreterPlan::FailureStatus() const {
   return InvalidArgumentError(
-      "dispatch @" + dispatch_.name + ": buffer %" + dispatch_.buffers[failure_.buffer].name +
-      ": index " + std::to_string(failure_.index) + " in dimension " +
+      "dispatch @" + dispatch_.name + ": buffer %" +
+      dispatch_.buffers[failure_.buffer].name + ": index " +
+      std::to_string(failure_.index) + " in dimension " +
       std::to_string(failure_.dimension) + " is outside the extent " +
       std::to_string(failure_.extent));
 }
@@ -496,8 +548,11 @@ std::string InterpreterPlan::Describe() const {
   std::string text;
   for (const Group& group : groups_) {
     for (const Step& step : group.steps) {
-      text += step.contraction ? step.contraction->Describe() : step.program.Describe();
-      text += &step == &group.steps.front() ? ", rows " + std::to_string(group.rows) : ", fused";
+      text += step.contraction ? step.contraction->Describe()
+                               : step.program.Describe();
+      text += &step == &group.steps.front()
+                  ? ", rows " + std::to_string(group.rows)
+                  : ", fused";
       if (step.keeps_packed) text += ", packed once";
       text += "\n";
     }

@@ -1,19 +1,22 @@
-// Tier 0: runs a dispatch by interpretation, strip by strip, everywhere and at once.
+// Tier 0: runs a dispatch by interpretation, strip by strip, everywhere and at
+// once.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, Plan::Make(dispatch, {batch}));
-//   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, Plan::Make(dispatch,
+//   {batch})); EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
 //
-// Making a plan fixes the scalar parameters, so every extent is a number: axes are collapsed and
-// ordered, loads classified by their stride along the strip, index arithmetic strength-reduced,
-// sum-of-product stages recognised as contractions, stages fused row by row, and every access
-// either proved in bounds or marked to be checked while running. A plan takes microseconds to make
-// and is kept per shape by the caller.
+// Making a plan fixes the scalar parameters, so every extent is a number: axes
+// are collapsed and ordered, loads classified by their stride along the strip,
+// index arithmetic strength-reduced, sum-of-product stages recognised as
+// contractions, stages fused row by row, and every access either proved in
+// bounds or marked to be checked while running. A plan takes microseconds to
+// make and is kept per shape by the caller.
 //
-// Thread-safety: a plan may be run by one thread at a time (it owns scratch memory for each worker);
-// runner may use several workers inside one Run. Results do not depend on their number.
-// Errors: Make refuses extents that are negative or overflow; Run reports a data-dependent index
-// (gather, scatter) out of range, naming dispatch, buffer, index and extent. Contents of the output
-// buffers are unspecified after an error.
+// Thread-safety: a plan may be run by one thread at a time (it owns scratch
+// memory for each worker); runner may use several workers inside one Run.
+// Results do not depend on their number. Errors: Make refuses extents that are
+// negative or overflow; Run reports a data-dependent index (gather, scatter)
+// out of range, naming dispatch, buffer, index and extent. Contents of the
+// output buffers are unspecified after an error.
 #ifndef EMBER_VM_INTERPRETER_PLAN_H_
 #define EMBER_VM_INTERPRETER_PLAN_H_
 
@@ -32,35 +35,39 @@ namespace ember::vm {
 class Plan {
  public:
   struct Options {
-    // Input buffers whose contents never change between runs (constants of the module). Operands of
-    // contractions that read only these are packed once, at the first run, and kept.
+    // Input buffers whose contents never change between runs (constants of the
+    // module). Operands of contractions that read only these are packed once,
+    // at the first run, and kept.
     std::vector<bool> constant_inputs;
-    // Scratch memory aimed at per worker, bytes: about half of a core's L2 cache.
+    // Scratch memory aimed at per worker, bytes: about half of a core's L2
+    // cache.
     int64_t scratch_target = 512 * 1024;
   };
 
   // The dispatch must outlive the plan and have passed tensor::Verify.
-  static StatusOr<std::unique_ptr<Plan>> Make(const tensor::Dispatch& dispatch,
-                                              std::span<const int64_t> parameters,
-                                              const Options& options);
+  static StatusOr<std::unique_ptr<Plan>> Make(
+      const tensor::Dispatch& dispatch, std::span<const int64_t> parameters,
+      const Options& options);
   virtual ~Plan() = default;
 
-  // buffers: one pointer per input and output buffer in the dispatch's order (temporaries are the
-  // plan's own), each holding at least required_bytes(i), aligned to the element size. An output may
-  // be the same memory as an input only if reads_before_writes(input, output).
-  virtual Status Run(std::span<void* const> buffers, ParallelRunner& runner) = 0;
+  // buffers: one pointer per input and output buffer in the dispatch's order
+  // (temporaries are the plan's own), each holding at least required_bytes(i),
+  // aligned to the element size. An output may be the same memory as an input
+  // only if reads_before_writes(input, output).
+  virtual Status Run(std::span<void* const> buffers,
+                     ParallelRunner& runner) = 0;
 
   // Bytes that buffer i (input or output) must hold.
   virtual int64_t required_bytes(int buffer) const = 0;
 
-  // One line per stage saying how it is executed, e.g. "contraction m=3136 n=64 k=576 f32" or
-  // "strip 56x64", for --profile and tests.
+  // One line per stage saying how it is executed, e.g. "contraction m=3136 n=64
+  // k=576 f32" or "strip 56x64", for --profile and tests.
   virtual std::string Describe() const = 0;
 };
 
-// True if every element of `output` is written at the same flat position after all reads of that
-// position of `input`, whatever the parameters, so that both may be one piece of memory: the memory
-// planner's in-place test. Conservative.
+// True if every element of `output` is written at the same flat position after
+// all reads of that position of `input`, whatever the parameters, so that both
+// may be one piece of memory: the memory planner's in-place test. Conservative.
 bool MayAlias(const tensor::Dispatch& dispatch, int input, int output);
 
 }  // namespace ember::vm

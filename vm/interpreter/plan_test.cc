@@ -23,33 +23,44 @@ CompareOptions Filled(std::function<void(int, std::vector<char>&)> fill) {
 }
 
 TEST(PlanTest, Elementwise) {
-  ExpectMatchesDefinition(R"(dispatch @add(%x: f32[3000], %y: f32[3000]) -> (%z: f32[3000]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @add(%x: f32[3000], %y: f32[3000]) -> (%z: f32[3000]) {
     %z[i] = max(%x[i] + %y[i] * 2.0, 0.0)
   })");
-  ExpectMatchesDefinition(R"(dispatch @rows<N>(%x: f32[N, 64], %s: f32[N]) -> (%y: f32[N, 64]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @rows<N>(%x: f32[N, 64], %s: f32[N]) -> (%y: f32[N, 64]) {
     %y[i, j] = %x[i, j] * %s[i]
-  })", With({37}));
-  ExpectMatchesDefinition(R"(dispatch @one(%x: f32[]) -> (%y: f32[]) { %y[] = %x[] + 1.0 })");
-  ExpectMatchesDefinition(R"(dispatch @constant() -> (%y: i16[7, 9]) { %y[i, j] = 3 })");
+  })",
+      With({37}));
+  ExpectMatchesDefinition(
+      R"(dispatch @one(%x: f32[]) -> (%y: f32[]) { %y[] = %x[] + 1.0 })");
+  ExpectMatchesDefinition(
+      R"(dispatch @constant() -> (%y: i16[7, 9]) { %y[i, j] = 3 })");
 }
 
 TEST(PlanTest, IndexExpressions) {
-  ExpectMatchesDefinition(R"(dispatch @transpose(%x: f32[70, 51]) -> (%y: f32[51, 70]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @transpose(%x: f32[70, 51]) -> (%y: f32[51, 70]) {
     %y[i, j] = %x[j, i]
   })");
-  ExpectMatchesDefinition(R"(dispatch @transpose_f16(%x: f16[7, 5, 40]) -> (%y: f16[40, 5, 7]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @transpose_f16(%x: f16[7, 5, 40]) -> (%y: f16[40, 5, 7]) {
     %y[i, j, k] = %x[k, j, i] + %x[k, 4 - j, 39 - i]
   })");
-  ExpectMatchesDefinition(R"(dispatch @reshape(%x: f32[12, 35]) -> (%y: f32[20, 21]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @reshape(%x: f32[12, 35]) -> (%y: f32[20, 21]) {
     for (i < 20, j < 21) %y[i, j] = %x[floordiv(i * 21 + j, 35), mod(i * 21 + j, 35)]
   })");
-  ExpectMatchesDefinition(R"(dispatch @heads(%x: f32[6, 120]) -> (%y: f32[10, 6, 12]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @heads(%x: f32[6, 120]) -> (%y: f32[10, 6, 12]) {
     for (h < 10, s < 6, d < 12) %y[h, s, d] = %x[s, h * 12 + d]
   })");
-  ExpectMatchesDefinition(R"(dispatch @merge(%x: f32[10, 6, 12]) -> (%y: f32[6, 120]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @merge(%x: f32[10, 6, 12]) -> (%y: f32[6, 120]) {
     for (s < 6, c < 120) %y[s, c] = %x[floordiv(c, 12), s, mod(c, 12)]
   })");
-  ExpectMatchesDefinition(R"(dispatch @upsample(%x: f32[5, 7]) -> (%y: f32[10, 21]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @upsample(%x: f32[5, 7]) -> (%y: f32[10, 21]) {
     for (i < 10, j < 21) %y[i, j] = %x[floordiv(i, 2), floordiv(j, 3)]
   })");
   ExpectMatchesDefinition(R"(dispatch @odd(%x: f32[5, 7]) -> (%y: f32[9]) {
@@ -64,16 +75,20 @@ TEST(PlanTest, Pads) {
   ExpectMatchesDefinition(R"(dispatch @pad(%x: f32[5, 7]) -> (%y: f32[9, 12]) {
     for (i < 9, j < 12) %y[i, j] = pad(%x[i - 2, j - 3], 1.5)
   })");
-  ExpectMatchesDefinition(R"(dispatch @pad_strided(%x: i8[5, 17]) -> (%y: i8[9, 12]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @pad_strided(%x: i8[5, 17]) -> (%y: i8[9, 12]) {
     for (i < 9, j < 12) %y[i, j] = pad(%x[3 - i, 2 * j - 3], 7) + 1
   })");
-  ExpectMatchesDefinition(R"(dispatch @pad_diagonal(%x: f32[50]) -> (%y: f32[9, 12]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @pad_diagonal(%x: f32[50]) -> (%y: f32[9, 12]) {
     for (i < 9, j < 12) %y[i, j] = pad(%x[9 * i - 7 * j], -1.0)
   })");
-  ExpectMatchesDefinition(R"(dispatch @pad_value(%x: f16[50], %d: f16[9]) -> (%y: f16[9, 12]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @pad_value(%x: f16[50], %d: f16[9]) -> (%y: f16[9, 12]) {
     for (i < 9, j < 12) %y[i, j] = pad(%x[9 * i - 7 * j], %d[i])
   })");
-  ExpectMatchesDefinition(R"(dispatch @concat(%x: f32[5, 3], %z: f32[5, 4]) -> (%y: f32[5, 7]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @concat(%x: f32[5, 3], %z: f32[5, 4]) -> (%y: f32[5, 7]) {
     for (i < 5, j < 7) %y[i, j] = select(j < 3, pad(%x[i, j], 0.0), pad(%z[i, j - 3], 0.0))
   })");
   ExpectMatchesDefinition(R"(dispatch @empty(%x: f32[0, 3]) -> (%y: f32[5, 3]) {
@@ -89,26 +104,38 @@ TEST(PlanTest, Gathers) {
       std::memcpy(bytes.data() + 8 * i, &index, 8);
     }
   };
-  ExpectMatchesDefinition(R"(dispatch @rows(%t: f32[10, 33], %i: i64[6]) -> (%y: f32[6, 33]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @rows(%t: f32[10, 33], %i: i64[6]) -> (%y: f32[6, 33]) {
     %y[r, c] = %t[%i[r], c]
-  })", Filled(indices));
-  ExpectMatchesDefinition(R"(dispatch @columns(%t: bf16[4, 10], %i: i64[6]) -> (%y: bf16[4, 6]) {
+  })",
+      Filled(indices));
+  ExpectMatchesDefinition(
+      R"(dispatch @columns(%t: bf16[4, 10], %i: i64[6]) -> (%y: bf16[4, 6]) {
     %y[r, c] = %t[r, %i[c]]
-  })", Filled(indices));
-  ExpectMatchesDefinition(R"(dispatch @both(%t: i8[10, 12], %i: i64[6, 5]) -> (%y: i8[6, 5, 2]) {
+  })",
+      Filled(indices));
+  ExpectMatchesDefinition(
+      R"(dispatch @both(%t: i8[10, 12], %i: i64[6, 5]) -> (%y: i8[6, 5, 2]) {
     %y[r, c, k] = %t[%i[r, c], floordiv(%i[r, c], 2) + k]
-  })", Filled(indices));
-  ExpectMatchesDefinition(R"(dispatch @padded(%t: bool[4], %i: i64[50]) -> (%y: bool[50]) {
+  })",
+      Filled(indices));
+  ExpectMatchesDefinition(
+      R"(dispatch @padded(%t: bool[4], %i: i64[50]) -> (%y: bool[50]) {
     %y[r] = pad(%t[%i[r] - 2], true)
-  })", Filled(indices));
-  ExpectMatchesDefinition(R"(dispatch @scatter(%u: f32[6, 4], %i: i64[6]) -> (%y: f32[10, 4]) {
+  })",
+      Filled(indices));
+  ExpectMatchesDefinition(
+      R"(dispatch @scatter(%u: f32[6, 4], %i: i64[6]) -> (%y: f32[10, 4]) {
     for (r < 10, c < 4) %y[r, c] = 0.5
     for (m < 6, c < 4) %y[%i[m], c] += %u[m, c]
-  })", Filled(indices));
-  ExpectMatchesDefinition(R"(dispatch @meet(%u: f32[64, 3], %i: i64[6]) -> (%y: f32[4, 3]) {
+  })",
+      Filled(indices));
+  ExpectMatchesDefinition(
+      R"(dispatch @meet(%u: f32[64, 3], %i: i64[6]) -> (%y: f32[4, 3]) {
     for (r < 4, c < 3) %y[r, c] = 1.0
     for (m < 64, c < 3) %y[mod(m, 4), c] max= %u[m, c]
-  })", Filled(indices));
+  })",
+      Filled(indices));
 }
 
 TEST(PlanTest, IndexOutOfRangeIsAnError) {
@@ -122,7 +149,8 @@ TEST(PlanTest, IndexOutOfRangeIsAnError) {
   void* buffers[] = {table, index, y};
   SerialRunner runner;
   EXPECT_EQ((*plan)->Run(buffers, runner).message(),
-            "dispatch @rows: buffer %t: index 10 in dimension 0 is outside the extent 10");
+            "dispatch @rows: buffer %t: index 10 in dimension 0 is outside the "
+            "extent 10");
   index[4] = 9;
   EXPECT_TRUE((*plan)->Run(buffers, runner).ok());
   index[0] = -1;
@@ -135,39 +163,50 @@ TEST(PlanTest, AffineIndexOutOfRangeIsRefused) {
   ASSERT_TRUE(dispatch.ok());
   EXPECT_TRUE(Plan::Make(*dispatch, std::vector<int64_t>{7}, {}).ok());
   EXPECT_TRUE(Plan::Make(*dispatch, std::vector<int64_t>{0}, {}).ok());
-  EXPECT_EQ(Plan::Make(*dispatch, std::vector<int64_t>{8}, {}).status().message(),
-            "dispatch @shift: stage 0: buffer %x: index 0 runs from 3 to 10, extent is 10");
+  EXPECT_EQ(
+      Plan::Make(*dispatch, std::vector<int64_t>{8}, {}).status().message(),
+      "dispatch @shift: stage 0: buffer %x: index 0 runs from 3 to 10, extent "
+      "is 10");
   EXPECT_FALSE(Plan::Make(*dispatch, std::vector<int64_t>{-1}, {}).ok());
   EXPECT_FALSE(Plan::Make(*dispatch, std::vector<int64_t>{}, {}).ok());
 }
 
 TEST(PlanTest, Reductions) {
-  for (const char* type : {"f32", "f64", "f16", "bf16", "i8", "u8", "i32", "i64", "u32", "u64"}) {
+  for (const char* type :
+       {"f32", "f64", "f16", "bf16", "i8", "u8", "i32", "i64", "u32", "u64"}) {
     for (const char* combiner : {"sum", "prod", "minimum", "maximum"}) {
       const std::string t = type, c = combiner;
-      ExpectMatchesDefinition("dispatch @inner(%x: " + t + "[5, 37]) -> (%y: " + t +
-                              "[5]) { %y[i] = " + c + "(k < 37) %x[i, k] }");
-      ExpectMatchesDefinition("dispatch @outer(%x: " + t + "[7, 300]) -> (%y: " + t +
+      ExpectMatchesDefinition("dispatch @inner(%x: " + t +
+                              "[5, 37]) -> (%y: " + t + "[5]) { %y[i] = " + c +
+                              "(k < 37) %x[i, k] }");
+      ExpectMatchesDefinition("dispatch @outer(%x: " + t +
+                              "[7, 300]) -> (%y: " + t +
                               "[300]) { %y[i] = " + c + "(k < 7) %x[k, i] }");
-      ExpectMatchesDefinition("dispatch @all(%x: " + t + "[3, 50]) -> (%y: " + t + "[]) { %y[] = " +
-                              c + "(j < 3, k < 50) %x[j, k] }");
-      ExpectMatchesDefinition("dispatch @none(%x: " + t + "[3, 0]) -> (%y: " + t +
-                              "[3]) { %y[i] = " + c + "(k < 0) %x[i, k] }");
-      ExpectMatchesDefinition("dispatch @window(%x: " + t + "[9, 20]) -> (%y: " + t +
-                              "[10]) { %y[i] = " + c + "(j < 3, k < 3) pad(%x[j * 4, 2 * i + k - 1], 1) }");
+      ExpectMatchesDefinition("dispatch @all(%x: " + t +
+                              "[3, 50]) -> (%y: " + t + "[]) { %y[] = " + c +
+                              "(j < 3, k < 50) %x[j, k] }");
+      ExpectMatchesDefinition("dispatch @none(%x: " + t + "[3, 0]) -> (%y: " +
+                              t + "[3]) { %y[i] = " + c + "(k < 0) %x[i, k] }");
+      ExpectMatchesDefinition(
+          "dispatch @window(%x: " + t + "[9, 20]) -> (%y: " + t +
+          "[10]) { %y[i] = " + c +
+          "(j < 3, k < 3) pad(%x[j * 4, 2 * i + k - 1], 1) }");
     }
   }
-  ExpectMatchesDefinition(R"(dispatch @any(%x: bool[5, 37]) -> (%y: bool[5], %z: bool[37]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @any(%x: bool[5, 37]) -> (%y: bool[5], %z: bool[37]) {
     %y[i] = maximum(k < 37) %x[i, k]
     %z[k] = minimum(i < 5) %x[i, k]
   })");
 }
 
 TEST(PlanTest, Pools) {
-  ExpectMatchesDefinition(R"(dispatch @max(%x: f32[1, 12, 13, 5]) -> (%y: f32[1, 6, 7, 5]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @max(%x: f32[1, 12, 13, 5]) -> (%y: f32[1, 6, 7, 5]) {
     %y[n, h, w, c] = maximum(i < 3, j < 3) pad(%x[n, 2 * h + i - 1, 2 * w + j - 1, c], -inf)
   })");
-  ExpectMatchesDefinition(R"(dispatch @average(%x: f32[2, 12, 13, 5]) -> (%y: f32[2, 5]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @average(%x: f32[2, 12, 13, 5]) -> (%y: f32[2, 5]) {
     temp %s: f32[2, 5]
     %s[n, c] = sum(h < 12, w < 13) %x[n, h, w, c]
     %y[n, c] = %s[n, c] / 156.0
@@ -175,30 +214,37 @@ TEST(PlanTest, Pools) {
 }
 
 TEST(PlanTest, Convolutions) {
-  ExpectMatchesDefinition(R"(dispatch @conv(%x: f32[1, 9, 10, 6], %w: f32[3, 3, 6, 20], %b: f32[20]) -> (%y: f32[1, 9, 10, 20]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @conv(%x: f32[1, 9, 10, 6], %w: f32[3, 3, 6, 20], %b: f32[20]) -> (%y: f32[1, 9, 10, 20]) {
     temp %acc: f32[1, 9, 10, 20]
     %acc[n, h, w, o] = sum(i < 3, j < 3, c < 6) pad(%x[n, h + i - 1, w + j - 1, c], 0.0) * %w[i, j, c, o]
     %y[n, h, w, o] = max(%acc[n, h, w, o] + %b[o], 0.0)
   })");
-  ExpectMatchesDefinition(R"(dispatch @strided(%x: f32[2, 11, 10, 4], %w: f32[3, 3, 4, 7]) -> (%y: f32[2, 4, 4, 7]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @strided(%x: f32[2, 11, 10, 4], %w: f32[3, 3, 4, 7]) -> (%y: f32[2, 4, 4, 7]) {
     %y[n, h, w, o] = sum(i < 3, j < 3, c < 4) pad(%x[n, 3 * h + 2 * i - 2, 2 * w + 2 * j - 1, c], 0.0) * %w[i, j, c, o]
   })");
-  ExpectMatchesDefinition(R"(dispatch @depthwise(%x: f32[1, 9, 10, 24], %w: f32[3, 3, 24]) -> (%y: f32[1, 9, 10, 24]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @depthwise(%x: f32[1, 9, 10, 24], %w: f32[3, 3, 24]) -> (%y: f32[1, 9, 10, 24]) {
     %y[n, h, w, c] = sum(i < 3, j < 3) pad(%x[n, h + i - 1, w + j - 1, c], 0.0) * %w[i, j, c]
   })");
-  ExpectMatchesDefinition(R"(dispatch @grouped(%x: f32[1, 6, 6, 3, 4], %w: f32[3, 3, 3, 4, 5]) -> (%y: f32[1, 6, 6, 3, 5]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @grouped(%x: f32[1, 6, 6, 3, 4], %w: f32[3, 3, 3, 4, 5]) -> (%y: f32[1, 6, 6, 3, 5]) {
     %y[n, h, w, g, o] = sum(i < 3, j < 3, c < 4) pad(%x[n, h + i - 1, w + j - 1, g, c], 0.0) * %w[g, i, j, c, o]
   })");
-  ExpectMatchesDefinition(R"(dispatch @channels_first(%x: f32[1, 4, 9, 10], %w: f32[7, 4, 3, 3]) -> (%y: f32[1, 7, 9, 10]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @channels_first(%x: f32[1, 4, 9, 10], %w: f32[7, 4, 3, 3]) -> (%y: f32[1, 7, 9, 10]) {
     %y[n, o, h, w] = sum(c < 4, i < 3, j < 3) pad(%x[n, c, h + i - 1, w + j - 1], 0.0) * %w[o, c, i, j]
   })");
-  ExpectMatchesDefinition(R"(dispatch @quantized(%x: u8[1, 6, 6, 8], %w: i8[3, 3, 8, 9]) -> (%y: i32[1, 6, 6, 9]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @quantized(%x: u8[1, 6, 6, 8], %w: i8[3, 3, 8, 9]) -> (%y: i32[1, 6, 6, 9]) {
     %y[n, h, w, o] = sum(i < 3, j < 3, c < 8) (i32(pad(%x[n, h + i - 1, w + j - 1, c], 3)) - 3) * i32(%w[i, j, c, o])
   })");
 }
 
 TEST(PlanTest, RowWiseChains) {
-  ExpectMatchesDefinition(R"(dispatch @softmax<B>(%x: f32[B, 77]) -> (%y: f32[B, 77]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @softmax<B>(%x: f32[B, 77]) -> (%y: f32[B, 77]) {
     temp %m: f32[B]
     temp %e: f32[B, 77]
     temp %s: f32[B]
@@ -206,8 +252,10 @@ TEST(PlanTest, RowWiseChains) {
     %e[b, k] = exp(%x[b, k] - %m[b])
     %s[b] = sum(k < 77) %e[b, k]
     %y[b, k] = %e[b, k] / %s[b]
-  })", With({19}));
-  ExpectMatchesDefinition(R"(dispatch @layer_norm(%x: f32[4, 9, 50], %g: f32[50], %b: f32[50]) -> (%y: f32[4, 9, 50]) {
+  })",
+      With({19}));
+  ExpectMatchesDefinition(
+      R"(dispatch @layer_norm(%x: f32[4, 9, 50], %g: f32[50], %b: f32[50]) -> (%y: f32[4, 9, 50]) {
     temp %m: f32[4, 9]
     temp %v: f32[4, 9]
     %m[i, j] = sum(k < 50) %x[i, j, k] / 50.0
@@ -220,15 +268,23 @@ TEST(PlanTest, MatrixProducts) {
   for (const char* type : {"f32", "f64", "f16", "bf16", "i32", "u32", "i64"}) {
     const std::string t = type;
     CompareOptions options;
-    // Products inside a contraction are not rounded to 16 bits before they are added.
+    // Products inside a contraction are not rounded to 16 bits before they are
+    // added.
     if (t == "f16") options.tolerance = 3e-2;
     if (t == "bf16") options.tolerance = 1e-1;
-    ExpectMatchesDefinition("dispatch @nn(%a: " + t + "[37, 45], %b: " + t + "[45, 70]) -> (%c: " +
-                            t + "[37, 70]) { %c[i, j] = sum(k < 45) %a[i, k] * %b[k, j] }", options);
-    ExpectMatchesDefinition("dispatch @nt(%a: " + t + "[30, 300], %b: " + t + "[33, 300]) -> (%c: " +
-                            t + "[30, 33]) { %c[i, j] = sum(k < 300) %a[i, k] * %b[j, k] }", options);
-    ExpectMatchesDefinition("dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
-                            t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }", options);
+    ExpectMatchesDefinition(
+        "dispatch @nn(%a: " + t + "[37, 45], %b: " + t + "[45, 70]) -> (%c: " +
+            t + "[37, 70]) { %c[i, j] = sum(k < 45) %a[i, k] * %b[k, j] }",
+        options);
+    ExpectMatchesDefinition(
+        "dispatch @nt(%a: " + t + "[30, 300], %b: " + t +
+            "[33, 300]) -> (%c: " + t +
+            "[30, 33]) { %c[i, j] = sum(k < 300) %a[i, k] * %b[j, k] }",
+        options);
+    ExpectMatchesDefinition(
+        "dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
+            t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }",
+        options);
   }
   for (const bool constant : {false, true}) {
     for (const int workers : {1, 2, 3}) {
@@ -237,7 +293,8 @@ TEST(PlanTest, MatrixProducts) {
       options.workers = workers;
       options.scratch_target = 16 * 1024;
       options.tolerance = 1e-4;
-      ExpectMatchesDefinition(R"(dispatch @attention(%q: f32[2, 40, 3, 16], %k: f32[2, 40, 3, 16], %v: f32[2, 40, 3, 16]) -> (%o: f32[2, 40, 3, 16]) {
+      ExpectMatchesDefinition(
+          R"(dispatch @attention(%q: f32[2, 40, 3, 16], %k: f32[2, 40, 3, 16], %v: f32[2, 40, 3, 16]) -> (%o: f32[2, 40, 3, 16]) {
         temp %s: f32[2, 3, 40, 40]
         temp %m: f32[2, 3, 40]
         temp %e: f32[2, 3, 40, 40]
@@ -247,8 +304,10 @@ TEST(PlanTest, MatrixProducts) {
         %e[b, h, i, j] = exp(%s[b, h, i, j] - %m[b, h, i])
         %d[b, h, i] = sum(j < 40) %e[b, h, i, j]
         for (b < 2, i < 40, h < 3, c < 16) %o[b, i, h, c] = sum(j < 40) %e[b, h, i, j] / %d[b, h, i] * %v[b, j, h, c]
-      })", options);
-      ExpectMatchesDefinition(R"(dispatch @mlp(%x: f32[50, 60], %w: f32[60, 90], %b: f32[90], %v: f32[90, 30]) -> (%y: f32[50, 30]) {
+      })",
+          options);
+      ExpectMatchesDefinition(
+          R"(dispatch @mlp(%x: f32[50, 60], %w: f32[60, 90], %b: f32[90], %v: f32[90, 30]) -> (%y: f32[50, 30]) {
         temp %h: f32[50, 90]
         temp %r: f32[50, 90]
         temp %z: f32[50, 30]
@@ -256,21 +315,26 @@ TEST(PlanTest, MatrixProducts) {
         %r[i, j] = max(%h[i, j] + %b[j], 0.0)
         %z[i, j] = sum(k < 90) %r[i, k] * %v[k, j]
         %y[i, j] = tanh(%z[i, j])
-      })", options);
-      ExpectMatchesDefinition(R"(dispatch @embed(%t: f32[9, 40], %i: i64[12], %w: f32[40, 33]) -> (%y: f32[12, 33]) {
+      })",
+          options);
+      ExpectMatchesDefinition(
+          R"(dispatch @embed(%t: f32[9, 40], %i: i64[12], %w: f32[40, 33]) -> (%y: f32[12, 33]) {
         %y[i, j] = sum(k < 40) %t[mod(%i[i], 9), k] * %w[k, j]
-      })", options);
+      })",
+          options);
     }
   }
 }
 
 TEST(PlanTest, RowsAreFused) {
-  const std::string how = ExpectMatchesDefinition(R"(dispatch @conv(%x: f32[1, 9, 10, 6], %w: f32[3, 3, 6, 20], %b: f32[20]) -> (%y: f32[1, 9, 10, 20]) {
+  const std::string how = ExpectMatchesDefinition(
+      R"(dispatch @conv(%x: f32[1, 9, 10, 6], %w: f32[3, 3, 6, 20], %b: f32[20]) -> (%y: f32[1, 9, 10, 20]) {
     temp %acc: f32[1, 9, 10, 20]
     %acc[n, h, w, o] = sum(i < 3, j < 3, c < 6) pad(%x[n, h + i - 1, w + j - 1, c], 0.0) * %w[i, j, c, o]
     %y[n, h, w, o] = max(%acc[n, h, w, o] + %b[o], 0.0)
   })");
-  EXPECT_NE(how.find("contraction m=90 n=20 k=54 f32"), std::string::npos) << how;
+  EXPECT_NE(how.find("contraction m=90 n=20 k=54 f32"), std::string::npos)
+      << how;
   EXPECT_NE(how.find(", fused"), std::string::npos) << how;
 }
 
@@ -278,9 +342,10 @@ TEST(PlanTest, Folds) {
   for (const char* shape : {"[4, 300]", "[300, 4]"}) {
     const bool wide = std::string(shape) == "[4, 300]";
     const std::string n = wide ? "4" : "300", k = wide ? "300" : "4";
-    ExpectMatchesDefinition("dispatch @argmax(%x: f32" + std::string(shape) + ") -> (%v: f32[" + n +
-                            "], %i: i64[" + n + R"(]) {
-      for (i < )" + n + ") fold(k < " + k + R"() {
+    ExpectMatchesDefinition("dispatch @argmax(%x: f32" + std::string(shape) +
+                            ") -> (%v: f32[" + n + "], %i: i64[" + n + R"(]) {
+      for (i < )" + n + ") fold(k < " +
+                            k + R"() {
         element %e0: f32 = %x[i, k] from -inf
         element %e1: i64 = k from 0
         next %a0 = select(%a0 < %e0, %e0, %a0)
@@ -290,7 +355,8 @@ TEST(PlanTest, Folds) {
       }
     })");
   }
-  ExpectMatchesDefinition(R"(dispatch @swap(%x: i32[9]) -> (%v: i32[], %i: i32[]) {
+  ExpectMatchesDefinition(
+      R"(dispatch @swap(%x: i32[9]) -> (%v: i32[], %i: i32[]) {
     for () fold(k < 9) {
       element %e0: i32 = %x[k] from 1
       element %e1: i32 = %x[k] from 5
@@ -309,17 +375,26 @@ bool Aliases(const char* text) {
 }
 
 TEST(MayAliasTest, SamePositionOnly) {
-  EXPECT_TRUE(Aliases("dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = exp(%x[i]) }"));
-  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = %x[N - 1 - i] }"));
-  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: i32[N]) -> (%y: f32[N]) { %y[i] = f32(%x[i]) }"));
-  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: f32[N, N]) -> (%y: f32[N, N]) { %y[i, j] = %x[j, i] }"));
-  EXPECT_FALSE(Aliases("dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = sum(k < N) %x[k] }"));
-  EXPECT_TRUE(Aliases(R"(dispatch @softmax<N>(%x: f32[N, 8]) -> (%y: f32[N, 8]) {
+  EXPECT_TRUE(Aliases(
+      "dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = exp(%x[i]) }"));
+  EXPECT_FALSE(Aliases(
+      "dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = %x[N - 1 - i] }"));
+  EXPECT_FALSE(Aliases(
+      "dispatch @a<N>(%x: i32[N]) -> (%y: f32[N]) { %y[i] = f32(%x[i]) }"));
+  EXPECT_FALSE(
+      Aliases("dispatch @a<N>(%x: f32[N, N]) -> (%y: f32[N, N]) { %y[i, j] = "
+              "%x[j, i] }"));
+  EXPECT_FALSE(
+      Aliases("dispatch @a<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = sum(k < N) "
+              "%x[k] }"));
+  EXPECT_TRUE(
+      Aliases(R"(dispatch @softmax<N>(%x: f32[N, 8]) -> (%y: f32[N, 8]) {
     temp %m: f32[N]
     %m[i] = maximum(k < 8) %x[i, k]
     %y[i, k] = exp(%x[i, k] - %m[i])
   })"));
-  EXPECT_FALSE(Aliases(R"(dispatch @late<N>(%x: f32[N]) -> (%y: f32[N], %z: f32[N]) {
+  EXPECT_FALSE(
+      Aliases(R"(dispatch @late<N>(%x: f32[N]) -> (%y: f32[N], %z: f32[N]) {
     %y[i] = %x[i]
     %z[i] = %x[i]
   })"));

@@ -1,5 +1,5 @@
-// Sums of products over tiles. For the kernel files only (see loops.h), in the one where a * b + c
-// may fuse.
+// Sums of products over tiles. For the kernel files only (see loops.h), in the
+// one where a * b + c may fuse.
 #ifndef EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
 #define EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
 
@@ -15,11 +15,13 @@ void MultiplyAddRowsKernel(const TileArguments& t) {
     const T* a = Row<T>(t.a, r);
     const T* b = Row<T>(t.b, r);
     if (t.a.column_stride != 0 && t.b.column_stride != 0) {
-      d[0] = ReduceRow<AddOp, T>(d[0], t.columns, [a, b](int64_t i) { return a[i] * b[i]; });
+      d[0] = ReduceRow<AddOp, T>(d[0], t.columns,
+                                 [a, b](int64_t i) { return a[i] * b[i]; });
     } else {
       const int64_t sa = t.a.column_stride, sb = t.b.column_stride;
-      d[0] = ReduceRow<AddOp, T>(d[0], t.columns,
-                                 [a, b, sa, sb](int64_t i) { return a[i * sa] * b[i * sb]; });
+      d[0] = ReduceRow<AddOp, T>(d[0], t.columns, [a, b, sa, sb](int64_t i) {
+        return a[i * sa] * b[i * sb];
+      });
     }
   }
 }
@@ -52,12 +54,12 @@ void MultiplyAddKernel(const TileArguments& t) {
 template <typename T>
 struct VectorOf {
   typedef T Type __attribute__((vector_size(EMBER_VECTOR_BYTES)));
-  typedef T InMemory
-      __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+  typedef T InMemory __attribute__((vector_size(EMBER_VECTOR_BYTES),
+                                    aligned(sizeof(T)), may_alias));
 };
 
-// b is the same in all rows (the weights of a depthwise convolution): a vector of columns at a time
-// down all rows, with its weights in registers.
+// b is the same in all rows (the weights of a depthwise convolution): a vector
+// of columns at a time down all rows, with its weights in registers.
 template <typename T, int kTaps>
 void TapsDown(const TapArguments& t) {
   using Vector = typename VectorOf<T>::Type;
@@ -101,7 +103,8 @@ void TapsDown(const TapArguments& t) {
 // b varies in any way, or is a scalar per row: kTaps pairs of streams.
 template <typename T, int kTaps>
 void Taps(const TapArguments& t) {
-  if (t.b.column_stride != 0 && t.b.row_stride == 0) return TapsDown<T, kTaps>(t);
+  if (t.b.column_stride != 0 && t.b.row_stride == 0)
+    return TapsDown<T, kTaps>(t);
   for (int64_t r = 0; r < t.rows; ++r) {
     T* d = Row<T>(t.destination, r);
     const T* a[kTaps];
@@ -132,7 +135,8 @@ void Taps(const TapArguments& t) {
   }
 }
 
-// Taps beyond whole groups of three run one by one, so that only two sizes are compiled besides 9.
+// Taps beyond whole groups of three run one by one, so that only two sizes are
+// compiled besides 9.
 template <typename T>
 void MultiplyAddTapsKernel(const TapArguments& t) {
   if (t.taps == kMaxTaps) return Taps<T, kMaxTaps>(t);

@@ -13,7 +13,8 @@ TEST(RandomTest, PlansMatchTheDefinition) {
     return;
   }
   const char* wanted = std::getenv("EMBER_CASES");
-  const uint64_t cases = wanted == nullptr ? 2000 : std::strtoull(wanted, nullptr, 10);
+  const uint64_t cases =
+      wanted == nullptr ? 2000 : std::strtoull(wanted, nullptr, 10);
   for (uint64_t seed = 1; seed <= cases && !HasFailure(); ++seed) {
     ExpectRandomCase(seed, seed % 8 == 0 ? 2 : 1, {});
   }
@@ -21,7 +22,8 @@ TEST(RandomTest, PlansMatchTheDefinition) {
 
 TEST(RandomTest, DeepExpressions) {
   for (uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
-    ExpectRandomCase(seed, 1, {.maximum_stages = 10, .maximum_depth = 7, .simplify = false});
+    ExpectRandomCase(
+        seed, 1, {.maximum_stages = 10, .maximum_depth = 7, .simplify = false});
   }
 }
 

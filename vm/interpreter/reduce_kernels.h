@@ -8,8 +8,9 @@
 namespace ember::vm {
 namespace {
 
-// Partial results kept side by side: breaks the chain of dependent operations, vectorises, and
-// makes a long sum more accurate. Fixed, so that all instruction sets add in the same order.
+// Partial results kept side by side: breaks the chain of dependent operations,
+// vectorises, and makes a long sum more accurate. Fixed, so that all
+// instruction sets add in the same order.
 inline constexpr int kPartials = 32;
 
 template <typename Op, typename T, typename Value>
@@ -17,7 +18,8 @@ inline T ReduceRow(T initial, int64_t columns, Value value) {
   T result = initial;
   int64_t i = 0;
 #ifdef __OPTIMIZE_SIZE__
-  constexpr bool kSideBySide = kIsFloat<T>;  // for accuracy; of integers, only for speed
+  constexpr bool kSideBySide =
+      kIsFloat<T>;  // for accuracy; of integers, only for speed
 #else
   constexpr bool kSideBySide = true;
 #endif
@@ -25,7 +27,8 @@ inline T ReduceRow(T initial, int64_t columns, Value value) {
     T partial[kPartials];
     for (int j = 0; j < kPartials; ++j) partial[j] = value(j);
     for (i = kPartials; i + kPartials <= columns; i += kPartials) {
-      for (int j = 0; j < kPartials; ++j) partial[j] = Op::template Do<T>(partial[j], value(i + j));
+      for (int j = 0; j < kPartials; ++j)
+        partial[j] = Op::template Do<T>(partial[j], value(i + j));
     }
     for (int width = kPartials / 2; width > 0; width /= 2) {
       for (int j = 0; j < width; ++j) {
@@ -47,7 +50,8 @@ void ReduceRowsKernel(const TileArguments& t) {
       d[0] = ReduceRow<Op, T>(d[0], t.columns, [a](int64_t i) { return a[i]; });
     } else {
       const T value = a[0];
-      d[0] = ReduceRow<Op, T>(d[0], t.columns, [value](int64_t) { return value; });
+      d[0] =
+          ReduceRow<Op, T>(d[0], t.columns, [value](int64_t) { return value; });
     }
   }
 }
@@ -59,12 +63,13 @@ typedef float FloatVector __attribute__((vector_size(EMBER_VECTOR_BYTES)));
 typedef float FloatVectorInMemory
     __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(4), may_alias));
 
-// The same as the row of the instruction table; the compiler's vectoriser gives up on a chain of
-// these, so it is written on vectors.
+// The same as the row of the instruction table; the compiler's vectoriser gives
+// up on a chain of these, so it is written on vectors.
 template <typename Op>
 inline FloatVector CombineVectors(FloatVector a, FloatVector b) {
   if constexpr (std::is_same_v<Op, AddOp>) return a + b;
-  if constexpr (std::is_same_v<Op, MinimumOp>) return ((a <= b) | (a != a)) ? a : b;
+  if constexpr (std::is_same_v<Op, MinimumOp>)
+    return ((a <= b) | (a != a)) ? a : b;
   return ((a >= b) | (a != a)) ? a : b;
 }
 
@@ -82,12 +87,14 @@ void CombineTaps(const TapArguments& t) {
       FloatVector value = *reinterpret_cast<FloatVectorInMemory*>(d + i);
 #pragma GCC unroll 9
       for (int k = 0; k < kTaps; ++k) {
-        value = CombineVectors<Op>(value, *reinterpret_cast<const FloatVectorInMemory*>(a[k] + i));
+        value = CombineVectors<Op>(
+            value, *reinterpret_cast<const FloatVectorInMemory*>(a[k] + i));
       }
       *reinterpret_cast<FloatVectorInMemory*>(d + i) = value;
     }
     for (; i < t.columns; ++i) {
-      for (int k = 0; k < kTaps; ++k) d[i] = Op::template Do<float>(d[i], a[k][i]);
+      for (int k = 0; k < kTaps; ++k)
+        d[i] = Op::template Do<float>(d[i], a[k][i]);
     }
   }
 }

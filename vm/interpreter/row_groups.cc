@@ -9,8 +9,8 @@ using tensor::Interval;
 
 namespace {
 
-// A group of fewer rows than this gives up more (threads, tiles) than fusing gains, unless the
-// stages have no more by themselves.
+// A group of fewer rows than this gives up more (threads, tiles) than fusing
+// gains, unless the stages have no more by themselves.
 constexpr int64_t kFewRows = 16;
 
 struct Touch {
@@ -26,7 +26,8 @@ struct RowChoice {
 
 // The possible row spaces of a stage, from one row to as many as it has.
 std::vector<RowChoice> ChoicesOf(const AnalyzedStage& stage) {
-  const int limit = stage.contraction ? stage.contraction->first_n : stage.analysis.spatial_count;
+  const int limit = stage.contraction ? stage.contraction->first_n
+                                      : stage.analysis.spatial_count;
   std::vector<RowChoice> choices = {{1, 0}};
   if (stage.analysis.needs_order) return choices;
   for (int i = 0; i < limit; ++i) {
@@ -40,8 +41,8 @@ std::vector<RowChoice> ChoicesOf(const AnalyzedStage& stage) {
   return choices;
 }
 
-bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows, const Access& access,
-                int64_t elements) {
+bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows,
+                const Access& access, int64_t elements) {
   if (!access.dynamic.empty() || elements % rows != 0) return false;
   const int64_t row_size = elements / rows;
   int64_t stride = row_size;
@@ -53,8 +54,9 @@ bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows, const A
   Interval rest = Interval::Of(access.offset.constant);
   for (size_t i = prefix; i < analysis.axes.size(); ++i) {
     if (access.offset.coefficients[i] == 0) continue;
-    rest = rest + Interval::Of(access.offset.coefficients[i]) *
-                      Interval{0, std::max<int64_t>(analysis.axes[i].extent - 1, 0)};
+    rest = rest +
+           Interval::Of(access.offset.coefficients[i]) *
+               Interval{0, std::max<int64_t>(analysis.axes[i].extent - 1, 0)};
   }
   return rest.Within({0, row_size - 1});
 }
@@ -81,7 +83,8 @@ class Grouper {
   void Open(int stage) {
     first_ = stage;
     rows_.clear();
-    for (const RowChoice& choice : ChoicesOf(stages_[stage])) rows_.push_back(choice.rows);
+    for (const RowChoice& choice : ChoicesOf(stages_[stage]))
+      rows_.push_back(choice.rows);
     touches_.clear();
     AddTouches(stage, touches_);
   }
@@ -92,7 +95,8 @@ class Grouper {
     group.first = first_;
     group.last = end;
     group.rows = rows_.back();
-    for (int i = first_; i < end; ++i) group.prefix.push_back(PrefixOf(i, group.rows));
+    for (int i = first_; i < end; ++i)
+      group.prefix.push_back(PrefixOf(i, group.rows));
     groups_.push_back(std::move(group));
   }
 
@@ -113,17 +117,20 @@ class Grouper {
   }
 
   bool Writes(const std::vector<Touch>& touches, int buffer) const {
-    return std::any_of(touches.begin(), touches.end(), [buffer](const Touch& touch) {
-      return touch.writes && touch.access->buffer == buffer;
-    });
+    return std::any_of(touches.begin(), touches.end(),
+                       [buffer](const Touch& touch) {
+                         return touch.writes && touch.access->buffer == buffer;
+                       });
   }
 
   // B is packed before any row runs, so the group must not write what it reads.
-  bool PackedOperandIsWritten(int stage, const std::vector<Touch>& touches) const {
+  bool PackedOperandIsWritten(int stage,
+                              const std::vector<Touch>& touches) const {
     if (!stages_[stage].contraction) return false;
     StripSpec spec;
     spec.values = {stages_[stage].contraction->b};
-    for (const Access* access : CollectUses(stages_[stage].analysis, spec).loads) {
+    for (const Access* access :
+         CollectUses(stages_[stage].analysis, spec).loads) {
       if (Writes(touches, access->buffer)) return true;
     }
     return false;
@@ -134,8 +141,8 @@ class Grouper {
       if (!Writes(touches, touch.access->buffer)) continue;
       const int prefix = PrefixOf(touch.stage, rows);
       if (prefix < 0 ||
-          !StaysInRow(stages_[touch.stage].analysis, prefix, rows, *touch.access,
-                      header_.elements[touch.access->buffer])) {
+          !StaysInRow(stages_[touch.stage].analysis, prefix, rows,
+                      *touch.access, header_.elements[touch.access->buffer])) {
         return false;
       }
     }
@@ -145,7 +152,8 @@ class Grouper {
   bool TryJoin(int stage) {
     const StageAnalysis& analysis = stages_[stage].analysis;
     if (analysis.needs_order || stages_[first_].analysis.needs_order ||
-        analysis.SpatialPoints() == 0 || stages_[first_].analysis.SpatialPoints() == 0) {
+        analysis.SpatialPoints() == 0 ||
+        stages_[first_].analysis.SpatialPoints() == 0) {
       return false;
     }
     std::vector<Touch> touches = touches_;
@@ -153,10 +161,12 @@ class Grouper {
     if (PackedOperandIsWritten(stage, touches_)) return false;
     std::vector<int64_t> common;
     for (int64_t rows : rows_) {
-      if (PrefixOf(stage, rows) >= 0 && AllStayInRow(touches, rows)) common.push_back(rows);
+      if (PrefixOf(stage, rows) >= 0 && AllStayInRow(touches, rows))
+        common.push_back(rows);
     }
     if (common.empty()) return false;
-    const int64_t alone = std::min(rows_.back(), ChoicesOf(stages_[stage]).back().rows);
+    const int64_t alone =
+        std::min(rows_.back(), ChoicesOf(stages_[stage]).back().rows);
     if (common.back() < std::min(alone, kFewRows)) return false;
     rows_ = std::move(common);
     touches_ = std::move(touches);
@@ -172,9 +182,10 @@ class Grouper {
       if (i < group.first || i >= group.last) AddTouches(i, outside);
     }
     const auto touches = [](const std::vector<Touch>& list, int buffer) {
-      return std::any_of(list.begin(), list.end(), [buffer](const Touch& touch) {
-        return touch.access->buffer == buffer;
-      });
+      return std::any_of(list.begin(), list.end(),
+                         [buffer](const Touch& touch) {
+                           return touch.access->buffer == buffer;
+                         });
     };
     for (size_t b = 0; b < dispatch_.buffers.size(); ++b) {
       const int buffer = static_cast<int>(b);
@@ -184,7 +195,8 @@ class Grouper {
       for (const Touch& touch : inside) {
         if (touch.access->buffer == buffer) own.push_back(touch);
       }
-      if (group.rows > 1 && AllStayInRow(own, group.rows)) group.temporaries.push_back(buffer);
+      if (group.rows > 1 && AllStayInRow(own, group.rows))
+        group.temporaries.push_back(buffer);
     }
   }
 
@@ -192,7 +204,8 @@ class Grouper {
   const ConcreteHeader& header_;
   const std::vector<AnalyzedStage>& stages_;
   std::vector<RowGroup> groups_;
-  // The group being formed: its first stage, the row spaces still possible, all its accesses.
+  // The group being formed: its first stage, the row spaces still possible, all
+  // its accesses.
   int first_ = -1;
   std::vector<int64_t> rows_;
   std::vector<Touch> touches_;
@@ -200,7 +213,8 @@ class Grouper {
 
 }  // namespace
 
-std::vector<RowGroup> FormRowGroups(const Dispatch& dispatch, const ConcreteHeader& header,
+std::vector<RowGroup> FormRowGroups(const Dispatch& dispatch,
+                                    const ConcreteHeader& header,
                                     const std::vector<AnalyzedStage>& stages) {
   return Grouper(dispatch, header, stages).Run();
 }

@@ -1,6 +1,7 @@
-// Arithmetic of the instruction table on one element, written without branches where a loop over it
-// should vectorise. For the kernel files only (see loops.h). f32 transcendentals are polynomials;
-// largest errors measured against double libm by instruction_test:
+// Arithmetic of the instruction table on one element, written without branches
+// where a loop over it should vectorise. For the kernel files only (see
+// loops.h). f32 transcendentals are polynomials; largest errors measured
+// against double libm by instruction_test:
 //   exp 0.94, log 0.74, expm1 1.5, log1p 0.81, tanh 2.3, erf 1.2 ULP,
 //   sin and cos 1.4 ULP for |x| <= 30, 2.0 up to the limit below.
 // (Beyond that limit, and for f64 and the rarer functions, libm is called.)
@@ -14,16 +15,21 @@ namespace ember::vm {
 namespace {
 
 #ifdef __FMA__
-inline float MulAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline float MulAdd(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
 #else
 inline float MulAdd(float a, float b, float c) { return a * b + c; }
 #endif
 
-inline uint32_t BitsOf(float value) { return __builtin_bit_cast(uint32_t, value); }
+inline uint32_t BitsOf(float value) {
+  return __builtin_bit_cast(uint32_t, value);
+}
 inline float FloatOf(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 inline float CopySign(float magnitude, float sign) {
-  return FloatOf((BitsOf(magnitude) & 0x7fffffffu) | (BitsOf(sign) & 0x80000000u));
+  return FloatOf((BitsOf(magnitude) & 0x7fffffffu) |
+                 (BitsOf(sign) & 0x80000000u));
 }
 
 // Nearest integer for |x| < 2^22, ties to even, and that integer as int.
@@ -33,11 +39,14 @@ struct Rounded {
 };
 inline Rounded RoundSmall(float x) {
   const float shifted = x + 12582912.0f;  // 1.5 * 2^23
-  return {shifted - 12582912.0f, static_cast<int32_t>(BitsOf(shifted) - 0x4b400000u)};
+  return {shifted - 12582912.0f,
+          static_cast<int32_t>(BitsOf(shifted) - 0x4b400000u)};
 }
 
 // 2^n for -126 <= n <= 127.
-inline float PowerOfTwo(int32_t n) { return FloatOf(static_cast<uint32_t>(n + 127) << 23); }
+inline float PowerOfTwo(int32_t n) {
+  return FloatOf(static_cast<uint32_t>(n + 127) << 23);
+}
 
 // r * 2^n, n in [-252, 254], rounding once where the result is subnormal.
 inline float Scale(float r, int32_t n) {
@@ -62,7 +71,8 @@ inline float ExpF32(float x) {
   return x != x ? x : result;
 }
 
-// exp(x) - 1: n = 0 keeps the small polynomial exact; otherwise scaled with 2^n - 1 added.
+// exp(x) - 1: n = 0 keeps the small polynomial exact; otherwise scaled with 2^n
+// - 1 added.
 inline float Expm1F32(float x) {
   float clamped = x > 89.0f ? 89.0f : x;
   clamped = clamped < -20.0f ? -20.0f : clamped;
@@ -86,7 +96,8 @@ inline float Expm1F32(float x) {
   return x != x ? x : (n.integer == 0 ? (x == 0.0f ? x : p) : result);
 }
 
-// log(m * 2^e) with m in [sqrt(1/2), sqrt(2)); `low` is a correction to m's last bits.
+// log(m * 2^e) with m in [sqrt(1/2), sqrt(2)); `low` is a correction to m's
+// last bits.
 inline float LogOfParts(float m, float e, float low) {
   const float f = m - 1.0f;
   const float z = f * f;
@@ -126,7 +137,8 @@ inline float LogSpecial(float x, float result) {
 inline float LogF32(float x) {
   const bool subnormal = x < 1.17549435e-38f;
   const LogParts parts = SplitLog(subnormal ? x * 8388608.0f : x);
-  const float e = static_cast<float>(parts.exponent) - (subnormal ? 23.0f : 0.0f);
+  const float e =
+      static_cast<float>(parts.exponent) - (subnormal ? 23.0f : 0.0f);
   return LogSpecial(x, LogOfParts(parts.mantissa, e, 0.0f));
 }
 
@@ -136,8 +148,8 @@ inline float Log1pF32(float x) {
   // What was lost in x + 1, relative to u.
   const float lost = u > 2.0f ? 1.0f - (u - x) : x - (u - 1.0f);
   const float correction = u > 1e30f ? 0.0f : lost / u;
-  const float result =
-      LogOfParts(parts.mantissa, static_cast<float>(parts.exponent), correction);
+  const float result = LogOfParts(
+      parts.mantissa, static_cast<float>(parts.exponent), correction);
   // Near zero the series starts with x itself.
   const float tiny = BitsOf(x) == 0x80000000u ? x : MulAdd(x * x, -0.5f, x);
   const float magnitude = FloatOf(BitsOf(x) & 0x7fffffffu);
@@ -189,7 +201,8 @@ inline float SinShifted(float x, int32_t quadrant) {
   const float bounded =
       FloatOf(BitsOf(x) & 0x7fffffffu) <= kTrigonometricLimit ? x : 0.0f;
   const Rounded n = RoundSmall(bounded * 0.636619772367581343f);
-  // pi / 2 in four parts whose products with n are exact (without FMA) or nearly so.
+  // pi / 2 in four parts whose products with n are exact (without FMA) or
+  // nearly so.
   float r = MulAdd(n.value, -1.5703125f, bounded);
   r = MulAdd(n.value, -4.83751296997070312e-4f, r);
   r = MulAdd(n.value, -7.54953362047672e-8f, r);

@@ -1,5 +1,5 @@
-// Stores whose positions are computed: one element after the other, since they may meet. Compiled
-// once; these loops gain nothing from wide vectors.
+// Stores whose positions are computed: one element after the other, since they
+// may meet. Compiled once; these loops gain nothing from wide vectors.
 #include "vm/interpreter/arithmetic.h"
 #include "vm/interpreter/kernel_selection.h"
 #include "vm/interpreter/move_kernels.h"
@@ -13,11 +13,16 @@ using tensor::Update;
 template <typename T>
 T Apply(Update update, T old, T value) {
   switch (update) {
-    case Update::kAssign: return value;
-    case Update::kAdd: return AddOp::Do<T>(old, value);
-    case Update::kMultiply: return MultiplyOp::Do<T>(old, value);
-    case Update::kMinimum: return MinimumOp::Do<T>(old, value);
-    case Update::kMaximum: return MaximumOp::Do<T>(old, value);
+    case Update::kAssign:
+      return value;
+    case Update::kAdd:
+      return AddOp::Do<T>(old, value);
+    case Update::kMultiply:
+      return MultiplyOp::Do<T>(old, value);
+    case Update::kMinimum:
+      return MinimumOp::Do<T>(old, value);
+    case Update::kMaximum:
+      return MaximumOp::Do<T>(old, value);
   }
   return value;
 }
@@ -52,19 +57,32 @@ struct RoundedBF16 : BF16Format {
 
 void ScatterTile(const TileArguments& t, DType type, Update update) {
   switch (type) {
-    case DType::kBool: return Scatter<BoolFormat>(t, update);
-    case DType::kI8: return Scatter<PlainFormat<int8_t, int32_t>>(t, update);
-    case DType::kI16: return Scatter<PlainFormat<int16_t, int32_t>>(t, update);
-    case DType::kI32: return Scatter<PlainFormat<int32_t, int32_t>>(t, update);
-    case DType::kI64: return Scatter<PlainFormat<int64_t, int64_t>>(t, update);
-    case DType::kU8: return Scatter<PlainFormat<uint8_t, int32_t>>(t, update);
-    case DType::kU16: return Scatter<PlainFormat<uint16_t, int32_t>>(t, update);
-    case DType::kU32: return Scatter<PlainFormat<uint32_t, uint32_t>>(t, update);
-    case DType::kU64: return Scatter<PlainFormat<uint64_t, uint64_t>>(t, update);
-    case DType::kF16: return Scatter<RoundedF16>(t, update);
-    case DType::kBF16: return Scatter<RoundedBF16>(t, update);
-    case DType::kF32: return Scatter<PlainFormat<float, float>>(t, update);
-    case DType::kF64: return Scatter<PlainFormat<double, double>>(t, update);
+    case DType::kBool:
+      return Scatter<BoolFormat>(t, update);
+    case DType::kI8:
+      return Scatter<PlainFormat<int8_t, int32_t>>(t, update);
+    case DType::kI16:
+      return Scatter<PlainFormat<int16_t, int32_t>>(t, update);
+    case DType::kI32:
+      return Scatter<PlainFormat<int32_t, int32_t>>(t, update);
+    case DType::kI64:
+      return Scatter<PlainFormat<int64_t, int64_t>>(t, update);
+    case DType::kU8:
+      return Scatter<PlainFormat<uint8_t, int32_t>>(t, update);
+    case DType::kU16:
+      return Scatter<PlainFormat<uint16_t, int32_t>>(t, update);
+    case DType::kU32:
+      return Scatter<PlainFormat<uint32_t, uint32_t>>(t, update);
+    case DType::kU64:
+      return Scatter<PlainFormat<uint64_t, uint64_t>>(t, update);
+    case DType::kF16:
+      return Scatter<RoundedF16>(t, update);
+    case DType::kBF16:
+      return Scatter<RoundedBF16>(t, update);
+    case DType::kF32:
+      return Scatter<PlainFormat<float, float>>(t, update);
+    case DType::kF64:
+      return Scatter<PlainFormat<double, double>>(t, update);
   }
 }
 

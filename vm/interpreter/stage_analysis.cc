@@ -47,17 +47,20 @@ class Analyzer {
     const size_t count = stage_.spatial.size() + stage_.reduction.size();
     if (count > kMaxAxes) {
       return UnimplementedError(Where() + ": " + std::to_string(count) +
-                                " axes; the interpreter takes " + std::to_string(kMaxAxes));
+                                " axes; the interpreter takes " +
+                                std::to_string(kMaxAxes));
     }
     result_.spatial_count = static_cast<int>(stage_.spatial.size());
     for (size_t i = 0; i < count; ++i) {
       const bool reduction = i >= stage_.spatial.size();
       const tensor::Axis& axis =
-          reduction ? stage_.reduction[i - stage_.spatial.size()] : stage_.spatial[i];
+          reduction ? stage_.reduction[i - stage_.spatial.size()]
+                    : stage_.spatial[i];
       const int64_t extent = static_cast<int64_t>(header_.values[axis.extent]);
       if (extent < 0 || extent > tensor::kMaximumExtent) {
-        return InvalidArgumentError(Where() + ": axis " + axis.name +
-                                    ": extent out of range: " + std::to_string(extent));
+        return InvalidArgumentError(
+            Where() + ": axis " + axis.name +
+            ": extent out of range: " + std::to_string(extent));
       }
       empty_ |= extent == 0;
       result_.axes.push_back({extent, reduction});
@@ -69,7 +72,8 @@ class Analyzer {
   }
 
   std::string Where() const {
-    return "dispatch @" + dispatch_.name + ": stage " + std::to_string(result_.number);
+    return "dispatch @" + dispatch_.name + ": stage " +
+           std::to_string(result_.number);
   }
 
   // --- forms ---
@@ -85,7 +89,8 @@ class Analyzer {
   StageValue ValueOf(Register r) const {
     if (r >= dispatch_.header_end) return result_.values[r - stage_.begin];
     const DType type = dispatch_.instructions[r].type;
-    if (type == DType::kI64) return FromConstant(static_cast<int64_t>(header_.values[r]));
+    if (type == DType::kI64)
+      return FromConstant(static_cast<int64_t>(header_.values[r]));
     StageValue v;
     v.range = tensor::RangeOfType(type);
     return v;
@@ -95,8 +100,9 @@ class Analyzer {
     Interval range = Interval::Of(form.constant);
     for (size_t i = 0; i < result_.axes.size(); ++i) {
       if (form.coefficients[i] == 0) continue;
-      range = range + Interval::Of(form.coefficients[i]) *
-                          Interval{0, std::max<int64_t>(result_.axes[i].extent - 1, 0)};
+      range = range +
+              Interval::Of(form.coefficients[i]) *
+                  Interval{0, std::max<int64_t>(result_.axes[i].extent - 1, 0)};
     }
     return range;
   }
@@ -108,7 +114,8 @@ class Analyzer {
                __builtin_add_overflow(a.constant, product, &a.constant);
     for (int i = 0; i < kMaxAxes; ++i) {
       bad |= __builtin_mul_overflow(b.coefficients[i], scale, &product) ||
-             __builtin_add_overflow(a.coefficients[i], product, &a.coefficients[i]);
+             __builtin_add_overflow(a.coefficients[i], product,
+                                    &a.coefficients[i]);
     }
     return !bad;
   }
@@ -125,16 +132,19 @@ class Analyzer {
     }
   }
 
-  // x = divisor * quotient + rest with 0 <= rest < divisor everywhere, if that is affine.
+  // x = divisor * quotient + rest with 0 <= rest < divisor everywhere, if that
+  // is affine.
   bool DivideAffine(const Affine& x, int64_t divisor, Affine& quotient) {
     Affine rest;
     quotient = {};
     for (size_t i = 0; i < result_.axes.size(); ++i) {
-      (x.coefficients[i] % divisor == 0 ? quotient : rest).coefficients[i] = x.coefficients[i];
+      (x.coefficients[i] % divisor == 0 ? quotient : rest).coefficients[i] =
+          x.coefficients[i];
       quotient.coefficients[i] /= divisor;
     }
     rest.constant = x.constant;
-    const Interval range = tensor::FloorDivide(RangeOf(rest), Interval::Of(divisor));
+    const Interval range =
+        tensor::FloorDivide(RangeOf(rest), Interval::Of(divisor));
     if (range.IsConstant()) {
       quotient.constant = range.low;
       return true;
@@ -149,7 +159,8 @@ class Analyzer {
       const int64_t coefficient = rest.coefficients[i];
       if (coefficient <= 0 || divisor % coefficient != 0) continue;
       const int64_t inner = divisor / coefficient;
-      if (inner > 1 && inner < result_.axes[i].extent && result_.axes[i].extent % inner == 0) {
+      if (inner > 1 && inner < result_.axes[i].extent &&
+          result_.axes[i].extent % inner == 0) {
         split_ = {static_cast<int>(i), inner};
         return;
       }
@@ -161,11 +172,13 @@ class Analyzer {
     const int64_t inner = split_.inner_extent;
     StageAxis& outer = result_.axes[axis];
     outer.extent /= inner;
-    result_.axes.insert(result_.axes.begin() + axis + 1, StageAxis{inner, outer.reduction});
+    result_.axes.insert(result_.axes.begin() + axis + 1,
+                        StageAxis{inner, outer.reduction});
     if (axis < result_.spatial_count) ++result_.spatial_count;
     for (Affine& form : axis_forms_) {
       const int64_t coefficient = form.coefficients[axis];
-      for (int i = kMaxAxes - 1; i > axis + 1; --i) form.coefficients[i] = form.coefficients[i - 1];
+      for (int i = kMaxAxes - 1; i > axis + 1; --i)
+        form.coefficients[i] = form.coefficients[i - 1];
       form.coefficients[axis + 1] = coefficient;
       form.coefficients[axis] = coefficient * inner;
     }
@@ -177,7 +190,8 @@ class Analyzer {
   void AnalyzeValues() {
     result_.values.assign(stage_.end - stage_.begin, StageValue());
     for (uint32_t i = stage_.begin; i < stage_.end; ++i) {
-      result_.values[i - stage_.begin] = AnalyzeInstruction(dispatch_.instructions[i]);
+      result_.values[i - stage_.begin] =
+          AnalyzeInstruction(dispatch_.instructions[i]);
     }
   }
 
@@ -191,17 +205,20 @@ class Analyzer {
       if (instruction.type == DType::kI64) {
         return FromConstant(static_cast<int64_t>(instruction.immediate));
       }
-      value.range = tensor::RangeOfConstant(instruction.immediate, instruction.type);
+      value.range =
+          tensor::RangeOfConstant(instruction.immediate, instruction.type);
       return value;
     }
-    if (instruction.opcode == Opcode::kAccumulator || instruction.opcode == Opcode::kElement) {
+    if (instruction.opcode == Opcode::kAccumulator ||
+        instruction.opcode == Opcode::kElement) {
       value.axes = kAccumulatorBit;
       value.range = tensor::RangeOfType(instruction.type);
       return value;
     }
-    dispatch_.ForEachOperand(instruction, [&](Register r) { value.axes |= ValueOf(r).axes; });
-    const bool access =
-        instruction.opcode == Opcode::kLoad || instruction.opcode == Opcode::kPad;
+    dispatch_.ForEachOperand(
+        instruction, [&](Register r) { value.axes |= ValueOf(r).axes; });
+    const bool access = instruction.opcode == Opcode::kLoad ||
+                        instruction.opcode == Opcode::kPad;
     if (access) {
       value.range = tensor::RangeOfType(instruction.type);
       return value;
@@ -211,20 +228,24 @@ class Analyzer {
     const StageValue b = count > 1 ? ValueOf(instruction.b) : StageValue();
     const StageValue c = count > 2 ? ValueOf(instruction.c) : StageValue();
     value.range = tensor::RangeOfResult(
-        instruction.opcode, dispatch_.instructions[count == 3 ? instruction.b : instruction.a].type,
+        instruction.opcode,
+        dispatch_.instructions[count == 3 ? instruction.b : instruction.a].type,
         instruction.type, a.range, b.range, c.range);
-    if (instruction.type == DType::kI64) Combine(instruction.opcode, a, b, value);
+    if (instruction.type == DType::kI64)
+      Combine(instruction.opcode, a, b, value);
     return value;
   }
 
-  void Combine(Opcode opcode, const StageValue& a, const StageValue& b, StageValue& value) {
+  void Combine(Opcode opcode, const StageValue& a, const StageValue& b,
+               StageValue& value) {
     if (opcode == Opcode::kNegate && a.affine) {
       Affine form;
       if (AddScaled(form, a.form, -1)) SetAffine(value, form);
       return;
     }
     if (!a.affine || !b.affine) return;
-    const bool a_constant = a.range.IsConstant(), b_constant = b.range.IsConstant();
+    const bool a_constant = a.range.IsConstant(),
+               b_constant = b.range.IsConstant();
     Affine form = a.form;
     switch (opcode) {
       case Opcode::kAdd:
@@ -237,7 +258,8 @@ class Analyzer {
         form = {};
         if (b_constant && AddScaled(form, a.form, b.range.low)) {
           SetAffine(value, form);
-        } else if (form = {}; a_constant && AddScaled(form, b.form, a.range.low)) {
+        } else if (form = {};
+                   a_constant && AddScaled(form, b.form, a.range.low)) {
           SetAffine(value, form);
         }
         return;
@@ -245,7 +267,8 @@ class Analyzer {
         if (a.range.low < 0) return;  // truncation and floor differ
         [[fallthrough]];
       case Opcode::kFloorDivide:
-        if (b_constant && b.range.low > 0 && DivideAffine(a.form, b.range.low, form)) {
+        if (b_constant && b.range.low > 0 &&
+            DivideAffine(a.form, b.range.low, form)) {
           SetAffine(value, form);
         }
         return;
@@ -269,7 +292,8 @@ class Analyzer {
         if (a.range.low >= b.range.high) SetAffine(value, a.form);
         if (b.range.low >= a.range.high) SetAffine(value, b.form);
         return;
-      default: return;
+      default:
+        return;
     }
   }
 
@@ -282,22 +306,25 @@ class Analyzer {
       if (!pad && instruction.opcode != Opcode::kLoad) continue;
       const size_t rank = dispatch_.buffers[instruction.a].extents.size();
       Access access;
-      EMBER_RETURN_IF_ERROR(MakeAccess(
-          static_cast<int>(instruction.a),
-          std::span(dispatch_.operands.data() + instruction.b, rank), pad, access));
-      result_.values[i - stage_.begin].access = static_cast<int>(result_.accesses.size());
+      EMBER_RETURN_IF_ERROR(
+          MakeAccess(static_cast<int>(instruction.a),
+                     std::span(dispatch_.operands.data() + instruction.b, rank),
+                     pad, access));
+      result_.values[i - stage_.begin].access =
+          static_cast<int>(result_.accesses.size());
       result_.accesses.push_back(std::move(access));
     }
     for (const tensor::Store& store : stage_.stores) {
       Access access;
-      EMBER_RETURN_IF_ERROR(
-          MakeAccess(static_cast<int>(store.buffer), store.indices, false, access));
+      EMBER_RETURN_IF_ERROR(MakeAccess(static_cast<int>(store.buffer),
+                                       store.indices, false, access));
       result_.stores.push_back(std::move(access));
     }
     return OkStatus();
   }
 
-  Status MakeAccess(int buffer, std::span<const Register> indices, bool pad, Access& access) {
+  Status MakeAccess(int buffer, std::span<const Register> indices, bool pad,
+                    Access& access) {
     access.buffer = buffer;
     access.is_pad = pad;
     const std::vector<int64_t>& extents = header_.extents[buffer];
@@ -316,12 +343,14 @@ class Analyzer {
       const bool proved = dim.extent > 0 && value.range.Within(inside);
       if (!proved && !pad && dim.affine && !empty_) {
         return InvalidArgumentError(
-            Where() + ": buffer %" + dispatch_.buffers[buffer].name + ": index " +
-            std::to_string(dim.dimension) + " runs from " + std::to_string(value.range.low) +
-            " to " + std::to_string(value.range.high) + ", extent is " +
+            Where() + ": buffer %" + dispatch_.buffers[buffer].name +
+            ": index " + std::to_string(dim.dimension) + " runs from " +
+            std::to_string(value.range.low) + " to " +
+            std::to_string(value.range.high) + ", extent is " +
             std::to_string(dim.extent));
       }
-      // One kind of test per access: what is not affine makes the guards dynamic too.
+      // One kind of test per access: what is not affine makes the guards
+      // dynamic too.
       if (!dim.affine || (!proved && !all_affine)) {
         access.dynamic.push_back(dim);
       } else {
@@ -339,7 +368,8 @@ class Analyzer {
       std::vector<std::pair<int64_t, int64_t>> terms;  // |coefficient|, extent
       for (int i = 0; i < result_.spatial_count; ++i) {
         if (result_.axes[i].extent <= 1) continue;
-        terms.push_back({std::abs(store.offset.coefficients[i]), result_.axes[i].extent});
+        terms.push_back(
+            {std::abs(store.offset.coefficients[i]), result_.axes[i].extent});
       }
       std::sort(terms.begin(), terms.end());
       int64_t reach = 0;
@@ -374,7 +404,8 @@ int64_t StageAnalysis::ReductionPoints() const {
   return points;
 }
 
-StatusOr<StageAnalysis> StageAnalysis::Make(const Dispatch& dispatch, const ConcreteHeader& header,
+StatusOr<StageAnalysis> StageAnalysis::Make(const Dispatch& dispatch,
+                                            const ConcreteHeader& header,
                                             int stage) {
   return Analyzer(dispatch, header, stage).Run();
 }

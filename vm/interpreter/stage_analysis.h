@@ -1,9 +1,11 @@
-// What a stage does to memory once the extents are numbers: every i64 register as an affine form of
-// the axes where it is one, every access as a flat affine offset plus what is not affine.
+// What a stage does to memory once the extents are numbers: every i64 register
+// as an affine form of the axes where it is one, every access as a flat affine
+// offset plus what is not affine.
 //
-// Axes that index arithmetic takes apart (i floordiv 12, i mod 12 with an extent of 12 * n) are
-// split in two, so that reshapes, head splits and the like become affine. Axes of extent 1 keep
-// their place but never appear in a form.
+// Axes that index arithmetic takes apart (i floordiv 12, i mod 12 with an
+// extent of 12 * n) are split in two, so that reshapes, head splits and the
+// like become affine. Axes of extent 1 keep their place but never appear in a
+// form.
 #ifndef EMBER_VM_INTERPRETER_STAGE_ANALYSIS_H_
 #define EMBER_VM_INTERPRETER_STAGE_ANALYSIS_H_
 
@@ -25,7 +27,8 @@ struct Affine {
   int64_t coefficients[kMaxAxes] = {};
 };
 
-// The header's registers, each as a tile element (see ConstantTile), and the buffers' shapes.
+// The header's registers, each as a tile element (see ConstantTile), and the
+// buffers' shapes.
 struct ConcreteHeader {
   std::vector<uint64_t> values;
   std::vector<std::vector<int64_t>> extents;  // per buffer
@@ -53,9 +56,10 @@ struct Guard {
 
 struct Access {
   int buffer = 0;
-  Affine offset;                      // flat, in elements; without the dynamic part
-  std::vector<DynamicIndex> dynamic;  // not empty: these decide and add to the offset
-  std::vector<Guard> guards;          // only if `dynamic` is empty
+  Affine offset;  // flat, in elements; without the dynamic part
+  std::vector<DynamicIndex>
+      dynamic;                // not empty: these decide and add to the offset
+  std::vector<Guard> guards;  // only if `dynamic` is empty
   bool is_pad = false;
 };
 
@@ -68,8 +72,9 @@ struct StageValue {
   bool affine = false;  // i64 only
   Affine form;
   tensor::Interval range;
-  uint32_t axes = 0;  // bit per axis that it varies with; kAccumulatorBit in folds
-  int access = -1;    // of Load and Pad
+  uint32_t axes =
+      0;  // bit per axis that it varies with; kAccumulatorBit in folds
+  int access = -1;  // of Load and Pad
 };
 
 inline constexpr uint32_t kAccumulatorBit = 1u << 31;
@@ -83,12 +88,17 @@ struct StageAnalysis {
   std::vector<StageValue> values;  // of instructions [begin, end)
   std::vector<Access> accesses;
   std::vector<Access> stores;
-  bool needs_order = false;  // stores may meet: run alone and in the axes' order
+  bool needs_order =
+      false;  // stores may meet: run alone and in the axes' order
 
   const tensor::Stage& stage() const { return dispatch->stages[number]; }
   bool IsHeader(tensor::Register r) const { return r < dispatch->header_end; }
-  const StageValue& ValueOf(tensor::Register r) const { return values[r - stage().begin]; }
-  uint32_t AxesOf(tensor::Register r) const { return IsHeader(r) ? 0 : ValueOf(r).axes; }
+  const StageValue& ValueOf(tensor::Register r) const {
+    return values[r - stage().begin];
+  }
+  uint32_t AxesOf(tensor::Register r) const {
+    return IsHeader(r) ? 0 : ValueOf(r).axes;
+  }
   int64_t SpatialPoints() const;
   int64_t ReductionPoints() const;
 

@@ -14,7 +14,9 @@ namespace {
 class UseCollector {
  public:
   UseCollector(const StageAnalysis& analysis, StripUses& uses)
-      : analysis_(analysis), uses_(uses), seen_(analysis.values.size(), false) {}
+      : analysis_(analysis),
+        uses_(uses),
+        seen_(analysis.values.size(), false) {}
 
   void Visit(Register r) {
     if (analysis_.IsHeader(r)) return;
@@ -34,7 +36,8 @@ class UseCollector {
       if (instruction.opcode == Opcode::kPad) Visit(instruction.c);
       return;
     }
-    analysis_.dispatch->ForEachOperand(instruction, [&](Register operand) { Visit(operand); });
+    analysis_.dispatch->ForEachOperand(
+        instruction, [&](Register operand) { Visit(operand); });
   }
 
   void VisitAccess(const Access& access) {
@@ -55,15 +58,17 @@ class UseCollector {
   std::vector<bool> seen_;
 };
 
-bool CanCollapse(const StripUses& uses, int outer, int inner, int64_t inner_extent) {
+bool CanCollapse(const StripUses& uses, int outer, int inner,
+                 int64_t inner_extent) {
   for (const Affine* form : uses.forms) {
-    if (form->coefficients[outer] != form->coefficients[inner] * inner_extent) return false;
+    if (form->coefficients[outer] != form->coefficients[inner] * inner_extent)
+      return false;
   }
   return true;
 }
 
-void CollapseList(const StageAnalysis& analysis, const StripUses& uses, std::span<const int> list,
-                  int segment, StripAxes& result) {
+void CollapseList(const StageAnalysis& analysis, const StripUses& uses,
+                  std::span<const int> list, int segment, StripAxes& result) {
   const size_t first = result.axes.size();
   for (int axis : list) {
     const int64_t extent = analysis.axes[axis].extent;
@@ -81,10 +86,12 @@ void CollapseList(const StageAnalysis& analysis, const StripUses& uses, std::spa
   }
 }
 
-// Rough nanoseconds per element that a load costs when columns (rows) advance by these steps.
+// Rough nanoseconds per element that a load costs when columns (rows) advance
+// by these steps.
 double LoadCost(int64_t column_step, int64_t row_step, int64_t columns) {
   if (column_step == 0) return 0.02;
-  if (column_step == 1) return 0.1 + (row_step != 0 ? 0.5 / static_cast<double>(columns) : 0);
+  if (column_step == 1)
+    return 0.1 + (row_step != 0 ? 0.5 / static_cast<double>(columns) : 0);
   return std::abs(column_step) < 16 ? 0.5 : 1.2;
 }
 
@@ -99,10 +106,12 @@ struct TileChoice {
 
 class TileChooser {
  public:
-  TileChooser(const StripSpec& spec, const StripUses& uses, const StripAxes& axes, int op_count)
+  TileChooser(const StripSpec& spec, const StripUses& uses,
+              const StripAxes& axes, int op_count)
       : spec_(spec), uses_(uses), axes_(axes), op_count_(op_count) {
-    tile_elements_ = std::clamp<int64_t>(kTileBytes / (4 * (std::max(op_count, 0) + 1)),
-                                         kFewestTileElements, kTileElements);
+    tile_elements_ =
+        std::clamp<int64_t>(kTileBytes / (4 * (std::max(op_count, 0) + 1)),
+                            kFewestTileElements, kTileElements);
   }
 
   TileChoice Choose() {
@@ -110,7 +119,8 @@ class TileChooser {
     const bool reduces = count > axes_.spatial_count;
     const bool horizontal = reduces && spec_.combiner != Combiner::kFold;
     Consider(-1, -1);
-    for (int column = 0; column < (horizontal ? count : axes_.spatial_count); ++column) {
+    for (int column = 0; column < (horizontal ? count : axes_.spatial_count);
+         ++column) {
       Consider(-1, column);
       // Inner axes first: callers cut outer ones into ranges.
       for (int row = axes_.spatial_count - 1; row >= 0; --row) {
@@ -126,7 +136,8 @@ class TileChooser {
   }
 
  private:
-  // Some load runs along rows in memory: square tiles use each cache line that they touch.
+  // Some load runs along rows in memory: square tiles use each cache line that
+  // they touch.
   bool Transposes(int row, int column) const {
     if (row < 0 || column < 0) return false;
     for (const Access* load : uses_.loads) {
@@ -157,15 +168,19 @@ class TileChooser {
     choice.row = row;
     choice.column = column;
     if (column >= 0) {
-      choice.max_columns = std::clamp<int64_t>(ExtentOf(column), 1, tile_elements_);
+      choice.max_columns =
+          std::clamp<int64_t>(ExtentOf(column), 1, tile_elements_);
     }
     choice.transposes = Transposes(row, column);
-    if (choice.transposes) choice.max_columns = std::min<int64_t>(choice.max_columns, 32);
+    if (choice.transposes)
+      choice.max_columns = std::min<int64_t>(choice.max_columns, 32);
     if (row >= 0) {
-      choice.max_rows = std::clamp<int64_t>(ExtentOf(row), 1,
-                                            std::max<int64_t>(tile_elements_ / choice.max_columns, 1));
+      choice.max_rows = std::clamp<int64_t>(
+          ExtentOf(row), 1,
+          std::max<int64_t>(tile_elements_ / choice.max_columns, 1));
     }
-    if (row >= 0 && choice.transposes) choice.max_rows = std::min<int64_t>(choice.max_rows, 32);
+    if (row >= 0 && choice.transposes)
+      choice.max_rows = std::min<int64_t>(choice.max_rows, 32);
     if (column >= 0) Even(ExtentOf(column), choice.max_columns);
     if (row >= 0) Even(ExtentOf(row), choice.max_rows);
     choice.cost = Cost(choice);
@@ -185,7 +200,8 @@ class TileChooser {
     const double overhead = (10.0 + 2.0 * rows) / (rows * columns);
     const double ops = std::max(op_count_, 0) + 1.0;
     cost += ops * (0.1 + overhead);
-    if (spec_.combiner != Combiner::kNone) cost += horizontal ? 0.2 + 8.0 / columns : 0.1;
+    if (spec_.combiner != Combiner::kNone)
+      cost += horizontal ? 0.2 + 8.0 / columns : 0.1;
     return cost;
   }
 
@@ -200,9 +216,11 @@ class TileChooser {
     const int64_t column_step = axes_.Coefficient(access.offset, choice.column);
     const int64_t row_step = axes_.Coefficient(access.offset, choice.row);
     double cost = LoadCost(column_step, row_step, choice.max_columns);
-    if (choice.transposes && row_step == 1 && std::abs(column_step) > 1) cost = 0.4;
+    if (choice.transposes && row_step == 1 && std::abs(column_step) > 1)
+      cost = 0.4;
     for (const Guard& guard : access.guards) {
-      if (axes_.Varies(guard.form, choice.row) && axes_.Varies(guard.form, choice.column)) {
+      if (axes_.Varies(guard.form, choice.row) &&
+          axes_.Varies(guard.form, choice.column)) {
         cost += 4.0;
       } else if (axes_.Varies(guard.form, choice.column)) {
         cost += 0.1;
@@ -233,7 +251,8 @@ StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec) {
     for (Register r : spec.fold->initial) collector.Visit(r);
     for (Register r : spec.fold->results) collector.Visit(r);
   }
-  for (const StripStore& store : spec.stores) collector.VisitAccess(store.access);
+  for (const StripStore& store : spec.stores)
+    collector.VisitAccess(store.access);
   return uses;
 }
 
@@ -252,17 +271,21 @@ StripAxes CollapseAxes(const StageAnalysis& analysis, const StripSpec& spec,
       reduction.push_back(static_cast<int>(axis));
     }
   }
-  if (spec.combiner != Combiner::kNone) CollapseList(analysis, uses, reduction, -1, result);
+  if (spec.combiner != Combiner::kNone)
+    CollapseList(analysis, uses, reduction, -1, result);
   return result;
 }
 
 void ChooseTile(const StripSpec& spec, const StripUses& uses,
                 const StripAxes& axes, StripProgram& program) {
-  TileChooser chooser(spec, uses, axes, static_cast<int>(uses.data.size()) - static_cast<int>(uses.loads.size()));
+  TileChooser chooser(
+      spec, uses, axes,
+      static_cast<int>(uses.data.size()) - static_cast<int>(uses.loads.size()));
   TileChoice choice;
   if (spec.ordered) {
     const int column = axes.spatial_count - 1;
-    const bool fits = column >= 1 && axes.axes[column].extent <= kFewestTileElements;
+    const bool fits =
+        column >= 1 && axes.axes[column].extent <= kFewestTileElements;
     choice = chooser.Fixed(fits ? column - 1 : -1, column);
   } else {
     choice = chooser.Choose();

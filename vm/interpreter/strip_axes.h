@@ -1,5 +1,5 @@
-// The loop axes of a strip program: which axes of a stage collapse into one, and which two become
-// the rows and columns of tiles.
+// The loop axes of a strip program: which axes of a stage collapse into one,
+// and which two become the rows and columns of tiles.
 #ifndef EMBER_VM_INTERPRETER_STRIP_AXES_H_
 #define EMBER_VM_INTERPRETER_STRIP_AXES_H_
 
@@ -11,18 +11,23 @@ namespace ember::vm {
 
 struct StripAxes {
   std::vector<LoopAxis> axes;
-  std::vector<int> innermost;    // per loop axis: the analysis axis with its coefficient
-  std::vector<uint32_t> masks;   // per loop axis: the analysis axes in it
+  std::vector<int>
+      innermost;  // per loop axis: the analysis axis with its coefficient
+  std::vector<uint32_t> masks;  // per loop axis: the analysis axes in it
   int spatial_count = 0;
 
   int64_t Coefficient(const Affine& form, int axis) const {
     return axis < 0 ? 0 : form.coefficients[innermost[axis]];
   }
-  bool Varies(const Affine& form, int axis) const { return Coefficient(form, axis) != 0; }
+  bool Varies(const Affine& form, int axis) const {
+    return Coefficient(form, axis) != 0;
+  }
 };
 
-StripAxes CollapseAxes(const StageAnalysis& analysis, const StripSpec& spec, const StripUses& uses);
-// Sets mode, row_axis, column_axis, max_rows, max_columns and cost_per_point of the program.
+StripAxes CollapseAxes(const StageAnalysis& analysis, const StripSpec& spec,
+                       const StripUses& uses);
+// Sets mode, row_axis, column_axis, max_rows, max_columns and cost_per_point of
+// the program.
 void ChooseTile(const StripSpec& spec, const StripUses& uses,
                 const StripAxes& axes, StripProgram& program);
 

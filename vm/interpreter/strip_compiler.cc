@@ -28,16 +28,22 @@ Kernel CopyKernel(int element_size) {
 
 std::vector<StripOp>& StripCompiler::OpsOf(Level level) {
   switch (level) {
-    case kPrologue: return program_.prologue;
-    case kInitial: return program_.initial;
-    case kStep: return program_.step;
-    default: return program_.epilogue;
+    case kPrologue:
+      return program_.prologue;
+    case kInitial:
+      return program_.initial;
+    case kStep:
+      return program_.step;
+    default:
+      return program_.epilogue;
   }
 }
 
 TileShape StripCompiler::ShapeOfMask(uint32_t mask) const {
   if (mask & kAccumulatorBit) return FullShape();
-  const auto in = [&](int axis) { return axis >= 0 && (mask & axes_.masks[axis]) != 0; };
+  const auto in = [&](int axis) {
+    return axis >= 0 && (mask & axes_.masks[axis]) != 0;
+  };
   return {in(program_.row_axis), in(program_.column_axis)};
 }
 
@@ -57,7 +63,8 @@ uint32_t StripCompiler::MaskOfForm(const Affine& form) const {
   return mask;
 }
 
-int StripCompiler::AddSlot(StripSlot::Kind kind, TileShape shape, int element_size) {
+int StripCompiler::AddSlot(StripSlot::Kind kind, TileShape shape,
+                           int element_size) {
   StripSlot slot;
   slot.kind = kind;
   slot.shape = shape;
@@ -82,13 +89,14 @@ int StripCompiler::AddConstant(uint64_t tile_bits, int element_size) {
 int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
   const int first = static_cast<int>(program_.strides.size());
   for (size_t i = 0; i < axes_.axes.size(); ++i) {
-    program_.strides.push_back(axes_.Coefficient(form, static_cast<int>(i)) * scale);
+    program_.strides.push_back(axes_.Coefficient(form, static_cast<int>(i)) *
+                               scale);
   }
   return first;
 }
 
-StripOp& StripCompiler::AddOp(Level level, TileShape shape, Kernel kernel, int destination, int a, int b,
-               int c) {
+StripOp& StripCompiler::AddOp(Level level, TileShape shape, Kernel kernel,
+                              int destination, int a, int b, int c) {
   EMBER_CHECK(kernel != nullptr);
   StripOp op;
   op.shape = shape;
@@ -118,7 +126,8 @@ int StripCompiler::AddTile(Level level, TileShape shape, int element_size) {
 int StripCompiler::Emit(Register r) {
   const Instruction& instruction = dispatch_.instructions[r];
   const int size = TileElementSize(instruction.type);
-  if (analysis_.IsHeader(r)) return AddConstant(analysis_.header->values[r], size);
+  if (analysis_.IsHeader(r))
+    return AddConstant(analysis_.header->values[r], size);
   const size_t index = r - analysis_.stage().begin;
   if (slots_of_[index] >= 0) return slots_of_[index];
   const StageValue& value = analysis_.values[index];
@@ -128,7 +137,8 @@ int StripCompiler::Emit(Register r) {
   } else if (value.access >= 0) {
     slot = EmitLoad(r, instruction, value);
   } else if (instruction.opcode == Opcode::kConstant) {
-    slot = AddConstant(ConstantTile(instruction.immediate, instruction.type), size);
+    slot = AddConstant(ConstantTile(instruction.immediate, instruction.type),
+                       size);
   } else if (instruction.opcode == Opcode::kAccumulator) {
     slot = accumulators_[instruction.immediate];
   } else if (instruction.opcode == Opcode::kElement) {
@@ -140,7 +150,8 @@ int StripCompiler::Emit(Register r) {
   return slot;
 }
 
-int StripCompiler::EmitArithmetic(const Instruction& instruction, const StageValue& value) {
+int StripCompiler::EmitArithmetic(const Instruction& instruction,
+                                  const StageValue& value) {
   const int count = tensor::RegisterOperandCount(instruction.opcode);
   int a = Emit(instruction.a);
   int b = count > 1 ? Emit(instruction.b) : a;
@@ -149,8 +160,8 @@ int StripCompiler::EmitArithmetic(const Instruction& instruction, const StageVal
     a = Broadcast(a, ShapeOfMask(value.axes));
     b = Broadcast(b, ShapeOfMask(value.axes));
   }
-  const DType operand =
-      TypeOf(instruction.opcode == Opcode::kSelect ? instruction.b : instruction.a);
+  const DType operand = TypeOf(
+      instruction.opcode == Opcode::kSelect ? instruction.b : instruction.a);
   const Level level = LevelOfMask(value.axes);
   const TileShape shape = ShapeOfMask(value.axes);
   const int slot = AddTile(level, shape, TileElementSize(instruction.type));
@@ -160,9 +171,9 @@ int StripCompiler::EmitArithmetic(const Instruction& instruction, const StageVal
 
 int StripCompiler::Broadcast(int slot, TileShape shape) {
   const StripSlot from = program_.slots[slot];
-  if (program_.mode != StripMode::kMap || from.kind != StripSlot::kView || from.shape.rows ||
-      !from.shape.columns || !shape.rows || program_.max_rows < 4 ||
-      program_.max_columns > kBroadcastColumns) {
+  if (program_.mode != StripMode::kMap || from.kind != StripSlot::kView ||
+      from.shape.rows || !from.shape.columns || !shape.rows ||
+      program_.max_rows < 4 || program_.max_columns > kBroadcastColumns) {
     return slot;
   }
   for (const StripView& view : program_.spatial_views) {
@@ -173,15 +184,18 @@ int StripCompiler::Broadcast(int slot, TileShape shape) {
   }
   const int tile = AddSlot(StripSlot::kTile, shape, from.element_size);
   program_.slots[tile].keeps = true;
-  program_.broadcasts.push_back({static_cast<uint16_t>(slot), static_cast<uint16_t>(tile),
+  program_.broadcasts.push_back({static_cast<uint16_t>(slot),
+                                 static_cast<uint16_t>(tile),
                                  CopyKernel(from.element_size)});
   return tile;
 }
 
-void StripCompiler::AddSteps(Level level, TileShape shape, const KernelSteps& steps, int slot, int a, int b,
-              int c) {
+void StripCompiler::AddSteps(Level level, TileShape shape,
+                             const KernelSteps& steps, int slot, int a, int b,
+                             int c) {
   for (int i = 0; i < steps.count; ++i) {
-    StripOp& op = AddOp(level, shape, steps.steps[i].kernel, slot, i == 0 ? a : slot, b, c);
+    StripOp& op = AddOp(level, shape, steps.steps[i].kernel, slot,
+                        i == 0 ? a : slot, b, c);
     op.immediate[0] = steps.steps[i].immediate[0];
     op.immediate[1] = steps.steps[i].immediate[1];
   }
@@ -209,13 +223,14 @@ int StripCompiler::EmitIota(const Affine& form, bool with_columns) {
   return slot;
 }
 
-StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis, const StripSpec& spec) {
+StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis,
+                                     const StripSpec& spec) {
   return StripCompiler(analysis, spec).Run();
 }
 
 std::string StripProgram::Describe() const {
-  static constexpr const char* kNames[] = {"strip", "strip vertical", "strip horizontal",
-                                           "strip fold"};
+  static constexpr const char* kNames[] = {"strip", "strip vertical",
+                                           "strip horizontal", "strip fold"};
   std::string text = kNames[static_cast<int>(mode)];
   text += " " + std::to_string(max_rows) + "x" + std::to_string(max_columns);
   if (ordered) text += " ordered";

@@ -1,6 +1,7 @@
-// Turns a StripSpec into a StripProgram: one class, by subject in four files (values in
-// strip_compiler.cc, loads and stores in strip_memory.cc, what a stage does with its values in
-// strip_reduction.cc, scratch in strip_layout.cc).
+// Turns a StripSpec into a StripProgram: one class, by subject in four files
+// (values in strip_compiler.cc, loads and stores in strip_memory.cc, what a
+// stage does with its values in strip_reduction.cc, scratch in
+// strip_layout.cc).
 #ifndef EMBER_VM_INTERPRETER_STRIP_COMPILER_H_
 #define EMBER_VM_INTERPRETER_STRIP_COMPILER_H_
 
@@ -35,10 +36,16 @@ class StripCompiler {
     ChooseTile(spec_, uses, axes_, program_);
     slots_of_.assign(analysis_.values.size(), -1);
     switch (program_.mode) {
-      case StripMode::kMap: CompileMap(); break;
+      case StripMode::kMap:
+        CompileMap();
+        break;
       case StripMode::kVertical:
-      case StripMode::kHorizontal: CompileReduction(); break;
-      case StripMode::kFold: CompileFold(); break;
+      case StripMode::kHorizontal:
+        CompileReduction();
+        break;
+      case StripMode::kFold:
+        CompileFold();
+        break;
     }
     AllocateTiles();
     return std::move(program_);
@@ -56,15 +63,16 @@ class StripCompiler {
   // All spatial points of a tile.
   TileShape FullShape() const {
     return {program_.row_axis >= 0,
-            program_.column_axis >= 0 && program_.column_axis < axes_.spatial_count};
+            program_.column_axis >= 0 &&
+                program_.column_axis < axes_.spatial_count};
   }
 
   // --- slots, strides, ops ---
   int AddSlot(StripSlot::Kind kind, TileShape shape, int element_size);
   int AddConstant(uint64_t tile_bits, int element_size);
   int AddStrides(const Affine& form, int64_t scale);
-  StripOp& AddOp(Level level, TileShape shape, Kernel kernel, int destination, int a, int b = -1,
-                 int c = -1);
+  StripOp& AddOp(Level level, TileShape shape, Kernel kernel, int destination,
+                 int a, int b = -1, int c = -1);
   StripSpecial& AddSpecial(StripOp& op, StripOp::Kind kind);
   int AddTile(Level level, TileShape shape, int element_size);
 
@@ -73,36 +81,43 @@ class StripCompiler {
   int Emit(Register r);
   int EmitArithmetic(const Instruction& instruction, const StageValue& value);
   int Broadcast(int slot, TileShape shape);
-  void AddSteps(Level level, TileShape shape, const KernelSteps& steps, int slot, int a, int b,
-                int c);
-  // A tile of the form's values, without its columns if those are added elsewhere.
+  void AddSteps(Level level, TileShape shape, const KernelSteps& steps,
+                int slot, int a, int b, int c);
+  // A tile of the form's values, without its columns if those are added
+  // elsewhere.
   int EmitIota(const Affine& form, bool with_columns = true);
 
   // --- memory ---
   StripView MakeView(const Access& access, int element_size, TileShape shape);
   void AddView(Level level, const StripView& view) {
-    (level == kStep ? program_.step_views : program_.spatial_views).push_back(view);
+    (level == kStep ? program_.step_views : program_.spatial_views)
+        .push_back(view);
   }
   bool GuardsFormRectangle(const Access& access) const;
   bool IsConstant(Register r) const {
-    return analysis_.IsHeader(r) || dispatch_.instructions[r].opcode == Opcode::kConstant;
+    return analysis_.IsHeader(r) ||
+           dispatch_.instructions[r].opcode == Opcode::kConstant;
   }
-  int EmitLoad(Register r, const Instruction& instruction, const StageValue& value);
-  // Guards, if any, form a rectangle; default_slot is a constant. If `skips`, the reduction step is
-  // clipped to what is inside.
-  int EmitAffineLoad(const Access& access, DType type, int default_slot, bool skips);
+  int EmitLoad(Register r, const Instruction& instruction,
+               const StageValue& value);
+  // Guards, if any, form a rectangle; default_slot is a constant. If `skips`,
+  // the reduction step is clipped to what is inside.
+  int EmitAffineLoad(const Access& access, DType type, int default_slot,
+                     bool skips);
   void AddGuards(const Access& access, StripView& view);
   // The same access with its guarded dimensions tested element by element.
-  Access WithDynamicGuards(const Access& access, const Instruction& instruction) const;
-  // The tile of flat offsets of an access; sets the element step between columns that the offsets
-  // leave out, and what the result varies with.
+  Access WithDynamicGuards(const Access& access,
+                           const Instruction& instruction) const;
+  // The tile of flat offsets of an access; sets the element step between
+  // columns that the offsets leave out, and what the result varies with.
   struct Offsets {
     int slot;
     int64_t column_step;
     uint32_t mask;
   };
   Offsets EmitOffsets(const Access& access, bool marks, bool may_split_columns);
-  // The buffer itself, moved by `offset` (elements; zero for none) at the tile's first point.
+  // The buffer itself, moved by `offset` (elements; zero for none) at the
+  // tile's first point.
   int EmitRawMemory(int buffer, int element_size, const Affine& offset = {});
   // The part of a form that the column axis contributes.
   Affine ColumnPart(const Affine& form) const;
@@ -116,9 +131,9 @@ class StripCompiler {
   // --- modes ---
   void CompileCopy();
   void CompileMap();
-  // A Pad whose default changes nothing: 0 in a sum (also as a factor), the identity otherwise. The
-  // step then runs on the part of the tile that is inside. (A factor of infinity times the padding
-  // counts as 0 here.)
+  // A Pad whose default changes nothing: 0 in a sum (also as a factor), the
+  // identity otherwise. The step then runs on the part of the tile that is
+  // inside. (A factor of infinity times the padding counts as 0 here.)
   void FindSkip(Register value);
   // Steps of one instruction on what lies in memory can run several at once.
   void FindTaps(TapKernel kernel, bool single);
@@ -128,7 +143,8 @@ class StripCompiler {
 
   // --- scratch ---
   int64_t SizeOf(const StripSlot& slot) const;
-  // Tiles are reused once their last reader within the same part of the program is done.
+  // Tiles are reused once their last reader within the same part of the program
+  // is done.
   void AllocateTiles();
 
   const StageAnalysis& analysis_;

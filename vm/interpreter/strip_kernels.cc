@@ -1,6 +1,7 @@
-// The strip kernels of one instruction set. This file is compiled several times, each time with
-// EMBER_KERNEL_TABLE naming the table it defines and, past the baseline, EMBER_FAST_TYPES_ONLY:
-// the types and functions that gain nothing from wide vectors then stay the baseline's.
+// The strip kernels of one instruction set. This file is compiled several
+// times, each time with EMBER_KERNEL_TABLE naming the table it defines and,
+// past the baseline, EMBER_FAST_TYPES_ONLY: the types and functions that gain
+// nothing from wide vectors then stay the baseline's.
 #include "tensor/instructions.h"
 #include "vm/interpreter/arithmetic.h"
 #include "vm/interpreter/kernel_types.h"
@@ -10,7 +11,8 @@
 
 namespace ember::vm {
 
-// Compiled apart (micro_kernels.cc): there a * b + c may fuse, in strips it must not.
+// Compiled apart (micro_kernels.cc): there a * b + c may fuse, in strips it
+// must not.
 extern const ProductKernels EMBER_PRODUCTS;
 
 namespace {
@@ -25,23 +27,30 @@ inline constexpr bool kFastTypesOnly = false;
 
 template <typename T>
 inline constexpr bool kIncluded =
-    !kFastTypesOnly || !(std::is_same_v<T, uint32_t> || std::is_same_v<T, uint64_t>);
+    !kFastTypesOnly ||
+    !(std::is_same_v<T, uint32_t> || std::is_same_v<T, uint64_t>);
 
 template <typename T>
 constexpr bool Accepts(OperandKinds kinds) {
   switch (kinds) {
-    case OperandKinds::kAny: return true;
-    case OperandKinds::kNumeric: return !kIsBool<T>;
-    case OperandKinds::kFloatOnly: return kIsFloat<T>;
-    case OperandKinds::kIntegerOnly: return !kIsFloat<T> && !kIsBool<T>;
-    case OperandKinds::kBoolOrInteger: return !kIsFloat<T>;
+    case OperandKinds::kAny:
+      return true;
+    case OperandKinds::kNumeric:
+      return !kIsBool<T>;
+    case OperandKinds::kFloatOnly:
+      return kIsFloat<T>;
+    case OperandKinds::kIntegerOnly:
+      return !kIsFloat<T> && !kIsBool<T>;
+    case OperandKinds::kBoolOrInteger:
+      return !kIsFloat<T>;
   }
   return false;
 }
 
 template <typename Op, typename T>
 void UnaryKernel(const TileArguments& t) {
-  MapUnary<decltype(Op::template Do<T>(T())), T>(t, [](T a) { return Op::template Do<T>(a); });
+  MapUnary<decltype(Op::template Do<T>(T())), T>(
+      t, [](T a) { return Op::template Do<T>(a); });
 }
 
 // Sine and cosine: the polynomial where all elements are within its range.
@@ -51,7 +60,8 @@ void TrigonometricKernel(const TileArguments& t) {
   for (int64_t r = 0; r < t.rows; ++r) {
     const float* a = Row<float>(t.a, r);
     const int64_t columns = t.a.column_stride == 0 ? 1 : t.columns;
-    for (int64_t i = 0; i < columns; ++i) outside |= OutsideTrigonometricRange(a[i]);
+    for (int64_t i = 0; i < columns; ++i)
+      outside |= OutsideTrigonometricRange(a[i]);
   }
   if (!outside) {
     MapUnary<float, float>(t, [](float a) { return SinShifted(a, kQuadrant); });
@@ -66,25 +76,31 @@ void TrigonometricKernel(const TileArguments& t) {
 
 template <typename Op, typename T>
 void BinaryKernel(const TileArguments& t) {
-  if constexpr (std::is_same_v<Op, ShiftLeftOp> || std::is_same_v<Op, ShiftRightOp>) {
+  if constexpr (std::is_same_v<Op, ShiftLeftOp> ||
+                std::is_same_v<Op, ShiftRightOp>) {
     const int64_t bits = t.immediate[0];
-    MapBinary<T, T>(t, [bits](T a, T b) { return Op::template Do<T>(a, b, bits); });
+    MapBinary<T, T>(
+        t, [bits](T a, T b) { return Op::template Do<T>(a, b, bits); });
   } else {
     MapBinary<decltype(Op::template Do<T>(T(), T())), T>(
         t, [](T a, T b) { return Op::template Do<T>(a, b); });
   }
 }
 
-// Functions that end in a libm call per element gain nothing from a second copy.
+// Functions that end in a libm call per element gain nothing from a second
+// copy.
 template <typename Op>
 inline constexpr bool kCallsLibrary =
-    std::is_same_v<Op, TanOp> || std::is_same_v<Op, AsinOp> || std::is_same_v<Op, AcosOp> ||
-    std::is_same_v<Op, AtanOp> || std::is_same_v<Op, SinhOp> || std::is_same_v<Op, CoshOp> ||
-    std::is_same_v<Op, AsinhOp> || std::is_same_v<Op, AcoshOp> || std::is_same_v<Op, AtanhOp>;
+    std::is_same_v<Op, TanOp> || std::is_same_v<Op, AsinOp> ||
+    std::is_same_v<Op, AcosOp> || std::is_same_v<Op, AtanOp> ||
+    std::is_same_v<Op, SinhOp> || std::is_same_v<Op, CoshOp> ||
+    std::is_same_v<Op, AsinhOp> || std::is_same_v<Op, AcoshOp> ||
+    std::is_same_v<Op, AtanhOp>;
 
 template <typename Op, OperandKinds kKinds, typename T>
 constexpr Kernel UnaryEntry() {
-  if constexpr (!Accepts<T>(kKinds) || !kIncluded<T> || (kFastTypesOnly && kCallsLibrary<Op>)) {
+  if constexpr (!Accepts<T>(kKinds) || !kIncluded<T> ||
+                (kFastTypesOnly && kCallsLibrary<Op>)) {
     return nullptr;
   } else if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, SinOp>) {
     return &TrigonometricKernel<0>;
@@ -97,11 +113,13 @@ constexpr Kernel UnaryEntry() {
 
 template <typename Op, OperandKinds kKinds, typename T>
 constexpr Kernel BinaryEntry() {
-  constexpr bool kScalar = std::is_same_v<Op, DivideOp> || std::is_same_v<Op, FloorDivideOp> ||
-                           std::is_same_v<Op, RemainderOp> || std::is_same_v<Op, ModuloOp> ||
-                           std::is_same_v<Op, PowerOp> || std::is_same_v<Op, Atan2Op>;
+  constexpr bool kScalar =
+      std::is_same_v<Op, DivideOp> || std::is_same_v<Op, FloorDivideOp> ||
+      std::is_same_v<Op, RemainderOp> || std::is_same_v<Op, ModuloOp> ||
+      std::is_same_v<Op, PowerOp> || std::is_same_v<Op, Atan2Op>;
   constexpr bool kVector = std::is_same_v<Op, DivideOp> && kIsFloat<T>;
-  if constexpr (!Accepts<T>(kKinds) || !kIncluded<T> || (kFastTypesOnly && kScalar && !kVector)) {
+  if constexpr (!Accepts<T>(kKinds) || !kIncluded<T> ||
+                (kFastTypesOnly && kScalar && !kVector)) {
     return nullptr;
   } else {
     return &BinaryKernel<Op, T>;
@@ -111,22 +129,23 @@ constexpr Kernel BinaryEntry() {
 constexpr KernelTable MakeTable() {
   KernelTable table = {};
   table.name = EMBER_KERNEL_NAME;
-#define EMBER_SET(name, entry, kinds) \
-  { \
+#define EMBER_SET(name, entry, kinds)                                          \
+  {                                                                            \
     Kernel* row = table.arithmetic[static_cast<int>(tensor::Opcode::k##name)]; \
-    row[kTileBool] = entry<name##Op, OperandKinds::kinds, uint8_t>(); \
-    row[kTileI32] = entry<name##Op, OperandKinds::kinds, int32_t>(); \
-    row[kTileU32] = entry<name##Op, OperandKinds::kinds, uint32_t>(); \
-    row[kTileI64] = entry<name##Op, OperandKinds::kinds, int64_t>(); \
-    row[kTileU64] = entry<name##Op, OperandKinds::kinds, uint64_t>(); \
-    row[kTileF32] = entry<name##Op, OperandKinds::kinds, float>(); \
-    row[kTileF64] = entry<name##Op, OperandKinds::kinds, double>(); \
+    row[kTileBool] = entry<name##Op, OperandKinds::kinds, uint8_t>();          \
+    row[kTileI32] = entry<name##Op, OperandKinds::kinds, int32_t>();           \
+    row[kTileU32] = entry<name##Op, OperandKinds::kinds, uint32_t>();          \
+    row[kTileI64] = entry<name##Op, OperandKinds::kinds, int64_t>();           \
+    row[kTileU64] = entry<name##Op, OperandKinds::kinds, uint64_t>();          \
+    row[kTileF32] = entry<name##Op, OperandKinds::kinds, float>();             \
+    row[kTileF64] = entry<name##Op, OperandKinds::kinds, double>();            \
   }
 #define EMBER_ROW(name, text, kinds, doc) EMBER_SET(name, UnaryEntry, kinds)
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, text, notation, kinds, doc) EMBER_SET(name, BinaryEntry, kinds)
+#define EMBER_ROW(name, text, notation, kinds, doc) \
+  EMBER_SET(name, BinaryEntry, kinds)
   EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
@@ -137,7 +156,8 @@ constexpr KernelTable MakeTable() {
   return table;
 }
 
-static_assert(tensor::kOpcodeCount <= kOpcodeSlots && kDTypeCount <= kDTypeSlots);
+static_assert(tensor::kOpcodeCount <= kOpcodeSlots &&
+              kDTypeCount <= kDTypeSlots);
 
 }  // namespace
 

@@ -1,8 +1,7 @@
-#include "vm/interpreter/strip_compiler.h"
-
 #include <algorithm>
 
 #include "base/check.h"
+#include "vm/interpreter/strip_compiler.h"
 
 namespace ember::vm {
 
@@ -61,12 +60,14 @@ void StripCompiler::AllocateTiles() {
   for (size_t i = 0; i < program_.slots.size(); ++i) {
     if (program_.slots[i].kind == StripSlot::kTile &&
         (lives[i].first < 0 || program_.slots[i].keeps)) {
-      allocate(program_.slots[i]);  // of a guarded view or a broadcast: always live
+      allocate(
+          program_.slots[i]);  // of a guarded view or a broadcast: always live
     }
   }
   for_each_op([&](const StripOp& op, Level) {
     StripSlot& destination = program_.slots[op.destination];
-    if (destination.kind == StripSlot::kTile && destination.scratch_offset < 0) {
+    if (destination.kind == StripSlot::kTile &&
+        destination.scratch_offset < 0) {
       allocate(destination);
     }
     const uint16_t touched[4] = {op.destination, op.a, op.b, op.c};
@@ -75,7 +76,8 @@ void StripCompiler::AllocateTiles() {
       const StripSlot& slot = program_.slots[touched[i]];
       const Life& life = lives[touched[i]];
       if (slot.kind == StripSlot::kTile && life.last == position &&
-          life.first_level == life.last_level && slot.scratch_offset >= 0 && !slot.keeps) {
+          life.first_level == life.last_level && slot.scratch_offset >= 0 &&
+          !slot.keeps) {
         free_blocks.push_back({SizeOf(slot), slot.scratch_offset});
       }
     }

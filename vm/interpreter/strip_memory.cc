@@ -1,8 +1,7 @@
-#include "vm/interpreter/strip_compiler.h"
-
 #include <algorithm>
 
 #include "base/check.h"
+#include "vm/interpreter/strip_compiler.h"
 
 namespace ember::vm {
 
@@ -14,18 +13,22 @@ using tensor::Update;
 
 namespace {
 
-int LogOfSize(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3; }
+int LogOfSize(int size) {
+  return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+}
 
 }  // namespace
 
-StripView StripCompiler::MakeView(const Access& access, int element_size, TileShape shape) {
+StripView StripCompiler::MakeView(const Access& access, int element_size,
+                                  TileShape shape) {
   StripView view;
   view.buffer = access.buffer;
   view.element_size = element_size;
   view.shape = shape;
   view.offset = access.offset.constant * element_size;
   view.coefficients = AddStrides(access.offset, element_size);
-  view.row_stride = axes_.Coefficient(access.offset, program_.row_axis) * element_size;
+  view.row_stride =
+      axes_.Coefficient(access.offset, program_.row_axis) * element_size;
   view.column_stride = axes_.Coefficient(access.offset, program_.column_axis);
   view.slot = AddSlot(StripSlot::kView, shape, element_size);
   return view;
@@ -41,7 +44,8 @@ bool StripCompiler::GuardsFormRectangle(const Access& access) const {
   return true;
 }
 
-int StripCompiler::EmitLoad(Register r, const Instruction& instruction, const StageValue& value) {
+int StripCompiler::EmitLoad(Register r, const Instruction& instruction,
+                            const StageValue& value) {
   const Access& access = analysis_.accesses[value.access];
   if (!access.dynamic.empty()) return EmitGather(access, instruction);
   const bool guarded = !access.guards.empty();
@@ -49,10 +53,12 @@ int StripCompiler::EmitLoad(Register r, const Instruction& instruction, const St
     return EmitGather(WithDynamicGuards(access, instruction), instruction);
   }
   const int otherwise = guarded ? Emit(instruction.c) : -1;
-  return EmitAffineLoad(access, instruction.type, otherwise, r == skip_register_);
+  return EmitAffineLoad(access, instruction.type, otherwise,
+                        r == skip_register_);
 }
 
-int StripCompiler::EmitAffineLoad(const Access& access, DType type, int default_slot, bool skips) {
+int StripCompiler::EmitAffineLoad(const Access& access, DType type,
+                                  int default_slot, bool skips) {
   const bool guarded = !access.guards.empty();
   uint32_t mask = MaskOfForm(access.offset);
   for (const Guard& guard : access.guards) mask |= MaskOfForm(guard.form);
@@ -61,7 +67,8 @@ int StripCompiler::EmitAffineLoad(const Access& access, DType type, int default_
   const int storage = DTypeByteSize(type);
   StripView view = MakeView(access, storage, shape);
   const bool column_ok = view.column_stride == 0 || view.column_stride == 1;
-  const bool row_ok = !shape.rows || shape.columns || view.row_stride == storage;
+  const bool row_ok =
+      !shape.rows || shape.columns || view.row_stride == storage;
   view.in_place = IsUsableInPlace(type) && column_ok && row_ok;
   view.load = HostKernels().load[static_cast<int>(type)];
   if (guarded) AddGuards(access, view);
@@ -104,10 +111,12 @@ void StripCompiler::AddGuards(const Access& access, StripView& view) {
   }
 }
 
-Access StripCompiler::WithDynamicGuards(const Access& access, const Instruction& instruction) const {
+Access StripCompiler::WithDynamicGuards(const Access& access,
+                                        const Instruction& instruction) const {
   Access result = access;
   result.guards.clear();
-  const std::vector<int64_t>& extents = analysis_.header->extents[access.buffer];
+  const std::vector<int64_t>& extents =
+      analysis_.header->extents[access.buffer];
   int64_t stride = 1;
   for (int d = static_cast<int>(extents.size()) - 1; d >= 0; --d) {
     const Register index = dispatch_.operands[instruction.b + d];
@@ -129,25 +138,32 @@ Access StripCompiler::WithDynamicGuards(const Access& access, const Instruction&
   return result;
 }
 
-StripCompiler::Offsets StripCompiler::EmitOffsets(const Access& access, bool marks, bool may_split_columns) {
+StripCompiler::Offsets StripCompiler::EmitOffsets(const Access& access,
+                                                  bool marks,
+                                                  bool may_split_columns) {
   Offsets result = {0, 0, MaskOfForm(access.offset)};
   std::vector<int> indices;
   uint32_t dynamic_mask = 0;
   for (const DynamicIndex& dim : access.dynamic) {
     indices.push_back(dim.affine ? EmitIota(dim.form) : Emit(dim.index));
-    dynamic_mask |= dim.affine ? MaskOfForm(dim.form) : analysis_.AxesOf(dim.index);
+    dynamic_mask |=
+        dim.affine ? MaskOfForm(dim.form) : analysis_.AxesOf(dim.index);
   }
-  const bool split_columns = may_split_columns && !ShapeOfMask(dynamic_mask).columns;
-  if (split_columns) result.column_step = axes_.Coefficient(access.offset, program_.column_axis);
+  const bool split_columns =
+      may_split_columns && !ShapeOfMask(dynamic_mask).columns;
+  if (split_columns)
+    result.column_step = axes_.Coefficient(access.offset, program_.column_axis);
   result.slot = EmitIota(access.offset, !split_columns);
   uint32_t mask = result.mask | dynamic_mask;
-  if (split_columns && program_.column_axis >= 0) mask &= ~axes_.masks[program_.column_axis];
+  if (split_columns && program_.column_axis >= 0)
+    mask &= ~axes_.masks[program_.column_axis];
   for (size_t i = 0; i < indices.size(); ++i) {
     const DynamicIndex& dim = access.dynamic[i];
     const Level level = LevelOfMask(mask);
     const int next = AddTile(level, ShapeOfMask(mask), 8);
-    StripOp& op = AddOp(level, ShapeOfMask(mask), HostKernels().accumulate_index[marks], next,
-                        indices[i], result.slot);
+    StripOp& op =
+        AddOp(level, ShapeOfMask(mask), HostKernels().accumulate_index[marks],
+              next, indices[i], result.slot);
     op.immediate[0] = dim.stride;
     op.immediate[1] = dim.extent;
     if (!marks) {
@@ -162,7 +178,8 @@ StripCompiler::Offsets StripCompiler::EmitOffsets(const Access& access, bool mar
   return result;
 }
 
-int StripCompiler::EmitRawMemory(int buffer, int element_size, const Affine& offset) {
+int StripCompiler::EmitRawMemory(int buffer, int element_size,
+                                 const Affine& offset) {
   StripView view;
   view.buffer = buffer;
   view.element_size = element_size;
@@ -175,14 +192,15 @@ int StripCompiler::EmitRawMemory(int buffer, int element_size, const Affine& off
 Affine StripCompiler::ColumnPart(const Affine& form) const {
   Affine part;
   for (size_t i = 0; i < analysis_.axes.size(); ++i) {
-    const bool column =
-        program_.column_axis >= 0 && (axes_.masks[program_.column_axis] >> i & 1);
+    const bool column = program_.column_axis >= 0 &&
+                        (axes_.masks[program_.column_axis] >> i & 1);
     part.coefficients[i] = column ? form.coefficients[i] : 0;
   }
   return part;
 }
 
-int StripCompiler::EmitGather(const Access& access, const Instruction& instruction) {
+int StripCompiler::EmitGather(const Access& access,
+                              const Instruction& instruction) {
   const DType type = instruction.type;
   const int storage = DTypeByteSize(type);
   const bool pad = instruction.opcode == Opcode::kPad;
@@ -190,11 +208,13 @@ int StripCompiler::EmitGather(const Access& access, const Instruction& instructi
   uint32_t mask = offsets.mask;
   int otherwise = AddConstant(0, storage);
   if (pad) {
-    if (!analysis_.IsHeader(instruction.c)) mask |= analysis_.AxesOf(instruction.c);
+    if (!analysis_.IsHeader(instruction.c))
+      mask |= analysis_.AxesOf(instruction.c);
     otherwise = Emit(instruction.c);
     if (!IsUsableInPlace(type)) {
       const uint32_t c_mask = analysis_.AxesOf(instruction.c);
-      const int raw = AddTile(LevelOfMask(c_mask), ShapeOfMask(c_mask), storage);
+      const int raw =
+          AddTile(LevelOfMask(c_mask), ShapeOfMask(c_mask), storage);
       AddOp(LevelOfMask(c_mask), ShapeOfMask(c_mask),
             HostKernels().store[static_cast<int>(type)], raw, otherwise);
       otherwise = raw;
@@ -202,13 +222,14 @@ int StripCompiler::EmitGather(const Access& access, const Instruction& instructi
   }
   const Level level = LevelOfMask(mask);
   const TileShape shape = ShapeOfMask(mask);
-  // Offsets that leave out the columns' step also leave out where the tile's columns begin.
-  const int memory =
-      EmitRawMemory(access.buffer, storage,
-                    offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
+  // Offsets that leave out the columns' step also leave out where the tile's
+  // columns begin.
+  const int memory = EmitRawMemory(
+      access.buffer, storage,
+      offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
   const int raw = AddTile(level, shape, storage);
-  AddOp(level, shape, HostKernels().gather[LogOfSize(storage)], raw, memory, offsets.slot,
-        otherwise)
+  AddOp(level, shape, HostKernels().gather[LogOfSize(storage)], raw, memory,
+        offsets.slot, otherwise)
       .immediate[0] = offsets.column_step;
   if (IsUsableInPlace(type)) return raw;
   const int tile = AddTile(level, shape, TileElementSize(type));
@@ -221,7 +242,8 @@ void StripCompiler::EmitStore(Level level, const StripStore& store, int value) {
   if (!store.access.dynamic.empty() || store.update != Update::kAssign) {
     const Offsets offsets = EmitOffsets(store.access, false, false);
     const int memory = EmitRawMemory(store.access.buffer, storage);
-    StripOp& op = AddOp(level, FullShape(), HostKernels().iota, memory, offsets.slot, value);
+    StripOp& op = AddOp(level, FullShape(), HostKernels().iota, memory,
+                        offsets.slot, value);
     StripSpecial& special = AddSpecial(op, StripOp::kScatter);
     special.type = store.type;
     special.update = store.update;
@@ -232,17 +254,21 @@ void StripCompiler::EmitStore(Level level, const StripStore& store, int value) {
   AddView(kPrologue, view);
   if (level == kPrologue && TryDirectStore(view, store.type, value)) return;
   if (level == kPrologue) value = SkipLoad(store.type, value);
-  AddOp(level, FullShape(), HostKernels().store[static_cast<int>(store.type)], view.slot, value);
+  AddOp(level, FullShape(), HostKernels().store[static_cast<int>(store.type)],
+        view.slot, value);
 }
 
-bool StripCompiler::TryDirectStore(const StripView& view, DType type, int value) {
-  if (spec_.stores.size() != 1 || program_.prologue.empty() || !IsUsableInPlace(type)) {
+bool StripCompiler::TryDirectStore(const StripView& view, DType type,
+                                   int value) {
+  if (spec_.stores.size() != 1 || program_.prologue.empty() ||
+      !IsUsableInPlace(type)) {
     return false;
   }
   StripOp& last = program_.prologue.back();
   const TileShape full = FullShape();
-  if (last.kind != StripOp::kPlain || last.destination != value || last.a == value ||
-      last.b == value || last.c == value || program_.slots[value].kind != StripSlot::kTile ||
+  if (last.kind != StripOp::kPlain || last.destination != value ||
+      last.a == value || last.b == value || last.c == value ||
+      program_.slots[value].kind != StripSlot::kTile ||
       last.shape.rows != full.rows || last.shape.columns != full.columns ||
       (full.columns && view.column_stride != 1) || Transposes(last)) {
     return false;
@@ -251,7 +277,8 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type, int value)
   return true;
 }
 
-// A load that turns rows into columns goes through a tile, where its scattered writes stay near.
+// A load that turns rows into columns goes through a tile, where its scattered
+// writes stay near.
 bool StripCompiler::Transposes(const StripOp& op) const {
   for (const StripView& view : program_.spatial_views) {
     if (view.slot == op.a && view.row_stride == view.element_size &&
@@ -262,10 +289,12 @@ bool StripCompiler::Transposes(const StripOp& op) const {
   return false;
 }
 
-// A store takes memory at any stride as it is: what was only brought into a tile for it stays where
-// it lies.
+// A store takes memory at any stride as it is: what was only brought into a
+// tile for it stays where it lies.
 int StripCompiler::SkipLoad(DType type, int value) {
-  if (spec_.stores.size() != 1 || program_.prologue.empty() || !IsUsableInPlace(type)) return value;
+  if (spec_.stores.size() != 1 || program_.prologue.empty() ||
+      !IsUsableInPlace(type))
+    return value;
   const StripOp last = program_.prologue.back();
   if (last.kind != StripOp::kPlain || last.destination != value ||
       last.kernel != HostKernels().load[static_cast<int>(type)] ||

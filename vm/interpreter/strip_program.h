@@ -1,13 +1,15 @@
-// A strip program: one stage (or an operand of a contraction, or a copy out of one) compiled to
-// kernels over tiles. Tiles are rows x columns of two chosen axes; the other axes are loops around.
+// A strip program: one stage (or an operand of a contraction, or a copy out of
+// one) compiled to kernels over tiles. Tiles are rows x columns of two chosen
+// axes; the other axes are loops around.
 //
-//   StripSpec spec = ...;                          // what to compute and where to store it
-//   StripProgram program = CompileStrips(analysis, spec);
+//   StripSpec spec = ...;                          // what to compute and where
+//   to store it StripProgram program = CompileStrips(analysis, spec);
 //   RunStrips(program, context, ranges);           // one range per segment
 //
-// A segment is a list of spatial axes that the caller walks as one flat range: the rows of a chunk,
-// the part of K being packed, ... Axes are collapsed within a segment where all accesses allow it.
-// Reduction axes belong to no segment and always run in full.
+// A segment is a list of spatial axes that the caller walks as one flat range:
+// the rows of a chunk, the part of K being packed, ... Axes are collapsed
+// within a segment where all accesses allow it. Reduction axes belong to no
+// segment and always run in full.
 #ifndef EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
 #define EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
 
@@ -23,7 +25,8 @@
 namespace ember::vm {
 
 inline constexpr int kMaxSegments = 4;
-// Elements of a tile, at most: few tiles in use can each be larger and still stay in the L1 cache.
+// Elements of a tile, at most: few tiles in use can each be larger and still
+// stay in the L1 cache.
 inline constexpr int64_t kTileElements = 4096;
 inline constexpr int64_t kFewestTileElements = 512;
 inline constexpr int64_t kTileBytes = 40 * 1024;
@@ -41,22 +44,25 @@ struct StripStore {
 
 struct StripSpec {
   std::vector<std::vector<int>> segments;  // axes of the analysis
-  std::vector<int64_t> most_points;        // per segment: ranges are no longer; empty: unknown
-  bool ordered = false;                    // keep the axes' order: stores may meet
+  std::vector<int64_t>
+      most_points;       // per segment: ranges are no longer; empty: unknown
+  bool ordered = false;  // keep the axes' order: stores may meet
   tensor::Combiner combiner = tensor::Combiner::kNone;
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
-  // Instead of values: the one value is loaded from memory of this type (without guards), and
-  // rounded to the type of the store.
+  // Instead of values: the one value is loaded from memory of this type
+  // (without guards), and rounded to the type of the store.
   const Access* source = nullptr;
   DType source_type = DType::kF32;
 };
 
 enum class StripMode : uint8_t {
   kMap,         // no reduction
-  kVertical,    // a tile of spatial points accumulates, reduction axes loop outside
-  kHorizontal,  // columns are a reduction axis, each tile row reduces to one element
+  kVertical,    // a tile of spatial points accumulates, reduction axes loop
+                // outside
+  kHorizontal,  // columns are a reduction axis, each tile row reduces to one
+                // element
   kFold,        // like vertical, any tuple
 };
 
@@ -76,7 +82,8 @@ struct StripSlot {
   enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
   TileShape shape;
   bool step_local = false;  // a tile that each reduction step computes anew
-  bool keeps = false;       // a tile that lives from one tile of the loops to the next
+  bool keeps =
+      false;  // a tile that lives from one tile of the loops to the next
   int element_size = 4;
   int64_t scratch_offset = -1;  // tiles
   uint64_t constant = 0;
@@ -91,20 +98,23 @@ struct StripView {
   int64_t offset = 0;         // bytes
   int64_t row_stride = 0;     // bytes
   int64_t column_stride = 0;  // elements
-  int coefficients = 0;       // index of the first of axis-many byte strides in program.strides
-  // Guarded loads choose, tile by tile, between memory, the default and a patched copy.
+  int coefficients =
+      0;  // index of the first of axis-many byte strides in program.strides
+  // Guarded loads choose, tile by tile, between memory, the default and a
+  // patched copy.
   int guard_count = 0;
   int first_guard = 0;
   int default_slot = -1;
   int tile_slot = -1;
-  bool in_place = true;    // if not, the tile takes a converted copy
-  Kernel load = nullptr;   // memory -> tile
-  Kernel fill = nullptr;   // default -> tile
-  bool skips = false;  // outside contributes nothing: the reduction step is clipped instead
+  bool in_place = true;   // if not, the tile takes a converted copy
+  Kernel load = nullptr;  // memory -> tile
+  Kernel fill = nullptr;  // default -> tile
+  bool skips = false;     // outside contributes nothing: the reduction step is
+                          // clipped instead
 };
 
-// The same few columns in every row (a bias), spelled out as a whole tile so that arithmetic with it
-// is one long loop. Filled when the view moves.
+// The same few columns in every row (a bias), spelled out as a whole tile so
+// that arithmetic with it is one long loop. Filled when the view moves.
 struct StripBroadcast {
   uint16_t view = 0;
   uint16_t tile = 0;
@@ -117,17 +127,18 @@ struct StripGuard {
   int64_t row_step = 0;
   int64_t column_step = 0;
   int64_t extent = 0;
-  int64_t reduction_low = 0;  // what the reduction axes add, at least and at most
+  int64_t reduction_low =
+      0;  // what the reduction axes add, at least and at most
   int64_t reduction_high = 0;
 };
 
 // What instructions other than plain kernels need besides.
 struct StripSpecial {
-  int coefficients = 0;  // iota: in program.strides
-  int64_t base = 0;      // iota
-  int64_t column_step = 0;  // iota
-  int buffer = 0;        // check, scatter
-  int dimension = 0;     // check
+  int coefficients = 0;      // iota: in program.strides
+  int64_t base = 0;          // iota
+  int64_t column_step = 0;   // iota
+  int buffer = 0;            // check, scatter
+  int dimension = 0;         // check
   DType type = DType::kF32;  // scatter
   tensor::Update update = tensor::Update::kAssign;
 };
@@ -165,21 +176,25 @@ struct StripProgram {
   // Once per tile; before the reduction; per reduction step; after it.
   std::vector<StripOp> prologue, initial, step, epilogue;
   int skip_view = -1;  // in step_views
-  TapKernel tap_kernel = nullptr;  // runs several of the one op of `step` at once
-  bool taps_are_single = false;    // its operand b is the accumulator
-  // If the reduction is short: where its steps move a and b, in bytes. Tiles at which no step needs
-  // clipping then run through these.
+  TapKernel tap_kernel =
+      nullptr;                   // runs several of the one op of `step` at once
+  bool taps_are_single = false;  // its operand b is the accumulator
+  // If the reduction is short: where its steps move a and b, in bytes. Tiles at
+  // which no step needs clipping then run through these.
   struct TapOffset {
     int64_t a = 0;
     int64_t b = 0;
   };
   std::vector<TapOffset> tap_offsets;
   int64_t scratch_bytes = 0;
-  double cost_per_point = 1;  // rough nanoseconds per (spatial x reduction) point
+  double cost_per_point =
+      1;  // rough nanoseconds per (spatial x reduction) point
   bool has_checks = false;
 
   // Entries of StripContext::slots that a run needs.
-  size_t operand_count() const { return slots.size() + step_views.size() + broadcasts.size(); }
+  size_t operand_count() const {
+    return slots.size() + step_views.size() + broadcasts.size();
+  }
   std::string Describe() const;
 };
 
@@ -199,20 +214,25 @@ struct StripContext {
   StripFailure* failure = nullptr;
 };
 
-// Everything that a spec reads: what decides about axes, and what must be there before it runs.
+// Everything that a spec reads: what decides about axes, and what must be there
+// before it runs.
 struct StripUses {
   std::vector<tensor::Register> data;  // registers computed as tiles
   std::vector<const Access*> loads;
-  std::vector<const Affine*> forms;  // of offsets, guards, indices and index values
+  std::vector<const Affine*>
+      forms;  // of offsets, guards, indices and index values
 };
 StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec);
 
-StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis, const StripSpec& spec);
+StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis,
+                                     const StripSpec& spec);
 void RunStrips(const StripProgram& program, const StripContext& context,
                std::span<const FlatRange> ranges);
 
-// Sequential store of a tile of values (b) at offsets (a) of memory (destination.data).
-void ScatterTile(const TileArguments& arguments, DType type, tensor::Update update);
+// Sequential store of a tile of values (b) at offsets (a) of memory
+// (destination.data).
+void ScatterTile(const TileArguments& arguments, DType type,
+                 tensor::Update update);
 
 }  // namespace ember::vm
 

@@ -1,8 +1,7 @@
-#include "vm/interpreter/strip_compiler.h"
-
 #include <algorithm>
 
 #include "base/check.h"
+#include "vm/interpreter/strip_compiler.h"
 
 namespace ember::vm {
 
@@ -37,8 +36,10 @@ void StripCompiler::CompileMap() {
   std::vector<int> values;
   for (Register r : spec_.values) {
     int slot = Emit(r);
-    // A stage may load what it stores: with several stores, read before the first of them.
-    if (spec_.stores.size() > 1 && program_.slots[slot].kind == StripSlot::kView) {
+    // A stage may load what it stores: with several stores, read before the
+    // first of them.
+    if (spec_.stores.size() > 1 &&
+        program_.slots[slot].kind == StripSlot::kView) {
       const StripSlot from = program_.slots[slot];
       const int copy = AddTile(kPrologue, from.shape, from.element_size);
       AddOp(kPrologue, from.shape, CopyKernel(from.element_size), copy, slot);
@@ -52,26 +53,31 @@ void StripCompiler::CompileMap() {
 }
 
 void StripCompiler::FindSkip(Register value) {
-  if (program_.mode != StripMode::kVertical || analysis_.IsHeader(value)) return;
+  if (program_.mode != StripMode::kVertical || analysis_.IsHeader(value))
+    return;
   const Instruction& instruction = dispatch_.instructions[value];
   Register candidates[2] = {value, value};
-  if (instruction.opcode == Opcode::kMultiply && spec_.combiner == Combiner::kSum) {
+  if (instruction.opcode == Opcode::kMultiply &&
+      spec_.combiner == Combiner::kSum) {
     candidates[0] = instruction.a;
     candidates[1] = instruction.b;
   }
   for (Register r : candidates) {
-    if (analysis_.IsHeader(r) || dispatch_.instructions[r].opcode != Opcode::kPad) continue;
+    if (analysis_.IsHeader(r) ||
+        dispatch_.instructions[r].opcode != Opcode::kPad)
+      continue;
     const Instruction& pad = dispatch_.instructions[r];
     const StageValue& pad_value = analysis_.ValueOf(r);
     const Access& access = analysis_.accesses[pad_value.access];
-    if (access.guards.empty() || !access.dynamic.empty() || !IsConstant(pad.c) ||
-        !GuardsFormRectangle(access) || LevelOfMask(pad_value.axes) != kStep) {
+    if (access.guards.empty() || !access.dynamic.empty() ||
+        !IsConstant(pad.c) || !GuardsFormRectangle(access) ||
+        LevelOfMask(pad_value.axes) != kStep) {
       continue;
     }
     const uint64_t otherwise =
-        analysis_.IsHeader(pad.c) ? analysis_.header->values[pad.c]
-                                  : ConstantTile(dispatch_.instructions[pad.c].immediate,
-                                                 pad.type);
+        analysis_.IsHeader(pad.c)
+            ? analysis_.header->values[pad.c]
+            : ConstantTile(dispatch_.instructions[pad.c].immediate, pad.type);
     if (otherwise == ReductionIdentity(spec_.combiner, pad.type)) {
       skip_register_ = r;
       return;
@@ -81,9 +87,11 @@ void StripCompiler::FindSkip(Register value) {
 
 void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   StripOp& op = program_.step.back();
-  if (program_.step.size() != 1 || !op.shape.columns || kernel == nullptr) return;
+  if (program_.step.size() != 1 || !op.shape.columns || kernel == nullptr)
+    return;
   const auto is_stream = [&](int slot) {
-    return program_.slots[slot].shape.columns && program_.slots[slot].kind == StripSlot::kView &&
+    return program_.slots[slot].shape.columns &&
+           program_.slots[slot].kind == StripSlot::kView &&
            slot != op.destination;
   };
   if (single || !is_stream(op.a)) std::swap(op.a, op.b);
@@ -109,11 +117,14 @@ void StripCompiler::TabulateTaps(const StripOp& op) {
   for (const StripView& view : program_.step_views) {
     for (int64_t step = 0; step < steps; ++step) {
       int64_t rest = step, offset = 0;
-      for (int i = static_cast<int>(axes_.axes.size()) - 1; i >= axes_.spatial_count; --i) {
-        offset += rest % axes_.axes[i].extent * program_.strides[view.coefficients + i];
+      for (int i = static_cast<int>(axes_.axes.size()) - 1;
+           i >= axes_.spatial_count; --i) {
+        offset += rest % axes_.axes[i].extent *
+                  program_.strides[view.coefficients + i];
         rest /= axes_.axes[i].extent;
       }
-      StripProgram::TapOffset& tap = program_.tap_offsets[static_cast<size_t>(step)];
+      StripProgram::TapOffset& tap =
+          program_.tap_offsets[static_cast<size_t>(step)];
       if (view.slot == op.a) tap.a = offset;
       if (view.slot == op.b) tap.b = offset;
     }
@@ -131,37 +142,44 @@ void StripCompiler::CompileReduction() {
   // Where it can, the accumulator is the result's own memory.
   const StripStore& store = spec_.stores[0];
   const StripView view = MakeView(store.access, size, full);
-  const bool direct = !horizontal && !spec_.ordered && store.update == Update::kAssign &&
-                      store.access.dynamic.empty() && IsUsableInPlace(type) && full.columns &&
-                      view.column_stride == 1;
+  const bool direct = !horizontal && !spec_.ordered &&
+                      store.update == Update::kAssign &&
+                      store.access.dynamic.empty() && IsUsableInPlace(type) &&
+                      full.columns && view.column_stride == 1;
   if (direct) AddView(kPrologue, view);
   const int accumulator = direct ? view.slot : AddTile(kInitial, full, size);
-  const int identity = AddConstant(ReductionIdentity(spec_.combiner, type), size);
+  const int identity =
+      AddConstant(ReductionIdentity(spec_.combiner, type), size);
   AddOp(kInitial, full, CopyKernel(size), accumulator, identity);
   const TileShape swept = {full.rows, full.columns || horizontal};
-  const bool product = spec_.combiner == Combiner::kSum && !analysis_.IsHeader(value) &&
-                       dispatch_.instructions[value].opcode == Opcode::kMultiply &&
-                       (type == DType::kF32 || type == DType::kF64);
+  const bool product =
+      spec_.combiner == Combiner::kSum && !analysis_.IsHeader(value) &&
+      dispatch_.instructions[value].opcode == Opcode::kMultiply &&
+      (type == DType::kF32 || type == DType::kF64);
   if (product) {
-    const Kernel* kernels =
-        horizontal ? HostKernels().products->multiply_add_rows
-                   : HostKernels().products->multiply_add;
+    const Kernel* kernels = horizontal
+                                ? HostKernels().products->multiply_add_rows
+                                : HostKernels().products->multiply_add;
     const int a = Emit(dispatch_.instructions[value].a);
     const int b = Emit(dispatch_.instructions[value].b);
     AddOp(kStep, swept, kernels[type == DType::kF64], accumulator, a, b);
     if (!horizontal) {
-      FindTaps(HostKernels().products->multiply_add_taps[type == DType::kF64], false);
+      FindTaps(HostKernels().products->multiply_add_taps[type == DType::kF64],
+               false);
     }
   } else if (horizontal) {
     const int slot = Emit(value);
     AddOp(kStep, swept,
-          HostKernels().reduce_rows[static_cast<int>(spec_.combiner) - 1][compute], accumulator,
-          slot);
+          HostKernels()
+              .reduce_rows[static_cast<int>(spec_.combiner) - 1][compute],
+          accumulator, slot);
   } else {
     const int slot = Emit(value);
-    AddOp(kStep, swept, CombineKernel(spec_.combiner, type), accumulator, accumulator, slot);
+    AddOp(kStep, swept, CombineKernel(spec_.combiner, type), accumulator,
+          accumulator, slot);
     if (type == DType::kF32) {
-      FindTaps(HostKernels().combine_taps[static_cast<int>(spec_.combiner) - 1], true);
+      FindTaps(HostKernels().combine_taps[static_cast<int>(spec_.combiner) - 1],
+               true);
     }
   }
   if (Kernel narrow = NarrowingKernel(type)) {
@@ -175,13 +193,15 @@ void StripCompiler::CompileFold() {
   for (size_t i = 0; i < spec_.values.size(); ++i) {
     const int size = TileElementSize(TypeOf(spec_.values[i]));
     accumulators_.push_back(AddTile(kInitial, full, size));
-    AddOp(kInitial, full, CopyKernel(size), accumulators_[i], Emit(spec_.fold->initial[i]));
+    AddOp(kInitial, full, CopyKernel(size), accumulators_[i],
+          Emit(spec_.fold->initial[i]));
   }
   std::vector<int> results;
   for (Register r : spec_.fold->results) results.push_back(Emit(r));
   for (size_t i = 0; i < results.size(); ++i) {
-    const bool is_accumulator = std::find(accumulators_.begin(), accumulators_.end(),
-                                          results[i]) != accumulators_.end();
+    const bool is_accumulator =
+        std::find(accumulators_.begin(), accumulators_.end(), results[i]) !=
+        accumulators_.end();
     if (!is_accumulator || results[i] == accumulators_[i]) continue;
     const int size = program_.slots[results[i]].element_size;
     const int copy = AddTile(kStep, full, size);
@@ -190,7 +210,8 @@ void StripCompiler::CompileFold() {
   }
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i] == accumulators_[i]) continue;
-    AddOp(kStep, full, CopyKernel(program_.slots[accumulators_[i]].element_size),
+    AddOp(kStep, full,
+          CopyKernel(program_.slots[accumulators_[i]].element_size),
           accumulators_[i], results[i]);
   }
   for (size_t i = 0; i < spec_.stores.size(); ++i) {

@@ -18,7 +18,8 @@ int64_t DivideDown(int64_t a, int64_t b) {  // b > 0
 }
 
 // Narrows [begin, end) to the i with 0 <= base + i * step < extent.
-void ClipRange(int64_t base, int64_t step, int64_t extent, int64_t& begin, int64_t& end) {
+void ClipRange(int64_t base, int64_t step, int64_t extent, int64_t& begin,
+               int64_t& end) {
   if (step == 0) {
     if (base < 0 || base >= extent) end = begin;
     return;
@@ -27,7 +28,7 @@ void ClipRange(int64_t base, int64_t step, int64_t extent, int64_t& begin, int64
     begin = std::max(begin, -base);
     end = std::min(end, extent - base);
   } else if (step > 0) {
-    begin = std::max(begin, -DivideDown(base, step));                // ceil(-base / step)
+    begin = std::max(begin, -DivideDown(base, step));  // ceil(-base / step)
     end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
   } else {
     begin = std::max(begin, -DivideDown(extent - 1 - base, -step));
@@ -44,12 +45,15 @@ class Runner {
     for (size_t i = 0; i < program.slots.size(); ++i) {
       const StripSlot& info = infos[i];
       if (info.kind == StripSlot::kConstant) {
-        slots_[i] = {reinterpret_cast<char*>(const_cast<uint64_t*>(&info.constant)), 0, 0};
+        slots_[i] = {
+            reinterpret_cast<char*>(const_cast<uint64_t*>(&info.constant)), 0,
+            0};
       } else if (info.kind == StripSlot::kTile) {
         slots_[i].data = context.scratch + info.scratch_offset;
       }
     }
-    for (size_t i = 0; i < program.broadcasts.size(); ++i) FilledBroadcast(i) = {nullptr, 0, 0};
+    for (size_t i = 0; i < program.broadcasts.size(); ++i)
+      FilledBroadcast(i) = {nullptr, 0, 0};
   }
 
   void Run(std::span<const FlatRange> ranges) {
@@ -72,7 +76,9 @@ class Runner {
       return;
     }
     int last = first_axis;
-    while (last < program_.spatial_count && program_.axes[last].segment == segment) ++last;
+    while (last < program_.spatial_count &&
+           program_.axes[last].segment == segment)
+      ++last;
     const FlatRange range = ranges_[segment];
     const int count = last - first_axis;
     if (count == 0) {
@@ -86,7 +92,8 @@ class Runner {
       return;
     }
     int64_t flat = range.begin;
-    while (flat < range.end && !failed()) flat += NextBox(segment, first_axis, last, flat);
+    while (flat < range.end && !failed())
+      flat += NextBox(segment, first_axis, last, flat);
   }
 
   // Runs the largest box that starts at `flat`; returns its size.
@@ -108,8 +115,8 @@ class Runner {
       begin_[axis] = axis <= split ? index[axis] : 0;
       end_[axis] = axis < split ? index[axis] + 1 : program_.axes[axis].extent;
     }
-    const int64_t steps =
-        std::min(left / inner[split], program_.axes[split].extent - index[split]);
+    const int64_t steps = std::min(left / inner[split],
+                                   program_.axes[split].extent - index[split]);
     end_[split] = begin_[split] + steps;
     RunSegment(segment + 1, last);
     return steps * inner[split];
@@ -122,10 +129,12 @@ class Runner {
     for (int i = 0; i < program_.spatial_count; ++i) {
       if (begin_[i] >= end_[i]) return;
       origin_[i] = begin_[i];
-      if (i != program_.row_axis && i != program_.column_axis) outer_[outer_count_++] = i;
+      if (i != program_.row_axis && i != program_.column_axis)
+        outer_[outer_count_++] = i;
     }
     if (program_.tap_kernel != nullptr) {
-      // Windows: the same columns of consecutive outer rows share most of what they read.
+      // Windows: the same columns of consecutive outer rows share most of what
+      // they read.
       RowBlocks blocks(*this);
       while (blocks.Next()) {
         do {
@@ -143,7 +152,8 @@ class Runner {
     } while (NextOuter());
   }
 
-  // Moves the axes that are neither rows nor columns; false when they are back at the start.
+  // Moves the axes that are neither rows nor columns; false when they are back
+  // at the start.
   bool NextOuter() {
     for (int i = outer_count_ - 1; i >= 0; --i) {
       const int axis = outer_[i];
@@ -155,32 +165,37 @@ class Runner {
 
   void RunColumns(int64_t rows) {
     const int columns = program_.column_axis;
-    if (columns < 0 || columns >= program_.spatial_count) return RunTile(rows, 1);
-    for (int64_t c = begin_[columns]; c < end_[columns]; c += program_.max_columns) {
+    if (columns < 0 || columns >= program_.spatial_count)
+      return RunTile(rows, 1);
+    for (int64_t c = begin_[columns]; c < end_[columns];
+         c += program_.max_columns) {
       origin_[columns] = c;
       RunTile(rows, std::min(program_.max_columns, end_[columns] - c));
     }
     origin_[columns] = begin_[columns];
   }
 
-  // The row axis in blocks; rows at a border form blocks of their own, so that the others need no
-  // clipping.
+  // The row axis in blocks; rows at a border form blocks of their own, so that
+  // the others need no clipping.
   class RowBlocks {
    public:
-    explicit RowBlocks(Runner& runner) : runner_(runner), axis_(runner.program_.row_axis) {
+    explicit RowBlocks(Runner& runner)
+        : runner_(runner), axis_(runner.program_.row_axis) {
       if (axis_ < 0) return;
       next_ = runner.begin_[axis_];
       end_ = runner.end_[axis_];
       inside_[0] = next_;
       inside_[1] = end_;
-      if (runner.program_.skip_view >= 0) runner.FindInside({next_, end_}, inside_);
+      if (runner.program_.skip_view >= 0)
+        runner.FindInside({next_, end_}, inside_);
     }
     bool Next() {
       const int64_t begin = next_;
       if (begin >= end_) return false;
       next_ = std::min(begin + runner_.program_.max_rows, end_);
       if (begin < inside_[0]) next_ = std::min(next_, inside_[0]);
-      if (begin >= inside_[0] && begin < inside_[1]) next_ = std::min(next_, inside_[1]);
+      if (begin >= inside_[0] && begin < inside_[1])
+        next_ = std::min(next_, inside_[1]);
       size_ = next_ - begin;
       if (axis_ >= 0) runner_.origin_[axis_] = begin;
       return true;
@@ -203,14 +218,17 @@ class Runner {
       if (guard.row_step == 0) continue;
       origin_[row_axis] = 0;
       const int64_t base = guard.constant + DotSpatial(guard.coefficients);
-      ClipRange(base + guard.reduction_low, guard.row_step, guard.extent, inside[0], inside[1]);
-      ClipRange(base + guard.reduction_high, guard.row_step, guard.extent, inside[0], inside[1]);
+      ClipRange(base + guard.reduction_low, guard.row_step, guard.extent,
+                inside[0], inside[1]);
+      ClipRange(base + guard.reduction_high, guard.row_step, guard.extent,
+                inside[0], inside[1]);
     }
     if (inside[0] >= inside[1]) inside[0] = inside[1] = range.begin;
   }
 
   void RunTile(int64_t rows, int64_t columns) {
-    for (size_t i = program_.spatial_count; i < program_.axes.size(); ++i) origin_[i] = 0;
+    for (size_t i = program_.spatial_count; i < program_.axes.size(); ++i)
+      origin_[i] = 0;
     SetTileStrides(columns, false);
     RefreshViews(program_.spatial_views, rows, columns);
     if (!program_.broadcasts.empty()) FillBroadcasts(rows, columns);
@@ -241,7 +259,8 @@ class Runner {
       if (program_.axes[i].extent == 0) return;
     }
     step_columns_ = -1;
-    // In horizontal mode the column axis is a reduction axis: it moves with the steps.
+    // In horizontal mode the column axis is a reduction axis: it moves with the
+    // steps.
     SetStepBases();
     for (;;) {
       if (horizontal) {
@@ -279,8 +298,9 @@ class Runner {
       if (columns != step_columns_) SetTileStrides(columns, true);
       RefreshStepViews(rows, columns);
     }
-    if (program_.tap_kernel != nullptr && clip.first_row == 0 && clip.first_column == 0 &&
-        rows == tap_.rows && columns == tap_.columns) {
+    if (program_.tap_kernel != nullptr && clip.first_row == 0 &&
+        clip.first_column == 0 && rows == tap_.rows &&
+        columns == tap_.columns) {
       AddTap();
       return;
     }
@@ -294,9 +314,12 @@ class Runner {
     for (int i = 0; i < view.guard_count; ++i) {
       const StripGuard& guard = program_.guards[view.first_guard + i];
       const int64_t base = guard.constant + DotSpatial(guard.coefficients);
-      const int64_t along = guard.row_step * (rows - 1) + guard.column_step * (columns - 1);
-      const int64_t low = base + guard.reduction_low + std::min<int64_t>(along, 0);
-      const int64_t high = base + guard.reduction_high + std::max<int64_t>(along, 0);
+      const int64_t along =
+          guard.row_step * (rows - 1) + guard.column_step * (columns - 1);
+      const int64_t low =
+          base + guard.reduction_low + std::min<int64_t>(along, 0);
+      const int64_t high =
+          base + guard.reduction_high + std::max<int64_t>(along, 0);
       if (low < 0 || high >= guard.extent) return false;
     }
     return true;
@@ -307,8 +330,8 @@ class Runner {
     SetStepBases();
     for (size_t i = 0; i < program_.step_views.size(); ++i) {
       const StripView& view = program_.step_views[i];
-      slots_[view.slot] = {reinterpret_cast<char*>(StepBase(i)), view.row_stride,
-                           view.column_stride};
+      slots_[view.slot] = {reinterpret_cast<char*>(StepBase(i)),
+                           view.row_stride, view.column_stride};
     }
     tap_.a = slots_[op.a];
     tap_.b = slots_[op.b];
@@ -336,15 +359,19 @@ class Runner {
     tap_.taps = 0;
   }
 
-  // Tiles are dense for the columns in use, so that kernels can walk them as one row.
+  // Tiles are dense for the columns in use, so that kernels can walk them as
+  // one row.
   void SetTileStrides(int64_t columns, bool step_local) {
     if (step_local) step_columns_ = columns;
     const StripSlot* infos = program_.slots.data();
     for (size_t i = 0; i < program_.slots.size(); ++i) {
       const StripSlot& info = infos[i];
-      if (info.kind != StripSlot::kTile || info.step_local != step_local) continue;
+      if (info.kind != StripSlot::kTile || info.step_local != step_local)
+        continue;
       slots_[i].row_stride =
-          info.shape.rows ? info.element_size * (info.shape.columns ? columns : 1) : 0;
+          info.shape.rows
+              ? info.element_size * (info.shape.columns ? columns : 1)
+              : 0;
       slots_[i].column_stride = info.shape.columns ? 1 : 0;
     }
   }
@@ -355,7 +382,8 @@ class Runner {
   int64_t DotSpatial(int coefficients) const {
     const int64_t* strides = program_.strides.data() + coefficients;
     int64_t sum = 0;
-    for (int i = 0; i < program_.spatial_count; ++i) sum += strides[i] * origin_[i];
+    for (int i = 0; i < program_.spatial_count; ++i)
+      sum += strides[i] * origin_[i];
     return sum;
   }
   int64_t DotRange(int coefficients, int first) const {
@@ -367,14 +395,17 @@ class Runner {
   }
 
   // Kept behind the slots, one per step view.
-  int64_t& StepBase(size_t view) { return slots_[program_.slots.size() + view].row_stride; }
+  int64_t& StepBase(size_t view) {
+    return slots_[program_.slots.size() + view].row_stride;
+  }
 
-  // The parts of step views' and guards' positions that no reduction axis moves.
+  // The parts of step views' and guards' positions that no reduction axis
+  // moves.
   void SetStepBases() {
     for (size_t i = 0; i < program_.step_views.size(); ++i) {
       const StripView& view = program_.step_views[i];
-      StepBase(i) = reinterpret_cast<intptr_t>(context_.buffers[view.buffer]) + view.offset +
-                    DotSpatial(view.coefficients);
+      StepBase(i) = reinterpret_cast<intptr_t>(context_.buffers[view.buffer]) +
+                    view.offset + DotSpatial(view.coefficients);
     }
     if (program_.skip_view < 0) return;
     const StripView& view = program_.step_views[program_.skip_view];
@@ -397,7 +428,8 @@ class Runner {
     }
   }
 
-  // What a broadcast holds: where it came from, rows and columns. Kept behind the step bases.
+  // What a broadcast holds: where it came from, rows and columns. Kept behind
+  // the step bases.
   TileOperand& FilledBroadcast(size_t i) {
     return slots_[program_.slots.size() + program_.step_views.size() + i];
   }
@@ -426,11 +458,13 @@ class Runner {
     const StripView& view = program_.step_views[program_.skip_view];
     for (int i = 0; i < view.guard_count; ++i) {
       const StripGuard& guard = program_.guards[view.first_guard + i];
-      const int64_t base = skip_bases_[i] + DotRange(guard.coefficients, program_.spatial_count);
+      const int64_t base =
+          skip_bases_[i] + DotRange(guard.coefficients, program_.spatial_count);
       if (guard.row_step != 0) {
         ClipRange(base, guard.row_step, guard.extent, row_begin, row_end);
       } else {
-        ClipRange(base, guard.column_step, guard.extent, column_begin, column_end);
+        ClipRange(base, guard.column_step, guard.extent, column_begin,
+                  column_end);
       }
     }
   }
@@ -443,17 +477,21 @@ class Runner {
       if (guard.row_step != 0) {
         ClipRange(base, guard.row_step, guard.extent, row_begin, row_end);
       } else {
-        ClipRange(base, guard.column_step, guard.extent, column_begin, column_end);
+        ClipRange(base, guard.column_step, guard.extent, column_begin,
+                  column_end);
       }
     }
   }
 
-  void RefreshViews(const std::vector<StripView>& views, int64_t rows, int64_t columns) {
+  void RefreshViews(const std::vector<StripView>& views, int64_t rows,
+                    int64_t columns) {
     for (const StripView& view : views) {
       char* memory = context_.buffers[view.buffer];
-      // The address of a tile that starts in the padding is not used; computed as an integer.
-      char* data = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(memory) + view.offset +
-                                           Dot(view.coefficients));
+      // The address of a tile that starts in the padding is not used; computed
+      // as an integer.
+      char* data =
+          reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(memory) +
+                                  view.offset + Dot(view.coefficients));
       if (view.guard_count == 0 || view.skips) {
         slots_[view.slot] = {data, view.row_stride, view.column_stride};
       } else {
@@ -462,16 +500,19 @@ class Runner {
     }
   }
 
-  void RefreshGuarded(const StripView& view, char* data, int64_t rows, int64_t columns) {
+  void RefreshGuarded(const StripView& view, char* data, int64_t rows,
+                      int64_t columns) {
     if (!view.shape.rows) rows = 1;
     if (!view.shape.columns) columns = 1;
-    int64_t row_begin = 0, row_end = rows, column_begin = 0, column_end = columns;
+    int64_t row_begin = 0, row_end = rows, column_begin = 0,
+            column_end = columns;
     ClipToGuards(view, row_begin, row_end, column_begin, column_end);
     if (row_begin >= row_end || column_begin >= column_end) {
       slots_[view.slot] = slots_[view.default_slot];
       return;
     }
-    const bool full = row_end - row_begin == rows && column_end - column_begin == columns;
+    const bool full =
+        row_end - row_begin == rows && column_end - column_begin == columns;
     if (full && view.in_place) {
       slots_[view.slot] = {data, view.row_stride, view.column_stride};
       return;
@@ -495,7 +536,8 @@ class Runner {
     t.a = {data + row_begin * view.row_stride +
                column_begin * view.column_stride * view.element_size,
            view.row_stride, view.column_stride};
-    if (t.columns == 1 && t.rows > 1 && columns == 1) {  // a column: walk it as a row
+    if (t.columns == 1 && t.rows > 1 &&
+        columns == 1) {  // a column: walk it as a row
       t.a.column_stride = view.row_stride / view.element_size;
       t.columns = t.rows;
       t.rows = 1;
@@ -509,8 +551,9 @@ class Runner {
     TileOperand operand = slots_[slot];
     const StripSlot& info = program_.slots[slot];
     if (!info.step_local) {
-      operand.data += clip.first_row * operand.row_stride +
-                      clip.first_column * operand.column_stride * info.element_size;
+      operand.data +=
+          clip.first_row * operand.row_stride +
+          clip.first_column * operand.column_stride * info.element_size;
     }
     if (vertical) {  // a column of values is walked as a row
       operand.column_stride = operand.row_stride / info.element_size;
@@ -519,7 +562,8 @@ class Runner {
     return operand;
   }
 
-  void RunOps(const std::vector<StripOp>& ops, int64_t rows, int64_t columns, const Clip& clip) {
+  void RunOps(const std::vector<StripOp>& ops, int64_t rows, int64_t columns,
+              const Clip& clip) {
     const bool clipped = (clip.first_row | clip.first_column) != 0;
     TileArguments t;
     t.failure = &index_failure_;
@@ -548,7 +592,8 @@ class Runner {
     }
   }
 
-  void RunSpecial(const StripOp& op, TileArguments& t, bool vertical, const Clip& clip) {
+  void RunSpecial(const StripOp& op, TileArguments& t, bool vertical,
+                  const Clip& clip) {
     const StripSpecial& special = program_.specials[op.special];
     if (op.kind == StripOp::kIota) {
       t.immediate[0] = special.base + Dot(special.coefficients) +
@@ -559,8 +604,8 @@ class Runner {
     } else if (op.kind == StripOp::kCheck) {
       op.kernel(t);
       if (index_failure_.found && !failed()) {
-        *context_.failure = {true, special.buffer, special.dimension, index_failure_.index,
-                             op.immediate[1]};
+        *context_.failure = {true, special.buffer, special.dimension,
+                             index_failure_.index, op.immediate[1]};
       }
     } else if (!failed()) {
       ScatterTile(t, special.type, special.update);

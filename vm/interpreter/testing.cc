@@ -38,17 +38,20 @@ class ThreadRunner final : public ParallelRunner {
 };
 
 void FillRandom(DType type, std::mt19937_64& random, std::vector<char>& bytes) {
-  const int64_t count = static_cast<int64_t>(bytes.size()) / DTypeByteSize(type);
+  const int64_t count =
+      static_cast<int64_t>(bytes.size()) / DTypeByteSize(type);
   for (int64_t i = 0; i < count; ++i) {
     uint64_t bits;
     if (type == DType::kBool) {
       bits = random() & 1;
     } else if (IsFloat(type)) {
-      bits = tensor::DoubleToBits(std::uniform_real_distribution<double>(-2, 2)(random), type);
+      bits = tensor::DoubleToBits(
+          std::uniform_real_distribution<double>(-2, 2)(random), type);
     } else if (random() % 4 == 0) {
       bits = random() & (~uint64_t{0} >> (64 - 8 * DTypeByteSize(type)));
     } else {
-      bits = tensor::IntegerToBits(static_cast<int64_t>(random() % 21) - 10, type);
+      bits =
+          tensor::IntegerToBits(static_cast<int64_t>(random() % 21) - 10, type);
     }
     tensor::StoreElement(bytes.data(), i, type, bits);
   }
@@ -60,10 +63,12 @@ std::vector<void*> Pointers(std::vector<std::vector<char>>& buffers) {
   return pointers;
 }
 
-void Compare(const Dispatch& dispatch, uint32_t buffer, const std::vector<char>& expected,
-             const std::vector<char>& found, double tolerance, const std::string& what) {
+void Compare(const Dispatch& dispatch, uint32_t buffer,
+             const std::vector<char>& expected, const std::vector<char>& found,
+             double tolerance, const std::string& what) {
   const DType type = dispatch.buffers[buffer].type;
-  const int64_t count = static_cast<int64_t>(expected.size()) / DTypeByteSize(type);
+  const int64_t count =
+      static_cast<int64_t>(expected.size()) / DTypeByteSize(type);
   if (type == DType::kF16) tolerance = std::max(tolerance, 2e-3);
   if (type == DType::kBF16) tolerance = std::max(tolerance, 2e-2);
   for (int64_t i = 0; i < count; ++i) {
@@ -71,14 +76,15 @@ void Compare(const Dispatch& dispatch, uint32_t buffer, const std::vector<char>&
     const uint64_t b = tensor::LoadElement(found.data(), i, type);
     if (a == b) continue;
     if (IsFloat(type)) {
-      const double x = tensor::BitsToDouble(a, type), y = tensor::BitsToDouble(b, type);
+      const double x = tensor::BitsToDouble(a, type),
+                   y = tensor::BitsToDouble(b, type);
       if (x == y || (std::isnan(x) && std::isnan(y))) continue;
       if (std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(x))) continue;
-      ADD_FAILURE() << what << ": %" << dispatch.buffers[buffer].name << "[" << i
-                    << "]: expected " << x << ", found " << y;
+      ADD_FAILURE() << what << ": %" << dispatch.buffers[buffer].name << "["
+                    << i << "]: expected " << x << ", found " << y;
     } else {
-      ADD_FAILURE() << what << ": %" << dispatch.buffers[buffer].name << "[" << i
-                    << "]: expected bits " << a << ", found " << b;
+      ADD_FAILURE() << what << ": %" << dispatch.buffers[buffer].name << "["
+                    << i << "]: expected bits " << a << ", found " << b;
     }
     return;
   }
@@ -86,13 +92,17 @@ void Compare(const Dispatch& dispatch, uint32_t buffer, const std::vector<char>&
 
 }  // namespace
 
-std::string ExpectMatchesDefinition(const Dispatch& dispatch, const CompareOptions& options) {
-  const std::string replay = "@" + dispatch.name + " seed " + std::to_string(options.seed) +
-                             " workers " + std::to_string(options.workers);
+std::string ExpectMatchesDefinition(const Dispatch& dispatch,
+                                    const CompareOptions& options) {
+  const std::string replay = "@" + dispatch.name + " seed " +
+                             std::to_string(options.seed) + " workers " +
+                             std::to_string(options.workers);
   Plan::Options plan_options;
   plan_options.scratch_target = options.scratch_target;
-  plan_options.constant_inputs.assign(dispatch.input_count(), options.constant_inputs);
-  StatusOr<std::unique_ptr<Plan>> plan = Plan::Make(dispatch, options.parameters, plan_options);
+  plan_options.constant_inputs.assign(dispatch.input_count(),
+                                      options.constant_inputs);
+  StatusOr<std::unique_ptr<Plan>> plan =
+      Plan::Make(dispatch, options.parameters, plan_options);
   if (!plan.ok()) {
     ADD_FAILURE() << replay << ": " << plan.status().ToString();
     return "";
@@ -101,7 +111,8 @@ std::string ExpectMatchesDefinition(const Dispatch& dispatch, const CompareOptio
   std::vector<std::vector<char>> memory;
   for (size_t i = 0; i < dispatch.buffers.size(); ++i) {
     if (dispatch.buffers[i].kind == tensor::BufferKind::kTemporary) continue;
-    std::vector<char> bytes(static_cast<size_t>((*plan)->required_bytes(static_cast<int>(i))));
+    std::vector<char> bytes(
+        static_cast<size_t>((*plan)->required_bytes(static_cast<int>(i))));
     if (dispatch.buffers[i].kind == tensor::BufferKind::kInput) {
       FillRandom(dispatch.buffers[i].type, random, bytes);
       if (options.fill) options.fill(static_cast<int>(i), bytes);
@@ -109,8 +120,9 @@ std::string ExpectMatchesDefinition(const Dispatch& dispatch, const CompareOptio
     memory.push_back(std::move(bytes));
   }
   std::vector<std::vector<char>> expected = memory;
-  const Status defined = tensor::Evaluate(dispatch, options.parameters, Pointers(expected),
-                                          {.accumulate_in_f64 = true});
+  const Status defined =
+      tensor::Evaluate(dispatch, options.parameters, Pointers(expected),
+                       {.accumulate_in_f64 = true});
   if (!defined.ok()) {
     ADD_FAILURE() << replay << ": the definition: " << defined.ToString();
     return "";
@@ -128,28 +140,37 @@ std::string ExpectMatchesDefinition(const Dispatch& dispatch, const CompareOptio
     }
     for (size_t i = 0; i < memory.size(); ++i) {
       if (dispatch.buffers[i].kind != tensor::BufferKind::kOutput) continue;
-      Compare(dispatch, static_cast<uint32_t>(i), expected[i], found[i], options.tolerance,
-              replay + (run == 0 ? "" : ", second run") + "\n" + (*plan)->Describe());
+      Compare(dispatch, static_cast<uint32_t>(i), expected[i], found[i],
+              options.tolerance,
+              replay + (run == 0 ? "" : ", second run") + "\n" +
+                  (*plan)->Describe());
     }
   }
   return (*plan)->Describe();
 }
 
-void ExpectRandomCase(uint64_t seed, int workers, const tensor::RandomOptions& options) {
+void ExpectRandomCase(uint64_t seed, int workers,
+                      const tensor::RandomOptions& options) {
   const tensor::RandomCase random_case = tensor::MakeRandomCase(seed, options);
-  const std::string where = "seed " + std::to_string(seed) + ", replay: EMBER_SEED=" +
-                            std::to_string(seed) + " bazel run //vm/interpreter:random_test";
+  const std::string where = "seed " + std::to_string(seed) +
+                            ", replay: EMBER_SEED=" + std::to_string(seed) +
+                            " bazel run //vm/interpreter:random_test";
   std::vector<std::vector<uint8_t>> expected = random_case.MakeBuffers();
   std::vector<std::vector<uint8_t>> found = random_case.MakeBuffers();
-  const Status defined = tensor::Evaluate(random_case.dispatch, random_case.parameters,
-                                          tensor::Pointers(expected), {});
+  const Status defined =
+      tensor::Evaluate(random_case.dispatch, random_case.parameters,
+                       tensor::Pointers(expected), {});
   Plan::Options plan_options;
-  plan_options.scratch_target = 4096;  // several chunks even of small dispatches
-  plan_options.constant_inputs.assign(random_case.dispatch.input_count(), seed % 2 == 0);
-  auto plan = Plan::Make(random_case.dispatch, random_case.parameters, plan_options);
+  plan_options.scratch_target =
+      4096;  // several chunks even of small dispatches
+  plan_options.constant_inputs.assign(random_case.dispatch.input_count(),
+                                      seed % 2 == 0);
+  auto plan =
+      Plan::Make(random_case.dispatch, random_case.parameters, plan_options);
   if (!plan.ok()) {
-    EXPECT_FALSE(defined.ok()) << where << ": " << plan.status().ToString() << "\n"
-                               << tensor::Print(random_case.dispatch);
+    EXPECT_FALSE(defined.ok())
+        << where << ": " << plan.status().ToString() << "\n"
+        << tensor::Print(random_case.dispatch);
     return;
   }
   ThreadRunner runner(workers);
@@ -157,18 +178,22 @@ void ExpectRandomCase(uint64_t seed, int workers, const tensor::RandomOptions& o
     found = random_case.MakeBuffers();
     const Status status = (*plan)->Run(tensor::Pointers(found), runner);
     if (!defined.ok()) {
-      EXPECT_FALSE(status.ok()) << where << ": the definition says " << defined.ToString();
+      EXPECT_FALSE(status.ok())
+          << where << ": the definition says " << defined.ToString();
       return;
     }
     const std::string difference =
-        status.ok() ? tensor::FirstDifference(random_case, expected, found) : status.ToString();
-    EXPECT_EQ(difference, "") << where << ", run " << run << "\n"
-                              << tensor::Print(random_case.dispatch) << (*plan)->Describe();
+        status.ok() ? tensor::FirstDifference(random_case, expected, found)
+                    : status.ToString();
+    EXPECT_EQ(difference, "")
+        << where << ", run " << run << "\n"
+        << tensor::Print(random_case.dispatch) << (*plan)->Describe();
     if (!difference.empty()) return;
   }
 }
 
-std::string ExpectMatchesDefinition(std::string_view text, const CompareOptions& options) {
+std::string ExpectMatchesDefinition(std::string_view text,
+                                    const CompareOptions& options) {
   const StatusOr<Dispatch> dispatch = tensor::Parse(text);
   if (!dispatch.ok()) {
     ADD_FAILURE() << dispatch.status().ToString() << "\n" << text;

@@ -1,6 +1,7 @@
 // Differential tests of plans against the definition of a dispatch.
 //
-//   ExpectMatchesDefinition(R"(dispatch @relu(%x: f32[8]) -> (%y: f32[8]) { %y[i] = max(%x[i], 0.0) })");
+//   ExpectMatchesDefinition(R"(dispatch @relu(%x: f32[8]) -> (%y: f32[8]) {
+//   %y[i] = max(%x[i], 0.0) })");
 #ifndef EMBER_VM_INTERPRETER_TESTING_H_
 #define EMBER_VM_INTERPRETER_TESTING_H_
 
@@ -18,22 +19,27 @@ namespace ember::vm {
 struct CompareOptions {
   std::vector<int64_t> parameters;
   uint64_t seed = 1;
-  double tolerance = 2e-5;      // relative to the largest magnitude near the element, for floats
+  double tolerance =
+      2e-5;  // relative to the largest magnitude near the element, for floats
   int workers = 1;
-  bool constant_inputs = false;  // all inputs are constants: operands are packed and kept
+  bool constant_inputs =
+      false;  // all inputs are constants: operands are packed and kept
   int64_t scratch_target = 512 * 1024;
   // Fills an input's bytes instead of the random default.
   std::function<void(int buffer, std::vector<char>& bytes)> fill;
 };
 
-// Runs the dispatch both ways (the plan twice) on random inputs; the first difference fails the
-// test. Returns what Plan::Describe says.
+// Runs the dispatch both ways (the plan twice) on random inputs; the first
+// difference fails the test. Returns what Plan::Describe says.
 std::string ExpectMatchesDefinition(const tensor::Dispatch& dispatch,
                                     const CompareOptions& options = {});
-std::string ExpectMatchesDefinition(std::string_view text, const CompareOptions& options = {});
+std::string ExpectMatchesDefinition(std::string_view text,
+                                    const CompareOptions& options = {});
 
-// A dispatch of tensor/random_dispatch.h against the definition; failures print the seed.
-void ExpectRandomCase(uint64_t seed, int workers, const tensor::RandomOptions& options);
+// A dispatch of tensor/random_dispatch.h against the definition; failures print
+// the seed.
+void ExpectRandomCase(uint64_t seed, int workers,
+                      const tensor::RandomOptions& options);
 
 }  // namespace ember::vm
 

@@ -10,10 +10,12 @@
 namespace ember::vm {
 namespace {
 
-// Checks every reachable instruction against what holds before it, and collects the facts.
+// Checks every reachable instruction against what holds before it, and collects
+// the facts.
 class Checker {
  public:
-  Checker(const Program& program, const ModuleDefinition& module, ProgramFacts& facts)
+  Checker(const Program& program, const ModuleDefinition& module,
+          ProgramFacts& facts)
       : program_(program), module_(module), facts_(facts) {}
 
   Status Check(uint32_t index, const DataFlowState& state) {
@@ -29,32 +31,37 @@ class Checker {
       if (!state.buffers[reg].written) return Unwritten(index, "b", reg);
       if (state.buffers[reg].writable) continue;
       return ProgramError(program_, index,
-                          "expected writable memory to store to, found b" + std::to_string(reg) +
+                          "expected writable memory to store to, found b" +
+                              std::to_string(reg) +
                               ", which may be an input or a constant");
     }
-    if (instruction.opcode == ProgramOpcode::kReturn) return CheckReturn(index, state);
+    if (instruction.opcode == ProgramOpcode::kReturn)
+      return CheckReturn(index, state);
     if (instruction.opcode == ProgramOpcode::kDispatch) AddSite(index, &state);
     return OkStatus();
   }
 
   // Unreachable ones get a site too: the executor numbers all of them.
   void AddUnreachable(uint32_t index) {
-    if (program_.instructions[index].opcode == ProgramOpcode::kDispatch) AddSite(index, nullptr);
+    if (program_.instructions[index].opcode == ProgramOpcode::kDispatch)
+      AddSite(index, nullptr);
   }
 
  private:
   Status Unwritten(uint32_t index, const char* file, uint32_t reg) const {
-    return ProgramError(program_, index,
-                        std::string("expected a register written on every path, found ") + file +
-                            std::to_string(reg));
+    return ProgramError(
+        program_, index,
+        std::string("expected a register written on every path, found ") +
+            file + std::to_string(reg));
   }
 
   Status CheckReturn(uint32_t index, const DataFlowState& state) const {
     for (size_t i = 0; i < program_.results.size(); ++i) {
       if (state.results[i]) continue;
-      return ProgramError(program_, index,
-                          "expected result '" + program_.results[i].name +
-                              "' to be set on every path before it, found a path without");
+      return ProgramError(
+          program_, index,
+          "expected result '" + program_.results[i].name +
+              "' to be set on every path before it, found a path without");
     }
     return OkStatus();
   }
@@ -63,19 +70,23 @@ class Checker {
     const ProgramInstruction& instruction = program_.instructions[index];
     const tensor::Dispatch& dispatch = module_.dispatches[instruction.a];
     DispatchSite site{index, instruction.a, {}, 0};
-    const uint32_t first = instruction.b + static_cast<uint32_t>(dispatch.parameters.size());
+    const uint32_t first =
+        instruction.b + static_cast<uint32_t>(dispatch.parameters.size());
     const uint32_t inputs = dispatch.input_count();
     for (uint32_t i = 0; i < inputs; ++i) {
       const BufferFacts* facts =
-          state == nullptr ? nullptr : &state->buffers[program_.operands[first + i]];
-      site.inputs.push_back(facts == nullptr ? ConstantSource{} : facts->source);
+          state == nullptr ? nullptr
+                           : &state->buffers[program_.operands[first + i]];
+      site.inputs.push_back(facts == nullptr ? ConstantSource{}
+                                             : facts->source);
     }
     std::vector<int64_t> key = {site.dispatch};
     for (const ConstantSource& source : site.inputs) {
       key.push_back(source.constant);
       key.push_back(source.offset);
     }
-    site.group = groups_.try_emplace(std::move(key), facts_.group_count).first->second;
+    site.group =
+        groups_.try_emplace(std::move(key), facts_.group_count).first->second;
     if (site.group == facts_.group_count) ++facts_.group_count;
     facts_.sites.push_back(std::move(site));
   }
@@ -88,7 +99,8 @@ class Checker {
 
 }  // namespace
 
-StatusOr<ProgramFacts> AnalyzeProgram(const Program& program, const ModuleDefinition& module) {
+StatusOr<ProgramFacts> AnalyzeProgram(const Program& program,
+                                      const ModuleDefinition& module) {
   EMBER_RETURN_IF_ERROR(CheckStructure(program, module));
   DataFlow flow(program, module);
   EMBER_RETURN_IF_ERROR(flow.Solve());
@@ -102,7 +114,8 @@ StatusOr<ProgramFacts> AnalyzeProgram(const Program& program, const ModuleDefini
         flow.Transfer(i, state);
       }
     } else {
-      for (uint32_t i = block.begin; i < block.end; ++i) checker.AddUnreachable(i);
+      for (uint32_t i = block.begin; i < block.end; ++i)
+        checker.AddUnreachable(i);
     }
   }
   for (const ProgramInstruction& instruction : program.instructions) {

@@ -1,18 +1,24 @@
 // Verifies a program and tells what is known about it before it runs.
 //
-//   EMBER_ASSIGN_OR_RETURN(ProgramFacts facts, AnalyzeProgram(program, module));
+//   EMBER_ASSIGN_OR_RETURN(ProgramFacts facts, AnalyzeProgram(program,
+//   module));
 //
 // The rules:
-//  - registers, operand positions, branch targets, inputs, results, constants, dispatches and
+//  - registers, operand positions, branch targets, inputs, results, constants,
+//  dispatches and
 //    messages exist; control cannot run past the last instruction;
-//  - on every path a register is written before it is read (release unwrites it), and every result
+//  - on every path a register is written before it is read (release unwrites
+//  it), and every result
 //    is set before return, with as many dims as it declares;
-//  - a dispatch gets as many parameters, inputs and outputs as it has; a library call gets the
-//    operands that its row declares; operand lists follow each other in the order of the
-//    instructions, without gaps;
-//  - memory of inputs and constants is never written: no output of a dispatch or library call may
+//  - a dispatch gets as many parameters, inputs and outputs as it has; a
+//  library call gets the
+//    operands that its row declares; operand lists follow each other in the
+//    order of the instructions, without gaps;
+//  - memory of inputs and constants is never written: no output of a dispatch
+//  or library call may
 //    be it, on any path;
-//  - offsets of views are multiples of 64, of integer loads multiples of 8, none negative.
+//  - offsets of views are multiples of 64, of integer loads multiples of 8,
+//  none negative.
 // What is left to run time: lengths of memory, arithmetic overflow, limits.
 //
 // Errors: InvalidArgument, "program main: instruction 12: ...".
@@ -40,20 +46,22 @@ struct DispatchSite {
   uint32_t instruction = 0;
   uint32_t dispatch = 0;
   std::vector<ConstantSource> inputs;  // per input of the dispatch
-  // Sites that run the same dispatch on the same constants have the same number: they share plans
-  // and kernels.
+  // Sites that run the same dispatch on the same constants have the same
+  // number: they share plans and kernels.
   uint32_t group = 0;
 };
 
 struct ProgramFacts {
   std::vector<DispatchSite> sites;  // by instruction
   uint32_t group_count = 0;
-  int64_t arena_bytes = 0;          // the largest that an arena instruction asks for
+  int64_t arena_bytes = 0;  // the largest that an arena instruction asks for
 };
 
-StatusOr<ProgramFacts> AnalyzeProgram(const Program& program, const ModuleDefinition& module);
+StatusOr<ProgramFacts> AnalyzeProgram(const Program& program,
+                                      const ModuleDefinition& module);
 
-inline Status VerifyProgram(const Program& program, const ModuleDefinition& module) {
+inline Status VerifyProgram(const Program& program,
+                            const ModuleDefinition& module) {
   return AnalyzeProgram(program, module).status();
 }
 

@@ -20,7 +20,8 @@ dispatch @add<N>(%x: f32[N], %w: f32[N]) -> (%y: f32[N]) {
 
 StatusOr<ProgramFacts> Analyze(const std::string& body) {
   const std::string text = std::string(kHeader) +
-                           "program main(x: f32[4]) -> (y: f32[4]) {\n" + body + "}\n";
+                           "program main(x: f32[4]) -> (y: f32[4]) {\n" + body +
+                           "}\n";
   StatusOr<ModuleDefinition> module = ParseModule(text);
   EXPECT_TRUE(module.ok()) << module.status().ToString();
   if (!module.ok()) return module.status();
@@ -35,7 +36,8 @@ std::string ErrorOf(const std::string& body) {
 TEST(AnalysisTest, AcceptsSamples) {
   for (const SampleModule& sample : SampleModules()) {
     const ModuleDefinition module = ParseSample(sample.text);
-    const StatusOr<ProgramFacts> facts = AnalyzeProgram(module.programs[0], module);
+    const StatusOr<ProgramFacts> facts =
+        AnalyzeProgram(module.programs[0], module);
     EXPECT_TRUE(facts.ok()) << sample.name << ": " << facts.status().ToString();
   }
 }
@@ -85,7 +87,8 @@ L6:
 
 TEST(AnalysisTest, RegistersMustBeWrittenOnEveryPath) {
   EXPECT_EQ(ErrorOf("i1 = add i0, i0\nresult y = b0 [i0]\nreturn\n"),
-            "program main: instruction 0 (add): expected a register written on every path, found i0");
+            "program main: instruction 0 (add): expected a register written on "
+            "every path, found i0");
   EXPECT_EQ(ErrorOf(R"(
     i0 = input_dim x, 0
     branch_if i0, L3
@@ -94,10 +97,13 @@ L3:
     result y = b0 [i0]
     return
 )"),
-            "program main: instruction 3 (result): expected a register written on every path, "
+            "program main: instruction 3 (result): expected a register written "
+            "on every path, "
             "found b0");
-  EXPECT_EQ(ErrorOf("i0 = integer 4\nb0 = arena 16\nrelease b0\nresult y = b0 [i0]\nreturn\n"),
-            "program main: instruction 3 (result): expected a register written on every path, "
+  EXPECT_EQ(ErrorOf("i0 = integer 4\nb0 = arena 16\nrelease b0\nresult y = b0 "
+                    "[i0]\nreturn\n"),
+            "program main: instruction 3 (result): expected a register written "
+            "on every path, "
             "found b0");
   // Released in the second round of a loop.
   EXPECT_EQ(ErrorOf(R"(
@@ -110,28 +116,35 @@ L2:
     result y = b0 [i0]
     return
 )"),
-            "program main: instruction 2 (release): expected a register written on every path, "
+            "program main: instruction 2 (release): expected a register "
+            "written on every path, "
             "found b0");
 }
 
 TEST(AnalysisTest, ResultsMustBeSet) {
   EXPECT_EQ(ErrorOf("return\n"),
-            "program main: instruction 0 (return): expected result 'y' to be set on every path "
+            "program main: instruction 0 (return): expected result 'y' to be "
+            "set on every path "
             "before it, found a path without");
-  EXPECT_EQ(ErrorOf("i0 = integer 4\nb0 = arena 16\nresult y = b0 [i0, i0]\nreturn\n"),
-            "program main: instruction 2 (result): result 'y': expected 1 dims, found 2");
+  EXPECT_EQ(
+      ErrorOf(
+          "i0 = integer 4\nb0 = arena 16\nresult y = b0 [i0, i0]\nreturn\n"),
+      "program main: instruction 2 (result): result 'y': expected 1 dims, "
+      "found 2");
 }
 
 TEST(AnalysisTest, ControlStaysInTheProgram) {
   EXPECT_EQ(ErrorOf("i0 = integer 4\n"),
-            "program main: expected return or branch as the last instruction, found integer");
+            "program main: expected return or branch as the last instruction, "
+            "found integer");
   EXPECT_EQ(ErrorOf(""), "program main: expected instructions, found none");
   EXPECT_EQ(ErrorOf("L0:\nbranch L0\n"), "OK");
 }
 
 TEST(AnalysisTest, InputsAndConstantsAreNotWritten) {
   const std::string expected =
-      "program main: instruction 3 (dispatch): expected writable memory to store to, found b1, "
+      "program main: instruction 3 (dispatch): expected writable memory to "
+      "store to, found b1, "
       "which may be an input or a constant";
   EXPECT_EQ(ErrorOf(R"(
     i0 = integer 4
@@ -154,14 +167,20 @@ TEST(AnalysisTest, InputsAndConstantsAreNotWritten) {
 }
 
 TEST(AnalysisTest, OffsetsKeepAlignment) {
-  EXPECT_EQ(ErrorOf("i0 = integer 4\nb0 = arena 128\nb1 = view b0, i0, 32\nresult y = b1 [i0]\nreturn\n"),
-            "program main: instruction 2 (view): expected a offset that is a multiple of 64 and not "
+  EXPECT_EQ(ErrorOf("i0 = integer 4\nb0 = arena 128\nb1 = view b0, i0, "
+                    "32\nresult y = b1 [i0]\nreturn\n"),
+            "program main: instruction 2 (view): expected a offset that is a "
+            "multiple of 64 and not "
             "negative, found 32");
-  EXPECT_EQ(ErrorOf("b0 = arena -64\ni0 = integer 4\nresult y = b0 [i0]\nreturn\n"),
-            "program main: instruction 0 (arena): expected a size that is a multiple of 1 and not "
-            "negative, found -64");
-  EXPECT_EQ(ErrorOf("b0 = arena 64\ni0 = load_integer b0, 4\nresult y = b0 [i0]\nreturn\n"),
-            "program main: instruction 1 (load_integer): expected a offset that is a multiple of 8 "
+  EXPECT_EQ(
+      ErrorOf("b0 = arena -64\ni0 = integer 4\nresult y = b0 [i0]\nreturn\n"),
+      "program main: instruction 0 (arena): expected a size that is a multiple "
+      "of 1 and not "
+      "negative, found -64");
+  EXPECT_EQ(ErrorOf("b0 = arena 64\ni0 = load_integer b0, 4\nresult y = b0 "
+                    "[i0]\nreturn\n"),
+            "program main: instruction 1 (load_integer): expected a offset "
+            "that is a multiple of 8 "
             "and not negative, found 4");
 }
 
@@ -179,35 +198,47 @@ class StructureTest : public testing::Test {
 TEST_F(StructureTest, NumbersAreInRange) {
   EXPECT_EQ(Error(), "OK");
   program().instructions[0].b = 1;
-  EXPECT_EQ(Error(), "program main: instruction 0 (input): expected a input below 1, found 1");
+  EXPECT_EQ(
+      Error(),
+      "program main: instruction 0 (input): expected a input below 1, found 1");
   program().instructions[0] = {ProgramOpcode::kInputBuffer, 99, 0, 0, 0};
   EXPECT_EQ(Error(),
-            "program main: instruction 0 (input): expected a buffer register below 6, found 99");
+            "program main: instruction 0 (input): expected a buffer register "
+            "below 6, found 99");
   program().instructions[0] = {ProgramOpcode::kInputBuffer, 0, 0, 7, 0};
   EXPECT_EQ(Error(),
-            "program main: instruction 0 (input): expected 0 in an unused field, found 7");
+            "program main: instruction 0 (input): expected 0 in an unused "
+            "field, found 7");
   program().instructions[0] = {ProgramOpcode::kConstantBuffer, 0, 2, 0, 0};
-  EXPECT_EQ(Error(), "program main: instruction 0 (constant): expected a constant below 2, found 2");
+  EXPECT_EQ(Error(),
+            "program main: instruction 0 (constant): expected a constant below "
+            "2, found 2");
   program().instructions[0] = {ProgramOpcode::kBranch, 0, 0, 0, 12};
   EXPECT_EQ(Error(),
-            "program main: instruction 0 (branch): expected a branch target below 12, found 12");
+            "program main: instruction 0 (branch): expected a branch target "
+            "below 12, found 12");
   program().instructions[0] = {ProgramOpcode::kInputDim, 0, 0, 0, 2};
-  EXPECT_EQ(Error(), "program main: instruction 0 (input_dim): expected a dim below 2, found 2");
+  EXPECT_EQ(Error(),
+            "program main: instruction 0 (input_dim): expected a dim below 2, "
+            "found 2");
 }
 
 TEST_F(StructureTest, OperandListsAreComplete) {
   program().instructions[7].c = 2;
   EXPECT_EQ(Error(),
-            "program main: instruction 7 (dispatch): dispatch @gemm: expected 0 parameters and 3 "
+            "program main: instruction 7 (dispatch): dispatch @gemm: expected "
+            "0 parameters and 3 "
             "buffers, found 2 operands");
   program().instructions[7].c = 3;
   program().operands[2] = 6;
   EXPECT_EQ(Error(),
-            "program main: instruction 7 (dispatch): expected a buffer register below 6, found 6");
+            "program main: instruction 7 (dispatch): expected a buffer "
+            "register below 6, found 6");
   program().operands[2] = 2;
   program().instructions[8].b = 2;
   EXPECT_EQ(Error(),
-            "program main: instruction 8 (dispatch): expected at most 5 operands from position 3, "
+            "program main: instruction 8 (dispatch): expected at most 5 "
+            "operands from position 3, "
             "found 3 from position 2");
   program().instructions[8].b = 3;
   program().operands.push_back(0);
@@ -217,24 +248,31 @@ TEST_F(StructureTest, OperandListsAreComplete) {
 TEST_F(StructureTest, LimitsHold) {
   program().integer_register_count = 1 << 30;
   EXPECT_EQ(Error(),
-            "program main: expected at most 1048576 registers of a kind, found 1073741824");
+            "program main: expected at most 1048576 registers of a kind, found "
+            "1073741824");
   program().integer_register_count = 2;
   program().inputs[0].dims[0] = -2;
   EXPECT_EQ(Error(),
-            "program main: input 'x:0': expected dims that are extents or one of 0 symbols, found "
+            "program main: input 'x:0': expected dims that are extents or one "
+            "of 0 symbols, found "
             "-2");
   program().inputs[0].dims.assign(40, 1);
-  EXPECT_EQ(Error(), "program main: input 'x:0': expected at most 32 dims, found 40");
+  EXPECT_EQ(Error(),
+            "program main: input 'x:0': expected at most 32 dims, found 40");
 }
 
-// Many blocks times many registers: refused at once instead of taking gigabytes.
+// Many blocks times many registers: refused at once instead of taking
+// gigabytes.
 TEST_F(StructureTest, ComplexityIsBounded) {
   program().buffer_register_count = 1 << 20;
-  std::vector<ProgramInstruction> code(100, {ProgramOpcode::kBranch, 0, 0, 0, 0});
-  for (size_t i = 0; i < code.size(); ++i) code[i].immediate = static_cast<int64_t>(i);
+  std::vector<ProgramInstruction> code(100,
+                                       {ProgramOpcode::kBranch, 0, 0, 0, 0});
+  for (size_t i = 0; i < code.size(); ++i)
+    code[i].immediate = static_cast<int64_t>(i);
   program().instructions = code;
   program().operands.clear();
-  EXPECT_EQ(Error().substr(0, 57), "program main: expected at most 4194304 blocks times regis");
+  EXPECT_EQ(Error().substr(0, 57),
+            "program main: expected at most 4194304 blocks times regis");
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ template <typename Visit>
 auto VisitType(DType type, const Visit& visit) {
   switch (type) {
 #define EMBER_ROW(name, text, storage, bits, kind) \
-  case DType::k##name: return visit(static_cast<storage*>(nullptr));
+  case DType::k##name:                             \
+    return visit(static_cast<storage*>(nullptr));
     EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
   }
@@ -23,12 +24,14 @@ auto VisitType(DType type, const Visit& visit) {
 }
 
 template <typename T>
-inline constexpr bool kIsNarrowFloat = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+inline constexpr bool kIsNarrowFloat =
+    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
 template <typename T>
 std::string NumberText(T value) {
   char buffer[64];
-  return std::string(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
+  return std::string(buffer,
+                     std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
 }
 
 // nullopt: it takes bits to say (a NaN).
@@ -44,7 +47,9 @@ std::optional<std::string> ElementText(const uint8_t* data) {
     if (std::isnan(value)) return std::nullopt;
     return NumberText(value);
   } else {
-    return NumberText(static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(value));
+    return NumberText(
+        static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(
+            value));
   }
 }
 
@@ -62,7 +67,8 @@ bool ParseNumber(std::string_view text, bool negative, T* value) {
     }
     return true;
   } else {
-    const std::from_chars_result result = std::from_chars(signed_text.data(), end, *value);
+    const std::from_chars_result result =
+        std::from_chars(signed_text.data(), end, *value);
     return result.ec == std::errc() && result.ptr == end;
   }
 }
@@ -83,10 +89,12 @@ int HexDigit(char c) {
 }
 
 Status ParseHex(Lexer& lexer, uint8_t* data, size_t size) {
-  EMBER_ASSIGN_OR_RETURN(const Token token, lexer.Expect(Token::kString, "hex digits"));
+  EMBER_ASSIGN_OR_RETURN(const Token token,
+                         lexer.Expect(Token::kString, "hex digits"));
   EMBER_ASSIGN_OR_RETURN(const std::string digits, StringValue(token));
   if (digits.size() != 2 * size) {
-    return ErrorAt(token, "expected " + std::to_string(2 * size) + " hex digits, found " +
+    return ErrorAt(token, "expected " + std::to_string(2 * size) +
+                              " hex digits, found " +
                               std::to_string(digits.size()));
   }
   for (size_t i = 0; i < size; ++i) {
@@ -116,17 +124,20 @@ Status ParseElements(Lexer& lexer, uint8_t* data, size_t count) {
 }  // namespace
 
 std::string ConstantValuesText(const Constant& constant) {
-  const std::optional<std::string> text = VisitType(constant.type, [&](auto* tag) {
-    using T = std::remove_pointer_t<decltype(tag)>;
-    std::optional<std::string> values = "[";
-    for (size_t i = 0; values && i + sizeof(T) <= constant.data.size(); i += sizeof(T)) {
-      const std::optional<std::string> element = ElementText<T>(constant.data.data() + i);
-      if (!element) return std::optional<std::string>();
-      *values += (i > 0 ? ", " : "") + *element;
-    }
-    *values += "]";
-    return values;
-  });
+  const std::optional<std::string> text =
+      VisitType(constant.type, [&](auto* tag) {
+        using T = std::remove_pointer_t<decltype(tag)>;
+        std::optional<std::string> values = "[";
+        for (size_t i = 0; values && i + sizeof(T) <= constant.data.size();
+             i += sizeof(T)) {
+          const std::optional<std::string> element =
+              ElementText<T>(constant.data.data() + i);
+          if (!element) return std::optional<std::string>();
+          *values += (i > 0 ? ", " : "") + *element;
+        }
+        *values += "]";
+        return values;
+      });
   return text ? *text : HexText(constant.data);
 }
 
@@ -136,24 +147,29 @@ Status ParseConstantValues(Lexer& lexer, Constant& constant) {
   for (int64_t dim : constant.dims) {
     if (count) count = CheckedMultiply(*count, dim);
   }
-  // A text of more would not be read by anyone, and the memory is taken before it is read.
+  // A text of more would not be read by anyone, and the memory is taken before
+  // it is read.
   constexpr int64_t kMost = int64_t{1} << 28;
   if (!count || *count < 0 || *count > kMost) {
-    return ErrorAt(start, "constant '" + constant.name + "': expected at most " +
-                              std::to_string(kMost) + " elements, found more");
+    return ErrorAt(start, "constant '" + constant.name +
+                              "': expected at most " + std::to_string(kMost) +
+                              " elements, found more");
   }
   const size_t element_size = static_cast<size_t>(DTypeByteSize(constant.type));
   const size_t size = static_cast<size_t>(*count) * element_size;
   const size_t room = (size + 63) / 64 * 64;
-  std::shared_ptr<void> memory(std::aligned_alloc(64, std::max<size_t>(room, 64)), std::free);
-  if (memory == nullptr) return ResourceExhaustedError("constant '" + constant.name + "': no memory");
+  std::shared_ptr<void> memory(
+      std::aligned_alloc(64, std::max<size_t>(room, 64)), std::free);
+  if (memory == nullptr)
+    return ResourceExhaustedError("constant '" + constant.name +
+                                  "': no memory");
   uint8_t* data = static_cast<uint8_t*>(memory.get());
   constant.data = {data, size};
   constant.owner = std::move(memory);
   if (lexer.Accept("hex")) return ParseHex(lexer, data, size);
   return VisitType(constant.type, [&](auto* tag) {
-    return ParseElements<std::remove_pointer_t<decltype(tag)>>(lexer, data,
-                                                               static_cast<size_t>(*count));
+    return ParseElements<std::remove_pointer_t<decltype(tag)>>(
+        lexer, data, static_cast<size_t>(*count));
   });
 }
 

@@ -21,7 +21,8 @@ bool EndsBlock(ProgramOpcode opcode) {
 // Keeps what holds in both; true if `into` changed.
 bool Merge(DataFlowState& into, const DataFlowState& from) {
   bool changed = false;
-  const auto clear = [&changed](std::vector<bool>& bits, const std::vector<bool>& other) {
+  const auto clear = [&changed](std::vector<bool>& bits,
+                                const std::vector<bool>& other) {
     for (size_t i = 0; i < bits.size(); ++i) {
       if (!bits[i] || other[i]) continue;
       bits[i] = false;
@@ -34,7 +35,8 @@ bool Merge(DataFlowState& into, const DataFlowState& from) {
     BufferFacts merged = into.buffers[i];
     merged.written &= from.buffers[i].written;
     merged.writable &= from.buffers[i].writable;
-    if (merged.source != from.buffers[i].source) merged.source = ConstantSource{};
+    if (merged.source != from.buffers[i].source)
+      merged.source = ConstantSource{};
     if (merged == into.buffers[i]) continue;
     into.buffers[i] = merged;
     changed = true;
@@ -56,7 +58,8 @@ void DataFlow::FindBlocks() {
   for (uint32_t i = 0; i < count; ++i) {
     const ProgramInstruction& instruction = program_.instructions[i];
     if (EndsBlock(instruction.opcode)) starts[i + 1] = true;
-    if (IsBranch(instruction.opcode)) starts[static_cast<size_t>(instruction.immediate)] = true;
+    if (IsBranch(instruction.opcode))
+      starts[static_cast<size_t>(instruction.immediate)] = true;
   }
   block_at_.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -68,11 +71,13 @@ void DataFlow::FindBlocks() {
 
 Status DataFlow::Solve() {
   const uint64_t registers = uint64_t{program_.integer_register_count} / 64 +
-                             program_.buffer_register_count + program_.results.size() / 64 + 1;
+                             program_.buffer_register_count +
+                             program_.results.size() / 64 + 1;
   if (blocks_.size() * registers > kMaxBlockRegisters) {
     return ResourceExhaustedError(
-        "program " + program_.name + ": expected at most " + std::to_string(kMaxBlockRegisters) +
-        " blocks times registers, found " + std::to_string(blocks_.size() * registers));
+        "program " + program_.name + ": expected at most " +
+        std::to_string(kMaxBlockRegisters) + " blocks times registers, found " +
+        std::to_string(blocks_.size() * registers));
   }
   DataFlowState start;
   start.integers.resize(program_.integer_register_count);
@@ -80,13 +85,15 @@ Status DataFlow::Solve() {
   start.results.resize(program_.results.size());
   queued_.assign(blocks_.size(), false);
   Flow(0, start);
-  // Nested loops need about one visit per level; a program made to need more is refused.
+  // Nested loops need about one visit per level; a program made to need more is
+  // refused.
   uint64_t visits_left = 64 * blocks_.size() + 1024;
   while (!worklist_.empty()) {
     if (visits_left-- == 0) {
-      return ResourceExhaustedError("program " + program_.name +
-                                    ": expected control flow that is verified in 64 visits per "
-                                    "block, found a more tangled one");
+      return ResourceExhaustedError(
+          "program " + program_.name +
+          ": expected control flow that is verified in 64 visits per "
+          "block, found a more tangled one");
     }
     // The earliest block first: mostly topological order.
     std::pop_heap(worklist_.begin(), worklist_.end(), std::greater<>());
@@ -96,8 +103,10 @@ Status DataFlow::Solve() {
     DataFlowState state = block.entry;
     for (uint32_t i = block.begin; i < block.end; ++i) Transfer(i, state);
     const ProgramInstruction& last = program_.instructions[block.end - 1];
-    if (IsBranch(last.opcode)) Flow(static_cast<uint32_t>(last.immediate), state);
-    if (last.opcode != ProgramOpcode::kBranch && last.opcode != ProgramOpcode::kReturn) {
+    if (IsBranch(last.opcode))
+      Flow(static_cast<uint32_t>(last.immediate), state);
+    if (last.opcode != ProgramOpcode::kBranch &&
+        last.opcode != ProgramOpcode::kReturn) {
       Flow(block.end, state);
     }
   }
@@ -122,19 +131,23 @@ void DataFlow::Flow(uint32_t instruction, const DataFlowState& state) {
 BufferFacts DataFlow::WrittenFacts(const ProgramInstruction& instruction,
                                    const DataFlowState& state) const {
   switch (instruction.opcode) {
-    case ProgramOpcode::kInputBuffer: return {true, false, {}};
+    case ProgramOpcode::kInputBuffer:
+      return {true, false, {}};
     case ProgramOpcode::kConstantBuffer:
       return {true, false, {static_cast<int32_t>(instruction.b), 0}};
-    case ProgramOpcode::kMoveBuffer: return state.buffers[instruction.b];
+    case ProgramOpcode::kMoveBuffer:
+      return state.buffers[instruction.b];
     case ProgramOpcode::kView: {
       BufferFacts facts = state.buffers[instruction.b];
       if (facts.source.constant < 0) return facts;
       const std::optional<int64_t> offset =
           CheckedAdd(facts.source.offset, instruction.immediate);
-      facts.source = offset ? ConstantSource{facts.source.constant, *offset} : ConstantSource{};
+      facts.source = offset ? ConstantSource{facts.source.constant, *offset}
+                            : ConstantSource{};
       return facts;
     }
-    default: return {true, true, {}};  // arena, allocations, results of library calls
+    default:
+      return {true, true, {}};  // arena, allocations, results of library calls
   }
 }
 
@@ -148,7 +161,8 @@ void DataFlow::Transfer(uint32_t index, DataFlowState& state) const {
     state.buffers[instruction.a] = BufferFacts{};
     return;
   }
-  if (instruction.opcode == ProgramOpcode::kDispatch) return;  // writes no register
+  if (instruction.opcode == ProgramOpcode::kDispatch)
+    return;  // writes no register
   const OperandAccess access = AccessOf(program_, module_, instruction);
   for (uint32_t reg : access.written_integers) state.integers[reg] = true;
   if (access.written_buffers.empty()) return;

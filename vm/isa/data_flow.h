@@ -1,6 +1,6 @@
-// What holds before each instruction of a program on every path: which registers are written,
-// which memory may be stored to, which references are known constants. A forward data-flow
-// analysis over basic blocks.
+// What holds before each instruction of a program on every path: which
+// registers are written, which memory may be stored to, which references are
+// known constants. A forward data-flow analysis over basic blocks.
 #ifndef EMBER_VM_ISA_DATA_FLOW_H_
 #define EMBER_VM_ISA_DATA_FLOW_H_
 
@@ -40,7 +40,8 @@ class DataFlow {
   };
 
   DataFlow(const Program& program, const ModuleDefinition& module);
-  // ResourceExhausted when the program is too complex to verify (vm/isa/limits.h).
+  // ResourceExhausted when the program is too complex to verify
+  // (vm/isa/limits.h).
   Status Solve();
   const std::vector<Block>& blocks() const { return blocks_; }
   // Applies an instruction to what holds before it.

@@ -14,7 +14,8 @@ namespace ember::vm {
 
 struct ProgramInstructionInfo {
   std::string_view text;
-  // What fields a, b, c and the immediate hold; the letters are explained in instructions.h.
+  // What fields a, b, c and the immediate hold; the letters are explained in
+  // instructions.h.
   std::string_view operands;
   std::string_view doc;
 };
@@ -35,10 +36,14 @@ constexpr const ProgramInstructionInfo& InfoOf(ProgramOpcode opcode) {
 // Field 0..3 of an instruction: a, b, c, immediate.
 constexpr int64_t FieldOf(const ProgramInstruction& instruction, int field) {
   switch (field) {
-    case 0: return instruction.a;
-    case 1: return instruction.b;
-    case 2: return instruction.c;
-    default: return instruction.immediate;
+    case 0:
+      return instruction.a;
+    case 1:
+      return instruction.b;
+    case 2:
+      return instruction.c;
+    default:
+      return instruction.immediate;
   }
 }
 

@@ -1,11 +1,11 @@
-// The library functions that a program can call: the few computations that are not tensor
-// expressions. Verifier, text form and the functions themselves (vm/runtime/library.h) are driven
-// from these rows; keep the list short.
+// The library functions that a program can call: the few computations that are
+// not tensor expressions. Verifier, text form and the functions themselves
+// (vm/runtime/library.h) are driven from these rows; keep the list short.
 //
-// Operand letters, in order: i read integer, b read memory, w memory that the function writes
-// (given by the program), I written integer, B memory that the function allocates and returns.
-// Types are passed as integers holding a DType's number. Lengths of all memory are checked by the
-// function.
+// Operand letters, in order: i read integer, b read memory, w memory that the
+// function writes (given by the program), I written integer, B memory that the
+// function allocates and returns. Types are passed as integers holding a
+// DType's number. Lengths of all memory are checked by the function.
 #ifndef EMBER_VM_ISA_LIBRARY_FUNCTIONS_H_
 #define EMBER_VM_ISA_LIBRARY_FUNCTIONS_H_
 
@@ -15,21 +15,29 @@
 namespace ember::vm {
 
 // (name, text, operands, doc).
-#define EMBER_FOR_EACH_LIBRARY_FUNCTION(row) \
-  row(TopK, "top_k", "iiiiiibww", \
-      "type, outer, n, inner, k, largest; x[outer, n, inner] -> values[outer, k, inner], indices " \
-      "i64[outer, k, inner]: the k largest (or smallest) along n, best first, ties by lower index; " \
-      "NaN counts as the largest") \
-  row(NonZero, "non_zero", "iibBI", \
-      "type, count; x[count] -> memory of i64 flat positions of the elements that are not zero, " \
-      "ascending, and how many") \
-  row(Unique, "unique", "iiibBBBBI", \
-      "type, count, sorted; x[count] -> values, i64 first positions, i64 number of each element's value, " \
-      "i64 counts, and how many values; in order of value, or of first appearance if not sorted") \
-  row(NonMaxSuppression, "non_max_suppression", "iiiiibbbBI", \
-      "batches, classes, boxes, most per class, centered (0 corners, 1 center and size); boxes " \
-      "f32[batches, boxes, 4], scores f32[batches, classes, boxes], thresholds f32[2] (overlap, score) " \
-      "-> i64[count, 3] (batch, class, box) by falling score, and the count")
+#define EMBER_FOR_EACH_LIBRARY_FUNCTION(row)                                   \
+  row(TopK, "top_k", "iiiiiibww",                                              \
+      "type, outer, n, inner, k, largest; x[outer, n, inner] -> "              \
+      "values[outer, k, inner], indices "                                      \
+      "i64[outer, k, inner]: the k largest (or smallest) along n, best "       \
+      "first, ties by lower index; "                                           \
+      "NaN counts as the largest")                                             \
+      row(NonZero, "non_zero", "iibBI",                                        \
+          "type, count; x[count] -> memory of i64 flat positions of the "      \
+          "elements that are not zero, "                                       \
+          "ascending, and how many")                                           \
+          row(Unique, "unique", "iiibBBBBI",                                   \
+              "type, count, sorted; x[count] -> values, i64 first positions, " \
+              "i64 number of each element's value, "                           \
+              "i64 counts, and how many values; in order of value, or of "     \
+              "first appearance if not sorted")                                \
+              row(NonMaxSuppression, "non_max_suppression", "iiiiibbbBI",      \
+                  "batches, classes, boxes, most per class, centered (0 "      \
+                  "corners, 1 center and size); boxes "                        \
+                  "f32[batches, boxes, 4], scores f32[batches, classes, "      \
+                  "boxes], thresholds f32[2] (overlap, score) "                \
+                  "-> i64[count, 3] (batch, class, box) by falling score, "    \
+                  "and the count")
 
 enum class LibraryFunction : uint32_t {
 #define EMBER_ROW(name, ...) k##name,

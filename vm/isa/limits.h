@@ -1,5 +1,6 @@
-// Limits of every module, whoever made it. They keep the verifier's own work bounded and let the
-// runtime use fixed-size buffers; a file that exceeds one is refused with a message that says so.
+// Limits of every module, whoever made it. They keep the verifier's own work
+// bounded and let the runtime use fixed-size buffers; a file that exceeds one
+// is refused with a message that says so.
 #ifndef EMBER_VM_ISA_LIMITS_H_
 #define EMBER_VM_ISA_LIMITS_H_
 
@@ -11,12 +12,13 @@ namespace ember::vm {
 inline constexpr int kMaxRank = 32;
 // Registers of each kind in a program.
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
-// Basic blocks times registers of a program: bounds the time and memory of its verification.
+// Basic blocks times registers of a program: bounds the time and memory of its
+// verification.
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;
 // Bytes of names and messages.
 inline constexpr uint32_t kMaxTextLength = 1 << 16;
-// Constants are aligned to this many bytes in the file and in memory; so are arenas, allocations
-// and the offsets of views.
+// Constants are aligned to this many bytes in the file and in memory; so are
+// arenas, allocations and the offsets of views.
 inline constexpr int64_t kMemoryAlignment = 64;
 
 }  // namespace ember::vm

@@ -13,8 +13,10 @@ std::string HashText(uint64_t hash) {
   return text;
 }
 
-void PrintConstant(Printer& printer, const Constant& constant, const ModuleTextOptions& options) {
-  printer.Print("constant ", NameText(constant.name), ": ", DTypeName(constant.type), "[");
+void PrintConstant(Printer& printer, const Constant& constant,
+                   const ModuleTextOptions& options) {
+  printer.Print("constant ", NameText(constant.name), ": ",
+                DTypeName(constant.type), "[");
   PrintJoined(printer, constant.dims, [&](int64_t dim) { printer.Print(dim); });
   const int64_t most = options.inline_constant_bytes;
   if (most < 0 || static_cast<int64_t>(constant.data.size()) <= most) {
@@ -32,7 +34,8 @@ class ModuleParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("module"));
     EMBER_ASSIGN_OR_RETURN(module_.producer, ParseName(lexer_, "the producer"));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("from"));
-    EMBER_ASSIGN_OR_RETURN(module_.source_name, ParseName(lexer_, "the source's name"));
+    EMBER_ASSIGN_OR_RETURN(module_.source_name,
+                           ParseName(lexer_, "the source's name"));
     while (!lexer_.AtEnd()) EMBER_RETURN_IF_ERROR(ParsePart());
     return std::move(module_);
   }
@@ -43,7 +46,8 @@ class ModuleParser {
     if (token.Is("constant")) return ParseConstant();
     if (token.Is("origin")) return ParseOrigin();
     if (token.Is("dispatch")) return ParseDispatch();
-    if (!token.Is("program")) return lexer_.ExpectedError("constant, origin, dispatch or program");
+    if (!token.Is("program"))
+      return lexer_.ExpectedError("constant, origin, dispatch or program");
     EMBER_ASSIGN_OR_RETURN(Program program, ParseProgramFrom(lexer_, module_));
     module_.programs.push_back(std::move(program));
     return OkStatus();
@@ -52,18 +56,22 @@ class ModuleParser {
   Status ParseConstant() {
     lexer_.Next();
     Constant constant;
-    EMBER_ASSIGN_OR_RETURN(constant.name, ParseName(lexer_, "the constant's name"));
+    EMBER_ASSIGN_OR_RETURN(constant.name,
+                           ParseName(lexer_, "the constant's name"));
     EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
     EMBER_ASSIGN_OR_RETURN(constant.type, ParseType(lexer_));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
     while (!lexer_.Accept("]")) {
       if (!constant.dims.empty()) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
-      EMBER_ASSIGN_OR_RETURN(const int64_t dim, lexer_.ExpectInteger("an extent"));
+      EMBER_ASSIGN_OR_RETURN(const int64_t dim,
+                             lexer_.ExpectInteger("an extent"));
       constant.dims.push_back(dim);
     }
     if (lexer_.Peek().Is("elided")) {
-      return ErrorAt(lexer_.Peek(), "constant '" + constant.name +
-                                        "': expected its values in the text, found only their hash");
+      return ErrorAt(
+          lexer_.Peek(),
+          "constant '" + constant.name +
+              "': expected its values in the text, found only their hash");
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_RETURN_IF_ERROR(ParseConstantValues(lexer_, constant));
@@ -73,11 +81,13 @@ class ModuleParser {
 
   Status ParseOrigin() {
     lexer_.Next();
-    EMBER_ASSIGN_OR_RETURN(origin_, ParseName(lexer_, "the origin of a dispatch"));
+    EMBER_ASSIGN_OR_RETURN(origin_,
+                           ParseName(lexer_, "the origin of a dispatch"));
     return OkStatus();
   }
 
-  // The dispatch's own parser reads it: it ends with the brace that closes its first.
+  // The dispatch's own parser reads it: it ends with the brace that closes its
+  // first.
   Status ParseDispatch() {
     const Token first = lexer_.Peek();
     const char* begin = first.text.data();
@@ -90,10 +100,11 @@ class ModuleParser {
       depth += token.Is("{") - token.Is("}");
       entered |= token.Is("{");
     }
-    StatusOr<tensor::Dispatch> dispatch =
-        tensor::Parse(std::string_view(begin, static_cast<size_t>(end - begin)));
+    StatusOr<tensor::Dispatch> dispatch = tensor::Parse(
+        std::string_view(begin, static_cast<size_t>(end - begin)));
     if (!dispatch.ok()) {
-      return dispatch.status().WithContext("dispatch at line " + std::to_string(first.line));
+      return dispatch.status().WithContext("dispatch at line " +
+                                           std::to_string(first.line));
     }
     module_.dispatches.push_back(*std::move(dispatch));
     module_.dispatch_origins.push_back(std::exchange(origin_, std::string()));
@@ -108,14 +119,18 @@ class ModuleParser {
 
 }  // namespace
 
-std::string PrintModule(const ModuleDefinition& module, const ModuleTextOptions& options) {
+std::string PrintModule(const ModuleDefinition& module,
+                        const ModuleTextOptions& options) {
   Printer printer;
-  printer.Line("module ", QuoteString(module.producer), " from ", QuoteString(module.source_name));
+  printer.Line("module ", QuoteString(module.producer), " from ",
+               QuoteString(module.source_name));
   if (!module.constants.empty()) printer.EndLine();
-  for (const Constant& constant : module.constants) PrintConstant(printer, constant, options);
+  for (const Constant& constant : module.constants)
+    PrintConstant(printer, constant, options);
   for (size_t i = 0; i < module.dispatches.size(); ++i) {
     printer.EndLine();
-    if (i < module.dispatch_origins.size() && !module.dispatch_origins[i].empty()) {
+    if (i < module.dispatch_origins.size() &&
+        !module.dispatch_origins[i].empty()) {
       printer.Line("origin ", QuoteString(module.dispatch_origins[i]));
     }
     printer.Print(tensor::Print(module.dispatches[i]));
@@ -127,6 +142,8 @@ std::string PrintModule(const ModuleDefinition& module, const ModuleTextOptions&
   return std::move(printer).Take();
 }
 
-StatusOr<ModuleDefinition> ParseModule(std::string_view text) { return ModuleParser(text).Parse(); }
+StatusOr<ModuleDefinition> ParseModule(std::string_view text) {
+  return ModuleParser(text).Parse();
+}
 
 }  // namespace ember::vm

@@ -12,24 +12,29 @@ namespace {
 
 bool IsDecimal(std::string_view text) {
   return !text.empty() && text.size() <= 9 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // The number of a token such as i12, b3 or L7.
 bool NumberBehind(char letter, std::string_view text, uint32_t* number) {
-  if (text.size() < 2 || text[0] != letter || !IsDecimal(text.substr(1))) return false;
+  if (text.size() < 2 || text[0] != letter || !IsDecimal(text.substr(1)))
+    return false;
   *number = 0;
-  for (char c : text.substr(1)) *number = *number * 10 + static_cast<uint32_t>(c - '0');
+  for (char c : text.substr(1))
+    *number = *number * 10 + static_cast<uint32_t>(c - '0');
   return true;
 }
 
 class ProgramParser {
  public:
-  ProgramParser(Lexer& lexer, const ModuleDefinition& module) : lexer_(lexer), module_(module) {}
+  ProgramParser(Lexer& lexer, const ModuleDefinition& module)
+      : lexer_(lexer), module_(module) {}
 
   StatusOr<Program> Parse() {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("program"));
-    EMBER_ASSIGN_OR_RETURN(program_.name, ParseName(lexer_, "the program's name"));
+    EMBER_ASSIGN_OR_RETURN(program_.name,
+                           ParseName(lexer_, "the program's name"));
     EMBER_RETURN_IF_ERROR(ParseSymbols());
     EMBER_RETURN_IF_ERROR(ParseSignatures(program_.inputs));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("->"));
@@ -40,8 +45,10 @@ class ProgramParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.Accept("}")) EMBER_RETURN_IF_ERROR(ParseLine());
     EMBER_RETURN_IF_ERROR(ResolveLabels());
-    program_.integer_register_count = integers < 0 ? integers_used_ : static_cast<uint32_t>(integers);
-    program_.buffer_register_count = buffers < 0 ? buffers_used_ : static_cast<uint32_t>(buffers);
+    program_.integer_register_count =
+        integers < 0 ? integers_used_ : static_cast<uint32_t>(integers);
+    program_.buffer_register_count =
+        buffers < 0 ? buffers_used_ : static_cast<uint32_t>(buffers);
     return std::move(program_);
   }
 
@@ -82,24 +89,29 @@ class ProgramParser {
       lexer_.Next();
       return -1 - static_cast<int64_t>(number);
     }
-    EMBER_ASSIGN_OR_RETURN(const std::string name, ParseName(lexer_, "an extent or a symbol"));
-    const int64_t symbol =
-        FindUnique(program_.symbols, name, [](const std::string& s) { return s; });
-    if (symbol < 0) return ErrorAt(token, "expected one of the program's symbols, found " + name);
+    EMBER_ASSIGN_OR_RETURN(const std::string name,
+                           ParseName(lexer_, "an extent or a symbol"));
+    const int64_t symbol = FindUnique(program_.symbols, name,
+                                      [](const std::string& s) { return s; });
+    if (symbol < 0)
+      return ErrorAt(token,
+                     "expected one of the program's symbols, found " + name);
     return -1 - symbol;
   }
 
   Status ParseCount(std::string_view what, int64_t* count) {
     if (!lexer_.Accept(what)) return OkStatus();
     const Token token = lexer_.Peek();
-    EMBER_ASSIGN_OR_RETURN(*count, lexer_.ExpectInteger("a number of registers"));
+    EMBER_ASSIGN_OR_RETURN(*count,
+                           lexer_.ExpectInteger("a number of registers"));
     if (*count >= 0 && *count <= UINT32_MAX) return OkStatus();
     return ErrorAt(token, "expected a number of registers");
   }
 
   Status ParseLine() {
     const Token first = lexer_.Peek();
-    EMBER_RETURN_IF_ERROR(lexer_.Expect(Token::kIdentifier, "an instruction").status());
+    EMBER_RETURN_IF_ERROR(
+        lexer_.Expect(Token::kIdentifier, "an instruction").status());
     uint32_t number = 0;
     if (first.Is("message")) return ParseMessage();
     if (NumberBehind('L', first.text, &number) && lexer_.Accept(":")) {
@@ -124,18 +136,22 @@ class ProgramParser {
   }
 
   Status ParseMessage() {
-    EMBER_ASSIGN_OR_RETURN(const Token token, lexer_.Expect(Token::kString, "a message"));
+    EMBER_ASSIGN_OR_RETURN(const Token token,
+                           lexer_.Expect(Token::kString, "a message"));
     EMBER_ASSIGN_OR_RETURN(std::string message, StringValue(token));
     program_.messages.push_back(std::move(message));
     return OkStatus();
   }
 
   // target: the letter of the register before '='; '-' if there is none.
-  static StatusOr<ProgramOpcode> FindOpcode(const Token& mnemonic, char target) {
+  static StatusOr<ProgramOpcode> FindOpcode(const Token& mnemonic,
+                                            char target) {
     for (int i = 0; i < kProgramOpcodeCount; ++i) {
       const ProgramInstructionInfo& info = kProgramInstructionTable[i];
       if (!mnemonic.Is(info.text)) continue;
-      const char wanted = info.operands[0] == 'I' || info.operands[0] == 'B' ? info.operands[0] : '-';
+      const char wanted = info.operands[0] == 'I' || info.operands[0] == 'B'
+                              ? info.operands[0]
+                              : '-';
       if (wanted == target) return static_cast<ProgramOpcode>(i);
       return ErrorAt(mnemonic, std::string(info.text) + ": expected " +
                                    (wanted == 'I'   ? "an integer register"
@@ -143,16 +159,20 @@ class ProgramParser {
                                                     : "no register") +
                                    " before it");
     }
-    return ErrorAt(mnemonic,
-                   "expected an instruction, found '" + std::string(mnemonic.text) + "'");
+    return ErrorAt(mnemonic, "expected an instruction, found '" +
+                                 std::string(mnemonic.text) + "'");
   }
 
   Status ParseOperands(ProgramInstruction& in) {
     switch (in.opcode) {
-      case ProgramOpcode::kDispatch: return ParseDispatch(in);
-      case ProgramOpcode::kLibraryCall: return ParseCall(in);
-      case ProgramOpcode::kResult: return ParseResult(in);
-      default: break;
+      case ProgramOpcode::kDispatch:
+        return ParseDispatch(in);
+      case ProgramOpcode::kLibraryCall:
+        return ParseCall(in);
+      case ProgramOpcode::kResult:
+        return ParseResult(in);
+      default:
+        break;
     }
     const std::string_view letters = InfoOf(in.opcode).operands;
     bool first = true;
@@ -165,7 +185,9 @@ class ProgramParser {
       if (field == 3) {
         in.immediate = value;
       } else {
-        (field == 0 ? in.a : field == 1 ? in.b : in.c) = static_cast<uint32_t>(value);
+        (field == 0   ? in.a
+         : field == 1 ? in.b
+                      : in.c) = static_cast<uint32_t>(value);
       }
     }
     return OkStatus();
@@ -181,15 +203,20 @@ class ProgramParser {
       case 't': {
         uint32_t label = 0;
         const Token token = lexer_.Peek();
-        if (!NumberBehind('L', token.text, &label)) return lexer_.ExpectedError("a label");
+        if (!NumberBehind('L', token.text, &label))
+          return lexer_.ExpectedError("a label");
         lexer_.Next();
         label_tokens_.emplace(label, token);
         return int64_t{label};
       }
-      case 'n': return ParseReference(program_.inputs, "an input");
-      case 'k': return ParseConstant();
-      case 'm': return ParseNumber("the number of a message");
-      default: return lexer_.ExpectInteger("a number");
+      case 'n':
+        return ParseReference(program_.inputs, "an input");
+      case 'k':
+        return ParseConstant();
+      case 'm':
+        return ParseNumber("the number of a message");
+      default:
+        return lexer_.ExpectInteger("a number");
     }
   }
 
@@ -202,7 +229,8 @@ class ProgramParser {
   }
 
   StatusOr<int64_t> ParseConstant() {
-    EMBER_ASSIGN_OR_RETURN(const int64_t number, ParseNumber("the number of a constant"));
+    EMBER_ASSIGN_OR_RETURN(const int64_t number,
+                           ParseNumber("the number of a constant"));
     if (!lexer_.Accept("(")) return number;
     EMBER_RETURN_IF_ERROR(ParseName(lexer_, "the constant's name").status());
     EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
@@ -214,7 +242,8 @@ class ProgramParser {
     uint32_t number = 0;
     if (lexer_.Peek().kind != Token::kIdentifier ||
         !NumberBehind(prefix, lexer_.Peek().text, &number)) {
-      return lexer_.ExpectedError(prefix == 'i' ? "an integer register" : "a buffer register");
+      return lexer_.ExpectedError(prefix == 'i' ? "an integer register"
+                                                : "a buffer register");
     }
     lexer_.Next();
     Use(letter, number);
@@ -222,18 +251,23 @@ class ProgramParser {
   }
 
   void Use(char letter, uint32_t reg) {
-    uint32_t& used = letter == 'i' || letter == 'I' ? integers_used_ : buffers_used_;
+    uint32_t& used =
+        letter == 'i' || letter == 'I' ? integers_used_ : buffers_used_;
     used = std::max(used, reg + 1);
   }
 
-  StatusOr<int64_t> ParseReference(const std::vector<TensorSignature>& signatures,
-                                   std::string_view what) {
+  StatusOr<int64_t> ParseReference(
+      const std::vector<TensorSignature>& signatures, std::string_view what) {
     const Token token = lexer_.Peek();
     if (token.kind == Token::kInteger) return ParseNumber(what);
     EMBER_ASSIGN_OR_RETURN(const std::string name, ParseName(lexer_, what));
-    const auto get_name = [](const TensorSignature& s) -> const std::string& { return s.name; };
+    const auto get_name = [](const TensorSignature& s) -> const std::string& {
+      return s.name;
+    };
     const int64_t found = FindUnique(signatures, name, get_name);
-    if (found < 0) return ErrorAt(token, "expected " + std::string(what) + ", found '" + name + "'");
+    if (found < 0)
+      return ErrorAt(
+          token, "expected " + std::string(what) + ", found '" + name + "'");
     return found;
   }
 
@@ -246,11 +280,16 @@ class ProgramParser {
 
   Status ParseDispatch(ProgramInstruction& in) {
     const Token token = lexer_.Peek();
-    EMBER_RETURN_IF_ERROR(lexer_.ExpectSigil('@', "a dispatch's name").status());
-    const auto get_name = [](const tensor::Dispatch& d) -> const std::string& { return d.name; };
-    const int64_t found = FindUnique(module_.dispatches, token.name(), get_name);
+    EMBER_RETURN_IF_ERROR(
+        lexer_.ExpectSigil('@', "a dispatch's name").status());
+    const auto get_name = [](const tensor::Dispatch& d) -> const std::string& {
+      return d.name;
+    };
+    const int64_t found =
+        FindUnique(module_.dispatches, token.name(), get_name);
     if (found < 0) {
-      return ErrorAt(token, "expected a dispatch of the module, found " + std::string(token.text));
+      return ErrorAt(token, "expected a dispatch of the module, found " +
+                                std::string(token.text));
     }
     in.a = static_cast<uint32_t>(found);
     const tensor::Dispatch& dispatch = module_.dispatches[in.a];
@@ -282,7 +321,8 @@ class ProgramParser {
       in.a = i;
     }
     if (info == nullptr) {
-      return ErrorAt(token, "expected a library function, found '" + std::string(token.text) + "'");
+      return ErrorAt(token, "expected a library function, found '" +
+                                std::string(token.text) + "'");
     }
     in.b = static_cast<uint32_t>(program_.operands.size());
     in.c = static_cast<uint32_t>(info->operands.size());
@@ -295,7 +335,8 @@ class ProgramParser {
   }
 
   Status ParseResult(ProgramInstruction& in) {
-    EMBER_ASSIGN_OR_RETURN(const int64_t result, ParseReference(program_.results, "a result"));
+    EMBER_ASSIGN_OR_RETURN(const int64_t result,
+                           ParseReference(program_.results, "a result"));
     in.a = static_cast<uint32_t>(result);
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_ASSIGN_OR_RETURN(in.b, ParseRegister('b'));
@@ -312,7 +353,8 @@ class ProgramParser {
   Status ResolveLabels() {
     for (const auto& [label, token] : label_tokens_) {
       if (labels_.count(label) == 0) {
-        return ErrorAt(token, "expected a label of the program, found " + std::string(token.text));
+        return ErrorAt(token, "expected a label of the program, found " +
+                                  std::string(token.text));
       }
     }
     for (ProgramInstruction& in : program_.instructions) {
@@ -335,7 +377,8 @@ class ProgramParser {
 
 StatusOr<std::string> ParseName(Lexer& lexer, std::string_view what) {
   if (lexer.Peek().kind == Token::kString) return StringValue(lexer.Next());
-  EMBER_ASSIGN_OR_RETURN(const Token token, lexer.Expect(Token::kIdentifier, what));
+  EMBER_ASSIGN_OR_RETURN(const Token token,
+                         lexer.Expect(Token::kIdentifier, what));
   return std::string(token.text);
 }
 
@@ -346,11 +389,13 @@ StatusOr<DType> ParseType(Lexer& lexer) {
   return *type;
 }
 
-StatusOr<Program> ParseProgramFrom(Lexer& lexer, const ModuleDefinition& module) {
+StatusOr<Program> ParseProgramFrom(Lexer& lexer,
+                                   const ModuleDefinition& module) {
   return ProgramParser(lexer, module).Parse();
 }
 
-StatusOr<Program> ParseProgram(std::string_view text, const ModuleDefinition& module) {
+StatusOr<Program> ParseProgram(std::string_view text,
+                               const ModuleDefinition& module) {
   Lexer lexer(text);
   EMBER_ASSIGN_OR_RETURN(Program program, ParseProgramFrom(lexer, module));
   if (!lexer.AtEnd()) return lexer.ExpectedError("the end of the text");

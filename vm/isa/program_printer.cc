@@ -11,7 +11,8 @@ namespace {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(Printer& printer, const Program& program, const ModuleDefinition& module)
+  ProgramPrinter(Printer& printer, const Program& program,
+                 const ModuleDefinition& module)
       : printer_(printer), program_(program), module_(module) {}
 
   void Print() {
@@ -30,16 +31,19 @@ class ProgramPrinter {
   void PrintSymbols() {
     if (program_.symbols.empty()) return;
     printer_.Print("<");
-    PrintJoined(printer_, program_.symbols,
-                [&](const std::string& symbol) { printer_.Print(NameText(symbol)); });
+    PrintJoined(printer_, program_.symbols, [&](const std::string& symbol) {
+      printer_.Print(NameText(symbol));
+    });
     printer_.Print(">");
   }
 
   void PrintSignatures(const std::vector<TensorSignature>& signatures) {
     printer_.Print("(");
     PrintJoined(printer_, signatures, [&](const TensorSignature& signature) {
-      printer_.Print(NameText(signature.name), ": ", DTypeName(signature.type), "[");
-      PrintJoined(printer_, signature.dims, [&](int64_t dim) { PrintDim(dim); });
+      printer_.Print(NameText(signature.name), ": ", DTypeName(signature.type),
+                     "[");
+      PrintJoined(printer_, signature.dims,
+                  [&](int64_t dim) { PrintDim(dim); });
       printer_.Print("]");
     });
     printer_.Print(")");
@@ -52,7 +56,8 @@ class ProgramPrinter {
     }
     const int64_t symbol = -1 - dim;
     const std::string& name = program_.symbols[static_cast<size_t>(symbol)];
-    if (FindUnique(program_.symbols, name, [](const std::string& s) { return s; }) == symbol) {
+    if (FindUnique(program_.symbols, name,
+                   [](const std::string& s) { return s; }) == symbol) {
       printer_.Print(NameText(name));
     } else {
       printer_.Print("$", symbol);
@@ -65,11 +70,13 @@ class ProgramPrinter {
     const auto use = [&](char letter, int64_t reg) {
       const uint32_t count = static_cast<uint32_t>(reg) + 1;
       if (letter == 'i' || letter == 'I') integers = std::max(integers, count);
-      if (letter == 'b' || letter == 'B' || letter == 'w') buffers = std::max(buffers, count);
+      if (letter == 'b' || letter == 'B' || letter == 'w')
+        buffers = std::max(buffers, count);
     };
     for (const ProgramInstruction& in : program_.instructions) {
       const std::string_view letters = InfoOf(in.opcode).operands;
-      for (int field = 0; field < 4; ++field) use(letters[field], FieldOf(in, field));
+      for (int field = 0; field < 4; ++field)
+        use(letters[field], FieldOf(in, field));
       ForEachListed(in, use);
     }
     if (integers != program_.integer_register_count) {
@@ -86,7 +93,8 @@ class ProgramPrinter {
     const uint32_t* operands = program_.operands.data();
     if (in.opcode == ProgramOpcode::kDispatch) {
       const size_t parameters = module_.dispatches[in.a].parameters.size();
-      for (uint32_t i = 0; i < in.c; ++i) visit(i < parameters ? 'i' : 'b', operands[in.b + i]);
+      for (uint32_t i = 0; i < in.c; ++i)
+        visit(i < parameters ? 'i' : 'b', operands[in.b + i]);
     } else if (in.opcode == ProgramOpcode::kLibraryCall) {
       const std::string_view letters = kLibraryFunctionTable[in.a].operands;
       for (uint32_t i = 0; i < in.c; ++i) visit(letters[i], operands[in.b + i]);
@@ -107,7 +115,8 @@ class ProgramPrinter {
       }
     }
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
-      if (targets.count(static_cast<int64_t>(i)) > 0) printer_.Line("L", i, ":");
+      if (targets.count(static_cast<int64_t>(i)) > 0)
+        printer_.Line("L", i, ":");
       Printer::Scope scope(printer_);
       PrintInstruction(program_.instructions[i]);
       printer_.EndLine();
@@ -117,7 +126,8 @@ class ProgramPrinter {
   void PrintInstruction(const ProgramInstruction& in) {
     const ProgramInstructionInfo& info = InfoOf(in.opcode);
     switch (in.opcode) {
-      case ProgramOpcode::kDispatch: return PrintDispatch(in);
+      case ProgramOpcode::kDispatch:
+        return PrintDispatch(in);
       case ProgramOpcode::kLibraryCall: {
         printer_.Print("call ", kLibraryFunctionTable[in.a].text, "(");
         const char* separator = "";
@@ -129,8 +139,10 @@ class ProgramPrinter {
         printer_.Print(")");
         return;
       }
-      case ProgramOpcode::kResult: return PrintResult(in);
-      default: break;
+      case ProgramOpcode::kResult:
+        return PrintResult(in);
+      default:
+        break;
     }
     const bool has_target = info.operands[0] == 'I' || info.operands[0] == 'B';
     if (has_target) {
@@ -154,21 +166,31 @@ class ProgramPrinter {
   void PrintField(char letter, int64_t value) {
     switch (letter) {
       case 'i':
-      case 'b': return PrintRegister(letter, value);
-      case 't': printer_.Print("L", value); return;
-      case 'n': return PrintReference(program_.inputs, value);
+      case 'b':
+        return PrintRegister(letter, value);
+      case 't':
+        printer_.Print("L", value);
+        return;
+      case 'n':
+        return PrintReference(program_.inputs, value);
       case 'k': {
-        const Constant& constant = module_.constants[static_cast<size_t>(value)];
+        const Constant& constant =
+            module_.constants[static_cast<size_t>(value)];
         printer_.Print(value, " (", NameText(constant.name), ")");
         return;
       }
-      default: printer_.Print(value); return;  // v, m
+      default:
+        printer_.Print(value);
+        return;  // v, m
     }
   }
 
-  void PrintReference(const std::vector<TensorSignature>& signatures, int64_t number) {
+  void PrintReference(const std::vector<TensorSignature>& signatures,
+                      int64_t number) {
     const std::string& name = signatures[static_cast<size_t>(number)].name;
-    const auto get_name = [](const TensorSignature& s) -> const std::string& { return s.name; };
+    const auto get_name = [](const TensorSignature& s) -> const std::string& {
+      return s.name;
+    };
     if (FindUnique(signatures, name, get_name) == number) {
       printer_.Print(NameText(name));
     } else {
@@ -222,11 +244,13 @@ std::string NameText(std::string_view name) {
   return bare ? std::string(name) : QuoteString(name);
 }
 
-void PrintProgramTo(Printer& printer, const Program& program, const ModuleDefinition& module) {
+void PrintProgramTo(Printer& printer, const Program& program,
+                    const ModuleDefinition& module) {
   ProgramPrinter(printer, program, module).Print();
 }
 
-std::string PrintProgram(const Program& program, const ModuleDefinition& module) {
+std::string PrintProgram(const Program& program,
+                         const ModuleDefinition& module) {
   Printer printer;
   PrintProgramTo(printer, program, module);
   return std::move(printer).Take();

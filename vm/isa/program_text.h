@@ -1,4 +1,5 @@
-// Parts of the program text that printer, parser and module text share. Internal; use vm/isa/text.h.
+// Parts of the program text that printer, parser and module text share.
+// Internal; use vm/isa/text.h.
 #ifndef EMBER_VM_ISA_PROGRAM_TEXT_H_
 #define EMBER_VM_ISA_PROGRAM_TEXT_H_
 
@@ -21,7 +22,8 @@ StatusOr<std::string> ParseName(Lexer& lexer, std::string_view what);
 
 // Index of the only item with that name; -1 if there is none, or more than one.
 template <typename Items, typename GetName>
-int64_t FindUnique(const Items& items, std::string_view name, const GetName& get_name) {
+int64_t FindUnique(const Items& items, std::string_view name,
+                   const GetName& get_name) {
   int64_t found = -1;
   for (size_t i = 0; i < items.size(); ++i) {
     if (get_name(items[i]) != name) continue;
@@ -34,8 +36,10 @@ int64_t FindUnique(const Items& items, std::string_view name, const GetName& get
 // "f32[2, 3]": the type and, read by parse_dim, its dims.
 StatusOr<DType> ParseType(Lexer& lexer);
 
-void PrintProgramTo(Printer& printer, const Program& program, const ModuleDefinition& module);
-StatusOr<Program> ParseProgramFrom(Lexer& lexer, const ModuleDefinition& module);
+void PrintProgramTo(Printer& printer, const Program& program,
+                    const ModuleDefinition& module);
+StatusOr<Program> ParseProgramFrom(Lexer& lexer,
+                                   const ModuleDefinition& module);
 
 // "[1, 2.5, -inf]", or hex "0011aa" for what numbers cannot say (NaNs).
 std::string ConstantValuesText(const Constant& constant);

@@ -1,5 +1,6 @@
-// The part of program verification that looks at each instruction alone, and the operands that an
-// instruction reads and writes. See vm/isa/analysis.h for the rules.
+// The part of program verification that looks at each instruction alone, and
+// the operands that an instruction reads and writes. See vm/isa/analysis.h for
+// the rules.
 #ifndef EMBER_VM_ISA_STRUCTURE_H_
 #define EMBER_VM_ISA_STRUCTURE_H_
 
@@ -13,9 +14,11 @@
 namespace ember::vm {
 
 // "program main: instruction 12 (add): message".
-Status ProgramError(const Program& program, uint32_t instruction, std::string_view message);
+Status ProgramError(const Program& program, uint32_t instruction,
+                    std::string_view message);
 
-// Numbers within their ranges, signatures well-formed, operand counts as declared.
+// Numbers within their ranges, signatures well-formed, operand counts as
+// declared.
 Status CheckStructure(const Program& program, const ModuleDefinition& module);
 
 // Registers that an instruction touches. Needs CheckStructure.
@@ -23,7 +26,8 @@ struct OperandAccess {
   std::vector<uint32_t> read_integers;
   std::vector<uint32_t> written_integers;
   std::vector<uint32_t> read_buffers;
-  std::vector<uint32_t> changed_buffers;  // read as a reference, their memory written
+  std::vector<uint32_t>
+      changed_buffers;  // read as a reference, their memory written
   std::vector<uint32_t> written_buffers;
 };
 OperandAccess AccessOf(const Program& program, const ModuleDefinition& module,

@@ -10,8 +10,9 @@
 //     return
 //   }
 //
-// ParseProgram(PrintProgram(p)) == p for every verified program. A module's text holds its
-// constants' values only up to a size; ParseModule refuses the others by name.
+// ParseProgram(PrintProgram(p)) == p for every verified program. A module's
+// text holds its constants' values only up to a size; ParseModule refuses the
+// others by name.
 #ifndef EMBER_VM_ISA_TEXT_H_
 #define EMBER_VM_ISA_TEXT_H_
 
@@ -30,10 +31,13 @@ struct ModuleTextOptions {
 };
 
 // The module gives dispatches and constants their names.
-std::string PrintProgram(const Program& program, const ModuleDefinition& module);
-StatusOr<Program> ParseProgram(std::string_view text, const ModuleDefinition& module);
+std::string PrintProgram(const Program& program,
+                         const ModuleDefinition& module);
+StatusOr<Program> ParseProgram(std::string_view text,
+                               const ModuleDefinition& module);
 
-std::string PrintModule(const ModuleDefinition& module, const ModuleTextOptions& options = {});
+std::string PrintModule(const ModuleDefinition& module,
+                        const ModuleTextOptions& options = {});
 // The result is not verified yet (VerifyModule).
 StatusOr<ModuleDefinition> ParseModule(std::string_view text);
 

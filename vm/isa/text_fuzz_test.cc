@@ -1,5 +1,5 @@
-// Module texts from anyone: parsing must not do harm, and what is parsed and verified must print to
-// a text that gives the same module.
+// Module texts from anyone: parsing must not do harm, and what is parsed and
+// verified must print to a text that gives the same module.
 #include <cstdlib>
 #include <string_view>
 
@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const StatusOr<vm::ModuleDefinition> module = vm::ParseModule(text);
   if (!module.ok() || !vm::VerifyModule(*module).ok()) return 0;
-  const std::string printed = vm::PrintModule(*module, {.inline_constant_bytes = -1});
+  const std::string printed =
+      vm::PrintModule(*module, {.inline_constant_bytes = -1});
   const StatusOr<vm::ModuleDefinition> again = vm::ParseModule(printed);
   EMBER_CHECK(again.ok()) << again.status().ToString();
   EMBER_CHECK(again->programs == module->programs) << printed;

@@ -38,7 +38,8 @@ TEST(ModuleTextTest, SamplesRoundTrip) {
   }
 }
 
-// Every instruction of the table is in a sample, so that all of them are parsed, printed and run.
+// Every instruction of the table is in a sample, so that all of them are
+// parsed, printed and run.
 TEST(ModuleTextTest, SamplesUseEveryInstruction) {
   std::vector<int> uses(kProgramOpcodeCount);
   for (const SampleModule& sample : SampleModules()) {
@@ -54,7 +55,8 @@ TEST(ModuleTextTest, SamplesUseEveryInstruction) {
 
 TEST(ModuleTextTest, PrintsReadably) {
   const ModuleDefinition module = SampleNamed("static");
-  EXPECT_EQ(PrintProgram(module.programs[0], module), R"(program main("x:0": f32[2, 3]) -> ("z:0": f32[2, 2]) {
+  EXPECT_EQ(PrintProgram(module.programs[0], module),
+            R"(program main("x:0": f32[2, 3]) -> ("z:0": f32[2, 2]) {
   b0 = input "x:0"
   b1 = arena 128
   i0 = integer 16
@@ -74,11 +76,13 @@ TEST(ModuleTextTest, PrintsReadably) {
 TEST(ModuleTextTest, LargeConstantsAreElided) {
   const ModuleDefinition module = SampleNamed("static");
   const std::string text = PrintModule(module, {.inline_constant_bytes = 8});
-  EXPECT_NE(text.find("constant w: f32[3, 2] elided 0x"), std::string::npos) << text;
+  EXPECT_NE(text.find("constant w: f32[3, 2] elided 0x"), std::string::npos)
+      << text;
   const StatusOr<ModuleDefinition> again = ParseModule(text);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.status().message(),
-            "3:23: constant 'w': expected its values in the text, found only their hash");
+            "3:23: constant 'w': expected its values in the text, found only "
+            "their hash");
 }
 
 TEST(ModuleTextTest, ConstantsOfAllTypesRoundTrip) {
@@ -87,7 +91,8 @@ TEST(ModuleTextTest, ConstantsOfAllTypesRoundTrip) {
     // Patterns with extremes, and for floats NaN and infinity in the last two.
     for (uint8_t fill : {0x00, 0x01, 0x3c, 0x7f, 0x80, 0xff}) {
       ModuleDefinition module = SampleNamed("static");
-      std::vector<uint8_t> bytes(3 * static_cast<size_t>(DTypeByteSize(type)), fill);
+      std::vector<uint8_t> bytes(3 * static_cast<size_t>(DTypeByteSize(type)),
+                                 fill);
       bytes.back() ^= 0x40;
       Constant& constant = module.constants[0];
       constant.type = type;
@@ -103,39 +108,50 @@ TEST(ModuleTextTest, ConstantsOfAllTypesRoundTrip) {
 
 std::string ParseError(const std::string& body) {
   const ModuleDefinition module = SampleNamed("static");
-  const StatusOr<Program> program =
-      ParseProgram("program p(x: f32[2]) -> (y: f32[2]) {\n" + body + "}", module);
+  const StatusOr<Program> program = ParseProgram(
+      "program p(x: f32[2]) -> (y: f32[2]) {\n" + body + "}", module);
   return program.ok() ? "OK" : std::string(program.status().message());
 }
 
 TEST(ProgramTextTest, ErrorsNamePlaceAndExpectation) {
-  EXPECT_EQ(ParseError("jump L0\n"), "2:1: expected an instruction, found 'jump'");
+  EXPECT_EQ(ParseError("jump L0\n"),
+            "2:1: expected an instruction, found 'jump'");
   EXPECT_EQ(ParseError("i0 = add i1\n"), "3:1: expected ',', found '}'");
-  EXPECT_EQ(ParseError("i0 = add i1, b2\n"), "2:14: expected an integer register, found 'b2'");
+  EXPECT_EQ(ParseError("i0 = add i1, b2\n"),
+            "2:14: expected an integer register, found 'b2'");
   EXPECT_EQ(ParseError("b0 = input z\n"), "2:12: expected an input, found 'z'");
-  EXPECT_EQ(ParseError("branch L3\n"), "2:8: expected a label of the program, found L3");
-  EXPECT_EQ(ParseError("i0 = return\n"), "2:6: return: expected no register before it");
+  EXPECT_EQ(ParseError("branch L3\n"),
+            "2:8: expected a label of the program, found L3");
+  EXPECT_EQ(ParseError("i0 = return\n"),
+            "2:6: return: expected no register before it");
   EXPECT_EQ(ParseError("dispatch @nothing()\n"),
             "2:10: expected a dispatch of the module, found @nothing");
-  EXPECT_EQ(ParseError("call nothing()\n"), "2:6: expected a library function, found 'nothing'");
+  EXPECT_EQ(ParseError("call nothing()\n"),
+            "2:6: expected a library function, found 'nothing'");
   EXPECT_EQ(ParseError("i0 = integer 99999999999999999999\n"),
             "2:14: the number does not fit 64 bits");
 }
 
-// A random program with the structure of a valid one; most do not verify, all must round-trip.
+// A random program with the structure of a valid one; most do not verify, all
+// must round-trip.
 Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
-  const auto below = [&](uint64_t n) { return static_cast<uint32_t>(random() % n); };
+  const auto below = [&](uint64_t n) {
+    return static_cast<uint32_t>(random() % n);
+  };
   Program program;
   program.name = below(2) == 0 ? "main" : "odd name \"1\"\n";
-  for (uint32_t i = below(4); i > 0; --i) program.symbols.push_back(below(2) == 0 ? "?" : "N");
+  for (uint32_t i = below(4); i > 0; --i)
+    program.symbols.push_back(below(2) == 0 ? "?" : "N");
   const char* names[] = {"x", "y", "", "a:0", "f32", "12"};
   for (auto* signatures : {&program.inputs, &program.results}) {
     for (uint32_t i = 1 + below(3); i > 0; --i) {
-      TensorSignature signature{names[below(6)], static_cast<DType>(below(kDTypeCount)), {}};
+      TensorSignature signature{
+          names[below(6)], static_cast<DType>(below(kDTypeCount)), {}};
       for (uint32_t d = below(3); d > 0; --d) {
         const bool symbolic = !program.symbols.empty() && below(2) == 0;
-        signature.dims.push_back(symbolic ? -1 - static_cast<int64_t>(below(program.symbols.size()))
-                                          : below(100));
+        signature.dims.push_back(
+            symbolic ? -1 - static_cast<int64_t>(below(program.symbols.size()))
+                     : below(100));
       }
       signatures->push_back(signature);
     }
@@ -146,15 +162,24 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
   const uint32_t count = 1 + below(40);
   const auto field = [&](char letter) -> int64_t {
     switch (letter) {
-      case 'n': return below(program.inputs.size());
-      case 'r': return below(program.results.size());
-      case 'k': return below(module.constants.size());
-      case 'd': return below(module.dispatches.size());
-      case 'm': return below(2);
-      case 't': return below(count);
-      case 'v': return static_cast<int64_t>(random());
-      case '-': return 0;
-      default: return below(8);
+      case 'n':
+        return below(program.inputs.size());
+      case 'r':
+        return below(program.results.size());
+      case 'k':
+        return below(module.constants.size());
+      case 'd':
+        return below(module.dispatches.size());
+      case 'm':
+        return below(2);
+      case 't':
+        return below(count);
+      case 'v':
+        return static_cast<int64_t>(random());
+      case '-':
+        return 0;
+      default:
+        return below(8);
     }
   };
   for (uint32_t i = 0; i < count; ++i) {
@@ -169,8 +194,8 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
     const uint32_t first = static_cast<uint32_t>(program.operands.size());
     if (in.opcode == ProgramOpcode::kDispatch) {
       const tensor::Dispatch& dispatch = module.dispatches[in.a];
-      listed = static_cast<uint32_t>(dispatch.parameters.size()) + dispatch.input_count() +
-               dispatch.output_count();
+      listed = static_cast<uint32_t>(dispatch.parameters.size()) +
+               dispatch.input_count() + dispatch.output_count();
       in.b = first;
       in.c = listed;
     } else if (in.opcode == ProgramOpcode::kLibraryCall) {
@@ -189,7 +214,8 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
 
 TEST(ProgramTextTest, RandomProgramsRoundTrip) {
   const char* given = std::getenv("SEED");
-  const uint64_t first_seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
+  const uint64_t first_seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
   const uint64_t seeds = given != nullptr ? 1 : 2000;
   const ModuleDefinition module = SampleNamed("shapes");
   for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
@@ -197,9 +223,11 @@ TEST(ProgramTextTest, RandomProgramsRoundTrip) {
     const Program program = RandomProgram(random, module);
     const std::string text = PrintProgram(program, module);
     const StatusOr<Program> again = ParseProgram(text, module);
-    ASSERT_TRUE(again.ok()) << again.status().ToString() << "\n" << text << "replay: SEED=" << seed;
-    ASSERT_EQ(program, *again) << text << "replay: SEED=" << seed
-                               << " bazel test //vm/isa:text_test --test_env=SEED";
+    ASSERT_TRUE(again.ok()) << again.status().ToString() << "\n"
+                            << text << "replay: SEED=" << seed;
+    ASSERT_EQ(program, *again)
+        << text << "replay: SEED=" << seed
+        << " bazel test //vm/isa:text_test --test_env=SEED";
   }
 }
 

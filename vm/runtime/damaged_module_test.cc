@@ -1,5 +1,6 @@
-// Every byte of small modules changed, one at a time: the module is refused, or it runs without
-// harm. With the file's hashes, and without them, so that what lies behind the hashes is tested.
+// Every byte of small modules changed, one at a time: the module is refused, or
+// it runs without harm. With the file's hashes, and without them, so that what
+// lies behind the hashes is tested.
 #include <cstdio>
 #include <cstring>
 
@@ -18,24 +19,28 @@ struct Outcomes {
   int ran = 0;
 };
 
-Outcomes ChangeEveryByte(std::string_view sample, uint8_t change, const ReaderOptions& options) {
+Outcomes ChangeEveryByte(std::string_view sample, uint8_t change,
+                         const ReaderOptions& options) {
   std::vector<uint8_t> file = *SerializeModule(SampleNamed(sample));
   Outcomes outcomes;
   for (size_t i = 0; i < file.size(); ++i) {
     file[i] ^= change;
-    const StatusOr<std::shared_ptr<const Module>> module = Module::Load(file, nullptr, options);
+    const StatusOr<std::shared_ptr<const Module>> module =
+        Module::Load(file, nullptr, options);
     if (!module.ok()) {
       ++outcomes.refused;
     } else {
       const Status status = RunAnything(*module, i);
       // Our own bugs are not an answer to damage.
-      EXPECT_NE(status.code(), StatusCode::kInternal) << status.ToString() << " at byte " << i;
+      EXPECT_NE(status.code(), StatusCode::kInternal)
+          << status.ToString() << " at byte " << i;
       ++(status.ok() ? outcomes.ran : outcomes.failed);
     }
     file[i] ^= change;
   }
-  std::printf("%s ^ 0x%02x: %d refused, %d failed, %d ran\n", std::string(sample).c_str(), change,
-              outcomes.refused, outcomes.failed, outcomes.ran);
+  std::printf("%s ^ 0x%02x: %d refused, %d failed, %d ran\n",
+              std::string(sample).c_str(), change, outcomes.refused,
+              outcomes.failed, outcomes.ran);
   return outcomes;
 }
 
@@ -54,14 +59,18 @@ TEST_P(DamagedModuleTest, EveryByteWithHashes) {
 
 TEST_P(DamagedModuleTest, EveryByteWithoutHashes) {
   for (uint8_t change : {0x01, 0x02, 0x10, 0x80, 0xff}) {
-    const Outcomes outcomes = ChangeEveryByte(GetParam(), change, {.verify_checksum = false});
+    const Outcomes outcomes =
+        ChangeEveryByte(GetParam(), change, {.verify_checksum = false});
     EXPECT_GT(outcomes.refused, 0);
     EXPECT_GT(outcomes.ran, 0) << "names may be anything";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, DamagedModuleTest, testing::Values("loop", "static", "shapes"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Samples, DamagedModuleTest,
+                         testing::Values("loop", "static", "shapes"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
 
 }  // namespace
 }  // namespace ember::vm

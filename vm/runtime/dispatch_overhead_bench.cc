@@ -1,10 +1,11 @@
-// What the VM costs per dispatch: a chain of one-element dispatches over one arena, as a compiled
-// model with static shapes has them.
+// What the VM costs per dispatch: a chain of one-element dispatches over one
+// arena, as a compiled model with static shapes has them.
 //
 //   dispatch_overhead_bench [DISPATCHES]
 //
-// Prints nanoseconds per dispatch: in all at tier 0; with a kernel that does nothing (the VM alone,
-// with and without the clock readings of profiling); and for a bare Plan::Run, to subtract.
+// Prints nanoseconds per dispatch: in all at tier 0; with a kernel that does
+// nothing (the VM alone, with and without the clock readings of profiling); and
+// for a bare Plan::Run, to subtract.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,20 +33,25 @@ T Unwrap(StatusOr<T> value) {
 }
 
 constexpr const char* kDispatch =
-    "dispatch @increment(%x: f32[1]) -> (%y: f32[1]) {\n  %y[i] = %x[i] + 1.0\n}\n";
+    "dispatch @increment(%x: f32[1]) -> (%y: f32[1]) {\n  %y[i] = %x[i] + "
+    "1.0\n}\n";
 
 // x -> x + count, through two places of the arena in turn.
 std::string ChainText(int count) {
   std::string text = "module \"bench\" from \"bench\"\n";
   text += kDispatch;
-  text += "program main(x: f32[1]) -> (y: f32[1]) {\n  b0 = input x\n  b1 = arena 128\n"
-          "  i0 = integer 4\n  i1 = integer 1\n  b2 = view b1, i0, 0\n  b3 = view b1, i0, 64\n";
+  text +=
+      "program main(x: f32[1]) -> (y: f32[1]) {\n  b0 = input x\n  b1 = arena "
+      "128\n"
+      "  i0 = integer 4\n  i1 = integer 1\n  b2 = view b1, i0, 0\n  b3 = view "
+      "b1, i0, 64\n";
   for (int i = 0; i < count; ++i) {
     const std::string from = i == 0 ? "b0" : i % 2 == 1 ? "b2" : "b3";
     const std::string to = i % 2 == 0 ? "b2" : "b3";
     text += "  dispatch @increment(" + from + " -> " + to + ")\n";
   }
-  return text + "  result y = " + (count % 2 == 1 ? "b2" : "b3") + " [i1]\n  return\n}\n";
+  return text + "  result y = " + (count % 2 == 1 ? "b2" : "b3") +
+         " [i1]\n  return\n}\n";
 }
 
 class NothingKernel : public Kernel {
@@ -58,7 +64,8 @@ class NothingKernel : public Kernel {
 
 class NothingProvider : public KernelProvider {
  public:
-  void RequestKernel(const KernelRequest&, std::shared_ptr<KernelSlot> slot) override {
+  void RequestKernel(const KernelRequest&,
+                     std::shared_ptr<KernelSlot> slot) override {
     slot->Install(std::make_unique<NothingKernel>());
   }
 };
@@ -71,21 +78,24 @@ double MedianNs(const std::function<void()>& call) {
   for (int i = 0; i < 300; ++i) {
     const auto begin = Clock::now();
     call();
-    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
+    times.push_back(
+        std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
   }
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  std::nth_element(times.begin(), times.begin() + times.size() / 2,
+                   times.end());
   return times[times.size() / 2];
 }
 
-double SessionNs(const std::shared_ptr<const Module>& module, SessionOptions options,
-                 float expected) {
+double SessionNs(const std::shared_ptr<const Module>& module,
+                 SessionOptions options, float expected) {
   options.device = Unwrap(hal::CreateCpuDevice({.threads = 1}));
   const auto session = Unwrap(Session::Create(module, options));
   const Tensor x = Unwrap(Tensor::Allocate(DType::kF32, {1}));
   std::vector<Tensor> results;
   const double ns = MedianNs([&] {
     const Status status = session->Run({&x, 1}, &results);
-    if (!status.ok()) std::exit((std::fprintf(stderr, "%s\n", status.ToString().c_str()), 1));
+    if (!status.ok())
+      std::exit((std::fprintf(stderr, "%s\n", status.ToString().c_str()), 1));
   });
   if (expected >= 0 && results[0].elements<float>()[0] != expected) {
     std::fprintf(stderr, "wrong result %f\n", results[0].elements<float>()[0]);
@@ -95,32 +105,41 @@ double SessionNs(const std::shared_ptr<const Module>& module, SessionOptions opt
 }
 
 int Main(int count) {
-  const auto module = Unwrap(Module::FromDefinition(Unwrap(ParseModule(ChainText(count)))));
+  const auto module =
+      Unwrap(Module::FromDefinition(Unwrap(ParseModule(ChainText(count)))));
   const double per = 1.0 / count;
   const double tier0 = SessionNs(module, {}, static_cast<float>(count)) * per;
   std::printf("tier 0, in all:              %7.1f ns per dispatch\n", tier0);
 
   const tensor::Dispatch dispatch = Unwrap(tensor::Parse(kDispatch));
-  const std::unique_ptr<Plan> plan = Unwrap(Plan::Make(dispatch, {}, {.constant_inputs = {false}}));
+  const std::unique_ptr<Plan> plan =
+      Unwrap(Plan::Make(dispatch, {}, {.constant_inputs = {false}}));
   SerialRunner runner;
   float values[2] = {0, 0};
   void* pointers[2] = {&values[0], &values[1]};
   const double bare = MedianNs([&] {
-                        for (int i = 0; i < count; ++i) (void)plan->Run(pointers, runner).ok();
-                      }) * per;
+                        for (int i = 0; i < count; ++i)
+                          (void)plan->Run(pointers, runner).ok();
+                      }) *
+                      per;
   std::printf("Plan::Run alone:             %7.1f ns\n", bare);
   std::printf("VM at tier 0 (difference):   %7.1f ns\n", tier0 - bare);
 
   SessionOptions options;
-  options.tiering = std::make_shared<Tiering>(module, std::make_shared<NothingProvider>(),
-                                              Tiering::Options{.tier1_calls = 1});
-  std::printf("empty kernel, with counters: %7.1f ns\n", SessionNs(module, options, -1) * per);
-  std::printf("tier 0 with profile:         %7.1f ns\n",
-              SessionNs(module, {.profile = true}, static_cast<float>(count)) * per);
+  options.tiering =
+      std::make_shared<Tiering>(module, std::make_shared<NothingProvider>(),
+                                Tiering::Options{.tier1_calls = 1});
+  std::printf("empty kernel, with counters: %7.1f ns\n",
+              SessionNs(module, options, -1) * per);
+  std::printf(
+      "tier 0 with profile:         %7.1f ns\n",
+      SessionNs(module, {.profile = true}, static_cast<float>(count)) * per);
   return 0;
 }
 
 }  // namespace
 }  // namespace ember::vm
 
-int main(int argc, char** argv) { return ember::vm::Main(argc > 1 ? std::atoi(argv[1]) : 1000); }
+int main(int argc, char** argv) {
+  return ember::vm::Main(argc > 1 ? std::atoi(argv[1]) : 1000);
+}

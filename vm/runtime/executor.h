@@ -1,5 +1,5 @@
-// The session: registers, sites and the loop over the program's instructions. Internal; use
-// vm/runtime/session.h.
+// The session: registers, sites and the loop over the program's instructions.
+// Internal; use vm/runtime/session.h.
 #ifndef EMBER_VM_RUNTIME_EXECUTOR_H_
 #define EMBER_VM_RUNTIME_EXECUTOR_H_
 
@@ -45,7 +45,8 @@ class Executor final : public Session {
   // Allocates the arena; once, before anything else.
   Status Initialize();
 
-  Status Run(std::span<const Tensor> inputs, std::vector<Tensor>* results) override;
+  Status Run(std::span<const Tensor> inputs,
+             std::vector<Tensor>* results) override;
   const Module& module() const override { return *module_; }
   std::vector<SiteProfile> Profile() const override;
   std::string_view SiteName(uint32_t instruction) const override;
@@ -60,7 +61,8 @@ class Executor final : public Session {
   Status Execute(std::vector<Tensor>& results);
   void DropRegisters();
 
-  // Errors of instruction `index`, whose message tells what was expected and found.
+  // Errors of instruction `index`, whose message tells what was expected and
+  // found.
   Status ErrorAt(size_t index, std::string message) const;
   Status CheckFailed(const ProgramInstruction& instruction) const;
 
@@ -91,7 +93,8 @@ class Executor final : public Session {
   const bool observed_;
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
-  // The program's instructions; a dispatch's operand a is the number of its site instead.
+  // The program's instructions; a dispatch's operand a is the number of its
+  // site instead.
   std::vector<ProgramInstruction> code_;
   std::vector<SiteState> sites_;
   std::vector<std::unique_ptr<PlanCache>> caches_;  // by group

@@ -31,9 +31,11 @@ Status Executor::FindPlan(SiteState& site) {
   for (uint32_t i = 0; i < site.parameter_count; ++i) {
     parameters_[i] = integers_[site.operands[i]];
   }
-  const std::span<const int64_t> parameters(parameters_.data(), site.parameter_count);
-  EMBER_ASSIGN_OR_RETURN(site.entry,
-                         caches_[site.group]->Get(parameters, *pool_, options_.work_limit));
+  const std::span<const int64_t> parameters(parameters_.data(),
+                                            site.parameter_count);
+  EMBER_ASSIGN_OR_RETURN(
+      site.entry,
+      caches_[site.group]->Get(parameters, *pool_, options_.work_limit));
   return OkStatus();
 }
 
@@ -53,19 +55,21 @@ Status Executor::RunSite(SiteState& site) {
 }
 
 Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
-  const tensor::Dispatch& dispatch = module_->definition().dispatches[site.dispatch];
+  const tensor::Dispatch& dispatch =
+      module_->definition().dispatches[site.dispatch];
   const uint32_t reg = site.operands[site.parameter_count + buffer];
   return ErrorAt(site.instruction,
-                 "dispatch @" + dispatch.name + ": buffer '" + dispatch.buffers[buffer].name +
-                     "': expected at least " +
-                     std::to_string(site.entry->required_bytes[buffer]) + " bytes, found " +
-                     std::to_string(buffers_[reg].length));
+                 "dispatch @" + dispatch.name + ": buffer '" +
+                     dispatch.buffers[buffer].name + "': expected at least " +
+                     std::to_string(site.entry->required_bytes[buffer]) +
+                     " bytes, found " + std::to_string(buffers_[reg].length));
 }
 
 Status Executor::RunObserved(SiteState& site) {
   PlanEntry& entry = *site.entry;
-  KernelSlot* slot =
-      options_.tiering != nullptr ? options_.tiering->slot(site.group).get() : nullptr;
+  KernelSlot* slot = options_.tiering != nullptr
+                         ? options_.tiering->slot(site.group).get()
+                         : nullptr;
   if (slot != nullptr && slot->kernels() != entry.seen) ChooseKernel(site);
   const std::span<void* const> pointers(pointers_.data(), site.buffer_count);
   const int64_t begin = Now();
@@ -81,7 +85,8 @@ Status Executor::RunObserved(SiteState& site) {
     RequestKernels(site);
   }
   if (options_.trace) {
-    if (thread_ == 0) thread_ = std::hash<std::thread::id>()(std::this_thread::get_id());
+    if (thread_ == 0)
+      thread_ = std::hash<std::thread::id>()(std::this_thread::get_id());
     trace_.push_back({site.instruction, begin, end, thread_});
   }
   return status;
@@ -108,7 +113,8 @@ void Executor::RequestKernels(const SiteState& site) {
     entry.requested_tier = 1;
     tiering.Request(site.group, 1, {}, target);
   }
-  if (entry.requested_tier == 1 && entry.calls >= tiering.options().tier2_calls) {
+  if (entry.requested_tier == 1 &&
+      entry.calls >= tiering.options().tier2_calls) {
     entry.requested_tier = 2;
     tiering.Request(site.group, 2, entry.parameters, target);
   }
@@ -129,7 +135,8 @@ std::vector<SiteProfile> Executor::Profile() const {
     row.tier = site.last_tier;
     if (site.entry != nullptr) {
       const Kernel* kernel = site.entry->kernel;
-      row.plan = kernel != nullptr ? kernel->Describe() : site.entry->plan->Describe();
+      row.plan =
+          kernel != nullptr ? kernel->Describe() : site.entry->plan->Describe();
     }
     profile.push_back(std::move(row));
   }

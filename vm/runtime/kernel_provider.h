@@ -1,13 +1,17 @@
-// The JIT's door: who wants to run dispatches faster than tier 0 implements KernelProvider.
+// The JIT's door: who wants to run dispatches faster than tier 0 implements
+// KernelProvider.
 //
 //   class Jit : public KernelProvider {
-//     void RequestKernel(const KernelRequest& request, std::shared_ptr<KernelSlot> slot) override {
-//       queue_.Add([=] { slot->Install(Compile(request)); });   // or slot->Decline("why not")
+//     void RequestKernel(const KernelRequest& request,
+//     std::shared_ptr<KernelSlot> slot) override {
+//       queue_.Add([=] { slot->Install(Compile(request)); });   // or
+//       slot->Decline("why not")
 //     }
 //   };
 //
-// vm never waits for a kernel: a request returns at once, and the slot may be filled at any time,
-// from any thread, even after the module's sessions are gone.
+// vm never waits for a kernel: a request returns at once, and the slot may be
+// filled at any time, from any thread, even after the module's sessions are
+// gone.
 #ifndef EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 #define EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 
@@ -26,21 +30,23 @@ namespace ember::vm {
 
 class KernelSlot;
 
-// One call of a dispatch. Buffers are the dispatch's inputs and outputs in order; each is known to
-// hold the bytes that the dispatch declares for these parameters.
+// One call of a dispatch. Buffers are the dispatch's inputs and outputs in
+// order; each is known to hold the bytes that the dispatch declares for these
+// parameters.
 struct KernelCall {
   std::span<const int64_t> parameters;
   std::span<void* const> buffers;
   ParallelRunner& runner;
 };
 
-// Compiled code of a dispatch. Thread-safe: sessions share it. Lives until its Tiering does.
+// Compiled code of a dispatch. Thread-safe: sessions share it. Lives until its
+// Tiering does.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual int tier() const = 0;
-  // False: this kernel is not for these parameters (it was specialised on others). Asked once per
-  // session and parameter tuple, not per call.
+  // False: this kernel is not for these parameters (it was specialised on
+  // others). Asked once per session and parameter tuple, not per call.
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
   virtual Status Run(const KernelCall& call) const = 0;
   // One line for --profile.
@@ -52,10 +58,12 @@ struct KernelRequest {
   const tensor::Dispatch* dispatch = nullptr;
   std::string target;  // hal::Device::target()
   int tier = 1;
-  // Observed parameters to specialise on; empty: a kernel for all shapes is wanted.
+  // Observed parameters to specialise on; empty: a kernel for all shapes is
+  // wanted.
   std::vector<int64_t> parameters;
-  // Per input of the dispatch: true if it is always the same constant of the module (packed
-  // weights may be kept by the kernel); constant_data is its bytes, else empty.
+  // Per input of the dispatch: true if it is always the same constant of the
+  // module (packed weights may be kept by the kernel); constant_data is its
+  // bytes, else empty.
   std::vector<bool> constant_inputs;
   std::vector<std::span<const uint8_t>> constant_data;
 };
@@ -63,8 +71,10 @@ struct KernelRequest {
 class KernelProvider {
  public:
   virtual ~KernelProvider() = default;
-  // Thread-safe. Must return soon: compile elsewhere and answer through the slot, once per request.
-  virtual void RequestKernel(const KernelRequest& request, std::shared_ptr<KernelSlot> slot) = 0;
+  // Thread-safe. Must return soon: compile elsewhere and answer through the
+  // slot, once per request.
+  virtual void RequestKernel(const KernelRequest& request,
+                             std::shared_ptr<KernelSlot> slot) = 0;
 };
 
 }  // namespace ember::vm

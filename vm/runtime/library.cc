@@ -13,7 +13,8 @@
 namespace ember::vm {
 namespace {
 
-// ---- checked arguments ----------------------------------------------------------------------
+// ---- checked arguments
+// ----------------------------------------------------------------------
 
 Status Expect(bool holds, const char* expected, int64_t found) {
   if (holds) return OkStatus();
@@ -22,7 +23,8 @@ Status Expect(bool holds, const char* expected, int64_t found) {
 }
 
 StatusOr<DType> ReadType(int64_t raw) {
-  EMBER_RETURN_IF_ERROR(Expect(raw >= 0 && raw < kDTypeCount, "the number of an element type", raw));
+  EMBER_RETURN_IF_ERROR(Expect(raw >= 0 && raw < kDTypeCount,
+                               "the number of an element type", raw));
   return static_cast<DType>(raw);
 }
 
@@ -33,30 +35,34 @@ StatusOr<int64_t> Product(std::initializer_list<int64_t> sizes) {
     EMBER_RETURN_IF_ERROR(Expect(size >= 0, "a size of at least 0", size));
     if (product) product = CheckedMultiply(*product, size);
   }
-  if (!product) return InvalidArgumentError("expected sizes whose product fits 64 bits");
+  if (!product)
+    return InvalidArgumentError("expected sizes whose product fits 64 bits");
   return *product;
 }
 
-Status ExpectBytes(const LibraryMemory& memory, int64_t count, int64_t element_size,
-                   const char* what) {
+Status ExpectBytes(const LibraryMemory& memory, int64_t count,
+                   int64_t element_size, const char* what) {
   const std::optional<int64_t> bytes = CheckedMultiply(count, element_size);
   if (bytes && *bytes <= memory.length) return OkStatus();
-  return InvalidArgumentError(std::string(what) + ": expected " + std::to_string(count) +
-                              " elements of " + std::to_string(element_size) + " bytes, found " +
+  return InvalidArgumentError(std::string(what) + ": expected " +
+                              std::to_string(count) + " elements of " +
+                              std::to_string(element_size) + " bytes, found " +
                               std::to_string(memory.length) + " bytes");
 }
 
-StatusOr<uint8_t*> AllocateBytes(const LibraryCall& call, LibraryMemory& memory, int64_t count,
-                                 int64_t element_size) {
+StatusOr<uint8_t*> AllocateBytes(const LibraryCall& call, LibraryMemory& memory,
+                                 int64_t count, int64_t element_size) {
   const std::optional<int64_t> bytes = CheckedMultiply(count, element_size);
-  if (!bytes) return ResourceExhaustedError("expected memory that fits 64 bits");
+  if (!bytes)
+    return ResourceExhaustedError("expected memory that fits 64 bits");
   EMBER_ASSIGN_OR_RETURN(memory.block, call.pool.Acquire(*bytes));
   memory.data = memory.block->data();
   memory.length = *bytes;
   return memory.data;
 }
 
-// Working memory, from the pool: running out of it is an error, not the end of the process.
+// Working memory, from the pool: running out of it is an error, not the end of
+// the process.
 template <typename T>
 class Scratch {
  public:
@@ -74,10 +80,13 @@ class Scratch {
       return OkStatus();
     }
     const std::optional<int64_t> bytes = CheckedMultiply(size, sizeof(T));
-    if (!bytes) return ResourceExhaustedError("expected working memory that fits 64 bits");
+    if (!bytes)
+      return ResourceExhaustedError(
+          "expected working memory that fits 64 bits");
     EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, pool_.Acquire(*bytes));
     if (block_ != nullptr) {
-      std::memcpy(block->data(), block_->data(), static_cast<size_t>(size_) * sizeof(T));
+      std::memcpy(block->data(), block_->data(),
+                  static_cast<size_t>(size_) * sizeof(T));
       block_->Drop();
     }
     block_ = block;
@@ -92,7 +101,9 @@ class Scratch {
   }
   void Clear() { size_ = 0; }
 
-  T* data() const { return block_ == nullptr ? nullptr : reinterpret_cast<T*>(block_->data()); }
+  T* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<T*>(block_->data());
+  }
   int64_t size() const { return size_; }
   T& operator[](int64_t i) const { return data()[i]; }
   T* begin() const { return data(); }
@@ -105,14 +116,17 @@ class Scratch {
   int64_t capacity_ = 0;
 };
 
-// ---- order ----------------------------------------------------------------------------------
+// ---- order
+// ----------------------------------------------------------------------------------
 
-// A number that orders elements as their values do, whatever the type: NaN above all, -0 with 0.
+// A number that orders elements as their values do, whatever the type: NaN
+// above all, -0 with 0.
 uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
   constexpr uint64_t kSignBit = uint64_t{1} << 63;
   const uint64_t bits = tensor::LoadElement(data, index, type);
   if (type == DType::kU64 || type == DType::kBool) return bits;
-  if (!IsFloat(type)) return static_cast<uint64_t>(tensor::BitsToInteger(bits, type)) ^ kSignBit;
+  if (!IsFloat(type))
+    return static_cast<uint64_t>(tensor::BitsToInteger(bits, type)) ^ kSignBit;
   double value = tensor::BitsToDouble(bits, type);
   if (std::isnan(value)) return UINT64_MAX;
   if (value == 0) value = 0;  // not -0
@@ -123,17 +137,19 @@ uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
 
 int64_t* Integers(uint8_t* data) { return reinterpret_cast<int64_t*>(data); }
 
-void CopyElement(uint8_t* to, int64_t to_index, const uint8_t* from, int64_t from_index,
-                 size_t size) {
+void CopyElement(uint8_t* to, int64_t to_index, const uint8_t* from,
+                 int64_t from_index, size_t size) {
   std::memcpy(to + static_cast<size_t>(to_index) * size,
               from + static_cast<size_t>(from_index) * size, size);
 }
 
-// ---- the functions --------------------------------------------------------------------------
+// ---- the functions
+// --------------------------------------------------------------------------
 
 Status TopK(const LibraryCall& call) {
   EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
-  const int64_t outer = call.integers[1], n = call.integers[2], inner = call.integers[3];
+  const int64_t outer = call.integers[1], n = call.integers[2],
+                inner = call.integers[3];
   const int64_t k = call.integers[4];
   const bool largest = call.integers[5] != 0;
   const int64_t size = DTypeByteSize(type);
@@ -142,7 +158,8 @@ Status TopK(const LibraryCall& call) {
   EMBER_ASSIGN_OR_RETURN(const int64_t kept, Product({outer, k, inner}));
   EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, size, "x"));
   EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[1], kept, size, "values"));
-  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[2], kept, sizeof(int64_t), "indices"));
+  EMBER_RETURN_IF_ERROR(
+      ExpectBytes(call.memory[2], kept, sizeof(int64_t), "indices"));
   if (kept == 0) return OkStatus();
   const uint8_t* x = call.memory[0].data;
   Scratch<uint64_t> keys(call.pool);
@@ -156,12 +173,14 @@ Status TopK(const LibraryCall& call) {
       keys[i] = largest ? ~key : key;
     }
     std::iota(order.begin(), order.end(), int64_t{0});
-    std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
-      return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-    });
+    std::partial_sort(order.begin(), order.begin() + k, order.end(),
+                      [&](int64_t a, int64_t b) {
+                        return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+                      });
     for (int64_t i = 0; i < k; ++i) {
       const int64_t to = row / inner * k * inner + i * inner + row % inner;
-      CopyElement(call.memory[1].data, to, x, first + order[i] * inner, static_cast<size_t>(size));
+      CopyElement(call.memory[1].data, to, x, first + order[i] * inner,
+                  static_cast<size_t>(size));
       Integers(call.memory[2].data)[to] = order[i];
     }
   }
@@ -176,12 +195,14 @@ bool IsZero(const uint8_t* data, int64_t index, DType type) {
 Status NonZero(const LibraryCall& call) {
   EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
   EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[1]}));
-  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, DTypeByteSize(type), "x"));
+  EMBER_RETURN_IF_ERROR(
+      ExpectBytes(call.memory[0], count, DTypeByteSize(type), "x"));
   const uint8_t* x = call.memory[0].data;
   int64_t found = 0;
   for (int64_t i = 0; i < count; ++i) found += !IsZero(x, i, type);
-  EMBER_ASSIGN_OR_RETURN(uint8_t* positions,
-                         AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
+  EMBER_ASSIGN_OR_RETURN(
+      uint8_t* positions,
+      AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
   // `next` guards against memory that somebody changes meanwhile.
   for (int64_t i = 0; i < count && next < found; ++i) {
@@ -217,7 +238,8 @@ Status Unique(const LibraryCall& call) {
     return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
   });
   for (int64_t i : order) {
-    if (groups.size() == 0 || keys[groups[groups.size() - 1].first] != keys[i]) {
+    if (groups.size() == 0 ||
+        keys[groups[groups.size() - 1].first] != keys[i]) {
       EMBER_RETURN_IF_ERROR(groups.Add({i, 0, 0}));
     }
     ++groups[groups.size() - 1].count;
@@ -227,13 +249,18 @@ Status Unique(const LibraryCall& call) {
   EMBER_RETURN_IF_ERROR(by_rank.Resize(found));
   std::iota(by_rank.begin(), by_rank.end(), int64_t{0});
   if (!sorted) {
-    std::sort(by_rank.begin(), by_rank.end(),
-              [&](int64_t a, int64_t b) { return groups[a].first < groups[b].first; });
+    std::sort(by_rank.begin(), by_rank.end(), [&](int64_t a, int64_t b) {
+      return groups[a].first < groups[b].first;
+    });
   }
-  EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0], found, size));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* firsts, AllocateBytes(call, call.allocated[1], found, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* inverse, AllocateBytes(call, call.allocated[2], count, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* counts, AllocateBytes(call, call.allocated[3], found, 8));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* values,
+                         AllocateBytes(call, call.allocated[0], found, size));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* firsts,
+                         AllocateBytes(call, call.allocated[1], found, 8));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* inverse,
+                         AllocateBytes(call, call.allocated[2], count, 8));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* counts,
+                         AllocateBytes(call, call.allocated[3], found, 8));
   for (int64_t rank = 0; rank < found; ++rank) {
     Group& group = groups[by_rank[rank]];
     group.rank = rank;
@@ -241,7 +268,8 @@ Status Unique(const LibraryCall& call) {
     Integers(firsts)[rank] = group.first;
     Integers(counts)[rank] = group.count;
   }
-  for (int64_t i = 0; i < count; ++i) Integers(inverse)[i] = groups[group_of[i]].rank;
+  for (int64_t i = 0; i < count; ++i)
+    Integers(inverse)[i] = groups[group_of[i]].rank;
   call.written_integers[0] = found;
   return OkStatus();
 }
@@ -254,10 +282,11 @@ struct Box {
 // Corners may come in any order.
 Box ReadBox(const float* raw, bool centered) {
   if (centered) {
-    return {raw[1] - raw[3] / 2, raw[0] - raw[2] / 2, raw[1] + raw[3] / 2, raw[0] + raw[2] / 2};
+    return {raw[1] - raw[3] / 2, raw[0] - raw[2] / 2, raw[1] + raw[3] / 2,
+            raw[0] + raw[2] / 2};
   }
-  return {std::min(raw[0], raw[2]), std::min(raw[1], raw[3]), std::max(raw[0], raw[2]),
-          std::max(raw[1], raw[3])};
+  return {std::min(raw[0], raw[2]), std::min(raw[1], raw[3]),
+          std::max(raw[0], raw[2]), std::max(raw[1], raw[3])};
 }
 
 bool Overlaps(const Box& a, const Box& b, float threshold) {
@@ -276,33 +305,43 @@ struct NonMaxWork {
 };
 
 // Leaves the boxes of one class that stay in work.kept, best first.
-Status Suppress(NonMaxWork& work, const float* scores, int64_t most, const float* thresholds) {
+Status Suppress(NonMaxWork& work, const float* scores, int64_t most,
+                const float* thresholds) {
   work.candidates.Clear();
   work.kept.Clear();
   for (int64_t i = 0; i < work.boxes.size(); ++i) {
-    if (scores[i] > thresholds[1]) EMBER_RETURN_IF_ERROR(work.candidates.Add(i));
+    if (scores[i] > thresholds[1])
+      EMBER_RETURN_IF_ERROR(work.candidates.Add(i));
   }
-  std::sort(work.candidates.begin(), work.candidates.end(), [&](int64_t a, int64_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  });
+  std::sort(work.candidates.begin(), work.candidates.end(),
+            [&](int64_t a, int64_t b) {
+              return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+            });
   for (int64_t candidate : work.candidates) {
     if (work.kept.size() >= most) break;
-    const bool suppressed = std::any_of(work.kept.begin(), work.kept.end(), [&](int64_t other) {
-      return Overlaps(work.boxes[candidate], work.boxes[other], thresholds[0]);
-    });
+    const bool suppressed =
+        std::any_of(work.kept.begin(), work.kept.end(), [&](int64_t other) {
+          return Overlaps(work.boxes[candidate], work.boxes[other],
+                          thresholds[0]);
+        });
     if (!suppressed) EMBER_RETURN_IF_ERROR(work.kept.Add(candidate));
   }
   return OkStatus();
 }
 
 Status NonMaxSuppression(const LibraryCall& call) {
-  const int64_t batches = call.integers[0], classes = call.integers[1], count = call.integers[2];
+  const int64_t batches = call.integers[0], classes = call.integers[1],
+                count = call.integers[2];
   const int64_t most = call.integers[3];
   EMBER_ASSIGN_OR_RETURN(const int64_t corners, Product({batches, count, 4}));
-  EMBER_ASSIGN_OR_RETURN(const int64_t score_count, Product({batches, classes, count}));
-  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], corners, sizeof(float), "boxes"));
-  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[1], score_count, sizeof(float), "scores"));
-  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[2], 2, sizeof(float), "thresholds"));
+  EMBER_ASSIGN_OR_RETURN(const int64_t score_count,
+                         Product({batches, classes, count}));
+  EMBER_RETURN_IF_ERROR(
+      ExpectBytes(call.memory[0], corners, sizeof(float), "boxes"));
+  EMBER_RETURN_IF_ERROR(
+      ExpectBytes(call.memory[1], score_count, sizeof(float), "scores"));
+  EMBER_RETURN_IF_ERROR(
+      ExpectBytes(call.memory[2], 2, sizeof(float), "thresholds"));
   const float* raw_boxes = reinterpret_cast<const float*>(call.memory[0].data);
   const float* scores = reinterpret_cast<const float*>(call.memory[1].data);
   const float* thresholds = reinterpret_cast<const float*>(call.memory[2].data);
@@ -314,20 +353,24 @@ Status NonMaxSuppression(const LibraryCall& call) {
   if (used_batches > 0) EMBER_RETURN_IF_ERROR(work.boxes.Resize(count));
   for (int64_t batch = 0; batch < used_batches; ++batch) {
     for (int64_t i = 0; i < count; ++i) {
-      work.boxes[i] = ReadBox(raw_boxes + (batch * count + i) * 4, call.integers[4] != 0);
+      work.boxes[i] =
+          ReadBox(raw_boxes + (batch * count + i) * 4, call.integers[4] != 0);
     }
     for (int64_t c = 0; c < classes; ++c) {
       const float* class_scores = scores + (batch * classes + c) * count;
       EMBER_RETURN_IF_ERROR(Suppress(work, class_scores, most, thresholds));
       for (int64_t box : work.kept) {
-        for (int64_t number : {batch, c, box}) EMBER_RETURN_IF_ERROR(rows.Add(number));
+        for (int64_t number : {batch, c, box})
+          EMBER_RETURN_IF_ERROR(rows.Add(number));
       }
     }
   }
-  EMBER_ASSIGN_OR_RETURN(uint8_t* selected,
-                         AllocateBytes(call, call.allocated[0], rows.size(), sizeof(int64_t)));
+  EMBER_ASSIGN_OR_RETURN(
+      uint8_t* selected,
+      AllocateBytes(call, call.allocated[0], rows.size(), sizeof(int64_t)));
   if (rows.size() > 0) {
-    std::memcpy(selected, rows.data(), static_cast<size_t>(rows.size()) * sizeof(int64_t));
+    std::memcpy(selected, rows.data(),
+                static_cast<size_t>(rows.size()) * sizeof(int64_t));
   }
   call.written_integers[0] = rows.size() / 3;
   return OkStatus();
@@ -337,8 +380,9 @@ Status NonMaxSuppression(const LibraryCall& call) {
 
 Status CallLibrary(LibraryFunction function, const LibraryCall& call) {
   switch (function) {
-#define EMBER_ROW(name, ...) \
-  case LibraryFunction::k##name: return name(call);
+#define EMBER_ROW(name, ...)     \
+  case LibraryFunction::k##name: \
+    return name(call);
     EMBER_FOR_EACH_LIBRARY_FUNCTION(EMBER_ROW)
 #undef EMBER_ROW
   }

@@ -1,5 +1,6 @@
-// The library functions of vm/isa/library_functions.h. Each checks every length and number it is
-// given, so that a program cannot make it touch memory that is not its own.
+// The library functions of vm/isa/library_functions.h. Each checks every length
+// and number it is given, so that a program cannot make it touch memory that is
+// not its own.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_H_
 #define EMBER_VM_RUNTIME_LIBRARY_H_
 
@@ -15,11 +16,12 @@ namespace ember::vm {
 struct LibraryMemory {
   uint8_t* data = nullptr;
   int64_t length = 0;
-  MemoryBlock* block = nullptr;  // set by the function for memory it allocates (one reference)
+  MemoryBlock* block =
+      nullptr;  // set by the function for memory it allocates (one reference)
 };
 
-// Operands in the row's order, by kind: integers (i), memory (b and w), then what the function
-// fills in: written integers (I) and allocated memory (B).
+// Operands in the row's order, by kind: integers (i), memory (b and w), then
+// what the function fills in: written integers (I) and allocated memory (B).
 struct LibraryCall {
   std::span<const int64_t> integers;
   std::span<const LibraryMemory> memory;

@@ -16,19 +16,22 @@ class LibraryTest : public testing::Test {
   template <typename T>
   void Memory(std::vector<T>& values) {
     memory_.push_back({reinterpret_cast<uint8_t*>(values.data()),
-                       static_cast<int64_t>(values.size() * sizeof(T)), nullptr});
+                       static_cast<int64_t>(values.size() * sizeof(T)),
+                       nullptr});
   }
-  Status Call(LibraryFunction function, std::vector<int64_t> integers, size_t written = 0,
-              size_t allocated = 0) {
+  Status Call(LibraryFunction function, std::vector<int64_t> integers,
+              size_t written = 0, size_t allocated = 0) {
     Drop();
     written_.assign(written, -1);
     allocated_.assign(allocated, {});
-    return CallLibrary(function, {integers, memory_, written_, allocated_, pool_});
+    return CallLibrary(function,
+                       {integers, memory_, written_, allocated_, pool_});
   }
   template <typename T>
   std::vector<T> Allocated(size_t i) const {
     const T* data = reinterpret_cast<const T*>(allocated_[i].data);
-    return {data, data + allocated_[i].length / static_cast<int64_t>(sizeof(T))};
+    return {data,
+            data + allocated_[i].length / static_cast<int64_t>(sizeof(T))};
   }
   void Drop() {
     for (LibraryMemory& memory : allocated_) {
@@ -57,7 +60,8 @@ TEST_F(LibraryTest, TopKAlongAnAxis) {
   Memory(indices);
   ASSERT_TRUE(Call(LibraryFunction::kTopK, {kF32, 1, 4, 2, 2, 1}).ok());
   EXPECT_EQ(values, (std::vector<float>{5, 9, 5, 9}));
-  EXPECT_EQ(indices, (std::vector<int64_t>{1, 0, 2, 3})) << "ties by lower index";
+  EXPECT_EQ(indices, (std::vector<int64_t>{1, 0, 2, 3}))
+      << "ties by lower index";
   ASSERT_TRUE(Call(LibraryFunction::kTopK, {kF32, 1, 4, 2, 2, 0}).ok());
   EXPECT_EQ(values, (std::vector<float>{1, -7, 3, 2}));
   EXPECT_EQ(indices, (std::vector<int64_t>{0, 2, 3, 1}));
@@ -79,7 +83,8 @@ TEST_F(LibraryTest, TopKOrdersNanAndIntegers) {
   Memory(integer_values);
   Memory(indices);
   ASSERT_TRUE(Call(LibraryFunction::kTopK, {kI32, 1, 4, 1, 4, 0}).ok());
-  EXPECT_EQ(integer_values, (std::vector<int32_t>{INT32_MIN, -5, 3, INT32_MAX}));
+  EXPECT_EQ(integer_values,
+            (std::vector<int32_t>{INT32_MIN, -5, 3, INT32_MAX}));
 }
 
 TEST_F(LibraryTest, TopKChecksItsArguments) {
@@ -89,13 +94,18 @@ TEST_F(LibraryTest, TopKChecksItsArguments) {
   Memory(values);
   Memory(indices);
   const auto error = [&](std::vector<int64_t> integers) {
-    return std::string(Call(LibraryFunction::kTopK, std::move(integers)).message());
+    return std::string(
+        Call(LibraryFunction::kTopK, std::move(integers)).message());
   };
-  EXPECT_EQ(error({99, 1, 8, 1, 2, 1}), "expected the number of an element type, found 99");
+  EXPECT_EQ(error({99, 1, 8, 1, 2, 1}),
+            "expected the number of an element type, found 99");
   EXPECT_EQ(error({kF32, 1, 8, 1, 9, 1}), "expected k in [0, n], found 9");
-  EXPECT_EQ(error({kF32, 1, 9, 1, 2, 1}), "x: expected 9 elements of 4 bytes, found 32 bytes");
-  EXPECT_EQ(error({kF32, 1, 8, 1, 5, 1}), "values: expected 5 elements of 4 bytes, found 16 bytes");
-  EXPECT_EQ(error({kF32, -1, 8, 1, 2, 1}), "expected a size of at least 0, found -1");
+  EXPECT_EQ(error({kF32, 1, 9, 1, 2, 1}),
+            "x: expected 9 elements of 4 bytes, found 32 bytes");
+  EXPECT_EQ(error({kF32, 1, 8, 1, 5, 1}),
+            "values: expected 5 elements of 4 bytes, found 16 bytes");
+  EXPECT_EQ(error({kF32, -1, 8, 1, 2, 1}),
+            "expected a size of at least 0, found -1");
   EXPECT_EQ(error({kF32, INT64_MAX, 8, INT64_MAX, 2, 1}),
             "expected sizes whose product fits 64 bits");
 }
@@ -126,21 +136,27 @@ TEST_F(LibraryTest, Unique) {
 }
 
 TEST_F(LibraryTest, NonMaxSuppression) {
-  // The example of the ONNX operator's documentation: six boxes in two clusters and one apart.
-  std::vector<float> boxes = {0, 0,    1, 1,    0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
-                              0, 10.f, 1, 11.f, 0, 10.1f, 1, 11.1f, 0, 100.f, 1, 101.f};
+  // The example of the ONNX operator's documentation: six boxes in two clusters
+  // and one apart.
+  std::vector<float> boxes = {0, 0,     1, 1,     0, 0.1f,  1, 1.1f,
+                              0, -0.1f, 1, 0.9f,  0, 10.f,  1, 11.f,
+                              0, 10.1f, 1, 11.1f, 0, 100.f, 1, 101.f};
   std::vector<float> scores = {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f};
   std::vector<float> thresholds = {0.5f, 0.0f};
   Memory(boxes);
   Memory(scores);
   Memory(thresholds);
-  ASSERT_TRUE(Call(LibraryFunction::kNonMaxSuppression, {1, 1, 6, 3, 0}, 1, 1).ok());
+  ASSERT_TRUE(
+      Call(LibraryFunction::kNonMaxSuppression, {1, 1, 6, 3, 0}, 1, 1).ok());
   EXPECT_EQ(written_[0], 3);
-  EXPECT_EQ(Allocated<int64_t>(0), (std::vector<int64_t>{0, 0, 3, 0, 0, 0, 0, 0, 5}));
+  EXPECT_EQ(Allocated<int64_t>(0),
+            (std::vector<int64_t>{0, 0, 3, 0, 0, 0, 0, 0, 5}));
   thresholds[1] = 0.4f;
-  ASSERT_TRUE(Call(LibraryFunction::kNonMaxSuppression, {1, 1, 6, 3, 0}, 1, 1).ok());
+  ASSERT_TRUE(
+      Call(LibraryFunction::kNonMaxSuppression, {1, 1, 6, 3, 0}, 1, 1).ok());
   EXPECT_EQ(Allocated<int64_t>(0), (std::vector<int64_t>{0, 0, 3, 0, 0, 0}));
-  EXPECT_FALSE(Call(LibraryFunction::kNonMaxSuppression, {2, 1, 6, 3, 0}, 1, 1).ok());
+  EXPECT_FALSE(
+      Call(LibraryFunction::kNonMaxSuppression, {2, 1, 6, 3, 0}, 1, 1).ok());
 }
 
 }  // namespace

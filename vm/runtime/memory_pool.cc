@@ -20,27 +20,33 @@ int64_t ClassBytes(int size_class) {
 // -1: larger than the largest class.
 int SizeClass(int64_t bytes) {
   if (bytes <= int64_t{1} << kSmallestShift) return 0;
-  const int shift = std::bit_width(static_cast<uint64_t>(bytes - 1)) - 1;  // floor of the log
+  const int shift =
+      std::bit_width(static_cast<uint64_t>(bytes - 1)) - 1;  // floor of the log
   int size_class = (shift - kSmallestShift) * 4;
-  while (size_class < kClassCount && ClassBytes(size_class) < bytes) ++size_class;
+  while (size_class < kClassCount && ClassBytes(size_class) < bytes)
+    ++size_class;
   return size_class < kClassCount ? size_class : -1;
 }
 
 }  // namespace
 
 void MemoryBlock::Drop() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) pool_->GiveBack(this);
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    pool_->GiveBack(this);
 }
 
 MemoryPool::MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit)
-    : device_(std::move(device)), limit_(limit > 0 ? limit : INT64_MAX), idle_(kClassCount) {}
+    : device_(std::move(device)),
+      limit_(limit > 0 ? limit : INT64_MAX),
+      idle_(kClassCount) {}
 
 MemoryPool::~MemoryPool() = default;
 
 StatusOr<MemoryBlock*> MemoryPool::Acquire(int64_t bytes) {
   if (bytes < 0) {
-    return InvalidArgumentError("allocation: expected a size of at least 0, found " +
-                                std::to_string(bytes));
+    return InvalidArgumentError(
+        "allocation: expected a size of at least 0, found " +
+        std::to_string(bytes));
   }
   const int size_class = SizeClass(bytes);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -71,10 +77,10 @@ StatusOr<MemoryBlock*> MemoryPool::Acquire(int64_t bytes) {
 Status MemoryPool::Reserve(int64_t bytes) {
   if (bytes > limit_ - used_) FreeIdleBlocks();
   if (bytes > limit_ - used_) {
-    return ResourceExhaustedError("session: expected at most " + std::to_string(limit_ - used_) +
-                                  " more bytes under its memory limit of " +
-                                  std::to_string(limit_) + ", found a request for " +
-                                  std::to_string(bytes));
+    return ResourceExhaustedError(
+        "session: expected at most " + std::to_string(limit_ - used_) +
+        " more bytes under its memory limit of " + std::to_string(limit_) +
+        ", found a request for " + std::to_string(bytes));
   }
   used_ += bytes;
   peak_ = std::max(peak_, used_);
@@ -85,7 +91,8 @@ void MemoryPool::FreeIdleBlocks() {
   for (std::vector<MemoryBlock*>& blocks : idle_) {
     for (MemoryBlock* block : blocks) {
       used_ -= block->capacity();
-      std::erase_if(blocks_, [block](const auto& owned) { return owned.get() == block; });
+      std::erase_if(
+          blocks_, [block](const auto& owned) { return owned.get() == block; });
     }
     blocks.clear();
   }
@@ -108,7 +115,8 @@ void MemoryPool::GiveBack(MemoryBlock* block) {
     return;
   }
   used_ -= block->capacity();
-  std::erase_if(blocks_, [block](const auto& owned) { return owned.get() == block; });
+  std::erase_if(blocks_,
+                [block](const auto& owned) { return owned.get() == block; });
 }
 
 int64_t MemoryPool::used_bytes() const {
@@ -121,9 +129,10 @@ int64_t MemoryPool::peak_bytes() const {
   return peak_;
 }
 
-std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool, MemoryBlock* block) {
-  return std::shared_ptr<void>(block->data(),
-                               [pool = std::move(pool), block](void*) { block->Drop(); });
+std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool,
+                            MemoryBlock* block) {
+  return std::shared_ptr<void>(
+      block->data(), [pool = std::move(pool), block](void*) { block->Drop(); });
 }
 
 }  // namespace ember::vm

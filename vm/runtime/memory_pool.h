@@ -1,10 +1,11 @@
-// Memory of a session for shapes that are known only while running: blocks that are used again
-// instead of freed, under the session's limit.
+// Memory of a session for shapes that are known only while running: blocks that
+// are used again instead of freed, under the session's limit.
 //
 //   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, pool->Acquire(4096));
 //   ...
 //   block->Drop();                                    // back to the pool
-//   std::shared_ptr<void> memory = Share(pool, block); // or given away as a result
+//   std::shared_ptr<void> memory = Share(pool, block); // or given away as a
+//   result
 //
 // Thread-safe: results may be dropped on any thread.
 #ifndef EMBER_VM_RUNTIME_MEMORY_POOL_H_
@@ -45,7 +46,8 @@ class MemoryPool {
   MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit);
   ~MemoryPool();
 
-  // At least `bytes`, 64-byte aligned, with one reference. Contents are zero or old.
+  // At least `bytes`, 64-byte aligned, with one reference. Contents are zero or
+  // old.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
   // Counts memory that lies elsewhere against the limit.
   Status Charge(int64_t bytes);
@@ -71,7 +73,8 @@ class MemoryPool {
 };
 
 // Takes over one reference; the pool lives at least as long as the result.
-std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool, MemoryBlock* block);
+std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool,
+                            MemoryBlock* block);
 
 }  // namespace ember::vm
 

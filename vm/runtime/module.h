@@ -1,7 +1,8 @@
 // A loaded module: verified once, immutable, shared by any number of sessions.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Module> module, Module::Load("model.vmfb"));
-//   EMBER_ASSIGN_OR_RETURN(auto session, Session::Create(module, {.device = device}));
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Module> module,
+//   Module::Load("model.vmfb")); EMBER_ASSIGN_OR_RETURN(auto session,
+//   Session::Create(module, {.device = device}));
 //
 // Thread-safe (nothing changes after creation).
 // Errors: those of ReadModule and VerifyModule.
@@ -24,14 +25,15 @@ namespace ember::vm {
 class Module {
  public:
   // Maps the file; constants are not copied.
-  static StatusOr<std::shared_ptr<const Module>> Load(const std::string& path,
-                                                      const ReaderOptions& options = {});
+  static StatusOr<std::shared_ptr<const Module>> Load(
+      const std::string& path, const ReaderOptions& options = {});
   // From memory that `owner` keeps alive (null: it outlives the module).
-  static StatusOr<std::shared_ptr<const Module>> Load(std::span<const uint8_t> bytes,
-                                                      std::shared_ptr<const void> owner,
-                                                      const ReaderOptions& options = {});
+  static StatusOr<std::shared_ptr<const Module>> Load(
+      std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
+      const ReaderOptions& options = {});
   // What the compiler emitted, without a file between.
-  static StatusOr<std::shared_ptr<const Module>> FromDefinition(ModuleDefinition definition);
+  static StatusOr<std::shared_ptr<const Module>> FromDefinition(
+      ModuleDefinition definition);
 
   const ModuleDefinition& definition() const { return definition_; }
   const Program& entry() const { return definition_.programs.front(); }
@@ -44,14 +46,16 @@ class Module {
 
  private:
   Module() = default;
-  static StatusOr<std::shared_ptr<const Module>> Make(ModuleDefinition verified);
+  static StatusOr<std::shared_ptr<const Module>> Make(
+      ModuleDefinition verified);
 
   ModuleDefinition definition_;
   ProgramFacts entry_facts_;
 };
 
 // "2x?x8xf32" with symbols by name: "NxCx8xf32".
-std::string SignatureText(const Program& program, const TensorSignature& signature);
+std::string SignatureText(const Program& program,
+                          const TensorSignature& signature);
 
 }  // namespace ember::vm
 

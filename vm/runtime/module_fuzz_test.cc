@@ -1,5 +1,6 @@
-// Module files from anyone: loading and running them under limits must not do harm. The hashes are
-// not compared and the header's sizes are made to fit, so that changes reach what lies behind.
+// Module files from anyone: loading and running them under limits must not do
+// harm. The hashes are not compared and the header's sizes are made to fit, so
+// that changes reach what lies behind.
 #include <cstring>
 #include <memory>
 
@@ -16,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::memcpy(header.magic, good.magic, sizeof(header.magic));
   header.major = good.major;
   header.metadata_offset = good.metadata_offset;
-  header.metadata_size = std::min<uint64_t>(header.metadata_size, size - sizeof(header));
+  header.metadata_size =
+      std::min<uint64_t>(header.metadata_size, size - sizeof(header));
   header.file_size = size;
   std::memcpy(file.data(), &header, sizeof(header));
   const auto module = Module::Load(file, nullptr, {.verify_checksum = false});

@@ -1,4 +1,5 @@
-// The plans of one group of dispatch sites, by parameters: a few, the least recently used replaced.
+// The plans of one group of dispatch sites, by parameters: a few, the least
+// recently used replaced.
 #ifndef EMBER_VM_RUNTIME_PLAN_CACHE_H_
 #define EMBER_VM_RUNTIME_PLAN_CACHE_H_
 
@@ -16,8 +17,8 @@
 
 namespace ember::vm {
 
-// A shape class of a site. Sites keep pointers to entries and compare the parameters: entries stay
-// where they are, but may come to hold another plan.
+// A shape class of a site. Sites keep pointers to entries and compare the
+// parameters: entries stay where they are, but may come to hold another plan.
 struct PlanEntry {
   std::vector<int64_t> parameters;
   std::unique_ptr<Plan> plan;
@@ -33,12 +34,16 @@ struct PlanEntry {
 
 class PlanCache {
  public:
-  PlanCache(const tensor::Dispatch& dispatch, Plan::Options options, int capacity)
-      : dispatch_(dispatch), options_(std::move(options)), capacity_(capacity) {}
+  PlanCache(const tensor::Dispatch& dispatch, Plan::Options options,
+            int capacity)
+      : dispatch_(dispatch),
+        options_(std::move(options)),
+        capacity_(capacity) {}
 
-  // Finds or makes the plan. Temporaries are charged to the pool; work_limit as in SessionOptions.
-  StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters, MemoryPool& pool,
-                           int64_t work_limit);
+  // Finds or makes the plan. Temporaries are charged to the pool; work_limit as
+  // in SessionOptions.
+  StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
+                           MemoryPool& pool, int64_t work_limit);
 
  private:
   PlanEntry& Vacate(MemoryPool& pool);

@@ -7,16 +7,20 @@
 
 namespace ember::vm {
 
-StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Module> module,
-                                                   SessionOptions options) {
-  if (module == nullptr) return InvalidArgumentError("session: expected a module, found none");
+StatusOr<std::unique_ptr<Session>> Session::Create(
+    std::shared_ptr<const Module> module, SessionOptions options) {
+  if (module == nullptr)
+    return InvalidArgumentError("session: expected a module, found none");
   if (options.device == nullptr) {
     return InvalidArgumentError("session: expected a device, found none");
   }
-  if (options.tiering != nullptr && &options.tiering->module() != module.get()) {
-    return InvalidArgumentError("session: expected the tiering of its own module, found another's");
+  if (options.tiering != nullptr &&
+      &options.tiering->module() != module.get()) {
+    return InvalidArgumentError(
+        "session: expected the tiering of its own module, found another's");
   }
-  auto executor = std::make_unique<Executor>(std::move(module), std::move(options));
+  auto executor =
+      std::make_unique<Executor>(std::move(module), std::move(options));
   EMBER_RETURN_IF_ERROR(executor->Initialize());
   return std::unique_ptr<Session>(std::move(executor));
 }

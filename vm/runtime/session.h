@@ -1,17 +1,19 @@
-// Runs a module. A session owns what changes while running: the arena, registers, the plans of
-// each dispatch, a pool of memory for dynamic shapes, counters.
+// Runs a module. A session owns what changes while running: the arena,
+// registers, the plans of each dispatch, a pool of memory for dynamic shapes,
+// counters.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device, hal::CreateCpuDevice({.threads = 2}));
-//   EMBER_ASSIGN_OR_RETURN(auto session, Session::Create(module, {.device = device}));
-//   std::vector<Tensor> results;
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+//   hal::CreateCpuDevice({.threads = 2})); EMBER_ASSIGN_OR_RETURN(auto session,
+//   Session::Create(module, {.device = device})); std::vector<Tensor> results;
 //   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
 //
-// Ownership: results own their memory (or share it with the session's pool, to which it returns);
-// they stay valid after the session is gone.
-// Thread-safety: one Run at a time per session; sessions of one module run in parallel.
-// Errors: a wrong number, type or shape of the inputs (the message names input, expected and
-// found), a failed check of the program, a data-dependent index out of range, the memory limit.
-// After an error the session can be used again; results are unspecified.
+// Ownership: results own their memory (or share it with the session's pool, to
+// which it returns); they stay valid after the session is gone. Thread-safety:
+// one Run at a time per session; sessions of one module run in parallel.
+// Errors: a wrong number, type or shape of the inputs (the message names input,
+// expected and found), a failed check of the program, a data-dependent index
+// out of range, the memory limit. After an error the session can be used again;
+// results are unspecified.
 #ifndef EMBER_VM_RUNTIME_SESSION_H_
 #define EMBER_VM_RUNTIME_SESSION_H_
 
@@ -30,21 +32,27 @@
 namespace ember::vm {
 
 struct SessionOptions {
-  std::shared_ptr<hal::Device> device;  // required; must have host-visible memory
-  // Kernels and counters shared by the sessions of one module; null: tier 0 only.
+  std::shared_ptr<hal::Device>
+      device;  // required; must have host-visible memory
+  // Kernels and counters shared by the sessions of one module; null: tier 0
+  // only.
   std::shared_ptr<Tiering> tiering;
-  // Bytes of arena, allocations, temporaries and results of this session; 0: no limit.
+  // Bytes of arena, allocations, temporaries and results of this session; 0: no
+  // limit.
   int64_t memory_limit = 0;
   // Backward branches in one Run; 0: no limit.
   int64_t branch_limit = 0;
-  // Points (product of the axes' extents) of one stage of a dispatch; 0: no limit.
+  // Points (product of the axes' extents) of one stage of a dispatch; 0: no
+  // limit.
   int64_t work_limit = 0;
   bool profile = false;  // times every dispatch
   bool trace = false;    // records an event per dispatch; implies profile
-  int plans_per_site = 8;  // parameter tuples whose plan is kept, least recently used dropped
+  int plans_per_site =
+      8;  // parameter tuples whose plan is kept, least recently used dropped
 };
 
-// Counters of one dispatch instruction of the program since the session was made.
+// Counters of one dispatch instruction of the program since the session was
+// made.
 struct SiteProfile {
   std::string dispatch;  // name
   std::string origin;    // the model's node names
@@ -52,12 +60,14 @@ struct SiteProfile {
   int64_t calls = 0;
   int64_t total_ns = 0;  // 0 unless SessionOptions::profile
   int tier = 0;          // of the last call
-  std::string plan;      // how the last call was executed (Plan::Describe or Kernel::Describe)
+  std::string plan;      // how the last call was executed (Plan::Describe or
+                         // Kernel::Describe)
 };
 
 // For a Chrome trace. Times are of the steady clock.
 struct TraceEvent {
-  uint32_t instruction = 0;  // index of the dispatch instruction; its name: Session::SiteName
+  uint32_t instruction =
+      0;  // index of the dispatch instruction; its name: Session::SiteName
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint64_t thread = 0;
@@ -65,18 +75,20 @@ struct TraceEvent {
 
 struct SessionMemory {
   int64_t arena_bytes = 0;
-  int64_t pool_bytes = 0;  // allocations of the program, in use or kept for reuse, and results
+  int64_t pool_bytes =
+      0;  // allocations of the program, in use or kept for reuse, and results
   int64_t peak_bytes = 0;  // of the sum of both
 };
 
 class Session {
  public:
-  static StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Module> module,
-                                                   SessionOptions options);
+  static StatusOr<std::unique_ptr<Session>> Create(
+      std::shared_ptr<const Module> module, SessionOptions options);
   virtual ~Session() = default;
 
   // One tensor per input of the entry program, in order; gives one per result.
-  virtual Status Run(std::span<const Tensor> inputs, std::vector<Tensor>* results) = 0;
+  virtual Status Run(std::span<const Tensor> inputs,
+                     std::vector<Tensor>* results) = 0;
 
   virtual const Module& module() const = 0;
   virtual std::vector<SiteProfile> Profile() const = 0;

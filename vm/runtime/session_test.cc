@@ -22,7 +22,8 @@ std::shared_ptr<const Module> LoadSample(std::string_view name) {
 }
 
 std::shared_ptr<const Module> LoadText(const std::string& text) {
-  StatusOr<std::shared_ptr<const Module>> module = Module::FromDefinition(ParseSample(text));
+  StatusOr<std::shared_ptr<const Module>> module =
+      Module::FromDefinition(ParseSample(text));
   EXPECT_TRUE(module.ok()) << module.status().ToString();
   return *module;
 }
@@ -30,13 +31,15 @@ std::shared_ptr<const Module> LoadText(const std::string& text) {
 std::unique_ptr<Session> NewSession(std::shared_ptr<const Module> module,
                                     SessionOptions options = {}) {
   if (options.device == nullptr) options.device = CpuDevice();
-  StatusOr<std::unique_ptr<Session>> session = Session::Create(std::move(module), options);
+  StatusOr<std::unique_ptr<Session>> session =
+      Session::Create(std::move(module), options);
   EXPECT_TRUE(session.ok()) << session.status().ToString();
   return *std::move(session);
 }
 
 template <typename T>
-Tensor MakeTensor(DType type, std::vector<int64_t> dims, std::initializer_list<T> values) {
+Tensor MakeTensor(DType type, std::vector<int64_t> dims,
+                  std::initializer_list<T> values) {
   Tensor tensor = *Tensor::Allocate(type, std::move(dims));
   EXPECT_EQ(tensor.elements<T>().size(), values.size());
   std::copy(values.begin(), values.end(), tensor.elements<T>().begin());
@@ -45,7 +48,8 @@ Tensor MakeTensor(DType type, std::vector<int64_t> dims, std::initializer_list<T
 Tensor Floats(std::vector<int64_t> dims, std::initializer_list<float> values) {
   return MakeTensor<float>(DType::kF32, std::move(dims), values);
 }
-Tensor Integers(std::vector<int64_t> dims, std::initializer_list<int64_t> values) {
+Tensor Integers(std::vector<int64_t> dims,
+                std::initializer_list<int64_t> values) {
   return MakeTensor<int64_t>(DType::kI64, std::move(dims), values);
 }
 
@@ -57,7 +61,8 @@ std::vector<T> Values(const Tensor& tensor) {
 
 std::string RunError(Session& session, std::initializer_list<Tensor> inputs) {
   std::vector<Tensor> results;
-  const Status status = session.Run(std::span(inputs.begin(), inputs.size()), &results);
+  const Status status =
+      session.Run(std::span(inputs.begin(), inputs.size()), &results);
   return status.ok() ? "OK" : std::string(status.message());
 }
 
@@ -70,7 +75,8 @@ TEST(SessionTest, RunsAStaticModule) {
     ASSERT_TRUE(status.ok()) << status.ToString();
     ASSERT_EQ(results.size(), 1u);
     EXPECT_EQ(results[0].dims, (std::vector<int64_t>{2, 2}));
-    EXPECT_EQ(Values<float>(results[0]), (std::vector<float>{0, 6.25f, 0, 1.75f}));
+    EXPECT_EQ(Values<float>(results[0]),
+              (std::vector<float>{0, 6.25f, 0, 1.75f}));
   }
 }
 
@@ -79,12 +85,14 @@ TEST(SessionTest, RunsLoopsOverAllShapes) {
   std::vector<Tensor> results;
   for (int64_t n : {1, 5, 2, 5, 1, 3, 4, 6, 7, 8, 9, 10, 11, 1}) {
     Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
-    for (int64_t i = 0; i < 4 * n; ++i) x.elements<float>()[i] = static_cast<float>(i);
+    for (int64_t i = 0; i < 4 * n; ++i)
+      x.elements<float>()[i] = static_cast<float>(i);
     const Status status = session->Run({&x, 1}, &results);
     ASSERT_TRUE(status.ok()) << status.ToString();
     EXPECT_EQ(results[0].dims, (std::vector<int64_t>{n, 4}));
     for (int64_t i = 0; i < 4 * n; ++i) {
-      EXPECT_EQ(results[0].elements<float>()[i], static_cast<float>(i + 3 * (i % 4 + 1)));
+      EXPECT_EQ(results[0].elements<float>()[i],
+                static_cast<float>(i + 3 * (i % 4 + 1)));
     }
   }
 }
@@ -121,7 +129,8 @@ TEST(SessionTest, EarlierResultsStayWhileLaterRunsGo) {
   ASSERT_TRUE(session->Run({&x, 1}, &first).ok());
   ASSERT_TRUE(session->Run({&zeros, 1}, &second).ok());
   EXPECT_EQ(Values<float>(first[0]), (std::vector<float>{0, 6.25f, 0, 1.75f}));
-  EXPECT_EQ(Values<float>(second[0]), (std::vector<float>{0.125f, 0, 0.125f, 0}));
+  EXPECT_EQ(Values<float>(second[0]),
+            (std::vector<float>{0.125f, 0, 0.125f, 0}));
 }
 
 TEST(SessionTest, SteadyStateAllocatesNothingFromTheDevice) {
@@ -129,9 +138,11 @@ TEST(SessionTest, SteadyStateAllocatesNothingFromTheDevice) {
   const auto session = NewSession(LoadSample("loop"), {.device = device});
   std::vector<Tensor> results;
   const Tensor x = Floats({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
-  for (int run = 0; run < 3; ++run) ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
+  for (int run = 0; run < 3; ++run)
+    ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   const int64_t before = device->memory_statistics().allocations;
-  for (int run = 0; run < 100; ++run) ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
+  for (int run = 0; run < 100; ++run)
+    ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   EXPECT_EQ(device->memory_statistics().allocations, before);
 }
 
@@ -143,14 +154,16 @@ TEST(SessionTest, UnalignedInputsAreCopied) {
   const Tensor input = Tensor::Borrow(DType::kF32, {2, 3}, memory + 3);
   std::vector<Tensor> results;
   ASSERT_TRUE(session->Run({&input, 1}, &results).ok());
-  EXPECT_EQ(Values<float>(results[0]), (std::vector<float>{0, 6.25f, 0, 1.75f}));
+  EXPECT_EQ(Values<float>(results[0]),
+            (std::vector<float>{0, 6.25f, 0, 1.75f}));
 }
 
 TEST(SessionTest, WrongInputsAreExplained) {
   const auto session = NewSession(LoadSample("static"));
   const Tensor good = Floats({2, 3}, {1, 2, 3, -1, 0, 1});
   EXPECT_EQ(RunError(*session, {}), "inputs: expected 1 (x:0), found 0");
-  EXPECT_EQ(RunError(*session, {good, good}), "inputs: expected 1 (x:0), found 2");
+  EXPECT_EQ(RunError(*session, {good, good}),
+            "inputs: expected 1 (x:0), found 2");
   EXPECT_EQ(RunError(*session, {Floats({3, 2}, {1, 2, 3, -1, 0, 1})}),
             "input 'x:0': expected 2x3xf32, found 3x2xf32");
   EXPECT_EQ(RunError(*session, {Floats({6}, {1, 2, 3, -1, 0, 1})}),
@@ -163,7 +176,8 @@ TEST(SessionTest, WrongInputsAreExplained) {
   short_of_bytes.byte_size = 20;
   EXPECT_EQ(RunError(*session, {short_of_bytes}),
             "input 'x:0': expected 24 bytes for 2x3xf32, found 20");
-  EXPECT_EQ(RunError(*session, {good}), "OK") << "the session can still be used";
+  EXPECT_EQ(RunError(*session, {good}), "OK")
+      << "the session can still be used";
 }
 
 TEST(SessionTest, SymbolsAgreeBetweenInputs) {
@@ -179,8 +193,10 @@ program main<N>(a: f32[N, 2], b: f32[N]) -> (n: i64[]) {
             "input 'b': expected N = 1 as in input 'a', found 2 in 2xf32");
   EXPECT_EQ(RunError(*session, {Floats({1, 3}, {1, 2, 3}), Floats({1}, {1})}),
             "input 'a': expected Nx2xf32, found 1x3xf32");
-  EXPECT_EQ(RunError(*session, {Floats({1, 2}, {1, 2}), Floats({1}, {1})}), "OK");
-  EXPECT_EQ(RunError(*session, {Tensor::Borrow(DType::kF32, {-1, 2}, nullptr), Floats({1}, {1})}),
+  EXPECT_EQ(RunError(*session, {Floats({1, 2}, {1, 2}), Floats({1}, {1})}),
+            "OK");
+  EXPECT_EQ(RunError(*session, {Tensor::Borrow(DType::kF32, {-1, 2}, nullptr),
+                                Floats({1}, {1})}),
             "input 'a': expected Nx2xf32, found -1x2xf32");
 }
 
@@ -217,7 +233,8 @@ TEST(SessionErrorTest, WhatTheVerifierCannotKnow) {
   result y = b0 [i0]
   return
 )"),
-            "INVALID_ARGUMENT: program main: instruction 4 (add): expected a number that fits 64 "
+            "INVALID_ARGUMENT: program main: instruction 4 (add): expected a "
+            "number that fits 64 "
             "bits, found overflow or division by zero");
   EXPECT_EQ(BodyError(R"(
   i0 = input_dim x, 0
@@ -226,7 +243,8 @@ TEST(SessionErrorTest, WhatTheVerifierCannotKnow) {
   result y = b0 [i0]
   return
 )"),
-            "INVALID_ARGUMENT: program main: instruction 2 (view): expected a range within 8 bytes, "
+            "INVALID_ARGUMENT: program main: instruction 2 (view): expected a "
+            "range within 8 bytes, "
             "found 2 at offset 64");
   EXPECT_EQ(BodyError(R"(
   i0 = integer 3
@@ -236,7 +254,8 @@ TEST(SessionErrorTest, WhatTheVerifierCannotKnow) {
   result y = b1 [i0]
   return
 )"),
-            "INVALID_ARGUMENT: program main: instruction 3 (dispatch): dispatch @copy: buffer 'x': "
+            "INVALID_ARGUMENT: program main: instruction 3 (dispatch): "
+            "dispatch @copy: buffer 'x': "
             "expected at least 12 bytes, found 8");
   EXPECT_EQ(BodyError(R"(
   i0 = integer 3
@@ -251,7 +270,8 @@ TEST(SessionErrorTest, WhatTheVerifierCannotKnow) {
   result y = b0 [i0]
   return
 )"),
-            "INVALID_ARGUMENT: program main: instruction 2 (result): result 'y': expected 8 bytes "
+            "INVALID_ARGUMENT: program main: instruction 2 (result): result "
+            "'y': expected 8 bytes "
             "for 2xf32, found 4");
   EXPECT_EQ(BodyError(R"(
   i0 = integer 2
@@ -260,7 +280,8 @@ TEST(SessionErrorTest, WhatTheVerifierCannotKnow) {
   result y = b0 [i0]
   return
 )"),
-            "INVALID_ARGUMENT: program main: instruction 2 (load_integer): expected an offset "
+            "INVALID_ARGUMENT: program main: instruction 2 (load_integer): "
+            "expected an offset "
             "within 8 bytes, found 8");
 }
 
@@ -295,7 +316,8 @@ L2:
   return
 )";
   EXPECT_EQ(BodyError(loop, {.branch_limit = 1000}),
-            "RESOURCE_EXHAUSTED: program main: expected at most 1000 backward branches, found more");
+            "RESOURCE_EXHAUSTED: program main: expected at most 1000 backward "
+            "branches, found more");
   const std::string allocation = R"(
   i0 = integer 2
   i1 = integer 4611686018427387904
@@ -304,13 +326,16 @@ L2:
   result y = b0 [i0]
   return
 )";
-  EXPECT_EQ(BodyError(allocation, {.memory_limit = 1000}),
-            "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): session: expected at most "
-            "1000 more bytes under its memory limit of 1000, found a request for "
-            "4611686018427387904");
+  EXPECT_EQ(
+      BodyError(allocation, {.memory_limit = 1000}),
+      "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): session: "
+      "expected at most "
+      "1000 more bytes under its memory limit of 1000, found a request for "
+      "4611686018427387904");
   // Without a limit it is the system that refuses.
   EXPECT_EQ(BodyError(allocation).substr(0, 71),
-            "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): buffer: exp");
+            "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): "
+            "buffer: exp");
   const std::string arena = R"(
   i0 = integer 2
   b0 = arena 2000
@@ -318,7 +343,8 @@ L2:
   return
 )";
   EXPECT_EQ(BodyError(arena, {.memory_limit = 1000}),
-            "RESOURCE_EXHAUSTED: arena: session: expected at most 1000 more bytes under its memory "
+            "RESOURCE_EXHAUSTED: arena: session: expected at most 1000 more "
+            "bytes under its memory "
             "limit of 1000, found a request for 2000");
   EXPECT_EQ(BodyError(arena, {.memory_limit = 4000}), "OK");
   const std::string negative = R"(
@@ -329,7 +355,8 @@ L2:
   return
 )";
   EXPECT_EQ(BodyError(negative),
-            "INVALID_ARGUMENT: program main: instruction 2 (allocate): allocation: expected a size "
+            "INVALID_ARGUMENT: program main: instruction 2 (allocate): "
+            "allocation: expected a size "
             "of at least 0, found -1");
   const std::string work = R"(
   i0 = integer 2
@@ -340,7 +367,8 @@ L2:
   return
 )";
   EXPECT_EQ(BodyError(work, {.work_limit = 1}),
-            "RESOURCE_EXHAUSTED: dispatch @copy: expected at most 1 points in a stage, found 2");
+            "RESOURCE_EXHAUSTED: dispatch @copy: expected at most 1 points in "
+            "a stage, found 2");
   EXPECT_EQ(BodyError(work, {.work_limit = 2}), "OK");
 }
 
@@ -372,7 +400,8 @@ TEST(SessionTest, ProfilesAndTraces) {
   const auto session = NewSession(LoadSample("static"), {.trace = true});
   std::vector<Tensor> results;
   const Tensor x = Floats({2, 3}, {1, 2, 3, -1, 0, 1});
-  for (int run = 0; run < 3; ++run) ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
+  for (int run = 0; run < 3; ++run)
+    ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   const std::vector<SiteProfile> profile = session->Profile();
   ASSERT_EQ(profile.size(), 2u);
   EXPECT_EQ(profile[0].dispatch, "gemm");
@@ -410,7 +439,8 @@ TEST(SessionTest, EightSessionsOfOneModuleAtOnce) {
         for (float& value : x.elements<float>()) value = static_cast<float>(t);
         if (!session->Run({&x, 1}, &results).ok()) ++wrong;
         for (int64_t i = 0; i < 4 * n; ++i) {
-          wrong += results[0].elements<float>()[i] != static_cast<float>(t + 3 * (i % 4 + 1));
+          wrong += results[0].elements<float>()[i] !=
+                   static_cast<float>(t + 3 * (i % 4 + 1));
         }
       }
     });

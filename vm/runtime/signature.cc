@@ -13,8 +13,9 @@ Status SymbolValues::BindInputs(std::span<const Tensor> inputs) {
     for (const TensorSignature& input : program_.inputs) {
       names += (names.empty() ? "" : ", ") + input.name;
     }
-    return InvalidArgumentError("inputs: expected " + std::to_string(program_.inputs.size()) +
-                                " (" + names + "), found " + std::to_string(inputs.size()));
+    return InvalidArgumentError(
+        "inputs: expected " + std::to_string(program_.inputs.size()) + " (" +
+        names + "), found " + std::to_string(inputs.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     EMBER_RETURN_IF_ERROR(BindInput(program_.inputs[i], inputs[i]));
@@ -22,35 +23,43 @@ Status SymbolValues::BindInputs(std::span<const Tensor> inputs) {
   return OkStatus();
 }
 
-Status SymbolValues::BindInput(const TensorSignature& signature, const Tensor& tensor) {
-  const auto error = [&](const std::string& expected, const std::string& found) {
-    return InvalidArgumentError("input '" + signature.name + "': expected " + expected +
-                                ", found " + found);
+Status SymbolValues::BindInput(const TensorSignature& signature,
+                               const Tensor& tensor) {
+  const auto error = [&](const std::string& expected,
+                         const std::string& found) {
+    return InvalidArgumentError("input '" + signature.name + "': expected " +
+                                expected + ", found " + found);
   };
-  bool fits = tensor.type == signature.type && tensor.dims.size() == signature.dims.size();
+  bool fits = tensor.type == signature.type &&
+              tensor.dims.size() == signature.dims.size();
   for (size_t i = 0; fits && i < signature.dims.size(); ++i) {
     const int64_t declared = signature.dims[i];
     const int64_t extent = tensor.dims[i];
     fits = extent >= 0 && (declared < 0 || declared == extent);
   }
-  if (!fits) return error(SignatureText(program_, signature), tensor.TypeText());
+  if (!fits)
+    return error(SignatureText(program_, signature), tensor.TypeText());
   for (size_t i = 0; i < signature.dims.size(); ++i) {
     if (Fits(signature.dims[i], tensor.dims[i], signature)) continue;
     const size_t symbol = static_cast<size_t>(-1 - signature.dims[i]);
-    return error(program_.symbols[symbol] + " = " + std::to_string(values_[symbol]) +
-                     " as in input '" + sources_[symbol]->name + "'",
+    return error(program_.symbols[symbol] + " = " +
+                     std::to_string(values_[symbol]) + " as in input '" +
+                     sources_[symbol]->name + "'",
                  std::to_string(tensor.dims[i]) + " in " + tensor.TypeText());
   }
-  EMBER_ASSIGN_OR_RETURN(const int64_t bytes, TensorByteSize(tensor.type, tensor.dims));
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
+                         TensorByteSize(tensor.type, tensor.dims));
   if (tensor.byte_size != bytes) {
     return error(std::to_string(bytes) + " bytes for " + tensor.TypeText(),
                  std::to_string(tensor.byte_size));
   }
-  if (tensor.data == nullptr && bytes > 0) return error("data", "a null pointer");
+  if (tensor.data == nullptr && bytes > 0)
+    return error("data", "a null pointer");
   return OkStatus();
 }
 
-bool SymbolValues::Fits(int64_t declared, int64_t extent, const TensorSignature& source) {
+bool SymbolValues::Fits(int64_t declared, int64_t extent,
+                        const TensorSignature& source) {
   if (declared >= 0) return declared == extent;
   const size_t symbol = static_cast<size_t>(-1 - declared);
   // "?" stands for any number, at each place another.
@@ -62,7 +71,8 @@ bool SymbolValues::Fits(int64_t declared, int64_t extent, const TensorSignature&
   return values_[symbol] == extent;
 }
 
-Status SymbolValues::CheckResult(const TensorSignature& result, std::span<const int64_t> dims) {
+Status SymbolValues::CheckResult(const TensorSignature& result,
+                                 std::span<const int64_t> dims) {
   bool fits = true;
   for (size_t i = 0; i < dims.size(); ++i) {
     fits &= dims[i] >= 0 && Fits(result.dims[i], dims[i], result);

@@ -25,8 +25,10 @@ class SymbolValues {
 
   // Number, types and shapes; inputs that share a symbol must agree on it.
   Status BindInputs(std::span<const Tensor> inputs);
-  // The shape that the program computed for a result: fits its declaration and what inputs said.
-  Status CheckResult(const TensorSignature& result, std::span<const int64_t> dims);
+  // The shape that the program computed for a result: fits its declaration and
+  // what inputs said.
+  Status CheckResult(const TensorSignature& result,
+                     std::span<const int64_t> dims);
 
  private:
   Status BindInput(const TensorSignature& signature, const Tensor& tensor);

@@ -10,15 +10,18 @@ namespace ember::vm {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr uint64_t kMaxBytes = std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
+constexpr uint64_t kMaxBytes =
+    std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
-// Null when there is not enough memory. calloc gives large blocks as untouched pages.
+// Null when there is not enough memory. calloc gives large blocks as untouched
+// pages.
 std::shared_ptr<void> AllocateZeroed(int64_t bytes, void** data) {
   if (static_cast<uint64_t>(bytes) > kMaxBytes) return nullptr;
   void* block = std::calloc(1, static_cast<size_t>(bytes) + kAlignment);
   if (block == nullptr) return nullptr;
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-  *data = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+  *data = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment *
+                                  kAlignment);
   return std::shared_ptr<void>(block, std::free);
 }
 
@@ -29,16 +32,18 @@ StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims) {
   bool empty = false;
   for (int64_t dim : dims) {
     if (dim < 0) {
-      return InvalidArgumentError("tensor: expected dims of at least 0, found " +
-                                  TensorTypeText(type, dims));
+      return InvalidArgumentError(
+          "tensor: expected dims of at least 0, found " +
+          TensorTypeText(type, dims));
     }
     empty |= dim == 0;
     if (bytes) bytes = CheckedMultiply(*bytes, dim);
   }
   if (empty) return int64_t{0};
   if (!bytes) {
-    return InvalidArgumentError("tensor: expected fewer than 2^63 bytes, found " +
-                                TensorTypeText(type, dims));
+    return InvalidArgumentError(
+        "tensor: expected fewer than 2^63 bytes, found " +
+        TensorTypeText(type, dims));
   }
   return *bytes;
 }
@@ -56,8 +61,9 @@ StatusOr<Tensor> Tensor::Allocate(DType type, std::vector<int64_t> dims) {
   tensor.dims = std::move(dims);
   tensor.memory = AllocateZeroed(tensor.byte_size, &tensor.data);
   if (tensor.memory == nullptr) {
-    return ResourceExhaustedError("tensor " + tensor.TypeText() + ": expected " +
-                                  std::to_string(tensor.byte_size) + " bytes of memory, found less");
+    return ResourceExhaustedError(
+        "tensor " + tensor.TypeText() + ": expected " +
+        std::to_string(tensor.byte_size) + " bytes of memory, found less");
   }
   return tensor;
 }

@@ -1,11 +1,14 @@
-// A tensor as it enters and leaves a session: element type, extents, and shared memory.
+// A tensor as it enters and leaves a session: element type, extents, and shared
+// memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(Tensor x, Tensor::Allocate(DType::kF32, {1, 3}));
 //   x.elements<float>()[0] = 1.5f;
-//   Tensor y = Tensor::Borrow(DType::kI64, {4}, pointer);   // the caller keeps the memory alive
+//   Tensor y = Tensor::Borrow(DType::kI64, {4}, pointer);   // the caller keeps
+//   the memory alive
 //
 // Elements are row-major and contiguous. Copying a Tensor shares its memory.
-// Thread-compatible: memory that a running session reads must not be written meanwhile.
+// Thread-compatible: memory that a running session reads must not be written
+// meanwhile.
 #ifndef EMBER_VM_RUNTIME_TENSOR_H_
 #define EMBER_VM_RUNTIME_TENSOR_H_
 
@@ -21,7 +24,8 @@
 
 namespace ember::vm {
 
-// Product of dims times the element size; an error for a negative dim or when it exceeds int64.
+// Product of dims times the element size; an error for a negative dim or when
+// it exceeds int64.
 StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims);
 
 // "1x3xf32"; a scalar is "f32".
@@ -34,10 +38,12 @@ struct Tensor {
   void* data = nullptr;
   int64_t byte_size = 0;  // of the elements; data holds at least this many
 
-  // Zeroed, 64-byte aligned memory of its own. ResourceExhausted when there is not enough.
+  // Zeroed, 64-byte aligned memory of its own. ResourceExhausted when there is
+  // not enough.
   static StatusOr<Tensor> Allocate(DType type, std::vector<int64_t> dims);
-  // Any alignment works; memory that is not 16-byte aligned is copied by Session::Run.
-  // byte_size is -1, which Session::Run refuses, if dims are negative or too large.
+  // Any alignment works; memory that is not 16-byte aligned is copied by
+  // Session::Run. byte_size is -1, which Session::Run refuses, if dims are
+  // negative or too large.
   static Tensor Borrow(DType type, std::vector<int64_t> dims, const void* data);
 
   int64_t element_count() const { return byte_size / DTypeByteSize(type); }
@@ -48,7 +54,8 @@ struct Tensor {
   }
   template <typename T>
   std::span<const T> elements() const {
-    return {static_cast<const T*>(data), static_cast<size_t>(byte_size) / sizeof(T)};
+    return {static_cast<const T*>(data),
+            static_cast<size_t>(byte_size) / sizeof(T)};
   }
   std::string TypeText() const { return TensorTypeText(type, dims); }
 };

@@ -10,8 +10,9 @@ void KernelSlot::Install(std::unique_ptr<Kernel> kernel) {
   auto snapshot = std::make_unique<Kernels>();
   if (!snapshots_.empty()) snapshot->list = snapshots_.back()->list;
   // Among equals the newest first.
-  const auto position =
-      std::ranges::find_if(snapshot->list, [&](const Kernel* k) { return k->tier() <= kernel->tier(); });
+  const auto position = std::ranges::find_if(
+      snapshot->list,
+      [&](const Kernel* k) { return k->tier() <= kernel->tier(); });
   snapshot->list.insert(position, kernel.get());
   owned_.push_back(std::move(kernel));
   kernels_.store(snapshot.get(), std::memory_order_release);
@@ -37,21 +38,25 @@ bool KernelSlot::ClaimRequest(int tier, std::span<const int64_t> parameters) {
   return true;
 }
 
-Tiering::Tiering(std::shared_ptr<const Module> module, std::shared_ptr<KernelProvider> provider,
-                 Options options)
-    : module_(std::move(module)), provider_(std::move(provider)), options_(options) {
+Tiering::Tiering(std::shared_ptr<const Module> module,
+                 std::shared_ptr<KernelProvider> provider, Options options)
+    : module_(std::move(module)),
+      provider_(std::move(provider)),
+      options_(options) {
   slots_.resize(module_->entry_facts().group_count);
-  for (std::shared_ptr<KernelSlot>& slot : slots_) slot = std::make_shared<KernelSlot>();
+  for (std::shared_ptr<KernelSlot>& slot : slots_)
+    slot = std::make_shared<KernelSlot>();
 }
 
-void Tiering::Request(size_t group, int tier, std::span<const int64_t> parameters,
+void Tiering::Request(size_t group, int tier,
+                      std::span<const int64_t> parameters,
                       std::string_view target) {
   if (provider_ == nullptr || tier > options_.max_tier) return;
   if (!slots_[group]->ClaimRequest(tier, parameters)) return;
   const ModuleDefinition& definition = module_->definition();
   const std::vector<DispatchSite>& sites = module_->entry_facts().sites;
-  const DispatchSite& site =
-      *std::ranges::find_if(sites, [group](const DispatchSite& s) { return s.group == group; });
+  const DispatchSite& site = *std::ranges::find_if(
+      sites, [group](const DispatchSite& s) { return s.group == group; });
   KernelRequest request;
   request.dispatch = &definition.dispatches[site.dispatch];
   request.target = std::string(target);
@@ -62,7 +67,8 @@ void Tiering::Request(size_t group, int tier, std::span<const int64_t> parameter
     if (source.constant >= 0) {
       data = definition.constants[static_cast<size_t>(source.constant)].data;
       // A view past the end is refused when the program runs.
-      data = data.subspan(std::min<size_t>(static_cast<size_t>(source.offset), data.size()));
+      data = data.subspan(
+          std::min<size_t>(static_cast<size_t>(source.offset), data.size()));
     }
     request.constant_inputs.push_back(source.constant >= 0);
     request.constant_data.push_back(data);

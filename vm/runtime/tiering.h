@@ -1,11 +1,14 @@
-// Tier slots: for each dispatch site of a module's entry program (sites with the same dispatch and
-// constants share one), the kernels that exist for it and how often it ran. Shared by the sessions of one module, which swap a kernel in at their next
-// call after it was installed, and never wait for one.
+// Tier slots: for each dispatch site of a module's entry program (sites with
+// the same dispatch and constants share one), the kernels that exist for it and
+// how often it ran. Shared by the sessions of one module, which swap a kernel
+// in at their next call after it was installed, and never wait for one.
 //
-//   auto tiering = std::make_shared<Tiering>(module, provider, Tiering::Options{});
-//   Session::Create(module, {.device = device, .tiering = tiering});
+//   auto tiering = std::make_shared<Tiering>(module, provider,
+//   Tiering::Options{}); Session::Create(module, {.device = device, .tiering =
+//   tiering});
 //
-// Thread-safe. Kernels are never freed before the Tiering, so that readers need no lock.
+// Thread-safe. Kernels are never freed before the Tiering, so that readers need
+// no lock.
 #ifndef EMBER_VM_RUNTIME_TIERING_H_
 #define EMBER_VM_RUNTIME_TIERING_H_
 
@@ -34,8 +37,11 @@ class KernelSlot {
   // No kernel will come for the request; tier 0 (or what is there) stays.
   void Decline(std::string reason);
 
-  // Null while there are none. Compare with a remembered pointer to notice a change.
-  const Kernels* kernels() const { return kernels_.load(std::memory_order_acquire); }
+  // Null while there are none. Compare with a remembered pointer to notice a
+  // change.
+  const Kernels* kernels() const {
+    return kernels_.load(std::memory_order_acquire);
+  }
 
   void Count(int64_t ns) {
     calls_.fetch_add(1, std::memory_order_relaxed);
@@ -45,7 +51,8 @@ class KernelSlot {
   int64_t total_ns() const { return ns_.load(std::memory_order_relaxed); }
   std::vector<std::string> decline_reasons() const;
 
-  // True the first time it is asked for (tier, parameters): the caller makes the request.
+  // True the first time it is asked for (tier, parameters): the caller makes
+  // the request.
   bool ClaimRequest(int tier, std::span<const int64_t> parameters);
 
  private:
@@ -54,7 +61,8 @@ class KernelSlot {
   std::atomic<int64_t> ns_{0};
   mutable std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Kernel>> owned_;
-  std::vector<std::unique_ptr<Kernels>> snapshots_;  // kept: readers may still hold old ones
+  std::vector<std::unique_ptr<Kernels>>
+      snapshots_;  // kept: readers may still hold old ones
   std::vector<std::string> decline_reasons_;
   std::vector<std::vector<int64_t>> claims_;  // (tier, parameters...)
 };
@@ -62,19 +70,24 @@ class KernelSlot {
 class Tiering {
  public:
   struct Options {
-    int64_t tier1_calls = 2;    // of a site, before a kernel for all shapes is requested
-    int64_t tier2_calls = 100;  // with the same parameters, before a specialised one is
+    int64_t tier1_calls =
+        2;  // of a site, before a kernel for all shapes is requested
+    int64_t tier2_calls =
+        100;  // with the same parameters, before a specialised one is
     int max_tier = 2;
   };
 
-  Tiering(std::shared_ptr<const Module> module, std::shared_ptr<KernelProvider> provider,
-          Options options);
+  Tiering(std::shared_ptr<const Module> module,
+          std::shared_ptr<KernelProvider> provider, Options options);
 
   const Options& options() const { return options_; }
   const Module& module() const { return *module_; }
   // By DispatchSite::group of the entry program's sites.
-  const std::shared_ptr<KernelSlot>& slot(size_t group) const { return slots_[group]; }
-  // Asks the provider for a kernel unless that was done before. parameters: as in KernelRequest.
+  const std::shared_ptr<KernelSlot>& slot(size_t group) const {
+    return slots_[group];
+  }
+  // Asks the provider for a kernel unless that was done before. parameters: as
+  // in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
                std::string_view target);
 

@@ -14,7 +14,8 @@ namespace {
 // Of add_bias in the sample "loop"; adds a mark, so that a test sees who ran.
 class MarkingKernel : public Kernel {
  public:
-  MarkingKernel(int tier, std::vector<int64_t> only) : tier_(tier), only_(std::move(only)) {}
+  MarkingKernel(int tier, std::vector<int64_t> only)
+      : tier_(tier), only_(std::move(only)) {}
   int tier() const override { return tier_; }
   bool Accepts(std::span<const int64_t> parameters) const override {
     return only_.empty() || std::ranges::equal(only_, parameters);
@@ -28,7 +29,9 @@ class MarkingKernel : public Kernel {
     }
     return OkStatus();
   }
-  std::string Describe() const override { return "marking tier " + std::to_string(tier_); }
+  std::string Describe() const override {
+    return "marking tier " + std::to_string(tier_);
+  }
 
  private:
   int tier_;
@@ -37,7 +40,8 @@ class MarkingKernel : public Kernel {
 
 class RecordingProvider : public KernelProvider {
  public:
-  void RequestKernel(const KernelRequest& request, std::shared_ptr<KernelSlot> slot) override {
+  void RequestKernel(const KernelRequest& request,
+                     std::shared_ptr<KernelSlot> slot) override {
     requests.push_back(request);
     slots.push_back(std::move(slot));
   }
@@ -59,7 +63,8 @@ class TieringTest : public testing::Test {
     options.tiering = tiering_;
     return *Session::Create(module_, options);
   }
-  // The first element of the result for n rows of zeros: 3 at tier 0, plus 300 per tier.
+  // The first element of the result for n rows of zeros: 3 at tier 0, plus 300
+  // per tier.
   float Run(int64_t n) { return Run(*session_, n); }
   static float Run(Session& session, int64_t n) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
@@ -71,7 +76,8 @@ class TieringTest : public testing::Test {
 
   std::shared_ptr<const Module> module_;
   std::shared_ptr<hal::Device> device_ = *hal::CreateCpuDevice({.threads = 1});
-  std::shared_ptr<RecordingProvider> provider_ = std::make_shared<RecordingProvider>();
+  std::shared_ptr<RecordingProvider> provider_ =
+      std::make_shared<RecordingProvider>();
   std::shared_ptr<Tiering> tiering_;
   std::unique_ptr<Session> session_;
 };
@@ -100,7 +106,8 @@ TEST_F(TieringTest, TellsWhichInputsAreConstant) {
   Start({.tier1_calls = 1});
   Run(1);
   ASSERT_EQ(provider_->requests.size(), 1u);
-  EXPECT_EQ(provider_->requests[0].constant_inputs, (std::vector<bool>{false, true}));
+  EXPECT_EQ(provider_->requests[0].constant_inputs,
+            (std::vector<bool>{false, true}));
   EXPECT_EQ(provider_->requests[0].constant_data[0].size(), 0u);
   EXPECT_EQ(provider_->requests[0].constant_data[1].data(),
             module_->definition().constants[0].data.data());
@@ -112,13 +119,15 @@ TEST_F(TieringTest, SwapsKernelsInForEverySession) {
   EXPECT_EQ(Run(2), 3);
   EXPECT_EQ(Run(*other, 2), 3);
   ASSERT_EQ(provider_->slots.size(), 1u) << "one request for both sessions";
-  provider_->slots[0]->Install(std::make_unique<MarkingKernel>(1, std::vector<int64_t>{}));
+  provider_->slots[0]->Install(
+      std::make_unique<MarkingKernel>(1, std::vector<int64_t>{}));
   EXPECT_EQ(Run(2), 303);
   EXPECT_EQ(Run(*other, 2), 303);
   EXPECT_EQ(session_->Profile()[0].tier, 1);
   EXPECT_EQ(session_->Profile()[0].plan, "marking tier 1");
   // A specialised one only for its own shape.
-  provider_->slots[0]->Install(std::make_unique<MarkingKernel>(2, std::vector<int64_t>{3}));
+  provider_->slots[0]->Install(
+      std::make_unique<MarkingKernel>(2, std::vector<int64_t>{3}));
   EXPECT_EQ(Run(2), 303);
   EXPECT_EQ(Run(3), 603);
   EXPECT_EQ(Run(*other, 3), 603);
@@ -127,7 +136,8 @@ TEST_F(TieringTest, SwapsKernelsInForEverySession) {
 TEST_F(TieringTest, SpecialisedKernelsOfManyShapesDoNotMixUp) {
   Start({.tier1_calls = 1, .tier2_calls = 1000});
   Run(1);
-  provider_->slots[0]->Install(std::make_unique<MarkingKernel>(2, std::vector<int64_t>{5}));
+  provider_->slots[0]->Install(
+      std::make_unique<MarkingKernel>(2, std::vector<int64_t>{5}));
   for (int round = 0; round < 3; ++round) {
     // More shapes than plans are kept.
     for (int64_t n = 1; n <= 20; ++n) EXPECT_EQ(Run(n), n == 5 ? 603 : 3) << n;
@@ -139,7 +149,8 @@ TEST_F(TieringTest, DecliningKeepsTierZero) {
   Run(2);
   provider_->slots[0]->Decline("no vector unit");
   for (int i = 0; i < 5; ++i) EXPECT_EQ(Run(2), 3);
-  EXPECT_EQ(tiering_->slot(0)->decline_reasons(), (std::vector<std::string>{"no vector unit"}));
+  EXPECT_EQ(tiering_->slot(0)->decline_reasons(),
+            (std::vector<std::string>{"no vector unit"}));
   EXPECT_EQ(provider_->requests.size(), 1u);
 }
 
@@ -147,7 +158,8 @@ TEST_F(TieringTest, MaxTierIsKept) {
   Start({.tier1_calls = 1, .tier2_calls = 1, .max_tier = 1});
   Run(2);
   ASSERT_EQ(provider_->requests.size(), 1u);
-  provider_->slots[0]->Install(std::make_unique<MarkingKernel>(2, std::vector<int64_t>{}));
+  provider_->slots[0]->Install(
+      std::make_unique<MarkingKernel>(2, std::vector<int64_t>{}));
   EXPECT_EQ(Run(2), 3);
 }
 
@@ -157,7 +169,8 @@ TEST_F(TieringTest, KernelsMayComeFromOtherThreadsAtAnyTime) {
   std::shared_ptr<KernelSlot> slot = provider_->slots[0];
   std::thread compiler([slot] {
     for (int i = 0; i < 50; ++i) {
-      slot->Install(std::make_unique<MarkingKernel>(1 + i / 25, std::vector<int64_t>{}));
+      slot->Install(
+          std::make_unique<MarkingKernel>(1 + i / 25, std::vector<int64_t>{}));
       std::this_thread::yield();
     }
   });

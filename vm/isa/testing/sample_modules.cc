@@ -66,7 +66,8 @@ program main("x:0": f32[2, 3]) -> ("z:0": f32[2, 2]) {
 }
 )";
 
-// Every integer instruction, library calls, results of computed shape, control flow.
+// Every integer instruction, library calls, results of computed shape, control
+// flow.
 constexpr std::string_view kShapes = R"(
 module "by hand" from "shapes"
 constant k: i64[2] = [2, 7]
@@ -121,7 +122,8 @@ L37:
 }
 )";
 
-constexpr SampleModule kSamples[] = {{"loop", kLoop}, {"static", kStatic}, {"shapes", kShapes}};
+constexpr SampleModule kSamples[] = {
+    {"loop", kLoop}, {"static", kStatic}, {"shapes", kShapes}};
 
 }  // namespace
 

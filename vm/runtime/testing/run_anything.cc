@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kMaxInputBytes = 1 << 20;
 
-// Small integers for integer types (indices that may be in range), small fractions for floats.
+// Small integers for integer types (indices that may be in range), small
+// fractions for floats.
 void Fill(Tensor& tensor, std::mt19937_64& random) {
   uint8_t* bytes = static_cast<uint8_t*>(tensor.data);
   const int size = DTypeByteSize(tensor.type);
@@ -20,7 +21,8 @@ void Fill(Tensor& tensor, std::mt19937_64& random) {
     if (tensor.type == DType::kF32) {
       tensor.elements<float>()[i] = static_cast<float>(random() % 64) / 8 - 4;
     } else if (IsFloat(tensor.type)) {
-      for (int b = 0; b < size; ++b) bytes[i * size + b] = static_cast<uint8_t>(random());
+      for (int b = 0; b < size; ++b)
+        bytes[i * size + b] = static_cast<uint8_t>(random());
     } else {
       bytes[i * size] = static_cast<uint8_t>(random() % 8);
     }
@@ -48,9 +50,12 @@ Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
     for (int64_t dim : signature.dims) {
       dims.push_back(dim >= 0 ? dim : symbols[static_cast<size_t>(-1 - dim)]);
     }
-    EMBER_ASSIGN_OR_RETURN(const int64_t bytes, TensorByteSize(signature.type, dims));
-    if (bytes > kMaxInputBytes) return ResourceExhaustedError("an input is too large for a test");
-    EMBER_ASSIGN_OR_RETURN(Tensor input, Tensor::Allocate(signature.type, std::move(dims)));
+    EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
+                           TensorByteSize(signature.type, dims));
+    if (bytes > kMaxInputBytes)
+      return ResourceExhaustedError("an input is too large for a test");
+    EMBER_ASSIGN_OR_RETURN(Tensor input,
+                           Tensor::Allocate(signature.type, std::move(dims)));
     Fill(input, random);
     inputs.push_back(std::move(input));
   }

@@ -1,0 +1,165 @@
+#include "tensor/verifier_structure.h"
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "tensor/names.h"
+
+namespace ember::tensor {
+namespace {
+
+constexpr size_t kMaximumInstructions = size_t{1} << 20;
+constexpr size_t kMaximumItems = 4096;
+constexpr size_t kMaximumRank = 16;
+constexpr size_t kMaximumAxes = 32;
+constexpr size_t kMaximumValues = 256;
+
+std::string Quoted(std::string_view name) {
+  // Names of untrusted dispatches may hold anything; what is shown is cut and
+  // made printable.
+  std::string text = "'";
+  for (char c : name.substr(0, 64)) text += c >= 0x20 && c < 0x7f ? c : '?';
+  return text + "'";
+}
+
+Status Error(std::string message) {
+  return InvalidArgumentError(std::move(message));
+}
+Status Limit(std::string_view what, size_t found, size_t limit) {
+  if (found <= limit) return OkStatus();
+  return Error("expected at most " + std::to_string(limit) + " " +
+               std::string(what) + ", found " + std::to_string(found));
+}
+Status Mismatch(const std::string& what, std::string_view expected,
+                std::string_view found) {
+  return Error(what + ": expected " + std::string(expected) + ", found " +
+               std::string(found));
+}
+
+Status CheckLimits(const Dispatch& dispatch) {
+  EMBER_RETURN_IF_ERROR(Limit("instructions", dispatch.instructions.size(),
+                              kMaximumInstructions));
+  EMBER_RETURN_IF_ERROR(Limit("operand list entries", dispatch.operands.size(),
+                              kMaximumInstructions));
+  EMBER_RETURN_IF_ERROR(
+      Limit("buffers", dispatch.buffers.size(), kMaximumItems));
+  EMBER_RETURN_IF_ERROR(
+      Limit("parameters", dispatch.parameters.size(), kMaximumItems));
+  EMBER_RETURN_IF_ERROR(Limit("stages", dispatch.stages.size(), kMaximumItems));
+  for (const Buffer& buffer : dispatch.buffers) {
+    EMBER_RETURN_IF_ERROR(
+        Limit("dims in a buffer", buffer.extents.size(), kMaximumRank));
+  }
+  for (const Stage& stage : dispatch.stages) {
+    EMBER_RETURN_IF_ERROR(Limit("axes in a stage",
+                                stage.spatial.size() + stage.reduction.size(),
+                                kMaximumAxes));
+    EMBER_RETURN_IF_ERROR(
+        Limit("values in a stage", stage.values.size(), kMaximumValues));
+    EMBER_RETURN_IF_ERROR(
+        Limit("stores in a stage", stage.stores.size(), kMaximumValues));
+  }
+  return OkStatus();
+}
+
+Status CheckNames(const Dispatch& dispatch) {
+  if (!IsSigilName(dispatch.name)) {
+    return Mismatch("name", "a name", Quoted(dispatch.name));
+  }
+  std::unordered_set<std::string> parameters, buffers;
+  for (const std::string& name : dispatch.parameters) {
+    if (!IsPlainName(name))
+      return Mismatch("parameter", "a name", Quoted(name));
+    if (!parameters.insert(name).second)
+      return Error("two parameters named " + Quoted(name));
+  }
+  for (const Buffer& buffer : dispatch.buffers) {
+    if (!IsSigilName(buffer.name))
+      return Mismatch("buffer", "a name", Quoted(buffer.name));
+    if (!buffers.insert(buffer.name).second) {
+      return Error("two buffers named " + Quoted(buffer.name));
+    }
+  }
+  for (const Stage& stage : dispatch.stages) {
+    std::unordered_set<std::string> axes;
+    for (const std::vector<Axis>* list : {&stage.spatial, &stage.reduction}) {
+      for (const Axis& axis : *list) {
+        if (!IsPlainName(axis.name))
+          return Mismatch("axis", "a name", Quoted(axis.name));
+        if (parameters.count(axis.name) != 0) {
+          return Error("axis " + Quoted(axis.name) +
+                       " has the name of a parameter");
+        }
+        if (!axes.insert(axis.name).second) {
+          return Error("two axes of a stage named " + Quoted(axis.name));
+        }
+      }
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckRanges(const Dispatch& dispatch) {
+  size_t position = dispatch.header_end;
+  if (position > dispatch.instructions.size()) {
+    return Mismatch("end of the header",
+                    "at most " + std::to_string(dispatch.instructions.size()),
+                    std::to_string(position));
+  }
+  for (size_t i = 0; i < dispatch.stages.size(); ++i) {
+    const Stage& stage = dispatch.stages[i];
+    const std::string where = "instructions of stage " + std::to_string(i);
+    if (stage.begin != position || stage.end < stage.begin) {
+      return Mismatch(
+          where, "a range from " + std::to_string(position),
+          std::to_string(stage.begin) + ".." + std::to_string(stage.end));
+    }
+    position = stage.end;
+    if (position > dispatch.instructions.size()) {
+      return Mismatch(
+          where,
+          "an end at most " + std::to_string(dispatch.instructions.size()),
+          std::to_string(position));
+    }
+  }
+  if (position != dispatch.instructions.size()) {
+    return Mismatch("instructions",
+                    std::to_string(position) + " in header and stages",
+                    std::to_string(dispatch.instructions.size()));
+  }
+  return OkStatus();
+}
+
+Status CheckBufferKinds(const Dispatch& dispatch) {
+  BufferKind last = BufferKind::kInput;
+  for (const Buffer& buffer : dispatch.buffers) {
+    const std::string what = "buffer %" + buffer.name;
+    if (!IsValidDType(static_cast<uint8_t>(buffer.type))) {
+      return Mismatch(what, "an element type",
+                      std::to_string(static_cast<int>(buffer.type)));
+    }
+    if (static_cast<uint8_t>(buffer.kind) >
+        static_cast<uint8_t>(BufferKind::kTemporary)) {
+      return Mismatch(what, "a kind",
+                      std::to_string(static_cast<int>(buffer.kind)));
+    }
+    if (buffer.kind < last) {
+      return Error(what + ": expected inputs, then outputs, then temporaries");
+    }
+    last = buffer.kind;
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CheckStructure(const Dispatch& dispatch) {
+  EMBER_RETURN_IF_ERROR(CheckLimits(dispatch));
+  EMBER_RETURN_IF_ERROR(CheckNames(dispatch));
+  EMBER_RETURN_IF_ERROR(CheckRanges(dispatch));
+  return CheckBufferKinds(dispatch);
+}
+
+}  // namespace ember::tensor
