@@ -15,17 +15,22 @@
 namespace ember {
 
 // name, text, C++ storage type, bits, kind
-#define EMBER_FOR_EACH_DTYPE(row)                                              \
-  row(Bool, "bool", uint8_t, 8, Bool) row(I8, "i8", int8_t, 8, Signed) row(    \
-      I16, "i16", int16_t, 16, Signed) row(I32, "i32", int32_t, 32, Signed)    \
-      row(I64, "i64", int64_t, 64, Signed) row(U8, "u8", uint8_t, 8, Unsigned) \
-          row(U16, "u16", uint16_t, 16, Unsigned)                              \
-              row(U32, "u32", uint32_t, 32, Unsigned)                          \
-                  row(U64, "u64", uint64_t, 64, Unsigned)                      \
-                      row(F16, "f16", Float16, 16, Float)                      \
-                          row(BF16, "bf16", BFloat16, 16, Float)               \
-                              row(F32, "f32", float, 32, Float)                \
-                                  row(F64, "f64", double, 64, Float)
+// clang-format off
+#define EMBER_FOR_EACH_DTYPE(row) \
+  row(Bool, "bool", uint8_t, 8, Bool) \
+  row(I8, "i8", int8_t, 8, Signed) \
+  row(I16, "i16", int16_t, 16, Signed) \
+  row(I32, "i32", int32_t, 32, Signed) \
+  row(I64, "i64", int64_t, 64, Signed) \
+  row(U8, "u8", uint8_t, 8, Unsigned) \
+  row(U16, "u16", uint16_t, 16, Unsigned) \
+  row(U32, "u32", uint32_t, 32, Unsigned) \
+  row(U64, "u64", uint64_t, 64, Unsigned) \
+  row(F16, "f16", Float16, 16, Float) \
+  row(BF16, "bf16", BFloat16, 16, Float) \
+  row(F32, "f32", float, 32, Float) \
+  row(F64, "f64", double, 64, Float)
+// clang-format on
 
 enum class DType : uint8_t {
 #define EMBER_ROW(name, text, storage, bits, kind) k##name,

@@ -22,87 +22,37 @@ namespace ember::vm {
 //   n input number   r result number   k constant number   d dispatch number m
 //   message number o first position in the operand list    s count in the
 //   operand list
-#define EMBER_FOR_EACH_PROGRAM_INSTRUCTION(row)                                \
-  row(Integer, "integer", "I--v", "a = immediate") row(                        \
-      InputDim, "input_dim", "In-v",                                           \
-      "a = extent of dim `immediate` of input b")                              \
-      row(InputBuffer, "input", "Bn--", "a = the memory of input b") row(      \
-          ConstantBuffer, "constant", "Bk--",                                  \
-          "a = the memory of constant b (read-only)") row(Add, "add", "Iii-",  \
-                                                          "a = b + c, "        \
-                                                          "trapping on "       \
-                                                          "overflow")          \
-          row(Subtract, "sub", "Iii-", "a = b - c, trapping on overflow") row( \
-              Multiply, "mul", "Iii-",                                         \
-              "a = b * c, trapping on overflow") row(FloorDivide, "floordiv",  \
-                                                     "Iii-",                   \
-                                                     "a = floor(b / c), "      \
-                                                     "trapping on c = 0")      \
-              row(Modulo, "mod", "Iii-",                                       \
-                  "a = b - c * floor(b / c), trapping on c = 0")               \
-                  row(Minimum, "min", "Iii-", "a = smaller of b and c") row(   \
-                      Maximum, "max", "Iii-",                                  \
-                      "a = larger of b and c") row(Less, "less", "Iii-",       \
-                                                   "a = b < c ? 1 : 0")        \
-                      row(Equal, "equal", "Iii-", "a = b == c ? 1 : 0") row(   \
-                          Move, "move",                                        \
-                          "Ii--", "a = b") row(CheckEqual, "check_equal",      \
-                                               "-iim",                         \
-                                               "error with message unless b "  \
-                                               "== c") row(CheckTrue, "check", \
-                                                           "-i-m",             \
-                                                           "error with "       \
-                                                           "message unless b " \
-                                                           "!= 0")             \
-                          row(Branch, "branch", "---t",                        \
-                              "go to the target") row(BranchIf, "branch_if",   \
-                                                      "-i-t",                  \
-                                                      "go to the target if b " \
-                                                      "!= 0")                  \
-                              row(Arena, "arena", "B--v",                      \
-                                  "a = the session's planned arena, at least " \
-                                  "`immediate` bytes") row(Allocate,           \
-                                                           "allocate", "Bi--", \
-                                                           "a = new memory "   \
-                                                           "of b bytes, "      \
-                                                           "zeroed or "        \
-                                                           "reused, 64-byte "  \
-                                                           "aligned")          \
-                                  row(View, "view", "Bbiv",                    \
-                                      "a = part of b at byte offset "          \
-                                      "`immediate`, c bytes long, checked")    \
-                                      row(MoveBuffer, "move_buffer", "Bb--",   \
-                                          "a = b") row(Release, "release",     \
-                                                       "b---",                 \
-                                                       "drop a's reference")   \
-                                          row(LoadInteger, "load_integer",     \
-                                              "Ib-v",                          \
-                                              "a = i64 element at byte "       \
-                                              "offset `immediate` of b, "      \
-                                              "checked")                       \
-                                              row(Dispatch, "dispatch",        \
-                                                  "dos-",                      \
-                                                  "run dispatch a; operands: " \
-                                                  "parameters (i), then "      \
-                                                  "inputs and outputs (b)")    \
-                                                  row(LibraryCall, "call",     \
-                                                      "dos-",                  \
-                                                      "run library function "  \
-                                                      "a; operands as its "    \
-                                                      "row declares")          \
-                                                      row(Result, "result",    \
-                                                          "rbos",              \
-                                                          "result a is "       \
-                                                          "buffer b, its "     \
-                                                          "`immediate` dims "  \
-                                                          "listed from "       \
-                                                          "operand position "  \
-                                                          "c (i)")             \
-                                                          row(Return,          \
-                                                              "return",        \
-                                                              "----",          \
-                                                              "end of the "    \
-                                                              "program")
+// clang-format off
+#define EMBER_FOR_EACH_PROGRAM_INSTRUCTION(row) \
+  row(Integer, "integer", "I--v", "a = immediate") \
+  row(InputDim, "input_dim", "In-v", "a = extent of dim `immediate` of input b") \
+  row(InputBuffer, "input", "Bn--", "a = the memory of input b") \
+  row(ConstantBuffer, "constant", "Bk--", "a = the memory of constant b (read-only)") \
+  row(Add, "add", "Iii-", "a = b + c, trapping on overflow") \
+  row(Subtract, "sub", "Iii-", "a = b - c, trapping on overflow") \
+  row(Multiply, "mul", "Iii-", "a = b * c, trapping on overflow") \
+  row(FloorDivide, "floordiv", "Iii-", "a = floor(b / c), trapping on c = 0") \
+  row(Modulo, "mod", "Iii-", "a = b - c * floor(b / c), trapping on c = 0") \
+  row(Minimum, "min", "Iii-", "a = smaller of b and c") \
+  row(Maximum, "max", "Iii-", "a = larger of b and c") \
+  row(Less, "less", "Iii-", "a = b < c ? 1 : 0") \
+  row(Equal, "equal", "Iii-", "a = b == c ? 1 : 0") \
+  row(Move, "move", "Ii--", "a = b") \
+  row(CheckEqual, "check_equal", "-iim", "error with message unless b == c") \
+  row(CheckTrue, "check", "-i-m", "error with message unless b != 0") \
+  row(Branch, "branch", "---t", "go to the target") \
+  row(BranchIf, "branch_if", "-i-t", "go to the target if b != 0") \
+  row(Arena, "arena", "B--v", "a = the session's planned arena, at least `immediate` bytes") \
+  row(Allocate, "allocate", "Bi--", "a = new memory of b bytes, zeroed or reused, 64-byte aligned") \
+  row(View, "view", "Bbiv", "a = part of b at byte offset `immediate`, c bytes long, checked") \
+  row(MoveBuffer, "move_buffer", "Bb--", "a = b") \
+  row(Release, "release", "b---", "drop a's reference") \
+  row(LoadInteger, "load_integer", "Ib-v", "a = i64 element at byte offset `immediate` of b, checked") \
+  row(Dispatch, "dispatch", "dos-", "run dispatch a; operands: parameters (i), then inputs and outputs (b)") \
+  row(LibraryCall, "call", "dos-", "run library function a; operands as its row declares") \
+  row(Result, "result", "rbos", "result a is buffer b, its `immediate` dims listed from operand position c (i)") \
+  row(Return, "return", "----", "end of the program")
+// clang-format on
 
 }  // namespace ember::vm
 

@@ -15,29 +15,23 @@
 namespace ember::vm {
 
 // (name, text, operands, doc).
-#define EMBER_FOR_EACH_LIBRARY_FUNCTION(row)                                   \
-  row(TopK, "top_k", "iiiiiibww",                                              \
-      "type, outer, n, inner, k, largest; x[outer, n, inner] -> "              \
-      "values[outer, k, inner], indices "                                      \
-      "i64[outer, k, inner]: the k largest (or smallest) along n, best "       \
-      "first, ties by lower index; "                                           \
-      "NaN counts as the largest")                                             \
-      row(NonZero, "non_zero", "iibBI",                                        \
-          "type, count; x[count] -> memory of i64 flat positions of the "      \
-          "elements that are not zero, "                                       \
-          "ascending, and how many")                                           \
-          row(Unique, "unique", "iiibBBBBI",                                   \
-              "type, count, sorted; x[count] -> values, i64 first positions, " \
-              "i64 number of each element's value, "                           \
-              "i64 counts, and how many values; in order of value, or of "     \
-              "first appearance if not sorted")                                \
-              row(NonMaxSuppression, "non_max_suppression", "iiiiibbbBI",      \
-                  "batches, classes, boxes, most per class, centered (0 "      \
-                  "corners, 1 center and size); boxes "                        \
-                  "f32[batches, boxes, 4], scores f32[batches, classes, "      \
-                  "boxes], thresholds f32[2] (overlap, score) "                \
-                  "-> i64[count, 3] (batch, class, box) by falling score, "    \
-                  "and the count")
+// clang-format off
+#define EMBER_FOR_EACH_LIBRARY_FUNCTION(row) \
+  row(TopK, "top_k", "iiiiiibww", \
+      "type, outer, n, inner, k, largest; x[outer, n, inner] -> values[outer, k, inner], indices " \
+      "i64[outer, k, inner]: the k largest (or smallest) along n, best first, ties by lower index; " \
+      "NaN counts as the largest") \
+  row(NonZero, "non_zero", "iibBI", \
+      "type, count; x[count] -> memory of i64 flat positions of the elements that are not zero, " \
+      "ascending, and how many") \
+  row(Unique, "unique", "iiibBBBBI", \
+      "type, count, sorted; x[count] -> values, i64 first positions, i64 number of each element's value, " \
+      "i64 counts, and how many values; in order of value, or of first appearance if not sorted") \
+  row(NonMaxSuppression, "non_max_suppression", "iiiiibbbBI", \
+      "batches, classes, boxes, most per class, centered (0 corners, 1 center and size); boxes " \
+      "f32[batches, boxes, 4], scores f32[batches, classes, boxes], thresholds f32[2] (overlap, score) " \
+      "-> i64[count, 3] (batch, class, box) by falling score, and the count")
+// clang-format on
 
 enum class LibraryFunction : uint32_t {
 #define EMBER_ROW(name, ...) k##name,
