@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "vm/interpreter/clip_range.h"
 #include "vm/interpreter/kernel_selection.h"
 #include "vm/interpreter/strip_program.h"
 
@@ -11,31 +12,6 @@ struct Clip {
   int64_t first_row = 0;
   int64_t first_column = 0;
 };
-
-int64_t DivideDown(int64_t a, int64_t b) {  // b > 0
-  const int64_t quotient = a / b;
-  return quotient - (a % b < 0);
-}
-
-// Narrows [begin, end) to the i with 0 <= base + i * step < extent.
-void ClipRange(int64_t base, int64_t step, int64_t extent, int64_t& begin,
-               int64_t& end) {
-  if (step == 0) {
-    if (base < 0 || base >= extent) end = begin;
-    return;
-  }
-  if (step == 1) {
-    begin = std::max(begin, -base);
-    end = std::min(end, extent - base);
-  } else if (step > 0) {
-    begin = std::max(begin, -DivideDown(base, step));  // ceil(-base / step)
-    end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
-  } else {
-    begin = std::max(begin, -DivideDown(extent - 1 - base, -step));
-    end = std::min(end, DivideDown(base, -step) + 1);
-  }
-  if (end < begin) end = begin;
-}
 
 class Runner {
  public:

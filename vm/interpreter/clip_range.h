@@ -1,0 +1,40 @@
+// Where an affine index stays inside an extent.
+//
+//   int64_t begin = 0, end = 10;
+//   ClipRange(-2, 1, 5, begin, end);   // [2, 7)
+#ifndef EMBER_VM_INTERPRETER_CLIP_RANGE_H_
+#define EMBER_VM_INTERPRETER_CLIP_RANGE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ember::vm {
+
+inline int64_t DivideDown(int64_t a, int64_t b) {  // b > 0
+  const int64_t quotient = a / b;
+  return quotient - (a % b < 0);
+}
+
+// Narrows [begin, end) to the i with 0 <= base + i * step < extent.
+inline void ClipRange(int64_t base, int64_t step, int64_t extent,
+                      int64_t& begin, int64_t& end) {
+  if (step == 0) {
+    if (base < 0 || base >= extent) end = begin;
+    return;
+  }
+  if (step == 1) {
+    begin = std::max(begin, -base);
+    end = std::min(end, extent - base);
+  } else if (step > 0) {
+    begin = std::max(begin, -DivideDown(base, step));  // ceil(-base / step)
+    end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
+  } else {
+    begin = std::max(begin, -DivideDown(extent - 1 - base, -step));
+    end = std::min(end, DivideDown(base, -step) + 1);
+  }
+  if (end < begin) end = begin;
+}
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_INTERPRETER_CLIP_RANGE_H_
