@@ -35,6 +35,24 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
   if (end < begin) end = begin;
 }
 
+// The part of a tile that is inside.
+struct ClipWindow {
+  int64_t row_begin, row_end, column_begin, column_end;
+
+  int64_t rows() const { return row_end - row_begin; }
+  int64_t columns() const { return column_end - column_begin; }
+  bool empty() const { return rows() <= 0 || columns() <= 0; }
+  // By an index that moves with rows or with columns, or with neither.
+  void Clip(int64_t base, int64_t row_step, int64_t column_step,
+            int64_t extent) {
+    if (row_step != 0) {
+      ClipRange(base, row_step, extent, row_begin, row_end);
+    } else {
+      ClipRange(base, column_step, extent, column_begin, column_end);
+    }
+  }
+};
+
 }  // namespace ember::vm
 
 #endif  // EMBER_VM_INTERPRETER_CLIP_RANGE_H_

@@ -7,10 +7,9 @@
 namespace ember::vm {
 namespace {
 
-// A part of a tile: what a clipped reduction step works on.
+// Where in a tile a clipped reduction step begins.
 struct Clip {
-  int64_t first_row = 0;
-  int64_t first_column = 0;
+  int64_t first_row = 0, first_column = 0;
 };
 
 class Runner {
@@ -263,12 +262,13 @@ class Runner {
   void Step(int64_t rows, int64_t columns) {
     Clip clip;
     if (program_.skip_view >= 0) {
-      int64_t row_end = rows, column_end = columns;
-      ClipToSkip(clip.first_row, row_end, clip.first_column, column_end);
-      if (clip.first_row >= row_end || clip.first_column >= column_end) return;
+      ClipWindow window = {0, rows, 0, columns};
+      ClipToSkip(window);
+      if (window.empty()) return;
+      clip = {window.row_begin, window.column_begin};
       RefreshStepViews(rows, columns);
-      rows = row_end - clip.first_row;
-      columns = column_end - clip.first_column;
+      rows = window.rows();
+      columns = window.columns();
       if (columns != step_columns_) SetTileStrides(columns, true);
     } else {
       if (columns != step_columns_) SetTileStrides(columns, true);
@@ -429,33 +429,21 @@ class Runner {
     }
   }
 
-  void ClipToSkip(int64_t& row_begin, int64_t& row_end, int64_t& column_begin,
-                  int64_t& column_end) const {
+  void ClipToSkip(ClipWindow& window) const {
     const StripView& view = program_.step_views[program_.skip_view];
     for (int i = 0; i < view.guard_count; ++i) {
       const StripGuard& guard = program_.guards[view.first_guard + i];
       const int64_t base =
           skip_bases_[i] + DotRange(guard.coefficients, program_.spatial_count);
-      if (guard.row_step != 0) {
-        ClipRange(base, guard.row_step, guard.extent, row_begin, row_end);
-      } else {
-        ClipRange(base, guard.column_step, guard.extent, column_begin,
-                  column_end);
-      }
+      window.Clip(base, guard.row_step, guard.column_step, guard.extent);
     }
   }
 
-  void ClipToGuards(const StripView& view, int64_t& row_begin, int64_t& row_end,
-                    int64_t& column_begin, int64_t& column_end) const {
+  void ClipToGuards(const StripView& view, ClipWindow& window) const {
     for (int i = 0; i < view.guard_count; ++i) {
       const StripGuard& guard = program_.guards[view.first_guard + i];
-      const int64_t base = guard.constant + Dot(guard.coefficients);
-      if (guard.row_step != 0) {
-        ClipRange(base, guard.row_step, guard.extent, row_begin, row_end);
-      } else {
-        ClipRange(base, guard.column_step, guard.extent, column_begin,
-                  column_end);
-      }
+      window.Clip(guard.constant + Dot(guard.coefficients), guard.row_step,
+                  guard.column_step, guard.extent);
     }
   }
 
@@ -480,15 +468,13 @@ class Runner {
                       int64_t columns) {
     if (!view.shape.rows) rows = 1;
     if (!view.shape.columns) columns = 1;
-    int64_t row_begin = 0, row_end = rows, column_begin = 0,
-            column_end = columns;
-    ClipToGuards(view, row_begin, row_end, column_begin, column_end);
-    if (row_begin >= row_end || column_begin >= column_end) {
+    ClipWindow window = {0, rows, 0, columns};
+    ClipToGuards(view, window);
+    if (window.empty()) {
       slots_[view.slot] = slots_[view.default_slot];
       return;
     }
-    const bool full =
-        row_end - row_begin == rows && column_end - column_begin == columns;
+    const bool full = window.rows() == rows && window.columns() == columns;
     if (full && view.in_place) {
       slots_[view.slot] = {data, view.row_stride, view.column_stride};
       return;
@@ -506,11 +492,12 @@ class Runner {
       t.a = slots_[view.default_slot];
       view.fill(t);
     }
-    t.rows = row_end - row_begin;
-    t.columns = column_end - column_begin;
-    t.destination.data += row_begin * size * columns + column_begin * size;
-    t.a = {data + row_begin * view.row_stride +
-               column_begin * view.column_stride * view.element_size,
+    t.rows = window.rows();
+    t.columns = window.columns();
+    t.destination.data +=
+        (window.row_begin * columns + window.column_begin) * size;
+    t.a = {data + window.row_begin * view.row_stride +
+               window.column_begin * view.column_stride * view.element_size,
            view.row_stride, view.column_stride};
     if (t.columns == 1 && t.rows > 1 &&
         columns == 1) {  // a column: walk it as a row
