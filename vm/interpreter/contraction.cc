@@ -150,10 +150,12 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
       for (int64_t block = 0, m = 0, height; block < blocks;
            ++block, m += height) {
         height = rows / blocks + (block < rows % blocks);
-        // While one block works on what is near already, the next panel comes near.
-        t.next = block == std::min<int64_t>(1, blocks - 1)
-                     ? static_cast<const char*>(t.b) + depth * panel_width_ * size_
-                     : t.b;
+        // While one block works on what is near already, the next panel comes
+        // near.
+        t.next =
+            block == std::min<int64_t>(1, blocks - 1)
+                ? static_cast<const char*>(t.b) + depth * panel_width_ * size_
+                : t.b;
         t.a = left + m * t.a_stride * size_;
         t.c = c + (m * c_stride_m_ + panel * panel_width_) * size_;
         run[height - 1](t);

@@ -76,7 +76,8 @@ struct MicroArguments {
   int64_t a_stride;
   const void* b;
   int64_t b_stride;
-  const void* next;  // brought near meanwhile, as much as of b: the panel that comes next
+  const void* next;  // brought near meanwhile, as much as of b: the panel that
+                     // comes next
   void* c;
   int64_t c_stride;
   int64_t depth;
