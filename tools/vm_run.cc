@@ -125,19 +125,15 @@ Status WriteOutputs(const Options& options, const vm::Module& module,
 Status WriteTrace(const std::string& path, const std::string& model,
                   const vm::Session& session) {
   std::vector<ChromeTraceEvent> events;
-  std::map<uint32_t, const vm::SiteProfile*> sites;
   const std::vector<vm::SiteProfile> profile = session.Profile();
-  for (const vm::SiteProfile& site : profile) sites[site.instruction] = &site;
   for (const vm::TraceEvent& event : session.trace()) {
     ChromeTraceEvent& shown = events.emplace_back();
-    shown.name = std::string(session.SiteName(event.instruction));
+    shown.name = std::string(session.SiteName(event.site));
     shown.begin_ns = event.begin_ns;
     shown.end_ns = event.end_ns;
     shown.thread = event.thread;
-    const auto site = sites.find(event.instruction);
-    if (site == sites.end()) continue;
-    shown.details = {{"nodes", site->second->origin},
-                     {"how", site->second->plan}};
+    const vm::SiteProfile& site = profile[event.site];
+    shown.details = {{"nodes", site.origin}, {"how", site.plan}};
   }
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "vm/isa/library_functions.h"
+#include "vm/isa/operand_list.h"
 
 namespace ember::tools {
 namespace {
@@ -105,8 +106,15 @@ class GraphMaker {
       case Opcode::kDispatch:
         VisitDispatch(program, instruction);
         break;
+      case Opcode::kSliceAt:
+        registers_[instruction.a] = registers_[instruction.b];
+        break;
       case Opcode::kLibraryCall:
-        VisitLibraryCall(program, instruction);
+        VisitCall(program, instruction,
+                  vm::kLibraryFunctionTable[instruction.a].text);
+        break;
+      case Opcode::kCallProgram:
+        VisitCall(program, instruction, module_.programs[instruction.a].name);
         break;
       case Opcode::kResult: {
         const vm::TensorSignature& result = program.results[instruction.a];
@@ -174,15 +182,16 @@ class GraphMaker {
     }
   }
 
-  void VisitLibraryCall(const vm::Program& program,
-                        const vm::ProgramInstruction& instruction) {
-    const vm::LibraryFunctionInfo& function =
-        vm::kLibraryFunctionTable[instruction.a];
+  // Of a library function or another program.
+  void VisitCall(const vm::Program& program,
+                 const vm::ProgramInstruction& instruction,
+                 std::string_view name) {
     const size_t node =
-        AddNode(GraphNode::Kind::kLibraryCall, std::string(function.text), "");
-    for (size_t i = 0; i < function.operands.size(); ++i) {
+        AddNode(GraphNode::Kind::kLibraryCall, std::string(name), "");
+    const std::string letters = vm::ListLetters(program, module_, instruction);
+    for (size_t i = 0; i < letters.size(); ++i) {
       const uint32_t operand = program.operands[instruction.b + i];
-      switch (function.operands[i]) {
+      switch (letters[i]) {
         case 'b':
           Read(registers_[operand], node, "");
           break;

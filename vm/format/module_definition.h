@@ -45,9 +45,14 @@ struct TensorSignature {
   bool operator==(const TensorSignature&) const = default;
 };
 
+// The first program is the entry; the others are called by programs before
+// them. A called one begins with its parameters in integer registers 0, 1, ….
+// Dims of its inputs and results name parameters, or are "?": its caller has
+// made sure of the shapes.
 struct Program {
   std::string name = "main";
   std::vector<std::string> symbols;
+  std::vector<std::string> parameters;  // none in the entry
   std::vector<TensorSignature> inputs;
   std::vector<TensorSignature> results;
   uint32_t integer_register_count = 0;

@@ -130,11 +130,26 @@ TEST(ModuleFileTest, RefusesOtherVersions) {
   header.minor += 1;  // appended fields: still readable
   SetHeader(file, header);
   EXPECT_EQ(ReadError(file), "OK");
-  header.major += 1;
+  header.major = 2;
+  header.minor = 1;
   SetHeader(file, header);
   EXPECT_EQ(
       ReadError(file),
       "UNIMPLEMENTED: module file: format version: expected 1.x, found 2.1");
+}
+
+TEST(ModuleFileTest, ReadsIntegerLoadsWithoutAType) {
+  ModuleDefinition module = SampleNamed("shapes");
+  for (ProgramInstruction& in : module.programs[0].instructions) {
+    if (in.opcode == ProgramOpcode::kLoadInteger) in.c = 0;
+  }
+  std::vector<uint8_t> file = Serialize(module);
+  ContainerHeader header = HeaderOf(file);
+  header.minor = 0;
+  SetHeader(file, header);
+  const StatusOr<ModuleDefinition> again = ReadModule(file, nullptr);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  EXPECT_EQ(again->programs, SampleNamed("shapes").programs);
 }
 
 TEST(ModuleFileTest, TruncatedAtEveryLength) {
@@ -324,6 +339,12 @@ TEST(VerifyModuleTest, RulesAcrossParts) {
   module = SampleNamed("static");
   module.dispatches[0].instructions[0].type = DType::kBool;
   EXPECT_EQ(error(module).substr(0, 14), "dispatch @gemm");
+  module = SampleNamed("calls");
+  for (Program& program : module.programs)
+    program.integer_register_count = 1 << 20;
+  EXPECT_EQ(error(module),
+            "module: expected at most 4194304 registers in all programs, found "
+            "4194319");
   // The writer refuses too.
   EXPECT_FALSE(SerializeModule(module).ok());
 }

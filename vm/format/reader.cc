@@ -200,7 +200,9 @@ std::vector<TensorSignature> ReadSignatures(
   return signatures;
 }
 
-Program ReadProgram(const fbs::Program& stored, ValueReader& values) {
+// minor: the version of the file. Before 1.1, load_integer had no type.
+Program ReadProgram(const fbs::Program& stored, uint16_t minor,
+                    ValueReader& values) {
   Program program;
   program.name = values.String(stored.name());
   program.symbols = values.Strings(stored.symbols());
@@ -216,9 +218,13 @@ Program ReadProgram(const fbs::Program& stored, ValueReader& values) {
         {values.Read<ProgramOpcode>(in.opcode(), kProgramOpcodeCount,
                                     "program opcode"),
          in.a(), in.b(), in.c(), in.immediate()});
+    ProgramInstruction& read = program.instructions.back();
+    if (minor < 1 && read.opcode == ProgramOpcode::kLoadInteger)
+      read.c = static_cast<uint32_t>(DType::kI64);
   }
   program.operands = values.Numbers(stored.operands());
   program.messages = values.Strings(stored.messages());
+  program.parameters = values.Strings(stored.parameters());
   return program;
 }
 
@@ -305,7 +311,8 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
     module.dispatch_origins.push_back(values.String(dispatch.origin()));
   }
   for (size_t i = 0; i < SizeOf(stored.programs()); ++i) {
-    module.programs.push_back(ReadProgram(*stored.programs()->Get(i), values));
+    module.programs.push_back(
+        ReadProgram(*stored.programs()->Get(i), header.minor, values));
   }
   EMBER_RETURN_IF_ERROR(values.status());
   EMBER_RETURN_IF_ERROR(VerifyModule(module));

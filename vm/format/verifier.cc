@@ -70,6 +70,19 @@ Status VerifyDispatches(const ModuleDefinition& module) {
   return OkStatus();
 }
 
+// A session has the registers of every program.
+Status CheckRegisterCount(const ModuleDefinition& module) {
+  uint64_t registers = 0;
+  for (const Program& program : module.programs) {
+    registers += uint64_t{program.integer_register_count} +
+                 program.buffer_register_count;
+  }
+  if (registers <= kMaxModuleRegisters) return OkStatus();
+  return InvalidArgumentError(
+      "module: expected at most " + std::to_string(kMaxModuleRegisters) +
+      " registers in all programs, found " + std::to_string(registers));
+}
+
 }  // namespace
 
 Status VerifyModule(const ModuleDefinition& module) {
@@ -88,9 +101,9 @@ Status VerifyModule(const ModuleDefinition& module) {
     return InvalidArgumentError(
         "module: expected at least one program, found none");
   }
-  for (const Program& program : module.programs) {
-    EMBER_RETURN_IF_ERROR(VerifyProgram(program, module));
-  }
+  EMBER_RETURN_IF_ERROR(CheckRegisterCount(module));
+  for (uint32_t i = 0; i < module.programs.size(); ++i)
+    EMBER_RETURN_IF_ERROR(VerifyProgram(module, i));
   return OkStatus();
 }
 

@@ -121,9 +121,11 @@ Offset<fbs::Program> WriteProgram(FlatBufferBuilder& builder,
   const auto instruction_offset = builder.CreateVectorOfStructs(instructions);
   const auto operands = builder.CreateVector(program.operands);
   const auto messages = WriteStrings(builder, program.messages);
-  return fbs::CreateProgram(
-      builder, name, symbols, inputs, results, program.integer_register_count,
-      program.buffer_register_count, instruction_offset, operands, messages);
+  const auto parameters = WriteStrings(builder, program.parameters);
+  return fbs::CreateProgram(builder, name, symbols, inputs, results,
+                            program.integer_register_count,
+                            program.buffer_register_count, instruction_offset,
+                            operands, messages, parameters);
 }
 
 uint64_t AlignUp(uint64_t value) {

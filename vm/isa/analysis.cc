@@ -14,9 +14,11 @@ namespace {
 // the facts.
 class Checker {
  public:
-  Checker(const Program& program, const ModuleDefinition& module,
-          ProgramFacts& facts)
-      : program_(program), module_(module), facts_(facts) {}
+  Checker(const ModuleDefinition& module, uint32_t number, ProgramFacts& facts)
+      : number_(number),
+        program_(module.programs[number]),
+        module_(module),
+        facts_(facts) {}
 
   Status Check(uint32_t index, const DataFlowState& state) {
     const ProgramInstruction& instruction = program_.instructions[index];
@@ -69,7 +71,7 @@ class Checker {
   void AddSite(uint32_t index, const DataFlowState* state) {
     const ProgramInstruction& instruction = program_.instructions[index];
     const tensor::Dispatch& dispatch = module_.dispatches[instruction.a];
-    DispatchSite site{index, instruction.a, {}, 0};
+    DispatchSite site{number_, index, instruction.a, {}, 0};
     const uint32_t first =
         instruction.b + static_cast<uint32_t>(dispatch.parameters.size());
     const uint32_t inputs = dispatch.input_count();
@@ -91,6 +93,7 @@ class Checker {
     facts_.sites.push_back(std::move(site));
   }
 
+  const uint32_t number_;
   const Program& program_;
   const ModuleDefinition& module_;
   ProgramFacts& facts_;
@@ -99,13 +102,14 @@ class Checker {
 
 }  // namespace
 
-StatusOr<ProgramFacts> AnalyzeProgram(const Program& program,
-                                      const ModuleDefinition& module) {
-  EMBER_RETURN_IF_ERROR(CheckStructure(program, module));
+StatusOr<ProgramFacts> AnalyzeProgram(const ModuleDefinition& module,
+                                      uint32_t number) {
+  const Program& program = module.programs[number];
+  EMBER_RETURN_IF_ERROR(CheckStructure(module, number));
   DataFlow flow(program, module);
   EMBER_RETURN_IF_ERROR(flow.Solve());
   ProgramFacts facts;
-  Checker checker(program, module, facts);
+  Checker checker(module, number, facts);
   for (const DataFlow::Block& block : flow.blocks()) {
     if (block.reached) {
       DataFlowState state = block.entry;

@@ -1,24 +1,29 @@
 // Verifies a program and tells what is known about it before it runs.
 //
-//   EMBER_ASSIGN_OR_RETURN(ProgramFacts facts, AnalyzeProgram(program,
-//   module));
+//   EMBER_ASSIGN_OR_RETURN(ProgramFacts facts, AnalyzeProgram(module, 0));
 //
 // The rules:
 //  - registers, operand positions, branch targets, inputs, results, constants,
-//  dispatches and
-//    messages exist; control cannot run past the last instruction;
+//  dispatches, messages
+//    and called programs exist; control cannot run past the last instruction;
 //  - on every path a register is written before it is read (release unwrites
 //  it), and every result
 //    is set before return, with as many dims as it declares;
-//  - a dispatch gets as many parameters, inputs and outputs as it has; a
-//  library call gets the
-//    operands that its row declares; operand lists follow each other in the
-//    order of the instructions, without gaps;
-//  - memory of inputs and constants is never written: no output of a dispatch
-//  or library call may
-//    be it, on any path;
-//  - offsets of views are multiples of 64, of integer loads multiples of 8,
-//  none negative.
+//  - a dispatch or called program gets as many parameters, inputs and outputs
+//  as it has; a library call
+//    gets the operands that its row declares; operand lists follow each other
+//    in the order of the instructions, without gaps;
+//  - memory of inputs and constants is never written: nothing that is stored to
+//  may be it, on any path;
+//    nor may it be a result of a called program or a slice_at, which may be
+//    such memory;
+//  - a program calls only programs with a higher number than its own, so that
+//  there is no recursion;
+//    the entry has no parameters; only the entry asks for dims of its inputs,
+//    and the symbols of the others are parameters or "?";
+//  - offsets of views are multiples of 64, of integer loads and stores
+//  multiples of the element's size,
+//    none negative.
 // What is left to run time: lengths of memory, arithmetic overflow, limits.
 //
 // Errors: InvalidArgument, "program main: instruction 12: ...".
@@ -43,11 +48,12 @@ struct ConstantSource {
 
 // A dispatch instruction of the program.
 struct DispatchSite {
+  uint32_t program = 0;
   uint32_t instruction = 0;
   uint32_t dispatch = 0;
   std::vector<ConstantSource> inputs;  // per input of the dispatch
-  // Sites that run the same dispatch on the same constants have the same
-  // number: they share plans and kernels.
+  // Sites of a program that run the same dispatch on the same constants have
+  // the same number: they share plans and kernels.
   uint32_t group = 0;
 };
 
@@ -57,12 +63,12 @@ struct ProgramFacts {
   int64_t arena_bytes = 0;  // the largest that an arena instruction asks for
 };
 
-StatusOr<ProgramFacts> AnalyzeProgram(const Program& program,
-                                      const ModuleDefinition& module);
+// number: of the program in the module.
+StatusOr<ProgramFacts> AnalyzeProgram(const ModuleDefinition& module,
+                                      uint32_t number);
 
-inline Status VerifyProgram(const Program& program,
-                            const ModuleDefinition& module) {
-  return AnalyzeProgram(program, module).status();
+inline Status VerifyProgram(const ModuleDefinition& module, uint32_t number) {
+  return AnalyzeProgram(module, number).status();
 }
 
 }  // namespace ember::vm

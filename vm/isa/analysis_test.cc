@@ -25,7 +25,7 @@ StatusOr<ProgramFacts> Analyze(const std::string& body) {
   StatusOr<ModuleDefinition> module = ParseModule(text);
   EXPECT_TRUE(module.ok()) << module.status().ToString();
   if (!module.ok()) return module.status();
-  return AnalyzeProgram(module->programs[0], *module);
+  return AnalyzeProgram(*module, 0);
 }
 
 std::string ErrorOf(const std::string& body) {
@@ -36,9 +36,10 @@ std::string ErrorOf(const std::string& body) {
 TEST(AnalysisTest, AcceptsSamples) {
   for (const SampleModule& sample : SampleModules()) {
     const ModuleDefinition module = ParseSample(sample.text);
-    const StatusOr<ProgramFacts> facts =
-        AnalyzeProgram(module.programs[0], module);
-    EXPECT_TRUE(facts.ok()) << sample.name << ": " << facts.status().ToString();
+    for (uint32_t i = 0; i < module.programs.size(); ++i) {
+      const Status status = VerifyProgram(module, i);
+      EXPECT_TRUE(status.ok()) << sample.name << ": " << status.ToString();
+    }
   }
 }
 
@@ -177,11 +178,158 @@ TEST(AnalysisTest, OffsetsKeepAlignment) {
       "program main: instruction 0 (arena): expected a size that is a multiple "
       "of 1 and not "
       "negative, found -64");
-  EXPECT_EQ(ErrorOf("b0 = arena 64\ni0 = load_integer b0, 4\nresult y = b0 "
-                    "[i0]\nreturn\n"),
+  EXPECT_EQ(
+      ErrorOf("b0 = arena 64\ni0 = load_integer b0, i64, 4\nresult y = b0 "
+              "[i0]\nreturn\n"),
+      "program main: instruction 1 (load_integer): expected a offset "
+      "that is a multiple of 8 "
+      "and not negative, found 4");
+}
+
+// A module of two programs: main, and one that it may call.
+std::string CallErrorOf(const std::string& body, const std::string& called,
+                        uint32_t number = 0) {
+  const std::string text =
+      std::string(kHeader) +
+      "program main<N>(x: f32[4]) -> (y: f32[4]) integers 8 buffers 8 {\n" +
+      body + "}\n" + called;
+  const StatusOr<ModuleDefinition> module = ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status().ToString();
+  if (!module.ok()) return "";
+  const Status status = VerifyProgram(*module, number);
+  return status.ok() ? "OK" : std::string(status.message());
+}
+
+constexpr const char* kCalled = R"(
+program copy<N>[N](x: f32[N]) -> (y: f32[N]) {
+  b0 = input x
+  result y = b0 [i0]
+  return
+}
+)";
+constexpr const char* kEnd = "i7 = integer 4\nresult y = b1 [i7]\nreturn\n";
+
+TEST(CallAnalysisTest, OperandsAreThoseOfTheSignature) {
+  const std::string begin = "b0 = input x\ni0 = integer 4\n";
+  EXPECT_EQ(CallErrorOf(begin + "call_program copy(i0; b0 -> b1 [i1])\n" + kEnd,
+                        kCalled),
+            "OK");
+  const std::string where = "program main: instruction 2 (call_program): ";
+  EXPECT_EQ(CallErrorOf(begin + "call_program copy(i0; b0 -> b1 [])\n" + kEnd,
+                        kCalled),
+            where + "program copy: expected 4 operands, found 3");
+  EXPECT_EQ(CallErrorOf(begin + "call_program 2(i0; b0 -> b1 [i1])\n" + kEnd,
+                        kCalled),
+            where + "expected a program below 2, found 2");
+  EXPECT_EQ(
+      CallErrorOf(begin + "call_program main(b0 -> b1 [i1])\n" + kEnd, kCalled),
+      where +
+          "expected a program with a number above 0, the caller's, "
+          "found 0");
+  EXPECT_EQ(
+      CallErrorOf("call_program copy(i0; b0 -> b1 [i1])\n" + std::string(kEnd),
+                  kCalled),
+      "program main: instruction 0 (call_program): expected a register "
+      "written on every path, found i0");
+  EXPECT_EQ(CallErrorOf("i0 = integer 4\ncall_program copy(i0; b0 -> b1 "
+                        "[i1])\n" +
+                            std::string(kEnd),
+                        kCalled),
+            "program main: instruction 1 (call_program): expected a register "
+            "written on every path, found b0");
+}
+
+TEST(CallAnalysisTest, NoRecursion) {
+  const std::string begin =
+      "b0 = input x\ni0 = integer 4\ncall_program copy(i0; b0 -> b1 [i1])\n";
+  EXPECT_EQ(CallErrorOf(begin + kEnd, R"(
+program copy<N>[N](x: f32[N]) -> (y: f32[N]) {
+  b0 = input x
+  call_program copy(i0; b0 -> b1 [i0])
+  result y = b1 [i0]
+  return
+}
+)",
+                        1),
+            "program copy: instruction 1 (call_program): expected a program "
+            "with a number above 1, the caller's, found 1");
+}
+
+TEST(CallAnalysisTest, ResultsOfCallsAreReadOnly) {
+  EXPECT_EQ(CallErrorOf(R"(
+    b0 = input x
+    i0 = integer 4
+    call_program copy(i0; b0 -> b1 [i1])
+    dispatch @add(i0; b0, b0 -> b1)
+)" + std::string(kEnd),
+                        kCalled),
+            "program main: instruction 3 (dispatch): expected writable memory "
+            "to store to, found b1, which may be an input or a constant");
+  // Unless appended to, which copies what is not the register's own.
+  EXPECT_EQ(CallErrorOf(R"(
+    b0 = input x
+    i0 = integer 4
+    call_program copy(i0; b0 -> b1 [i1])
+    append b1, i0, b0, i0
+    dispatch @add(i0; b0, b0 -> b1)
+)" + std::string(kEnd),
+                        kCalled),
+            "OK");
+}
+
+TEST(CallAnalysisTest, ParametersAreTheIntegersOfACalledProgram) {
+  const auto error = [](const std::string& called) {
+    return CallErrorOf("b1 = input x\n" + std::string(kEnd),
+                       "program p" + called, 1);
+  };
+  EXPECT_EQ(error("[N](x: f32[2]) -> () {\ni1 = add i0, i0\nreturn\n}\n"),
+            "OK");
+  EXPECT_EQ(error("[N](x: f32[2]) -> () {\ni1 = add i1, i0\nreturn\n}\n"),
+            "program p: instruction 0 (add): expected a register written on "
+            "every path, found i1");
+  EXPECT_EQ(error("[N, N](x: f32[2]) -> () {\nreturn\n}\n"),
+            "program p: expected parameters with different names");
+  EXPECT_EQ(error("[N](x: f32[2]) -> () integers 0 {\nreturn\n}\n"),
+            "program p: expected at most 0 parameters, found 1");
+  EXPECT_EQ(
+      error("<N, \"?\", M>[N](x: f32[M, $1]) -> () {\nreturn\n}\n"),
+      "program p: expected symbols that are parameters or \"?\", found M");
+  EXPECT_EQ(error("[N](x: f32[2]) -> () {\ni0 = input_dim x, 0\nreturn\n}\n"),
+            "program p: instruction 0 (input_dim): expected it in the entry "
+            "program only, found it here");
+  const StatusOr<ModuleDefinition> module = ParseModule(
+      "module \"t\" from \"t\"\nprogram main[N]() -> () {\nreturn\n}\n");
+  EXPECT_EQ(VerifyProgram(*module, 0).message(),
+            "program main: expected at most 0 parameters, found 1");
+}
+
+TEST(AnalysisTest, IntegersInMemory) {
+  EXPECT_EQ(ErrorOf("b0 = arena 64\ni0 = load_integer b0, u16, 3\nresult y = "
+                    "b0 [i0]\nreturn\n"),
             "program main: instruction 1 (load_integer): expected a offset "
-            "that is a multiple of 8 "
-            "and not negative, found 4");
+            "that is a multiple of 2 and not negative, found 3");
+  EXPECT_EQ(ErrorOf("b0 = arena 64\ni0 = load_integer b0, f32, 4\nresult y = "
+                    "b0 [i0]\nreturn\n"),
+            "program main: instruction 1 (load_integer): expected an integer "
+            "type or bool, found f32");
+  const std::string end = "result y = b0 [i0]\nreturn\n";
+  EXPECT_EQ(
+      ErrorOf("i0 = integer 4\nb0 = arena 64\nstore_integer b0, i0, 12\n" +
+              end),
+      "program main: instruction 2 (store_integer): expected a offset "
+      "that is a multiple of 8 and not negative, found 12");
+  for (const char* source : {"input x", "constant 0", "slice_at b1, i0, i0"}) {
+    EXPECT_EQ(
+        ErrorOf("b1 = arena 64\ni0 = integer 4\nb0 = " + std::string(source) +
+                "\nstore_integer b0, i0, 8\n" + end),
+        "program main: instruction 3 (store_integer): expected writable "
+        "memory to store to, found b0, which may be an input or a "
+        "constant");
+  }
+  EXPECT_EQ(
+      ErrorOf("i0 = integer 4\nb1 = arena 64\nappend b0, i0, b1, i0\n" + end),
+      "program main: instruction 2 (append): expected a register written "
+      "on every path, found b0");
 }
 
 // What text cannot express: change the plain values.
@@ -190,7 +338,7 @@ class StructureTest : public testing::Test {
   ModuleDefinition module_ = SampleNamed("static");
   Program& program() { return module_.programs[0]; }
   std::string Error() {
-    const Status status = VerifyProgram(program(), module_);
+    const Status status = VerifyProgram(module_, 0);
     return status.ok() ? "OK" : std::string(status.message());
   }
 };
@@ -227,8 +375,7 @@ TEST_F(StructureTest, OperandListsAreComplete) {
   program().instructions[7].c = 2;
   EXPECT_EQ(Error(),
             "program main: instruction 7 (dispatch): dispatch @gemm: expected "
-            "0 parameters and 3 "
-            "buffers, found 2 operands");
+            "3 operands, found 2");
   program().instructions[7].c = 3;
   program().operands[2] = 6;
   EXPECT_EQ(Error(),

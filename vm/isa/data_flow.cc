@@ -81,6 +81,7 @@ Status DataFlow::Solve() {
   }
   DataFlowState start;
   start.integers.resize(program_.integer_register_count);
+  std::fill_n(start.integers.begin(), program_.parameters.size(), true);
   start.buffers.resize(program_.buffer_register_count);
   start.results.resize(program_.results.size());
   queued_.assign(blocks_.size(), false);
@@ -146,8 +147,13 @@ BufferFacts DataFlow::WrittenFacts(const ProgramInstruction& instruction,
                             : ConstantSource{};
       return facts;
     }
+    // May be an input or a constant of the caller, or other memory of it.
+    case ProgramOpcode::kCallProgram:
+    case ProgramOpcode::kSliceAt:
+      return {true, false, {}};
+    // Arena, allocations, results of library calls, memory appended to.
     default:
-      return {true, true, {}};  // arena, allocations, results of library calls
+      return {true, true, {}};
   }
 }
 

@@ -33,6 +33,13 @@ constexpr const ProgramInstructionInfo& InfoOf(ProgramOpcode opcode) {
   return kProgramInstructionTable[static_cast<int>(opcode)];
 }
 
+constexpr bool IsIntegerRegister(char letter) {
+  return letter == 'i' || letter == 'I';
+}
+constexpr bool IsBufferRegister(char letter) {
+  return letter == 'b' || letter == 'B' || letter == 'w' || letter == 'u';
+}
+
 // Field 0..3 of an instruction: a, b, c, immediate.
 constexpr int64_t FieldOf(const ProgramInstruction& instruction, int field) {
   switch (field) {

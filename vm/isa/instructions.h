@@ -5,7 +5,7 @@
 // Fixed width: every instruction is one ProgramInstruction of 24 bytes.
 // Registers are numbered in two files: i0… (int64) and b0… (references to
 // memory: base pointer, byte length, owner). Variable-length operand lists
-// (Dispatch, LibraryCall) live in Program::operands.
+// (Dispatch, LibraryCall, Result, CallProgram) live in Program::operands.
 #ifndef EMBER_VM_ISA_INSTRUCTIONS_H_
 #define EMBER_VM_ISA_INSTRUCTIONS_H_
 
@@ -18,10 +18,11 @@ namespace ember::vm {
 // c, immediate in turn:
 //   I written integer register   i read integer register
 //   B written buffer register    b read buffer register
+//   w buffer register whose memory is written    u b and B in one
 //   v immediate value            t instruction index (branch target)   - unused
-//   n input number   r result number   k constant number   d dispatch number m
-//   message number o first position in the operand list    s count in the
-//   operand list
+//   n input number   r result number   k constant number   d dispatch number
+//   m message number   p program number   y DType, an integer or bool
+//   o first position in the operand list    s count in the operand list
 // clang-format off
 #define EMBER_FOR_EACH_PROGRAM_INSTRUCTION(row) \
   row(Integer, "integer", "I--v", "a = immediate") \
@@ -47,11 +48,15 @@ namespace ember::vm {
   row(View, "view", "Bbiv", "a = part of b at byte offset `immediate`, c bytes long, checked") \
   row(MoveBuffer, "move_buffer", "Bb--", "a = b") \
   row(Release, "release", "b---", "drop a's reference") \
-  row(LoadInteger, "load_integer", "Ib-v", "a = i64 element at byte offset `immediate` of b, checked") \
+  row(LoadInteger, "load_integer", "Ibyv", "a = element of type c at byte offset `immediate` of b, checked; a u64 above the largest i64 is that one") \
   row(Dispatch, "dispatch", "dos-", "run dispatch a; operands: parameters (i), then inputs and outputs (b)") \
   row(LibraryCall, "call", "dos-", "run library function a; operands as its row declares") \
   row(Result, "result", "rbos", "result a is buffer b, its `immediate` dims listed from operand position c (i)") \
-  row(Return, "return", "----", "end of the program")
+  row(Return, "return", "----", "end of the program") \
+  row(CallProgram, "call_program", "pos-", "run program a, whose number is higher; operands: parameters (i), inputs (b), then for each result its memory (B) and dims (I)") \
+  row(StoreInteger, "store_integer", "wi-v", "the i64 at byte offset `immediate` of a = b, checked") \
+  row(Append, "append", "uibi", "a = the first b bytes of a, then the first `immediate` bytes of c, in place if a's memory is its own and has room") \
+  row(SliceAt, "slice_at", "Bbii", "a = part of b at byte offset c, `immediate` bytes long, checked, to be read; a copy where it is not 16-byte aligned")
 // clang-format on
 
 }  // namespace ember::vm

@@ -12,6 +12,8 @@ namespace ember::vm {
 inline constexpr int kMaxRank = 32;
 // Registers of each kind in a program.
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
+// Registers of both kinds in all programs of a module.
+inline constexpr uint64_t kMaxModuleRegisters = 4 * kMaxRegisters;
 // Basic blocks times registers of a program: bounds the time and memory of its
 // verification.
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;

@@ -37,6 +37,10 @@ class ModuleParser {
     EMBER_ASSIGN_OR_RETURN(module_.source_name,
                            ParseName(lexer_, "the source's name"));
     while (!lexer_.AtEnd()) EMBER_RETURN_IF_ERROR(ParsePart());
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      EMBER_RETURN_IF_ERROR(
+          ResolveCalls(calls_[i], module_.programs, module_.programs[i]));
+    }
     return std::move(module_);
   }
 
@@ -48,8 +52,10 @@ class ModuleParser {
     if (token.Is("dispatch")) return ParseDispatch();
     if (!token.Is("program"))
       return lexer_.ExpectedError("constant, origin, dispatch or program");
-    EMBER_ASSIGN_OR_RETURN(Program program, ParseProgramFrom(lexer_, module_));
-    module_.programs.push_back(std::move(program));
+    EMBER_ASSIGN_OR_RETURN(ParsedProgram parsed,
+                           ParseProgramFrom(lexer_, module_));
+    module_.programs.push_back(std::move(parsed.program));
+    calls_.push_back(std::move(parsed.calls));
     return OkStatus();
   }
 
@@ -115,6 +121,7 @@ class ModuleParser {
   Lexer lexer_;
   ModuleDefinition module_;
   std::string origin_;
+  std::vector<std::vector<CallReference>> calls_;  // of each program
 };
 
 }  // namespace

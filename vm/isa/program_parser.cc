@@ -31,11 +31,13 @@ class ProgramParser {
   ProgramParser(Lexer& lexer, const ModuleDefinition& module)
       : lexer_(lexer), module_(module) {}
 
-  StatusOr<Program> Parse() {
+  StatusOr<ParsedProgram> Parse() {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("program"));
     EMBER_ASSIGN_OR_RETURN(program_.name,
                            ParseName(lexer_, "the program's name"));
-    EMBER_RETURN_IF_ERROR(ParseSymbols());
+    EMBER_RETURN_IF_ERROR(ParseNames("<", ">", program_.symbols));
+    EMBER_RETURN_IF_ERROR(ParseNames("[", "]", program_.parameters));
+    integers_used_ = static_cast<uint32_t>(program_.parameters.size());
     EMBER_RETURN_IF_ERROR(ParseSignatures(program_.inputs));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("->"));
     EMBER_RETURN_IF_ERROR(ParseSignatures(program_.results));
@@ -49,17 +51,18 @@ class ProgramParser {
         integers < 0 ? integers_used_ : static_cast<uint32_t>(integers);
     program_.buffer_register_count =
         buffers < 0 ? buffers_used_ : static_cast<uint32_t>(buffers);
-    return std::move(program_);
+    return ParsedProgram{std::move(program_), std::move(calls_)};
   }
 
  private:
-  Status ParseSymbols() {
-    if (!lexer_.Accept("<")) return OkStatus();
+  Status ParseNames(std::string_view open, std::string_view close,
+                    std::vector<std::string>& names) {
+    if (!lexer_.Accept(open)) return OkStatus();
     do {
-      EMBER_ASSIGN_OR_RETURN(std::string symbol, ParseName(lexer_, "a symbol"));
-      program_.symbols.push_back(std::move(symbol));
+      EMBER_ASSIGN_OR_RETURN(std::string name, ParseName(lexer_, "a symbol"));
+      names.push_back(std::move(name));
     } while (lexer_.Accept(","));
-    return lexer_.Expect(">");
+    return lexer_.Expect(close);
   }
 
   Status ParseSignatures(std::vector<TensorSignature>& signatures) {
@@ -167,6 +170,8 @@ class ProgramParser {
     switch (in.opcode) {
       case ProgramOpcode::kDispatch:
         return ParseDispatch(in);
+      case ProgramOpcode::kCallProgram:
+        return ParseCallProgram(in);
       case ProgramOpcode::kLibraryCall:
         return ParseCall(in);
       case ProgramOpcode::kResult:
@@ -196,9 +201,15 @@ class ProgramParser {
   StatusOr<int64_t> ParseField(char letter) {
     switch (letter) {
       case 'i':
-      case 'b': {
+      case 'b':
+      case 'u':
+      case 'w': {
         EMBER_ASSIGN_OR_RETURN(const uint32_t reg, ParseRegister(letter));
         return int64_t{reg};
+      }
+      case 'y': {
+        EMBER_ASSIGN_OR_RETURN(const DType type, ParseType(lexer_));
+        return static_cast<int64_t>(type);
       }
       case 't': {
         uint32_t label = 0;
@@ -238,7 +249,7 @@ class ProgramParser {
   }
 
   StatusOr<uint32_t> ParseRegister(char letter) {
-    const char prefix = letter == 'i' || letter == 'I' ? 'i' : 'b';
+    const char prefix = IsIntegerRegister(letter) ? 'i' : 'b';
     uint32_t number = 0;
     if (lexer_.Peek().kind != Token::kIdentifier ||
         !NumberBehind(prefix, lexer_.Peek().text, &number)) {
@@ -251,8 +262,7 @@ class ProgramParser {
   }
 
   void Use(char letter, uint32_t reg) {
-    uint32_t& used =
-        letter == 'i' || letter == 'I' ? integers_used_ : buffers_used_;
+    uint32_t& used = IsIntegerRegister(letter) ? integers_used_ : buffers_used_;
     used = std::max(used, reg + 1);
   }
 
@@ -334,6 +344,48 @@ class ProgramParser {
     return lexer_.Expect(")");
   }
 
+  // Registers of one kind, for as long as they come; `separator` before the
+  // first.
+  Status ParseRegisterList(char letter, std::string_view separator) {
+    const char prefix = IsIntegerRegister(letter) ? 'i' : 'b';
+    if (!separator.empty() && !lexer_.Accept(separator)) return OkStatus();
+    uint32_t number = 0;
+    if (separator.empty() && !NumberBehind(prefix, lexer_.Peek().text, &number))
+      return OkStatus();
+    do {
+      EMBER_RETURN_IF_ERROR(ParseListed(letter));
+    } while (lexer_.Accept(","));
+    return OkStatus();
+  }
+
+  // "name(i0, i1; b0 -> b1 [i2], b2 [])"
+  Status ParseCallProgram(ProgramInstruction& in) {
+    const Token name = lexer_.Peek();
+    if (name.kind == Token::kInteger) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t number, ParseNumber("a program"));
+      in.a = static_cast<uint32_t>(number);
+    } else {
+      EMBER_RETURN_IF_ERROR(ParseName(lexer_, "a program").status());
+      calls_.push_back(
+          {static_cast<uint32_t>(program_.instructions.size()), name});
+    }
+    in.b = static_cast<uint32_t>(program_.operands.size());
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+    EMBER_RETURN_IF_ERROR(ParseRegisterList('i', ""));
+    const bool has_parameters = program_.operands.size() > in.b;
+    EMBER_RETURN_IF_ERROR(ParseRegisterList('b', has_parameters ? ";" : ""));
+    if (lexer_.Accept("->")) {
+      do {
+        EMBER_RETURN_IF_ERROR(ParseListed('B'));
+        EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
+        EMBER_RETURN_IF_ERROR(ParseRegisterList('I', ""));
+        EMBER_RETURN_IF_ERROR(lexer_.Expect("]"));
+      } while (lexer_.Accept(","));
+    }
+    in.c = static_cast<uint32_t>(program_.operands.size()) - in.b;
+    return lexer_.Expect(")");
+  }
+
   Status ParseResult(ProgramInstruction& in) {
     EMBER_ASSIGN_OR_RETURN(const int64_t result,
                            ParseReference(program_.results, "a result"));
@@ -371,6 +423,7 @@ class ProgramParser {
   uint32_t buffers_used_ = 0;
   std::map<uint32_t, int64_t> labels_;
   std::map<uint32_t, Token> label_tokens_;
+  std::vector<CallReference> calls_;
 };
 
 }  // namespace
@@ -389,17 +442,38 @@ StatusOr<DType> ParseType(Lexer& lexer) {
   return *type;
 }
 
-StatusOr<Program> ParseProgramFrom(Lexer& lexer,
-                                   const ModuleDefinition& module) {
+StatusOr<ParsedProgram> ParseProgramFrom(Lexer& lexer,
+                                         const ModuleDefinition& module) {
   return ProgramParser(lexer, module).Parse();
+}
+
+Status ResolveCalls(std::span<const CallReference> calls,
+                    const std::vector<Program>& programs, Program& caller) {
+  const auto get_name = [](const Program& p) -> const std::string& {
+    return p.name;
+  };
+  for (const CallReference& call : calls) {
+    Lexer lexer(call.name.text);
+    EMBER_ASSIGN_OR_RETURN(const std::string name,
+                           ParseName(lexer, "a program"));
+    const int64_t found = FindUnique(programs, name, get_name);
+    if (found < 0) {
+      return ErrorAt(call.name, "expected a program of the module, found " +
+                                    std::string(call.name.text));
+    }
+    caller.instructions[call.instruction].a = static_cast<uint32_t>(found);
+  }
+  return OkStatus();
 }
 
 StatusOr<Program> ParseProgram(std::string_view text,
                                const ModuleDefinition& module) {
   Lexer lexer(text);
-  EMBER_ASSIGN_OR_RETURN(Program program, ParseProgramFrom(lexer, module));
+  EMBER_ASSIGN_OR_RETURN(ParsedProgram parsed, ParseProgramFrom(lexer, module));
   if (!lexer.AtEnd()) return lexer.ExpectedError("the end of the text");
-  return program;
+  EMBER_RETURN_IF_ERROR(
+      ResolveCalls(parsed.calls, module.programs, parsed.program));
+  return std::move(parsed.program);
 }
 
 }  // namespace ember::vm

@@ -3,6 +3,7 @@
 
 #include "vm/isa/instruction_table.h"
 #include "vm/isa/library_functions.h"
+#include "vm/isa/operand_list.h"
 #include "vm/isa/program_text.h"
 #include "vm/isa/text.h"
 
@@ -17,7 +18,8 @@ class ProgramPrinter {
 
   void Print() {
     printer_.Print("program ", NameText(program_.name));
-    PrintSymbols();
+    PrintNames("<", program_.symbols, ">");
+    PrintNames("[", program_.parameters, "]");
     PrintSignatures(program_.inputs);
     printer_.Print(" -> ");
     PrintSignatures(program_.results);
@@ -28,13 +30,14 @@ class ProgramPrinter {
   }
 
  private:
-  void PrintSymbols() {
-    if (program_.symbols.empty()) return;
-    printer_.Print("<");
-    PrintJoined(printer_, program_.symbols, [&](const std::string& symbol) {
-      printer_.Print(NameText(symbol));
+  void PrintNames(const char* open, const std::vector<std::string>& names,
+                  const char* close) {
+    if (names.empty()) return;
+    printer_.Print(open);
+    PrintJoined(printer_, names, [&](const std::string& name) {
+      printer_.Print(NameText(name));
     });
-    printer_.Print(">");
+    printer_.Print(close);
   }
 
   void PrintSignatures(const std::vector<TensorSignature>& signatures) {
@@ -66,12 +69,12 @@ class ProgramPrinter {
 
   // Said only where it is not one more than the largest number in use.
   void PrintRegisterCounts() {
-    uint32_t integers = 0, buffers = 0;
+    uint32_t integers = static_cast<uint32_t>(program_.parameters.size());
+    uint32_t buffers = 0;
     const auto use = [&](char letter, int64_t reg) {
       const uint32_t count = static_cast<uint32_t>(reg) + 1;
-      if (letter == 'i' || letter == 'I') integers = std::max(integers, count);
-      if (letter == 'b' || letter == 'B' || letter == 'w')
-        buffers = std::max(buffers, count);
+      if (IsIntegerRegister(letter)) integers = std::max(integers, count);
+      if (IsBufferRegister(letter)) buffers = std::max(buffers, count);
     };
     for (const ProgramInstruction& in : program_.instructions) {
       const std::string_view letters = InfoOf(in.opcode).operands;
@@ -90,17 +93,11 @@ class ProgramPrinter {
   // Calls visit(letter, register) for the operands in the list.
   template <typename Visit>
   void ForEachListed(const ProgramInstruction& in, const Visit& visit) {
-    const uint32_t* operands = program_.operands.data();
-    if (in.opcode == ProgramOpcode::kDispatch) {
-      const size_t parameters = module_.dispatches[in.a].parameters.size();
-      for (uint32_t i = 0; i < in.c; ++i)
-        visit(i < parameters ? 'i' : 'b', operands[in.b + i]);
-    } else if (in.opcode == ProgramOpcode::kLibraryCall) {
-      const std::string_view letters = kLibraryFunctionTable[in.a].operands;
-      for (uint32_t i = 0; i < in.c; ++i) visit(letters[i], operands[in.b + i]);
-    } else if (in.opcode == ProgramOpcode::kResult) {
-      for (int64_t i = 0; i < in.immediate; ++i) visit('i', operands[in.c + i]);
-    }
+    if (!HasOperandList(in.opcode)) return;
+    const uint32_t* operand =
+        program_.operands.data() + OperandListOf(in).first;
+    for (char letter : ListLetters(program_, module_, in))
+      visit(letter, *operand++);
   }
 
   void PrintBody() {
@@ -128,6 +125,8 @@ class ProgramPrinter {
     switch (in.opcode) {
       case ProgramOpcode::kDispatch:
         return PrintDispatch(in);
+      case ProgramOpcode::kCallProgram:
+        return PrintCallProgram(in);
       case ProgramOpcode::kLibraryCall: {
         printer_.Print("call ", kLibraryFunctionTable[in.a].text, "(");
         const char* separator = "";
@@ -160,14 +159,19 @@ class ProgramPrinter {
   }
 
   void PrintRegister(char letter, int64_t reg) {
-    printer_.Print(letter == 'i' || letter == 'I' ? "i" : "b", reg);
+    printer_.Print(IsIntegerRegister(letter) ? "i" : "b", reg);
   }
 
   void PrintField(char letter, int64_t value) {
     switch (letter) {
       case 'i':
       case 'b':
+      case 'u':
+      case 'w':
         return PrintRegister(letter, value);
+      case 'y':
+        printer_.Print(DTypeName(static_cast<DType>(value)));
+        return;
       case 't':
         printer_.Print("L", value);
         return;
@@ -185,13 +189,14 @@ class ProgramPrinter {
     }
   }
 
-  void PrintReference(const std::vector<TensorSignature>& signatures,
-                      int64_t number) {
-    const std::string& name = signatures[static_cast<size_t>(number)].name;
-    const auto get_name = [](const TensorSignature& s) -> const std::string& {
+  // The name of an item, or its number where names are not unique.
+  template <typename Items>
+  void PrintReference(const Items& items, int64_t number) {
+    const std::string& name = items[static_cast<size_t>(number)].name;
+    const auto get_name = [](const auto& s) -> const std::string& {
       return s.name;
     };
-    if (FindUnique(signatures, name, get_name) == number) {
+    if (FindUnique(items, name, get_name) == number) {
       printer_.Print(NameText(name));
     } else {
       printer_.Print(number);
@@ -216,6 +221,29 @@ class ProgramPrinter {
       ++position;
     });
     printer_.Print(")");
+  }
+
+  // Parameters; inputs -> each result with its dims.
+  void PrintCallProgram(const ProgramInstruction& in) {
+    printer_.Print("call_program ");
+    PrintReference(module_.programs, in.a);
+    printer_.Print("(");
+    char last = '(';
+    ForEachListed(in, [&](char letter, uint32_t reg) {
+      if (letter == 'B') {
+        printer_.Print(last == '('   ? "-> "
+                       : last == 'B' ? " [], "
+                       : last == 'I' ? "], "
+                                     : " -> ");
+      } else if (letter == 'I') {
+        printer_.Print(last == 'B' ? " [" : ", ");
+      } else if (last != '(') {
+        printer_.Print(last == letter ? ", " : "; ");
+      }
+      PrintRegister(letter, reg);
+      last = letter;
+    });
+    printer_.Print(last == 'B' ? " [])" : last == 'I' ? "])" : ")");
   }
 
   void PrintResult(const ProgramInstruction& in) {

@@ -4,6 +4,7 @@
 #define EMBER_VM_ISA_PROGRAM_TEXT_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +39,21 @@ StatusOr<DType> ParseType(Lexer& lexer);
 
 void PrintProgramTo(Printer& printer, const Program& program,
                     const ModuleDefinition& module);
-StatusOr<Program> ParseProgramFrom(Lexer& lexer,
-                                   const ModuleDefinition& module);
+
+// A call of a program that may come later in the text, by name.
+struct CallReference {
+  uint32_t instruction = 0;
+  Token name;
+};
+struct ParsedProgram {
+  Program program;
+  std::vector<CallReference> calls;
+};
+StatusOr<ParsedProgram> ParseProgramFrom(Lexer& lexer,
+                                         const ModuleDefinition& module);
+// Sets the numbers of the called programs.
+Status ResolveCalls(std::span<const CallReference> calls,
+                    const std::vector<Program>& programs, Program& caller);
 
 // "[1, 2.5, -inf]", or hex "0011aa" for what numbers cannot say (NaNs).
 std::string ConstantValuesText(const Constant& constant);

@@ -1,10 +1,12 @@
 #include "vm/isa/structure.h"
 
+#include <set>
 #include <string>
 
 #include "vm/isa/instruction_table.h"
 #include "vm/isa/library_functions.h"
 #include "vm/isa/limits.h"
+#include "vm/isa/operand_list.h"
 
 namespace ember::vm {
 namespace {
@@ -13,11 +15,12 @@ std::string Number(int64_t value) { return std::to_string(value); }
 
 class StructureChecker {
  public:
-  StructureChecker(const Program& program, const ModuleDefinition& module)
-      : program_(program), module_(module) {}
+  StructureChecker(const ModuleDefinition& module, uint32_t number)
+      : number_(number), program_(module.programs[number]), module_(module) {}
 
   Status Check() {
     EMBER_RETURN_IF_ERROR(CheckLimits());
+    EMBER_RETURN_IF_ERROR(CheckParameters());
     for (const TensorSignature& input : program_.inputs) {
       EMBER_RETURN_IF_ERROR(CheckSignature("input", input));
     }
@@ -65,6 +68,26 @@ class StructureChecker {
     return OkStatus();
   }
 
+  Status CheckParameters() const {
+    const std::vector<std::string>& parameters = program_.parameters;
+    const size_t most = number_ == 0 ? 0 : program_.integer_register_count;
+    if (parameters.size() > most) {
+      return Refuse("expected at most " + std::to_string(most) +
+                    " parameters, found " + std::to_string(parameters.size()));
+    }
+    const std::set<std::string_view> names(parameters.begin(),
+                                           parameters.end());
+    if (names.size() != parameters.size())
+      return Refuse("expected parameters with different names");
+    if (number_ == 0) return OkStatus();
+    for (const std::string& symbol : program_.symbols) {
+      if (symbol == "?" || names.contains(symbol)) continue;
+      return Refuse("expected symbols that are parameters or \"?\", found " +
+                    symbol);
+    }
+    return OkStatus();
+  }
+
   Status CheckSignature(const char* what,
                         const TensorSignature& signature) const {
     const std::string name = std::string(what) + " '" + signature.name + "': ";
@@ -96,6 +119,8 @@ class StructureChecker {
     }
     switch (instruction.opcode) {
       case ProgramOpcode::kInputDim:
+        if (number_ != 0)
+          return Error("expected it in the entry program only, found it here");
         return CheckBelow("dim", instruction.immediate,
                           program_.inputs[instruction.b].dims.size());
       case ProgramOpcode::kArena:
@@ -103,15 +128,13 @@ class StructureChecker {
       case ProgramOpcode::kView:
         return CheckOffset("offset", instruction.immediate, 64);
       case ProgramOpcode::kLoadInteger:
+        return CheckOffset("offset", instruction.immediate,
+                           DTypeByteSize(static_cast<DType>(instruction.c)));
+      case ProgramOpcode::kStoreInteger:
         return CheckOffset("offset", instruction.immediate, 8);
-      case ProgramOpcode::kDispatch:
-        return CheckDispatch(instruction);
-      case ProgramOpcode::kLibraryCall:
-        return CheckLibraryCall(instruction);
-      case ProgramOpcode::kResult:
-        return CheckResult(instruction);
       default:
-        return OkStatus();
+        if (!HasOperandList(instruction.opcode)) return OkStatus();
+        return CheckOperandList(instruction);
     }
   }
 
@@ -124,6 +147,8 @@ class StructureChecker {
                           program_.integer_register_count);
       case 'B':
       case 'b':
+      case 'u':
+      case 'w':
         return CheckBelow("buffer register", value,
                           program_.buffer_register_count);
       case 't':
@@ -134,6 +159,10 @@ class StructureChecker {
         return CheckBelow("result", value, program_.results.size());
       case 'k':
         return CheckBelow("constant", value, module_.constants.size());
+      case 'p':
+        return CheckCalledNumber(value);
+      case 'y':
+        return CheckElementType(value);
       case 'm':
         return CheckBelow("message", value, program_.messages.size());
       case 'd':
@@ -171,66 +200,56 @@ class StructureChecker {
                  Number(first));
   }
 
-  // letter: i or I an integer register, otherwise a buffer register.
-  Status CheckOperand(char letter, uint32_t reg) const {
-    if (letter == 'i' || letter == 'I') {
-      return CheckBelow("integer register", reg,
-                        program_.integer_register_count);
+  // What the list of an instruction belongs to, for messages.
+  std::string ListOwner(const ProgramInstruction& instruction) const {
+    switch (instruction.opcode) {
+      case ProgramOpcode::kDispatch:
+        return "dispatch @" + module_.dispatches[instruction.a].name;
+      case ProgramOpcode::kLibraryCall:
+        return "call " + std::string(kLibraryFunctionTable[instruction.a].text);
+      case ProgramOpcode::kCallProgram:
+        return "program " + module_.programs[instruction.a].name;
+      default:
+        return "result '" + program_.results[instruction.a].name + "'";
     }
-    return CheckBelow("buffer register", reg, program_.buffer_register_count);
   }
 
-  Status CheckDispatch(const ProgramInstruction& instruction) {
-    EMBER_RETURN_IF_ERROR(CheckOperandRange(instruction.b, instruction.c));
-    const tensor::Dispatch& dispatch = module_.dispatches[instruction.a];
-    const uint64_t parameters = dispatch.parameters.size();
-    const uint64_t buffers =
-        uint64_t{dispatch.input_count()} + dispatch.output_count();
-    if (parameters + buffers != instruction.c) {
-      return Error("dispatch @" + dispatch.name + ": expected " +
-                   std::to_string(parameters) + " parameters and " +
-                   std::to_string(buffers) + " buffers, found " +
-                   Number(instruction.c) + " operands");
+  Status CheckOperandList(const ProgramInstruction& instruction) {
+    const OperandList list = OperandListOf(instruction);
+    EMBER_RETURN_IF_ERROR(CheckOperandRange(list.first, list.count));
+    const std::string letters = ListLetters(program_, module_, instruction);
+    if (letters.size() != static_cast<uint64_t>(list.count)) {
+      const bool is_result = instruction.opcode == ProgramOpcode::kResult;
+      return Error(ListOwner(instruction) + ": expected " +
+                   std::to_string(letters.size()) +
+                   (is_result ? " dims" : " operands") + ", found " +
+                   Number(list.count));
     }
-    for (uint32_t i = 0; i < instruction.c; ++i) {
-      const char letter = i < parameters ? 'i' : 'b';
-      EMBER_RETURN_IF_ERROR(
-          CheckOperand(letter, program_.operands[instruction.b + i]));
+    for (size_t i = 0; i < letters.size(); ++i) {
+      EMBER_RETURN_IF_ERROR(CheckField(instruction, letters[i],
+                                       program_.operands[list.first + i]));
     }
     return OkStatus();
   }
 
-  Status CheckLibraryCall(const ProgramInstruction& instruction) {
-    EMBER_RETURN_IF_ERROR(CheckOperandRange(instruction.b, instruction.c));
-    const LibraryFunctionInfo& info = kLibraryFunctionTable[instruction.a];
-    if (info.operands.size() != instruction.c) {
-      return Error("call " + std::string(info.text) + ": expected " +
-                   std::to_string(info.operands.size()) + " operands, found " +
-                   Number(instruction.c));
-    }
-    for (uint32_t i = 0; i < instruction.c; ++i) {
-      EMBER_RETURN_IF_ERROR(
-          CheckOperand(info.operands[i], program_.operands[instruction.b + i]));
-    }
-    return OkStatus();
-  }
-
-  Status CheckResult(const ProgramInstruction& instruction) {
+  // Calls go to programs behind, so that they end.
+  Status CheckCalledNumber(int64_t called) const {
     EMBER_RETURN_IF_ERROR(
-        CheckOperandRange(instruction.c, instruction.immediate));
-    const TensorSignature& result = program_.results[instruction.a];
-    if (static_cast<uint64_t>(instruction.immediate) != result.dims.size()) {
-      return Error("result '" + result.name + "': expected " +
-                   std::to_string(result.dims.size()) + " dims, found " +
-                   Number(instruction.immediate));
-    }
-    for (int64_t i = 0; i < instruction.immediate; ++i) {
-      EMBER_RETURN_IF_ERROR(
-          CheckOperand('i', program_.operands[instruction.c + i]));
-    }
-    return OkStatus();
+        CheckBelow("program", called, module_.programs.size()));
+    if (called > number_) return OkStatus();
+    return Error("expected a program with a number above " + Number(number_) +
+                 ", the caller's, found " + Number(called));
   }
 
+  Status CheckElementType(int64_t raw) const {
+    EMBER_RETURN_IF_ERROR(CheckBelow("element type", raw, kDTypeCount));
+    const DType type = static_cast<DType>(raw);
+    if (!IsFloat(type)) return OkStatus();
+    return Error("expected an integer type or bool, found " +
+                 std::string(DTypeName(type)));
+  }
+
+  const uint32_t number_;
   const Program& program_;
   const ModuleDefinition& module_;
   uint32_t index_ = 0;
@@ -254,6 +273,10 @@ void AddOperand(char letter, uint32_t reg, OperandAccess& access) {
     case 'B':
       access.written_buffers.push_back(reg);
       break;
+    case 'u':
+      access.read_buffers.push_back(reg);
+      access.written_buffers.push_back(reg);
+      break;
     default:
       break;
   }
@@ -271,8 +294,8 @@ Status ProgramError(const Program& program, uint32_t instruction,
                               "): " + std::string(message));
 }
 
-Status CheckStructure(const Program& program, const ModuleDefinition& module) {
-  return StructureChecker(program, module).Check();
+Status CheckStructure(const ModuleDefinition& module, uint32_t number) {
+  return StructureChecker(module, number).Check();
 }
 
 OperandAccess AccessOf(const Program& program, const ModuleDefinition& module,
@@ -283,26 +306,11 @@ OperandAccess AccessOf(const Program& program, const ModuleDefinition& module,
     AddOperand(letters[field],
                static_cast<uint32_t>(FieldOf(instruction, field)), access);
   }
-  const uint32_t* operands = program.operands.data();
-  if (instruction.opcode == ProgramOpcode::kDispatch) {
-    const tensor::Dispatch& dispatch = module.dispatches[instruction.a];
-    const size_t parameters = dispatch.parameters.size();
-    const size_t inputs_end = parameters + dispatch.input_count();
-    for (uint32_t i = 0; i < instruction.c; ++i) {
-      const char letter = i < parameters ? 'i' : i < inputs_end ? 'b' : 'w';
-      AddOperand(letter, operands[instruction.b + i], access);
-    }
-  } else if (instruction.opcode == ProgramOpcode::kLibraryCall) {
-    const std::string_view call_letters =
-        kLibraryFunctionTable[instruction.a].operands;
-    for (uint32_t i = 0; i < instruction.c; ++i) {
-      AddOperand(call_letters[i], operands[instruction.b + i], access);
-    }
-  } else if (instruction.opcode == ProgramOpcode::kResult) {
-    for (int64_t i = 0; i < instruction.immediate; ++i) {
-      AddOperand('i', operands[instruction.c + i], access);
-    }
-  }
+  if (!HasOperandList(instruction.opcode)) return access;
+  const uint32_t* operands =
+      program.operands.data() + OperandListOf(instruction).first;
+  for (char letter : ListLetters(program, module, instruction))
+    AddOperand(letter, *operands++, access);
   return access;
 }
 

@@ -18,8 +18,8 @@ Status ProgramError(const Program& program, uint32_t instruction,
                     std::string_view message);
 
 // Numbers within their ranges, signatures well-formed, operand counts as
-// declared.
-Status CheckStructure(const Program& program, const ModuleDefinition& module);
+// declared. number: of the program in the module.
+Status CheckStructure(const ModuleDefinition& module, uint32_t number);
 
 // Registers that an instruction touches. Needs CheckStructure.
 struct OperandAccess {

@@ -7,6 +7,8 @@
 #include "vm/format/verifier.h"
 #include "vm/isa/analysis.h"
 #include "vm/isa/instruction_table.h"
+#include "vm/isa/library_functions.h"
+#include "vm/isa/operand_list.h"
 #include "vm/isa/testing/sample_modules.h"
 
 namespace ember::vm {
@@ -44,8 +46,9 @@ TEST(ModuleTextTest, SamplesUseEveryInstruction) {
   std::vector<int> uses(kProgramOpcodeCount);
   for (const SampleModule& sample : SampleModules()) {
     const ModuleDefinition module = ParseSample(sample.text);
-    for (const ProgramInstruction& in : module.programs[0].instructions) {
-      ++uses[static_cast<int>(in.opcode)];
+    for (const Program& program : module.programs) {
+      for (const ProgramInstruction& in : program.instructions)
+        ++uses[static_cast<int>(in.opcode)];
     }
   }
   for (int i = 0; i < kProgramOpcodeCount; ++i) {
@@ -138,11 +141,13 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
   const auto below = [&](uint64_t n) {
     return static_cast<uint32_t>(random() % n);
   };
+  const char* names[] = {"x", "y", "", "a:0", "f32", "12"};
   Program program;
   program.name = below(2) == 0 ? "main" : "odd name \"1\"\n";
   for (uint32_t i = below(4); i > 0; --i)
     program.symbols.push_back(below(2) == 0 ? "?" : "N");
-  const char* names[] = {"x", "y", "", "a:0", "f32", "12"};
+  for (uint32_t i = below(4); i > 0; --i)
+    program.parameters.push_back(names[below(6)]);
   for (auto* signatures : {&program.inputs, &program.results}) {
     for (uint32_t i = 1 + below(3); i > 0; --i) {
       TensorSignature signature{
@@ -172,6 +177,10 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
         return below(module.dispatches.size());
       case 'm':
         return below(2);
+      case 'p':
+        return below(module.programs.size());
+      case 'y':
+        return below(kDTypeCount);
       case 't':
         return below(count);
       case 'v':
@@ -190,23 +199,21 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
     in.b = static_cast<uint32_t>(field(letters[1]));
     in.c = static_cast<uint32_t>(field(letters[2]));
     in.immediate = field(letters[3]);
-    uint32_t listed = 0;
-    const uint32_t first = static_cast<uint32_t>(program.operands.size());
-    if (in.opcode == ProgramOpcode::kDispatch) {
-      const tensor::Dispatch& dispatch = module.dispatches[in.a];
-      listed = static_cast<uint32_t>(dispatch.parameters.size()) +
-               dispatch.input_count() + dispatch.output_count();
-      in.b = first;
-      in.c = listed;
-    } else if (in.opcode == ProgramOpcode::kLibraryCall) {
-      in.a = 1;  // non_zero
-      in.b = first;
-      in.c = listed = 5;
-    } else if (in.opcode == ProgramOpcode::kResult) {
-      in.c = first;
-      in.immediate = listed = below(3);
+    if (in.opcode == ProgramOpcode::kLibraryCall)
+      in.a = below(kLibraryFunctionCount);
+    if (HasOperandList(in.opcode)) {
+      const std::string listed = ListLetters(program, module, in);
+      const uint32_t first = static_cast<uint32_t>(program.operands.size());
+      const uint32_t count = static_cast<uint32_t>(listed.size());
+      if (in.opcode == ProgramOpcode::kResult) {
+        in.c = first;
+        in.immediate = count;
+      } else {
+        in.b = first;
+        in.c = count;
+      }
+      for (uint32_t k = 0; k < count; ++k) program.operands.push_back(below(8));
     }
-    for (uint32_t k = 0; k < listed; ++k) program.operands.push_back(below(8));
     program.instructions.push_back(in);
   }
   return program;
@@ -217,9 +224,10 @@ TEST(ProgramTextTest, RandomProgramsRoundTrip) {
   const uint64_t first_seed =
       given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
   const uint64_t seeds = given != nullptr ? 1 : 2000;
-  const ModuleDefinition module = SampleNamed("shapes");
   for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
     std::mt19937_64 random(seed);
+    const ModuleDefinition module =
+        SampleNamed(random() % 2 == 0 ? "shapes" : "calls");
     const Program program = RandomProgram(random, module);
     const std::string text = PrintProgram(program, module);
     const StatusOr<Program> again = ParseProgram(text, module);

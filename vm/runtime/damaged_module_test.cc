@@ -67,7 +67,7 @@ TEST_P(DamagedModuleTest, EveryByteWithoutHashes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, DamagedModuleTest,
-                         testing::Values("loop", "static", "shapes"),
+                         testing::Values("loop", "static", "shapes", "calls"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

@@ -1,4 +1,4 @@
-// The session: registers, sites and the loop over the program's instructions.
+// The session: registers, sites and the loop over the programs' instructions.
 // Internal; use vm/runtime/session.h.
 #ifndef EMBER_VM_RUNTIME_EXECUTOR_H_
 #define EMBER_VM_RUNTIME_EXECUTOR_H_
@@ -17,6 +17,9 @@
 
 namespace ember::vm {
 
+// What malloc gives, and kernels rely on; elements need 8 at most.
+inline constexpr uintptr_t kInputAlignment = 16;
+
 // What a buffer register holds. block is null for memory that outlives the run.
 struct MemoryReference {
   uint8_t* data = nullptr;
@@ -24,11 +27,38 @@ struct MemoryReference {
   MemoryBlock* block = nullptr;
 };
 
+// A result of a called program.
+struct StagedResult {
+  MemoryReference memory;  // holds its block
+  std::vector<int64_t> dims;
+};
+
+// What a program has while it runs. There is no recursion, so each has one,
+// made with the session: a call allocates nothing.
+struct Frame {
+  const Program* program = nullptr;
+  // The program's instructions; a dispatch's operand a is the number of its
+  // site instead.
+  std::vector<ProgramInstruction> code;
+  std::vector<int64_t> integers;
+  std::vector<MemoryReference> buffers;
+  // The caller's memory, which it does not change meanwhile.
+  std::vector<MemoryReference> inputs;
+  std::vector<StagedResult> results;  // not of the entry program
+  uint8_t* arena = nullptr;
+  // While it runs: who called, and the instruction of the call. Null: the
+  // host.
+  Frame* caller = nullptr;
+  const ProgramInstruction* call = nullptr;
+};
+
 // A dispatch instruction: where its operands are, and what ran last.
 struct SiteState {
   const uint32_t* operands = nullptr;  // parameters, then inputs and outputs
   uint32_t parameter_count = 0;
   uint32_t buffer_count = 0;
+  uint32_t number = 0;
+  uint32_t program = 0;
   uint32_t instruction = 0;
   uint32_t group = 0;
   uint32_t dispatch = 0;
@@ -49,30 +79,64 @@ class Executor final : public Session {
              std::vector<Tensor>* results) override;
   const Module& module() const override { return *module_; }
   std::vector<SiteProfile> Profile() const override;
-  std::string_view SiteName(uint32_t instruction) const override;
+  std::string_view SiteName(uint32_t site) const override;
   std::span<const TraceEvent> trace() const override { return trace_; }
   void ResetProfile() override;
   SessionMemory memory() const override;
 
  private:
+  void MakeFrames();
   void MakeSites();
   // Addresses of the inputs; copies those that are not aligned.
   Status BindInputs(std::span<const Tensor> inputs);
   Status Execute(std::vector<Tensor>& results);
-  void DropRegisters();
+  // Makes the frame the one that runs.
+  void Enter(Frame& frame) {
+    frame_ = &frame;
+    integers_ = frame.integers.data();
+    buffers_ = frame.buffers.data();
+  }
+  // Starts the called program's frame, ends the one that runs.
+  void CallProgram(const ProgramInstruction& instruction);
+  void ReturnToCaller();
+  static void DropRegisters(Frame& frame);
 
   // Errors of instruction `index`, whose message tells what was expected and
   // found.
   Status ErrorAt(size_t index, std::string message) const;
+  Status ErrorAt(const ProgramInstruction& instruction,
+                 std::string message) const {
+    return ErrorAt(static_cast<size_t>(&instruction - frame_->code.data()),
+                   std::move(message));
+  }
+  Status TooManyBranches() const;
   Status CheckFailed(const ProgramInstruction& instruction) const;
 
   void SetBuffer(uint32_t reg, MemoryReference reference) {
     if (buffers_[reg].block != nullptr) buffers_[reg].block->Drop();
     buffers_[reg] = reference;
   }
+  Status CheckRange(const ProgramInstruction& instruction, int64_t length,
+                    int64_t offset, const MemoryReference& whole) const;
+  void SetPart(uint32_t reg, const MemoryReference& whole, int64_t offset,
+               int64_t length);
   Status MakeView(const ProgramInstruction& instruction);
+  Status MakeSlice(const ProgramInstruction& instruction);
   Status LoadInteger(const ProgramInstruction& instruction);
+  Status StoreInteger(const ProgramInstruction& instruction);
+  // A block of the pool with a reference, for the instruction.
+  StatusOr<MemoryBlock*> Acquire(const ProgramInstruction& instruction,
+                                 int64_t bytes);
   Status Allocate(const ProgramInstruction& instruction);
+  Status Append(const ProgramInstruction& instruction);
+  void ReadResultDims(const ProgramInstruction& instruction,
+                      std::span<int64_t> dims) const;
+  StatusOr<int64_t> ResultBytes(const ProgramInstruction& instruction,
+                                std::span<const int64_t> dims) const;
+  StatusOr<MemoryReference> HoldOrCopy(const ProgramInstruction& instruction,
+                                       const MemoryReference& memory,
+                                       int64_t bytes);
+  Status StageResult(const ProgramInstruction& instruction);
   Status SetResult(const ProgramInstruction& instruction, Tensor& result);
   Status Call(const ProgramInstruction& instruction);
 
@@ -87,22 +151,20 @@ class Executor final : public Session {
   void RequestKernels(const SiteState& site);
 
   const std::shared_ptr<const Module> module_;
-  const Program& program_;
   const SessionOptions options_;
   ParallelRunner& runner_;
   const bool observed_;
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
-  // The program's instructions; a dispatch's operand a is the number of its
-  // site instead.
-  std::vector<ProgramInstruction> code_;
-  std::vector<SiteState> sites_;
+  std::vector<Frame> frames_;     // by program; they do not move
+  std::vector<SiteState> sites_;  // by number
   std::vector<std::unique_ptr<PlanCache>> caches_;  // by group
   SymbolValues symbols_;
 
-  std::vector<int64_t> integers_;
-  std::vector<MemoryReference> buffers_;
-  std::vector<MemoryReference> inputs_;
+  // The frame that runs, and its registers.
+  Frame* frame_ = nullptr;
+  int64_t* integers_ = nullptr;
+  MemoryReference* buffers_ = nullptr;
   std::vector<std::vector<int64_t>> input_dims_;
   std::vector<int64_t> parameters_;  // of the dispatch being started
   std::vector<void*> pointers_;

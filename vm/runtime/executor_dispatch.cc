@@ -87,7 +87,7 @@ Status Executor::RunObserved(SiteState& site) {
   if (options_.trace) {
     if (thread_ == 0)
       thread_ = std::hash<std::thread::id>()(std::this_thread::get_id());
-    trace_.push_back({site.instruction, begin, end, thread_});
+    trace_.push_back({site.number, begin, end, thread_});
   }
   return status;
 }
@@ -129,6 +129,7 @@ std::vector<SiteProfile> Executor::Profile() const {
     if (site.dispatch < definition.dispatch_origins.size()) {
       row.origin = definition.dispatch_origins[site.dispatch];
     }
+    row.program = definition.programs[site.program].name;
     row.instruction = site.instruction;
     row.calls = site.calls;
     row.total_ns = site.total_ns;
@@ -143,11 +144,9 @@ std::vector<SiteProfile> Executor::Profile() const {
   return profile;
 }
 
-std::string_view Executor::SiteName(uint32_t instruction) const {
-  if (instruction >= program_.instructions.size()) return {};
-  const ProgramInstruction& in = program_.instructions[instruction];
-  if (in.opcode != ProgramOpcode::kDispatch) return {};
-  return module_->definition().dispatches[in.a].name;
+std::string_view Executor::SiteName(uint32_t site) const {
+  if (site >= sites_.size()) return {};
+  return module_->definition().dispatches[sites_[site].dispatch].name;
 }
 
 void Executor::ResetProfile() {

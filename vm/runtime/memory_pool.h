@@ -31,6 +31,10 @@ class MemoryBlock {
   int64_t capacity() const { return buffer_->size(); }
   void Hold() { references_.fetch_add(1, std::memory_order_relaxed); }
   void Drop();
+  // Whether there is one reference only: whoever has it may change the memory.
+  bool unique() const {
+    return references_.load(std::memory_order_acquire) == 1;
+  }
 
  private:
   friend class MemoryPool;

@@ -1,9 +1,12 @@
 #include "vm/runtime/module.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/limits.h"
 
@@ -39,9 +42,40 @@ StatusOr<std::shared_ptr<const Module>> Module::Make(
     ModuleDefinition verified) {
   std::shared_ptr<Module> module(new Module());
   module->definition_ = std::move(verified);
-  EMBER_ASSIGN_OR_RETURN(module->entry_facts_,
-                         AnalyzeProgram(module->entry(), module->definition_));
+  const uint32_t count =
+      static_cast<uint32_t>(module->definition_.programs.size());
+  module->arena_offsets_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    EMBER_ASSIGN_OR_RETURN(ProgramFacts facts,
+                           AnalyzeProgram(module->definition_, i));
+    EMBER_RETURN_IF_ERROR(module->Add(i, std::move(facts)));
+  }
   return std::shared_ptr<const Module>(std::move(module));
+}
+
+Status Module::Add(uint32_t program, ProgramFacts facts) {
+  for (DispatchSite& site : facts.sites) {
+    site.group += group_count_;
+    sites_.push_back(std::move(site));
+  }
+  group_count_ += facts.group_count;
+  // Callers come before: the offset is known, and moves those called behind.
+  const std::optional<int64_t> end =
+      CheckedAdd(arena_offsets_[program], facts.arena_bytes);
+  if (!end || *end > INT64_MAX - kMemoryAlignment) {
+    return ResourceExhaustedError(
+        "program " + definition_.programs[program].name +
+        ": expected arenas that fit 64 bits, found larger ones");
+  }
+  arena_bytes_ = std::max(arena_bytes_, *end);
+  const int64_t behind =
+      (*end + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+  for (const ProgramInstruction& in :
+       definition_.programs[program].instructions) {
+    if (in.opcode != ProgramOpcode::kCallProgram) continue;
+    arena_offsets_[in.a] = std::max(arena_offsets_[in.a], behind);
+  }
+  return OkStatus();
 }
 
 StatusOr<std::shared_ptr<const Module>> Module::Load(

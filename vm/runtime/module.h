@@ -39,8 +39,14 @@ class Module {
   const Program& entry() const { return definition_.programs.front(); }
   std::span<const TensorSignature> inputs() const { return entry().inputs; }
   std::span<const TensorSignature> results() const { return entry().results; }
-  // What the verifier found out about the entry program.
-  const ProgramFacts& entry_facts() const { return entry_facts_; }
+  // The dispatch instructions of all programs. A site's number is its index
+  // here; groups are numbered over the whole module.
+  std::span<const DispatchSite> sites() const { return sites_; }
+  uint32_t group_count() const { return group_count_; }
+  // Where each program's arena begins in the session's. Programs that never run
+  // at the same time may have the same place.
+  std::span<const int64_t> arena_offsets() const { return arena_offsets_; }
+  int64_t arena_bytes() const { return arena_bytes_; }
   // Bytes of all constants.
   int64_t constant_bytes() const;
 
@@ -48,9 +54,14 @@ class Module {
   Module() = default;
   static StatusOr<std::shared_ptr<const Module>> Make(
       ModuleDefinition verified);
+  // Takes the programs in order.
+  Status Add(uint32_t program, ProgramFacts facts);
 
   ModuleDefinition definition_;
-  ProgramFacts entry_facts_;
+  std::vector<DispatchSite> sites_;
+  uint32_t group_count_ = 0;
+  std::vector<int64_t> arena_offsets_;
+  int64_t arena_bytes_ = 0;
 };
 
 // "2x?x8xf32" with symbols by name: "NxCx8xf32".

@@ -40,7 +40,7 @@ struct SessionOptions {
   // Bytes of arena, allocations, temporaries and results of this session; 0: no
   // limit.
   int64_t memory_limit = 0;
-  // Backward branches in one Run; 0: no limit.
+  // Backward branches and calls of programs in one Run; 0: no limit.
   int64_t branch_limit = 0;
   // Points (product of the axes' extents) of one stage of a dispatch; 0: no
   // limit.
@@ -51,12 +51,12 @@ struct SessionOptions {
       8;  // parameter tuples whose plan is kept, least recently used dropped
 };
 
-// Counters of one dispatch instruction of the program since the session was
-// made.
+// Counters of one dispatch instruction of a program since the session was made.
 struct SiteProfile {
   std::string dispatch;  // name
   std::string origin;    // the model's node names
-  uint32_t instruction = 0;
+  std::string program;
+  uint32_t instruction = 0;  // within the program
   int64_t calls = 0;
   int64_t total_ns = 0;  // 0 unless SessionOptions::profile
   int tier = 0;          // of the last call
@@ -66,8 +66,7 @@ struct SiteProfile {
 
 // For a Chrome trace. Times are of the steady clock.
 struct TraceEvent {
-  uint32_t instruction =
-      0;  // index of the dispatch instruction; its name: Session::SiteName
+  uint32_t site = 0;  // index in Session::Profile; its name: Session::SiteName
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint64_t thread = 0;
@@ -91,8 +90,10 @@ class Session {
                      std::vector<Tensor>* results) = 0;
 
   virtual const Module& module() const = 0;
+  // The dispatch instructions of all programs, in the order of Module::sites.
   virtual std::vector<SiteProfile> Profile() const = 0;
-  virtual std::string_view SiteName(uint32_t instruction) const = 0;
+  // The name of its dispatch.
+  virtual std::string_view SiteName(uint32_t site) const = 0;
   virtual std::span<const TraceEvent> trace() const = 0;
   // Forgets counters and trace events.
   virtual void ResetProfile() = 0;

@@ -276,13 +276,12 @@ TEST(SessionErrorTest, WhatTheVerifierCannotKnow) {
   EXPECT_EQ(BodyError(R"(
   i0 = integer 2
   b0 = input x
-  i1 = load_integer b0, 8
+  i1 = load_integer b0, i64, 8
   result y = b0 [i0]
   return
 )"),
             "INVALID_ARGUMENT: program main: instruction 2 (load_integer): "
-            "expected an offset "
-            "within 8 bytes, found 8");
+            "expected a range within 8 bytes, found 8 at offset 8");
 }
 
 TEST(SessionErrorTest, ChecksOfTheProgram) {
@@ -317,7 +316,7 @@ L2:
 )";
   EXPECT_EQ(BodyError(loop, {.branch_limit = 1000}),
             "RESOURCE_EXHAUSTED: program main: expected at most 1000 backward "
-            "branches, found more");
+            "branches and calls, found more");
   const std::string allocation = R"(
   i0 = integer 2
   i1 = integer 4611686018427387904
@@ -417,8 +416,8 @@ TEST(SessionTest, ProfilesAndTraces) {
     EXPECT_LE(event.begin_ns, event.end_ns);
     last = event.end_ns;
   }
-  EXPECT_EQ(session->SiteName(session->trace()[0].instruction), "gemm");
-  EXPECT_EQ(session->SiteName(session->trace()[1].instruction), "bias_relu");
+  EXPECT_EQ(session->SiteName(session->trace()[0].site), "gemm");
+  EXPECT_EQ(session->SiteName(session->trace()[1].site), "bias_relu");
   session->ResetProfile();
   EXPECT_TRUE(session->trace().empty());
   EXPECT_EQ(session->Profile()[0].calls, 0);

@@ -43,7 +43,7 @@ Tiering::Tiering(std::shared_ptr<const Module> module,
     : module_(std::move(module)),
       provider_(std::move(provider)),
       options_(options) {
-  slots_.resize(module_->entry_facts().group_count);
+  slots_.resize(module_->group_count());
   for (std::shared_ptr<KernelSlot>& slot : slots_)
     slot = std::make_shared<KernelSlot>();
 }
@@ -54,9 +54,9 @@ void Tiering::Request(size_t group, int tier,
   if (provider_ == nullptr || tier > options_.max_tier) return;
   if (!slots_[group]->ClaimRequest(tier, parameters)) return;
   const ModuleDefinition& definition = module_->definition();
-  const std::vector<DispatchSite>& sites = module_->entry_facts().sites;
   const DispatchSite& site = *std::ranges::find_if(
-      sites, [group](const DispatchSite& s) { return s.group == group; });
+      module_->sites(),
+      [group](const DispatchSite& s) { return s.group == group; });
   KernelRequest request;
   request.dispatch = &definition.dispatches[site.dispatch];
   request.target = std::string(target);

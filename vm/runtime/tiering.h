@@ -1,7 +1,7 @@
-// Tier slots: for each dispatch site of a module's entry program (sites with
-// the same dispatch and constants share one), the kernels that exist for it and
-// how often it ran. Shared by the sessions of one module, which swap a kernel
-// in at their next call after it was installed, and never wait for one.
+// Tier slots: for each dispatch site of a module's programs (sites of a program
+// with the same dispatch and constants share one), the kernels that exist for
+// it and how often it ran. Shared by the sessions of one module, which swap a
+// kernel in at their next call after it was installed, and never wait for one.
 //
 //   auto tiering = std::make_shared<Tiering>(module, provider,
 //   Tiering::Options{}); Session::Create(module, {.device = device, .tiering =
@@ -82,7 +82,7 @@ class Tiering {
 
   const Options& options() const { return options_; }
   const Module& module() const { return *module_; }
-  // By DispatchSite::group of the entry program's sites.
+  // By DispatchSite::group of Module::sites.
   const std::shared_ptr<KernelSlot>& slot(size_t group) const {
     return slots_[group];
   }

@@ -87,7 +87,7 @@ program main<N, "?", "?">(x: f32[N], n: i64[1]) -> (positive: f32[$1], top: f32[
   dispatch @gather(i2, i0; b0, b1 -> b2)
   release b1
   b3 = constant 0 (k)
-  i5 = load_integer b3, 0
+  i5 = load_integer b3, i64, 0
   i6 = min i5, i0
   i7 = integer 1
   i8 = mul i6, i3
@@ -100,8 +100,8 @@ program main<N, "?", "?">(x: f32[N], n: i64[1]) -> (positive: f32[$1], top: f32[
   result top = b4 [i6]
   result i = b5 [i6]
   b6 = input n
-  i11 = load_integer b6, 0
-  i12 = load_integer b3, 8
+  i11 = load_integer b6, i64, 0
+  i12 = load_integer b3, i64, 8
   i13 = equal i11, i12
   branch_if i13, L28
   check_equal i11, i5, 0
@@ -122,8 +122,83 @@ L37:
 }
 )";
 
-constexpr SampleModule kSamples[] = {
-    {"loop", kLoop}, {"static", kStatic}, {"shapes", kShapes}};
+// A loop whose body is a program that calls another: results that are an input,
+// a constant, in an arena, and in memory of their own.
+constexpr std::string_view kCalls = R"(
+module "by hand" from "calls"
+constant start: f32[2] = [1, 2]
+dispatch @add<N>(%x: f32[N], %y: f32[N]) -> (%z: f32[N]) {
+  %z[i] = %x[i] + %y[i]
+}
+program main<N, "?">(x: f32[N], n: u8[3]) -> (sum: f32[N], scan: f32[$1], last: f32[N], first: f32[2]) {
+  i0 = input_dim x, 0
+  b0 = input x
+  b1 = input n
+  i1 = load_integer b1, u8, 2
+  i2 = integer 4
+  i3 = mul i0, i2
+  i4 = integer 0
+  b2 = allocate i4
+  i5 = integer 0
+  b3 = move_buffer b0
+  i6 = integer 1
+  b5 = arena 64
+  branch L19
+L13:
+  store_integer b5, i4, 8
+  i9 = load_integer b5, i64, 8
+  call_program body(i9, i0; b3, b0 -> b3 [i10], b4 [i10])
+  append b2, i5, b4, i3
+  i5 = add i5, i3
+  i4 = add i4, i6
+L19:
+  i7 = less i4, i1
+  branch_if i7, L13
+  i11 = mul i4, i0
+  i12 = sub i5, i3
+  b6 = slice_at b2, i12, i3
+  result sum = b3 [i0]
+  result scan = b2 [i11]
+  result last = b6 [i0]
+  call_program constants(-> b7 [i13])
+  result first = b7 [i13]
+  return
+}
+program body<N>[k, N](state: f32[N], x: f32[N]) -> (next: f32[N], seen: f32[N]) {
+  b0 = input state
+  b1 = input x
+  b2 = arena 64
+  dispatch @add(i1; b0, b1 -> b2)
+  result next = b2 [i1]
+  branch_if i0, L8
+  result seen = b0 [i1]
+  return
+L8:
+  call_program twice(i1; b0 -> b3 [i2])
+  result seen = b3 [i2]
+  return
+}
+program twice<N>[N](x: f32[N]) -> (y: f32[N]) {
+  i1 = integer 4
+  i2 = mul i0, i1
+  b0 = input x
+  b1 = allocate i2
+  dispatch @add(i0; b0, b0 -> b1)
+  result y = b1 [i0]
+  return
+}
+program constants() -> (c: f32[2]) {
+  b0 = constant 0 (start)
+  i0 = integer 2
+  result c = b0 [i0]
+  return
+}
+)";
+
+constexpr SampleModule kSamples[] = {{"loop", kLoop},
+                                     {"static", kStatic},
+                                     {"shapes", kShapes},
+                                     {"calls", kCalls}};
 
 }  // namespace
 

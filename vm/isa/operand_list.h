@@ -1,0 +1,39 @@
+// The operand lists of instructions: where they are, and what each operand is.
+//
+//   for (char letter : ListLetters(program, module, instruction)) ...
+#ifndef EMBER_VM_ISA_OPERAND_LIST_H_
+#define EMBER_VM_ISA_OPERAND_LIST_H_
+
+#include <cstdint>
+#include <string>
+
+#include "vm/format/module_definition.h"
+#include "vm/isa/instruction_table.h"
+
+namespace ember::vm {
+
+constexpr bool HasOperandList(ProgramOpcode opcode) {
+  return InfoOf(opcode).operands.find('o') != std::string_view::npos;
+}
+
+struct OperandList {
+  uint32_t first = 0;  // position in Program::operands
+  int64_t count = 0;
+};
+
+// Of an instruction that has one.
+constexpr OperandList OperandListOf(const ProgramInstruction& instruction) {
+  const int field =
+      static_cast<int>(InfoOf(instruction.opcode).operands.find('o'));
+  return {static_cast<uint32_t>(FieldOf(instruction, field)),
+          FieldOf(instruction, field + 1)};
+}
+
+// The letters (vm/isa/instructions.h) of the operands that the list must have.
+// The number of the dispatch, function, program or result is in range.
+std::string ListLetters(const Program& program, const ModuleDefinition& module,
+                        const ProgramInstruction& instruction);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_ISA_OPERAND_LIST_H_

@@ -1,0 +1,154 @@
+// Calls of programs and library functions, and results.
+#include <cstring>
+
+#include "vm/runtime/executor.h"
+
+namespace ember::vm {
+
+void Executor::CallProgram(const ProgramInstruction& in) {
+  Frame& called = frames_[in.a];
+  const uint32_t* operand = frame_->program->operands.data() + in.b;
+  for (size_t i = 0; i < called.program->parameters.size(); ++i)
+    called.integers[i] = integers_[*operand++];
+  // The caller's registers keep the memory until it goes on.
+  for (MemoryReference& input : called.inputs) input = buffers_[*operand++];
+  called.caller = frame_;
+  called.call = &in;
+  Enter(called);
+}
+
+void Executor::ReturnToCaller() {
+  Frame& called = *frame_;
+  Enter(*called.caller);
+  const uint32_t* operand = frame_->program->operands.data() + called.call->b +
+                            called.program->parameters.size() +
+                            called.inputs.size();
+  for (StagedResult& result : called.results) {
+    SetBuffer(*operand++, result.memory);
+    result.memory.block = nullptr;
+    for (int64_t dim : result.dims) integers_[*operand++] = dim;
+  }
+  DropRegisters(called);
+  called.caller = nullptr;
+}
+
+void Executor::ReadResultDims(const ProgramInstruction& in,
+                              std::span<int64_t> dims) const {
+  const uint32_t* operand = frame_->program->operands.data() + in.c;
+  for (int64_t& dim : dims) dim = integers_[*operand++];
+}
+
+// How many bytes the result has, which its memory must hold.
+StatusOr<int64_t> Executor::ResultBytes(const ProgramInstruction& in,
+                                        std::span<const int64_t> dims) const {
+  const TensorSignature& signature = frame_->program->results[in.a];
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
+                         TensorByteSize(signature.type, dims));
+  if (bytes <= buffers_[in.b].length) return bytes;
+  return ErrorAt(in, "result '" + signature.name + "': expected " +
+                         std::to_string(bytes) + " bytes for " +
+                         TensorTypeText(signature.type, dims) + ", found " +
+                         std::to_string(buffers_[in.b].length));
+}
+
+// A reference to memory, or to a copy if it belongs to no block.
+StatusOr<MemoryReference> Executor::HoldOrCopy(const ProgramInstruction& in,
+                                               const MemoryReference& memory,
+                                               int64_t bytes) {
+  if (memory.block != nullptr) {
+    memory.block->Hold();
+    return MemoryReference{memory.data, bytes, memory.block};
+  }
+  EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
+  if (bytes > 0)
+    std::memcpy(block->data(), memory.data, static_cast<size_t>(bytes));
+  return MemoryReference{block->data(), bytes, block};
+}
+
+Status Executor::StageResult(const ProgramInstruction& in) {
+  StagedResult& result = frame_->results[in.a];
+  const TensorSignature& signature = frame_->program->results[in.a];
+  ReadResultDims(in, result.dims);
+  for (size_t i = 0; i < result.dims.size(); ++i) {
+    const int64_t declared = signature.dims[i];
+    if (declared < 0 || declared == result.dims[i]) continue;
+    return ErrorAt(in, "result '" + signature.name + "': expected " +
+                           SignatureText(*frame_->program, signature) +
+                           ", found " +
+                           TensorTypeText(signature.type, result.dims));
+  }
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
+  MemoryReference memory = buffers_[in.b];
+  memory.length = bytes;
+  // Inputs of the run and constants stay; arenas are used again.
+  const bool is_arena = memory.data >= frames_[0].arena &&
+                        memory.data < frames_[0].arena + module_->arena_bytes();
+  if (memory.block != nullptr || is_arena) {
+    EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
+  }
+  if (result.memory.block != nullptr) result.memory.block->Drop();
+  result.memory = memory;
+  return OkStatus();
+}
+
+Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
+  const TensorSignature& signature = frame_->program->results[in.a];
+  result.memory.reset();  // what the caller got last time may be used again
+  result.dims.resize(signature.dims.size());
+  ReadResultDims(in, result.dims);
+  EMBER_RETURN_IF_ERROR(symbols_.CheckResult(signature, result.dims));
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
+  // Arena, inputs and constants are not ours to give away.
+  EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
+                         HoldOrCopy(in, buffers_[in.b], bytes));
+  result.type = signature.type;
+  result.byte_size = bytes;
+  result.data = memory.data;
+  result.memory = Share(pool_, memory.block);
+  return OkStatus();
+}
+
+Status Executor::Call(const ProgramInstruction& in) {
+  const LibraryFunctionInfo& info = kLibraryFunctionTable[in.a];
+  int64_t integers[kMaxLibraryOperands];
+  int64_t written[kMaxLibraryOperands] = {};
+  LibraryMemory memory[kMaxLibraryOperands];
+  LibraryMemory allocated[kMaxLibraryOperands];
+  size_t counts[4] = {0, 0, 0, 0};  // i, b and w, I, B
+  const uint32_t* operands = frame_->program->operands.data() + in.b;
+  for (size_t i = 0; i < info.operands.size(); ++i) {
+    switch (info.operands[i]) {
+      case 'i':
+        integers[counts[0]++] = integers_[operands[i]];
+        break;
+      case 'I':
+        ++counts[2];
+        break;
+      case 'B':
+        ++counts[3];
+        break;
+      default: {
+        const MemoryReference& reference = buffers_[operands[i]];
+        memory[counts[1]++] = {reference.data, reference.length, nullptr};
+      }
+    }
+  }
+  const LibraryCall call = {{integers, counts[0]},
+                            {memory, counts[1]},
+                            {written, counts[2]},
+                            {allocated, counts[3]},
+                            *pool_};
+  const Status status = CallLibrary(static_cast<LibraryFunction>(in.a), call);
+  size_t next_integer = 0;
+  size_t next_memory = 0;
+  for (size_t i = 0; i < info.operands.size(); ++i) {
+    if (info.operands[i] == 'I')
+      integers_[operands[i]] = written[next_integer++];
+    if (info.operands[i] != 'B') continue;
+    const LibraryMemory& made = allocated[next_memory++];
+    SetBuffer(operands[i], {made.data, made.length, made.block});
+  }
+  return status.WithContext("call " + std::string(info.text));
+}
+
+}  // namespace ember::vm

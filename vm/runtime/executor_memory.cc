@@ -1,0 +1,123 @@
+// Instructions on memory: allocations, parts of memory, single integers.
+#include <algorithm>
+#include <cstring>
+
+#include "tensor/scalar.h"
+#include "vm/isa/instruction_table.h"
+#include "vm/runtime/executor.h"
+
+namespace ember::vm {
+
+StatusOr<MemoryBlock*> Executor::Acquire(const ProgramInstruction& in,
+                                         int64_t bytes) {
+  StatusOr<MemoryBlock*> block = pool_->Acquire(bytes);
+  if (block.ok()) return block;
+  return block.status().WithContext(
+      "program " + frame_->program->name + ": instruction " +
+      std::to_string(&in - frame_->code.data()) + " (" +
+      std::string(InfoOf(in.opcode).text) + ")");
+}
+
+Status Executor::Allocate(const ProgramInstruction& in) {
+  SetBuffer(in.a, {});  // first, so that a loop can use its memory again
+  const int64_t bytes = integers_[in.b];
+  EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
+  buffers_[in.a] = {block->data(), bytes, block};
+  return OkStatus();
+}
+
+Status Executor::CheckRange(const ProgramInstruction& in, int64_t length,
+                            int64_t offset,
+                            const MemoryReference& whole) const {
+  if (length >= 0 && offset >= 0 && offset <= whole.length &&
+      length <= whole.length - offset) {
+    return OkStatus();
+  }
+  return ErrorAt(in, "expected a range within " + std::to_string(whole.length) +
+                         " bytes, found " + std::to_string(length) +
+                         " at offset " + std::to_string(offset));
+}
+
+void Executor::SetPart(uint32_t reg, const MemoryReference& whole,
+                       int64_t offset, int64_t length) {
+  if (whole.block != nullptr) whole.block->Hold();
+  SetBuffer(reg, {whole.data + offset, length, whole.block});
+}
+
+Status Executor::MakeView(const ProgramInstruction& in) {
+  const MemoryReference whole = buffers_[in.b];
+  const int64_t length = integers_[in.c];
+  EMBER_RETURN_IF_ERROR(CheckRange(in, length, in.immediate, whole));
+  SetPart(in.a, whole, in.immediate, length);
+  return OkStatus();
+}
+
+Status Executor::MakeSlice(const ProgramInstruction& in) {
+  const MemoryReference whole = buffers_[in.b];
+  const int64_t offset = integers_[in.c];
+  const int64_t length = integers_[in.immediate];
+  EMBER_RETURN_IF_ERROR(CheckRange(in, length, offset, whole));
+  const uint8_t* const begin = whole.data + offset;
+  if (reinterpret_cast<uintptr_t>(begin) % kInputAlignment == 0) {
+    SetPart(in.a, whole, offset, length);
+    return OkStatus();
+  }
+  EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, length));
+  std::memcpy(block->data(), begin, static_cast<size_t>(length));
+  SetBuffer(in.a, {block->data(), length, block});
+  return OkStatus();
+}
+
+Status Executor::LoadInteger(const ProgramInstruction& in) {
+  const MemoryReference& memory = buffers_[in.b];
+  const DType type = static_cast<DType>(in.c);
+  const int size = DTypeByteSize(type);
+  EMBER_RETURN_IF_ERROR(CheckRange(in, size, in.immediate, memory));
+  const uint64_t bits =
+      tensor::LoadElement(memory.data + in.immediate, 0, type);
+  integers_[in.a] =
+      type == DType::kBool ? bits != 0
+      : type == DType::kU64
+          ? static_cast<int64_t>(std::min<uint64_t>(bits, INT64_MAX))
+          : tensor::BitsToInteger(bits, type);
+  return OkStatus();
+}
+
+Status Executor::StoreInteger(const ProgramInstruction& in) {
+  const MemoryReference& memory = buffers_[in.a];
+  EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
+  std::memcpy(memory.data + in.immediate, &integers_[in.b], sizeof(int64_t));
+  return OkStatus();
+}
+
+Status Executor::Append(const ProgramInstruction& in) {
+  const MemoryReference whole = buffers_[in.a];
+  const MemoryReference piece = buffers_[in.c];
+  const int64_t used = integers_[in.b];
+  const int64_t added = integers_[in.immediate];
+  EMBER_RETURN_IF_ERROR(CheckRange(in, used, 0, whole));
+  EMBER_RETURN_IF_ERROR(CheckRange(in, added, 0, piece));
+  const int64_t total = used + added;  // both are lengths of memory
+  const bool own = whole.block != nullptr && whole.block->unique();
+  const int64_t room =
+      own ? whole.block->data() + whole.block->capacity() - whole.data : 0;
+  if (room < total) {
+    // Twice what there was, so that a loop copies each element about once; if
+    // that is too much, what is needed.
+    StatusOr<MemoryBlock*> block =
+        pool_->Acquire(std::max(total, own ? 2 * room : 0));
+    if (!block.ok()) block = Acquire(in, total);
+    if (!block.ok()) return block.status();
+    uint8_t* const grown = (*block)->data();
+    std::memcpy(grown, whole.data, static_cast<size_t>(used));
+    std::memcpy(grown + used, piece.data, static_cast<size_t>(added));
+    SetBuffer(in.a, {grown, total, *block});
+    return OkStatus();
+  }
+  // The piece may be the same memory.
+  std::memmove(whole.data + used, piece.data, static_cast<size_t>(added));
+  buffers_[in.a].length = total;
+  return OkStatus();
+}
+
+}  // namespace ember::vm
