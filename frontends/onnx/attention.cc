@@ -203,9 +203,45 @@ void ImportRotaryEmbedding(NodeContext& c) {
   c.SetOutput(0, merged ? MergeHeads(y) : y);
 }
 
+// A cache with new elements written from a position of each batch on. Every
+// element is read from where it comes from, so that no order matters.
+void ImportTensorScatter(NodeContext& c) {
+  Tensor cache = c.Input(0);
+  Tensor update = c.Input(1);
+  const int rank = cache.rank();
+  if (!c.CheckRank(0, 2) || !c.CheckRank(1, rank, rank)) return;
+  const int axis = c.NormalizeAxis(c.Integer("axis", -2), rank);
+  const std::string mode = c.String("mode", "linear");
+  if (!c.ok()) return;
+  if (axis == 0) return c.FailInvalid("axis: expected one after the batch");
+  if (mode != "linear" && mode != "circular") {
+    return c.FailInvalid(
+        "attribute 'mode': expected linear or circular, found '" + mode + "'");
+  }
+  // Distance of each place of the cache from where writing starts.
+  Tensor distance = AlongAxis(
+      IotaVector(c.builder(), cache.dim(axis), DType::kI64), axis, rank);
+  if (c.Input(2)) {
+    if (!c.CheckRank(2, 1, 1)) return;
+    distance = distance - AlongAxis(Cast(c.Input(2), DType::kI64), 0, rank);
+  }
+  if (mode == "circular") {
+    distance = Modulo(distance, DimScalar(c.builder(), cache.dim(axis)));
+  }
+  Tensor written =
+      And(LessEqual(0, distance),
+          Less(distance, DimScalar(c.builder(), update.dim(axis))));
+  Tensor source = Select(written, distance, distance.Like(0));
+  Tensor moved =
+      Apply("gather_elements", {update, Broadcast(source, cache.shape())},
+            {{"axis", int64_t{axis}}});
+  c.SetOutput(0, Select(written, moved, cache));
+}
+
 constexpr OperatorRow kRows[] = {
     {"Attention", 23, 3, 7, ImportAttention},
     {"RotaryEmbedding", 23, 3, 4, ImportRotaryEmbedding},
+    {"TensorScatter", 24, 2, 3, ImportTensorScatter},
 };
 
 }  // namespace

@@ -43,6 +43,8 @@ class NodeContext {
 
   const NodeProto& node() const { return *source_.node; }
   int opset() const { return source_.opset; }
+  // Label of the node, unique in the model unless nodes share a name.
+  const std::string& origin() const { return source_.origin; }
   graph::GraphBuilder& builder() { return builder_; }
 
   // Errors. Fail prefixes the node; ok() is false from then on.

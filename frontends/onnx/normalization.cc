@@ -207,35 +207,8 @@ void ImportLpNormalization(NodeContext& c) {
   c.SetOutput(0, Cast(Select(Equal(norm, zero), zero, wide / norm), x.dtype()));
 }
 
-// Inference: the identity, and a mask that says that everything is kept.
-void ImportDropout(NodeContext& c) {
-  Tensor x = c.Input(0);
-  bool training = false;
-  if (c.Input(2)) {
-    const std::optional<double> mode = c.ConstantNumber(2, "training_mode");
-    if (!mode) return;
-    training = *mode != 0;
-  }
-  if (training && c.Input(1)) {
-    const std::optional<double> ratio = c.ConstantNumber(1, "ratio");
-    if (!ratio) return;
-    training = *ratio != 0;
-  }
-  if (training)
-    return c.FailUnsupported(
-        "training mode is not supported: its result is random");
-  c.SetOutput(0, x);
-  // Before opset 10 the mask had the type of the data; before 12 its meaning
-  // was left open, and engines give zeros.
-  const DType mask = c.opset() < 10 ? x.dtype() : DType::kBool;
-  const double kept = c.opset() < 12 ? 0 : 1;
-  if (c.WantsOutput(1))
-    c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
-}
-
 constexpr OperatorRow kRows[] = {
     {"BatchNormalization", 1, 5, 5, ImportBatchNormalization},
-    {"Dropout", 1, 1, 3, ImportDropout},
     {"GroupNormalization", 18, 3, 3, ImportGroupNormalization},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization},
     {"LRN", 1, 1, 1, ImportLrn},

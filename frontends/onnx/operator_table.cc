@@ -9,11 +9,13 @@ namespace {
 
 constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     ActivationOperators,  AttentionOperators,    ContractionOperators,
-    ConvolutionOperators, ElementwiseOperators,  IndexingOperators,
+    ConvolutionOperators, DeformConvOperators,   DeterminantOperators,
+    ElementwiseOperators, IndexingOperators,     LinearAttentionOperators,
     LossOperators,        MovementOperators,     NormalizationOperators,
-    PoolingOperators,     QuantizationOperators, ReductionOperators,
-    ResizeOperators,      SamplingOperators,     ShapeOperators,
-    SignalOperators,
+    PoolingOperators,     QuantizationOperators, RandomOperators,
+    ReductionOperators,   ResizeOperators,       RoiAlignOperators,
+    RoiPoolingOperators,  SamplingOperators,     ShapeOperators,
+    SignalOperators,      TextFeatureOperators,  TrainingOperators,
 };
 
 using Key = std::pair<std::string_view, std::string_view>;

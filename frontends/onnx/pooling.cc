@@ -164,11 +164,61 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   return best_index;
 }
 
+// The shape of which MaxPool would make the operand's, if its windows fit.
+std::optional<Shape> UnpooledShape(NodeContext& c) {
+  std::optional<std::vector<int64_t>> kernel = c.Integers("kernel_shape");
+  if (!kernel) {
+    c.FailInvalid("attribute 'kernel_shape' is missing");
+    return std::nullopt;
+  }
+  Shape shape = c.Input(0).shape();
+  const int spatial = static_cast<int>(shape.size()) - 2;
+  std::optional<Window> window =
+      ReadWindowExtents(c, *std::move(kernel), spatial);
+  if (!window || !ReadPads(c, *window)) return std::nullopt;
+  for (int i = 0; i < spatial; ++i) {
+    shape[i + 2] = (shape[i + 2] - Dim(1)) * Dim(window->strides[i]) +
+                   Dim(window->kernel[i]) - window->low[i] - window->high[i];
+  }
+  return shape;
+}
+
 void ImportMaxPool(NodeContext& c) {
   const std::optional<Window> window = ReadPoolingWindow(c);
   if (!window) return;
   c.SetOutput(0, ReduceWindow(c.Input(0), "maximum", *window));
   if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
+}
+
+// What MaxPool took from where: elements go to the flat indices that it gave,
+// all others are 0. The indices are into the result, whether its shape is given
+// or follows from the window.
+void ImportMaxUnpool(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  Tensor x = c.Input(0);
+  const int rank = x.rank();
+  if (!c.CheckRank(1, rank, rank)) return;
+  std::optional<Shape> shape;
+  if (c.Input(2)) {
+    shape = c.Contents(2, "output_shape");
+    if (!shape) return;
+  } else {
+    shape = UnpooledShape(c);
+    if (!shape) return;
+  }
+  if (static_cast<int>(shape->size()) != rank) {
+    return c.FailInvalid("output_shape (input 2): expected " +
+                         std::to_string(rank) + " elements, found " +
+                         std::to_string(shape->size()));
+  }
+  const Dim total = ElementCount(*shape);
+  const Dim count = ElementCount(x.shape());
+  Tensor y = Apply(
+      "scatter_elements",
+      {Broadcast(x.Like(0), {total}),
+       Reshape(Cast(c.Input(1), DType::kI64), {count}), Reshape(x, {count})},
+      {{"axis", int64_t{0}}, {"update", std::string("assign")}});
+  c.SetOutput(0, Reshape(y, *shape));
 }
 
 // (sum of |x|^p)^(1/p), with the powers that have a simple form written so.
@@ -221,6 +271,7 @@ constexpr OperatorRow kRows[] = {
     {"GlobalMaxPool", 1, 1, 1, ImportGlobalMaxPool},
     {"LpPool", 2, 1, 1, ImportLpPool},
     {"MaxPool", 1, 1, 1, ImportMaxPool},
+    {"MaxUnpool", 9, 2, 3, ImportMaxUnpool},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Fourier transforms, as products with matrices of cosines and sines.
+// Fourier transforms, as products with matrices of cosines and sines; weights
+// of the mel scale.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -181,8 +182,58 @@ void ImportStft(NodeContext& c) {
   c.SetOutput(0, Dft(c, t, frames));
 }
 
+// A number of the operands of MelWeightMatrix, in f64.
+Tensor WideScalar(NodeContext& c, int input) {
+  return Reshape(Cast(c.Input(input), DType::kF64), {});
+}
+
+// Triangles over the spectrum's bins, evenly spaced on the mel scale.
+void ImportMelWeightMatrix(NodeContext& c) {
+  const std::optional<Shape> bands = c.Contents(0, "num_mel_bins");
+  const std::optional<Shape> length = c.Contents(1, "dft_length");
+  if (!bands || !length) return;
+  if (bands->size() != 1 || length->size() != 1)
+    return c.FailInvalid("num_mel_bins, dft_length: expected scalars");
+  auto mel = [](Tensor hertz) {
+    return Log(hertz / 700.0 + 1.0) * (2595 / std::log(10.0));
+  };
+  Tensor low = mel(WideScalar(c, 3));
+  Tensor high = mel(WideScalar(c, 4));
+  Tensor edges = DimScalar(c.builder(), bands->front() + Dim(2));
+  Tensor step = (high - low) / Cast(edges, DType::kF64);
+  // The spectrum bin that holds edge `first`, `first` + 1, … of the triangles.
+  auto edge_bins = [&](int64_t first) {
+    Tensor number = IotaVector(c.builder(), bands->front(), DType::kF64) +
+                    static_cast<double>(first);
+    Tensor hertz =
+        (Exp((number * step + low) * (std::log(10.0) / 2595)) - 1.0) * 700.0;
+    return AlongAxis(Floor((WideScalar(c, 1) + 1.0) * hertz / WideScalar(c, 2)),
+                     1, 2);
+  };
+  Tensor start = edge_bins(0);
+  Tensor center = edge_bins(1);
+  Tensor end = edge_bins(2);
+  Tensor bin = AlongAxis(
+      IotaVector(c.builder(), FloorDivide(length->front(), Dim(2)) + Dim(1),
+                 DType::kF64),
+      0, 2);
+  // A side without width is only its middle.
+  Tensor flat = Equal(start, center);
+  Tensor rising =
+      Select(flat, start.Like(1),
+             (bin - start) / Select(flat, start.Like(1), center - start));
+  Tensor falling = (end - bin) / Maximum(end - center, 1);
+  Tensor weight = Select(
+      And(LessEqual(start, bin), LessEqual(bin, center)), rising,
+      Select(And(Less(center, bin), Less(bin, end)), falling, falling.Like(0)));
+  c.SetOutput(
+      0,
+      Cast(weight, c.TypeAttribute("output_datatype").value_or(DType::kF32)));
+}
+
 constexpr OperatorRow kRows[] = {
     {"DFT", 17, 1, 3, ImportDft},
+    {"MelWeightMatrix", 17, 5, 5, ImportMelWeightMatrix},
     {"STFT", 17, 2, 4, ImportStft},
 };
 

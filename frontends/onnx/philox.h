@@ -1,0 +1,46 @@
+// Random numbers as graph operators: Philox4x32-10, the counter-based generator
+// of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3" (SC 2011). The counter is the element's number, so every tier and every
+// number of threads gives the same values, and nothing is carried from one run
+// to the next: a model gives the same "random" numbers each time it runs.
+//
+//   RandomNumbers numbers(c, KeyOf(c), x.shape());
+//   Tensor kept = Less(ratio, numbers.Uniform(DType::kF32));  // in [0, 1)
+#ifndef EMBER_FRONTENDS_ONNX_PHILOX_H_
+#define EMBER_FRONTENDS_ONNX_PHILOX_H_
+
+#include <array>
+#include <cstdint>
+
+#include "frontends/onnx/node_context.h"
+
+namespace ember::onnx {
+
+// The node's seed (a float or an integer attribute), else a hash of the node's
+// label and first output: other nodes get other numbers.
+uint64_t RandomKey(NodeContext& c);
+
+class RandomNumbers {
+ public:
+  RandomNumbers(NodeContext& c, uint64_t key, const Shape& shape);
+
+  // Uniform in [0, 1), as many random bits as the type's significand has; f16
+  // and bf16 come in f32, so that 1 stays out of reach of rounding.
+  Tensor Uniform(DType type) const;
+  // Uniform inside (0, 1), in f32 or f64.
+  Tensor UniformOpen(DType type) const;
+  // Standard normal (Box and Muller 1958), in f32 or f64.
+  Tensor Normal(DType type) const;
+  // 32 random bits per element, as u64; for tests of the generator.
+  const std::array<Tensor, 4>& words() const { return words_; }
+
+ private:
+  // The upper `bits` of a word, or of a pair of words from 33 on.
+  Tensor Bits(int first_word, int bits) const;
+
+  std::array<Tensor, 4> words_;
+};
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_PHILOX_H_

@@ -1,0 +1,188 @@
+// Operators that are decomposed into many: against plain loops that follow the
+// specification's text, and against numbers worked out by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "tests/onnx/one_node.h"
+
+namespace ember::tests {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr unsigned kSeed = 20240607;
+
+Values RandomValues(std::mt19937& random, size_t count, double low,
+                    double high) {
+  std::uniform_real_distribution<float> distribution(static_cast<float>(low),
+                                                     static_cast<float>(high));
+  Values values(count);
+  for (double& value : values) value = distribution(random);
+  return values;
+}
+
+TEST(Det, PivotsAndBatches) {
+  OneNode node("Det", 22);
+  node.Input(F32({3, 2, 2}, {0, 1, 1, 0, 1, 2, 2, 4, 3, 1, 4, 2}), {-1, 2, 2});
+  ExpectNumbers(node.Run(), {F32({3}, {-1, 0, 2})});
+  OneNode three("Det", 11);
+  three.Input({DType::kF64, {3, 3}, {2, 0, 1, 4, 0, 3, 1, 5, 2}});
+  ExpectNumbers(three.Run(), {{DType::kF64, {}, {-10}}});
+}
+
+TEST(MaxUnpool, IndicesAreIntoTheGivenShape) {
+  OneNode node("MaxUnpool", 22);
+  node.Input(F32({1, 1, 2, 2}, {5, 6, 7, 8}));
+  node.Input(I64({1, 1, 2, 2}, {6, 8, 16, 18}));
+  node.Constant(I64({4}, {1, 1, 5, 5}));
+  node.Attribute({"kernel_shape", std::vector<int64_t>{2, 2}});
+  node.Attribute({"strides", std::vector<int64_t>{2, 2}});
+  Values expected(25);
+  expected[6] = 5, expected[8] = 6, expected[16] = 7, expected[18] = 8;
+  ExpectNumbers(node.Run(), {F32({1, 1, 5, 5}, expected)});
+}
+
+TEST(MaxUnpool, ShapeFollowsFromTheWindow) {
+  OneNode node("MaxUnpool", 9);
+  node.Input(F32({1, 1, 2}, {5, 6}));
+  node.Input(I64({1, 1, 2}, {0, 2}));
+  node.Attribute({"kernel_shape", std::vector<int64_t>{3}});
+  node.Attribute({"strides", std::vector<int64_t>{2}});
+  node.Attribute({"pads", std::vector<int64_t>{1, 1}});
+  // (2 - 1) * 2 + 3 - 2
+  ExpectNumbers(node.Run(), {F32({1, 1, 3}, {5, 0, 6})});
+}
+
+TEST(TensorScatter, CircularWritesWrap) {
+  OneNode node("TensorScatter", 24);
+  node.Input(F32({2, 4, 1}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  node.Input(F32({2, 2, 1}, {10, 20, 30, 40}));
+  node.Input(I64({2}, {3, 1}));
+  node.Attribute({"mode", "circular"});
+  ExpectNumbers(node.Run(), {F32({2, 4, 1}, {20, 2, 3, 10, 5, 30, 40, 8})});
+}
+
+TEST(TensorScatter, StartsAtZeroWithoutIndices) {
+  OneNode node("TensorScatter", 24);
+  node.Input(F32({1, 1, 3}, {1, 2, 3}));
+  node.Input(F32({1, 1, 2}, {10, 20}));
+  node.Attribute({"axis", -1});
+  ExpectNumbers(node.Run(), {F32({1, 1, 3}, {10, 20, 3})});
+}
+
+OneNode TfIdf(const char* mode, int skips) {
+  OneNode node("TfIdfVectorizer", 9);
+  node.Attribute({"mode", mode}).Attribute({"max_skip_count", skips});
+  node.Attribute({"min_gram_length", 1}).Attribute({"max_gram_length", 2});
+  node.Attribute({"ngram_counts", std::vector<int64_t>{0, 2}});
+  node.Attribute({"ngram_indexes", std::vector<int64_t>{3, 0, 1}});
+  // 1-grams 2 and 3; the 2-gram 2, 3.
+  node.Attribute({"pool_int64s", std::vector<int64_t>{2, 3, 2, 3}});
+  onnx::AttributeProto& weights = *node.node().add_attribute();
+  weights.set_name("weights");
+  weights.set_type(onnx::AttributeProto::FLOATS);
+  for (float weight : {10.0f, 20.0f, 0.5f}) weights.add_floats(weight);
+  return node;
+}
+
+TEST(TfIdfVectorizer, ModesAndSkips) {
+  const Numbers x{DType::kI32, {6}, {2, 2, 3, 3, 9, 2}};
+  auto run = [&](const char* mode, int skips) {
+    OneNode node = TfIdf(mode, skips);
+    node.Input(x, {-1});
+    return node.Run();
+  };
+  // Pairs 2, 3 next to each other: 1; with one between: 2 more.
+  ExpectNumbers(run("TF", 0), {F32({4}, {2, 1, 0, 3})});
+  ExpectNumbers(run("TF", 1), {F32({4}, {2, 3, 0, 3})});
+  ExpectNumbers(run("IDF", 1), {F32({4}, {20, 0.5, 0, 10})});
+  ExpectNumbers(run("TFIDF", 1), {F32({4}, {40, 1.5, 0, 30})});
+}
+
+TEST(TfIdfVectorizer, SequencesShorterThanTheNgrams) {
+  OneNode node = TfIdf("TF", 5);
+  node.Input({DType::kI64, {2, 1}, {2, 3}}, {2, -1});
+  ExpectNumbers(node.Run(), {F32({2, 4}, {0, 0, 0, 1, 1, 0, 0, 0})});
+}
+
+constexpr char kTraining[] = "ai.onnx.preview.training";
+
+TEST(Momentum, Nesterov) {
+  OneNode node("Momentum", 7, 2, kTraining);
+  node.Input(F32({}, {0.1})).Input(I64({}, {0}));
+  node.Input(F32({1}, {2})).Input(F32({1}, {3})).Input(F32({1}, {4}));
+  node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.25});
+  node.Attribute({"norm_coefficient", 0.5}).Attribute({"mode", "nesterov"});
+  // g = 0.5 * 2 + 3 = 4; v = 0.5 * 4 + 1 * 4 (T = 0: beta is 1) = 6;
+  // x = 2 - 0.1 * (4 + 0.5 * 6).
+  ExpectNumbers(node.Run(), {F32({1}, {1.3}), F32({1}, {6})});
+}
+
+TEST(Adam, AdjustsTheRateAfterTheFirstStep) {
+  OneNode node("Adam", 7, 3, kTraining);
+  node.Input(F32({1}, {0.1})).Input(I64({}, {1}));
+  node.Input(F32({1}, {2})).Input(F32({1}, {3}));
+  node.Input(F32({1}, {1})).Input(F32({1}, {4}));
+  node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.75});
+  node.Attribute({"epsilon", 0.0}).Attribute({"norm_coefficient_post", 0.5});
+  // v = 0.5 + 1.5; h = 3 + 2.25; rate = 0.1 * sqrt(0.25) / 0.5.
+  ExpectNumbers(node.Run(), {F32({1}, {(2 - 0.1 * 2 / std::sqrt(5.25)) * 0.5}),
+                             F32({1}, {2}), F32({1}, {5.25})});
+}
+
+TEST(Adagrad, DecaysTheRate) {
+  OneNode node("Adagrad", 7, 2, kTraining);
+  node.Input({DType::kF64, {}, {0.5}}).Input(I64({}, {2}));
+  node.Input({DType::kF64, {1}, {1}}).Input({DType::kF64, {1}, {3}});
+  node.Input({DType::kF64, {1}, {16}});
+  node.Attribute({"decay_factor", 0.5}).Attribute({"epsilon", 1.0});
+  // rate = 0.5 / 2; h = 25; x = 1 - 0.25 * 3 / (5 + 1).
+  ExpectNumbers(node.Run(),
+                {{DType::kF64, {1}, {0.875}}, {DType::kF64, {1}, {25}}});
+}
+
+TEST(DeformConv, OffsetsMaskAndBias) {
+  OneNode node("DeformConv", 19);
+  // A window of one element: what is read is what comes out.
+  node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));
+  node.Constant(F32({1, 1, 1, 1}, {2}));
+  // y offsets, then x offsets: the middle; outside above by half an element;
+  // as it is; far away.
+  node.Input(F32({1, 2, 2, 2}, {0.5, -0.5, 0, 9, 0.5, 0, 0, 9}));
+  node.Input(F32({1}, {100}));
+  node.Input(F32({1, 1, 2, 2}, {1, 1, 0.5, 1}));
+  ExpectNumbers(node.Run(), {F32({1, 1, 2, 2}, {105, 102, 103, 100})});
+}
+
+TEST(DeformConv, WithoutOffsetsItIsConv) {
+  std::mt19937 random(kSeed);
+  const Numbers x = F32({2, 4, 5, 6}, RandomValues(random, 240, -1, 1));
+  const Numbers w = F32({6, 2, 3, 2}, RandomValues(random, 72, -1, 1));
+  auto configure = [&](OneNode& node) {
+    node.Attribute({"group", 2});
+    node.Attribute({"strides", std::vector<int64_t>{2, 1}});
+    node.Attribute({"pads", std::vector<int64_t>{1, 0, 0, 2}});
+    node.Attribute({"dilations", std::vector<int64_t>{1, 2}});
+  };
+  OneNode conv("Conv", 22);
+  conv.Input(x).Constant(w);
+  configure(conv);
+  const auto expected = conv.Run();
+  ASSERT_TRUE(expected.ok()) << expected.status().ToString();
+  const std::vector<int64_t>& dims = expected->front().dims;
+  OneNode node("DeformConv", 22);
+  node.Input(x).Constant(w);
+  node.Input(F32({2, 24, dims[2], dims[3]},
+                 Values(static_cast<size_t>(48 * dims[2] * dims[3]))));
+  node.Attribute({"offset_group", 2});
+  configure(node);
+  ExpectNumbers(node.Run(), *expected);
+}
+
+}  // namespace
+}  // namespace ember::tests

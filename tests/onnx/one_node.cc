@@ -1,0 +1,143 @@
+#include "tests/onnx/one_node.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "compiler/compile.h"
+#include "frontends/onnx/tensor_proto.h"
+#include "tools/lib/device.h"
+#include "tools/lib/elements.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tests {
+namespace {
+
+vm::Tensor MakeTensor(const Numbers& numbers) {
+  StatusOr<vm::Tensor> tensor =
+      vm::Tensor::Allocate(numbers.type, numbers.dims);
+  EMBER_CHECK(tensor.ok()) << tensor.status().ToString();
+  EMBER_CHECK(tensor->element_count() ==
+              static_cast<int64_t>(numbers.values.size()))
+      << "as many values as the dims say";
+  for (size_t i = 0; i < numbers.values.size(); ++i) {
+    const auto index = static_cast<int64_t>(i);
+    if (IsFloat(numbers.type)) {
+      tools::SetFloatElement(*tensor, index, numbers.values[i]);
+    } else {
+      tools::SetIntegerElement(*tensor, index,
+                               static_cast<int64_t>(numbers.values[i]));
+    }
+  }
+  return *std::move(tensor);
+}
+
+Numbers ReadNumbers(const vm::Tensor& tensor) {
+  Numbers numbers{tensor.type, tensor.dims, {}};
+  for (int64_t i = 0; i < tensor.element_count(); ++i)
+    numbers.values.push_back(tools::FloatElement(tensor, i));
+  return numbers;
+}
+
+void ExpectOne(const Numbers& got, const Numbers& want, double tolerance) {
+  EXPECT_EQ(DTypeName(got.type), DTypeName(want.type));
+  EXPECT_EQ(got.dims, want.dims);
+  ASSERT_EQ(got.values.size(), want.values.size());
+  for (size_t i = 0; i < want.values.size(); ++i) {
+    if (got.values[i] == want.values[i]) continue;  // infinities
+    EXPECT_NEAR(got.values[i], want.values[i],
+                tolerance * std::max(1.0, std::abs(want.values[i])))
+        << "element " << i;
+  }
+}
+
+}  // namespace
+
+OneNode::OneNode(std::string op_type, int opset, int outputs,
+                 const std::string& domain)
+    : model_(opset) {
+  std::vector<std::string> names;
+  for (int i = 0; i < outputs; ++i) names.push_back("y" + std::to_string(i));
+  for (const std::string& name : names) model_.Output(name);
+  model_.Node(op_type, {}, names).set_domain(domain);
+  if (domain.empty()) return;
+  onnx::OperatorSetIdProto& import = *model_.proto().add_opset_import();
+  import.set_domain(domain);
+  import.set_version(1);
+}
+
+OneNode& OneNode::Input(Numbers value, std::vector<int64_t> declared) {
+  if (declared.empty()) declared = value.dims;
+  std::vector<onnx::TestDim> dims;
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (declared[i] >= 0) {
+      dims.emplace_back(declared[i]);
+    } else {
+      dims.emplace_back("s" + std::to_string(i));
+    }
+  }
+  const std::string name = "x" + std::to_string(operands_++);
+  model_.Input(
+      name, dims,
+      static_cast<onnx::TensorProto::DataType>(onnx::DTypeToOnnx(value.type)));
+  tensors_.push_back(MakeTensor(value));
+  node().add_input(name);
+  return *this;
+}
+
+OneNode& OneNode::Constant(Numbers value) {
+  const vm::Tensor tensor = MakeTensor(value);
+  onnx::TensorProto& initializer = *model_.graph().add_initializer();
+  initializer.set_name("x" + std::to_string(operands_++));
+  initializer.set_data_type(onnx::DTypeToOnnx(value.type));
+  for (int64_t dim : value.dims) initializer.add_dims(dim);
+  initializer.set_raw_data(tensor.data, static_cast<size_t>(tensor.byte_size));
+  node().add_input(initializer.name());
+  return *this;
+}
+
+OneNode& OneNode::Absent() {
+  ++operands_;
+  node().add_input("");
+  return *this;
+}
+
+OneNode& OneNode::Attribute(const onnx::TestAttribute& attribute) {
+  onnx::ModelBuilder other;
+  *node().add_attribute() = other.Node("", {}, {}, {attribute}).attribute(0);
+  return *this;
+}
+
+StatusOr<std::vector<Numbers>> OneNode::Run() {
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, model_.Import());
+  EMBER_ASSIGN_OR_RETURN(auto definition,
+                         compiler::Compile(std::move(graph), {}));
+  EMBER_ASSIGN_OR_RETURN(auto module,
+                         vm::Module::FromDefinition(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
+  vm::SessionOptions options;
+  options.device = device;
+  EMBER_ASSIGN_OR_RETURN(auto session, vm::Session::Create(module, options));
+  std::vector<vm::Tensor> outputs;
+  EMBER_RETURN_IF_ERROR(session->Run(tensors_, &outputs));
+  std::vector<Numbers> results;
+  for (const vm::Tensor& output : outputs)
+    results.push_back(ReadNumbers(output));
+  return results;
+}
+
+void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
+                   const std::vector<Numbers>& expected, double tolerance) {
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  ASSERT_EQ(results->size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    SCOPED_TRACE("result " + std::to_string(i));
+    ExpectOne((*results)[i], expected[i], tolerance);
+  }
+}
+
+}  // namespace ember::tests

@@ -1,0 +1,68 @@
+// One ONNX node, run end to end: imported, compiled and executed, with operands
+// and results of any type written as numbers.
+//
+//   OneNode node("Det", 22);
+//   node.Input(F32({2, 2}, {1, 2, 3, 4}));
+//   ExpectNumbers(node.Run(), {F32({}, {-2})});
+//
+// A test aid; not thread-safe.
+#ifndef EMBER_TESTS_ONNX_ONE_NODE_H_
+#define EMBER_TESTS_ONNX_ONE_NODE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "frontends/onnx/model_builder.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tests {
+
+struct Numbers {
+  DType type = DType::kF32;
+  std::vector<int64_t> dims;
+  std::vector<double> values;
+};
+
+inline Numbers F32(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kF32, std::move(dims), std::move(values)};
+}
+inline Numbers I64(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kI64, std::move(dims), std::move(values)};
+}
+
+class OneNode {
+ public:
+  // `outputs` results, all asked for.
+  OneNode(std::string op_type, int opset, int outputs = 1,
+          const std::string& domain = "");
+
+  // The next operand, given when run. Dims of -1 stay symbolic: s0, s1 … by
+  // position in the shape.
+  OneNode& Input(Numbers value, std::vector<int64_t> declared = {});
+  // The next operand, known when compiling: an initializer.
+  OneNode& Constant(Numbers value);
+  OneNode& Absent();
+  OneNode& Attribute(const onnx::TestAttribute& attribute);
+  onnx::NodeProto& node() { return *model_.graph().mutable_node(0); }
+  onnx::ModelBuilder& model() { return model_; }
+
+  StatusOr<std::vector<Numbers>> Run();
+
+ private:
+  onnx::ModelBuilder model_;
+  std::vector<vm::Tensor> tensors_;
+  int operands_ = 0;
+};
+
+// Every result as expected: types, dims, and values to within `tolerance` of
+// max(1, |value|).
+void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
+                   const std::vector<Numbers>& expected,
+                   double tolerance = 1e-5);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_ONNX_ONE_NODE_H_
