@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "base/parallel.h"
@@ -15,6 +16,19 @@
 
 namespace ember {
 namespace {
+
+TEST(ConcatTest, TextsAndIntegersOfEveryKind) {
+  const std::string text("a\0b", 3);
+  EXPECT_EQ(Concat({"x ", text, std::string_view("view").substr(1), ""}),
+            std::string("x a\0biew", 8));
+  EXPECT_EQ(Concat({}), "");
+  EXPECT_EQ(Concat({0, " ", -7, " ", uint8_t{200}, " ", int16_t{-300}}),
+            "0 -7 200 -300");
+  EXPECT_EQ(Concat({INT64_MIN, " ", INT64_MAX, " ", UINT64_MAX}),
+            "-9223372036854775808 9223372036854775807 18446744073709551615");
+  EXPECT_EQ(Concat({INT32_MIN, " ", UINT32_MAX, " ", size_t{12}}),
+            "-2147483648 4294967295 12");
+}
 
 TEST(StatusTest, CarriesCodeAndMessage) {
   EXPECT_TRUE(OkStatus().ok());

@@ -10,12 +10,14 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/concat.h"
+
 namespace ember {
 namespace {
 
 Status FileError(const char* what, const std::string& path, int error) {
-  std::string message = std::string("cannot ") + what + " file '" + path +
-                        "': " + std::strerror(error);
+  std::string message =
+      Concat({"cannot ", what, " file '", path, "': ", std::strerror(error)});
   if (error == ENOENT) return NotFoundError(std::move(message));
   return FailedPreconditionError(std::move(message));
 }
@@ -47,8 +49,8 @@ StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
   if (::fstat(file.get(), &info) != 0) return FileError("inspect", path, errno);
   if (S_ISDIR(info.st_mode)) return FileError("read", path, EISDIR);
   if (!S_ISREG(info.st_mode)) {
-    return InvalidArgumentError("cannot read file '" + path +
-                                "': not a regular file");
+    return InvalidArgumentError(
+        Concat({"cannot read file '", path, "': not a regular file"}));
   }
   return static_cast<uint64_t>(info.st_size);
 }
@@ -123,8 +125,8 @@ StatusOr<std::string> ReadFile(const std::string& path) {
 Status WriteFileAtomically(const std::string& path, std::string_view contents) {
   static std::atomic<uint32_t> counter{
       0};  // names differ between threads of this process
-  const std::string temporary = path + ".tmp." + std::to_string(::getpid()) +
-                                "." + std::to_string(counter.fetch_add(1));
+  const std::string temporary =
+      Concat({path, ".tmp.", ::getpid(), ".", counter.fetch_add(1)});
   Status status = WriteTemporary(temporary, contents, path);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
     status = FileError("replace", path, errno);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 #include "tensor/index_algebra.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
@@ -54,13 +55,13 @@ Status CheckExtents(std::span<const int64_t> extents, int64_t unit,
                     const std::string& what) {
   for (size_t i = 0; i < extents.size(); ++i) {
     if (extents[i] >= 0 && extents[i] <= kMaximumExtent) continue;
-    return InvalidArgumentError(what + ": expected extent " +
-                                std::to_string(i) + " in 0.." +
-                                std::to_string(kMaximumExtent) + ", found " +
-                                std::to_string(extents[i]));
+    return InvalidArgumentError(
+        Concat({what, ": expected extent ", i, " in 0..", kMaximumExtent,
+                ", found ", extents[i]}));
   }
   if (Size(extents, unit)) return OkStatus();
-  return ResourceExhaustedError(what + ": expected a size of at most 2^62");
+  return ResourceExhaustedError(
+      Concat({what, ": expected a size of at most 2^62"}));
 }
 
 }  // namespace
@@ -85,11 +86,11 @@ int64_t ConcreteHeader::ElementCount(const Buffer& buffer) const {
 
 StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(
     const Dispatch& dispatch, std::span<const int64_t> parameters) {
-  const std::string name = "dispatch @" + dispatch.name;
+  const std::string name = Concat({"dispatch @", dispatch.name});
   if (parameters.size() != dispatch.parameters.size()) {
     return InvalidArgumentError(
-        name + ": expected " + std::to_string(dispatch.parameters.size()) +
-        " parameters, found " + std::to_string(parameters.size()));
+        Concat({name, ": expected ", dispatch.parameters.size(),
+                " parameters, found ", parameters.size()}));
   }
   ConcreteHeader header;
   header.bits_.reserve(dispatch.header_end);
@@ -112,9 +113,9 @@ StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(
       const std::optional<int64_t> result = CheckedIndexArithmetic(
           instruction.opcode, static_cast<int64_t>(a), static_cast<int64_t>(b));
       if (!result) {
-        return InvalidArgumentError(name +
-                                    ": the parameters make header register " +
-                                    std::to_string(i) + " overflow 64 bits");
+        return InvalidArgumentError(
+            Concat({name, ": the parameters make header register ", i,
+                    " overflow 64 bits"}));
       }
       header.bits_.push_back(static_cast<uint64_t>(*result));
       continue;
@@ -124,16 +125,16 @@ StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(
                                           instruction.type, {a, b, c}));
   }
   for (const Buffer& buffer : dispatch.buffers) {
-    EMBER_RETURN_IF_ERROR(CheckExtents(header.Extents(buffer),
-                                       DTypeByteSize(buffer.type),
-                                       name + ": buffer %" + buffer.name));
+    EMBER_RETURN_IF_ERROR(
+        CheckExtents(header.Extents(buffer), DTypeByteSize(buffer.type),
+                     Concat({name, ": buffer %", buffer.name})));
   }
   for (size_t i = 0; i < dispatch.stages.size(); ++i) {
     std::vector<int64_t> extents = header.Extents(dispatch.stages[i].spatial);
     for (int64_t extent : header.Extents(dispatch.stages[i].reduction))
       extents.push_back(extent);
-    EMBER_RETURN_IF_ERROR(CheckExtents(
-        extents, 1, name + ": axes of stage " + std::to_string(i)));
+    EMBER_RETURN_IF_ERROR(
+        CheckExtents(extents, 1, Concat({name, ": axes of stage ", i})));
   }
   return header;
 }

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "base/concat.h"
 #include "tensor/expression_parser.h"
 #include "tensor/literal.h"
 
@@ -7,7 +8,7 @@ namespace ember::tensor {
 namespace {
 
 std::string Found(const Token& token) {
-  return ", found '" + std::string(token.text) + "'";
+  return Concat({", found '", token.text, "'"});
 }
 
 class Resolver {
@@ -43,8 +44,8 @@ class Resolver {
     EMBER_ASSIGN_OR_RETURN(const NodeId node, Run(expression, type));
     if (TypeOf(node) == type) return node;
     return ErrorAt(expression.token,
-                   "expected a value of type " + std::string(DTypeName(type)) +
-                       ", found " + std::string(DTypeName(TypeOf(node))));
+                   Concat({"expected a value of type ", DTypeName(type),
+                           ", found ", DTypeName(TypeOf(node))}));
   }
 
  private:
@@ -55,7 +56,8 @@ class Resolver {
                                const Map& map) {
     const auto it = map.find(name);
     if (it != map.end()) return it->second;
-    return ErrorAt(token, "expected a name that is known here" + Found(token));
+    return ErrorAt(
+        token, Concat({"expected a name that is known here", Found(token)}));
   }
 
   StatusOr<NodeId> Literal(const Expression& literal,
@@ -84,10 +86,9 @@ class Resolver {
                         literal.negative, type);
     }
     if (bits) return draft_.pool.Constant(*bits, type);
-    return ErrorAt(token, "expected a number of type " +
-                              std::string(DTypeName(type)) + ", found '" +
-                              (literal.negative ? "-" : "") +
-                              std::string(token.text) + "'");
+    return ErrorAt(token, Concat({"expected a number of type ", DTypeName(type),
+                                  ", found '", (literal.negative ? "-" : ""),
+                                  token.text, "'"}));
   }
 
   StatusOr<NodeId> Load(const Expression& load, const Expression* otherwise) {
@@ -98,10 +99,9 @@ class Resolver {
     const DType type = draft_.buffers[buffer].type;
     const size_t rank = draft_.buffers[buffer].extents.size();
     if (load.operands.size() != rank) {
-      return ErrorAt(load.token, "expected " + std::to_string(rank) +
-                                     " indices for " +
-                                     std::string(load.token.text) + ", found " +
-                                     std::to_string(load.operands.size()));
+      return ErrorAt(load.token, Concat({"expected ", rank, " indices for ",
+                                         load.token.text, ", found ",
+                                         load.operands.size()}));
     }
     std::vector<NodeId> operands;
     for (const Expression& index : load.operands) {
@@ -123,9 +123,9 @@ class Resolver {
     if (call.opcode == Opcode::kBitcast &&
         (DTypeByteSize(TypeOf(operand)) != DTypeByteSize(type) ||
          type == DType::kBool)) {
-      return ErrorAt(call.token, "expected a value as wide as " +
-                                     std::string(DTypeName(type)) + ", found " +
-                                     std::string(DTypeName(TypeOf(operand))));
+      return ErrorAt(call.token,
+                     Concat({"expected a value as wide as ", DTypeName(type),
+                             ", found ", DTypeName(TypeOf(operand))}));
     }
     return draft_.pool.Intern(call.opcode, type, {&operand, 1});
   }
@@ -173,9 +173,9 @@ class Resolver {
     }
     const DType type = TypeOf(operands[0]);
     if (!AcceptsType(info.kinds, type)) {
-      return ErrorAt(call.token, "expected other operands for '" +
-                                     std::string(info.text) + "', found " +
-                                     std::string(DTypeName(type)));
+      return ErrorAt(call.token,
+                     Concat({"expected other operands for '", info.text,
+                             "', found ", DTypeName(type)}));
     }
     return draft_.pool.Intern(call.opcode, keeps_type ? type : DType::kBool,
                               std::span(operands, count));
@@ -202,7 +202,8 @@ StatusOr<uint32_t> FindBuffer(const Token& token, const Draft& draft) {
   for (size_t i = 0; i < draft.buffers.size(); ++i) {
     if (draft.buffers[i].name == token.name()) return static_cast<uint32_t>(i);
   }
-  return ErrorAt(token, "expected a buffer that is declared" + Found(token));
+  return ErrorAt(token,
+                 Concat({"expected a buffer that is declared", Found(token)}));
 }
 
 }  // namespace ember::tensor

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/concat.h"
 #include "tensor/names.h"
 #include "tensor/verifier_structure.h"
 
@@ -19,9 +20,7 @@ enum Dependence : uint8_t {
   kOnFoldValue = 8,
 };
 
-std::string RegisterName(Register reg) {
-  return "register " + std::to_string(reg);
-}
+std::string RegisterName(Register reg) { return Concat({"register ", reg}); }
 
 class Verifier {
  public:
@@ -31,8 +30,8 @@ class Verifier {
     Status status = RunChecks();
     if (status.ok()) return status;
     const bool named = IsSigilName(dispatch_.name);
-    return status.WithContext("dispatch @" +
-                              (named ? dispatch_.name : std::string("?")));
+    return status.WithContext(
+        Concat({"dispatch @", (named ? dispatch_.name : std::string("?"))}));
   }
 
  private:
@@ -44,7 +43,7 @@ class Verifier {
     stored_.assign(dispatch_.buffers.size(), false);
     for (size_t i = 0; i < dispatch_.stages.size(); ++i) {
       const Status status = CheckStage(dispatch_.stages[i]);
-      if (!status.ok()) return status.WithContext("stage " + std::to_string(i));
+      if (!status.ok()) return status.WithContext(Concat({"stage ", i}));
     }
     return CheckOutputsStored();
   }
@@ -54,17 +53,15 @@ class Verifier {
   }
   static Status Mismatch(const std::string& what, std::string_view expected,
                          std::string_view found) {
-    return Error(what + ": expected " + std::string(expected) + ", found " +
-                 std::string(found));
+    return Error(Concat({what, ": expected ", expected, ", found ", found}));
   }
 
   // --- instructions ---
 
   // The context for errors in an instruction.
   std::string At(uint32_t number) const {
-    return RegisterName(number) + " (" +
-           std::string(InfoOf(dispatch_.instructions[number].opcode).text) +
-           ")";
+    return Concat({RegisterName(number), " (",
+                   InfoOf(dispatch_.instructions[number].opcode).text, ")"});
   }
 
   // stage is null for the header.
@@ -73,7 +70,7 @@ class Verifier {
       const Instruction& instruction = dispatch_.instructions[i];
       if (static_cast<uint8_t>(instruction.opcode) >= kOpcodeCount) {
         return Mismatch(RegisterName(i),
-                        "an opcode below " + std::to_string(kOpcodeCount),
+                        Concat({"an opcode below ", kOpcodeCount}),
                         std::to_string(static_cast<int>(instruction.opcode)));
       }
       if (!IsValidDType(static_cast<uint8_t>(instruction.type))) {
@@ -83,9 +80,9 @@ class Verifier {
       EMBER_RETURN_IF_ERROR(CheckInstruction(i, instruction, stage));
       const uint8_t bits = dependences_[i];
       if ((bits & kOnFoldValue) && (bits & ~kOnFoldValue)) {
-        return Error(
-            At(i) +
-            ": a fold value meets an axis or a load; pass that as an element");
+        return Error(Concat({At(i),
+                             ": a fold value meets an axis or a load; pass "
+                             "that as an element"}));
       }
     }
     return OkStatus();
@@ -113,13 +110,13 @@ class Verifier {
   Status CheckOperandType(uint32_t user, Register operand,
                           DType expected) const {
     if (TypeOf(operand) == expected) return OkStatus();
-    return Mismatch(At(user) + " operand " + RegisterName(operand),
+    return Mismatch(Concat({At(user), " operand ", RegisterName(operand)}),
                     DTypeName(expected), DTypeName(TypeOf(operand)));
   }
 
   Status CheckResultType(uint32_t number, DType expected) const {
     if (TypeOf(number) == expected) return OkStatus();
-    return Mismatch(At(number) + " result", DTypeName(expected),
+    return Mismatch(Concat({At(number), " result"}), DTypeName(expected),
                     DTypeName(TypeOf(number)));
   }
 
@@ -137,8 +134,8 @@ class Verifier {
     }
     const DType operand_type = TypeOf(instruction.a);
     if (!AcceptsType(info.kinds, operand_type)) {
-      return Error(At(number) + ": does not take operands of type " +
-                   std::string(DTypeName(operand_type)));
+      return Error(Concat({At(number), ": does not take operands of type ",
+                           DTypeName(operand_type)}));
     }
     if (count == 2) {
       EMBER_RETURN_IF_ERROR(
@@ -164,8 +161,8 @@ class Verifier {
         (used < 3 && !loads && instruction.c != 0) ||
         (opcode == Opcode::kLoad && instruction.c != 0) ||
         (!has_immediate && instruction.immediate != 0)) {
-      return Error(At(number) +
-                   ": expected zero in the fields that it does not use");
+      return Error(Concat(
+          {At(number), ": expected zero in the fields that it does not use"}));
     }
     return OkStatus();
   }
@@ -177,12 +174,14 @@ class Verifier {
         return CheckConstant(number, instruction);
       case Opcode::kParameter:
         if (stage != nullptr)
-          return Error(At(number) + ": parameters belong in the header");
+          return Error(
+              Concat({At(number), ": parameters belong in the header"}));
         EMBER_RETURN_IF_ERROR(
             CheckBelow(number, dispatch_.parameters.size(), "a parameter"));
         return CheckResultType(number, DType::kI64);
       case Opcode::kAxis: {
-        if (stage == nullptr) return Error(At(number) + ": not in the header");
+        if (stage == nullptr)
+          return Error(Concat({At(number), ": not in the header"}));
         const size_t spatial = stage->spatial.size();
         EMBER_RETURN_IF_ERROR(
             CheckBelow(number, spatial + stage->reduction.size(), "an axis"));
@@ -193,7 +192,7 @@ class Verifier {
       case Opcode::kAccumulator:
       case Opcode::kElement:
         if (stage == nullptr || stage->combiner != Combiner::kFold) {
-          return Error(At(number) + ": only in stages with a fold");
+          return Error(Concat({At(number), ": only in stages with a fold"}));
         }
         dependences_[number] |= kOnFoldValue;
         return CheckBelow(number, stage->values.size(), "a fold value");
@@ -214,12 +213,11 @@ class Verifier {
             instruction.type != DType::kBool) {
           return OkStatus();
         }
-        return Error(At(number) + ": " + std::string(DTypeName(from)) +
-                     " cannot become " +
-                     std::string(DTypeName(instruction.type)));
+        return Error(Concat({At(number), ": ", DTypeName(from),
+                             " cannot become ", DTypeName(instruction.type)}));
       }
       default:
-        return Error(At(number) + ": not a structural instruction");
+        return Error(Concat({At(number), ": not a structural instruction"}));
     }
   }
 
@@ -227,8 +225,7 @@ class Verifier {
                     std::string_view what) const {
     const uint64_t found = dispatch_.instructions[number].immediate;
     if (found < limit) return OkStatus();
-    return Mismatch(At(number),
-                    std::string(what) + " below " + std::to_string(limit),
+    return Mismatch(At(number), Concat({what, " below ", limit}),
                     std::to_string(found));
   }
 
@@ -238,25 +235,25 @@ class Verifier {
     if (fits &&
         (instruction.type != DType::kBool || instruction.immediate <= 1))
       return OkStatus();
-    return Error(At(number) + ": the bits do not fit " +
-                 std::string(DTypeName(instruction.type)));
+    return Error(Concat(
+        {At(number), ": the bits do not fit ", DTypeName(instruction.type)}));
   }
 
   Status CheckLoad(uint32_t number, const Instruction& instruction,
                    const Stage* stage) {
-    if (stage == nullptr) return Error(At(number) + ": not in the header");
+    if (stage == nullptr)
+      return Error(Concat({At(number), ": not in the header"}));
     if (instruction.a >= dispatch_.buffers.size()) {
-      return Mismatch(
-          At(number),
-          "a buffer below " + std::to_string(dispatch_.buffers.size()),
-          std::to_string(instruction.a));
+      return Mismatch(At(number),
+                      Concat({"a buffer below ", dispatch_.buffers.size()}),
+                      std::to_string(instruction.a));
     }
     const Buffer& buffer = dispatch_.buffers[instruction.a];
     const size_t rank = buffer.extents.size();
     if (instruction.b > dispatch_.operands.size() ||
         rank > dispatch_.operands.size() - instruction.b) {
-      return Error(At(number) +
-                   ": its index operands reach past the operand list");
+      return Error(Concat(
+          {At(number), ": its index operands reach past the operand list"}));
     }
     for (size_t i = 0; i < rank; ++i) {
       const Register index = dispatch_.operands[instruction.b + i];
@@ -270,8 +267,8 @@ class Verifier {
     }
     EMBER_RETURN_IF_ERROR(CheckResultType(number, buffer.type));
     if (buffer.kind != BufferKind::kInput && !stored_[instruction.a]) {
-      return Error(At(number) + ": loads %" + buffer.name +
-                   " before any stage stored to it");
+      return Error(Concat({At(number), ": loads %", buffer.name,
+                           " before any stage stored to it"}));
     }
     dependences_[number] |= kOnLoad;
     return CheckLoadOfOwnStore(number, instruction, *stage);
@@ -289,10 +286,10 @@ class Verifier {
       if (same && stage.reduction.empty() &&
           instruction.opcode == Opcode::kLoad)
         continue;
-      return Error(At(number) + ": loads %" +
-                   dispatch_.buffers[instruction.a].name +
-                   ", which its own stage stores, other than at the indices of "
-                   "the store");
+      return Error(Concat(
+          {At(number), ": loads %", dispatch_.buffers[instruction.a].name,
+           ", which its own stage stores, other than at the indices of "
+           "the store"}));
     }
     return OkStatus();
   }
@@ -311,14 +308,14 @@ class Verifier {
     for (const Buffer& buffer : dispatch_.buffers) {
       for (Register extent : buffer.extents) {
         EMBER_RETURN_IF_ERROR(
-            CheckHeaderExtent("buffer %" + buffer.name, extent));
+            CheckHeaderExtent(Concat({"buffer %", buffer.name}), extent));
       }
     }
     for (const Stage& stage : dispatch_.stages) {
       for (const std::vector<Axis>* axes : {&stage.spatial, &stage.reduction}) {
         for (const Axis& axis : *axes) {
           EMBER_RETURN_IF_ERROR(
-              CheckHeaderExtent("axis " + axis.name, axis.extent));
+              CheckHeaderExtent(Concat({"axis ", axis.name}), axis.extent));
         }
       }
     }
@@ -359,17 +356,17 @@ class Verifier {
     const size_t stores = stage.stores.size();
     if (stage.values.size() < stores ||
         (!folds && stage.values.size() != stores) || (!many && stores != 1)) {
-      return Mismatch("values and stores", "one value per store",
-                      std::to_string(stage.values.size()) + " values and " +
-                          std::to_string(stores) + " stores");
+      return Mismatch(
+          "values and stores", "one value per store",
+          Concat({stage.values.size(), " values and ", stores, " stores"}));
     }
     const size_t fold_values = folds ? stage.values.size() : 0;
     if (stage.fold.initial.size() != fold_values ||
         stage.fold.results.size() != fold_values) {
-      return Mismatch(
-          "fold", std::to_string(fold_values) + " initial values and results",
-          std::to_string(stage.fold.initial.size()) + " and " +
-              std::to_string(stage.fold.results.size()));
+      return Mismatch("fold",
+                      Concat({fold_values, " initial values and results"}),
+                      Concat({stage.fold.initial.size(), " and ",
+                              stage.fold.results.size()}));
     }
     return OkStatus();
   }
@@ -378,19 +375,18 @@ class Verifier {
     for (size_t i = 0; i < stage.stores.size(); ++i) {
       const Store& store = stage.stores[i];
       if (store.buffer >= dispatch_.buffers.size()) {
-        return Mismatch(
-            "store",
-            "a buffer below " + std::to_string(dispatch_.buffers.size()),
-            std::to_string(store.buffer));
+        return Mismatch("store",
+                        Concat({"a buffer below ", dispatch_.buffers.size()}),
+                        std::to_string(store.buffer));
       }
       const Buffer& buffer = dispatch_.buffers[store.buffer];
-      const std::string what = "store to %" + buffer.name;
+      const std::string what = Concat({"store to %", buffer.name});
       if (buffer.kind == BufferKind::kInput) {
         return Mismatch(what, "an output or temporary", "an input");
       }
       for (size_t j = 0; j < i; ++j) {
         if (stage.stores[j].buffer == store.buffer)
-          return Error(what + ": a second one in one stage");
+          return Error(Concat({what, ": a second one in one stage"}));
       }
       if (static_cast<uint8_t>(store.update) >
           static_cast<uint8_t>(Update::kMaximum)) {
@@ -398,12 +394,12 @@ class Verifier {
                         std::to_string(static_cast<int>(store.update)));
       }
       if (store.indices.size() != buffer.extents.size()) {
-        return Mismatch(what,
-                        std::to_string(buffer.extents.size()) + " indices",
+        return Mismatch(what, Concat({buffer.extents.size(), " indices"}),
                         std::to_string(store.indices.size()));
       }
       if (store.update != Update::kAssign && !stored_[store.buffer]) {
-        return Error(what + ": an update before any stage stored to it");
+        return Error(
+            Concat({what, ": an update before any stage stored to it"}));
       }
     }
     return OkStatus();
@@ -418,8 +414,8 @@ class Verifier {
                       RegisterName(reg));
     }
     if ((dependences_[reg] & forbidden) == 0) return OkStatus();
-    return Error(what + ": " + RegisterName(reg) + " depends on " +
-                 Describe(dependences_[reg] & forbidden));
+    return Error(Concat({what, ": ", RegisterName(reg), " depends on ",
+                         Describe(dependences_[reg] & forbidden)}));
   }
 
   static std::string Describe(uint8_t dependences) {
@@ -434,17 +430,18 @@ class Verifier {
       const std::string which = std::to_string(i);
       constexpr uint8_t kStageValues =
           kOnSpatialAxis | kOnReductionAxis | kOnLoad;
-      EMBER_RETURN_IF_ERROR(CheckStageRegister(stage, stage.fold.initial[i],
-                                               kStageValues | kOnFoldValue,
-                                               "initial value " + which));
       EMBER_RETURN_IF_ERROR(CheckStageRegister(
-          stage, stage.fold.results[i], kStageValues, "fold result " + which));
+          stage, stage.fold.initial[i], kStageValues | kOnFoldValue,
+          Concat({"initial value ", which})));
+      EMBER_RETURN_IF_ERROR(
+          CheckStageRegister(stage, stage.fold.results[i], kStageValues,
+                             Concat({"fold result ", which})));
       const DType type = TypeOf(stage.values[i]);
       if (TypeOf(stage.fold.initial[i]) != type ||
           TypeOf(stage.fold.results[i]) != type) {
-        return Error("fold value " + which +
-                     ": expected initial value and result of type " +
-                     std::string(DTypeName(type)));
+        return Error(Concat({"fold value ", which,
+                             ": expected initial value and result of type ",
+                             DTypeName(type)}));
       }
     }
     for (uint32_t i = stage.begin; i < stage.end; ++i) {
@@ -461,7 +458,7 @@ class Verifier {
   Status CheckStore(const Stage& stage, const Store& store,
                     Register value) const {
     const Buffer& buffer = dispatch_.buffers[store.buffer];
-    const std::string what = "store to %" + buffer.name;
+    const std::string what = Concat({"store to %", buffer.name});
     for (Register index : store.indices) {
       EMBER_RETURN_IF_ERROR(CheckStageRegister(
           stage, index, kOnReductionAxis | kOnFoldValue, what));
@@ -477,7 +474,7 @@ class Verifier {
                       store.update == Update::kAdd ||
                       store.update == Update::kMultiply;
     if (adds && buffer.type == DType::kBool)
-      return Error(what + ": sums and products of bool");
+      return Error(Concat({what, ": sums and products of bool"}));
     return OkStatus();
   }
 
@@ -487,8 +484,8 @@ class Verifier {
       if (dispatch_.buffers[i].kind != BufferKind::kOutput) continue;
       any = true;
       if (!stored_[i]) {
-        return Error("output %" + dispatch_.buffers[i].name +
-                     " is never stored to");
+        return Error(Concat(
+            {"output %", dispatch_.buffers[i].name, " is never stored to"}));
       }
     }
     return any ? OkStatus() : Error("expected at least one output, found none");

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/concat.h"
 #include "tensor/names.h"
 
 namespace ember::tensor {
@@ -21,7 +22,7 @@ std::string Quoted(std::string_view name) {
   // made printable.
   std::string text = "'";
   for (char c : name.substr(0, 64)) text += c >= 0x20 && c < 0x7f ? c : '?';
-  return text + "'";
+  return Concat({text, "'"});
 }
 
 Status Error(std::string message) {
@@ -29,13 +30,12 @@ Status Error(std::string message) {
 }
 Status Limit(std::string_view what, size_t found, size_t limit) {
   if (found <= limit) return OkStatus();
-  return Error("expected at most " + std::to_string(limit) + " " +
-               std::string(what) + ", found " + std::to_string(found));
+  return Error(
+      Concat({"expected at most ", limit, " ", what, ", found ", found}));
 }
 Status Mismatch(const std::string& what, std::string_view expected,
                 std::string_view found) {
-  return Error(what + ": expected " + std::string(expected) + ", found " +
-               std::string(found));
+  return Error(Concat({what, ": expected ", expected, ", found ", found}));
 }
 
 Status CheckLimits(const Dispatch& dispatch) {
@@ -73,13 +73,13 @@ Status CheckNames(const Dispatch& dispatch) {
     if (!IsPlainName(name))
       return Mismatch("parameter", "a name", Quoted(name));
     if (!parameters.insert(name).second)
-      return Error("two parameters named " + Quoted(name));
+      return Error(Concat({"two parameters named ", Quoted(name)}));
   }
   for (const Buffer& buffer : dispatch.buffers) {
     if (!IsSigilName(buffer.name))
       return Mismatch("buffer", "a name", Quoted(buffer.name));
     if (!buffers.insert(buffer.name).second) {
-      return Error("two buffers named " + Quoted(buffer.name));
+      return Error(Concat({"two buffers named ", Quoted(buffer.name)}));
     }
   }
   for (const Stage& stage : dispatch.stages) {
@@ -89,11 +89,12 @@ Status CheckNames(const Dispatch& dispatch) {
         if (!IsPlainName(axis.name))
           return Mismatch("axis", "a name", Quoted(axis.name));
         if (parameters.count(axis.name) != 0) {
-          return Error("axis " + Quoted(axis.name) +
-                       " has the name of a parameter");
+          return Error(Concat(
+              {"axis ", Quoted(axis.name), " has the name of a parameter"}));
         }
         if (!axes.insert(axis.name).second) {
-          return Error("two axes of a stage named " + Quoted(axis.name));
+          return Error(
+              Concat({"two axes of a stage named ", Quoted(axis.name)}));
         }
       }
     }
@@ -105,28 +106,25 @@ Status CheckRanges(const Dispatch& dispatch) {
   size_t position = dispatch.header_end;
   if (position > dispatch.instructions.size()) {
     return Mismatch("end of the header",
-                    "at most " + std::to_string(dispatch.instructions.size()),
+                    Concat({"at most ", dispatch.instructions.size()}),
                     std::to_string(position));
   }
   for (size_t i = 0; i < dispatch.stages.size(); ++i) {
     const Stage& stage = dispatch.stages[i];
-    const std::string where = "instructions of stage " + std::to_string(i);
+    const std::string where = Concat({"instructions of stage ", i});
     if (stage.begin != position || stage.end < stage.begin) {
-      return Mismatch(
-          where, "a range from " + std::to_string(position),
-          std::to_string(stage.begin) + ".." + std::to_string(stage.end));
+      return Mismatch(where, Concat({"a range from ", position}),
+                      Concat({stage.begin, "..", stage.end}));
     }
     position = stage.end;
     if (position > dispatch.instructions.size()) {
-      return Mismatch(
-          where,
-          "an end at most " + std::to_string(dispatch.instructions.size()),
-          std::to_string(position));
+      return Mismatch(where,
+                      Concat({"an end at most ", dispatch.instructions.size()}),
+                      std::to_string(position));
     }
   }
   if (position != dispatch.instructions.size()) {
-    return Mismatch("instructions",
-                    std::to_string(position) + " in header and stages",
+    return Mismatch("instructions", Concat({position, " in header and stages"}),
                     std::to_string(dispatch.instructions.size()));
   }
   return OkStatus();
@@ -135,7 +133,7 @@ Status CheckRanges(const Dispatch& dispatch) {
 Status CheckBufferKinds(const Dispatch& dispatch) {
   BufferKind last = BufferKind::kInput;
   for (const Buffer& buffer : dispatch.buffers) {
-    const std::string what = "buffer %" + buffer.name;
+    const std::string what = Concat({"buffer %", buffer.name});
     if (!IsValidDType(static_cast<uint8_t>(buffer.type))) {
       return Mismatch(what, "an element type",
                       std::to_string(static_cast<int>(buffer.type)));
@@ -146,7 +144,8 @@ Status CheckBufferKinds(const Dispatch& dispatch) {
                       std::to_string(static_cast<int>(buffer.kind)));
     }
     if (buffer.kind < last) {
-      return Error(what + ": expected inputs, then outputs, then temporaries");
+      return Error(
+          Concat({what, ": expected inputs, then outputs, then temporaries"}));
     }
     last = buffer.kind;
   }

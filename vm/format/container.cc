@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/concat.h"
 #include "base/hash.h"
 
 namespace ember::vm {
@@ -15,17 +16,15 @@ static_assert(
     "module files are mapped as they are; a big-endian host needs conversion");
 
 Status Damaged(const char* what, uint64_t expected, uint64_t found) {
-  return DataLossError(std::string("module file: ") + what + ": expected " +
-                       std::to_string(expected) + ", found " +
-                       std::to_string(found));
+  return DataLossError(Concat(
+      {"module file: ", what, ": expected ", expected, ", found ", found}));
 }
 
 Status CheckVersion(const ContainerHeader& header) {
   if (header.major == kFormatMajor) return OkStatus();
-  return UnimplementedError("module file: format version: expected " +
-                            std::to_string(kFormatMajor) + ".x, found " +
-                            std::to_string(header.major) + "." +
-                            std::to_string(header.minor));
+  return UnimplementedError(
+      Concat({"module file: format version: expected ", kFormatMajor,
+              ".x, found ", header.major, ".", header.minor}));
 }
 
 Status CheckSizes(const ContainerHeader& header, uint64_t size) {
@@ -37,9 +36,9 @@ Status CheckSizes(const ContainerHeader& header, uint64_t size) {
   }
   const uint64_t room = size - sizeof(ContainerHeader);
   if (header.metadata_size > room) {
-    return DataLossError("module file: metadata size: expected at most " +
-                         std::to_string(room) + ", found " +
-                         std::to_string(header.metadata_size));
+    return DataLossError(
+        Concat({"module file: metadata size: expected at most ", room,
+                ", found ", header.metadata_size}));
   }
   return OkStatus();
 }
@@ -54,9 +53,9 @@ StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file,
                                               bool verify_hashes) {
   ContainerHeader header;
   if (file.size() < sizeof(header)) {
-    return DataLossError("module file: expected at least " +
-                         std::to_string(sizeof(header)) + " bytes, found " +
-                         std::to_string(file.size()));
+    return DataLossError(
+        Concat({"module file: expected at least ", sizeof(header),
+                " bytes, found ", file.size()}));
   }
   const ContainerHeader expected;
   std::memcpy(&header, file.data(), sizeof(header));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/concat.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "vm/format/container.h"
@@ -90,8 +91,8 @@ class ValueReader {
     if (raw < count) return raw;
     if (status_.ok()) {
       status_ = DataLossError(
-          std::string("module file: ") + what + ": expected a number below " +
-          std::to_string(count) + ", found " + std::to_string(raw));
+          Concat({"module file: ", what, ": expected a number below ", count,
+                  ", found ", raw}));
     }
     return 0;
   }
@@ -232,19 +233,18 @@ Program ReadProgram(const fbs::Program& stored, uint16_t minor,
 StatusOr<std::span<const uint8_t>> ConstantData(const fbs::Constant& stored,
                                                 const ContainerHeader& header,
                                                 std::span<const uint8_t> file) {
-  const std::string name = "constant '" + stored.name()->str() + "'";
+  const std::string name = Concat({"constant '", stored.name()->str(), "'"});
   const uint64_t begin = header.metadata_offset + header.metadata_size;
   if (stored.offset() % kMemoryAlignment != 0 || stored.offset() < begin ||
       stored.offset() > file.size()) {
     return DataLossError(
-        name + ": expected an offset in [" + std::to_string(begin) + ", " +
-        std::to_string(file.size()) + "], a multiple of 64, found " +
-        std::to_string(stored.offset()));
+        Concat({name, ": expected an offset in [", begin, ", ", file.size(),
+                "], a multiple of 64, found ", stored.offset()}));
   }
   const uint64_t room = file.size() - stored.offset();
   if (stored.size() > room) {
-    return DataLossError(name + ": expected at most " + std::to_string(room) +
-                         " bytes, found " + std::to_string(stored.size()));
+    return DataLossError(Concat(
+        {name, ": expected at most ", room, " bytes, found ", stored.size()}));
   }
   return file.subspan(static_cast<size_t>(stored.offset()),
                       static_cast<size_t>(stored.size()));
@@ -265,10 +265,9 @@ Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
     constant.owner = owner;
     EMBER_ASSIGN_OR_RETURN(constant.data, ConstantData(in, header, file));
     if (options.verify_constants && HashBytes(constant.data) != in.hash()) {
-      return DataLossError("constant '" + constant.name +
-                           "': expected bytes with hash " +
-                           std::to_string(in.hash()) + ", found " +
-                           std::to_string(HashBytes(constant.data)));
+      return DataLossError(
+          Concat({"constant '", constant.name, "': expected bytes with hash ",
+                  in.hash(), ", found ", HashBytes(constant.data)}));
     }
   }
   return OkStatus();
@@ -342,8 +341,8 @@ StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
   std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room),
                              std::free);
   if (copy == nullptr) {
-    return ResourceExhaustedError("module: cannot allocate " +
-                                  std::to_string(room) + " bytes");
+    return ResourceExhaustedError(
+        Concat({"module: cannot allocate ", room, " bytes"}));
   }
   std::memcpy(copy.get(), bytes.data(), bytes.size());
   return ReadAligned({static_cast<const uint8_t*>(copy.get()), bytes.size()},

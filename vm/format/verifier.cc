@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 #include "tensor/verifier.h"
 #include "vm/isa/analysis.h"
 #include "vm/isa/limits.h"
@@ -15,32 +16,31 @@ StatusOr<int64_t> ByteSize(const Constant& constant) {
   std::optional<int64_t> bytes = DTypeByteSize(constant.type);
   for (int64_t dim : constant.dims) {
     if (dim < 0) {
-      return InvalidArgumentError("constant '" + constant.name +
-                                  "': expected dims of at least 0, found " +
-                                  std::to_string(dim));
+      return InvalidArgumentError(
+          Concat({"constant '", constant.name,
+                  "': expected dims of at least 0, found ", dim}));
     }
     if (bytes) bytes = CheckedMultiply(*bytes, dim);
   }
   if (!bytes) {
     return InvalidArgumentError(
-        "constant '" + constant.name +
-        "': expected a size below 2^63 bytes, found a larger one");
+        Concat({"constant '", constant.name,
+                "': expected a size below 2^63 bytes, found a larger one"}));
   }
   return *bytes;
 }
 
 Status VerifyConstant(const Constant& constant) {
   if (constant.dims.size() > kMaxRank) {
-    return InvalidArgumentError("constant '" + constant.name +
-                                "': expected at most " +
-                                std::to_string(kMaxRank) + " dims, found " +
-                                std::to_string(constant.dims.size()));
+    return InvalidArgumentError(
+        Concat({"constant '", constant.name, "': expected at most ", kMaxRank,
+                " dims, found ", constant.dims.size()}));
   }
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ByteSize(constant));
   if (static_cast<uint64_t>(bytes) != constant.data.size()) {
     return InvalidArgumentError(
-        "constant '" + constant.name + "': expected " + std::to_string(bytes) +
-        " bytes for its type, found " + std::to_string(constant.data.size()));
+        Concat({"constant '", constant.name, "': expected ", bytes,
+                " bytes for its type, found ", constant.data.size()}));
   }
   return OkStatus();
 }
@@ -48,22 +48,21 @@ Status VerifyConstant(const Constant& constant) {
 Status VerifyDispatches(const ModuleDefinition& module) {
   std::unordered_set<std::string_view> names;
   for (const tensor::Dispatch& dispatch : module.dispatches) {
-    const std::string name = "dispatch @" + dispatch.name;
+    const std::string name = Concat({"dispatch @", dispatch.name});
     if (dispatch.name.size() > kMaxTextLength) {
       return InvalidArgumentError(
-          "dispatch: expected a name of at most 65536 bytes, found " +
-          std::to_string(dispatch.name.size()));
+          Concat({"dispatch: expected a name of at most 65536 bytes, found ",
+                  dispatch.name.size()}));
     }
     if (!names.insert(dispatch.name).second) {
-      return InvalidArgumentError(name +
-                                  ": expected names to differ, found it twice");
+      return InvalidArgumentError(
+          Concat({name, ": expected names to differ, found it twice"}));
     }
     for (const tensor::Buffer& buffer : dispatch.buffers) {
       if (buffer.extents.size() <= kMaxRank) continue;
-      return InvalidArgumentError(name + ": buffer '" + buffer.name +
-                                  "': expected at most " +
-                                  std::to_string(kMaxRank) + " dims, found " +
-                                  std::to_string(buffer.extents.size()));
+      return InvalidArgumentError(
+          Concat({name, ": buffer '", buffer.name, "': expected at most ",
+                  kMaxRank, " dims, found ", buffer.extents.size()}));
     }
     EMBER_RETURN_IF_ERROR(tensor::Verify(dispatch));
   }
@@ -79,8 +78,8 @@ Status CheckRegisterCount(const ModuleDefinition& module) {
   }
   if (registers <= kMaxModuleRegisters) return OkStatus();
   return InvalidArgumentError(
-      "module: expected at most " + std::to_string(kMaxModuleRegisters) +
-      " registers in all programs, found " + std::to_string(registers));
+      Concat({"module: expected at most ", kMaxModuleRegisters,
+              " registers in all programs, found ", registers}));
 }
 
 }  // namespace
@@ -92,10 +91,9 @@ Status VerifyModule(const ModuleDefinition& module) {
   EMBER_RETURN_IF_ERROR(VerifyDispatches(module));
   const size_t origins = module.dispatch_origins.size();
   if (origins != 0 && origins != module.dispatches.size()) {
-    return InvalidArgumentError("module: expected an origin for each of its " +
-                                std::to_string(module.dispatches.size()) +
-                                " dispatches or none, found " +
-                                std::to_string(origins));
+    return InvalidArgumentError(Concat(
+        {"module: expected an origin for each of its ",
+         module.dispatches.size(), " dispatches or none, found ", origins}));
   }
   if (module.programs.empty()) {
     return InvalidArgumentError(

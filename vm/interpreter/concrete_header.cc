@@ -1,6 +1,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/concat.h"
 #include "tensor/range_rules.h"
 #include "vm/interpreter/kernel_selection.h"
 #include "vm/interpreter/stage_analysis.h"
@@ -73,10 +74,9 @@ Status MeasureBuffers(const Dispatch& dispatch, ConcreteHeader& header) {
       if (extent < 0 || extent > tensor::kMaximumExtent ||
           __builtin_mul_overflow(elements, extent, &next) ||
           next > tensor::kMaximumExtent * 64) {
-        return InvalidArgumentError(
-            "dispatch @" + dispatch.name + ": buffer %" + buffer.name +
-            ": dimension " + std::to_string(extents.size()) +
-            " out of range: " + std::to_string(extent));
+        return InvalidArgumentError(Concat(
+            {"dispatch @", dispatch.name, ": buffer %", buffer.name,
+             ": dimension ", extents.size(), " out of range: ", extent}));
       }
       elements = next;
       extents.push_back(extent);
@@ -92,10 +92,9 @@ Status MeasureBuffers(const Dispatch& dispatch, ConcreteHeader& header) {
 StatusOr<ConcreteHeader> ConcreteHeader::Make(
     const Dispatch& dispatch, std::span<const int64_t> parameters) {
   if (parameters.size() != dispatch.parameters.size()) {
-    return InvalidArgumentError("dispatch @" + dispatch.name + ": expected " +
-                                std::to_string(dispatch.parameters.size()) +
-                                " parameters, found " +
-                                std::to_string(parameters.size()));
+    return InvalidArgumentError(Concat(
+        {"dispatch @", dispatch.name, ": expected ", dispatch.parameters.size(),
+         " parameters, found ", parameters.size()}));
   }
   ConcreteHeader header;
   header.values.reserve(dispatch.header_end);
@@ -111,9 +110,9 @@ StatusOr<ConcreteHeader> ConcreteHeader::Make(
           static_cast<uint64_t>(parameters[instruction.immediate]));
     } else {
       if (Overflows(instruction, header.values)) {
-        return InvalidArgumentError("dispatch @" + dispatch.name +
-                                    ": header register " + std::to_string(i) +
-                                    ": size arithmetic overflows 64 bits");
+        return InvalidArgumentError(
+            Concat({"dispatch @", dispatch.name, ": header register ", i,
+                    ": size arithmetic overflows 64 bits"}));
       }
       header.values.push_back(Evaluate(dispatch, instruction, header.values));
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/concat.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/kernel_selection.h"
 
@@ -316,9 +317,9 @@ StatusOr<Contraction> Contraction::Make(
   int64_t packed;
   if (__builtin_mul_overflow(c.b_batch_ * c.panels_ * c.panel_width_,
                              c.k_ * c.size_, &packed)) {
-    return ResourceExhaustedError("dispatch @" + analysis.dispatch->name +
-                                  ": stage " + std::to_string(analysis.number) +
-                                  ": operand too large to pack");
+    return ResourceExhaustedError(
+        Concat({"dispatch @", analysis.dispatch->name, ": stage ",
+                analysis.number, ": operand too large to pack"}));
   }
   c.packed_b_bytes_ = packed;
 
@@ -390,14 +391,13 @@ double Contraction::cost() const {
 }
 
 std::string Contraction::Describe() const {
-  std::string text = "contraction m=" + std::to_string(m_) +
-                     " n=" + std::to_string(n_) + " k=" + std::to_string(k_);
+  std::string text = Concat({"contraction m=", m_, " n=", n_, " k=", k_});
   const int64_t batch = outer_batch_ * inner_batch_;
-  if (batch > 1) text += " batch=" + std::to_string(batch);
-  text += " " + std::string(DTypeName(type_));
-  text += a_in_place_ ? " a in place"
-                      : " a " + std::to_string(pack_a_.max_rows) + "x" +
-                            std::to_string(pack_a_.max_columns);
+  if (batch > 1) text += Concat({" batch=", batch});
+  text += Concat({" ", DTypeName(type_)});
+  text += a_in_place_
+              ? " a in place"
+              : Concat({" a ", pack_a_.max_rows, "x", pack_a_.max_columns});
   if (padded_bytes_ > 0) text += " padded";
   if (!direct_) text += " converted";
   return text;

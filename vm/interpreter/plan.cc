@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/check.h"
+#include "base/concat.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/row_groups.h"
 #include "vm/interpreter/strip_program.h"
@@ -177,9 +178,9 @@ Status InterpreterPlan::Build(std::span<const int64_t> parameters) {
     memory_.push_back(AllocateAligned(BytesOf(buffer)));
     if (memory_.back() == nullptr) {
       return ResourceExhaustedError(
-          "dispatch @" + dispatch_.name + ": temporary %" +
-          dispatch_.buffers[i].name + ": no memory for " +
-          std::to_string(BytesOf(buffer)) + " bytes");
+          Concat({"dispatch @", dispatch_.name, ": temporary %",
+                  dispatch_.buffers[i].name, ": no memory for ",
+                  BytesOf(buffer), " bytes"}));
     }
     buffers_[i] = memory_.back().get();
     if (!IsFullyStored(buffer, stages))
@@ -305,17 +306,16 @@ Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix,
   step.keeps_packed = ReadsOnlyConstants(stage, stage.contraction->b);
   step.packed_b = AllocateAligned(contraction.packed_b_bytes());
   if (step.packed_b == nullptr) {
-    return ResourceExhaustedError(
-        "dispatch @" + dispatch_.name + ": stage " +
-        std::to_string(step.stage) + ": no memory to pack " +
-        std::to_string(contraction.packed_b_bytes()) + " bytes");
+    return ResourceExhaustedError(Concat(
+        {"dispatch @", dispatch_.name, ": stage ", step.stage,
+         ": no memory to pack ", contraction.packed_b_bytes(), " bytes"}));
   }
   if (contraction.padded_bytes() > 0) {
     step.padded_a = AllocateAligned(contraction.padded_bytes());
     if (step.padded_a == nullptr) {
-      return ResourceExhaustedError("dispatch @" + dispatch_.name + ": stage " +
-                                    std::to_string(step.stage) +
-                                    ": no memory to pad");
+      return ResourceExhaustedError(
+          Concat({"dispatch @", dispatch_.name, ": stage ", step.stage,
+                  ": no memory to pad"}));
     }
     contraction.FillPadding(step.padded_a.get());
   }
@@ -396,9 +396,9 @@ void InterpreterPlan::SetUpWorkers(int count) {
 Status InterpreterPlan::Run(std::span<void* const> buffers,
                             ParallelRunner& runner) {
   if (static_cast<int>(buffers.size()) != io_count_) {
-    return InvalidArgumentError("dispatch @" + dispatch_.name + ": expected " +
-                                std::to_string(io_count_) + " buffers, found " +
-                                std::to_string(buffers.size()));
+    return InvalidArgumentError(
+        Concat({"dispatch @", dispatch_.name, ": expected ", io_count_,
+                " buffers, found ", buffers.size()}));
   }
   const int workers = std::max(runner.worker_count(), 1);
   if (static_cast<int>(workers_.size()) < workers) SetUpWorkers(workers);
@@ -537,11 +537,10 @@ void InterpreterPlan::Note(const StripFailure& failure) {
 
 Status InterpreterPlan::FailureStatus() const {
   return InvalidArgumentError(
-      "dispatch @" + dispatch_.name + ": buffer %" +
-      dispatch_.buffers[failure_.buffer].name + ": index " +
-      std::to_string(failure_.index) + " in dimension " +
-      std::to_string(failure_.dimension) + " is outside the extent " +
-      std::to_string(failure_.extent));
+      Concat({"dispatch @", dispatch_.name, ": buffer %",
+              dispatch_.buffers[failure_.buffer].name, ": index ",
+              failure_.index, " in dimension ", failure_.dimension,
+              " is outside the extent ", failure_.extent}));
 }
 
 std::string InterpreterPlan::Describe() const {
@@ -550,9 +549,8 @@ std::string InterpreterPlan::Describe() const {
     for (const Step& step : group.steps) {
       text += step.contraction ? step.contraction->Describe()
                                : step.program.Describe();
-      text += &step == &group.steps.front()
-                  ? ", rows " + std::to_string(group.rows)
-                  : ", fused";
+      text += &step == &group.steps.front() ? Concat({", rows ", group.rows})
+                                            : ", fused";
       if (step.keeps_packed) text += ", packed once";
       text += "\n";
     }

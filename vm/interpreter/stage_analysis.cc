@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/concat.h"
 #include "tensor/range_rules.h"
 
 namespace ember::vm {
@@ -46,9 +47,8 @@ class Analyzer {
   Status SetAxes() {
     const size_t count = stage_.spatial.size() + stage_.reduction.size();
     if (count > kMaxAxes) {
-      return UnimplementedError(Where() + ": " + std::to_string(count) +
-                                " axes; the interpreter takes " +
-                                std::to_string(kMaxAxes));
+      return UnimplementedError(Concat(
+          {Where(), ": ", count, " axes; the interpreter takes ", kMaxAxes}));
     }
     result_.spatial_count = static_cast<int>(stage_.spatial.size());
     for (size_t i = 0; i < count; ++i) {
@@ -59,8 +59,8 @@ class Analyzer {
       const int64_t extent = static_cast<int64_t>(header_.values[axis.extent]);
       if (extent < 0 || extent > tensor::kMaximumExtent) {
         return InvalidArgumentError(
-            Where() + ": axis " + axis.name +
-            ": extent out of range: " + std::to_string(extent));
+            Concat({Where(), ": axis ", axis.name,
+                    ": extent out of range: ", extent}));
       }
       empty_ |= extent == 0;
       result_.axes.push_back({extent, reduction});
@@ -72,8 +72,7 @@ class Analyzer {
   }
 
   std::string Where() const {
-    return "dispatch @" + dispatch_.name + ": stage " +
-           std::to_string(result_.number);
+    return Concat({"dispatch @", dispatch_.name, ": stage ", result_.number});
   }
 
   // --- forms ---
@@ -343,11 +342,9 @@ class Analyzer {
       const bool proved = dim.extent > 0 && value.range.Within(inside);
       if (!proved && !pad && dim.affine && !empty_) {
         return InvalidArgumentError(
-            Where() + ": buffer %" + dispatch_.buffers[buffer].name +
-            ": index " + std::to_string(dim.dimension) + " runs from " +
-            std::to_string(value.range.low) + " to " +
-            std::to_string(value.range.high) + ", extent is " +
-            std::to_string(dim.extent));
+            Concat({Where(), ": buffer %", dispatch_.buffers[buffer].name,
+                    ": index ", dim.dimension, " runs from ", value.range.low,
+                    " to ", value.range.high, ", extent is ", dim.extent}));
       }
       // One kind of test per access: what is not affine makes the guards
       // dynamic too.

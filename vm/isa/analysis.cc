@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/concat.h"
 #include "vm/isa/data_flow.h"
 #include "vm/isa/structure.h"
 
@@ -32,10 +33,10 @@ class Checker {
     for (uint32_t reg : access.changed_buffers) {
       if (!state.buffers[reg].written) return Unwritten(index, "b", reg);
       if (state.buffers[reg].writable) continue;
-      return ProgramError(program_, index,
-                          "expected writable memory to store to, found b" +
-                              std::to_string(reg) +
-                              ", which may be an input or a constant");
+      return ProgramError(
+          program_, index,
+          Concat({"expected writable memory to store to, found b", reg,
+                  ", which may be an input or a constant"}));
     }
     if (instruction.opcode == ProgramOpcode::kReturn)
       return CheckReturn(index, state);
@@ -53,8 +54,8 @@ class Checker {
   Status Unwritten(uint32_t index, const char* file, uint32_t reg) const {
     return ProgramError(
         program_, index,
-        std::string("expected a register written on every path, found ") +
-            file + std::to_string(reg));
+        Concat(
+            {"expected a register written on every path, found ", file, reg}));
   }
 
   Status CheckReturn(uint32_t index, const DataFlowState& state) const {
@@ -62,8 +63,9 @@ class Checker {
       if (state.results[i]) continue;
       return ProgramError(
           program_, index,
-          "expected result '" + program_.results[i].name +
-              "' to be set on every path before it, found a path without");
+          Concat(
+              {"expected result '", program_.results[i].name,
+               "' to be set on every path before it, found a path without"}));
     }
     return OkStatus();
   }

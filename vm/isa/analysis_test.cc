@@ -297,6 +297,10 @@ TEST(CallAnalysisTest, ParametersAreTheIntegersOfACalledProgram) {
   EXPECT_EQ(error("[N](x: f32[2]) -> () {\ni0 = input_dim x, 0\nreturn\n}\n"),
             "program p: instruction 0 (input_dim): expected it in the entry "
             "program only, found it here");
+  std::string many = "[p0";
+  for (int i = 1; i <= 4096; ++i) many += ", p" + std::to_string(i);
+  EXPECT_EQ(error(many + "](x: f32[2]) -> () {\nreturn\n}\n"),
+            "program p: expected at most 4096 parameters, found 4097");
   const StatusOr<ModuleDefinition> module = ParseModule(
       "module \"t\" from \"t\"\nprogram main[N]() -> () {\nreturn\n}\n");
   EXPECT_EQ(VerifyProgram(*module, 0).message(),

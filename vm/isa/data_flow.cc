@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 #include "vm/isa/limits.h"
 #include "vm/isa/structure.h"
 
@@ -74,10 +75,9 @@ Status DataFlow::Solve() {
                              program_.buffer_register_count +
                              program_.results.size() / 64 + 1;
   if (blocks_.size() * registers > kMaxBlockRegisters) {
-    return ResourceExhaustedError(
-        "program " + program_.name + ": expected at most " +
-        std::to_string(kMaxBlockRegisters) + " blocks times registers, found " +
-        std::to_string(blocks_.size() * registers));
+    return ResourceExhaustedError(Concat(
+        {"program ", program_.name, ": expected at most ", kMaxBlockRegisters,
+         " blocks times registers, found ", blocks_.size() * registers}));
   }
   DataFlowState start;
   start.integers.resize(program_.integer_register_count);
@@ -92,9 +92,9 @@ Status DataFlow::Solve() {
   while (!worklist_.empty()) {
     if (visits_left-- == 0) {
       return ResourceExhaustedError(
-          "program " + program_.name +
-          ": expected control flow that is verified in 64 visits per "
-          "block, found a more tangled one");
+          Concat({"program ", program_.name,
+                  ": expected control flow that is verified in 64 visits per "
+                  "block, found a more tangled one"}));
     }
     // The earliest block first: mostly topological order.
     std::pop_heap(worklist_.begin(), worklist_.end(), std::greater<>());

@@ -14,6 +14,8 @@ inline constexpr int kMaxRank = 32;
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
 // Registers of both kinds in all programs of a module.
 inline constexpr uint64_t kMaxModuleRegisters = 4 * kMaxRegisters;
+// Parameters of a called program, and symbols that name them.
+inline constexpr uint32_t kMaxParameters = 4096;
 // Basic blocks times registers of a program: bounds the time and memory of its
 // verification.
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;

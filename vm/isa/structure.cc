@@ -1,8 +1,9 @@
 #include "vm/isa/structure.h"
 
-#include <set>
+#include <algorithm>
 #include <string>
 
+#include "base/concat.h"
 #include "vm/isa/instruction_table.h"
 #include "vm/isa/library_functions.h"
 #include "vm/isa/limits.h"
@@ -10,8 +11,6 @@
 
 namespace ember::vm {
 namespace {
-
-std::string Number(int64_t value) { return std::to_string(value); }
 
 class StructureChecker {
  public:
@@ -31,15 +30,15 @@ class StructureChecker {
       EMBER_RETURN_IF_ERROR(CheckInstruction(program_.instructions[index_]));
     }
     if (next_operand_ == program_.operands.size()) return OkStatus();
-    return Refuse("expected " + std::to_string(next_operand_) +
-                  " operands in all, found " +
-                  std::to_string(program_.operands.size()));
+    return Refuse(
+        Concat({"expected ", next_operand_, " operands in all, found ",
+                program_.operands.size()}));
   }
 
  private:
   Status Refuse(std::string_view message) const {
-    return InvalidArgumentError("program " + program_.name + ": " +
-                                std::string(message));
+    return InvalidArgumentError(
+        Concat({"program ", program_.name, ": ", message}));
   }
   Status Error(std::string_view message) const {
     return ProgramError(program_, index_, message);
@@ -49,8 +48,8 @@ class StructureChecker {
     const uint32_t registers = std::max(program_.integer_register_count,
                                         program_.buffer_register_count);
     if (registers > kMaxRegisters) {
-      return Refuse("expected at most " + Number(kMaxRegisters) +
-                    " registers of a kind, found " + Number(registers));
+      return Refuse(Concat({"expected at most ", kMaxRegisters,
+                            " registers of a kind, found ", registers}));
     }
     if (program_.instructions.empty())
       return Refuse("expected instructions, found none");
@@ -62,53 +61,62 @@ class StructureChecker {
     const ProgramOpcode last = program_.instructions.back().opcode;
     if (last != ProgramOpcode::kReturn && last != ProgramOpcode::kBranch) {
       return Refuse(
-          "expected return or branch as the last instruction, found " +
-          std::string(InfoOf(last).text));
+          Concat({"expected return or branch as the last instruction, found ",
+                  InfoOf(last).text}));
     }
     return OkStatus();
   }
 
   Status CheckParameters() const {
-    const std::vector<std::string>& parameters = program_.parameters;
-    const size_t most = number_ == 0 ? 0 : program_.integer_register_count;
-    if (parameters.size() > most) {
-      return Refuse("expected at most " + std::to_string(most) +
-                    " parameters, found " + std::to_string(parameters.size()));
+    const auto& names = program_.parameters;
+    const size_t most =
+        number_ == 0
+            ? 0
+            : std::min(kMaxParameters, program_.integer_register_count);
+    if (names.size() > most) {
+      return Refuse(Concat(
+          {"expected at most ", most, " parameters, found ", names.size()}));
     }
-    const std::set<std::string_view> names(parameters.begin(),
-                                           parameters.end());
-    if (names.size() != parameters.size())
-      return Refuse("expected parameters with different names");
     if (number_ == 0) return OkStatus();
+    if (program_.symbols.size() > kMaxParameters)
+      return Refuse("expected at most 4096 symbols, found more");
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::find(names.begin(), names.end(), names[i]) - names.begin() ==
+          static_cast<ptrdiff_t>(i)) {
+        continue;
+      }
+      return Refuse("expected parameters with different names");
+    }
     for (const std::string& symbol : program_.symbols) {
-      if (symbol == "?" || names.contains(symbol)) continue;
-      return Refuse("expected symbols that are parameters or \"?\", found " +
-                    symbol);
+      if (symbol == "?" ||
+          std::find(names.begin(), names.end(), symbol) != names.end()) {
+        continue;
+      }
+      return Refuse(Concat(
+          {"expected symbols that are parameters or \"?\", found ", symbol}));
     }
     return OkStatus();
   }
 
   Status CheckSignature(const char* what,
                         const TensorSignature& signature) const {
-    const std::string name = std::string(what) + " '" + signature.name + "': ";
+    const std::string name = Concat({what, " '", signature.name, "': "});
     if (signature.dims.size() > kMaxRank) {
-      return Refuse(name + "expected at most " + Number(kMaxRank) +
-                    " dims, found " +
-                    Number(static_cast<int64_t>(signature.dims.size())));
+      return Refuse(Concat({name, "expected at most ", kMaxRank,
+                            " dims, found ", signature.dims.size()}));
     }
     for (int64_t dim : signature.dims) {
       if (dim >= -static_cast<int64_t>(program_.symbols.size())) continue;
-      return Refuse(name + "expected dims that are extents or one of " +
-                    Number(static_cast<int64_t>(program_.symbols.size())) +
-                    " symbols, found " + Number(dim));
+      return Refuse(Concat({name, "expected dims that are extents or one of ",
+                            program_.symbols.size(), " symbols, found ", dim}));
     }
     return OkStatus();
   }
 
   Status CheckBelow(const char* what, int64_t value, uint64_t count) const {
     if (value >= 0 && static_cast<uint64_t>(value) < count) return OkStatus();
-    return Error("expected a " + std::string(what) + " below " +
-                 std::to_string(count) + ", found " + Number(value));
+    return Error(
+        Concat({"expected a ", what, " below ", count, ", found ", value}));
   }
 
   Status CheckInstruction(const ProgramInstruction& instruction) {
@@ -172,7 +180,7 @@ class StructureChecker {
         return CheckBelow("dispatch", value, module_.dispatches.size());
       case '-':
         if (value == 0) return OkStatus();
-        return Error("expected 0 in an unused field, found " + Number(value));
+        return Error(Concat({"expected 0 in an unused field, found ", value}));
       default:
         return OkStatus();  // v, and o and s, which are checked together
     }
@@ -180,9 +188,8 @@ class StructureChecker {
 
   Status CheckOffset(const char* what, int64_t value, int64_t multiple) const {
     if (value >= 0 && value % multiple == 0) return OkStatus();
-    return Error("expected a " + std::string(what) + " that is a multiple of " +
-                 Number(multiple) + " and not negative, found " +
-                 Number(value));
+    return Error(Concat({"expected a ", what, " that is a multiple of ",
+                         multiple, " and not negative, found ", value}));
   }
 
   // Lists follow each other in the order of the instructions, so that the text
@@ -194,23 +201,22 @@ class StructureChecker {
       next_operand_ += static_cast<uint64_t>(count);
       return OkStatus();
     }
-    return Error("expected at most " + std::to_string(size - next_operand_) +
-                 " operands from position " + std::to_string(next_operand_) +
-                 ", found " + Number(count) + " from position " +
-                 Number(first));
+    return Error(Concat({"expected at most ", size - next_operand_,
+                         " operands from position ", next_operand_, ", found ",
+                         count, " from position ", first}));
   }
 
   // What the list of an instruction belongs to, for messages.
   std::string ListOwner(const ProgramInstruction& instruction) const {
     switch (instruction.opcode) {
       case ProgramOpcode::kDispatch:
-        return "dispatch @" + module_.dispatches[instruction.a].name;
+        return Concat({"dispatch @", module_.dispatches[instruction.a].name});
       case ProgramOpcode::kLibraryCall:
-        return "call " + std::string(kLibraryFunctionTable[instruction.a].text);
+        return Concat({"call ", kLibraryFunctionTable[instruction.a].text});
       case ProgramOpcode::kCallProgram:
-        return "program " + module_.programs[instruction.a].name;
+        return Concat({"program ", module_.programs[instruction.a].name});
       default:
-        return "result '" + program_.results[instruction.a].name + "'";
+        return Concat({"result '", program_.results[instruction.a].name, "'"});
     }
   }
 
@@ -220,10 +226,9 @@ class StructureChecker {
     const std::string letters = ListLetters(program_, module_, instruction);
     if (letters.size() != static_cast<uint64_t>(list.count)) {
       const bool is_result = instruction.opcode == ProgramOpcode::kResult;
-      return Error(ListOwner(instruction) + ": expected " +
-                   std::to_string(letters.size()) +
-                   (is_result ? " dims" : " operands") + ", found " +
-                   Number(list.count));
+      return Error(
+          Concat({ListOwner(instruction), ": expected ", letters.size(),
+                  is_result ? " dims" : " operands", ", found ", list.count}));
     }
     for (size_t i = 0; i < letters.size(); ++i) {
       EMBER_RETURN_IF_ERROR(CheckField(instruction, letters[i],
@@ -237,16 +242,16 @@ class StructureChecker {
     EMBER_RETURN_IF_ERROR(
         CheckBelow("program", called, module_.programs.size()));
     if (called > number_) return OkStatus();
-    return Error("expected a program with a number above " + Number(number_) +
-                 ", the caller's, found " + Number(called));
+    return Error(Concat({"expected a program with a number above ", number_,
+                         ", the caller's, found ", called}));
   }
 
   Status CheckElementType(int64_t raw) const {
     EMBER_RETURN_IF_ERROR(CheckBelow("element type", raw, kDTypeCount));
     const DType type = static_cast<DType>(raw);
     if (!IsFloat(type)) return OkStatus();
-    return Error("expected an integer type or bool, found " +
-                 std::string(DTypeName(type)));
+    return Error(
+        Concat({"expected an integer type or bool, found ", DTypeName(type)}));
   }
 
   const uint32_t number_;
@@ -288,10 +293,9 @@ Status ProgramError(const Program& program, uint32_t instruction,
                     std::string_view message) {
   const ProgramInstructionInfo& info =
       InfoOf(program.instructions[instruction].opcode);
-  return InvalidArgumentError("program " + program.name + ": instruction " +
-                              std::to_string(instruction) + " (" +
-                              std::string(info.text) +
-                              "): " + std::string(message));
+  return InvalidArgumentError(
+      Concat({"program ", program.name, ": instruction ", instruction, " (",
+              info.text, "): ", message}));
 }
 
 Status CheckStructure(const ModuleDefinition& module, uint32_t number) {

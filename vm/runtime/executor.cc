@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 #include "vm/isa/instruction_table.h"
 #include "vm/isa/limits.h"
 
@@ -51,19 +52,19 @@ Executor::~Executor() {
 
 void Executor::MakeFrames() {
   const std::vector<Program>& programs = module_->definition().programs;
-  frames_.resize(programs.size());
+  frames_ = std::make_unique<Frame[]>(programs.size());
   for (size_t i = 0; i < programs.size(); ++i) {
     const Program& program = programs[i];
     Frame& frame = frames_[i];
     frame.program = &program;
     frame.code = program.instructions;
-    frame.integers.resize(program.integer_register_count);
-    frame.buffers.resize(program.buffer_register_count);
-    frame.inputs.resize(program.inputs.size());
+    frame.integers = std::vector<int64_t>(program.integer_register_count);
+    frame.buffers = std::vector<MemoryReference>(program.buffer_register_count);
+    frame.inputs = std::vector<MemoryReference>(program.inputs.size());
     if (i == 0) continue;
-    frame.results.resize(program.results.size());
-    for (size_t r = 0; r < program.results.size(); ++r)
-      frame.results[r].dims.resize(program.results[r].dims.size());
+    frame.results = std::vector<MemoryReference>(program.results.size());
+    frame.result_lists.resize(program.results.size());
+    frame.result_dims = std::vector<int64_t>(program.operands.size());
   }
 }
 
@@ -112,10 +113,10 @@ Status Executor::Initialize() {
   arena_ = *std::move(arena);
   if (arena_->host_data() == nullptr) {
     return UnimplementedError(
-        "session: expected a device with host-visible memory, found '" +
-        std::string(options_.device->driver()) + "'");
+        Concat({"session: expected a device with host-visible memory, found '",
+                options_.device->driver(), "'"}));
   }
-  for (size_t i = 0; i < frames_.size(); ++i) {
+  for (size_t i = 0; i < module_->arena_offsets().size(); ++i) {
     frames_[i].arena = static_cast<uint8_t*>(arena_->host_data()) +
                        module_->arena_offsets()[i];
   }
@@ -151,54 +152,47 @@ Status Executor::Run(std::span<const Tensor> inputs,
   if (status.ok()) status = Execute(*results);
   // Errors of a called program name it.
   if (!status.ok() && frame_ != &entry) {
-    const std::string where = "program " + frame_->program->name;
-    if (!status.message().starts_with(where + ":"))
+    const std::string where = Concat({"program ", frame_->program->name});
+    if (!status.message().starts_with(Concat({where, ":"})))
       status = status.WithContext(where);
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
-  // Copies of inputs that were not aligned.
-  for (MemoryReference& input : entry.inputs) {
-    if (input.block == nullptr) continue;
-    input.block->Drop();
-    input.block = nullptr;
-  }
+  Drop(entry.inputs);  // copies of those that were not aligned
   return status;
 }
 
-void Executor::DropRegisters(Frame& frame) {
-  for (MemoryReference& reference : frame.buffers) {
+void Executor::Drop(std::vector<MemoryReference>& references) {
+  for (MemoryReference& reference : references) {
     if (reference.block == nullptr) continue;
     reference.block->Drop();
     reference.block = nullptr;
   }
-  for (StagedResult& result : frame.results) {
-    if (result.memory.block == nullptr) continue;
-    result.memory.block->Drop();
-    result.memory.block = nullptr;
-  }
+}
+
+void Executor::DropRegisters(Frame& frame) {
+  Drop(frame.buffers);
+  Drop(frame.results);
 }
 
 Status Executor::ErrorAt(size_t index, std::string message) const {
   const ProgramInstruction& instruction = frame_->program->instructions[index];
-  return InvalidArgumentError("program " + frame_->program->name +
-                              ": instruction " + std::to_string(index) + " (" +
-                              std::string(InfoOf(instruction.opcode).text) +
-                              "): " + message);
+  return InvalidArgumentError(
+      Concat({"program ", frame_->program->name, ": instruction ", index, " (",
+              InfoOf(instruction.opcode).text, "): ", message}));
 }
 
 Status Executor::TooManyBranches() const {
-  return ResourceExhaustedError("program " + frame_->program->name +
-                                ": expected at most " +
-                                std::to_string(options_.branch_limit) +
-                                " backward branches and calls, found more");
+  return ResourceExhaustedError(Concat(
+      {"program ", frame_->program->name, ": expected at most ",
+       options_.branch_limit, " backward branches and calls, found more"}));
 }
 
 Status Executor::CheckFailed(const ProgramInstruction& instruction) const {
   std::string message =
       frame_->program->messages[static_cast<size_t>(instruction.immediate)];
   if (instruction.opcode == ProgramOpcode::kCheckEqual) {
-    message += ": expected " + std::to_string(integers_[instruction.c]) +
-               ", found " + std::to_string(integers_[instruction.b]);
+    message += Concat({": expected ", integers_[instruction.c], ", found ",
+                       integers_[instruction.b]});
   }
   return InvalidArgumentError(std::move(message));
 }

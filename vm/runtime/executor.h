@@ -27,12 +27,6 @@ struct MemoryReference {
   MemoryBlock* block = nullptr;
 };
 
-// A result of a called program.
-struct StagedResult {
-  MemoryReference memory;  // holds its block
-  std::vector<int64_t> dims;
-};
-
 // What a program has while it runs. There is no recursion, so each has one,
 // made with the session: a call allocates nothing.
 struct Frame {
@@ -44,7 +38,11 @@ struct Frame {
   std::vector<MemoryReference> buffers;
   // The caller's memory, which it does not change meanwhile.
   std::vector<MemoryReference> inputs;
-  std::vector<StagedResult> results;  // not of the entry program
+  // Not of the entry program: what it has set so far, the operand list that
+  // each was set with, and the values of the operands then.
+  std::vector<MemoryReference> results;
+  std::vector<uint32_t> result_lists;
+  std::vector<int64_t> result_dims;  // by position in the operand lists
   uint8_t* arena = nullptr;
   // While it runs: who called, and the instruction of the call. Null: the
   // host.
@@ -99,6 +97,7 @@ class Executor final : public Session {
   // Starts the called program's frame, ends the one that runs.
   void CallProgram(const ProgramInstruction& instruction);
   void ReturnToCaller();
+  static void Drop(std::vector<MemoryReference>& references);
   static void DropRegisters(Frame& frame);
 
   // Errors of instruction `index`, whose message tells what was expected and
@@ -156,8 +155,8 @@ class Executor final : public Session {
   const bool observed_;
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
-  std::vector<Frame> frames_;     // by program; they do not move
-  std::vector<SiteState> sites_;  // by number
+  std::unique_ptr<Frame[]> frames_;                 // by program
+  std::vector<SiteState> sites_;                    // by number
   std::vector<std::unique_ptr<PlanCache>> caches_;  // by group
   SymbolValues symbols_;
 

@@ -1,6 +1,7 @@
 // Calls of programs and library functions, and results.
 #include <cstring>
 
+#include "base/concat.h"
 #include "vm/runtime/executor.h"
 
 namespace ember::vm {
@@ -23,10 +24,12 @@ void Executor::ReturnToCaller() {
   const uint32_t* operand = frame_->program->operands.data() + called.call->b +
                             called.program->parameters.size() +
                             called.inputs.size();
-  for (StagedResult& result : called.results) {
-    SetBuffer(*operand++, result.memory);
-    result.memory.block = nullptr;
-    for (int64_t dim : result.dims) integers_[*operand++] = dim;
+  for (size_t i = 0; i < called.results.size(); ++i) {
+    const int64_t* dim = called.result_dims.data() + called.result_lists[i];
+    SetBuffer(*operand++, called.results[i]);
+    called.results[i].block = nullptr;
+    for (size_t d = called.program->results[i].dims.size(); d > 0; --d)
+      integers_[*operand++] = *dim++;
   }
   DropRegisters(called);
   called.caller = nullptr;
@@ -45,10 +48,10 @@ StatusOr<int64_t> Executor::ResultBytes(const ProgramInstruction& in,
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
                          TensorByteSize(signature.type, dims));
   if (bytes <= buffers_[in.b].length) return bytes;
-  return ErrorAt(in, "result '" + signature.name + "': expected " +
-                         std::to_string(bytes) + " bytes for " +
-                         TensorTypeText(signature.type, dims) + ", found " +
-                         std::to_string(buffers_[in.b].length));
+  return ErrorAt(in,
+                 Concat({"result '", signature.name, "': expected ", bytes,
+                         " bytes for ", TensorTypeText(signature.type, dims),
+                         ", found ", buffers_[in.b].length}));
 }
 
 // A reference to memory, or to a copy if it belongs to no block.
@@ -66,18 +69,20 @@ StatusOr<MemoryReference> Executor::HoldOrCopy(const ProgramInstruction& in,
 }
 
 Status Executor::StageResult(const ProgramInstruction& in) {
-  StagedResult& result = frame_->results[in.a];
   const TensorSignature& signature = frame_->program->results[in.a];
-  ReadResultDims(in, result.dims);
-  for (size_t i = 0; i < result.dims.size(); ++i) {
+  const std::span<int64_t> dims(frame_->result_dims.data() + in.c,
+                                signature.dims.size());
+  frame_->result_lists[in.a] = in.c;
+  ReadResultDims(in, dims);
+  for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t declared = signature.dims[i];
-    if (declared < 0 || declared == result.dims[i]) continue;
-    return ErrorAt(in, "result '" + signature.name + "': expected " +
-                           SignatureText(*frame_->program, signature) +
-                           ", found " +
-                           TensorTypeText(signature.type, result.dims));
+    if (declared < 0 || declared == dims[i]) continue;
+    return ErrorAt(
+        in, Concat({"result '", signature.name, "': expected ",
+                    SignatureText(*frame_->program, signature), ", found ",
+                    TensorTypeText(signature.type, dims)}));
   }
-  EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, dims));
   MemoryReference memory = buffers_[in.b];
   memory.length = bytes;
   // Inputs of the run and constants stay; arenas are used again.
@@ -86,8 +91,9 @@ Status Executor::StageResult(const ProgramInstruction& in) {
   if (memory.block != nullptr || is_arena) {
     EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
   }
-  if (result.memory.block != nullptr) result.memory.block->Drop();
-  result.memory = memory;
+  MemoryReference& result = frame_->results[in.a];
+  if (result.block != nullptr) result.block->Drop();
+  result = memory;
   return OkStatus();
 }
 
@@ -148,7 +154,7 @@ Status Executor::Call(const ProgramInstruction& in) {
     const LibraryMemory& made = allocated[next_memory++];
     SetBuffer(operands[i], {made.data, made.length, made.block});
   }
-  return status.WithContext("call " + std::string(info.text));
+  return status.WithContext(Concat({"call ", info.text}));
 }
 
 }  // namespace ember::vm

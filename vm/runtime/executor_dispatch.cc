@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/concat.h"
 #include "vm/runtime/executor.h"
 
 namespace ember::vm {
@@ -59,10 +60,10 @@ Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
       module_->definition().dispatches[site.dispatch];
   const uint32_t reg = site.operands[site.parameter_count + buffer];
   return ErrorAt(site.instruction,
-                 "dispatch @" + dispatch.name + ": buffer '" +
-                     dispatch.buffers[buffer].name + "': expected at least " +
-                     std::to_string(site.entry->required_bytes[buffer]) +
-                     " bytes, found " + std::to_string(buffers_[reg].length));
+                 Concat({"dispatch @", dispatch.name, ": buffer '",
+                         dispatch.buffers[buffer].name, "': expected at least ",
+                         site.entry->required_bytes[buffer], " bytes, found ",
+                         buffers_[reg].length}));
 }
 
 Status Executor::RunObserved(SiteState& site) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/concat.h"
 #include "tensor/scalar.h"
 #include "vm/isa/instruction_table.h"
 #include "vm/runtime/executor.h"
@@ -13,9 +14,8 @@ StatusOr<MemoryBlock*> Executor::Acquire(const ProgramInstruction& in,
   StatusOr<MemoryBlock*> block = pool_->Acquire(bytes);
   if (block.ok()) return block;
   return block.status().WithContext(
-      "program " + frame_->program->name + ": instruction " +
-      std::to_string(&in - frame_->code.data()) + " (" +
-      std::string(InfoOf(in.opcode).text) + ")");
+      Concat({"program ", frame_->program->name, ": instruction ",
+              &in - frame_->code.data(), " (", InfoOf(in.opcode).text, ")"}));
 }
 
 Status Executor::Allocate(const ProgramInstruction& in) {
@@ -33,9 +33,8 @@ Status Executor::CheckRange(const ProgramInstruction& in, int64_t length,
       length <= whole.length - offset) {
     return OkStatus();
   }
-  return ErrorAt(in, "expected a range within " + std::to_string(whole.length) +
-                         " bytes, found " + std::to_string(length) +
-                         " at offset " + std::to_string(offset));
+  return ErrorAt(in, Concat({"expected a range within ", whole.length,
+                             " bytes, found ", length, " at offset ", offset}));
 }
 
 void Executor::SetPart(uint32_t reg, const MemoryReference& whole,

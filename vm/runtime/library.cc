@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 #include "base/dtype.h"
 #include "tensor/scalar.h"
 
@@ -18,8 +19,8 @@ namespace {
 
 Status Expect(bool holds, const char* expected, int64_t found) {
   if (holds) return OkStatus();
-  return InvalidArgumentError(std::string("expected ") + expected + ", found " +
-                              std::to_string(found));
+  return InvalidArgumentError(
+      Concat({"expected ", expected, ", found ", found}));
 }
 
 StatusOr<DType> ReadType(int64_t raw) {
@@ -44,10 +45,9 @@ Status ExpectBytes(const LibraryMemory& memory, int64_t count,
                    int64_t element_size, const char* what) {
   const std::optional<int64_t> bytes = CheckedMultiply(count, element_size);
   if (bytes && *bytes <= memory.length) return OkStatus();
-  return InvalidArgumentError(std::string(what) + ": expected " +
-                              std::to_string(count) + " elements of " +
-                              std::to_string(element_size) + " bytes, found " +
-                              std::to_string(memory.length) + " bytes");
+  return InvalidArgumentError(
+      Concat({what, ": expected ", count, " elements of ", element_size,
+              " bytes, found ", memory.length, " bytes"}));
 }
 
 StatusOr<uint8_t*> AllocateBytes(const LibraryCall& call, LibraryMemory& memory,

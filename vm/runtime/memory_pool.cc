@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace ember::vm {
 namespace {
 
@@ -45,8 +47,7 @@ MemoryPool::~MemoryPool() = default;
 StatusOr<MemoryBlock*> MemoryPool::Acquire(int64_t bytes) {
   if (bytes < 0) {
     return InvalidArgumentError(
-        "allocation: expected a size of at least 0, found " +
-        std::to_string(bytes));
+        Concat({"allocation: expected a size of at least 0, found ", bytes}));
   }
   const int size_class = SizeClass(bytes);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -78,9 +79,9 @@ Status MemoryPool::Reserve(int64_t bytes) {
   if (bytes > limit_ - used_) FreeIdleBlocks();
   if (bytes > limit_ - used_) {
     return ResourceExhaustedError(
-        "session: expected at most " + std::to_string(limit_ - used_) +
-        " more bytes under its memory limit of " + std::to_string(limit_) +
-        ", found a request for " + std::to_string(bytes));
+        Concat({"session: expected at most ", limit_ - used_,
+                " more bytes under its memory limit of ", limit_,
+                ", found a request for ", bytes}));
   }
   used_ += bytes;
   peak_ = std::max(peak_, used_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/limits.h"
 
@@ -26,9 +27,9 @@ Status Align(Constant& constant) {
   std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room),
                              std::free);
   if (copy == nullptr) {
-    return ResourceExhaustedError("constant '" + constant.name +
-                                  "': expected " + std::to_string(room) +
-                                  " bytes of memory, found less");
+    return ResourceExhaustedError(
+        Concat({"constant '", constant.name, "': expected ", room,
+                " bytes of memory, found less"}));
   }
   std::memcpy(copy.get(), constant.data.data(), size);
   constant.data = {static_cast<const uint8_t*>(copy.get()), size};
@@ -64,8 +65,8 @@ Status Module::Add(uint32_t program, ProgramFacts facts) {
       CheckedAdd(arena_offsets_[program], facts.arena_bytes);
   if (!end || *end > INT64_MAX - kMemoryAlignment) {
     return ResourceExhaustedError(
-        "program " + definition_.programs[program].name +
-        ": expected arenas that fit 64 bits, found larger ones");
+        Concat({"program ", definition_.programs[program].name,
+                ": expected arenas that fit 64 bits, found larger ones"}));
   }
   arena_bytes_ = std::max(arena_bytes_, *end);
   const int64_t behind =
@@ -117,7 +118,7 @@ std::string SignatureText(const Program& program,
                      : program.symbols[static_cast<size_t>(-1 - dim)];
     text += "x";
   }
-  return text + std::string(DTypeName(signature.type));
+  return Concat({text, DTypeName(signature.type)});
 }
 
 }  // namespace ember::vm

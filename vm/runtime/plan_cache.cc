@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/concat.h"
 #include "vm/runtime/dispatch_cost.h"
 
 namespace ember::vm {
@@ -19,13 +20,13 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   const DispatchCost cost = CostOf(dispatch_, parameters);
   if (work_limit > 0 && cost.points > work_limit) {
     return ResourceExhaustedError(
-        "dispatch @" + dispatch_.name + ": expected at most " +
-        std::to_string(work_limit) + " points in a stage, found " +
-        std::to_string(cost.points));
+        Concat({"dispatch @", dispatch_.name, ": expected at most ", work_limit,
+                " points in a stage, found ", cost.points}));
   }
   const Status charged = pool.Charge(cost.temporary_bytes);
   if (!charged.ok())
-    return charged.WithContext("dispatch @" + dispatch_.name + ": temporaries");
+    return charged.WithContext(
+        Concat({"dispatch @", dispatch_.name, ": temporaries"}));
   StatusOr<std::unique_ptr<Plan>> plan =
       Plan::Make(dispatch_, parameters, options_);
   if (!plan.ok()) {

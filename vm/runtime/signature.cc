@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/concat.h"
 #include "vm/runtime/module.h"
 
 namespace ember::vm {
@@ -14,8 +15,8 @@ Status SymbolValues::BindInputs(std::span<const Tensor> inputs) {
       names += (names.empty() ? "" : ", ") + input.name;
     }
     return InvalidArgumentError(
-        "inputs: expected " + std::to_string(program_.inputs.size()) + " (" +
-        names + "), found " + std::to_string(inputs.size()));
+        Concat({"inputs: expected ", program_.inputs.size(), " (", names,
+                "), found ", inputs.size()}));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     EMBER_RETURN_IF_ERROR(BindInput(program_.inputs[i], inputs[i]));
@@ -27,8 +28,9 @@ Status SymbolValues::BindInput(const TensorSignature& signature,
                                const Tensor& tensor) {
   const auto error = [&](const std::string& expected,
                          const std::string& found) {
-    return InvalidArgumentError("input '" + signature.name + "': expected " +
-                                expected + ", found " + found);
+    return InvalidArgumentError(
+        Concat({"input '", signature.name, "': expected ", expected, ", found ",
+                found}));
   };
   bool fits = tensor.type == signature.type &&
               tensor.dims.size() == signature.dims.size();
@@ -42,15 +44,14 @@ Status SymbolValues::BindInput(const TensorSignature& signature,
   for (size_t i = 0; i < signature.dims.size(); ++i) {
     if (Fits(signature.dims[i], tensor.dims[i], signature)) continue;
     const size_t symbol = static_cast<size_t>(-1 - signature.dims[i]);
-    return error(program_.symbols[symbol] + " = " +
-                     std::to_string(values_[symbol]) + " as in input '" +
-                     sources_[symbol]->name + "'",
-                 std::to_string(tensor.dims[i]) + " in " + tensor.TypeText());
+    return error(Concat({program_.symbols[symbol], " = ", values_[symbol],
+                         " as in input '", sources_[symbol]->name, "'"}),
+                 Concat({tensor.dims[i], " in ", tensor.TypeText()}));
   }
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
                          TensorByteSize(tensor.type, tensor.dims));
   if (tensor.byte_size != bytes) {
-    return error(std::to_string(bytes) + " bytes for " + tensor.TypeText(),
+    return error(Concat({bytes, " bytes for ", tensor.TypeText()}),
                  std::to_string(tensor.byte_size));
   }
   if (tensor.data == nullptr && bytes > 0)
@@ -78,9 +79,9 @@ Status SymbolValues::CheckResult(const TensorSignature& result,
     fits &= dims[i] >= 0 && Fits(result.dims[i], dims[i], result);
   }
   if (fits) return OkStatus();
-  return InvalidArgumentError("result '" + result.name + "': expected " +
-                              SignatureText(program_, result) + ", found " +
-                              TensorTypeText(result.type, dims));
+  return InvalidArgumentError(Concat(
+      {"result '", result.name, "': expected ", SignatureText(program_, result),
+       ", found ", TensorTypeText(result.type, dims)}));
 }
 
 }  // namespace ember::vm

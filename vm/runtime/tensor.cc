@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "base/concat.h"
 
 namespace ember::vm {
 namespace {
@@ -33,8 +34,8 @@ StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims) {
   for (int64_t dim : dims) {
     if (dim < 0) {
       return InvalidArgumentError(
-          "tensor: expected dims of at least 0, found " +
-          TensorTypeText(type, dims));
+          Concat({"tensor: expected dims of at least 0, found ",
+                  TensorTypeText(type, dims)}));
     }
     empty |= dim == 0;
     if (bytes) bytes = CheckedMultiply(*bytes, dim);
@@ -42,16 +43,16 @@ StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims) {
   if (empty) return int64_t{0};
   if (!bytes) {
     return InvalidArgumentError(
-        "tensor: expected fewer than 2^63 bytes, found " +
-        TensorTypeText(type, dims));
+        Concat({"tensor: expected fewer than 2^63 bytes, found ",
+                TensorTypeText(type, dims)}));
   }
   return *bytes;
 }
 
 std::string TensorTypeText(DType type, std::span<const int64_t> dims) {
   std::string text;
-  for (int64_t dim : dims) text += std::to_string(dim) + "x";
-  return text + std::string(DTypeName(type));
+  for (int64_t dim : dims) text += Concat({dim, "x"});
+  return Concat({text, DTypeName(type)});
 }
 
 StatusOr<Tensor> Tensor::Allocate(DType type, std::vector<int64_t> dims) {
@@ -62,8 +63,8 @@ StatusOr<Tensor> Tensor::Allocate(DType type, std::vector<int64_t> dims) {
   tensor.memory = AllocateZeroed(tensor.byte_size, &tensor.data);
   if (tensor.memory == nullptr) {
     return ResourceExhaustedError(
-        "tensor " + tensor.TypeText() + ": expected " +
-        std::to_string(tensor.byte_size) + " bytes of memory, found less");
+        Concat({"tensor ", tensor.TypeText(), ": expected ", tensor.byte_size,
+                " bytes of memory, found less"}));
   }
   return tensor;
 }
