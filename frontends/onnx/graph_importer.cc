@@ -128,11 +128,6 @@ Status GraphImporter::AddInputs(Scope& scope) {
 }
 
 Status GraphImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
-  if (graph.sparse_initializer_size() > 0) {
-    return UnimplementedError("sparse initializers are not supported, found '" +
-                              graph.sparse_initializer(0).values().name() +
-                              "'");
-  }
   for (const TensorProto& tensor : graph.initializer()) {
     if (!scope.initializers.emplace(tensor.name(), &tensor).second) {
       return InvalidArgumentError("initializer '" + tensor.name() +

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/model_index.h"
+#include "frontends/onnx/sparse_tensors.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
@@ -30,6 +31,7 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
     return InvalidArgumentError("expected an ONNX model with a graph, found " +
                                 found + " without one");
   }
+  EMBER_RETURN_IF_ERROR(ReplaceSparseTensors(*model));
   return std::shared_ptr<const ModelProto>(std::move(model));
 }
 

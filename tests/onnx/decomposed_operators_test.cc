@@ -184,5 +184,71 @@ TEST(DeformConv, WithoutOffsetsItIsConv) {
   ExpectNumbers(node.Run(), *expected);
 }
 
+TEST(Cast, TooLargeForANarrowIntegerDropsUpperBits) {
+  OneNode node("Cast", 22);
+  node.Input(F32({5}, {-1, 300, -129.7, 65536 + 7, 255.9}));
+  node.Attribute({"to", 2});
+  ExpectNumbers(node.Run(), {{DType::kU8, {5}, {255, 44, 127, 7, 255}}});
+  OneNode wide("Cast", 22);
+  wide.Input({DType::kF64, {2}, {-1, 4294967298.0}});
+  wide.Attribute({"to", 12});
+  ExpectNumbers(wide.Run(), {{DType::kU32, {2}, {4294967295.0, 2}}});
+}
+
+TEST(Cast, TypesWereWrittenOutBeforeOpset6) {
+  OneNode node("Cast", 1);
+  node.Input(F32({2}, {1.5, -2.5}));
+  node.Attribute({"to", "INT64"});
+  ExpectNumbers(node.Run(), {I64({2}, {1, -2})});
+}
+
+TEST(BitCast, NarrowTypes) {
+  // u8 as E4M3, and its value: 0x38 is 1, 0xC4 is -3.
+  OneNode node("BitCast", 26);
+  node.Input({DType::kU8, {2}, {0x38, 0xC4}});
+  node.Attribute({"to", onnx::TensorProto::FLOAT8E4M3FN});
+  node.model().graph().mutable_output(0)->set_name("numbers");
+  node.model().Node("Cast", {"y0"}, {"numbers"}, {{"to", 1}});
+  ExpectNumbers(node.Run(), {F32({2}, {1, -3})});
+  // Four bits of a number as those of another.
+  OneNode four("Cast", 26);
+  four.Input(F32({3}, {9, 15, 3}));
+  four.Attribute({"to", onnx::TensorProto::UINT4});
+  four.model().graph().mutable_output(0)->set_name("numbers");
+  four.model().Node("BitCast", {"y0"}, {"signed"},
+                    {{"to", onnx::TensorProto::INT4}});
+  four.model().Node("Cast", {"signed"}, {"numbers"}, {{"to", 1}});
+  ExpectNumbers(four.Run(), {F32({3}, {-7, -1, 3})});
+}
+
+TEST(Constant, SparseValueBecomesDense) {
+  for (const bool tuples : {false, true}) {
+    OneNode node("Constant", 13);
+    onnx::AttributeProto& attribute = *node.node().add_attribute();
+    attribute.set_name("sparse_value");
+    attribute.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+    onnx::SparseTensorProto& sparse = *attribute.mutable_sparse_tensor();
+    sparse.add_dims(2), sparse.add_dims(3);
+    onnx::TensorProto& values = *sparse.mutable_values();
+    values.set_data_type(onnx::TensorProto::FLOAT);
+    values.add_dims(2), values.add_float_data(7), values.add_float_data(8);
+    onnx::TensorProto& indices = *sparse.mutable_indices();
+    indices.set_data_type(onnx::TensorProto::INT64);
+    indices.add_dims(2);
+    if (tuples) indices.add_dims(2);
+    for (int64_t index : tuples ? std::vector<int64_t>{0, 1, 1, 2}
+                                : std::vector<int64_t>{1, 5}) {
+      indices.add_int64_data(index);
+    }
+    ExpectNumbers(node.Run(), {F32({2, 3}, {0, 7, 0, 0, 0, 8})});
+    indices.set_int64_data(1, 6);
+    const auto outside = node.Run();
+    ASSERT_FALSE(outside.ok());
+    EXPECT_NE(outside.status().message().find("expected indices from 0 to"),
+              std::string::npos)
+        << outside.status().ToString();
+  }
+}
+
 }  // namespace
 }  // namespace ember::tests

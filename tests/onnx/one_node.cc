@@ -112,18 +112,25 @@ OneNode& OneNode::Attribute(const onnx::TestAttribute& attribute) {
   return *this;
 }
 
-StatusOr<std::vector<Numbers>> OneNode::Run() {
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, model_.Import());
+StatusOr<std::vector<vm::Tensor>> RunGraph(
+    StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs) {
+  if (!graph.ok()) return graph.status();
   EMBER_ASSIGN_OR_RETURN(auto definition,
-                         compiler::Compile(std::move(graph), {}));
+                         compiler::Compile(*std::move(graph), {}));
   EMBER_ASSIGN_OR_RETURN(auto module,
                          vm::Module::FromDefinition(std::move(definition)));
   EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
   vm::SessionOptions options;
   options.device = device;
   EMBER_ASSIGN_OR_RETURN(auto session, vm::Session::Create(module, options));
-  std::vector<vm::Tensor> outputs;
-  EMBER_RETURN_IF_ERROR(session->Run(tensors_, &outputs));
+  std::vector<vm::Tensor> results;
+  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+  return results;
+}
+
+StatusOr<std::vector<Numbers>> OneNode::Run() {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> outputs,
+                         RunGraph(model_.Import(), tensors_));
   std::vector<Numbers> results;
   for (const vm::Tensor& output : outputs)
     results.push_back(ReadNumbers(output));

@@ -33,6 +33,10 @@ inline Numbers I64(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kI64, std::move(dims), std::move(values)};
 }
 
+// Compiles and runs a graph on the CPU with one thread.
+StatusOr<std::vector<vm::Tensor>> RunGraph(
+    StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs);
+
 class OneNode {
  public:
   // `outputs` results, all asked for.

@@ -10,11 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/compile.h"
 #include "frontends/onnx/model_builder.h"
-#include "tools/lib/device.h"
-#include "vm/runtime/module.h"
-#include "vm/runtime/session.h"
+#include "tests/onnx/one_node.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {
@@ -22,22 +19,6 @@ namespace {
 
 using onnx::ModelBuilder;
 using ::testing::ElementsAre;
-
-StatusOr<vm::Tensor> RunGraph(StatusOr<graph::Graph> graph,
-                              const std::vector<vm::Tensor>& inputs) {
-  if (!graph.ok()) return graph.status();
-  EMBER_ASSIGN_OR_RETURN(auto definition,
-                         compiler::Compile(*std::move(graph), {}));
-  EMBER_ASSIGN_OR_RETURN(auto module,
-                         vm::Module::FromDefinition(std::move(definition)));
-  EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
-  vm::SessionOptions options;
-  options.device = device;
-  EMBER_ASSIGN_OR_RETURN(auto session, vm::Session::Create(module, options));
-  std::vector<vm::Tensor> results;
-  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
-  return results.front();
-}
 
 struct Floats {
   std::vector<int64_t> dims;
@@ -65,7 +46,9 @@ class OneOperator {
       tensors.push_back(
           vm::Tensor::Borrow(DType::kF32, input.dims, input.values.data()));
     }
-    EMBER_ASSIGN_OR_RETURN(vm::Tensor y, RunGraph(model_.Import(), tensors));
+    EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> results,
+                           RunGraph(model_.Import(), tensors));
+    const vm::Tensor& y = results.front();
     if (y.type != DType::kF32)
       return InternalError("result is " + y.TypeText());
     const auto values = y.elements<float>();
@@ -412,12 +395,12 @@ TEST(Dynamic, OneModuleForSeveralExtents) {
   m.Output("y");
   for (const int64_t width : {3, 4}) {
     const std::vector<float> x{2, 4, 6, 8};
-    auto y = RunGraph(
+    auto results = RunGraph(
         m.Import(), {vm::Tensor::Borrow(DType::kF32, {1, 1, width}, x.data())});
-    ASSERT_TRUE(y.ok()) << y.status().ToString();
-    EXPECT_THAT(y->dims, ElementsAre(1, 2));
-    EXPECT_EQ(y->elements<float>()[0], 3);
-    EXPECT_EQ(y->elements<float>()[1], width == 3 ? 6 : 7);
+    ASSERT_TRUE(results.ok()) << results.status().ToString();
+    EXPECT_THAT(results->front().dims, ElementsAre(1, 2));
+    EXPECT_EQ(results->front().elements<float>()[0], 3);
+    EXPECT_EQ(results->front().elements<float>()[1], width == 3 ? 6 : 7);
   }
 }
 

@@ -1,0 +1,22 @@
+// Sparse tensors of a model (SparseTensorProto) as dense ones: there is no
+// sparse storage, so sparse initializers become initializers and the attribute
+// sparse_value of Constant becomes `value`, before anything else looks at the
+// model.
+//
+//   EMBER_RETURN_IF_ERROR(ReplaceSparseTensors(model));
+//
+// Errors: indices outside the tensor or of the wrong count, narrow types, dense
+// forms above 1 GB. Thread-compatible.
+#ifndef EMBER_FRONTENDS_ONNX_SPARSE_TENSORS_H_
+#define EMBER_FRONTENDS_ONNX_SPARSE_TENSORS_H_
+
+#include "base/status.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+Status ReplaceSparseTensors(ModelProto& model);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_SPARSE_TENSORS_H_
