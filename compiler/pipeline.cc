@@ -39,6 +39,15 @@ constexpr Pass kPipeline[] = {
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
 };
 
+// The regions inside first: what they do not use any more then shows outside.
+Status RunPass(const Pass& pass, graph::Graph& graph) {
+  for (graph::Operation* operation : graph.Operations()) {
+    for (const auto& region : operation->regions())
+      EMBER_RETURN_IF_ERROR(RunPass(pass, *region));
+  }
+  return pass.run(graph);
+}
+
 }  // namespace
 
 std::span<const Pass> GraphPipeline() { return kPipeline; }
@@ -62,7 +71,7 @@ Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
     ++number;
     if (options.disabled_passes.contains(std::string(pass.name))) continue;
     const Clock::time_point start = Clock::now();
-    if (Status status = pass.run(graph); !status.ok()) {
+    if (Status status = RunPass(pass, graph); !status.ok()) {
       return status.WithContext("pass " + std::string(pass.name));
     }
     const double milliseconds =

@@ -120,6 +120,63 @@ Value* GraphBuilder::Apply(std::string_view operator_name,
   return widened ? Cast(result, type) : result;
 }
 
+GraphBuilder GraphBuilder::Inner(std::string name) const {
+  GraphBuilder inner(std::move(name));
+  inner.origin_ = origin_;
+  inner.symbol_count_ = symbol_count_;
+  return inner;
+}
+
+std::vector<Value*> GraphBuilder::ApplyAll(std::string_view operator_name,
+                                           std::vector<Value*> operands,
+                                           Attributes attributes,
+                                           std::vector<Graph> regions) {
+  if (!Ready(operands)) return {};
+  StatusOr<Operation*> added =
+      graph_.Add(OperatorNamed(operator_name), std::move(operands),
+                 std::move(attributes), origin_, nullptr, std::move(regions));
+  if (!added.ok()) {
+    Fail(added.status());
+    return {};
+  }
+  contents_.Record(**added);
+  std::vector<Value*> results;
+  for (const auto& result : (*added)->results()) results.push_back(result.get());
+  return results;
+}
+
+Dim GraphBuilder::FreshSymbol() {
+  return Dim::Symbol("_" + std::to_string((*symbol_count_)++));
+}
+
+std::vector<Dim> GraphBuilder::Extents(Value* value) {
+  if (const auto contents = IntegerContents(value)) return *contents;
+  if (!Ready({&value, 1})) return {};
+  if (value->rank() != 1 || !value->shape()[0].is_constant()) {
+    Fail(InvalidArgumentError(
+        (origin_.empty() ? "" : "'" + origin_ + "': ") +
+        "expected a known number of sizes, found " + ToString(value->type())));
+    return {};
+  }
+  const Operation* producer = value->producer();
+  if (producer != nullptr && producer->name() == "concat") {
+    // Some of the pieces may be known.
+    std::vector<Dim> dims;
+    for (Value* piece : producer->operands()) {
+      const std::vector<Dim> part = Extents(piece);
+      dims.insert(dims.end(), part.begin(), part.end());
+    }
+    return status_.ok() ? dims : Shape{};
+  }
+  Shape symbols;
+  for (int64_t i = 0; i < value->shape()[0].constant(); ++i)
+    symbols.push_back(FreshSymbol());
+  if (symbols.empty()) return {};
+  if (value->dtype() != DType::kI64) value = Cast(value, DType::kI64);
+  ApplyAll("extents", {value}, {{"defines", symbols}});
+  return status_.ok() ? symbols : Shape{};
+}
+
 Value* GraphBuilder::Add(const OperatorRecord& record,
                          std::vector<Value*> operands, Attributes attributes) {
   StatusOr<Operation*> added =

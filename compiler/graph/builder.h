@@ -20,6 +20,7 @@
 #ifndef EMBER_COMPILER_GRAPH_BUILDER_H_
 #define EMBER_COMPILER_GRAPH_BUILDER_H_
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +36,11 @@ namespace ember::graph {
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(std::string name) : graph_(std::move(name)) {}
+  explicit GraphBuilder(std::string name)
+      : graph_(std::move(name)), symbol_count_(std::make_shared<int64_t>(0)) {}
+  // A builder for a region of this graph (control_flow.h): its fresh symbols
+  // differ from the others of the whole model.
+  GraphBuilder Inner(std::string name) const;
 
   Value* Input(std::string name, TensorType type);
   void Output(std::string name, Value* value);
@@ -50,6 +55,18 @@ class GraphBuilder {
   // gives f32).
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
+  // All results; none after an error.
+  std::vector<Value*> ApplyAll(std::string_view operator_name,
+                               std::vector<Value*> operands,
+                               Attributes attributes = {},
+                               std::vector<Graph> regions = {});
+
+  // A symbol that no other dim of the model uses.
+  Dim FreshSymbol();
+  // Elements of an integer tensor of one dim as dims: its contents where they
+  // are known, else symbols that get their values when the program runs, where
+  // a value below 0 is an error. Empty after an error.
+  std::vector<Dim> Extents(Value* value);
 
   // Constants.
   Value* Constant(DType dtype, std::vector<int64_t> shape, ConstantData data);
@@ -119,6 +136,7 @@ class GraphBuilder {
   Status status_;
   std::string origin_;
   graph::IntegerContents contents_;
+  std::shared_ptr<int64_t> symbol_count_;  // shared with builders of regions
 };
 
 }  // namespace ember::graph

@@ -25,6 +25,9 @@ bool SameOperation(const Operation& a, const Operation& b,
   if (a.name() != b.name() || a.origin() != b.origin() ||
       !Equal(a.attributes(), b.attributes()) ||
       a.results().size() != b.results().size() ||
+      !std::equal(a.regions().begin(), a.regions().end(), b.regions().begin(),
+                  b.regions().end(),
+                  [](const auto& x, const auto& y) { return Equal(*x, *y); }) ||
       !SameValues(a.operands(), b.operands(), correspondence)) {
     return false;
   }

@@ -149,6 +149,9 @@ void Attributes::Set(std::string_view name, Attribute value) {
   entries_.emplace_back(std::string(name), std::move(value));
 }
 
+Operation::Operation() = default;
+Operation::~Operation() = default;
+
 std::string_view Operation::name() const { return record_->name; }
 
 std::string ToString(const TensorType& type) {
@@ -213,7 +216,8 @@ void Graph::AddOutput(std::string name, Value* value) {
 StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
                                 std::vector<Value*> operands,
                                 Attributes attributes, std::string origin,
-                                const Operation* before) {
+                                const Operation* before,
+                                std::vector<Graph> regions) {
   auto operation = std::make_unique<Operation>();
   operation->record_ = &record;
   operation->operands_ = std::move(operands);
@@ -229,6 +233,13 @@ StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
   StatusOr<Attributes> checked = CheckedAttributes(record, attributes);
   if (!checked.ok()) return context(checked.status());
   operation->attributes_ = *std::move(checked);
+  if (regions.size() != record.regions.size()) {
+    return context(InvalidArgumentError(
+        "expected " + std::to_string(record.regions.size()) +
+        " regions, found " + std::to_string(regions.size())));
+  }
+  for (Graph& region : regions)
+    operation->regions_.push_back(std::make_unique<Graph>(std::move(region)));
   StatusOr<std::vector<TensorType>> types = InferChecked(*operation);
   if (!types.ok()) return context(types.status());
 
@@ -288,6 +299,18 @@ void Graph::SetOutput(int index, Value* value) {
   ++value->output_uses_;
 }
 
+void Graph::DropCapture(Operation* operation, int operand, int input) {
+  for (const auto& region : operation->regions_) {
+    const Value* value = region->input_pointers_[static_cast<size_t>(input)];
+    EMBER_CHECK(value->unused()) << value->name() << " is still used";
+    region->inputs_.erase(region->inputs_.begin() + input);
+    region->input_pointers_.erase(region->input_pointers_.begin() + input);
+  }
+  RemoveOneUser(operation->operands_[static_cast<size_t>(operand)]->users_,
+                operation);
+  operation->operands_.erase(operation->operands_.begin() + operand);
+}
+
 void Graph::Erase(Operation* operation) {
   for (const auto& result : operation->results_) {
     EMBER_CHECK(result->unused())
@@ -305,6 +328,10 @@ void Graph::MoveBefore(Operation* operation, const Operation* before) {
 
 Status Graph::InferTypes() {
   for (const auto& operation : operations_) {
+    for (const auto& region : operation->regions_) {
+      EMBER_RETURN_IF_ERROR(
+          region->InferTypes().WithContext(DescribeOperation(*operation)));
+    }
     StatusOr<std::vector<TensorType>> types = InferChecked(*operation);
     if (!types.ok())
       return types.status().WithContext(DescribeOperation(*operation));
@@ -334,6 +361,9 @@ Status Graph::SubstituteSymbols(
       if (attribute == nullptr || spec.kind != AttributeKind::kShape) continue;
       operation->attributes_.Set(
           spec.name, SubstituteShape(std::get<Shape>(*attribute), by_symbol));
+    }
+    for (const auto& region : operation->regions_) {
+      EMBER_RETURN_IF_ERROR(region->SubstituteSymbols(replacements));
     }
   }
   return InferTypes();

@@ -8,6 +8,10 @@
 //     %y: f32[N, 2] = maximum(%h, %zero)
 //   }
 //
+// Control flow is operations with regions: closed graphs of their own, whose
+// inputs are the operands handed to them (operators.h: if, loop). A region uses
+// the symbols of the dims around it freely.
+//
 // Ownership: a Graph owns its inputs and operations, an Operation its results;
 // pointers stay valid until the operation is erased, also when the Graph is
 // moved. Operations are kept in an order where definitions come before uses.
@@ -113,6 +117,8 @@ class Value {
 
 class Operation {
  public:
+  Operation();
+  ~Operation();
   const OperatorRecord& record() const { return *record_; }
   std::string_view name() const;  // of the operator
   std::span<Value* const> operands() const { return operands_; }
@@ -121,6 +127,8 @@ class Operation {
   std::span<const std::unique_ptr<Value>> results() const { return results_; }
   Value* result(int index = 0) const { return results_[index].get(); }
   const Attributes& attributes() const { return attributes_; }
+  // One per name in the record's `regions`, in that order.
+  std::span<const std::unique_ptr<Graph>> regions() const { return regions_; }
   // The model's node this came from, e.g. "Conv_12 (Conv)"; joined with '+'
   // when merged.
   const std::string& origin() const { return origin_; }
@@ -131,6 +139,7 @@ class Operation {
   const OperatorRecord* record_ = nullptr;
   std::vector<Value*> operands_;
   std::vector<std::unique_ptr<Value>> results_;
+  std::vector<std::unique_ptr<Graph>> regions_;
   Attributes attributes_;
   std::string origin_;
   std::list<std::unique_ptr<Operation>>::iterator
@@ -169,12 +178,13 @@ class Graph {
   void AddOutput(std::string name, Value* value);
 
   // Adds an operation at the end (before == nullptr) or before another, with
-  // result types inferred. Errors: wrong operands or attributes, in one line
-  // naming the operator and `origin`.
+  // result types inferred. Errors: wrong operands, attributes or regions, in
+  // one line naming the operator and `origin`.
   StatusOr<Operation*> Add(const OperatorRecord& record,
                            std::vector<Value*> operands, Attributes attributes,
                            std::string origin,
-                           const Operation* before = nullptr);
+                           const Operation* before = nullptr,
+                           std::vector<Graph> regions = {});
 
   // All uses (operands and graph outputs) of `from` become uses of `to`.
   void ReplaceAllUses(Value* from, Value* to);
@@ -184,9 +194,13 @@ class Graph {
   void SetAttribute(Operation* operation, std::string_view name,
                     Attribute value);
   void SetOutput(int index, Value* value);
+  // Drops operand `operand` of `operation` and input `input` of each of its
+  // regions, which no region may use.
+  void DropCapture(Operation* operation, int operand, int input);
   // The operation's results must be unused.
   void Erase(Operation* operation);
-  // Re-infers every result type in order (after inputs or attributes changed).
+  // Re-infers every result type in order, those of regions first (after inputs
+  // or attributes changed).
   Status InferTypes();
   // Moves `operation` right before `before`; the caller keeps definitions
   // before uses.

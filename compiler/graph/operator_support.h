@@ -21,6 +21,7 @@ std::span<const OperatorRecord> MovementOperators();
 std::span<const OperatorRecord> IndexedOperators();
 std::span<const OperatorRecord> ContractionOperators();
 std::span<const OperatorRecord> ReductionOperators();
+std::span<const OperatorRecord> ProgramOperators();
 
 using InferredTypes = StatusOr<std::vector<TensorType>>;
 using Indices = std::span<const tensor::Scalar>;

@@ -12,7 +12,8 @@ std::vector<OperatorRecord> JoinFamilies() {
   std::vector<OperatorRecord> table;
   for (std::span<const OperatorRecord> family :
        {CreationOperators(), ElementwiseOperators(), MovementOperators(),
-        IndexedOperators(), ContractionOperators(), ReductionOperators()}) {
+        IndexedOperators(), ContractionOperators(), ReductionOperators(),
+        ProgramOperators()}) {
     table.insert(table.end(), family.begin(), family.end());
   }
   return table;

@@ -8,34 +8,39 @@
 // comparing ones by the row's name (add, floor_divide, less_equal, shift_left);
 // OperatorNamed(opcode) finds them. The others:
 //
-//   constant       {value, dtype, shape: Shape}    a tensor known when
-//   compiling shape_value    {values: Shape}                 i64[k] tensor of
-//   integer expressions iota           {shape, axis, dtype}            index
-//   along axis select (c,a,b), cast {dtype}, bitcast {dtype} reshape {shape},
-//   transpose {permutation}, broadcast {shape}
+// clang-format off
+//   constant {value, dtype, shape}           a tensor known when compiling
+//   shape_value {values}                     i64[k] of integer expressions
+//   iota {shape, axis, dtype}                the index along an axis
+//   select (c, a, b), cast {dtype}, bitcast {dtype}
+//   reshape {shape}, transpose {permutation}, broadcast {shape}
 //                  Element counts must be equal as expressions (Dim's rules): a
 //                  symbolic reshape that cannot be shown to fit is an error.
-//   assume {shape}                                  dims taken to be equal to
-//   others; checked when run slice {starts: Shape, steps: ints, sizes: Shape}
-//   element start + i*step; steps may be negative pad {low: Shape, high: Shape,
-//   mode: constant|edge|reflect|wrap}  (x [, scalar value]) concat {axis}
-//   (x...)                            one dispatch stage per operand gather
-//   {axis} (data, indices)                   numpy.take; indices already
-//   non-negative gather_elements {axis}, gather_nd {batch_dims},
-//   scatter_elements {axis, update}, scatter_nd {update} contract {spec:
-//   "bik,bkj->bij"} (a, b)          sum of products over labels not in the
-//   result conv {strides, dilations, low: Shape, high: Shape, groups}    x[N,
-//   spatial…, C] w[window…, C/g, O] conv_transpose {strides, dilations, low,
-//   high, output_padding, groups}  w[window…, C, O/g]
+//   assume {shape}                           dims taken to be equal to others; checked when run
+//   slice {starts, steps, sizes}             element start + i*step; steps may be negative
+//   pad {low, high, mode} (x [, scalar])     mode: constant, edge, reflect, wrap
+//   concat {axis} (x...)                     one dispatch stage per operand
+//   gather {axis} (data, indices)            numpy.take; indices already non-negative
+//   gather_elements {axis}, gather_nd {batch_dims}, scatter_elements {axis, update}, scatter_nd {update}
+//   contract {spec: "bik,bkj->bij"} (a, b)   sum of products over labels not in the result
+//   conv {strides, dilations, low, high, groups}              x[N, spatial…, C] w[window…, C/g, O]
+//   conv_transpose {strides, dilations, low, high, output_padding, groups}     w[window…, C, O/g]
 //                  Contractions of f16 and bf16 give f32: products and sums are
 //                  exact to f32, and a cast operation after it rounds once
 //                  (GraphBuilder adds it).
-//   reduce {combiner: sum|product|minimum|maximum, axes}   dims removed
-//   arg_reduce {mode: maximum|minimum, axis, last: 0|1}    i64, dim removed
-//   reduce_window {combiner, window, strides, dilations, low: Shape, high:
-//   Shape}  per dim of x;
-//                                                  positions outside are the
-//                                                  combiner's identity
+//   reduce {combiner: sum|product|minimum|maximum, axes}      dims removed
+//   arg_reduce {mode: maximum|minimum, axis, last: 0|1}       i64, dim removed
+//   reduce_window {combiner, window, strides, dilations, low, high}   per dim of x; positions
+//                                            outside are the combiner's identity
+//
+// Run by the program, not by a dispatch (operators_program.cc has the details):
+//
+//   extents {defines} (x: i64[k])            no result: defines one symbol per element
+//   if (c: bool[], captures...) then else    the results of one of its regions
+//   loop {…} (carried..., scanned..., captures...) body
+//   top_k {axis, k, largest} (x), non_zero {defines} (x), unique {defines, sorted} (x),
+//   non_max_suppression {defines, …} (boxes, scores, thresholds)
+// clang-format on
 //
 // Keep the list short: a new operator needs a reason
 // (docs/adding/graph-operator.md).
@@ -43,6 +48,7 @@
 #define EMBER_COMPILER_GRAPH_OPERATORS_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -103,7 +109,7 @@ class StagesContext {
 };
 
 // How an operator computes. Exactly one of the two functions is set (none for
-// `constant`).
+// `constant` and what the program runs).
 struct Definition {
   // One element of the only result at `indices`: inlined into whatever uses it,
   // or a stage.
@@ -138,6 +144,8 @@ enum class OperatorTrait : uint8_t {
           // slice, pad …
   kReduction,    // has a reduction
   kContraction,  // sum of products of two operands
+  kProgram,  // run by the program: control flow and library calls; no
+             // definition
   kOther,
 };
 
@@ -156,6 +164,8 @@ struct OperatorRecord {
   // For records generated from the instruction table.
   bool is_instruction = false;
   tensor::Opcode opcode = tensor::Opcode::kConstant;
+  // Names of its regions, for the text form.
+  std::span<const std::string_view> regions = {};
 };
 
 std::span<const OperatorRecord> OperatorTable();
@@ -167,6 +177,17 @@ const OperatorRecord& OperatorNamed(tensor::Opcode opcode);
 // "conv", or "conv 'Conv_12 (Conv)'" if the origin is known: how errors name an
 // operation.
 std::string DescribeOperation(const Operation& operation);
+
+// The symbols whose values this operation gives when it runs (its attribute
+// `defines`); shapes of results and of later operations use them.
+std::vector<std::string> DefinedSymbols(const Operation& operation);
+
+// The operands of a `loop`, by what they are for.
+struct LoopParts {
+  explicit LoopParts(const Operation& loop);
+  bool conditional = false;  // operands 0 and 1 are its limit and condition
+  std::span<Value* const> carried, scanned, captured;
+};
 
 // numpy broadcasting of shapes; error names the two dims that do not fit. Two
 // dims fit if they are equal expressions or one is the constant 1.

@@ -14,6 +14,9 @@ namespace {
 
 using Resources = std::unordered_map<std::string, ConstantData>;
 
+// Text may come from anyone: a limit for the parser's own stack.
+constexpr int kMaximumRegionDepth = 64;
+
 // What follows the graph's closing brace.
 StatusOr<Resources> ParseResources(std::string_view text) {
   Lexer lexer(text);
@@ -51,8 +54,8 @@ StatusOr<Resources> ParseResources(std::string_view text) {
 
 class GraphParser {
  public:
-  GraphParser(std::string_view text, Resources resources)
-      : lexer_(text), resources_(std::move(resources)) {}
+  GraphParser(Lexer& lexer, const Resources& resources, int depth = 0)
+      : lexer_(lexer), resources_(resources), depth_(depth) {}
 
   StatusOr<Graph> Parse() {
     EMBER_RETURN_IF_ERROR(ParseHead());
@@ -182,6 +185,15 @@ class GraphParser {
     EMBER_ASSIGN_OR_RETURN(std::vector<Value*> operands, ParseOperands());
     EMBER_ASSIGN_OR_RETURN(Attributes attributes,
                            ParseAttributes(*record, results[0]));
+    std::vector<Graph> regions;
+    for (const std::string_view region : record->regions) {
+      EMBER_RETURN_IF_ERROR(lexer_.Expect(region));
+      if (depth_ == kMaximumRegionDepth)
+        return lexer_.ExpectedError("regions that are less deep");
+      EMBER_ASSIGN_OR_RETURN(
+          Graph graph, GraphParser(lexer_, resources_, depth_ + 1).Parse());
+      regions.push_back(std::move(graph));
+    }
     std::string origin;
     if (lexer_.Accept("from")) {
       EMBER_ASSIGN_OR_RETURN(const Token token,
@@ -189,7 +201,8 @@ class GraphParser {
       EMBER_ASSIGN_OR_RETURN(origin, StringValue(token));
     }
     StatusOr<Operation*> operation = graph_.Add(
-        *record, std::move(operands), std::move(attributes), std::move(origin));
+        *record, std::move(operands), std::move(attributes), std::move(origin),
+        nullptr, std::move(regions));
     if (!operation.ok()) return ErrorAt(name, operation.status().message());
     return DefineResults(**operation, results, name);
   }
@@ -366,8 +379,9 @@ class GraphParser {
     return bits;
   }
 
-  Lexer lexer_;
-  Resources resources_;
+  Lexer& lexer_;
+  const Resources& resources_;
+  const int depth_;
   Graph graph_;
   std::unordered_map<std::string_view, Value*> values_;
   std::vector<Output> outputs_;
@@ -377,7 +391,8 @@ class GraphParser {
 
 StatusOr<Graph> Parse(std::string_view text) {
   EMBER_ASSIGN_OR_RETURN(Resources resources, ParseResources(text));
-  return GraphParser(text, std::move(resources)).Parse();
+  Lexer lexer(text);
+  return GraphParser(lexer, resources).Parse();
 }
 
 }  // namespace ember::graph

@@ -25,12 +25,19 @@ std::string HexOf(uint64_t value) {
   return text;
 }
 
+using Resources = std::map<std::string, std::span<const uint8_t>>;
+
 class GraphPrinter {
  public:
-  GraphPrinter(const Graph& graph, const PrintOptions& options)
-      : graph_(graph), options_(options) {}
+  GraphPrinter(const Graph& graph, const PrintOptions& options,
+               Printer& printer, Resources& resources)
+      : graph_(graph),
+        options_(options),
+        printer_(printer),
+        resources_(resources) {}
 
-  std::string Print() && {
+  // Up to the closing brace, without the end of its line.
+  void Print() && {
     NameValues();
     PrintHead();
     {
@@ -38,14 +45,7 @@ class GraphPrinter {
       for (const auto& operation : graph_.operations())
         PrintOperation(*operation);
     }
-    printer_.Line("}");
-    if (!options_.elide_constants) {
-      for (const auto& [name, bytes] : resources_) {
-        printer_.Line("dense ", QuoteString(name), " = \"", EncodeBase64(bytes),
-                      "\"");
-      }
-    }
-    return std::move(printer_).Take();
+    printer_.Print("}");
   }
 
  private:
@@ -124,6 +124,11 @@ class GraphPrinter {
     });
     printer_.Print(")");
     PrintAttributes(operation);
+    for (size_t i = 0; i < operation.regions().size(); ++i) {
+      printer_.Print(" ", operation.record().regions[i], " ");
+      GraphPrinter(*operation.regions()[i], options_, printer_, resources_)
+          .Print();
+    }
     if (!operation.origin().empty())
       printer_.Print(" from ", QuoteString(operation.origin()));
     printer_.EndLine();
@@ -190,18 +195,28 @@ class GraphPrinter {
 
   const Graph& graph_;
   const PrintOptions& options_;
-  Printer printer_;
+  Printer& printer_;
+  Resources& resources_;
   std::unordered_map<const Value*, std::string> names_;
   std::set<std::string> taken_;
   std::map<std::string, int> clashes_;
   int next_number_ = 0;
-  std::map<std::string, std::span<const uint8_t>> resources_;
 };
 
 }  // namespace
 
 std::string Print(const Graph& graph, const PrintOptions& options) {
-  return GraphPrinter(graph, options).Print();
+  Printer printer;
+  Resources resources;
+  GraphPrinter(graph, options, printer, resources).Print();
+  printer.EndLine();
+  if (!options.elide_constants) {
+    for (const auto& [name, bytes] : resources) {
+      printer.Line("dense ", QuoteString(name), " = \"", EncodeBase64(bytes),
+                   "\"");
+    }
+  }
+  return std::move(printer).Take();
 }
 
 }  // namespace ember::graph

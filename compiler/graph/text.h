@@ -14,7 +14,8 @@
 //   input     = [string "="] value ":" type        the string is the name if it
 //   is no plain one output    = [string "="] value operation = result (","
 //   result)* "=" operator "(" values ")" ["{" attributes "}"]
-//               ["from" string]
+//               (region graph)* ["from" string]     regions: as the operator's
+//               record names them, values inside have names of their own
 //   result    = value [":" type]                   checked against inference; a
 //   constant needs it type      = dtype "[" dims "]" attribute = name "="
 //   (integer | float | string | dtype | "[" integers "]" | "[" dims "]" |

@@ -46,6 +46,8 @@ class GraphVerifier {
       }
       ++uses_[{operand, &operation}];
     }
+    for (const auto& region : operation.regions())
+      EMBER_RETURN_IF_ERROR(GraphVerifier(*region).Verify());
     EMBER_ASSIGN_OR_RETURN(const std::vector<TensorType> types,
                            operation.record().infer(operation));
     if (types.size() != operation.results().size()) {

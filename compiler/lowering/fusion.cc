@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <string>
 #include <string_view>
 
 #include "compiler/graph/operators.h"
+#include "compiler/graph/symbols.h"
+#include "compiler/lowering/group_builder.h"
 #include "compiler/lowering/stage_summary.h"
 #include "compiler/lowering/storage.h"
 
@@ -37,12 +40,18 @@ class GroupFormer {
 
   FusionPlan Run() {
     FusionPlan plan;
+    plan.graph = &graph_;
     plan.stored = ChooseStorage(graph_);
+    data_dependent_ = graph::SymbolsDefinedIn(graph_);
     for (const Operation* operation : graph_.Operations()) {
-      if (operation->results().empty() ||
-          !plan.stored.contains(operation->result()))
+      if (operation->record().trait == OperatorTrait::kProgram) {
+        PlaceProgramOperation(*operation);
+        for (const auto& region : operation->regions())
+          plan.regions.push_back(GroupFormer(*region, options_).Run());
         continue;
-      Place(*operation, Summarize(*operation, plan.stored));
+      }
+      if (!plan.stored.contains(operation->result())) continue;
+      Place(*operation, Summarize(*operation, plan.stored), plan.stored);
     }
     for (int group : ExecutionOrder())
       plan.groups.push_back({groups_[group].operations});
@@ -55,11 +64,60 @@ class GroupFormer {
     int depth = 0;  // leading dims on which all members agree
     Shape shape;    // of the first member; its first `depth` dims are the rows
     bool windowed = false;
+    bool closed = false;      // nothing may join
     std::set<int> producers;  // groups that must run before
   };
 
-  void Place(const Operation& operation, const StageSummary& summary) {
+  void PlaceProgramOperation(const Operation& operation) {
+    Group group;
+    group.operations = {&operation};
+    group.closed = true;
+    for (const Value* operand : operation.operands()) {
+      if (const auto home = home_.find(StorageRoot(operand));
+          home != home_.end())
+        group.producers.insert(home->second);
+    }
+    AddSymbolProducers(operation, group.producers);
+    groups_.push_back(std::move(group));
+    for (const auto& result : operation.results()) {
+      // What shares memory has its operand's home.
+      if (!SharesMemory(operation)) home_[result.get()] = last_group();
+    }
+    for (const std::string& symbol : graph::DefinedSymbols(operation))
+      symbol_home_[symbol] = last_group();
+  }
+
+  // Groups that define the symbols which an operation uses.
+  void AddSymbolProducers(const Operation& operation,
+                          std::set<int>& producers) const {
+    if (data_dependent_.empty()) return;
+    std::set<std::string> symbols;
+    graph::CollectSymbols(operation, symbols);
+    for (const std::string& symbol : symbols) {
+      if (const auto home = symbol_home_.find(symbol);
+          home != symbol_home_.end())
+        producers.insert(home->second);
+    }
+  }
+
+  // The same, looking through operands that are written into the operation.
+  void AddSymbolProducers(const Operation& operation,
+                          const std::set<const Value*>& stored,
+                          std::set<const Operation*>& seen,
+                          std::set<int>& producers) const {
+    if (data_dependent_.empty() || !seen.insert(&operation).second) return;
+    AddSymbolProducers(operation, producers);
+    for (const Value* operand : operation.operands()) {
+      if (operand->producer() != nullptr && !stored.contains(operand))
+        AddSymbolProducers(*operand->producer(), stored, seen, producers);
+    }
+  }
+
+  void Place(const Operation& operation, const StageSummary& summary,
+             const std::set<const Value*>& stored) {
     std::set<int> producers;
+    std::set<const Operation*> seen;
+    AddSymbolProducers(operation, stored, seen, producers);
     for (const auto& [value, depth] : summary.read_depth) {
       if (const auto home = home_.find(value); home != home_.end())
         producers.insert(home->second);
@@ -92,6 +150,7 @@ class GroupFormer {
   int JoinDepth(const Operation& operation, const StageSummary& summary,
                 int candidate, const std::set<int>& producers) {
     const Group& group = groups_[candidate];
+    if (group.closed) return -1;
     if (IsWindowed(operation) || group.operations.size() >= kMaximumOperations)
       return -1;
     int depth = std::min(group.depth, summary.write_depth);
@@ -185,9 +244,19 @@ class GroupFormer {
   const FusionOptions& options_;
   std::vector<Group> groups_;
   std::map<const Value*, int> home_;
+  std::set<std::string> data_dependent_;  // symbols that operations define
+  std::map<std::string, int> symbol_home_;
 };
 
 }  // namespace
+
+const FusionPlan& FusionPlan::OfRegion(const graph::Graph& region) const {
+  for (const FusionPlan& plan : regions) {
+    if (plan.graph == &region) return plan;
+  }
+  EMBER_CHECK(false) << "a region without a plan";
+  __builtin_unreachable();
+}
 
 StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph,
                                     const FusionOptions& options) {

@@ -5,6 +5,10 @@
 // single use that reads
 //    each element about once, are written into the expression that uses them.
 //    Everything else is stored: it becomes a stage.
+// What the program runs itself (control flow, library calls) is a group of its
+// own, and so orders the dispatches around it: those that need a symbol come
+// after the operation that defines it.
+//
 // 2. Groups. A stored operation joins the dispatch of one of its producers
 // where it reads that
 //    producer's results at its own index on a common prefix of dims ("rows"):
@@ -32,9 +36,13 @@ struct FusionGroup {
 };
 
 struct FusionPlan {
+  const graph::Graph* graph = nullptr;
   std::set<const graph::Value*>
       stored;  // results that have memory or are a group's temporaries
   std::vector<FusionGroup> groups;  // in execution order
+  std::vector<FusionPlan> regions;  // of the graph's operations, in any order
+
+  const FusionPlan& OfRegion(const graph::Graph& region) const;
 };
 
 struct FusionOptions {

@@ -316,7 +316,8 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
 }  // namespace
 
 bool SharesMemory(const Operation& operation) {
-  return operation.name() == "reshape" || operation.name() == "assume";
+  return operation.name() == "reshape" || operation.name() == "assume" ||
+         operation.name() == "extents";
 }
 
 const Value* StorageRoot(const Value* value) {

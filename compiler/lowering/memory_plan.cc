@@ -18,47 +18,75 @@ int64_t AlignUp(int64_t bytes) {
 
 class Planner {
  public:
-  Planner(const std::vector<BuiltDispatch>& dispatches,
+  Planner(const std::vector<Step>& steps,
           const std::set<const Value*>& results)
-      : dispatches_(dispatches), results_(results) {}
+      : steps_(steps), results_(results) {}
 
   MemoryPlan Run() {
-    for (int i = 0; i < static_cast<int>(dispatches_.size()); ++i) {
-      for (const Value* input : dispatches_[i].inputs) last_use_[input] = i;
-      for (const Value* output : dispatches_[i].outputs) last_use_[output] = i;
+    for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
+      for (const auto* values :
+           {&steps_[i].inputs, &steps_[i].outputs, &steps_[i].made}) {
+        for (const Value* value : *values) last_use_[value] = i;
+      }
     }
-    for (int i = 0; i < static_cast<int>(dispatches_.size()); ++i)
-      AssignBlocks(i);
+    KeepAliased();
+    for (int i = 0; i < static_cast<int>(steps_.size()); ++i) AssignBlocks(i);
     PlaceInArena();
+    for (const Step& step : steps_) {
+      for (const Value* value : step.made) {
+        if (!results_.contains(value))
+          plan_.dead_after[last_use_.at(value)].push_back(value);
+      }
+    }
     return std::move(plan_);
   }
 
  private:
+  // Control flow may hand on what it was given (a branch that returns a
+  // capture, a loop of no iterations): operands live as long as results.
+  void KeepAliased() {
+    for (int i = static_cast<int>(steps_.size()) - 1; i >= 0; --i) {
+      if (steps_[i].operation == nullptr ||
+          steps_[i].operation->regions().empty())
+        continue;
+      int last = i;
+      for (const Value* made : steps_[i].made) {
+        last = std::max(last, results_.contains(made)
+                                  ? static_cast<int>(steps_.size())
+                                  : last_use_.at(made));
+      }
+      for (const Value* input : steps_[i].inputs)
+        last_use_[input] = std::max(last_use_[input], last);
+    }
+  }
+
   void AssignBlocks(int index) {
-    const BuiltDispatch& built = dispatches_[index];
+    const Step& step = steps_[index];
     std::set<int> taken;  // blocks of inputs that an output of this dispatch
                           // already overwrites
-    for (size_t o = 0; o < built.outputs.size(); ++o) {
-      const Value* output = built.outputs[o];
+    for (size_t o = 0; o < step.outputs.size(); ++o) {
+      const Value* output = step.outputs[o];
       if (results_.contains(output)) continue;
-      int block = ReusableBlock(built, index, static_cast<int>(o), taken);
+      int block = ReusableBlock(step, index, static_cast<int>(o), taken);
       if (block < 0) {
         block = static_cast<int>(plan_.blocks.size());
         plan_.blocks.push_back({ByteSize(output->type()), index, index, -1});
       }
       taken.insert(block);
-      plan_.blocks[block].last_dispatch = last_use_.at(output);
+      plan_.blocks[block].last_step = last_use_.at(output);
       plan_.block_of[output] = block;
     }
   }
 
   // The block of an input that dies here and that the output may overwrite, or
   // -1.
-  int ReusableBlock(const BuiltDispatch& built, int index, int output,
+  int ReusableBlock(const Step& step, int index, int output,
                     const std::set<int>& taken) {
-    const Value* value = built.outputs[output];
-    for (size_t i = 0; i < built.inputs.size(); ++i) {
-      const Value* input = built.inputs[i];
+    if (step.dispatch == nullptr) return -1;
+    const tensor::Dispatch& dispatch = step.dispatch->dispatch;
+    const Value* value = step.outputs[output];
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      const Value* input = step.inputs[i];
       const auto block = plan_.block_of.find(input);
       if (block == plan_.block_of.end() || taken.contains(block->second))
         continue;
@@ -67,12 +95,11 @@ class Planner {
         continue;
       }
       // Bound twice (with other extents): the second view could still be read.
-      if (std::count(built.inputs.begin(), built.inputs.end(), input) != 1)
+      if (std::count(step.inputs.begin(), step.inputs.end(), input) != 1)
         continue;
-      if (plan_.blocks[block->second].last_dispatch != index) continue;
-      if (vm::MayAlias(
-              built.dispatch, static_cast<int>(i),
-              static_cast<int>(built.dispatch.input_count()) + output)) {
+      if (plan_.blocks[block->second].last_step != index) continue;
+      if (vm::MayAlias(dispatch, static_cast<int>(i),
+                       static_cast<int>(dispatch.input_count()) + output)) {
         return block->second;
       }
     }
@@ -95,8 +122,8 @@ class Planner {
       int64_t offset = 0;
       for (int other_index : placed) {
         const MemoryBlock& other = plan_.blocks[other_index];
-        if (other.last_dispatch < block.first_dispatch ||
-            block.last_dispatch < other.first_dispatch) {
+        if (other.last_step < block.first_step ||
+            block.last_step < other.first_step) {
           continue;
         }
         if (offset + size <= other.arena_offset) break;
@@ -114,7 +141,7 @@ class Planner {
     }
   }
 
-  const std::vector<BuiltDispatch>& dispatches_;
+  const std::vector<Step>& steps_;
   const std::set<const Value*>& results_;
   std::map<const Value*, int> last_use_;
   MemoryPlan plan_;
@@ -126,9 +153,9 @@ Dim ByteSize(const graph::TensorType& type) {
   return ElementCount(type.shape) * Dim(DTypeByteSize(type.dtype));
 }
 
-MemoryPlan PlanMemory(const std::vector<BuiltDispatch>& dispatches,
+MemoryPlan PlanMemory(const std::vector<Step>& steps,
                       const std::set<const Value*>& results) {
-  return Planner(dispatches, results).Run();
+  return Planner(steps, results).Run();
 }
 
 }  // namespace ember::compiler

@@ -10,17 +10,18 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "compiler/graph/graph.h"
-#include "compiler/lowering/group_builder.h"
+#include "compiler/lowering/step.h"
 
 namespace ember::compiler {
 
 struct MemoryBlock {
   graph::Dim bytes;
-  int first_dispatch = 0;
-  int last_dispatch = 0;
+  int first_step = 0;
+  int last_step = 0;
   int64_t arena_offset = -1;  // -1: allocated by the program
 };
 
@@ -29,11 +30,13 @@ struct MemoryPlan {
   std::map<const graph::Value*, int>
       block_of;  // stored values that are not results of the program
   int64_t arena_bytes = 0;
+  // Values made by steps that nothing reads after this step.
+  std::map<int, std::vector<const graph::Value*>> dead_after;
 };
 
 // results: storage roots that the program returns; they get memory of their
 // own, not a block.
-MemoryPlan PlanMemory(const std::vector<BuiltDispatch>& dispatches,
+MemoryPlan PlanMemory(const std::vector<Step>& steps,
                       const std::set<const graph::Value*>& results);
 
 // Bytes of a value, as an expression.

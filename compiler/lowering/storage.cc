@@ -78,6 +78,14 @@ class StorageChooser {
  private:
   void Choose(const Operation& operation) {
     if (operation.name() == "constant") return;
+    if (operation.record().trait == OperatorTrait::kProgram) {
+      // The program hands memory around, not expressions.
+      for (const Value* operand : operation.operands()) forced_.insert(operand);
+      if (SharesMemory(operation)) return;
+      for (const auto& result : operation.results())
+        stored_.insert(result.get());
+      return;
+    }
     if (SharesMemory(operation)) {
       // Where the reshape's memory is needed, its source's is.
       const Value* result = operation.result();

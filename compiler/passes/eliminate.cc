@@ -1,11 +1,13 @@
 #include "compiler/passes/eliminate.h"
 
 #include <cstring>
+#include <set>
 #include <span>
 #include <unordered_map>
 
 #include "base/hash.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/symbols.h"
 
 namespace ember::compiler {
 namespace {
@@ -84,6 +86,8 @@ bool SameConstants(const Operation& a, const Operation& b) {
 Status EliminateCommonSubexpressions(Graph& graph) {
   std::unordered_map<std::string, Operation*> seen;
   for (Operation* operation : graph.Operations()) {
+    // Symbols of their own, or regions: never the same.
+    if (operation->record().trait == graph::OperatorTrait::kProgram) continue;
     auto [entry, inserted] = seen.emplace(KeyOf(*operation), operation);
     if (inserted || !SameConstants(*operation, *entry->second)) continue;
     for (size_t i = 0; i < operation->results().size(); ++i) {
@@ -95,12 +99,49 @@ Status EliminateCommonSubexpressions(Graph& graph) {
   return OkStatus();
 }
 
+namespace {
+
+// Captures that no region uses any more.
+void DropUnusedCaptures(Graph& graph, Operation* operation) {
+  if (operation->regions().empty()) return;
+  const auto inputs = operation->regions()[0]->inputs();
+  int first = 0;  // input of the first capture
+  if (operation->name() == "loop") {
+    const graph::LoopParts parts(*operation);
+    first = static_cast<int>(1 + parts.carried.size() + parts.scanned.size());
+  }
+  for (int input = static_cast<int>(inputs.size()) - 1; input >= first;
+       --input) {
+    bool used = false;
+    for (const auto& region : operation->regions())
+      used |= !region->inputs()[static_cast<size_t>(input)]->unused();
+    if (used) continue;
+    const int captures =
+        static_cast<int>(operation->regions()[0]->inputs().size());
+    graph.DropCapture(operation,
+                      operation->operand_count() - (captures - input), input);
+  }
+}
+
+}  // namespace
+
 Status EliminateDeadCode(Graph& graph) {
   std::vector<Operation*> operations = graph.Operations();
+  // Dims keep alive what defines their symbols.
+  std::set<std::string> symbols;
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
     bool used = false;
     for (const auto& result : (*it)->results()) used |= !result->unused();
-    if (!used) graph.Erase(*it);
+    for (const std::string& symbol : graph::DefinedSymbols(**it))
+      used |= symbols.contains(symbol);
+    if (!used) {
+      graph.Erase(*it);
+      continue;
+    }
+    for (const auto& region : (*it)->regions())
+      EMBER_RETURN_IF_ERROR(EliminateDeadCode(*region));
+    DropUnusedCaptures(graph, *it);
+    graph::CollectSymbols(**it, symbols);
   }
   return OkStatus();
 }

@@ -27,7 +27,10 @@ bool IsConstantOperation(const Operation* operation) {
 }
 
 bool ShouldFold(const Operation& operation) {
-  if (IsConstantOperation(&operation)) return false;
+  if (IsConstantOperation(&operation) ||
+      operation.record().trait == graph::OperatorTrait::kProgram) {
+    return false;
+  }
   int64_t operand_bytes = 0;
   for (const graph::Value* operand : operation.operands()) {
     if (!IsConstantOperation(operand->producer())) return false;

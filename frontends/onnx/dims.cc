@@ -68,7 +68,11 @@ DimRange RangeOf(const Dim& dim) {
     return {};  // overflow; refused where it becomes part of a type
   return dim.Fold<DimRange>(
       [](int64_t value) { return DimRange{value, value}; },
-      [](const std::string&) { return DimRange{1, DimRange::kNoHigh}; },
+      [](const std::string& symbol) {
+        // Sizes that data tells (GraphBuilder::FreshSymbol) may be 0.
+        const int64_t low = symbol.starts_with('_') ? 0 : 1;
+        return DimRange{low, DimRange::kNoHigh};
+      },
       [](Operation operation, DimRange a, DimRange b) -> DimRange {
         switch (operation) {
           case Operation::kAdd:

@@ -2,8 +2,8 @@
 // leaves no min or max where the bounds decide, and exact division of element
 // counts.
 //
-//   RangeOf(n - 1).low == 0   // an extent named by a symbol is taken to be at
-//   least 1
+//   RangeOf(n - 1).low == 0   // an extent named by the model's symbol is taken
+//                             // to be at least 1, one that data tells at least 0
 #ifndef EMBER_FRONTENDS_ONNX_DIMS_H_
 #define EMBER_FRONTENDS_ONNX_DIMS_H_
 

@@ -10,9 +10,6 @@
 namespace ember::onnx {
 namespace {
 
-// Functions that call each other without end, or doubling at every level, stop
-// here.
-constexpr int kMaximumDepth = 64;
 constexpr int64_t kMaximumNodes = 2'000'000;
 
 // A copy of the node with the attributes that refer to those of the call filled
@@ -60,13 +57,6 @@ Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
   return OkStatus();
 }
 
-const GraphProto* Subgraph(const NodeProto& node, std::string_view name) {
-  for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.name() == name && attribute.has_g()) return &attribute.g();
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
@@ -82,6 +72,7 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
   Scope scope;
   scope.opsets = &index_.opsets();
+  scope.builder = &builder_;
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
   EMBER_RETURN_IF_ERROR(AddInputs(scope));
   EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
@@ -146,22 +137,26 @@ bool GraphImporter::IsKnown(const Scope& scope, const std::string& name) {
 }
 
 StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
-  for (Scope* s = &scope; s != nullptr; s = s->parent) {
-    auto value = s->values.find(name);
-    if (value != s->values.end()) return value->second;
-    auto initializer = s->initializers.find(name);
-    if (initializer == s->initializers.end()) continue;
+  const auto value = scope.values.find(name);
+  if (value != scope.values.end()) return value->second;
+  const auto initializer = scope.initializers.find(name);
+  if (initializer != scope.initializers.end()) {
+    graph::GraphBuilder& builder = *scope.builder;
     EMBER_ASSIGN_OR_RETURN(TensorBytes bytes,
                            DecodeTensor(*initializer->second, model_, &files_));
-    builder_.SetOrigin("initializer '" + name + "'");
-    const Tensor constant(&builder_, builder_.Constant(bytes.dtype, bytes.dims,
-                                                       {.owner = bytes.owner,
-                                                        .bytes = bytes.bytes}));
+    builder.SetOrigin("initializer '" + name + "'");
+    const Tensor constant(
+        &builder, builder.Constant(bytes.dtype, bytes.dims,
+                                   {.owner = bytes.owner, .bytes = bytes.bytes}));
     if (constant.value() != nullptr) constant.value()->set_name(name);
-    s->values[name] = constant.Marked(bytes.narrow_type);
-    return s->values[name];
+    return scope.values[name] = constant.Marked(bytes.narrow_type);
   }
-  return InternalError("value '" + name + "' is used before it is defined");
+  if (scope.parent == nullptr)
+    return InternalError("value '" + name + "' is used before it is defined");
+  EMBER_ASSIGN_OR_RETURN(const Tensor outer, Lookup(*scope.parent, name));
+  if (!outer || scope.region == nullptr) return outer;
+  return Tensor(scope.builder, scope.region->Capture(outer.value()))
+      .Marked(outer.narrow_type());
 }
 
 Status GraphImporter::ImportNodes(const NodeList& nodes, Scope& scope) {
@@ -191,7 +186,7 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
     }
     inputs.push_back(input);
   }
-  builder_.SetOrigin(origin);
+  scope.builder->SetOrigin(origin);
   std::shared_ptr<const NodeProto> bound;
   if (scope.is_function && HasReferences(node))
     bound = BindAttributes(node, scope.bindings);
@@ -199,10 +194,9 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
   if (const FunctionProto* function = index_.FunctionOf(actual)) {
     return ImportCall(*function, actual, origin, std::move(inputs), scope);
   }
-  if (CanonicalDomain(actual.domain()).empty() && actual.op_type() == "If" &&
-      !inputs.empty() && inputs[0]) {
-    return ImportIf(actual, origin, inputs[0], scope);
-  }
+  EMBER_ASSIGN_OR_RETURN(const bool done,
+                         ImportControlFlow(actual, origin, inputs, scope));
+  if (done) return scope.builder->status();
   std::shared_ptr<const void> owner = model_;
   if (bound) owner = bound;
   return ImportOperator(std::move(owner), actual, origin, std::move(inputs),
@@ -237,9 +231,9 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
   source.origin = origin;
   source.opset = opset;
   source.data_dependent_inputs = options_.data_dependent_inputs;
-  NodeContext context(builder_, std::move(source), std::move(inputs));
+  NodeContext context(*scope.builder, std::move(source), std::move(inputs));
   row->import(context);
-  EMBER_RETURN_IF_ERROR(builder_.status());
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
   for (int i = 0; i < node.output_size(); ++i) {
     if (!context.WantsOutput(i)) continue;
     if (!context.outputs()[i]) {
@@ -263,13 +257,14 @@ Status GraphImporter::ImportCall(const FunctionProto& function,
   const Opsets opsets(function.opset_import());
   Scope body;
   body.opsets = &opsets;
+  body.builder = scope.builder;
   body.prefix = origin + "/";
   body.is_function = true;
   body.depth = scope.depth + 1;
-  if (body.depth > kMaximumDepth) {
+  if (body.depth > kMaximumCallDepth) {
     return InvalidArgumentError("node '" + origin +
                                 "': functions call each other more than " +
-                                std::to_string(kMaximumDepth) + " levels deep");
+                                std::to_string(kMaximumCallDepth) + " levels deep");
   }
   for (const AttributeProto& attribute : function.attribute_proto()) {
     body.bindings[attribute.name()] = &attribute;
@@ -292,55 +287,6 @@ Status GraphImporter::ImportCall(const FunctionProto& function,
     }
     EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)],
                            Lookup(body, function.output(i)));
-  }
-  return OkStatus();
-}
-
-Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
-                               Tensor condition, Scope& scope) {
-  const std::string where = "node '" + origin + "'";
-  const auto value = builder_.ConstantContents(condition.value());
-  if (!value || value->size() != 1) {
-    if (options_.data_dependent_inputs != nullptr) {
-      CollectInputs(condition.value(), *options_.data_dependent_inputs);
-    }
-    return UnimplementedError(
-        where + ": the condition depends on the model's data: it must be " +
-        "known when compiling");
-  }
-  const std::string_view name =
-      value->front() != 0 ? "then_branch" : "else_branch";
-  const GraphProto* branch = Subgraph(node, name);
-  if (branch == nullptr) {
-    return InvalidArgumentError(where + ": attribute '" + std::string(name) +
-                                "' is missing");
-  }
-  Scope body;
-  body.opsets = scope.opsets;
-  body.parent = &scope;
-  body.prefix = origin + "/";
-  body.is_function = scope.is_function;
-  body.bindings = scope.bindings;
-  body.depth = scope.depth + 1;
-  if (body.depth > kMaximumDepth)
-    return InvalidArgumentError(where + ": nested too deep");
-  EMBER_RETURN_IF_ERROR(AddInitializers(*branch, body));
-  EMBER_RETURN_IF_ERROR(ImportNodes(branch->node(), body));
-  if (branch->output_size() < node.output_size()) {
-    return InvalidArgumentError(
-        where + ": expected " + std::to_string(node.output_size()) +
-        " outputs of '" + std::string(name) + "', found " +
-        std::to_string(branch->output_size()));
-  }
-  for (int i = 0; i < node.output_size(); ++i) {
-    if (node.output(i).empty()) continue;
-    if (!IsKnown(body, branch->output(i).name())) {
-      return InvalidArgumentError(
-          where + ": output '" + branch->output(i).name() + "' of '" +
-          std::string(name) + "' is not produced by any node");
-    }
-    EMBER_ASSIGN_OR_RETURN(scope.values[node.output(i)],
-                           Lookup(body, branch->output(i).name()));
   }
   return OkStatus();
 }

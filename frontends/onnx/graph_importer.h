@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "compiler/graph/builder.h"
+#include "compiler/graph/control_flow.h"
 #include "frontends/onnx/external_data.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/model_index.h"
@@ -18,6 +19,10 @@
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
+
+// Functions that call each other without end, or doubling at every level, stop
+// here; so do subgraphs in subgraphs.
+inline constexpr int kMaximumCallDepth = 64;
 
 class GraphImporter {
  public:
@@ -30,10 +35,12 @@ class GraphImporter {
 
  private:
   // Names visible to a list of nodes. A subgraph's scope also sees its
-  // parent's.
+  // parent's: values of a graph around the builder's are captured by `region`.
   struct Scope {
     const Opsets* opsets = nullptr;
     Scope* parent = nullptr;
+    graph::GraphBuilder* builder = nullptr;  // where nodes go
+    graph::Region* region = nullptr;         // of this scope's own builder
     std::string prefix;  // of origins: the path of calls
     std::unordered_map<std::string, Tensor> values;
     // Become constants when first used.
@@ -53,11 +60,40 @@ class GraphImporter {
   Status ImportCall(const FunctionProto& function, const NodeProto& node,
                     const std::string& origin, std::vector<Tensor> inputs,
                     Scope& scope);
-  Status ImportIf(const NodeProto& node, const std::string& origin,
-                  Tensor condition, Scope& scope);
   Status ImportOperator(std::shared_ptr<const void> owner,
                         const NodeProto& node, const std::string& origin,
                         std::vector<Tensor> inputs, Scope& scope);
+
+  // Control flow (control_flow.cc). True if the node was one of these.
+  StatusOr<bool> ImportControlFlow(const NodeProto& node,
+                                   const std::string& origin,
+                                   const std::vector<Tensor>& inputs,
+                                   Scope& scope);
+  Status ImportIf(const NodeProto& node, const std::string& origin,
+                  Tensor condition, Scope& scope);
+  Status ImportLoop(const NodeProto& node, const std::string& origin,
+                    const std::vector<Tensor>& inputs, Scope& scope);
+  Status ImportScan(const NodeProto& node, const std::string& origin,
+                    const std::vector<Tensor>& inputs, Scope& scope);
+  Status ImportBatchedScan(const NodeProto& node, const std::string& origin,
+                           const std::vector<Tensor>& inputs, Scope& scope);
+  // Where the nodes of a subgraph go. `region`: null if in place.
+  Scope SubgraphScope(Scope& scope, const std::string& origin,
+                      graph::Region* region) const;
+  // The subgraph's outputs, its inputs being `inputs` (values of its scope).
+  StatusOr<std::vector<Tensor>> ImportSubgraph(const GraphProto& graph,
+                                               const std::vector<Tensor>& inputs,
+                                               Scope& scope);
+  // A loop's body, built into `region`; marks: what its outputs hold.
+  graph::LoopOutputs ImportBody(const GraphProto& graph,
+                                const std::vector<Tensor>& arguments,
+                                size_t carried, bool conditional,
+                                const std::string& origin,
+                                graph::Region& region, Scope& scope,
+                                std::vector<int32_t>& marks);
+  // The node's outputs; fewer values than it wants are an error.
+  Status SetOutputs(const NodeProto& node, const std::string& origin,
+                    const std::vector<Tensor>& values, Scope& scope);
 
   const ImportOptions& options_;
   std::shared_ptr<const ModelProto> model_;

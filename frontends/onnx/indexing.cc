@@ -111,7 +111,7 @@ void ImportScatterNd(NodeContext& c) {
 
 // values = [off, on]; positions outside [-depth, depth) give all off.
 void ImportOneHot(NodeContext& c) {
-  const std::optional<Shape> depth = c.Contents(1, "depth");
+  const std::optional<Shape> depth = c.Sizes(1, "depth");
   if (!depth) return;
   if (depth->size() != 1)
     return c.FailInvalid("depth (input 1): expected one element");

@@ -61,10 +61,49 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
   return target;
 }
 
+// A target that depends on data: 0 and -1 are filled in by the program. Pieces
+// of it that are known stay so.
+std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
+  Tensor x = c.Input(0);
+  if (!c.CheckRank(1, 1, 1)) return std::nullopt;
+  Tensor target = Cast(c.Input(1), DType::kI64);
+  const std::optional<int64_t> rank = target.dim(0).AsConstant();
+  if (!rank) {
+    c.FailUnsupported("shape (input 1): expected a known number of dims");
+    return std::nullopt;
+  }
+  const graph::Operation* producer = target.value()->producer();
+  if (producer != nullptr && producer->name() == "concat")
+    return c.SizesOf(target, "shape (input 1)");
+  Shape from = x.shape();
+  from.resize(static_cast<size_t>(*rank), Dim(0));
+  const Tensor dims = c.Wrap(c.builder().ShapeValue(from));
+  if (zero_copies) target = Select(Equal(target, 0), dims, target);
+  const Tensor open = Equal(target, -1);
+  const Tensor given =
+      Reduce(Select(open, target.Like(1), target), "product", {0}, false);
+  const Tensor all = DimScalar(c.builder(), ElementCount(x.shape()));
+  target = Select(open, all / Maximum(given, 1), target);
+  return c.SizesOf(target, "shape (input 1)");
+}
+
 void ImportReshape(NodeContext& c) {
-  std::optional<Shape> target = ReadTargetShape(c);
-  if (!target) return;
   const bool zero_copies = c.Integer("allowzero", 0) == 0;
+  std::optional<Shape> target;
+  if (c.Input(1) && c.ok() && !c.IsKnown(1)) {
+    target = ReadDynamicTarget(c, zero_copies);
+    if (!target) return;
+    target = ResolveReshape(c, c.Input(0).shape(), *target, zero_copies);
+    if (!target) return;
+    // Equal counts are taken for granted, and checked when the program runs.
+    const Dim count = ElementCount(*target);
+    Tensor flat = Reshape(c.Input(0), {ElementCount(c.Input(0).shape())});
+    if (flat.dim(0) != count)
+      flat = Apply("assume", {flat}, {{"shape", Shape{count}}});
+    return c.SetOutput(0, Reshape(flat, *target));
+  }
+  target = ReadTargetShape(c);
+  if (!target) return;
   target =
       ResolveReshape(c, c.Input(0).shape(), *std::move(target), zero_copies);
   if (target) c.SetOutput(0, Reshape(c.Input(0), *target));
@@ -141,7 +180,7 @@ void ImportConcat(NodeContext& c) {
 
 // Sizes of the parts: given, or equal ones of which the last may be smaller.
 std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
-  if (c.Input(1)) return c.Contents(1, "split");
+  if (c.Input(1)) return c.Sizes(1, "split");
   if (const auto attribute = c.Integers("split")) {
     return Shape(attribute->begin(), attribute->end());
   }
@@ -264,8 +303,74 @@ std::optional<SliceOperands> ReadSlice(NodeContext& c) {
   return slice;
 }
 
+// Starts or ends that depend on data: the program clamps them and reads where
+// each slice begins and how long it is.
+void ImportDynamicSlice(NodeContext& c) {
+  Tensor x = c.Input(0);
+  if (!c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1)) return;
+  const std::optional<int64_t> count = c.Input(1).dim(0).AsConstant();
+  if (!count)
+    return c.FailUnsupported("starts (input 1): expected a known number");
+  std::vector<int64_t> axes(static_cast<size_t>(*count));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<int64_t> steps(axes.size(), 1);
+  if (c.Input(3)) axes = c.ConstantIntegers(3, "axes").value_or(axes);
+  if (c.Input(4)) steps = c.ConstantIntegers(4, "steps").value_or(steps);
+  if (!c.ok()) return;
+  if (axes.size() != static_cast<size_t>(*count) || steps.size() != axes.size())
+    return c.FailInvalid("expected as many starts as axes and steps, found " +
+                         std::to_string(*count) + ", " +
+                         std::to_string(axes.size()) + " and " +
+                         std::to_string(steps.size()));
+  axes = c.NormalizeAxes(axes, x.rank());
+  if (!c.ok()) return;
+  Shape extents;
+  std::vector<int64_t> backward;  // 1 where the step is negative
+  std::vector<int64_t> lengths;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (steps[i] == 0)
+      return c.FailInvalid("steps: expected values other than 0");
+    extents.push_back(x.dim(static_cast<int>(axes[i])));
+    backward.push_back(steps[i] < 0 ? 1 : 0);
+    lengths.push_back(std::min(std::abs(std::max(steps[i], -INT64_MAX)),
+                               int64_t{1} << 40));
+  }
+  const Tensor extent = c.Wrap(c.builder().ShapeValue(extents));
+  const Tensor back = c.Integers64(backward);
+  const Tensor length = c.Integers64(lengths);
+  const auto clamped = [&](int input, Tensor low) {
+    Tensor bound = Cast(c.Input(input), DType::kI64);
+    // Not bound + extent for the smallest integers, which would wrap.
+    bound = Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent,
+                   bound);
+    return Minimum(Maximum(bound, low), extent - back);
+  };
+  const Tensor start = clamped(1, back.Like(0));
+  const Tensor end = clamped(2, -back);
+  const Tensor distance = Select(Equal(back, 1), start - end, end - start);
+  const Tensor size =
+      Maximum(Binary(Opcode::kFloorDivide, distance + length - 1.0, length), 0);
+  const auto starts = c.SizesOf(Maximum(start, 0), "starts (input 1)");
+  const auto sizes = c.SizesOf(size, "ends (input 2)");
+  if (!starts || !sizes) return;
+  Shape all_starts(static_cast<size_t>(x.rank()), Dim(0));
+  Shape all_sizes = x.shape();
+  std::vector<int64_t> all_steps(static_cast<size_t>(x.rank()), 1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    all_starts[axis] = (*starts)[i];
+    all_sizes[axis] = (*sizes)[i];
+    all_steps[axis] = backward[i] == 1 ? -lengths[i] : lengths[i];
+  }
+  c.SetOutput(0, Slice(x, all_starts, std::move(all_steps), all_sizes));
+}
+
 void ImportSlice(NodeContext& c) {
   Tensor x = c.Input(0);
+  if (c.opset() >= 10 && c.ok() && c.Input(1) && c.Input(2) &&
+      !(c.IsKnown(1) && c.IsKnown(2))) {
+    return ImportDynamicSlice(c);
+  }
   const std::optional<SliceOperands> slice = ReadSlice(c);
   if (!slice) return;
   Shape starts(x.rank(), Dim(0));
@@ -286,7 +391,43 @@ void ImportSlice(NodeContext& c) {
   c.SetOutput(0, Slice(x, starts, std::move(steps), sizes));
 }
 
+// Repeats dims of extent 1 where that is only known when the program runs: an
+// index beyond the last is the last.
+Tensor RepeatUnitDim(Tensor x, int axis, const Dim& extent) {
+  Tensor index = IotaVector(x.builder(), extent, DType::kI64);
+  const Tensor last = DimScalar(x.builder(), x.dim(axis) - Dim(1));
+  return Gather(x, Minimum(index, last), axis);
+}
+
+void ImportDynamicExpand(NodeContext& c) {
+  Tensor x = c.Input(0);
+  const std::optional<Shape> target = c.Sizes(1, "shape");
+  if (!target) return;
+  const size_t rank = std::max(target->size(), x.shape().size());
+  if (rank > kMaximumRank) return c.FailInvalid("shape: too many dims");
+  Shape from(rank - x.shape().size(), Dim(1));
+  from.insert(from.end(), x.shape().begin(), x.shape().end());
+  Shape to(rank - target->size(), Dim(1));
+  to.insert(to.end(), target->begin(), target->end());
+  x = Reshape(x, from);
+  for (size_t i = 0; i < rank; ++i) {
+    if (from[i] == Dim(1) || to[i] == Dim(1) || from[i] == to[i]) {
+      if (to[i] == Dim(1)) to[i] = from[i];
+      continue;
+    }
+    // A known extent is repeated by 1 or itself only.
+    if (from[i].is_constant()) {
+      to[i] = from[i];
+      continue;
+    }
+    to[i] = LargerOf(from[i], to[i]);
+    if (to[i] != from[i]) x = RepeatUnitDim(x, static_cast<int>(i), to[i]);
+  }
+  c.SetOutput(0, Broadcast(x, to));
+}
+
 void ImportExpand(NodeContext& c) {
+  if (c.ok() && !c.IsKnown(1)) return ImportDynamicExpand(c);
   const std::optional<Shape> target = c.Contents(1, "shape");
   if (!target) return;
   if (target->size() > kMaximumRank)
@@ -299,7 +440,7 @@ void ImportExpand(NodeContext& c) {
 // Each dim is written twice, the repetition first, and merged again.
 void ImportTile(NodeContext& c) {
   Tensor x = c.Input(0);
-  const std::optional<Shape> repeats = c.Contents(1, "repeats");
+  const std::optional<Shape> repeats = c.Sizes(1, "repeats");
   if (!repeats) return;
   if (static_cast<int>(repeats->size()) != x.rank()) {
     return c.FailInvalid("repeats (input 1): expected " +
@@ -326,7 +467,8 @@ void ImportTile(NodeContext& c) {
 std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
   if (c.opset() >= 11) {
-    pads = c.Contents(1, "pads");
+    if (!c.CheckRank(1, 1, 1)) return std::nullopt;
+    pads = c.SignedSizesOf(c.Input(1), "pads (input 1)");
   } else if (const auto attribute =
                  c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
     pads = Shape(attribute->begin(), attribute->end());
@@ -414,7 +556,7 @@ void ImportCenterCropPad(NodeContext& c) {
   std::vector<int64_t> axes(x.rank());
   std::iota(axes.begin(), axes.end(), 0);
   axes = c.NormalizeAxes(c.Integers("axes", axes), x.rank());
-  const std::optional<Shape> target = c.Contents(1, "shape");
+  const std::optional<Shape> target = c.Sizes(1, "shape");
   if (!target || !c.ok()) return;
   if (target->size() != axes.size())
     return c.FailInvalid("shape: expected one extent per axis");

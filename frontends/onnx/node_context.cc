@@ -156,6 +156,51 @@ std::optional<Shape> NodeContext::Contents(int input, std::string_view what) {
   return contents;
 }
 
+bool NodeContext::IsKnown(int input) const {
+  return builder_.IntegerContents(Input(input).value()).has_value();
+}
+
+std::optional<Shape> NodeContext::Sizes(int input, std::string_view what) {
+  const std::string operand =
+      std::string(what) + " (input " + std::to_string(input) + ")";
+  if (!Input(input)) {
+    FailInvalid("missing " + operand);
+    return std::nullopt;
+  }
+  return SizesOf(Input(input), operand);
+}
+
+std::optional<Shape> NodeContext::SizesOf(Tensor values,
+                                          std::string_view what) {
+  if (!ok()) return std::nullopt;
+  if (values.rank() > 1 || values.is_float()) {
+    FailInvalid(std::string(what) +
+                ": expected integers in one dim, found type " +
+                graph::ToString(values.value()->type()));
+    return std::nullopt;
+  }
+  if (values.rank() == 0) values = Reshape(values, {Dim(1)});
+  if (!ok()) return std::nullopt;
+  Shape sizes = builder_.Extents(values.value());
+  if (!ok()) return std::nullopt;
+  return sizes;
+}
+
+std::optional<Shape> NodeContext::SignedSizesOf(Tensor values,
+                                                std::string_view what) {
+  if (!ok()) return std::nullopt;
+  if (const auto known = builder_.IntegerContents(values.value()))
+    return *known;
+  const Tensor wide = Cast(values, DType::kI64);
+  const auto above = SizesOf(Maximum(wide, 0), what);
+  const auto below = SizesOf(Maximum(-wide, 0), what);
+  if (!above || !below) return std::nullopt;
+  Shape sizes;
+  for (size_t i = 0; i < above->size(); ++i)
+    sizes.push_back((*above)[i] - (*below)[i]);
+  return sizes;
+}
+
 std::optional<std::vector<int64_t>> NodeContext::ConstantIntegers(
     int input, std::string_view what) {
   std::optional<Shape> contents = Contents(input, what);

@@ -88,6 +88,15 @@ class NodeContext {
   // nullopt) where they depend on the model's data, or where the operand is
   // absent.
   std::optional<Shape> Contents(int input, std::string_view what);
+  // Sizes, of which none may be negative: their contents where they are known
+  // when compiling, else symbols that are read when the program runs.
+  std::optional<Shape> Sizes(int input, std::string_view what);
+  // The same of any tensor of integers with at most one dim.
+  std::optional<Shape> SizesOf(Tensor values, std::string_view what);
+  // Integers of either sign, read in the same way.
+  std::optional<Shape> SignedSizesOf(Tensor values, std::string_view what);
+  // Whether the contents of an operand are known when compiling.
+  bool IsKnown(int input) const;
   std::optional<std::vector<int64_t>> ConstantIntegers(int input,
                                                        std::string_view what);
   std::optional<std::vector<double>> ConstantNumbers(int input,

@@ -211,7 +211,7 @@ Tensor NormalizedCoordinates(NodeContext& c, const Dim& extent,
 
 void ImportAffineGrid(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3)) return;
-  const std::optional<Shape> size = c.Contents(1, "size");
+  const std::optional<Shape> size = c.Sizes(1, "size");
   if (!size) return;
   const int spatial = static_cast<int>(size->size()) - 2;
   if (spatial < 1 || spatial > 3)
@@ -240,7 +240,7 @@ void ImportAffineGrid(NodeContext& c) {
 // a block to its place.
 void ImportCol2Im(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3)) return;
-  const std::optional<Shape> image = c.Contents(1, "image_shape");
+  const std::optional<Shape> image = c.Sizes(1, "image_shape");
   const auto block = c.ConstantIntegers(2, "block_shape");
   if (!image || !block) return;
   const size_t rank = block->size();

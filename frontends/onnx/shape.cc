@@ -57,7 +57,7 @@ void ImportSize(NodeContext& c) {
 }
 
 void ImportConstantOfShape(NodeContext& c) {
-  const std::optional<Shape> shape = c.Contents(0, "shape");
+  const std::optional<Shape> shape = c.Sizes(0, "shape");
   if (!shape) return;
   if (shape->size() > kMaximumRank) {
     return c.FailInvalid("expected at most " + std::to_string(kMaximumRank) +
@@ -104,9 +104,39 @@ void ImportIntegerRange(NodeContext& c, DType type) {
   c.SetOutput(0, Cast(values + DimScalar(c.builder(), start->front()), type));
 }
 
+// Bounds that depend on data: the program works out how many elements there are.
+void ImportDynamicRange(NodeContext& c, DType type) {
+  const DType wide = IsFloat(type) ? DType::kF64 : DType::kI64;
+  Tensor bounds[3];
+  for (int i = 0; i < 3; ++i)
+    bounds[i] = Cast(Reshape(c.Input(i), {}), wide);
+  const auto [start, limit, delta] = bounds;
+  const Tensor distance = limit - start;
+  Tensor count;
+  if (IsFloat(type)) {
+    count = Cast(Maximum(Ceil(distance / delta), 0), DType::kI64);
+  } else {
+    // -floor(-distance / delta) rounds up.
+    count = Maximum(-Binary(Opcode::kFloorDivide, -distance, delta), 0);
+  }
+  const std::optional<Shape> size = c.SizesOf(count, "number of elements");
+  if (!size) return;
+  const Tensor steps = IotaVector(c.builder(), size->front(), wide);
+  c.SetOutput(0, Cast(steps * delta + start, type));
+}
+
 void ImportRange(NodeContext& c) {
   const DType type = c.Input(0).dtype();
-  if (!IsFloat(type)) return ImportIntegerRange(c, type);
+  if (!c.ok()) return;
+  if (!IsFloat(type)) {
+    return c.IsKnown(0) && c.IsKnown(1) && c.IsKnown(2)
+               ? ImportIntegerRange(c, type)
+               : ImportDynamicRange(c, type);
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (!c.builder().ConstantContents(c.Input(i).value()))
+      return ImportDynamicRange(c, type);
+  }
   const std::optional<double> start = c.ConstantNumber(0, "start");
   const std::optional<double> limit = c.ConstantNumber(1, "limit");
   const std::optional<double> delta = c.ConstantNumber(2, "delta");
@@ -148,7 +178,7 @@ void ImportTrilu(NodeContext& c) {
 
 // Windows of signal processing: a0 - a1 cos(2πi/n) + a2 cos(4πi/n).
 void ImportCosineWindow(NodeContext& c, double a0, double a1, double a2) {
-  const std::optional<Shape> size = c.Contents(0, "size");
+  const std::optional<Shape> size = c.Sizes(0, "size");
   if (!size) return;
   if (size->size() != 1)
     return c.FailInvalid("size (input 0): expected one element");
@@ -172,9 +202,6 @@ void ImportBlackmanWindow(NodeContext& c) {
 
 void ImportIdentity(NodeContext& c) { c.SetOutput(0, c.Input(0)); }
 
-// Taken apart before it gets here (graph_importer.h).
-void ImportIf(NodeContext& c) { c.FailUnsupported("the condition is missing"); }
-
 constexpr OperatorRow kRows[] = {
     {"BlackmanWindow", 17, 1, 1, ImportBlackmanWindow},
     {"Constant", 1, 0, 0, ImportConstant},
@@ -183,7 +210,6 @@ constexpr OperatorRow kRows[] = {
     {"HammingWindow", 17, 1, 1, ImportHammingWindow},
     {"HannWindow", 17, 1, 1, ImportHannWindow},
     {"Identity", 1, 1, 1, ImportIdentity, "", NarrowTypes::kMoved},
-    {"If", 1, 1, 1, ImportIf},
     {"Range", 11, 3, 3, ImportRange},
     {"Shape", 1, 1, 1, ImportShape, "", NarrowTypes::kHandled},
     {"Size", 1, 1, 1, ImportSize, "", NarrowTypes::kHandled},

@@ -24,9 +24,10 @@ namespace ember::vm {
   row(NonZero, "non_zero", "iibBI", \
       "type, count; x[count] -> memory of i64 flat positions of the elements that are not zero, " \
       "ascending, and how many") \
-  row(Unique, "unique", "iiibBBBBI", \
-      "type, count, sorted; x[count] -> values, i64 first positions, i64 number of each element's value, " \
-      "i64 counts, and how many values; in order of value, or of first appearance if not sorted") \
+  row(Unique, "unique", "iiiibBBBBI", \
+      "type, count, width, sorted; rows x[count, width] -> different rows, i64 first positions, i64 number " \
+      "of each row's value, i64 counts, and how many values; in order of value (first element first), or " \
+      "of first appearance if not sorted") \
   row(NonMaxSuppression, "non_max_suppression", "iiiiibbbBI", \
       "batches, classes, boxes, most per class, centered (0 corners, 1 center and size); boxes " \
       "f32[batches, boxes, 4], scores f32[batches, classes, boxes], thresholds f32[2] (overlap, score) " \

@@ -222,24 +222,36 @@ struct Group {
 Status Unique(const LibraryCall& call) {
   EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
   EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[1]}));
-  const bool sorted = call.integers[2] != 0;
+  const int64_t width = call.integers[2];
+  const bool sorted = call.integers[3] != 0;
   const int64_t size = DTypeByteSize(type);
-  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, size, "x"));
+  EMBER_ASSIGN_OR_RETURN(const int64_t elements, Product({count, width}));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], elements, size, "x"));
   const uint8_t* x = call.memory[0].data;
   Scratch<uint64_t> keys(call.pool);
   Scratch<int64_t> order(call.pool), group_of(call.pool), by_rank(call.pool);
   Scratch<Group> groups(call.pool);
-  EMBER_RETURN_IF_ERROR(keys.Resize(count));
+  EMBER_RETURN_IF_ERROR(keys.Resize(elements));
   EMBER_RETURN_IF_ERROR(order.Resize(count));
   EMBER_RETURN_IF_ERROR(group_of.Resize(count));
-  for (int64_t i = 0; i < count; ++i) keys[i] = OrderKey(x, i, type);
+  for (int64_t i = 0; i < elements; ++i) keys[i] = OrderKey(x, i, type);
   std::iota(order.begin(), order.end(), int64_t{0});
+  // Below 0, 0 or above 0: row a before, equal to or after row b.
+  const auto compare = [&](int64_t a, int64_t b) {
+    for (int64_t i = 0; i < width; ++i) {
+      const uint64_t left = keys[a * width + i];
+      const uint64_t right = keys[b * width + i];
+      if (left != right) return left < right ? -1 : 1;
+    }
+    return 0;
+  };
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+    const int order = compare(a, b);
+    return order != 0 ? order < 0 : a < b;
   });
   for (int64_t i : order) {
     if (groups.size() == 0 ||
-        keys[groups[groups.size() - 1].first] != keys[i]) {
+        compare(groups[groups.size() - 1].first, i) != 0) {
       EMBER_RETURN_IF_ERROR(groups.Add({i, 0, 0}));
     }
     ++groups[groups.size() - 1].count;
@@ -254,7 +266,8 @@ Status Unique(const LibraryCall& call) {
     });
   }
   EMBER_ASSIGN_OR_RETURN(uint8_t* values,
-                         AllocateBytes(call, call.allocated[0], found, size));
+                         AllocateBytes(call, call.allocated[0], found * width,
+                                       size));
   EMBER_ASSIGN_OR_RETURN(uint8_t* firsts,
                          AllocateBytes(call, call.allocated[1], found, 8));
   EMBER_ASSIGN_OR_RETURN(uint8_t* inverse,
@@ -264,7 +277,8 @@ Status Unique(const LibraryCall& call) {
   for (int64_t rank = 0; rank < found; ++rank) {
     Group& group = groups[by_rank[rank]];
     group.rank = rank;
-    CopyElement(values, rank, x, group.first, static_cast<size_t>(size));
+    CopyElement(values, rank, x, group.first,
+                static_cast<size_t>(width * size));
     Integers(firsts)[rank] = group.first;
     Integers(counts)[rank] = group.count;
   }

@@ -122,13 +122,13 @@ TEST_F(LibraryTest, NonZero) {
 TEST_F(LibraryTest, Unique) {
   std::vector<uint8_t> x = {7, 2, 7, 9, 2, 7};
   Memory(x);
-  ASSERT_TRUE(Call(LibraryFunction::kUnique, {kU8, 6, 1}, 1, 4).ok());
+  ASSERT_TRUE(Call(LibraryFunction::kUnique, {kU8, 6, 1, 1}, 1, 4).ok());
   EXPECT_EQ(written_[0], 3);
   EXPECT_EQ(Allocated<uint8_t>(0), (std::vector<uint8_t>{2, 7, 9}));
   EXPECT_EQ(Allocated<int64_t>(1), (std::vector<int64_t>{1, 0, 3}));
   EXPECT_EQ(Allocated<int64_t>(2), (std::vector<int64_t>{1, 0, 1, 2, 0, 1}));
   EXPECT_EQ(Allocated<int64_t>(3), (std::vector<int64_t>{2, 3, 1}));
-  ASSERT_TRUE(Call(LibraryFunction::kUnique, {kU8, 6, 0}, 1, 4).ok());
+  ASSERT_TRUE(Call(LibraryFunction::kUnique, {kU8, 6, 1, 0}, 1, 4).ok());
   EXPECT_EQ(Allocated<uint8_t>(0), (std::vector<uint8_t>{7, 2, 9}));
   EXPECT_EQ(Allocated<int64_t>(1), (std::vector<int64_t>{0, 1, 3}));
   EXPECT_EQ(Allocated<int64_t>(2), (std::vector<int64_t>{0, 1, 0, 2, 1, 0}));

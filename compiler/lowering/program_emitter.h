@@ -1,0 +1,128 @@
+// Writes the program of one graph: the entry, or a region (a branch, a loop's
+// body), which is a program that others call. Internal to this library.
+//
+//   ModuleEmitter owns the module; a ProgramEmitter adds its program and
+//   dispatches to it, and makes further ProgramEmitters for regions.
+#ifndef EMBER_COMPILER_LOWERING_PROGRAM_EMITTER_H_
+#define EMBER_COMPILER_LOWERING_PROGRAM_EMITTER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "compiler/lowering/fusion.h"
+#include "compiler/lowering/group_builder.h"
+#include "compiler/lowering/memory_plan.h"
+#include "compiler/lowering/program_builder.h"
+#include "compiler/lowering/step.h"
+#include "vm/format/module_definition.h"
+#include "vm/isa/library_functions.h"
+
+namespace ember::compiler {
+
+// What the programs of a module share.
+struct ModuleInProgress {
+  vm::ModuleDefinition definition;
+  std::map<const uint8_t*, uint32_t> constants;  // by data: captured ones are
+                                                 // copies that share it
+};
+
+class ProgramEmitter {
+ public:
+  ProgramEmitter(const graph::Graph& graph, const FusionPlan& plan,
+                 ModuleInProgress& module, std::string name)
+      : graph_(graph),
+        plan_(plan),
+        module_(module),
+        builder_(std::move(name)) {}
+
+  // Adds the program to the module and returns its number. A region's program
+  // has the symbols that it needs from outside as parameters.
+  StatusOr<uint32_t> Emit(bool is_entry);
+
+ private:
+  // What a call of a region's program gives.
+  struct CallResults {
+    std::vector<uint32_t> memory;             // per result
+    std::vector<std::vector<uint32_t>> dims;  // per result
+  };
+  using SymbolRegisters = std::map<std::string, uint32_t>;
+
+  // --- dispatches (program_emitter.cc) ---
+  std::set<const graph::Value*> OutputsOf(const FusionGroup& group) const;
+  bool ReadOutside(const graph::Value* value,
+                   const std::set<const graph::Operation*>& group) const;
+  std::string DispatchName(const FusionGroup& group) const;
+  void BuildSteps();
+  void BuildDispatchStep(const FusionGroup& group);
+  Status EmitStep(int index);
+  void EmitDispatch(const Step& step);
+
+  // --- signature, memory ---
+  vm::TensorSignature Signature(const std::string& name,
+                                const graph::TensorType& type);
+  Status EmitSignature(bool is_entry);
+  Status BindInputDims(const graph::Value& input, uint32_t number);
+  void EmitPendingAssumptions();
+  void EmitBlocksInArena();
+  void Allocate(uint32_t buffer, const graph::Dim& bytes);
+  uint32_t BufferOf(const graph::Value* value);
+  uint32_t EmitConstant(const graph::Operation& constant,
+                        const graph::Value& value);
+  void EmitResults();
+  int64_t AddMessage(std::string message);
+
+  // --- control flow (emit_control.cc) ---
+  Status EmitOperation(const graph::Operation& operation);
+  void EmitExtents(const graph::Operation& operation);
+  Status EmitIf(const graph::Operation& operation);
+  Status EmitLoop(const graph::Operation& operation);
+  StatusOr<uint32_t> EmitRegion(const graph::Graph& region,
+                                std::string_view what);
+  // Registers of the parameters of a region's program, in order; `inner` has
+  // those that are no symbols of this program.
+  std::vector<uint32_t> ParameterRegisters(uint32_t program,
+                                           const SymbolRegisters& inner);
+  CallResults NewCallResults(uint32_t program);
+  void EmitCall(uint32_t program, std::vector<uint32_t> operands,
+                const CallResults& results);
+  uint32_t EmitLoadScalar(const graph::Value* value);
+  void EmitMove(uint32_t to, uint32_t from);
+  uint32_t EmitArithmetic(vm::ProgramOpcode opcode, uint32_t a, uint32_t b);
+  // A branch whose target is set later.
+  size_t EmitForwardBranch(vm::ProgramOpcode opcode, uint32_t condition);
+  void SetTarget(size_t branch);
+
+  // --- library functions (emit_library.cc) ---
+  void EmitLibraryOperation(const graph::Operation& operation);
+  void EmitLibraryCall(vm::LibraryFunction function,
+                       const std::vector<uint32_t>& operands);
+  uint32_t CountRegister(const graph::Value* value);  // of its elements
+  uint32_t TypeRegister(DType type);
+  uint32_t NewBufferOf(const graph::Value* value);
+
+  const graph::Graph& graph_;
+  const FusionPlan& plan_;
+  ModuleInProgress& module_;
+  ProgramBuilder builder_;
+  std::deque<BuiltDispatch> dispatches_;
+  uint32_t first_dispatch_ = 0;  // number in the module
+  std::vector<Step> steps_;
+  std::set<const graph::Value*> results_;  // storage roots of graph outputs
+  std::set<std::pair<std::string, std::string>> checked_assumptions_;
+  std::vector<const graph::Operation*> pending_assumptions_;
+  MemoryPlan memory_;
+  uint32_t arena_ = 0;
+  std::vector<uint32_t> block_registers_;
+  std::map<const graph::Value*, uint32_t> memory_of_;
+};
+
+}  // namespace ember::compiler
+
+#endif  // EMBER_COMPILER_LOWERING_PROGRAM_EMITTER_H_

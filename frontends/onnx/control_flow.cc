@@ -1,0 +1,480 @@
+// If, Loop and Scan: subgraphs become regions of the graph, with values of the
+// graph around them captured.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/control_flow.h"
+#include "frontends/onnx/graph_importer.h"
+#include "frontends/onnx/node_context.h"
+
+namespace ember::onnx {
+namespace {
+
+using graph::GraphBuilder;
+using graph::LoopInputs;
+using graph::LoopOutputs;
+using graph::LoopRequest;
+using graph::Region;
+using graph::Value;
+
+std::string Where(const std::string& origin) { return "node '" + origin + "'"; }
+
+StatusOr<const GraphProto*> Subgraph(const NodeProto& node,
+                                     const std::string& origin,
+                                     std::string_view name) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == name && attribute.has_g()) return &attribute.g();
+  }
+  return InvalidArgumentError(Where(origin) + ": attribute '" +
+                              std::string(name) + "' is missing");
+}
+
+int64_t IntegerAttribute(const NodeProto& node, std::string_view name,
+                         int64_t otherwise) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == name && attribute.has_i()) return attribute.i();
+  }
+  return otherwise;
+}
+
+// Per operand; an attribute that is absent means 0 for each.
+StatusOr<std::vector<int64_t>> PerOperand(const NodeProto& node,
+                                          const std::string& origin,
+                                          std::string_view name, size_t count) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() != name) continue;
+    if (static_cast<size_t>(attribute.ints_size()) != count) {
+      return InvalidArgumentError(
+          Where(origin) + ": attribute '" + std::string(name) + "': expected " +
+          std::to_string(count) + " values, found " +
+          std::to_string(attribute.ints_size()));
+    }
+    return std::vector<int64_t>(attribute.ints().begin(),
+                                attribute.ints().end());
+  }
+  return std::vector<int64_t>(count, 0);
+}
+
+// A tensor of one element as a scalar of the type; null if absent.
+Value* ScalarOf(Tensor tensor, DType type) {
+  if (!tensor) return nullptr;
+  return Cast(Reshape(tensor, {}), type).value();
+}
+
+// The last slice first.
+Tensor Reversed(Tensor x, int axis) {
+  return SliceAxis(x, axis, x.dim(axis) - Dim(1), x.dim(axis), -1);
+}
+
+// `axis` becomes the first dim, or the first one `axis`.
+Tensor AxisToFront(Tensor x, int64_t axis) {
+  std::vector<int64_t> permutation = {axis};
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (i != axis) permutation.push_back(i);
+  }
+  return Transpose(x, std::move(permutation));
+}
+Tensor AxisFromFront(Tensor x, int64_t axis) {
+  std::vector<int64_t> permutation;
+  for (int64_t i = 1; i < x.rank(); ++i) permutation.push_back(i);
+  permutation.insert(permutation.begin() + axis, 0);
+  return Transpose(x, std::move(permutation));
+}
+
+StatusOr<int64_t> NormalizedAxis(const std::string& origin, int64_t axis,
+                                 int rank) {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  return InvalidArgumentError(Where(origin) + ": axis: expected a value in [" +
+                              std::to_string(-rank) + ", " +
+                              std::to_string(rank - 1) + "], found " +
+                              std::to_string(axis));
+}
+
+std::vector<Value*> ValuesOf(const std::vector<Tensor>& tensors) {
+  std::vector<Value*> values;
+  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
+  return values;
+}
+
+std::vector<Tensor> TensorsOf(GraphBuilder& builder,
+                              const std::vector<Value*>& values) {
+  std::vector<Tensor> tensors;
+  for (Value* value : values) tensors.emplace_back(&builder, value);
+  return tensors;
+}
+
+// What the outputs of a body hold; results have the same marks.
+std::vector<int32_t> MarksOf(const std::vector<Tensor>& tensors) {
+  std::vector<int32_t> marks;
+  for (const Tensor& tensor : tensors) marks.push_back(tensor.narrow_type());
+  return marks;
+}
+
+std::vector<Tensor> Marked(std::vector<Tensor> tensors,
+                           const std::vector<int32_t>& marks) {
+  for (size_t i = 0; i < std::min(tensors.size(), marks.size()); ++i)
+    tensors[i] = tensors[i].Marked(marks[i]);
+  return tensors;
+}
+
+Status CheckPresent(const std::vector<Tensor>& inputs, size_t first,
+                    const std::string& origin) {
+  for (size_t i = first; i < inputs.size(); ++i) {
+    if (inputs[i]) continue;
+    return InvalidArgumentError(Where(origin) + ": input " + std::to_string(i) +
+                                " is missing");
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+GraphImporter::Scope GraphImporter::SubgraphScope(Scope& scope,
+                                                  const std::string& origin,
+                                                  Region* region) const {
+  Scope body;
+  body.opsets = scope.opsets;
+  body.parent = &scope;
+  body.region = region;
+  body.builder = region != nullptr ? &region->builder() : scope.builder;
+  body.prefix = origin + "/";
+  body.is_function = scope.is_function;
+  body.bindings = scope.bindings;
+  body.depth = scope.depth + 1;
+  return body;
+}
+
+StatusOr<std::vector<Tensor>> GraphImporter::ImportSubgraph(
+    const GraphProto& graph, const std::vector<Tensor>& inputs, Scope& scope) {
+  if (scope.depth > kMaximumCallDepth) {
+    return InvalidArgumentError("'" + scope.prefix + "': expected at most " +
+                                std::to_string(kMaximumCallDepth) +
+                                " subgraphs in each other, found more");
+  }
+  if (static_cast<size_t>(graph.input_size()) != inputs.size()) {
+    return InvalidArgumentError(
+        "'" + scope.prefix + "': expected " + std::to_string(inputs.size()) +
+        " inputs of the subgraph, found " + std::to_string(graph.input_size()));
+  }
+  for (int i = 0; i < graph.input_size(); ++i)
+    scope.values[graph.input(i).name()] = inputs[static_cast<size_t>(i)];
+  EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
+  EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
+  std::vector<Tensor> outputs;
+  for (const ValueInfoProto& output : graph.output()) {
+    if (!IsKnown(scope, output.name())) {
+      return InvalidArgumentError("'" + scope.prefix + "': output '" +
+                                  output.name() +
+                                  "' is not produced by any node");
+    }
+    EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
+    outputs.push_back(value);
+  }
+  return outputs;
+}
+
+Status GraphImporter::SetOutputs(const NodeProto& node,
+                                 const std::string& origin,
+                                 const std::vector<Tensor>& values,
+                                 Scope& scope) {
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
+  if (values.size() < static_cast<size_t>(node.output_size())) {
+    return InvalidArgumentError(Where(origin) + ": expected " +
+                                std::to_string(node.output_size()) +
+                                " outputs of the subgraph, found " +
+                                std::to_string(values.size()));
+  }
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (node.output(i).empty()) continue;
+    const Tensor value = values[static_cast<size_t>(i)];
+    if (value.value() != nullptr && value.value()->name().empty())
+      value.value()->set_name(node.output(i));
+    scope.values[node.output(i)] = value;
+  }
+  return OkStatus();
+}
+
+StatusOr<bool> GraphImporter::ImportControlFlow(
+    const NodeProto& node, const std::string& origin,
+    const std::vector<Tensor>& inputs, Scope& scope) {
+  if (!CanonicalDomain(node.domain()).empty()) return false;
+  const std::string& name = node.op_type();
+  if (name == "If" && !inputs.empty() && inputs[0]) {
+    EMBER_RETURN_IF_ERROR(ImportIf(node, origin, inputs[0], scope));
+    return true;
+  }
+  if (name == "Loop") {
+    EMBER_RETURN_IF_ERROR(ImportLoop(node, origin, inputs, scope));
+    return true;
+  }
+  if (name == "Scan") {
+    const bool batched = scope.opsets->VersionOf("") < 9;
+    EMBER_RETURN_IF_ERROR(
+        batched ? ImportBatchedScan(node, origin, inputs, scope)
+                : ImportScan(node, origin, inputs, scope));
+    return true;
+  }
+  return false;
+}
+
+Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
+                               Tensor condition, Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(const GraphProto* then,
+                         Subgraph(node, origin, "then_branch"));
+  EMBER_ASSIGN_OR_RETURN(const GraphProto* otherwise,
+                         Subgraph(node, origin, "else_branch"));
+  const auto known = scope.builder->ConstantContents(condition.value());
+  if (known && known->size() == 1) {
+    Scope body = SubgraphScope(scope, origin, nullptr);
+    EMBER_ASSIGN_OR_RETURN(
+        const std::vector<Tensor> outputs,
+        ImportSubgraph(known->front() != 0 ? *then : *otherwise, {}, body));
+    return SetOutputs(node, origin, outputs, scope);
+  }
+  std::vector<int32_t> marks;
+  const auto branch = [&](const GraphProto* graph) {
+    return [&, graph](Region& region) {
+      Scope body = SubgraphScope(scope, origin, &region);
+      StatusOr<std::vector<Tensor>> outputs = ImportSubgraph(*graph, {}, body);
+      if (!outputs.ok()) {
+        region.builder().Fail(outputs.status());
+        return std::vector<Value*>();
+      }
+      marks = MarksOf(*outputs);
+      return ValuesOf(*outputs);
+    };
+  };
+  Value* scalar = ScalarOf(condition, DType::kBool);
+  scope.builder->SetOrigin(origin);
+  const std::vector<Value*> results =
+      BuildIf(*scope.builder, scalar, branch(then), branch(otherwise));
+  return SetOutputs(node, origin,
+                    Marked(TensorsOf(*scope.builder, results), marks), scope);
+}
+
+LoopOutputs GraphImporter::ImportBody(const GraphProto& graph,
+                                      const std::vector<Tensor>& arguments,
+                                      size_t carried, bool conditional,
+                                      const std::string& origin,
+                                      Region& region, Scope& scope,
+                                      std::vector<int32_t>& marks) {
+  Scope body = SubgraphScope(scope, origin, &region);
+  StatusOr<std::vector<Tensor>> outputs =
+      ImportSubgraph(graph, arguments, body);
+  const size_t expected = carried + (conditional ? 1 : 0);
+  if (outputs.ok() && outputs->size() < expected) {
+    outputs = InvalidArgumentError(
+        Where(origin) + ": expected at least " + std::to_string(expected) +
+        " outputs of the body, found " + std::to_string(outputs->size()));
+  }
+  if (outputs.ok() && !region.builder().status().ok())
+    outputs = region.builder().status();
+  if (!outputs.ok()) {
+    region.builder().Fail(outputs.status());
+    return {};
+  }
+  LoopOutputs out;
+  if (conditional) {
+    out.proceed = ScalarOf(outputs->front(), DType::kBool);
+    outputs->erase(outputs->begin());
+  }
+  marks = MarksOf(*outputs);
+  const std::vector<Value*> values = ValuesOf(*outputs);
+  const auto split = values.begin() + static_cast<std::ptrdiff_t>(carried);
+  out.carried.assign(values.begin(), split);
+  out.stacked.assign(split, values.end());
+  return out;
+}
+
+Status GraphImporter::ImportLoop(const NodeProto& node,
+                                 const std::string& origin,
+                                 const std::vector<Tensor>& inputs,
+                                 Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(const GraphProto* graph,
+                         Subgraph(node, origin, "body"));
+  EMBER_RETURN_IF_ERROR(CheckPresent(inputs, 2, origin));
+  LoopRequest request;
+  request.conditional = true;
+  request.limit = inputs.empty() ? nullptr : ScalarOf(inputs[0], DType::kI64);
+  request.condition =
+      inputs.size() < 2 ? nullptr : ScalarOf(inputs[1], DType::kBool);
+  const std::vector<Tensor> initial(
+      inputs.begin() + std::min<std::ptrdiff_t>(2, std::ssize(inputs)),
+      inputs.end());
+  request.carried = ValuesOf(initial);
+  std::vector<int32_t> marks;
+  const auto body = [&](Region& region, const LoopInputs& in) {
+    GraphBuilder& inside = region.builder();
+    std::vector<Tensor> arguments = {
+        Tensor(&inside, in.iteration),
+        // The body only runs while the condition holds.
+        Tensor(&inside, inside.Scalar(1, DType::kBool))};
+    for (size_t i = 0; i < in.carried.size(); ++i) {
+      arguments.push_back(Tensor(&inside, in.carried[i])
+                              .Marked(initial[i].narrow_type()));
+    }
+    return ImportBody(*graph, arguments, in.carried.size(),
+                      /*conditional=*/true, origin, region, scope, marks);
+  };
+  scope.builder->SetOrigin(origin);
+  const std::vector<Value*> results =
+      BuildLoop(*scope.builder, request, body);
+  return SetOutputs(node, origin,
+                    Marked(TensorsOf(*scope.builder, results), marks), scope);
+}
+
+Status GraphImporter::ImportScan(const NodeProto& node,
+                                 const std::string& origin,
+                                 const std::vector<Tensor>& inputs,
+                                 Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(const GraphProto* graph,
+                         Subgraph(node, origin, "body"));
+  EMBER_RETURN_IF_ERROR(CheckPresent(inputs, 0, origin));
+  const int64_t count = IntegerAttribute(node, "num_scan_inputs", 0);
+  if (count < 1 || count > std::ssize(inputs)) {
+    return InvalidArgumentError(
+        Where(origin) +
+        ": num_scan_inputs: expected 1 to the number of inputs, found " +
+        std::to_string(count));
+  }
+  const auto scanned_count = static_cast<size_t>(count);
+  const size_t state_count = inputs.size() - scanned_count;
+  const size_t stacked_count =
+      static_cast<size_t>(graph->output_size()) -
+      std::min(state_count, static_cast<size_t>(graph->output_size()));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<int64_t> input_axes,
+      PerOperand(node, origin, "scan_input_axes", scanned_count));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<int64_t> input_directions,
+      PerOperand(node, origin, "scan_input_directions", scanned_count));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<int64_t> output_axes,
+      PerOperand(node, origin, "scan_output_axes", stacked_count));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<int64_t> output_directions,
+      PerOperand(node, origin, "scan_output_directions", stacked_count));
+
+  scope.builder->SetOrigin(origin);
+  LoopRequest request;
+  std::vector<Tensor> scanned;
+  for (size_t i = 0; i < state_count; ++i)
+    request.carried.push_back(inputs[i].value());
+  for (size_t i = 0; i < scanned_count; ++i) {
+    Tensor x = inputs[state_count + i];
+    EMBER_ASSIGN_OR_RETURN(const int64_t axis,
+                           NormalizedAxis(origin, input_axes[i], x.rank()));
+    const int32_t mark = x.narrow_type();
+    x = AxisToFront(x, axis);
+    if (input_directions[i] != 0) x = Reversed(x, 0);
+    // Sequences of one model must be equally long: taken to be.
+    if (i > 0 && x.dim(0) != scanned[0].dim(0)) {
+      Shape shape = x.shape();
+      shape[0] = scanned[0].dim(0);
+      x = Apply("assume", {x}, {{"shape", shape}});
+    }
+    EMBER_RETURN_IF_ERROR(scope.builder->status());
+    scanned.push_back(x.Marked(mark));
+  }
+  request.scanned = ValuesOf(scanned);
+  request.trip = scanned[0].dim(0);
+  std::vector<int32_t> marks;
+  const auto body = [&](Region& region, const LoopInputs& in) {
+    GraphBuilder& inside = region.builder();
+    std::vector<Tensor> arguments;
+    for (size_t i = 0; i < state_count; ++i) {
+      arguments.push_back(Tensor(&inside, in.carried[i])
+                              .Marked(inputs[i].narrow_type()));
+    }
+    for (size_t i = 0; i < scanned_count; ++i) {
+      arguments.push_back(Tensor(&inside, in.scanned[i])
+                              .Marked(scanned[i].narrow_type()));
+    }
+    return ImportBody(*graph, arguments, state_count, /*conditional=*/false,
+                      origin, region, scope, marks);
+  };
+  const std::vector<Value*> results =
+      BuildLoop(*scope.builder, request, body);
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
+  std::vector<Tensor> outputs = TensorsOf(*scope.builder, results);
+  for (size_t i = 0; i < stacked_count; ++i) {
+    Tensor& output = outputs[state_count + i];
+    if (output_directions[i] != 0) output = Reversed(output, 0);
+    EMBER_ASSIGN_OR_RETURN(
+        const int64_t axis,
+        NormalizedAxis(origin, output_axes[i], output.rank()));
+    output = AxisFromFront(output, axis);
+  }
+  return SetOutputs(node, origin, Marked(std::move(outputs), marks), scope);
+}
+
+// Opset 8: every operand has a batch dim in front, and each of the batch is
+// scanned by itself: a loop over a loop.
+Status GraphImporter::ImportBatchedScan(const NodeProto& node,
+                                        const std::string& origin,
+                                        const std::vector<Tensor>& inputs,
+                                        Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(const GraphProto* graph,
+                         Subgraph(node, origin, "body"));
+  if (inputs.empty() || inputs[0]) {
+    return UnimplementedError(
+        Where(origin) +
+        ": sequence_lens (input 0) is not supported in Scan before opset 9");
+  }
+  EMBER_RETURN_IF_ERROR(CheckPresent(inputs, 1, origin));
+  const int64_t count = IntegerAttribute(node, "num_scan_inputs", 0);
+  if (count < 1 || count > std::ssize(inputs) - 1) {
+    return InvalidArgumentError(
+        Where(origin) +
+        ": num_scan_inputs: expected 1 to the number of inputs, found " +
+        std::to_string(count));
+  }
+  const auto scanned_count = static_cast<size_t>(count);
+  const size_t state_count = inputs.size() - 1 - scanned_count;
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<int64_t> directions,
+      PerOperand(node, origin, "directions", scanned_count));
+  scope.builder->SetOrigin(origin);
+  LoopRequest batch;
+  for (size_t i = 0; i < state_count + scanned_count; ++i) {
+    Tensor x = inputs[1 + i];
+    const int least = i < state_count ? 1 : 2;
+    if (x.rank() < least) {
+      return InvalidArgumentError(
+          Where(origin) + ": input " + std::to_string(1 + i) +
+          ": expected rank " + std::to_string(least) + " or more, found " +
+          graph::ShapeToString(x.shape()));
+    }
+    if (i >= state_count && directions[i - state_count] != 0)
+      x = Reversed(x, 1);
+    batch.scanned.push_back(x.value());
+  }
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
+  batch.trip = batch.scanned[0]->shape()[0];
+  std::vector<int32_t> marks;
+  const auto one = [&](Region& outer, const LoopInputs& example) {
+    LoopRequest time;
+    const auto split =
+        example.scanned.begin() + static_cast<std::ptrdiff_t>(state_count);
+    time.carried.assign(example.scanned.begin(), split);
+    time.scanned.assign(split, example.scanned.end());
+    time.trip = time.scanned[0]->shape()[0];
+    Scope outer_scope = SubgraphScope(scope, origin, &outer);
+    const auto step = [&](Region& region, const LoopInputs& in) {
+      GraphBuilder& inside = region.builder();
+      std::vector<Tensor> arguments = TensorsOf(inside, in.carried);
+      for (Value* slice : in.scanned) arguments.emplace_back(&inside, slice);
+      return ImportBody(*graph, arguments, state_count, /*conditional=*/false,
+                        origin, region, outer_scope, marks);
+    };
+    LoopOutputs out;
+    out.stacked = BuildLoop(outer.builder(), time, step);
+    return out;
+  };
+  const std::vector<Value*> results = BuildLoop(*scope.builder, batch, one);
+  return SetOutputs(node, origin, TensorsOf(*scope.builder, results), scope);
+}
+
+}  // namespace ember::onnx

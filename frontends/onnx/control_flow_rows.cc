@@ -1,0 +1,22 @@
+// The rows of control flow. Nodes with subgraphs need the importer's scopes:
+// they are taken apart before they get here (control_flow.cc).
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+void ImportWithScopes(NodeContext& c) {
+  c.FailInvalid("expected a condition or subgraph, found none");
+}
+
+constexpr OperatorRow kRows[] = {
+    {"If", 1, 1, 1, ImportWithScopes},
+    {"Loop", 1, 2, kVariadic, ImportWithScopes},
+    {"Scan", 8, 1, kVariadic, ImportWithScopes},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ControlFlowOperators() { return kRows; }
+
+}  // namespace ember::onnx
