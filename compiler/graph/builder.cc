@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "compiler/graph/constant_folding.h"
@@ -54,6 +56,22 @@ bool ComputesNothing(const Operation& operation) {
   if (name == "reduce")
     return attributes.Get<std::vector<int64_t>>("axes").empty();
   return false;
+}
+
+// Different expressions that could have the same value. The model's symbols are
+// taken to be at least 1 here: an open batch does not make any shape fit.
+bool MayBeEqual(const Dim& a, const Dim& b) {
+  Dim difference = a - b;
+  if (difference.is_constant()) return false;
+  std::map<std::string, Dim> above_one;
+  for (const std::string& symbol : difference.Symbols()) {
+    if (!symbol.starts_with('_'))
+      above_one.emplace(symbol, Dim::Symbol(symbol) + Dim(1));
+  }
+  difference = difference.Substitute(above_one);
+  const auto low = difference.LowerBound();
+  const auto high = difference.UpperBound();
+  return !(low && *low > 0) && !(high && *high < 0);
 }
 
 bool IsNarrowFloat(DType type) {
@@ -141,7 +159,8 @@ std::vector<Value*> GraphBuilder::ApplyAll(std::string_view operator_name,
   }
   contents_.Record(**added);
   std::vector<Value*> results;
-  for (const auto& result : (*added)->results()) results.push_back(result.get());
+  for (const auto& result : (*added)->results())
+    results.push_back(result.get());
   return results;
 }
 
@@ -153,9 +172,9 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
   if (const auto contents = IntegerContents(value)) return *contents;
   if (!Ready({&value, 1})) return {};
   if (value->rank() != 1 || !value->shape()[0].is_constant()) {
-    Fail(InvalidArgumentError(
-        (origin_.empty() ? "" : "'" + origin_ + "': ") +
-        "expected a known number of sizes, found " + ToString(value->type())));
+    Fail(InvalidArgumentError((origin_.empty() ? "" : "'" + origin_ + "': ") +
+                              "expected a known number of sizes, found " +
+                              ToString(value->type())));
     return {};
   }
   const Operation* producer = value->producer();
@@ -297,6 +316,14 @@ std::vector<int64_t> GraphBuilder::Axes(std::span<const int64_t> axes,
 }
 
 Value* GraphBuilder::Reshape(Value* a, const Shape& shape) {
+  if (!Ready({&a, 1})) return nullptr;
+  const Dim from = ElementCount(a->shape());
+  const Dim to = ElementCount(shape);
+  if (from.is_valid() && to.is_valid() && MayBeEqual(from, to)) {
+    // Not known to be equal: taken to be, and checked when the program runs.
+    Value* flat = Apply("reshape", {a}, {{"shape", Shape{from}}});
+    a = Apply("assume", {flat}, {{"shape", Shape{to}}});
+  }
   return Apply("reshape", {a}, {{"shape", shape}});
 }
 

@@ -90,6 +90,7 @@ class GraphBuilder {
   Value* Cast(Value* a, DType dtype);
 
   // Data movement.
+  // Element counts that are not known to be equal are assumed to be.
   Value* Reshape(Value* a, const Shape& shape);
   Value* Transpose(Value* a, std::vector<int64_t> permutation);
   Value* Broadcast(Value* a, const Shape& shape);

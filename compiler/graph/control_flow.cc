@@ -245,9 +245,10 @@ Value* Region::Capture(Value* outer) {
   Value* inside = nullptr;
   const auto contents = outer_.IntegerContents(outer);
   if (const ConstantData* data = ConstantDataOf(outer)) {
-    inside = builder_.Apply(
-        "constant", {},
-        {{"value", *data}, {"dtype", outer->dtype()}, {"shape", outer->shape()}});
+    inside = builder_.Apply("constant", {},
+                            {{"value", *data},
+                             {"dtype", outer->dtype()},
+                             {"shape", outer->shape()}});
   } else if (contents && outer->dtype() == DType::kI64) {
     inside = builder_.Reshape(builder_.ShapeValue(*contents), outer->shape());
   } else {

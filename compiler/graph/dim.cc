@@ -11,7 +11,7 @@ namespace {
 
 // Past these a dim is invalid: nothing a model means is as large, and a hostile
 // one could grow expressions exponentially.
-constexpr size_t kMaximumTerms = 256;
+constexpr size_t kMaximumTerms = 1024;
 constexpr size_t kMaximumFactors = 16;
 constexpr size_t kMaximumAtomText = 2048;
 

@@ -12,7 +12,7 @@
 //
 // Immutable, cheap to copy, thread-safe. Arithmetic never fails and never
 // wraps: a result that leaves 64 bits, divides by the constant 0 or grows past
-// a few hundred terms is the invalid dim, which is only equal to itself and
+// a thousand terms is the invalid dim, which is only equal to itself and
 // makes every expression it enters invalid. Graph::Add and Graph::AddInput
 // refuse types with invalid dims, so shapes of an untrusted model need no other
 // overflow checks.

@@ -144,8 +144,8 @@ enum class OperatorTrait : uint8_t {
           // slice, pad …
   kReduction,    // has a reduction
   kContraction,  // sum of products of two operands
-  kProgram,  // run by the program: control flow and library calls; no
-             // definition
+  kProgram,      // run by the program: control flow and library calls; no
+                 // definition
   kOther,
 };
 

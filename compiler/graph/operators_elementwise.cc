@@ -102,7 +102,7 @@ InferredTypes InferBitcast(const Operation& operation) {
   const DType from = operation.operand(0)->dtype();
   const auto to = operation.attributes().Get<DType>("dtype");
   if (DTypeByteSize(from) != DTypeByteSize(to) ||
-      (from == DType::kBool) != (to == DType::kBool)) {
+      from == DType::kBool || to == DType::kBool) {
     return Mismatch("dtype: expected a type of the width of ", DTypeName(from),
                     ", found ", DTypeName(to));
   }

@@ -11,8 +11,8 @@
 //   body returns behind the carried values is stacked along a new first dim.
 //   The body is body(iteration: i64[], carried…, scanned slices…, captures…)
 //   -> ([continue: bool[],] carried…, stacked…). With conditional = 1 the first
-//   operands are limit: i64[] and condition: bool[], and `trip` is a symbol that
-//   the loop defines. Dims of carried values that change from iteration to
+//   operands are limit: i64[] and condition: bool[], and `trip` is a symbol
+//   that the loop defines. Dims of carried values that change from iteration to
 //   iteration are symbols of the body, listed in `varying`.
 //   `shapes` (of if, loop): dims of all results, one result after the other.
 #include "compiler/graph/operator_support.h"
@@ -140,9 +140,8 @@ InferredTypes InferIf(const Operation& operation) {
                                           "input of a region"));
     }
   }
-  EMBER_RETURN_IF_ERROR(CheckCounts(then.outputs().size(),
-                                    otherwise.outputs().size(),
-                                    "outputs of else"));
+  EMBER_RETURN_IF_ERROR(CheckCounts(
+      then.outputs().size(), otherwise.outputs().size(), "outputs of else"));
   ResultShapes shapes(operation);
   std::vector<TensorType> types;
   for (size_t i = 0; i < then.outputs().size(); ++i) {
@@ -171,17 +170,16 @@ Status CheckLoopInputs(const Operation& operation, const LoopParts& parts) {
     EMBER_RETURN_IF_ERROR(
         CheckScalar(*operation.operand(1), DType::kBool, "condition"));
   }
-  EMBER_RETURN_IF_ERROR(
-      CheckCounts(1 + parts.carried.size() + parts.scanned.size() +
-                      parts.captured.size(),
-                  body.inputs().size(), "inputs of the body"));
+  EMBER_RETURN_IF_ERROR(CheckCounts(
+      1 + parts.carried.size() + parts.scanned.size() + parts.captured.size(),
+      body.inputs().size(), "inputs of the body"));
   EMBER_RETURN_IF_ERROR(
       CheckScalar(*body.inputs()[0], DType::kI64, "iteration"));
   size_t next = 1;
   for (const Value* initial : parts.carried) {
     const Value& inside = *body.inputs()[next++];
-    bool same = initial->dtype() == inside.dtype() &&
-                initial->rank() == inside.rank();
+    bool same =
+        initial->dtype() == inside.dtype() && initial->rank() == inside.rank();
     for (int d = 0; same && d < inside.rank(); ++d) {
       same = inside.shape()[d] == initial->shape()[d] ||
              Contains(varying, inside.shape()[d]);
@@ -195,9 +193,8 @@ Status CheckLoopInputs(const Operation& operation, const LoopParts& parts) {
       return Mismatch("scanned: expected a first dim of ", trip.ToString(),
                       ", found ", ToString(scanned->type()));
     const Value& inside = *body.inputs()[next++];
-    const TensorType slice{
-        scanned->dtype(),
-        Shape(scanned->shape().begin() + 1, scanned->shape().end())};
+    const TensorType slice{scanned->dtype(), Shape(scanned->shape().begin() + 1,
+                                                   scanned->shape().end())};
     if (inside.type() != slice)
       return Mismatch("scanned slice: expected ", ToString(slice), ", found ",
                       ToString(inside.type()));
@@ -234,8 +231,7 @@ InferredTypes InferLoop(const Operation& operation) {
     return Mismatch("expected more outputs of the body, found ",
                     std::to_string(outputs.size()));
   if (parts.conditional) {
-    EMBER_RETURN_IF_ERROR(
-        CheckScalar(*outputs[0], DType::kBool, "continue"));
+    EMBER_RETURN_IF_ERROR(CheckScalar(*outputs[0], DType::kBool, "continue"));
   }
   ResultShapes shapes(operation);
   std::vector<TensorType> types;

@@ -200,9 +200,9 @@ class GraphParser {
                              lexer_.Expect(Token::kString, "the origin"));
       EMBER_ASSIGN_OR_RETURN(origin, StringValue(token));
     }
-    StatusOr<Operation*> operation = graph_.Add(
-        *record, std::move(operands), std::move(attributes), std::move(origin),
-        nullptr, std::move(regions));
+    StatusOr<Operation*> operation =
+        graph_.Add(*record, std::move(operands), std::move(attributes),
+                   std::move(origin), nullptr, std::move(regions));
     if (!operation.ok()) return ErrorAt(name, operation.status().message());
     return DefineResults(**operation, results, name);
   }

@@ -46,9 +46,9 @@ void ProgramEmitter::SetTarget(size_t branch) {
 
 StatusOr<uint32_t> ProgramEmitter::EmitRegion(const Graph& region,
                                               std::string_view what) {
-  const std::string name =
-      "p" + std::to_string(module_.definition.programs.size()) + "_" +
-      std::string(what);
+  const std::string name = "p" +
+                           std::to_string(module_.definition.programs.size()) +
+                           "_" + std::string(what);
   return ProgramEmitter(region, plan_.OfRegion(region), module_, name)
       .Emit(/*is_entry=*/false);
 }
@@ -115,8 +115,7 @@ void ProgramEmitter::EmitExtents(const Operation& operation) {
     builder_.Emit({ProgramOpcode::kLoadInteger, value, memory,
                    static_cast<uint32_t>(DType::kI64), offset});
     offset += DTypeByteSize(DType::kI64);
-    const uint32_t fits =
-        EmitArithmetic(ProgramOpcode::kLess, below, value);
+    const uint32_t fits = EmitArithmetic(ProgramOpcode::kLess, below, value);
     builder_.Emit({ProgramOpcode::kCheckTrue, 0, fits, 0, message});
     builder_.BindSymbol(symbol, value);
   }
@@ -142,8 +141,7 @@ Status ProgramEmitter::EmitIf(const Operation& operation) {
     operands.insert(operands.end(), captures.begin(), captures.end());
     EmitCall(programs[side], std::move(operands), results);
   };
-  const size_t to_then =
-      EmitForwardBranch(ProgramOpcode::kBranchIf, condition);
+  const size_t to_then = EmitForwardBranch(ProgramOpcode::kBranchIf, condition);
   call(1);
   const size_t to_end = EmitForwardBranch(ProgramOpcode::kBranch, 0);
   SetTarget(to_then);
@@ -258,8 +256,8 @@ Status ProgramEmitter::EmitLoop(const Operation& operation) {
   const size_t to_body = EmitForwardBranch(ProgramOpcode::kBranchIf, more);
   const size_t to_end = EmitForwardBranch(ProgramOpcode::kBranch, 0);
   SetTarget(to_body);
-  builder_.Emit({ProgramOpcode::kStoreInteger, loop.iteration_memory,
-                 loop.count, 0, 0});
+  builder_.Emit(
+      {ProgramOpcode::kStoreInteger, loop.iteration_memory, loop.count, 0, 0});
   std::vector<uint32_t> operands = parameters;
   operands.push_back(loop.iteration_memory);
   operands.insert(operands.end(), loop.carried.begin(), loop.carried.end());
@@ -275,11 +273,9 @@ Status ProgramEmitter::EmitLoop(const Operation& operation) {
     builder_.Emit({ProgramOpcode::kMoveBuffer, loop.carried[i],
                    results.memory[first_carried + i], 0, 0});
     // Else the memory of two iterations back would be held.
-    builder_.Emit(
-        {ProgramOpcode::kRelease, results.memory[first_carried + i]});
+    builder_.Emit({ProgramOpcode::kRelease, results.memory[first_carried + i]});
     for (size_t d = 0; d < loop.carried_dims[i].size(); ++d) {
-      EmitMove(loop.carried_dims[i][d],
-               results.dims[first_carried + i][d]);
+      EmitMove(loop.carried_dims[i][d], results.dims[first_carried + i][d]);
     }
   }
   for (size_t i = 0; i < loop.stacked.size(); ++i) {
@@ -293,8 +289,8 @@ Status ProgramEmitter::EmitLoop(const Operation& operation) {
       if (piece[d].is_constant()) continue;
       const uint32_t first =
           EmitArithmetic(ProgramOpcode::kEqual, loop.count, zero);
-      const uint32_t same = EmitArithmetic(ProgramOpcode::kEqual, dim,
-                                           loop.piece_dims[i][d]);
+      const uint32_t same =
+          EmitArithmetic(ProgramOpcode::kEqual, dim, loop.piece_dims[i][d]);
       const uint32_t fits =
           EmitArithmetic(ProgramOpcode::kMaximum, first, same);
       builder_.Emit({ProgramOpcode::kCheckTrue, 0, fits, 0,
@@ -309,8 +305,8 @@ Status ProgramEmitter::EmitLoop(const Operation& operation) {
     builder_.Emit({ProgramOpcode::kAdd, loop.used[i], loop.used[i], bytes, 0});
   }
   if (parts.conditional) {
-    builder_.Emit({ProgramOpcode::kLoadInteger, loop.proceed,
-                   results.memory[0], static_cast<uint32_t>(DType::kBool), 0});
+    builder_.Emit({ProgramOpcode::kLoadInteger, loop.proceed, results.memory[0],
+                   static_cast<uint32_t>(DType::kBool), 0});
   }
   for (size_t i = 0; i < loop.scanned.size(); ++i) {
     builder_.Emit({ProgramOpcode::kAdd, loop.slice_offset[i],

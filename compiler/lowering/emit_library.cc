@@ -84,16 +84,15 @@ void ProgramEmitter::EmitLibraryOperation(const Operation& operation) {
         << operation.name() << " is not run by the program";
     const Value* scores = operation.operand(1);
     const uint32_t count = builder_.NewInteger();
-    EmitLibraryCall(
-        LibraryFunction::kNonMaxSuppression,
-        {builder_.DimRegister(scores->shape()[0]),
-         builder_.DimRegister(scores->shape()[1]),
-         builder_.DimRegister(scores->shape()[2]),
-         builder_.DimRegister(attributes.Get<Shape>("most")[0]),
-         integer(attributes.Get<int64_t>("centered")), memory,
-         BufferOf(StorageRoot(scores)),
-         BufferOf(StorageRoot(operation.operand(2))),
-         NewBufferOf(operation.result()), count});
+    EmitLibraryCall(LibraryFunction::kNonMaxSuppression,
+                    {builder_.DimRegister(scores->shape()[0]),
+                     builder_.DimRegister(scores->shape()[1]),
+                     builder_.DimRegister(scores->shape()[2]),
+                     builder_.DimRegister(attributes.Get<Shape>("most")[0]),
+                     integer(attributes.Get<int64_t>("centered")), memory,
+                     BufferOf(StorageRoot(scores)),
+                     BufferOf(StorageRoot(operation.operand(2))),
+                     NewBufferOf(operation.result()), count});
     define_count(count);
   }
 }

@@ -18,8 +18,7 @@ int64_t AlignUp(int64_t bytes) {
 
 class Planner {
  public:
-  Planner(const std::vector<Step>& steps,
-          const std::set<const Value*>& results)
+  Planner(const std::vector<Step>& steps, const std::set<const Value*>& results)
       : steps_(steps), results_(results) {}
 
   MemoryPlan Run() {

@@ -134,12 +134,12 @@ void ProgramEmitter::EmitDispatch(const Step& step) {
     operands.push_back(builder_.DimRegister(Dim::Symbol(parameter)));
   for (const Value* input : step.inputs) operands.push_back(BufferOf(input));
   for (const Value* output : step.outputs) operands.push_back(BufferOf(output));
-  const auto number = static_cast<uint32_t>(
-      std::find_if(dispatches_.begin(), dispatches_.end(),
-                   [&](const BuiltDispatch& built) {
-                     return &built == step.dispatch;
-                   }) -
-      dispatches_.begin());
+  const auto number =
+      static_cast<uint32_t>(std::find_if(dispatches_.begin(), dispatches_.end(),
+                                         [&](const BuiltDispatch& built) {
+                                           return &built == step.dispatch;
+                                         }) -
+                            dispatches_.begin());
   const uint32_t first = builder_.AddOperands(operands);
   builder_.Emit({ProgramOpcode::kDispatch, first_dispatch_ + number, first,
                  static_cast<uint32_t>(operands.size()), 0});
@@ -265,9 +265,9 @@ void ProgramEmitter::EmitPendingAssumptions() {
                .insert({actual[i].ToString(), assumed[i].ToString()})
                .second)
         continue;
-      const int64_t message =
-          AddMessage("'" + operation->origin() + "': dim " +
-                     actual[i].ToString() + " must be " + assumed[i].ToString());
+      const int64_t message = AddMessage("'" + operation->origin() + "': dim " +
+                                         actual[i].ToString() + " must be " +
+                                         assumed[i].ToString());
       const uint32_t found = builder_.DimRegister(actual[i]);
       const uint32_t expected = builder_.DimRegister(assumed[i]);
       builder_.Emit({ProgramOpcode::kCheckEqual, 0, found, expected, message});

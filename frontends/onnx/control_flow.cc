@@ -1,11 +1,12 @@
 // If, Loop and Scan: subgraphs become regions of the graph, with values of the
 // graph around them captured.
+#include "compiler/graph/control_flow.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/node_context.h"
 
@@ -46,10 +47,10 @@ StatusOr<std::vector<int64_t>> PerOperand(const NodeProto& node,
   for (const AttributeProto& attribute : node.attribute()) {
     if (attribute.name() != name) continue;
     if (static_cast<size_t>(attribute.ints_size()) != count) {
-      return InvalidArgumentError(
-          Where(origin) + ": attribute '" + std::string(name) + "': expected " +
-          std::to_string(count) + " values, found " +
-          std::to_string(attribute.ints_size()));
+      return InvalidArgumentError(Where(origin) + ": attribute '" +
+                                  std::string(name) + "': expected " +
+                                  std::to_string(count) + " values, found " +
+                                  std::to_string(attribute.ints_size()));
     }
     return std::vector<int64_t>(attribute.ints().begin(),
                                 attribute.ints().end());
@@ -86,10 +87,9 @@ Tensor AxisFromFront(Tensor x, int64_t axis) {
 StatusOr<int64_t> NormalizedAxis(const std::string& origin, int64_t axis,
                                  int rank) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  return InvalidArgumentError(Where(origin) + ": axis: expected a value in [" +
-                              std::to_string(-rank) + ", " +
-                              std::to_string(rank - 1) + "], found " +
-                              std::to_string(axis));
+  return InvalidArgumentError(
+      Where(origin) + ": axis: expected a value in [" + std::to_string(-rank) +
+      ", " + std::to_string(rank - 1) + "], found " + std::to_string(axis));
 }
 
 std::vector<Value*> ValuesOf(const std::vector<Tensor>& tensors) {
@@ -181,10 +181,9 @@ Status GraphImporter::SetOutputs(const NodeProto& node,
                                  Scope& scope) {
   EMBER_RETURN_IF_ERROR(scope.builder->status());
   if (values.size() < static_cast<size_t>(node.output_size())) {
-    return InvalidArgumentError(Where(origin) + ": expected " +
-                                std::to_string(node.output_size()) +
-                                " outputs of the subgraph, found " +
-                                std::to_string(values.size()));
+    return InvalidArgumentError(
+        Where(origin) + ": expected " + std::to_string(node.output_size()) +
+        " outputs of the subgraph, found " + std::to_string(values.size()));
   }
   for (int i = 0; i < node.output_size(); ++i) {
     if (node.output(i).empty()) continue;
@@ -211,9 +210,9 @@ StatusOr<bool> GraphImporter::ImportControlFlow(
   }
   if (name == "Scan") {
     const bool batched = scope.opsets->VersionOf("") < 9;
-    EMBER_RETURN_IF_ERROR(
-        batched ? ImportBatchedScan(node, origin, inputs, scope)
-                : ImportScan(node, origin, inputs, scope));
+    EMBER_RETURN_IF_ERROR(batched
+                              ? ImportBatchedScan(node, origin, inputs, scope)
+                              : ImportScan(node, origin, inputs, scope));
     return true;
   }
   return false;
@@ -257,8 +256,8 @@ Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
 LoopOutputs GraphImporter::ImportBody(const GraphProto& graph,
                                       const std::vector<Tensor>& arguments,
                                       size_t carried, bool conditional,
-                                      const std::string& origin,
-                                      Region& region, Scope& scope,
+                                      const std::string& origin, Region& region,
+                                      Scope& scope,
                                       std::vector<int32_t>& marks) {
   Scope body = SubgraphScope(scope, origin, &region);
   StatusOr<std::vector<Tensor>> outputs =
@@ -312,15 +311,14 @@ Status GraphImporter::ImportLoop(const NodeProto& node,
         // The body only runs while the condition holds.
         Tensor(&inside, inside.Scalar(1, DType::kBool))};
     for (size_t i = 0; i < in.carried.size(); ++i) {
-      arguments.push_back(Tensor(&inside, in.carried[i])
-                              .Marked(initial[i].narrow_type()));
+      arguments.push_back(
+          Tensor(&inside, in.carried[i]).Marked(initial[i].narrow_type()));
     }
     return ImportBody(*graph, arguments, in.carried.size(),
                       /*conditional=*/true, origin, region, scope, marks);
   };
   scope.builder->SetOrigin(origin);
-  const std::vector<Value*> results =
-      BuildLoop(*scope.builder, request, body);
+  const std::vector<Value*> results = BuildLoop(*scope.builder, request, body);
   return SetOutputs(node, origin,
                     Marked(TensorsOf(*scope.builder, results), marks), scope);
 }
@@ -385,18 +383,17 @@ Status GraphImporter::ImportScan(const NodeProto& node,
     GraphBuilder& inside = region.builder();
     std::vector<Tensor> arguments;
     for (size_t i = 0; i < state_count; ++i) {
-      arguments.push_back(Tensor(&inside, in.carried[i])
-                              .Marked(inputs[i].narrow_type()));
+      arguments.push_back(
+          Tensor(&inside, in.carried[i]).Marked(inputs[i].narrow_type()));
     }
     for (size_t i = 0; i < scanned_count; ++i) {
-      arguments.push_back(Tensor(&inside, in.scanned[i])
-                              .Marked(scanned[i].narrow_type()));
+      arguments.push_back(
+          Tensor(&inside, in.scanned[i]).Marked(scanned[i].narrow_type()));
     }
     return ImportBody(*graph, arguments, state_count, /*conditional=*/false,
                       origin, region, scope, marks);
   };
-  const std::vector<Value*> results =
-      BuildLoop(*scope.builder, request, body);
+  const std::vector<Value*> results = BuildLoop(*scope.builder, request, body);
   EMBER_RETURN_IF_ERROR(scope.builder->status());
   std::vector<Tensor> outputs = TensorsOf(*scope.builder, results);
   for (size_t i = 0; i < stacked_count; ++i) {
@@ -433,19 +430,18 @@ Status GraphImporter::ImportBatchedScan(const NodeProto& node,
   }
   const auto scanned_count = static_cast<size_t>(count);
   const size_t state_count = inputs.size() - 1 - scanned_count;
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<int64_t> directions,
-      PerOperand(node, origin, "directions", scanned_count));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> directions,
+                         PerOperand(node, origin, "directions", scanned_count));
   scope.builder->SetOrigin(origin);
   LoopRequest batch;
   for (size_t i = 0; i < state_count + scanned_count; ++i) {
     Tensor x = inputs[1 + i];
     const int least = i < state_count ? 1 : 2;
     if (x.rank() < least) {
-      return InvalidArgumentError(
-          Where(origin) + ": input " + std::to_string(1 + i) +
-          ": expected rank " + std::to_string(least) + " or more, found " +
-          graph::ShapeToString(x.shape()));
+      return InvalidArgumentError(Where(origin) + ": input " +
+                                  std::to_string(1 + i) + ": expected rank " +
+                                  std::to_string(least) + " or more, found " +
+                                  graph::ShapeToString(x.shape()));
     }
     if (i >= state_count && directions[i - state_count] != 0)
       x = Reversed(x, 1);

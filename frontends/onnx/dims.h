@@ -3,7 +3,8 @@
 // counts.
 //
 //   RangeOf(n - 1).low == 0   // an extent named by the model's symbol is taken
-//                             // to be at least 1, one that data tells at least 0
+//                             // to be at least 1, one that data tells at least
+//                             0
 #ifndef EMBER_FRONTENDS_ONNX_DIMS_H_
 #define EMBER_FRONTENDS_ONNX_DIMS_H_
 

@@ -145,9 +145,9 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
     EMBER_ASSIGN_OR_RETURN(TensorBytes bytes,
                            DecodeTensor(*initializer->second, model_, &files_));
     builder.SetOrigin("initializer '" + name + "'");
-    const Tensor constant(
-        &builder, builder.Constant(bytes.dtype, bytes.dims,
-                                   {.owner = bytes.owner, .bytes = bytes.bytes}));
+    const Tensor constant(&builder, builder.Constant(bytes.dtype, bytes.dims,
+                                                     {.owner = bytes.owner,
+                                                      .bytes = bytes.bytes}));
     if (constant.value() != nullptr) constant.value()->set_name(name);
     return scope.values[name] = constant.Marked(bytes.narrow_type);
   }
@@ -262,9 +262,9 @@ Status GraphImporter::ImportCall(const FunctionProto& function,
   body.is_function = true;
   body.depth = scope.depth + 1;
   if (body.depth > kMaximumCallDepth) {
-    return InvalidArgumentError("node '" + origin +
-                                "': functions call each other more than " +
-                                std::to_string(kMaximumCallDepth) + " levels deep");
+    return InvalidArgumentError(
+        "node '" + origin + "': functions call each other more than " +
+        std::to_string(kMaximumCallDepth) + " levels deep");
   }
   for (const AttributeProto& attribute : function.attribute_proto()) {
     body.bindings[attribute.name()] = &attribute;

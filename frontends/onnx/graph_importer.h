@@ -41,7 +41,7 @@ class GraphImporter {
     Scope* parent = nullptr;
     graph::GraphBuilder* builder = nullptr;  // where nodes go
     graph::Region* region = nullptr;         // of this scope's own builder
-    std::string prefix;  // of origins: the path of calls
+    std::string prefix;                      // of origins: the path of calls
     std::unordered_map<std::string, Tensor> values;
     // Become constants when first used.
     std::unordered_map<std::string, const TensorProto*> initializers;
@@ -81,9 +81,8 @@ class GraphImporter {
   Scope SubgraphScope(Scope& scope, const std::string& origin,
                       graph::Region* region) const;
   // The subgraph's outputs, its inputs being `inputs` (values of its scope).
-  StatusOr<std::vector<Tensor>> ImportSubgraph(const GraphProto& graph,
-                                               const std::vector<Tensor>& inputs,
-                                               Scope& scope);
+  StatusOr<std::vector<Tensor>> ImportSubgraph(
+      const GraphProto& graph, const std::vector<Tensor>& inputs, Scope& scope);
   // A loop's body, built into `region`; marks: what its outputs hold.
   graph::LoopOutputs ImportBody(const GraphProto& graph,
                                 const std::vector<Tensor>& arguments,

@@ -111,7 +111,9 @@ void ImportScatterNd(NodeContext& c) {
 
 // values = [off, on]; positions outside [-depth, depth) give all off.
 void ImportOneHot(NodeContext& c) {
-  const std::optional<Shape> depth = c.Sizes(1, "depth");
+  // Any type of number will do for it.
+  const std::optional<Shape> depth =
+      c.SizesOf(Cast(c.Input(1), DType::kI64), "depth (input 1)");
   if (!depth) return;
   if (depth->size() != 1)
     return c.FailInvalid("depth (input 1): expected one element");

@@ -94,13 +94,8 @@ void ImportReshape(NodeContext& c) {
     target = ReadDynamicTarget(c, zero_copies);
     if (!target) return;
     target = ResolveReshape(c, c.Input(0).shape(), *target, zero_copies);
-    if (!target) return;
-    // Equal counts are taken for granted, and checked when the program runs.
-    const Dim count = ElementCount(*target);
-    Tensor flat = Reshape(c.Input(0), {ElementCount(c.Input(0).shape())});
-    if (flat.dim(0) != count)
-      flat = Apply("assume", {flat}, {{"shape", Shape{count}}});
-    return c.SetOutput(0, Reshape(flat, *target));
+    if (target) c.SetOutput(0, Reshape(c.Input(0), *target));
+    return;
   }
   target = ReadTargetShape(c);
   if (!target) return;
@@ -332,8 +327,8 @@ void ImportDynamicSlice(NodeContext& c) {
       return c.FailInvalid("steps: expected values other than 0");
     extents.push_back(x.dim(static_cast<int>(axes[i])));
     backward.push_back(steps[i] < 0 ? 1 : 0);
-    lengths.push_back(std::min(std::abs(std::max(steps[i], -INT64_MAX)),
-                               int64_t{1} << 40));
+    lengths.push_back(
+        std::min(std::abs(std::max(steps[i], -INT64_MAX)), int64_t{1} << 40));
   }
   const Tensor extent = c.Wrap(c.builder().ShapeValue(extents));
   const Tensor back = c.Integers64(backward);
@@ -341,8 +336,8 @@ void ImportDynamicSlice(NodeContext& c) {
   const auto clamped = [&](int input, Tensor low) {
     Tensor bound = Cast(c.Input(input), DType::kI64);
     // Not bound + extent for the smallest integers, which would wrap.
-    bound = Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent,
-                   bound);
+    bound =
+        Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent, bound);
     return Minimum(Maximum(bound, low), extent - back);
   };
   const Tensor start = clamped(1, back.Like(0));
@@ -468,7 +463,11 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
   if (c.opset() >= 11) {
     if (!c.CheckRank(1, 1, 1)) return std::nullopt;
-    pads = c.SignedSizesOf(c.Input(1), "pads (input 1)");
+    // Only constants can be taken away.
+    pads = c.String("mode", "constant") == "constant"
+               ? c.SignedSizesOf(c.Input(1), "pads (input 1)")
+           : c.IsKnown(1) ? c.Contents(1, "pads")
+                          : c.Sizes(1, "pads");
   } else if (const auto attribute =
                  c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
     pads = Shape(attribute->begin(), attribute->end());

@@ -17,8 +17,8 @@ std::vector<Tensor> ApplyAll(NodeContext& c, std::string_view name,
   std::vector<graph::Value*> values;
   for (const Tensor& operand : operands) values.push_back(operand.value());
   std::vector<Tensor> results;
-  for (graph::Value* value : c.builder().ApplyAll(name, std::move(values),
-                                                  std::move(attributes)))
+  for (graph::Value* value :
+       c.builder().ApplyAll(name, std::move(values), std::move(attributes)))
     results.push_back(c.Wrap(value));
   return results;
 }
@@ -64,11 +64,9 @@ void ImportNonZero(NodeContext& c) {
   Dim stride(1);
   for (int axis = x.rank() - 1; axis >= 0; --axis) {
     const Tensor size = DimScalar(c.builder(), x.dim(axis));
-    Tensor index =
-        stride == Dim(1)
-            ? positions
-            : Binary(Opcode::kFloorDivide, positions,
-                     DimScalar(c.builder(), stride));
+    Tensor index = stride == Dim(1) ? positions
+                                    : Binary(Opcode::kFloorDivide, positions,
+                                             DimScalar(c.builder(), stride));
     if (axis > 0) index = Modulo(index, size);
     rows.insert(rows.begin(), Unsqueeze(index, {0}));
     stride = stride * x.dim(axis);

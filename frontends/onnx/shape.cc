@@ -104,12 +104,12 @@ void ImportIntegerRange(NodeContext& c, DType type) {
   c.SetOutput(0, Cast(values + DimScalar(c.builder(), start->front()), type));
 }
 
-// Bounds that depend on data: the program works out how many elements there are.
+// Bounds that depend on data: the program works out how many elements there
+// are.
 void ImportDynamicRange(NodeContext& c, DType type) {
   const DType wide = IsFloat(type) ? DType::kF64 : DType::kI64;
   Tensor bounds[3];
-  for (int i = 0; i < 3; ++i)
-    bounds[i] = Cast(Reshape(c.Input(i), {}), wide);
+  for (int i = 0; i < 3; ++i) bounds[i] = Cast(Reshape(c.Input(i), {}), wide);
   const auto [start, limit, delta] = bounds;
   const Tensor distance = limit - start;
   Tensor count;

@@ -157,12 +157,12 @@ void ImportStft(NodeContext& c) {
   if (!c.CheckRank(0, 2, 3)) return;
   Tensor signal = c.Input(0);
   if (signal.rank() == 2) signal = Unsqueeze(signal, {2});
-  const std::optional<Shape> step = c.Sizes(1, "frame_step");
+  const std::optional<Shape> step = c.Contents(1, "frame_step");
   if (!step) return;
   Tensor window = c.Input(2);
   Dim length = window ? window.dim(0) : Dim(0);
   if (c.Input(3)) {
-    const std::optional<Shape> given = c.Sizes(3, "frame_length");
+    const std::optional<Shape> given = c.Contents(3, "frame_length");
     if (!given) return;
     if (given->size() != 1)
       return c.FailInvalid("frame_length (input 3): expected one element");

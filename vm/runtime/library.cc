@@ -265,9 +265,8 @@ Status Unique(const LibraryCall& call) {
       return groups[a].first < groups[b].first;
     });
   }
-  EMBER_ASSIGN_OR_RETURN(uint8_t* values,
-                         AllocateBytes(call, call.allocated[0], found * width,
-                                       size));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0],
+                                                        found * width, size));
   EMBER_ASSIGN_OR_RETURN(uint8_t* firsts,
                          AllocateBytes(call, call.allocated[1], found, 8));
   EMBER_ASSIGN_OR_RETURN(uint8_t* inverse,
