@@ -1,0 +1,84 @@
+// What the importers of the domain ai.onnx.ml share in reading their nodes:
+// lists of strings, numbers in either of their attribute forms, class labels,
+// operands as rows of features.
+//
+//   const Numbers base = ReadNumbers(c, "base_values");  // or …_as_tensor
+//   const Labels labels =
+//       ReadLabels(c, "classlabels_strings", "classlabels_ints");
+//   c.SetOutput(0, Gather(labels.Vector(c), best_class, 0));
+//
+// Strings travel as i64 handles of a table where equal strings have equal
+// handles; Tensor::narrow_type is then TensorProto::STRING. As all errors of
+// importers, those found here stick in the context.
+#ifndef EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
+#define EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/onnx/node_context.h"
+
+namespace ember::onnx {
+
+inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
+
+// The handle of a string in the module's table. Every string of the domain goes
+// through here. Fails as long as there is no such table.
+int64_t StringHandle(NodeContext& c, std::string_view bytes);
+std::vector<int64_t> StringHandles(NodeContext& c,
+                                   const std::vector<std::string>& strings);
+// A constant i64[n] of integers, or of handles (marked as strings).
+Tensor HandleVector(NodeContext& c, const std::vector<int64_t>& values,
+                    bool strings);
+
+// The attribute's elements; nullopt if it is absent.
+std::optional<std::vector<std::string>> ReadStrings(NodeContext& c,
+                                                    std::string_view name);
+
+struct Numbers {
+  std::vector<double> values;
+  bool wide = false;  // given as f64
+
+  bool empty() const { return values.empty(); }
+  size_t size() const { return values.size(); }
+};
+
+// FLOATS `name` or TENSOR `name`_as_tensor; empty if neither is there.
+Numbers ReadNumbers(NodeContext& c, const std::string& name);
+// TENSOR `name`; empty if absent.
+Numbers ReadTensorNumbers(NodeContext& c, const std::string& name);
+// A constant vector of a numeric type.
+Tensor NumberVector(NodeContext& c, const std::vector<double>& values,
+                    DType dtype);
+
+// Integers, or handles of strings.
+struct Labels {
+  std::vector<int64_t> values;
+  bool strings = false;
+
+  int64_t size() const { return static_cast<int64_t>(values.size()); }
+  Tensor Vector(NodeContext& c) const {
+    return HandleVector(c, values, strings);
+  }
+};
+
+// One of the two attributes; fails where none is there or both are.
+Labels ReadLabels(NodeContext& c, std::string_view strings,
+                  std::string_view integers);
+
+// Operand 0 as [N, F], where [F] stands for [1, F]; absent after an error.
+Tensor ReadRows(NodeContext& c);
+
+// The type that scores of an operand are computed in: f64 for f64, else f32.
+DType ScoreType(Tensor x);
+
+// Fails unless `found` is `expected`; says what both are about.
+bool CheckCount(NodeContext& c, std::string_view what, size_t found,
+                size_t expected);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
