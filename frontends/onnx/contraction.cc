@@ -25,7 +25,8 @@ void ImportGemm(NodeContext& c) {
   const double alpha = c.Float("alpha", 1.0);
   const double beta = c.Float("beta", 1.0);
   // Scaling integers by a fraction makes no sense, by one is nothing.
-  if (alpha != 1.0) y = Cast(Cast(y, DType::kF32) * alpha, type);
+  const DType wide = IsFloat(type) ? ComputeType(type) : DType::kF32;
+  if (alpha != 1.0) y = Cast(Cast(y, wide) * alpha, type);
   if (Tensor bias = c.Input(2); bias && beta != 0.0)
     y = y + (beta != 1.0 ? bias * beta : bias);
   c.SetOutput(0, y);

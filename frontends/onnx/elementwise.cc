@@ -108,8 +108,18 @@ void ImportClip(NodeContext& c) {
 
 void ImportReciprocal(NodeContext& c) { c.SetOutput(0, 1.0 / c.Input(0)); }
 
-void ImportIsInf(NodeContext& c) {
+// The operand as numbers, where a narrow type holds it.
+Tensor Numbers(NodeContext& c) {
   Tensor x = c.Input(0);
+  return x.narrow_type() != 0 ? DecodeNarrow(x, DType::kF32) : x;
+}
+
+void ImportIsNan(NodeContext& c) {
+  c.SetOutput(0, Unary(Opcode::kIsNan, Numbers(c)));
+}
+
+void ImportIsInf(NodeContext& c) {
+  Tensor x = Numbers(c);
   Tensor result = IsInfinite(x);
   const bool negative = c.Integer("detect_negative", 1) != 0;
   const bool positive = c.Integer("detect_positive", 1) != 0;
@@ -141,7 +151,7 @@ Tensor CastToNarrow(NodeContext& c, const NarrowFormat& format) {
   Tensor numbers = x.narrow_type() != 0 ? DecodeNarrow(x, DType::kF32) : x;
   // Only floats saturate.
   const bool saturate = format.is_float() && c.Integer("saturate", 1) != 0;
-  return EncodeNarrow(numbers, format, saturate);
+  return EncodeNarrow(numbers, format, saturate, c.String("round_mode", "up"));
 }
 
 // What is too large for the integer type is left open by the specification.
@@ -247,8 +257,8 @@ constexpr OperatorRow kRows[] = {
     {"Floor", 1, 1, 1, ImportUnary<Opcode::kFloor>},
     {"Greater", 1, 2, 2, ImportSwapped<Opcode::kLess>},
     {"GreaterOrEqual", 12, 2, 2, ImportSwapped<Opcode::kLessEqual>},
-    {"IsInf", 10, 1, 1, ImportIsInf},
-    {"IsNaN", 9, 1, 1, ImportUnary<Opcode::kIsNan>},
+    {"IsInf", 10, 1, 1, ImportIsInf, "", NarrowTypes::kHandled},
+    {"IsNaN", 9, 1, 1, ImportIsNan, "", NarrowTypes::kHandled},
     {"Less", 1, 2, 2, ImportBinary<Opcode::kLess>},
     {"LessOrEqual", 12, 2, 2, ImportBinary<Opcode::kLessEqual>},
     {"Log", 1, 1, 1, ImportUnary<Opcode::kLog>},

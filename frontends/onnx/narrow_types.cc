@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "third_party/onnx/onnx.pb.h"
@@ -102,6 +103,35 @@ Tensor EncodeFloat(Tensor x, const NarrowFormat& format, bool saturate) {
   return Cast(Select(is_nan, code.Like(format.nan), code), format.storage);
 }
 
+// The exponent of an f32 is the code already; the fraction rounds.
+Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
+  Tensor bits =
+      Apply("bitcast", {Cast(x, DType::kF32)}, {{"dtype", DType::kU32}});
+  Tensor fraction = And(bits, bits.Like(0x7fffff));
+  Tensor exponent =
+      And(Binary(Opcode::kShiftRight, bits, bits.Like(23)), bits.Like(0xff));
+  Tensor up;
+  if (round_mode == "up") {
+    up = Less(0, fraction);
+  } else if (round_mode == "nearest") {
+    // Halves go up; but half of the smallest power goes to it.
+    constexpr double kHalf = 0x400000;
+    up = Or(Less(kHalf, fraction),
+            And(Equal(fraction, kHalf), Less(0, exponent)));
+  } else if (round_mode == "down") {
+    up = Less(fraction, 0);
+  } else {
+    x.builder().Fail(InvalidArgumentError(
+        "attribute 'round_mode': expected up, down or nearest, found '" +
+        std::string(round_mode) + "'"));
+    return x;
+  }
+  // Infinity and NaN are NaN; so is what rounds above the largest power.
+  const double last = saturate ? 0xfe : 0xff;
+  Tensor code = Minimum(exponent + Cast(up, DType::kU32), last);
+  return Cast(Select(Equal(exponent, 0xff), exponent, code), DType::kU8);
+}
+
 }  // namespace
 
 const NarrowFormat* FindNarrowFormat(int32_t onnx_type) {
@@ -130,12 +160,10 @@ Tensor DecodeNarrow(Tensor x, DType type) {
   return Cast(Gather(table, index, 0), type);
 }
 
-Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate) {
-  if (IsPowerOfTwo(format)) {
-    x.builder().Fail(
-        UnimplementedError("conversion to FLOAT8E8M0 is not supported"));
-    return x;
-  }
+Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate,
+                    std::string_view round_mode) {
+  if (IsPowerOfTwo(format))
+    return EncodePower(x, saturate, round_mode).Marked(format.onnx_type);
   Tensor code = format.is_float() ? EncodeFloat(x, format, saturate)
                                   : EncodeInteger(x, format, saturate);
   return code.Marked(format.onnx_type);

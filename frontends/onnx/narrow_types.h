@@ -7,6 +7,7 @@
 #define EMBER_FRONTENDS_ONNX_NARROW_TYPES_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/dtype.h"
 #include "frontends/onnx/tensor.h"
@@ -39,8 +40,11 @@ const NarrowFormat* FindNarrowFormat(int32_t onnx_type);
 Tensor DecodeNarrow(Tensor x, DType type);
 // Numbers as a narrow type, marked. Integers wrap (`saturate` false) or clamp;
 // floats round to nearest even, and what is too large becomes the largest value
-// or infinity / NaN.
-Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate);
+// or infinity / NaN. Powers of two (FLOAT8E8M0) have no sign, infinity becomes
+// NaN, and `round_mode` says where numbers between them go: "up", "down" or
+// "nearest"; others are an error.
+Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate,
+                    std::string_view round_mode = "up");
 
 }  // namespace ember::onnx
 

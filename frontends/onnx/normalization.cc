@@ -20,8 +20,10 @@ std::vector<int64_t> AxesFrom(int first, int rank) {
   return axes;
 }
 
-// A per-channel vector along dim 1 of rank `rank`.
+// A per-channel vector along dim 1 of rank `rank`; or a parameter per element
+// of a sample.
 Tensor PerChannel(Tensor vector, int rank, DType type) {
+  if (vector.rank() != 1) return Cast(Unsqueeze(vector, {0}), type);
   return rank < 2 ? Cast(vector, type) : Cast(AlongAxis(vector, 1, rank), type);
 }
 
@@ -42,11 +44,11 @@ Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor mean, Tensor variance) {
 void ImportBatchNormalization(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(0, 1)) return;
+  // Until opset 8, statistics could be of every element of a sample.
+  const bool spatial = c.opset() >= 9 || c.Integer("spatial", 1) != 0;
   for (int i = 1; i < 5; ++i) {
-    if (!CheckVector(c, i)) return;
-  }
-  if (c.opset() < 9 && c.Integer("spatial", 1) == 0) {
-    return c.FailUnsupported("attribute 'spatial' = 0 is not supported");
+    const int rank = spatial ? 1 : x.rank() - 1;
+    if (!c.CheckRank(i, rank, rank)) return;
   }
   Tensor mean = c.Input(3);
   Tensor variance = c.Input(4);
@@ -55,10 +57,10 @@ void ImportBatchNormalization(NodeContext& c) {
       c.opset() >= 14 ? c.Integer("training_mode", 0) != 0 : c.WantsOutput(1);
   if (!training) return c.SetOutput(0, ScaleAndShift(c, x, mean, variance));
 
-  if (c.opset() < 14)
-    return c.FailUnsupported("training form before opset 14 is not supported");
-  std::vector<int64_t> axes = AxesFrom(1, x.rank());
-  axes.front() = 0;  // every axis but that of the channels
+  std::vector<int64_t> axes = AxesFrom(spatial ? 1 : x.rank(), x.rank());
+  // Every axis but that of the channels; or the batch alone.
+  if (axes.empty()) axes.push_back(0);
+  axes.front() = 0;
   const DType type = ComputeType(x.dtype());
   Tensor wide = Cast(x, type);
   Tensor batch_mean = Mean(wide, axes, true);
@@ -73,6 +75,9 @@ void ImportBatchNormalization(NodeContext& c) {
   c.SetOutput(0, ScaleAndShift(c, x, batch_mean, batch_variance));
   c.SetOutput(1, running(mean, batch_mean));
   c.SetOutput(2, running(variance, batch_variance));
+  // Saved for the gradient, until opset 13.
+  c.SetOutput(3, Cast(batch_mean, mean.dtype()));
+  c.SetOutput(4, Cast(batch_variance, variance.dtype()));
 }
 
 // (x - mean) / sqrt(variance + epsilon) over the axes.

@@ -54,17 +54,34 @@ Tensor QuantizeToNarrow(NodeContext& c, Tensor scaled, Tensor zero_point,
   return EncodeNarrow(rounded, format, true);
 }
 
+// Scales may be powers of two.
+Tensor ScaleOperand(NodeContext& c) {
+  Tensor scale = c.Input(1);
+  return scale.narrow_type() != 0 ? DecodeNarrow(scale, DType::kF32) : scale;
+}
+
+// x / scale, since opset 23 rounded to the precision asked for: the attribute,
+// else the scale's type. In f32.
+Tensor Scaled(NodeContext& c, Tensor x, Tensor scale) {
+  Tensor quotient = Cast(x, DType::kF32) / Cast(scale, DType::kF32);
+  if (c.opset() < 23) return quotient;
+  DType precision = scale.dtype();
+  if (c.Integer("precision", 0) != 0)
+    precision = c.TypeAttribute("precision").value_or(precision);
+  if (!IsFloat(precision)) return quotient;
+  return Cast(Cast(quotient, precision), DType::kF32);
+}
+
 void ImportQuantizeLinear(NodeContext& c) {
   Tensor x = c.Input(0);
-  Tensor scale = AlignParameter(c, c.Input(1), x);
+  Tensor scale = AlignParameter(c, ScaleOperand(c), x);
   Tensor zero_point = AlignParameter(c, c.Input(2), x);
   const int32_t narrow =
       c.Input(2) ? c.Input(2).narrow_type()
                  : static_cast<int32_t>(c.Integer("output_dtype", 0));
   if (const NarrowFormat* format = FindNarrowFormat(narrow)) {
     return c.SetOutput(
-        0, QuantizeToNarrow(c, Cast(x, DType::kF32) / Cast(scale, DType::kF32),
-                            zero_point, *format));
+        0, QuantizeToNarrow(c, Scaled(c, x, scale), zero_point, *format));
   }
   DType type = zero_point ? zero_point.dtype() : DType::kU8;
   if (!zero_point && c.Integer("output_dtype", 0) != 0) {
@@ -72,13 +89,12 @@ void ImportQuantizeLinear(NodeContext& c) {
   }
   if (!IsInteger(type))
     return c.FailUnsupported("only integer results are supported");
-  Tensor scaled = Cast(x, DType::kF32) / Cast(scale, DType::kF32);
-  c.SetOutput(0, RoundToQuantized(scaled, zero_point, type));
+  c.SetOutput(0, RoundToQuantized(Scaled(c, x, scale), zero_point, type));
 }
 
 void ImportDequantizeLinear(NodeContext& c) {
   Tensor x = c.Input(0);
-  Tensor scale = AlignParameter(c, c.Input(1), x);
+  Tensor scale = AlignParameter(c, ScaleOperand(c), x);
   Tensor zero_point = AlignParameter(c, c.Input(2), x);
   DType type = scale.dtype();
   if (c.Integer("output_dtype", 0) != 0)

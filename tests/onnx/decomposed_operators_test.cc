@@ -250,5 +250,76 @@ TEST(Constant, SparseValueBecomesDense) {
   }
 }
 
+// Codes of 1, 1.25, 1.5, 1.75, 3e38, infinity as powers of two.
+Values PowerCodes(const char* round_mode, int saturate) {
+  OneNode node("Cast", 26);
+  node.Input(F32({6}, {1, 1.25, 1.5, 1.75, 3e38, INFINITY}));
+  node.Attribute({"to", onnx::TensorProto::FLOAT8E8M0});
+  node.Attribute({"round_mode", round_mode}).Attribute({"saturate", saturate});
+  node.model().graph().mutable_output(0)->set_name("codes");
+  node.model().Node("BitCast", {"y0"}, {"codes"}, {{"to", 2}});
+  const auto results = node.Run();
+  EXPECT_TRUE(results.ok()) << results.status().ToString();
+  return results.ok() ? results->front().values : Values();
+}
+
+TEST(Cast, PowersOfTwo) {
+  EXPECT_EQ(PowerCodes("up", 1), (Values{127, 128, 128, 128, 254, 255}));
+  EXPECT_EQ(PowerCodes("down", 1), (Values{127, 127, 127, 127, 254, 255}));
+  EXPECT_EQ(PowerCodes("nearest", 1), (Values{127, 127, 128, 128, 254, 255}));
+  EXPECT_EQ(PowerCodes("nearest", 0), (Values{127, 127, 128, 128, 255, 255}));
+}
+
+TEST(IsNan, NarrowTypes) {
+  OneNode node("Cast", 22);
+  node.Input(F32({2}, {1, NAN}))
+      .Attribute({"to", onnx::TensorProto::FLOAT8E5M2});
+  node.model().graph().mutable_output(0)->set_name("y");
+  node.model().Node("IsNaN", {"y0"}, {"y"});
+  ExpectNumbers(node.Run(), {{DType::kBool, {2}, {0, 1}}});
+}
+
+TEST(BatchNormalization, PerElementUntilOpset8) {
+  OneNode node("BatchNormalization", 7);
+  node.Input(F32({2, 1, 2}, {1, 2, 3, 4}));
+  for (const Values& parameter :
+       {Values{1, 2}, Values{0, 10}, Values{1, 0}, Values{4, 1}}) {
+    node.Input(F32({1, 2}, parameter));
+  }
+  node.Attribute({"spatial", 0}).Attribute({"epsilon", 0.0});
+  ExpectNumbers(node.Run(), {F32({2, 1, 2}, {0, 14, 1, 18})});
+}
+
+TEST(BatchNormalization, TrainingBeforeOpset14) {
+  OneNode node("BatchNormalization", 9, 5);
+  node.Input(F32({4, 1}, {1, 3, 1, 3}));
+  for (const double parameter : {2, 1, 10, 20})
+    node.Input(F32({1}, {parameter}));
+  node.Attribute({"epsilon", 3.0}).Attribute({"momentum", 0.5});
+  // Mean 2 and variance 1, of which half goes into the running ones.
+  ExpectNumbers(node.Run(), {F32({4, 1}, {0, 2, 0, 2}), F32({1}, {6}),
+                             F32({1}, {10.5}), F32({1}, {2}), F32({1}, {1})});
+}
+
+TEST(Gemm, ScalesDoublesAsDoubles) {
+  OneNode node("Gemm", 13);
+  node.Input({DType::kF64, {1, 1}, {1 + 1e-12}});
+  node.Input({DType::kF64, {1, 1}, {1}}).Attribute({"alpha", 0.5});
+  ExpectNumbers(node.Run(), {{DType::kF64, {1, 1}, {0.5 + 0.5e-12}}}, 1e-14);
+}
+
+TEST(QuantizeLinear, DividesInTheScalesPrecisionSinceOpset23) {
+  // 2056 / 3 = 685.33 is 685.5 in f16, which goes to even; in f32 it is 685.
+  for (const bool single : {false, true}) {
+    OneNode node("QuantizeLinear", 23);
+    node.Input({DType::kF16, {2}, {1003, 2056}});
+    node.Input({DType::kF16, {}, {3}});
+    node.Attribute({"output_dtype", onnx::TensorProto::INT16});
+    if (single) node.Attribute({"precision", onnx::TensorProto::FLOAT});
+    ExpectNumbers(node.Run(),
+                  {{DType::kI16, {2}, {334, single ? 685.0 : 686.0}}}, 0);
+  }
+}
+
 }  // namespace
 }  // namespace ember::tests
