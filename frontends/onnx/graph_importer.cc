@@ -231,6 +231,11 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
   source.origin = origin;
   source.opset = opset;
   source.data_dependent_inputs = options_.data_dependent_inputs;
+  source.import_subgraph = [&](const GraphProto& graph,
+                               const std::vector<Tensor>& subgraph_inputs) {
+    Scope body = SubgraphScope(scope, origin, nullptr);
+    return ImportSubgraph(graph, subgraph_inputs, body);
+  };
   NodeContext context(*scope.builder, std::move(source), std::move(inputs));
   row->import(context);
   EMBER_RETURN_IF_ERROR(scope.builder->status());

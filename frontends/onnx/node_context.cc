@@ -131,6 +131,22 @@ Tensor NodeContext::FromBytes(const TensorBytes& bytes) {
       .Marked(bytes.narrow_type);
 }
 
+std::vector<Tensor> NodeContext::ImportSubgraph(
+    std::string_view attribute, const std::vector<Tensor>& inputs) {
+  const AttributeProto* found = Typed(attribute, AttributeProto::GRAPH);
+  if (!ok()) return {};
+  if (found == nullptr) {
+    FailInvalid("attribute " + Quoted(attribute) + " is missing");
+    return {};
+  }
+  StatusOr<std::vector<Tensor>> outputs =
+      source_.import_subgraph(found->g(), inputs);
+  builder_.SetOrigin(source_.origin);
+  if (outputs.ok()) return *std::move(outputs);
+  Fail(outputs.status().WithContext("attribute " + Quoted(attribute)));
+  return {};
+}
+
 std::optional<DType> NodeContext::TypeAttribute(std::string_view name) {
   const AttributeProto* attribute = Typed(name, AttributeProto::INT);
   if (attribute == nullptr) return std::nullopt;

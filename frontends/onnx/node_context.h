@@ -13,6 +13,7 @@
 #define EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -37,6 +38,10 @@ class NodeContext {
     int opset = 0;       // of the node's domain
     std::set<std::string>* data_dependent_inputs =
         nullptr;  // see ImportOptions
+    // The outputs of a subgraph of the node, its nodes imported in place.
+    std::function<StatusOr<std::vector<Tensor>>(
+        const GraphProto& graph, const std::vector<Tensor>& inputs)>
+        import_subgraph;
   };
   NodeContext(graph::GraphBuilder& builder, Source source,
               std::vector<Tensor> inputs);
@@ -83,6 +88,10 @@ class NodeContext {
   Tensor TensorAttribute(std::string_view name);
   std::optional<DType> TypeAttribute(std::string_view name);
   const AttributeProto* FindAttribute(std::string_view name) const;
+  // The outputs of the subgraph that an attribute holds, its nodes imported
+  // where this one stands. Empty after an error.
+  std::vector<Tensor> ImportSubgraph(std::string_view attribute,
+                                     const std::vector<Tensor>& inputs);
 
   // Operands whose contents must be known when compiling. Fails (and gives
   // nullopt) where they depend on the model's data, or where the operand is

@@ -18,7 +18,7 @@ constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     DeformConvOperators,
     DeterminantOperators,
     ElementwiseOperators,
-    IndexingOperators,
+    FlexAttentionOperators, IndexingOperators,
     LinearAttentionOperators,
     LossOperators,
     MlEncoderOperators,

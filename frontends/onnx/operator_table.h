@@ -49,6 +49,7 @@ std::span<const OperatorRow> ConvolutionOperators();
 std::span<const OperatorRow> DeformConvOperators();
 std::span<const OperatorRow> DeterminantOperators();
 std::span<const OperatorRow> ElementwiseOperators();
+std::span<const OperatorRow> FlexAttentionOperators();
 std::span<const OperatorRow> IndexingOperators();
 std::span<const OperatorRow> LinearAttentionOperators();
 std::span<const OperatorRow> LossOperators();

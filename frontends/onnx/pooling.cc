@@ -200,7 +200,7 @@ void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(1, rank, rank)) return;
   std::optional<Shape> shape;
   if (c.Input(2)) {
-    shape = c.Contents(2, "output_shape");
+    shape = c.Sizes(2, "output_shape");
     if (!shape) return;
   } else {
     shape = UnpooledShape(c);

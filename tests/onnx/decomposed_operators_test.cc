@@ -321,5 +321,25 @@ TEST(QuantizeLinear, DividesInTheScalesPrecisionSinceOpset23) {
   }
 }
 
+TEST(FlexAttention, SubgraphsSeeWholeTensorsAndOuterValues) {
+  OneNode node("FlexAttention", 26, 1, "ai.onnx.preview");
+  // Two query heads share one head of keys; without scores, the mean of the
+  // values.
+  node.Input(F32({1, 2, 1, 1}, {0, 0}));
+  node.Input(F32({1, 1, 2, 1}, {1, 2}), {1, 1, -1, 1});
+  node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 6}), {1, 1, -1, 2});
+  node.model().Floats("factor", {1, 2, 1, 1}, {1, 10});
+  onnx::AttributeProto& attribute = *node.node().add_attribute();
+  attribute.set_name("prob_mod");
+  attribute.set_type(onnx::AttributeProto::GRAPH);
+  onnx::GraphProto& graph = *attribute.mutable_g();
+  graph.add_input()->set_name("p");
+  graph.add_output()->set_name("q");
+  onnx::NodeProto& scale = *graph.add_node();
+  scale.set_op_type("Mul");
+  scale.add_input("p"), scale.add_input("factor"), scale.add_output("q");
+  ExpectNumbers(node.Run(), {F32({1, 2, 1, 2}, {2, 4, 20, 40})});
+}
+
 }  // namespace
 }  // namespace ember::tests
