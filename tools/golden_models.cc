@@ -21,6 +21,7 @@ using Json = nlohmann::json;
 
 struct Options {
   std::string corpus = "../shared/corpus", seeded, filter = "*", format = "md";
+  std::string folders = "models/onnx,onnx-light";
   int64_t threads = 1, timeout = 300;
 };
 
@@ -29,6 +30,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("seeded", &options.seeded, "DIR",
             "Where NAME.onnx of the light models with seeded weights lie "
             "(./dev golden makes them).");
+  flags.Add("folders", &options.folders, "LIST",
+            "Folders of the corpus, with commas; a trailing part of a name may "
+            "be left out: onnx-graphs is onnx-graphs-contrib too.");
   flags.Add("filter", &options.filter, "TEXT",
             "Only models whose id contains it; * is all.");
   flags.Add("threads", &options.threads, "N",
@@ -38,6 +42,7 @@ void Declare(Options& options, Flags& flags) {
                   "How the table is printed.");
   flags.Example("golden_models --corpus=../shared/corpus --seeded=/tmp/seeded");
   flags.Example("golden_models --filter=squeezenet");
+  flags.Example("golden_models --folders=onnx-graphs");
 }
 
 bool Exists(const std::string& path) {
@@ -74,6 +79,16 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
   return cases;
 }
 
+// Whether a path begins with one of `folders`, a list with commas.
+bool IsInFolders(std::string_view path, std::string_view folders) {
+  while (!folders.empty()) {
+    const size_t comma = std::min(folders.find(','), folders.size());
+    if (path.starts_with(folders.substr(0, comma))) return true;
+    folders.remove_prefix(std::min(comma + 1, folders.size()));
+  }
+  return false;
+}
+
 StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
   const std::string corpus = UserPath(options.corpus);
   EMBER_ASSIGN_OR_RETURN(const std::string text,
@@ -86,8 +101,7 @@ StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
   std::vector<GoldenCase> cases;
   for (const Json& item : manifest["items"]) {
     const std::string path = item.value("path", "");
-    if (!path.starts_with("models/onnx/") && !path.starts_with("onnx-light/"))
-      continue;
+    if (!IsInFolders(path, options.folders)) continue;
     for (GoldenCase& found : CasesOf(item, corpus, UserPath(options.seeded))) {
       if (options.filter != "*" &&
           found.name.find(options.filter) == std::string::npos)

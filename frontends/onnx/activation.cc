@@ -1,5 +1,4 @@
 // Activation functions and the softmax family.
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -54,16 +53,10 @@ void ImportSelu(NodeContext& c) {
 void ImportGelu(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::string approximate = c.String("approximate", "none");
-  if (approximate == "none") {
-    return c.SetOutput(0, x * 0.5 * (Erf(x * std::sqrt(0.5)) + 1.0));
-  }
-  if (approximate != "tanh") {
-    return c.FailInvalid(
-        "attribute 'approximate': expected none or tanh, found '" +
-        approximate + "'");
-  }
-  Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / M_PI);
-  c.SetOutput(0, x * 0.5 * (Tanh(inner) + 1.0));
+  if (approximate == "none") return c.SetOutput(0, Gelu(x));
+  if (approximate == "tanh") return c.SetOutput(0, TanhGelu(x));
+  c.FailInvalid("attribute 'approximate': expected none or tanh, found '" +
+                approximate + "'");
 }
 
 void ImportHardSigmoid(NodeContext& c) {
@@ -153,6 +146,7 @@ constexpr OperatorRow kRows[] = {
     {"Celu", 12, 1, 1, ImportCelu},
     {"Elu", 1, 1, 1, ImportElu},
     {"Gelu", 20, 1, 1, ImportGelu},
+    {"Gelu", 1, 1, 1, ImportGelu, "com.microsoft"},
     {"HardSigmoid", 1, 1, 1, ImportHardSigmoid},
     {"HardSwish", 14, 1, 1, ImportHardSwish},
     {"Hardmax", 1, 1, 1, ImportHardmax},

@@ -1,4 +1,6 @@
 // Attention and what goes with it.
+#include "frontends/onnx/attention.h"
+
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,18 +16,6 @@ namespace ember::onnx {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-// [batch, sequence, heads * size] → [batch, heads, sequence, size].
-Tensor SplitHeads(Tensor x, int64_t heads) {
-  const Dim size = FloorDivide(x.dim(2), Dim(heads));
-  return Transpose(Reshape(x, {x.dim(0), x.dim(1), Dim(heads), size}),
-                   {0, 2, 1, 3});
-}
-
-Tensor MergeHeads(Tensor x) {
-  return Reshape(Transpose(x, {0, 2, 1, 3}),
-                 {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
-}
 
 struct Operands {
   Tensor q, k, v;  // [batch, heads, sequence, size]
@@ -187,19 +177,7 @@ void ImportRotaryEmbedding(NodeContext& c) {
   Tensor sine = RotaryTable(c, c.Input(2), half);
   if (!c.ok()) return;
   const bool interleaved = c.Integer("interleaved", 0) != 0;
-  Tensor first = interleaved ? SliceAxis(x, 3, Dim(0), half, 2)
-                             : SliceAxis(x, 3, Dim(0), half);
-  Tensor second = interleaved ? SliceAxis(x, 3, Dim(1), half, 2)
-                              : SliceAxis(x, 3, half, half);
-  Tensor real = cosine * first - sine * second;
-  Tensor imaginary = sine * first + cosine * second;
-  Tensor y = interleaved
-                 ? Concat({Unsqueeze(real, {4}), Unsqueeze(imaginary, {4})}, 4)
-                 : Concat({real, imaginary}, 3);
-  if (interleaved) y = Reshape(y, {x.dim(0), x.dim(1), x.dim(2), rotated});
-  if (rotated != x.dim(3)) {
-    y = Concat({y, SliceAxis(x, 3, rotated, x.dim(3) - rotated)}, 3);
-  }
+  Tensor y = RotateHeads(x, cosine, sine, rotated, interleaved);
   c.SetOutput(0, merged ? MergeHeads(y) : y);
 }
 
@@ -245,6 +223,34 @@ constexpr OperatorRow kRows[] = {
 };
 
 }  // namespace
+
+Tensor SplitHeads(Tensor x, int64_t heads) {
+  const Dim size = FloorDivide(x.dim(2), Dim(heads));
+  return Transpose(Reshape(x, {x.dim(0), x.dim(1), Dim(heads), size}),
+                   {0, 2, 1, 3});
+}
+
+Tensor MergeHeads(Tensor x) {
+  return Reshape(Transpose(x, {0, 2, 1, 3}),
+                 {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
+}
+
+Tensor RotateHeads(Tensor x, Tensor cosine, Tensor sine, const Dim& rotated,
+                   bool interleaved) {
+  const Dim half = FloorDivide(rotated, Dim(2));
+  Tensor first = interleaved ? SliceAxis(x, 3, Dim(0), half, 2)
+                             : SliceAxis(x, 3, Dim(0), half);
+  Tensor second = interleaved ? SliceAxis(x, 3, Dim(1), half, 2)
+                              : SliceAxis(x, 3, half, half);
+  Tensor real = cosine * first - sine * second;
+  Tensor imaginary = sine * first + cosine * second;
+  Tensor y = interleaved
+                 ? Concat({Unsqueeze(real, {4}), Unsqueeze(imaginary, {4})}, 4)
+                 : Concat({real, imaginary}, 3);
+  if (interleaved) y = Reshape(y, {x.dim(0), x.dim(1), x.dim(2), rotated});
+  if (rotated == x.dim(3)) return y;
+  return Concat({y, SliceAxis(x, 3, rotated, x.dim(3) - rotated)}, 3);
+}
 
 std::span<const OperatorRow> AttentionOperators() { return kRows; }
 

@@ -1,6 +1,7 @@
 #include "frontends/onnx/compositions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "frontends/onnx/dims.h"
@@ -10,6 +11,13 @@ namespace ember::onnx {
 Tensor Relu(Tensor x) { return Maximum(x, 0); }
 
 Tensor Sigmoid(Tensor x) { return 1.0 / (Exp(-x) + 1.0); }
+
+Tensor Gelu(Tensor x) { return x * 0.5 * (Erf(x * std::sqrt(0.5)) + 1.0); }
+
+Tensor TanhGelu(Tensor x) {
+  Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / M_PI);
+  return x * 0.5 * (Tanh(inner) + 1.0);
+}
 
 Tensor Softplus(Tensor x) { return Maximum(x, 0) + Log1p(Exp(-Absolute(x))); }
 

@@ -11,6 +11,10 @@ namespace ember::onnx {
 
 Tensor Relu(Tensor x);
 Tensor Sigmoid(Tensor x);
+// x times the normal distribution's probability below x, and its approximation
+// by a hyperbolic tangent.
+Tensor Gelu(Tensor x);
+Tensor TanhGelu(Tensor x);
 // log(1 + exp(x)), without overflow.
 Tensor Softplus(Tensor x);
 // log(softmax(x)) along an axis, narrow floats in f32.

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/convolution.h"
 #include "frontends/onnx/einsum.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/quantization.h"
 
 namespace ember::onnx {
 namespace {
@@ -38,12 +38,6 @@ Tensor PerRow(Tensor parameter) {
   const bool is_vector =
       parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
   return is_vector ? Unsqueeze(parameter, {1}) : parameter;
-}
-
-// x minus its zero point (may be absent), as i32.
-Tensor Centered(Tensor x, Tensor zero_point) {
-  Tensor wide = Cast(x, DType::kI32);
-  return zero_point ? wide - Cast(zero_point, DType::kI32) : wide;
 }
 
 void ImportMatMulInteger(NodeContext& c) {

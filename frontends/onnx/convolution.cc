@@ -12,24 +12,11 @@
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/quantization.h"
 #include "frontends/onnx/windows.h"
 
 namespace ember::onnx {
 namespace {
-
-// [N, C, spatial…] → [N, spatial…, C].
-Tensor ToChannelsLast(Tensor x) {
-  std::vector<int64_t> permutation{0};
-  for (int i = 2; i < x.rank(); ++i) permutation.push_back(i);
-  permutation.push_back(1);
-  return Transpose(x, std::move(permutation));
-}
-
-Tensor ToChannelsFirst(Tensor x) {
-  std::vector<int64_t> permutation{0, x.rank() - 1};
-  for (int i = 1; i + 1 < x.rank(); ++i) permutation.push_back(i);
-  return Transpose(x, std::move(permutation));
-}
 
 // The two leading dims moved behind the window: Conv [O, C/g, window…] →
 // [window…, C/g, O] and ConvTranspose [C, O/g, window…] → [window…, C, O/g].
@@ -114,9 +101,26 @@ void PadForOutputShape(const Shape& spatial,
   }
 }
 
+// Pads as input 2, which may be absent.
+bool ReadPadsInput(NodeContext& c, Window& window) {
+  if (!c.Input(2)) return true;
+  const std::optional<Shape> pads = c.Contents(2, "pads");
+  if (!pads) return false;
+  const size_t rank = window.kernel.size();
+  if (pads->size() != 2 * rank) {
+    c.FailInvalid("pads: expected " + std::to_string(2 * rank) +
+                  " values, found " + std::to_string(pads->size()));
+    return false;
+  }
+  window.low.assign(pads->begin(), pads->begin() + rank);
+  window.high.assign(pads->begin() + rank, pads->end());
+  return true;
+}
+
 // Padding of a ConvTranspose.
 bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
-                           std::vector<int64_t>& extension, Window& window) {
+                           bool pads_are_input, std::vector<int64_t>& extension,
+                           Window& window) {
   const std::string auto_pad = c.String("auto_pad", "NOTSET");
   const bool upper = auto_pad == "SAME_UPPER";
   std::optional<std::vector<int64_t>> outputs = c.Integers("output_shape");
@@ -140,6 +144,7 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
     }
     return true;
   }
+  if (!outputs && pads_are_input) return ReadPadsInput(c, window);
   if (!outputs) return auto_pad == "VALID" || ReadPads(c, window);
   if (outputs->size() != spatial.size()) {
     c.FailInvalid("attribute 'output_shape': expected " +
@@ -151,7 +156,7 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
   return true;
 }
 
-void ImportConvTranspose(NodeContext& c) {
+void ConvolveTransposed(NodeContext& c, Tensor bias, bool pads_are_input) {
   Tensor x = c.Input(0);
   Tensor w = c.Input(1);
   const int64_t groups = c.Integer("group", 1);
@@ -173,7 +178,8 @@ void ImportConvTranspose(NodeContext& c) {
     return c.FailInvalid("attribute 'output_padding': found " +
                          std::to_string(extent));
   }
-  if (!ReadTransposedPadding(c, spatial, extension, *window)) return;
+  if (!ReadTransposedPadding(c, spatial, pads_are_input, extension, *window))
+    return;
   const DType type = x.dtype();
   Tensor y = Apply("conv_transpose",
                    {Cast(ToChannelsLast(x), ComputeType(type)),
@@ -184,13 +190,15 @@ void ImportConvTranspose(NodeContext& c) {
                     {"high", window->high},
                     {"output_padding", extension},
                     {"groups", groups}});
-  c.SetOutput(0, ToChannelsFirst(AddBias(Cast(y, type), c.Input(2))));
+  c.SetOutput(0, ToChannelsFirst(AddBias(Cast(y, type), bias)));
 }
 
-// x with its zero point taken off, as i32.
-Tensor Centered(Tensor x, Tensor zero_point) {
-  Tensor wide = Cast(x, DType::kI32);
-  return zero_point ? wide - Cast(zero_point, DType::kI32) : wide;
+void ImportConvTranspose(NodeContext& c) {
+  ConvolveTransposed(c, c.Input(2), false);
+}
+
+void ImportConvTransposeWithDynamicPads(NodeContext& c) {
+  ConvolveTransposed(c, c.Input(3), true);
 }
 
 // A zero point per output channel lies along the first dim of the weights.
@@ -208,7 +216,10 @@ void ImportConvInteger(NodeContext& c) {
 
 // y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale / y_scale)) + y0.
 void ImportQLinearConv(NodeContext& c) {
+  // Only com.microsoft's has this attribute; the weights are as always.
+  const bool channels_last = c.Integer("channels_last", 0) != 0;
   Tensor x = Centered(c.Input(0), c.Input(2));
+  if (channels_last && c.CheckRank(0, 3)) x = ToChannelsFirst(x);
   Tensor w = Centered(c.Input(3), AlongOutputs(c.Input(5), c.Input(3)));
   Tensor accumulated = Convolution(c, x, w, c.Input(8));
   if (!c.ok()) return;
@@ -217,8 +228,9 @@ void ImportQLinearConv(NodeContext& c) {
     w_scale = AlongAxis(w_scale, 1, accumulated.rank());
   }
   Tensor scale = c.Input(1) * w_scale / c.Input(6);
-  c.SetOutput(0, RoundToQuantized(Cast(accumulated, DType::kF32) * scale,
-                                  c.Input(7), c.Input(7).dtype()));
+  Tensor y = RoundToQuantized(Cast(accumulated, DType::kF32) * scale,
+                              c.Input(7), c.Input(7).dtype());
+  c.SetOutput(0, channels_last ? ToChannelsLast(y) : y);
 }
 
 // A depthwise convolution over the past and the input, whose end is the past of
@@ -250,45 +262,33 @@ void ImportCausalConvWithState(NodeContext& c) {
   c.SetOutput(1, SliceAxis(padded, 2, padded.dim(2) - past, past));
 }
 
-// The activations that ONNX Runtime fuses into a convolution.
-Tensor FusedActivation(NodeContext& c, Tensor y) {
-  const std::string activation = c.String("activation", "");
-  const std::vector<double> given =
-      c.Floats("activation_params").value_or(std::vector<double>());
-  auto parameter = [&](size_t i, double otherwise) {
-    return i < given.size() ? given[i] : otherwise;
-  };
-  if (activation.empty()) return y;
-  if (activation == "Relu") return Relu(y);
-  if (activation == "Sigmoid") return Sigmoid(y);
-  if (activation == "Tanh") return Tanh(y);
-  if (activation == "LeakyRelu")
-    return Select(Less(y, 0), y * parameter(0, 0.01), y);
-  if (activation == "Clip")
-    return Minimum(Maximum(y, parameter(0, 0)), parameter(1, 6));
-  if (activation == "HardSigmoid") {
-    return Maximum(Minimum(y * parameter(0, 0.2) + parameter(1, 0.5), 1), 0);
-  }
-  c.FailUnsupported("activation '" + activation + "' is not supported");
-  return y;
-}
-
-void ImportFusedConv(NodeContext& c) {
-  Tensor y = Convolution(c, c.Input(0), c.Input(1), c.Input(2));
-  if (!c.ok()) return;
-  c.SetOutput(0, FusedActivation(c, c.Input(3) ? y + c.Input(3) : y));
-}
-
 constexpr OperatorRow kRows[] = {
     {"CausalConvWithState", 27, 2, 4, ImportCausalConvWithState},
+    {"CausalConvWithState", 1, 2, 4, ImportCausalConvWithState,
+     "com.microsoft"},
     {"Conv", 1, 2, 3, ImportConv},
     {"ConvInteger", 10, 2, 4, ImportConvInteger},
     {"ConvTranspose", 1, 2, 3, ImportConvTranspose},
-    {"FusedConv", 1, 2, 4, ImportFusedConv, "com.microsoft"},
+    {"ConvTransposeWithDynamicPads", 1, 2, 4,
+     ImportConvTransposeWithDynamicPads, "com.microsoft"},
     {"QLinearConv", 10, 8, 9, ImportQLinearConv},
+    {"QLinearConv", 1, 8, 9, ImportQLinearConv, "com.microsoft"},
 };
 
 }  // namespace
+
+Tensor ToChannelsLast(Tensor x) {
+  std::vector<int64_t> permutation{0};
+  for (int i = 2; i < x.rank(); ++i) permutation.push_back(i);
+  permutation.push_back(1);
+  return Transpose(x, std::move(permutation));
+}
+
+Tensor ToChannelsFirst(Tensor x) {
+  std::vector<int64_t> permutation{0, x.rank() - 1};
+  for (int i = 1; i + 1 < x.rank(); ++i) permutation.push_back(i);
+  return Transpose(x, std::move(permutation));
+}
 
 Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias) {
   const int64_t groups = c.Integer("group", 1);
@@ -299,13 +299,6 @@ Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias) {
   const std::optional<Window> window = ReadWindow(c, *kernel, spatial);
   if (!window) return c.Wrap(nullptr);
   return Convolve(x, w, bias, *window, groups);
-}
-
-Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type) {
-  Tensor rounded = Round(scaled);
-  if (zero_point) rounded = rounded + Cast(zero_point, scaled.dtype());
-  // Float to integer saturates.
-  return Cast(rounded, type);
 }
 
 std::span<const OperatorRow> ConvolutionOperators() { return kRows; }

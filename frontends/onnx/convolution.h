@@ -1,4 +1,4 @@
-// Parts of convolution and quantization that other operators are made of.
+// Parts of convolution that other operators are made of.
 #ifndef EMBER_FRONTENDS_ONNX_CONVOLUTION_H_
 #define EMBER_FRONTENDS_ONNX_CONVOLUTION_H_
 
@@ -6,13 +6,13 @@
 
 namespace ember::onnx {
 
+// [N, C, spatial…] → [N, spatial…, C], and back.
+Tensor ToChannelsLast(Tensor x);
+Tensor ToChannelsFirst(Tensor x);
+
 // ONNX Conv of channels-first operands with the node's window attributes; bias
 // may be absent. Fails on operands that do not fit.
 Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias);
-
-// Nearest integers (ties to even) plus the zero point (may be absent),
-// saturated to `type`.
-Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type);
 
 }  // namespace ember::onnx
 

@@ -177,6 +177,8 @@ Status GraphImporter::ImportNodes(const NodeList& nodes, Scope& scope) {
 
 Status GraphImporter::ImportNode(const NodeProto& node, int index,
                                  Scope& scope) {
+  // What optimizers leave of nodes that they made useless.
+  if (node.output_size() == 0) return OkStatus();
   const std::string origin = scope.prefix + NodeOrigin(node, index);
   std::vector<Tensor> inputs;
   for (const std::string& name : node.input()) {
@@ -229,7 +231,7 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
   source.owner = std::move(owner);
   source.files = &files_;
   source.origin = origin;
-  source.opset = opset;
+  source.opset = row->as_opset > 0 ? row->as_opset : opset;
   source.data_dependent_inputs = options_.data_dependent_inputs;
   source.import_subgraph = [&](const GraphProto& graph,
                                const std::vector<Tensor>& subgraph_inputs) {

@@ -208,6 +208,7 @@ constexpr OperatorRow kRows[] = {
     {"Gather", 1, 2, 2, ImportGather, "", NarrowTypes::kMoved},
     {"GatherElements", 11, 2, 2, ImportGatherElements},
     {"GatherND", 11, 2, 2, ImportGatherNd},
+    {"GatherND", 1, 2, 2, ImportGatherNd, "com.microsoft"},
     {"OneHot", 9, 3, 3, ImportOneHot},
     {"ReverseSequence", 10, 2, 2, ImportReverseSequence},
     {"Scatter", 9, 3, 3, ImportScatterElements},

@@ -61,6 +61,11 @@ StatusOr<Producers> FindProducers(
     for (const std::string& output : nodes[i].output()) {
       if (output.empty()) continue;
       auto [entry, added] = producers.emplace(output, i);
+      if (!added && nodes[i].op_type() == "Constant" &&
+          nodes[entry->second].op_type() == "Constant") {
+        entry->second = i;  // engines take the last one
+        continue;
+      }
       if (!added) {
         return InvalidArgumentError(
             "value '" + output + "' is produced twice: by node '" +
@@ -160,7 +165,8 @@ Opsets::Opsets(
 
 int Opsets::VersionOf(std::string_view domain) const {
   auto found = versions_.find(domain);
-  return found == versions_.end() ? 0 : found->second;
+  if (found != versions_.end()) return found->second;
+  return domain.empty() ? 0 : 1;
 }
 
 ModelIndex::ModelIndex(const ModelProto& model)

@@ -23,7 +23,8 @@ class Opsets {
   Opsets() = default;
   explicit Opsets(
       const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports);
-  // 0 if the domain is not imported.
+  // 1 if the domain is not imported, which optimizers forget for those that
+  // they add; 0 for the default domain.
   int VersionOf(std::string_view domain) const;
   void SetDefault(int version) { versions_.emplace("", version); }
 

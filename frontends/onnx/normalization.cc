@@ -113,7 +113,10 @@ void ImportLayerNormalization(NodeContext& c) {
   Tensor mean = Mean(wide, axes, true);
   Tensor deviation =
       Sqrt(Variance(wide, mean, axes) + c.Float("epsilon", 1e-5));
-  Tensor y = Cast((wide - mean) / deviation, x.dtype()) * c.Input(1);
+  // Fused models have wide scales beside narrow data; the result is as wide.
+  Tensor y =
+      Cast(Cast((wide - mean) / deviation, x.dtype()), c.Input(1).dtype()) *
+      c.Input(1);
   c.SetOutput(0, c.Input(2) ? y + c.Input(2) : y);
   if (c.WantsOutput(1)) c.SetOutput(1, mean);
   if (c.WantsOutput(2)) c.SetOutput(2, 1.0 / deviation);
@@ -126,8 +129,10 @@ void ImportRmsNormalization(NodeContext& c) {
   const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
   Tensor wide = Cast(x, type);
   Tensor square = Mean(wide * wide, AxesFrom(axis, x.rank()), true);
-  Tensor normal = wide / Sqrt(square + c.Float("epsilon", 1e-5));
-  c.SetOutput(0, Cast(normal, x.dtype()) * c.Input(1));
+  Tensor deviation = Sqrt(square + c.Float("epsilon", 1e-5));
+  Tensor normal = Cast(wide / deviation, x.dtype());
+  c.SetOutput(0, Cast(normal, c.Input(1).dtype()) * c.Input(1));
+  if (c.WantsOutput(1)) c.SetOutput(1, 1.0 / deviation);
 }
 
 void ImportGroupNormalization(NodeContext& c) {
@@ -222,6 +227,10 @@ constexpr OperatorRow kRows[] = {
     {"LpNormalization", 1, 1, 1, ImportLpNormalization},
     {"MeanVarianceNormalization", 9, 1, 1, ImportMeanVarianceNormalization},
     {"RMSNormalization", 23, 2, 2, ImportRmsNormalization},
+    // ONNX Runtime's name, which its optimizer writes into this domain.
+    {"SimplifiedLayerNormalization", 1, 2, 2, ImportRmsNormalization},
+    {"SimplifiedLayerNormalization", 1, 2, 2, ImportRmsNormalization,
+     "com.microsoft"},
 };
 
 }  // namespace

@@ -30,6 +30,9 @@ struct OperatorRow {
   void (*import)(NodeContext& context);
   std::string_view domain = "";
   NarrowTypes narrow = NarrowTypes::kRefused;
+  // For an operator that is one of the default domain under another domain's
+  // name: the opset whose rules it follows.
+  int as_opset = 0;
 };
 
 // Null if there is no such operator at this opset. "ai.onnx" is the default
@@ -44,6 +47,14 @@ std::span<const OperatorRow> OperatorTable();
 std::span<const OperatorRow> ActivationOperators();
 std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> ContractionOperators();
+std::span<const OperatorRow> ContribActivationOperators();
+std::span<const OperatorRow> ContribAttentionOperators();
+std::span<const OperatorRow> ContribContractionOperators();
+std::span<const OperatorRow> ContribGroupAttentionOperators();
+std::span<const OperatorRow> ContribMovementOperators();
+std::span<const OperatorRow> ContribNormalizationOperators();
+std::span<const OperatorRow> ContribQuantizationOperators();
+std::span<const OperatorRow> ContribQuantizedWeightsOperators();
 std::span<const OperatorRow> ControlFlowOperators();
 std::span<const OperatorRow> ConvolutionOperators();
 std::span<const OperatorRow> DeformConvOperators();

@@ -1,4 +1,6 @@
 // Pooling: windows reduced per dim, in the model's own order of dims.
+#include "frontends/onnx/pooling.h"
+
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -33,14 +35,14 @@ Tensor ReduceWindow(Tensor x, const std::string& combiner,
                 {"high", WithLeading(Dim(0), window.high)}});
 }
 
-std::optional<Window> ReadPoolingWindow(NodeContext& c) {
+std::optional<Window> ReadPoolingWindow(NodeContext& c, Tensor x) {
   if (!c.CheckRank(0, 3)) return std::nullopt;
   std::optional<std::vector<int64_t>> kernel = c.Integers("kernel_shape");
   if (!kernel) {
     c.FailInvalid("attribute 'kernel_shape' is missing");
     return std::nullopt;
   }
-  const Shape& shape = c.Input(0).shape();
+  const Shape& shape = x.shape();
   return ReadWindow(c, *std::move(kernel),
                     Shape(shape.begin() + 2, shape.end()));
 }
@@ -75,22 +77,7 @@ Tensor CountAlong(NodeContext& c, const Dim& extent, const Window& window,
 }
 
 void ImportAveragePool(NodeContext& c) {
-  const std::optional<Window> window = ReadPoolingWindow(c);
-  if (!window) return;
-  Tensor x = c.Input(0);
-  const DType type = x.dtype();
-  Tensor sum = ReduceWindow(Cast(x, ComputeType(type)), "sum", *window);
-  if (!IsPadded(*window)) {
-    const double count = std::accumulate(
-        window->kernel.begin(), window->kernel.end(), 1.0, std::multiplies<>());
-    return c.SetOutput(0, Cast(sum / count, type));
-  }
-  const bool include_pad = c.Integer("count_include_pad", 0) != 0;
-  for (int i = 0; i < window->rank(); ++i) {
-    Tensor count = CountAlong(c, x.dim(i + 2), *window, i, include_pad);
-    sum = sum / Cast(AlongAxis(count, i + 2, x.rank()), sum.dtype());
-  }
-  c.SetOutput(0, Cast(sum, type));
+  c.SetOutput(0, AveragePool(c, c.Input(0)));
 }
 
 // Flat position in [N, C, spatial…] of the input of each element of a spatial
@@ -184,7 +171,7 @@ std::optional<Shape> UnpooledShape(NodeContext& c) {
 }
 
 void ImportMaxPool(NodeContext& c) {
-  const std::optional<Window> window = ReadPoolingWindow(c);
+  const std::optional<Window> window = ReadPoolingWindow(c, c.Input(0));
   if (!window) return;
   c.SetOutput(0, ReduceWindow(c.Input(0), "maximum", *window));
   if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
@@ -233,7 +220,7 @@ Tensor LpNorm(Tensor x, int64_t p, const Sum& sum) {
 }
 
 void ImportLpPool(NodeContext& c) {
-  const std::optional<Window> window = ReadPoolingWindow(c);
+  const std::optional<Window> window = ReadPoolingWindow(c, c.Input(0));
   if (!window) return;
   c.SetOutput(0, LpNorm(c.Input(0), c.Integer("p", 2), [&](Tensor x) {
                 return ReduceWindow(x, "sum", *window);
@@ -275,6 +262,29 @@ constexpr OperatorRow kRows[] = {
 };
 
 }  // namespace
+
+Tensor AveragePool(NodeContext& c, Tensor x) {
+  const std::optional<Window> window = ReadPoolingWindow(c, x);
+  if (!window) return c.Wrap(nullptr);
+  const DType type = x.dtype();
+  Tensor sum = ReduceWindow(Cast(x, ComputeType(type)), "sum", *window);
+  if (!IsPadded(*window)) {
+    const double count = std::accumulate(
+        window->kernel.begin(), window->kernel.end(), 1.0, std::multiplies<>());
+    return Cast(sum / count, type);
+  }
+  const bool include_pad = c.Integer("count_include_pad", 0) != 0;
+  for (int i = 0; i < window->rank(); ++i) {
+    Tensor count = CountAlong(c, x.dim(i + 2), *window, i, include_pad);
+    sum = sum / Cast(AlongAxis(count, i + 2, x.rank()), sum.dtype());
+  }
+  return Cast(sum, type);
+}
+
+Tensor MaxPool(NodeContext& c, Tensor x) {
+  const std::optional<Window> window = ReadPoolingWindow(c, x);
+  return window ? ReduceWindow(x, "maximum", *window) : c.Wrap(nullptr);
+}
 
 std::span<const OperatorRow> PoolingOperators() { return kRows; }
 

@@ -1,9 +1,10 @@
 // Linear quantization: per tensor, per axis and blocked.
+#include "frontends/onnx/quantization.h"
+
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/convolution.h"
 #include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
@@ -29,16 +30,7 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
         graph::ShapeToString(x.shape()));
     return parameter;
   }
-  // Each parameter holds for `block` elements of the axis.
-  Shape repeated = parameter.shape();
-  repeated.insert(repeated.begin() + axis + 1, Dim(block));
-  Shape merged = parameter.shape();
-  merged[axis] = merged[axis] * Dim(block);
-  Tensor all =
-      Reshape(Broadcast(Unsqueeze(parameter, {axis + 1}), repeated), merged);
-  return merged[axis] == x.dim(axis)
-             ? all
-             : SliceAxis(all, axis, Dim(0), x.dim(axis));
+  return RepeatBlocks(parameter, axis, block, x.dim(axis));
 }
 
 Tensor QuantizeToNarrow(NodeContext& c, Tensor scaled, Tensor zero_point,
@@ -106,36 +98,72 @@ void ImportDequantizeLinear(NodeContext& c) {
     Tensor numbers = DecodeNarrow(x, DType::kF32);
     return c.SetOutput(0, Cast(numbers * Cast(scale, DType::kF32), type));
   }
-  Tensor centered = Cast(x, DType::kI32);
-  if (zero_point) centered = centered - Cast(zero_point, DType::kI32);
-  c.SetOutput(
-      0, Cast(Cast(centered, DType::kF32) * Cast(scale, DType::kF32), type));
+  c.SetOutput(0, Cast(Dequantize(x, scale, zero_point), type));
 }
 
-// Scale and zero point chosen so that [min(x, 0), max(x, 0)] maps to 0 … 255.
 void ImportDynamicQuantizeLinear(NodeContext& c) {
-  Tensor x = c.Input(0);
-  std::vector<int64_t> axes;
-  for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
-  Tensor low = Minimum(Reduce(x, "minimum", axes, false), 0);
-  Tensor high = Maximum(Reduce(x, "maximum", axes, false), 0);
-  Tensor scale = (high - low) / 255.0;
-  Tensor zero_point =
-      Cast(Round(Maximum(Minimum(-low / scale, 255), 0)), DType::kU8);
-  c.SetOutput(0, RoundToQuantized(x / scale, zero_point, DType::kU8));
-  c.SetOutput(1, scale);
-  c.SetOutput(2, zero_point);
+  const DynamicallyQuantized y = QuantizeDynamically(c.Input(0));
+  c.SetOutput(0, y.values);
+  c.SetOutput(1, y.scale);
+  c.SetOutput(2, y.zero_point);
 }
 
 constexpr OperatorRow kRows[] = {
     {"DequantizeLinear", 10, 2, 3, ImportDequantizeLinear, "",
      NarrowTypes::kHandled},
+    {"DequantizeLinear", 1, 2, 3, ImportDequantizeLinear, "com.microsoft",
+     NarrowTypes::kHandled},
     {"DynamicQuantizeLinear", 11, 1, 1, ImportDynamicQuantizeLinear},
     {"QuantizeLinear", 10, 2, 3, ImportQuantizeLinear, "",
+     NarrowTypes::kHandled},
+    {"QuantizeLinear", 1, 2, 3, ImportQuantizeLinear, "com.microsoft",
      NarrowTypes::kHandled},
 };
 
 }  // namespace
+
+Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
+                    const Dim& extent) {
+  Shape repeated = parameters.shape();
+  repeated.insert(repeated.begin() + axis + 1, Dim(block));
+  Shape merged = parameters.shape();
+  merged[axis] = merged[axis] * Dim(block);
+  Tensor all =
+      Reshape(Broadcast(Unsqueeze(parameters, {axis + 1}), repeated), merged);
+  return merged[axis] == extent ? all : SliceAxis(all, axis, Dim(0), extent);
+}
+
+Tensor Centered(Tensor x, Tensor zero_point) {
+  Tensor wide = Cast(x, DType::kI32);
+  return zero_point ? wide - Cast(zero_point, DType::kI32) : wide;
+}
+
+Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point) {
+  return Cast(Centered(x, zero_point), DType::kF32) * Cast(scale, DType::kF32);
+}
+
+Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type) {
+  Tensor rounded = Round(scaled);
+  if (zero_point) rounded = rounded + Cast(zero_point, scaled.dtype());
+  // Float to integer saturates.
+  return Cast(rounded, type);
+}
+
+DynamicallyQuantized QuantizeDynamically(Tensor x) {
+  std::vector<int64_t> axes;
+  for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
+  Tensor low = Minimum(Reduce(x, "minimum", axes, false), 0);
+  Tensor high = Maximum(Reduce(x, "maximum", axes, false), 0);
+  DynamicallyQuantized result;
+  // Zeros have any scale.
+  Tensor span = high - low;
+  result.scale = Select(Equal(span, 0), span.Like(1), span / 255.0);
+  result.zero_point =
+      Cast(Round(Maximum(Minimum(-low / result.scale, 255), 0)), DType::kU8);
+  result.values =
+      RoundToQuantized(x / result.scale, result.zero_point, DType::kU8);
+  return result;
+}
 
 std::span<const OperatorRow> QuantizationOperators() { return kRows; }
 

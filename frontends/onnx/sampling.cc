@@ -321,6 +321,13 @@ constexpr OperatorRow kRows[] = {
     {"AffineGrid", 20, 2, 2, ImportAffineGrid},
     {"Col2Im", 18, 3, 3, ImportCol2Im},
     {"GridSample", 16, 2, 2, ImportGridSample},
+    {.name = "GridSample",
+     .since = 1,
+     .minimum_inputs = 2,
+     .maximum_inputs = 2,
+     .import = ImportGridSample,
+     .domain = "com.microsoft",
+     .as_opset = 16},
 };
 
 }  // namespace

@@ -91,7 +91,9 @@ std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
 void ImportIntegerRange(NodeContext& c, DType type) {
   const std::optional<Shape> start = c.Contents(0, "start");
   const std::optional<Shape> limit = c.Contents(1, "limit");
-  const std::optional<Shape> delta = c.Contents(2, "delta");
+  // Only com.microsoft's may leave it out.
+  const std::optional<Shape> delta =
+      c.Input(2) ? c.Contents(2, "delta") : Shape{Dim(1)};
   if (!start || !limit || !delta) return;
   if (start->size() != 1 || limit->size() != 1 || delta->size() != 1) {
     return c.FailInvalid("expected scalars");
@@ -139,7 +141,8 @@ void ImportRange(NodeContext& c) {
   }
   const std::optional<double> start = c.ConstantNumber(0, "start");
   const std::optional<double> limit = c.ConstantNumber(1, "limit");
-  const std::optional<double> delta = c.ConstantNumber(2, "delta");
+  const std::optional<double> delta =
+      c.Input(2) ? c.ConstantNumber(2, "delta") : 1.0;
   if (!start || !limit || !delta) return;
   const double size = std::max(0.0, std::ceil((*limit - *start) / *delta));
   if (!(size < 1e9)) return c.FailInvalid("expected fewer than 1e9 elements");
@@ -211,9 +214,11 @@ constexpr OperatorRow kRows[] = {
     {"HannWindow", 17, 1, 1, ImportHannWindow},
     {"Identity", 1, 1, 1, ImportIdentity, "", NarrowTypes::kMoved},
     {"Range", 11, 3, 3, ImportRange},
+    {"Range", 1, 2, 3, ImportRange, "com.microsoft"},
     {"Shape", 1, 1, 1, ImportShape, "", NarrowTypes::kHandled},
     {"Size", 1, 1, 1, ImportSize, "", NarrowTypes::kHandled},
     {"Trilu", 14, 1, 2, ImportTrilu},
+    {"Trilu", 1, 1, 2, ImportTrilu, "com.microsoft"},
 };
 
 }  // namespace

@@ -29,6 +29,15 @@ struct Numbers {
 inline Numbers F32(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kF32, std::move(dims), std::move(values)};
 }
+inline Numbers I32(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kI32, std::move(dims), std::move(values)};
+}
+inline Numbers I8(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kI8, std::move(dims), std::move(values)};
+}
+inline Numbers U8(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kU8, std::move(dims), std::move(values)};
+}
 inline Numbers I64(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kI64, std::move(dims), std::move(values)};
 }

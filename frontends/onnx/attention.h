@@ -1,0 +1,26 @@
+// Parts that the attention operators of the domains share: layouts of heads,
+// rotary positions, and the scores themselves.
+#ifndef EMBER_FRONTENDS_ONNX_ATTENTION_H_
+#define EMBER_FRONTENDS_ONNX_ATTENTION_H_
+
+#include <cstdint>
+
+#include "frontends/onnx/node_context.h"
+
+namespace ember::onnx {
+
+// [batch, sequence, heads * size] → [batch, heads, sequence, size].
+Tensor SplitHeads(Tensor x, int64_t heads);
+// And back.
+Tensor MergeHeads(Tensor x);
+
+// Rotates the first `rotated` elements of each head of x[batch, heads,
+// sequence, size]: pairs are neighbours if `interleaved`, else an element and
+// the one half of `rotated` after it. cosine and sine broadcast against [batch,
+// heads, sequence, rotated / 2].
+Tensor RotateHeads(Tensor x, Tensor cosine, Tensor sine, const Dim& rotated,
+                   bool interleaved);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_ATTENTION_H_

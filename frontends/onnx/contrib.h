@@ -1,0 +1,33 @@
+// What the families of the com.microsoft domain share.
+#ifndef EMBER_FRONTENDS_ONNX_CONTRIB_H_
+#define EMBER_FRONTENDS_ONNX_CONTRIB_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/onnx/node_context.h"
+
+namespace ember::onnx {
+
+inline constexpr char kMicrosoft[] = "com.microsoft";
+
+// Fails unless these inputs are there: for operators with optional inputs
+// before required ones.
+bool CheckPresent(NodeContext& c, std::initializer_list<int> inputs);
+
+// A number of heads or groups: an attribute that must be at least 1. Fails and
+// gives 1 otherwise.
+int64_t PositiveAttribute(NodeContext& c, std::string_view name);
+
+// The activation that a fused operator names ("Relu", "LeakyRelu", …) with its
+// parameters in the order that ONNX Runtime has them; "" is none.
+Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
+                       const std::vector<std::optional<double>>& parameters);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_CONTRIB_H_

@@ -1,0 +1,168 @@
+// com.microsoft: what moves, gathers and makes elements, and small numeric
+// operators that belong to no other family.
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontends/onnx/compositions.h"
+#include "frontends/onnx/contrib.h"
+#include "frontends/onnx/dims.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+void ImportExpandDims(NodeContext& c) {
+  const auto axis = c.ConstantIntegers(1, "axis");
+  if (!axis) return;
+  if (axis->size() != 1) return c.FailInvalid("axis: expected one number");
+  const int position = c.NormalizeAxis(axis->front(), c.Input(0).rank() + 1);
+  if (c.ok()) c.SetOutput(0, Unsqueeze(c.Input(0), {position}));
+}
+
+void ImportTorchEmbedding(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor ids = NormalizeIndices(c.Input(1), c.Input(0).dim(0));
+  c.SetOutput(0, Gather(c.Input(0), ids, 0));
+}
+
+// All slices of `size` elements of a dim, `step` apart, each at the end.
+void ImportUnfoldTensor(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = c.NormalizeAxis(c.Integer("dim", -1), x.rank());
+  const int64_t size = PositiveAttribute(c, "size");
+  const int64_t step = c.Integer("step", 1);
+  if (step < 1) return c.FailInvalid("attribute 'step': expected at least 1");
+  if (!c.ok()) return;
+  const Dim count = FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1);
+  Tensor start =
+      IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step);
+  Tensor offset = IotaVector(c.builder(), Dim(size), DType::kI64);
+  Tensor y = Gather(x, Unsqueeze(start, {1}) + offset, axis);
+  // The new dim lies behind its origin.
+  std::vector<int64_t> permutation;
+  for (int i = 0; i < y.rank(); ++i) {
+    if (i != axis + 1) permutation.push_back(i);
+  }
+  permutation.push_back(axis + 1);
+  c.SetOutput(0, Transpose(y, permutation));
+}
+
+// Pairs of real and imaginary parts in the last dim; `sign` conjugates b.
+void ImportComplexProduct(NodeContext& c, double sign) {
+  if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
+  auto part = [](Tensor x, int index) {
+    return SliceAxis(x, x.rank() - 1, Dim(index), Dim(1));
+  };
+  Tensor a_real = part(c.Input(0), 0);
+  Tensor a_imaginary = part(c.Input(0), 1);
+  Tensor b_real = part(c.Input(1), 0);
+  Tensor b_imaginary = part(c.Input(1), 1) * sign;
+  Tensor real = a_real * b_real - a_imaginary * b_imaginary;
+  Tensor imaginary = a_real * b_imaginary + a_imaginary * b_real;
+  c.SetOutput(0, Concat({real, imaginary}, real.rank() - 1));
+}
+
+void ImportComplexMul(NodeContext& c) { ImportComplexProduct(c, 1); }
+void ImportComplexMulConj(NodeContext& c) { ImportComplexProduct(c, -1); }
+
+// Distances of each row of a from each row of b.
+void ImportCDist(NodeContext& c) {
+  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2)) return;
+  const std::string metric = c.String("metric", "sqeuclidean");
+  Tensor difference = Unsqueeze(c.Input(0), {1}) - Unsqueeze(c.Input(1), {0});
+  Tensor magnitude = Absolute(difference);
+  if (metric == "cityblock")
+    return c.SetOutput(0, Reduce(magnitude, "sum", {2}, false));
+  if (metric == "chebyshev")
+    return c.SetOutput(0, Reduce(magnitude, "maximum", {2}, false));
+  Tensor square = Reduce(difference * difference, "sum", {2}, false);
+  if (metric == "sqeuclidean") return c.SetOutput(0, square);
+  if (metric == "euclidean") return c.SetOutput(0, Sqrt(square));
+  c.FailUnsupported("attribute 'metric': '" + metric + "' is not supported");
+}
+
+// Whether no element of any operand is infinite or NaN.
+void ImportIsAllFinite(NodeContext& c) {
+  const bool only_infinity = c.Integer("isinf_only", 0) != 0;
+  const bool only_nan = c.Integer("isnan_only", 0) != 0;
+  Tensor result;
+  for (const Tensor& x : c.inputs()) {
+    if (!x) continue;
+    Tensor bad;
+    if (!only_infinity) bad = NotEqual(x, x);
+    if (!only_nan) bad = bad ? Or(bad, IsInfinite(x)) : IsInfinite(x);
+    std::vector<int64_t> axes;
+    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
+    Tensor any = Reduce(Cast(bad, DType::kI32), "maximum", axes, false);
+    result = result ? Maximum(result, any) : any;
+  }
+  if (!result) return c.FailInvalid("expected operands");
+  c.SetOutput(0, Equal(result, 0));
+}
+
+// The distance of a key from a query, as the number of a bucket: exact ones
+// near, logarithmic ones up to max_distance.
+Tensor RelativeBucket(NodeContext& c, Tensor relative, int64_t buckets,
+                      bool is_bidirectional) {
+  const double max_distance =
+      static_cast<double>(PositiveAttribute(c, "max_distance"));
+  if (is_bidirectional) buckets /= 2;
+  Tensor offset = is_bidirectional
+                      ? Select(Less(0, relative),
+                               relative.Like(static_cast<double>(buckets)),
+                               relative.Like(0))
+                      : relative.Like(0);
+  Tensor distance =
+      is_bidirectional ? Absolute(relative) : Maximum(-relative, 0);
+  const double exact = static_cast<double>(buckets / 2);
+  Tensor far = Log(Cast(Maximum(distance, 1), DType::kF32) / exact) /
+               std::log(max_distance / exact) *
+               static_cast<double>(buckets - buckets / 2);
+  Tensor bucket =
+      Minimum(Cast(far, DType::kI64) + exact, static_cast<double>(buckets - 1));
+  return offset + Select(Less(distance, exact), distance, bucket);
+}
+
+void ImportRelativePositionBias(NodeContext& c) {
+  if (!c.CheckRank(0, 2, 2)) return;
+  const auto queries = c.Contents(1, "query length");
+  const auto keys = c.Contents(2, "key length");
+  if (!queries || !keys) return;
+  if (queries->size() != 1 || keys->size() != 1)
+    return c.FailInvalid("lengths: expected scalars");
+  const Dim& buckets = c.Input(0).dim(0);
+  if (!buckets.is_constant() || buckets.constant() < 4)
+    return c.FailUnsupported("expected a constant number of buckets");
+  Tensor query =
+      AlongAxis(IotaVector(c.builder(), queries->front(), DType::kI64), 0, 2);
+  Tensor key =
+      AlongAxis(IotaVector(c.builder(), keys->front(), DType::kI64), 1, 2);
+  // Fewer queries than keys are the last ones.
+  Tensor last = DimScalar(c.builder(), keys->front() - queries->front());
+  Tensor bucket = RelativeBucket(c, key - (query + last), buckets.constant(),
+                                 c.Integer("is_bidirectional", 0) != 0);
+  if (!c.ok()) return;
+  Tensor rows = Gather(c.Input(0), bucket, 0);
+  c.SetOutput(0, Unsqueeze(Transpose(rows, {2, 0, 1}), {0}));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"CDist", 1, 2, 2, ImportCDist, kMicrosoft},
+    {"ComplexMul", 1, 2, 2, ImportComplexMul, kMicrosoft},
+    {"ComplexMulConj", 1, 2, 2, ImportComplexMulConj, kMicrosoft},
+    {"ExpandDims", 1, 2, 2, ImportExpandDims, kMicrosoft},
+    {"IsAllFinite", 1, 1, kVariadic, ImportIsAllFinite, kMicrosoft},
+    {"RelativePositionBias", 1, 3, 3, ImportRelativePositionBias, kMicrosoft},
+    {"TorchEmbedding", 1, 2, 4, ImportTorchEmbedding, kMicrosoft},
+    {"UnfoldTensor", 1, 1, 1, ImportUnfoldTensor, kMicrosoft},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ContribMovementOperators() { return kRows; }
+
+}  // namespace ember::onnx

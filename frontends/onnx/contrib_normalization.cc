@@ -1,0 +1,175 @@
+// com.microsoft: normalization of sums (skip connections, embeddings), and the
+// names that ONNX Runtime gives to RMS normalization.
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontends/onnx/compositions.h"
+#include "frontends/onnx/contrib.h"
+#include "frontends/onnx/operator_table.h"
+
+namespace ember::onnx {
+namespace {
+
+constexpr DType kStatistics = DType::kF32;
+
+// gamma and beta may be absent.
+Tensor ScaleAndShift(Tensor x, Tensor gamma, Tensor beta, DType type) {
+  if (gamma) x = x * Cast(gamma, x.dtype());
+  if (beta) x = x + Cast(beta, x.dtype());
+  return Cast(x, type);
+}
+
+struct Normalized {
+  Tensor y;  // without gamma and beta
+  Tensor mean, inverse_deviation;
+};
+
+// Over the last dim; without `centered`, by the root of the mean square.
+Normalized NormalizeRows(Tensor x, double epsilon, bool centered) {
+  const int axis = x.rank() - 1;
+  Normalized result;
+  if (centered) {
+    result.mean = Mean(x, {axis}, true);
+    x = x - result.mean;
+  }
+  result.inverse_deviation = 1.0 / Sqrt(Mean(x * x, {axis}, true) + epsilon);
+  result.y = x * result.inverse_deviation;
+  return result;
+}
+
+// x + skip (+ bias), normalized; the sum is an output too.
+void ImportSkip(NodeContext& c, bool centered) {
+  if (!c.CheckRank(0, 1)) return;
+  const DType type = c.Input(0).dtype();
+  Tensor beta = centered ? c.Input(3) : Tensor();
+  Tensor bias = c.Input(centered ? 4 : 3);
+  Tensor sum = Cast(c.Input(0), kStatistics) + Cast(c.Input(1), kStatistics);
+  if (bias) sum = sum + Cast(bias, kStatistics);
+  const Normalized normalized =
+      NormalizeRows(sum, c.Float("epsilon", centered ? 1e-12 : 1e-6), centered);
+  c.SetOutput(0, ScaleAndShift(normalized.y, c.Input(2), beta, type));
+  if (centered) c.SetOutput(1, normalized.mean);
+  c.SetOutput(2, normalized.inverse_deviation);
+  c.SetOutput(3, Cast(sum, type));
+}
+
+void ImportSkipLayerNormalization(NodeContext& c) { ImportSkip(c, true); }
+void ImportSkipSimplified(NodeContext& c) { ImportSkip(c, false); }
+
+Tensor Lookup(Tensor table, Tensor ids) {
+  return Cast(Gather(table, Cast(ids, DType::kI64), 0), kStatistics);
+}
+
+// How many tokens of each sequence are real.
+Tensor MaskIndex(NodeContext& c, Tensor ids) {
+  if (!c.Input(7)) return Broadcast(c.Scalar(0, DType::kI32), {ids.dim(0)});
+  Tensor is_real = Cast(Equal(c.Input(7), 1), DType::kI32);
+  return Reduce(is_real, "sum", {1}, false);
+}
+
+void ImportEmbedLayerNormalization(NodeContext& c) {
+  if (!CheckPresent(c, {2, 3})) return;
+  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(3, 2, 2)) return;
+  if (c.Input(7) && !c.CheckRank(7, 2, 2)) return;
+  Tensor ids = c.Input(0);
+  const DType type = c.Input(2).dtype();
+  Tensor positions =
+      c.Input(8) ? Lookup(c.Input(3), c.Input(8))
+                 : Unsqueeze(Cast(SliceAxis(c.Input(3), 0, Dim(0), ids.dim(1)),
+                                  kStatistics),
+                             {0});
+  Tensor sum = Lookup(c.Input(2), ids) + positions;
+  if (c.Input(1) && c.Input(4)) sum = sum + Lookup(c.Input(4), c.Input(1));
+  const Normalized normalized =
+      NormalizeRows(sum, c.Float("epsilon", 1e-12), true);
+  c.SetOutput(0, ScaleAndShift(normalized.y, c.Input(5), c.Input(6), type));
+  if (c.WantsOutput(1)) c.SetOutput(1, MaskIndex(c, ids));
+  c.SetOutput(2, Cast(sum, type));
+}
+
+// Over each group of channels; x has them last.
+Tensor NormalizeGroups(NodeContext& c, Tensor x) {
+  const int64_t groups = PositiveAttribute(c, "groups");
+  Shape grouped(x.shape().begin(), x.shape().end() - 1);
+  grouped.push_back(Dim(groups));
+  grouped.push_back(FloorDivide(x.dim(-1), Dim(groups)));
+  Tensor split = Reshape(x, grouped);
+  std::vector<int64_t> axes(split.rank() - 3);
+  std::iota(axes.begin(), axes.end(), 1);
+  axes.push_back(split.rank() - 1);
+  Tensor mean = Mean(split, axes, true);
+  Tensor deviation =
+      Sqrt(Variance(split, mean, axes) + c.Float("epsilon", 1e-5));
+  return Reshape((split - mean) / deviation, x.shape());
+}
+
+// The permutation that moves the channels last, or back to dim 1.
+std::vector<int64_t> ChannelsTo(bool last, int rank) {
+  std::vector<int64_t> permutation{0};
+  if (!last) permutation.push_back(rank - 1);
+  for (int i = last ? 2 : 1; i < (last ? rank : rank - 1); ++i)
+    permutation.push_back(i);
+  if (last) permutation.push_back(1);
+  return permutation;
+}
+
+// What is added to x[batch, spatial…, channels]: [batch, channels] too.
+Tensor ReadSkip(NodeContext& c, int rank, bool channels_last) {
+  Tensor skip = Cast(c.Input(3), kStatistics);
+  if (skip.rank() == 2 && rank > 2) {
+    return Reshape(skip, [&] {
+      Shape shape(rank, Dim(1));
+      shape.front() = skip.dim(0);
+      shape.back() = skip.dim(1);
+      return shape;
+    }());
+  }
+  return channels_last || skip.rank() != rank
+             ? skip
+             : Transpose(skip, ChannelsTo(true, rank));
+}
+
+void ImportGroupNorm(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  const DType type = c.Input(0).dtype();
+  const int rank = c.Input(0).rank();
+  const bool channels_last = c.Integer("channels_last", 1) != 0;
+  Tensor x = Cast(c.Input(0), kStatistics);
+  if (!channels_last) x = Transpose(x, ChannelsTo(true, rank));
+  if (c.Input(3)) x = x + ReadSkip(c, rank, channels_last);
+  if (c.Input(4)) x = x + Cast(c.Input(4), kStatistics);
+  Tensor y =
+      ScaleAndShift(NormalizeGroups(c, x), c.Input(1), c.Input(2), kStatistics);
+  const int64_t activation = c.Integer("activation", 0);
+  if (activation == 1) {
+    y = y * Sigmoid(y);
+  } else if (activation != 0) {
+    return c.FailInvalid("attribute 'activation': expected 0 or 1, found " +
+                         std::to_string(activation));
+  }
+  auto finish = [&](Tensor t) {
+    if (!channels_last) t = Transpose(t, ChannelsTo(false, rank));
+    return Cast(t, type);
+  };
+  c.SetOutput(0, finish(y));
+  c.SetOutput(1, finish(x));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"EmbedLayerNormalization", 1, 1, 9, ImportEmbedLayerNormalization,
+     kMicrosoft},
+    {"GroupNorm", 1, 3, 3, ImportGroupNorm, kMicrosoft},
+    {"SkipGroupNorm", 1, 4, 5, ImportGroupNorm, kMicrosoft},
+    {"SkipLayerNormalization", 1, 3, 5, ImportSkipLayerNormalization,
+     kMicrosoft},
+    {"SkipSimplifiedLayerNormalization", 1, 3, 4, ImportSkipSimplified,
+     kMicrosoft},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ContribNormalizationOperators() { return kRows; }
+
+}  // namespace ember::onnx

@@ -1,0 +1,299 @@
+// Operators of the com.microsoft domain other than attention, by cases worked
+// out by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/onnx/one_node.h"
+
+namespace ember::tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Floats = std::vector<double>;
+using Bytes = std::vector<double>;
+using Results = StatusOr<std::vector<Numbers>>;
+
+OneNode Contrib(const std::string& op_type, int outputs = 1) {
+  return OneNode(op_type, 1, outputs, "com.microsoft");
+}
+
+void ExpectExact(DType type, const Results& results,
+                 const std::vector<int64_t>& dims, const Floats& want,
+                 int index = 0, double tolerance = 0) {
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  ExpectNumbers(std::vector<Numbers>{(*results)[index]},
+                {Numbers{type, dims, want}}, tolerance);
+}
+
+void Expect(const Results& results, const std::vector<int64_t>& dims,
+            const Floats& want, int index = 0) {
+  ExpectExact(DType::kF32, results, dims, want, index, 1e-5);
+}
+
+TEST(ContribActivation, GelusOfOne) {
+  OneNode bias = Contrib("BiasGelu");
+  bias.Input(F32({1, 2}, {0.25, 0})).Input(F32({2}, {0.75, 0}));
+  Expect(bias.Run(), {1, 2}, {0.8413447, 0});
+  OneNode fast = Contrib("FastGelu");
+  fast.Input(F32({1}, {1}));
+  Expect(fast.Run(), {1}, {0.8411920});
+  OneNode quick = Contrib("QuickGelu");
+  quick.Input(F32({1}, {1})).Attribute({"alpha", 2.0});
+  Expect(quick.Run(), {1}, {1 / (1 + std::exp(-2.0))});
+  OneNode split = Contrib("BiasSplitGelu");
+  split.Input(F32({1, 1, 2}, {3, 0.5})).Input(F32({2}, {1, 0.5}));
+  Expect(split.Run(), {1, 1, 1}, {4 * 0.8413447});
+}
+
+TEST(ContribActivation, DropoutKeepsEverything) {
+  OneNode node = Contrib("BiasDropout", 2);
+  node.Input(F32({2}, {1, 2})).Input(F32({2}, {10, 20}));
+  node.Input(F32({2}, {100, 200}));
+  Expect(node.Run(), {2}, {111, 222});
+  OneNode bits = Contrib("BitmaskDropout", 2);
+  bits.Input(F32({33}, Floats(33, 1)));
+  ExpectExact(DType::kU32, bits.Run(), {2}, {0xffffffffu, 0xffffffffu}, 1);
+}
+
+TEST(ContribActivation, BiasSoftmaxFlattensFromItsAxis) {
+  OneNode node = Contrib("BiasSoftmax");
+  node.Input(F32({1, 2, 2}, {0, 0, 0, 0}));
+  node.Input(F32({1, 1, 2}, {0, std::log(3.0)})).Attribute({"axis", 1});
+  Expect(node.Run(), {1, 2, 2}, {0.125, 0.375, 0.125, 0.375});
+}
+
+TEST(ContribNormalization, SkipLayerNormalizationAndItsSum) {
+  OneNode node = Contrib("SkipLayerNormalization", 4);
+  node.Input(F32({1, 1, 2}, {1, 2})).Input(F32({1, 2}, {3, 5}));
+  node.Input(F32({2}, {2, 2})).Input(F32({2}, {1, 1}));
+  node.Input(F32({2}, {0, 1}));
+  const Results results = node.Run();
+  Expect(results, {1, 1, 2}, {-1, 3});
+  Expect(results, {1, 1, 1}, {6}, 1);
+  Expect(results, {1, 1, 1}, {0.5}, 2);
+  Expect(results, {1, 1, 2}, {4, 8}, 3);
+}
+
+TEST(ContribNormalization, SimplifiedIsByTheMeanSquare) {
+  OneNode skip = Contrib("SkipSimplifiedLayerNormalization");
+  skip.Input(F32({1, 2}, {3, 3})).Input(F32({1, 2}, {0, 1}));
+  skip.Input(F32({2}, {1, 2})).Attribute({"epsilon", 0.0});
+  const double root = std::sqrt(12.5);
+  Expect(skip.Run(), {1, 2}, {3 / root, 8 / root});
+  // ONNX Runtime writes it into the default domain, at any opset.
+  OneNode plain("SimplifiedLayerNormalization", 12);
+  plain.Input(F32({1, 2}, {3, 4})).Input(F32({2}, {1, 2}));
+  plain.Attribute({"epsilon", 0.0});
+  Expect(plain.Run(), {1, 2}, {3 / root, 8 / root});
+}
+
+TEST(ContribNormalization, EmbeddingsAreSummedAndNormalized) {
+  OneNode node = Contrib("EmbedLayerNormalization", 3);
+  node.Input(I32({1, 2}, {1, 0})).Absent();
+  node.Constant(F32({2, 2}, {1, 3, 10, 20}));
+  node.Constant(F32({3, 2}, {0, 0, 2, 4, 9, 9})).Absent();
+  node.Constant(F32({2}, {1, 1})).Constant(F32({2}, {0, 5}));
+  node.Input(I32({1, 2}, {1, 0}));
+  const Results results = node.Run();
+  Expect(results, {1, 2, 2}, {-1, 6, -1, 6});
+  ExpectExact(DType::kI32, results, {1}, {1}, 1);
+  Expect(results, {1, 2, 2}, {10, 20, 3, 7}, 2);
+}
+
+TEST(ContribNormalization, GroupNormInBothLayouts) {
+  // Groups of one channel with the values 0 and 2.
+  for (const int channels_last : {1, 0}) {
+    OneNode node = Contrib("SkipGroupNorm", 2);
+    node.Input(F32({1, 2, 1, 2}, channels_last == 1 ? Floats{0, 10, 2, 12}
+                                                    : Floats{0, 2, 10, 12}));
+    // Two rows when the channels are last, two channels when first.
+    node.Constant(F32({2}, {1, 2})).Constant(F32({2}, {0, 1}));
+    node.Input(F32({1, 2}, {5, 7})).Attribute({"groups", 2});
+    node.Attribute({"activation", 0}).Attribute({"epsilon", 0.0});
+    node.Attribute({"channels_last", channels_last});
+    const Results results = node.Run();
+    Expect(results, {1, 2, 1, 2},
+           channels_last == 1 ? Floats{-1, -1, 1, 3} : Floats{-1, 1, -1, 3});
+    Expect(results, {1, 2, 1, 2},
+           channels_last == 1 ? Floats{5, 17, 7, 19} : Floats{5, 7, 17, 19}, 1);
+  }
+}
+
+TEST(ContribContraction, FusedMatMulTransposesBatches) {
+  // a[k][batch][m] with one batch each way: a column times a row.
+  OneNode node = Contrib("FusedMatMul");
+  node.Input(F32({2, 2, 1}, {1, 2, 3, 4})).Input(F32({2, 1, 1}, {5, 6}));
+  node.Attribute({"transBatchA", 1}).Attribute({"alpha", 2.0});
+  // Batches are the columns (1, 3) and (2, 4).
+  Expect(node.Run(), {2, 2, 1}, {10, 30, 24, 48});
+}
+
+TEST(ContribContraction, ActivationsOfFusedOperators) {
+  OneNode gemm = Contrib("FusedGemm");
+  gemm.Input(F32({1, 2}, {1, -2})).Input(F32({1, 2}, {1, 1}));
+  gemm.Input(F32({1}, {-1})).Attribute({"transB", 1});
+  gemm.Attribute({"activation", "LeakyRelu"});
+  gemm.Attribute({"activation_alpha", 0.5});
+  Expect(gemm.Run(), {1, 1}, {-1});
+  OneNode conv = Contrib("NhwcFusedConv");
+  conv.Input(F32({1, 1, 2, 1}, {1, 2})).Constant(F32({2, 1, 1, 1}, {1, -1}));
+  conv.Absent().Input(F32({1, 1, 2, 2}, {0, 0.5, 0, 3}));
+  conv.Attribute({"activation", "Relu"});
+  Expect(conv.Run(), {1, 1, 2, 2}, {1, 0, 2, 1});
+  OneNode unknown = Contrib("FusedGemm");
+  unknown.Input(F32({1, 1}, {1})).Input(F32({1, 1}, {1}));
+  unknown.Attribute({"activation", "Snake"});
+  EXPECT_THAT(unknown.Run().status().ToString(),
+              HasSubstr("activation 'Snake' is not supported"));
+}
+
+// Sixteen columns: the first two are 1 and -2 times the scale, others 0.
+TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
+  struct Case {
+    int bits;
+    Bytes weights, zero_point;
+  };
+  Bytes four(8, 0x88), two(4, 0xaa), eight(16, 0x80), low(8, 0x33);
+  four[0] = 0x69;  // 9 - 8, 6 - 8
+  two[0] = 0xa3;   // 3 - 2, 0 - 2
+  eight[0] = 0x81;
+  eight[1] = 0x7e;
+  low[0] = 0x14;  // 4 - 3, 1 - 3
+  for (const Case& c : {Case{4, four, {}}, Case{2, two, {}}, Case{8, eight, {}},
+                        Case{4, low, {0x03}}}) {
+    OneNode node = Contrib("MatMulNBits");
+    Floats x(16, 1);
+    x[0] = 10;
+    node.Input(F32({1, 16}, x));
+    node.Constant(
+        U8({1, 1, static_cast<int64_t>(c.weights.size())}, c.weights));
+    node.Constant(F32({1, 1}, {0.5}));
+    if (c.zero_point.empty()) {
+      node.Absent();
+    } else {
+      node.Constant(U8({1, 1}, c.zero_point));
+    }
+    node.Absent().Constant(F32({1}, {100}));
+    node.Attribute({"K", 16}).Attribute({"N", 1}).Attribute({"bits", c.bits});
+    node.Attribute({"block_size", 16});
+    Expect(node.Run(), {1, 1}, {(10 - 2) * 0.5 + 100});
+  }
+}
+
+TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
+  OneNode node = Contrib("MatMulBnb4");
+  Bytes codes(8, 0x77);  // NF4's 7 is 0
+  codes[0] = 0xf0;       // 1 and -1
+  Floats x(16, 1);
+  x[0] = 5;
+  node.Input(F32({1, 16}, x)).Constant(U8({8}, codes));
+  node.Constant(F32({1}, {2})).Attribute({"K", 16}).Attribute({"N", 1});
+  node.Attribute({"block_size", 16}).Attribute({"quant_type", 1});
+  Expect(node.Run(), {1, 1}, {8});
+}
+
+TEST(QuantizedWeights, GatheredRowsAreDequantizedByBlock) {
+  OneNode node = Contrib("GatherBlockQuantized");
+  Bytes rows(32, 0x88);  // two rows of 32 elements, all 0
+  rows[16] = 0x98;       // row 1, column 1: 9 - 8
+  rows[31] = 0x68;       // row 1, column 31: 6 - 8
+  node.Constant(U8({2, 16}, rows)).Input(I64({1}, {-1}));
+  node.Constant(F32({2, 2}, {1, 1, 10, 100}));
+  node.Attribute({"block_size", 16}).Attribute({"bits", 4});
+  Floats want(32, 0);
+  want[1] = 10;
+  want[31] = -200;
+  Expect(node.Run(), {1, 32}, want);
+}
+
+TEST(ContribQuantization, AddAndMultiply) {
+  // 0.5 * (12 - 10) = 1 and 2 * 3 = 6.
+  const std::vector<std::pair<std::string, double>> cases = {
+      {"QLinearAdd", 7 * 4 + 1}, {"QLinearMul", 6 * 4 + 1}};
+  for (const auto& [name, want] : cases) {
+    OneNode node = Contrib(name);
+    node.Input(U8({1}, {12})).Constant(F32({}, {0.5}));
+    node.Constant(U8({}, {10})).Input(U8({1}, {3}));
+    node.Constant(F32({1}, {2})).Absent().Constant(F32({}, {0.25}));
+    node.Constant(U8({}, {1}));
+    ExpectExact(DType::kU8, node.Run(), {1}, {want});
+  }
+}
+
+TEST(ContribQuantization, PoolsWithTheChannelsLast) {
+  OneNode node = Contrib("QLinearGlobalAveragePool");
+  node.Input(U8({1, 1, 2, 2}, {1, 10, 3, 20})).Constant(F32({}, {1}));
+  node.Constant(U8({}, {0})).Constant(F32({}, {0.5}));
+  node.Constant(U8({}, {0})).Attribute({"channels_last", 1});
+  ExpectExact(DType::kU8, node.Run(), {1, 1, 1, 2}, {4, 30});
+}
+
+TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
+  for (const bool quantized : {false, true}) {
+    OneNode node = Contrib("QGemm");
+    node.Input(U8({1, 2}, {12, 9})).Constant(F32({}, {0.5}));
+    node.Constant(U8({}, {10})).Constant(I8({2, 1}, {3, -4}));
+    node.Constant(F32({1}, {2})).Constant(I8({1}, {1}));
+    node.Constant(I32({1}, {1}));
+    // 2 * 2 + 1 * 5 + 1 = 10, of 0.5 * 2 each.
+    if (quantized) {
+      node.Constant(F32({}, {4})).Constant(I8({}, {-5}));
+      ExpectExact(DType::kI8, node.Run(), {1, 1}, {-3});  // 2.5 goes to even
+    } else {
+      Expect(node.Run(), {1, 1}, {10});
+    }
+  }
+}
+
+TEST(ContribQuantization, DynamicMatMulRoundsItsOperand) {
+  // The operand's range is [0, 255], so that its scale is 1.
+  OneNode node = Contrib("DynamicQuantizeMatMul");
+  node.Input(F32({1, 2}, {255, 1.4})).Constant(I8({2, 1}, {1, 3}));
+  node.Constant(F32({1}, {0.5})).Absent().Constant(F32({1}, {10}));
+  Expect(node.Run(), {1, 1}, {(255 + 3) * 0.5 + 10});
+}
+
+TEST(ContribMovement, UnfoldAndDistances) {
+  OneNode unfold = Contrib("UnfoldTensor");
+  unfold.Input(F32({2, 5}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  unfold.Attribute({"dim", 1}).Attribute({"size", 3}).Attribute({"step", 2});
+  Expect(unfold.Run(), {2, 2, 3}, {0, 1, 2, 2, 3, 4, 5, 6, 7, 7, 8, 9});
+  OneNode distance = Contrib("CDist");
+  distance.Input(F32({1, 2}, {0, 0})).Input(F32({2, 2}, {3, 4, 0, 1}));
+  distance.Attribute({"metric", "euclidean"});
+  Expect(distance.Run(), {1, 2}, {5, 1});
+}
+
+TEST(ContribMovement, RelativePositionsInBuckets) {
+  // One direction, four buckets, two of them exact, the others up to distance
+  // 8: 2 and 3 are in bucket 2, which ends where log2 reaches 2, at 4.
+  OneNode node = Contrib("RelativePositionBias");
+  node.Constant(F32({4, 1}, {10, 11, 12, 13}));
+  node.Constant(I64({1}, {1})).Constant(I64({1}, {6}));
+  node.Attribute({"max_distance", 8});
+  Expect(node.Run(), {1, 1, 1, 6}, {13, 13, 12, 12, 11, 10});
+}
+
+TEST(ContribMovement, AliasesOfTheDefaultDomain) {
+  OneNode pad = Contrib("Pad");
+  pad.Input(F32({1}, {5})).Constant(I64({1, 2}, {1, 2}));
+  pad.Constant(F32({}, {7}));
+  Expect(pad.Run(), {4}, {7, 5, 7, 7});
+  OneNode range = Contrib("Range");
+  range.Constant(I64({}, {2})).Constant(I64({}, {5}));
+  ExpectExact(DType::kI64, range.Run(), {3}, {2, 3, 4});
+}
+
+TEST(Cast, FloatsThatDoNotFitWrap) {
+  OneNode node("Cast", 21);
+  node.Input(F32({3}, {-1, 300, 7.9})).Attribute({"to", 2});
+  ExpectExact(DType::kU8, node.Run(), {3}, {255, 44, 7});
+}
+
+}  // namespace
+}  // namespace ember::tests
