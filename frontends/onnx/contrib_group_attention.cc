@@ -178,7 +178,7 @@ Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
 void ImportGroupQueryAttention(NodeContext& c) {
   if (!CheckGrouped(c)) return;
   std::optional<Grouped> g = ReadGrouped(c);
-  const std::optional<Shape> total = c.Contents(6, "total sequence length");
+  const std::optional<Shape> total = c.Sizes(6, "total sequence length");
   if (!g || !total) return;
   if (total->size() != 1)
     return c.FailInvalid("total sequence length: expected a scalar");

@@ -129,8 +129,8 @@ Tensor RelativeBucket(NodeContext& c, Tensor relative, int64_t buckets,
 
 void ImportRelativePositionBias(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2)) return;
-  const auto queries = c.Contents(1, "query length");
-  const auto keys = c.Contents(2, "key length");
+  const auto queries = c.Sizes(1, "query length");
+  const auto keys = c.Sizes(2, "key length");
   if (!queries || !keys) return;
   if (queries->size() != 1 || keys->size() != 1)
     return c.FailInvalid("lengths: expected scalars");

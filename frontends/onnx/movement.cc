@@ -462,12 +462,15 @@ void ImportTile(NodeContext& c) {
 std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
   if (c.opset() >= 11) {
-    if (!c.CheckRank(1, 1, 1)) return std::nullopt;
+    if (!c.CheckRank(1, 1, 2)) return std::nullopt;
+    // com.microsoft's may have a dim of 1 before.
+    Tensor operand = c.Input(1);
+    if (operand.rank() == 2) operand = Squeeze(operand, {0});
     // Only constants can be taken away.
     pads = c.String("mode", "constant") == "constant"
-               ? c.SignedSizesOf(c.Input(1), "pads (input 1)")
+               ? c.SignedSizesOf(operand, "pads (input 1)")
            : c.IsKnown(1) ? c.Contents(1, "pads")
-                          : c.Sizes(1, "pads");
+                          : c.SizesOf(operand, "pads (input 1)");
   } else if (const auto attribute =
                  c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
     pads = Shape(attribute->begin(), attribute->end());

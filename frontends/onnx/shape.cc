@@ -91,7 +91,6 @@ std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
 void ImportIntegerRange(NodeContext& c, DType type) {
   const std::optional<Shape> start = c.Contents(0, "start");
   const std::optional<Shape> limit = c.Contents(1, "limit");
-  // Only com.microsoft's may leave it out.
   const std::optional<Shape> delta =
       c.Input(2) ? c.Contents(2, "delta") : Shape{Dim(1)};
   if (!start || !limit || !delta) return;
@@ -111,7 +110,10 @@ void ImportIntegerRange(NodeContext& c, DType type) {
 void ImportDynamicRange(NodeContext& c, DType type) {
   const DType wide = IsFloat(type) ? DType::kF64 : DType::kI64;
   Tensor bounds[3];
-  for (int i = 0; i < 3; ++i) bounds[i] = Cast(Reshape(c.Input(i), {}), wide);
+  for (int i = 0; i < 3; ++i) {
+    bounds[i] =
+        c.Input(i) ? Cast(Reshape(c.Input(i), {}), wide) : c.Scalar(1, wide);
+  }
   const auto [start, limit, delta] = bounds;
   const Tensor distance = limit - start;
   Tensor count;
@@ -127,16 +129,17 @@ void ImportDynamicRange(NodeContext& c, DType type) {
   c.SetOutput(0, Cast(steps * delta + start, type));
 }
 
+// Only com.microsoft's step may be left out: it is 1 then.
 void ImportRange(NodeContext& c) {
   const DType type = c.Input(0).dtype();
   if (!c.ok()) return;
   if (!IsFloat(type)) {
-    return c.IsKnown(0) && c.IsKnown(1) && c.IsKnown(2)
+    return c.IsKnown(0) && c.IsKnown(1) && (!c.Input(2) || c.IsKnown(2))
                ? ImportIntegerRange(c, type)
                : ImportDynamicRange(c, type);
   }
   for (int i = 0; i < 3; ++i) {
-    if (!c.builder().ConstantContents(c.Input(i).value()))
+    if (c.Input(i) && !c.builder().ConstantContents(c.Input(i).value()))
       return ImportDynamicRange(c, type);
   }
   const std::optional<double> start = c.ConstantNumber(0, "start");
