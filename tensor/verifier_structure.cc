@@ -68,7 +68,7 @@ Status CheckNames(const Dispatch& dispatch) {
   if (!IsSigilName(dispatch.name)) {
     return Mismatch("name", "a name", Quoted(dispatch.name));
   }
-  std::unordered_set<std::string> parameters, buffers;
+  std::unordered_set<std::string_view> parameters, buffers;
   for (const std::string& name : dispatch.parameters) {
     if (!IsPlainName(name))
       return Mismatch("parameter", "a name", Quoted(name));
@@ -83,7 +83,7 @@ Status CheckNames(const Dispatch& dispatch) {
     }
   }
   for (const Stage& stage : dispatch.stages) {
-    std::unordered_set<std::string> axes;
+    std::unordered_set<std::string_view> axes;
     for (const std::vector<Axis>* list : {&stage.spatial, &stage.reduction}) {
       for (const Axis& axis : *list) {
         if (!IsPlainName(axis.name))

@@ -212,6 +212,15 @@ def _nlohmann_json_impl(rctx):
 
 system_nlohmann_json = repository_rule(implementation = _nlohmann_json_impl, local = True, configure = True)
 
+def _re2_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/re2/re2.h", "/usr/lib/%s/libre2.a" % ma], ["libre2-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libre2-dev")]) +
+                       _lib("re2", linkopts = ["-l:libre2.a", "-lpthread"], deps = [":headers"]))
+
+system_re2 = repository_rule(implementation = _re2_impl, attrs = _attrs, local = True, configure = True)
+
 def _vulkan_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/vulkan/vulkan.h", "/usr/lib/%s/libvulkan.so" % ma], ["libvulkan-dev"])
@@ -266,5 +275,6 @@ def system_repositories():
     system_benchmark(name = "benchmark")
     system_protobuf(name = "protobuf")
     system_nlohmann_json(name = "nlohmann_json")
+    system_re2(name = "re2")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")

@@ -151,6 +151,20 @@ EmberStatus ModuleResultInfo(const EmberModule* module, int32_t index,
   return Report(FindInfo("result", module->results, index, info));
 }
 
+const char* LogicalType(std::span<const TensorSignature> signatures,
+                        int32_t index) {
+  if (index < 0 || static_cast<size_t>(index) >= signatures.size())
+    return nullptr;
+  return signatures[static_cast<size_t>(index)].logical_type.c_str();
+}
+
+const char* InputLogicalType(const EmberModule* module, int32_t index) {
+  return LogicalType(module->module->inputs(), index);
+}
+const char* ResultLogicalType(const EmberModule* module, int32_t index) {
+  return LogicalType(module->module->results(), index);
+}
+
 Status CreateSession(EmberModule* module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EmberSessionOptions options = {};
@@ -241,10 +255,11 @@ EmberStatus SessionResult(EmberSession* session, int32_t index,
 }
 
 constexpr EmberApi kApi = {
-    sizeof(EmberApi), EMBER_API_VERSION, ErrorMessage,     ModuleLoadFile,
-    ModuleLoadMemory, ModuleRelease,     ModuleInputCount, ModuleResultCount,
-    ModuleInputInfo,  ModuleResultInfo,  SessionCreate,    SessionRelease,
-    SessionSetInput,  SessionRun,        SessionResult,
+    sizeof(EmberApi),  EMBER_API_VERSION, ErrorMessage,     ModuleLoadFile,
+    ModuleLoadMemory,  ModuleRelease,     ModuleInputCount, ModuleResultCount,
+    ModuleInputInfo,   ModuleResultInfo,  SessionCreate,    SessionRelease,
+    SessionSetInput,   SessionRun,        SessionResult,    InputLogicalType,
+    ResultLogicalType,
 };
 
 }  // namespace

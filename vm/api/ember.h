@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define EMBER_API_VERSION 1
+#define EMBER_API_VERSION 2
 
 #if defined(_WIN32)
 #define EMBER_EXPORT __declspec(dllexport)
@@ -126,6 +126,16 @@ typedef struct EmberApi {
    * released. */
   EmberStatus (*session_result)(EmberSession* session, int32_t index,
                                 EmberTensor* tensor);
+
+  /* --- version 2 --- */
+  /* What the elements stand for where their type is only how they are stored,
+   * such as "i4" or "f8e4m3fn", one in a byte; "" if they are what their type
+   * says; NULL for an index out of range. Modules with "string" cannot be run
+   * through this API. Lives as long as the module. */
+  const char* (*module_input_logical_type)(const EmberModule* module,
+                                           int32_t index);
+  const char* (*module_result_logical_type)(const EmberModule* module,
+                                            int32_t index);
 } EmberApi;
 
 /* NULL if the library is older than the version asked for. */

@@ -50,6 +50,9 @@ static void TestInfo(const EmberModule* module) {
                 "input: expected an index below 1, found 1") == 0);
   EXPECT(ember->module_result_info(module, 0, &info) == EMBER_OK);
   EXPECT(strcmp(info.name, "z:0") == 0);
+  EXPECT(strcmp(ember->module_input_logical_type(module, 0), "") == 0);
+  EXPECT(ember->module_input_logical_type(module, 1) == NULL);
+  EXPECT(ember->module_result_logical_type(module, -1) == NULL);
 }
 
 static void TestRun(EmberSession* session) {
@@ -89,15 +92,31 @@ static void TestRun(EmberSession* session) {
   EXPECT(ember->session_set_input(session, 1, &tensor) == EMBER_NOT_FOUND);
 }
 
+/* Of a module whose first input is f8e4m3fn in bytes and whose results are
+ * strings. */
+static void TestLogicalTypes(const char* path) {
+  EmberModule* module = NULL;
+  EmberSession* session = NULL;
+  EXPECT(ember->module_load_file(path, &module) == EMBER_OK);
+  if (module == NULL) return;
+  EXPECT(strcmp(ember->module_input_logical_type(module, 0), "f8e4m3fn") == 0);
+  EXPECT(strcmp(ember->module_result_logical_type(module, 0), "string") == 0);
+  EXPECT(ember->session_create(module, NULL, &session) == EMBER_UNIMPLEMENTED);
+  EXPECT(session == NULL);
+  ember->module_release(module);
+}
+
 int main(int argc, char** argv) {
   EmberModule* module = NULL;
   EmberSession* session = NULL;
   EmberSessionOptions options = {sizeof(options), 2, 0};
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   ember = ember_get_api(EMBER_API_VERSION);
   if (ember == NULL || ember_get_api(EMBER_API_VERSION + 1) != NULL) return 1;
   EXPECT(ember->struct_size == sizeof(EmberApi));
+  EXPECT(ember_get_api(1) == ember);
   TestErrors();
+  TestLogicalTypes(argv[2]);
   EXPECT(ember->module_load_file(argv[1], &module) == EMBER_OK);
   if (module == NULL) return 1;
   TestInfo(module);

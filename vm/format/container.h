@@ -21,7 +21,7 @@
 namespace ember::vm {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 1;
+inline constexpr uint16_t kFormatMinor = 2;
 
 struct ContainerHeader {
   char magic[4] = {'E', 'M', 'B', 'R'};

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
@@ -34,6 +35,10 @@ struct ProgramInstruction {
   bool operator==(const ProgramInstruction&) const = default;
 };
 
+// The logical type of strings: stored as i64 handles. Handle k is string k of
+// the module; a session numbers those that come up while it runs.
+inline constexpr std::string_view kStringType = "string";
+
 // The declared type of an input or result. A dim is a constant (>= 0), or a
 // symbol (an index into Program::symbols) stored as -1 - index. Anonymous
 // computed dims of results are symbols named "?".
@@ -41,6 +46,11 @@ struct TensorSignature {
   std::string name;
   DType type = DType::kF32;
   std::vector<int64_t> dims;
+  // What the elements stand for, where type is only how they are stored, such
+  // as "i4" or "f8e4m3fn", one in a byte; empty: the type itself. For the user
+  // of a module and its tools; of the entry program's inputs and results the
+  // runtime knows one, kStringType.
+  std::string logical_type;
 
   bool operator==(const TensorSignature&) const = default;
 };
@@ -82,6 +92,7 @@ struct ModuleDefinition {
   std::vector<std::string>
       dispatch_origins;  // per dispatch: the model's node names, for --profile
   std::vector<Program> programs;  // the first is the entry
+  std::vector<std::string> strings;  // each once
 };
 
 }  // namespace ember::vm

@@ -65,6 +65,7 @@ TEST(ModuleFileTest, SamplesRoundTripThroughMemory) {
     ASSERT_TRUE(again.ok()) << again.status().ToString();
     EXPECT_EQ(AllText(*again), AllText(module));
     EXPECT_EQ(again->programs, module.programs);
+    EXPECT_EQ(again->strings, module.strings);
     EXPECT_EQ(again->dispatches, module.dispatches);
     EXPECT_EQ(Serialize(*again), file)
         << "the same module gives the same bytes";
@@ -345,6 +346,15 @@ TEST(VerifyModuleTest, RulesAcrossParts) {
   EXPECT_EQ(error(module),
             "module: expected at most 4194304 registers in all programs, found "
             "4194319");
+  module = SampleNamed("strings");
+  module.strings[3] = ", ";
+  EXPECT_EQ(error(module),
+            "module: expected strings to differ, found string 3 again");
+  module = SampleNamed("strings");
+  module.programs[0].inputs[1].type = DType::kU8;
+  EXPECT_EQ(error(module),
+            "program main: input 'x': expected strings to be stored as i64, "
+            "found u8");
   // The writer refuses too.
   EXPECT_FALSE(SerializeModule(module).ok());
 }

@@ -194,9 +194,9 @@ std::vector<TensorSignature> ReadSignatures(
   std::vector<TensorSignature> signatures(SizeOf(vector));
   for (size_t i = 0; i < signatures.size(); ++i) {
     const fbs::Signature& stored = *vector->Get(i);
-    signatures[i] = {values.String(stored.name()),
-                     values.ReadType(stored.type()),
-                     values.Numbers(stored.dims())};
+    signatures[i] = {
+        values.String(stored.name()), values.ReadType(stored.type()),
+        values.Numbers(stored.dims()), values.String(stored.logical_type())};
   }
   return signatures;
 }
@@ -313,6 +313,7 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
     module.programs.push_back(
         ReadProgram(*stored.programs()->Get(i), header.minor, values));
   }
+  module.strings = values.Strings(stored.strings());
   EMBER_RETURN_IF_ERROR(values.status());
   EMBER_RETURN_IF_ERROR(VerifyModule(module));
   return module;

@@ -69,6 +69,17 @@ Status VerifyDispatches(const ModuleDefinition& module) {
   return OkStatus();
 }
 
+// So that equal strings have equal handles.
+Status VerifyStrings(const ModuleDefinition& module) {
+  std::unordered_set<std::string_view> seen;
+  for (size_t i = 0; i < module.strings.size(); ++i) {
+    if (seen.insert(module.strings[i]).second) continue;
+    return InvalidArgumentError(Concat(
+        {"module: expected strings to differ, found string ", i, " again"}));
+  }
+  return OkStatus();
+}
+
 // A session has the registers of every program.
 Status CheckRegisterCount(const ModuleDefinition& module) {
   uint64_t registers = 0;
@@ -89,6 +100,7 @@ Status VerifyModule(const ModuleDefinition& module) {
     EMBER_RETURN_IF_ERROR(VerifyConstant(constant));
   }
   EMBER_RETURN_IF_ERROR(VerifyDispatches(module));
+  EMBER_RETURN_IF_ERROR(VerifyStrings(module));
   const size_t origins = module.dispatch_origins.size();
   if (origins != 0 && origins != module.dispatches.size()) {
     return InvalidArgumentError(Concat(

@@ -100,9 +100,10 @@ Offset<fbs::Dispatch> WriteDispatch(FlatBufferBuilder& builder,
 Offset<fbs::Signature> WriteSignature(FlatBufferBuilder& builder,
                                       const TensorSignature& signature) {
   const auto name = builder.CreateSharedString(signature.name);
-  return fbs::CreateSignature(builder, name,
-                              static_cast<uint8_t>(signature.type),
-                              builder.CreateVector(signature.dims));
+  const auto dims = builder.CreateVector(signature.dims);
+  const auto logical_type = builder.CreateSharedString(signature.logical_type);
+  return fbs::CreateSignature(
+      builder, name, static_cast<uint8_t>(signature.type), dims, logical_type);
 }
 
 Offset<fbs::Program> WriteProgram(FlatBufferBuilder& builder,
@@ -158,13 +159,15 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
   }
   const auto programs =
       WriteTables<fbs::Program>(builder, module.programs, WriteProgram);
+  const auto strings = WriteStrings(builder, module.strings);
   const auto producer = builder.CreateSharedString(module.producer);
   const auto source_name = builder.CreateSharedString(module.source_name);
   const auto constant_vector = builder.CreateVector(constants);
   const auto dispatch_vector = builder.CreateVector(dispatches);
   fbs::FinishModuleBuffer(
-      builder, fbs::CreateModule(builder, producer, source_name,
-                                 constant_vector, dispatch_vector, programs));
+      builder,
+      fbs::CreateModule(builder, producer, source_name, constant_vector,
+                        dispatch_vector, programs, strings));
 }
 
 // Header and metadata, and where each constant goes.

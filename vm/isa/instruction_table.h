@@ -17,11 +17,11 @@ struct ProgramInstructionInfo {
   // What fields a, b, c and the immediate hold; the letters are explained in
   // instructions.h.
   std::string_view operands;
-  std::string_view doc;
 };
 
 inline constexpr ProgramInstructionInfo kProgramInstructionTable[] = {
-#define EMBER_ROW(name, text, operands, doc) {text, operands, doc},
+// The docs are for readers: an embedded runtime need not carry them.
+#define EMBER_ROW(name, text, operands, doc) {text, operands},
     EMBER_FOR_EACH_PROGRAM_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 };

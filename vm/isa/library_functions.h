@@ -14,24 +14,38 @@
 
 namespace ember::vm {
 
-// (name, text, operands, doc).
+// (name, kind, text, operands, doc). Kinds: Core; String, on strings as i64
+// handles, which only a session with SessionOptions::strings has.
 // clang-format off
 #define EMBER_FOR_EACH_LIBRARY_FUNCTION(row) \
-  row(TopK, "top_k", "iiiiiibww", \
+  row(TopK, Core, "top_k", "iiiiiibww", \
       "type, outer, n, inner, k, largest; x[outer, n, inner] -> values[outer, k, inner], indices " \
       "i64[outer, k, inner]: the k largest (or smallest) along n, best first, ties by lower index; " \
       "NaN counts as the largest") \
-  row(NonZero, "non_zero", "iibBI", \
+  row(NonZero, Core, "non_zero", "iibBI", \
       "type, count; x[count] -> memory of i64 flat positions of the elements that are not zero, " \
       "ascending, and how many") \
-  row(Unique, "unique", "iiiibBBBBI", \
+  row(Unique, Core, "unique", "iiiibBBBBI", \
       "type, count, width, sorted; rows x[count, width] -> different rows, i64 first positions, i64 number " \
       "of each row's value, i64 counts, and how many values; in order of value (first element first), or " \
       "of first appearance if not sorted") \
-  row(NonMaxSuppression, "non_max_suppression", "iiiiibbbBI", \
+  row(NonMaxSuppression, Core, "non_max_suppression", "iiiiibbbBI", \
       "batches, classes, boxes, most per class, centered (0 corners, 1 center and size); boxes " \
       "f32[batches, boxes, 4], scores f32[batches, classes, boxes], thresholds f32[2] (overlap, score) " \
-      "-> i64[count, 3] (batch, class, box) by falling score, and the count")
+      "-> i64[count, 3] (batch, class, box) by falling score, and the count") \
+  row(StringConcat, String, "string_concat", "ibbw", "count; a[count], b[count] -> each a followed by its b") \
+  row(StringLower, String, "string_lower", "ibw", "count; x[count] -> each in lower case") \
+  row(StringUpper, String, "string_upper", "ibw", "count; x[count] -> each in upper case") \
+  row(StringSplit, String, "string_split", "iiibBwI", \
+      "count, delimiter (a handle; that of the empty string, or -1: white space), most splits (-1: all); " \
+      "x[count] -> parts[count, most parts], filled up with the empty string, i64 counts[count], and the " \
+      "most parts") \
+  row(StringToNumber, String, "string_to_number", "iibw", "type, count; x[count] -> the numbers, of the type") \
+  row(NumberToString, String, "number_to_string", "iibw", "type, count; x[count], of the type -> their decimal texts") \
+  row(RegexFullMatch, String, "regex_full_match", "iibw", \
+      "count, pattern (a handle, RE2's syntax); x[count] -> bool[count], whether all of it matches") \
+  row(StringRank, String, "string_rank", "ibw", \
+      "count; x[count] -> i64 place of each among the different strings of x, in the order of their bytes")
 // clang-format on
 
 enum class LibraryFunction : uint32_t {
@@ -43,11 +57,10 @@ enum class LibraryFunction : uint32_t {
 struct LibraryFunctionInfo {
   std::string_view text;
   std::string_view operands;
-  std::string_view doc;
 };
 
 inline constexpr LibraryFunctionInfo kLibraryFunctionTable[] = {
-#define EMBER_ROW(name, text, operands, doc) {text, operands, doc},
+#define EMBER_ROW(name, kind, text, operands, doc) {text, operands},
     EMBER_FOR_EACH_LIBRARY_FUNCTION(EMBER_ROW)
 #undef EMBER_ROW
 };

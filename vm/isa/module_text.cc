@@ -50,8 +50,11 @@ class ModuleParser {
     if (token.Is("constant")) return ParseConstant();
     if (token.Is("origin")) return ParseOrigin();
     if (token.Is("dispatch")) return ParseDispatch();
-    if (!token.Is("program"))
-      return lexer_.ExpectedError("constant, origin, dispatch or program");
+    if (token.Is("strings")) return ParseStrings();
+    if (!token.Is("program")) {
+      return lexer_.ExpectedError(
+          "constant, strings, origin, dispatch or program");
+    }
     EMBER_ASSIGN_OR_RETURN(ParsedProgram parsed,
                            ParseProgramFrom(lexer_, module_));
     module_.programs.push_back(std::move(parsed.program));
@@ -82,6 +85,19 @@ class ModuleParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_RETURN_IF_ERROR(ParseConstantValues(lexer_, constant));
     module_.constants.push_back(std::move(constant));
+    return OkStatus();
+  }
+
+  Status ParseStrings() {
+    lexer_.Next();
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
+    for (bool first = true; !lexer_.Accept("]"); first = false) {
+      if (!first) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
+      EMBER_ASSIGN_OR_RETURN(const Token token,
+                             lexer_.Expect(Token::kString, "a string"));
+      EMBER_ASSIGN_OR_RETURN(std::string text, StringValue(token));
+      module_.strings.push_back(std::move(text));
+    }
     return OkStatus();
   }
 
@@ -134,6 +150,13 @@ std::string PrintModule(const ModuleDefinition& module,
   if (!module.constants.empty()) printer.EndLine();
   for (const Constant& constant : module.constants)
     PrintConstant(printer, constant, options);
+  if (!module.strings.empty()) {
+    printer.Print("strings [");
+    PrintJoined(printer, module.strings, [&](const std::string& text) {
+      printer.Print(QuoteString(text));
+    });
+    printer.Line("]");
+  }
   for (size_t i = 0; i < module.dispatches.size(); ++i) {
     printer.EndLine();
     if (i < module.dispatch_origins.size() &&

@@ -79,6 +79,10 @@ class ProgramParser {
         EMBER_ASSIGN_OR_RETURN(const int64_t dim, ParseDim());
         signature.dims.push_back(dim);
       }
+      if (lexer_.Accept("as")) {
+        EMBER_ASSIGN_OR_RETURN(signature.logical_type,
+                               ParseName(lexer_, "a logical type"));
+      }
       signatures.push_back(std::move(signature));
     } while (lexer_.Accept(","));
     return lexer_.Expect(")");

@@ -48,6 +48,8 @@ class ProgramPrinter {
       PrintJoined(printer_, signature.dims,
                   [&](int64_t dim) { PrintDim(dim); });
       printer_.Print("]");
+      if (!signature.logical_type.empty())
+        printer_.Print(" as ", NameText(signature.logical_type));
     });
     printer_.Print(")");
   }

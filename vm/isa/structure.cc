@@ -105,6 +105,10 @@ class StructureChecker {
       return Refuse(Concat({name, "expected at most ", kMaxRank,
                             " dims, found ", signature.dims.size()}));
     }
+    if (signature.logical_type == kStringType && signature.type != DType::kI64)
+      return Refuse(
+          Concat({name, "expected strings to be stored as i64, found ",
+                  DTypeName(signature.type)}));
     for (int64_t dim : signature.dims) {
       if (dim >= -static_cast<int64_t>(program_.symbols.size())) continue;
       return Refuse(Concat({name, "expected dims that are extents or one of ",

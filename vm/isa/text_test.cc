@@ -20,6 +20,7 @@ void ExpectSameModule(const ModuleDefinition& a, const ModuleDefinition& b) {
   EXPECT_EQ(a.dispatches, b.dispatches);
   EXPECT_EQ(a.dispatch_origins, b.dispatch_origins);
   EXPECT_EQ(a.programs, b.programs);
+  EXPECT_EQ(a.strings, b.strings);
   ASSERT_EQ(a.constants.size(), b.constants.size());
   for (size_t i = 0; i < a.constants.size(); ++i) {
     EXPECT_EQ(a.constants[i].name, b.constants[i].name);
@@ -158,6 +159,7 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
             symbolic ? -1 - static_cast<int64_t>(below(program.symbols.size()))
                      : below(100));
       }
+      if (below(3) == 0) signature.logical_type = names[1 + below(5)];
       signatures->push_back(signature);
     }
   }

@@ -67,7 +67,8 @@ TEST_P(DamagedModuleTest, EveryByteWithoutHashes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, DamagedModuleTest,
-                         testing::Values("loop", "static", "shapes", "calls"),
+                         testing::Values("loop", "static", "shapes", "calls",
+                                         "strings"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

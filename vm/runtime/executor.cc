@@ -103,7 +103,35 @@ void Executor::MakeSites() {
   pointers_.resize(most_buffers);
 }
 
+Status Executor::MakeStrings() {
+  if (options_.strings != nullptr) {
+    constexpr int64_t kDefaultLimit = int64_t{1} << 30;
+    strings_ = options_.strings(
+        options_.memory_limit > 0 ? options_.memory_limit : kDefaultLimit);
+    return OkStatus();
+  }
+  for (const auto& signatures : {module_->inputs(), module_->results()}) {
+    for (const TensorSignature& signature : signatures) {
+      if (signature.logical_type != kStringType) continue;
+      return UnimplementedError(
+          Concat({"session: '", signature.name,
+                  "' is of strings, and this runtime was built without string "
+                  "functions"}));
+    }
+  }
+  return OkStatus();
+}
+
+Status Executor::BindStrings(const Tensor& input, MemoryReference& reference) {
+  EMBER_ASSIGN_OR_RETURN(reference.block, pool_->Acquire(input.byte_size));
+  reference.data = reference.block->data();
+  reference.length = input.byte_size;
+  return strings_->Intern(*input.strings,
+                          reinterpret_cast<int64_t*>(reference.data));
+}
+
 Status Executor::Initialize() {
+  EMBER_RETURN_IF_ERROR(MakeStrings());
   const int64_t bytes = module_->arena_bytes();
   Status charged = pool_->Charge(bytes);
   if (!charged.ok()) return charged.WithContext("arena");
@@ -125,10 +153,15 @@ Status Executor::Initialize() {
 
 Status Executor::BindInputs(std::span<const Tensor> inputs) {
   EMBER_RETURN_IF_ERROR(symbols_.BindInputs(inputs));
+  if (strings_ != nullptr) strings_->Start(module_->definition().strings);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
     input_dims_[i].assign(input.dims.begin(), input.dims.end());
     MemoryReference& reference = frames_[0].inputs[i];
+    if (input.strings != nullptr) {
+      EMBER_RETURN_IF_ERROR(BindStrings(input, reference));
+      continue;
+    }
     reference = {static_cast<uint8_t*>(input.data), input.byte_size, nullptr};
     if (reference.data == nullptr) reference.data = empty_memory;
     if (reinterpret_cast<uintptr_t>(reference.data) % kInputAlignment == 0)

@@ -87,6 +87,10 @@ class Executor final : public Session {
   void MakeSites();
   // Addresses of the inputs; copies those that are not aligned.
   Status BindInputs(std::span<const Tensor> inputs);
+  // The handles of an input's strings.
+  Status BindStrings(const Tensor& input, MemoryReference& reference);
+  // Refuses what needs strings without them.
+  Status MakeStrings();
   Status Execute(std::vector<Tensor>& results);
   // Makes the frame the one that runs.
   void Enter(Frame& frame) {
@@ -136,6 +140,7 @@ class Executor final : public Session {
                                        const MemoryReference& memory,
                                        int64_t bytes);
   Status StageResult(const ProgramInstruction& instruction);
+  Status ResolveStrings(const TensorSignature& signature, Tensor& result);
   Status SetResult(const ProgramInstruction& instruction, Tensor& result);
   Status Call(const ProgramInstruction& instruction);
 
@@ -155,6 +160,7 @@ class Executor final : public Session {
   const bool observed_;
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
+  std::unique_ptr<StringSupport> strings_;
   std::unique_ptr<Frame[]> frames_;                 // by program
   std::vector<SiteState> sites_;                    // by number
   std::vector<std::unique_ptr<PlanCache>> caches_;  // by group

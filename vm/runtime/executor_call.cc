@@ -97,6 +97,17 @@ Status Executor::StageResult(const ProgramInstruction& in) {
   return OkStatus();
 }
 
+Status Executor::ResolveStrings(const TensorSignature& signature,
+                                Tensor& result) {
+  result.strings.reset();
+  if (signature.logical_type != kStringType) return OkStatus();
+  auto strings = std::make_shared<std::vector<std::string>>();
+  const Status status =
+      strings_->Resolve(result.elements<int64_t>(), strings.get());
+  result.strings = std::move(strings);
+  return status.WithContext(Concat({"result '", signature.name, "'"}));
+}
+
 Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
   result.memory.reset();  // what the caller got last time may be used again
@@ -111,7 +122,7 @@ Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
   result.byte_size = bytes;
   result.data = memory.data;
   result.memory = Share(pool_, memory.block);
-  return OkStatus();
+  return ResolveStrings(signature, result);
 }
 
 Status Executor::Call(const ProgramInstruction& in) {
@@ -143,7 +154,8 @@ Status Executor::Call(const ProgramInstruction& in) {
                             {memory, counts[1]},
                             {written, counts[2]},
                             {allocated, counts[3]},
-                            *pool_};
+                            *pool_,
+                            strings_.get()};
   const Status status = CallLibrary(static_cast<LibraryFunction>(in.a), call);
   size_t next_integer = 0;
   size_t next_memory = 0;

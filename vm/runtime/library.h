@@ -13,6 +13,8 @@
 
 namespace ember::vm {
 
+class StringSupport;
+
 struct LibraryMemory {
   uint8_t* data = nullptr;
   int64_t length = 0;
@@ -28,10 +30,12 @@ struct LibraryCall {
   std::span<int64_t> written_integers;
   std::span<LibraryMemory> allocated;
   MemoryPool& pool;
+  StringSupport* strings = nullptr;  // null: there are no string functions
 };
 
 inline constexpr int kMaxLibraryOperands = 16;
 
+// Unimplemented for a string function where there are none.
 Status CallLibrary(LibraryFunction function, const LibraryCall& call);
 
 }  // namespace ember::vm

@@ -118,7 +118,9 @@ std::string SignatureText(const Program& program,
                      : program.symbols[static_cast<size_t>(-1 - dim)];
     text += "x";
   }
-  return Concat({text, DTypeName(signature.type)});
+  text += DTypeName(signature.type);
+  if (!signature.logical_type.empty()) text += " as " + signature.logical_type;
+  return text;
 }
 
 }  // namespace ember::vm

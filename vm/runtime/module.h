@@ -64,7 +64,8 @@ class Module {
   int64_t arena_bytes_ = 0;
 };
 
-// "2x?x8xf32" with symbols by name: "NxCx8xf32".
+// "2x?x8xf32" with symbols by name: "NxCx8xf32", with a logical type
+// "3xu8 as f8e4m3fn".
 std::string SignatureText(const Program& program,
                           const TensorSignature& signature);
 

@@ -26,6 +26,7 @@
 #include "base/status.h"
 #include "hal/device.h"
 #include "vm/runtime/module.h"
+#include "vm/runtime/string_support.h"
 #include "vm/runtime/tensor.h"
 #include "vm/runtime/tiering.h"
 
@@ -34,11 +35,14 @@ namespace ember::vm {
 struct SessionOptions {
   std::shared_ptr<hal::Device>
       device;  // required; must have host-visible memory
+  // NewStringSupport of vm/runtime/string_functions.h for modules with strings;
+  // null: the session refuses such a module, or the call of a string function.
+  StringSupportFactory strings = nullptr;
   // Kernels and counters shared by the sessions of one module; null: tier 0
   // only.
   std::shared_ptr<Tiering> tiering;
   // Bytes of arena, allocations, temporaries and results of this session; 0: no
-  // limit.
+  // limit. Strings of one run come on top, up to as many bytes, or 1 GiB.
   int64_t memory_limit = 0;
   // Backward branches and calls of programs in one Run; 0: no limit.
   int64_t branch_limit = 0;

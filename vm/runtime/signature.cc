@@ -32,8 +32,10 @@ Status SymbolValues::BindInput(const TensorSignature& signature,
         Concat({"input '", signature.name, "': expected ", expected, ", found ",
                 found}));
   };
+  const bool is_string = signature.logical_type == kStringType;
   bool fits = tensor.type == signature.type &&
-              tensor.dims.size() == signature.dims.size();
+              tensor.dims.size() == signature.dims.size() &&
+              (tensor.strings != nullptr) == is_string;
   for (size_t i = 0; fits && i < signature.dims.size(); ++i) {
     const int64_t declared = signature.dims[i];
     const int64_t extent = tensor.dims[i];
@@ -53,6 +55,13 @@ Status SymbolValues::BindInput(const TensorSignature& signature,
   if (tensor.byte_size != bytes) {
     return error(Concat({bytes, " bytes for ", tensor.TypeText()}),
                  std::to_string(tensor.byte_size));
+  }
+  if (is_string) {
+    const size_t count = tensor.strings->size();
+    if (count == static_cast<uint64_t>(tensor.element_count()))
+      return OkStatus();
+    return error(Concat({tensor.element_count(), " strings"}),
+                 std::to_string(count));
   }
   if (tensor.data == nullptr && bytes > 0)
     return error("data", "a null pointer");

@@ -55,6 +55,12 @@ std::string TensorTypeText(DType type, std::span<const int64_t> dims) {
   return Concat({text, DTypeName(type)});
 }
 
+std::string Tensor::TypeText() const {
+  std::string text = TensorTypeText(type, dims);
+  if (strings != nullptr) text += " as string";
+  return text;
+}
+
 StatusOr<Tensor> Tensor::Allocate(DType type, std::vector<int64_t> dims) {
   Tensor tensor;
   EMBER_ASSIGN_OR_RETURN(tensor.byte_size, TensorByteSize(type, dims));
@@ -76,6 +82,22 @@ Tensor Tensor::Borrow(DType type, std::vector<int64_t> dims, const void* data) {
   tensor.dims = std::move(dims);
   tensor.data = const_cast<void*>(data);
   tensor.byte_size = bytes.ok() ? *bytes : -1;
+  return tensor;
+}
+
+StatusOr<Tensor> Tensor::OfStrings(std::vector<int64_t> dims,
+                                   std::vector<std::string> strings) {
+  Tensor tensor;
+  EMBER_ASSIGN_OR_RETURN(tensor.byte_size, TensorByteSize(DType::kI64, dims));
+  tensor.type = DType::kI64;
+  tensor.dims = std::move(dims);
+  if (static_cast<uint64_t>(tensor.element_count()) != strings.size()) {
+    return InvalidArgumentError(
+        Concat({"tensor: expected ", tensor.element_count(), " strings, found ",
+                strings.size()}));
+  }
+  tensor.strings =
+      std::make_shared<std::vector<std::string>>(std::move(strings));
   return tensor;
 }
 

@@ -37,6 +37,9 @@ struct Tensor {
   std::shared_ptr<void> memory;  // keeps data alive; null if borrowed
   void* data = nullptr;
   int64_t byte_size = 0;  // of the elements; data holds at least this many
+  // Of a tensor of strings, one per element: what the runtime works with are
+  // i64 handles of its own. Null for all others.
+  std::shared_ptr<const std::vector<std::string>> strings;
 
   // Zeroed, 64-byte aligned memory of its own. ResourceExhausted when there is
   // not enough.
@@ -45,6 +48,10 @@ struct Tensor {
   // Session::Run. byte_size is -1, which Session::Run refuses, if dims are
   // negative or too large.
   static Tensor Borrow(DType type, std::vector<int64_t> dims, const void* data);
+  // Strings, one per element, row-major. InvalidArgument if that are more or
+  // fewer than the dims say.
+  static StatusOr<Tensor> OfStrings(std::vector<int64_t> dims,
+                                    std::vector<std::string> strings);
 
   int64_t element_count() const { return byte_size / DTypeByteSize(type); }
   // T must be the storage type of `type` (base/dtype.h).
@@ -57,7 +64,8 @@ struct Tensor {
     return {static_cast<const T*>(data),
             static_cast<size_t>(byte_size) / sizeof(T)};
   }
-  std::string TypeText() const { return TensorTypeText(type, dims); }
+  // "1x3xf32"; "3xi64 as string" if there are strings.
+  std::string TypeText() const;
 };
 
 }  // namespace ember::vm

@@ -195,10 +195,52 @@ program constants() -> (c: f32[2]) {
 }
 )";
 
+// Every string function, and logical types.
+constexpr std::string_view kStrings = R"(
+module "by hand" from "strings"
+strings ["", "[a-z]+", ", ", "\xff"]
+program main<N, "?">(e: u8[2] as f8e4m3fn, x: i64[N] as string) -> (joined: i64[N] as string, parts: i64[N, $1] as string, counts: i64[N], texts: i64[N] as "string", numbers: i64[N], matches: bool[N], e: u8[2] as f8e4m3fn) {
+  i0 = input_dim x, 0
+  i1 = integer 8
+  i2 = mul i0, i1
+  b0 = input x
+  b1 = allocate i2
+  call string_upper(i0, b0, b1)
+  b2 = allocate i2
+  call string_lower(i0, b0, b2)
+  b3 = allocate i2
+  call string_concat(i0, b1, b2, b3)
+  i3 = integer 2
+  i4 = integer -1
+  b4 = allocate i2
+  call string_split(i0, i3, i4, b0, b5, b4, i5)
+  i6 = integer 4
+  b6 = allocate i2
+  call number_to_string(i6, i0, b4, b6)
+  b7 = allocate i2
+  call string_to_number(i6, i0, b6, b7)
+  i7 = integer 1
+  b8 = allocate i0
+  call regex_full_match(i0, i7, b0, b8)
+  b10 = allocate i2
+  call string_rank(i0, b0, b10)
+  b9 = input 0
+  result joined = b3 [i0]
+  result parts = b5 [i0, i5]
+  result counts = b4 [i0]
+  result texts = b6 [i0]
+  result numbers = b7 [i0]
+  result matches = b8 [i0]
+  result e = b9 [i3]
+  return
+}
+)";
+
 constexpr SampleModule kSamples[] = {{"loop", kLoop},
                                      {"static", kStatic},
                                      {"shapes", kShapes},
-                                     {"calls", kCalls}};
+                                     {"calls", kCalls},
+                                     {"strings", kStrings}};
 
 }  // namespace
 

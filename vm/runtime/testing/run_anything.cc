@@ -6,6 +6,7 @@
 
 #include "hal/cpu/cpu_device.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/string_functions.h"
 
 namespace ember::vm {
 namespace {
@@ -29,6 +30,16 @@ void Fill(Tensor& tensor, std::mt19937_64& random) {
   }
 }
 
+StatusOr<Tensor> RandomStrings(std::vector<int64_t> dims, int64_t count,
+                               std::mt19937_64& random) {
+  constexpr const char* kTexts[] = {"",   "a, b",         "Ab c",
+                                    "12", "\xc3\xa4\xff", ","};
+  std::vector<std::string> strings;
+  for (int64_t i = 0; i < count; ++i)
+    strings.emplace_back(kTexts[random() % std::size(kTexts)]);
+  return Tensor::OfStrings(std::move(dims), std::move(strings));
+}
+
 }  // namespace
 
 Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
@@ -39,6 +50,7 @@ Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
   options.memory_limit = 1 << 25;
   options.branch_limit = 100;
   options.work_limit = 100000;
+  options.strings = NewStringSupport;
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                          Session::Create(module, options));
   std::mt19937_64 random(seed);
@@ -54,6 +66,12 @@ Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
                            TensorByteSize(signature.type, dims));
     if (bytes > kMaxInputBytes)
       return ResourceExhaustedError("an input is too large for a test");
+    if (signature.logical_type == kStringType) {
+      EMBER_ASSIGN_OR_RETURN(Tensor strings,
+                             RandomStrings(std::move(dims), bytes / 8, random));
+      inputs.push_back(std::move(strings));
+      continue;
+    }
     EMBER_ASSIGN_OR_RETURN(Tensor input,
                            Tensor::Allocate(signature.type, std::move(dims)));
     Fill(input, random);

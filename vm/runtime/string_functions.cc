@@ -1,0 +1,310 @@
+#include "vm/runtime/string_functions.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "base/concat.h"
+#include "tensor/scalar.h"
+#include "vm/runtime/library.h"
+#include "vm/runtime/library_arguments.h"
+#include "vm/runtime/string_numbers.h"
+#include "vm/runtime/string_table.h"
+#include "vm/runtime/unicode.h"
+
+namespace ember::vm {
+namespace {
+
+constexpr int64_t kHandleSize = sizeof(int64_t);
+
+// Operands are read and written element by element: nobody promises that
+// memory stays the same meanwhile.
+int64_t HandleAt(const LibraryMemory& memory, int64_t index) {
+  return static_cast<int64_t>(
+      tensor::LoadElement(memory.data, index, DType::kI64));
+}
+void SetHandle(const LibraryMemory& memory, int64_t index, int64_t handle) {
+  tensor::StoreElement(memory.data, index, DType::kI64,
+                       static_cast<uint64_t>(handle));
+}
+
+// Calls found(part) for each part, in order. most: splits; below 0: any number.
+using Found = std::function<Status(std::string_view)>;
+
+Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
+                        int64_t most, const Found& found) {
+  while (most-- != 0) {
+    const size_t end = text.find(delimiter);
+    if (end == std::string_view::npos) break;
+    EMBER_RETURN_IF_ERROR(found(text.substr(0, end)));
+    text.remove_prefix(end + delimiter.size());
+  }
+  return found(text);
+}
+
+// Runs of white space separate, and do not count at the ends. What is left
+// after the last split keeps the white space at its end.
+Status SplitAtSpace(std::string_view text, int64_t most, const Found& found) {
+  while (true) {
+    while (const int length = SpaceLength(text))
+      text.remove_prefix(static_cast<size_t>(length));
+    if (text.empty()) return OkStatus();
+    if (most-- == 0) return found(text);
+    size_t end = 0;
+    while (end < text.size() && SpaceLength(text.substr(end)) == 0)
+      end += static_cast<size_t>(CharacterLength(text.substr(end)));
+    EMBER_RETURN_IF_ERROR(found(text.substr(0, end)));
+    text.remove_prefix(end);
+  }
+}
+
+class Strings final : public StringSupport {
+ public:
+  explicit Strings(int64_t byte_limit) : table_(byte_limit) {}
+
+  void Start(std::span<const std::string> module_strings) override {
+    table_.Reset(module_strings);
+  }
+  Status Intern(std::span<const std::string> strings,
+                int64_t* handles) override {
+    for (const std::string& text : strings) {
+      EMBER_ASSIGN_OR_RETURN(*handles++, table_.Intern(text));
+    }
+    return OkStatus();
+  }
+  Status Resolve(std::span<const int64_t> handles,
+                 std::vector<std::string>* strings) override {
+    strings->clear();
+    int64_t left = table_.byte_limit();
+    for (const int64_t handle : handles) {
+      EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
+      left -= StringTable::Cost(text);
+      if (left < 0) {
+        return ResourceExhaustedError(
+            Concat({"strings: expected a result of at most ",
+                    table_.byte_limit(), " bytes, found a larger one"}));
+      }
+      strings->emplace_back(text);
+    }
+    return OkStatus();
+  }
+
+  Status Call(LibraryFunction function, const LibraryCall& call) override {
+    switch (function) {
+#define EMBER_CASE_Core(name)
+#define EMBER_CASE_String(name)  \
+  case LibraryFunction::k##name: \
+    return name(call);
+#define EMBER_ROW(name, kind, ...) EMBER_CASE_##kind(name)
+      EMBER_FOR_EACH_LIBRARY_FUNCTION(EMBER_ROW)
+#undef EMBER_ROW
+#undef EMBER_CASE_String
+#undef EMBER_CASE_Core
+      default:
+        return InternalError("library function without code");
+    }
+  }
+
+ private:
+  // w[i] = the string that change(x[i]) gives.
+  template <typename Change>
+  Status ChangeEach(const LibraryCall& call, const Change& change) {
+    EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
+    EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
+    EMBER_RETURN_IF_ERROR(
+        ExpectBytes(call.memory[1], count, kHandleSize, "result"));
+    for (int64_t i = 0; i < count; ++i) {
+      EMBER_ASSIGN_OR_RETURN(const std::string_view text,
+                             table_.Get(HandleAt(call.memory[0], i)));
+      EMBER_ASSIGN_OR_RETURN(const int64_t handle, table_.Intern(change(text)));
+      SetHandle(call.memory[1], i, handle);
+    }
+    return OkStatus();
+  }
+  Status StringLower(const LibraryCall& call) {
+    return ChangeEach(call, [](std::string_view text) {
+      return ChangeCase(text, Case::kLower);
+    });
+  }
+  Status StringUpper(const LibraryCall& call) {
+    return ChangeEach(call, [](std::string_view text) {
+      return ChangeCase(text, Case::kUpper);
+    });
+  }
+
+  Status StringConcat(const LibraryCall& call) {
+    EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
+    for (const LibraryMemory& memory : call.memory) {
+      EMBER_RETURN_IF_ERROR(
+          ExpectBytes(memory, count, kHandleSize, "a, b and result"));
+    }
+    std::string joined;
+    for (int64_t i = 0; i < count; ++i) {
+      EMBER_ASSIGN_OR_RETURN(const std::string_view a,
+                             table_.Get(HandleAt(call.memory[0], i)));
+      EMBER_ASSIGN_OR_RETURN(const std::string_view b,
+                             table_.Get(HandleAt(call.memory[1], i)));
+      joined.assign(a).append(b);
+      EMBER_ASSIGN_OR_RETURN(const int64_t handle, table_.Intern(joined));
+      SetHandle(call.memory[2], i, handle);
+    }
+    return OkStatus();
+  }
+
+  StatusOr<std::string_view> Delimiter(int64_t handle) const {
+    if (handle == -1) return std::string_view();
+    return table_.Get(handle);
+  }
+
+  Status StringSplit(const LibraryCall& call) {
+    EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
+    EMBER_ASSIGN_OR_RETURN(const std::string_view delimiter,
+                           Delimiter(call.integers[1]));
+    EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
+    EMBER_RETURN_IF_ERROR(
+        ExpectBytes(call.memory[1], count, kHandleSize, "counts"));
+    std::vector<int64_t> parts;  // of all strings
+    int64_t most_parts = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      EMBER_ASSIGN_OR_RETURN(const std::string_view text,
+                             table_.Get(HandleAt(call.memory[0], i)));
+      const size_t before = parts.size();
+      EMBER_RETURN_IF_ERROR(Split(text, delimiter, call.integers[2], parts));
+      const int64_t found = static_cast<int64_t>(parts.size() - before);
+      SetHandle(call.memory[1], i, found);
+      most_parts = std::max(most_parts, found);
+    }
+    call.written_integers[0] = most_parts;
+    return Pad(call, count, most_parts, parts);
+  }
+
+  // Appends the handles of the parts.
+  Status Split(std::string_view text, std::string_view delimiter, int64_t most,
+               std::vector<int64_t>& parts) {
+    const Found found = [&](std::string_view part) -> Status {
+      EMBER_ASSIGN_OR_RETURN(const int64_t handle, table_.Intern(part));
+      if (static_cast<int64_t>(parts.size()) >=
+          table_.byte_limit() / kHandleSize) {
+        return ResourceExhaustedError(
+            Concat({"strings: expected at most ",
+                    table_.byte_limit() / kHandleSize, " parts, found more"}));
+      }
+      parts.push_back(handle);
+      return OkStatus();
+    };
+    return delimiter.empty() ? SplitAtSpace(text, most, found)
+                             : SplitAtDelimiter(text, delimiter, most, found);
+  }
+
+  // The parts of string i in row i of the result, then empty strings.
+  Status Pad(const LibraryCall& call, int64_t count, int64_t most_parts,
+             const std::vector<int64_t>& parts) {
+    EMBER_ASSIGN_OR_RETURN(const int64_t size, Product({count, most_parts}));
+    EMBER_RETURN_IF_ERROR(
+        AllocateBytes(call, call.allocated[0], size, kHandleSize).status());
+    EMBER_ASSIGN_OR_RETURN(const int64_t empty, table_.Intern(""));
+    size_t next = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t found = HandleAt(call.memory[1], i);
+      for (int64_t k = 0; k < most_parts; ++k) {
+        const bool is_part = k < found && next < parts.size();
+        SetHandle(call.allocated[0], i * most_parts + k,
+                  is_part ? parts[next++] : empty);
+      }
+    }
+    return OkStatus();
+  }
+
+  Status StringToNumber(const LibraryCall& call) {
+    EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
+    EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[1]}));
+    EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
+    EMBER_RETURN_IF_ERROR(
+        ExpectBytes(call.memory[1], count, DTypeByteSize(type), "result"));
+    for (int64_t i = 0; i < count; ++i) {
+      EMBER_ASSIGN_OR_RETURN(const std::string_view text,
+                             table_.Get(HandleAt(call.memory[0], i)));
+      EMBER_ASSIGN_OR_RETURN(const uint64_t bits, ParseNumber(text, type));
+      tensor::StoreElement(call.memory[1].data, i, type, bits);
+    }
+    return OkStatus();
+  }
+
+  Status NumberToString(const LibraryCall& call) {
+    EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
+    EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[1]}));
+    EMBER_RETURN_IF_ERROR(
+        ExpectBytes(call.memory[0], count, DTypeByteSize(type), "x"));
+    EMBER_RETURN_IF_ERROR(
+        ExpectBytes(call.memory[1], count, kHandleSize, "result"));
+    for (int64_t i = 0; i < count; ++i) {
+      EMBER_ASSIGN_OR_RETURN(
+          const int64_t handle,
+          table_.Intern(NumberText(
+              tensor::LoadElement(call.memory[0].data, i, type), type)));
+      SetHandle(call.memory[1], i, handle);
+    }
+    return OkStatus();
+  }
+
+  Status RegexFullMatch(const LibraryCall& call) {
+    EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
+    EMBER_ASSIGN_OR_RETURN(const std::string_view pattern,
+                           table_.Get(call.integers[1]));
+    EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
+    EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[1], count, 1, "result"));
+    RE2::Options options;
+    options.set_log_errors(false);
+    const RE2 expression(re2::StringPiece(pattern.data(), pattern.size()),
+                         options);
+    if (!expression.ok()) {
+      constexpr size_t kShown = 64;
+      return InvalidArgumentError(
+          Concat({"expected a regular expression as RE2 has them, found '",
+                  pattern.substr(0, kShown), "' (", expression.error(), ")"}));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      EMBER_ASSIGN_OR_RETURN(const std::string_view text,
+                             table_.Get(HandleAt(call.memory[0], i)));
+      call.memory[1].data[i] = RE2::FullMatch(
+          re2::StringPiece(text.data(), text.size()), expression);
+    }
+    return OkStatus();
+  }
+
+  Status StringRank(const LibraryCall& call) {
+    EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
+    EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
+    EMBER_RETURN_IF_ERROR(
+        ExpectBytes(call.memory[1], count, kHandleSize, "result"));
+    std::map<std::string_view, int64_t> ranks;
+    std::vector<std::string_view> texts;
+    for (int64_t i = 0; i < count; ++i) {
+      EMBER_ASSIGN_OR_RETURN(const std::string_view text,
+                             table_.Get(HandleAt(call.memory[0], i)));
+      ranks.emplace(text, 0);
+      texts.push_back(text);
+    }
+    int64_t next = 0;
+    for (auto& [text, rank] : ranks) rank = next++;
+    for (int64_t i = 0; i < count; ++i)
+      SetHandle(call.memory[1], i, ranks[texts[static_cast<size_t>(i)]]);
+    return OkStatus();
+  }
+
+  StringTable table_;
+};
+
+}  // namespace
+
+std::unique_ptr<StringSupport> NewStringSupport(int64_t byte_limit) {
+  return std::make_unique<Strings>(byte_limit);
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,56 @@
+// The strings of a run, each with one handle: equal strings have equal handles.
+//
+//   StringTable table(1 << 20);
+//   table.Reset(module.strings);
+//   EMBER_ASSIGN_OR_RETURN(int64_t handle, table.Intern("text"));
+//   EMBER_ASSIGN_OR_RETURN(std::string_view text, table.Get(handle));
+//
+// Views hold until the next Reset. Not thread-safe.
+#ifndef EMBER_VM_RUNTIME_STRING_TABLE_H_
+#define EMBER_VM_RUNTIME_STRING_TABLE_H_
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::vm {
+
+class StringTable {
+ public:
+  // byte_limit: of all strings but the initial ones, with 64 bytes for each.
+  explicit StringTable(int64_t byte_limit) : byte_limit_(byte_limit) {}
+
+  // Forgets all strings but these distinct ones, with handles 0, 1, …. The
+  // caller keeps them alive; cheap if they are those of the last time.
+  void Reset(std::span<const std::string> initial);
+
+  // ResourceExhausted past the limit.
+  StatusOr<int64_t> Intern(std::string_view text);
+  // InvalidArgument if there is no such handle.
+  StatusOr<std::string_view> Get(int64_t handle) const;
+
+  int64_t size() const { return static_cast<int64_t>(views_.size()); }
+  int64_t byte_limit() const { return byte_limit_; }
+  // What a string counts for under the limit.
+  static int64_t Cost(std::string_view text) {
+    return static_cast<int64_t>(text.size()) + 64;
+  }
+
+ private:
+  const int64_t byte_limit_;
+  int64_t bytes_ = 0;
+  std::span<const std::string> initial_;
+  std::deque<std::string> owned_;        // those past the initial ones
+  std::vector<std::string_view> views_;  // by handle
+  std::unordered_map<std::string_view, int64_t> handles_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_STRING_TABLE_H_
