@@ -4,6 +4,7 @@
 
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
+#include "compiler/passes/capture_constants.h"
 #include "compiler/passes/eliminate.h"
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/fold_pads.h"
@@ -19,6 +20,9 @@ constexpr Pass kPipeline[] = {
     {"fold-constants",
      "computes operations on constants by running their definition",
      FoldConstants},
+    // Weights that were computed outside; regions fold them from here on.
+    {"capture-constants", "constants that regions use become theirs",
+     CaptureConstants},
     // Before transposes move: equal transposes of one value are then seen as
     // one.
     {"eliminate-common-subexpressions", "merges equal operations",

@@ -189,6 +189,10 @@ struct LoopParts {
   std::span<Value* const> carried, scanned, captured;
 };
 
+// The input of an operation's regions that is its first capture. Captures are
+// the last inputs of each region, and the last operands, in the same order.
+int FirstCapturedInput(const Operation& operation);
+
 // numpy broadcasting of shapes; error names the two dims that do not fit. Two
 // dims fit if they are equal expressions or one is the constant 1.
 StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);

@@ -423,6 +423,12 @@ LoopParts::LoopParts(const Operation& operation)
   captured = operands.subspan(carried_count + scanned_count);
 }
 
+int FirstCapturedInput(const Operation& operation) {
+  if (operation.name() != "loop") return 0;
+  const LoopParts parts(operation);
+  return static_cast<int>(1 + parts.carried.size() + parts.scanned.size());
+}
+
 std::span<const OperatorRecord> ProgramOperators() { return kRecords; }
 
 }  // namespace ember::graph

@@ -117,7 +117,9 @@ class Planner {
     std::vector<int> placed;  // by offset
     for (int index : order) {
       MemoryBlock& block = plan_.blocks[index];
-      const int64_t size = AlignUp(block.bytes.constant());
+      // Empty ones too have a place, in an arena that is not empty.
+      const int64_t size =
+          AlignUp(std::max<int64_t>(1, block.bytes.constant()));
       int64_t offset = 0;
       for (int other_index : placed) {
         const MemoryBlock& other = plan_.blocks[other_index];

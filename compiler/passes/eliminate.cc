@@ -105,11 +105,7 @@ namespace {
 void DropUnusedCaptures(Graph& graph, Operation* operation) {
   if (operation->regions().empty()) return;
   const auto inputs = operation->regions()[0]->inputs();
-  int first = 0;  // input of the first capture
-  if (operation->name() == "loop") {
-    const graph::LoopParts parts(*operation);
-    first = static_cast<int>(1 + parts.carried.size() + parts.scanned.size());
-  }
+  const int first = graph::FirstCapturedInput(*operation);
   for (int input = static_cast<int>(inputs.size()) - 1; input >= first;
        --input) {
     bool used = false;

@@ -40,6 +40,7 @@ constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     PoolingOperators,
     QuantizationOperators,
     RandomOperators,
+    RecurrentOperators,
     ReductionOperators,
     ResizeOperators,
     RoiAlignOperators,

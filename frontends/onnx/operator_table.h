@@ -75,6 +75,7 @@ std::span<const OperatorRow> NormalizationOperators();
 std::span<const OperatorRow> PoolingOperators();
 std::span<const OperatorRow> QuantizationOperators();
 std::span<const OperatorRow> RandomOperators();
+std::span<const OperatorRow> RecurrentOperators();
 std::span<const OperatorRow> ReductionOperators();
 std::span<const OperatorRow> ResizeOperators();
 std::span<const OperatorRow> RoiAlignOperators();

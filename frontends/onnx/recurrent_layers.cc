@@ -1,0 +1,105 @@
+// RNN, GRU and LSTM: what one step of each computes.
+#include <tuple>
+
+#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/recurrent.h"
+
+namespace ember::onnx {
+namespace {
+
+Tensor Product(const Capture& capture, Tensor state, Tensor matrix) {
+  return Contract(state, capture(matrix), "bh,hg->bg");
+}
+
+void ImportRnn(NodeContext& c) {
+  ImportRecurrentLayer(
+      c, {.gates = 1, .states = 1, .activations = {"Tanh"}},
+      [](const Direction& d) -> Cell {
+        return
+            [&d](const Capture& capture, Tensor input, const States& before) {
+              return States{d.activations[0](
+                  input + Product(capture, before[0], d.recurrence))};
+            };
+      });
+}
+
+// Gates in the order update, reset, hidden.
+Cell GruCell(const Direction& d) {
+  return [&d](const Capture& capture, Tensor input, const States& before) {
+    const Tensor h = before[0];
+    const Tensor gates = d.activations[0](
+        Gate(input, 0, d.hidden, 2) +
+        Product(capture, h, Gate(d.recurrence, 0, d.hidden, 2)));
+    const Tensor update = Gate(gates, 0, d.hidden);
+    const Tensor reset = Gate(gates, 1, d.hidden);
+    const Tensor hidden = d.activations[1](
+        Gate(input, 2, d.hidden) +
+        Product(capture, reset * h, Gate(d.recurrence, 2, d.hidden)));
+    return States{hidden + update * (h - hidden)};
+  };
+}
+
+// The same, with the reset gate applied to the product.
+Cell LinearGruCell(const Direction& d) {
+  return [&d](const Capture& capture, Tensor input, const States& before) {
+    const Tensor h = before[0];
+    Tensor product = Product(capture, h, d.recurrence);
+    if (d.recurrence_bias) product = product + capture(d.recurrence_bias);
+    const Tensor gates = d.activations[0](Gate(input, 0, d.hidden, 2) +
+                                          Gate(product, 0, d.hidden, 2));
+    const Tensor update = Gate(gates, 0, d.hidden);
+    const Tensor reset = Gate(gates, 1, d.hidden);
+    const Tensor hidden = d.activations[1](Gate(input, 2, d.hidden) +
+                                           reset * Gate(product, 2, d.hidden));
+    return States{hidden + update * (h - hidden)};
+  };
+}
+
+void ImportGru(NodeContext& c) {
+  const bool linear = c.Integer("linear_before_reset", 0) != 0;
+  ImportRecurrentLayer(c,
+                       {.gates = 3,
+                        .states = 1,
+                        .activations = {"Sigmoid", "Tanh"},
+                        .join_biases = !linear},
+                       linear ? LinearGruCell : GruCell);
+}
+
+// Gates in the order input, output, forget, cell; peepholes without the last.
+Cell LstmCell(const Direction& d, bool input_forget) {
+  return [&d, input_forget](const Capture& capture, Tensor input,
+                            const States& before) {
+    const Tensor c = before[1];
+    const Tensor gates = input + Product(capture, before[0], d.recurrence);
+    const auto gate = [&](int64_t number, Tensor cell) {
+      const Tensor x = Gate(gates, number, d.hidden);
+      if (!d.peepholes) return x;
+      return x + cell * Gate(capture(d.peepholes), number, d.hidden);
+    };
+    const auto& [f, g, h] =
+        std::tie(d.activations[0], d.activations[1], d.activations[2]);
+    const Tensor in = f(gate(0, c));
+    const Tensor forget = input_forget ? 1.0 - in : f(gate(2, c));
+    const Tensor next = forget * c + in * g(Gate(gates, 3, d.hidden));
+    return States{f(gate(1, next)) * h(next), next};
+  };
+}
+
+void ImportLstm(NodeContext& c) {
+  const bool input_forget = c.Integer("input_forget", 0) != 0;
+  ImportRecurrentLayer(
+      c, {.gates = 4, .states = 2, .activations = {"Sigmoid", "Tanh", "Tanh"}},
+      [=](const Direction& d) { return LstmCell(d, input_forget); });
+}
+
+constexpr OperatorRow kRows[] = {
+    {"GRU", 1, 3, 6, ImportGru},
+    {"LSTM", 1, 3, 8, ImportLstm},
+    {"RNN", 1, 3, 6, ImportRnn},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> RecurrentOperators() { return kRows; }
+
+}  // namespace ember::onnx
