@@ -44,6 +44,12 @@ Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
     return Select(Less(parameter(0, 1), y), y, y.Like(0));
   if (activation == "ScaledTanh")
     return Tanh(y * parameter(1, 1)) * parameter(0, 1);
+  if (activation == "ParametricSoftplus")
+    return Softplus(y * parameter(1, 1)) * parameter(0, 1);
+  if (activation == "Selu") {
+    return Select(LessEqual(y, 0), Expm1(y) * parameter(0, 1.67326319), y) *
+           parameter(1, 1.05070102);
+  }
   if (activation == "Affine") return y * parameter(0, 1) + parameter(1, 0);
   if (activation == "Clip")
     return Minimum(Maximum(y, parameter(0, 0)), parameter(1, 6));

@@ -4,8 +4,10 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "frontends/onnx/attention.h"
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/dims.h"
@@ -150,12 +152,82 @@ void ImportRelativePositionBias(NodeContext& c) {
   c.SetOutput(0, Unsqueeze(Transpose(rows, {2, 0, 1}), {0}));
 }
 
+Tensor RotateLeft(Tensor x, int bits) {
+  return Binary(Opcode::kOr, Binary(Opcode::kShiftLeft, x, x.Like(bits)),
+                Binary(Opcode::kShiftRight, x, x.Like(32 - bits)));
+}
+
+Tensor Xor(Tensor a, Tensor b) { return Binary(Opcode::kXor, a, b); }
+
+// The 32-bit words of each element, low ones first.
+std::vector<Tensor> WordsOf(NodeContext& c, Tensor x) {
+  const bool is_wide = DTypeByteSize(x.dtype()) == 8;
+  const DType type = is_wide ? DType::kU64 : DType::kU32;
+  if (DTypeByteSize(x.dtype()) < 4) {
+    c.FailInvalid("expected elements of 32 or 64 bits");
+    return {};
+  }
+  if (x.dtype() != type) x = Apply("bitcast", {x}, {{"dtype", type}});
+  if (!is_wide) return {x};
+  Tensor low = Binary(Opcode::kAnd, x, x.Like(4294967295.0));
+  Tensor high = Binary(Opcode::kShiftRight, x, x.Like(32));
+  return {Cast(low, DType::kU32), Cast(high, DType::kU32)};
+}
+
+// MurmurHash3_x86_32 of the bytes of each element.
+void ImportMurmurHash3(NodeContext& c) {
+  const std::vector<Tensor> words = WordsOf(c, c.Input(0));
+  if (!c.ok()) return;
+  const auto seed = static_cast<uint32_t>(c.Integer("seed", 0));
+  Tensor hash = c.Scalar(seed, DType::kU32);
+  for (Tensor word : words) {
+    word = RotateLeft(word * 3432918353.0, 15) * 461845907.0;
+    hash = RotateLeft(Xor(hash, word), 13) * 5.0 + 3864292196.0;
+  }
+  hash = Xor(hash, hash.Like(4.0 * static_cast<double>(words.size())));
+  for (const auto& [shift, factor] :
+       {std::pair(16, 2246822507.0), std::pair(13, 3266489909.0)}) {
+    hash = Xor(hash, Binary(Opcode::kShiftRight, hash, hash.Like(shift)));
+    hash = hash * factor;
+  }
+  hash = Xor(hash, Binary(Opcode::kShiftRight, hash, hash.Like(16)));
+  if (c.Integer("positive", 1) == 0)
+    hash = Apply("bitcast", {hash}, {{"dtype", DType::kI32}});
+  c.SetOutput(0, hash);
+}
+
+// A bias of positions, scaled by gates computed from the queries.
+void ImportGatedRelativePositionBias(NodeContext& c) {
+  if (!c.CheckRank(0, 3, 3) || !c.CheckRank(3, 2, 2)) return;
+  if (c.Input(6))
+    return c.FailUnsupported("packed tokens (input 6) are not supported");
+  const int64_t heads = PositiveAttribute(c, "num_heads");
+  const DType type = c.Input(0).dtype();
+  auto wide = [&](int i) {
+    return Cast(c.Input(i), ComputeType(c.Input(i).dtype()));
+  };
+  Tensor query = SplitHeads(wide(0) + wide(1), heads);
+  Tensor gates = MatMul(query, wide(3)) + wide(4);
+  const Dim half = FloorDivide(gates.dim(3), Dim(2));
+  auto gate = [&](const Dim& start) {
+    return Sigmoid(Reduce(SliceAxis(gates, 3, start, half), "sum", {3}, true));
+  };
+  Tensor scale = gate(Dim(0)) * (gate(half) * wide(5) - 1.0) + 2.0;
+  c.SetOutput(0, Cast(scale * wide(2), type));
+}
+
+void ImportSample(NodeContext& c) { c.SetOutput(0, c.Input(0)); }
+
 constexpr OperatorRow kRows[] = {
     {"CDist", 1, 2, 2, ImportCDist, kMicrosoft},
     {"ComplexMul", 1, 2, 2, ImportComplexMul, kMicrosoft},
     {"ComplexMulConj", 1, 2, 2, ImportComplexMulConj, kMicrosoft},
     {"ExpandDims", 1, 2, 2, ImportExpandDims, kMicrosoft},
     {"IsAllFinite", 1, 1, kVariadic, ImportIsAllFinite, kMicrosoft},
+    {"GatedRelativePositionBias", 1, 6, 7, ImportGatedRelativePositionBias,
+     kMicrosoft},
+    {"MurmurHash3", 1, 1, 1, ImportMurmurHash3, kMicrosoft},
+    {"SampleOp", 1, 1, 1, ImportSample, kMicrosoft},
     {"RelativePositionBias", 1, 3, 3, ImportRelativePositionBias, kMicrosoft},
     {"TorchEmbedding", 1, 2, 4, ImportTorchEmbedding, kMicrosoft},
     {"UnfoldTensor", 1, 1, 1, ImportUnfoldTensor, kMicrosoft},

@@ -1,5 +1,6 @@
 // com.microsoft: normalization of sums (skip connections, embeddings), and the
 // names that ONNX Runtime gives to RMS normalization.
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/quantization.h"
 
 namespace ember::onnx {
 namespace {
@@ -59,8 +61,11 @@ void ImportSkipLayerNormalization(NodeContext& c) { ImportSkip(c, true); }
 void ImportSkipSimplified(NodeContext& c) { ImportSkip(c, false); }
 
 Tensor Lookup(Tensor table, Tensor ids) {
-  return Cast(Gather(table, Cast(ids, DType::kI64), 0), kStatistics);
+  return Gather(table, Cast(ids, DType::kI64), 0);
 }
+
+// Inputs 2 to 6 of the embedding operators as numbers, after a lookup.
+using Decode = std::function<Tensor(Tensor, int)>;
 
 // How many tokens of each sequence are real.
 Tensor MaskIndex(NodeContext& c, Tensor ids) {
@@ -69,24 +74,39 @@ Tensor MaskIndex(NodeContext& c, Tensor ids) {
   return Reduce(is_real, "sum", {1}, false);
 }
 
-void ImportEmbedLayerNormalization(NodeContext& c) {
-  if (!CheckPresent(c, {2, 3})) return;
+void ImportEmbedding(NodeContext& c, DType type, Tensor position_ids,
+                     const Decode& decode) {
+  if (!CheckPresent(c, {2, 3, 5, 6})) return;
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(3, 2, 2)) return;
   if (c.Input(7) && !c.CheckRank(7, 2, 2)) return;
   Tensor ids = c.Input(0);
-  const DType type = c.Input(2).dtype();
-  Tensor positions =
-      c.Input(8) ? Lookup(c.Input(3), c.Input(8))
-                 : Unsqueeze(Cast(SliceAxis(c.Input(3), 0, Dim(0), ids.dim(1)),
-                                  kStatistics),
-                             {0});
-  Tensor sum = Lookup(c.Input(2), ids) + positions;
-  if (c.Input(1) && c.Input(4)) sum = sum + Lookup(c.Input(4), c.Input(1));
+  Tensor rows =
+      position_ids
+          ? Lookup(c.Input(3), position_ids)
+          : Unsqueeze(SliceAxis(c.Input(3), 0, Dim(0), ids.dim(1)), {0});
+  Tensor sum = decode(Lookup(c.Input(2), ids), 2) + decode(rows, 3);
+  if (c.Input(1) && c.Input(4))
+    sum = sum + decode(Lookup(c.Input(4), c.Input(1)), 4);
   const Normalized normalized =
       NormalizeRows(sum, c.Float("epsilon", 1e-12), true);
-  c.SetOutput(0, ScaleAndShift(normalized.y, c.Input(5), c.Input(6), type));
+  c.SetOutput(0, ScaleAndShift(normalized.y, decode(c.Input(5), 5),
+                               decode(c.Input(6), 6), type));
   if (c.WantsOutput(1)) c.SetOutput(1, MaskIndex(c, ids));
   c.SetOutput(2, Cast(sum, type));
+}
+
+void ImportEmbedLayerNormalization(NodeContext& c) {
+  const DType type = c.Input(2) ? c.Input(2).dtype() : DType::kF32;
+  ImportEmbedding(c, type, c.Input(8),
+                  [](Tensor x, int) { return Cast(x, kStatistics); });
+}
+
+// Inputs 2 to 6 have their scales at 8 to 12 and zero points at 13 to 17.
+void ImportQuantizedEmbedLayerNormalization(NodeContext& c) {
+  ImportEmbedding(c, DType::kF32, Tensor(), [&](Tensor x, int input) {
+    if (!CheckPresent(c, {input + 6})) return c.Wrap(nullptr);
+    return Dequantize(x, c.Input(input + 6), c.Input(input + 11));
+  });
 }
 
 // Over each group of channels; x has them last.
@@ -160,6 +180,8 @@ void ImportGroupNorm(NodeContext& c) {
 constexpr OperatorRow kRows[] = {
     {"EmbedLayerNormalization", 1, 1, 9, ImportEmbedLayerNormalization,
      kMicrosoft},
+    {"QEmbedLayerNormalization", 1, 1, 18,
+     ImportQuantizedEmbedLayerNormalization, kMicrosoft},
     {"GroupNorm", 1, 3, 3, ImportGroupNorm, kMicrosoft},
     {"SkipGroupNorm", 1, 4, 5, ImportGroupNorm, kMicrosoft},
     {"SkipLayerNormalization", 1, 3, 5, ImportSkipLayerNormalization,

@@ -270,6 +270,7 @@ void ImportLinearAttention(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"LinearAttention", 27, 3, 6, ImportLinearAttention},
+    {"LinearAttention", 1, 3, 6, ImportLinearAttention, "com.microsoft"},
 };
 
 }  // namespace

@@ -143,6 +143,34 @@ void ImportDft(NodeContext& c) {
   c.SetOutput(0, Dft(c, t, x));
 }
 
+// com.microsoft's transforms of real signals, along the last axis.
+bool CheckRealTransform(NodeContext& c) {
+  if (c.Integer("normalized", 0) == 0 && c.Integer("onesided", 1) == 1 &&
+      c.Integer("signal_ndim", 1) == 1) {
+    return true;
+  }
+  c.FailUnsupported(
+      "expected attributes 'normalized' = 0, 'onesided' = 1, 'signal_ndim' = "
+      "1");
+  return false;
+}
+
+void ImportRfft(NodeContext& c) {
+  if (!c.CheckRank(0, 1) || !CheckRealTransform(c)) return;
+  Tensor x = c.Input(0);
+  Transform t{.axis = x.rank() - 1, .length = x.dim(-1), .onesided = true};
+  c.SetOutput(0, Dft(c, t, Unsqueeze(x, {x.rank()})));
+}
+
+void ImportIrfft(NodeContext& c) {
+  if (!c.CheckRank(0, 2) || !CheckRealTransform(c)) return;
+  Tensor x = c.Input(0);
+  Transform t{.axis = x.rank() - 2, .inverse = true, .onesided = true};
+  t.length = (x.dim(-2) - Dim(1)) * Dim(2);
+  Tensor y = Dft(c, t, x);
+  c.SetOutput(0, Squeeze(y, {y.rank() - 1}));
+}
+
 // The signal cut into frames, [batch, frames, length, parts].
 Tensor Frames(NodeContext& c, Tensor signal, const Dim& step,
               const Dim& length) {
@@ -232,6 +260,8 @@ void ImportMelWeightMatrix(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
+    {"Irfft", 1, 1, 1, ImportIrfft, "com.microsoft"},
+    {"Rfft", 1, 1, 1, ImportRfft, "com.microsoft"},
     {"DFT", 17, 1, 3, ImportDft},
     {"MelWeightMatrix", 17, 5, 5, ImportMelWeightMatrix},
     {"STFT", 17, 2, 4, ImportStft},

@@ -279,6 +279,49 @@ TEST(ContribMovement, RelativePositionsInBuckets) {
   Expect(node.Run(), {1, 1, 1, 6}, {13, 13, 12, 12, 11, 10});
 }
 
+TEST(ContribMovement, HashesOfKnownVectors) {
+  // Published hashes of four zero bytes and of "abcd".
+  OneNode zero = Contrib("MurmurHash3");
+  zero.Input(I32({1}, {0}));
+  ExpectExact(DType::kU32, zero.Run(), {1}, {593689054});
+  OneNode bytes = Contrib("MurmurHash3");
+  bytes.Input(I32({1}, {0x64636261}));
+  ExpectExact(DType::kU32, bytes.Run(), {1}, {1139631978});
+}
+
+TEST(ContribMovement, GatesScaleTheBias) {
+  // Both gates are sigmoid(0), so that the scale is 0.5 (0.5 * 4 - 1) + 2.
+  OneNode node = Contrib("GatedRelativePositionBias");
+  node.Input(F32({1, 1, 2}, {1, 2})).Input(F32({2}, {-1, -2}));
+  node.Input(F32({1, 1, 1, 1}, {10})).Input(F32({2, 4}, Floats(8, 3)));
+  node.Input(F32({4}, {1, -1, 2, -2})).Input(F32({1, 1, 1, 1}, {4}));
+  node.Attribute({"num_heads", 1});
+  Expect(node.Run(), {1, 1, 1, 1}, {25});
+}
+
+TEST(ContribMovement, RealTransformsAndBack) {
+  OneNode forward = Contrib("Rfft");
+  forward.Input(F32({4}, {1, 2, 3, 4})).Attribute({"signal_ndim", 1});
+  Expect(forward.Run(), {3, 2}, {10, 0, -2, 2, -2, 0});
+  OneNode back = Contrib("Irfft");
+  back.Input(F32({3, 2}, {10, 0, -2, 2, -2, 0}));
+  back.Attribute({"signal_ndim", 1});
+  Expect(back.Run(), {4}, {1, 2, 3, 4});
+}
+
+TEST(ContribNormalization, QuantizedEmbeddings) {
+  OneNode node = Contrib("QEmbedLayerNormalization");
+  node.Input(I32({1, 1}, {1})).Absent();
+  node.Constant(U8({2, 2}, {0, 0, 11, 15})).Constant(U8({1, 2}, {8, 8}));
+  node.Absent().Constant(U8({2}, {6, 6})).Constant(U8({2}, {4, 5})).Absent();
+  node.Constant(F32({}, {0.5})).Constant(F32({}, {1})).Absent();
+  node.Constant(F32({}, {1})).Constant(F32({}, {2}));
+  node.Constant(U8({}, {9})).Constant(U8({}, {8})).Absent();
+  node.Constant(U8({}, {4})).Constant(U8({}, {4}));
+  // (1, 3) normalized is (-1, 1), times 2, plus (0, 2).
+  Expect(node.Run(), {1, 1, 2}, {-2, 4});
+}
+
 TEST(ContribMovement, AliasesOfTheDefaultDomain) {
   OneNode pad = Contrib("Pad");
   pad.Input(F32({1}, {5})).Constant(I64({1, 2}, {1, 2}));
