@@ -138,19 +138,21 @@ class SvmClassifier {
         rho_(ReadFloats(c, "rho")),
         prob_a_(ReadFloats(c, "prob_a")),
         prob_b_(ReadFloats(c, "prob_b")),
-        sizes_(c.Integers("vectors_per_class", {})),
-        pairs_(PairsOf(labels_.size())) {}
+        sizes_(c.Integers("vectors_per_class", {})) {}
 
   void Run() {
     if (!c_.ok()) return;
     for (int64_t size : sizes_) {
-      if (size < 0 || size > INT32_MAX) {
+      // Each has coefficients.
+      const auto most = static_cast<int64_t>(coefficients_.size()) - vectors_;
+      if (size < 0 || size > most) {
         return c_.FailInvalid(
-            "attribute 'vectors_per_class': expected sizes, found " +
+            "attribute 'vectors_per_class': expected sizes that 'coefficients' "
+            "is enough for, found " +
             std::to_string(size));
       }
+      vectors_ += size;
     }
-    vectors_ = std::accumulate(sizes_.begin(), sizes_.end(), int64_t{0});
     if (vectors_ > 0) {
       RunPairs();
     } else {
@@ -186,7 +188,7 @@ class SvmClassifier {
   const Transform transform_;
   const std::vector<double> coefficients_, rho_, prob_a_, prob_b_;
   const std::vector<int64_t> sizes_;
-  const std::vector<Pair> pairs_;
+  std::vector<Pair> pairs_;
   int64_t vectors_ = 0;
 };
 
@@ -208,9 +210,17 @@ void SvmClassifier::RunLinear() {
 }
 
 bool SvmClassifier::CheckPairs() {
-  const size_t pairs = pairs_.size();
+  constexpr int64_t kMaximumClasses = 256;
+  const int64_t classes = labels_.size();
+  const auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
   if (pairs == 0) {
     c_.FailInvalid("expected two classes or more, found one");
+    return false;
+  }
+  if (!prob_a_.empty() && classes > kMaximumClasses) {
+    c_.FailUnsupported(
+        "probabilities of at most " + std::to_string(kMaximumClasses) +
+        " classes are supported, found " + std::to_string(classes));
     return false;
   }
   const bool sizes =
@@ -226,6 +236,7 @@ bool SvmClassifier::CheckPairs() {
 
 void SvmClassifier::RunPairs() {
   if (!CheckPairs()) return;
+  pairs_ = PairsOf(labels_.size());
   Tensor scores = PairScores();
   if (!c_.ok()) return;
   Tensor best = ArgMax(Votes(scores));

@@ -133,11 +133,6 @@ EnsembleAttributes ReadEnsembleAttributes(NodeContext& c) {
 bool CheckEnsemble(NodeContext& c, const EnsembleAttributes& a,
                    int64_t targets) {
   const size_t nodes = a.features.size();
-  if (targets < 1) {
-    c.FailInvalid("attribute 'n_targets': expected a positive number, found " +
-                  std::to_string(targets));
-    return false;
-  }
   return CheckCount(c, "nodes_splits", a.splits.size(), nodes) &&
          CheckCount(c, "nodes_modes", a.modes.size(), nodes) &&
          CheckCount(c, "nodes_truenodeids", a.true_ids.size(), nodes) &&
@@ -217,10 +212,20 @@ void AddEnsembleBranches(NodeContext& c, const EnsembleAttributes& a,
 
 }  // namespace
 
+int64_t ReadTargets(NodeContext& c) {
+  constexpr int64_t kMaximumTargets = 1 << 20;
+  const int64_t targets = c.Integer("n_targets", 1);
+  if (targets >= 1 && targets <= kMaximumTargets) return targets;
+  c.FailInvalid("attribute 'n_targets': expected 1 to " +
+                std::to_string(kMaximumTargets) + ", found " +
+                std::to_string(targets));
+  return 1;
+}
+
 TreeTable ReadTreeEnsemble(NodeContext& c) {
   const EnsembleAttributes a = ReadEnsembleAttributes(c);
   TreeTable table;
-  table.targets = c.Integer("n_targets", 1);
+  table.targets = ReadTargets(c);
   table.wide = a.splits.wide || a.weights.wide;
   if (!c.ok() || !CheckEnsemble(c, a, table.targets)) return table;
   AddEnsembleBranches(c, a, table);

@@ -48,6 +48,8 @@ struct TreeTable {
   bool IsLeaf(int64_t node) const { return node >= branch_count(); }
 };
 
+// The attribute 'n_targets'; fails unless it is a sensible number.
+int64_t ReadTargets(NodeContext& c);
 // TreeEnsemble's attributes.
 TreeTable ReadTreeEnsemble(NodeContext& c);
 // Those of TreeEnsembleClassifier and TreeEnsembleRegressor, whose votes are

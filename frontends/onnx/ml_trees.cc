@@ -58,12 +58,7 @@ void ImportTreeEnsembleRegressor(NodeContext& c) {
   }
   const auto aggregation =
       static_cast<Forest::Aggregation>(found - std::begin(kNames));
-  const int64_t targets = c.Integer("n_targets", 1);
-  if (targets < 1) {
-    return c.FailInvalid(
-        "attribute 'n_targets': expected a positive number, found " +
-        std::to_string(targets));
-  }
+  const int64_t targets = ReadTargets(c);
   const Transform transform = ReadTransform(c);
   const Numbers base = ReadNumbers(c, "base_values");
   const TreeTable table = ReadTreeNodes(c, "target", targets);
