@@ -180,6 +180,16 @@ TEST(SupportVectors, ProbabilitiesOfThreeClassesMinimiseTheirForm) {
   EXPECT_LE(form(got[0], got[1], got[2]), best + 1e-4);
 }
 
+TEST(SupportVectors, SizesBeyondTheCoefficients) {
+  MlNode node("SVMClassifier", 1, 2);
+  node.Set("vectors_per_class", Ints{1, int64_t{1} << 40})
+      .Set("coefficients", Floats{1, -1})
+      .Set("rho", Floats{0})
+      .Set("classlabels_ints", Ints{0, 1})
+      .Input<float>({1, 1}, {1});
+  EXPECT_THAT(node.Error(), HasSubstr("'vectors_per_class': expected sizes"));
+}
+
 // --- features ---
 
 TEST(Features, ScalerSubtractsFirst) {

@@ -221,5 +221,11 @@ TEST(Trees, MistakesInAttributes) {
               HasSubstr("'nodes_truenodeids': expected 4 elements, found 3"));
 }
 
+TEST(Trees, AbsurdNumberOfTargets) {
+  MlNode node("TreeEnsembleRegressor");
+  node.Set("n_targets", int64_t{1} << 62).Input<float>({1, 1}, {0});
+  EXPECT_THAT(node.Error(), HasSubstr("'n_targets': expected 1 to 1048576"));
+}
+
 }  // namespace
 }  // namespace ember::tests
