@@ -78,7 +78,8 @@ class ProgramEmitter {
   void EmitResults();
   int64_t AddMessage(std::string message);
 
-  // --- control flow (emit_control.cc) ---
+  // --- control flow (emit_control.cc, emit_loop.cc) ---
+  class LoopEmitter;
   Status EmitOperation(const graph::Operation& operation);
   void EmitExtents(const graph::Operation& operation);
   Status EmitIf(const graph::Operation& operation);

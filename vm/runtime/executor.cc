@@ -30,6 +30,16 @@ bool ModuloChecked(int64_t a, int64_t b, int64_t* result) {
   return true;
 }
 
+// -1 unless all dims are declared.
+int64_t DeclaredBytes(const TensorSignature& signature) {
+  for (int64_t dim : signature.dims) {
+    if (dim < 0) return -1;
+  }
+  const StatusOr<int64_t> bytes =
+      TensorByteSize(signature.type, signature.dims);
+  return bytes.ok() ? *bytes : -1;
+}
+
 }  // namespace
 
 Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
@@ -65,6 +75,8 @@ void Executor::MakeFrames() {
     frame.results = std::vector<MemoryReference>(program.results.size());
     frame.result_lists.resize(program.results.size());
     frame.result_dims = std::vector<int64_t>(program.operands.size());
+    for (const TensorSignature& result : program.results)
+      frame.result_bytes.push_back(DeclaredBytes(result));
   }
 }
 
@@ -322,6 +334,14 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         continue;
       case ProgramOpcode::kMoveBuffer: {
         const MemoryReference reference = buffers_[in.b];
+        // What is released right after gives its reference away.
+        if (pc->opcode == ProgramOpcode::kRelease && pc->a == in.b &&
+            in.a != in.b) {
+          buffers_[in.b] = {};
+          SetBuffer(in.a, reference);
+          ++pc;
+          continue;
+        }
         if (reference.block != nullptr) reference.block->Hold();
         SetBuffer(in.a, reference);
         continue;

@@ -42,7 +42,8 @@ struct Frame {
   // each was set with, and the values of the operands then.
   std::vector<MemoryReference> results;
   std::vector<uint32_t> result_lists;
-  std::vector<int64_t> result_dims;  // by position in the operand lists
+  std::vector<int64_t> result_dims;   // by position in the operand lists
+  std::vector<int64_t> result_bytes;  // where all dims are declared, else -1
   uint8_t* arena = nullptr;
   // While it runs: who called, and the instruction of the call. Null: the
   // host.

@@ -82,13 +82,17 @@ Status Executor::StageResult(const ProgramInstruction& in) {
                     SignatureText(*frame_->program, signature), ", found ",
                     TensorTypeText(signature.type, dims)}));
   }
-  EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, dims));
   MemoryReference memory = buffers_[in.b];
+  int64_t bytes = frame_->result_bytes[in.a];
+  if (bytes < 0 || bytes > memory.length) {
+    EMBER_ASSIGN_OR_RETURN(bytes, ResultBytes(in, dims));
+  }
   memory.length = bytes;
-  // Inputs of the run and constants stay; arenas are used again.
-  const bool is_arena = memory.data >= frames_[0].arena &&
-                        memory.data < frames_[0].arena + module_->arena_bytes();
-  if (memory.block != nullptr || is_arena) {
+  if (memory.block != nullptr) {
+    memory.block->Hold();
+  } else if (memory.data >= frames_[0].arena &&
+             memory.data < frames_[0].arena + module_->arena_bytes()) {
+    // Arenas are used again; inputs of the run and constants stay.
     EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
   }
   MemoryReference& result = frame_->results[in.a];

@@ -33,7 +33,7 @@ int SizeClass(int64_t bytes) {
 }  // namespace
 
 void MemoryBlock::Drop() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+  if (unique() || references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
     pool_->GiveBack(this);
 }
 

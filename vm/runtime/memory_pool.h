@@ -29,7 +29,14 @@ class MemoryBlock {
  public:
   uint8_t* data() const { return static_cast<uint8_t*>(buffer_->host_data()); }
   int64_t capacity() const { return buffer_->size(); }
-  void Hold() { references_.fetch_add(1, std::memory_order_relaxed); }
+  // By whoever has a reference: if it is the only one, nobody else counts.
+  void Hold() {
+    if (references_.load(std::memory_order_relaxed) == 1) {
+      references_.store(2, std::memory_order_relaxed);
+    } else {
+      references_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
   void Drop();
   // Whether there is one reference only: whoever has it may change the memory.
   bool unique() const {
