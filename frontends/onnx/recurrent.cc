@@ -6,6 +6,7 @@
 
 #include "compiler/graph/control_flow.h"
 #include "frontends/onnx/compositions.h"
+#include "frontends/onnx/quantization.h"
 
 namespace ember::onnx {
 namespace {
@@ -17,7 +18,17 @@ using graph::Region;
 
 // Operands by position.
 constexpr int kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4,
-              kInitial = 5, kPeepholes = 7;
+              kInitial = 5, kPeepholes = 7, kWeightsScale = 8,
+              kRecurrenceScale = 10;
+
+Tensor Multiplied(Tensor x, const Matrix& matrix, const Capture& capture,
+                  std::string_view spec) {
+  if (!matrix.scale) return Contract(x, capture(matrix.values), spec);
+  const DynamicallyQuantized quantized = QuantizeDynamically(x);
+  const Tensor sums = Contract(Centered(quantized.values, quantized.zero_point),
+                               capture(matrix.values), spec);
+  return Cast(sums, DType::kF32) * (quantized.scale * capture(matrix.scale));
+}
 
 class Layer {
  public:
@@ -115,15 +126,34 @@ class Layer {
     return Squeeze(SliceAxis(all, axis, Dim(number), Dim(1)), {axis});
   }
 
+  // Rows first, whichever way they are given.
+  Matrix MakeMatrix(int index, std::string_view name, int scale,
+                    const Dim& rows, int number) {
+    const Dim width = hidden_ * Dim(spec_.gates);
+    if (!spec_.quantized) {
+      const Tensor given = OfDirection(index, name, {width, rows}, number);
+      return {Transpose(given, {1, 0}), Tensor()};
+    }
+    const Tensor values = OfDirection(index, name, {rows, width}, number);
+    const Tensor zero_point = Parameter(scale + 1, width, number);
+    return {Centered(values, zero_point), Parameter(scale, width, number)};
+  }
+
+  // Of all, [directions], or per column, [directions, width].
+  Tensor Parameter(int index, const Dim& width, int number) {
+    const std::string name = "input " + std::to_string(index);
+    const Shape rest = c_.Input(index).rank() > 1 ? Shape{width} : Shape{};
+    return OfDirection(index, name, rest, number);
+  }
+
   Direction MakeDirection(int number) {
     const Dim width = hidden_ * Dim(spec_.gates);
     Direction d;
     d.reverse = first_is_reverse_ || number == 1;
     d.hidden = hidden_;
-    d.weights = Transpose(
-        OfDirection(kWeights, "W", {width, x_.dim(2)}, number), {1, 0});
-    d.recurrence = Transpose(
-        OfDirection(kRecurrence, "R", {width, hidden_}, number), {1, 0});
+    d.weights = MakeMatrix(kWeights, "W", kWeightsScale, x_.dim(2), number);
+    d.recurrence =
+        MakeMatrix(kRecurrence, "R", kRecurrenceScale, hidden_, number);
     if (Tensor bias = OfDirection(kBias, "B", {width * Dim(2)}, number)) {
       d.input_bias = SliceAxis(bias, 0, Dim(0), width);
       d.recurrence_bias = SliceAxis(bias, 0, width, width);
@@ -179,8 +209,9 @@ class Layer {
   Tensor Project(const Direction& d) {
     const bool by_lengths = d.reverse && lengths_;
     // Rows that are gathered need memory: fewer before the product than after.
-    Tensor y =
-        Contract(by_lengths ? Reversed(x_) : x_, d.weights, "tbi,ig->tbg");
+    const Capture same = [](Tensor x) { return x; };
+    Tensor y = Multiplied(by_lengths ? Reversed(x_) : x_, d.weights, same,
+                          "tbi,ig->tbg");
     if (d.input_bias) {
       y = y +
           (spec_.join_biases ? d.input_bias + d.recurrence_bias : d.input_bias);
@@ -287,6 +318,10 @@ class Layer {
 Tensor Gate(Tensor gates, int64_t gate, const Dim& hidden, int64_t count) {
   return SliceAxis(gates, gates.rank() - 1, hidden * Dim(gate),
                    hidden * Dim(count));
+}
+
+Tensor Multiply(Tensor x, const Matrix& matrix, const Capture& capture) {
+  return Multiplied(x, matrix, capture, "bh,hg->bg");
 }
 
 void ImportRecurrentLayer(NodeContext& c, const LayerSpec& spec,

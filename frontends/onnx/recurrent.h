@@ -4,9 +4,8 @@
 //   ImportRecurrentLayer(c, {.gates = 1, .states = 1, .activations = {"Tanh"}},
 //                        [](const Direction& d) -> Cell {
 //     return [&d](const Capture& capture, Tensor input, const States& before) {
-//       const Tensor recurrent =
-//           Contract(before[0], capture(d.recurrence), "bh,hg->bg");
-//       return States{d.activations[0](input + recurrent)};
+//       const Tensor product = Multiply(before[0], d.recurrence, capture);
+//       return States{d.activations[0](input + product)};
 //     };
 //   });
 //
@@ -32,13 +31,20 @@ using Activation = std::function<Tensor(Tensor)>;
 std::vector<Activation> ReadActivations(
     NodeContext& c, const std::vector<std::string>& defaults, int directions);
 
+// A matrix that steps are multiplied with. Quantized ones have a scale (of all
+// or per column); what they are multiplied with is quantized when run.
+struct Matrix {
+  Tensor values;  // [rows, gates * hidden]; i32 if quantized
+  Tensor scale;   // absent if not quantized
+};
+
 // One direction of a layer: operands without their dim of directions, in the
 // type that is computed in.
 struct Direction {
   bool reverse = false;
   Dim hidden;
-  Tensor weights;               // [input, gates * hidden]
-  Tensor recurrence;            // [hidden, gates * hidden]
+  Matrix weights;               // of the input
+  Matrix recurrence;            // of the hidden state
   Tensor input_bias;            // [gates * hidden]; absent without a bias
   Tensor recurrence_bias;       // the same; it is added by the step
   Tensor peepholes;             // [3 * hidden]; may be absent
@@ -54,12 +60,18 @@ using States = std::vector<Tensor>;
 using Cell = std::function<States(const Capture& capture, Tensor input,
                                   const States& before)>;
 
+// x [batch, rows] times the matrix.
+Tensor Multiply(Tensor x, const Matrix& matrix, const Capture& capture);
+
 struct LayerSpec {
   int gates = 0;
   int states = 0;
   std::vector<std::string> activations;  // of one direction
   // The sum of both biases is added before the loop, not one of them in it.
   bool join_biases = true;
+  // Weights are 8-bit integers, [directions, rows, gates * hidden], with scales
+  // and zero points as further operands.
+  bool quantized = false;
 };
 
 // The step of a direction, which outlives it.

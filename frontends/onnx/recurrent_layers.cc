@@ -1,14 +1,18 @@
-// RNN, GRU and LSTM: what one step of each computes.
+// RNN, GRU and LSTM: what one step of each computes. com.microsoft: an LSTM
+// with quantized weights.
 #include <tuple>
 
+#include "frontends/onnx/contrib.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/recurrent.h"
 
 namespace ember::onnx {
 namespace {
 
-Tensor Product(const Capture& capture, Tensor state, Tensor matrix) {
-  return Contract(state, capture(matrix), "bh,hg->bg");
+// Of a matrix that is not quantized.
+Matrix Gates(const Matrix& matrix, int64_t gate, const Dim& hidden,
+             int64_t count) {
+  return {Gate(matrix.values, gate, hidden, count), Tensor()};
 }
 
 void ImportRnn(NodeContext& c) {
@@ -18,7 +22,7 @@ void ImportRnn(NodeContext& c) {
         return
             [&d](const Capture& capture, Tensor input, const States& before) {
               return States{d.activations[0](
-                  input + Product(capture, before[0], d.recurrence))};
+                  input + Multiply(before[0], d.recurrence, capture))};
             };
       });
 }
@@ -29,12 +33,12 @@ Cell GruCell(const Direction& d) {
     const Tensor h = before[0];
     const Tensor gates = d.activations[0](
         Gate(input, 0, d.hidden, 2) +
-        Product(capture, h, Gate(d.recurrence, 0, d.hidden, 2)));
+        Multiply(h, Gates(d.recurrence, 0, d.hidden, 2), capture));
     const Tensor update = Gate(gates, 0, d.hidden);
     const Tensor reset = Gate(gates, 1, d.hidden);
     const Tensor hidden = d.activations[1](
         Gate(input, 2, d.hidden) +
-        Product(capture, reset * h, Gate(d.recurrence, 2, d.hidden)));
+        Multiply(reset * h, Gates(d.recurrence, 2, d.hidden, 1), capture));
     return States{hidden + update * (h - hidden)};
   };
 }
@@ -43,7 +47,7 @@ Cell GruCell(const Direction& d) {
 Cell LinearGruCell(const Direction& d) {
   return [&d](const Capture& capture, Tensor input, const States& before) {
     const Tensor h = before[0];
-    Tensor product = Product(capture, h, d.recurrence);
+    Tensor product = Multiply(h, d.recurrence, capture);
     if (d.recurrence_bias) product = product + capture(d.recurrence_bias);
     const Tensor gates = d.activations[0](Gate(input, 0, d.hidden, 2) +
                                           Gate(product, 0, d.hidden, 2));
@@ -70,7 +74,7 @@ Cell LstmCell(const Direction& d, bool input_forget) {
   return [&d, input_forget](const Capture& capture, Tensor input,
                             const States& before) {
     const Tensor c = before[1];
-    const Tensor gates = input + Product(capture, before[0], d.recurrence);
+    const Tensor gates = input + Multiply(before[0], d.recurrence, capture);
     const auto gate = [&](int64_t number, Tensor cell) {
       const Tensor x = Gate(gates, number, d.hidden);
       if (!d.peepholes) return x;
@@ -85,14 +89,26 @@ Cell LstmCell(const Direction& d, bool input_forget) {
   };
 }
 
-void ImportLstm(NodeContext& c) {
+void ImportLstmLayer(NodeContext& c, bool quantized) {
   const bool input_forget = c.Integer("input_forget", 0) != 0;
   ImportRecurrentLayer(
-      c, {.gates = 4, .states = 2, .activations = {"Sigmoid", "Tanh", "Tanh"}},
+      c,
+      {.gates = 4,
+       .states = 2,
+       .activations = {"Sigmoid", "Tanh", "Tanh"},
+       .quantized = quantized},
       [=](const Direction& d) { return LstmCell(d, input_forget); });
 }
 
+void ImportLstm(NodeContext& c) { ImportLstmLayer(c, false); }
+
+void ImportDynamicQuantizeLstm(NodeContext& c) {
+  if (CheckPresent(c, {8, 10})) ImportLstmLayer(c, true);
+}
+
 constexpr OperatorRow kRows[] = {
+    {"DynamicQuantizeLSTM", 1, 3, 12, ImportDynamicQuantizeLstm,
+     "com.microsoft"},
     {"GRU", 1, 3, 6, ImportGru},
     {"LSTM", 1, 3, 8, ImportLstm},
     {"RNN", 1, 3, 6, ImportRnn},
