@@ -95,22 +95,27 @@ bool GraphBuilder::Ready(std::span<Value* const> operands) {
   return true;
 }
 
-Value* GraphBuilder::Input(std::string name, TensorType type) {
+Value* GraphBuilder::Input(std::string name, TensorType type,
+                           std::string logical_type) {
   if (!status_.ok()) return nullptr;
-  StatusOr<Value*> input = graph_.AddInput(std::move(name), std::move(type));
+  StatusOr<Value*> input = graph_.AddInput(std::move(name), std::move(type),
+                                           std::move(logical_type));
   if (input.ok()) return *input;
   Fail(input.status());
   return nullptr;
 }
 
-void GraphBuilder::Output(std::string name, Value* value) {
+void GraphBuilder::Output(std::string name, Value* value,
+                          std::string logical_type) {
   if (!Ready({&value, 1})) return;
   if (value->name().empty()) value->set_name(name);
-  graph_.AddOutput(std::move(name), value);
+  graph_.AddOutput(std::move(name), value, std::move(logical_type));
 }
 
 StatusOr<Graph> GraphBuilder::Finish() {
   if (!status_.ok()) return status_;
+  // Regions use the table of the graph around them all.
+  if (shared_.use_count() == 1) graph_.set_strings(shared_->strings);
   return std::move(graph_);
 }
 
@@ -141,7 +146,7 @@ Value* GraphBuilder::Apply(std::string_view operator_name,
 GraphBuilder GraphBuilder::Inner(std::string name) const {
   GraphBuilder inner(std::move(name));
   inner.origin_ = origin_;
-  inner.symbol_count_ = symbol_count_;
+  inner.shared_ = shared_;
   return inner;
 }
 
@@ -164,8 +169,17 @@ std::vector<Value*> GraphBuilder::ApplyAll(std::string_view operator_name,
   return results;
 }
 
+int64_t GraphBuilder::StringHandle(std::string_view text) {
+  const auto known = shared_->handles.find(text);
+  if (known != shared_->handles.end()) return known->second;
+  const auto handle = static_cast<int64_t>(shared_->strings.size());
+  shared_->strings.emplace_back(text);
+  shared_->handles.emplace(text, handle);
+  return handle;
+}
+
 Dim GraphBuilder::FreshSymbol() {
-  return Dim::Symbol("_" + std::to_string((*symbol_count_)++));
+  return Dim::Symbol("_" + std::to_string(shared_->symbols++));
 }
 
 std::vector<Dim> GraphBuilder::Extents(Value* value) {

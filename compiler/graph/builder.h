@@ -20,6 +20,8 @@
 #ifndef EMBER_COMPILER_GRAPH_BUILDER_H_
 #define EMBER_COMPILER_GRAPH_BUILDER_H_
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,13 +39,15 @@ namespace ember::graph {
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name)
-      : graph_(std::move(name)), symbol_count_(std::make_shared<int64_t>(0)) {}
+      : graph_(std::move(name)), shared_(std::make_shared<Shared>()) {}
   // A builder for a region of this graph (control_flow.h): its fresh symbols
   // differ from the others of the whole model.
   GraphBuilder Inner(std::string name) const;
 
-  Value* Input(std::string name, TensorType type);
-  void Output(std::string name, Value* value);
+  // logical_type: see Graph::AddInput.
+  Value* Input(std::string name, TensorType type,
+               std::string logical_type = "");
+  void Output(std::string name, Value* value, std::string logical_type = "");
   // Node name given to the operations made from here on.
   void SetOrigin(std::string origin) { origin_ = std::move(origin); }
   const Status& status() const { return status_; }
@@ -67,6 +71,9 @@ class GraphBuilder {
   // are known, else symbols that get their values when the program runs, where
   // a value below 0 is an error. Empty after an error.
   std::vector<Dim> Extents(Value* value);
+
+  // The handle of a string (Graph::strings): equal strings have equal handles.
+  int64_t StringHandle(std::string_view text);
 
   // Constants.
   Value* Constant(DType dtype, std::vector<int64_t> shape, ConstantData data);
@@ -137,7 +144,13 @@ class GraphBuilder {
   Status status_;
   std::string origin_;
   graph::IntegerContents contents_;
-  std::shared_ptr<int64_t> symbol_count_;  // shared with builders of regions
+  // With the builders of regions.
+  struct Shared {
+    int64_t symbols = 0;  // fresh ones so far
+    std::vector<std::string> strings;
+    std::map<std::string, int64_t, std::less<>> handles;
+  };
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace ember::graph

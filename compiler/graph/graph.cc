@@ -196,21 +196,25 @@ std::vector<Operation*> Graph::Operations() const {
   return result;
 }
 
-StatusOr<Value*> Graph::AddInput(std::string name, TensorType type) {
+StatusOr<Value*> Graph::AddInput(std::string name, TensorType type,
+                                 std::string logical_type) {
   EMBER_RETURN_IF_ERROR(CheckType(type).WithContext("input '" + name + "'"));
   auto value = std::make_unique<Value>();
   value->type_ = std::move(type);
   value->name_ = std::move(name);
   inputs_.push_back(std::move(value));
   input_pointers_.push_back(inputs_.back().get());
+  input_logical_types_.push_back(std::move(logical_type));
   return inputs_.back().get();
 }
 
-void Graph::AddOutput(std::string name, Value* value) {
+void Graph::AddOutput(std::string name, Value* value,
+                      std::string logical_type) {
   EMBER_CHECK(value != nullptr) << name;
   ++value->output_uses_;
   outputs_.push_back(value);
   output_names_.push_back(std::move(name));
+  output_logical_types_.push_back(std::move(logical_type));
 }
 
 StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
@@ -305,6 +309,8 @@ void Graph::DropCapture(Operation* operation, int operand, int input) {
     EMBER_CHECK(value->unused()) << value->name() << " is still used";
     region->inputs_.erase(region->inputs_.begin() + input);
     region->input_pointers_.erase(region->input_pointers_.begin() + input);
+    region->input_logical_types_.erase(region->input_logical_types_.begin() +
+                                       input);
   }
   RemoveOneUser(operation->operands_[static_cast<size_t>(operand)]->users_,
                 operation);

@@ -164,6 +164,18 @@ class Graph {
   std::span<Value* const> inputs() const { return input_pointers_; }
   std::span<Value* const> outputs() const { return outputs_; }
   std::span<const std::string> output_names() const { return output_names_; }
+  std::span<const std::string> input_logical_types() const {
+    return input_logical_types_;
+  }
+  std::span<const std::string> output_logical_types() const {
+    return output_logical_types_;
+  }
+  // Strings that constants of the logical type "string" refer to: handle k is
+  // string k. All different.
+  const std::vector<std::string>& strings() const { return strings_; }
+  void set_strings(std::vector<std::string> strings) {
+    strings_ = std::move(strings);
+  }
   // In definition order. Iterate over a copy of the pointers (Operations())
   // while rewriting.
   const std::list<std::unique_ptr<Operation>>& operations() const {
@@ -172,10 +184,13 @@ class Graph {
   std::vector<Operation*> Operations() const;
 
   // Error: a dim is negative or invalid, or the bytes overflow 64 bits.
-  StatusOr<Value*> AddInput(std::string name, TensorType type);
+  // logical_type: what the elements stand for where their dtype only holds them
+  // ("string", "f8e4m3fn"), for the user of the module; empty: nothing else.
+  StatusOr<Value*> AddInput(std::string name, TensorType type,
+                            std::string logical_type = "");
   // The value is returned under this name. A value may be returned several
   // times.
-  void AddOutput(std::string name, Value* value);
+  void AddOutput(std::string name, Value* value, std::string logical_type = "");
 
   // Adds an operation at the end (before == nullptr) or before another, with
   // result types inferred. Errors: wrong operands, attributes or regions, in
@@ -216,6 +231,8 @@ class Graph {
   std::vector<Value*> input_pointers_;
   std::vector<Value*> outputs_;
   std::vector<std::string> output_names_;
+  std::vector<std::string> input_logical_types_, output_logical_types_;
+  std::vector<std::string> strings_;
   std::list<std::unique_ptr<Operation>> operations_;
 };
 

@@ -12,7 +12,10 @@
 namespace ember::graph {
 namespace {
 
-using Resources = std::unordered_map<std::string, ConstantData>;
+struct Resources {
+  std::unordered_map<std::string, ConstantData> constants;
+  std::vector<std::string> strings;
+};
 
 // Text may come from anyone: a limit for the parser's own stack.
 constexpr int kMaximumRegionDepth = 64;
@@ -32,8 +35,15 @@ StatusOr<Resources> ParseResources(std::string_view text) {
   } while (true);
   Resources resources;
   while (!lexer.AtEnd()) {
+    if (lexer.Accept("text")) {
+      EMBER_ASSIGN_OR_RETURN(const Token token,
+                             lexer.Expect(Token::kString, "a string"));
+      EMBER_ASSIGN_OR_RETURN(std::string text, StringValue(token));
+      resources.strings.push_back(std::move(text));
+      continue;
+    }
     if (!lexer.Accept("dense"))
-      return lexer.ExpectedError("'dense' or the end of the text");
+      return lexer.ExpectedError("'text', 'dense' or the end of the text");
     EMBER_ASSIGN_OR_RETURN(const Token name_token,
                            lexer.Expect(Token::kString, "a name"));
     EMBER_ASSIGN_OR_RETURN(std::string name, StringValue(name_token));
@@ -44,7 +54,8 @@ StatusOr<Resources> ParseResources(std::string_view text) {
     const auto bytes = DecodeBase64(data.text.substr(1, data.text.size() - 2));
     if (!bytes)
       return ErrorAt(data, "expected base64 data, found another text");
-    if (!resources.emplace(std::move(name), ConstantData::Copy(*bytes))
+    if (!resources.constants
+             .emplace(std::move(name), ConstantData::Copy(*bytes))
              .second) {
       return ErrorAt(name_token, "a second constant of this name");
     }
@@ -63,7 +74,7 @@ class GraphParser {
     while (!lexer_.Accept("}")) EMBER_RETURN_IF_ERROR(ParseOperation());
     for (const Output& output : outputs_) {
       EMBER_ASSIGN_OR_RETURN(Value * value, FindValue(output.value));
-      graph_.AddOutput(output.name, value);
+      graph_.AddOutput(output.name, value, output.logical_type);
     }
     return std::move(graph_);
   }
@@ -72,6 +83,7 @@ class GraphParser {
   struct Output {
     std::string name;
     Token value;
+    std::string logical_type;
   };
   struct Result {
     Token name;
@@ -94,7 +106,9 @@ class GraphParser {
       EMBER_ASSIGN_OR_RETURN(const Output input, ParseNamedValue());
       EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
       EMBER_ASSIGN_OR_RETURN(TensorType type, ParseType());
-      StatusOr<Value*> value = graph_.AddInput(input.name, std::move(type));
+      EMBER_ASSIGN_OR_RETURN(std::string logical, ParseLogicalType());
+      StatusOr<Value*> value =
+          graph_.AddInput(input.name, std::move(type), std::move(logical));
       if (!value.ok()) return ErrorAt(input.value, value.status().message());
       EMBER_RETURN_IF_ERROR(Define(input.value, *value));
       if (!lexer_.Peek().Is(")")) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
@@ -103,10 +117,18 @@ class GraphParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
     while (!lexer_.Accept(")")) {
       EMBER_ASSIGN_OR_RETURN(Output output, ParseNamedValue());
+      EMBER_ASSIGN_OR_RETURN(output.logical_type, ParseLogicalType());
       outputs_.push_back(std::move(output));
       if (!lexer_.Peek().Is(")")) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
     }
     return OkStatus();
+  }
+
+  StatusOr<std::string> ParseLogicalType() {
+    if (!lexer_.Accept("as")) return std::string();
+    EMBER_ASSIGN_OR_RETURN(const Token token,
+                           lexer_.Expect(Token::kString, "a logical type"));
+    return StringValue(token);
   }
 
   StatusOr<Output> ParseNamedValue() {
@@ -323,8 +345,8 @@ class GraphParser {
                              lexer_.Expect(Token::kString, "a name"));
       EMBER_ASSIGN_OR_RETURN(const std::string name, StringValue(token));
       EMBER_RETURN_IF_ERROR(lexer_.Expect(">"));
-      const auto found = resources_.find(name);
-      if (found == resources_.end()) {
+      const auto found = resources_.constants.find(name);
+      if (found == resources_.constants.end()) {
         return ErrorAt(token, "expected a line 'dense \"" + name +
                                   "\" = ...' after the graph, found none");
       }
@@ -392,7 +414,9 @@ class GraphParser {
 StatusOr<Graph> Parse(std::string_view text) {
   EMBER_ASSIGN_OR_RETURN(Resources resources, ParseResources(text));
   Lexer lexer(text);
-  return GraphParser(lexer, resources).Parse();
+  EMBER_ASSIGN_OR_RETURN(Graph graph, GraphParser(lexer, resources).Parse());
+  graph.set_strings(std::move(resources.strings));
+  return graph;
 }
 
 }  // namespace ember::graph

@@ -94,20 +94,27 @@ class GraphPrinter {
     if (names_.at(value) != name) printer_.Print(QuoteString(name), " = ");
   }
 
+  void PrintLogicalType(const std::string& type) {
+    if (!type.empty()) printer_.Print(" as ", QuoteString(type));
+  }
+
   void PrintHead() {
     printer_.Print("graph ", tensor::IsSigilName(graph_.name())
                                  ? "@" + graph_.name()
                                  : QuoteString(graph_.name()));
     printer_.Print("(");
+    size_t number = 0;
     PrintJoined(printer_, graph_.inputs(), [&](const Value* input) {
       PrintNameOf(input, input->name());
       printer_.Print(ValueText(input), ": ", ToString(input->type()));
+      PrintLogicalType(graph_.input_logical_types()[number++]);
     });
     printer_.Print(") -> (");
     size_t output = 0;
     PrintJoined(printer_, graph_.outputs(), [&](const Value* value) {
-      PrintNameOf(value, graph_.output_names()[output++]);
+      PrintNameOf(value, graph_.output_names()[output]);
       printer_.Print(ValueText(value));
+      PrintLogicalType(graph_.output_logical_types()[output++]);
     });
     printer_.Line(") {");
   }
@@ -210,6 +217,8 @@ std::string Print(const Graph& graph, const PrintOptions& options) {
   Resources resources;
   GraphPrinter(graph, options, printer, resources).Print();
   printer.EndLine();
+  for (const std::string& text : graph.strings())
+    printer.Line("text ", QuoteString(text));
   if (!options.elide_constants) {
     for (const auto& [name, bytes] : resources) {
       printer.Line("dense ", QuoteString(name), " = \"", EncodeBase64(bytes),

@@ -7,7 +7,7 @@
 //   }
 //   dense "8f1c…" = "base64"
 //
-// Grammar:
+// Grammar (inputs and outputs may end in `as` string, the logical type):
 //   graph     = "graph" ("@" name | string) "(" inputs ")" "->" "(" outputs ")"
 //   "{" operation* "}"
 //               resource*
@@ -21,6 +21,7 @@
 //   (integer | float | string | dtype | "[" integers "]" | "[" dims "]" |
 //               "[" elements "]" | dense "<" string ">")
 //   resource  = "dense" string "=" string          constant bytes, base64
+//             | "text" string                      the next of the strings
 // Comments run from // to the end of the line.
 //
 // Parse(Print(graph)) is Equal to the graph. Parse takes text from anyone;

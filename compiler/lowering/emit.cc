@@ -10,6 +10,7 @@ StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
   EMBER_RETURN_IF_ERROR(ProgramEmitter(graph, plan, module, "main")
                             .Emit(/*is_entry=*/true)
                             .status());
+  module.definition.strings = graph.strings();
   return std::move(module.definition);
 }
 

@@ -227,10 +227,12 @@ Status ProgramEmitter::EmitSignature(bool is_entry) {
         {ProgramOpcode::kInputBuffer, memory_of_[input], number, 0, 0});
     if (is_entry) EMBER_RETURN_IF_ERROR(BindInputDims(*input, number));
     program.inputs.push_back(Signature(input->name(), input->type()));
+    program.inputs.back().logical_type = graph_.input_logical_types()[i];
   }
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     program.results.push_back(
         Signature(graph_.output_names()[i], graph_.outputs()[i]->type()));
+    program.results.back().logical_type = graph_.output_logical_types()[i];
   }
   return OkStatus();
 }

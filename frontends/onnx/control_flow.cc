@@ -3,12 +3,15 @@
 #include "compiler/graph/control_flow.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/node_context.h"
+#include "frontends/onnx/region_values.h"
+#include "frontends/onnx/sequence.h"
 
 namespace ember::onnx {
 namespace {
@@ -105,18 +108,38 @@ std::vector<Tensor> TensorsOf(GraphBuilder& builder,
   return tensors;
 }
 
-// What the outputs of a body hold; results have the same marks.
-std::vector<int32_t> MarksOf(const std::vector<Tensor>& tensors) {
-  std::vector<int32_t> marks;
-  for (const Tensor& tensor : tensors) marks.push_back(tensor.narrow_type());
-  return marks;
+// Results of a loop: carried values in their kinds, or in the body's where that
+// is the plain one, and the stacked ones.
+std::vector<Tensor> LoopResults(GraphBuilder& builder,
+                                const RegionValues& carried,
+                                const std::vector<Value*>& results,
+                                const std::vector<Tensor>& last) {
+  std::vector<Tensor> values = carried.Rebuild(builder, results);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const SequenceValue* inside = last[i].sequence();
+    const SequenceValue* outside = values[i].sequence();
+    if (inside == nullptr || outside == nullptr ||
+        inside->kind != SequenceKind::kSequence ||
+        outside->kind != SequenceKind::kOptionalSequence)
+      continue;
+    SequenceValue plain = *outside;
+    plain.kind = SequenceKind::kSequence;
+    values[i] = MakeSequence(builder, std::move(plain));
+  }
+  for (size_t i = static_cast<size_t>(carried.PartCount()); i < results.size();
+       ++i) {
+    values.push_back(Tensor(&builder, results[i])
+                         .Marked(last[values.size()].narrow_type()));
+  }
+  return values;
 }
 
-std::vector<Tensor> Marked(std::vector<Tensor> tensors,
-                           const std::vector<int32_t>& marks) {
-  for (size_t i = 0; i < std::min(tensors.size(), marks.size()); ++i)
-    tensors[i] = tensors[i].Marked(marks[i]);
-  return tensors;
+bool HasSequences(const GraphProto& graph) {
+  for (const ValueInfoProto& output : graph.output()) {
+    if (output.type().has_sequence_type() || output.type().has_optional_type())
+      return true;
+  }
+  return false;
 }
 
 Status CheckPresent(const std::vector<Tensor>& inputs, size_t first,
@@ -208,6 +231,10 @@ StatusOr<bool> GraphImporter::ImportControlFlow(
     EMBER_RETURN_IF_ERROR(ImportLoop(node, origin, inputs, scope));
     return true;
   }
+  if (name == "SequenceMap") {
+    EMBER_RETURN_IF_ERROR(ImportSequenceMap(node, origin, inputs, scope));
+    return true;
+  }
   if (name == "Scan") {
     const bool batched = scope.opsets->VersionOf("") < 9;
     EMBER_RETURN_IF_ERROR(batched
@@ -232,37 +259,53 @@ Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
         ImportSubgraph(known->front() != 0 ? *then : *otherwise, {}, body));
     return SetOutputs(node, origin, outputs, scope);
   }
-  std::vector<int32_t> marks;
+  // Both branches give values of one kind; ranks of sequences show when both
+  // have been built once.
+  std::optional<RegionValues> values;
+  const auto import = [&](const GraphProto& graph, Region& region)
+      -> StatusOr<std::vector<Tensor>> {
+    Scope body = SubgraphScope(scope, origin, &region);
+    EMBER_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                           ImportSubgraph(graph, {}, body));
+    if (!values)
+      values.emplace(outputs);
+    else
+      values->Widen(outputs);
+    return outputs;
+  };
+  if (HasSequences(*then) || HasSequences(*otherwise)) {
+    for (const GraphProto* graph : {then, otherwise}) {
+      Region trial(*scope.builder, "trial");
+      EMBER_RETURN_IF_ERROR(import(*graph, trial).status());
+    }
+  }
   const auto branch = [&](const GraphProto* graph) {
     return [&, graph](Region& region) {
-      Scope body = SubgraphScope(scope, origin, &region);
-      StatusOr<std::vector<Tensor>> outputs = ImportSubgraph(*graph, {}, body);
-      if (!outputs.ok()) {
-        region.builder().Fail(outputs.status());
-        return std::vector<Value*>();
-      }
-      marks = MarksOf(*outputs);
-      return ValuesOf(*outputs);
+      StatusOr<std::vector<Tensor>> outputs = import(*graph, region);
+      if (outputs.ok()) return values->Flatten(*outputs);
+      region.builder().Fail(outputs.status());
+      return std::vector<Value*>();
     };
   };
   Value* scalar = ScalarOf(condition, DType::kBool);
   scope.builder->SetOrigin(origin);
   const std::vector<Value*> results =
       BuildIf(*scope.builder, scalar, branch(then), branch(otherwise));
-  return SetOutputs(node, origin,
-                    Marked(TensorsOf(*scope.builder, results), marks), scope);
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
+  return SetOutputs(node, origin, values->Rebuild(*scope.builder, results),
+                    scope);
 }
 
 LoopOutputs GraphImporter::ImportBody(const GraphProto& graph,
                                       const std::vector<Tensor>& arguments,
-                                      size_t carried, bool conditional,
+                                      const RegionValues& carried,
+                                      size_t carried_count, bool conditional,
                                       const std::string& origin, Region& region,
-                                      Scope& scope,
-                                      std::vector<int32_t>& marks) {
+                                      Scope& scope, std::vector<Tensor>& last) {
   Scope body = SubgraphScope(scope, origin, &region);
   StatusOr<std::vector<Tensor>> outputs =
       ImportSubgraph(graph, arguments, body);
-  const size_t expected = carried + (conditional ? 1 : 0);
+  const size_t expected = carried_count + (conditional ? 1 : 0);
   if (outputs.ok() && outputs->size() < expected) {
     outputs = InvalidArgumentError(
         Where(origin) + ": expected at least " + std::to_string(expected) +
@@ -270,6 +313,12 @@ LoopOutputs GraphImporter::ImportBody(const GraphProto& graph,
   }
   if (outputs.ok() && !region.builder().status().ok())
     outputs = region.builder().status();
+  for (size_t i = expected; outputs.ok() && i < outputs->size(); ++i) {
+    if ((*outputs)[i].sequence() == nullptr) continue;
+    outputs = UnimplementedError(
+        Where(origin) + ": output " + std::to_string(i) +
+        " of the body: expected a tensor to stack, found a sequence");
+  }
   if (!outputs.ok()) {
     region.builder().Fail(outputs.status());
     return {};
@@ -279,11 +328,11 @@ LoopOutputs GraphImporter::ImportBody(const GraphProto& graph,
     out.proceed = ScalarOf(outputs->front(), DType::kBool);
     outputs->erase(outputs->begin());
   }
-  marks = MarksOf(*outputs);
-  const std::vector<Value*> values = ValuesOf(*outputs);
-  const auto split = values.begin() + static_cast<std::ptrdiff_t>(carried);
-  out.carried.assign(values.begin(), split);
-  out.stacked.assign(split, values.end());
+  last = *outputs;
+  const auto split =
+      outputs->begin() + static_cast<std::ptrdiff_t>(carried_count);
+  out.carried = carried.Flatten({outputs->begin(), split});
+  out.stacked = ValuesOf({split, outputs->end()});
   return out;
 }
 
@@ -302,25 +351,46 @@ Status GraphImporter::ImportLoop(const NodeProto& node,
   const std::vector<Tensor> initial(
       inputs.begin() + std::min<std::ptrdiff_t>(2, std::ssize(inputs)),
       inputs.end());
-  request.carried = ValuesOf(initial);
+  RegionValues carried(initial);
   std::vector<int32_t> marks;
-  const auto body = [&](Region& region, const LoopInputs& in) {
-    GraphBuilder& inside = region.builder();
+  const auto arguments_of = [&](GraphBuilder& inside, Value* iteration,
+                                const std::vector<Tensor>& values) {
     std::vector<Tensor> arguments = {
-        Tensor(&inside, in.iteration),
+        Tensor(&inside, iteration),
         // The body only runs while the condition holds.
         Tensor(&inside, inside.Scalar(1, DType::kBool))};
-    for (size_t i = 0; i < in.carried.size(); ++i) {
-      arguments.push_back(
-          Tensor(&inside, in.carried[i]).Marked(initial[i].narrow_type()));
-    }
-    return ImportBody(*graph, arguments, in.carried.size(),
-                      /*conditional=*/true, origin, region, scope, marks);
+    arguments.insert(arguments.end(), values.begin(), values.end());
+    return arguments;
+  };
+  // Ranks of sequences that begin empty show after an iteration.
+  for (bool changed = carried.has_sequences(); changed;) {
+    Region trial(*scope.builder, "trial");
+    Value* iteration = trial.Input("iteration", {DType::kI64, {}});
+    const std::vector<Tensor> values = carried.Inputs(trial, initial);
+    Scope body = SubgraphScope(scope, origin, &trial);
+    EMBER_ASSIGN_OR_RETURN(
+        std::vector<Tensor> outputs,
+        ImportSubgraph(*graph, arguments_of(trial.builder(), iteration, values),
+                       body));
+    if (outputs.size() <= initial.size()) break;  // refused below
+    outputs.erase(outputs.begin());
+    changed = carried.Widen(outputs);
+  }
+  request.carried = carried.Flatten(initial);
+  std::vector<Tensor> last;  // of the body's outputs, for their kinds
+  const auto body = [&](Region& region, const LoopInputs& in) {
+    GraphBuilder& inside = region.builder();
+    return ImportBody(
+        *graph,
+        arguments_of(inside, in.iteration, carried.Rebuild(inside, in.carried)),
+        carried, initial.size(), /*conditional=*/true, origin, region, scope,
+        last);
   };
   scope.builder->SetOrigin(origin);
   const std::vector<Value*> results = BuildLoop(*scope.builder, request, body);
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
   return SetOutputs(node, origin,
-                    Marked(TensorsOf(*scope.builder, results), marks), scope);
+                    LoopResults(*scope.builder, carried, results, last), scope);
 }
 
 Status GraphImporter::ImportScan(const NodeProto& node,
@@ -339,6 +409,7 @@ Status GraphImporter::ImportScan(const NodeProto& node,
   }
   const auto scanned_count = static_cast<size_t>(count);
   const size_t state_count = inputs.size() - scanned_count;
+  const auto split_at = static_cast<std::ptrdiff_t>(state_count);
   const size_t stacked_count =
       static_cast<size_t>(graph->output_size()) -
       std::min(state_count, static_cast<size_t>(graph->output_size()));
@@ -378,33 +449,32 @@ Status GraphImporter::ImportScan(const NodeProto& node,
   }
   request.scanned = ValuesOf(scanned);
   request.trip = scanned[0].dim(0);
-  std::vector<int32_t> marks;
+  const RegionValues carried({inputs.begin(), inputs.begin() + split_at});
+  std::vector<Tensor> last;
   const auto body = [&](Region& region, const LoopInputs& in) {
     GraphBuilder& inside = region.builder();
-    std::vector<Tensor> arguments;
-    for (size_t i = 0; i < state_count; ++i) {
-      arguments.push_back(
-          Tensor(&inside, in.carried[i]).Marked(inputs[i].narrow_type()));
-    }
+    std::vector<Tensor> arguments = carried.Rebuild(inside, in.carried);
     for (size_t i = 0; i < scanned_count; ++i) {
       arguments.push_back(
           Tensor(&inside, in.scanned[i]).Marked(scanned[i].narrow_type()));
     }
-    return ImportBody(*graph, arguments, state_count, /*conditional=*/false,
-                      origin, region, scope, marks);
+    return ImportBody(*graph, arguments, carried, state_count,
+                      /*conditional=*/false, origin, region, scope, last);
   };
   const std::vector<Value*> results = BuildLoop(*scope.builder, request, body);
   EMBER_RETURN_IF_ERROR(scope.builder->status());
-  std::vector<Tensor> outputs = TensorsOf(*scope.builder, results);
+  std::vector<Tensor> outputs =
+      LoopResults(*scope.builder, carried, results, last);
   for (size_t i = 0; i < stacked_count; ++i) {
     Tensor& output = outputs[state_count + i];
     if (output_directions[i] != 0) output = Reversed(output, 0);
     EMBER_ASSIGN_OR_RETURN(
         const int64_t axis,
         NormalizedAxis(origin, output_axes[i], output.rank()));
-    output = AxisFromFront(output, axis);
+    output =
+        AxisFromFront(output, axis).Marked(last[state_count + i].narrow_type());
   }
-  return SetOutputs(node, origin, Marked(std::move(outputs), marks), scope);
+  return SetOutputs(node, origin, outputs, scope);
 }
 
 // Opset 8: every operand has a batch dim in front, and each of the batch is
@@ -449,7 +519,7 @@ Status GraphImporter::ImportBatchedScan(const NodeProto& node,
   }
   EMBER_RETURN_IF_ERROR(scope.builder->status());
   batch.trip = batch.scanned[0]->shape()[0];
-  std::vector<int32_t> marks;
+  std::vector<Tensor> last;
   const auto one = [&](Region& outer, const LoopInputs& example) {
     LoopRequest time;
     const auto split =
@@ -462,8 +532,10 @@ Status GraphImporter::ImportBatchedScan(const NodeProto& node,
       GraphBuilder& inside = region.builder();
       std::vector<Tensor> arguments = TensorsOf(inside, in.carried);
       for (Value* slice : in.scanned) arguments.emplace_back(&inside, slice);
-      return ImportBody(*graph, arguments, state_count, /*conditional=*/false,
-                        origin, region, outer_scope, marks);
+      return ImportBody(*graph, arguments,
+                        RegionValues(TensorsOf(inside, in.carried)),
+                        state_count, /*conditional=*/false, origin, region,
+                        outer_scope, last);
     };
     LoopOutputs out;
     out.stacked = BuildLoop(outer.builder(), time, step);

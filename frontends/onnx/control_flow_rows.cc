@@ -13,6 +13,7 @@ constexpr OperatorRow kRows[] = {
     {"If", 1, 1, 1, ImportWithScopes},
     {"Loop", 1, 2, kVariadic, ImportWithScopes},
     {"Scan", 8, 1, kVariadic, ImportWithScopes},
+    {"SequenceMap", 17, 1, kVariadic, ImportWithScopes},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "frontends/onnx/graph_inputs.h"
+#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/node_context.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/tensor_proto.h"
@@ -85,19 +86,66 @@ StatusOr<graph::Graph> GraphImporter::Import() {
           "' is not produced by any node, input or initializer");
     }
     EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
-    builder_.Output(output.name(), value.value());
+    AddOutput(output.name(), value);
   }
   return builder_.Finish();
+}
+
+void GraphImporter::AddOutput(const std::string& name, const Tensor& value) {
+  const std::string type = LogicalTypeName(value.narrow_type());
+  if (value.sequence() == nullptr)
+    return builder_.Output(name, value.value(), type);
+  const SequenceKind kind = value.sequence()->kind;
+  const std::vector<Tensor> parts = PartsOf(value, 0);
+  builder_.Output(name, parts[0].value(),
+                  LogicalTypeName(value.sequence()->narrow_type));
+  builder_.Output(name + ".dims", parts[1].value(),
+                  kind == SequenceKind::kOptionalTensor ? "optional_dims"
+                                                        : "sequence_dims");
+  if (parts.size() == 3)
+    builder_.Output(name + ".present", parts[2].value(), "present");
+}
+
+StatusOr<Tensor> GraphImporter::AddSequenceInput(const InputType& input) {
+  const SequenceType& type = *input.sequence;
+  const Shape total = {builder_.FreshSymbol()};
+  const Dim count = builder_.FreshSymbol();
+  SequenceValue value;
+  value.kind = type.kind;
+  value.dtype = type.dtype;
+  value.narrow_type = type.narrow_type;
+  value.rank = type.rank;
+  value.data =
+      Tensor(&builder_, builder_.Input(input.name, {type.dtype, total},
+                                       LogicalTypeName(type.narrow_type)));
+  value.dims = Tensor(
+      &builder_,
+      builder_.Input(input.name + ".dims", {DType::kI64, {count, type.rank}},
+                     type.kind == SequenceKind::kOptionalTensor
+                         ? "optional_dims"
+                         : "sequence_dims"));
+  if (type.kind == SequenceKind::kOptionalSequence) {
+    value.flag =
+        Tensor(&builder_, builder_.Input(input.name + ".present",
+                                         {DType::kBool, {}}, "present"));
+  }
+  EMBER_RETURN_IF_ERROR(builder_.status());
+  return MakeSequence(builder_, std::move(value));
 }
 
 Status GraphImporter::AddInputs(Scope& scope) {
   EMBER_ASSIGN_OR_RETURN(std::vector<InputType> inputs,
                          ReadInputs(model_->graph(), options_));
   for (InputType& input : inputs) {
+    if (input.sequence) {
+      EMBER_ASSIGN_OR_RETURN(scope.values[input.name], AddSequenceInput(input));
+      continue;
+    }
     auto given = options_.input_values.find(input.name);
     if (given == options_.input_values.end()) {
       scope.values[input.name] =
-          Tensor(&builder_, builder_.Input(input.name, input.type))
+          Tensor(&builder_, builder_.Input(input.name, input.type,
+                                           LogicalTypeName(input.narrow_type)))
               .Marked(input.narrow_type);
       continue;
     }
@@ -155,8 +203,7 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
     return InternalError("value '" + name + "' is used before it is defined");
   EMBER_ASSIGN_OR_RETURN(const Tensor outer, Lookup(*scope.parent, name));
   if (!outer || scope.region == nullptr) return outer;
-  return Tensor(scope.builder, scope.region->Capture(outer.value()))
-      .Marked(outer.narrow_type());
+  return Captured(*scope.region, outer);
 }
 
 Status GraphImporter::ImportNodes(const NodeList& nodes, Scope& scope) {
@@ -219,6 +266,11 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
   }
   int32_t narrow_type = 0;
   for (const Tensor& input : inputs) {
+    if (input && input.sequence() != nullptr &&
+        row->sequences == Sequences::kRefused) {
+      return InvalidArgumentError(
+          where + ": expected tensors as operands, found a sequence");
+    }
     if (input && input.narrow_type() != 0) narrow_type = input.narrow_type();
   }
   if (narrow_type != 0 && row->narrow == NarrowTypes::kRefused) {
@@ -248,6 +300,10 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
                                 " ('" + node.output(i) + "') is not supported");
     }
     Tensor output = context.outputs()[i];
+    if (output.sequence() != nullptr) {
+      scope.values[node.output(i)] = output;
+      continue;
+    }
     if (row->narrow == NarrowTypes::kMoved) output = output.Marked(narrow_type);
     graph::Value* value = output.value();
     if (value != nullptr && value->name().empty())

@@ -13,8 +13,10 @@
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
 #include "frontends/onnx/external_data.h"
+#include "frontends/onnx/graph_inputs.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/model_index.h"
+#include "frontends/onnx/region_values.h"
 #include "frontends/onnx/tensor.h"
 #include "third_party/onnx/onnx.pb.h"
 
@@ -52,6 +54,8 @@ class GraphImporter {
   };
 
   Status AddInputs(Scope& scope);
+  StatusOr<Tensor> AddSequenceInput(const InputType& input);
+  void AddOutput(const std::string& name, const Tensor& value);
   Status AddInitializers(const GraphProto& graph, Scope& scope);
   static bool IsKnown(const Scope& scope, const std::string& name);
   StatusOr<Tensor> Lookup(Scope& scope, const std::string& name);
@@ -83,13 +87,16 @@ class GraphImporter {
   // The subgraph's outputs, its inputs being `inputs` (values of its scope).
   StatusOr<std::vector<Tensor>> ImportSubgraph(
       const GraphProto& graph, const std::vector<Tensor>& inputs, Scope& scope);
-  // A loop's body, built into `region`; marks: what its outputs hold.
+  Status ImportSequenceMap(const NodeProto& node, const std::string& origin,
+                           const std::vector<Tensor>& inputs, Scope& scope);
+  // A loop's body, built into `region`; last: its outputs.
   graph::LoopOutputs ImportBody(const GraphProto& graph,
                                 const std::vector<Tensor>& arguments,
-                                size_t carried, bool conditional,
+                                const RegionValues& carried,
+                                size_t carried_count, bool conditional,
                                 const std::string& origin,
                                 graph::Region& region, Scope& scope,
-                                std::vector<int32_t>& marks);
+                                std::vector<Tensor>& last);
   // The node's outputs; fewer values than it wants are an error.
   Status SetOutputs(const NodeProto& node, const std::string& origin,
                     const std::vector<Tensor>& values, Scope& scope);

@@ -54,9 +54,20 @@ class InputReader {
     InputType input;
     input.name = info.name();
     if (!info.type().has_tensor_type()) {
-      return UnimplementedError(
-          Named(input.name) +
-          ": expected a tensor, found another kind of value");
+      StatusOr<SequenceType> sequence = ReadSequenceType(info.type());
+      if (!sequence.ok())
+        return sequence.status().WithContext(Named(input.name));
+      // A pin gives the elements' rank, which the model may leave open.
+      const auto pins = options_.input_shapes.find(input.name);
+      if (pins != options_.input_shapes.end())
+        sequence->rank = static_cast<int>(pins->second.size());
+      if (sequence->rank < 0) {
+        return InvalidArgumentError(
+            Named(input.name) +
+            ": the model does not give the rank of its elements; pin a shape");
+      }
+      input.sequence = *sequence;
+      return input;
     }
     const TypeProto::Tensor& type = info.type().tensor_type();
     StatusOr<DType> dtype = StorageFromOnnx(type.elem_type());

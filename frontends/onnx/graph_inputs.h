@@ -3,6 +3,7 @@
 #ifndef EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 #define EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "frontends/onnx/import.h"
+#include "frontends/onnx/sequence_type.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
@@ -18,6 +20,8 @@ struct InputType {
   std::string name;
   graph::TensorType type;
   int32_t narrow_type = 0;  // see Tensor::narrow_type
+  // Of a sequence or optional: then `type` is of no use.
+  std::optional<SequenceType> sequence;
 };
 
 // The graph's inputs that are not initializers, in order, with pinned dims

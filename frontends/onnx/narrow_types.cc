@@ -141,6 +141,35 @@ const NarrowFormat* FindNarrowFormat(int32_t onnx_type) {
   return nullptr;
 }
 
+std::string LogicalTypeName(int32_t onnx_type) {
+  switch (onnx_type) {
+    case TensorProto::INT4:
+      return "i4";
+    case TensorProto::UINT4:
+      return "u4";
+    case TensorProto::INT2:
+      return "i2";
+    case TensorProto::UINT2:
+      return "u2";
+    case TensorProto::FLOAT4E2M1:
+      return "f4e2m1";
+    case TensorProto::FLOAT8E4M3FN:
+      return "f8e4m3fn";
+    case TensorProto::FLOAT8E4M3FNUZ:
+      return "f8e4m3fnuz";
+    case TensorProto::FLOAT8E5M2:
+      return "f8e5m2";
+    case TensorProto::FLOAT8E5M2FNUZ:
+      return "f8e5m2fnuz";
+    case TensorProto::FLOAT8E8M0:
+      return "f8e8m0";
+    case TensorProto::STRING:
+      return "string";
+    default:
+      return "";
+  }
+}
+
 Tensor DecodeNarrow(Tensor x, DType type) {
   const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
   if (format == nullptr || !format->is_float()) return Cast(x, type).Marked(0);

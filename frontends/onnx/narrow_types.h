@@ -7,6 +7,7 @@
 #define EMBER_FRONTENDS_ONNX_NARROW_TYPES_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/dtype.h"
@@ -35,6 +36,10 @@ struct NarrowFormat {
 
 // Null for types that have a dtype, and for unknown ones.
 const NarrowFormat* FindNarrowFormat(int32_t onnx_type);
+
+// What a module's signature calls the type ("f8e4m3fn", "i4", "string"); empty
+// for 0 and unknown types.
+std::string LogicalTypeName(int32_t onnx_type);
 
 // The numbers of a marked tensor as `type`.
 Tensor DecodeNarrow(Tensor x, DType type);

@@ -51,6 +51,10 @@ class NodeContext {
   // Label of the node, unique in the model unless nodes share a name.
   const std::string& origin() const { return source_.origin; }
   graph::GraphBuilder& builder() { return builder_; }
+  // The same node, in a region that it builds.
+  NodeContext Inside(graph::GraphBuilder& region) const {
+    return NodeContext(region, source_, {});
+  }
 
   // Errors. Fail prefixes the node; ok() is false from then on.
   void Fail(const Status& status);

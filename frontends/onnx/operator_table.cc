@@ -47,6 +47,7 @@ constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     RoiPoolingOperators,
     SamplingOperators,
     SelectionOperators,
+    SequenceOperators,
     ShapeOperators,
     SignalOperators,
     TextFeatureOperators,

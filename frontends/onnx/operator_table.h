@@ -22,6 +22,9 @@ enum class NarrowTypes : uint8_t {
   kHandled,  // its importer looks at Tensor::narrow_type
 };
 
+// Whether an operator takes sequences and optionals (sequence.h).
+enum class Sequences : uint8_t { kRefused, kTaken };
+
 struct OperatorRow {
   std::string_view name;
   int since;           // first opset
@@ -33,6 +36,7 @@ struct OperatorRow {
   // For an operator that is one of the default domain under another domain's
   // name: the opset whose rules it follows.
   int as_opset = 0;
+  Sequences sequences = Sequences::kRefused;
 };
 
 // Null if there is no such operator at this opset. "ai.onnx" is the default
@@ -82,6 +86,7 @@ std::span<const OperatorRow> RoiAlignOperators();
 std::span<const OperatorRow> RoiPoolingOperators();
 std::span<const OperatorRow> SamplingOperators();
 std::span<const OperatorRow> SelectionOperators();
+std::span<const OperatorRow> SequenceOperators();
 std::span<const OperatorRow> ShapeOperators();
 std::span<const OperatorRow> SignalOperators();
 std::span<const OperatorRow> TextFeatureOperators();

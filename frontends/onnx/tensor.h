@@ -12,7 +12,9 @@
 #define EMBER_FRONTENDS_ONNX_TENSOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/graph/builder.h"
@@ -25,11 +27,16 @@ using tensor::Opcode;
 
 inline constexpr int kMaximumRank = 16;
 
+struct SequenceValue;  // sequence.h
+
 class Tensor {
  public:
   Tensor() = default;  // absent
   Tensor(graph::GraphBuilder* builder, graph::Value* value)
       : builder_(builder), value_(value) {}
+  Tensor(graph::GraphBuilder* builder,
+         std::shared_ptr<const SequenceValue> sequence)
+      : builder_(builder), sequence_(std::move(sequence)) {}
 
   bool present() const { return builder_ != nullptr; }
   explicit operator bool() const { return present(); }
@@ -49,6 +56,8 @@ class Tensor {
     marked.narrow_type_ = narrow_type;
     return marked;
   }
+  // Not null for sequences and optionals, which are no tensors (sequence.h).
+  const SequenceValue* sequence() const { return sequence_.get(); }
   // A scalar of the same type.
   Tensor Like(double value) const {
     return {builder_, builder_->Scalar(value, dtype())};
@@ -58,6 +67,7 @@ class Tensor {
   graph::GraphBuilder* builder_ = nullptr;
   graph::Value* value_ = nullptr;
   int32_t narrow_type_ = 0;
+  std::shared_ptr<const SequenceValue> sequence_;
 };
 
 Tensor Unary(Opcode opcode, Tensor a);

@@ -1,0 +1,148 @@
+// SequenceMap: a subgraph applied to each element of sequences.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/graph_importer.h"
+#include "frontends/onnx/node_context.h"
+#include "frontends/onnx/region_values.h"
+#include "frontends/onnx/sequence.h"
+
+namespace ember::onnx {
+namespace {
+
+const GraphProto* BodyOf(const NodeProto& node) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == "body" && attribute.has_g()) return &attribute.g();
+  }
+  return nullptr;
+}
+
+// All of them known element by element.
+bool AllKnown(const std::vector<Tensor>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
+    return input.sequence() == nullptr || input.sequence()->elements;
+  });
+}
+
+}  // namespace
+
+// With known elements the body is written out for each; otherwise it is a loop
+// that appends to its results.
+Status GraphImporter::ImportSequenceMap(const NodeProto& node,
+                                        const std::string& origin,
+                                        const std::vector<Tensor>& inputs,
+                                        Scope& scope) {
+  const std::string where = "node '" + origin + "'";
+  const GraphProto* graph = BodyOf(node);
+  if (graph == nullptr)
+    return InvalidArgumentError(where + ": attribute 'body' is missing");
+  if (inputs.empty() || !inputs[0] || inputs[0].sequence() == nullptr) {
+    return InvalidArgumentError(where +
+                                ": input 0: expected a sequence, found none");
+  }
+  for (const Tensor& input : inputs) {
+    if (!input) return InvalidArgumentError(where + ": an input is missing");
+  }
+  NodeContext::Source source;
+  source.node = &node;
+  source.owner = model_;
+  source.files = &files_;
+  source.origin = origin;
+  source.opset = scope.opsets->VersionOf("");
+  const auto arguments_at = [&](NodeContext& c,
+                                const std::vector<Tensor>& values,
+                                Tensor position) {
+    std::vector<Tensor> arguments;
+    for (const Tensor& value : values) {
+      arguments.push_back(value.sequence() != nullptr
+                              ? SequenceAt(c, value, position)
+                              : value);
+    }
+    return arguments;
+  };
+  NodeContext here(*scope.builder, source, {});
+  if (AllKnown(inputs)) {
+    std::vector<std::vector<Tensor>> results(
+        static_cast<size_t>(graph->output_size()));
+    const size_t count = inputs[0].sequence()->elements->size();
+    for (size_t i = 0; i < count; ++i) {
+      const Tensor position = Reshape(
+          here.Integers64({static_cast<int64_t>(i)}), {});
+      const std::vector<Tensor> arguments =
+          arguments_at(here, inputs, position);
+      EMBER_RETURN_IF_ERROR(scope.builder->status());
+      Scope body = SubgraphScope(scope, origin, nullptr);
+      EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
+                             ImportSubgraph(*graph, arguments, body));
+      for (size_t o = 0; o < results.size(); ++o)
+        results[o].push_back(outputs[o]);
+    }
+    if (count > 0) {
+      std::vector<Tensor> sequences;
+      for (std::vector<Tensor>& elements : results)
+        sequences.push_back(SequenceOf(*scope.builder, std::move(elements)));
+      return SetOutputs(node, origin, sequences, scope);
+    }
+  }
+  std::vector<Tensor> pairs;
+  for (const Tensor& input : inputs)
+    pairs.push_back(input.sequence() != nullptr ? AsPair(input, 0) : input);
+  const auto map_one = [&](graph::Region& region, Tensor position)
+      -> StatusOr<std::vector<Tensor>> {
+    NodeContext inside(region.builder(), source, {});
+    std::vector<Tensor> values;
+    for (const Tensor& pair : pairs) values.push_back(Captured(region, pair));
+    const std::vector<Tensor> arguments =
+        arguments_at(inside, values, position);
+    EMBER_RETURN_IF_ERROR(region.builder().status());
+    Scope body = SubgraphScope(scope, origin, &region);
+    return ImportSubgraph(*graph, arguments, body);
+  };
+  // What one element gives tells the types of the results.
+  std::vector<Tensor> empty;
+  {
+    graph::Region trial(*scope.builder, "trial");
+    const Tensor position(&trial.builder(),
+                          trial.Input("iteration", {DType::kI64, {}}));
+    EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
+                           map_one(trial, position));
+    for (const Tensor& output : outputs) {
+      empty.push_back(EmptySequence(*scope.builder, output.dtype(),
+                                    output.narrow_type(), output.rank()));
+    }
+  }
+  const RegionValues carried(empty);
+  const graph::LoopRequest request{
+      .carried = carried.Flatten(empty),
+      .scanned = {},
+      .trip = pairs[0].sequence()->dims.dim(0)};
+  const std::vector<graph::Value*> results = graph::BuildLoop(
+      *scope.builder, request,
+      [&](graph::Region& region, const graph::LoopInputs& in) {
+        graph::LoopOutputs out;
+        const std::vector<Tensor> lists =
+            carried.Rebuild(region.builder(), in.carried);
+        const StatusOr<std::vector<Tensor>> outputs =
+            map_one(region, Tensor(&region.builder(), in.iteration));
+        if (!outputs.ok()) {
+          region.builder().Fail(outputs.status());
+          return out;
+        }
+        NodeContext inside(region.builder(), source, {});
+        std::vector<Tensor> longer;
+        for (size_t i = 0; i < outputs->size(); ++i) {
+          longer.push_back(
+              SequenceInsert(inside, lists[i], (*outputs)[i], Tensor()));
+        }
+        if (!inside.ok()) return out;
+        out.carried = carried.Flatten(longer);
+        return out;
+      });
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
+  return SetOutputs(node, origin, carried.Rebuild(*scope.builder, results),
+                    scope);
+}
+
+}  // namespace ember::onnx

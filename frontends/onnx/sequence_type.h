@@ -1,0 +1,25 @@
+// Types of sequences and optionals as models declare them.
+#ifndef EMBER_FRONTENDS_ONNX_SEQUENCE_TYPE_H_
+#define EMBER_FRONTENDS_ONNX_SEQUENCE_TYPE_H_
+
+#include "base/status.h"
+#include "frontends/onnx/sequence.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+struct SequenceType {
+  SequenceKind kind = SequenceKind::kSequence;
+  DType dtype = DType::kF32;
+  int32_t narrow_type = 0;
+  int rank = -1;  // of the elements; -1: not declared
+};
+
+// inside_optional: the type is the element of an optional. Errors: maps,
+// sequences of sequences, optionals of optionals, unknown element types.
+StatusOr<SequenceType> ReadSequenceType(const TypeProto& type,
+                                        bool inside_optional = false);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_SEQUENCE_TYPE_H_
