@@ -16,6 +16,7 @@
 #include "tools/lib/child.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/device.h"
+#include "tools/lib/onnx_data.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
@@ -35,31 +36,28 @@ CaseResult Failed(Stage stage, const Status& status) {
   return Failed(stage, std::string(status.message()));
 }
 
-struct DataTensor {
-  std::string name;
-  vm::Tensor tensor;
-};
-
-StatusOr<DataTensor> ReadData(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes bytes, onnx::ReadTensorFile(path));
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
-                         vm::Tensor::Allocate(bytes.dtype, bytes.dims));
-  std::copy(bytes.bytes.begin(), bytes.bytes.end(),
-            static_cast<uint8_t*>(tensor.data));
-  return DataTensor{bytes.name, std::move(tensor)};
+std::string NumberedFile(const std::string& prefix, size_t number) {
+  return prefix + std::to_string(number) + ".pb";
 }
 
-// Numbered files prefix0.pb, prefix1.pb … up to the first that is not there,
-// allowing for gaps at inputs that are left out.
-StatusOr<std::vector<std::optional<DataTensor>>> ReadNumbered(
-    const std::string& prefix, int count) {
-  std::vector<std::optional<DataTensor>> tensors(count);
-  for (int i = 0; i < count; ++i) {
-    const std::string path = prefix + std::to_string(i) + ".pb";
+// The name that a file of one tensor carries; empty for others.
+std::string NameInFile(const std::string& path) {
+  const StatusOr<onnx::TensorBytes> bytes = onnx::ReadTensorFile(path);
+  return bytes.ok() ? bytes->name : "";
+}
+
+// The file of an input: by the name it carries, else by the number of the
+// model's input of that name. Empty: there is none.
+std::string FileOfInput(const std::string& set, const std::string& name,
+                        const std::vector<std::string>& graph_inputs) {
+  std::string by_number;
+  for (size_t i = 0; i < graph_inputs.size(); ++i) {
+    const std::string path = NumberedFile(set + "/input_", i);
     if (!std::filesystem::exists(path)) continue;
-    EMBER_ASSIGN_OR_RETURN(tensors[i], ReadData(path));
+    if (NameInFile(path) == name) return path;
+    if (graph_inputs[i] == name) by_number = path;
   }
-  return tensors;
+  return by_number;
 }
 
 // The names of the model's inputs, initializers included: data files are
@@ -74,27 +72,23 @@ StatusOr<std::vector<std::string>> GraphInputs(const std::string& path) {
   return names;
 }
 
-// The session's inputs in order: by the name a data file carries, else by its
-// number.
+// The session's inputs in order.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::string& set,
     const std::vector<std::string>& graph_inputs) {
-  EMBER_ASSIGN_OR_RETURN(
-      auto data,
-      ReadNumbered(set + "/input_", static_cast<int>(graph_inputs.size())));
   std::vector<vm::Tensor> inputs;
-  for (const vm::TensorSignature& input : module.inputs()) {
-    const std::string& name = input.name;
-    const DataTensor* found = nullptr;
-    for (size_t j = 0; j < data.size(); ++j) {
-      if (data[j] && graph_inputs[j] == name) found = &*data[j];
-    }
-    for (const auto& tensor : data) {
-      if (tensor && tensor->name == name) found = &*tensor;
-    }
-    if (found == nullptr)
-      return NotFoundError("no data for input '" + name + "'");
-    inputs.push_back(found->tensor);
+  const std::span<const vm::TensorSignature> signatures = module.inputs();
+  while (inputs.size() < signatures.size()) {
+    const size_t first = inputs.size();
+    const std::string& name = signatures[first].name;
+    const std::string path = FileOfInput(set, name, graph_inputs);
+    if (path.empty()) return NotFoundError("no data for input '" + name + "'");
+    EMBER_ASSIGN_OR_RETURN(
+        std::vector<vm::Tensor> parts,
+        tools::ReadDataFile(
+            path, signatures.subspan(
+                      first, tools::PartCount(signatures, first))));
+    inputs.insert(inputs.end(), parts.begin(), parts.end());
   }
   return inputs;
 }
@@ -113,26 +107,32 @@ CaseResult RunDataSet(vm::Session& session, const TestCase& test_case,
   if (Status status = session.Run(*inputs, &results); !status.ok()) {
     return Failed(Stage::kRun, status);
   }
-  auto expected =
-      ReadNumbered(set + "/output_", static_cast<int>(results.size()));
-  if (!expected.ok()) return Failed(Stage::kData, expected.status());
-  int compared = 0;
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!(*expected)[i]) continue;
-    ++compared;
-    const vm::Tensor& want = (*expected)[i]->tensor;
-    const std::string difference =
-        test_case.check_values
-            ? tools::Compare(results[i], want, test_case.tolerance).message
-            : TypeOnlyDifference(results[i], want);
-    if (!difference.empty()) {
-      return Failed(Stage::kMismatch, "output " + std::to_string(i) + " ('" +
-                                          session.module().results()[i].name +
-                                          "') " + difference);
+  const std::span<const vm::TensorSignature> signatures =
+      session.module().results();
+  if (results.empty()) return Failed(Stage::kData, "the model has no outputs");
+  size_t output = 0;
+  for (size_t i = 0; i < results.size(); ++output) {
+    const std::string path = NumberedFile(set + "/output_", output);
+    const size_t count = tools::PartCount(signatures, i);
+    if (!std::filesystem::exists(path))
+      return Failed(Stage::kData, "no expected output " +
+                                      std::to_string(output) + " in " + set);
+    const auto expected =
+        tools::ReadDataFile(path, signatures.subspan(i, count));
+    if (!expected.ok()) return Failed(Stage::kData, expected.status());
+    for (size_t part = 0; part < count; ++part, ++i) {
+      const vm::Tensor& want = (*expected)[part];
+      const std::string difference =
+          test_case.check_values
+              ? tools::Compare(results[i], want, test_case.tolerance).message
+              : TypeOnlyDifference(results[i], want);
+      if (!difference.empty()) {
+        return Failed(Stage::kMismatch, "output " + std::to_string(output) +
+                                            " ('" + signatures[i].name +
+                                            "') " + difference);
+      }
     }
   }
-  if (compared == 0)
-    return Failed(Stage::kData, "no expected outputs in " + set);
   return {};
 }
 
@@ -157,15 +157,14 @@ Status PinShapes(const TestCase& test_case, const std::string& set,
                  onnx::ImportOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                          GraphInputs(test_case.model()));
-  EMBER_ASSIGN_OR_RETURN(
-      auto data, ReadNumbered(set + "/input_", static_cast<int>(names.size())));
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!data[i]) continue;
-    const std::vector<int64_t>& dims = data[i]->tensor.dims;
+    const std::string path = NumberedFile(set + "/input_", i);
+    if (!std::filesystem::exists(path)) continue;
+    EMBER_ASSIGN_OR_RETURN(auto pins, tools::ReadPins(path));
+    const std::string inside = NameInFile(path);
     const bool is_input =
-        std::find(names.begin(), names.end(), data[i]->name) != names.end();
-    options.input_shapes[is_input ? data[i]->name : names[i]].assign(
-        dims.begin(), dims.end());
+        std::find(names.begin(), names.end(), inside) != names.end();
+    options.input_shapes[is_input ? inside : names[i]] = std::move(pins);
   }
   return OkStatus();
 }

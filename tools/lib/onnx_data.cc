@@ -1,0 +1,181 @@
+#include "tools/lib/onnx_data.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/file.h"
+#include "frontends/onnx/tensor_proto.h"
+#include "third_party/onnx/onnx_data.pb.h"
+
+namespace ember::tools {
+namespace {
+
+// Numbers of SequenceProto::elem_type and OptionalProto::elem_type.
+constexpr int kNothing = 0, kTensor = 1;
+
+// What a file holds, whatever its message.
+struct Value {
+  bool is_sequence = false;
+  bool present = true;
+  std::vector<onnx::TensorBytes> elements;  // one, if no sequence
+};
+
+StatusOr<onnx::TensorBytes> Decode(const onnx::TensorProto& proto) {
+  return onnx::DecodeTensor(proto, nullptr, nullptr);
+}
+
+Status AddElements(const onnx::SequenceProto& sequence, Value& value) {
+  value.is_sequence = true;
+  for (const onnx::TensorProto& tensor : sequence.tensor_values()) {
+    EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes bytes, Decode(tensor));
+    value.elements.push_back(std::move(bytes));
+  }
+  if (sequence.sequence_values_size() + sequence.map_values_size() +
+          sequence.optional_values_size() >
+      0) {
+    return UnimplementedError(
+        "expected a sequence of tensors, found one of other values");
+  }
+  return OkStatus();
+}
+
+// The messages do not name themselves: a tensor has a data type and data, a
+// sequence's second field is the kind of its elements.
+StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
+  Value value;
+  onnx::TensorProto tensor;
+  const bool is_tensor =
+      tensor.ParseFromString(bytes) && tensor.has_data_type() &&
+      (tensor.has_raw_data() || tensor.float_data_size() > 0 ||
+       tensor.int32_data_size() > 0 || tensor.int64_data_size() > 0 ||
+       tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 ||
+       tensor.string_data_size() > 0 || !may_be_sequence);
+  if (is_tensor) {
+    EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes element, Decode(tensor));
+    value.elements.push_back(std::move(element));
+    return value;
+  }
+  onnx::OptionalProto optional;
+  if (optional.ParseFromString(bytes) && optional.has_sequence_value()) {
+    EMBER_RETURN_IF_ERROR(AddElements(optional.sequence_value(), value));
+    return value;
+  }
+  onnx::SequenceProto sequence;
+  if (sequence.ParseFromString(bytes) && sequence.elem_type() == kTensor) {
+    EMBER_RETURN_IF_ERROR(AddElements(sequence, value));
+    return value;
+  }
+  if (optional.ParseFromString(bytes) && optional.has_elem_type()) {
+    value.present = optional.elem_type() != kNothing &&
+                    optional.has_tensor_value();
+    if (value.present) {
+      EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes element,
+                             Decode(optional.tensor_value()));
+      value.elements.push_back(std::move(element));
+    }
+    return value;
+  }
+  return DataLossError("expected a tensor, sequence or optional");
+}
+
+StatusOr<vm::Tensor> MakeTensor(DType type, std::vector<int64_t> dims) {
+  return vm::Tensor::Allocate(type, dims);
+}
+
+StatusOr<vm::Tensor> CopyOf(const onnx::TensorBytes& bytes) {
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, MakeTensor(bytes.dtype, bytes.dims));
+  std::copy(bytes.bytes.begin(), bytes.bytes.end(),
+            static_cast<uint8_t*>(tensor.data));
+  return tensor;
+}
+
+// data and dims of the elements, rows of dims filled up with -1.
+StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value, DType type,
+                                         int64_t rank) {
+  size_t total = 0;
+  for (const onnx::TensorBytes& element : value.elements) {
+    if (element.dtype != type ||
+        std::ssize(element.dims) > std::max<int64_t>(rank, 0)) {
+      return InvalidArgumentError(
+          "expected elements of type " + std::string(DTypeName(type)) +
+          " and rank " + std::to_string(rank) + " at most, found " +
+          std::string(DTypeName(element.dtype)) + " of rank " +
+          std::to_string(element.dims.size()));
+    }
+    total += element.bytes.size();
+  }
+  const auto count = std::ssize(value.elements);
+  EMBER_ASSIGN_OR_RETURN(
+      vm::Tensor data,
+      MakeTensor(type, {static_cast<int64_t>(total) / DTypeByteSize(type)}));
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor dims,
+                         MakeTensor(DType::kI64, {count, rank}));
+  auto* bytes = static_cast<uint8_t*>(data.data);
+  auto* row = static_cast<int64_t*>(dims.data);
+  for (const onnx::TensorBytes& element : value.elements) {
+    bytes = std::copy(element.bytes.begin(), element.bytes.end(), bytes);
+    std::fill(row, row + rank, -1);
+    std::copy(element.dims.begin(), element.dims.end(), row);
+    row += rank;
+  }
+  return std::vector<vm::Tensor>{std::move(data), std::move(dims)};
+}
+
+}  // namespace
+
+size_t PartCount(std::span<const vm::TensorSignature> signatures,
+                 size_t first) {
+  const auto follows = [&](size_t index, std::string_view suffix,
+                           std::string_view type) {
+    return index < signatures.size() &&
+           signatures[index].logical_type == type &&
+           signatures[index].name ==
+               signatures[first].name + std::string(suffix);
+  };
+  const bool pair = follows(first + 1, ".dims", "sequence_dims") ||
+                    follows(first + 1, ".dims", "optional_dims");
+  if (!pair) return 1;
+  return follows(first + 2, ".present", "present") ? 3 : 2;
+}
+
+StatusOr<std::vector<vm::Tensor>> ReadDataFile(
+    const std::string& path, std::span<const vm::TensorSignature> parts) {
+  EMBER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  StatusOr<Value> value = ParseValue(bytes, parts.size() > 1);
+  if (!value.ok()) return value.status().WithContext(path);
+  if (parts.size() == 1) {
+    if (value->is_sequence || value->elements.size() != 1)
+      return InvalidArgumentError(path + ": expected a tensor");
+    EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, CopyOf(value->elements[0]));
+    return std::vector<vm::Tensor>{std::move(tensor)};
+  }
+  StatusOr<std::vector<vm::Tensor>> tensors =
+      PairOf(*value, parts[0].type, parts[1].dims[1]);
+  if (!tensors.ok()) return tensors.status().WithContext(path);
+  if (parts.size() == 3) {
+    EMBER_ASSIGN_OR_RETURN(vm::Tensor flag, MakeTensor(DType::kBool, {}));
+    *static_cast<uint8_t*>(flag.data) = value->present ? 1 : 0;
+    tensors->push_back(std::move(flag));
+  }
+  return tensors;
+}
+
+StatusOr<std::vector<std::optional<int64_t>>> ReadPins(
+    const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  StatusOr<Value> value = ParseValue(bytes, /*may_be_sequence=*/true);
+  if (!value.ok()) value = ParseValue(bytes, /*may_be_sequence=*/false);
+  if (!value.ok()) return value.status().WithContext(path);
+  if (!value->is_sequence && value->elements.size() == 1) {
+    const std::vector<int64_t>& dims = value->elements[0].dims;
+    return std::vector<std::optional<int64_t>>(dims.begin(), dims.end());
+  }
+  size_t rank = 0;
+  for (const onnx::TensorBytes& element : value->elements)
+    rank = std::max(rank, element.dims.size());
+  return std::vector<std::optional<int64_t>>(rank);
+}
+
+}  // namespace ember::tools

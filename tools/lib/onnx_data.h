@@ -1,0 +1,39 @@
+// Data files of ONNX test sets as a module's tensors. A tensor is one; a
+// sequence or optional is what frontends/onnx/sequence.h makes of it: its data,
+// its dims, and for an optional sequence whether it is there.
+//
+//   size_t parts = PartCount(module.inputs(), i);
+//   EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> tensors,
+//       ReadDataFile("input_0.pb", module.inputs().subspan(i, parts)));
+//
+// Errors: a file that is no such value, elements whose type or rank the
+// signature does not take. Thread-safe.
+#ifndef EMBER_TOOLS_LIB_ONNX_DATA_H_
+#define EMBER_TOOLS_LIB_ONNX_DATA_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/format/module_definition.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+// How many of the signatures, from `first` on, are one value of the model.
+size_t PartCount(std::span<const vm::TensorSignature> signatures, size_t first);
+
+// One tensor per signature of the value.
+StatusOr<std::vector<vm::Tensor>> ReadDataFile(
+    const std::string& path, std::span<const vm::TensorSignature> parts);
+
+// Dims for ImportOptions::input_shapes: of a tensor its shape; of a sequence
+// the rank of its elements, all open.
+StatusOr<std::vector<std::optional<int64_t>>> ReadPins(const std::string& path);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_ONNX_DATA_H_
