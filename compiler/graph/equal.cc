@@ -73,8 +73,7 @@ bool Equal(const Attributes& a, const Attributes& b) {
 bool Equal(const Graph& a, const Graph& b) {
   if (a.name() != b.name() || a.inputs().size() != b.inputs().size() ||
       !std::ranges::equal(a.input_logical_types(), b.input_logical_types()) ||
-      !std::ranges::equal(a.output_logical_types(),
-                          b.output_logical_types()) ||
+      !std::ranges::equal(a.output_logical_types(), b.output_logical_types()) ||
       a.strings() != b.strings() ||
       a.operations().size() != b.operations().size()) {
     return false;

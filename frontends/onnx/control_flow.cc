@@ -128,8 +128,8 @@ std::vector<Tensor> LoopResults(GraphBuilder& builder,
   }
   for (size_t i = static_cast<size_t>(carried.PartCount()); i < results.size();
        ++i) {
-    values.push_back(Tensor(&builder, results[i])
-                         .Marked(last[values.size()].narrow_type()));
+    values.push_back(
+        Tensor(&builder, results[i]).Marked(last[values.size()].narrow_type()));
   }
   return values;
 }
@@ -262,8 +262,8 @@ Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
   // Both branches give values of one kind; ranks of sequences show when both
   // have been built once.
   std::optional<RegionValues> values;
-  const auto import = [&](const GraphProto& graph, Region& region)
-      -> StatusOr<std::vector<Tensor>> {
+  const auto import = [&](const GraphProto& graph,
+                          Region& region) -> StatusOr<std::vector<Tensor>> {
     Scope body = SubgraphScope(scope, origin, &region);
     EMBER_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
                            ImportSubgraph(graph, {}, body));

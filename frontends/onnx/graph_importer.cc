@@ -118,16 +118,16 @@ StatusOr<Tensor> GraphImporter::AddSequenceInput(const InputType& input) {
   value.data =
       Tensor(&builder_, builder_.Input(input.name, {type.dtype, total},
                                        LogicalTypeName(type.narrow_type)));
-  value.dims = Tensor(
-      &builder_,
-      builder_.Input(input.name + ".dims", {DType::kI64, {count, type.rank}},
-                     type.kind == SequenceKind::kOptionalTensor
-                         ? "optional_dims"
-                         : "sequence_dims"));
+  value.dims =
+      Tensor(&builder_,
+             builder_.Input(
+                 input.name + ".dims", {DType::kI64, {count, type.rank}},
+                 type.kind == SequenceKind::kOptionalTensor ? "optional_dims"
+                                                            : "sequence_dims"));
   if (type.kind == SequenceKind::kOptionalSequence) {
-    value.flag =
-        Tensor(&builder_, builder_.Input(input.name + ".present",
-                                         {DType::kBool, {}}, "present"));
+    value.flag = Tensor(
+        &builder_,
+        builder_.Input(input.name + ".present", {DType::kBool, {}}, "present"));
   }
   EMBER_RETURN_IF_ERROR(builder_.status());
   return MakeSequence(builder_, std::move(value));

@@ -136,8 +136,7 @@ std::vector<Tensor> RegionValues::Inputs(
       continue;
     }
     add(like->dtype, {builder.FreshSymbol()});
-    add(DType::kI64,
-        {builder.FreshSymbol(), Dim(std::max(likes_[i].rank, 0))});
+    add(DType::kI64, {builder.FreshSymbol(), Dim(std::max(likes_[i].rank, 0))});
     if (like->kind == SequenceKind::kOptionalSequence) add(DType::kBool, {});
   }
   return Rebuild(builder, parts);

@@ -28,25 +28,22 @@ Tensor WidenDims(Tensor dims, int rank) {
   const auto found = dims.dim(1).AsConstant();
   if (!found || *found >= rank) return dims;
   GraphBuilder& builder = dims.builder();
-  const Tensor columns =
-      Broadcast({&builder, builder.Scalar(-1, DType::kI64)},
-                {dims.dim(0), Dim(rank - *found)});
+  const Tensor columns = Broadcast({&builder, builder.Scalar(-1, DType::kI64)},
+                                   {dims.dim(0), Dim(rank - *found)});
   return Concat({dims, columns}, 1);
 }
 
 // Elements of each, i64[n].
 Tensor ElementCounts(const SequenceValue& value) {
-  return Reduce(Maximum(Select(Less(value.dims, 0), value.dims.Like(1),
-                               value.dims),
-                        0),
-                "product", {1}, false);
+  return Reduce(
+      Maximum(Select(Less(value.dims, 0), value.dims.Like(1), value.dims), 0),
+      "product", {1}, false);
 }
 
 // Where element `position` begins in the data, i64[].
 Tensor OffsetOf(const SequenceValue& value, Tensor position) {
   const Tensor counts = ElementCounts(value);
-  const Tensor index =
-      IotaVector(counts.builder(), counts.dim(0), DType::kI64);
+  const Tensor index = IotaVector(counts.builder(), counts.dim(0), DType::kI64);
   return Reduce(Select(Less(index, position), counts, counts.Like(0)), "sum",
                 {0}, false);
 }
@@ -178,8 +175,7 @@ Tensor SequenceAt(NodeContext& c, Tensor sequence, Tensor position) {
   const std::optional<Dim> offset =
       ReadSize(c, OffsetOf(value, index), "place of an element");
   if (!offset) return c.Wrap(nullptr);
-  const Tensor flat =
-      SliceAxis(value.data, 0, *offset, ElementCount(*shape));
+  const Tensor flat = SliceAxis(value.data, 0, *offset, ElementCount(*shape));
   return Reshape(flat, *shape).Marked(value.narrow_type);
 }
 

@@ -5,8 +5,8 @@
 //
 // so that sequences of any length run on every tier, through loops and
 // branches. Where the elements are known one by one when compiling they are
-// kept so, and the pair is only made where it is needed. An optional tensor is a
-// sequence of at most one; an optional sequence is a sequence and a flag.
+// kept so, and the pair is only made where it is needed. An optional tensor is
+// a sequence of at most one; an optional sequence is a sequence and a flag.
 // Limit: SequenceInsert and SequenceErase copy the whole sequence.
 //
 //   Tensor list = MakeSequence(builder, {a, b});   // list.sequence() != null
@@ -64,8 +64,8 @@ Tensor SequenceAt(NodeContext& c, Tensor sequence, Tensor position);
 Tensor SequenceInsert(NodeContext& c, Tensor sequence, Tensor element,
                       Tensor position);
 Tensor SequenceErase(NodeContext& c, Tensor sequence, Tensor position);
-Tensor HasElement(Tensor optional);                    // bool[]
-Tensor GetElement(NodeContext& c, Tensor optional);    // must have one
+Tensor HasElement(Tensor optional);                  // bool[]
+Tensor GetElement(NodeContext& c, Tensor optional);  // must have one
 
 // The tensors that stand for any value at the boundary of a region: the value
 // itself, or the parts of a sequence (data, dims, flag).

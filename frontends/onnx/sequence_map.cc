@@ -51,25 +51,24 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
   source.files = &files_;
   source.origin = origin;
   source.opset = scope.opsets->VersionOf("");
-  const auto arguments_at = [&](NodeContext& c,
-                                const std::vector<Tensor>& values,
-                                Tensor position) {
-    std::vector<Tensor> arguments;
-    for (const Tensor& value : values) {
-      arguments.push_back(value.sequence() != nullptr
-                              ? SequenceAt(c, value, position)
-                              : value);
-    }
-    return arguments;
-  };
+  const auto arguments_at =
+      [&](NodeContext& c, const std::vector<Tensor>& values, Tensor position) {
+        std::vector<Tensor> arguments;
+        for (const Tensor& value : values) {
+          arguments.push_back(value.sequence() != nullptr
+                                  ? SequenceAt(c, value, position)
+                                  : value);
+        }
+        return arguments;
+      };
   NodeContext here(*scope.builder, source, {});
   if (AllKnown(inputs)) {
     std::vector<std::vector<Tensor>> results(
         static_cast<size_t>(graph->output_size()));
     const size_t count = inputs[0].sequence()->elements->size();
     for (size_t i = 0; i < count; ++i) {
-      const Tensor position = Reshape(
-          here.Integers64({static_cast<int64_t>(i)}), {});
+      const Tensor position =
+          Reshape(here.Integers64({static_cast<int64_t>(i)}), {});
       const std::vector<Tensor> arguments =
           arguments_at(here, inputs, position);
       EMBER_RETURN_IF_ERROR(scope.builder->status());
@@ -89,8 +88,8 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
   std::vector<Tensor> pairs;
   for (const Tensor& input : inputs)
     pairs.push_back(input.sequence() != nullptr ? AsPair(input, 0) : input);
-  const auto map_one = [&](graph::Region& region, Tensor position)
-      -> StatusOr<std::vector<Tensor>> {
+  const auto map_one = [&](graph::Region& region,
+                           Tensor position) -> StatusOr<std::vector<Tensor>> {
     NodeContext inside(region.builder(), source, {});
     std::vector<Tensor> values;
     for (const Tensor& pair : pairs) values.push_back(Captured(region, pair));
@@ -114,10 +113,9 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
     }
   }
   const RegionValues carried(empty);
-  const graph::LoopRequest request{
-      .carried = carried.Flatten(empty),
-      .scanned = {},
-      .trip = pairs[0].sequence()->dims.dim(0)};
+  const graph::LoopRequest request{.carried = carried.Flatten(empty),
+                                   .scanned = {},
+                                   .trip = pairs[0].sequence()->dims.dim(0)};
   const std::vector<graph::Value*> results = graph::BuildLoop(
       *scope.builder, request,
       [&](graph::Region& region, const graph::LoopInputs& in) {

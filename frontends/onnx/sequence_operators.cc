@@ -94,9 +94,8 @@ Tensor ConcatInLoop(NodeContext& c, Tensor sequence, int axis, bool new_axis) {
         std::vector<Tensor> parts;
         for (const Tensor& part : PartsOf(pair, 0))
           parts.push_back(inside.Wrap(region.Capture(part.value())));
-        const Tensor next =
-            piece(inside, FromParts(pair, parts),
-                  inside.Wrap(in.iteration) + 1.0);
+        const Tensor next = piece(inside, FromParts(pair, parts),
+                                  inside.Wrap(in.iteration) + 1.0);
         graph::LoopOutputs out;
         if (!inside.ok()) return out;
         out.carried = {
@@ -156,49 +155,79 @@ std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   return parts;
 }
 
-// As many parts as data says: rows of dims are made, the elements stay where
-// they are.
-Tensor SplitToPair(NodeContext& c, Tensor x, int axis, bool keep) {
+// As many parts of extent 1 as data says: rows of dims are made, the elements
+// stay where they are.
+Tensor SplitToUnits(NodeContext& c, Tensor x, int axis, bool keep) {
   std::vector<int64_t> permutation = {axis};
   for (int i = 0; i < x.rank(); ++i) {
     if (i != axis) permutation.push_back(i);
   }
   const Dim& extent = x.dim(axis);
-  Tensor sizes;  // i64[n], along the axis
-  if (!c.Input(1)) {
-    sizes = Broadcast(c.Scalar(1, DType::kI64), {extent});
-  } else if (axis != 0) {
-    c.FailUnsupported("split (input 1) must be known when compiling if axis "
-                      "is not 0");
-    return c.Wrap(nullptr);
-  } else if (c.Input(1).rank() == 1) {
-    sizes = Cast(c.Input(1), DType::kI64);
-  } else {
-    const auto size = c.Sizes(1, "split");
-    if (!size) return c.Wrap(nullptr);
-    const Dim count = CeilDivide(extent, size->front());
-    const Tensor starts = IotaVector(c.builder(), count, DType::kI64) *
-                          DimScalar(c.builder(), size->front());
-    sizes = Minimum(DimScalar(c.builder(), extent) - starts,
-                    DimScalar(c.builder(), size->front()));
-  }
-  std::vector<Tensor> columns;
+  Shape row;
   for (int i = 0; i < x.rank(); ++i) {
-    if (i == axis && !keep && !c.Input(1)) continue;
-    const Tensor column =
-        i == axis ? sizes
-                  : Broadcast(DimScalar(c.builder(), x.dim(i)), sizes.shape());
-    columns.push_back(Unsqueeze(column, {1}));
+    if (i != axis)
+      row.push_back(x.dim(i));
+    else if (keep)
+      row.push_back(Dim(1));
   }
   SequenceValue value;
   value.dtype = x.dtype();
   value.narrow_type = x.narrow_type();
-  value.rank = static_cast<int>(columns.size());
+  value.rank = static_cast<int>(row.size());
   value.data = Reshape(Transpose(x, permutation), {ElementCount(x.shape())});
-  value.dims = columns.empty()
-                   ? Broadcast(c.Scalar(0, DType::kI64), {extent, Dim(0)})
-                   : Concat(columns, 1);
+  value.dims = Broadcast(c.Wrap(c.builder().ShapeValue(row)),
+                         {extent, Dim(static_cast<int64_t>(row.size()))});
   return MakeSequence(c.builder(), std::move(value));
+}
+
+// Parts of sizes that data says: cut off one by one.
+Tensor SplitInLoop(NodeContext& c, Tensor x, int axis) {
+  Tensor sizes, starts;  // i64[n]
+  if (c.Input(1).rank() == 1) {
+    sizes = Cast(c.Input(1), DType::kI64);
+    const Tensor index = IotaVector(c.builder(), sizes.dim(0), DType::kI64);
+    const Tensor before = Less(Unsqueeze(index, {0}), Unsqueeze(index, {1}));
+    starts = Reduce(Select(before, Unsqueeze(sizes, {0}), sizes.Like(0)), "sum",
+                    {1}, false);
+  } else {
+    const auto size = c.SizesOf(Cast(c.Input(1), DType::kI64), "split");
+    if (!size) return c.Wrap(nullptr);
+    const Dim count = CeilDivide(x.dim(axis), size->front());
+    const Tensor step = DimScalar(c.builder(), size->front());
+    starts = IotaVector(c.builder(), count, DType::kI64) * step;
+    sizes = Minimum(DimScalar(c.builder(), x.dim(axis)) - starts, step);
+  }
+  const Tensor ranges =
+      Concat({Unsqueeze(starts, {1}), Unsqueeze(sizes, {1})}, 1);
+  const Tensor empty = AsPair(
+      EmptySequence(c.builder(), x.dtype(), x.narrow_type(), x.rank()), 0);
+  if (!c.ok()) return c.Wrap(nullptr);
+  graph::LoopRequest request;
+  for (const Tensor& part : PartsOf(empty, 0))
+    request.carried.push_back(part.value());
+  request.scanned = {ranges.value()};
+  request.trip = ranges.dim(0);
+  const std::vector<graph::Value*> results = graph::BuildLoop(
+      c.builder(), request,
+      [&](graph::Region& region, const graph::LoopInputs& in) {
+        graph::LoopOutputs out;
+        NodeContext inside = c.Inside(region.builder());
+        const auto range = inside.SizesOf(inside.Wrap(in.scanned[0]), "split");
+        if (!range) return out;
+        const Tensor whole = inside.Wrap(region.Capture(x.value()));
+        const Tensor part = SliceAxis(whole, axis, (*range)[0], (*range)[1]);
+        const std::vector<Tensor> parts = {inside.Wrap(in.carried[0]),
+                                           inside.Wrap(in.carried[1])};
+        const Tensor longer =
+            SequenceInsert(inside, FromParts(empty, parts), part, Tensor());
+        if (!inside.ok()) return out;
+        for (const Tensor& piece : PartsOf(longer, x.rank()))
+          out.carried.push_back(piece.value());
+        return out;
+      });
+  if (results.size() != 2) return c.Wrap(nullptr);
+  return FromParts(empty,
+                   std::vector<Tensor>{c.Wrap(results[0]), c.Wrap(results[1])});
 }
 
 void ImportSplitToSequence(NodeContext& c) {
@@ -209,8 +238,10 @@ void ImportSplitToSequence(NodeContext& c) {
   if (!c.ok()) return;
   const std::optional<Shape> parts = KnownParts(c, x.dim(axis));
   if (!c.ok()) return;
-  if (!parts || parts->empty())
-    return c.SetOutput(0, SplitToPair(c, x, axis, keep));
+  if (!parts || parts->empty()) {
+    return c.SetOutput(0, c.Input(1) ? SplitInLoop(c, x, axis)
+                                     : SplitToUnits(c, x, axis, keep));
+  }
   std::vector<Tensor> elements;
   Dim start(0);
   for (const Dim& size : *parts) {
@@ -254,8 +285,8 @@ void ImportOptional(NodeContext& c) {
 }
 
 void ImportOptionalHasElement(NodeContext& c) {
-  c.SetOutput(0, c.Input(0) ? HasElement(c.Input(0))
-                            : c.Scalar(0, DType::kBool));
+  c.SetOutput(0,
+              c.Input(0) ? HasElement(c.Input(0)) : c.Scalar(0, DType::kBool));
 }
 
 void ImportOptionalGetElement(NodeContext& c) {
@@ -274,8 +305,8 @@ constexpr OperatorRow kRows[] = {
     {"OptionalHasElement", 15, 0, 1, ImportOptionalHasElement, "", kMarks, 0,
      kTaken},
     {"SequenceAt", 11, 2, 2, ImportSequenceAt, "", kMarks, 0, kTaken},
-    {"SequenceConstruct", 11, 1, kVariadic, ImportSequenceConstruct, "",
-     kMarks, 0, kTaken},
+    {"SequenceConstruct", 11, 1, kVariadic, ImportSequenceConstruct, "", kMarks,
+     0, kTaken},
     {"SequenceEmpty", 11, 0, 0, ImportSequenceEmpty, "", kMarks, 0, kTaken},
     {"SequenceErase", 11, 1, 2, ImportSequenceErase, "", kMarks, 0, kTaken},
     {"SequenceInsert", 11, 2, 3, ImportSequenceInsert, "", kMarks, 0, kTaken},

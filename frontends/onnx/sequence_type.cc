@@ -26,8 +26,7 @@ StatusOr<SequenceType> ReadSequenceType(const TypeProto& type,
   }
   const TypeProto::Tensor& tensor = element->tensor_type();
   EMBER_ASSIGN_OR_RETURN(result.dtype, StorageFromOnnx(tensor.elem_type()));
-  if (IsNarrowType(tensor.elem_type()))
-    result.narrow_type = tensor.elem_type();
+  if (IsNarrowType(tensor.elem_type())) result.narrow_type = tensor.elem_type();
   if (tensor.has_shape()) result.rank = tensor.shape().dim_size();
   return result;
 }

@@ -86,8 +86,8 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
     EMBER_ASSIGN_OR_RETURN(
         std::vector<vm::Tensor> parts,
         tools::ReadDataFile(
-            path, signatures.subspan(
-                      first, tools::PartCount(signatures, first))));
+            path,
+            signatures.subspan(first, tools::PartCount(signatures, first))));
     inputs.insert(inputs.end(), parts.begin(), parts.end());
   }
   return inputs;
@@ -128,8 +128,8 @@ CaseResult RunDataSet(vm::Session& session, const TestCase& test_case,
               : TypeOnlyDifference(results[i], want);
       if (!difference.empty()) {
         return Failed(Stage::kMismatch, "output " + std::to_string(output) +
-                                            " ('" + signatures[i].name +
-                                            "') " + difference);
+                                            " ('" + signatures[i].name + "') " +
+                                            difference);
       }
     }
   }

@@ -53,9 +53,12 @@ StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
        tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 ||
        tensor.string_data_size() > 0 || !may_be_sequence);
   if (is_tensor) {
-    EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes element, Decode(tensor));
-    value.elements.push_back(std::move(element));
-    return value;
+    StatusOr<onnx::TensorBytes> element = Decode(tensor);
+    if (element.ok()) {
+      value.elements.push_back(*std::move(element));
+      return value;
+    }
+    if (!may_be_sequence) return element.status();
   }
   onnx::OptionalProto optional;
   if (optional.ParseFromString(bytes) && optional.has_sequence_value()) {
@@ -68,8 +71,8 @@ StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
     return value;
   }
   if (optional.ParseFromString(bytes) && optional.has_elem_type()) {
-    value.present = optional.elem_type() != kNothing &&
-                    optional.has_tensor_value();
+    value.present =
+        optional.elem_type() != kNothing && optional.has_tensor_value();
     if (value.present) {
       EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes element,
                              Decode(optional.tensor_value()));
@@ -85,7 +88,8 @@ StatusOr<vm::Tensor> MakeTensor(DType type, std::vector<int64_t> dims) {
 }
 
 StatusOr<vm::Tensor> CopyOf(const onnx::TensorBytes& bytes) {
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, MakeTensor(bytes.dtype, bytes.dims));
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
+                         MakeTensor(bytes.dtype, bytes.dims));
   std::copy(bytes.bytes.begin(), bytes.bytes.end(),
             static_cast<uint8_t*>(tensor.data));
   return tensor;
