@@ -1,7 +1,5 @@
 // RNN, GRU and LSTM: what one step of each computes. com.microsoft: an LSTM
 // with quantized weights.
-#include <tuple>
-
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/recurrent.h"
@@ -69,23 +67,42 @@ void ImportGru(NodeContext& c) {
                        linear ? LinearGruCell : GruCell);
 }
 
-// Gates in the order input, output, forget, cell; peepholes without the last.
+// Gates in the order input, output, forget, cell.
+struct LstmGates {
+  Tensor input, output, forget;
+};
+
+// All at once: nothing but the sums goes in.
+LstmGates PlainGates(const Direction& d, Tensor sums, bool input_forget) {
+  const Tensor gates =
+      d.activations[0](Gate(sums, 0, d.hidden, input_forget ? 2 : 3));
+  const Tensor input = Gate(gates, 0, d.hidden);
+  return {input, Gate(gates, 1, d.hidden),
+          input_forget ? 1.0 - input : Gate(gates, 2, d.hidden)};
+}
+
 Cell LstmCell(const Direction& d, bool input_forget) {
   return [&d, input_forget](const Capture& capture, Tensor input,
                             const States& before) {
-    const Tensor c = before[1];
-    const Tensor gates = input + Multiply(before[0], d.recurrence, capture);
-    const auto gate = [&](int64_t number, Tensor cell) {
-      const Tensor x = Gate(gates, number, d.hidden);
-      if (!d.peepholes) return x;
-      return x + cell * Gate(capture(d.peepholes), number, d.hidden);
+    const Tensor sums = input + Multiply(before[0], d.recurrence, capture);
+    const Tensor fresh = d.activations[1](Gate(sums, 3, d.hidden));
+    const auto next_of = [&](Tensor in, Tensor forget) {
+      return forget * before[1] + in * fresh;
     };
-    const auto& [f, g, h] =
-        std::tie(d.activations[0], d.activations[1], d.activations[2]);
-    const Tensor in = f(gate(0, c));
-    const Tensor forget = input_forget ? 1.0 - in : f(gate(2, c));
-    const Tensor next = forget * c + in * g(Gate(gates, 3, d.hidden));
-    return States{f(gate(1, next)) * h(next), next};
+    if (!d.peepholes) {
+      const LstmGates gates = PlainGates(d, sums, input_forget);
+      const Tensor next = next_of(gates.input, gates.forget);
+      return States{gates.output * d.activations[2](next), next};
+    }
+    // The output gate sees the new cell, the others the old.
+    const auto gate = [&](int64_t number, Tensor cell) {
+      const Tensor weights = Gate(capture(d.peepholes), number, d.hidden);
+      return d.activations[0](Gate(sums, number, d.hidden) + cell * weights);
+    };
+    const Tensor in = gate(0, before[1]);
+    const Tensor next =
+        next_of(in, input_forget ? 1.0 - in : gate(2, before[1]));
+    return States{gate(1, next) * d.activations[2](next), next};
   };
 }
 

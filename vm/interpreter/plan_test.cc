@@ -193,6 +193,12 @@ TEST(PlanTest, Reductions) {
           "(j < 3, k < 3) pad(%x[j * 4, 2 * i + k - 1], 1) }");
     }
   }
+  for (const char* steps : {"135", "136", "270", "300"}) {
+    const std::string n = steps;
+    ExpectMatchesDefinition("dispatch @long(%x: f32[" + n +
+                            ", 20]) -> (%y: f32[20]) { %y[i] = maximum(k < " +
+                            n + ") %x[k, i] }");
+  }
   ExpectMatchesDefinition(
       R"(dispatch @any(%x: bool[5, 37]) -> (%y: bool[5], %z: bool[37]) {
     %y[i] = maximum(k < 37) %x[i, k]
@@ -284,6 +290,12 @@ TEST(PlanTest, MatrixProducts) {
     ExpectMatchesDefinition(
         "dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
             t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }",
+        options);
+    // Few rows, many steps.
+    ExpectMatchesDefinition(
+        "dispatch @vector(%a: " + t + "[2, 300], %b: " + t +
+            "[300, 33]) -> (%c: " + t +
+            "[2, 33]) { %c[i, j] = sum(k < 300) %a[i, k] * %b[k, j] }",
         options);
   }
   for (const bool constant : {false, true}) {

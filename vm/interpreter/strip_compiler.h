@@ -137,6 +137,7 @@ class StripCompiler {
   void FindSkip(Register value);
   // Steps of one instruction on what lies in memory can run several at once.
   void FindTaps(TapKernel kernel, bool single);
+  int64_t StepOffset(const StripView& view, int64_t step) const;
   void TabulateTaps(const StripOp& op);
   void CompileReduction();
   void CompileFold();

@@ -13,6 +13,7 @@
 #ifndef EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
 #define EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -179,17 +180,35 @@ struct StripProgram {
   TapKernel tap_kernel =
       nullptr;                   // runs several of the one op of `step` at once
   bool taps_are_single = false;  // its operand b is the accumulator
-  // If the reduction is short: where its steps move a and b, in bytes. Tiles at
-  // which no step needs clipping then run through these.
+  // Where the reduction's steps move a and b, in bytes, if it is short or along
+  // one axis: then the table is gone through again, tap_advance further on each
+  // time, until tap_count steps are done. Tiles at which no step needs clipping
+  // run through these.
   struct TapOffset {
     int64_t a = 0;
     int64_t b = 0;
   };
   std::vector<TapOffset> tap_offsets;
+  TapOffset tap_advance;
+  int64_t tap_count = 0;
   int64_t scratch_bytes = 0;
   double cost_per_point =
       1;  // rough nanoseconds per (spatial x reduction) point
   bool has_checks = false;
+
+  // tap(a, b) for each of tap_count steps, from where a and b are at the first.
+  template <typename Tap>
+  void ForEachTap(char* a, char* b, const Tap& tap) const {
+    const auto size = static_cast<int64_t>(tap_offsets.size());
+    for (int64_t left = tap_count;; left -= size) {
+      const TapOffset* offset = tap_offsets.data();
+      for (int64_t step = std::min(left, size); step > 0; --step, ++offset)
+        tap(a + offset->a, b + offset->b);
+      if (left <= size) return;
+      a += tap_advance.a;
+      b += tap_advance.b;
+    }
+  }
 
   // Entries of StripContext::slots that a run needs.
   size_t operand_count() const {

@@ -13,8 +13,9 @@ using tensor::Update;
 
 namespace {
 
-// Reductions of at most so many steps have their steps' offsets in a table.
-constexpr int64_t kTabulatedTaps = 128;
+// Reductions of at most so many steps have their steps' offsets in a table; so
+// have longer ones along one axis, for so many steps at a time.
+constexpr int64_t kTabulatedTaps = 15 * kMaxTaps;
 
 }  // namespace
 
@@ -107,27 +108,39 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   TabulateTaps(op);
 }
 
+// Where a step moves a view, in bytes.
+int64_t StripCompiler::StepOffset(const StripView& view, int64_t step) const {
+  int64_t offset = 0;
+  for (int i = static_cast<int>(axes_.axes.size()) - 1;
+       i >= axes_.spatial_count; --i) {
+    offset +=
+        step % axes_.axes[i].extent * program_.strides[view.coefficients + i];
+    step /= axes_.axes[i].extent;
+  }
+  return offset;
+}
+
 void StripCompiler::TabulateTaps(const StripOp& op) {
   int64_t steps = 1;
+  int long_axes = 0;
   for (size_t i = axes_.spatial_count; i < axes_.axes.size(); ++i) {
-    steps *= axes_.axes[i].extent;
-    if (steps > kTabulatedTaps) return;
+    const int64_t extent = axes_.axes[i].extent;
+    if (extent > 1) ++long_axes;
+    if (extent > INT64_MAX / std::max<int64_t>(steps, 1)) return;
+    steps *= extent;
   }
-  program_.tap_offsets.resize(static_cast<size_t>(steps));
+  if (steps > kTabulatedTaps && long_axes != 1) return;
+  const int64_t size = std::min(steps, kTabulatedTaps);
+  program_.tap_count = steps;
+  program_.tap_offsets.resize(static_cast<size_t>(size));
   for (const StripView& view : program_.step_views) {
-    for (int64_t step = 0; step < steps; ++step) {
-      int64_t rest = step, offset = 0;
-      for (int i = static_cast<int>(axes_.axes.size()) - 1;
-           i >= axes_.spatial_count; --i) {
-        offset += rest % axes_.axes[i].extent *
-                  program_.strides[view.coefficients + i];
-        rest /= axes_.axes[i].extent;
-      }
-      StripProgram::TapOffset& tap =
-          program_.tap_offsets[static_cast<size_t>(step)];
-      if (view.slot == op.a) tap.a = offset;
-      if (view.slot == op.b) tap.b = offset;
-    }
+    const auto set = [&](int64_t step, StripProgram::TapOffset& tap) {
+      if (view.slot == op.a) tap.a = StepOffset(view, step);
+      if (view.slot == op.b) tap.b = StepOffset(view, step);
+    };
+    for (int64_t step = 0; step < size; ++step)
+      set(step, program_.tap_offsets[static_cast<size_t>(step)]);
+    if (size < steps) set(size, program_.tap_advance);
   }
 }
 

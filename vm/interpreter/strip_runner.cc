@@ -311,11 +311,11 @@ class Runner {
     }
     tap_.a = slots_[op.a];
     tap_.b = slots_[op.b];
-    for (const StripProgram::TapOffset& offset : program_.tap_offsets) {
-      tap_.a_data[tap_.taps] = tap_.a.data + offset.a;
-      tap_.b_data[tap_.taps] = tap_.b.data + offset.b;
+    program_.ForEachTap(tap_.a.data, tap_.b.data, [&](char* a, char* b) {
+      tap_.a_data[tap_.taps] = a;
+      tap_.b_data[tap_.taps] = b;
       if (++tap_.taps == kMaxTaps) RunTaps();
-    }
+    });
     RunTaps();
   }
 
