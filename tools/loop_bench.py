@@ -96,6 +96,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name in options.models.split(","):
             model, iterations = MODELS[name]()
+            os.makedirs(options.keep or folder, exist_ok=True)
             path = os.path.join(options.keep or folder, name + ".onnx")
             onnx.save(model, path)
             if options.keep:

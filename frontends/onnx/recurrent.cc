@@ -243,6 +243,11 @@ class Layer {
     if (!c_.ok()) return std::nullopt;
     if (c_.WantsOutput(0) && d.reverse)
       results.back() = Reversed(results.back());
+    // Of a sequence without steps, engines agree on 0, not on the initial ones.
+    for (int s = 0; lengths_ && s < spec_.states; ++s) {
+      const Tensor some = Less(lengths_.Like(0), Unsqueeze(lengths_, {1}));
+      results[s] = Select(some, results[s], results[s].Like(0));
+    }
     return results;
   }
 

@@ -27,7 +27,9 @@ using Activation = std::function<Tensor(Tensor)>;
 
 // The functions of all directions, in order: those of the attributes
 // `activations`, `activation_alpha` and `activation_beta`, else `defaults` in
-// each direction. The attribute `clip` bounds what goes in.
+// each direction. The attribute `clip` bounds what goes into each of them, as
+// the specification has it: also into h of an LSTM, which ONNX Runtime leaves
+// out.
 std::vector<Activation> ReadActivations(
     NodeContext& c, const std::vector<std::string>& defaults, int directions);
 

@@ -78,6 +78,9 @@ class Sequence {
 
   void Run(Values& y) {
     const int length = p_.lengths.empty() ? p_.steps : p_.lengths[row_];
+    // As ONNX Runtime has it; the specification does not say.
+    if (length == 0 && p_.steps > 0)
+      states_.assign(states_.size(), Values(p_.hidden));
     for (int i = 0; i < length; ++i) {
       const bool reverse = p_.direction == "reverse" || direction_ == 1;
       const int t = reverse ? length - 1 - i : i;

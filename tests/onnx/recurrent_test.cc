@@ -171,7 +171,7 @@ TEST(Recurrent, SequencesEndAtTheirLengths) {
   }
 }
 
-TEST(Recurrent, AnEmptySequenceKeepsItsState) {
+TEST(Recurrent, AnEmptySequenceEndsWithZeros) {
   for (const char* op : kOperators) {
     for (const char* direction : kDirections)
       Check({.op = op, .direction = direction, .lengths = {0, 3, 4}});
@@ -324,6 +324,7 @@ TEST(Recurrent, ResultsThatAreNotAskedFor) {
   }
 }
 
+// Nothing changes the initial states.
 TEST(Recurrent, NoSteps) {
   for (const char* op : kOperators) Check({.op = op, .steps = 0});
 }
