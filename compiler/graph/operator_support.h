@@ -22,6 +22,7 @@ std::span<const OperatorRecord> IndexedOperators();
 std::span<const OperatorRecord> ContractionOperators();
 std::span<const OperatorRecord> ReductionOperators();
 std::span<const OperatorRecord> ProgramOperators();
+std::span<const OperatorRecord> StringOperators();
 
 using InferredTypes = StatusOr<std::vector<TensorType>>;
 using Indices = std::span<const tensor::Scalar>;

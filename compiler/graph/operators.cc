@@ -13,7 +13,7 @@ std::vector<OperatorRecord> JoinFamilies() {
   for (std::span<const OperatorRecord> family :
        {CreationOperators(), ElementwiseOperators(), MovementOperators(),
         IndexedOperators(), ContractionOperators(), ReductionOperators(),
-        ProgramOperators()}) {
+        ProgramOperators(), StringOperators()}) {
     table.insert(table.end(), family.begin(), family.end());
   }
   return table;

@@ -40,6 +40,10 @@
 //   loop {…} (carried..., scanned..., captures...) body
 //   top_k {axis, k, largest} (x), non_zero {defines} (x), unique {defines, sorted} (x),
 //   non_max_suppression {defines, …} (boxes, scores, thresholds)
+// On strings, which are i64 handles (operators_strings.cc, Graph::strings):
+//   string_concat (a, b), string_lower, string_upper, string_rank (x),
+//   string_split {defines, delimiter, most} (x), regex_full_match {pattern} (x),
+//   string_to_number {dtype} (x), number_to_string (x)
 // clang-format on
 //
 // Keep the list short: a new operator needs a reason

@@ -40,6 +40,7 @@ void ProgramEmitter::EmitLibraryCall(LibraryFunction function,
 }
 
 void ProgramEmitter::EmitLibraryOperation(const Operation& operation) {
+  if (EmitStringOperation(operation)) return;
   const auto& attributes = operation.attributes();
   const Value* x = operation.operand(0);
   const uint32_t memory = BufferOf(StorageRoot(x));

@@ -106,6 +106,22 @@ void ProgramEmitter::BuildDispatchStep(const FusionGroup& group) {
   module_.definition.dispatches.push_back(built.dispatch);
 }
 
+namespace {
+
+// Whether the program has memory for the result only when it has run the
+// operation, because nobody knows before how much.
+bool BringsMemory(const Operation& operation, const Value* result) {
+  if (operation.name() == "string_split") return result == operation.result(0);
+  for (const std::string_view name :
+       {"top_k", "string_concat", "string_lower", "string_upper", "string_rank",
+        "string_to_number", "number_to_string", "regex_full_match"}) {
+    if (operation.name() == name) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void ProgramEmitter::BuildSteps() {
   first_dispatch_ = static_cast<uint32_t>(module_.definition.dispatches.size());
   for (const FusionGroup& group : plan_.groups) {
@@ -118,10 +134,11 @@ void ProgramEmitter::BuildSteps() {
     for (const Value* operand : operation.operands())
       step.inputs.push_back(StorageRoot(operand));
     if (!SharesMemory(operation)) {
-      // top_k writes where it is told to; the others bring memory.
-      auto& results = operation.name() == "top_k" ? step.outputs : step.made;
-      for (const auto& result : operation.results())
+      for (const auto& result : operation.results()) {
+        auto& results =
+            BringsMemory(operation, result.get()) ? step.made : step.outputs;
         results.push_back(result.get());
+      }
     }
     steps_.push_back(std::move(step));
   }

@@ -102,6 +102,8 @@ class ProgramEmitter {
 
   // --- library functions (emit_library.cc) ---
   void EmitLibraryOperation(const graph::Operation& operation);
+  // False if it is none (emit_strings.cc).
+  bool EmitStringOperation(const graph::Operation& operation);
   void EmitLibraryCall(vm::LibraryFunction function,
                        const std::vector<uint32_t>& operands);
   uint32_t CountRegister(const graph::Value* value);  // of its elements

@@ -231,7 +231,7 @@ void ImportGatherBlockQuantized(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"GatherBlockQuantized", 1, 3, 4, ImportGatherBlockQuantized, kMicrosoft,
-     NarrowTypes::kHandled},
+     NarrowTypes::kNumbers},
     {"MatMulBnb4", 1, 3, 3, ImportMatMulBnb4, kMicrosoft},
     {"MatMulNBits", 1, 3, 6, ImportMatMulNBits, kMicrosoft},
 };

@@ -141,14 +141,38 @@ void ImportBitShift(NodeContext& c) {
   c.SetOutput(0, Binary(opcode, c.Input(0), c.Input(1)));
 }
 
+// Of strings: handles are equal where the strings are.
+void ImportEqual(NodeContext& c) {
+  auto [a, b] = BinaryOperands(c);
+  const auto is_string = [](const Tensor& x) {
+    return x.narrow_type() == TensorProto::STRING;
+  };
+  if (is_string(a) != is_string(b))
+    return c.FailInvalid("expected operands of one type");
+  const auto numbers = [&](const Tensor& x) {
+    return x.narrow_type() != 0 && !is_string(x) ? DecodeNarrow(x, DType::kF32)
+                                                 : x;
+  };
+  c.SetOutput(0, Equal(numbers(a), numbers(b)));
+}
+
 void ImportWhere(NodeContext& c) {
   c.SetOutput(0, Select(c.Input(0), c.Input(1), c.Input(2)));
+}
+
+Tensor ParseNumbers(Tensor x, DType type) {
+  return Apply("string_to_number", {x}, {{"dtype", type}});
 }
 
 Tensor CastToNarrow(NodeContext& c, const NarrowFormat& format) {
   Tensor x = c.Input(0);
   if (x.narrow_type() == format.onnx_type) return x;
-  Tensor numbers = x.narrow_type() != 0 ? DecodeNarrow(x, DType::kF32) : x;
+  Tensor numbers = x;
+  if (x.narrow_type() == TensorProto::STRING) {
+    numbers = ParseNumbers(x, format.is_float() ? DType::kF32 : format.storage);
+  } else if (x.narrow_type() != 0) {
+    numbers = DecodeNarrow(x, DType::kF32);
+  }
   // Only floats saturate.
   const bool saturate = format.is_float() && c.Integer("saturate", 1) != 0;
   return EncodeNarrow(numbers, format, saturate, c.String("round_mode", "up"));
@@ -164,13 +188,26 @@ Tensor CastNumbers(Tensor x, DType type) {
   return Cast(x, type);
 }
 
+Tensor CastToString(Tensor x) {
+  if (x.narrow_type() == TensorProto::STRING) return x;
+  const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
+  if (format != nullptr) {
+    x = DecodeNarrow(x, format->is_float() ? DType::kF32 : format->storage);
+  }
+  return Apply("number_to_string", {x}, {}).Marked(TensorProto::STRING);
+}
+
 void CastTo(NodeContext& c, int32_t onnx_type) {
+  if (onnx_type == TensorProto::STRING)
+    return c.SetOutput(0, CastToString(c.Input(0)));
   if (const NarrowFormat* format = FindNarrowFormat(onnx_type)) {
     return c.SetOutput(0, CastToNarrow(c, *format));
   }
   const StatusOr<DType> type = DTypeFromOnnx(onnx_type);
   if (!type.ok()) return c.Fail(type.status().WithContext("attribute 'to'"));
   Tensor x = c.Input(0);
+  if (x.narrow_type() == TensorProto::STRING)
+    return c.SetOutput(0, ParseNumbers(x, *type));
   if (x.narrow_type() != 0) return c.SetOutput(0, DecodeNarrow(x, *type));
   c.SetOutput(0, CastNumbers(x, *type));
 }
@@ -238,7 +275,7 @@ constexpr OperatorRow kRows[] = {
     {"Asinh", 9, 1, 1, ImportUnary<Opcode::kAsinh>},
     {"Atan", 7, 1, 1, ImportUnary<Opcode::kAtan>},
     {"Atanh", 9, 1, 1, ImportUnary<Opcode::kAtanh>},
-    {"BitCast", 26, 1, 1, ImportBitCast, "", NarrowTypes::kHandled},
+    {"BitCast", 26, 1, 1, ImportBitCast, "", NarrowTypes::kNumbers},
     {"BitShift", 11, 2, 2, ImportBitShift},
     {"BitwiseAnd", 18, 2, 2, ImportBinary<Opcode::kAnd>},
     {"BitwiseNot", 18, 1, 1, ImportUnary<Opcode::kNot>},
@@ -251,14 +288,14 @@ constexpr OperatorRow kRows[] = {
     {"Cos", 7, 1, 1, ImportUnary<Opcode::kCos>},
     {"Cosh", 9, 1, 1, ImportUnary<Opcode::kCosh>},
     {"Div", 1, 2, 2, ImportBinary<Opcode::kDivide>},
-    {"Equal", 1, 2, 2, ImportBinary<Opcode::kEqual>},
+    {"Equal", 1, 2, 2, ImportEqual, "", NarrowTypes::kHandled},
     {"Erf", 9, 1, 1, ImportUnary<Opcode::kErf>},
     {"Exp", 1, 1, 1, ImportUnary<Opcode::kExp>},
     {"Floor", 1, 1, 1, ImportUnary<Opcode::kFloor>},
     {"Greater", 1, 2, 2, ImportSwapped<Opcode::kLess>},
     {"GreaterOrEqual", 12, 2, 2, ImportSwapped<Opcode::kLessEqual>},
-    {"IsInf", 10, 1, 1, ImportIsInf, "", NarrowTypes::kHandled},
-    {"IsNaN", 9, 1, 1, ImportIsNan, "", NarrowTypes::kHandled},
+    {"IsInf", 10, 1, 1, ImportIsInf, "", NarrowTypes::kNumbers},
+    {"IsNaN", 9, 1, 1, ImportIsNan, "", NarrowTypes::kNumbers},
     {"Less", 1, 2, 2, ImportBinary<Opcode::kLess>},
     {"LessOrEqual", 12, 2, 2, ImportBinary<Opcode::kLessEqual>},
     {"Log", 1, 1, 1, ImportUnary<Opcode::kLog>},
@@ -281,7 +318,7 @@ constexpr OperatorRow kRows[] = {
     {"Sum", 1, 1, kVariadic, ImportVariadic<Opcode::kAdd>},
     {"Tan", 7, 1, 1, ImportUnary<Opcode::kTan>},
     {"Tanh", 1, 1, 1, ImportUnary<Opcode::kTanh>},
-    {"Where", 9, 3, 3, ImportWhere},
+    {"Where", 9, 3, 3, ImportWhere, "", NarrowTypes::kMoved},
     {"Xor", 1, 2, 2, ImportBinary<Opcode::kXor>},
 };
 

@@ -58,6 +58,23 @@ Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
   return OkStatus();
 }
 
+// Whether the operator takes operands of the type that a dtype only holds.
+bool Takes(const OperatorRow& row, int32_t narrow_type) {
+  if (narrow_type == 0) return true;
+  switch (row.narrow) {
+    case NarrowTypes::kRefused:
+      return false;
+    case NarrowTypes::kNumbers:
+      return narrow_type != TensorProto::STRING;
+    case NarrowTypes::kStrings:
+      return narrow_type == TensorProto::STRING;
+    case NarrowTypes::kMoved:
+    case NarrowTypes::kHandled:
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
@@ -150,18 +167,17 @@ Status GraphImporter::AddInputs(Scope& scope) {
       continue;
     }
     const TensorBytes& bytes = given->second;
-    if (bytes.dtype != input.type.dtype) {
+    if (bytes.dtype != input.type.dtype ||
+        bytes.is_strings() != (input.narrow_type == TensorProto::STRING)) {
       return InvalidArgumentError(
           "input '" + input.name + "': expected a value of type " +
           std::string(DTypeName(input.type.dtype)) + ", found " +
-          std::string(DTypeName(bytes.dtype)));
+          (bytes.is_strings() ? "strings"
+                              : std::string(DTypeName(bytes.dtype))));
     }
     builder_.SetOrigin("input '" + input.name + "'");
     scope.values[input.name] =
-        Tensor(&builder_,
-               builder_.Constant(bytes.dtype, bytes.dims,
-                                 {.owner = bytes.owner, .bytes = bytes.bytes}))
-            .Marked(input.narrow_type);
+        ConstantOf(builder_, bytes).Marked(input.narrow_type);
   }
   return OkStatus();
 }
@@ -193,11 +209,9 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
     EMBER_ASSIGN_OR_RETURN(TensorBytes bytes,
                            DecodeTensor(*initializer->second, model_, &files_));
     builder.SetOrigin("initializer '" + name + "'");
-    const Tensor constant(&builder, builder.Constant(bytes.dtype, bytes.dims,
-                                                     {.owner = bytes.owner,
-                                                      .bytes = bytes.bytes}));
+    const Tensor constant = ConstantOf(builder, bytes);
     if (constant.value() != nullptr) constant.value()->set_name(name);
-    return scope.values[name] = constant.Marked(bytes.narrow_type);
+    return scope.values[name] = constant;
   }
   if (scope.parent == nullptr)
     return InternalError("value '" + name + "' is used before it is defined");
@@ -273,7 +287,7 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
     }
     if (input && input.narrow_type() != 0) narrow_type = input.narrow_type();
   }
-  if (narrow_type != 0 && row->narrow == NarrowTypes::kRefused) {
+  if (!Takes(*row, narrow_type)) {
     return UnimplementedError(where + ": operands of type " +
                               OnnxTypeName(narrow_type) +
                               " are not supported by this operator");

@@ -78,6 +78,12 @@ void ImportGatherNd(NodeContext& c) {
 std::optional<std::string> ReadUpdate(NodeContext& c) {
   const std::string reduction = c.String("reduction", "none");
   if (reduction == "none") return "assign";
+  if (c.Input(0).narrow_type() != 0) {
+    c.FailUnsupported(
+        "attribute 'reduction': expected none for operands of type " +
+        OnnxTypeName(c.Input(0).narrow_type()));
+    return std::nullopt;
+  }
   if (reduction == "add") return "add";
   if (reduction == "mul") return "multiply";
   if (reduction == "min") return "minimum";
@@ -206,14 +212,16 @@ constexpr OperatorRow kRows[] = {
     {"CumProd", 1, 2, 2, ImportCumProd},
     {"CumSum", 11, 2, 2, ImportCumSum},
     {"Gather", 1, 2, 2, ImportGather, "", NarrowTypes::kMoved},
-    {"GatherElements", 11, 2, 2, ImportGatherElements},
-    {"GatherND", 11, 2, 2, ImportGatherNd},
-    {"GatherND", 1, 2, 2, ImportGatherNd, "com.microsoft"},
-    {"OneHot", 9, 3, 3, ImportOneHot},
-    {"ReverseSequence", 10, 2, 2, ImportReverseSequence},
-    {"Scatter", 9, 3, 3, ImportScatterElements},
-    {"ScatterElements", 11, 3, 3, ImportScatterElements},
-    {"ScatterND", 11, 3, 3, ImportScatterNd},
+    {"GatherElements", 11, 2, 2, ImportGatherElements, "", NarrowTypes::kMoved},
+    {"GatherND", 11, 2, 2, ImportGatherNd, "", NarrowTypes::kMoved},
+    {"GatherND", 1, 2, 2, ImportGatherNd, "com.microsoft", NarrowTypes::kMoved},
+    {"OneHot", 9, 3, 3, ImportOneHot, "", NarrowTypes::kMoved},
+    {"ReverseSequence", 10, 2, 2, ImportReverseSequence, "",
+     NarrowTypes::kMoved},
+    {"Scatter", 9, 3, 3, ImportScatterElements, "", NarrowTypes::kMoved},
+    {"ScatterElements", 11, 3, 3, ImportScatterElements, "",
+     NarrowTypes::kMoved},
+    {"ScatterND", 11, 3, 3, ImportScatterNd, "", NarrowTypes::kMoved},
 };
 
 }  // namespace

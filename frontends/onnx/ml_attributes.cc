@@ -5,39 +5,20 @@
 namespace ember::onnx {
 
 int64_t StringHandle(NodeContext& c, std::string_view bytes) {
-  c.FailUnsupported("string values are not supported yet, found '" +
-                    std::string(bytes) + "'");
-  return 0;
+  return c.builder().StringHandle(bytes);
 }
 
 std::vector<int64_t> StringHandles(NodeContext& c,
                                    const std::vector<std::string>& strings) {
   std::vector<int64_t> handles;
-  for (const std::string& bytes : strings) {
+  for (const std::string& bytes : strings)
     handles.push_back(StringHandle(c, bytes));
-    if (!c.ok()) break;
-  }
   return handles;
 }
 
 Tensor HandleVector(NodeContext& c, const std::vector<int64_t>& values,
                     bool strings) {
   return c.Integers64(values).Marked(strings ? TensorProto::STRING : 0);
-}
-
-std::optional<std::vector<std::string>> ReadStrings(NodeContext& c,
-                                                    std::string_view name) {
-  const AttributeProto* attribute = c.FindAttribute(name);
-  if (attribute == nullptr) return std::nullopt;
-  if (attribute->type() != AttributeProto::STRINGS &&
-      attribute->type() != AttributeProto::UNDEFINED) {
-    c.FailInvalid("attribute '" + std::string(name) +
-                  "': expected type STRINGS, found " +
-                  AttributeProto::AttributeType_Name(attribute->type()));
-    return std::nullopt;
-  }
-  return std::vector<std::string>(attribute->strings().begin(),
-                                  attribute->strings().end());
 }
 
 Numbers ReadTensorNumbers(NodeContext& c, const std::string& name) {
@@ -71,7 +52,7 @@ Tensor NumberVector(NodeContext& c, const std::vector<double>& values,
 Labels ReadLabels(NodeContext& c, std::string_view strings,
                   std::string_view integers) {
   const std::vector<std::string> texts =
-      ReadStrings(c, strings).value_or(std::vector<std::string>());
+      c.Strings(strings).value_or(std::vector<std::string>());
   std::vector<int64_t> numbers =
       c.Integers(integers).value_or(std::vector<int64_t>());
   if (texts.empty() == numbers.empty()) {

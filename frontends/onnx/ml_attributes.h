@@ -25,18 +25,13 @@ namespace ember::onnx {
 
 inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 
-// The handle of a string in the module's table. Every string of the domain goes
-// through here. Fails as long as there is no such table.
+// The handles of strings in the module's table.
 int64_t StringHandle(NodeContext& c, std::string_view bytes);
 std::vector<int64_t> StringHandles(NodeContext& c,
                                    const std::vector<std::string>& strings);
 // A constant i64[n] of integers, or of handles (marked as strings).
 Tensor HandleVector(NodeContext& c, const std::vector<int64_t>& values,
                     bool strings);
-
-// The attribute's elements; nullopt if it is absent.
-std::optional<std::vector<std::string>> ReadStrings(NodeContext& c,
-                                                    std::string_view name);
 
 struct Numbers {
   std::vector<double> values;

@@ -33,7 +33,7 @@ void ImportMapping(NodeContext& c, const std::vector<std::string>& strings,
 }
 
 void ImportCategoryMapper(NodeContext& c) {
-  const auto strings = ReadStrings(c, "cats_strings");
+  const auto strings = c.Strings("cats_strings");
   if (!strings) return c.FailInvalid("attribute 'cats_strings' is missing");
   ImportMapping(c, *strings, c.Integers("cats_int64s", {}));
 }
@@ -59,7 +59,7 @@ Column LabelDefault(NodeContext& c, const Column& values) {
 
 void ImportLabelEncoder(NodeContext& c) {
   // Opset 1: strings and their positions.
-  if (const auto classes = ReadStrings(c, "classes_strings")) {
+  if (const auto classes = c.Strings("classes_strings")) {
     std::vector<int64_t> positions(classes->size());
     std::iota(positions.begin(), positions.end(), 0);
     return ImportMapping(c, *classes, std::move(positions));
@@ -93,11 +93,11 @@ void ImportOneHotEncoder(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"CategoryMapper", 0, 1, 1, ImportCategoryMapper, kMlDomain,
-     NarrowTypes::kHandled},
+     NarrowTypes::kStrings},
     {"LabelEncoder", 0, 1, 1, ImportLabelEncoder, kMlDomain,
-     NarrowTypes::kHandled},
+     NarrowTypes::kStrings},
     {"OneHotEncoder", 0, 1, 1, ImportOneHotEncoder, kMlDomain,
-     NarrowTypes::kHandled},
+     NarrowTypes::kStrings},
 };
 
 }  // namespace

@@ -181,7 +181,7 @@ Column ReadColumn(NodeContext& c, const std::string& name) {
     found = name + type;
   }
   if (found == name + "_strings")
-    return IntegerColumn(StringHandles(c, *ReadStrings(c, found)), true);
+    return IntegerColumn(StringHandles(c, *c.Strings(found)), true);
   if (found == name + "_int64s") return IntegerColumn(c.Integers(found, {}));
   if (found == name + "_floats")
     return FloatColumn(c.Floats(found).value_or(std::vector<double>()));

@@ -11,7 +11,7 @@ namespace {
 // scores themselves, [N, E], whose columns are in the order of the labels.
 void ImportZipMap(NodeContext& c) {
   // Labels are not values of the graph, strings or not.
-  const auto strings = ReadStrings(c, "classlabels_strings");
+  const auto strings = c.Strings("classlabels_strings");
   const auto integers = c.Integers("classlabels_int64s");
   const size_t count = strings && !strings->empty() ? strings->size()
                        : integers                   ? integers->size()

@@ -257,7 +257,7 @@ struct NodeAttributes {
 
 std::vector<Mode> ReadModes(NodeContext& c) {
   std::vector<Mode> modes;
-  const auto names = ReadStrings(c, "nodes_modes");
+  const auto names = c.Strings("nodes_modes");
   if (!names) return modes;
   for (const std::string& name : *names) {
     const auto* found =

@@ -500,6 +500,12 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   return std::pair(low, high);
 }
 
+// What padding adds where nothing else is said.
+Tensor ZeroLike(NodeContext& c, Tensor x) {
+  return x.narrow_type() == TensorProto::STRING ? c.StringScalar("")
+                                                : x.Like(0);
+}
+
 void ImportPad(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::string mode = c.String("mode", "constant");
@@ -507,7 +513,7 @@ void ImportPad(NodeContext& c) {
   if (!pads) return;
   if (mode != "constant")
     return c.SetOutput(0, Pad(x, pads->first, pads->second, mode, Tensor()));
-  Tensor value = x.Like(c.opset() < 11 ? c.Float("value", 0) : 0);
+  Tensor value = c.opset() < 11 ? x.Like(c.Float("value", 0)) : ZeroLike(c, x);
   if (c.Input(2)) value = Reshape(Cast(c.Input(2), x.dtype()), {});
   c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
 }
@@ -572,16 +578,16 @@ void ImportCenterCropPad(NodeContext& c) {
     low[axes[i]] = FloorDivide(grown, Dim(2)) - FloorDivide(cut, Dim(2));
     high[axes[i]] = change - low[axes[i]];
   }
-  c.SetOutput(0, Pad(x, low, high, "constant", x.Like(0)));
+  c.SetOutput(0, Pad(x, low, high, "constant", ZeroLike(c, x)));
 }
 
 constexpr OperatorRow kRows[] = {
-    {"CenterCropPad", 18, 2, 2, ImportCenterCropPad},
-    {"Concat", 1, 1, kVariadic, ImportConcat},
-    {"DepthToSpace", 1, 1, 1, ImportDepthToSpace},
+    {"CenterCropPad", 18, 2, 2, ImportCenterCropPad, "", NarrowTypes::kMoved},
+    {"Concat", 1, 1, kVariadic, ImportConcat, "", NarrowTypes::kMoved},
+    {"DepthToSpace", 1, 1, 1, ImportDepthToSpace, "", NarrowTypes::kMoved},
     {"Expand", 8, 2, 2, ImportExpand, "", NarrowTypes::kMoved},
     {"Flatten", 1, 1, 1, ImportFlatten, "", NarrowTypes::kMoved},
-    {"Pad", 1, 1, 4, ImportPad},
+    {"Pad", 1, 1, 4, ImportPad, "", NarrowTypes::kMoved},
     {.name = "Pad",
      .since = 1,
      .minimum_inputs = 2,
@@ -591,7 +597,7 @@ constexpr OperatorRow kRows[] = {
      .as_opset = 13},
     {"Reshape", 1, 1, 2, ImportReshape, "", NarrowTypes::kMoved},
     {"Slice", 1, 1, 5, ImportSlice, "", NarrowTypes::kMoved},
-    {"SpaceToDepth", 1, 1, 1, ImportSpaceToDepth},
+    {"SpaceToDepth", 1, 1, 1, ImportSpaceToDepth, "", NarrowTypes::kMoved},
     {"Split", 1, 1, 2, ImportSplit, "", NarrowTypes::kMoved},
     {"Squeeze", 1, 1, 2, ImportSqueeze, "", NarrowTypes::kMoved},
     {"Tile", 6, 2, 2, ImportTile, "", NarrowTypes::kMoved},

@@ -112,6 +112,17 @@ std::optional<std::vector<double>> NodeContext::Floats(std::string_view name) {
                              attribute->floats().end());
 }
 
+std::optional<std::vector<std::string>> NodeContext::Strings(
+    std::string_view name) {
+  const AttributeProto* attribute = FindAttribute(name);
+  // Old exporters leave the type of an empty list out, too.
+  if (attribute != nullptr && attribute->type() != AttributeProto::UNDEFINED)
+    attribute = Typed(name, AttributeProto::STRINGS);
+  if (attribute == nullptr) return std::nullopt;
+  return std::vector<std::string>(attribute->strings().begin(),
+                                  attribute->strings().end());
+}
+
 Tensor NodeContext::TensorAttribute(std::string_view name) {
   const AttributeProto* attribute = Typed(name, AttributeProto::TENSOR);
   if (attribute == nullptr) return Tensor();
@@ -125,10 +136,19 @@ Tensor NodeContext::TensorAttribute(std::string_view name) {
 }
 
 Tensor NodeContext::FromBytes(const TensorBytes& bytes) {
-  return Wrap(builder_.Constant(bytes.dtype, bytes.dims,
-                                graph::ConstantData{.owner = bytes.owner,
-                                                    .bytes = bytes.bytes}))
-      .Marked(bytes.narrow_type);
+  return ConstantOf(builder_, bytes);
+}
+
+Tensor NodeContext::StringVector(const std::vector<std::string>& texts) {
+  std::vector<int64_t> handles;
+  for (const std::string& text : texts)
+    handles.push_back(builder_.StringHandle(text));
+  return Integers64(handles).Marked(TensorProto::STRING);
+}
+
+Tensor NodeContext::StringScalar(std::string_view text) {
+  return Reshape(StringVector({std::string(text)}), {})
+      .Marked(TensorProto::STRING);
 }
 
 std::vector<Tensor> NodeContext::ImportSubgraph(
@@ -305,6 +325,21 @@ bool NodeContext::CheckRank(int input, int minimum, int maximum) {
   FailInvalid("input " + std::to_string(input) + ": expected rank " + expected +
               ", found " + graph::ShapeToString(Input(input).shape()));
   return false;
+}
+
+Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes) {
+  graph::ConstantData data = {.owner = bytes.owner, .bytes = bytes.bytes};
+  if (bytes.is_strings()) {
+    std::vector<int64_t> handles;
+    for (const std::string& text : bytes.strings)
+      handles.push_back(builder.StringHandle(text));
+    const auto* begin = reinterpret_cast<const uint8_t*>(handles.data());
+    data = graph::ConstantData::Copy(
+        {begin, handles.size() * sizeof(handles.front())});
+  }
+  return Tensor(&builder,
+                builder.Constant(bytes.dtype, bytes.dims, std::move(data)))
+      .Marked(bytes.narrow_type);
 }
 
 void CollectInputs(const graph::Value* value, std::set<std::string>& names) {

@@ -90,6 +90,7 @@ class NodeContext {
   std::optional<std::vector<double>> Floats(std::string_view name);
   // The tensor as a constant of the graph; absent if the attribute is.
   Tensor TensorAttribute(std::string_view name);
+  std::optional<std::vector<std::string>> Strings(std::string_view name);
   std::optional<DType> TypeAttribute(std::string_view name);
   const AttributeProto* FindAttribute(std::string_view name) const;
   // The outputs of the subgraph that an attribute holds, its nodes imported
@@ -134,6 +135,9 @@ class NodeContext {
     return Wrap(builder_.Integers(values));
   }
   Tensor FromBytes(const TensorBytes& bytes);
+  // Constants of strings, as handles: a scalar, and a vector.
+  Tensor StringScalar(std::string_view text);
+  Tensor StringVector(const std::vector<std::string>& texts);
   template <typename T>
   Tensor Vector(DType dtype, const std::vector<T>& values);
 
@@ -155,6 +159,9 @@ Tensor NodeContext::Vector(DType dtype, const std::vector<T>& values) {
       dtype, {static_cast<int64_t>(values.size())},
       graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
 }
+
+// A tensor of a file as a constant of the graph; strings as handles.
+Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes);
 
 // Adds the graph inputs that a value is computed from.
 void CollectInputs(const graph::Value* value, std::set<std::string>& names);

@@ -20,6 +20,8 @@ enum class NarrowTypes : uint8_t {
   kRefused,
   kMoved,    // its results have the type of the operands
   kHandled,  // its importer looks at Tensor::narrow_type
+  kNumbers,  // the same, without strings
+  kStrings,  // the same, strings only
 };
 
 // Whether an operator takes sequences and optionals (sequence.h).
@@ -89,6 +91,7 @@ std::span<const OperatorRow> SelectionOperators();
 std::span<const OperatorRow> SequenceOperators();
 std::span<const OperatorRow> ShapeOperators();
 std::span<const OperatorRow> SignalOperators();
+std::span<const OperatorRow> StringOperators();
 std::span<const OperatorRow> TextFeatureOperators();
 std::span<const OperatorRow> TrainingOperators();
 

@@ -110,14 +110,14 @@ void ImportDynamicQuantizeLinear(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"DequantizeLinear", 10, 2, 3, ImportDequantizeLinear, "",
-     NarrowTypes::kHandled},
+     NarrowTypes::kNumbers},
     {"DequantizeLinear", 1, 2, 3, ImportDequantizeLinear, "com.microsoft",
-     NarrowTypes::kHandled},
+     NarrowTypes::kNumbers},
     {"DynamicQuantizeLinear", 11, 1, 1, ImportDynamicQuantizeLinear},
     {"QuantizeLinear", 10, 2, 3, ImportQuantizeLinear, "",
-     NarrowTypes::kHandled},
+     NarrowTypes::kNumbers},
     {"QuantizeLinear", 1, 2, 3, ImportQuantizeLinear, "com.microsoft",
-     NarrowTypes::kHandled},
+     NarrowTypes::kNumbers},
 };
 
 }  // namespace

@@ -58,6 +58,8 @@ void ImportTopK(NodeContext& c) {
 void ImportNonZero(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.ok()) return;
+  if (x.narrow_type() == TensorProto::STRING)
+    x = NotEqual(x, c.StringScalar(""));
   if (x.rank() == 0) x = Reshape(x, {Dim(1)});
   const Tensor positions = NonZeroPositions(c, x);
   std::vector<Tensor> rows;
@@ -107,11 +109,15 @@ void ImportUnique(NodeContext& c) {
     x = Reshape(x, {ElementCount(x.shape()), Dim(1)});
   }
   const Dim count = c.builder().FreshSymbol();
+  const bool strings = c.Input(0).narrow_type() == TensorProto::STRING;
+  // Handles have no order; their ranks have that of the texts.
+  Tensor keys = strings ? Apply("string_rank", {x}, {}) : x;
   std::vector<Tensor> results =
-      ApplyAll(c, "unique", {x},
+      ApplyAll(c, "unique", {keys},
                {{"defines", Shape{count}},
                 {"sorted", c.Integer("sorted", 1) != 0 ? int64_t{1} : 0}});
   if (results.empty()) return;
+  if (strings) results[0] = Gather(x, results[1], 0);
   Shape shape = {count};
   shape.insert(shape.end(), row.begin(), row.end());
   results[0] = Reshape(results[0], shape);
@@ -121,6 +127,7 @@ void ImportUnique(NodeContext& c) {
       back[static_cast<size_t>(to_front[i])] = static_cast<int64_t>(i);
     results[0] = Transpose(results[0], std::move(back));
   }
+  if (strings) results[0] = results[0].Marked(TensorProto::STRING);
   for (size_t i = 0; i < results.size(); ++i)
     c.SetOutput(static_cast<int>(i), results[i]);
 }
@@ -161,9 +168,9 @@ void ImportNonMaxSuppression(NodeContext& c) {
 constexpr OperatorRow kRows[] = {
     {"Compress", 9, 2, 2, ImportCompress, "", NarrowTypes::kMoved},
     {"NonMaxSuppression", 10, 2, 5, ImportNonMaxSuppression},
-    {"NonZero", 9, 1, 1, ImportNonZero},
+    {"NonZero", 9, 1, 1, ImportNonZero, "", NarrowTypes::kStrings},
     {"TopK", 1, 1, 2, ImportTopK},
-    {"Unique", 11, 1, 1, ImportUnique},
+    {"Unique", 11, 1, 1, ImportUnique, "", NarrowTypes::kStrings},
 };
 
 }  // namespace

@@ -29,10 +29,15 @@ void ImportConstant(NodeContext& c) {
     value = Reshape(c.Integers64({c.Integer("value_int", 0)}), {});
   } else if (c.HasAttribute("value_ints")) {
     value = c.Integers64(c.Integers("value_ints", {}));
+  } else if (c.HasAttribute("value_string")) {
+    value = c.StringScalar(c.String("value_string", ""));
+  } else if (c.HasAttribute("value_strings")) {
+    value = c.StringVector(
+        c.Strings("value_strings").value_or(std::vector<std::string>()));
   } else {
     return c.FailUnsupported(
         "expected one of the attributes value, value_float(s), value_int(s), "
-        "found none");
+        "value_string(s), found none");
   }
   c.SetOutput(0, value);
 }
@@ -69,7 +74,8 @@ void ImportConstantOfShape(NodeContext& c) {
     return c.FailInvalid("attribute 'value': expected one element, found " +
                          graph::ShapeToString(value.shape()));
   }
-  c.SetOutput(0, Broadcast(Reshape(value, {}), *shape));
+  c.SetOutput(
+      0, Broadcast(Reshape(value, {}), *shape).Marked(value.narrow_type()));
 }
 
 // Number of elements of an integer range, symbolic where its bounds are.

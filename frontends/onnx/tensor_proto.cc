@@ -41,6 +41,7 @@ constexpr TypeRow kTypes[] = {
     {TensorProto::FLOAT8E5M2, DType::kU8, 8},
     {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8},
     {TensorProto::FLOAT8E8M0, DType::kU8, 8},
+    {TensorProto::STRING, DType::kI64, 64},
 };
 
 const TypeRow* FindType(int32_t data_type) {
@@ -208,6 +209,17 @@ Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner,
   return OkStatus();
 }
 
+// Fills in the strings, whose only form in a file is string_data.
+Status ReadStrings(const TensorProto& proto, int64_t count,
+                   TensorBytes& tensor) {
+  if (proto.string_data_size() != count || proto.has_raw_data() ||
+      proto.data_location() == TensorProto::EXTERNAL) {
+    return WrongSize(proto, count, proto.string_data_size(), "strings");
+  }
+  tensor.strings.assign(proto.string_data().begin(), proto.string_data().end());
+  return OkStatus();
+}
+
 bool HasTypedField(const TensorProto& proto) {
   return proto.float_data_size() + proto.double_data_size() +
              proto.int32_data_size() + proto.int64_data_size() +
@@ -263,6 +275,10 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
   tensor.dims.assign(proto.dims().begin(), proto.dims().end());
   EMBER_ASSIGN_OR_RETURN(const int64_t count, CountElements(proto));
   if (row->narrow_bits != 0) tensor.narrow_type = row->onnx;
+  if (tensor.is_strings()) {
+    EMBER_RETURN_IF_ERROR(ReadStrings(proto, count, tensor));
+    return tensor;
+  }
   const std::optional<int64_t> expected = PackedSize(*row, count);
   if (!expected) return WrongSize(proto, count, 0, "elements");
 
@@ -316,6 +332,17 @@ std::string SerializeTensor(std::string_view name, DType dtype,
   proto.set_data_type(DTypeToOnnx(dtype));
   for (int64_t dim : dims) proto.add_dims(dim);
   proto.set_raw_data(bytes.data(), bytes.size());
+  return proto.SerializeAsString();
+}
+
+std::string SerializeStrings(std::string_view name,
+                             std::span<const int64_t> dims,
+                             std::span<const std::string> strings) {
+  TensorProto proto;
+  proto.set_name(std::string(name));
+  proto.set_data_type(TensorProto::STRING);
+  for (int64_t dim : dims) proto.add_dims(dim);
+  for (const std::string& text : strings) proto.add_string_data(text);
   return proto.SerializeAsString();
 }
 

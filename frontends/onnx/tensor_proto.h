@@ -6,8 +6,9 @@
 // Bytes are shared with the proto or the mapped file where their layout allows
 // it, and copied otherwise. Types that have no dtype yet are held in wider
 // ones: 2- and 4-bit integers as i8 / u8 by value, fp8 and fp4 as u8 by code.
-// Errors: strings, complex numbers, negative or absurd dims, contents
-// that do not fit the dims. Thread-compatible.
+// Strings come as they are, without bytes; their dtype is that of the handles
+// that stand for them in a graph. Errors: complex numbers, negative or absurd
+// dims, contents that do not fit the dims. Thread-compatible.
 #ifndef EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
 #define EMBER_FRONTENDS_ONNX_TENSOR_PROTO_H_
 
@@ -32,6 +33,10 @@ struct TensorBytes {
   std::vector<int64_t> dims;
   std::shared_ptr<const void> owner;  // keeps `bytes`
   std::span<const uint8_t> bytes;
+  // Of a tensor of strings (narrow_type STRING), one per element.
+  std::vector<std::string> strings;
+
+  bool is_strings() const { return narrow_type == TensorProto::STRING; }
 };
 
 // TensorProto::DataType ↔ dtype. Unimplemented for types that have no dtype.
@@ -56,6 +61,9 @@ StatusOr<TensorBytes> ParseTensor(std::span<const uint8_t> serialized);
 std::string SerializeTensor(std::string_view name, DType dtype,
                             std::span<const int64_t> dims,
                             std::span<const uint8_t> bytes);
+std::string SerializeStrings(std::string_view name,
+                             std::span<const int64_t> dims,
+                             std::span<const std::string> strings);
 
 }  // namespace ember::onnx
 

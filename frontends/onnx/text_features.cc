@@ -1,5 +1,5 @@
 // TfIdfVectorizer: how often the n-grams of a pool occur in sequences of
-// numbers.
+// numbers or strings (handles, which are numbers too).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -42,9 +42,16 @@ bool CheckAttributes(NodeContext& c) {
 
 // The items of the pool, as the numbers that the operand holds.
 std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
-  if (c.HasAttribute("pool_strings")) {
-    c.FailUnsupported("attribute 'pool_strings': strings are not supported");
-    return std::nullopt;
+  if (c.Input(0).narrow_type() == TensorProto::STRING) {
+    const auto texts = c.Strings("pool_strings");
+    if (!texts) {
+      c.FailInvalid("attribute 'pool_strings' is missing");
+      return std::nullopt;
+    }
+    std::vector<int64_t> handles;
+    for (const std::string& text : *texts)
+      handles.push_back(c.builder().StringHandle(text));
+    return handles;
   }
   std::optional<std::vector<int64_t>> items = c.Integers("pool_int64s");
   if (!items) c.FailInvalid("attribute 'pool_int64s' is missing");
@@ -184,7 +191,8 @@ void ImportTfIdfVectorizer(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"TfIdfVectorizer", 9, 1, 1, ImportTfIdfVectorizer},
+    {"TfIdfVectorizer", 9, 1, 1, ImportTfIdfVectorizer, "",
+     NarrowTypes::kStrings},
 };
 
 }  // namespace
