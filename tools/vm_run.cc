@@ -13,6 +13,7 @@
 #include "tools/lib/profile.h"
 #include "tools/lib/tensor_print.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {
@@ -30,9 +31,10 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
             "@x.pb (ONNX\n"
-            "TensorProto), 2x3xf32=@raw.bin, or 2x3xf32 (random). Without "
-            "NAME: in order. Inputs\n"
-            "not given are random: floats in [-1, 1), integers 0 or 1.");
+            "tensor, sequence or optional), 2xstring=a,b, 2x3xf32=@raw.bin, or "
+            "2x3xf32 (random).\n"
+            "Without NAME: in order. Inputs not given are random: floats in "
+            "[-1, 1), integers 0 or 1.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of a random input, where the model leaves it open (1 "
             "otherwise).");
@@ -79,19 +81,12 @@ void Declare(Options& options, Flags& flags) {
 Status CheckExpected(const Options& options, const vm::Module& module,
                      const std::vector<vm::Tensor>& results) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
-  std::vector<NamedTensor> wanted;
-  std::vector<std::optional<std::string>> names;
-  for (const std::string& spec : options.expected) {
-    StatusOr<NamedTensor> tensor = ReadTensorSpec(spec, random);
-    if (!tensor.ok()) return tensor.status().WithContext("--expected");
-    names.push_back(tensor->name);
-    wanted.push_back(*std::move(tensor));
-  }
-  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
-                         BindNames(module, "result", names));
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    const std::string& name = module.results()[numbers[i]].name;
-    const Comparison comparison = Compare(results[numbers[i]], wanted[i].tensor,
+  StatusOr<std::vector<NumberedTensor>> wanted =
+      ReadTensors(module, "result", options.expected, random);
+  if (!wanted.ok()) return wanted.status().WithContext("--expected");
+  for (const NumberedTensor& want : *wanted) {
+    const std::string& name = module.results()[want.number].name;
+    const Comparison comparison = Compare(results[want.number], want.tensor,
                                           {options.rtol, options.atol});
     if (!comparison.equal) {
       return InvalidArgumentError(
@@ -172,6 +167,7 @@ Status Run(const Options& options) {
                          LoadModel(options.models[0], load));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, {.device = std::move(device),
+                                         .strings = vm::NewStringSupport,
                                          .tiering = nullptr,
                                          .profile = options.profile,
                                          .trace = !options.trace.empty()});

@@ -13,6 +13,7 @@
 #include "tools/lib/elements.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/string_functions.h"
 
 namespace ember::tests {
 namespace {
@@ -122,6 +123,7 @@ StatusOr<std::vector<vm::Tensor>> RunGraph(
   EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
   vm::SessionOptions options;
   options.device = device;
+  options.strings = vm::NewStringSupport;
   EMBER_ASSIGN_OR_RETURN(auto session, vm::Session::Create(module, options));
   std::vector<vm::Tensor> results;
   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));

@@ -19,6 +19,7 @@
 #include "tools/lib/onnx_data.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/string_functions.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {
@@ -216,6 +217,7 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   if (!device.ok()) return Failed(Stage::kRun, device.status());
   vm::SessionOptions session_options;
   session_options.device = *device;
+  session_options.strings = vm::NewStringSupport;
   auto session = vm::Session::Create(*module, session_options);
   if (!session.ok()) return Failed(Stage::kRun, session.status());
   auto graph_inputs = GraphInputs(test_case.model());

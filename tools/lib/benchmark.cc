@@ -11,6 +11,7 @@
 #include "tools/lib/profile.h"
 #include "tools/lib/statistics.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {
@@ -54,8 +55,9 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
                          OpenDevice(options.device, options.threads));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
-      vm::Session::Create(model.module,
-                          {.device = std::move(device), .tiering = nullptr}));
+      vm::Session::Create(model.module, {.device = std::move(device),
+                                         .strings = vm::NewStringSupport,
+                                         .tiering = nullptr}));
   m.load_ms = MillisecondsSince(start);
 
   RandomTensors random(0);

@@ -1,6 +1,11 @@
 #include "tools/lib/bind.h"
 
 #include <map>
+#include <optional>
+#include <utility>
+
+#include "tools/lib/onnx_data.h"
+#include "tools/lib/paths.h"
 
 namespace ember::tools {
 namespace {
@@ -68,6 +73,18 @@ Status BindShapes(const vm::Module& module,
   return OkStatus();
 }
 
+// "[NAME=]@x.pb"; such a file may hold more than a tensor.
+std::optional<NamedPath> ProtoPath(const std::string& spec) {
+  const StatusOr<NamedPath> path = ParsePathSpec(spec);
+  if (!path.ok() || !path->path.ends_with(".pb")) return std::nullopt;
+  // "x=2x3xf32=@x.pb" is raw data.
+  if (path->name && (path->name->find('=') != std::string::npos ||
+                     ParseTensorType(*path->name))) {
+    return std::nullopt;
+  }
+  return *path;
+}
+
 }  // namespace
 
 std::string DescribeSignatures(
@@ -113,32 +130,67 @@ StatusOr<std::vector<size_t>> BindNames(
   return numbers;
 }
 
+StatusOr<std::vector<NumberedTensor>> ReadTensors(
+    const vm::Module& module, std::string_view what,
+    const std::vector<std::string>& specs, RandomTensors& random) {
+  const std::span<const vm::TensorSignature> signatures =
+      Signatures(module, what);
+  std::vector<vm::Tensor> tensors;
+  std::vector<std::optional<std::string>> names;
+  for (const std::string& spec : specs) {
+    const std::optional<NamedPath> path = ProtoPath(spec);
+    if (!path) {
+      EMBER_ASSIGN_OR_RETURN(NamedTensor tensor, ReadTensorSpec(spec, random));
+      names.push_back(tensor.name);
+      tensors.push_back(std::move(tensor.tensor));
+      continue;
+    }
+    names.push_back(path->name);
+    EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
+                           BindNames(module, what, names));
+    const size_t first = numbers.back();
+    const auto parts = signatures.subspan(first, PartCount(signatures, first));
+    EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> read,
+                           ReadDataFile(UserPath(path->path), parts));
+    names.pop_back();
+    for (size_t i = 0; i < parts.size(); ++i) {
+      names.emplace_back(parts[i].name);
+      tensors.push_back(std::move(read[i]));
+    }
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
+                         BindNames(module, what, names));
+  std::vector<NumberedTensor> bound;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    bound.push_back({numbers[i], std::move(tensors[i])});
+  return bound;
+}
+
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random) {
   Symbols symbols;
   EMBER_RETURN_IF_ERROR(BindShapes(module, shapes, symbols));
-  std::vector<NamedTensor> given;
-  std::vector<std::optional<std::string>> names;
-  for (const std::string& spec : specs) {
-    EMBER_ASSIGN_OR_RETURN(NamedTensor tensor, ReadTensorSpec(spec, random));
-    names.push_back(tensor.name);
-    given.push_back(std::move(tensor));
+  EMBER_ASSIGN_OR_RETURN(std::vector<NumberedTensor> given,
+                         ReadTensors(module, "input", specs, random));
+  std::vector<std::optional<vm::Tensor>> bound(module.inputs().size());
+  for (NumberedTensor& one : given) {
+    const std::vector<std::optional<int64_t>> dims(one.tensor.dims.begin(),
+                                                   one.tensor.dims.end());
+    BindSymbols(module.inputs()[one.number], dims, symbols);
+    bound[one.number] = std::move(one.tensor);
   }
-  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
-                         BindNames(module, "input", names));
-  std::vector<vm::Tensor> inputs(module.inputs().size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    const std::vector<std::optional<int64_t>> dims(given[i].tensor.dims.begin(),
-                                                   given[i].tensor.dims.end());
-    BindSymbols(module.inputs()[numbers[i]], dims, symbols);
-    inputs[numbers[i]] = std::move(given[i].tensor);
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].data != nullptr) continue;
-    const vm::TensorSignature& signature = module.inputs()[i];
-    EMBER_ASSIGN_OR_RETURN(
-        inputs[i], random.Next(signature.type, ChooseDims(signature, symbols)));
+  std::vector<vm::Tensor> inputs;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (!bound[i]) {
+      const vm::TensorSignature& signature = module.inputs()[i];
+      EMBER_ASSIGN_OR_RETURN(
+          bound[i],
+          RandomTensor({signature.type, ChooseDims(signature, symbols),
+                        signature.logical_type == vm::kStringType},
+                       random));
+    }
+    inputs.push_back(*std::move(bound[i]));
   }
   return inputs;
 }

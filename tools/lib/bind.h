@@ -26,6 +26,16 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random);
 
+struct NumberedTensor {
+  size_t number;  // of the input or result
+  vm::Tensor tensor;
+};
+// The tensors that specifications give, with what each belongs to. A .pb file
+// of a sequence or optional gives all tensors that stand for it (onnx_data.h).
+StatusOr<std::vector<NumberedTensor>> ReadTensors(
+    const vm::Module& module, std::string_view what,
+    const std::vector<std::string>& specs, RandomTensors& random);
+
 // For each name (nullopt: the next in order) the number of an input or result.
 // `what`: "input".
 StatusOr<std::vector<size_t>> BindNames(

@@ -31,7 +31,9 @@ bool Within(double distance, double want, const Tolerance& tolerance) {
 Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
                    const Tolerance& tolerance) {
   Comparison result;
-  if (got.type != want.type || got.dims != want.dims) {
+  const bool strings = want.strings != nullptr;
+  if (got.type != want.type || got.dims != want.dims ||
+      (got.strings != nullptr) != strings) {
     result.equal = false;
     result.message = "got " + got.TypeText() + ", want " + want.TypeText();
     result.max_absolute = result.max_relative =
@@ -40,6 +42,13 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
   }
   int64_t first = -1;
   for (int64_t i = 0; i < got.element_count(); ++i) {
+    if (strings) {
+      const auto index = static_cast<size_t>(i);
+      if ((*got.strings)[index] == (*want.strings)[index]) continue;
+      ++result.differences;
+      if (first < 0) first = i;
+      continue;
+    }
     const double want_element = FloatElement(want, i);
     double distance = Distance(FloatElement(got, i), want_element);
     bool equal = Within(distance, want_element, tolerance);
@@ -66,8 +75,8 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
                    ElementText(got, first) + ", want " +
                    ElementText(want, first) + "; " +
                    std::to_string(result.differences) + " of " +
-                   std::to_string(got.element_count()) +
-                   " elements differ, by up to " + largest;
+                   std::to_string(got.element_count()) + " elements differ" +
+                   (strings ? "" : ", by up to " + std::string(largest));
   return result;
 }
 

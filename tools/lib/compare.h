@@ -1,5 +1,5 @@
 // Compares tensors: floats by |got - want| <= atol + rtol * |want|, everything
-// else exactly. NaN equals NaN; infinities must agree.
+// else, strings too, exactly. NaN equals NaN; infinities must agree.
 //
 //   Comparison c = Compare(got, want, {.rtol = 1e-3, .atol = 1e-5});
 //   if (!c.equal) print(c.message);

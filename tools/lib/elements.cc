@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "base/lexer.h"
+
 namespace ember::tools {
 namespace {
 
@@ -96,6 +98,8 @@ void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value) {
 }
 
 std::string ElementText(const vm::Tensor& tensor, int64_t index) {
+  if (tensor.strings != nullptr)
+    return QuoteString((*tensor.strings)[static_cast<size_t>(index)]);
   if (tensor.type == DType::kBool)
     return IntegerElement(tensor, index) != 0 ? "true" : "false";
   if (tensor.type == DType::kF64) return Shortest(FloatElement(tensor, index));

@@ -24,7 +24,8 @@ void SetFloatElement(vm::Tensor& tensor, int64_t index, double value);
 // Cut to the tensor's type, which must be an integer type or bool.
 void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value);
 
-// The shortest text that reads back as the same element ("0.1", "-3", "true").
+// The shortest text that reads back as the same element ("0.1", "-3", "true");
+// strings in quotes.
 std::string ElementText(const vm::Tensor& tensor, int64_t index);
 // Reads text into an element. Errors: not a number, or out of the type's range.
 Status ParseElement(std::string_view text, vm::Tensor& tensor, int64_t index);

@@ -12,6 +12,7 @@
 #include "tools/lib/statistics.h"
 #include "tools/lib/tensor_spec.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {
@@ -72,8 +73,9 @@ class GoldenRunner {
                            OpenDevice("cpu", threads_));
     EMBER_ASSIGN_OR_RETURN(
         session_,
-        vm::Session::Create(model.module,
-                            {.device = std::move(device), .tiering = nullptr}));
+        vm::Session::Create(model.module, {.device = std::move(device),
+                                           .strings = vm::NewStringSupport,
+                                           .tiering = nullptr}));
     return OkStatus();
   }
 

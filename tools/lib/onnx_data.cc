@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "frontends/onnx/tensor_proto.h"
 #include "third_party/onnx/onnx_data.pb.h"
 
 namespace ember::tools {
@@ -87,39 +86,54 @@ StatusOr<vm::Tensor> MakeTensor(DType type, std::vector<int64_t> dims) {
   return vm::Tensor::Allocate(type, dims);
 }
 
-StatusOr<vm::Tensor> CopyOf(const onnx::TensorBytes& bytes) {
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
-                         MakeTensor(bytes.dtype, bytes.dims));
-  std::copy(bytes.bytes.begin(), bytes.bytes.end(),
-            static_cast<uint8_t*>(tensor.data));
-  return tensor;
-}
-
-// data and dims of the elements, rows of dims filled up with -1.
-StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value, DType type,
-                                         int64_t rank) {
-  size_t total = 0;
-  for (const onnx::TensorBytes& element : value.elements) {
-    if (element.dtype != type ||
-        std::ssize(element.dims) > std::max<int64_t>(rank, 0)) {
-      return InvalidArgumentError(
-          "expected elements of type " + std::string(DTypeName(type)) +
-          " and rank " + std::to_string(rank) + " at most, found " +
-          std::string(DTypeName(element.dtype)) + " of rank " +
-          std::to_string(element.dims.size()));
-    }
-    total += element.bytes.size();
+// The elements of all, one after the other; of size 0 if there are none.
+StatusOr<vm::Tensor> JoinElements(const Value& value, DType type,
+                                  bool strings) {
+  if (strings) {
+    std::vector<std::string> all;
+    for (const onnx::TensorBytes& element : value.elements)
+      all.insert(all.end(), element.strings.begin(), element.strings.end());
+    const auto count = static_cast<int64_t>(all.size());
+    return vm::Tensor::OfStrings({count}, std::move(all));
   }
-  const auto count = std::ssize(value.elements);
+  size_t total = 0;
+  for (const onnx::TensorBytes& element : value.elements)
+    total += element.bytes.size();
   EMBER_ASSIGN_OR_RETURN(
       vm::Tensor data,
       MakeTensor(type, {static_cast<int64_t>(total) / DTypeByteSize(type)}));
+  auto* bytes = static_cast<uint8_t*>(data.data);
+  for (const onnx::TensorBytes& element : value.elements)
+    bytes = std::copy(element.bytes.begin(), element.bytes.end(), bytes);
+  return data;
+}
+
+// data and dims of the elements, rows of dims filled up with -1.
+StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
+                                         const vm::TensorSignature& signature,
+                                         int64_t rank) {
+  const bool strings = signature.logical_type == vm::kStringType;
+  for (const onnx::TensorBytes& element : value.elements) {
+    if (element.dtype == signature.type && element.is_strings() == strings &&
+        std::ssize(element.dims) <= std::max<int64_t>(rank, 0)) {
+      continue;
+    }
+    const auto type_name = [](bool is_string, DType type) {
+      return std::string(is_string ? "string" : DTypeName(type));
+    };
+    return InvalidArgumentError(
+        "expected elements of type " + type_name(strings, signature.type) +
+        " and rank " + std::to_string(rank) + " at most, found " +
+        type_name(element.is_strings(), element.dtype) + " of rank " +
+        std::to_string(element.dims.size()));
+  }
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor data,
+                         JoinElements(value, signature.type, strings));
+  const auto count = std::ssize(value.elements);
   EMBER_ASSIGN_OR_RETURN(vm::Tensor dims,
                          MakeTensor(DType::kI64, {count, rank}));
-  auto* bytes = static_cast<uint8_t*>(data.data);
   auto* row = static_cast<int64_t*>(dims.data);
   for (const onnx::TensorBytes& element : value.elements) {
-    bytes = std::copy(element.bytes.begin(), element.bytes.end(), bytes);
     std::fill(row, row + rank, -1);
     std::copy(element.dims.begin(), element.dims.end(), row);
     row += rank;
@@ -128,6 +142,16 @@ StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value, DType type,
 }
 
 }  // namespace
+
+StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes) {
+  if (bytes.is_strings())
+    return vm::Tensor::OfStrings(bytes.dims, bytes.strings);
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
+                         MakeTensor(bytes.dtype, bytes.dims));
+  std::copy(bytes.bytes.begin(), bytes.bytes.end(),
+            static_cast<uint8_t*>(tensor.data));
+  return tensor;
+}
 
 size_t PartCount(std::span<const vm::TensorSignature> signatures,
                  size_t first) {
@@ -152,11 +176,11 @@ StatusOr<std::vector<vm::Tensor>> ReadDataFile(
   if (parts.size() == 1) {
     if (value->is_sequence || value->elements.size() != 1)
       return InvalidArgumentError(path + ": expected a tensor");
-    EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, CopyOf(value->elements[0]));
+    EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, TensorOf(value->elements[0]));
     return std::vector<vm::Tensor>{std::move(tensor)};
   }
   StatusOr<std::vector<vm::Tensor>> tensors =
-      PairOf(*value, parts[0].type, parts[1].dims[1]);
+      PairOf(*value, parts[0], parts[1].dims[1]);
   if (!tensors.ok()) return tensors.status().WithContext(path);
   if (parts.size() == 3) {
     EMBER_ASSIGN_OR_RETURN(vm::Tensor flag, MakeTensor(DType::kBool, {}));

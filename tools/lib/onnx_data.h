@@ -6,6 +6,8 @@
 //   EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> tensors,
 //       ReadDataFile("input_0.pb", module.inputs().subspan(i, parts)));
 //
+// Tensors of strings hold strings (vm::Tensor::OfStrings).
+//
 // Errors: a file that is no such value, elements whose type or rank the
 // signature does not take. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_ONNX_DATA_H_
@@ -18,10 +20,14 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontends/onnx/tensor_proto.h"
 #include "vm/format/module_definition.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tools {
+
+// A copy of a decoded tensor.
+StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes);
 
 // How many of the signatures, from `first` on, are one value of the model.
 size_t PartCount(std::span<const vm::TensorSignature> signatures, size_t first);

@@ -60,7 +60,7 @@ std::string DescribeTensor(const vm::Tensor& tensor) {
   constexpr int64_t kShown = 6;
   const int64_t count = tensor.element_count();
   std::string text = tensor.TypeText();
-  if (count > kShown) text += RangeText(tensor);
+  if (count > kShown && tensor.strings == nullptr) text += RangeText(tensor);
   text += ":";
   for (int64_t i = 0; i < std::min(count, kShown); ++i)
     text += " " + ElementText(tensor, i);

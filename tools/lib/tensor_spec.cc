@@ -8,6 +8,7 @@
 #include "frontends/onnx/tensor_proto.h"
 #include "tools/lib/elements.h"
 #include "tools/lib/npy.h"
+#include "tools/lib/onnx_data.h"
 #include "tools/lib/paths.h"
 
 namespace ember::tools {
@@ -35,11 +36,7 @@ std::optional<int64_t> ParseExtent(std::string_view text) {
 StatusOr<vm::Tensor> ReadProto(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes read,
                          onnx::ReadTensorFile(path));
-  EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
-                         vm::Tensor::Allocate(read.dtype, read.dims));
-  if (!read.bytes.empty())
-    std::memcpy(tensor.data, read.bytes.data(), read.bytes.size());
-  return tensor;
+  return TensorOf(read);
 }
 
 StatusOr<vm::Tensor> ReadRaw(const std::string& path, const TensorType& type) {
@@ -57,6 +54,37 @@ StatusOr<vm::Tensor> ReadRaw(const std::string& path, const TensorType& type) {
   if (expected > 0)
     std::memcpy(tensor.data, file.bytes().data(), file.bytes().size());
   return tensor;
+}
+
+// Parts between commas; a backslash takes what follows as it is.
+std::vector<std::string> SplitStrings(std::string_view text) {
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ',') {
+      parts.emplace_back();
+    } else {
+      if (text[i] == '\\' && i + 1 < text.size()) ++i;
+      parts.back() += text[i];
+    }
+  }
+  return parts;
+}
+
+StatusOr<vm::Tensor> ReadStrings(std::string_view text,
+                                 const TensorType& type) {
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
+                         vm::TensorByteSize(DType::kI64, type.dims));
+  const auto count = static_cast<size_t>(bytes / DTypeByteSize(DType::kI64));
+  std::vector<std::string> strings = SplitStrings(text);
+  // One for all; no text at all is the empty string, or nothing.
+  if (strings.size() == 1) {
+    constexpr size_t kMostRepeated = size_t{1} << 24;
+    if (count > kMostRepeated)
+      return ResourceExhaustedError("expected at most 2^24 strings");
+    const std::string only = strings[0];
+    strings.assign(count, only);
+  }
+  return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
 StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
@@ -78,6 +106,17 @@ StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
   return tensor;
 }
 
+// Numbers, as strings.
+StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
+                                   RandomTensors& random) {
+  EMBER_ASSIGN_OR_RETURN(const vm::Tensor numbers,
+                         random.Next(DType::kI64, type.dims));
+  std::vector<std::string> strings;
+  for (int64_t i = 0; i < numbers.element_count(); ++i)
+    strings.push_back(ElementText(numbers, i));
+  return vm::Tensor::OfStrings(type.dims, std::move(strings));
+}
+
 StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
   if (spec.starts_with('@')) return ReadTensorFile(std::string(spec.substr(1)));
   const size_t equals = spec.find('=');
@@ -88,9 +127,9 @@ StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
         "expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a TYPE like "
         "2x3xf32");
   }
-  if (equals == std::string_view::npos)
-    return random.Next(type->type, type->dims);
+  if (equals == std::string_view::npos) return RandomTensor(*type, random);
   const std::string_view value = spec.substr(equals + 1);
+  if (type->strings) return ReadStrings(value, *type);
   if (value.starts_with('@'))
     return ReadRaw(UserPath(std::string(value.substr(1))), *type);
   return ReadValues(value, *type);
@@ -98,12 +137,20 @@ StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
 
 }  // namespace
 
+StatusOr<vm::Tensor> RandomTensor(const TensorType& type,
+                                  RandomTensors& random) {
+  return type.strings ? RandomStrings(type, random)
+                      : random.Next(type.type, type.dims);
+}
+
 std::optional<TensorType> ParseTensorType(std::string_view text) {
   std::vector<std::string_view> parts = Split(text, 'x');
-  const std::optional<DType> type = DTypeFromName(parts.back());
+  const bool strings = parts.back() == vm::kStringType;
+  const std::optional<DType> type =
+      strings ? DType::kI64 : DTypeFromName(parts.back());
   if (!type) return std::nullopt;
   parts.pop_back();
-  TensorType result{*type, {}};
+  TensorType result{*type, {}, strings};
   for (std::string_view part : parts) {
     const std::optional<int64_t> extent = ParseExtent(part);
     if (!extent) return std::nullopt;
@@ -124,6 +171,15 @@ StatusOr<vm::Tensor> ReadTensorFile(const std::string& user_path) {
 Status WriteTensorFile(const std::string& user_path, std::string_view name,
                        const vm::Tensor& tensor) {
   const std::string path = UserPath(user_path);
+  if (tensor.strings != nullptr) {
+    if (path.ends_with(".pb")) {
+      return WriteFileAtomically(
+          path, onnx::SerializeStrings(name, tensor.dims, *tensor.strings));
+    }
+    return InvalidArgumentError(
+        "expected a file that ends in .pb for strings, found '" + user_path +
+        "'");
+  }
   if (path.ends_with(".npy")) return WriteNpy(path, tensor);
   const auto* data = static_cast<const uint8_t*>(tensor.data);
   const std::span<const uint8_t> bytes(data,

@@ -6,6 +6,8 @@
 //   @x.npy  @x.pb          a NumPy file, an ONNX TensorProto
 //   2x3xf32=@x.bin         raw little-endian elements
 //
+//   2xstring=a,b           strings; \, and \\ for a comma and a backslash
+//
 // each with NAME= in front to say which input (or output) it is:
 // --input=mask=1x128xi64=1
 //
@@ -43,9 +45,14 @@ Status WriteTensorFile(const std::string& path, std::string_view name,
 struct TensorType {
   DType type = DType::kF32;
   std::vector<int64_t> dims;
+  bool strings = false;  // "string"; type is i64 then
 };
 // "2x3xf32"; nullopt when the text is not of that form.
 std::optional<TensorType> ParseTensorType(std::string_view text);
+
+// Strings are random numbers as text.
+StatusOr<vm::Tensor> RandomTensor(const TensorType& type,
+                                  RandomTensors& random);
 
 struct NamedPath {
   std::optional<std::string> name;
