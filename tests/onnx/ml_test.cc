@@ -308,14 +308,6 @@ TEST(Tables, LabelEncoderOfTensors) {
   ExpectResult<double>(node, 0, {3}, {1e300, 0.5, -1});
 }
 
-TEST(Tables, StringsAreNotThereYet) {
-  MlNode node("LabelEncoder", 2);
-  node.Set("keys_int64s", Ints{1})
-      .Set("values_strings", Strings{"one"})
-      .Input<int64_t>({1}, {1});
-  EXPECT_THAT(node.Error(), HasSubstr("string values are not supported yet"));
-}
-
 TEST(Maps, ZipMapKeepsTheScores) {
   MlNode node("ZipMap", 1);
   node.Set("classlabels_strings", Strings{"a", "b"})

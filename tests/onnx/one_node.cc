@@ -73,6 +73,21 @@ OneNode::OneNode(std::string op_type, int opset, int outputs,
 
 OneNode& OneNode::Input(Numbers value, std::vector<int64_t> declared) {
   if (declared.empty()) declared = value.dims;
+  return AddInput(MakeTensor(value), onnx::DTypeToOnnx(value.type), declared);
+}
+
+OneNode& OneNode::Strings(std::vector<int64_t> dims,
+                          std::vector<std::string> values,
+                          std::vector<int64_t> declared) {
+  if (declared.empty()) declared = dims;
+  StatusOr<vm::Tensor> tensor =
+      vm::Tensor::OfStrings(std::move(dims), std::move(values));
+  EMBER_CHECK(tensor.ok()) << tensor.status().ToString();
+  return AddInput(*std::move(tensor), onnx::TensorProto::STRING, declared);
+}
+
+OneNode& OneNode::AddInput(vm::Tensor tensor, int32_t onnx_type,
+                           const std::vector<int64_t>& declared) {
   std::vector<onnx::TestDim> dims;
   for (size_t i = 0; i < declared.size(); ++i) {
     if (declared[i] >= 0) {
@@ -82,10 +97,8 @@ OneNode& OneNode::Input(Numbers value, std::vector<int64_t> declared) {
     }
   }
   const std::string name = "x" + std::to_string(operands_++);
-  model_.Input(
-      name, dims,
-      static_cast<onnx::TensorProto::DataType>(onnx::DTypeToOnnx(value.type)));
-  tensors_.push_back(MakeTensor(value));
+  model_.Input(name, dims, static_cast<onnx::TensorProto::DataType>(onnx_type));
+  tensors_.push_back(std::move(tensor));
   node().add_input(name);
   return *this;
 }
@@ -130,13 +143,23 @@ StatusOr<std::vector<vm::Tensor>> RunGraph(
   return results;
 }
 
+StatusOr<std::vector<vm::Tensor>> OneNode::RunTensors() {
+  return RunGraph(model_.Import(), tensors_);
+}
+
 StatusOr<std::vector<Numbers>> OneNode::Run() {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> outputs,
-                         RunGraph(model_.Import(), tensors_));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> outputs, RunTensors());
   std::vector<Numbers> results;
   for (const vm::Tensor& output : outputs)
     results.push_back(ReadNumbers(output));
   return results;
+}
+
+void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
+                   const std::vector<std::string>& values) {
+  EXPECT_EQ(got.dims, dims);
+  ASSERT_NE(got.strings, nullptr);
+  EXPECT_EQ(*got.strings, values);
 }
 
 void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,

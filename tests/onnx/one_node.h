@@ -55,6 +55,9 @@ class OneNode {
   // The next operand, given when run. Dims of -1 stay symbolic: s0, s1 … by
   // position in the shape.
   OneNode& Input(Numbers value, std::vector<int64_t> declared = {});
+  // The same, of strings.
+  OneNode& Strings(std::vector<int64_t> dims, std::vector<std::string> values,
+                   std::vector<int64_t> declared = {});
   // The next operand, known when compiling: an initializer.
   OneNode& Constant(Numbers value);
   OneNode& Absent();
@@ -63,12 +66,20 @@ class OneNode {
   onnx::ModelBuilder& model() { return model_; }
 
   StatusOr<std::vector<Numbers>> Run();
+  StatusOr<std::vector<vm::Tensor>> RunTensors();
 
  private:
+  OneNode& AddInput(vm::Tensor tensor, int32_t onnx_type,
+                    const std::vector<int64_t>& declared);
+
   onnx::ModelBuilder model_;
   std::vector<vm::Tensor> tensors_;
   int operands_ = 0;
 };
+
+// One tensor of strings, all as expected.
+void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
+                   const std::vector<std::string>& values);
 
 // Every result as expected: types, dims, and values to within `tolerance` of
 // max(1, |value|).
