@@ -74,5 +74,15 @@ TEST(CompareTest, TypesAndShapesMustAgree) {
   EXPECT_EQ(Compare(a, b, {}).message, "got 2x3xf32, want 3x2xf32");
 }
 
+TEST(CompareTest, StringsExactly) {
+  const vm::Tensor want = *vm::Tensor::OfStrings({2}, {"a", "b"});
+  EXPECT_TRUE(Compare(want, want, {}).equal);
+  const Comparison c =
+      Compare(*vm::Tensor::OfStrings({2}, {"a", "c"}), want, {});
+  EXPECT_EQ(c.message, "[1]: got \"c\", want \"b\"; 1 of 2 elements differ");
+  EXPECT_FALSE(
+      Compare(*vm::Tensor::Allocate(DType::kI64, {2}), want, {}).equal);
+}
+
 }  // namespace
 }  // namespace ember::tools

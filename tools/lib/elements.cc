@@ -3,10 +3,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <type_traits>
-
-#include "base/lexer.h"
 
 namespace ember::tools {
 namespace {
@@ -35,6 +34,24 @@ std::string Shortest(T value) {
   const std::to_chars_result result =
       std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, result.ptr);
+}
+
+// Letters of all languages as they are; what would break the line escaped.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (c == '\n' || c == '\t' || c == '\r') {
+      quoted += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+    } else if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\x%02x", c);
+      quoted += code;
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
 }
 
 Status NotA(DType type, std::string_view text) {
@@ -99,7 +116,7 @@ void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value) {
 
 std::string ElementText(const vm::Tensor& tensor, int64_t index) {
   if (tensor.strings != nullptr)
-    return QuoteString((*tensor.strings)[static_cast<size_t>(index)]);
+    return Quoted((*tensor.strings)[static_cast<size_t>(index)]);
   if (tensor.type == DType::kBool)
     return IntegerElement(tensor, index) != 0 ? "true" : "false";
   if (tensor.type == DType::kF64) return Shortest(FloatElement(tensor, index));

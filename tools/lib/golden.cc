@@ -9,6 +9,7 @@
 
 #include "tools/lib/device.h"
 #include "tools/lib/load_model.h"
+#include "tools/lib/onnx_data.h"
 #include "tools/lib/statistics.h"
 #include "tools/lib/tensor_spec.h"
 #include "vm/runtime/session.h"
@@ -21,22 +22,45 @@ struct DataSet {
   std::vector<vm::Tensor> inputs, outputs;
 };
 
-// prefix + "0.pb" and so on, until there is none.
-StatusOr<std::vector<vm::Tensor>> ReadTensors(const std::string& prefix) {
+std::string NumberedFile(const std::string& prefix, size_t number) {
+  return prefix + std::to_string(number) + ".pb";
+}
+
+bool Exists(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0;
+}
+
+// prefix + "0.pb" and so on, until there is none; what the module takes several
+// tensors for is one file.
+StatusOr<std::vector<vm::Tensor>> ReadTensors(
+    const std::string& prefix,
+    std::span<const vm::TensorSignature> signatures) {
   std::vector<vm::Tensor> tensors;
-  while (true) {
-    const std::string path = prefix + std::to_string(tensors.size()) + ".pb";
-    struct stat info{};
-    if (stat(path.c_str(), &info) != 0) return tensors;
-    EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor, ReadTensorFile(path));
-    tensors.push_back(std::move(tensor));
+  for (size_t number = 0;; ++number) {
+    const std::string path = NumberedFile(prefix, number);
+    if (!Exists(path)) return tensors;
+    const size_t first = tensors.size();
+    if (first >= signatures.size()) {
+      return InvalidArgumentError(path + ": expected " +
+                                  std::to_string(number) +
+                                  " files, as the model says, found more");
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        std::vector<vm::Tensor> parts,
+        ReadDataFile(path,
+                     signatures.subspan(first, PartCount(signatures, first))));
+    tensors.insert(tensors.end(), parts.begin(), parts.end());
   }
 }
 
-StatusOr<DataSet> ReadDataSet(const std::string& folder) {
+StatusOr<DataSet> ReadDataSet(const std::string& folder,
+                              const vm::Module& module) {
   DataSet set;
-  EMBER_ASSIGN_OR_RETURN(set.inputs, ReadTensors(folder + "/input_"));
-  EMBER_ASSIGN_OR_RETURN(set.outputs, ReadTensors(folder + "/output_"));
+  EMBER_ASSIGN_OR_RETURN(set.inputs,
+                         ReadTensors(folder + "/input_", module.inputs()));
+  EMBER_ASSIGN_OR_RETURN(set.outputs,
+                         ReadTensors(folder + "/output_", module.results()));
   if (set.outputs.empty())
     return NotFoundError(folder + ": expected output_0.pb, found none");
   return set;
@@ -58,8 +82,8 @@ class GoldenRunner {
     }
     session_ = nullptr;
     for (const std::string& folder : golden_.data_sets) {
-      EMBER_ASSIGN_OR_RETURN(const DataSet set, ReadDataSet(folder));
-      EMBER_RETURN_IF_ERROR(RunSet(set, folder.substr(folder.rfind('/') + 1)));
+      EMBER_RETURN_IF_ERROR(
+          RunSet(folder, folder.substr(folder.rfind('/') + 1)));
     }
     return result_;
   }
@@ -81,25 +105,27 @@ class GoldenRunner {
 
   // Input names are not known before a model is open; data sets are in the
   // order of inputs, so that the graph tells them.
-  Status OpenPinned(const DataSet& set) {
+  Status OpenPinned(const std::string& folder) {
     EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                            OnnxInputNames(golden_.model));
     std::vector<NamedShape> shapes;
-    for (size_t i = 0; i < names.size() && i < set.inputs.size(); ++i) {
-      shapes.push_back(
-          {names[i], {set.inputs[i].dims.begin(), set.inputs[i].dims.end()}});
+    for (size_t i = 0; i < names.size(); ++i) {
+      const std::string path = NumberedFile(folder + "/input_", i);
+      if (!Exists(path)) break;
+      EMBER_ASSIGN_OR_RETURN(auto pins, ReadPins(path));
+      shapes.push_back({names[i], std::move(pins)});
     }
     return Open(shapes);
   }
 
-  Status RunSet(const DataSet& set, const std::string& name) {
+  Status RunSet(const std::string& folder, const std::string& name) {
     if (session_ == nullptr || pinned_) {
-      Status status = pinned_ ? OpenPinned(set) : Open({});
+      Status status = pinned_ ? OpenPinned(folder) : Open({});
       if (!status.ok() && !pinned_) {
         // The first error says why shapes cannot stay open; the second, if any,
         // why even this fails.
         const Status open_error = status;
-        status = OpenPinned(set);
+        status = OpenPinned(folder);
         if (status.ok()) {
           pinned_ = true;
           result_.note = "shapes pinned";
@@ -109,14 +135,18 @@ class GoldenRunner {
       }
       EMBER_RETURN_IF_ERROR(status);
     }
+    EMBER_ASSIGN_OR_RETURN(DataSet set,
+                           ReadDataSet(folder, session_->module()));
     std::vector<vm::Tensor> results;
     Status status = session_->Run(set.inputs, &results);
     if (!status.ok() && !pinned_) {
       // Open dims that were taken to be equal are not in this data set: one of
       // them may be a 1 that broadcasts.
-      if (const Status again = OpenPinned(set); again.ok()) {
+      if (const Status again = OpenPinned(folder); again.ok()) {
         pinned_ = true;
         result_.note = "shapes pinned";
+        // The parts of a sequence depend on its pins.
+        EMBER_ASSIGN_OR_RETURN(set, ReadDataSet(folder, session_->module()));
         status = session_->Run(set.inputs, &results);
       }
     }

@@ -12,7 +12,7 @@ namespace ember::tools {
 namespace {
 
 // Numbers of SequenceProto::elem_type and OptionalProto::elem_type.
-constexpr int kNothing = 0, kTensor = 1;
+constexpr int kNothing = 0, kTensor = 1, kMap = 4;
 
 // What a file holds, whatever its message.
 struct Value {
@@ -40,13 +40,57 @@ Status AddElements(const onnx::SequenceProto& sequence, Value& value) {
   return OkStatus();
 }
 
+bool SameKeys(const onnx::MapProto& a, const onnx::MapProto& b) {
+  return std::ranges::equal(a.keys(), b.keys()) &&
+         std::ranges::equal(a.string_keys(), b.string_keys());
+}
+
+// A row per map.
+StatusOr<onnx::TensorBytes> RowsOf(const onnx::SequenceProto& sequence) {
+  onnx::TensorBytes rows;
+  auto bytes = std::make_shared<std::vector<uint8_t>>();
+  const int64_t count = sequence.map_values_size();
+  const auto& first = sequence.map_values(0);
+  const int64_t keys = first.keys_size() + first.string_keys_size();
+  for (const onnx::MapProto& map : sequence.map_values()) {
+    if (!SameKeys(map, first) || map.values().tensor_values_size() != 1)
+      return UnimplementedError("expected maps of the same keys to tensors");
+    EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes row,
+                           Decode(map.values().tensor_values(0)));
+    if (row.is_strings() || row.dims != std::vector<int64_t>{keys} ||
+        (!bytes->empty() && row.dtype != rows.dtype)) {
+      return InvalidArgumentError("expected one number per key of a map");
+    }
+    rows.dtype = row.dtype;
+    bytes->insert(bytes->end(), row.bytes.begin(), row.bytes.end());
+  }
+  rows.dims = {count, keys};
+  rows.bytes = *bytes;
+  rows.owner = std::move(bytes);
+  return rows;
+}
+
+// Maps lie where a tensor has strings, which one of this type has not.
+bool HoldsMaps(const onnx::TensorProto& tensor) {
+  return tensor.data_type() == kMap && tensor.string_data_size() > 0;
+}
+
 // The messages do not name themselves: a tensor has a data type and data, a
 // sequence's second field is the kind of its elements.
 StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
   Value value;
   onnx::TensorProto tensor;
+  const bool parsed = tensor.ParseFromString(bytes);
+  if (parsed && HoldsMaps(tensor)) {
+    onnx::SequenceProto maps;
+    if (!maps.ParseFromString(bytes) || maps.map_values_size() == 0)
+      return DataLossError("expected a sequence of maps");
+    EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes rows, RowsOf(maps));
+    value.elements.push_back(std::move(rows));
+    return value;
+  }
   const bool is_tensor =
-      tensor.ParseFromString(bytes) && tensor.has_data_type() &&
+      parsed && tensor.has_data_type() &&
       (tensor.has_raw_data() || tensor.float_data_size() > 0 ||
        tensor.int32_data_size() > 0 || tensor.int64_data_size() > 0 ||
        tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 ||

@@ -6,7 +6,9 @@
 //   EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> tensors,
 //       ReadDataFile("input_0.pb", module.inputs().subspan(i, parts)));
 //
-// Tensors of strings hold strings (vm::Tensor::OfStrings).
+// Tensors of strings hold strings (vm::Tensor::OfStrings). A sequence of maps
+// of the same keys is a tensor [maps, keys] of their values (ZipMap); the keys
+// themselves are not looked at.
 //
 // Errors: a file that is no such value, elements whose type or rank the
 // signature does not take. Thread-safe.

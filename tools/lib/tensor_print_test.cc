@@ -23,6 +23,14 @@ TEST(TensorPrintTest, FullShowsEveryElement) {
   EXPECT_EQ(PrintTensor(Counting(DType::kF32, {0, 3})), "0x3xf32 = []");
 }
 
+TEST(TensorPrintTest, StringsInQuotes) {
+  const vm::Tensor tensor = *vm::Tensor::OfStrings({2, 1}, {"a \"b\"\n", "é"});
+  EXPECT_EQ(PrintTensor(tensor),
+            "2x1xi64 as string = [[\"a \\\"b\\\"\\n\"],\n [\"é\"]]");
+  EXPECT_EQ(DescribeTensor(tensor),
+            "2x1xi64 as string: \"a \\\"b\\\"\\n\" \"é\"");
+}
+
 TEST(TensorPrintTest, SummaryIsOneLine) {
   EXPECT_EQ(DescribeTensor(Counting(DType::kF16, {3})), "3xf16: 0 1 2");
   vm::Tensor tensor = Counting(DType::kF32, {2, 4});

@@ -99,5 +99,21 @@ TEST_F(TensorSpecTest, ShapesAndPaths) {
             "'a.npy': expected [NAME=]@FILE");
 }
 
+TEST_F(TensorSpecTest, Strings) {
+  RandomTensors random(0);
+  const auto strings = [&](const char* spec) {
+    const auto read = ReadTensorSpec(spec, random);
+    EXPECT_TRUE(read.ok()) << read.status().ToString();
+    return *read->tensor.strings;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(strings("x=2xstring=a,b"), (Texts{"a", "b"}));
+  EXPECT_EQ(strings("2xstring=a\\,b,c\\\\"), (Texts{"a,b", "c\\"}));
+  EXPECT_EQ(strings("2xstring=@"), (Texts{"@", "@"}));
+  EXPECT_EQ(strings("string="), Texts{""});
+  EXPECT_EQ(strings("0xstring="), Texts{});
+  EXPECT_FALSE(ReadTensorSpec("3xstring=a,b", random).ok());
+}
+
 }  // namespace
 }  // namespace ember::tools
