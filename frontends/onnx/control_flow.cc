@@ -67,6 +67,15 @@ Value* ScalarOf(Tensor tensor, DType type) {
   return Cast(Reshape(tensor, {}), type).value();
 }
 
+// Exporters write the iteration and the condition as scalars or as one element.
+Tensor AsDeclared(Tensor scalar, const GraphProto& graph, int input) {
+  if (input >= graph.input_size()) return scalar;
+  const TypeProto& type = graph.input(input).type();
+  const bool one = type.has_tensor_type() && type.tensor_type().has_shape() &&
+                   type.tensor_type().shape().dim_size() == 1;
+  return one ? Reshape(scalar, {Dim(1)}) : scalar;
+}
+
 // The last slice first.
 Tensor Reversed(Tensor x, int axis) {
   return SliceAxis(x, axis, x.dim(axis) - Dim(1), x.dim(axis), -1);
@@ -132,6 +141,21 @@ std::vector<Tensor> LoopResults(GraphBuilder& builder,
         Tensor(&builder, results[i]).Marked(last[values.size()].narrow_type()));
   }
   return values;
+}
+
+// The number of iterations, if it is known and small.
+std::optional<int64_t> FewTrips(const GraphBuilder& builder,
+                                const LoopRequest& request) {
+  constexpr int64_t kFew = 4;
+  if (request.limit == nullptr) return std::nullopt;
+  const auto limit = builder.ConstantContents(request.limit);
+  if (!limit || limit->front() < 1 || limit->front() > kFew)
+    return std::nullopt;
+  if (request.condition != nullptr) {
+    const auto condition = builder.ConstantContents(request.condition);
+    if (!condition || condition->front() == 0) return std::nullopt;
+  }
+  return static_cast<int64_t>(limit->front());
 }
 
 bool HasSequences(const GraphProto& graph) {
@@ -356,12 +380,17 @@ Status GraphImporter::ImportLoop(const NodeProto& node,
   const auto arguments_of = [&](GraphBuilder& inside, Value* iteration,
                                 const std::vector<Tensor>& values) {
     std::vector<Tensor> arguments = {
-        Tensor(&inside, iteration),
+        AsDeclared(Tensor(&inside, iteration), *graph, 0),
         // The body only runs while the condition holds.
-        Tensor(&inside, inside.Scalar(1, DType::kBool))};
+        AsDeclared(Tensor(&inside, inside.Scalar(1, DType::kBool)), *graph, 1)};
     arguments.insert(arguments.end(), values.begin(), values.end());
     return arguments;
   };
+  if (const auto trips = FewTrips(*scope.builder, request)) {
+    EMBER_ASSIGN_OR_RETURN(const bool done, UnrollLoop(node, *graph, origin,
+                                                       initial, *trips, scope));
+    if (done) return scope.builder->status();
+  }
   // Ranks of sequences that begin empty show after an iteration.
   for (bool changed = carried.has_sequences(); changed;) {
     Region trial(*scope.builder, "trial");
@@ -391,6 +420,62 @@ Status GraphImporter::ImportLoop(const NodeProto& node,
   EMBER_RETURN_IF_ERROR(scope.builder->status());
   return SetOutputs(node, origin,
                     LoopResults(*scope.builder, carried, results, last), scope);
+}
+
+// A loop of a few iterations whose carried values change rank or dtype has no
+// region; it is written out. False: it need not be, or cannot.
+StatusOr<bool> GraphImporter::UnrollLoop(const NodeProto& node,
+                                         const GraphProto& graph,
+                                         const std::string& origin,
+                                         const std::vector<Tensor>& initial,
+                                         int64_t trips, Scope& scope) {
+  const auto arguments_of = [&](GraphBuilder& builder, int64_t iteration,
+                                const std::vector<Tensor>& values) {
+    std::vector<Tensor> arguments = {
+        AsDeclared(
+            Tensor(&builder,
+                   builder.Scalar(static_cast<double>(iteration), DType::kI64)),
+            graph, 0),
+        AsDeclared(Tensor(&builder, builder.Scalar(1, DType::kBool)), graph,
+                   1)};
+    arguments.insert(arguments.end(), values.begin(), values.end());
+    return arguments;
+  };
+  {
+    Region trial(*scope.builder, "trial");
+    std::vector<Tensor> values;
+    for (const Tensor& value : initial)
+      values.push_back(Captured(trial, value));
+    Scope body = SubgraphScope(scope, origin, &trial);
+    EMBER_ASSIGN_OR_RETURN(
+        const std::vector<Tensor> outputs,
+        ImportSubgraph(graph, arguments_of(trial.builder(), 0, values), body));
+    bool changes = false;
+    for (size_t i = 0; i < initial.size() && 1 + i < outputs.size(); ++i) {
+      if (initial[i].sequence() != nullptr) return false;
+      changes |= outputs[1 + i].rank() != initial[i].rank() ||
+                 outputs[1 + i].dtype() != initial[i].dtype();
+    }
+    // Stacked values would need the iterations' shapes to agree.
+    if (!changes || outputs.size() != 1 + initial.size()) return false;
+  }
+  std::vector<Tensor> values = initial;
+  for (int64_t i = 0; i < trips; ++i) {
+    Scope body = SubgraphScope(scope, origin, nullptr);
+    EMBER_ASSIGN_OR_RETURN(
+        std::vector<Tensor> outputs,
+        ImportSubgraph(graph, arguments_of(*scope.builder, i, values), body));
+    const auto proceed =
+        scope.builder->ConstantContents(outputs.front().value());
+    if (!proceed || proceed->front() == 0) {
+      return UnimplementedError(Where(origin) +
+                                ": expected carried values of one rank and "
+                                "type, or a condition that is always true");
+    }
+    values.assign(outputs.begin() + 1, outputs.end());
+  }
+  EMBER_RETURN_IF_ERROR(SetOutputs(node, origin, values, scope));
+  return true;
 }
 
 Status GraphImporter::ImportScan(const NodeProto& node,

@@ -77,6 +77,10 @@ class GraphImporter {
                   Tensor condition, Scope& scope);
   Status ImportLoop(const NodeProto& node, const std::string& origin,
                     const std::vector<Tensor>& inputs, Scope& scope);
+  StatusOr<bool> UnrollLoop(const NodeProto& node, const GraphProto& graph,
+                            const std::string& origin,
+                            const std::vector<Tensor>& initial, int64_t trips,
+                            Scope& scope);
   Status ImportScan(const NodeProto& node, const std::string& origin,
                     const std::vector<Tensor>& inputs, Scope& scope);
   Status ImportBatchedScan(const NodeProto& node, const std::string& origin,
