@@ -303,13 +303,19 @@ std::optional<SliceOperands> ReadSlice(NodeContext& c) {
 void ImportDynamicSlice(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1)) return;
-  const std::optional<int64_t> count = c.Input(1).dim(0).AsConstant();
+  std::vector<int64_t> axes;
+  std::optional<int64_t> count = c.Input(1).dim(0).AsConstant();
+  if (c.Input(3)) {
+    axes = c.ConstantIntegers(3, "axes").value_or(axes);
+    // Where data tells how many starts there are, the axes tell it, too.
+    if (!count) count = static_cast<int64_t>(axes.size());
+  } else if (count) {
+    axes.resize(static_cast<size_t>(*count));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
   if (!count)
     return c.FailUnsupported("starts (input 1): expected a known number");
-  std::vector<int64_t> axes(static_cast<size_t>(*count));
-  std::iota(axes.begin(), axes.end(), 0);
   std::vector<int64_t> steps(axes.size(), 1);
-  if (c.Input(3)) axes = c.ConstantIntegers(3, "axes").value_or(axes);
   if (c.Input(4)) steps = c.ConstantIntegers(4, "steps").value_or(steps);
   if (!c.ok()) return;
   if (axes.size() != static_cast<size_t>(*count) || steps.size() != axes.size())
@@ -335,6 +341,8 @@ void ImportDynamicSlice(NodeContext& c) {
   const Tensor length = c.Integers64(lengths);
   const auto clamped = [&](int input, Tensor low) {
     Tensor bound = Cast(c.Input(input), DType::kI64);
+    if (bound.dim(0) != Dim(*count))
+      bound = Apply("assume", {bound}, {{"shape", Shape{Dim(*count)}}});
     // Not bound + extent for the smallest integers, which would wrap.
     bound =
         Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent, bound);
