@@ -33,8 +33,8 @@ struct ResizedAxis {
   Dim in;
   Dim out;
   std::optional<double> scale;  // where it is a constant
-  double crop_start = 0;        // tf_crop_and_resize
-  double crop_end = 1;
+  Tensor dynamic_scale;         // f64[], if only data tells it
+  Tensor crop_start, crop_end;  // f64[], of tf_crop_and_resize
 };
 
 Tensor AsF64(NodeContext& c, const Dim& dim) {
@@ -45,6 +45,7 @@ Tensor AsF64(NodeContext& c, const Dim& dim) {
 
 Tensor ScaleOf(NodeContext& c, const ResizedAxis& axis) {
   if (axis.scale) return c.Scalar(*axis.scale, DType::kF64);
+  if (axis.dynamic_scale) return axis.dynamic_scale;
   return AsF64(c, axis.out) / AsF64(c, axis.in);
 }
 
@@ -57,6 +58,10 @@ Tensor LastPosition(NodeContext& c, const ResizedAxis& axis) {
     const bool rounded =
         length - static_cast<double>(axis.out.constant()) > 1e-6 * length;
     if (rounded) return c.Scalar(length - 1, DType::kF64);
+  }
+  if (axis.dynamic_scale) {
+    const Tensor last = AsF64(c, axis.in) * axis.dynamic_scale - 1.0;
+    return Select(Equal(AsF64(c, axis.out), 1), last.Like(1), last);
   }
   return AsF64(c, LargerOf(axis.out - Dim(1), Dim(1)));
 }
@@ -92,7 +97,7 @@ Tensor SourcePositions(NodeContext& c, const ResizeOptions& options,
   if (mode == "tf_crop_and_resize") {
     Tensor size = AsF64(c, axis.in - Dim(1));
     if (axis.out == Dim(1))
-      return i + size * (0.5 * (axis.crop_start + axis.crop_end));
+      return i + size * ((axis.crop_start + axis.crop_end) * 0.5);
     return size * axis.crop_start + aligned * (axis.crop_end - axis.crop_start);
   }
   c.FailInvalid("attribute 'coordinate_transformation_mode': found '" + mode +
@@ -334,7 +339,11 @@ bool KeepAspectRatio(NodeContext& c, bool larger,
 }
 
 bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
-  const std::optional<Shape> sizes = c.Contents(3, "sizes");
+  const std::string policy = c.String("keep_aspect_ratio_policy", "stretch");
+  const bool dynamic =
+      policy == "stretch" && c.Integer("antialias", 0) == 0 && c.Input(3);
+  const std::optional<Shape> sizes =
+      dynamic ? c.Sizes(3, "sizes") : c.Contents(3, "sizes");
   if (!sizes) return false;
   if (sizes->size() != axes.size()) {
     c.FailInvalid("sizes: expected " + std::to_string(axes.size()) +
@@ -349,7 +358,6 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
       axes[i].scale = static_cast<double>(*out) / static_cast<double>(*in);
     }
   }
-  const std::string policy = c.String("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") return true;
   if (policy == "not_larger") return KeepAspectRatio(c, false, axes);
   if (policy == "not_smaller") return KeepAspectRatio(c, true, axes);
@@ -357,20 +365,49 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
   return false;
 }
 
+// Scales that only data tells: the program works out the sizes.
+bool SetDynamicScales(NodeContext& c, int input,
+                      std::vector<ResizedAxis>& axes) {
+  const Tensor scales = Cast(c.Input(input), DType::kF64);
+  if (!c.CheckRank(input, 1, 1)) return false;
+  Shape extents;
+  for (const ResizedAxis& axis : axes) extents.push_back(axis.in);
+  if (scales.dim(0) != Dim(static_cast<int64_t>(axes.size()))) {
+    c.FailInvalid("scales: expected " + std::to_string(axes.size()) +
+                  " values, found " + scales.dim(0).ToString());
+    return false;
+  }
+  const Tensor in = Cast(c.Wrap(c.builder().ShapeValue(extents)), DType::kF64);
+  const auto sizes =
+      c.SizesOf(Cast(Floor(in * scales), DType::kI64), "scaled sizes");
+  if (!sizes) return false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    axes[i].out = (*sizes)[i];
+    axes[i].dynamic_scale =
+        Reshape(SliceAxis(scales, 0, Dim(static_cast<int64_t>(i)), Dim(1)), {});
+  }
+  return true;
+}
+
 bool SetCrop(NodeContext& c, std::vector<ResizedAxis>& axes) {
-  const std::optional<std::vector<double>> roi = c.ConstantNumbers(1, "roi");
-  if (!roi) {
+  if (!c.Input(1)) {
     c.FailInvalid("roi (input 1) is missing");
     return false;
   }
-  if (roi->size() != 2 * axes.size()) {
-    c.FailInvalid("roi: expected " + std::to_string(2 * axes.size()) +
-                  " values, found " + std::to_string(roi->size()));
+  const auto count = static_cast<int64_t>(axes.size());
+  const Tensor roi = Cast(c.Input(1), DType::kF64);
+  if (!c.ok()) return false;
+  if (roi.shape() != Shape{Dim(2 * count)}) {
+    c.FailInvalid("roi: expected " + std::to_string(2 * count) +
+                  " values, found " + graph::ShapeToString(roi.shape()));
     return false;
   }
-  for (size_t i = 0; i < axes.size(); ++i) {
-    axes[i].crop_start = (*roi)[i];
-    axes[i].crop_end = (*roi)[axes.size() + i];
+  const auto element = [&](int64_t index) {
+    return Reshape(SliceAxis(roi, 0, Dim(index), Dim(1)), {});
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    axes[static_cast<size_t>(i)].crop_start = element(i);
+    axes[static_cast<size_t>(i)].crop_end = element(count + i);
   }
   return true;
 }
@@ -416,8 +453,15 @@ void ImportResize(NodeContext& c) {
   if (!c.ok() || !CheckMode(c, options.mode)) return;
   const int scales_input = old ? 1 : 2;
   if (HasElements(c.Input(scales_input))) {
-    const auto scales = c.ConstantNumbers(scales_input, "scales");
-    if (!scales || !SetScales(c, *scales, axes)) return;
+    // Antialiasing needs to know how many elements a window has.
+    const bool known = options.antialias || c.builder().ConstantContents(
+                                                c.Input(scales_input).value());
+    if (!known) {
+      if (!SetDynamicScales(c, scales_input, axes)) return;
+    } else {
+      const auto scales = c.ConstantNumbers(scales_input, "scales");
+      if (!scales || !SetScales(c, *scales, axes)) return;
+    }
   } else if (!SetSizes(c, axes)) {
     return;
   }
