@@ -166,6 +166,15 @@ TEST(Strings, Move) {
   ExpectTexts(scatter, {3}, {"a", "x", "c"});
 }
 
+TEST(Strings, DoNotMixWithNumbers) {
+  OneNode concat("Concat", 13);
+  concat.Strings({1}, {"a"}).Input(I64({1}, {0})).Attribute({"axis", 0});
+  EXPECT_THAT(ErrorOf(concat), HasSubstr("found string and i64"));
+  OneNode scatter("ScatterElements", 18);
+  scatter.Input(I64({1}, {5})).Input(I64({1}, {0})).Strings({1}, {"x"});
+  EXPECT_THAT(ErrorOf(scatter), HasSubstr("found i64 and string"));
+}
+
 TEST(Strings, PaddingIsEmpty) {
   OneNode node("Pad", 19);
   node.Strings({1}, {"a"}).Constant(I64({2}, {1, 1}));
