@@ -79,7 +79,7 @@ def ember_cc_test(name, size = "small", deps = [], copts = [], main = True, **kw
         **kwargs
     )
 
-def ember_cc_fuzz_test(name, srcs, corpus = [], size = "small", deps = [], copts = [], tags = [], **kwargs):
+def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", deps = [], copts = [], tags = [], **kwargs):
     """A fuzz target: srcs define LLVMFuzzerTestOneInput.
 
     In `bazel test` it runs the corpus and a fixed number of mutations of it; with
@@ -89,6 +89,7 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], size = "small", deps = [], copts
       name: as in cc_test.
       srcs: as in cc_test.
       corpus: files to start from; with them the test finds deeper paths.
+      runs: mutations that the test tries.
       size: as in cc_test.
       deps: as in cc_test.
       copts: come after the flags of the macro.
@@ -102,7 +103,7 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], size = "small", deps = [], copts
         # libFuzzer takes a folder; ./dev fuzz fills it with these.
         args = select({
             "//bazel:libfuzzer": [],
-            "//conditions:default": ["$(locations %s)" % c for c in corpus],
+            "//conditions:default": ["-runs=%d" % runs] + ["$(locations %s)" % c for c in corpus],
         }),
         copts = _copts(False, copts),
         data = corpus,

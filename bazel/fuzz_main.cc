@@ -1,9 +1,12 @@
 // Runs a fuzz target without libFuzzer: each corpus file, then mutations of
-// them. Deterministic, so that a failing test fails again.
+// them, those of the target's LLVMFuzzerCustomMutator if it has one.
+// Deterministic, so that a failing test fails again; the last lines say how to
+// run what failed alone.
 //
-//   fuzz_test [FILE|DIRECTORY|-runs=N|-seed=N|-anything_else]...
+//   fuzz_test [FILE|DIRECTORY|-runs=N|-seed=N|-only=N|-anything_else]...
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +20,14 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+// The target may have these or not.
+extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* argc,
+                                                          char*** argv);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(
+    uint8_t* data, size_t size, size_t max_size, unsigned int seed);
+// Of a sanitizer, in builds with one.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(
+    void (*callback)());
 
 namespace {
 
@@ -24,11 +35,53 @@ using Input = std::vector<uint8_t>;
 
 constexpr size_t kMaxSize = 1 << 16;
 
+// Each input has a generator of its own, so that one can be run alone.
+struct Progress {
+  std::vector<Input> corpus;
+  uint64_t seed = 1;
+  std::mt19937_64 random;
+  std::string replay = "the corpus";
+  Input current;
+};
+
+Progress& State() {
+  static auto* const kState = new Progress;
+  return *kState;
+}
+
+void SayReplay() {
+  const char* folder = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  const std::string path =
+      std::string(folder != nullptr ? folder : "/tmp") + "/fuzz_finding";
+  const Input& input = State().current;
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(input.data()),
+             static_cast<std::streamsize>(input.size()));
+  std::fprintf(stderr, "\nfuzz: failed at %s; the input is in %s\n",
+               State().replay.c_str(), path.c_str());
+}
+
+void OnSignal(int number) {
+  SayReplay();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+// Signals that a sanitizer reports are left to it.
+void SayReplayOnFailure() {
+  if (__sanitizer_set_death_callback != nullptr)
+    __sanitizer_set_death_callback(SayReplay);
+  for (const int number : {SIGABRT, SIGSEGV, SIGILL, SIGFPE, SIGBUS}) {
+    const auto before = std::signal(number, OnSignal);
+    if (before != SIG_DFL) std::signal(number, before);
+  }
+}
+
 void Run(const Input& input) {
   // A fresh allocation of the exact size lets ASan see every overread.
-  Input copy(input);
-  copy.shrink_to_fit();
-  LLVMFuzzerTestOneInput(copy.data(), copy.size());
+  State().current = Input(input.begin(), input.end());
+  State().current.shrink_to_fit();
+  LLVMFuzzerTestOneInput(State().current.data(), State().current.size());
 }
 
 Input Read(const std::filesystem::path& path) {
@@ -78,18 +131,54 @@ void Mutate(const std::vector<Input>& corpus, std::mt19937_64& random,
   }
 }
 
+void MutateOnce(Input* input) {
+  if (LLVMFuzzerCustomMutator == nullptr)
+    return Mutate(State().corpus, State().random, input);
+  const size_t size = input->size();
+  input->resize(kMaxSize);
+  input->resize(
+      LLVMFuzzerCustomMutator(input->data(), size, kMaxSize,
+                              static_cast<unsigned int>(State().random())));
+}
+
+void RunMutation(uint64_t number) {
+  Progress& state = State();
+  state.replay = "-seed=" + std::to_string(state.seed) +
+                 " -only=" + std::to_string(number) + " with the same corpus";
+  state.random.seed(state.seed * 0x9e3779b97f4a7c15 + number);
+  Input input = state.corpus[state.random() % state.corpus.size()];
+  for (uint64_t left = 1 + state.random() % 3; left > 0; --left)
+    MutateOnce(&input);
+  Run(input);
+}
+
 }  // namespace
 
+// What a custom mutator calls to change bytes.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size,
+                                   size_t max_size) {
+  Input input(data, data + size);
+  Mutate(State().corpus, State().random, &input);
+  input.resize(std::min(input.size(), max_size));
+  std::copy(input.begin(), input.end(), data);
+  return input.size();
+}
+
 int main(int argc, char** argv) {
+  if (LLVMFuzzerInitialize != nullptr) LLVMFuzzerInitialize(&argc, &argv);
   uint64_t runs = 20000;
-  uint64_t seed = 1;
+  uint64_t first = 0;
+  Progress& state = State();
   std::vector<std::filesystem::path> paths;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg.rfind("-runs=", 0) == 0) {
       runs = std::strtoull(argv[i] + 6, nullptr, 10);
     } else if (arg.rfind("-seed=", 0) == 0) {
-      seed = std::strtoull(argv[i] + 6, nullptr, 10);
+      state.seed = std::strtoull(argv[i] + 6, nullptr, 10);
+    } else if (arg.rfind("-only=", 0) == 0) {
+      first = std::strtoull(argv[i] + 6, nullptr, 10);
+      runs = 1;
     } else if (arg[0] == '-') {
       continue;  // An option of libFuzzer.
     } else if (std::filesystem::is_directory(arg)) {
@@ -101,21 +190,17 @@ int main(int argc, char** argv) {
     }
   }
   std::sort(paths.begin(), paths.end());
+  SayReplayOnFailure();
 
-  std::vector<Input> corpus;
   for (const auto& path : paths) {
-    corpus.push_back(Read(path));
-    Run(corpus.back());
+    state.corpus.push_back(Read(path));
+    state.replay = path;
+    Run(state.corpus.back());
   }
-  if (corpus.empty()) corpus.emplace_back();
-
-  std::mt19937_64 random(seed);
-  for (uint64_t i = 0; i < runs; ++i) {
-    Input input = corpus[random() % corpus.size()];
-    Mutate(corpus, random, &input);
-    Run(input);
-  }
-  std::printf("%zu files, %llu mutations\n", paths.size(),
-              static_cast<unsigned long long>(runs));
+  if (state.corpus.empty()) state.corpus.emplace_back();
+  for (uint64_t i = first; i < first + runs; ++i) RunMutation(i);
+  std::printf("%zu files, %llu mutations, seed %llu\n", paths.size(),
+              static_cast<unsigned long long>(runs),
+              static_cast<unsigned long long>(state.seed));
   return 0;
 }

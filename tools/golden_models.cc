@@ -22,7 +22,9 @@ using Json = nlohmann::json;
 struct Options {
   std::string corpus = "../shared/corpus", seeded, filter = "*", format = "md";
   std::string folders = "models/onnx,onnx-light";
+  std::string only;
   int64_t threads = 1, timeout = 300;
+  double seconds = 1;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -35,6 +37,9 @@ void Declare(Options& options, Flags& flags) {
             "be left out: onnx-graphs is onnx-graphs-contrib too.");
   flags.Add("filter", &options.filter, "TEXT",
             "Only models whose id contains it; * is all.");
+  flags.Add("only", &options.only, "ID", "Only the model of this id.");
+  flags.Add("seconds", &options.seconds, "S",
+            "How long a model is timed at most, after it ran once.");
   flags.Add("threads", &options.threads, "N",
             "Threads that compute; 0: one per core.");
   flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
@@ -89,6 +94,12 @@ bool IsInFolders(std::string_view path, std::string_view folders) {
   return false;
 }
 
+bool IsWanted(const std::string& name, const Options& options) {
+  if (!options.only.empty()) return name == options.only;
+  return options.filter == "*" ||
+         name.find(options.filter) != std::string::npos;
+}
+
 StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
   const std::string corpus = UserPath(options.corpus);
   EMBER_ASSIGN_OR_RETURN(const std::string text,
@@ -103,10 +114,7 @@ StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
     const std::string path = item.value("path", "");
     if (!IsInFolders(path, options.folders)) continue;
     for (GoldenCase& found : CasesOf(item, corpus, UserPath(options.seeded))) {
-      if (options.filter != "*" &&
-          found.name.find(options.filter) == std::string::npos)
-        continue;
-      cases.push_back(std::move(found));
+      if (IsWanted(found.name, options)) cases.push_back(std::move(found));
     }
   }
   return cases;
@@ -118,7 +126,8 @@ StatusOr<GoldenResult> RunCase(const GoldenCase& golden,
     return NotFoundError(golden.model + ": not there (see --seeded)");
   const auto work = [&]() -> StatusOr<std::string> {
     EMBER_ASSIGN_OR_RETURN(const GoldenResult result,
-                           RunGolden(golden, options.threads));
+                           RunGolden(golden, {.threads = options.threads,
+                                              .seconds = options.seconds}));
     return result.Serialize();
   };
   EMBER_ASSIGN_OR_RETURN(
@@ -156,8 +165,13 @@ Status Run(const Options& options) {
                          ReadManifest(options));
   EMBER_ASSIGN_OR_RETURN(const TableFormat format,
                          ParseTableFormat(options.format));
-  Table table({"model", "status", "sets", "max abs", "max rel", "rtol", "atol",
-               "ms", "note"});
+  std::vector<std::string> columns = {"model",   "status",  "sets",
+                                      "max abs", "max rel", "rtol",
+                                      "atol",    "ms",      "note"};
+  // For scripts: what the row is about.
+  const bool for_scripts = format != TableFormat::kMarkdown;
+  if (for_scripts) columns.insert(columns.end(), {"file", "set"});
+  Table table(columns);
   std::map<std::string, size_t> counts;
   for (const GoldenCase& golden : cases) {
     const StatusOr<GoldenResult> result = RunCase(golden, options);
@@ -165,13 +179,21 @@ Status Run(const Options& options) {
     ++counts[status];
     std::fprintf(stderr, "%s: %s\n", golden.name.c_str(), status.c_str());
     const bool ran = result.ok();
-    table.AddRow(
-        {golden.name, status, static_cast<int64_t>(golden.data_sets.size()),
-         ran ? Scientific(result->max_absolute) : Cell(),
-         ran ? Scientific(result->max_relative) : Cell(),
-         Cell(golden.tolerance.rtol, 4), Scientific(golden.tolerance.atol),
-         ran ? Cell(result->milliseconds, 2) : Cell(),
-         Note(golden, ran ? result->note : result.status().message(), format)});
+    std::vector<Cell> row = {
+        golden.name,
+        status,
+        static_cast<int64_t>(golden.data_sets.size()),
+        ran ? Scientific(result->max_absolute) : Cell(),
+        ran ? Scientific(result->max_relative) : Cell(),
+        Cell(golden.tolerance.rtol, 4),
+        Scientific(golden.tolerance.atol),
+        ran ? Cell(result->milliseconds, 2) : Cell(),
+        Note(golden, ran ? result->note : result.status().message(), format)};
+    if (for_scripts) {
+      row.emplace_back(golden.model);
+      row.emplace_back(golden.data_sets.front());
+    }
+    table.AddRow(std::move(row));
   }
   std::fputs(table.Print(format).c_str(), stdout);
   if (format == TableFormat::kMarkdown) {

@@ -50,6 +50,7 @@ class GraphBuilder {
   void Output(std::string name, Value* value, std::string logical_type = "");
   // Node name given to the operations made from here on.
   void SetOrigin(std::string origin) { origin_ = std::move(origin); }
+  const std::string& origin() const { return origin_; }
   const Status& status() const { return status_; }
   void Fail(Status status);  // keeps the first
   StatusOr<Graph> Finish();

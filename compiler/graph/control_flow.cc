@@ -48,11 +48,12 @@ bool IsTrue(Value* value, const GraphBuilder& builder) {
   return contents && contents->size() == 1 && contents->front() != 0;
 }
 
-Status WrongYield(const Value& expected, const Value& found, size_t number) {
-  return InvalidArgumentError("loop: carried value " + std::to_string(number) +
-                              ": expected " + ToString(expected.type()) +
-                              " from the body, found " +
-                              ToString(found.type()));
+Status WrongYield(const std::string& origin, const Value& expected,
+                  const Value& found, size_t number) {
+  return InvalidArgumentError(
+      "loop '" + origin + "': carried value " + std::to_string(number) +
+      ": expected " + ToString(expected.type()) + " from the body, found " +
+      ToString(found.type()));
 }
 
 class LoopBuilder {
@@ -111,17 +112,18 @@ class LoopBuilder {
   bool FindVarying(const LoopInputs& inputs, const LoopOutputs& outputs) {
     bool found = false;
     if (outputs.carried.size() != inputs.carried.size()) {
-      builder_.Fail(InvalidArgumentError(
-          "loop: expected " + std::to_string(inputs.carried.size()) +
-          " carried values from the body, found " +
-          std::to_string(outputs.carried.size())));
+      builder_.Fail(
+          InvalidArgumentError("loop '" + builder_.origin() + "': expected " +
+                               std::to_string(inputs.carried.size()) +
+                               " carried values from the body, found " +
+                               std::to_string(outputs.carried.size())));
       return false;
     }
     for (size_t i = 0; i < inputs.carried.size(); ++i) {
       const Value& before = *inputs.carried[i];
       const Value& after = *outputs.carried[i];
       if (before.dtype() != after.dtype() || before.rank() != after.rank()) {
-        builder_.Fail(WrongYield(before, after, i));
+        builder_.Fail(WrongYield(builder_.origin(), before, after, i));
         return false;
       }
       for (size_t d = 0; d < before.shape().size(); ++d) {

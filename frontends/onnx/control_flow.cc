@@ -25,20 +25,35 @@ using graph::Value;
 
 std::string Where(const std::string& origin) { return "node '" + origin + "'"; }
 
+Status WrongType(const std::string& origin, const AttributeProto& attribute,
+                 AttributeProto::AttributeType expected) {
+  return InvalidArgumentError(
+      Where(origin) + ": attribute '" + attribute.name() + "': expected type " +
+      AttributeProto::AttributeType_Name(expected) + ", found " +
+      AttributeProto::AttributeType_Name(attribute.type()));
+}
+
 StatusOr<const GraphProto*> Subgraph(const NodeProto& node,
                                      const std::string& origin,
                                      std::string_view name) {
   for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.name() == name && attribute.has_g()) return &attribute.g();
+    if (attribute.name() != name) continue;
+    if (attribute.has_g()) return &attribute.g();
+    return WrongType(origin, attribute, AttributeProto::GRAPH);
   }
   return InvalidArgumentError(Where(origin) + ": attribute '" +
                               std::string(name) + "' is missing");
 }
 
-int64_t IntegerAttribute(const NodeProto& node, std::string_view name,
-                         int64_t otherwise) {
+StatusOr<int64_t> IntegerAttribute(const NodeProto& node,
+                                   const std::string& origin,
+                                   std::string_view name, int64_t otherwise) {
   for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.name() == name && attribute.has_i()) return attribute.i();
+    if (attribute.name() != name) continue;
+    if (attribute.type() == AttributeProto::INT ||
+        (attribute.type() == AttributeProto::UNDEFINED && attribute.has_i()))
+      return attribute.i();
+    return WrongType(origin, attribute, AttributeProto::INT);
   }
   return otherwise;
 }
@@ -74,6 +89,21 @@ Tensor AsDeclared(Tensor scalar, const GraphProto& graph, int input) {
   const bool one = type.has_tensor_type() && type.tensor_type().has_shape() &&
                    type.tensor_type().shape().dim_size() == 1;
   return one ? Reshape(scalar, {Dim(1)}) : scalar;
+}
+
+// As PerOperand, of 0 (forward) and 1 (reverse).
+StatusOr<std::vector<int64_t>> Directions(const NodeProto& node,
+                                          const std::string& origin,
+                                          std::string_view name, size_t count) {
+  EMBER_ASSIGN_OR_RETURN(std::vector<int64_t> directions,
+                         PerOperand(node, origin, name, count));
+  for (const int64_t direction : directions) {
+    if (direction == 0 || direction == 1) continue;
+    return InvalidArgumentError(
+        Where(origin) + ": attribute '" + std::string(name) +
+        "': expected 0 or 1, found " + std::to_string(direction));
+  }
+  return directions;
 }
 
 // The last slice first.
@@ -176,6 +206,18 @@ Status CheckPresent(const std::vector<Tensor>& inputs, size_t first,
   return OkStatus();
 }
 
+// As CheckPresent, for operands that may not be sequences.
+Status CheckTensors(const std::vector<Tensor>& inputs, size_t first,
+                    const std::string& origin) {
+  EMBER_RETURN_IF_ERROR(CheckPresent(inputs, first, origin));
+  for (size_t i = first; i < inputs.size(); ++i) {
+    if (inputs[i].sequence() == nullptr) continue;
+    return InvalidArgumentError(Where(origin) + ": input " + std::to_string(i) +
+                                ": expected a tensor, found a sequence");
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 GraphImporter::Scope GraphImporter::SubgraphScope(Scope& scope,
@@ -205,8 +247,13 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportSubgraph(
         "'" + scope.prefix + "': expected " + std::to_string(inputs.size()) +
         " inputs of the subgraph, found " + std::to_string(graph.input_size()));
   }
-  for (int i = 0; i < graph.input_size(); ++i)
-    scope.values[graph.input(i).name()] = inputs[static_cast<size_t>(i)];
+  for (int i = 0; i < graph.input_size(); ++i) {
+    const std::string& name = graph.input(i).name();
+    if (!scope.values.emplace(name, inputs[static_cast<size_t>(i)]).second) {
+      return InvalidArgumentError("'" + scope.prefix + "': input '" + name +
+                                  "' of the subgraph occurs twice");
+    }
+  }
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
   EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
   std::vector<Tensor> outputs;
@@ -291,10 +338,17 @@ Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
     Scope body = SubgraphScope(scope, origin, &region);
     EMBER_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
                            ImportSubgraph(graph, {}, body));
-    if (!values)
+    if (!values) {
       values.emplace(outputs);
-    else
+    } else if (outputs.size() != values->size()) {
+      return InvalidArgumentError(
+          Where(origin) +
+          ": expected as many outputs of both branches, found " +
+          std::to_string(values->size()) + " and " +
+          std::to_string(outputs.size()));
+    } else {
       values->Widen(outputs);
+    }
     return outputs;
   };
   if (HasSequences(*then) || HasSequences(*otherwise)) {
@@ -484,8 +538,9 @@ Status GraphImporter::ImportScan(const NodeProto& node,
                                  Scope& scope) {
   EMBER_ASSIGN_OR_RETURN(const GraphProto* graph,
                          Subgraph(node, origin, "body"));
-  EMBER_RETURN_IF_ERROR(CheckPresent(inputs, 0, origin));
-  const int64_t count = IntegerAttribute(node, "num_scan_inputs", 0);
+  EMBER_RETURN_IF_ERROR(CheckTensors(inputs, 0, origin));
+  EMBER_ASSIGN_OR_RETURN(const int64_t count,
+                         IntegerAttribute(node, origin, "num_scan_inputs", 0));
   if (count < 1 || count > std::ssize(inputs)) {
     return InvalidArgumentError(
         Where(origin) +
@@ -503,13 +558,13 @@ Status GraphImporter::ImportScan(const NodeProto& node,
       PerOperand(node, origin, "scan_input_axes", scanned_count));
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<int64_t> input_directions,
-      PerOperand(node, origin, "scan_input_directions", scanned_count));
+      Directions(node, origin, "scan_input_directions", scanned_count));
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<int64_t> output_axes,
       PerOperand(node, origin, "scan_output_axes", stacked_count));
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<int64_t> output_directions,
-      PerOperand(node, origin, "scan_output_directions", stacked_count));
+      Directions(node, origin, "scan_output_directions", stacked_count));
 
   scope.builder->SetOrigin(origin);
   LoopRequest request;
@@ -575,8 +630,9 @@ Status GraphImporter::ImportBatchedScan(const NodeProto& node,
         Where(origin) +
         ": sequence_lens (input 0) is not supported in Scan before opset 9");
   }
-  EMBER_RETURN_IF_ERROR(CheckPresent(inputs, 1, origin));
-  const int64_t count = IntegerAttribute(node, "num_scan_inputs", 0);
+  EMBER_RETURN_IF_ERROR(CheckTensors(inputs, 1, origin));
+  EMBER_ASSIGN_OR_RETURN(const int64_t count,
+                         IntegerAttribute(node, origin, "num_scan_inputs", 0));
   if (count < 1 || count > std::ssize(inputs) - 1) {
     return InvalidArgumentError(
         Where(origin) +
@@ -586,7 +642,7 @@ Status GraphImporter::ImportBatchedScan(const NodeProto& node,
   const auto scanned_count = static_cast<size_t>(count);
   const size_t state_count = inputs.size() - 1 - scanned_count;
   EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> directions,
-                         PerOperand(node, origin, "directions", scanned_count));
+                         Directions(node, origin, "directions", scanned_count));
   scope.builder->SetOrigin(origin);
   LoopRequest batch;
   for (size_t i = 0; i < state_count + scanned_count; ++i) {

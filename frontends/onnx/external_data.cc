@@ -35,8 +35,10 @@ StatusOr<std::shared_ptr<MappedFile>> ExternalFiles::Open(
   if (folder_.empty())
     return Refused(location, "a model without a folder (read from memory)");
   const fs::path relative(location);
-  if (location.empty() || relative.is_absolute())
-    return Refused(location, "an absolute path");
+  if (location.empty()) return Refused(location, "no location");
+  if (location.find('\0') != std::string::npos)
+    return Refused(location.c_str(), "a name with a zero byte");
+  if (relative.is_absolute()) return Refused(location, "an absolute path");
   for (const fs::path& part : relative) {
     if (part == "..") return Refused(location, "a path with '..'");
   }

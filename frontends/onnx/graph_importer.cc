@@ -1,5 +1,7 @@
 #include "frontends/onnx/graph_importer.h"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "frontends/onnx/graph_inputs.h"
@@ -39,6 +41,17 @@ bool HasReferences(const NodeProto& node) {
     if (!attribute.ref_attr_name().empty()) return true;
   }
   return false;
+}
+
+Status CheckAttributeNames(const NodeProto& node, const std::string& origin) {
+  if (node.attribute_size() < 2) return OkStatus();
+  std::set<std::string_view> names;
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (names.insert(attribute.name()).second) continue;
+    return InvalidArgumentError("node '" + origin + "': attribute '" +
+                                attribute.name() + "' occurs twice");
+  }
+  return OkStatus();
 }
 
 Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
@@ -102,6 +115,7 @@ StatusOr<graph::Graph> GraphImporter::Import() {
           "output '" + output.name() +
           "' is not produced by any node, input or initializer");
     }
+    EMBER_RETURN_IF_ERROR(CheckName("output", output.name()));
     EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
     AddOutput(output.name(), value);
   }
@@ -249,6 +263,7 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
     }
     inputs.push_back(input);
   }
+  EMBER_RETURN_IF_ERROR(CheckAttributeNames(node, origin));
   scope.builder->SetOrigin(origin);
   std::shared_ptr<const NodeProto> bound;
   if (scope.is_function && HasReferences(node))

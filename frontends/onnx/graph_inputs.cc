@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "frontends/onnx/model_index.h"
 #include "frontends/onnx/tensor.h"
 #include "frontends/onnx/tensor_proto.h"
 
@@ -105,8 +106,13 @@ class InputReader {
     }
     graph::Shape shape;
     for (int axis = 0; axis < rank; ++axis) {
-      Dim dim = type.has_shape() ? ReadDim(name, axis, type.shape().dim(axis))
-                                 : symbols_.Fresh(name, axis);
+      Dim dim;
+      if (type.has_shape()) {
+        EMBER_ASSIGN_OR_RETURN(dim,
+                               ReadDim(name, axis, type.shape().dim(axis)));
+      } else {
+        dim = symbols_.Fresh(name, axis);
+      }
       if (has_pins && pins->second[axis]) {
         EMBER_RETURN_IF_ERROR(Pin(name, axis, *pins->second[axis], dim));
       }
@@ -115,10 +121,16 @@ class InputReader {
     return shape;
   }
 
-  Dim ReadDim(const std::string& name, int axis,
-              const TensorShapeProto::Dimension& dim) {
+  StatusOr<Dim> ReadDim(const std::string& name, int axis,
+                        const TensorShapeProto::Dimension& dim) {
     if (dim.has_dim_value() && dim.dim_value() >= 0)
       return Dim(dim.dim_value());
+    if (dim.has_dim_value() && dim.dim_value() < -1) {
+      return InvalidArgumentError(
+          Named(name) + " axis " + std::to_string(axis) +
+          ": expected a dim of at least 0, or -1 for an open one, found " +
+          std::to_string(dim.dim_value()));
+    }
     if (dim.has_dim_param() && !IsNameOfUnknown(dim.dim_param())) {
       return symbols_.Named(dim.dim_param());
     }
@@ -175,6 +187,12 @@ std::string ToIdentifier(std::string_view text) {
   return name;
 }
 
+Status CheckName(std::string_view what, const std::string& name) {
+  if (OnOneLine(name) == name) return OkStatus();
+  return InvalidArgumentError(std::string(what) + " '" + OnOneLine(name) +
+                              "': expected a name without control characters");
+}
+
 StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
                                             const ImportOptions& options) {
   std::set<std::string> initializers;
@@ -186,6 +204,7 @@ StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
   for (const ValueInfoProto& info : graph.input()) {
     if (info.name().empty())
       return InvalidArgumentError("an input of the graph has no name");
+    EMBER_RETURN_IF_ERROR(CheckName("input", info.name()));
     if (!names.insert(info.name()).second) {
       return InvalidArgumentError(Named(info.name()) + " occurs twice");
     }

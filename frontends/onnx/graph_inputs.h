@@ -29,6 +29,9 @@ struct InputType {
 StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
                                             const ImportOptions& options);
 
+// An error if the name of an input or output (`what`) would not stay on a line.
+Status CheckName(std::string_view what, const std::string& name);
+
 // Letters, digits and '_', not starting with a digit.
 std::string ToIdentifier(std::string_view text);
 

@@ -1,5 +1,7 @@
 #include "frontends/onnx/import.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -23,9 +25,16 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
         "expected an ONNX model below 2 GB (weights beyond that are " +
         ("external data), found " + found));
   }
-  if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  google::protobuf::io::CodedInputStream stream(bytes.data(),
+                                                static_cast<int>(bytes.size()));
+  // A subgraph is a message in three others: graph, node, attribute.
+  stream.SetRecursionLimit(3 * kMaximumCallDepth + 8);
+  if (!model->ParseFromCodedStream(&stream) ||
+      !stream.ConsumedEntireMessage()) {
     return DataLossError("expected an ONNX model, found " + found +
-                         " that do not parse as one");
+                         " that do not parse as one, or whose subgraphs are "
+                         "more than " +
+                         std::to_string(kMaximumCallDepth) + " levels deep");
   }
   if (!model->has_graph()) {
     return InvalidArgumentError("expected an ONNX model with a graph, found " +
@@ -33,6 +42,11 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
   }
   EMBER_RETURN_IF_ERROR(ReplaceSparseTensors(*model));
   return std::shared_ptr<const ModelProto>(std::move(model));
+}
+
+// Names in the message are the model's.
+Status WithNamesOnOneLine(const Status& status) {
+  return Status(status.code(), OnOneLine(status.message()));
 }
 
 StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
@@ -51,10 +65,11 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
   const std::string where = "model '" + std::string(name) + "'";
   auto model = ParseModel(bytes);
   if (!model.ok()) return model.status().WithContext(where);
-  EMBER_RETURN_IF_ERROR(CheckOperatorsSupported(ModelIndex(**model), name));
+  const Status supported = CheckOperatorsSupported(ModelIndex(**model), name);
+  if (!supported.ok()) return WithNamesOnOneLine(supported);
   StatusOr<graph::Graph> graph =
       ImportParsed(*std::move(model), folder, options);
-  if (!graph.ok()) return graph.status().WithContext(where);
+  if (!graph.ok()) return WithNamesOnOneLine(graph.status()).WithContext(where);
   return graph;
 }
 

@@ -5,9 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "frontends/onnx/model_builder.h"
@@ -300,66 +297,6 @@ TEST(Import, NotAModel) {
               HasSubstr("expected an ONNX model"));
   EXPECT_EQ(ImportModel("/nonexistent/x.onnx", {}).status().code(),
             StatusCode::kNotFound);
-}
-
-class ExternalData : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::path(::testing::TempDir()) / "external_data_test";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_ / "model");
-    std::ofstream(folder_ / "model" / "w.bin", std::ios::binary)
-        << std::string(64, '\0');
-    std::ofstream(folder_ / "secret.bin", std::ios::binary)
-        << std::string(64, '\0');
-    std::filesystem::create_symlink("../secret.bin",
-                                    folder_ / "model" / "link.bin");
-  }
-
-  std::string Import(const std::string& location,
-                     const std::string& offset = "4",
-                     const std::string& length = "16") {
-    ModelBuilder m;
-    TensorProto& w = *m.graph().add_initializer();
-    w.set_name("w");
-    w.set_data_type(TensorProto::FLOAT);
-    w.add_dims(4);
-    w.set_data_location(TensorProto::EXTERNAL);
-    auto add = [&](const char* key, const std::string& value) {
-      StringStringEntryProto& entry = *w.add_external_data();
-      entry.set_key(key);
-      entry.set_value(value);
-    };
-    add("location", location);
-    add("offset", offset);
-    add("length", length);
-    m.Input("x", {4});
-    m.Node("Add", {"x", "w"}, {"y"});
-    m.Output("y");
-    return ErrorOf(m, {}, (folder_ / "model").string());
-  }
-
-  std::filesystem::path folder_;
-};
-
-TEST_F(ExternalData, IsRead) { EXPECT_EQ(Import("w.bin"), "OK"); }
-
-TEST_F(ExternalData, StaysInTheFolder) {
-  EXPECT_THAT(Import((folder_ / "secret.bin").string()),
-              HasSubstr("found an absolute path"));
-  EXPECT_THAT(Import("../secret.bin"), HasSubstr("found a path with '..'"));
-  EXPECT_THAT(Import("link.bin"), HasSubstr("found a link out of it"));
-}
-
-TEST_F(ExternalData, RangesAreChecked) {
-  EXPECT_THAT(Import("w.bin", "60"),
-              HasSubstr("expected 16 bytes at offset 60, found a file of 64"));
-  EXPECT_THAT(Import("w.bin", "9999999999999999999999"),
-              HasSubstr("expected a number"));
-  EXPECT_THAT(Import("w.bin", "0", "8"),
-              HasSubstr("expected 16 bytes for its dims, found 8"));
-  EXPECT_THAT(Import("missing.bin"), HasSubstr("external data 'missing.bin'"));
 }
 
 }  // namespace

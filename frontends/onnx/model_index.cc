@@ -11,10 +11,13 @@
 namespace ember::onnx {
 namespace {
 
+// Of subgraphs and calls in each other; the importer stops before.
+constexpr int kMaximumDepth = 130;
+
 // Names that a subgraph takes from outside.
 void CollectCaptured(const GraphProto& graph, int depth,
                      std::vector<std::string>& names) {
-  if (depth > 32) return;
+  if (depth > kMaximumDepth) return;
   std::vector<std::string> used;
   std::set<std::string> own;
   for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
@@ -89,9 +92,10 @@ class UnsupportedOperators {
   explicit UnsupportedOperators(const ModelIndex& index) : index_(index) {}
 
   void Scan(const NodeList& nodes, const Opsets& opsets,
-            const std::string& prefix) {
+            const std::string& prefix, int depth = 0) {
+    if (depth > kMaximumDepth) return;
     for (int i = 0; i < nodes.size(); ++i) {
-      ScanNode(nodes[i], opsets, prefix + NodeLabel(nodes[i], i));
+      ScanNode(nodes[i], opsets, prefix + NodeLabel(nodes[i], i), depth + 1);
     }
   }
 
@@ -122,11 +126,12 @@ class UnsupportedOperators {
   }
 
   void ScanNode(const NodeProto& node, const Opsets& opsets,
-                const std::string& label) {
+                const std::string& label, int depth) {
     if (const FunctionProto* function = index_.FunctionOf(node)) {
       // Once per function: its nodes are the same at every call.
       if (scanned_.insert(function).second) {
-        Scan(function->node(), Opsets(function->opset_import()), label + "/");
+        Scan(function->node(), Opsets(function->opset_import()), label + "/",
+             depth);
       }
       return;
     }
@@ -142,7 +147,8 @@ class UnsupportedOperators {
       entry->second.push_back(label);
     }
     for (const AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_g()) Scan(attribute.g().node(), opsets, label + "/");
+      if (attribute.has_g())
+        Scan(attribute.g().node(), opsets, label + "/", depth);
     }
   }
 
@@ -189,14 +195,29 @@ std::string_view CanonicalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
+std::string OnOneLine(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      line += c;
+    } else {
+      line += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return line;
+}
+
 std::string NodeLabel(const NodeProto& node, int index) {
-  return node.name().empty() ? node.op_type() + "_" + std::to_string(index)
-                             : node.name();
+  return OnOneLine(node.name().empty()
+                       ? node.op_type() + "_" + std::to_string(index)
+                       : node.name());
 }
 
 std::string NodeOrigin(const NodeProto& node, int index) {
   if (node.name().empty()) return NodeLabel(node, index);
-  return node.name() + " (" + node.op_type() + ")";
+  return NodeLabel(node, index) + " (" + OnOneLine(node.op_type()) + ")";
 }
 
 Status CheckOperatorsSupported(const ModelIndex& index,

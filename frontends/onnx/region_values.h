@@ -20,6 +20,7 @@ class RegionValues {
   explicit RegionValues(const std::vector<Tensor>& likes);
 
   bool has_sequences() const;
+  size_t size() const { return likes_.size(); }
   // Raises the ranks of sequences to those of `values`, whose kinds may be
   // wider (an optional for what it holds); true if that changed anything.
   bool Widen(const std::vector<Tensor>& values);

@@ -162,6 +162,15 @@ Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
 }
 
 Tensor AlongAxis(Tensor vector, int axis, int rank) {
+  graph::GraphBuilder& builder = vector.builder();
+  if (!builder.status().ok()) return {&builder, nullptr};
+  if (vector.rank() == 0 || axis < 0 || axis >= rank) {
+    builder.Fail(InvalidArgumentError(
+        "node '" + builder.origin() + "': expected a vector along axis " +
+        std::to_string(axis) + " of rank " + std::to_string(rank) + ", found " +
+        graph::ToString(vector.value()->type())));
+    return {&builder, nullptr};
+  }
   Shape shape(rank, Dim(1));
   shape[axis] = vector.dim(0);
   return Reshape(vector, shape);

@@ -159,15 +159,15 @@ struct ExternalRange {
 StatusOr<int64_t> ParseSize(const TensorProto& proto, const std::string& key,
                             const std::string& text) {
   int64_t value = 0;
+  bool valid = !text.empty();
   for (char c : text) {
-    if (c < '0' || c > '9' || value > (INT64_MAX - 9) / 10 || text.empty()) {
-      return InvalidArgumentError(Named(proto) +
-                                  ": external data: expected a number for '" +
-                                  key + "', found '" + text + "'");
-    }
-    value = value * 10 + (c - '0');
+    valid = valid && c >= '0' && c <= '9' && value <= (INT64_MAX - 9) / 10;
+    if (valid) value = value * 10 + (c - '0');
   }
-  return value;
+  if (valid) return value;
+  return InvalidArgumentError(Named(proto) +
+                              ": external data: expected a number for '" + key +
+                              "', found '" + text + "'");
 }
 
 StatusOr<ExternalRange> ExternalRangeOf(const TensorProto& proto) {

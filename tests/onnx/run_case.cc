@@ -229,18 +229,22 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
 // the data set.
 CaseResult RunSetPinnedIfNeeded(const TestCase& test_case,
                                 const RunOptions& options,
-                                const std::string& set,
-                                std::set<std::string>& frozen) {
-  const CaseResult open = RunSet(test_case, options, set, {}, frozen);
+                                const std::string& set) {
+  std::set<std::string> frozen;
+  CaseResult open = RunSet(test_case, options, set, {}, frozen);
+  open.frozen_inputs = static_cast<int>(frozen.size());
   if (open.stage != Stage::kImport && open.stage != Stage::kCompile)
     return open;
-  onnx::ImportOptions pinned;
-  if (Status status = PinShapes(test_case, set, pinned); !status.ok())
+  onnx::ImportOptions pins;
+  if (Status status = PinShapes(test_case, set, pins); !status.ok())
     return open;
-  CaseResult result = RunSet(test_case, options, set, pinned, frozen);
-  return result.stage == Stage::kImport || result.stage == Stage::kCompile
+  frozen.clear();
+  CaseResult pinned = RunSet(test_case, options, set, pins, frozen);
+  pinned.frozen_inputs = static_cast<int>(frozen.size());
+  pinned.pinned = true;
+  return pinned.stage == Stage::kImport || pinned.stage == Stage::kCompile
              ? open
-             : result;
+             : pinned;
 }
 
 }  // namespace
@@ -254,31 +258,39 @@ CaseResult RunCase(const TestCase& test_case, const RunOptions& options) {
   if (!sets.ok()) return Failed(Stage::kData, sets.status());
   if (sets->empty())
     return Failed(Stage::kData, "no test_data_set_* in the case");
-  std::set<std::string> frozen;
   CaseResult result;
   for (size_t i = 0; i < sets->size() && result.passed(); ++i) {
-    result = RunSetPinnedIfNeeded(test_case, options, (*sets)[i], frozen);
+    CaseResult set = RunSetPinnedIfNeeded(test_case, options, (*sets)[i]);
+    set.frozen_inputs = std::max(set.frozen_inputs, result.frozen_inputs);
+    set.pinned = set.pinned || result.pinned;
+    result = std::move(set);
   }
-  result.frozen_inputs = static_cast<int>(frozen.size());
+  result.values_unchecked = !test_case.check_values;
   return result;
 }
 
 CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
                           unsigned timeout_seconds) {
+  const auto digit = [](int value) { return static_cast<char>('0' + value); };
   StatusOr<std::string> answer = tools::RunInChild(
       [&]() -> StatusOr<std::string> {
         const CaseResult result = RunCase(test_case, options);
-        return std::string{
-                   static_cast<char>('0' + static_cast<int>(result.stage)),
-                   static_cast<char>('0' + std::min(result.frozen_inputs, 9))} +
+        return std::string{digit(static_cast<int>(result.stage)),
+                           digit(std::min(result.frozen_inputs, 9)),
+                           digit(result.pinned ? 1 : 0)} +
                result.message;
       },
       timeout_seconds);
-  if (!answer.ok()) return Failed(Stage::kCrash, answer.status());
   CaseResult result;
-  result.stage = static_cast<Stage>((*answer)[0] - '0');
-  result.frozen_inputs = (*answer)[1] - '0';
-  result.message = answer->substr(2);
+  if (answer.ok()) {
+    result.stage = static_cast<Stage>((*answer)[0] - '0');
+    result.frozen_inputs = (*answer)[1] - '0';
+    result.pinned = (*answer)[2] != '0';
+    result.message = answer->substr(3);
+  } else {
+    result = Failed(Stage::kCrash, answer.status());
+  }
+  result.values_unchecked = !test_case.check_values;
   return result;
 }
 

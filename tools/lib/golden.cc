@@ -68,8 +68,8 @@ StatusOr<DataSet> ReadDataSet(const std::string& folder,
 
 class GoldenRunner {
  public:
-  GoldenRunner(const GoldenCase& golden, int64_t threads)
-      : golden_(golden), threads_(threads) {}
+  GoldenRunner(const GoldenCase& golden, const GoldenOptions& options)
+      : golden_(golden), options_(options) {}
 
   StatusOr<GoldenResult> Run() {
     // First, so that an unsupported operator is not hidden behind an
@@ -94,7 +94,7 @@ class GoldenRunner {
         const LoadedModel model,
         LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
     EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-                           OpenDevice("cpu", threads_));
+                           OpenDevice("cpu", options_.threads));
     EMBER_ASSIGN_OR_RETURN(
         session_,
         vm::Session::Create(model.module, {.device = std::move(device),
@@ -185,9 +185,11 @@ class GoldenRunner {
   Status Time(const DataSet& set) {
     using Clock = std::chrono::steady_clock;
     std::vector<double> times;
-    const Clock::time_point stop = Clock::now() + std::chrono::seconds(1);
+    const std::chrono::duration<double> limit(options_.seconds);
+    const Clock::time_point begin = Clock::now();
     std::vector<vm::Tensor> results;
-    while (times.size() < 3 || (times.size() < 30 && Clock::now() < stop)) {
+    while (times.size() < 3 ||
+           (times.size() < 200 && Clock::now() - begin < limit)) {
       const Clock::time_point start = Clock::now();
       EMBER_RETURN_IF_ERROR(session_->Run(set.inputs, &results));
       times.push_back(
@@ -199,7 +201,7 @@ class GoldenRunner {
   }
 
   const GoldenCase& golden_;
-  int64_t threads_;
+  GoldenOptions options_;
   bool pinned_ = false;
   std::unique_ptr<vm::Session> session_;
   GoldenResult result_;
@@ -227,8 +229,9 @@ StatusOr<GoldenResult> GoldenResult::Parse(const std::string& text) {
   return result;
 }
 
-StatusOr<GoldenResult> RunGolden(const GoldenCase& golden, int64_t threads) {
-  return GoldenRunner(golden, threads).Run();
+StatusOr<GoldenResult> RunGolden(const GoldenCase& golden,
+                                 const GoldenOptions& options) {
+  return GoldenRunner(golden, options).Run();
 }
 
 }  // namespace ember::tools

@@ -1,7 +1,7 @@
 // One model against recorded data sets, each a folder with input_0.pb … and
 // output_0.pb … (ONNX TensorProtos).
 //
-//   EMBER_ASSIGN_OR_RETURN(GoldenResult result, RunGolden(golden, 1));
+//   EMBER_ASSIGN_OR_RETURN(GoldenResult result, RunGolden(golden, {}));
 //
 // Errors: what keeps the model from running at all. Results that differ are no
 // error but not passed.
@@ -37,9 +37,15 @@ struct GoldenResult {
   static StatusOr<GoldenResult> Parse(const std::string& text);
 };
 
+struct GoldenOptions {
+  int64_t threads = 1;
+  double seconds = 1;  // for the timed runs: 3 to 200
+};
+
 // A model whose shapes must be known to compile is compiled again for the
 // shapes of each data set.
-StatusOr<GoldenResult> RunGolden(const GoldenCase& golden, int64_t threads);
+StatusOr<GoldenResult> RunGolden(const GoldenCase& golden,
+                                 const GoldenOptions& options);
 
 }  // namespace ember::tools
 

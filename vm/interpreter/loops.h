@@ -11,7 +11,11 @@
 
 // Elementwise loops never carry a dependency, also when destination and operand
 // are one tile.
+#ifdef __clang__
+#define EMBER_INDEPENDENT
+#else
 #define EMBER_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 namespace ember::vm {
 namespace {

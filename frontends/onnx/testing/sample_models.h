@@ -1,0 +1,25 @@
+// Small valid models that tests damage: between them a little of everything
+// that reads numbers, names and subgraphs from a model.
+//
+//   ModelBuilder m = SampleModel("loop");
+//
+// "layers" and "more_layers" hold many operators with attributes and constant
+// operands; "loop", "scan", "if", "quantized" and "function" what their names
+// say; "external" takes 16 bytes at offset 64 of weights.bin.
+#ifndef EMBER_FRONTENDS_ONNX_TESTING_SAMPLE_MODELS_H_
+#define EMBER_FRONTENDS_ONNX_TESTING_SAMPLE_MODELS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "frontends/onnx/model_builder.h"
+
+namespace ember::onnx {
+
+std::vector<std::string_view> SampleModelNames();
+// Checked: one of the names.
+ModelBuilder SampleModel(std::string_view name);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_TESTING_SAMPLE_MODELS_H_

@@ -1,0 +1,265 @@
+#include "tests/onnx/coverage/coverage_page.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "frontends/onnx/import.h"
+#include "frontends/onnx/operator_table.h"
+#include "tests/onnx/coverage/probe_models.h"
+#include "tests/onnx/coverage/published_operators.h"
+
+namespace ember::tests {
+namespace {
+
+using onnx::OperatorRow;
+using onnx::TensorProto;
+
+const std::string kUntried = "not tried";
+
+struct ElementType {
+  TensorProto::DataType type;
+  std::string_view name;
+};
+
+constexpr ElementType kTypes[] = {
+    {TensorProto::BOOL, "bool"},
+    {TensorProto::INT8, "i8"},
+    {TensorProto::INT16, "i16"},
+    {TensorProto::INT32, "i32"},
+    {TensorProto::INT64, "i64"},
+    {TensorProto::UINT8, "u8"},
+    {TensorProto::UINT16, "u16"},
+    {TensorProto::UINT32, "u32"},
+    {TensorProto::UINT64, "u64"},
+    {TensorProto::FLOAT16, "f16"},
+    {TensorProto::BFLOAT16, "bf16"},
+    {TensorProto::FLOAT, "f32"},
+    {TensorProto::DOUBLE, "f64"},
+    {TensorProto::STRING, "string"},
+    {TensorProto::INT2, "i2"},
+    {TensorProto::UINT2, "u2"},
+    {TensorProto::INT4, "i4"},
+    {TensorProto::UINT4, "u4"},
+    {TensorProto::FLOAT4E2M1, "f4e2m1"},
+    {TensorProto::FLOAT8E4M3FN, "f8e4m3fn"},
+    {TensorProto::FLOAT8E4M3FNUZ, "f8e4m3fnuz"},
+    {TensorProto::FLOAT8E5M2, "f8e5m2"},
+    {TensorProto::FLOAT8E5M2FNUZ, "f8e5m2fnuz"},
+    {TensorProto::FLOAT8E8M0, "f8e8m0"},
+};
+
+// What several types together are called.
+struct TypeGroup {
+  std::string_view name;
+  std::vector<std::string_view> members;
+};
+
+const std::vector<TypeGroup>& Groups() {
+  static const auto* const kGroups = new std::vector<TypeGroup>{
+      {"integers", {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}},
+      {"floats", {"f16", "bf16", "f32", "f64"}},
+      {"narrow",
+       {"i2", "u2", "i4", "u4", "f4e2m1", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2",
+        "f8e5m2fnuz", "f8e8m0"}},
+  };
+  return *kGroups;
+}
+
+// Operators of which a node of plain operands says nothing.
+struct InWords {
+  std::string_view domain;
+  std::string_view name;
+  std::string_view types;
+};
+
+constexpr InWords kInWords[] = {
+    {"", "If", "any, of any shapes"},
+    {"", "Loop", "any, also with shapes that change"},
+    {"", "Optional", "any"},
+    {"", "Scan", "any"},
+    {"", "SequenceMap", "any"},
+    {"ai.onnx.ml", "TreeEnsemble", "the type of its splits and weights"},
+};
+
+// Published operators that there are not, with the reason. One that is missing
+// here too is listed as "not written yet".
+struct MissingReason {
+  std::string_view domain;
+  std::string_view name;
+  std::string_view reason;
+};
+
+constexpr MissingReason kMissing[] = {
+    {"", "ImageDecoder",
+     "decodes JPEG, PNG and other files: needs libraries that the runtime does "
+     "without"},
+    {"ai.onnx.preview.training", "Gradient",
+     "takes the derivative of a part of the graph: inference only here"},
+};
+
+Status TryCompile(const onnx::ModelProto& model) {
+  const std::string bytes = model.SerializeAsString();
+  EMBER_ASSIGN_OR_RETURN(
+      graph::Graph graph,
+      onnx::ImportModelBytes(
+          {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "",
+          {}));
+  return compiler::Compile(std::move(graph), {}).status();
+}
+
+bool Compiles(const onnx::ModelProto& model) { return TryCompile(model).ok(); }
+
+bool HasTypedOperand(const onnx::ModelProto& model,
+                     TensorProto::DataType type) {
+  const auto& graph = model.graph();
+  return std::any_of(graph.input().begin(), graph.input().end(),
+                     [&](const onnx::ValueInfoProto& input) {
+                       return input.type().tensor_type().elem_type() == type;
+                     }) ||
+         std::any_of(graph.initializer().begin(), graph.initializer().end(),
+                     [&](const TensorProto& tensor) {
+                       return tensor.data_type() == type;
+                     });
+}
+
+std::string TypesText(const OperatorRow& row) {
+  for (const InWords& told : kInWords) {
+    if (row.domain == told.domain && row.name == told.name)
+      return std::string(told.types);
+  }
+  // No operand of an own type: the result's type is an attribute, or fixed.
+  constexpr auto kMarker = TensorProto::UINT16;
+  if (!HasTypedOperand(ProbeModel(row, kMarker), kMarker)) {
+    return Compiles(ProbeModel(row, kMarker)) ? "as its attributes say"
+                                              : kUntried;
+  }
+  std::vector<std::string_view> found;
+  for (const ElementType& type : kTypes) {
+    if (Compiles(ProbeModel(row, type.type))) found.push_back(type.name);
+  }
+  std::string text;
+  const auto add = [&](std::string_view name) {
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  };
+  for (const TypeGroup& group : Groups()) {
+    const bool all = std::all_of(
+        group.members.begin(), group.members.end(), [&](std::string_view name) {
+          return std::find(found.begin(), found.end(), name) != found.end();
+        });
+    if (!all) continue;
+    add(group.name);
+    std::erase_if(found, [&](std::string_view name) {
+      return std::find(group.members.begin(), group.members.end(), name) !=
+             group.members.end();
+    });
+  }
+  for (const std::string_view name : found) add(name);
+  return text.empty() ? kUntried : text;
+}
+
+using Key = std::pair<std::string_view, std::string_view>;
+
+std::string SinceText(const OperatorRow& row,
+                      const std::map<Key, int>& published) {
+  const int since = std::max(row.since, 1);
+  const auto found = published.find({row.domain, row.name});
+  if (found == published.end() || since <= found->second)
+    return std::to_string(found == published.end() ? since : found->second);
+  return std::to_string(since) + " (published since " +
+         std::to_string(found->second) + ")";
+}
+
+std::string DomainTitle(std::string_view domain) {
+  return domain.empty() ? "ai.onnx" : std::string(domain);
+}
+
+std::string Table(std::string_view domain, std::vector<OperatorRow> rows,
+                  const std::map<Key, int>& published) {
+  std::sort(rows.begin(), rows.end(),
+            [](const OperatorRow& a, const OperatorRow& b) {
+              return a.name < b.name;
+            });
+  std::string text =
+      "\n## " + DomainTitle(domain) + " (" + std::to_string(rows.size()) +
+      " operators)\n\n| operator | since opset | element types | "
+      "tiers |\n| --- | --- | --- | --- |\n";
+  for (const OperatorRow& row : rows) {
+    text += "| " + std::string(row.name) + " | " + SinceText(row, published) +
+            " | " + TypesText(row) + " | 0 |\n";
+  }
+  return text;
+}
+
+std::string ReasonOf(const PublishedOperator& missing) {
+  for (const MissingReason& known : kMissing) {
+    if (known.domain == missing.domain && known.name == missing.name)
+      return std::string(known.reason);
+  }
+  return "not written yet";
+}
+
+std::string MissingTable() {
+  std::string text;
+  for (const PublishedOperator& published : PublishedOperators()) {
+    if (onnx::FindOperator(published.domain, published.name, INT32_MAX))
+      continue;
+    text += "| " + DomainTitle(published.domain) + " | " +
+            std::string(published.name) + " | " +
+            std::to_string(published.since) + " | " + ReasonOf(published) +
+            " |\n";
+  }
+  if (text.empty()) return "\nNone.\n";
+  return "\n| domain | operator | since opset | why not |\n"
+         "| --- | --- | --- | --- |\n" +
+         text;
+}
+
+constexpr std::string_view kHead =
+    R"(# ONNX coverage
+
+Written by `./dev coverage-page` from the operator table; do not edit.
+
+*Since opset*: the first opset whose form of the operator is imported; all later forms, up to opset
+28, are too. *Element types*: a model of one node is imported and compiled for each type that its
+typed operands may have; those that compile are listed, also where ONNX does not ask for them
+("not tried": an operator of com.microsoft for which no such model is written yet).
+"integers" are i8 to i64 and u8 to u64, "floats" f16, bf16, f32 and f64, "narrow" the types below 8
+bits and the 8-bit floats, which are held in bytes. *Tiers*: where the operator runs. Operators are
+decomposed into the graph's few, and tier 0 runs all of those; a tier that compiles takes dispatches
+from it without a list of operators of its own.
+)";
+
+}  // namespace
+
+std::string UntriedOperators(bool published_only) {
+  std::string text;
+  for (const OperatorRow& row : onnx::OperatorTable()) {
+    if (published_only && row.domain == "com.microsoft") continue;
+    if (TypesText(row) != kUntried) continue;
+    text +=
+        DomainTitle(row.domain) + "::" + std::string(row.name) + ": " +
+        std::string(TryCompile(ProbeModel(row, TensorProto::FLOAT)).message()) +
+        "\n";
+  }
+  return text;
+}
+
+std::string CoveragePage() {
+  std::map<Key, int> published;
+  for (const PublishedOperator& op : PublishedOperators())
+    published[{op.domain, op.name}] = op.since;
+  std::map<std::string_view, std::vector<OperatorRow>> domains;
+  for (const OperatorRow& row : onnx::OperatorTable())
+    domains[row.domain].push_back(row);
+  std::string text(kHead);
+  for (const auto& [domain, rows] : domains)
+    text += Table(domain, rows, published);
+  text += "\n## Published operators that are missing\n" + MissingTable();
+  return text;
+}
+
+}  // namespace ember::tests
