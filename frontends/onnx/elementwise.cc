@@ -144,19 +144,19 @@ void ImportBitShift(NodeContext& c) {
 // Of strings: handles are equal where the strings are.
 void ImportEqual(NodeContext& c) {
   auto [a, b] = BinaryOperands(c);
-  const auto is_string = [](const Tensor& x) {
-    return x.narrow_type() == TensorProto::STRING;
-  };
-  if (is_string(a) != is_string(b))
-    return c.FailInvalid("expected operands of one type");
-  const auto numbers = [&](const Tensor& x) {
-    return x.narrow_type() != 0 && !is_string(x) ? DecodeNarrow(x, DType::kF32)
-                                                 : x;
-  };
-  c.SetOutput(0, Equal(numbers(a), numbers(b)));
+  if (Status status = CheckSameNarrowType({a, b}); !status.ok())
+    return c.Fail(status);
+  if (a.narrow_type() != 0 && a.narrow_type() != TensorProto::STRING) {
+    a = DecodeNarrow(a, DType::kF32);
+    b = DecodeNarrow(b, DType::kF32);
+  }
+  c.SetOutput(0, Equal(a, b));
 }
 
 void ImportWhere(NodeContext& c) {
+  if (Status status = CheckSameNarrowType({c.Input(1), c.Input(2)});
+      !status.ok())
+    return c.Fail(status);
   c.SetOutput(0, Select(c.Input(0), c.Input(1), c.Input(2)));
 }
 

@@ -7,6 +7,7 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
+#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -96,6 +97,9 @@ std::optional<std::string> ReadUpdate(NodeContext& c) {
 
 void ImportScatterElements(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
+  if (Status status = CheckSameNarrowType({c.Input(0), c.Input(2)});
+      !status.ok())
+    return c.Fail(status);
   Tensor x = c.Input(0);
   const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
   const std::optional<std::string> update = ReadUpdate(c);
@@ -107,6 +111,9 @@ void ImportScatterElements(NodeContext& c) {
 
 void ImportScatterNd(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
+  if (Status status = CheckSameNarrowType({c.Input(0), c.Input(2)});
+      !status.ok())
+    return c.Fail(status);
   Tensor x = c.Input(0);
   const std::optional<std::string> update = ReadUpdate(c);
   if (!update) return;

@@ -10,6 +10,7 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
+#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -168,6 +169,8 @@ void ImportConcat(NodeContext& c) {
     if (!c.Input(i))
       return c.FailInvalid("input " + std::to_string(i) + " is missing");
   }
+  if (Status status = CheckSameNarrowType(c.inputs()); !status.ok())
+    return c.Fail(status);
   if (!c.CheckRank(0, 1)) return;
   const int64_t axis = c.Integer("axis", 1);
   c.SetOutput(0, Concat(c.inputs(), c.NormalizeAxis(axis, c.Input(0).rank())));
@@ -522,6 +525,8 @@ void ImportPad(NodeContext& c) {
   if (mode != "constant")
     return c.SetOutput(0, Pad(x, pads->first, pads->second, mode, Tensor()));
   Tensor value = c.opset() < 11 ? x.Like(c.Float("value", 0)) : ZeroLike(c, x);
+  if (Status status = CheckSameNarrowType({x, c.Input(2)}); !status.ok())
+    return c.Fail(status);
   if (c.Input(2)) value = Reshape(Cast(c.Input(2), x.dtype()), {});
   c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
 }

@@ -170,6 +170,20 @@ std::string LogicalTypeName(int32_t onnx_type) {
   }
 }
 
+Status CheckSameNarrowType(const std::vector<Tensor>& operands) {
+  const auto name = [](const Tensor& x) {
+    return x.narrow_type() != 0 ? LogicalTypeName(x.narrow_type())
+                                : std::string(DTypeName(x.dtype()));
+  };
+  for (const Tensor& operand : operands) {
+    const Tensor& first = operands.front();
+    if (!operand || operand.narrow_type() == first.narrow_type()) continue;
+    return InvalidArgumentError("expected operands of one type, found " +
+                                name(first) + " and " + name(operand));
+  }
+  return OkStatus();
+}
+
 Tensor DecodeNarrow(Tensor x, DType type) {
   const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
   if (format == nullptr || !format->is_float()) return Cast(x, type).Marked(0);

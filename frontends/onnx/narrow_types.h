@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/dtype.h"
+#include "base/status.h"
 #include "frontends/onnx/tensor.h"
 
 namespace ember::onnx {
@@ -40,6 +42,10 @@ const NarrowFormat* FindNarrowFormat(int32_t onnx_type);
 // What a module's signature calls the type ("f8e4m3fn", "i4", "string"); empty
 // for 0 and unknown types.
 std::string LogicalTypeName(int32_t onnx_type);
+
+// An error if some of the operands hold one type (or strings) and others
+// another, which their dtypes do not show. Absent ones are left out.
+Status CheckSameNarrowType(const std::vector<Tensor>& operands);
 
 // The numbers of a marked tensor as `type`.
 Tensor DecodeNarrow(Tensor x, DType type);

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/onnx/tensor_proto.h"
@@ -164,6 +166,15 @@ TEST(Strings, Move) {
   ExpectTexts(scatter, {3}, {"a", "x", "c"});
 }
 
+TEST(Strings, DoNotMixWithNumbers) {
+  OneNode concat("Concat", 13);
+  concat.Strings({1}, {"a"}).Input(I64({1}, {0})).Attribute({"axis", 0});
+  EXPECT_THAT(ErrorOf(concat), HasSubstr("found string and i64"));
+  OneNode scatter("ScatterElements", 18);
+  scatter.Input(I64({1}, {5})).Input(I64({1}, {0})).Strings({1}, {"x"});
+  EXPECT_THAT(ErrorOf(scatter), HasSubstr("found i64 and string"));
+}
+
 TEST(Strings, PaddingIsEmpty) {
   OneNode node("Pad", 19);
   node.Strings({1}, {"a"}).Constant(I64({2}, {1, 1}));
@@ -215,6 +226,88 @@ TEST(Strings, LabelsOfEncoders) {
       .Attribute({"keys_int64s", std::vector<int64_t>{1, 2}});
   SetStrings(write, "values_strings", {"one", "two"});
   ExpectTexts(write, {2}, {"one", "_Unused"});
+}
+
+TEST(Strings, CategoriesOfEncoders) {
+  OneNode mapper("CategoryMapper", 17, 1, "ai.onnx.ml");
+  mapper.Strings({2}, {"b", "?"})
+      .Attribute({"cats_int64s", std::vector<int64_t>{7, 8}})
+      .Attribute({"default_int64", 5});
+  SetStrings(mapper, "cats_strings", {"a", "b"});
+  ExpectNumbers(mapper.Run(), {I64({2}, {8, 5})});
+  OneNode one_hot("OneHotEncoder", 17, 1, "ai.onnx.ml");
+  one_hot.Strings({2}, {"b", "?"});
+  SetStrings(one_hot, "cats_strings", {"a", "b"});
+  ExpectNumbers(one_hot.Run(), {F32({2, 2}, {0, 1, 0, 0})});
+}
+
+TEST(Strings, ClassesOfClassifiers) {
+  OneNode node("LinearClassifier", 17, 2, "ai.onnx.ml");
+  node.Input(F32({2, 1}, {1, -1}));
+  for (const auto& [name, values] :
+       {std::pair<std::string, std::vector<float>>{"coefficients", {1, -1}},
+        {"intercepts", {0, 0}}}) {
+    AttributeProto& attribute = *node.node().add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(AttributeProto::FLOATS);
+    for (float value : values) attribute.add_floats(value);
+  }
+  SetStrings(node, "classlabels_strings", {"up", "down"});
+  const auto results = node.RunTensors();
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  ExpectStrings((*results)[0], {2}, {"up", "down"});
+}
+
+// A graph of strings: x[2] goes through a sequence, a branch and a loop.
+TEST(Strings, InSequencesBranchesAndLoops) {
+  onnx::ModelBuilder body(20);
+  for (const char* name : {"i", "go", "word"}) {
+    onnx::ValueInfoProto& input = *body.graph().add_input();
+    input.set_name(name);
+  }
+  body.Node("StringConcat", {"word", "b"}, {"longer"});
+  body.Node("Identity", {"go"}, {"on"});
+  for (const char* name : {"on", "longer", "word"})
+    body.graph().add_output()->set_name(name);
+  onnx::ModelBuilder then(20);
+  then.Node("Identity", {"a"}, {"first"});
+  then.graph().add_output()->set_name("first");
+  onnx::ModelBuilder otherwise(20);
+  otherwise.Node("Constant", {}, {"none"}, {{"value_string", "none"}});
+  otherwise.graph().add_output()->set_name("none");
+
+  onnx::ModelBuilder model(20);
+  model.Input("x", {2}, TensorProto::STRING);
+  model.Input("flag", {}, TensorProto::BOOL);
+  model.Node("Constant", {}, {"zero"}, {{"value_int", 0}});
+  model.Node("Constant", {}, {"two"}, {{"value_int", 2}});
+  model.Node("SplitToSequence", {"x"}, {"list"}, {{"keepdims", 0}});
+  model.Node("SequenceAt", {"list", "zero"}, {"a"});
+  model.Node("Constant", {}, {"b"}, {{"value_string", "+"}});
+  onnx::NodeProto& branch = model.Node("If", {"flag"}, {"chosen"});
+  onnx::NodeProto& loop =
+      model.Node("Loop", {"two", "", "chosen"}, {"last", "all"});
+  const auto set = [](onnx::NodeProto& node, const char* name,
+                      const onnx::GraphProto& graph) {
+    AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(AttributeProto::GRAPH);
+    *attribute.mutable_g() = graph;
+  };
+  set(branch, "then_branch", then.graph());
+  set(branch, "else_branch", otherwise.graph());
+  set(loop, "body", body.graph());
+  model.Output("last");
+  model.Output("all");
+  const vm::Tensor x = *vm::Tensor::OfStrings({2}, {"p", "q"});
+  for (const bool flag : {true, false}) {
+    const auto results = RunGraph(
+        model.Import(), {x, vm::Tensor::Borrow(DType::kBool, {}, &flag)});
+    ASSERT_TRUE(results.ok()) << results.status().ToString();
+    const std::string start = flag ? "p" : "none";
+    ExpectStrings((*results)[0], {}, {start + "++"});
+    ExpectStrings((*results)[1], {2}, {start, start + "+"});
+  }
 }
 
 TEST(Strings, NgramsOfAPool) {

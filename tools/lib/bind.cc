@@ -57,6 +57,8 @@ Status BindShapes(const vm::Module& module,
                          BindNames(module, "input", names));
   for (size_t i = 0; i < shapes.size(); ++i) {
     const vm::TensorSignature& signature = module.inputs()[numbers[i]];
+    // Of a sequence: the rank of its elements, which the import has used.
+    if (PartCount(module.inputs(), numbers[i]) > 1) continue;
     bool fits = signature.dims.size() == shapes[i].dims.size();
     for (size_t d = 0; fits && d < signature.dims.size(); ++d) {
       fits = signature.dims[d] < 0 || !shapes[i].dims[d] ||

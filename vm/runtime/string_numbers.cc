@@ -148,8 +148,6 @@ std::optional<uint64_t> ParseInteger(std::string_view text, DType type) {
 }
 
 std::optional<uint64_t> ParseBool(std::string_view text) {
-  if (EqualsIgnoringCase(text, "true")) return 1;
-  if (EqualsIgnoringCase(text, "false")) return 0;
   const std::optional<double> value = ReadFloat<double>(text);
   if (!value) return std::nullopt;
   return *value != 0;
@@ -177,7 +175,10 @@ std::string NumberText(uint64_t bits, DType type) {
 }
 
 StatusOr<uint64_t> ParseNumber(std::string_view text, DType type) {
-  const std::string_view trimmed = Trim(text);
+  std::string_view trimmed = Trim(text);
+  // What NumberText writes of a bool reads back as any number.
+  if (EqualsIgnoringCase(trimmed, "true")) trimmed = "1";
+  if (EqualsIgnoringCase(trimmed, "false")) trimmed = "0";
   const std::optional<uint64_t> bits = type == DType::kBool ? ParseBool(trimmed)
                                        : IsFloat(type)
                                            ? ParseFloat(trimmed, type)

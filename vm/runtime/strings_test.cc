@@ -125,6 +125,8 @@ TEST(StringNumbersTest, ReadsIntegers) {
   EXPECT_FALSE(ParseNumber("18446744073709551616", DType::kU64).ok());
   EXPECT_FALSE(ParseNumber("9223372036854775808", DType::kI64).ok());
   EXPECT_EQ(Parsed("True", DType::kBool), 1);
+  EXPECT_EQ(Parsed("True", DType::kI8), 1);
+  EXPECT_EQ(Parsed("false", DType::kF32), 0);
   EXPECT_EQ(Parsed("0.0", DType::kBool), 0);
   EXPECT_EQ(Parsed("2", DType::kBool), 1);
 }
