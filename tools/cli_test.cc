@@ -132,7 +132,8 @@ TEST_F(CliTest, BadFiles) {
   Write("cut.onnx", std::string_view(Read("digits.onnx")).substr(0, 20000));
   ExpectError("vm-run cut.onnx",
               "vm-run: cut.onnx: expected an ONNX model, found 20000 bytes "
-              "that do not parse as one");
+              "that do not parse as one, or whose subgraphs are more than 64 "
+              "levels deep");
   ExpectError(
       "vm-run none.vmfb",
       "vm-run: cannot open file 'none.vmfb': No such file or directory");
