@@ -13,6 +13,9 @@
 namespace ember::graph {
 namespace {
 
+// Each becomes a symbol.
+constexpr int64_t kMaximumExtents = 4096;
+
 using tensor::Opcode;
 
 bool AllZero(const Shape& dims) {
@@ -185,9 +188,11 @@ Dim GraphBuilder::FreshSymbol() {
 std::vector<Dim> GraphBuilder::Extents(Value* value) {
   if (const auto contents = IntegerContents(value)) return *contents;
   if (!Ready({&value, 1})) return {};
-  if (value->rank() != 1 || !value->shape()[0].is_constant()) {
+  if (value->rank() != 1 || !value->shape()[0].is_constant() ||
+      value->shape()[0].constant() > kMaximumExtents) {
     Fail(InvalidArgumentError((origin_.empty() ? "" : "'" + origin_ + "': ") +
-                              "expected a known number of sizes, found " +
+                              "expected a known number of sizes, at most " +
+                              std::to_string(kMaximumExtents) + ", found " +
                               ToString(value->type())));
     return {};
   }

@@ -210,6 +210,35 @@ TEST(Malformed, AbsurdDimsOfTensors) {
   ExpectError(with_dims({int64_t{1} << 61}), "tensor 'w': expected");
 }
 
+TEST(Malformed, OperandsOfTooFewDims) {
+  ModelBuilder m(17);
+  m.Input("x", {1, 16, 1});
+  m.Input("window", {});
+  m.Integers("step", {4});
+  m.Node("STFT", {"x", "step", "window"}, {"y"});
+  m.Output("y");
+  ExpectError(std::move(m),
+              "node 'STFT_0': expected an operand with a dim 0, "
+              "found f32[]");
+  m = ModelBuilder(17);
+  m.Input("x", {});
+  m.Input("scale", {2});
+  m.Node("QuantizeLinear", {"x", "scale"}, {"y"}, {{"axis", 0}});
+  m.Output("y");
+  ExpectError(std::move(m), "node 'QuantizeLinear_0': ");
+}
+
+TEST(Malformed, AbsurdNumbersOfSizes) {
+  ModelBuilder m(17);
+  m.Input("x", {2, 3});
+  m.Input("shape", {int64_t{1} << 36}, TensorProto::INT64);
+  m.Node("Reshape", {"x", "shape"}, {"y"});
+  m.Output("y");
+  ExpectError(std::move(m),
+              "'Reshape_0': expected a known number of sizes, at "
+              "most 4096, found i64[68719476736]");
+}
+
 TEST(Malformed, AbsurdDimsOfOperators) {
   const int64_t large = int64_t{1} << 62;
   const auto shaped = [](const char* op_type, std::vector<int64_t> values) {

@@ -29,10 +29,15 @@ const Shape& Tensor::shape() const {
 }
 
 const Dim& Tensor::dim(int axis) const {
+  static const Dim* const kFailed = new Dim(1);
   const int index = axis < 0 ? axis + rank() : axis;
-  EMBER_CHECK(index >= 0 && index < rank())
-      << "axis " << axis << " of rank " << rank();
-  return shape()[index];
+  if (index >= 0 && index < rank()) return shape()[index];
+  if (value_ != nullptr) {
+    builder_->Fail(InvalidArgumentError(
+        "node '" + builder_->origin() + "': expected an operand with a dim " +
+        std::to_string(axis) + ", found " + graph::ToString(value_->type())));
+  }
+  return *kFailed;
 }
 
 Tensor Unary(Opcode opcode, Tensor a) {

@@ -43,7 +43,8 @@ class Tensor {
   graph::Value* value() const { return value_; }
   graph::GraphBuilder& builder() const { return *builder_; }
   const Shape& shape() const;
-  // axis may be negative, counting from the end.
+  // axis may be negative, counting from the end. Where there is no such dim:
+  // the builder fails, and the dim is 1.
   const Dim& dim(int axis) const;
   int rank() const { return static_cast<int>(shape().size()); }
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
