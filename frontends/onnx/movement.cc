@@ -73,6 +73,12 @@ std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
     c.FailUnsupported("shape (input 1): expected a known number of dims");
     return std::nullopt;
   }
+  if (*rank > kMaximumRank) {
+    c.FailInvalid("shape (input 1): expected at most " +
+                  std::to_string(kMaximumRank) + " dims, found " +
+                  std::to_string(*rank));
+    return std::nullopt;
+  }
   const graph::Operation* producer = target.value()->producer();
   if (producer != nullptr && producer->name() == "concat")
     return c.SizesOf(target, "shape (input 1)");
@@ -313,6 +319,11 @@ void ImportDynamicSlice(NodeContext& c) {
     // Where data tells how many starts there are, the axes tell it, too.
     if (!count) count = static_cast<int64_t>(axes.size());
   } else if (count) {
+    if (*count > x.rank()) {
+      return c.FailInvalid("starts (input 1): expected at most " +
+                           std::to_string(x.rank()) + ", found " +
+                           std::to_string(*count));
+    }
     axes.resize(static_cast<size_t>(*count));
     std::iota(axes.begin(), axes.end(), 0);
   }
