@@ -229,14 +229,30 @@ TEST(Malformed, OperandsOfTooFewDims) {
 }
 
 TEST(Malformed, AbsurdNumbersOfSizes) {
+  const int64_t large = int64_t{1} << 36;
   ModelBuilder m(17);
   m.Input("x", {2, 3});
-  m.Input("shape", {int64_t{1} << 36}, TensorProto::INT64);
+  m.Input("shape", {large}, TensorProto::INT64);
   m.Node("Reshape", {"x", "shape"}, {"y"});
   m.Output("y");
   ExpectError(std::move(m),
-              "'Reshape_0': expected a known number of sizes, at "
-              "most 4096, found i64[68719476736]");
+              "node 'Reshape_0': shape (input 1): expected at "
+              "most 16 dims, found 68719476736");
+  m = ModelBuilder(17);
+  m.Input("x", {2, 3});
+  m.Input("starts", {large}, TensorProto::INT64);
+  m.Node("Slice", {"x", "starts", "starts"}, {"y"});
+  m.Output("y");
+  ExpectError(std::move(m),
+              "node 'Slice_0': starts (input 1): expected at "
+              "most 2, found 68719476736");
+  m = ModelBuilder(17);
+  m.Input("sizes", {large}, TensorProto::INT64);
+  m.Node("ConstantOfShape", {"sizes"}, {"y"});
+  m.Output("y");
+  ExpectError(std::move(m),
+              "'ConstantOfShape_0': expected a known number of "
+              "sizes, at most 4096, found i64[68719476736]");
 }
 
 TEST(Malformed, AbsurdDimsOfOperators) {
