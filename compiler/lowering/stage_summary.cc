@@ -82,6 +82,12 @@ StageSummary Summarize(const graph::Operation& operation,
       lower(summary.read_depth.try_emplace(value, depth).first->second, depth);
     }
   }
+  // One whose elements cancelled out (x * 0) is an operand of the dispatch all
+  // the same: what makes it must run before.
+  for (const graph::Value* value : built.inputs) {
+    if (value != nullptr)
+      summary.read_depth.try_emplace(value, summary.write_depth);
+  }
   return summary;
 }
 
