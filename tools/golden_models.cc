@@ -187,7 +187,7 @@ Status Run(const Options& options) {
         ran ? Scientific(result->max_relative) : Cell(),
         Cell(golden.tolerance.rtol, 4),
         Scientific(golden.tolerance.atol),
-        ran ? Cell(result->milliseconds, 2) : Cell(),
+        ran ? Cell(result->milliseconds, for_scripts ? 5 : 2) : Cell(),
         Note(golden, ran ? result->note : result.status().message(), format)};
     if (for_scripts) {
       row.emplace_back(golden.model);
