@@ -1,20 +1,22 @@
 // ONNX models become graphs.
 //
-//   ImportOptions options;
-//   options.input_shapes["x"] = {1, 3, std::nullopt, std::nullopt};   //
-//   --shape x=1x3x?x? EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
-//   ImportModel("model.onnx", options));
+//   ImportOptions options;   // --shape x=1x3x?x?
+//   options.input_shapes["x"] = {1, 3, std::nullopt, std::nullopt};
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
+//                          ImportModel("model.onnx", options));
 //
 // Every ONNX operator is decomposed into the few operators of the graph.
-// Model-local functions are inlined, `If` with a condition known when compiling
-// takes its branch. Initializers share the memory of the file. Dims that the
-// model leaves open become symbols: the model's name for them
-// ("batch"), or INPUT_AXIS ("x_0"); they are taken to be at least 1.
+// Model-local functions are inlined; If, Loop and Scan become regions, an If
+// whose condition is known when compiling its branch. Initializers share the
+// memory of the file. Dims that the model leaves open become symbols: the
+// model's name for them ("batch"), or INPUT_AXIS ("x_0"); they are taken to be
+// at least 1. Sizes that depend on data become symbols of their own, read when
+// the program runs ("_0"); axes, ranks and the like must be known.
 //
 // Errors are one line. All unsupported operators of a model are listed at once,
 // with node names; malformed models (missing or duplicate names, cycles, wrong
-// attribute types, bad tensors) are refused with what was expected and found;
-// shapes that depend on data are unimplemented. Thread-safe.
+// attribute types, bad tensors) are refused with what was expected and found.
+// Thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_IMPORT_H_
 #define EMBER_FRONTENDS_ONNX_IMPORT_H_
 
