@@ -50,6 +50,7 @@ constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     SequenceOperators,
     ShapeOperators,
     SignalOperators,
+    SlicingOperators,
     StringOperators,
     TextFeatureOperators,
     TrainingOperators,

@@ -91,6 +91,7 @@ std::span<const OperatorRow> SelectionOperators();
 std::span<const OperatorRow> SequenceOperators();
 std::span<const OperatorRow> ShapeOperators();
 std::span<const OperatorRow> SignalOperators();
+std::span<const OperatorRow> SlicingOperators();
 std::span<const OperatorRow> StringOperators();
 std::span<const OperatorRow> TextFeatureOperators();
 std::span<const OperatorRow> TrainingOperators();
