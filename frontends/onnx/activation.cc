@@ -163,7 +163,7 @@ constexpr OperatorRow kRows[] = {
     {"Softsign", 1, 1, 1, ImportSoftsign},
     {"SwiGLU", 28, 2, 2, ImportSwiGlu},
     {"Swish", 24, 1, 1, ImportSwish},
-    {"ThresholdedRelu", 10, 1, 1, ImportThresholdedRelu},
+    {"ThresholdedRelu", 1, 1, 1, ImportThresholdedRelu},
 };
 
 }  // namespace

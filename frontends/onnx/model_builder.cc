@@ -22,6 +22,10 @@ struct SetAttribute {
     attribute.set_type(AttributeProto::INTS);
     for (int64_t value : values) attribute.add_ints(value);
   }
+  void operator()(const std::vector<double>& values) const {
+    attribute.set_type(AttributeProto::FLOATS);
+    for (double value : values) attribute.add_floats(static_cast<float>(value));
+  }
 };
 
 }  // namespace

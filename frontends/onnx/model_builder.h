@@ -25,13 +25,17 @@ using TestDim = std::variant<int64_t, std::string>;
 
 struct TestAttribute {
   std::string name;
-  std::variant<int64_t, double, std::string, std::vector<int64_t>> value;
+  std::variant<int64_t, double, std::string, std::vector<int64_t>,
+               std::vector<double>>
+      value;
 
   TestAttribute(std::string n, int v) : name(std::move(n)), value(int64_t{v}) {}
   TestAttribute(std::string n, double v) : name(std::move(n)), value(v) {}
   TestAttribute(std::string n, const char* v)
       : name(std::move(n)), value(std::string(v)) {}
   TestAttribute(std::string n, std::vector<int64_t> v)
+      : name(std::move(n)), value(std::move(v)) {}
+  TestAttribute(std::string n, std::vector<double> v)
       : name(std::move(n)), value(std::move(v)) {}
 };
 

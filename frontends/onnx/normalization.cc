@@ -189,12 +189,17 @@ void ImportLrn(NodeContext& c) {
 
 void ImportMeanVarianceNormalization(NodeContext& c) {
   Tensor x = c.Input(0);
+  std::vector<int64_t> otherwise = {0, 2, 3};
+  // Before opset 9 it was experimental, without axes.
+  if (c.Integer("across_channels", 0) != 0) otherwise.push_back(1);
   const std::vector<int64_t> axes =
-      c.NormalizeAxes(c.Integers("axes", {0, 2, 3}), x.rank());
+      c.NormalizeAxes(c.Integers("axes", otherwise), x.rank());
   if (!c.ok()) return;
   const DType type = ComputeType(x.dtype());
   Tensor wide = Cast(x, type);
   Tensor mean = Mean(wide, axes, true);
+  if (c.Integer("normalize_variance", 1) == 0)
+    return c.SetOutput(0, Cast(wide - mean, x.dtype()));
   c.SetOutput(0, Cast((wide - mean) / (Sqrt(Variance(wide, mean, axes)) + 1e-9),
                       x.dtype()));
 }
@@ -225,7 +230,7 @@ constexpr OperatorRow kRows[] = {
     // Engines take it at any opset; exporters of fused models rely on that.
     {"LayerNormalization", 1, 2, 3, ImportLayerNormalization},
     {"LpNormalization", 1, 1, 1, ImportLpNormalization},
-    {"MeanVarianceNormalization", 9, 1, 1, ImportMeanVarianceNormalization},
+    {"MeanVarianceNormalization", 1, 1, 1, ImportMeanVarianceNormalization},
     {"RMSNormalization", 23, 2, 2, ImportRmsNormalization},
     // ONNX Runtime's name, which its optimizer writes into this domain.
     {"SimplifiedLayerNormalization", 1, 2, 2, ImportRmsNormalization},

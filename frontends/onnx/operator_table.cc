@@ -43,6 +43,7 @@ constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     RecurrentOperators,
     ReductionOperators,
     ResizeOperators,
+    RetiredOperators,
     RoiAlignOperators,
     RoiPoolingOperators,
     SamplingOperators,

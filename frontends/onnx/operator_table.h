@@ -84,6 +84,7 @@ std::span<const OperatorRow> RandomOperators();
 std::span<const OperatorRow> RecurrentOperators();
 std::span<const OperatorRow> ReductionOperators();
 std::span<const OperatorRow> ResizeOperators();
+std::span<const OperatorRow> RetiredOperators();
 std::span<const OperatorRow> RoiAlignOperators();
 std::span<const OperatorRow> RoiPoolingOperators();
 std::span<const OperatorRow> SamplingOperators();

@@ -477,8 +477,13 @@ void ImportUpsample(NodeContext& c) {
   options.coordinates = "asymmetric";
   options.nearest = "floor";
   std::vector<ResizedAxis> axes = ReadAxes(c, x);
-  const auto scales =
+  auto scales =
       c.Input(1) ? c.ConstantNumbers(1, "scales") : c.Floats("scales");
+  // Opset 1 knew images only.
+  if (!scales && c.HasAttribute("height_scale") &&
+      c.HasAttribute("width_scale") && x.rank() == 4) {
+    scales = {1, 1, c.Float("height_scale", 1), c.Float("width_scale", 1)};
+  }
   if (!c.ok() || !CheckMode(c, options.mode)) return;
   if (!scales) return c.FailInvalid("scales are missing");
   if (SetScales(c, *scales, axes))
@@ -487,7 +492,7 @@ void ImportUpsample(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"Resize", 10, 1, 4, ImportResize},
-    {"Upsample", 7, 1, 2, ImportUpsample},
+    {"Upsample", 1, 1, 2, ImportUpsample},
 };
 
 }  // namespace

@@ -338,6 +338,8 @@ constexpr OperatorRow kRows[] = {
      .import = ImportPad,
      .domain = "com.microsoft",
      .as_opset = 13},
+    // Experimental before Slice took operands.
+    {"DynamicSlice", 1, 3, 4, ImportSlice, "", NarrowTypes::kMoved, 10},
     {"Slice", 1, 1, 5, ImportSlice, "", NarrowTypes::kMoved},
     {"Split", 1, 1, 2, ImportSplit, "", NarrowTypes::kMoved},
 };
