@@ -153,6 +153,26 @@ enum class OperatorTrait : uint8_t {
   kOther,
 };
 
+// Where the memory of an operation's results comes from when a program runs it.
+enum class ResultMemory : uint8_t {
+  kOperand,    // operand 0's, with other extents: nothing is done
+  kGiven,      // there before the operation runs: from the memory plan, or, of
+               // a constant, the module's
+  kMade,       // made by the run, as nobody knows before how much it takes
+  kFirstMade,  // result 0 is made, the others are given
+};
+
+// A field without a default: a record that leaves it out does not build.
+template <typename T>
+class Stated {
+ public:
+  constexpr Stated(T value) : value_(value) {}
+  constexpr operator T() const { return value_; }
+
+ private:
+  T value_;
+};
+
 struct OperatorRecord {
   std::string_view name;
   std::string_view doc;
@@ -160,6 +180,7 @@ struct OperatorRecord {
   int maximum_operands = 0;  // -1: any number
   std::span<const AttributeSpec> attributes = {};
   OperatorTrait trait = OperatorTrait::kOther;
+  Stated<ResultMemory> result_memory;
   // Result types from operands and attributes; checks all that the definition
   // relies on.
   StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) =

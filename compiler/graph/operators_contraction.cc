@@ -479,6 +479,7 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 2,
      .attributes = kContractAttributes,
      .trait = OperatorTrait::kContraction,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferContract,
      .definition = {.stages = DefineContract}},
     {.name = "conv",
@@ -488,6 +489,7 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 2,
      .attributes = kConvAttributes,
      .trait = OperatorTrait::kContraction,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferConv,
      .definition = {.stages = DefineConv}},
     {.name = "conv_transpose",
@@ -498,6 +500,7 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 2,
      .attributes = kConvTransposeAttributes,
      .trait = OperatorTrait::kContraction,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferConvTranspose,
      .definition = {.stages = DefineConvTranspose}},
 };

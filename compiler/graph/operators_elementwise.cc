@@ -101,8 +101,8 @@ Scalar DefineCast(ElementContext& context, Indices indices) {
 InferredTypes InferBitcast(const Operation& operation) {
   const DType from = operation.operand(0)->dtype();
   const auto to = operation.attributes().Get<DType>("dtype");
-  if (DTypeByteSize(from) != DTypeByteSize(to) ||
-      from == DType::kBool || to == DType::kBool) {
+  if (DTypeByteSize(from) != DTypeByteSize(to) || from == DType::kBool ||
+      to == DType::kBool) {
     return Mismatch("dtype: expected a type of the width of ", DTypeName(from),
                     ", found ", DTypeName(to));
   }
@@ -124,6 +124,7 @@ const OperatorRecord kOtherRecords[] = {
      .minimum_operands = 3,
      .maximum_operands = 3,
      .trait = OperatorTrait::kElementwise,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferSelect,
      .definition = {.element = DefineSelect}},
     {.name = "cast",
@@ -134,6 +135,7 @@ const OperatorRecord kOtherRecords[] = {
      .maximum_operands = 1,
      .attributes = kDTypeAttributes,
      .trait = OperatorTrait::kElementwise,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferCast,
      .definition = {.element = DefineCast}},
     {.name = "bitcast",
@@ -142,6 +144,7 @@ const OperatorRecord kOtherRecords[] = {
      .maximum_operands = 1,
      .attributes = kDTypeAttributes,
      .trait = OperatorTrait::kElementwise,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferBitcast,
      .definition = {.element = DefineBitcast}},
 };
@@ -188,6 +191,7 @@ std::vector<OperatorRecord> MakeRecords() {
          .minimum_operands = operands,
          .maximum_operands = operands,
          .trait = OperatorTrait::kElementwise,
+         .result_memory = ResultMemory::kGiven,
          .infer = InferInstruction,
          .definition = {.element = operands == 1 ? DefineUnary : DefineBinary},
          .is_instruction = true,

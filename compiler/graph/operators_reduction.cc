@@ -191,6 +191,7 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 1,
      .attributes = kReduceAttributes,
      .trait = OperatorTrait::kReduction,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferReduce,
      .definition = {.stages = DefineReduce}},
     {.name = "arg_reduce",
@@ -200,6 +201,7 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 1,
      .attributes = kArgReduceAttributes,
      .trait = OperatorTrait::kReduction,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferArgReduce,
      .definition = {.stages = DefineArgReduce}},
     {.name = "reduce_window",
@@ -210,6 +212,7 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 1,
      .attributes = kReduceWindowAttributes,
      .trait = OperatorTrait::kReduction,
+     .result_memory = ResultMemory::kGiven,
      .infer = InferReduceWindow,
      .definition = {.stages = DefineReduceWindow}},
 };

@@ -316,8 +316,7 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
 }  // namespace
 
 bool SharesMemory(const Operation& operation) {
-  return operation.name() == "reshape" || operation.name() == "assume" ||
-         operation.name() == "extents";
+  return operation.record().result_memory == graph::ResultMemory::kOperand;
 }
 
 const Value* StorageRoot(const Value* value) {

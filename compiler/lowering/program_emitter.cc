@@ -11,6 +11,7 @@ namespace ember::compiler {
 using graph::Dim;
 using graph::Operation;
 using graph::OperatorTrait;
+using graph::ResultMemory;
 using graph::Value;
 using vm::ProgramOpcode;
 
@@ -108,16 +109,23 @@ void ProgramEmitter::BuildDispatchStep(const FusionGroup& group) {
 
 namespace {
 
-// Whether the program has memory for the result only when it has run the
-// operation, because nobody knows before how much.
-bool BringsMemory(const Operation& operation, const Value* result) {
-  if (operation.name() == "string_split") return result == operation.result(0);
-  for (const std::string_view name :
-       {"top_k", "string_concat", "string_lower", "string_upper", "string_rank",
-        "string_to_number", "number_to_string", "regex_full_match"}) {
-    if (operation.name() == name) return false;
+void AddResults(const Operation& operation, Step& step) {
+  for (size_t i = 0; i < operation.results().size(); ++i) {
+    const Value* result = operation.results()[i].get();
+    switch (operation.record().result_memory) {
+      case ResultMemory::kOperand:
+        break;
+      case ResultMemory::kGiven:
+        step.outputs.push_back(result);
+        break;
+      case ResultMemory::kMade:
+        step.made.push_back(result);
+        break;
+      case ResultMemory::kFirstMade:
+        (i == 0 ? step.made : step.outputs).push_back(result);
+        break;
+    }
   }
-  return true;
 }
 
 }  // namespace
@@ -133,13 +141,7 @@ void ProgramEmitter::BuildSteps() {
     Step step{nullptr, &operation, {}, {}, {}};
     for (const Value* operand : operation.operands())
       step.inputs.push_back(StorageRoot(operand));
-    if (!SharesMemory(operation)) {
-      for (const auto& result : operation.results()) {
-        auto& results =
-            BringsMemory(operation, result.get()) ? step.made : step.outputs;
-        results.push_back(result.get());
-      }
-    }
+    AddResults(operation, step);
     steps_.push_back(std::move(step));
   }
 }
