@@ -2,15 +2,19 @@
 """Compares vm-bench with ONNX Runtime in the same run. `./dev bench` calls it.
 
 usage: compare_ort.py [--rounds 5] [--threads 1,2] [--runs 20] [--seconds 5] [--shape NAME=1x3x8]...
-                      [--json FILE] MODEL.onnx...
+                      [--at "NAME=1x8 NAME=@b.npy"]... [--json FILE] MODEL.onnx...
 
 Engines take turns, round by round, each measurement in a process of its own; a row is the median over
 the rounds of each side's median, their ratio (above 1: Ember is slower), and the spread of the rounds
 ((largest - smallest) / median), which shows other load on the machine. Ember runs a module compiled
 beforehand, in seconds that the "compile" column shows; ONNX Runtime reads the .onnx. Memory of ONNX
-Runtime includes node's. Both get the same inputs; "max diff" is between their first results. Where
-MODEL.flops lies beside the model, "of peak" is the share of the f32 multiply-add peak, measured in
-every round.
+Runtime includes node's. Both get the same inputs; "max diff" is the largest difference of any result,
+relative to its largest element. Where MODEL.flops lies beside the model, "of peak" is the share of the
+f32 multiply-add peak, measured in every round.
+
+--shape pins dims when the module is compiled. --at does not: each one is the inputs of one call, and a
+row of its own, of the one module that was compiled with open dims: shapes, or recorded tensors
+(NAME=@FILE.npy). ONNX Runtime loads the model for each, so its side has nothing to carry over.
 
 Where things are (environment): EMBER_BIN, the folder of vm-compile and vm-bench (bazel-bin/tools);
 ORT_DIR, where `npm install --ignore-scripts onnxruntime-node@1.30.0` was run (~/.cache/ember/ort);
@@ -18,9 +22,11 @@ ORT_BENCH, ort_bench.mjs (../shared/peers/ort_bench.mjs).
 """
 
 import argparse
+import array
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -48,18 +54,26 @@ def output_of(command, **kwargs):
     return done.stdout
 
 
-def measure_ember(module, threads, options):
+def input_flags(inputs):
+    """Of Ember's tools and of ort_bench.mjs."""
+    ours, theirs = [], []
+    for one in inputs:
+        is_file = "=@" in one
+        ours.append(f"--input={one}" if is_file else f"--shape={one}")
+        theirs += ["--input", one.replace("=@", "=", 1)] if is_file else ["--shape", one]
+    return ours, theirs
+
+
+def measure_ember(module, threads, inputs, options):
     command = [os.path.join(BIN, "vm-bench"), module, "-o", "json", f"--threads={threads}"]
     command += [f"--runs={options.runs}", f"--seconds={options.seconds}", f"--warmup={options.warmup}"]
-    command += [f"--shape={shape}" for shape in options.shape]
-    return json.loads(output_of(command))[0]
+    return json.loads(output_of(command + input_flags(inputs)[0]))[0]
 
 
-def measure_ort(model, threads, options):
+def measure_ort(model, threads, inputs, options):
     command = ["node", ORT_BENCH, model, "--threads", str(threads), "--runs", str(options.runs)]
     command += ["--seconds", str(options.seconds), "--warmup", str(options.warmup)]
-    for shape in options.shape:
-        command += ["--shape", shape]
+    command += input_flags(inputs)[1]
     return json.loads(output_of(command, env=dict(os.environ, ORT_DIR=ORT_DIR)))
 
 
@@ -68,23 +82,40 @@ def measure_peak(threads):
                                  "-o", "json"]))[0]["peak_gflops"]
 
 
-def largest_difference(module, model, options, folder):
-    """Of the first result; both engines make the same inputs from the same seed."""
+def largest_magnitude(npy):
+    """Of a recorded result's elements; 1 where these are not f32 or f64."""
+    with open(npy, "rb") as file:
+        data = file.read()
+    start = 10 + int.from_bytes(data[8:10], "little")
+    kind = {"<f4": "f", "<f8": "d"}.get(re.search(rb"'descr': '(.*?)'", data[:start]).group(1).decode())
+    magnitudes = (abs(x) for x in array.array(kind, data[start:])) if kind else ()
+    return max((x for x in magnitudes if x < float("inf")), default=1) or 1
+
+
+def largest_difference(module, model, inputs, folder):
+    """Of all results, each relative to its largest element, which must be below 0.1%; both engines
+    make the same inputs from the same seed."""
     saved = os.path.join(folder, "saved")
+    shutil.rmtree(saved, ignore_errors=True)
     command = ["node", ORT_BENCH, model, "--runs", "1", "--warmup", "0", "--save", saved]
-    for shape in options.shape:
-        command += ["--shape", shape]
+    command += input_flags(inputs)[1]
     output_of(command, env=dict(os.environ, ORT_DIR=ORT_DIR))
     signature = output_of([os.path.join(BIN, "vm-dump"), module, "--part=signature"])
-    first = re.search(r"^  results  (.*?): ", signature, re.M).group(1)
-    wanted = os.path.join(saved, "output_" + re.sub(r"[^\w.-]", "_", first) + ".npy")
-    command = [os.path.join(BIN, "vm-run"), module, "--print=none", "--rtol=1e-2", "--atol=1e-3"]
-    command += [f"--shape={shape}" for shape in options.shape] + [f"--expected={first}=@{wanted}"]
-    try:
-        return output_of(command).split()[-1]
-    except RuntimeError as error:
-        print(f"compare_ort: {os.path.basename(model)}: {error}", file=sys.stderr)
-        return "differs"
+    results = re.search(r"^  results  (.*)$", signature, re.M).group(1)
+    worst = 0
+    for result in results.split(", "):
+        name = result.rsplit(": ", 1)[0]
+        wanted = os.path.join(saved, "output_" + re.sub(r"[^\w.-]", "_", name) + ".npy")
+        scale = largest_magnitude(wanted)
+        command = [os.path.join(BIN, "vm-run"), module, "--print=none", "--rtol=0",
+                   f"--atol={scale * 1e-3}", f"--expected={name}=@{wanted}"]
+        command += input_flags(inputs)[0]
+        try:
+            worst = max(worst, float(output_of(command).split()[-1]) / scale)
+        except RuntimeError as error:
+            print(f"compare_ort: {os.path.basename(model)}: {error}", file=sys.stderr)
+            return "differs"
+    return f"{worst:.1e}"
 
 
 def read_flops(model):
@@ -122,7 +153,7 @@ def summarize(name, threads, ours, theirs, peaks):
     }
 
 
-HEAD = ("model", "threads", "Ember ms", "ORT ms", "ratio", "spread E / O", "of peak E / O",
+HEAD = ("model", "at", "threads", "Ember ms", "ORT ms", "ratio", "spread E / O", "of peak E / O",
         "first ms E / O", "RSS MB E / O", "compile s", "max diff", "tiers")
 
 
@@ -136,6 +167,7 @@ def share_of_peak(row):
 def cells(row):
     return (
         row["model"],
+        row["at"],
         str(row["threads"]),
         f"{row['ember_ms']:.3f}",
         f"{row['ort_ms']:.3f}",
@@ -160,27 +192,33 @@ def print_table(rows):
         print(text(line))
 
 
+def measure(name, module, model, threads, inputs, options):
+    ours, theirs, peaks = [], [], []
+    for number in range(options.rounds):
+        ours.append(measure_ember(module, threads, inputs, options))
+        theirs.append(measure_ort(model, threads, inputs, options))
+        peaks.append(measure_peak(threads))
+        print(f"{name} {' '.join(inputs)}, {threads} threads, round {number + 1}: "
+              f"{ours[-1]['median_ms']:.3f} ms and {theirs[-1]['median_ms']:.3f} ms",
+              file=sys.stderr)
+    return summarize(name, threads, ours, theirs, peaks)
+
+
 def compare(model, options, folder):
-    """Rows of one model, one per thread count."""
+    """Rows of one model, one per inputs of a call and thread count."""
     name = os.path.basename(model)
     module = os.path.join(folder, name + ".vmfb")
     start = time.monotonic()
     command = [os.path.join(BIN, "vm-compile"), model, "-o", module]
     output_of(command + [f"--shape={shape}" for shape in options.shape])
     compile_s = time.monotonic() - start
-    common = {"compile_s": compile_s, "flops": read_flops(model),
-              "max_diff": largest_difference(module, model, options, folder)}
     rows = []
-    for threads in options.threads:
-        ours, theirs, peaks = [], [], []
-        for number in range(options.rounds):
-            ours.append(measure_ember(module, threads, options))
-            theirs.append(measure_ort(model, threads, options))
-            peaks.append(measure_peak(threads))
-            print(f"{name}, {threads} threads, round {number + 1}: "
-                  f"{ours[-1]['median_ms']:.3f} ms and {theirs[-1]['median_ms']:.3f} ms",
-                  file=sys.stderr)
-        rows.append({**summarize(name, threads, ours, theirs, peaks), **common})
+    for at in options.at or [None]:
+        inputs = options.shape if at is None else options.shape + at.split()
+        common = {"compile_s": compile_s, "flops": None if at else read_flops(model), "at": at or "",
+                  "max_diff": largest_difference(module, model, inputs, folder)}
+        for threads in options.threads:
+            rows.append({**measure(name, module, model, threads, inputs, options), **common})
     os.remove(module)
     return rows
 
@@ -195,6 +233,7 @@ def parse_arguments():
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--shape", action="append", default=[])
+    parser.add_argument("--at", action="append", default=[], metavar="INPUTS")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     options.threads = [int(count) for count in options.threads.split(",")]

@@ -65,6 +65,18 @@ Tensor FollowBeams(NodeContext& c, Tensor rows, Tensor beams, Tensor past) {
   return Transpose(found, {0, 2, 1, 3});
 }
 
+// Future keys are hidden as far as the mask hides others, not at minus
+// infinity: a row whose keys are all hidden attends to everything alike. That
+// is how these operators are defined, by their first implementation; it adds to
+// a mask per query and replaces a mask per key.
+Tensor HideFuture(NodeContext& c, Tensor bias, Tensor seen, double filter,
+                  bool per_query) {
+  Tensor visible = c.Scalar(0, DType::kF32), hidden = visible.Like(filter);
+  if (!bias) return Select(seen, visible, hidden);
+  if (per_query) return bias + Select(seen, visible, hidden);
+  return Select(seen, bias, hidden);
+}
+
 MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   MultiHeadResults results;
   AttentionOperands o{.q = m.q, .k = m.k, .v = m.v};
@@ -92,17 +104,18 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
     o.v = FollowBeams(c, o.v, m.cache_indirection, past);
   }
   const AttentionExtents extents{o.q.dim(0), o.q.dim(2), o.k.dim(2), past};
-  if (mask) {
-    o.bias = MaskBias(c, mask, extents, c.Float("mask_filter_value", -10000.0));
+  const double filter = c.Float("mask_filter_value", -10000.0);
+  if (mask) o.bias = MaskBias(c, mask, extents, filter);
+  if (m.causal) {
+    Tensor seen =
+        LessEqual(KeyPositions(c, extents), QueryPositions(c, extents));
+    o.bias = HideFuture(c, o.bias, seen, filter, mask && mask.rank() == 3);
   }
   o.bias = AddOptional(o.bias, bias);
-  // A buffer's end hides like the future does.
-  if (m.causal || is_buffer) {
-    Tensor last = m.causal
-                      ? QueryPositions(c, extents)
-                      : past + DimScalar(builder, extents.queries - Dim(1));
-    o.bias = AddOptional(
-        o.bias, BiasWhere(c, LessEqual(KeyPositions(c, extents), last)));
+  if (is_buffer) {
+    Tensor end = past + DimScalar(builder, extents.queries);
+    o.bias =
+        AddOptional(o.bias, BiasWhere(c, Less(KeyPositions(c, extents), end)));
   }
   o.scale = AttentionScale(c, o.q.dim(3));
   if (!c.ok()) return results;

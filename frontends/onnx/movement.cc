@@ -189,7 +189,7 @@ Tensor RepeatUnitDim(Tensor x, int axis, const Dim& extent) {
   return Gather(x, Minimum(index, last), axis);
 }
 
-void ImportDynamicExpand(NodeContext& c) {
+void ImportExpand(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::optional<Shape> target = c.Sizes(1, "shape");
   if (!target) return;
@@ -207,24 +207,16 @@ void ImportDynamicExpand(NodeContext& c) {
     }
     // A known extent is repeated by 1 or itself only.
     if (from[i].is_constant()) {
+      if (to[i].is_constant()) {
+        return c.Fail(graph::BroadcastShapes(x.shape(), *target).status());
+      }
       to[i] = from[i];
       continue;
     }
-    to[i] = LargerOf(from[i], to[i]);
+    if (!to[i].is_constant()) to[i] = LargerOf(from[i], to[i]);
     if (to[i] != from[i]) x = RepeatUnitDim(x, static_cast<int>(i), to[i]);
   }
   c.SetOutput(0, Broadcast(x, to));
-}
-
-void ImportExpand(NodeContext& c) {
-  if (c.ok() && !c.IsKnown(1)) return ImportDynamicExpand(c);
-  const std::optional<Shape> target = c.Contents(1, "shape");
-  if (!target) return;
-  if (target->size() > kMaximumRank)
-    return c.FailInvalid("shape: too many dims");
-  StatusOr<Shape> shape = graph::BroadcastShapes(c.Input(0).shape(), *target);
-  if (!shape.ok()) return c.Fail(shape.status());
-  c.SetOutput(0, Broadcast(c.Input(0), *shape));
 }
 
 // Each dim is written twice, the repetition first, and merged again.

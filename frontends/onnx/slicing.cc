@@ -71,7 +71,7 @@ Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low,
     // extent is added where bound < 0, which is where min(1, max(0, -bound))
     // is 1.
     position =
-        bound + extent * Minimum(Dim(1), Maximum(Dim(0), Dim(0) - bound));
+        bound + extent * SmallerOf(Dim(1), LargerOf(Dim(0), Dim(0) - bound));
   }
   return LargerOf(SmallerOf(position, high), low);
 }

@@ -121,6 +121,17 @@ TEST(ContribAttention, CausalWithPastReturnsBoth) {
              {7 * w + 1 * (1 - w), 6 * w + 2 * (1 - w)});
 }
 
+TEST(ContribAttention, ARowThatSeesNothingAttendsToAllAlike) {
+  // The first row's own key is hidden by the mask, the other by the order:
+  // equally far, and so far that scores do not count.
+  OneNode node = Contrib("Attention");
+  node.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Constant(F32({2, 6}, kThrice));
+  node.Absent().Input(I32({1, 2}, {0, 1})).Attribute({"num_heads", 1});
+  node.Attribute({"unidirectional", 1})
+      .Attribute({"mask_filter_value", -1e30f});
+  Expect(node.Run(), {1, 2, 2}, {2, 3, 3, 4});
+}
+
 TEST(ContribAttention, MasksByLengthStartAndFlag) {
   // Only one key is left, so that each row is its value.
   const Floats x = {1, 2, 3, 4, 5, 6};
