@@ -215,6 +215,16 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
   return status_.ok() ? symbols : Shape{};
 }
 
+void GraphBuilder::Require(Value* condition, std::string message) {
+  // -1 where it does not hold: extents refuses what is negative.
+  Value* holds = Cast(condition, DType::kI64);
+  const int64_t one = 1;
+  Value* excess = Subtract(Reshape(holds, {Dim(1)}), Integers({&one, 1}));
+  ApplyAll(
+      "extents", {excess},
+      {{"defines", Shape{FreshSymbol()}}, {"message", std::move(message)}});
+}
+
 Value* GraphBuilder::Add(const OperatorRecord& record,
                          std::vector<Value*> operands, Attributes attributes) {
   StatusOr<Operation*> added =

@@ -72,6 +72,10 @@ class GraphBuilder {
   // are known, else symbols that get their values when the program runs, where
   // a value below 0 is an error. Empty after an error.
   std::vector<Dim> Extents(Value* value);
+  // The run fails with the message unless the scalar bool is true. Stays
+  // wherever it stands, whatever is used of the graph: a region that is not run
+  // requires nothing.
+  void Require(Value* condition, std::string message);
 
   // The handle of a string (Graph::strings): equal strings have equal handles.
   int64_t StringHandle(std::string_view text);

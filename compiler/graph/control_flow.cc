@@ -272,35 +272,40 @@ std::vector<Value*> BuildLoop(GraphBuilder& builder, const LoopRequest& request,
   return LoopBuilder(builder, request, body).Build();
 }
 
-std::vector<Value*> BuildIf(GraphBuilder& builder, Value* condition,
-                            const Branch& then, const Branch& otherwise) {
-  if (!builder.status().ok()) return {};
-  Region regions[2] = {Region(builder, "then"), Region(builder, "else")};
-  std::vector<Value*> outputs[2];
-  outputs[0] = then(regions[0]);
+IfRegions::IfRegions(GraphBuilder& builder)
+    : builder_(builder), then_(builder, "then"), otherwise_(builder, "else") {}
+
+Region& IfRegions::otherwise() {
   // The same inputs in the same order on both sides.
-  for (Value* value : regions[0].captured()) regions[1].Capture(value);
-  outputs[1] = otherwise(regions[1]);
-  for (Value* value : regions[1].captured()) regions[0].Capture(value);
+  for (Value* value : then_.captured()) otherwise_.Capture(value);
+  return otherwise_;
+}
+
+std::vector<Value*> IfRegions::Build(Value* condition,
+                                     const std::vector<Value*>& then_outputs,
+                                     const std::vector<Value*>& else_outputs) {
+  for (Value* value : otherwise().captured()) then_.Capture(value);
+  const std::vector<Value*>* const outputs[] = {&then_outputs, &else_outputs};
   std::vector<Graph> graphs;
   std::set<std::string> inner;
-  for (int side = 0; side < 2; ++side) {
-    GraphBuilder& inside = regions[side].builder();
-    for (size_t i = 0; i < outputs[side].size(); ++i)
-      inside.Output("result" + std::to_string(i), outputs[side][i]);
+  for (Region* region : {&then_, &otherwise_}) {
+    GraphBuilder& inside = region->builder();
+    const std::vector<Value*>& results = *outputs[graphs.size()];
+    for (size_t i = 0; i < results.size(); ++i)
+      inside.Output("result" + std::to_string(i), results[i]);
     StatusOr<Graph> graph = inside.Finish();
     if (!graph.ok()) {
-      builder.Fail(graph.status());
+      builder_.Fail(graph.status());
       return {};
     }
     inner.merge(SymbolsDefinedIn(*graph));
     graphs.push_back(*std::move(graph));
   }
-  ResultDims dims(builder, std::move(inner));
-  const size_t count = std::min(outputs[0].size(), outputs[1].size());
+  ResultDims dims(builder_, std::move(inner));
+  const size_t count = std::min(then_outputs.size(), else_outputs.size());
   for (size_t i = 0; i < count; ++i) {
-    const Shape& a = outputs[0][i]->shape();
-    const Shape& b = outputs[1][i]->shape();
+    const Shape& a = then_outputs[i]->shape();
+    const Shape& b = else_outputs[i]->shape();
     for (size_t d = 0; d < std::min(a.size(), b.size()); ++d) {
       if (a[d] == b[d])
         dims.AppendKnown(a[d]);
@@ -309,9 +314,9 @@ std::vector<Value*> BuildIf(GraphBuilder& builder, Value* condition,
     }
   }
   std::vector<Value*> operands = {condition};
-  operands.insert(operands.end(), regions[0].captured().begin(),
-                  regions[0].captured().end());
-  return builder.ApplyAll(
+  operands.insert(operands.end(), then_.captured().begin(),
+                  then_.captured().end());
+  return builder_.ApplyAll(
       "if", std::move(operands),
       {{"defines", dims.defines()}, {"shapes", dims.shapes()}},
       std::move(graphs));

@@ -79,11 +79,31 @@ using LoopBody = std::function<LoopOutputs(Region&, const LoopInputs&)>;
 std::vector<Value*> BuildLoop(GraphBuilder& builder, const LoopRequest& request,
                               const LoopBody& body);
 
-using Branch = std::function<std::vector<Value*>(Region&)>;
+// The two regions of an `if`. The caller builds both, looks at what they give,
+// and then builds the operation (or leaves it).
+//
+//   IfRegions regions(builder);
+//   Value* a = regions.then().builder().…;
+//   Value* b = regions.otherwise().builder().…;
+//   std::vector<Value*> results = regions.Build(condition, {a}, {b});
+class IfRegions {
+ public:
+  explicit IfRegions(GraphBuilder& builder);
+  IfRegions(const IfRegions&) = delete;
+  IfRegions& operator=(const IfRegions&) = delete;
 
-// condition: bool[]. Both branches give values of the same dtypes and ranks.
-std::vector<Value*> BuildIf(GraphBuilder& builder, Value* condition,
-                            const Branch& then, const Branch& otherwise);
+  Region& then() { return then_; }
+  // Once `then` is built: what that captured is handed to both.
+  Region& otherwise();
+  // condition: bool[]. Both regions give values of the same dtypes and ranks.
+  std::vector<Value*> Build(Value* condition,
+                            const std::vector<Value*>& then_outputs,
+                            const std::vector<Value*>& else_outputs);
+
+ private:
+  GraphBuilder& builder_;
+  Region then_, otherwise_;
+};
 
 }  // namespace ember::graph
 

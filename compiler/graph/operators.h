@@ -35,7 +35,8 @@
 //
 // Run by the program, not by a dispatch (operators_program.cc has the details):
 //
-//   extents {defines} (x: i64[k])            no result: defines one symbol per element
+//   extents {defines, message?} (x: i64[k])  x, none negative: defines one symbol per element;
+//                                            with a message it is a check (GraphBuilder::Require)
 //   if (c: bool[], captures...) then else    the results of one of its regions
 //   loop {…} (carried..., scanned..., captures...) body
 //   top_k {axis, k, largest} (x), non_zero {defines} (x), unique {defines, sorted} (x),

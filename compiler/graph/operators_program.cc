@@ -317,7 +317,11 @@ constexpr AttributeSpec kDefines = {"defines", AttributeKind::kShape, true,
                                     "Symbols that get their values here."};
 constexpr AttributeSpec kShapes = {"shapes", AttributeKind::kShape, true,
                                    "Dims of all results, in order."};
-constexpr AttributeSpec kExtentsAttributes[] = {kDefines};
+constexpr AttributeSpec kExtentsAttributes[] = {
+    kDefines,
+    {"message", AttributeKind::kString, false,
+     "Makes it a check: what the run fails with if an element is negative."},
+};
 constexpr AttributeSpec kIfAttributes[] = {kDefines, kShapes};
 constexpr AttributeSpec kLoopAttributes[] = {
     {"carried", AttributeKind::kInteger, true, "How many values are carried."},
@@ -354,7 +358,8 @@ constexpr std::string_view kLoopRegions[] = {"body"};
 const OperatorRecord kRecords[] = {
     {.name = "extents",
      .doc = "Gives symbols the values of a small tensor's elements, which must "
-            "be at least 0. The result is the tensor itself.",
+            "be at least 0. The result is the tensor itself. With a message it "
+            "stays though nothing uses the symbols.",
      .minimum_operands = 1,
      .maximum_operands = 1,
      .attributes = kExtentsAttributes,

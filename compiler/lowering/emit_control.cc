@@ -5,6 +5,7 @@
 
 namespace ember::compiler {
 
+using graph::Attribute;
 using graph::Dim;
 using graph::Graph;
 using graph::Operation;
@@ -106,9 +107,12 @@ Status ProgramEmitter::EmitOperation(const Operation& operation) {
 void ProgramEmitter::EmitExtents(const Operation& operation) {
   const uint32_t memory = BufferOf(StorageRoot(operation.operand(0)));
   const uint32_t below = builder_.DimRegister(Dim(-1));
+  const Attribute* check = operation.attributes().Find("message");
   const int64_t message = AddMessage(
-      "'" + operation.origin() +
-      "': expected a size of at least 0, found one that is negative");
+      "'" + operation.origin() + "': " +
+      (check != nullptr
+           ? std::get<std::string>(*check)
+           : "expected a size of at least 0, found one that is negative"));
   int64_t offset = 0;
   for (const std::string& symbol : graph::DefinedSymbols(operation)) {
     const uint32_t value = builder_.NewInteger();

@@ -126,7 +126,7 @@ Status EliminateDeadCode(Graph& graph) {
   // Dims keep alive what defines their symbols.
   std::set<std::string> symbols;
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
-    bool used = false;
+    bool used = (*it)->attributes().Find("message") != nullptr;  // a check
     for (const auto& result : (*it)->results()) used |= !result->unused();
     for (const std::string& symbol : graph::DefinedSymbols(**it))
       used |= symbols.contains(symbol);

@@ -14,7 +14,8 @@ namespace ember::compiler {
 
 // Merges operations with equal operator, operands and attributes.
 Status EliminateCommonSubexpressions(graph::Graph& graph);
-// Removes operations none of whose results is used.
+// Removes operations none of whose results is used, except for checks (extents
+// with a message).
 Status EliminateDeadCode(graph::Graph& graph);
 
 }  // namespace ember::compiler

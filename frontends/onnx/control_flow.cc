@@ -188,14 +188,6 @@ std::optional<int64_t> FewTrips(const GraphBuilder& builder,
   return static_cast<int64_t>(limit->front());
 }
 
-bool HasSequences(const GraphProto& graph) {
-  for (const ValueInfoProto& output : graph.output()) {
-    if (output.type().has_sequence_type() || output.type().has_optional_type())
-      return true;
-  }
-  return false;
-}
-
 Status CheckPresent(const std::vector<Tensor>& inputs, size_t first,
                     const std::string& origin) {
   for (size_t i = first; i < inputs.size(); ++i) {
@@ -254,6 +246,7 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportSubgraph(
                                   "' of the subgraph occurs twice");
     }
   }
+  scope.stated = {&graph.value_info(), &graph.output()};
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
   EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
   std::vector<Tensor> outputs;
@@ -295,7 +288,12 @@ StatusOr<bool> GraphImporter::ImportControlFlow(
   if (!CanonicalDomain(node.domain()).empty()) return false;
   const std::string& name = node.op_type();
   if (name == "If" && !inputs.empty() && inputs[0]) {
-    EMBER_RETURN_IF_ERROR(ImportIf(node, origin, inputs[0], scope));
+    EMBER_ASSIGN_OR_RETURN(const GraphProto* then,
+                           Subgraph(node, origin, "then_branch"));
+    EMBER_ASSIGN_OR_RETURN(const GraphProto* otherwise,
+                           Subgraph(node, origin, "else_branch"));
+    EMBER_RETURN_IF_ERROR(
+        ImportIf(node, origin, inputs[0], *then, *otherwise, scope));
     return true;
   }
   if (name == "Loop") {
@@ -314,64 +312,6 @@ StatusOr<bool> GraphImporter::ImportControlFlow(
     return true;
   }
   return false;
-}
-
-Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
-                               Tensor condition, Scope& scope) {
-  EMBER_ASSIGN_OR_RETURN(const GraphProto* then,
-                         Subgraph(node, origin, "then_branch"));
-  EMBER_ASSIGN_OR_RETURN(const GraphProto* otherwise,
-                         Subgraph(node, origin, "else_branch"));
-  const auto known = scope.builder->ConstantContents(condition.value());
-  if (known && known->size() == 1) {
-    Scope body = SubgraphScope(scope, origin, nullptr);
-    EMBER_ASSIGN_OR_RETURN(
-        const std::vector<Tensor> outputs,
-        ImportSubgraph(known->front() != 0 ? *then : *otherwise, {}, body));
-    return SetOutputs(node, origin, outputs, scope);
-  }
-  // Both branches give values of one kind; ranks of sequences show when both
-  // have been built once.
-  std::optional<RegionValues> values;
-  const auto import = [&](const GraphProto& graph,
-                          Region& region) -> StatusOr<std::vector<Tensor>> {
-    Scope body = SubgraphScope(scope, origin, &region);
-    EMBER_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
-                           ImportSubgraph(graph, {}, body));
-    if (!values) {
-      values.emplace(outputs);
-    } else if (outputs.size() != values->size()) {
-      return InvalidArgumentError(
-          Where(origin) +
-          ": expected as many outputs of both branches, found " +
-          std::to_string(values->size()) + " and " +
-          std::to_string(outputs.size()));
-    } else {
-      values->Widen(outputs);
-    }
-    return outputs;
-  };
-  if (HasSequences(*then) || HasSequences(*otherwise)) {
-    for (const GraphProto* graph : {then, otherwise}) {
-      Region trial(*scope.builder, "trial");
-      EMBER_RETURN_IF_ERROR(import(*graph, trial).status());
-    }
-  }
-  const auto branch = [&](const GraphProto* graph) {
-    return [&, graph](Region& region) {
-      StatusOr<std::vector<Tensor>> outputs = import(*graph, region);
-      if (outputs.ok()) return values->Flatten(*outputs);
-      region.builder().Fail(outputs.status());
-      return std::vector<Value*>();
-    };
-  };
-  Value* scalar = ScalarOf(condition, DType::kBool);
-  scope.builder->SetOrigin(origin);
-  const std::vector<Value*> results =
-      BuildIf(*scope.builder, scalar, branch(then), branch(otherwise));
-  EMBER_RETURN_IF_ERROR(scope.builder->status());
-  return SetOutputs(node, origin, values->Rebuild(*scope.builder, results),
-                    scope);
 }
 
 LoopOutputs GraphImporter::ImportBody(const GraphProto& graph,

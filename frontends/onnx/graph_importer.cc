@@ -91,8 +91,10 @@ bool Takes(const OperatorRow& row, int32_t narrow_type) {
 }  // namespace
 
 GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
-                             std::string folder, const ImportOptions& options)
+                             std::string folder, const ImportOptions& options,
+                             BranchChoices& choices)
     : options_(options),
+      choices_(choices),
       model_(std::move(model)),
       index_(*model_),
       files_(std::move(folder)),
@@ -104,6 +106,7 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   Scope scope;
   scope.opsets = &index_.opsets();
   scope.builder = &builder_;
+  scope.stated = {&graph.value_info(), &graph.output()};
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
   EMBER_RETURN_IF_ERROR(AddInputs(scope));
   EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
@@ -117,6 +120,11 @@ StatusOr<graph::Graph> GraphImporter::Import() {
     }
     EMBER_RETURN_IF_ERROR(CheckName("output", output.name()));
     EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
+    if (choices_.open() && !FitsType(output.type(), value)) {
+      return InvalidArgumentError("output '" + output.name() +
+                                  "': expected what the model states, found " +
+                                  graph::ShapeToString(value.shape()));
+    }
     AddOutput(output.name(), value);
   }
   return builder_.Finish();
@@ -352,6 +360,7 @@ Status GraphImporter::ImportCall(const FunctionProto& function,
   body.builder = scope.builder;
   body.prefix = origin + "/";
   body.is_function = true;
+  body.stated = {&function.value_info()};
   body.depth = scope.depth + 1;
   if (body.depth > kMaximumCallDepth) {
     return InvalidArgumentError(

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
+#include "frontends/onnx/branch_choices.h"
 #include "frontends/onnx/external_data.h"
 #include "frontends/onnx/graph_inputs.h"
 #include "frontends/onnx/import.h"
@@ -22,15 +23,17 @@
 
 namespace ember::onnx {
 
+using ValueInfoList = google::protobuf::RepeatedPtrField<ValueInfoProto>;
+
 // Functions that call each other without end, or doubling at every level, stop
 // here; so do subgraphs in subgraphs.
 inline constexpr int kMaximumCallDepth = 64;
 
 class GraphImporter {
  public:
-  // The options must outlive the importer.
+  // The options and choices must outlive the importer.
   GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder,
-                const ImportOptions& options);
+                const ImportOptions& options, BranchChoices& choices);
 
   // Once per importer.
   StatusOr<graph::Graph> Import();
@@ -45,6 +48,8 @@ class GraphImporter {
     graph::Region* region = nullptr;         // of this scope's own builder
     std::string prefix;                      // of origins: the path of calls
     std::unordered_map<std::string, Tensor> values;
+    // Types that the model gives for its values.
+    std::vector<const ValueInfoList*> stated;
     // Become constants when first used.
     std::unordered_map<std::string, const TensorProto*> initializers;
     // Attributes of the call, for nodes of a function body.
@@ -73,8 +78,19 @@ class GraphImporter {
                                    const std::string& origin,
                                    const std::vector<Tensor>& inputs,
                                    Scope& scope);
+  // (branches.cc)
   Status ImportIf(const NodeProto& node, const std::string& origin,
-                  Tensor condition, Scope& scope);
+                  Tensor condition, const GraphProto& then,
+                  const GraphProto& otherwise, Scope& scope);
+  // One of two branches, in place; the program checks that the condition says
+  // so.
+  Status ImportBranch(const NodeProto& node, const std::string& origin,
+                      Tensor condition, bool is_then, const GraphProto& branch,
+                      Scope& scope);
+  // Whether the values can be the node's outputs, as far as the model says.
+  static bool FitStatedTypes(const NodeProto& node,
+                             const std::vector<Tensor>& values,
+                             const Scope& scope);
   Status ImportLoop(const NodeProto& node, const std::string& origin,
                     const std::vector<Tensor>& inputs, Scope& scope);
   StatusOr<bool> UnrollLoop(const NodeProto& node, const GraphProto& graph,
@@ -106,6 +122,7 @@ class GraphImporter {
                     const std::vector<Tensor>& values, Scope& scope);
 
   const ImportOptions& options_;
+  BranchChoices& choices_;
   std::shared_ptr<const ModelProto> model_;
   ModelIndex index_;
   ExternalFiles files_;

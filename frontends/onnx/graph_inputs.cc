@@ -187,6 +187,18 @@ std::string ToIdentifier(std::string_view text) {
   return name;
 }
 
+bool FitsType(const TypeProto& type, const Tensor& value) {
+  if (!type.has_tensor_type() || value.sequence() != nullptr) return true;
+  const TypeProto::Tensor& stated = type.tensor_type();
+  if (stated.has_shape() && stated.shape().dim_size() != value.rank())
+    return false;
+  const int32_t element = stated.elem_type();
+  if (element == TensorProto::UNDEFINED) return true;
+  if (IsNarrowType(element)) return element == value.narrow_type();
+  const StatusOr<DType> dtype = DTypeFromOnnx(element);
+  return dtype.ok() && *dtype == value.dtype() && value.narrow_type() == 0;
+}
+
 Status CheckName(std::string_view what, const std::string& name) {
   if (OnOneLine(name) == name) return OkStatus();
   return InvalidArgumentError(std::string(what) + " '" + OnOneLine(name) +

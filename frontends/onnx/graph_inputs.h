@@ -1,5 +1,5 @@
-// Types of a model's inputs: element types, extents, symbols for open dims,
-// pins from the user.
+// Types that a model states, of its inputs above all: element types, extents,
+// symbols for open dims, pins from the user.
 #ifndef EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 #define EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 
@@ -12,6 +12,7 @@
 #include "compiler/graph/graph.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/sequence_type.h"
+#include "frontends/onnx/tensor.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
@@ -28,6 +29,10 @@ struct InputType {
 // substituted.
 StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
                                             const ImportOptions& options);
+
+// Whether the value can be of the type, as far as that states an element type
+// and a rank of a tensor.
+bool FitsType(const TypeProto& type, const Tensor& value);
 
 // An error if the name of an input or output (`what`) would not stay on a line.
 Status CheckName(std::string_view what, const std::string& name);

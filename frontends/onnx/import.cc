@@ -52,8 +52,19 @@ Status WithNamesOnOneLine(const Status& status) {
 StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
                                     std::string_view folder,
                                     const ImportOptions& options) {
-  GraphImporter importer(std::move(model), std::string(folder), options);
-  return importer.Import();
+  BranchChoices choices;
+  Status first_error;
+  do {
+    StatusOr<graph::Graph> graph =
+        GraphImporter(model, std::string(folder), options, choices).Import();
+    if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted) {
+      if (options.data_dependent_inputs != nullptr && graph.ok())
+        options.data_dependent_inputs->clear();
+      return graph;
+    }
+    if (first_error.ok()) first_error = graph.status();
+  } while (choices.Next());
+  return first_error;
 }
 
 }  // namespace

@@ -1,0 +1,210 @@
+// If, Loop and Scan, end to end: what the conformance suite leaves out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "frontends/onnx/model_builder.h"
+#include "tests/onnx/one_node.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tests {
+namespace {
+
+using onnx::AttributeProto;
+using onnx::GraphProto;
+using onnx::ModelBuilder;
+using onnx::NodeProto;
+using onnx::TensorProto;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+void SetGraph(NodeProto& node, const char* name, const GraphProto& graph) {
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(AttributeProto::GRAPH);
+  *attribute.mutable_g() = graph;
+}
+
+// A subgraph of one node.
+GraphProto Branch(const std::string& op_type,
+                  const std::vector<std::string>& inputs,
+                  const std::vector<onnx::TestAttribute>& attributes = {}) {
+  ModelBuilder branch;
+  branch.Node(op_type, inputs, {"result"}, attributes);
+  branch.Output("result");
+  return branch.graph();
+}
+
+vm::Tensor Vector(const std::vector<float>& values, std::vector<int64_t> dims) {
+  return vm::Tensor::Borrow(DType::kF32, std::move(dims), values.data());
+}
+
+Status ErrorOf(const StatusOr<std::vector<vm::Tensor>>& results) {
+  return results.ok() ? OkStatus() : results.status();
+}
+
+void ExpectFloats(const StatusOr<std::vector<vm::Tensor>>& results,
+                  const std::vector<int64_t>& dims,
+                  const std::vector<float>& values) {
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  EXPECT_EQ(results->front().dims, dims);
+  const auto got = results->front().elements<float>();
+  EXPECT_EQ(std::vector<float>(got.begin(), got.end()), values);
+}
+
+// squeezed = If(x.shape[1] == 1) x[:, 0] else x, as exporters write it.
+ModelBuilder SqueezeIfOne() {
+  ModelBuilder m(11);
+  m.Input("x", {2, "n"});
+  m.Integers("one", {1});
+  m.Node("Shape", {"x"}, {"shape"});
+  m.Node("Gather", {"shape", "one"}, {"n"});
+  m.Node("Equal", {"n", "one"}, {"is_one"});
+  NodeProto& branch = m.Node("If", {"is_one"}, {"squeezed"});
+  branch.set_name("maybe");
+  SetGraph(branch, "then_branch",
+           Branch("Squeeze", {"x"}, {{"axes", std::vector<int64_t>{1}}}));
+  SetGraph(branch, "else_branch", Branch("Identity", {"x"}));
+  return m;
+}
+
+TEST(If, SqueezesADimThatMustThenBeOne) {
+  ModelBuilder m = SqueezeIfOne();
+  m.Node("Neg", {"squeezed"}, {"y"});
+  m.Output("y");
+  const std::vector<float> x = {1, 2, 3, 4};
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 1})}), {2}, {-1, -2});
+  const Status status = ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 2})}));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("'maybe (If)/"),
+                    HasSubstr("dim 2*n must be 2: expected 2, found 4")));
+}
+
+TEST(If, TheRestOfTheModelTellsTheBranch) {
+  ModelBuilder m = SqueezeIfOne();
+  // Takes two dims only.
+  m.Node("Transpose", {"squeezed"}, {"y"},
+         {{"perm", std::vector<int64_t>{1, 0}}});
+  m.Output("y");
+  const std::vector<float> x = {1, 2, 3, 4};
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {2, 2}, {1, 3, 2, 4});
+  const Status status = ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 1})}));
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("'maybe (If)': this module was compiled for the else "
+                      "branch, found a condition that is true")));
+}
+
+// y = If(c) [x] (rank 2) else x, with what the model states of y or of `mid`.
+ModelBuilder UnsqueezeIf(bool state_output, int stated_rank) {
+  ModelBuilder m(11);
+  m.Input("c", {}, TensorProto::BOOL);
+  m.Input("x", {2});
+  NodeProto& branch = m.Node("If", {"c"}, {"mid"});
+  SetGraph(branch, "then_branch",
+           Branch("Unsqueeze", {"x"}, {{"axes", std::vector<int64_t>{0}}}));
+  SetGraph(branch, "else_branch", Branch("Identity", {"x"}));
+  m.Node("Neg", {"mid"}, {"y"});
+  m.Output("y");
+  onnx::ValueInfoProto* stated = m.graph().mutable_output(0);
+  if (!state_output) {
+    stated = m.graph().add_value_info();
+    stated->set_name("mid");
+  }
+  auto& type = *stated->mutable_type()->mutable_tensor_type();
+  type.set_elem_type(TensorProto::FLOAT);
+  for (int i = 0; i < stated_rank; ++i) type.mutable_shape()->add_dim();
+  return m;
+}
+
+TEST(If, StatedTypesTellTheBranch) {
+  const std::vector<float> x = {1, 2};
+  for (const bool state_output : {true, false}) {
+    for (const bool is_then : {true, false}) {
+      ModelBuilder m = UnsqueezeIf(state_output, is_then ? 2 : 1);
+      const auto run = [&](bool condition) {
+        return RunGraph(
+            m.Import(),
+            {vm::Tensor::Borrow(DType::kBool, {}, &condition), Vector(x, {2})});
+      };
+      const std::vector<int64_t> dims =
+          is_then ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2};
+      ExpectFloats(run(is_then), dims, {-1, -2});
+      EXPECT_THAT(
+          std::string(ErrorOf(run(!is_then)).message()),
+          HasSubstr(is_then ? "compiled for the then branch, found a condition "
+                              "that is false"
+                            : "compiled for the else branch, found a condition "
+                              "that is true"));
+    }
+  }
+}
+
+// The result's contents are read when compiling; the check stays all the same.
+TEST(If, TheConditionIsCheckedThoughOnlyAShapeIsUsed) {
+  ModelBuilder m(11);
+  m.Input("c", {}, TensorProto::BOOL);
+  m.Input("x", {2});
+  m.Integers("row", {1, 2});
+  m.Integers("flat", {-1});
+  m.Integers("all", {2, 1, 1});
+  NodeProto& branch = m.Node("If", {"c"}, {"shape"});
+  SetGraph(branch, "then_branch", Branch("Identity", {"row"}));
+  SetGraph(branch, "else_branch",
+           Branch("Unsqueeze", {"all"}, {{"axes", std::vector<int64_t>{0}}}));
+  m.Node("Reshape", {"x", "shape"}, {"y"});
+  m.Output("y");
+  const std::vector<float> x = {1, 2};
+  bool condition = true;
+  const auto run = [&] {
+    return RunGraph(
+        m.Import(),
+        {vm::Tensor::Borrow(DType::kBool, {}, &condition), Vector(x, {2})});
+  };
+  ExpectFloats(run(), {1, 2}, {1, 2});
+  condition = false;
+  EXPECT_THAT(std::string(ErrorOf(run()).message()),
+              HasSubstr("compiled for the then branch"));
+}
+
+// Only the iterations that run the inner If check its condition.
+TEST(If, InARegionIsCheckedWhereItRuns) {
+  ModelBuilder inner(11);
+  NodeProto& choice = inner.Node("If", {"d"}, {"result"});
+  SetGraph(choice, "then_branch", Branch("Identity", {"x"}));
+  SetGraph(choice, "else_branch",
+           Branch("Unsqueeze", {"x"}, {{"axes", std::vector<int64_t>{0}}}));
+  inner.Output("result");
+  ModelBuilder m(11);
+  m.Input("c", {}, TensorProto::BOOL);
+  m.Input("d", {}, TensorProto::BOOL);
+  m.Input("x", {2});
+  NodeProto& branch = m.Node("If", {"c"}, {"y"});
+  SetGraph(branch, "then_branch", inner.graph());
+  SetGraph(branch, "else_branch", Branch("Neg", {"x"}));
+  m.Output("y");
+  const std::vector<float> x = {1, 2};
+  const auto run = [&](bool c, bool d) {
+    return RunGraph(m.Import(),
+                    {vm::Tensor::Borrow(DType::kBool, {}, &c),
+                     vm::Tensor::Borrow(DType::kBool, {}, &d), Vector(x, {2})});
+  };
+  ExpectFloats(run(true, true), {2}, {1, 2});
+  ExpectFloats(run(false, false), {2}, {-1, -2});
+  EXPECT_THAT(std::string(ErrorOf(run(true, false)).message()),
+              HasSubstr("compiled for the then branch"));
+}
+
+TEST(If, NoBranchCanBeUsed) {
+  ModelBuilder m = SqueezeIfOne();
+  m.Node("Transpose", {"squeezed"}, {"y"},
+         {{"perm", std::vector<int64_t>{0, 1, 2}}});
+  m.Output("y");
+  EXPECT_FALSE(m.Import().ok());
+}
+
+}  // namespace
+}  // namespace ember::tests
