@@ -6,6 +6,7 @@
 #include "compiler/graph/control_flow.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/graph_inputs.h"
+#include "frontends/onnx/node_context.h"
 #include "frontends/onnx/region_values.h"
 #include "frontends/onnx/sequence.h"
 
@@ -49,14 +50,13 @@ bool GraphImporter::FitStatedTypes(const NodeProto& node,
   return true;
 }
 
-Status GraphImporter::ImportBranch(const NodeProto& node,
-                                   const std::string& origin, Tensor condition,
+Status GraphImporter::ImportBranch(NodeContext& c, Tensor condition,
                                    bool is_then, const GraphProto& branch,
                                    Scope& scope) {
   if (condition) {
-    scope.builder->SetOrigin(origin);
+    c.builder().SetOrigin(c.origin());
     const Tensor holds = is_then ? condition : Not(condition);
-    scope.builder->Require(
+    c.builder().Require(
         holds.value(),
         std::string("this module was compiled for the ") +
             (is_then ? "then" : "else") +
@@ -65,61 +65,59 @@ Status GraphImporter::ImportBranch(const NodeProto& node,
             "; the branches' results differ in rank or type: pin the dims that "
             "the condition depends on when compiling");
   }
-  Scope body = SubgraphScope(scope, origin, nullptr);
+  Scope body = SubgraphScope(scope, c.origin(), nullptr);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
                          ImportSubgraph(branch, {}, body));
-  return SetOutputs(node, origin, outputs, scope);
+  return SetOutputs(c, outputs, scope);
 }
 
-Status GraphImporter::ImportIf(const NodeProto& node, const std::string& origin,
-                               Tensor condition, const GraphProto& then,
-                               const GraphProto& otherwise, Scope& scope) {
-  graph::GraphBuilder& builder = *scope.builder;
-  const auto known = builder.ConstantContents(condition.value());
-  if (known && known->size() == 1) {
-    const bool holds = known->front() != 0;
-    return ImportBranch(node, origin, Tensor(), holds, holds ? then : otherwise,
+Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
+  graph::GraphBuilder& builder = c.builder();
+  const GraphProto* then = c.Subgraph("then_branch");
+  const GraphProto* otherwise = c.Subgraph("else_branch");
+  if (!c.ok()) return builder.status();
+  const auto import_one = [&](Tensor condition, bool is_then) {
+    return ImportBranch(c, condition, is_then, is_then ? *then : *otherwise,
                         scope);
-  }
-  condition = Cast(Reshape(condition, {}), DType::kBool);
-  if (const auto chosen = choices_.Find(origin)) {
-    return ImportBranch(node, origin, condition, *chosen,
-                        *chosen ? then : otherwise, scope);
-  }
+  };
+  const auto known = builder.ConstantContents(c.Input(0).value());
+  if (known && known->size() == 1)
+    return import_one(Tensor(), known->front() != 0);
+  const Tensor condition = Cast(Reshape(c.Input(0), {}), DType::kBool);
+  if (const auto chosen = choices_.Find(c.origin()))
+    return import_one(condition, *chosen);
   graph::IfRegions regions(builder);
   const auto import = [&](const GraphProto& graph, graph::Region& region) {
-    Scope body = SubgraphScope(scope, origin, &region);
+    Scope body = SubgraphScope(scope, c.origin(), &region);
     return ImportSubgraph(graph, {}, body);
   };
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> then_outputs,
-                         import(then, regions.then()));
+                         import(*then, regions.then()));
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> else_outputs,
-                         import(otherwise, regions.otherwise()));
+                         import(*otherwise, regions.otherwise()));
   if (then_outputs.size() != else_outputs.size()) {
-    return InvalidArgumentError(
-        "node '" + origin +
-        "': expected as many outputs of both branches, found " +
-        std::to_string(then_outputs.size()) + " and " +
-        std::to_string(else_outputs.size()));
+    c.FailInvalid("expected as many outputs of both branches, found " +
+                  std::to_string(then_outputs.size()) + " and " +
+                  std::to_string(else_outputs.size()));
+    return builder.status();
   }
   if (!SameKinds(then_outputs, else_outputs)) {
     // An exporter's condition is the case that its author wrote: a dim that is
     // squeezed is 1.
-    const bool is_then = FitStatedTypes(node, then_outputs, scope) ||
-                         !FitStatedTypes(node, else_outputs, scope);
-    choices_.Choose(origin, is_then);
-    return ImportBranch(node, origin, condition, is_then,
-                        is_then ? then : otherwise, scope);
+    const bool is_then = FitStatedTypes(c.node(), then_outputs, scope) ||
+                         !FitStatedTypes(c.node(), else_outputs, scope);
+    choices_.Choose(c.origin(), is_then);
+    return import_one(condition, is_then);
   }
   // Both give values of one kind, sequences of one rank.
   RegionValues values(then_outputs);
   values.Widen(else_outputs);
-  builder.SetOrigin(origin);
+  builder.SetOrigin(c.origin());
   const std::vector<graph::Value*> results =
       regions.Build(condition.value(), values.Flatten(then_outputs),
                     values.Flatten(else_outputs));
-  EMBER_RETURN_IF_ERROR(builder.status());
-  return SetOutputs(node, origin, values.Rebuild(builder, results), scope);
+  if (!c.ok()) return builder.status();
+  return SetOutputs(c, values.Rebuild(builder, results), scope);
 }
 
 }  // namespace ember::onnx

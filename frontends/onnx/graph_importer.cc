@@ -280,11 +280,11 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
   if (const FunctionProto* function = index_.FunctionOf(actual)) {
     return ImportCall(*function, actual, origin, std::move(inputs), scope);
   }
-  EMBER_ASSIGN_OR_RETURN(const bool done,
-                         ImportControlFlow(actual, origin, inputs, scope));
-  if (done) return scope.builder->status();
   std::shared_ptr<const void> owner = model_;
   if (bound) owner = bound;
+  EMBER_ASSIGN_OR_RETURN(
+      const bool done, ImportControlFlow(owner, actual, origin, inputs, scope));
+  if (done) return scope.builder->status();
   return ImportOperator(std::move(owner), actual, origin, std::move(inputs),
                         scope);
 }
@@ -315,19 +315,9 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
                               OnnxTypeName(narrow_type) +
                               " are not supported by this operator");
   }
-  NodeContext::Source source;
-  source.node = &node;
-  source.owner = std::move(owner);
-  source.files = &files_;
-  source.origin = origin;
-  source.opset = row->as_opset > 0 ? row->as_opset : opset;
-  source.data_dependent_inputs = options_.data_dependent_inputs;
-  source.import_subgraph = [&](const GraphProto& graph,
-                               const std::vector<Tensor>& subgraph_inputs) {
-    Scope body = SubgraphScope(scope, origin, nullptr);
-    return ImportSubgraph(graph, subgraph_inputs, body);
-  };
-  NodeContext context(*scope.builder, std::move(source), std::move(inputs));
+  NodeContext context = ContextOf(std::move(owner), node, origin,
+                                  row->as_opset > 0 ? row->as_opset : opset,
+                                  std::move(inputs), scope);
   row->import(context);
   EMBER_RETURN_IF_ERROR(scope.builder->status());
   for (int i = 0; i < node.output_size(); ++i) {

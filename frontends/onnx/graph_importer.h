@@ -17,6 +17,7 @@
 #include "frontends/onnx/graph_inputs.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/model_index.h"
+#include "frontends/onnx/node_context.h"
 #include "frontends/onnx/region_values.h"
 #include "frontends/onnx/tensor.h"
 #include "third_party/onnx/onnx.pb.h"
@@ -73,53 +74,52 @@ class GraphImporter {
                         const NodeProto& node, const std::string& origin,
                         std::vector<Tensor> inputs, Scope& scope);
 
-  // Control flow (control_flow.cc). True if the node was one of these.
-  StatusOr<bool> ImportControlFlow(const NodeProto& node,
+  // What an importer sees of a node; refers to the scope.
+  NodeContext ContextOf(std::shared_ptr<const void> owner,
+                        const NodeProto& node, const std::string& origin,
+                        int opset, std::vector<Tensor> inputs, Scope& scope);
+  // Nodes with subgraphs (control_flow.cc). True if the node was one of these.
+  StatusOr<bool> ImportControlFlow(std::shared_ptr<const void> owner,
+                                   const NodeProto& node,
                                    const std::string& origin,
                                    const std::vector<Tensor>& inputs,
                                    Scope& scope);
   // (branches.cc)
-  Status ImportIf(const NodeProto& node, const std::string& origin,
-                  Tensor condition, const GraphProto& then,
-                  const GraphProto& otherwise, Scope& scope);
-  // One of two branches, in place; the program checks that the condition says
-  // so.
-  Status ImportBranch(const NodeProto& node, const std::string& origin,
-                      Tensor condition, bool is_then, const GraphProto& branch,
-                      Scope& scope);
+  Status ImportIf(NodeContext& c, Scope& scope);
+  // One of two branches, in place; the program checks that the condition, if
+  // given, says so.
+  Status ImportBranch(NodeContext& c, Tensor condition, bool is_then,
+                      const GraphProto& branch, Scope& scope);
   // Whether the values can be the node's outputs, as far as the model says.
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
-  Status ImportLoop(const NodeProto& node, const std::string& origin,
-                    const std::vector<Tensor>& inputs, Scope& scope);
-  StatusOr<bool> UnrollLoop(const NodeProto& node, const GraphProto& graph,
-                            const std::string& origin,
+  // (loop.cc)
+  Status ImportLoop(NodeContext& c, Scope& scope);
+  StatusOr<bool> UnrollLoop(NodeContext& c, const GraphProto& graph,
                             const std::vector<Tensor>& initial, int64_t trips,
                             Scope& scope);
-  Status ImportScan(const NodeProto& node, const std::string& origin,
-                    const std::vector<Tensor>& inputs, Scope& scope);
-  Status ImportBatchedScan(const NodeProto& node, const std::string& origin,
-                           const std::vector<Tensor>& inputs, Scope& scope);
+  // (scan.cc)
+  Status ImportScan(NodeContext& c, Scope& scope);
+  Status ImportBatchedScan(NodeContext& c, Scope& scope);
+  // (sequence_map.cc)
+  Status ImportSequenceMap(NodeContext& c, Scope& scope);
   // Where the nodes of a subgraph go. `region`: null if in place.
   Scope SubgraphScope(Scope& scope, const std::string& origin,
                       graph::Region* region) const;
   // The subgraph's outputs, its inputs being `inputs` (values of its scope).
   StatusOr<std::vector<Tensor>> ImportSubgraph(
       const GraphProto& graph, const std::vector<Tensor>& inputs, Scope& scope);
-  Status ImportSequenceMap(const NodeProto& node, const std::string& origin,
-                           const std::vector<Tensor>& inputs, Scope& scope);
   // A loop's body, built into `region`; last: its outputs.
   graph::LoopOutputs ImportBody(const GraphProto& graph,
                                 const std::vector<Tensor>& arguments,
-                                const RegionValues& carried,
-                                size_t carried_count, bool conditional,
+                                const RegionValues& carried, bool conditional,
                                 const std::string& origin,
                                 graph::Region& region, Scope& scope,
                                 std::vector<Tensor>& last);
   // The node's outputs; fewer values than it wants are an error.
-  Status SetOutputs(const NodeProto& node, const std::string& origin,
-                    const std::vector<Tensor>& values, Scope& scope);
+  Status SetOutputs(const NodeContext& c, const std::vector<Tensor>& values,
+                    Scope& scope);
 
   const ImportOptions& options_;
   BranchChoices& choices_;

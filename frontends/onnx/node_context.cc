@@ -151,16 +151,20 @@ Tensor NodeContext::StringScalar(std::string_view text) {
       .Marked(TensorProto::STRING);
 }
 
+const GraphProto* NodeContext::Subgraph(std::string_view name) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::GRAPH);
+  if (!ok()) return nullptr;
+  if (attribute == nullptr)
+    FailInvalid("attribute " + Quoted(name) + " is missing");
+  return attribute != nullptr ? &attribute->g() : nullptr;
+}
+
 std::vector<Tensor> NodeContext::ImportSubgraph(
     std::string_view attribute, const std::vector<Tensor>& inputs) {
-  const AttributeProto* found = Typed(attribute, AttributeProto::GRAPH);
-  if (!ok()) return {};
-  if (found == nullptr) {
-    FailInvalid("attribute " + Quoted(attribute) + " is missing");
-    return {};
-  }
+  const GraphProto* graph = Subgraph(attribute);
+  if (graph == nullptr) return {};
   StatusOr<std::vector<Tensor>> outputs =
-      source_.import_subgraph(found->g(), inputs);
+      source_.import_subgraph(*graph, inputs);
   builder_.SetOrigin(source_.origin);
   if (outputs.ok()) return *std::move(outputs);
   Fail(outputs.status().WithContext("attribute " + Quoted(attribute)));

@@ -93,6 +93,8 @@ class NodeContext {
   std::optional<std::vector<std::string>> Strings(std::string_view name);
   std::optional<DType> TypeAttribute(std::string_view name);
   const AttributeProto* FindAttribute(std::string_view name) const;
+  // The subgraph that an attribute holds; null after an error.
+  const GraphProto* Subgraph(std::string_view name);
   // The outputs of the subgraph that an attribute holds, its nodes imported
   // where this one stands. Empty after an error.
   std::vector<Tensor> ImportSubgraph(std::string_view attribute,

@@ -1,9 +1,21 @@
 #include "frontends/onnx/region_values.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace ember::onnx {
+
+void CheckOperands(NodeContext& c, int first, bool sequences) {
+  for (int i = first; i < c.input_count(); ++i) {
+    const std::string which = "input " + std::to_string(i);
+    if (!c.Input(i)) {
+      c.FailInvalid(which + " is missing");
+    } else if (!sequences && c.Input(i).sequence() != nullptr) {
+      c.FailInvalid(which + ": expected a tensor, found a sequence");
+    }
+  }
+}
 
 Tensor Captured(graph::Region& region, const Tensor& outer) {
   graph::GraphBuilder& builder = region.builder();
@@ -110,12 +122,32 @@ std::vector<Tensor> RegionValues::Rebuild(
   for (const Like& like : likes_) {
     const auto count = static_cast<size_t>(onnx::PartCount(like.tensor));
     if (parts.size() < count) break;  // after an error
-    std::vector<Tensor> tensors;
-    for (graph::Value* part : parts.first(count))
-      tensors.emplace_back(&builder, part);
+    const std::vector<Tensor> tensors = TensorsOf(builder, parts.first(count));
     if (!builder.status().ok()) return {};
     values.push_back(FromParts(like.tensor, tensors));
     parts = parts.subspan(count);
+  }
+  return values;
+}
+
+std::vector<Tensor> RegionValues::LoopResults(
+    graph::GraphBuilder& builder, const std::vector<graph::Value*>& results,
+    const std::vector<Tensor>& last) const {
+  std::vector<Tensor> values = Rebuild(builder, results);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const SequenceValue* inside = last[i].sequence();
+    const SequenceValue* outside = values[i].sequence();
+    if (inside == nullptr || outside == nullptr ||
+        inside->kind != SequenceKind::kSequence ||
+        outside->kind != SequenceKind::kOptionalSequence)
+      continue;
+    SequenceValue plain = *outside;
+    plain.kind = SequenceKind::kSequence;
+    values[i] = MakeSequence(builder, std::move(plain));
+  }
+  for (size_t i = static_cast<size_t>(PartCount()); i < results.size(); ++i) {
+    values.push_back(
+        Tensor(&builder, results[i]).Marked(last[values.size()].narrow_type()));
   }
   return values;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/graph/control_flow.h"
+#include "frontends/onnx/node_context.h"
 #include "frontends/onnx/sequence.h"
 
 namespace ember::onnx {
@@ -31,6 +32,11 @@ class RegionValues {
   std::vector<graph::Value*> Flatten(const std::vector<Tensor>& values) const;
   std::vector<Tensor> Rebuild(graph::GraphBuilder& builder,
                               std::span<graph::Value* const> parts) const;
+  // Results of a loop: carried values in their kinds, or in the body's where
+  // that is the plain one, and the stacked ones. `last`: the body's outputs.
+  std::vector<Tensor> LoopResults(graph::GraphBuilder& builder,
+                                  const std::vector<graph::Value*>& results,
+                                  const std::vector<Tensor>& last) const;
   // Inputs of a region that is built to find out types, not to be used.
   std::vector<Tensor> Inputs(graph::Region& region,
                              const std::vector<Tensor>& values) const;
@@ -42,6 +48,10 @@ class RegionValues {
   };
   std::vector<Like> likes_;
 };
+
+// Fails unless the operands from `first` on are given, and are tensors where
+// they may not be sequences.
+void CheckOperands(NodeContext& c, int first, bool sequences);
 
 // The value inside a region: of a sequence that is known element by element,
 // each element.

@@ -11,22 +11,10 @@
 namespace ember::onnx {
 namespace {
 
-std::vector<Tensor> ApplyAll(NodeContext& c, std::string_view name,
-                             const std::vector<Tensor>& operands,
-                             graph::Attributes attributes) {
-  std::vector<graph::Value*> values;
-  for (const Tensor& operand : operands) values.push_back(operand.value());
-  std::vector<Tensor> results;
-  for (graph::Value* value :
-       c.builder().ApplyAll(name, std::move(values), std::move(attributes)))
-    results.push_back(c.Wrap(value));
-  return results;
-}
-
 // Row-major positions of what is not zero, i64[count]; a count of its own.
 Tensor NonZeroPositions(NodeContext& c, Tensor x) {
   const std::vector<Tensor> results = ApplyAll(
-      c, "non_zero", {x}, {{"defines", Shape{c.builder().FreshSymbol()}}});
+      "non_zero", {x}, {{"defines", Shape{c.builder().FreshSymbol()}}});
   return results.empty() ? c.Wrap(nullptr) : results[0];
 }
 
@@ -47,7 +35,7 @@ void ImportTopK(NodeContext& c) {
     return c.FailInvalid("k (input 1): expected one number, found " +
                          std::to_string(k->size()));
   const std::vector<Tensor> results =
-      ApplyAll(c, "top_k", {x},
+      ApplyAll("top_k", {x},
                {{"axis", int64_t{axis}},
                 {"k", *k},
                 {"largest", c.Integer("largest", 1) != 0 ? int64_t{1} : 0}});
@@ -113,7 +101,7 @@ void ImportUnique(NodeContext& c) {
   // Handles have no order; their ranks have that of the texts.
   Tensor keys = strings ? Apply("string_rank", {x}, {}) : x;
   std::vector<Tensor> results =
-      ApplyAll(c, "unique", {keys},
+      ApplyAll("unique", {keys},
                {{"defines", Shape{count}},
                 {"sorted", c.Integer("sorted", 1) != 0 ? int64_t{1} : 0}});
   if (results.empty()) return;
@@ -158,7 +146,7 @@ void ImportNonMaxSuppression(NodeContext& c) {
              0);
   if (!c.ok()) return;
   const std::vector<Tensor> results = ApplyAll(
-      c, "non_max_suppression", {boxes, scores, thresholds},
+      "non_max_suppression", {boxes, scores, thresholds},
       {{"defines", Shape{c.builder().FreshSymbol()}},
        {"most", *most},
        {"centered", c.Integer("center_point_box", 0) != 0 ? int64_t{1} : 0}});

@@ -12,13 +12,6 @@
 namespace ember::onnx {
 namespace {
 
-const GraphProto* BodyOf(const NodeProto& node) {
-  for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.name() == "body" && attribute.has_g()) return &attribute.g();
-  }
-  return nullptr;
-}
-
 // All of them known element by element.
 bool AllKnown(const std::vector<Tensor>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
@@ -30,49 +23,33 @@ bool AllKnown(const std::vector<Tensor>& inputs) {
 
 // With known elements the body is written out for each; otherwise it is a loop
 // that appends to its results.
-Status GraphImporter::ImportSequenceMap(const NodeProto& node,
-                                        const std::string& origin,
-                                        const std::vector<Tensor>& inputs,
-                                        Scope& scope) {
-  const std::string where = "node '" + origin + "'";
-  const GraphProto* graph = BodyOf(node);
-  if (graph == nullptr)
-    return InvalidArgumentError(where + ": attribute 'body' is missing");
-  if (inputs.empty() || !inputs[0] || inputs[0].sequence() == nullptr) {
-    return InvalidArgumentError(where +
-                                ": input 0: expected a sequence, found none");
-  }
-  for (const Tensor& input : inputs) {
-    if (!input) return InvalidArgumentError(where + ": an input is missing");
-  }
-  NodeContext::Source source;
-  source.node = &node;
-  source.owner = model_;
-  source.files = &files_;
-  source.origin = origin;
-  source.opset = scope.opsets->VersionOf("");
+Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
+  const GraphProto* graph = c.Subgraph("body");
+  const std::vector<Tensor>& inputs = c.inputs();
+  if (!c.Input(0) || c.Input(0).sequence() == nullptr)
+    c.FailInvalid("input 0: expected a sequence, found none");
+  CheckOperands(c, 0, /*sequences=*/true);
+  if (!c.ok()) return c.builder().status();
   const auto arguments_at =
-      [&](NodeContext& c, const std::vector<Tensor>& values, Tensor position) {
+      [&](NodeContext& at, const std::vector<Tensor>& values, Tensor position) {
         std::vector<Tensor> arguments;
         for (const Tensor& value : values) {
           arguments.push_back(value.sequence() != nullptr
-                                  ? SequenceAt(c, value, position)
+                                  ? SequenceAt(at, value, position)
                                   : value);
         }
         return arguments;
       };
-  NodeContext here(*scope.builder, source, {});
   if (AllKnown(inputs)) {
     std::vector<std::vector<Tensor>> results(
         static_cast<size_t>(graph->output_size()));
     const size_t count = inputs[0].sequence()->elements->size();
     for (size_t i = 0; i < count; ++i) {
       const Tensor position =
-          Reshape(here.Integers64({static_cast<int64_t>(i)}), {});
-      const std::vector<Tensor> arguments =
-          arguments_at(here, inputs, position);
-      EMBER_RETURN_IF_ERROR(scope.builder->status());
-      Scope body = SubgraphScope(scope, origin, nullptr);
+          Reshape(c.Integers64({static_cast<int64_t>(i)}), {});
+      const std::vector<Tensor> arguments = arguments_at(c, inputs, position);
+      if (!c.ok()) return c.builder().status();
+      Scope body = SubgraphScope(scope, c.origin(), nullptr);
       EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
                              ImportSubgraph(*graph, arguments, body));
       for (size_t o = 0; o < results.size(); ++o)
@@ -81,8 +58,8 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
     if (count > 0) {
       std::vector<Tensor> sequences;
       for (std::vector<Tensor>& elements : results)
-        sequences.push_back(SequenceOf(*scope.builder, std::move(elements)));
-      return SetOutputs(node, origin, sequences, scope);
+        sequences.push_back(SequenceOf(c.builder(), std::move(elements)));
+      return SetOutputs(c, sequences, scope);
     }
   }
   std::vector<Tensor> pairs;
@@ -90,25 +67,25 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
     pairs.push_back(input.sequence() != nullptr ? AsPair(input, 0) : input);
   const auto map_one = [&](graph::Region& region,
                            Tensor position) -> StatusOr<std::vector<Tensor>> {
-    NodeContext inside(region.builder(), source, {});
+    NodeContext inside = c.Inside(region.builder());
     std::vector<Tensor> values;
     for (const Tensor& pair : pairs) values.push_back(Captured(region, pair));
     const std::vector<Tensor> arguments =
         arguments_at(inside, values, position);
     EMBER_RETURN_IF_ERROR(region.builder().status());
-    Scope body = SubgraphScope(scope, origin, &region);
+    Scope body = SubgraphScope(scope, c.origin(), &region);
     return ImportSubgraph(*graph, arguments, body);
   };
   // What one element gives tells the types of the results.
   std::vector<Tensor> empty;
   {
-    graph::Region trial(*scope.builder, "trial");
+    graph::Region trial(c.builder(), "trial");
     const Tensor position(&trial.builder(),
                           trial.Input("iteration", {DType::kI64, {}}));
     EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
                            map_one(trial, position));
     for (const Tensor& output : outputs) {
-      empty.push_back(EmptySequence(*scope.builder, output.dtype(),
+      empty.push_back(EmptySequence(c.builder(), output.dtype(),
                                     output.narrow_type(), output.rank()));
     }
   }
@@ -117,7 +94,7 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
                                    .scanned = {},
                                    .trip = pairs[0].sequence()->dims.dim(0)};
   const std::vector<graph::Value*> results = graph::BuildLoop(
-      *scope.builder, request,
+      c.builder(), request,
       [&](graph::Region& region, const graph::LoopInputs& in) {
         graph::LoopOutputs out;
         const std::vector<Tensor> lists =
@@ -128,7 +105,7 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
           region.builder().Fail(outputs.status());
           return out;
         }
-        NodeContext inside(region.builder(), source, {});
+        NodeContext inside = c.Inside(region.builder());
         std::vector<Tensor> longer;
         for (size_t i = 0; i < outputs->size(); ++i) {
           longer.push_back(
@@ -138,9 +115,8 @@ Status GraphImporter::ImportSequenceMap(const NodeProto& node,
         out.carried = carried.Flatten(longer);
         return out;
       });
-  EMBER_RETURN_IF_ERROR(scope.builder->status());
-  return SetOutputs(node, origin, carried.Rebuild(*scope.builder, results),
-                    scope);
+  if (!c.ok()) return c.builder().status();
+  return SetOutputs(c, carried.Rebuild(c.builder(), results), scope);
 }
 
 }  // namespace ember::onnx

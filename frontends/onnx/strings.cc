@@ -38,15 +38,15 @@ void ImportStringSplit(NodeContext& c) {
   if (!CheckStrings(c)) return;
   const std::string delimiter = c.String("delimiter", "");
   const int64_t most = c.Integer("maxsplit", -1);
-  const std::vector<graph::Value*> results = c.builder().ApplyAll(
-      "string_split", {c.Input(0).value()},
+  const std::vector<Tensor> results = ApplyAll(
+      "string_split", {c.Input(0)},
       {{"defines", Shape{c.builder().FreshSymbol()}},
        {"delimiter",
         delimiter.empty() ? int64_t{-1} : c.builder().StringHandle(delimiter)},
        {"most", most < 0 ? int64_t{-1} : most}});
   if (results.empty()) return;
-  c.SetOutput(0, Marked(c.Wrap(results[0])));
-  c.SetOutput(1, c.Wrap(results[1]));
+  c.SetOutput(0, Marked(results[0]));
+  c.SetOutput(1, results[1]);
 }
 
 void ImportRegexFullMatch(NodeContext& c) {
@@ -71,12 +71,11 @@ Tensor DropWords(NodeContext& c, Tensor x, Tensor words, bool case_sensitive) {
   const Tensor none =
       Equal(Reduce(Cast(kept, DType::kI64), "sum", {0}, true), 0);
   const Tensor taken = Concat({kept, none}, 0);
-  const std::vector<graph::Value*> positions =
-      c.builder().ApplyAll("non_zero", {taken.value()},
-                           {{"defines", Shape{c.builder().FreshSymbol()}}});
+  const std::vector<Tensor> positions = ApplyAll(
+      "non_zero", {taken}, {{"defines", Shape{c.builder().FreshSymbol()}}});
   if (positions.empty()) return c.Wrap(nullptr);
   const Tensor all = Concat({x, c.StringVector({""})}, 0);
-  return Gather(all, c.Wrap(positions[0]), 0);
+  return Gather(all, positions[0], 0);
 }
 
 void ImportStringNormalizer(NodeContext& c) {

@@ -7,12 +7,6 @@
 namespace ember::onnx {
 namespace {
 
-std::vector<graph::Value*> Values(const std::vector<Tensor>& tensors) {
-  std::vector<graph::Value*> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  return values;
-}
-
 // Runs `compute` in the wider type of narrow floats and rounds once at the end.
 template <typename Compute>
 Tensor InComputeType(Tensor a, const Compute& compute) {
@@ -110,7 +104,7 @@ Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode,
 Tensor Concat(const std::vector<Tensor>& values, int axis) {
   if (values.size() == 1) return values.front();
   graph::GraphBuilder& builder = values.front().builder();
-  return {&builder, builder.Concat(Values(values), axis)};
+  return {&builder, builder.Concat(ValuesOf(values), axis)};
 }
 
 Tensor Gather(Tensor data, Tensor indices, int axis) {
@@ -163,7 +157,28 @@ Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
              graph::Attributes attributes) {
   graph::GraphBuilder& builder = operands.front().builder();
   return {&builder,
-          builder.Apply(name, Values(operands), std::move(attributes))};
+          builder.Apply(name, ValuesOf(operands), std::move(attributes))};
+}
+
+std::vector<Tensor> ApplyAll(std::string_view name,
+                             const std::vector<Tensor>& operands,
+                             graph::Attributes attributes) {
+  graph::GraphBuilder& builder = operands.front().builder();
+  return TensorsOf(builder, builder.ApplyAll(name, ValuesOf(operands),
+                                             std::move(attributes)));
+}
+
+std::vector<graph::Value*> ValuesOf(std::span<const Tensor> tensors) {
+  std::vector<graph::Value*> values;
+  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
+  return values;
+}
+
+std::vector<Tensor> TensorsOf(graph::GraphBuilder& builder,
+                              std::span<graph::Value* const> values) {
+  std::vector<Tensor> tensors;
+  for (graph::Value* value : values) tensors.emplace_back(&builder, value);
+  return tensors;
 }
 
 Tensor AlongAxis(Tensor vector, int axis, int rank) {

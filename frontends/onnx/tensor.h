@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -148,9 +149,17 @@ Tensor Contract(Tensor a, Tensor b, std::string_view spec);
 Tensor MatMul(Tensor a, Tensor b);
 Tensor Softmax(Tensor a, int axis);
 
-// Any operator of the graph by name.
+// Any operator of the graph by name; all of its results (none after an error).
 Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
              graph::Attributes attributes);
+std::vector<Tensor> ApplyAll(std::string_view name,
+                             const std::vector<Tensor>& operands,
+                             graph::Attributes attributes);
+
+// What the builder takes and gives.
+std::vector<graph::Value*> ValuesOf(std::span<const Tensor> tensors);
+std::vector<Tensor> TensorsOf(graph::GraphBuilder& builder,
+                              std::span<graph::Value* const> values);
 
 // Reshapes a one-dimensional tensor so that it lies along `axis` of something
 // of rank `rank`.
