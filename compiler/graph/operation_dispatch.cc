@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/graph/operators.h"
+#include "compiler/graph/stage_context.h"
 
 namespace ember::graph {
 namespace {
@@ -21,66 +22,31 @@ struct OperationBuffers {
   std::vector<int> operands, results;
 };
 
-class BufferContext final : public StageContext {
+class BufferContext final : public BuilderStageContext {
  public:
   BufferContext(OperationBuffers& buffers, StageBuilder& stage)
-      : buffers_(buffers), stage_(stage) {}
+      : BuilderStageContext(stage), buffers_(buffers) {}
 
   const Operation& operation() const override { return buffers_.operation; }
   Scalar Load(int operand, std::span<const Scalar> indices) override {
-    return stage_.Load(buffers_.operands[static_cast<size_t>(operand)],
-                       indices);
+    return stage().Load(buffers_.operands[static_cast<size_t>(operand)],
+                        indices);
   }
   Scalar Pad(int operand, std::span<const Scalar> indices,
              Scalar otherwise) override {
-    return stage_.Pad(buffers_.operands[static_cast<size_t>(operand)], indices,
-                      otherwise);
+    return stage().Pad(buffers_.operands[static_cast<size_t>(operand)], indices,
+                       otherwise);
   }
   Scalar Extent(const Dim& dim) override {
     return ExtentScalar(buffers_.builder, dim);
   }
-  Scalar Index(int64_t value) override { return stage_.Index(value); }
-  Scalar Constant(double value, DType type) override {
-    return stage_.Value(value, type);
-  }
-  Scalar IntegerConstant(int64_t value, DType type) override {
-    return stage_.IntegerValue(value, type);
-  }
-
-  Scalar SpatialAxis(const Dim& extent) override {
-    return stage_.SpatialAxis("i" + std::to_string(spatial_++), Extent(extent));
-  }
-  Scalar ReductionAxis(const Dim& extent) override {
-    return stage_.ReductionAxis("k" + std::to_string(reduction_++),
-                                Extent(extent));
-  }
-  void Yield(Scalar value, int result, std::span<const Scalar> indices,
-             tensor::Combiner combiner, tensor::Update update) override {
-    stage_.Yield(value, buffers_.results[static_cast<size_t>(result)], indices,
-                 combiner, update);
-  }
-  void YieldFold(std::span<const FoldValue> values,
-                 std::span<const Scalar> indices,
-                 const StageBuilder::Combine& combine) override {
-    std::vector<StageBuilder::FoldResult> results;
-    for (const FoldValue& value : values) {
-      const int buffer =
-          value.result < 0
-              ? -1
-              : buffers_.results[static_cast<size_t>(value.result)];
-      results.push_back({value.value,
-                         value.initial,
-                         buffer,
-                         {indices.begin(), indices.end()}});
-    }
-    stage_.YieldFold(results, combine);
-  }
 
  private:
+  int ResultBuffer(int result) const override {
+    return buffers_.results[static_cast<size_t>(result)];
+  }
+
   OperationBuffers& buffers_;
-  StageBuilder& stage_;
-  int spatial_ = 0;
-  int reduction_ = 0;
 };
 
 class BufferStagesContext final : public StagesContext {
@@ -102,18 +68,6 @@ int AddBuffer(DispatchBuilder& builder, std::string name,
   for (const Dim& dim : type.shape)
     extents.push_back(ExtentScalar(builder, dim));
   return builder.AddBuffer(name, type.dtype, kind, std::move(extents));
-}
-
-void DefineElementStage(OperationBuffers& buffers) {
-  BufferContext context(buffers, buffers.builder.AddStage());
-  std::vector<Scalar> indices;
-  for (const Dim& dim : buffers.operation.result()->shape()) {
-    indices.push_back(context.SpatialAxis(dim));
-  }
-  const Scalar value =
-      buffers.operation.record().definition.element(context, indices);
-  context.Yield(value, 0, indices, tensor::Combiner::kNone,
-                tensor::Update::kAssign);
 }
 
 }  // namespace
@@ -164,7 +118,8 @@ StatusOr<tensor::Dispatch> DispatchOf(const Operation& operation) {
     BufferStagesContext context(buffers);
     definition.stages(context);
   } else {
-    DefineElementStage(buffers);
+    BufferContext context(buffers, builder.AddStage());
+    YieldElements(context);
   }
   return builder.Finish();
 }

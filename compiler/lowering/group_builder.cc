@@ -7,6 +7,7 @@
 
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/stage_context.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/permutation.h"
 #include "tensor/builder.h"
@@ -148,69 +149,35 @@ class GroupBuilder {
 };
 
 // Gives a definition its operands inside one stage.
-class InlineContext final : public graph::StageContext {
+class InlineContext final : public graph::BuilderStageContext {
  public:
   InlineContext(GroupBuilder& group, const Operation& operation,
                 StageBuilder& stage, bool guarded)
-      : group_(group),
+      : BuilderStageContext(stage),
+        group_(group),
         operation_(operation),
-        stage_(stage),
         guarded_(guarded) {}
 
   const Operation& operation() const override { return operation_; }
   Scalar Load(int operand, std::span<const Scalar> indices) override {
-    return group_.Element(operation_.operand(operand), indices, stage_,
+    return group_.Element(operation_.operand(operand), indices, stage(),
                           guarded_);
   }
   Scalar Pad(int operand, std::span<const Scalar> indices,
              Scalar otherwise) override {
     return group_.PaddedElement(operation_.operand(operand), indices, otherwise,
-                                stage_, guarded_);
+                                stage(), guarded_);
   }
   Scalar Extent(const Dim& dim) override { return group_.Extent(dim); }
-  Scalar Index(int64_t value) override { return stage_.Index(value); }
-  Scalar Constant(double value, DType type) override {
-    return stage_.Value(value, type);
-  }
-  Scalar IntegerConstant(int64_t value, DType type) override {
-    return stage_.IntegerValue(value, type);
-  }
-
-  Scalar SpatialAxis(const Dim& extent) override {
-    return stage_.SpatialAxis("i" + std::to_string(spatial_++), Extent(extent));
-  }
-  Scalar ReductionAxis(const Dim& extent) override {
-    return stage_.ReductionAxis("k" + std::to_string(reduction_++),
-                                Extent(extent));
-  }
-  void Yield(Scalar value, int result, std::span<const Scalar> indices,
-             tensor::Combiner combiner, tensor::Update update) override {
-    stage_.Yield(value, group_.ResultBuffer(operation_.result(result)), indices,
-                 combiner, update);
-  }
-  void YieldFold(std::span<const FoldValue> values,
-                 std::span<const Scalar> indices,
-                 const StageBuilder::Combine& combine) override {
-    std::vector<StageBuilder::FoldResult> results;
-    for (const FoldValue& value : values) {
-      results.push_back(
-          {value.value,
-           value.initial,
-           value.result < 0
-               ? -1
-               : group_.ResultBuffer(operation_.result(value.result)),
-           {indices.begin(), indices.end()}});
-    }
-    stage_.YieldFold(results, combine);
-  }
 
  private:
+  int ResultBuffer(int result) const override {
+    return group_.ResultBuffer(operation_.result(result));
+  }
+
   GroupBuilder& group_;
   const Operation& operation_;
-  StageBuilder& stage_;
   bool guarded_;
-  int spatial_ = 0;
-  int reduction_ = 0;
 };
 
 class GroupStagesContext final : public graph::StagesContext {
@@ -241,12 +208,7 @@ void GroupBuilder::BuildOperation(const Operation& operation) {
   }
   EMBER_CHECK(definition.element != nullptr) << operation.name();
   InlineContext context(*this, operation, builder_.AddStage(), false);
-  std::vector<Scalar> indices;
-  for (const Dim& dim : operation.result()->shape())
-    indices.push_back(context.SpatialAxis(dim));
-  const Scalar value = definition.element(context, indices);
-  context.Yield(value, 0, indices, tensor::Combiner::kNone,
-                tensor::Update::kAssign);
+  graph::YieldElements(context);
 }
 
 // The only element of a constant, exactly.
