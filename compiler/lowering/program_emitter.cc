@@ -95,7 +95,11 @@ void ProgramEmitter::BuildDispatchStep(const FusionGroup& group) {
     request.outputs.insert(group.operations.back()->result());
   dispatches_.push_back(BuildDispatch(request, plan_.stored));
   const BuiltDispatch& built = dispatches_.back();
-  steps_.push_back({&built, nullptr, built.inputs, built.outputs, {}});
+  steps_.push_back({.dispatch = &built,
+                    .dispatch_number = static_cast<uint32_t>(
+                        module_.definition.dispatches.size()),
+                    .inputs = built.inputs,
+                    .outputs = built.outputs});
   std::string origin;
   std::set<std::string> seen;
   for (const Operation* operation : group.operations) {
@@ -131,14 +135,13 @@ void AddResults(const Operation& operation, Step& step) {
 }  // namespace
 
 void ProgramEmitter::BuildSteps() {
-  first_dispatch_ = static_cast<uint32_t>(module_.definition.dispatches.size());
   for (const FusionGroup& group : plan_.groups) {
     const Operation& operation = *group.operations.front();
     if (operation.record().trait != OperatorTrait::kProgram) {
       BuildDispatchStep(group);
       continue;
     }
-    Step step{nullptr, &operation, {}, {}, {}};
+    Step step{.operation = &operation};
     for (const Value* operand : operation.operands())
       step.inputs.push_back(StorageRoot(operand));
     AddResults(operation, step);
@@ -153,14 +156,8 @@ void ProgramEmitter::EmitDispatch(const Step& step) {
     operands.push_back(builder_.DimRegister(Dim::Symbol(parameter)));
   for (const Value* input : step.inputs) operands.push_back(BufferOf(input));
   for (const Value* output : step.outputs) operands.push_back(BufferOf(output));
-  const auto number =
-      static_cast<uint32_t>(std::find_if(dispatches_.begin(), dispatches_.end(),
-                                         [&](const BuiltDispatch& built) {
-                                           return &built == step.dispatch;
-                                         }) -
-                            dispatches_.begin());
   const uint32_t first = builder_.AddOperands(operands);
-  builder_.Emit({ProgramOpcode::kDispatch, first_dispatch_ + number, first,
+  builder_.Emit({ProgramOpcode::kDispatch, step.dispatch_number, first,
                  static_cast<uint32_t>(operands.size()), 0});
 }
 

@@ -115,7 +115,6 @@ class ProgramEmitter {
   ModuleInProgress& module_;
   ProgramBuilder builder_;
   std::deque<BuiltDispatch> dispatches_;
-  uint32_t first_dispatch_ = 0;  // number in the module
   std::vector<Step> steps_;
   std::set<const graph::Value*> results_;  // storage roots of graph outputs
   std::set<std::pair<std::string, std::string>> checked_assumptions_;

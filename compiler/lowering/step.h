@@ -3,6 +3,7 @@
 #ifndef EMBER_COMPILER_LOWERING_STEP_H_
 #define EMBER_COMPILER_LOWERING_STEP_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "compiler/graph/graph.h"
@@ -11,8 +12,10 @@
 namespace ember::compiler {
 
 struct Step {
-  // A dispatch; without one, `operation` is run by the program.
+  // A dispatch and its number in the module; without one, `operation` is run by
+  // the program.
   const BuiltDispatch* dispatch = nullptr;
+  uint32_t dispatch_number = 0;
   const graph::Operation* operation = nullptr;
   // Values whose memory is read (storage roots), written, and made by the step
   // itself (results of calls).
