@@ -107,11 +107,8 @@ Status Bench(Options& options) {
     PrintPeak(threads, format);
     return OkStatus();
   }
-  for (const std::string& spec : options.shapes) {
-    StatusOr<NamedShape> shape = ParseShapeSpec(spec);
-    if (!shape.ok()) return shape.status().WithContext("--shape");
-    options.benchmark.shapes.push_back(*std::move(shape));
-  }
+  EMBER_ASSIGN_OR_RETURN(options.benchmark.shapes,
+                         ParseShapeFlags(options.shapes));
   options.benchmark.inputs = options.inputs;
   Table table({"model", "device", "tier", "threads", "median_ms", "p10_ms",
                "p90_ms", "load_ms", "first_ms", "rss_mb", "peak_mb", "runs",

@@ -65,11 +65,7 @@ bool IsPass(const std::string& name) {
 StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
                                       Status& dump_status, Table& times) {
   LoadOptions load;
-  for (const std::string& spec : options.shapes) {
-    StatusOr<NamedShape> shape = ParseShapeSpec(spec);
-    if (!shape.ok()) return shape.status().WithContext("--shape");
-    load.shapes.push_back(*std::move(shape));
-  }
+  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   load.compile.disabled_passes = {options.disabled_passes.begin(),
                                   options.disabled_passes.end()};
   load.compile.dump_after = options.dump_after;

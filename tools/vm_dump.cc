@@ -107,11 +107,7 @@ StatusOr<std::string> Part(const Options& options,
 
 StatusOr<std::string> MakeText(const Options& options) {
   LoadOptions load;
-  for (const std::string& spec : options.shapes) {
-    StatusOr<NamedShape> shape = ParseShapeSpec(spec);
-    if (!shape.ok()) return shape.status().WithContext("--shape");
-    load.shapes.push_back(*std::move(shape));
-  }
+  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   if (options.part == "graph" && options.emit.empty() &&
       options.dispatch.empty()) {
     if (options.models[0].ends_with(".vmfb")) {

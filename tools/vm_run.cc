@@ -158,11 +158,7 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads));
   LoadOptions load;
-  for (const std::string& spec : options.shapes) {
-    StatusOr<NamedShape> shape = ParseShapeSpec(spec);
-    if (!shape.ok()) return shape.status().WithContext("--shape");
-    load.shapes.push_back(*std::move(shape));
-  }
+  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   StatusOr<std::unique_ptr<vm::Session>> created =

@@ -245,4 +245,15 @@ StatusOr<NamedShape> ParseShapeSpec(std::string_view spec) {
   return result;
 }
 
+StatusOr<std::vector<NamedShape>> ParseShapeFlags(
+    const std::vector<std::string>& specs) {
+  std::vector<NamedShape> shapes;
+  for (const std::string& spec : specs) {
+    StatusOr<NamedShape> shape = ParseShapeSpec(spec);
+    if (!shape.ok()) return shape.status().WithContext("--shape");
+    shapes.push_back(*std::move(shape));
+  }
+  return shapes;
+}
+
 }  // namespace ember::tools

@@ -67,6 +67,9 @@ struct NamedShape {
 };
 // "NAME=1x3x224x224"; "?" leaves a dim as it is; "NAME=" is a scalar.
 StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
+// All --shape flags of a command line; errors say that it is one of these.
+StatusOr<std::vector<NamedShape>> ParseShapeFlags(
+    const std::vector<std::string>& specs);
 
 }  // namespace ember::tools
 

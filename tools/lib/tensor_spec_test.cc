@@ -97,6 +97,9 @@ TEST_F(TensorSpecTest, ShapesAndPaths) {
   EXPECT_EQ(ParsePathSpec("y=@a.npy")->name, "y");
   EXPECT_EQ(ParsePathSpec("a.npy").status().message(),
             "'a.npy': expected [NAME=]@FILE");
+  EXPECT_EQ(ParseShapeFlags({"x=1x3", "y="})->size(), 2u);
+  EXPECT_EQ(ParseShapeFlags({"x=1x3", "1x3"}).status().message(),
+            "--shape: '1x3': expected NAME=1x3x224x224");
 }
 
 TEST_F(TensorSpecTest, Strings) {
