@@ -21,14 +21,15 @@ constexpr Step kFormDispatches = {
     "form-dispatches", "joins operations that agree on rows into one dispatch"};
 constexpr Step kEmit = {"emit", "plans memory and writes the program"};
 
+bool IsGraphPass(std::string_view name) {
+  const auto passes = GraphPipeline();
+  return std::any_of(passes.begin(), passes.end(),
+                     [&](const Pass& pass) { return pass.name == name; });
+}
+
 Status CheckPassNames(const CompileOptions& options) {
   for (const std::string& name : options.disabled_passes) {
-    const auto passes = GraphPipeline();
-    const bool known =
-        name == kFormDispatches.name ||
-        std::any_of(passes.begin(), passes.end(),
-                    [&](const Pass& pass) { return pass.name == name; });
-    if (!known) {
+    if (name != kFormDispatches.name && !IsGraphPass(name)) {
       return InvalidArgumentError("pass '" + name +
                                   "': no such pass can be disabled; see "
                                   "--print-pipeline");
@@ -92,11 +93,16 @@ std::string PrintPipeline() {
                   static_cast<int>(name.size()), name.data());
     text += prefix + std::string(doc) + '\n';
   };
+  line(0, kImport, "what the frontend made of the model");
   size_t number = 1;
   for (const Pass& pass : GraphPipeline()) line(number++, pass.name, pass.doc);
   line(number++, kFormDispatches.name, kFormDispatches.doc);
   line(number++, kEmit.name, kEmit.doc);
   return text;
+}
+
+bool HasDump(std::string_view stage) {
+  return stage == kImport || stage == kEmit.name || IsGraphPass(stage);
 }
 
 }  // namespace ember::compiler

@@ -2,7 +2,7 @@
 // dispatch formation, memory planning and emission.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
-//   Compile(std::move(graph), {}));
+//                          Compile(std::move(graph), {}));
 //
 // Thread-safe for distinct graphs. Errors name the operation (model node) and
 // why.
@@ -10,6 +10,7 @@
 #define EMBER_COMPILER_COMPILE_H_
 
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "compiler/compile_options.h"
@@ -21,8 +22,12 @@ namespace ember::compiler {
 StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
                                        const CompileOptions& options);
 
-// The pipeline in order, one line per pass: "name: what it does".
+// The stages in order, one line each: "number  name  what it does".
 std::string PrintPipeline();
+
+// Whether there is a text to dump after this stage: the import (the graph that
+// Compile was given), a graph pass, the emission of the program.
+bool HasDump(std::string_view stage);
 
 }  // namespace ember::compiler
 

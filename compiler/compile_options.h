@@ -18,9 +18,9 @@ struct CompileOptions {
   // Names of passes to leave out (see PrintPipeline); unknown names are an
   // error.
   std::set<std::string> disabled_passes;
-  // Called after each pass with its name and the graph's (or module's) text; ""
-  // as filter = none, "all" = every pass. The text says "(unchanged)" where a
-  // pass changed nothing.
+  // After which stage `dump` is called (see HasDump), with its name, number and
+  // the graph's (after the last, "emit", the module's) text. "all": after each,
+  // with "(unchanged)" where a pass changed nothing; "": after none.
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>
       dump;

@@ -69,7 +69,7 @@ Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
   std::string before = options.dump && !options.dump_after.empty()
                            ? text_of(graph)
                            : std::string();
-  if (dumps("import")) options.dump("import", 0, before);
+  if (dumps(kImport)) options.dump(kImport, 0, before);
   int number = 0;
   for (const Pass& pass : kPipeline) {
     ++number;

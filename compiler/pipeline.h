@@ -1,9 +1,16 @@
 // The graph pipeline: one readable list, run by one runner that verifies,
 // times, dumps and can disable each pass.
+//
+//   EMBER_RETURN_IF_ERROR(RunPipeline(graph, {.dump_after = "fold-pads",
+//                                             .dump = print}));
+//
+// Thread-safe for distinct graphs. Compile (compiler/compile.h) runs it before
+// it forms dispatches.
 #ifndef EMBER_COMPILER_PIPELINE_H_
 #define EMBER_COMPILER_PIPELINE_H_
 
 #include <span>
+#include <string_view>
 
 #include "base/status.h"
 #include "compiler/compile_options.h"
@@ -12,9 +19,14 @@
 
 namespace ember::compiler {
 
+// What the graph that the passes start from is called in dumps.
+inline constexpr std::string_view kImport = "import";
+
 // In execution order. A pass may stand in the list more than once.
 std::span<const Pass> GraphPipeline();
 
+// Errors begin with the pass that gave them; kInternal where a pass left a
+// graph that does not verify.
 Status RunPipeline(graph::Graph& graph, const CompileOptions& options);
 
 }  // namespace ember::compiler

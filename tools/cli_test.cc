@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "base/file.h"
 #include "gtest/gtest.h"
@@ -190,8 +192,15 @@ TEST_F(CliTest, BadCommandLines) {
               "vm-compile: expected -o FILE to say where the module goes "
               "(see --help)");
   ExpectError("vm-compile digits.onnx -o x.vmfb --dump-after=nothing",
-              "vm-compile: --dump-after=nothing: no such pass (see vm-compile "
-              "--print-pipeline)");
+              "vm-compile: --dump-after=nothing: expected all, import, a graph "
+              "pass or emit (see vm-compile --print-pipeline)");
+  // A plan, which has no text of its own.
+  EXPECT_EQ(Run("vm-compile digits.onnx -o x.vmfb --dump-after=form-dispatches")
+                .exit_status,
+            1);
+  ExpectError("vm-compile digits.onnx -o x.vmfb --disable-pass=import",
+              "vm-compile: digits.onnx: pass 'import': no such pass can be "
+              "disabled; see --print-pipeline");
   ExpectError("vm-dump model.vmfb --dispatch=nothing",
               "vm-dump: --dispatch=nothing: the module has no such dispatch "
               "(--part=program shows "
@@ -200,6 +209,26 @@ TEST_F(CliTest, BadCommandLines) {
               "vm-dump: --part=graph: expected an .onnx model, found "
               "model.vmfb (a module has no "
               "graph any more)");
+}
+
+TEST_F(CliTest, EveryStageOfThePipelineCanBeDumped) {
+  const Outcome pipeline = Run("vm-compile x.onnx --print-pipeline");
+  EXPECT_EQ(pipeline.exit_status, 0);
+  EXPECT_EQ(pipeline.output.find("  0  import "), 0u) << pipeline.output;
+  std::istringstream lines(pipeline.output);
+  std::set<std::string> stages;
+  std::string line, number, stage;
+  while (std::getline(lines, line)) {
+    std::istringstream(line) >> number >> stage;
+    if (stage != "form-dispatches") stages.insert(stage);
+  }
+  EXPECT_GT(stages.size(), 8u);
+  for (const std::string& name : stages) {
+    const Outcome dumped =
+        Run("vm-compile digits.onnx -o x.vmfb --dump-after=" + name);
+    EXPECT_EQ(dumped.output.find("// after " + name + "\n"), 0u)
+        << dumped.output;
+  }
 }
 
 TEST_F(CliTest, DumpsHoldWhatTheyShould) {

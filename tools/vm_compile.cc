@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <sstream>
 
 #include "base/file.h"
 #include "compiler/compile.h"
@@ -30,13 +29,13 @@ void Declare(Options& options, Flags& flags) {
             "Pins dims of an input that the model leaves open; '?' leaves one "
             "open. May be\n"
             "repeated.");
-  flags.Add("dump-after", &options.dump_after, "PASS|all",
-            "Prints the text form after a pass (import: before the first), or "
-            "after each.");
+  flags.Add("dump-after", &options.dump_after, "STAGE|all",
+            "Prints the text form after a stage of --print-pipeline (import: "
+            "what the passes\nbegin with), or after each.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
             "Writes the dumps to files there instead: 03-fold-constants.txt.");
   flags.AddStandalone("print-pipeline", &options.print_pipeline,
-                      "Prints the passes in order, and stops.");
+                      "Prints the stages in order, and stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS",
             "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes,
@@ -48,18 +47,6 @@ void Declare(Options& options, Flags& flags) {
   flags.Example(
       "vm-compile model.onnx -o model.vmfb --dump-after=all "
       "--dump-dir=/tmp/passes");
-}
-
-// As PrintPipeline gives it: "  3  name   what it does", line by line.
-bool IsPass(const std::string& name) {
-  if (name == "import") return true;  // what the passes start from
-  std::istringstream lines(compiler::PrintPipeline());
-  std::string line, number, found;
-  while (std::getline(lines, line)) {
-    if (std::istringstream(line) >> number >> found && found == name)
-      return true;
-  }
-  return false;
 }
 
 StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
@@ -112,14 +99,15 @@ Status Check(const Options& options) {
         "expected -o FILE to say where the module goes (see --help)");
   }
   if (!options.dump_after.empty() && options.dump_after != "all" &&
-      !IsPass(options.dump_after)) {
+      !compiler::HasDump(options.dump_after)) {
     return InvalidArgumentError(
         "--dump-after=" + options.dump_after +
-        ": no such pass (see vm-compile --print-pipeline)");
+        ": expected all, import, a graph pass or emit (see vm-compile "
+        "--print-pipeline)");
   }
   if (!options.dump_dir.empty()) {
     if (options.dump_after.empty()) {
-      return InvalidArgumentError("--dump-dir needs --dump-after=PASS or all");
+      return InvalidArgumentError("--dump-dir needs --dump-after=STAGE or all");
     }
     mkdir(UserPath(options.dump_dir).c_str(),
           0777);  // writing says what is wrong with it
