@@ -211,6 +211,78 @@ TEST_F(CliTest, BadCommandLines) {
               "graph any more)");
 }
 
+// reshaped = Reshape(x: f32[A, B], shape: i64[2]).
+onnx::ModelProto ReshapeModel() {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(17);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  graph.set_name("reshape");
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type("Reshape");
+  node.add_input("x");
+  node.add_input("shape");
+  node.add_output("reshaped");
+  onnx::ValueInfoProto& x = *graph.add_input();
+  x.set_name("x");
+  auto& x_type = *x.mutable_type()->mutable_tensor_type();
+  x_type.set_elem_type(onnx::TensorProto::FLOAT);
+  x_type.mutable_shape()->add_dim()->set_dim_param("A");
+  x_type.mutable_shape()->add_dim()->set_dim_param("B");
+  onnx::ValueInfoProto& shape = *graph.add_input();
+  shape.set_name("shape");
+  auto& shape_type = *shape.mutable_type()->mutable_tensor_type();
+  shape_type.set_elem_type(onnx::TensorProto::INT64);
+  shape_type.mutable_shape()->add_dim()->set_dim_value(2);
+  onnx::ValueInfoProto& output = *graph.add_output();
+  output.set_name("reshaped");
+  output.mutable_type()->mutable_tensor_type()->set_elem_type(
+      onnx::TensorProto::FLOAT);
+  return model;
+}
+
+TEST_F(CliTest, InputsBecomeConstants) {
+  Write("reshape.onnx", ReshapeModel().SerializeAsString());
+  const std::string compile = "vm-compile reshape.onnx -o r.vmfb ";
+  const Outcome open = Run(compile);
+  EXPECT_NE(open.output.find("inputs   x: AxBxf32, shape: 2xi64"),
+            std::string::npos)
+      << open.output;
+  const Outcome one = Run(compile + "--input=shape=2xi64=3,2");
+  EXPECT_NE(
+      one.output.find("inputs   x: AxBxf32\n  results  reshaped: 3x2xf32"),
+      std::string::npos)
+      << one.output;
+  const Outcome run =
+      Run("vm-run r.vmfb --input=2x3xf32=1,2,3,4,5,6 "
+          "--expected=3x2xf32=1,2,3,4,5,6");
+  EXPECT_EQ(run.exit_status, 0) << run.output;
+  // From a file; all inputs; the dims of x are pinned by its value.
+  EXPECT_EQ(Run("vm-run r.vmfb --input=2x3xf32=6,5,4,3,2,1 --print=none "
+                "--output=@six.npy")
+                .output,
+            "");
+  EXPECT_EQ(
+      Run(compile + "--input=x=@six.npy --input=shape=2xi64=-1,1").exit_status,
+      0);
+  const Outcome constant = Run("vm-run r.vmfb --expected=6x1xf32=6,5,4,3,2,1");
+  EXPECT_EQ(constant.exit_status, 0) << constant.output;
+
+  ExpectError(compile + "--input=2xi64=3,2",
+              "vm-compile: --input: '2xi64=3,2': expected NAME=VALUE");
+  ExpectError(compile + "--input=shapes=2xi64=3,2",
+              "vm-compile: reshape.onnx: pinned shape: expected one of the "
+              "inputs 'x', 'shape', found 'shapes'");
+  ExpectError(compile + "--input=shape=2xi32=3,2",
+              "vm-compile: reshape.onnx: input 'shape': expected a value of "
+              "type i64, found i32");
+  ExpectError(compile + "--input=shape=3xi64=3,2,1",
+              "vm-compile: reshape.onnx: input 'shape' axis 0: expected pin 3, "
+              "found 2");
+  ExpectError(compile + "--input=shape=2xi64=3,2 --input=shape=2xi64=3,2",
+              "vm-compile: input 'shape': expected one value, found two");
+}
+
 TEST_F(CliTest, EveryStageOfThePipelineCanBeDumped) {
   const Outcome pipeline = Run("vm-compile x.onnx --print-pipeline");
   EXPECT_EQ(pipeline.exit_status, 0);

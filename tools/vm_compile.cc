@@ -10,14 +10,16 @@
 #include "tools/lib/flags.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
+#include "tools/lib/random_tensors.h"
 #include "tools/lib/table.h"
+#include "tools/lib/tensor_spec.h"
 #include "vm/format/writer.h"
 
 namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, shapes, disabled_passes;
+  std::vector<std::string> models, shapes, inputs, disabled_passes;
   std::string output, dump_after, dump_dir;
   bool print_pipeline = false, time_passes = false;
 };
@@ -29,6 +31,10 @@ void Declare(Options& options, Flags& flags) {
             "Pins dims of an input that the model leaves open; '?' leaves one "
             "open. May be\n"
             "repeated.");
+  flags.Add("input", &options.inputs, "NAME=VALUE",
+            "Makes an input a constant of the module: axes=1xi64=2, @a.npy and "
+            "the other forms\nof vm-run --input. Its dims are pinned as "
+            "--shape does. May be repeated.");
   flags.Add("dump-after", &options.dump_after, "STAGE|all",
             "Prints the text form after a stage of --print-pipeline (import: "
             "what the passes\nbegin with), or after each.");
@@ -45,14 +51,33 @@ void Declare(Options& options, Flags& flags) {
       "vm-compile bert.onnx -o bert.vmfb --shape input_ids=1x128 --shape "
       "mask=1x128");
   flags.Example(
+      "vm-compile resize.onnx -o resize.vmfb --input=sizes=4xi64=1,3,64,64");
+  flags.Example(
       "vm-compile model.onnx -o model.vmfb --dump-after=all "
       "--dump-dir=/tmp/passes");
+}
+
+StatusOr<std::vector<NamedTensor>> ReadValues(
+    const std::vector<std::string>& specs) {
+  RandomTensors random(0);
+  std::vector<NamedTensor> values;
+  for (const std::string& spec : specs) {
+    StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
+    if (!value.ok()) return value.status().WithContext("--input");
+    if (!value->name) {
+      return InvalidArgumentError("--input: '" + spec +
+                                  "': expected NAME=VALUE");
+    }
+    values.push_back(*std::move(value));
+  }
+  return values;
 }
 
 StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
                                       Status& dump_status, Table& times) {
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  EMBER_ASSIGN_OR_RETURN(load.values, ReadValues(options.inputs));
   load.compile.disabled_passes = {options.disabled_passes.begin(),
                                   options.disabled_passes.end()};
   load.compile.dump_after = options.dump_after;

@@ -116,7 +116,7 @@ StatusOr<std::string> MakeText(const Options& options) {
           " (a module has no graph any more)");
     }
     EMBER_ASSIGN_OR_RETURN(const graph::Graph graph,
-                           ImportOnnx(options.models[0], load.shapes));
+                           ImportOnnx(options.models[0], load));
     return graph::Print(graph, {.elide_constants = true});
   }
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,

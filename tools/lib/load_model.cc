@@ -84,6 +84,31 @@ Status Named(const std::string& path, const Status& status) {
   return Status(status.code(), path + ": " + std::string(message));
 }
 
+// The dims of the value are pins: the model may declare others, and its symbols
+// stand for the same extents elsewhere.
+Status AddValue(const NamedTensor& value, onnx::ImportOptions& import) {
+  const std::string name = value.name.value_or("");
+  const vm::Tensor& tensor = value.tensor;
+  onnx::TensorBytes bytes{
+      .name = name,
+      .dtype = tensor.type,
+      .dims = tensor.dims,
+      .owner = tensor.memory,
+      .bytes = {static_cast<const uint8_t*>(tensor.data),
+                static_cast<size_t>(tensor.byte_size)},
+  };
+  if (tensor.strings != nullptr) {
+    bytes.narrow_type = onnx::TensorProto::STRING;
+    bytes.strings = *tensor.strings;
+  }
+  if (!import.input_values.emplace(name, std::move(bytes)).second) {
+    return InvalidArgumentError("input '" + name +
+                                "': expected one value, found two");
+  }
+  import.input_shapes[name] = {tensor.dims.begin(), tensor.dims.end()};
+  return OkStatus();
+}
+
 }  // namespace
 
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
@@ -116,12 +141,22 @@ std::string DescribeContents(std::string_view contents) {
 }
 
 StatusOr<graph::Graph> ImportOnnx(const std::string& path,
-                                  const std::vector<NamedShape>& shapes) {
-  onnx::ImportOptions options;
-  for (const NamedShape& shape : shapes)
-    options.input_shapes[shape.name] = shape.dims;
-  StatusOr<graph::Graph> graph = onnx::ImportModel(UserPath(path), options);
+                                  const LoadOptions& options) {
+  onnx::ImportOptions import;
+  for (const NamedShape& shape : options.shapes)
+    import.input_shapes[shape.name] = shape.dims;
+  for (const NamedTensor& value : options.values)
+    EMBER_RETURN_IF_ERROR(AddValue(value, import));
+  StatusOr<graph::Graph> graph = onnx::ImportModel(UserPath(path), import);
   if (!graph.ok()) return Named(path, graph.status());
+  // The importer takes values of tensors only.
+  for (const graph::Value* input : graph->inputs()) {
+    if (import.input_values.contains(input->name())) {
+      return InvalidArgumentError(path + ": input '" + input->name() +
+                                  "': expected a tensor to make a constant of, "
+                                  "found a sequence or optional");
+    }
+  }
   return graph;
 }
 
@@ -172,7 +207,7 @@ StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path,
     return InvalidArgumentError(
         path + ": expected an .onnx model, found a compiled module");
   }
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportOnnx(path, options.shapes));
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportOnnx(path, options));
   StatusOr<vm::ModuleDefinition> definition =
       compiler::Compile(std::move(graph), options.compile);
   if (!definition.ok()) return Named(path, definition.status());

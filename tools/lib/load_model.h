@@ -30,17 +30,19 @@ ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
 // "an ELF program", "a ZIP archive (PyTorch, Keras?)": for error messages.
 std::string DescribeContents(std::string_view contents);
 
+struct LoadOptions {
+  // All of an ONNX model:
+  std::vector<NamedShape> shapes;   // pins dims of inputs
+  std::vector<NamedTensor> values;  // inputs that become constants, by name
+  compiler::CompileOptions compile;
+};
+
 // Paths are as the user typed them (tools/lib/paths.h).
 StatusOr<graph::Graph> ImportOnnx(const std::string& path,
-                                  const std::vector<NamedShape>& shapes);
+                                  const LoadOptions& options);
 // Names of the inputs that are no initializers, in the model's order; the model
 // need not be one that can be imported.
 StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path);
-
-struct LoadOptions {
-  std::vector<NamedShape> shapes;    // pins dims of an ONNX model's inputs
-  compiler::CompileOptions compile;  // of an ONNX model
-};
 
 struct LoadedModel {
   std::shared_ptr<const vm::Module> module;
