@@ -1,8 +1,8 @@
 // The spec of a contraction: "bik,bkj->bij", one letter per dim.
 //
 //   EMBER_ASSIGN_OR_RETURN(ContractSpec spec,
-//   ContractSpec::Parse("ik,kj->ij")); spec.a == "ik"; spec.b == "kj";
-//   spec.result == "ij"; spec.Reduced() == "k"
+//                          ContractSpec::Parse("ik,kj->ij"));
+//   spec.a == "ik"; spec.b == "kj"; spec.result == "ij"; spec.Reduced() == "k"
 #ifndef EMBER_COMPILER_GRAPH_CONTRACT_SPEC_H_
 #define EMBER_COMPILER_GRAPH_CONTRACT_SPEC_H_
 

@@ -2,8 +2,9 @@
 // recurrent layers.
 //
 //   // sum = 0; for (row of x) sum = sum + row
-//   LoopRequest request{.carried = {zero}, .scanned = {x}, .trip =
-//   x->shape()[0]}; std::vector<Value*> results = BuildLoop(b, request,
+//   LoopRequest request{.carried = {zero}, .scanned = {x},
+//                       .trip = x->shape()[0]};
+//   std::vector<Value*> results = BuildLoop(b, request,
 //       [&](Region& region, const LoopInputs& in) -> LoopOutputs {
 //         Value* sum = region.builder().Add(in.carried[0], in.scanned[0]);
 //         return {.carried = {sum}, .stacked = {sum}};

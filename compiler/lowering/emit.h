@@ -1,5 +1,13 @@
-// From a graph to a module: dispatches, memory, and the program that ties them
+// From a graph to a module: dispatches, memory, and the programs that tie them
 // together.
+//
+//   EMBER_ASSIGN_OR_RETURN(FusionPlan plan, FormDispatches(graph, {}));
+//   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
+//                          EmitModule(graph, plan));
+//
+// Constants are not copied: the module shares their memory. Errors: an input
+// with a dim that is neither a constant nor a symbol. Thread-safe for distinct
+// graphs.
 #ifndef EMBER_COMPILER_LOWERING_EMIT_H_
 #define EMBER_COMPILER_LOWERING_EMIT_H_
 
@@ -10,8 +18,8 @@
 
 namespace ember::compiler {
 
-// The graph must have been simplified; every operation that `plan` leaves out
-// is written into the dispatches of its users.
+// `plan` is of this graph; every operation that it leaves out is written into
+// the dispatches of its users.
 StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
                                           const FusionPlan& plan);
 

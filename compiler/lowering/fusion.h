@@ -2,19 +2,18 @@
 // dispatch.
 //
 // 1. Storage. Operations that only move elements, and elementwise ones with a
-// single use that reads
-//    each element about once, are written into the expression that uses them.
-//    Everything else is stored: it becomes a stage.
+//    single use that reads each element about once, are written into the
+//    expression that uses them. Everything else is stored: it becomes a stage.
+//
+// 2. Groups. A stored operation joins the dispatch of one of its producers
+//    where it reads that producer's results at its own index on a common prefix
+//    of dims ("rows"): epilogues of contractions and windows, softmax and
+//    layer-norm chains. Rows are then computed one after another while they are
+//    in cache, and values used only inside need no memory.
+//
 // What the program runs itself (control flow, library calls) is a group of its
 // own, and so orders the dispatches around it: those that need a symbol come
 // after the operation that defines it.
-//
-// 2. Groups. A stored operation joins the dispatch of one of its producers
-// where it reads that
-//    producer's results at its own index on a common prefix of dims ("rows"):
-//    epilogues of contractions and windows, softmax and layer-norm chains. Rows
-//    are then computed one after another while they are in cache, and values
-//    used only inside need no memory.
 //
 // Whether two operations agree on a prefix is read off their definitions (the
 // index registers of the loads), so that there is no list of operator pairs
@@ -49,6 +48,7 @@ struct FusionOptions {
   bool join_groups = true;  // false: one dispatch per stored operation
 };
 
+// The plan points into the graph, which must outlive it unchanged.
 StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph,
                                     const FusionOptions& options);
 

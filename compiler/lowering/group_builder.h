@@ -2,11 +2,10 @@
 // operands that are stored become loads, all others are written into the
 // expression that uses them.
 //
-//   BuiltDispatch built = BuildDispatch({"softmax_3", {max_op, exp_op, sum_op,
-//   div_op}, outputs},
-//                                       materialization);
-//   built.dispatch    // stages for max, exp, sum, div; inputs and outputs as
-//   buffers built.inputs      // the value behind each input buffer, in order
+//   BuiltDispatch built = BuildDispatch(
+//       {"softmax_3", {max_op, exp_op, sum_op, div_op}, outputs}, stored);
+//   built.dispatch   // stages for max, exp, sum, div; inputs, outputs: buffers
+//   built.inputs     // the value behind each input buffer, in order
 //
 // A reshape of a stored value from outside the group costs nothing: the buffer
 // is declared with the reshaped extents (row-major memory is the same).

@@ -4,7 +4,12 @@
 // lifetimes overlap get disjoint ranges (largest first, at the lowest offset
 // that fits). Values of symbolic size become blocks that the program allocates
 // before the first use and releases after the last. A dispatch may write over
-// an operand that dies there, where tier 0 says it is safe (vm::MayAlias).
+// an operand that dies there, where tier 0 says it is safe (vm::MayAlias). What
+// control flow is given lives as long as what it returns, which may be the
+// same.
+//
+//   MemoryPlan plan = PlanMemory(steps, {logits});
+//   plan.blocks[plan.block_of.at(value)].arena_offset   // or -1: allocated
 #ifndef EMBER_COMPILER_LOWERING_MEMORY_PLAN_H_
 #define EMBER_COMPILER_LOWERING_MEMORY_PLAN_H_
 

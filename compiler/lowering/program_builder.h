@@ -1,8 +1,9 @@
 // Assembles a program: registers, instructions, integer expressions of dims.
 //
 //   ProgramBuilder b("main");
-//   uint32_t size = b.DimRegister(ByteSize(type));   // emits arithmetic once
-//   per expression uint32_t memory = b.NewBuffer();
+//   // Emits arithmetic, once per expression.
+//   uint32_t size = b.DimRegister(ByteSize(type));
+//   uint32_t memory = b.NewBuffer();
 //   b.Emit({vm::ProgramOpcode::kAllocate, memory, size});
 #ifndef EMBER_COMPILER_LOWERING_PROGRAM_BUILDER_H_
 #define EMBER_COMPILER_LOWERING_PROGRAM_BUILDER_H_

@@ -1,8 +1,8 @@
 // Writes the program of one graph: the entry, or a region (a branch, a loop's
 // body), which is a program that others call. Internal to this library.
 //
-//   ModuleEmitter owns the module; a ProgramEmitter adds its program and
-//   dispatches to it, and makes further ProgramEmitters for regions.
+// EmitModule (emit.cc) owns the module; a ProgramEmitter adds its program and
+// dispatches to it, and makes further ProgramEmitters for regions.
 #ifndef EMBER_COMPILER_LOWERING_PROGRAM_EMITTER_H_
 #define EMBER_COMPILER_LOWERING_PROGRAM_EMITTER_H_
 

@@ -1,4 +1,9 @@
-// What fusion needs to know of one stored operation, read off its definition.
+// What fusion needs to know of one stored operation, read off its definition:
+// on how many leading dims it reads and writes in step with its own index.
+//
+//   // %s[i0] = sum(k0 < 10) %x[i0, k0]; both on dim 0 only
+//   Summarize(*reduce, stored).read_depth.at(x) == 1
+//   Summarize(*reduce, stored).write_depth == 1
 #ifndef EMBER_COMPILER_LOWERING_STAGE_SUMMARY_H_
 #define EMBER_COMPILER_LOWERING_STAGE_SUMMARY_H_
 

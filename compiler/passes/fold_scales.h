@@ -1,9 +1,9 @@
 // Batch-norm folding: a per-output-channel scale after a convolution or
 // contraction with constant weights becomes part of the weights.
 //
-//   %y = conv(%x, %w)                     %w2 = multiply(%w, %s)     (constant:
-//   folded) %z = multiply(%y, %s)         →       %z = conv(%x, %w2) %z2 =
-//   multiply(add(%y, %b), %s) → add(conv(%x, %w2), multiply(%b, %s))
+//   multiply(conv(%x, %w), %s)           →  conv(%x, %w2)
+//   multiply(add(conv(%x, %w), %b), %s)  →  add(conv(%x, %w2), multiply(%b, %s))
+//   with %w2 = multiply(%w, %s), which fold-constants computes
 //
 // Only floats, and only where the scaled value has no other use. Changes
 // rounding as the usual inference optimisation does (relative 1e-7 per
