@@ -1,5 +1,7 @@
 // Scan: a loop over slices of its operands.
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +14,6 @@
 namespace ember::onnx {
 namespace {
 
-using graph::GraphBuilder;
 using graph::LoopInputs;
 using graph::LoopOutputs;
 using graph::LoopRequest;
@@ -84,6 +85,83 @@ Tensor WithDim(Tensor x, int axis, const Dim& dim) {
   return Apply("assume", {x}, {{"shape", shape}}).Marked(x.narrow_type());
 }
 
+// Scan of opset 8: what one element of the batch needs.
+struct BatchedScan {
+  using Body =
+      std::function<LoopOutputs(Region&, const std::vector<Tensor>& arguments)>;
+
+  std::vector<Tensor> operands;  // initial states, then what is scanned
+  size_t state_count = 0;
+  std::vector<int64_t> directions;  // of what is scanned
+  bool has_lengths = false;
+
+  // `slices`: of the operands, and the length if there are lengths; values of
+  // `outer`. `last`: the body's outputs, for their kinds. Outputs are as long
+  // as the longest sequence may be: 0 behind the element's own length.
+  std::vector<Value*> ScanOne(Region& outer, const std::vector<Value*>& slices,
+                              const Body& body,
+                              const std::vector<Tensor>& last) const {
+    const std::span<Value* const> all(slices);
+    const std::vector<Tensor> scanned =
+        TensorsOf(outer.builder(), all.subspan(state_count, directions.size()));
+    Value* length = has_lengths ? slices.back() : nullptr;
+    LoopRequest time;
+    const std::span<Value* const> initial = all.first(state_count);
+    time.carried.assign(initial.begin(), initial.end());
+    time.trip = scanned[0].dim(0);
+    time.conditional = has_lengths;
+    time.limit = length;
+    for (size_t i = 0; i < scanned.size() && !has_lengths; ++i) {
+      const bool forward = directions[i] == 0;
+      time.scanned.push_back(
+          (forward ? scanned[i] : Reversed(scanned[i], 0)).value());
+    }
+    const auto step = [&](Region& region, const LoopInputs& in) {
+      graph::GraphBuilder& inside = region.builder();
+      std::vector<Tensor> arguments = TensorsOf(inside, in.carried);
+      for (size_t i = 0; i < scanned.size(); ++i) {
+        arguments.push_back(has_lengths
+                                ? SliceAt(region, scanned[i], i, in, length)
+                                : Tensor(&inside, in.scanned[i]));
+      }
+      for (size_t i = 0; i < arguments.size(); ++i)
+        arguments[i] = arguments[i].Marked(operands[i].narrow_type());
+      LoopOutputs out = body(region, arguments);
+      if (has_lengths) out.proceed = inside.Scalar(1, DType::kBool);
+      return out;
+    };
+    std::vector<Value*> results = BuildLoop(outer.builder(), time, step);
+    for (size_t i = state_count; i < results.size() && has_lengths; ++i) {
+      const Tensor stacked =
+          Tensor(&outer.builder(), results[i]).Marked(last[i].narrow_type());
+      results[i] = PaddedTo(stacked, scanned[0].dim(0)).value();
+    }
+    return results;
+  }
+
+ private:
+  // Of an element with a length: backward from the last slice that counts.
+  Tensor SliceAt(Region& region, const Tensor& scanned, size_t number,
+                 const LoopInputs& in, Value* length) const {
+    graph::GraphBuilder& inside = region.builder();
+    Tensor position(&inside, in.iteration);
+    if (directions[number] != 0)
+      position = Tensor(&inside, region.Capture(length)) - 1 - position;
+    return Gather(Captured(region, scanned), position, 0);
+  }
+
+  static Tensor PaddedTo(Tensor x, const Dim& size) {
+    graph::GraphBuilder& builder = x.builder();
+    const Shape low(x.shape().size(), Dim(0));
+    Shape high = low;
+    high[0] = size - x.dim(0);
+    const bool strings = x.narrow_type() == TensorProto::STRING;
+    const auto zero =
+        strings ? static_cast<double>(builder.StringHandle("")) : 0.0;
+    return Pad(x, low, high, "constant", x.Like(zero));
+  }
+};
+
 }  // namespace
 
 Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
@@ -124,7 +202,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
   request.trip = scanned[0].dim(0);
   std::vector<Tensor> last;
   const auto body = [&](Region& region, const LoopInputs& in) {
-    GraphBuilder& inside = region.builder();
+    graph::GraphBuilder& inside = region.builder();
     std::vector<Tensor> arguments = carried.Rebuild(inside, in.carried);
     for (size_t i = 0; i < scanned_count; ++i) {
       arguments.push_back(
@@ -151,60 +229,55 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
 // scanned by itself: a loop over a loop.
 Status GraphImporter::ImportBatchedScan(NodeContext& c, Scope& scope) {
   const GraphProto* graph = c.Subgraph("body");
-  if (c.Input(0)) {
-    c.FailUnsupported(
-        "sequence_lens (input 0) is not supported in Scan before opset 9");
-  }
   CheckOperands(c, 1, /*sequences=*/false);
   if (c.input_count() == 0)
     c.FailInvalid("expected operands to scan, found none");
   if (!c.ok()) return c.builder().status();
   const auto operand_count = static_cast<size_t>(c.input_count()) - 1;
+  BatchedScan scan;
   const size_t scanned_count = ScannedCount(c, operand_count);
   if (!c.ok()) return c.builder().status();
-  const size_t state_count = operand_count - scanned_count;
-  const std::vector<int64_t> directions =
-      Directions(c, "directions", scanned_count);
-  std::vector<Tensor> operands;
+  scan.state_count = operand_count - scanned_count;
+  scan.directions = Directions(c, "directions", scanned_count);
   for (size_t i = 0; i < operand_count; ++i) {
     const int number = static_cast<int>(1 + i);
+    const bool is_state = i < scan.state_count;
+    if (!c.CheckRank(number, is_state ? 1 : 2)) return c.builder().status();
     Tensor x = c.Input(number);
-    if (!c.CheckRank(number, i < state_count ? 1 : 2))
-      return c.builder().status();
-    if (i >= state_count && directions[i - state_count] != 0)
-      x = Reversed(x, 1);
-    if (i > 0) x = WithDim(x, 0, operands[0].dim(0));
-    if (i > state_count) x = WithDim(x, 1, operands[state_count].dim(1));
-    operands.push_back(x);
+    if (i > 0) x = WithDim(x, 0, scan.operands[0].dim(0));
+    if (i > scan.state_count)
+      x = WithDim(x, 1, scan.operands[scan.state_count].dim(1));
+    scan.operands.push_back(x);
   }
-  if (!c.ok()) return c.builder().status();
   LoopRequest batch;
-  batch.scanned = ValuesOf(operands);
-  batch.trip = operands[0].dim(0);
+  batch.scanned = ValuesOf(scan.operands);
+  if (!c.ok()) return c.builder().status();
+  batch.trip = scan.operands[0].dim(0);
+  if (c.Input(0)) {
+    if (!c.CheckRank(0, 1, 1)) return c.builder().status();
+    scan.has_lengths = true;
+    const Tensor lengths = Cast(c.Input(0), DType::kI64);
+    batch.scanned.push_back(WithDim(lengths, 0, batch.trip).value());
+  }
   std::vector<Tensor> last;
   const auto one = [&](Region& outer, const LoopInputs& example) {
-    const std::span<Value* const> slices(example.scanned);
-    const auto initial = slices.first(state_count);
-    const auto scanned = slices.subspan(state_count);
-    LoopRequest time;
-    time.carried.assign(initial.begin(), initial.end());
-    time.scanned.assign(scanned.begin(), scanned.end());
-    time.trip = scanned[0]->shape()[0];
     Scope outer_scope = SubgraphScope(scope, c.origin(), &outer);
-    const auto step = [&](Region& region, const LoopInputs& in) {
-      GraphBuilder& inside = region.builder();
-      const RegionValues carried(TensorsOf(inside, in.carried));
-      std::vector<Tensor> arguments = TensorsOf(inside, in.carried);
-      for (Value* slice : in.scanned) arguments.emplace_back(&inside, slice);
-      return ImportBody(*graph, arguments, carried, /*conditional=*/false,
-                        c.origin(), region, outer_scope, last);
+    const auto body = [&](Region& region,
+                          const std::vector<Tensor>& arguments) {
+      const std::span<const Tensor> state(arguments.data(), scan.state_count);
+      return ImportBody(
+          *graph, arguments, RegionValues({state.begin(), state.end()}),
+          /*conditional=*/false, c.origin(), region, outer_scope, last);
     };
     LoopOutputs out;
-    out.stacked = BuildLoop(outer.builder(), time, step);
+    out.stacked = scan.ScanOne(outer, example.scanned, body, last);
     return out;
   };
   const std::vector<Value*> results = BuildLoop(c.builder(), batch, one);
-  return SetOutputs(c, TensorsOf(c.builder(), results), scope);
+  std::vector<Tensor> outputs = TensorsOf(c.builder(), results);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    outputs[i] = outputs[i].Marked(last[i].narrow_type());
+  return SetOutputs(c, outputs, scope);
 }
 
 }  // namespace ember::onnx

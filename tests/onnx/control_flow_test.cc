@@ -206,5 +206,62 @@ TEST(If, NoBranchCanBeUsed) {
   EXPECT_FALSE(m.Import().ok());
 }
 
+// Opset 8: sums of x[batch, time, 1] from an initial state, with all sums as
+// the stacked output.
+StatusOr<std::vector<vm::Tensor>> SumsBefore9(
+    int direction, const std::vector<int64_t>& lengths) {
+  ModelBuilder body(8);
+  body.Input("sum", {1});
+  body.Input("x", {1});
+  body.Node("Add", {"sum", "x"}, {"next"});
+  body.Node("Identity", {"next"}, {"out"});
+  body.Output("next");
+  body.Output("out");
+  ModelBuilder m(8);
+  m.Input("lengths", {"b"}, TensorProto::INT64);
+  m.Input("initial", {2, 1});
+  m.Input("x", {2, "t", 1});
+  NodeProto& scan =
+      m.Node("Scan", {"lengths", "initial", "x"}, {"last", "sums"},
+             {{"num_scan_inputs", 1},
+              {"directions", std::vector<int64_t>{direction}}});
+  SetGraph(scan, "body", body.graph());
+  m.Output("sums");
+  m.Output("last");
+  const std::vector<float> initial = {10, 20};
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6};
+  return RunGraph(
+      m.Import(),
+      {vm::Tensor::Borrow(DType::kI64, {std::ssize(lengths)}, lengths.data()),
+       Vector(initial, {2, 1}), Vector(x, {2, 3, 1})});
+}
+
+void ExpectSums(int direction, const std::vector<int64_t>& lengths,
+                const std::vector<float>& sums,
+                const std::vector<float>& last) {
+  const auto results = SumsBefore9(direction, lengths);
+  ExpectFloats(results, {2, 3, 1}, sums);
+  ASSERT_TRUE(results.ok());
+  const auto got = (*results)[1].elements<float>();
+  EXPECT_EQ(std::vector<float>(got.begin(), got.end()), last);
+}
+
+TEST(Scan8, EndsAtEachElementsLength) {
+  ExpectSums(0, {2, 1}, {11, 13, 0, 24, 0, 0}, {13, 24});
+  ExpectSums(0, {3, 3}, {11, 13, 16, 24, 29, 35}, {16, 35});
+  ExpectSums(0, {0, 2}, {0, 0, 0, 24, 29, 0}, {10, 29});
+}
+
+TEST(Scan8, BackwardBeginsAtTheLastSliceThatCounts) {
+  ExpectSums(1, {2, 1}, {12, 13, 0, 24, 0, 0}, {13, 24});
+  ExpectSums(1, {3, 2}, {13, 15, 16, 25, 29, 0}, {16, 29});
+}
+
+TEST(Scan8, WrongLengths) {
+  EXPECT_FALSE(SumsBefore9(0, {4, 1}).ok());
+  EXPECT_THAT(std::string(ErrorOf(SumsBefore9(0, {1, 1, 1})).message()),
+              HasSubstr("must be 2"));
+}
+
 }  // namespace
 }  // namespace ember::tests
