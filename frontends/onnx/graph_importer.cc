@@ -71,6 +71,24 @@ Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
   return OkStatus();
 }
 
+// What a module's signature calls the keys of maps.
+std::string KeysTypeName(int32_t narrow_type) {
+  return narrow_type == 0 ? "map_keys" : LogicalTypeName(narrow_type);
+}
+
+Status CheckNotRefused(const OperatorRow& row, const Tensor& input) {
+  if (!input || input.sequence() == nullptr) return OkStatus();
+  const bool map = IsMap(input);
+  if (row.sequences == (map ? Sequences::kMaps : Sequences::kTaken))
+    return OkStatus();
+  return InvalidArgumentError(
+      std::string("expected ") +
+      (row.sequences == Sequences::kMaps    ? "maps"
+       : row.sequences == Sequences::kTaken ? "tensors or sequences of tensors"
+                                            : "tensors") +
+      " as operands, found a " + (map ? "map" : "sequence"));
+}
+
 // Whether the operator takes operands of the type that a dtype only holds.
 bool Takes(const OperatorRow& row, int32_t narrow_type) {
   if (narrow_type == 0) return true;
@@ -135,6 +153,12 @@ void GraphImporter::AddOutput(const std::string& name, const Tensor& value) {
   if (value.sequence() == nullptr)
     return builder_.Output(name, value.value(), type);
   const SequenceKind kind = value.sequence()->kind;
+  if (IsMap(value)) {
+    const SequenceValue& map = *value.sequence();
+    builder_.Output(name, map.data.value(), LogicalTypeName(map.narrow_type));
+    return builder_.Output(name + ".keys", map.dims.value(),
+                           KeysTypeName(map.dims.narrow_type()));
+  }
   const std::vector<Tensor> parts = PartsOf(value, 0);
   builder_.Output(name, parts[0].value(),
                   LogicalTypeName(value.sequence()->narrow_type));
@@ -145,8 +169,23 @@ void GraphImporter::AddOutput(const std::string& name, const Tensor& value) {
     builder_.Output(name + ".present", parts[2].value(), "present");
 }
 
+StatusOr<Tensor> GraphImporter::AddMapInput(const InputType& input) {
+  const SequenceType& type = *input.sequence;
+  const Shape shape = {builder_.FreshSymbol()};
+  const Tensor values(&builder_,
+                      builder_.Input(input.name, {type.dtype, shape},
+                                     LogicalTypeName(type.narrow_type)));
+  const Tensor keys(&builder_,
+                    builder_.Input(input.name + ".keys", {DType::kI64, shape},
+                                   KeysTypeName(type.key_narrow_type)));
+  EMBER_RETURN_IF_ERROR(builder_.status());
+  return MakeMap(builder_, SequenceKind::kMap, values.Marked(type.narrow_type),
+                 keys.Marked(type.key_narrow_type));
+}
+
 StatusOr<Tensor> GraphImporter::AddSequenceInput(const InputType& input) {
   const SequenceType& type = *input.sequence;
+  if (type.kind == SequenceKind::kMap) return AddMapInput(input);
   const Shape total = {builder_.FreshSymbol()};
   const Dim count = builder_.FreshSymbol();
   SequenceValue value;
@@ -303,11 +342,7 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
   }
   int32_t narrow_type = 0;
   for (const Tensor& input : inputs) {
-    if (input && input.sequence() != nullptr &&
-        row->sequences == Sequences::kRefused) {
-      return InvalidArgumentError(
-          where + ": expected tensors as operands, found a sequence");
-    }
+    EMBER_RETURN_IF_ERROR(CheckNotRefused(*row, input).WithContext(where));
     if (input && input.narrow_type() != 0) narrow_type = input.narrow_type();
   }
   if (!Takes(*row, narrow_type)) {

@@ -61,6 +61,7 @@ class GraphImporter {
 
   Status AddInputs(Scope& scope);
   StatusOr<Tensor> AddSequenceInput(const InputType& input);
+  StatusOr<Tensor> AddMapInput(const InputType& input);
   void AddOutput(const std::string& name, const Tensor& value);
   Status AddInitializers(const GraphProto& graph, Scope& scope);
   static bool IsKnown(const Scope& scope, const std::string& name);

@@ -60,7 +60,8 @@ class InputReader {
         return sequence.status().WithContext(Named(input.name));
       // A pin gives the elements' rank, which the model may leave open.
       const auto pins = options_.input_shapes.find(input.name);
-      if (pins != options_.input_shapes.end())
+      if (pins != options_.input_shapes.end() &&
+          sequence->kind != SequenceKind::kMap)
         sequence->rank = static_cast<int>(pins->second.size());
       if (sequence->rank < 0) {
         return InvalidArgumentError(

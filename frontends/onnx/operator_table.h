@@ -24,8 +24,8 @@ enum class NarrowTypes : uint8_t {
   kStrings,  // the same, strings only
 };
 
-// Whether an operator takes sequences and optionals (sequence.h).
-enum class Sequences : uint8_t { kRefused, kTaken };
+// Whether an operator takes sequences and optionals, or maps (sequence.h).
+enum class Sequences : uint8_t { kRefused, kTaken, kMaps };
 
 struct OperatorRow {
   std::string_view name;

@@ -112,6 +112,23 @@ Tensor MakeSequence(GraphBuilder& builder, SequenceValue value) {
                 std::make_shared<const SequenceValue>(std::move(value)));
 }
 
+Tensor MakeMap(GraphBuilder& builder, SequenceKind kind, Tensor values,
+               Tensor keys) {
+  SequenceValue value;
+  value.kind = kind;
+  value.dtype = values.dtype();
+  value.narrow_type = values.narrow_type();
+  value.data = values;
+  value.dims = keys;
+  return MakeSequence(builder, std::move(value));
+}
+
+bool IsMap(const Tensor& tensor) {
+  return tensor.sequence() != nullptr &&
+         (tensor.sequence()->kind == SequenceKind::kMap ||
+          tensor.sequence()->kind == SequenceKind::kMaps);
+}
+
 Tensor SequenceOf(GraphBuilder& builder, std::vector<Tensor> elements) {
   SequenceValue value;
   value.dtype = elements[0].dtype();
@@ -269,6 +286,11 @@ int PartCount(const Tensor& value) {
 
 std::vector<Tensor> PartsOf(Tensor value, int rank) {
   if (value.sequence() == nullptr) return {value};
+  if (IsMap(value)) {
+    value.builder().Fail(UnimplementedError(
+        "a map as the result of a branch or in a loop is not supported"));
+    return {value.sequence()->data, value.sequence()->dims};
+  }
   const Tensor pair = AsPair(value, rank);
   const SequenceValue& parts = ValueOf(pair);
   std::vector<Tensor> tensors = {parts.data, parts.dims};

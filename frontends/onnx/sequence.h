@@ -12,9 +12,15 @@
 //   Tensor list = MakeSequence(builder, {a, b});   // list.sequence() != null
 //   Tensor x = SequenceAt(c, list, position);
 //
+// A map is two tensors, too: its values T[n] and its keys (i64 or strings) [n].
+// A sequence of maps, which all have the same keys (ZipMap), is T[maps, n] and
+// keys [n], in ascending order. Limit: neither crosses the boundary of a branch
+// or a loop.
+//
 // At the edges of a module the pair is two inputs or results: NAME, and
 // NAME.dims with the logical type "sequence_dims" or "optional_dims"; an
 // optional sequence has a third, NAME.present (bool, logical type "present").
+// Of maps they are NAME and NAME.keys (logical type "map_keys", or "string").
 //
 // Ownership and errors as for Tensor (tensor.h).
 #ifndef EMBER_FRONTENDS_ONNX_SEQUENCE_H_
@@ -33,7 +39,9 @@ namespace ember::onnx {
 enum class SequenceKind : uint8_t {
   kSequence,
   kOptionalTensor,
-  kOptionalSequence
+  kOptionalSequence,
+  kMap,
+  kMaps,  // a sequence of maps
 };
 
 struct SequenceValue {
@@ -44,11 +52,15 @@ struct SequenceValue {
   int rank = -1;
   // Known one by one; then data and dims may be absent.
   std::optional<std::vector<Tensor>> elements;
-  Tensor data, dims;
-  Tensor flag;  // of an optional sequence: bool[]
+  Tensor data, dims;  // of maps: values and keys
+  Tensor flag;        // of an optional sequence: bool[]
 };
 
 Tensor MakeSequence(graph::GraphBuilder& builder, SequenceValue value);
+// kind: kMap or kMaps.
+Tensor MakeMap(graph::GraphBuilder& builder, SequenceKind kind, Tensor values,
+               Tensor keys);
+bool IsMap(const Tensor& tensor);
 // Of the elements' type; there is at least one.
 Tensor SequenceOf(graph::GraphBuilder& builder, std::vector<Tensor> elements);
 Tensor EmptySequence(graph::GraphBuilder& builder, DType dtype,

@@ -12,11 +12,13 @@ struct SequenceType {
   SequenceKind kind = SequenceKind::kSequence;
   DType dtype = DType::kF32;
   int32_t narrow_type = 0;
-  int rank = -1;  // of the elements; -1: not declared
+  int rank = -1;                // of the elements; -1: not declared; of a map 0
+  int32_t key_narrow_type = 0;  // of a map: STRING, or 0 for i64
 };
 
-// inside_optional: the type is the element of an optional. Errors: maps,
-// sequences of sequences, optionals of optionals, unknown element types.
+// inside_optional: the type is the element of an optional. Errors: sequences of
+// maps, maps to others than tensors, sequences of sequences, optionals of
+// optionals, unknown element types.
 StatusOr<SequenceType> ReadSequenceType(const TypeProto& type,
                                         bool inside_optional = false);
 

@@ -82,6 +82,20 @@ class MlNode {
     return *this;
   }
 
+  // A map, as its values and its keys (i64 or strings).
+  MlNode& Map(TensorProto::DataType type, vm::Tensor values, vm::Tensor keys) {
+    const std::string name = "x" + std::to_string(inputs_.size());
+    onnx::ValueInfoProto& input = *model_.graph().add_input();
+    input.set_name(name);
+    onnx::TypeProto::Map& map = *input.mutable_type()->mutable_map_type();
+    map.set_key_type(keys.strings ? TensorProto::STRING : TensorProto::INT64);
+    map.mutable_value_type()->mutable_tensor_type()->set_elem_type(type);
+    node_->add_input(name);
+    inputs_.push_back(std::move(values));
+    inputs_.push_back(std::move(keys));
+    return *this;
+  }
+
   MlNode& Set(const std::string& name, int64_t value) {
     Add(name, AttributeProto::INT).set_i(value);
     return *this;

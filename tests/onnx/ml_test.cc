@@ -308,15 +308,5 @@ TEST(Tables, LabelEncoderOfTensors) {
   ExpectResult<double>(node, 0, {3}, {1e300, 0.5, -1});
 }
 
-TEST(Maps, ZipMapKeepsTheScores) {
-  MlNode node("ZipMap", 1);
-  node.Set("classlabels_strings", Strings{"a", "b"})
-      .Input<float>({2, 2}, {1, 2, 3, 4});
-  ExpectResult<float>(node, 0, {2, 2}, {1, 2, 3, 4});
-  MlNode wrong("ZipMap", 1);
-  wrong.Set("classlabels_int64s", Ints{1}).Input<float>({2, 2}, {1, 2, 3, 4});
-  EXPECT_THAT(wrong.Error(), HasSubstr("expected 2 class labels, found 1"));
-}
-
 }  // namespace
 }  // namespace ember::tests

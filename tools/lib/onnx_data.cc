@@ -7,12 +7,13 @@
 
 #include "base/file.h"
 #include "third_party/onnx/onnx_data.pb.h"
+#include "tools/lib/onnx_maps.h"
 
 namespace ember::tools {
 namespace {
 
 // Numbers of SequenceProto::elem_type and OptionalProto::elem_type.
-constexpr int kNothing = 0, kTensor = 1, kMap = 4;
+constexpr int kNothing = 0, kTensor = 1;
 
 // What a file holds, whatever its message.
 struct Value {
@@ -40,55 +41,12 @@ Status AddElements(const onnx::SequenceProto& sequence, Value& value) {
   return OkStatus();
 }
 
-bool SameKeys(const onnx::MapProto& a, const onnx::MapProto& b) {
-  return std::ranges::equal(a.keys(), b.keys()) &&
-         std::ranges::equal(a.string_keys(), b.string_keys());
-}
-
-// A row per map.
-StatusOr<onnx::TensorBytes> RowsOf(const onnx::SequenceProto& sequence) {
-  onnx::TensorBytes rows;
-  auto bytes = std::make_shared<std::vector<uint8_t>>();
-  const int64_t count = sequence.map_values_size();
-  const auto& first = sequence.map_values(0);
-  const int64_t keys = first.keys_size() + first.string_keys_size();
-  for (const onnx::MapProto& map : sequence.map_values()) {
-    if (!SameKeys(map, first) || map.values().tensor_values_size() != 1)
-      return UnimplementedError("expected maps of the same keys to tensors");
-    EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes row,
-                           Decode(map.values().tensor_values(0)));
-    if (row.is_strings() || row.dims != std::vector<int64_t>{keys} ||
-        (!bytes->empty() && row.dtype != rows.dtype)) {
-      return InvalidArgumentError("expected one number per key of a map");
-    }
-    rows.dtype = row.dtype;
-    bytes->insert(bytes->end(), row.bytes.begin(), row.bytes.end());
-  }
-  rows.dims = {count, keys};
-  rows.bytes = *bytes;
-  rows.owner = std::move(bytes);
-  return rows;
-}
-
-// Maps lie where a tensor has strings, which one of this type has not.
-bool HoldsMaps(const onnx::TensorProto& tensor) {
-  return tensor.data_type() == kMap && tensor.string_data_size() > 0;
-}
-
 // The messages do not name themselves: a tensor has a data type and data, a
 // sequence's second field is the kind of its elements.
 StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
   Value value;
   onnx::TensorProto tensor;
   const bool parsed = tensor.ParseFromString(bytes);
-  if (parsed && HoldsMaps(tensor)) {
-    onnx::SequenceProto maps;
-    if (!maps.ParseFromString(bytes) || maps.map_values_size() == 0)
-      return DataLossError("expected a sequence of maps");
-    EMBER_ASSIGN_OR_RETURN(onnx::TensorBytes rows, RowsOf(maps));
-    value.elements.push_back(std::move(rows));
-    return value;
-  }
   const bool is_tensor =
       parsed && tensor.has_data_type() &&
       (tensor.has_raw_data() || tensor.float_data_size() > 0 ||
@@ -185,6 +143,33 @@ StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
   return std::vector<vm::Tensor>{std::move(data), std::move(dims)};
 }
 
+// Whether the first two are the values and the keys of a map, or of a sequence
+// of maps.
+bool HasKeys(std::span<const vm::TensorSignature> parts) {
+  if (parts.size() < 2 || parts[0].dims.empty()) return false;
+  const vm::TensorSignature& keys = parts[1];
+  return keys.name == parts[0].name + ".keys" &&
+         (keys.logical_type == "map_keys" ||
+          keys.logical_type == vm::kStringType) &&
+         keys.dims == std::vector<int64_t>{parts[0].dims.back()};
+}
+
+StatusOr<std::vector<vm::Tensor>> ReadMaps(
+    const std::string& bytes, std::span<const vm::TensorSignature> parts) {
+  EMBER_ASSIGN_OR_RETURN(const MapTensors map, parts[0].dims.size() == 1
+                                                   ? ParseMap(bytes)
+                                                   : ParseMapSequence(bytes));
+  const bool strings = parts[1].logical_type == vm::kStringType;
+  if (map.keys.is_strings() != strings) {
+    return InvalidArgumentError(
+        std::string("expected keys that are ") +
+        (strings ? "strings, found integers" : "integers, found strings"));
+  }
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor values, TensorOf(map.values));
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor keys, TensorOf(map.keys));
+  return std::vector<vm::Tensor>{std::move(values), std::move(keys)};
+}
+
 }  // namespace
 
 StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes) {
@@ -208,13 +193,18 @@ size_t PartCount(std::span<const vm::TensorSignature> signatures,
   };
   const bool pair = follows(first + 1, ".dims", "sequence_dims") ||
                     follows(first + 1, ".dims", "optional_dims");
-  if (!pair) return 1;
+  if (!pair) return HasKeys(signatures.subspan(first)) ? 2 : 1;
   return follows(first + 2, ".present", "present") ? 3 : 2;
 }
 
 StatusOr<std::vector<vm::Tensor>> ReadDataFile(
     const std::string& path, std::span<const vm::TensorSignature> parts) {
   EMBER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  if (HasKeys(parts)) {
+    StatusOr<std::vector<vm::Tensor>> maps = ReadMaps(bytes, parts);
+    if (!maps.ok()) return maps.status().WithContext(path);
+    return maps;
+  }
   StatusOr<Value> value = ParseValue(bytes, parts.size() > 1);
   if (!value.ok()) return value.status().WithContext(path);
   if (parts.size() == 1) {
@@ -237,6 +227,7 @@ StatusOr<std::vector<vm::Tensor>> ReadDataFile(
 StatusOr<std::vector<std::optional<int64_t>>> ReadPins(
     const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  if (ParseMap(bytes).ok()) return std::vector<std::optional<int64_t>>();
   StatusOr<Value> value = ParseValue(bytes, /*may_be_sequence=*/true);
   if (!value.ok()) value = ParseValue(bytes, /*may_be_sequence=*/false);
   if (!value.ok()) return value.status().WithContext(path);

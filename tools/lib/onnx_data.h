@@ -6,9 +6,8 @@
 //   EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> tensors,
 //       ReadDataFile("input_0.pb", module.inputs().subspan(i, parts)));
 //
-// Tensors of strings hold strings (vm::Tensor::OfStrings). A sequence of maps
-// of the same keys is a tensor [maps, keys] of their values (ZipMap); the keys
-// themselves are not looked at.
+// Tensors of strings hold strings (vm::Tensor::OfStrings). A map, or a sequence
+// of maps of the same keys, is its values and its keys (onnx_maps.h).
 //
 // Errors: a file that is no such value, elements whose type or rank the
 // signature does not take. Thread-safe.
@@ -39,7 +38,7 @@ StatusOr<std::vector<vm::Tensor>> ReadDataFile(
     const std::string& path, std::span<const vm::TensorSignature> parts);
 
 // Dims for ImportOptions::input_shapes: of a tensor its shape; of a sequence
-// the rank of its elements, all open.
+// the rank of its elements, all open; of a map none.
 StatusOr<std::vector<std::optional<int64_t>>> ReadPins(const std::string& path);
 
 }  // namespace ember::tools

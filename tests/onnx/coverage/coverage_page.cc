@@ -118,7 +118,11 @@ bool HasTypedOperand(const onnx::ModelProto& model,
   const auto& graph = model.graph();
   return std::any_of(graph.input().begin(), graph.input().end(),
                      [&](const onnx::ValueInfoProto& input) {
-                       return input.type().tensor_type().elem_type() == type;
+                       const onnx::TypeProto& given = input.type();
+                       const onnx::TypeProto& own =
+                           given.has_map_type() ? given.map_type().value_type()
+                                                : given;
+                       return own.tensor_type().elem_type() == type;
                      }) ||
          std::any_of(graph.initializer().begin(), graph.initializer().end(),
                      [&](const TensorProto& tensor) {

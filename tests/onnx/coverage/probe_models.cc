@@ -19,9 +19,9 @@ using onnx::NodeProto;
 using onnx::TensorProto;
 
 // `operands`, by spaces: T[2,3] is an input of the type in question, S[2,3] a
-// sequence of such tensors, f32[4] an input of a fixed type, i64[2]=0,1 a
-// constant, - an operand that is left out. `attributes`: axis=1, perm=1,0
-// (axes=1, for one), alpha=0.5, mode:linear.
+// sequence of such tensors, M[] a map from i64 to them, f32[4] an input of a
+// fixed type, i64[2]=0,1 a constant, - an operand that is left out.
+// `attributes`: axis=1, perm=1,0 (axes=1, for one), alpha=0.5, mode:linear.
 struct Recipe {
   std::string_view domain;
   std::string_view name;
@@ -144,7 +144,9 @@ constexpr Recipe kRecipes[] = {
     {"", "Upsample", "T[1,1,2,2] f32[4]=1,1,2,2", "", 9},
     {"", "Where", "bool[2,3] T[2,3] T[2,3]"},
     {kMl, "ArrayFeatureExtractor", "T[2,3] i64[2]"},
+    {kMl, "CastMap", "M[]"},
     {kMl, "CategoryMapper", "T[2]", "cats_int64s=1,2 cats_strings:a|b default_int64=0"},
+    {kMl, "DictVectorizer", "M[]", "int64_vocabulary=1,2"},
     {kMl, "FeatureVectorizer", "T[2,3]", "inputdimensions=3,"},
     {kMl, "Imputer", "T[2,3]", "imputed_value_floats=1.0, replaced_value_float=0.0"},
     {kMl, "LabelEncoder", "T[2,3]", "keys_floats=1.0,2.0 values_floats=3.0,4.0"},
@@ -218,6 +220,13 @@ void MakeSequence(onnx::ValueInfoProto& input) {
   *input.mutable_type()->mutable_sequence_type()->mutable_elem_type() = element;
 }
 
+void MakeMap(onnx::ValueInfoProto& input) {
+  const onnx::TypeProto value = input.type();
+  onnx::TypeProto::Map& map = *input.mutable_type()->mutable_map_type();
+  map.set_key_type(TensorProto::INT64);
+  *map.mutable_value_type() = value;
+}
+
 // Of a float or integer type by its typed field, which every type of at least 8
 // bits has.
 void AddConstant(GraphProto& graph, const std::string& name,
@@ -262,14 +271,15 @@ void AddOperand(GraphProto& graph, NodeProto& node, const std::string& text,
   const std::string name = "x" + std::to_string(node.input_size());
   node.add_input(name);
   const size_t open = text.find('['), close = text.find(']');
-  const bool sequence = text[0] == 'S';
+  const bool sequence = text[0] == 'S', map = text[0] == 'M';
   const TensorProto::DataType element =
-      TypeNamed(sequence ? "T" : text.substr(0, open), type);
+      TypeNamed(sequence || map ? "T" : text.substr(0, open), type);
   const std::vector<std::string> dims =
       SplitAt(text.substr(open + 1, close - open - 1), ',');
   if (close + 1 == text.size()) {
     AddInput(graph, name, element, dims);
     if (sequence) MakeSequence(*graph.mutable_input()->rbegin());
+    if (map) MakeMap(*graph.mutable_input()->rbegin());
     return;
   }
   AddConstant(graph, name, element, dims, SplitAt(text.substr(close + 2), ','));

@@ -1,0 +1,31 @@
+// Maps of ONNX data files as two tensors, their keys in ascending order.
+//
+//   EMBER_ASSIGN_OR_RETURN(MapTensors map, ParseMap(bytes));
+//   // {"b": 2.0, "a": 1.0}: map.values is f32[2] = 1, 2; map.keys "a", "b"
+//
+// Errors: bytes that are no map, keys that occur twice, values that are not one
+// number or string per key. Thread-safe.
+#ifndef EMBER_TOOLS_LIB_ONNX_MAPS_H_
+#define EMBER_TOOLS_LIB_ONNX_MAPS_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace ember::tools {
+
+struct MapTensors {
+  onnx::TensorBytes values;
+  onnx::TensorBytes keys;  // [n], of type i64 or strings
+};
+
+// A serialized MapProto: values [n].
+StatusOr<MapTensors> ParseMap(const std::string& bytes);
+
+// A serialized SequenceProto of maps, all with the same keys: values [maps, n].
+StatusOr<MapTensors> ParseMapSequence(const std::string& bytes);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_ONNX_MAPS_H_
