@@ -59,7 +59,8 @@ Tolerance ToleranceOf(const Json& item) {
   const Json& tolerance = item.at("tolerance");
   return {.rtol = tolerance.value("rtol", 0.0),
           .atol = tolerance.value("atol", 0.0),
-          .integers_too = tolerance.contains("note")};
+          .integer_steps =
+              IntegerStepsOfNote(tolerance.value("note", std::string()))};
 }
 
 // The models of an item: the model file with the data sets that belong to it.

@@ -38,11 +38,8 @@ void Apply(const Json& item, TestCase& test_case) {
         tolerance.value("rtol", test_case.tolerance.rtol);
     test_case.tolerance.atol =
         tolerance.value("atol", test_case.tolerance.atol);
-    // Notes that say by how much integers may be off.
-    const std::string note = tolerance.value("note", "");
-    test_case.tolerance.integers_too =
-        note.find(" off") != std::string::npos ||
-        note.find("may differ") != std::string::npos;
+    test_case.tolerance.integer_steps =
+        tools::IntegerStepsOfNote(tolerance.value("note", ""));
   }
   if (item.contains("flags")) {
     for (const Json& flag : item["flags"]) {

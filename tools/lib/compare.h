@@ -1,5 +1,6 @@
 // Compares tensors: floats by |got - want| <= atol + rtol * |want|, everything
-// else, strings too, exactly. NaN equals NaN; infinities must agree.
+// else, strings too, exactly (but see integer_steps). NaN equals NaN;
+// infinities must agree.
 //
 //   Comparison c = Compare(got, want, {.rtol = 1e-3, .atol = 1e-5});
 //   if (!c.equal) print(c.message);
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "vm/runtime/tensor.h"
 
@@ -17,9 +19,16 @@ namespace ember::tools {
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-5;
-  bool integers_too =
-      false;  // integers may differ by that much too, instead of being exact
+  // By how much integers of 8 and 16 bits, as quantized values are, may be off.
+  // Wider ones (indices, counts, sums) are exact whatever this says.
+  int64_t integer_steps = 0;
 };
+
+// The integer_steps that a tolerance's note in the corpus' manifest allows:
+// "quantised: one step may differ", "uint8 pixels: at most 1 off". These are
+// outputs of an engine that multiplies quantized values by the quotient of
+// their scales where ONNX's definition divides, so that ties fall elsewhere.
+int64_t IntegerStepsOfNote(std::string_view note);
 
 struct Comparison {
   bool equal = true;

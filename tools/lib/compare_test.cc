@@ -59,13 +59,27 @@ TEST(CompareTest, IntegersAreExactPast53Bits) {
   EXPECT_TRUE(Compare(a, b, {}).equal);
 }
 
-TEST(CompareTest, IntegersWithinToleranceOnlyIfAsked) {
-  vm::Tensor a = *vm::Tensor::Allocate(DType::kU8, {});
-  const vm::Tensor b = *vm::Tensor::Allocate(DType::kU8, {});
-  a.elements<uint8_t>()[0] = 1;
-  EXPECT_FALSE(Compare(a, b, {.rtol = 0, .atol = 1}).equal);
-  EXPECT_TRUE(
-      Compare(a, b, {.rtol = 0, .atol = 1, .integers_too = true}).equal);
+template <typename T>
+bool IsOneOff(DType type, const Tolerance& tolerance) {
+  vm::Tensor a = *vm::Tensor::Allocate(type, {});
+  vm::Tensor b = *vm::Tensor::Allocate(type, {});
+  b.elements<T>()[0] = 0;
+  a.elements<T>()[0] = 1;
+  return Compare(a, b, tolerance).equal;
+}
+
+TEST(CompareTest, SmallIntegersMayBeOffOnlyIfAsked) {
+  EXPECT_FALSE(IsOneOff<uint8_t>(DType::kU8, {.rtol = 1, .atol = 1}));
+  EXPECT_TRUE(IsOneOff<uint8_t>(DType::kU8, {.integer_steps = 1}));
+  EXPECT_TRUE(IsOneOff<int16_t>(DType::kI16, {.integer_steps = 1}));
+  EXPECT_FALSE(IsOneOff<int32_t>(DType::kI32, {.integer_steps = 1}));
+  EXPECT_FALSE(IsOneOff<uint8_t>(DType::kBool, {.integer_steps = 1}));
+}
+
+TEST(CompareTest, NotesSayHowFarIntegersMayBeOff) {
+  EXPECT_EQ(IntegerStepsOfNote("quantised: one step may differ"), 1);
+  EXPECT_EQ(IntegerStepsOfNote("uint8 pixels: at most 1 off"), 1);
+  EXPECT_EQ(IntegerStepsOfNote("half precision"), 0);
 }
 
 TEST(CompareTest, TypesAndShapesMustAgree) {
