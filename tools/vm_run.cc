@@ -31,7 +31,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
             "@x.pb (ONNX\n"
-            "tensor, sequence or optional), 2xstring=a,b, 2x3xf32=@raw.bin, or "
+            "tensor, sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, or "
             "2x3xf32 (random).\n"
             "Without NAME: in order. Inputs not given are random: floats in "
             "[-1, 1), integers 0 or 1.");

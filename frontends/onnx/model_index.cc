@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/unsupported.h"
 
 namespace ember::onnx {
 namespace {
@@ -107,12 +108,19 @@ class UnsupportedOperators {
                                            : " unsupported operators: ");
     for (size_t i = 0; i < order_.size(); ++i) {
       if (i > 0) text += ", ";
-      text += order_[i] + " (" + NodeText(nodes_.at(order_[i])) + ")";
+      const Unsupported& found = nodes_.at(order_[i]);
+      text += order_[i] + " (" + NodeText(found.labels) +
+              (found.advice.empty() ? "" : "; " + found.advice) + ")";
     }
     return UnimplementedError(std::move(text));
   }
 
  private:
+  struct Unsupported {
+    std::vector<std::string> labels;
+    std::string advice;
+  };
+
   static std::string NodeText(const std::vector<std::string>& labels) {
     constexpr size_t kShown = 5;
     std::string text = labels.size() == 1 ? "node "
@@ -140,11 +148,16 @@ class UnsupportedOperators {
     if (FindOperator(domain, node.op_type(), opset) == nullptr) {
       std::string name = domain.empty() ? "" : std::string(domain) + "::";
       name += node.op_type();
-      if (FindOperator(domain, node.op_type(), INT32_MAX))
+      std::string advice(UnsupportedAdvice(domain, node.op_type()));
+      if (const OperatorRow* newer =
+              FindOperator(domain, node.op_type(), INT32_MAX)) {
         name += "-" + std::to_string(opset);
-      auto [entry, added] = nodes_.emplace(name, std::vector<std::string>());
+        advice = "it is there since opset " + std::to_string(newer->since);
+      }
+      auto [entry, added] = nodes_.emplace(name, Unsupported());
       if (added) order_.push_back(name);
-      entry->second.push_back(label);
+      entry->second.labels.push_back(label);
+      entry->second.advice = std::move(advice);
     }
     for (const AttributeProto& attribute : node.attribute()) {
       if (attribute.has_g())
@@ -154,7 +167,7 @@ class UnsupportedOperators {
 
   const ModelIndex& index_;
   std::vector<std::string> order_;
-  std::map<std::string, std::vector<std::string>> nodes_;
+  std::map<std::string, Unsupported> nodes_;
   std::set<const FunctionProto*> scanned_;
 };
 

@@ -142,5 +142,34 @@ TEST(Maps, OperatorsSayWhatTheyTake) {
               HasSubstr("expected tensors as operands, found a map"));
 }
 
+TEST(Maps, DoNotLeaveABranch) {
+  onnx::ModelBuilder m(17);
+  auto& import = *m.proto().add_opset_import();
+  import.set_domain("ai.onnx.ml");
+  import.set_version(1);
+  m.Input("condition", {}, TensorProto::BOOL);
+  m.Input("x", {1, 1});
+  onnx::NodeProto& node = m.Node("If", {"condition"}, {"y"});
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(branch);
+    attribute.set_type(AttributeProto::GRAPH);
+    onnx::NodeProto& map = *attribute.mutable_g()->add_node();
+    map.set_op_type("ZipMap");
+    map.set_domain("ai.onnx.ml");
+    map.add_input("x");
+    map.add_output("z");
+    AttributeProto& labels = *map.add_attribute();
+    labels.set_name("classlabels_int64s");
+    labels.set_type(AttributeProto::INTS);
+    labels.add_ints(1);
+    attribute.mutable_g()->add_output()->set_name("z");
+  }
+  m.Output("y");
+  EXPECT_THAT(m.Import().status().ToString(),
+              HasSubstr("a map as the result of a branch or in a loop is not "
+                        "supported"));
+}
+
 }  // namespace
 }  // namespace ember::tests

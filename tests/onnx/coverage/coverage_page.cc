@@ -9,6 +9,7 @@
 #include "compiler/compile.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/unsupported.h"
 #include "tests/onnx/coverage/probe_models.h"
 #include "tests/onnx/coverage/published_operators.h"
 
@@ -83,22 +84,6 @@ constexpr InWords kInWords[] = {
     {"", "Scan", "any"},
     {"", "SequenceMap", "any"},
     {"ai.onnx.ml", "TreeEnsemble", "the type of its splits and weights"},
-};
-
-// Published operators that there are not, with the reason. One that is missing
-// here too is listed as "not written yet".
-struct MissingReason {
-  std::string_view domain;
-  std::string_view name;
-  std::string_view reason;
-};
-
-constexpr MissingReason kMissing[] = {
-    {"", "ImageDecoder",
-     "decodes JPEG, PNG and other files: needs libraries that the runtime does "
-     "without"},
-    {"ai.onnx.preview.training", "Gradient",
-     "takes the derivative of a part of the graph: inference only here"},
 };
 
 Status TryCompile(const onnx::ModelProto& model) {
@@ -199,11 +184,9 @@ std::string Table(std::string_view domain, std::vector<OperatorRow> rows,
 }
 
 std::string ReasonOf(const PublishedOperator& missing) {
-  for (const MissingReason& known : kMissing) {
-    if (known.domain == missing.domain && known.name == missing.name)
-      return std::string(known.reason);
-  }
-  return "not written yet";
+  const std::string_view advice =
+      onnx::UnsupportedAdvice(missing.domain, missing.name);
+  return advice.empty() ? "not written yet" : std::string(advice);
 }
 
 std::string MissingTable() {
@@ -217,7 +200,7 @@ std::string MissingTable() {
             " |\n";
   }
   if (text.empty()) return "\nNone.\n";
-  return "\n| domain | operator | since opset | why not |\n"
+  return "\n| domain | operator | since opset | why not, and what to do |\n"
          "| --- | --- | --- | --- |\n" +
          text;
 }
