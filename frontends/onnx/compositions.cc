@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/check.h"
 #include "frontends/onnx/dims.h"
 
 namespace ember::onnx {
@@ -55,6 +56,15 @@ Tensor NormalizeIndices(Tensor indices, const Dim& extent) {
 
 Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim) {
   return {&builder, builder.DimValue(dim)};
+}
+
+Tensor RepeatEach(Tensor x, int axis, int64_t times) {
+  EMBER_CHECK(axis >= 0 && axis < x.rank()) << axis;
+  Shape repeated = x.shape();
+  repeated.insert(repeated.begin() + axis + 1, Dim(times));
+  Shape merged = x.shape();
+  merged[axis] = merged[axis] * Dim(times);
+  return Reshape(Broadcast(Unsqueeze(x, {axis + 1}), repeated), merged);
 }
 
 }  // namespace ember::onnx

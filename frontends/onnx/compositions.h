@@ -27,6 +27,9 @@ Tensor NormalizeIndices(Tensor indices, const Dim& extent);
 // An i64 scalar of an expression.
 Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim);
 
+// Each slice along an axis that x has, `times` times in a row.
+Tensor RepeatEach(Tensor x, int axis, int64_t times);
+
 }  // namespace ember::onnx
 
 #endif  // EMBER_FRONTENDS_ONNX_COMPOSITIONS_H_

@@ -198,6 +198,8 @@ void ImportGatherBlockQuantized(NodeContext& c) {
   const bool is_narrow = data.narrow_type() != 0;
   const int64_t bits = is_narrow ? 8 : c.Integer("bits", 4);
   if (!c.ok() || !CheckBits(c, bits)) return;
+  if (!c.CheckRank(2, rank, rank)) return;
+  if (c.Input(3) && !c.CheckRank(3, rank, rank)) return;
   if (block < 1 || block > (int64_t{1} << 31)) {
     return c.FailInvalid("attribute 'block_size': expected at least 1, found " +
                          std::to_string(block));

@@ -189,6 +189,16 @@ Tensor RepeatUnitDim(Tensor x, int axis, const Dim& extent) {
   return Gather(x, Minimum(index, last), axis);
 }
 
+// A check of the program, for dims that only it knows.
+void RequireRepeatable(NodeContext& c, const Dim& from, const Dim& to) {
+  const Tensor a = DimScalar(c.builder(), from);
+  const Tensor b = DimScalar(c.builder(), to);
+  Tensor fits = Or(Equal(a, b), Or(Equal(a, 1), Equal(b, 1)));
+  c.builder().Require(fits.value(), "expected equal dims or 1, found " +
+                                        from.ToString() + " and " +
+                                        to.ToString() + " that are neither");
+}
+
 void ImportExpand(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::optional<Shape> target = c.Sizes(1, "shape");
@@ -205,11 +215,10 @@ void ImportExpand(NodeContext& c) {
       if (to[i] == Dim(1)) to[i] = from[i];
       continue;
     }
-    // A known extent is repeated by 1 or itself only.
+    if (from[i].is_constant() && to[i].is_constant())
+      return c.Fail(graph::BroadcastShapes(x.shape(), *target).status());
+    RequireRepeatable(c, from[i], to[i]);
     if (from[i].is_constant()) {
-      if (to[i].is_constant()) {
-        return c.Fail(graph::BroadcastShapes(x.shape(), *target).status());
-      }
       to[i] = from[i];
       continue;
     }

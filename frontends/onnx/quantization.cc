@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
@@ -124,13 +125,8 @@ constexpr OperatorRow kRows[] = {
 
 Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
                     const Dim& extent) {
-  Shape repeated = parameters.shape();
-  repeated.insert(repeated.begin() + axis + 1, Dim(block));
-  Shape merged = parameters.shape();
-  merged[axis] = merged[axis] * Dim(block);
-  Tensor all =
-      Reshape(Broadcast(Unsqueeze(parameters, {axis + 1}), repeated), merged);
-  return merged[axis] == extent ? all : SliceAxis(all, axis, Dim(0), extent);
+  const Tensor all = RepeatEach(parameters, axis, block);
+  return all.dim(axis) == extent ? all : SliceAxis(all, axis, Dim(0), extent);
 }
 
 Tensor Centered(Tensor x, Tensor zero_point) {

@@ -8,7 +8,7 @@
 
 namespace ember::onnx {
 
-// Each parameter holds for `block` elements of `axis`: one per element, cut to
+// Each parameter holds for `block` elements of `axis`, which they have: one per element, cut to
 // `extent`.
 Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
                     const Dim& extent);

@@ -135,14 +135,6 @@ bool IsRepetition(const ResizeOptions& options, const ResizedAxis& axis) {
          (options.coordinates == "half_pixel" && rounds);
 }
 
-Tensor Repeat(Tensor x, int axis, int64_t times) {
-  Shape repeated = x.shape();
-  repeated.insert(repeated.begin() + axis + 1, Dim(times));
-  Shape merged = x.shape();
-  merged[axis] = merged[axis] * Dim(times);
-  return Reshape(Broadcast(Unsqueeze(x, {axis + 1}), repeated), merged);
-}
-
 // Weight of an input element at `distance` (f64, 0 or more) from the position.
 Tensor FilterWeight(const ResizeOptions& options, Tensor distance) {
   if (options.mode == "linear") return Maximum(1.0 - distance, 0);
@@ -227,7 +219,7 @@ Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options,
                   const ResizedAxis& axis, Tensor x) {
   const bool crops = options.coordinates == "tf_crop_and_resize";
   if (IsRepetition(options, axis)) {
-    return Repeat(x, axis.axis, static_cast<int64_t>(*axis.scale));
+    return RepeatEach(x, axis.axis, static_cast<int64_t>(*axis.scale));
   }
   Tensor positions = SourcePositions(c, options, axis);
   if (!c.ok()) return x;

@@ -211,6 +211,14 @@ TEST(QuantizedWeights, GatheredRowsAreDequantizedByBlock) {
   Expect(node.Run(), {1, 32}, want);
 }
 
+TEST(QuantizedWeights, ScalesAreRefusedWithoutADimPerDimOfTheRows) {
+  OneNode node = Contrib("GatherBlockQuantized");
+  node.Constant(U8({2, 16}, Bytes(32, 0x88))).Input(I64({1}, {0}));
+  node.Constant(F32({2}, {1, 1}));
+  node.Attribute({"block_size", 16}).Attribute({"bits", 4});
+  EXPECT_THAT(node.Run().status().ToString(), HasSubstr("input 2"));
+}
+
 TEST(ContribQuantization, AddAndMultiply) {
   // 0.5 * (12 - 10) = 1 and 2 * 3 = 6.
   const std::vector<std::pair<std::string, double>> cases = {

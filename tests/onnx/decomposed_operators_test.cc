@@ -1,5 +1,6 @@
 // Operators that are decomposed into many: against plain loops that follow the
 // specification's text, and against numbers worked out by hand.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -339,6 +340,23 @@ TEST(FlexAttention, SubgraphsSeeWholeTensorsAndOuterValues) {
   scale.set_op_type("Mul");
   scale.add_input("p"), scale.add_input("factor"), scale.add_output("q");
   ExpectNumbers(node.Run(), {F32({1, 2, 1, 2}, {2, 4, 20, 40})});
+}
+
+// Dims that are 1 or equal when run, and an error where they are neither.
+TEST(Expand, DimsThatOnlyTheProgramKnows) {
+  const auto expand = [](std::vector<double> x, double target) {
+    const auto extent = static_cast<int64_t>(x.size());
+    OneNode node("Expand", 13);
+    node.Input(F32({extent}, std::move(x)), {-1});
+    return node.Input(I64({1}, {target})).Run();
+  };
+  ExpectNumbers(expand({5}, 3), {F32({3}, {5, 5, 5})});
+  ExpectNumbers(expand({5, 6}, 2), {F32({2}, {5, 6})});
+  ExpectNumbers(expand({5, 6}, 1), {F32({2}, {5, 6})});
+  for (const double target : {3, 5}) {
+    EXPECT_THAT(expand({5, 6, 7, 8}, target).status().ToString(),
+                ::testing::HasSubstr("expected equal dims or 1"));
+  }
 }
 
 }  // namespace
