@@ -3,7 +3,7 @@
 //
 //   # free text: what is shown
 //   run: sink-transposes            passes in order; "form-dispatches" prints
-//   dispatches and program
+//                                   dispatches and program
 //   ---
 //   graph @main(...) ... { ... }
 //   ---

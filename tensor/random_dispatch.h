@@ -2,12 +2,12 @@
 // form, and of every executor against the scalar evaluator.
 //
 //   RandomCase c = MakeRandomCase(seed, {});
-//   std::vector<std::vector<uint8_t>> expected = c.MakeBuffers(), actual =
-//   c.MakeBuffers(); Status status = Evaluate(c.dispatch, c.parameters,
-//   Pointers(expected), {});
+//   std::vector<std::vector<uint8_t>> expected = c.MakeBuffers(),
+//       actual = c.MakeBuffers();
+//   Status status = Evaluate(c.dispatch, c.parameters, Pointers(expected), {});
 //   ... run the other executor on `actual`; then
-//   std::string difference = FirstDifference(c, expected, actual);   // empty:
-//   equal
+//   // Empty: equal.
+//   std::string difference = FirstDifference(c, expected, actual);
 //
 // Equal seeds and options give equal cases. All loads and stores are in bounds
 // for the parameters. Used are all dtypes, several stages, all combiners and

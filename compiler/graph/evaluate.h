@@ -2,8 +2,8 @@
 // means. Slow; for tests of definitions and for comparing a graph before and
 // after a pass.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::vector<TensorData> outputs, Evaluate(graph,
-//   inputs));
+//   EMBER_ASSIGN_OR_RETURN(std::vector<TensorData> outputs,
+//                          Evaluate(graph, inputs));
 #ifndef EMBER_COMPILER_GRAPH_EVALUATE_H_
 #define EMBER_COMPILER_GRAPH_EVALUATE_H_
 

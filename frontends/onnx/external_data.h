@@ -2,8 +2,8 @@
 // never outside the model's folder.
 //
 //   ExternalFiles files("models/bert");
-//   EMBER_ASSIGN_OR_RETURN(ExternalBytes data, files.Read("weights.bin", 0,
-//   4096));
+//   EMBER_ASSIGN_OR_RETURN(ExternalBytes data,
+//                          files.Read("weights.bin", 0, 4096));
 //
 // Errors: an absolute location or one with "..", a file that a symbolic link
 // leads out of the folder, a range outside the file. Not thread-safe.

@@ -1,7 +1,7 @@
 // conformance: runs ONNX backend-test folders.
 //
-//   bazel run //tests/onnx:conformance -- --suite
-//   $PWD/../shared/corpus/onnx-conformance
+//   bazel run //tests/onnx:conformance --
+//       --suite $PWD/../shared/corpus/onnx-conformance
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

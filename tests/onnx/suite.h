@@ -2,7 +2,7 @@
 // test_data_set_*/.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<TestCase> cases,
-//   FindCases("onnx-conformance", "*conv*"));
+//                          FindCases("onnx-conformance", "*conv*"));
 //   EMBER_RETURN_IF_ERROR(ApplyManifest("manifest.json", cases));
 #ifndef EMBER_TESTS_ONNX_SUITE_H_
 #define EMBER_TESTS_ONNX_SUITE_H_

@@ -1,7 +1,7 @@
 // parse(print(x)) == x for graph, dispatch and program text, over real models:
 //
 //   bazel run //tests/round_trip -- ../shared/corpus/models/onnx
-//   ../shared/corpus/onnx-light
+//       ../shared/corpus/onnx-light
 //
 // Every *.onnx below the given folders that the frontend takes is imported and
 // compiled; each form is printed, parsed, and compared as a value and as text.

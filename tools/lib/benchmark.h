@@ -1,8 +1,9 @@
 // Measures one model in one configuration, in a process of its own, so that
 // memory and caches of one measurement do not show in the next.
 //
-//   EMBER_ASSIGN_OR_RETURN(Measurement m, MeasureInChild({.model =
-//   "resnet50.vmfb", .threads = 1}));
+//   EMBER_ASSIGN_OR_RETURN(Measurement m,
+//                          MeasureInChild({.model = "resnet50.vmfb",
+//                                          .threads = 1}));
 //
 // Call it while the process has one thread only (it forks).
 #ifndef EMBER_TOOLS_LIB_BENCHMARK_H_

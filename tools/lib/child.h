@@ -1,7 +1,7 @@
 // Runs a function in a child process and brings its answer back.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::string answer, RunInChild([] { return Work();
-//   }, 60));
+//   EMBER_ASSIGN_OR_RETURN(std::string answer,
+//                          RunInChild([] { return Work(); }, 60));
 //
 // For measurements that must not disturb each other, and for work that may
 // crash or hang. The caller must have one thread only. Errors of the function

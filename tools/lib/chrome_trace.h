@@ -1,7 +1,7 @@
 // Events for chrome://tracing and ui.perfetto.dev.
 //
-//   std::string json = ChromeTrace("resnet50", {{.name = "conv1", .begin_ns =
-//   0, .end_ns = 900}});
+//   std::string json = ChromeTrace(
+//       "resnet50", {{.name = "conv1", .begin_ns = 0, .end_ns = 900}});
 #ifndef EMBER_TOOLS_LIB_CHROME_TRACE_H_
 #define EMBER_TOOLS_LIB_CHROME_TRACE_H_
 

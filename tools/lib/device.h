@@ -1,7 +1,8 @@
 // The device and tier that a command line asks for.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-//   OpenDevice("cpu", 2)); EMBER_RETURN_IF_ERROR(CheckTier("auto"));
+//                          OpenDevice("cpu", 2));
+//   EMBER_RETURN_IF_ERROR(CheckTier("auto"));
 #ifndef EMBER_TOOLS_LIB_DEVICE_H_
 #define EMBER_TOOLS_LIB_DEVICE_H_
 

@@ -2,7 +2,8 @@
 // matters more than speed.
 //
 //   double x = FloatElement(tensor, i);   // integers and bools too, rounded if
-//   they must be std::string text = ElementText(tensor, i);
+//                                         // they must be
+//   std::string text = ElementText(tensor, i);
 #ifndef EMBER_TOOLS_LIB_ELEMENTS_H_
 #define EMBER_TOOLS_LIB_ELEMENTS_H_
 

@@ -3,11 +3,13 @@
 //
 //   std::string output;
 //   std::vector<std::string> shapes, models;
-//   Flags flags("vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]", "Compiles a
-//   model to a module."); flags.Positional("MODEL.onnx", 1, 1, &models);
+//   Flags flags("vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]",
+//               "Compiles a model to a module.");
+//   flags.Positional("MODEL.onnx", 1, 1, &models);
 //   flags.Add("o", &output, "FILE", "Where to write the module.");
-//   flags.Add("shape", &shapes, "NAME=1x3x224x224", "Pins an input's dims. May
-//   be repeated."); flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
+//   flags.Add("shape", &shapes, "NAME=1x3x224x224",
+//             "Pins an input's dims. May be repeated.");
+//   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
 //   return RunTool(argc, argv, flags, [&] { return Compile(...); });
 //
 // --name=value and --name value are the same; a flag of one letter has one

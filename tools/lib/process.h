@@ -2,7 +2,7 @@
 //
 //   double megabytes = ResidentMegabytes();
 //   std::string id = BuildId();   // "3f2a9c01b4d7": changes whenever the
-//   program's code does
+//                                 // program's code does
 #ifndef EMBER_TOOLS_LIB_PROCESS_H_
 #define EMBER_TOOLS_LIB_PROCESS_H_
 

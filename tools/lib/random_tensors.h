@@ -1,8 +1,8 @@
 // Inputs from a seed: floats in [-1, 1), integers and bools 0 or 1.
 //
 //   RandomTensors random(0);
-//   EMBER_ASSIGN_OR_RETURN(vm::Tensor x, random.Next(DType::kF32, {1, 3, 224,
-//   224}));
+//   EMBER_ASSIGN_OR_RETURN(vm::Tensor x,
+//                          random.Next(DType::kF32, {1, 3, 224, 224}));
 //
 // The same seed gives the same sequence of tensors on every machine. Seed 0
 // gives what ONNX Runtime is fed by the project's comparison script, so that

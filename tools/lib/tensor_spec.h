@@ -1,8 +1,8 @@
 // Tensors as given on the command line:
 //
 //   2x3xf32=1,2,3,4,5,6    the elements; one value alone fills the tensor; a
-//   scalar is f32=1 2x3xf32                random, see
-//   tools/lib/random_tensors.h
+//                          scalar is f32=1
+//   2x3xf32                random, see tools/lib/random_tensors.h
 //   @x.npy  @x.pb          a NumPy file, an ONNX TensorProto
 //   2x3xf32=@x.bin         raw little-endian elements
 //

@@ -1,7 +1,8 @@
 // Differential tests of plans against the definition of a dispatch.
 //
 //   ExpectMatchesDefinition(R"(dispatch @relu(%x: f32[8]) -> (%y: f32[8]) {
-//   %y[i] = max(%x[i], 0.0) })");
+//     %y[i] = max(%x[i], 0.0)
+//   })");
 #ifndef EMBER_VM_INTERPRETER_TESTING_H_
 #define EMBER_VM_INTERPRETER_TESTING_H_
 
