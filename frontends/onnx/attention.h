@@ -1,5 +1,8 @@
-// Parts that the attention operators of the domains share: layouts of heads,
-// rotary positions, and the scores themselves.
+// Parts that the attention operators of the domains share: layouts of heads and
+// rotary positions.
+//
+//   Tensor query = SplitHeads(c.Input(0), heads);
+//   query = RotateHeads(query, cosine, sine, query.dim(3), false);
 #ifndef EMBER_FRONTENDS_ONNX_ATTENTION_H_
 #define EMBER_FRONTENDS_ONNX_ATTENTION_H_
 

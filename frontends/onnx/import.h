@@ -43,7 +43,9 @@ struct ImportOptions {
   // model says. A pinned symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
   // Inputs that are compiled in as constants, and so are no inputs of the graph
-  // any more: for models that take shapes, axes or sizes as data.
+  // any more: for models that take shapes, axes or sizes as data (vm-compile
+  // --input). Tensors only; values of other inputs are ignored. The type must
+  // be the input's; for its dims to be checked, give them as input_shapes too.
   std::map<std::string, TensorBytes> input_values;
   // If set: filled with the inputs whose values would have to be known where
   // the import fails because something that must be known when compiling

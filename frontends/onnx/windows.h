@@ -1,6 +1,9 @@
 // Windows of convolutions and pooling: kernel, strides, dilations and padding
 // of each spatial dim, from the attributes that Conv, ConvTranspose and the
 // pooling operators share.
+//
+//   std::optional<Window> window = ReadWindow(c, kernel, {x.dim(2), x.dim(3)});
+//   if (!window) return;   // the node has failed, with what is wrong
 #ifndef EMBER_FRONTENDS_ONNX_WINDOWS_H_
 #define EMBER_FRONTENDS_ONNX_WINDOWS_H_
 
