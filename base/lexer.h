@@ -1,19 +1,20 @@
 // The lexer under every text form (graph, dispatch, program, schedule).
 //
 //   Lexer lexer("%y[i] = %x[i] + 1  // comment");
-//   EMBER_ASSIGN_OR_RETURN(Token name, lexer.Expect(Token::kSigil, "a
-//   buffer")); EMBER_RETURN_IF_ERROR(lexer.Expect("[")); if (lexer.Accept("]"))
-//   ...
+//   EMBER_ASSIGN_OR_RETURN(Token name,
+//                          lexer.Expect(Token::kSigil, "a buffer"));
+//   EMBER_RETURN_IF_ERROR(lexer.Expect("["));
+//   if (lexer.Accept("]")) ...
 //
 // Tokens:
 //   identifier  letters, digits, '_', '.', '$', starting with a letter or '_'
 //   sigil       '%', '@', '^', '!' or '$' directly followed by identifier
-//   characters: %x @main %0 integer     decimal digits, or 0x and hex digits;
-//   float  1.5, 1e-3, 0x1.8p3 (no sign: '-' is
-//               punctuation)
+//               characters: %x @main %0
+//   integer     decimal digits, or 0x and hex digits; float 1.5, 1e-3, 0x1.8p3
+//               (no sign: '-' is punctuation)
 //   string      "..." with \" \\ \n \t \xHH
-//   punctuation the longest of  -> == != <= >= += -= *= /= && || << >> ::  or
-//   one other character
+//   punctuation the longest of -> == != <= >= += -= *= /= && || << >> :: or one
+//               other character
 // White space and comments from // to the end of the line are skipped.
 //
 // Errors are one line: "3:14: expected ']', found 'x'". Tokens view the text,

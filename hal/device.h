@@ -2,7 +2,7 @@
 // every driver implements; adding a driver is described in hal/null/README.md.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-//   hal::CreateDevice("cpu", {}));
+//                          hal::CreateDevice("cpu", {}));
 //
 // Ownership: buffers, executables and lists must be gone before their device.
 // Thread-safety: all methods may be called from any thread.

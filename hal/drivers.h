@@ -2,7 +2,7 @@
 // in drivers.cc.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-//   hal::CreateDevice("cpu", {.threads = 2}));
+//                          hal::CreateDevice("cpu", {.threads = 2}));
 //
 // Errors: NotFound for an unknown name (lists the known ones); what the driver
 // says, for instance when the system lacks its library.

@@ -4,13 +4,15 @@
 //
 //   DispatchBuilder b("scale_rows");
 //   Scalar n = b.Parameter("N");
-//   int x = b.AddBuffer("x", DType::kF32, BufferKind::kInput, {n,
-//   b.Index(64)}); int y = b.AddBuffer("y", DType::kF32, BufferKind::kOutput,
-//   {n, b.Index(64)}); StageBuilder& s = b.AddStage(); Scalar i =
-//   s.SpatialAxis("i", n), j = s.SpatialAxis("j", b.Index(64));
+//   int x = b.AddBuffer("x", DType::kF32, BufferKind::kInput,
+//                       {n, b.Index(64)});
+//   int y = b.AddBuffer("y", DType::kF32, BufferKind::kOutput,
+//                       {n, b.Index(64)});
+//   StageBuilder& s = b.AddStage();
+//   Scalar i = s.SpatialAxis("i", n), j = s.SpatialAxis("j", b.Index(64));
 //   s.Yield(s.Load(x, {i, j}) * s.Float(2.0, DType::kF32), y, {i, j});
 //   Dispatch dispatch = b.Finish();   // verified by a check: a wrong dispatch
-//   is our bug
+//                                     // is our bug
 //
 // Buffers may be added in any order; Finish() sorts them into inputs, outputs,
 // temporaries (stable) and drops unused instructions and unused parameters

@@ -2,9 +2,9 @@
 // point, with no cleverness. The interpreter and all kernels are compared with
 // it. Slow.
 //
-//   std::vector<void*> buffers = {x.data(), y.data()};       // inputs and
-//   outputs, in order EMBER_RETURN_IF_ERROR(Evaluate(dispatch, {batch},
-//   buffers, {}));
+//   // Inputs and outputs, in order.
+//   std::vector<void*> buffers = {x.data(), y.data()};
+//   EMBER_RETURN_IF_ERROR(Evaluate(dispatch, {batch}, buffers, {}));
 //
 // What is said nowhere else: stages run in order, points of a stage in the
 // order of its axes (last fastest), reductions too; of several stores to one

@@ -3,10 +3,11 @@
 // checks from it, and for schedules.
 //
 //   EMBER_ASSIGN_OR_RETURN(ConcreteHeader header,
-//   ConcreteHeader::Evaluate(dispatch, parameters)); StageAnalysis
-//   analysis(dispatch, dispatch.stages[0], header); std::optional<AffineForm>
-//   form = analysis.ToAffine(index);   // 2*h + dh - 1 bool safe =
-//   analysis.InBounds(load);
+//                          ConcreteHeader::Evaluate(dispatch, parameters));
+//   StageAnalysis analysis(dispatch, dispatch.stages[0], header);
+//   // 2*h + dh - 1.
+//   std::optional<AffineForm> form = analysis.ToAffine(index);
+//   bool safe = analysis.InBounds(load);
 //
 // Everything here wants a verified dispatch. Objects refer to the dispatch (and
 // the analysis to the header), which must outlive them. Thread-compatible.

@@ -1,10 +1,12 @@
 // Makes expressions in their simplest form: folds constants and rewrites
 // integer index arithmetic. Internal to the builder.
 //
-//   (x + 1) + 2         -> x + 3            x * 0               -> 0
-//   (i * 64 + j) floordiv 64 -> i           (i * 64 + j) mod 64 -> j      for j
-//   in 0..63 (x floordiv 4) * 4 + x mod 4 -> x       pad in bounds       ->
-//   load
+//   (x + 1) + 2                   ->  x + 3
+//   x * 0                         ->  0
+//   (i * 64 + j) floordiv 64      ->  i      for j in 0..63
+//   (i * 64 + j) mod 64           ->  j      for j in 0..63
+//   (x floordiv 4) * 4 + x mod 4  ->  x
+//   pad in bounds                 ->  load
 //
 // Every rule keeps the value exactly, wrapping and NaN included; rules about
 // division apply only where ranges prove that nothing wraps. Floats fold only

@@ -1,8 +1,9 @@
 // x floordiv d and x mod d where d is not a constant: how reshapes of tensors
 // with symbolic dims become plain indices again. Internal to the builder.
 //
-//   (i * (N * 64) + n * 64 + c) floordiv (N * 64)  ->  i            for n < N,
-//   c < 64 (i * (N * 64) + n * 64 + c) mod (N * 64)       ->  n * 64 + c
+//   for n < N, c < 64:
+//   (i * (N * 64) + n * 64 + c) floordiv (N * 64)  ->  i
+//   (i * (N * 64) + n * 64 + c) mod (N * 64)       ->  n * 64 + c
 //
 // Works on sums of products of axes and extents. That these fit 64 bits is
 // assumed: each factor is at most kMaximumExtent, and whoever runs a dispatch

@@ -1,8 +1,8 @@
 // The text form of a dispatch; tensor/GRAMMAR.md is its grammar.
 //
 //   std::string text = Print(dispatch);
-//   StatusOr<Dispatch> same = Parse(text);   // *same == dispatch, if that was
-//   canonical
+//   // *same == dispatch, if that was canonical.
+//   StatusOr<Dispatch> same = Parse(text);
 //
 // Canonical means: made by DispatchBuilder::Finish or by Parse. Any verified
 // dispatch prints and parses back to its canonical form, which computes the

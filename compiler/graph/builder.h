@@ -5,8 +5,10 @@
 //   GraphBuilder b("mlp");
 //   Value* x = b.Input("x", {DType::kF32, {Dim::Symbol("N"), 4}});
 //   b.SetOrigin("Gemm_0 (Gemm)");
-//   Value* y = b.Maximum(b.Add(b.MatMul(x, w), bias), b.Scalar(0,
-//   DType::kF32)); b.Output("y", y); StatusOr<Graph> graph = b.Finish();
+//   Value* y =
+//       b.Maximum(b.Add(b.MatMul(x, w), bias), b.Scalar(0, DType::kF32));
+//   b.Output("y", y);
+//   StatusOr<Graph> graph = b.Finish();
 //
 // Operations that compute nothing (a reshape to the same shape, a cast to the
 // same type, a concat of one …) are not made, the operand is returned; small

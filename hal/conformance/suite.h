@@ -3,7 +3,7 @@
 //
 //   TEST_F(Conformance, FillsMemory) {
 //     EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kHostVisible),
-//     "host-visible memory");
+//                   "host-visible memory");
 //     ...
 //   }
 #ifndef EMBER_HAL_CONFORMANCE_SUITE_H_

@@ -2,7 +2,7 @@
 // threads), host functions.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-//   hal::CreateCpuDevice({.threads = 2}));
+//                          hal::CreateCpuDevice({.threads = 2}));
 //
 // Executable formats: "host-function". Submit runs the commands before it
 // returns.

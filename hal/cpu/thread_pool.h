@@ -3,7 +3,8 @@
 // sleep, so that a chain of short dispatches does not pay for waking threads.
 //
 //   ThreadPool pool(2);   // the caller and one thread; ThreadPool(1) makes
-//   none pool.Run(8, [&](int64_t chunk, int worker) { ... });
+//                         // none
+//   pool.Run(8, [&](int64_t chunk, int worker) { ... });
 //
 // Thread-safety: Run may be called from several threads; while the pool is busy
 // with one call, others run their chunks alone, on their own thread.

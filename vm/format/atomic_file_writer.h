@@ -3,7 +3,7 @@
 // reader sees half of one.
 //
 //   EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer,
-//   AtomicFileWriter::Create(path));
+//                          AtomicFileWriter::Create(path));
 //   EMBER_RETURN_IF_ERROR(writer.Write(bytes));
 //   EMBER_RETURN_IF_ERROR(writer.Commit());
 //

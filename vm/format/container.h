@@ -4,7 +4,7 @@
 //   offset 0   ContainerHeader, 64 bytes
 //   offset 64  metadata: a flatbuffer (vm/format/module.fbs)
 //   then       constants, each at a multiple of 64 bytes, to the end of the
-//   file
+//              file
 //
 // All numbers are little-endian and offsets are 64 bits wide, so constants may
 // go past 2 GB (the metadata itself may not). Flipped bytes in header and

@@ -3,8 +3,8 @@
 // (loads, pads, casts, ...). Recognised from which axes the two factors vary
 // with:
 //
-//   spatial axes of A only: M;  of B only: N;  of both: batch;  reduction axes:
-//   K
+//   spatial axes of A only: M;  of B only: N;  of both: batch
+//   reduction axes: K
 //
 // The factor that varies with the last spatial axis is B. Both are evaluated by
 // strip programs straight into packed panels; the inner kernel is in

@@ -1,8 +1,9 @@
 // Tier 0: runs a dispatch by interpretation, strip by strip, everywhere and at
 // once.
 //
-//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, Plan::Make(dispatch,
-//   {batch})); EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan,
+//                          Plan::Make(dispatch, {batch}));
+//   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
 //
 // Making a plan fixes the scalar parameters, so every extent is a number: axes
 // are collapsed and ordered, loads classified by their stride along the strip,

@@ -2,8 +2,9 @@
 // one) compiled to kernels over tiles. Tiles are rows x columns of two chosen
 // axes; the other axes are loops around.
 //
-//   StripSpec spec = ...;                          // what to compute and where
-//   to store it StripProgram program = CompileStrips(analysis, spec);
+//   // What to compute and where to store it.
+//   StripSpec spec = ...;
+//   StripProgram program = CompileStrips(analysis, spec);
 //   RunStrips(program, context, ranges);           // one range per segment
 //
 // A segment is a list of spatial axes that the caller walks as one flat range:

@@ -4,26 +4,23 @@
 //
 // The rules:
 //  - registers, operand positions, branch targets, inputs, results, constants,
-//  dispatches, messages
-//    and called programs exist; control cannot run past the last instruction;
+//    dispatches, messages and called programs exist; control cannot run past
+//    the last instruction;
 //  - on every path a register is written before it is read (release unwrites
-//  it), and every result
-//    is set before return, with as many dims as it declares;
+//    it), and every result is set before return, with as many dims as it
+//    declares;
 //  - a dispatch or called program gets as many parameters, inputs and outputs
-//  as it has; a library call
-//    gets the operands that its row declares; operand lists follow each other
-//    in the order of the instructions, without gaps;
+//    as it has; a library call gets the operands that its row declares; operand
+//    lists follow each other in the order of the instructions, without gaps;
 //  - memory of inputs and constants is never written: nothing that is stored to
-//  may be it, on any path;
-//    nor may it be a result of a called program or a slice_at, which may be
-//    such memory;
+//    may be it, on any path; nor may it be a result of a called program or a
+//    slice_at, which may be such memory;
 //  - a program calls only programs with a higher number than its own, so that
-//  there is no recursion;
-//    the entry has no parameters; only the entry asks for dims of its inputs,
-//    and the symbols of the others are parameters or "?";
+//    there is no recursion; the entry has no parameters; only the entry asks
+//    for dims of its inputs, and the symbols of the others are parameters or
+//    "?";
 //  - offsets of views are multiples of 64, of integer loads and stores
-//  multiples of the element's size,
-//    none negative.
+//    multiples of the element's size, none negative.
 // What is left to run time: lengths of memory, arithmetic overflow, limits.
 //
 // Errors: InvalidArgument, "program main: instruction 12: ...".

@@ -3,9 +3,9 @@
 //
 //   class Jit : public KernelProvider {
 //     void RequestKernel(const KernelRequest& request,
-//     std::shared_ptr<KernelSlot> slot) override {
-//       queue_.Add([=] { slot->Install(Compile(request)); });   // or
-//       slot->Decline("why not")
+//                        std::shared_ptr<KernelSlot> slot) override {
+//       // Or slot->Decline("why not")
+//       queue_.Add([=] { slot->Install(Compile(request)); });
 //     }
 //   };
 //

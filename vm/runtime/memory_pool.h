@@ -4,8 +4,8 @@
 //   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, pool->Acquire(4096));
 //   ...
 //   block->Drop();                                    // back to the pool
-//   std::shared_ptr<void> memory = Share(pool, block); // or given away as a
-//   result
+//   // Or given away as a result.
+//   std::shared_ptr<void> memory = Share(pool, block);
 //
 // Thread-safe: results may be dropped on any thread.
 #ifndef EMBER_VM_RUNTIME_MEMORY_POOL_H_

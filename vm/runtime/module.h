@@ -1,8 +1,9 @@
 // A loaded module: verified once, immutable, shared by any number of sessions.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Module> module,
-//   Module::Load("model.vmfb")); EMBER_ASSIGN_OR_RETURN(auto session,
-//   Session::Create(module, {.device = device}));
+//                          Module::Load("model.vmfb"));
+//   EMBER_ASSIGN_OR_RETURN(auto session,
+//                          Session::Create(module, {.device = device}));
 //
 // Thread-safe (nothing changes after creation).
 // Errors: those of ReadModule and VerifyModule.

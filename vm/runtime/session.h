@@ -3,8 +3,10 @@
 // counters.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-//   hal::CreateCpuDevice({.threads = 2})); EMBER_ASSIGN_OR_RETURN(auto session,
-//   Session::Create(module, {.device = device})); std::vector<Tensor> results;
+//                          hal::CreateCpuDevice({.threads = 2}));
+//   EMBER_ASSIGN_OR_RETURN(auto session,
+//                          Session::Create(module, {.device = device}));
+//   std::vector<Tensor> results;
 //   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
 //
 // Ownership: results own their memory (or share it with the session's pool, to

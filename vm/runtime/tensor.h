@@ -3,8 +3,8 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(Tensor x, Tensor::Allocate(DType::kF32, {1, 3}));
 //   x.elements<float>()[0] = 1.5f;
-//   Tensor y = Tensor::Borrow(DType::kI64, {4}, pointer);   // the caller keeps
-//   the memory alive
+//   // The caller keeps the memory alive.
+//   Tensor y = Tensor::Borrow(DType::kI64, {4}, pointer);
 //
 // Elements are row-major and contiguous. Copying a Tensor shares its memory.
 // Thread-compatible: memory that a running session reads must not be written

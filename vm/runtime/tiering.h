@@ -3,9 +3,9 @@
 // it and how often it ran. Shared by the sessions of one module, which swap a
 // kernel in at their next call after it was installed, and never wait for one.
 //
-//   auto tiering = std::make_shared<Tiering>(module, provider,
-//   Tiering::Options{}); Session::Create(module, {.device = device, .tiering =
-//   tiering});
+//   auto tiering =
+//       std::make_shared<Tiering>(module, provider, Tiering::Options{});
+//   Session::Create(module, {.device = device, .tiering = tiering});
 //
 // Thread-safe. Kernels are never freed before the Tiering, so that readers need
 // no lock.
