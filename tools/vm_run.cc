@@ -28,13 +28,14 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
-  flags.Add("input", &options.inputs, "[NAME=]VALUE",
-            "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
-            "@x.pb (ONNX\n"
-            "tensor, sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, or "
-            "2x3xf32 (random).\n"
-            "Without NAME: in order. Inputs not given are random: floats in "
-            "[-1, 1), integers 0 or 1.");
+  flags.Add(
+      "input", &options.inputs, "[NAME=]VALUE",
+      "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
+      "@x.pb (ONNX\n"
+      "tensor, sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, or "
+      "2x3xf32 (random).\n"
+      "Without NAME: in order. Inputs not given are random: floats in "
+      "[-1, 1), integers 0 or 1.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of a random input, where the model leaves it open (1 "
             "otherwise).");

@@ -213,8 +213,7 @@ class ContentsRule {
     if (name == "constant") return Constant();
     if (name == "shape_value")
       return operation_.attributes().Get<Shape>("values");
-    if (name == "extents")
-      return operation_.attributes().Get<Shape>("defines");
+    if (name == "extents") return operation_.attributes().Get<Shape>("defines");
     if (name == "iota") return Iota();
     if (name == "cast") return Cast();
     if (name == "select") return Select();

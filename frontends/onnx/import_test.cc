@@ -85,10 +85,11 @@ TEST(Import, UnsupportedOperatorsAreListedAtOnce) {
   NodeProto& other = m.Node("Frobnicate", {"x"}, {"c"});
   other.set_domain("com.microsoft");
   other.set_name("a");
-  EXPECT_EQ(ErrorOf(m),
-            "model 'test.onnx': 2 unsupported operators: Obfuscate (nodes 'lstm_1', "
-            "'lstm_2'), "
-            "com.microsoft::Frobnicate (node 'a')");
+  EXPECT_EQ(
+      ErrorOf(m),
+      "model 'test.onnx': 2 unsupported operators: Obfuscate (nodes 'lstm_1', "
+      "'lstm_2'), "
+      "com.microsoft::Frobnicate (node 'a')");
 }
 
 TEST(Import, ManyUnsupportedNodesAreCounted) {

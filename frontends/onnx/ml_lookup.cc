@@ -181,9 +181,9 @@ Column ReadColumn(NodeContext& c, const std::string& name) {
     found = name + type;
   }
   if (found == name + "_strings")
-    return IntegerColumn(StringHandles(c, c.Strings(found).value_or(
-                                              std::vector<std::string>())),
-                         true);
+    return IntegerColumn(
+        StringHandles(c, c.Strings(found).value_or(std::vector<std::string>())),
+        true);
   if (found == name + "_int64s") return IntegerColumn(c.Integers(found, {}));
   if (found == name + "_floats")
     return FloatColumn(c.Floats(found).value_or(std::vector<double>()));

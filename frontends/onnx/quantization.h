@@ -8,8 +8,8 @@
 
 namespace ember::onnx {
 
-// Each parameter holds for `block` elements of `axis`, which they have: one per element, cut to
-// `extent`.
+// Each parameter holds for `block` elements of `axis`, which they have: one per
+// element, cut to `extent`.
 Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
                     const Dim& extent);
 

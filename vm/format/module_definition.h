@@ -91,7 +91,7 @@ struct ModuleDefinition {
   std::vector<tensor::Dispatch> dispatches;
   std::vector<std::string>
       dispatch_origins;  // per dispatch: the model's node names, for --profile
-  std::vector<Program> programs;  // the first is the entry
+  std::vector<Program> programs;     // the first is the entry
   std::vector<std::string> strings;  // each once
 };
 
