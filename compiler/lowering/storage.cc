@@ -78,6 +78,8 @@ class StorageChooser {
  private:
   void Choose(const Operation& operation) {
     if (operation.name() == "constant") return;
+    if (IsElement(operation))
+      uses_.emplace(operation.result(), UsesOf(operation.result()));
     if (operation.record().trait == OperatorTrait::kProgram) {
       // The program hands memory around, not expressions.
       for (const Value* operand : operation.operands()) forced_.insert(operand);
@@ -102,7 +104,7 @@ class StorageChooser {
     if (!store && operation.operand_count() > 0) {
       // A pad inside a window's own guard would be tested element by element.
       if (operation.name() == "pad")
-        store = UsesOf(operation.result()).repeated;
+        store = uses_.at(operation.result()).repeated;
       else if (!IsView(operation))
         store = WouldRepeatWork(operation);
     }
@@ -111,7 +113,7 @@ class StorageChooser {
   }
 
   struct Uses {
-    int count = 0;          // final uses, looking through inlined operations
+    int count = 0;          // final uses (2: or more), through inlined ones
     bool repeated = false;  // one of them reads elements more than once
     int64_t reads = 0;      // largest number of elements that one use reads
   };
@@ -131,7 +133,8 @@ class StorageChooser {
                    by_user.repeated || use.repeated,
                    std::max(by_user.reads, use.reads)};
       }
-      uses = {uses.count + by_user.count, uses.repeated || by_user.repeated,
+      uses = {std::min(2, uses.count + by_user.count),
+              uses.repeated || by_user.repeated,
               std::max(uses.reads, by_user.reads)};
     }
     return uses;
@@ -146,7 +149,7 @@ class StorageChooser {
     }
     const bool inlined = IsElement(user) && !stored_.contains(user.result());
     if (!inlined) return {1, false, reads};
-    Uses uses = UsesOf(user.result());
+    Uses uses = uses_.at(user.result());
     uses.reads = std::max(uses.reads, reads);
     return uses;
   }
@@ -155,7 +158,7 @@ class StorageChooser {
     const Value* result = operation.result();
     const int64_t elements = EstimateElements(result->shape());
     if (elements == 1) return false;  // computed once per row at most
-    const Uses uses = UsesOf(result);
+    const Uses& uses = uses_.at(result);
     return uses.count > 1 || uses.repeated || uses.reads > elements;
   }
 
@@ -183,6 +186,7 @@ class StorageChooser {
   const graph::Graph& graph_;
   std::set<const Value*> stored_;
   std::set<const Value*> forced_;
+  std::map<const Value*, Uses> uses_;  // of results that may be inlined
 };
 
 }  // namespace

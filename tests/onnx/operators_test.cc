@@ -404,5 +404,29 @@ TEST(Dynamic, OneModuleForSeveralExtents) {
   }
 }
 
+// Each rung uses the one below twice: 2^100 paths lead to the first.
+TEST(Compile, TimeGrowsWithOperationsNotWithPaths) {
+  ModelBuilder m;
+  m.Input("x", {2});
+  m.Node("Exp", {"x"}, {"y"});
+  m.Integers("zero", {0});
+  m.Integers("one", {1});
+  m.Node("Slice", {"y", "zero", "one"}, {"r0"});
+  std::string rung = "r0";
+  for (int i = 1; i <= 100; ++i) {
+    const std::string number = std::to_string(i);
+    m.Node("Neg", {rung}, {"n" + number});
+    m.Node("Relu", {rung}, {"p" + number});
+    m.Node("Max", {"n" + number, "p" + number}, {"r" + number});
+    rung = "r" + number;
+  }
+  m.Output(rung);
+  const float x[] = {0, 3};
+  auto results =
+      RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kF32, {2}, x)});
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  EXPECT_EQ(results->front().elements<float>()[0], 1);
+}
+
 }  // namespace
 }  // namespace ember::tests
