@@ -153,23 +153,6 @@ std::string Sanitized(const std::string& text) {
   return result.substr(0, 160);
 }
 
-// Pins the inputs' shapes to those of the data set.
-Status PinShapes(const TestCase& test_case, const std::string& set,
-                 onnx::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                         GraphInputs(test_case.model()));
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::string path = NumberedFile(set + "/input_", i);
-    if (!std::filesystem::exists(path)) continue;
-    EMBER_ASSIGN_OR_RETURN(auto pins, tools::ReadPins(path));
-    const std::string inside = NameInFile(path);
-    const bool is_input =
-        std::find(names.begin(), names.end(), inside) != names.end();
-    options.input_shapes[is_input ? inside : names[i]] = std::move(pins);
-  }
-  return OkStatus();
-}
-
 // Some cases feed shapes, axes and the like as inputs, which must be known when
 // compiling here: exactly those are compiled in, with the values of the data
 // set.
@@ -236,7 +219,7 @@ CaseResult RunSetPinnedIfNeeded(const TestCase& test_case,
   if (open.stage != Stage::kImport && open.stage != Stage::kCompile)
     return open;
   onnx::ImportOptions pins;
-  if (Status status = PinShapes(test_case, set, pins); !status.ok())
+  if (Status status = PinShapes(test_case.model(), set, pins); !status.ok())
     return open;
   frozen.clear();
   CaseResult pinned = RunSet(test_case, options, set, pins, frozen);
@@ -248,6 +231,22 @@ CaseResult RunSetPinnedIfNeeded(const TestCase& test_case,
 }
 
 }  // namespace
+
+Status PinShapes(const std::string& model, const std::string& set,
+                 onnx::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                         GraphInputs(model));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string path = NumberedFile(set + "/input_", i);
+    if (!std::filesystem::exists(path)) continue;
+    EMBER_ASSIGN_OR_RETURN(auto pins, tools::ReadPins(path));
+    const std::string inside = NameInFile(path);
+    const bool is_input =
+        std::find(names.begin(), names.end(), inside) != names.end();
+    options.input_shapes[is_input ? inside : names[i]] = std::move(pins);
+  }
+  return OkStatus();
+}
 
 std::string_view StageName(Stage stage) {
   return kStageNames[static_cast<int>(stage)];

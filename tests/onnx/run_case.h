@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "frontends/onnx/import.h"
 #include "tests/onnx/suite.h"
 
 namespace ember::tests {
@@ -48,6 +49,10 @@ struct CaseResult {
 };
 
 CaseResult RunCase(const TestCase& test_case, const RunOptions& options);
+
+// Pins the inputs' dims to those of a recorded data set (test_data_set_0).
+Status PinShapes(const std::string& model, const std::string& set,
+                 onnx::ImportOptions& options);
 
 // In a child process: a crash or a hang is the result of this case only.
 CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
