@@ -10,13 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/onnx/external_data.h"
 #include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/tensor_proto.h"
 #include "frontends/onnx/testing/sample_models.h"
 
 namespace ember::onnx {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -95,6 +98,22 @@ TEST_F(ExternalData, IsRead) {
   EXPECT_EQ(ErrorAt("./sub/weights.bin"), "no error");
   EXPECT_EQ(ErrorAt("near.bin"), "no error");
   EXPECT_EQ(ErrorOfRange("1008", "16"), "no error");
+}
+
+// Kernels read elements where they are aligned; files need not align them.
+TEST_F(ExternalData, UnalignedElementsAreCopied) {
+  ModelBuilder m = WithEntries(
+      {{"location", "weights.bin"}, {"offset", "3"}, {"length", "16"}});
+  ExternalFiles files((top_ / "model").string());
+  StatusOr<TensorBytes> tensor =
+      DecodeTensor(m.graph().initializer(0), nullptr, &files);
+  ASSERT_TRUE(tensor.ok()) << tensor.status().ToString();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->bytes.data()) % sizeof(float),
+            0);
+  // Of 0.0f, 1.0f, 2.0f, from byte 3.
+  EXPECT_THAT(std::vector<uint8_t>(tensor->bytes.begin(), tensor->bytes.end()),
+              ElementsAre(0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40,
+                          0, 0, 0x80));
 }
 
 TEST_F(ExternalData, PathsThatLeadOutside) {

@@ -290,7 +290,11 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
     const bool copy = owner == nullptr;
     EMBER_RETURN_IF_ERROR(
         FindBytes(proto, std::move(owner), files, *expected, tensor));
-    if (copy && tensor.owner == nullptr) {
+    // The specification advises to align offsets, but does not require it.
+    const bool aligned = reinterpret_cast<uintptr_t>(tensor.bytes.data()) %
+                             DTypeByteSize(row->dtype) ==
+                         0;
+    if ((copy && tensor.owner == nullptr) || !aligned) {
       Own(tensor,
           std::vector<uint8_t>(tensor.bytes.begin(), tensor.bytes.end()));
     }
