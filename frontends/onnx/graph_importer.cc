@@ -341,9 +341,12 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
     return status.WithContext(where);
   }
   int32_t narrow_type = 0;
+  DType narrow_storage = DType::kI64;
   for (const Tensor& input : inputs) {
     EMBER_RETURN_IF_ERROR(CheckNotRefused(*row, input).WithContext(where));
-    if (input && input.narrow_type() != 0) narrow_type = input.narrow_type();
+    if (!input || input.narrow_type() == 0) continue;
+    narrow_type = input.narrow_type();
+    narrow_storage = input.dtype();
   }
   if (!Takes(*row, narrow_type)) {
     return UnimplementedError(where + ": operands of type " +
@@ -366,7 +369,15 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
       scope.values[node.output(i)] = output;
       continue;
     }
-    if (row->narrow == NarrowTypes::kMoved) output = output.Marked(narrow_type);
+    if (row->narrow == NarrowTypes::kMoved && narrow_type != 0) {
+      // Else the type was that of indices or sizes.
+      if (output.dtype() != narrow_storage) {
+        return InvalidArgumentError(where + ": found an operand of type " +
+                                    OnnxTypeName(narrow_type) +
+                                    " that is not moved to the results");
+      }
+      output = output.Marked(narrow_type);
+    }
     graph::Value* value = output.value();
     if (value != nullptr && value->name().empty())
       value->set_name(node.output(i));

@@ -324,5 +324,13 @@ TEST(Strings, NgramsOfAPool) {
   ExpectNumbers(node.Run(), {F32({3}, {2, 0, 2})});
 }
 
+TEST(Strings, AreNoIndices) {
+  OneNode node("Gather", 13);
+  node.Input(F32({2}, {1, 2})).Strings({1}, {"a"});
+  EXPECT_THAT(node.Run().status().ToString(),
+              ::testing::HasSubstr(
+                  "found an operand of type STRING that is not moved"));
+}
+
 }  // namespace
 }  // namespace ember::tests
