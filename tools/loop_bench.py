@@ -86,7 +86,8 @@ def parse_arguments():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--keep", metavar="DIR", help="leave the models here; measure nothing")
     options = parser.parse_args()
-    options.threads, options.warmup, options.shape = [1], 2, []
+    options.threads, options.warmup = [1], 2
+    options.shape, options.at = [], []
     return options
 
 
