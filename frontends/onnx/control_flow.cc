@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/onnx/generation.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/node_context.h"
 
@@ -103,9 +104,22 @@ StatusOr<bool> GraphImporter::ImportControlFlow(
     std::shared_ptr<const void> owner, const NodeProto& node,
     const std::string& origin, const std::vector<Tensor>& inputs,
     Scope& scope) {
-  if (!CanonicalDomain(node.domain()).empty()) return false;
   const int opset = scope.opsets->VersionOf("");
   const std::string& name = node.op_type();
+  if (const GenerationImporter generate = FindGeneration(node.domain(), name)) {
+    NodeContext c =
+        ContextOf(std::move(owner), node, origin, opset, inputs, scope);
+    generate(c,
+             [&](const GraphProto& graph, const std::vector<Tensor>& arguments,
+                 graph::Region* region) {
+               Scope body = SubgraphScope(scope, origin, region);
+               return ImportSubgraph(graph, arguments, body);
+             });
+    EMBER_RETURN_IF_ERROR(c.builder().status());
+    EMBER_RETURN_IF_ERROR(SetOutputs(c, c.outputs(), scope));
+    return true;
+  }
+  if (!CanonicalDomain(node.domain()).empty()) return false;
   Status (GraphImporter::*import)(NodeContext&, Scope&) = nullptr;
   if (name == "If" && !inputs.empty() && inputs[0])
     import = &GraphImporter::ImportIf;

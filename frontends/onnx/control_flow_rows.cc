@@ -1,5 +1,5 @@
 // The rows of control flow. Nodes with subgraphs need the importer's scopes:
-// they are taken apart before they get here (control_flow.cc).
+// they are taken apart before they get here (control_flow.cc, generation.h).
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -14,6 +14,9 @@ constexpr OperatorRow kRows[] = {
     {"Loop", 1, 2, kVariadic, ImportWithScopes},
     {"Scan", 8, 1, kVariadic, ImportWithScopes},
     {"SequenceMap", 17, 1, kVariadic, ImportWithScopes},
+    {"BeamSearch", 1, 1, 12, ImportWithScopes, "com.microsoft"},
+    {"GreedySearch", 1, 1, 7, ImportWithScopes, "com.microsoft"},
+    {"Sampling", 1, 1, 9, ImportWithScopes, "com.microsoft"},
 };
 
 }  // namespace

@@ -117,14 +117,14 @@ TEST(Import, UnsupportedOperatorsComeWithAdvice) {
   ModelBuilder m(20);
   m.Input("x", {10}, TensorProto::UINT8);
   m.Node("ImageDecoder", {"x"}, {"pixels"});
-  m.Node("BeamSearch", {"pixels"}, {"y"}).set_domain("com.microsoft");
+  m.Node("WhisperBeamSearch", {"pixels"}, {"y"}).set_domain("com.microsoft");
   m.Node("Gradient", {"y"}, {"z"}).set_domain("ai.onnx.preview.training");
   m.Output("z");
   const std::string error = ErrorOf(m);
   EXPECT_THAT(error, HasSubstr("ImageDecoder (node 'ImageDecoder_0'; Ember "
                                "decodes no image files: decode before"));
-  EXPECT_THAT(error, HasSubstr("com.microsoft::BeamSearch (node "
-                               "'BeamSearch_1'; it holds a whole text "
+  EXPECT_THAT(error, HasSubstr("com.microsoft::WhisperBeamSearch (node "
+                               "'WhisperBeamSearch_1'; it holds a whole text "
                                "generation: export the decoder alone"));
   EXPECT_THAT(error, HasSubstr("Gradient (node 'Gradient_2'; Ember runs models "
                                "but does not train them"));

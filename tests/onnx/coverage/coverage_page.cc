@@ -83,6 +83,9 @@ constexpr InWords kInWords[] = {
     {"", "Optional", "any"},
     {"", "Scan", "any"},
     {"", "SequenceMap", "any"},
+    {"com.microsoft", "BeamSearch", "as its decoder"},
+    {"com.microsoft", "GreedySearch", "as its decoder"},
+    {"com.microsoft", "Sampling", "as its decoder"},
     {"ai.onnx.ml", "TreeEnsemble", "the type of its splits and weights"},
 };
 

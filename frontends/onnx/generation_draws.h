@@ -1,0 +1,21 @@
+// The random numbers of Sampling. They are those that ONNX Runtime draws on
+// Linux, so that a seed gives the same tokens: uniform numbers of 62 bits from
+// the minimal standard generator of Lewis, Goodman and Miller (x → 16807 x
+// modulo 2³¹ - 1), two of its numbers each, lower one first. Here each is
+// computed from its place alone, 16807 to the power of it, so nothing is
+// carried from step to step.
+//
+//   Tensor draws = UniformDraws(c, seed, {steps, batch});  // row-major
+#ifndef EMBER_FRONTENDS_ONNX_GENERATION_DRAWS_H_
+#define EMBER_FRONTENDS_ONNX_GENERATION_DRAWS_H_
+
+#include "frontends/onnx/node_context.h"
+
+namespace ember::onnx {
+
+// f64 in [0, 1). seed: i64[], not negative.
+Tensor UniformDraws(NodeContext& c, Tensor seed, const Shape& shape);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_GENERATION_DRAWS_H_
