@@ -11,8 +11,8 @@
 // (model_type 1, as of T5), for BeamSearch. Past keys and values grow with the
 // tokens: decoders that share a buffer between past and present are refused, as
 // are Whisper's (model_type 2) and vocabularies whose size is not known to
-// Sampling. Sampling draws what ONNX Runtime draws on Linux for
-// the same seed (generation_draws.h): the same tokens each time.
+// Sampling, which draws what ONNX Runtime draws on Linux for the same seed
+// (generation_draws.h): the same tokens each time.
 //
 // Errors stick to the context's builder. Not thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_GENERATION_H_

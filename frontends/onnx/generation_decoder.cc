@@ -107,7 +107,7 @@ class GptDecoder final : public Decoder {
       Tensor& input = inputs[static_cast<size_t>(i)];
       input = AsDeclared(graph.input(i), input);
     }
-    return Run(graph, inputs, region, inputs.size() - 2);
+    return Run(graph, inputs, region, {inputs.size() - 2, 1, 5});
   }
 
   // The number of tokens before each one that is no padding; 0 for padding.
@@ -163,8 +163,10 @@ class EncoderDecoder final : public Decoder {
     for (size_t i = 0; i < inputs.size(); ++i)
       inputs[i] = AsDeclared(encoder_->input(static_cast<int>(i)), inputs[i]);
     const size_t layers = CrossCount();
+    const size_t first_past = with_decoder ? 2 : 0;
+    const size_t least = with_decoder ? 2 + 2 * layers : layers;
     const std::vector<Tensor> outputs =
-        Run(*encoder_, inputs, nullptr, with_decoder ? 2 + 2 * layers : layers);
+        Run(*encoder_, inputs, nullptr, {least, first_past, 4});
     if (outputs.empty()) return c_.Wrap(nullptr);
     const auto cross = outputs.end() - static_cast<std::ptrdiff_t>(layers);
     fixed_ = {ids, mask};
@@ -275,7 +277,7 @@ class EncoderDecoder final : public Decoder {
     inputs.insert(inputs.end(), state.begin(), state.end());
     inputs.insert(inputs.end(), fixed.begin() + 3, fixed.end());
     const std::vector<Tensor> outputs =
-        Run(*graph_, inputs, region, 1 + state.size());
+        Run(*graph_, inputs, region, {1 + state.size(), 1, 4});
     if (outputs.empty()) return {&builder, nullptr};
     state.assign(outputs.begin() + 1, outputs.end());
     return LastLogits(outputs[0]);
@@ -314,16 +316,30 @@ void Decoder::ExpandRows(const Dim& beams) {
 
 std::vector<Tensor> Decoder::Run(const GraphProto& graph,
                                  const std::vector<Tensor>& inputs,
-                                 Region* region, size_t least) {
+                                 Region* region, const Expected& expected) {
   graph::GraphBuilder& builder =
       region != nullptr ? region->builder() : c_.builder();
   if (!builder.status().ok()) return {};
+  const std::string where =
+      "node '" + c_.origin() + "': subgraph '" + graph.name() + "': ";
   StatusOr<std::vector<Tensor>> outputs = run_(graph, inputs, region);
-  if (outputs.ok() && outputs->size() < least) {
+  if (outputs.ok() && builder.status().ok() &&
+      outputs->size() < expected.least) {
     outputs = InvalidArgumentError(
-        "node '" + c_.origin() + "': expected " + std::to_string(least) +
-        " outputs of subgraph '" + graph.name() + "', found " +
-        std::to_string(outputs->size()));
+        where + "expected " + std::to_string(expected.least) +
+        " outputs, found " + std::to_string(outputs->size()));
+  }
+  for (size_t i = 0; outputs.ok() && i < outputs->size(); ++i) {
+    if (!builder.status().ok()) break;
+    // Logits and hidden states: a vector per token.
+    const bool is_past = i >= expected.first_past;
+    const int rank = is_past ? expected.past_rank : 3;
+    const Tensor& output = (*outputs)[i];
+    if (output && output.sequence() == nullptr && output.rank() == rank)
+      continue;
+    outputs = InvalidArgumentError(where + "output " + std::to_string(i) +
+                                   ": expected a tensor of rank " +
+                                   std::to_string(rank));
   }
   if (!outputs.ok()) builder.Fail(outputs.status());
   if (!builder.status().ok()) return {};
@@ -333,13 +349,6 @@ std::vector<Tensor> Decoder::Run(const GraphProto& graph,
 Tensor Decoder::LastLogits(Tensor logits) {
   graph::GraphBuilder& builder = logits.builder();
   if (!builder.status().ok()) return logits;
-  if (logits.rank() != 3) {
-    builder.Fail(InvalidArgumentError(
-        "node '" + c_.origin() +
-        "': logits: expected [batch, length, vocabulary], found rank " +
-        std::to_string(logits.rank())));
-    return logits;
-  }
   Tensor last =
       Squeeze(SliceAxis(logits, 1, logits.dim(1) - Dim(1), Dim(1)), {1});
   const int64_t vocabulary = c_.Integer("vocab_size", -1);

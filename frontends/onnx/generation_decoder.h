@@ -46,10 +46,15 @@ class Decoder {
  protected:
   Decoder(NodeContext& c, const SubgraphRunner& run) : c_(c), run_(run) {}
 
-  // The subgraph's outputs, at least `least` of them; empty after an error.
+  // The subgraph's outputs, at least `least` of them, the pasts among them
+  // (from `first_past` on) of that rank; empty after an error.
+  struct Expected {
+    size_t least, first_past;
+    int past_rank;
+  };
   std::vector<Tensor> Run(const GraphProto& graph,
                           const std::vector<Tensor>& inputs,
-                          graph::Region* region, size_t least);
+                          graph::Region* region, const Expected& expected);
   // f32 [rows, vocabulary] of the last position.
   Tensor LastLogits(Tensor logits);
   // A past without tokens, as the subgraph declares it, with `rows` rows.

@@ -221,6 +221,12 @@ TEST(GreedySearch, RefusesWhatItCannot) {
   EXPECT_THAT(ErrorOf(buffer),
               HasSubstr("(the last 'past_sequence_length') for 2 outputs: "
                         "export without past_present_share_buffer"));
+  ModelBuilder flat = GptDecoder();
+  flat.Node("ReduceMax", {"numbers"}, {"logits"});
+  Generation ranks("GreedySearch", flat.graph(), 7, 0);
+  ranks.Prompt({1, 1}, {1}).Input(I32({1}, {4}));
+  EXPECT_THAT(ErrorOf(ranks),
+              HasSubstr("output 0: expected a tensor of rank 3"));
   Generation full("GreedySearch", TableDecoder(Counting(4)), 7, 0);
   full.Prompt({1, 2}, {1, 2}).Input(I32({1}, {2}));
   EXPECT_THAT(ErrorOf(full),
