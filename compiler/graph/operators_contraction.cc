@@ -355,6 +355,8 @@ std::vector<Phase> PhasesOf(const TransposedDim& dim, bool split) {
     Phase phase = PhaseAt(dim, first);
     if (!IsZero(phase.outputs)) phases.push_back(std::move(phase));
   }
+  // Of no outputs at all: something must store the result.
+  if (phases.empty()) phases.push_back(PhaseAt(dim, 0));
   return phases;
 }
 

@@ -359,5 +359,14 @@ TEST(Expand, DimsThatOnlyTheProgramKnows) {
   }
 }
 
+TEST(ConvTranspose, PadsThatLeaveNoRows) {
+  OneNode node("ConvTranspose", 11);
+  node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));
+  node.Constant(F32({1, 1, 2, 2}, {1, 1, 1, 1}));
+  node.Attribute({"strides", std::vector<int64_t>{2, 2}});
+  node.Attribute({"pads", std::vector<int64_t>{2, 0, 2, 0}});
+  ExpectNumbers(node.Run(), {F32({1, 1, 0, 4}, {})});
+}
+
 }  // namespace
 }  // namespace ember::tests
