@@ -58,13 +58,32 @@ Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim) {
   return {&builder, builder.DimValue(dim)};
 }
 
-Tensor RepeatEach(Tensor x, int axis, int64_t times) {
+Tensor RepeatEach(Tensor x, int axis, const Dim& times) {
   EMBER_CHECK(axis >= 0 && axis < x.rank()) << axis;
+  if (times == Dim(1)) return x;
   Shape repeated = x.shape();
-  repeated.insert(repeated.begin() + axis + 1, Dim(times));
+  repeated.insert(repeated.begin() + axis + 1, times);
   Shape merged = x.shape();
-  merged[axis] = merged[axis] * Dim(times);
+  merged[axis] = merged[axis] * times;
   return Reshape(Broadcast(Unsqueeze(x, {axis + 1}), repeated), merged);
+}
+
+Tensor Reverse(Tensor x, int axis) {
+  return SliceAxis(x, axis, x.dim(axis) - Dim(1), x.dim(axis), -1);
+}
+
+// Doubling steps: after step k each element holds the last 2^k ones.
+Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode,
+                     double identity) {
+  const int rank = x.rank();
+  for (int64_t shift = 1; shift < extent; shift *= 2) {
+    Shape low(rank, Dim(0));
+    Shape high(rank, Dim(0));
+    low[axis] = Dim(shift);
+    high[axis] = Dim(-shift);
+    x = Binary(opcode, x, Pad(x, low, high, "constant", x.Like(identity)));
+  }
+  return x;
 }
 
 }  // namespace ember::onnx

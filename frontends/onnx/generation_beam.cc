@@ -82,7 +82,7 @@ class BeamSearcher {
 
   BeamState Begin(NodeContext& c, Tensor sequences) const {
     BeamState state;
-    state.sequences = RepeatRows(sequences, 0, o_.beams);
+    state.sequences = RepeatEach(sequences, 0, o_.beams);
     // All beams begin alike: only the first may grow at the first step.
     constexpr double kUnlikely = -1e9;
     const Tensor beam =
@@ -252,9 +252,8 @@ std::optional<BeamOptions> ReadOptions(NodeContext& c, const Dim& prompt) {
     c.builder().Require(LessEqual(DimScalar(c.builder(), *returned),
                                   DimScalar(c.builder(), *beams))
                             .value(),
-                        "node '" + c.origin() +
-                            "': num_return_sequences: expected at most "
-                            "num_beams");
+                        "num_return_sequences: expected at most "
+                        "num_beams");
   }
   options.early_stopping = c.Integer("early_stopping", 0) == 1;
   options.eos = c.Integer("eos_token_id", -1);
@@ -374,7 +373,7 @@ void ImportBeamSearch(NodeContext& c, const SubgraphRunner& run) {
                                         .prefix_vocab_mask = 8});
   if (!options || !c.ok()) return;
   rules = ExpandRows(rules, options->beams);
-  const Tensor logits = RepeatRows(decoder->Start(), 0, options->beams);
+  const Tensor logits = RepeatEach(decoder->Start(), 0, options->beams);
   if (!c.ok()) return;
   decoder->ExpandRows(options->beams);
   const BeamSearcher search(*options);
@@ -382,7 +381,7 @@ void ImportBeamSearch(NodeContext& c, const SubgraphRunner& run) {
       search.Begin(c, BeginSequences(c, prompt, options->maximum_length));
   if (rules.repetition_penalty) {
     state.seen =
-        RepeatRows(SeenTokens(prompt, logits.dim(1)), 0, options->beams);
+        RepeatEach(SeenTokens(prompt, logits.dim(1)), 0, options->beams);
   }
   // The beams of a prompt share their past until now.
   Tensor rows;

@@ -291,16 +291,6 @@ class EncoderDecoder final : public Decoder {
 
 }  // namespace
 
-Tensor RepeatRows(Tensor x, int axis, const Dim& times) {
-  if (times == Dim(1)) return x;
-  Shape shape = x.shape();
-  shape.insert(shape.begin() + axis + 1, times);
-  Tensor wide = Broadcast(Unsqueeze(x, {axis + 1}), shape);
-  shape.erase(shape.begin() + axis + 1);
-  shape[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)] * times;
-  return Reshape(wide, shape);
-}
-
 Tensor Inside(Region& region, Tensor outer) {
   if (!outer) return outer;
   return {&region.builder(), region.Capture(outer.value())};
@@ -308,9 +298,9 @@ Tensor Inside(Region& region, Tensor outer) {
 
 void Decoder::ExpandRows(const Dim& beams) {
   for (size_t i = 0; i < state_.size(); ++i)
-    state_[i] = RepeatRows(state_[i], RowAxis(i), beams);
+    state_[i] = RepeatEach(state_[i], RowAxis(i), beams);
   for (Tensor& value : fixed_) {
-    if (value) value = RepeatRows(value, 0, beams);
+    if (value) value = RepeatEach(value, 0, beams);
   }
 }
 

@@ -77,8 +77,6 @@ std::unique_ptr<Decoder> MakeEncoderDecoder(NodeContext& c,
                                             const SubgraphRunner& run,
                                             Tensor attention_mask);
 
-// Each slice along the axis `times` times in a row.
-Tensor RepeatRows(Tensor x, int axis, const Dim& times);
 // The value inside the region; absent stays absent.
 Tensor Inside(graph::Region& region, Tensor outer);
 

@@ -89,8 +89,7 @@ ScoreRules ReadScoreRules(NodeContext& c, const RuleInputs& inputs) {
     const auto known = c.builder().ConstantContents(penalty.value());
     if (known && known->front() == 1) rules.repetition_penalty = Tensor();
     c.builder().Require(Less(0, penalty).value(),
-                        "node '" + c.origin() +
-                            "': repetition_penalty: expected a number above 0");
+                        "repetition_penalty: expected a number above 0");
   }
   rules.vocab_mask = MaskOperand(c, inputs.vocab_mask, 1);
   rules.prefix_vocab_mask = MaskOperand(c, inputs.prefix_vocab_mask, 2);
@@ -109,7 +108,7 @@ ScoreRules ReadScoreRules(NodeContext& c, const RuleInputs& inputs) {
 ScoreRules ExpandRows(const ScoreRules& rules, const Dim& beams) {
   ScoreRules result = rules;
   for (Tensor* mask : {&result.prefix_vocab_mask, &result.presence_mask}) {
-    if (*mask) *mask = RepeatRows(*mask, 0, beams);
+    if (*mask) *mask = RepeatEach(*mask, 0, beams);
   }
   return result;
 }
@@ -190,8 +189,7 @@ std::optional<Dim> ReadMaximumLength(NodeContext& c, int input,
     c.builder().Require(
         Less(DimScalar(c.builder(), prompt), DimScalar(c.builder(), length))
             .value(),
-        "node '" + c.origin() +
-            "': max_length: expected more than the prompt's tokens");
+        "max_length: expected more than the prompt's tokens");
   }
   return length;
 }

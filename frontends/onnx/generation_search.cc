@@ -10,7 +10,6 @@
 #include "frontends/onnx/generation_decoder.h"
 #include "frontends/onnx/generation_draws.h"
 #include "frontends/onnx/generation_scores.h"
-#include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
 namespace {
@@ -35,28 +34,14 @@ struct SearchState {
   Tensor seen;       // bool [batch, vocabulary], if the rules ask for it
 };
 
-// The results of an operator of the table on tensors of any builder.
-Tensor RunOperator(const NodeContext& c, GraphBuilder& builder,
-                   const NodeProto& node, std::vector<Tensor> inputs) {
-  constexpr int kOpset = 22;
-  NodeContext::Source source;
-  source.node = &node;
-  source.origin = c.origin();
-  source.opset = kOpset;
-  NodeContext inner(builder, std::move(source), std::move(inputs));
-  FindOperator("", node.op_type(), kOpset)->import(inner);
-  if (!builder.status().ok()) return {&builder, nullptr};
-  return inner.outputs()[0];
-}
-
 Tensor RunningSum(const NodeContext& c, Tensor x) {
-  NodeProto node;
-  node.set_op_type("CumSum");
-  node.add_output("sum");
-  const int64_t axis = 1;
-  GraphBuilder& builder = x.builder();
-  return RunOperator(c, builder, node,
-                     {x, Tensor(&builder, builder.Integers({&axis, 1}))});
+  const std::optional<int64_t> extent = x.dim(1).AsConstant();
+  if (extent) return InclusiveScan(x, 1, *extent, Opcode::kAdd, 0);
+  x.builder().Fail(UnimplementedError(
+      "node '" + c.origin() +
+      "': expected a constant extent of the vocabulary, found " +
+      x.dim(1).ToString()));
+  return {&x.builder(), nullptr};
 }
 
 // f64 [steps, batch].
@@ -64,9 +49,8 @@ Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
   Tensor seed = c.Scalar(0, DType::kI64);
   if (c.Input(8)) {
     seed = ScalarOperand(c, 8, DType::kI64);
-    c.builder().Require(
-        LessEqual(0, seed).value(),
-        "node '" + c.origin() + "': seed: expected no number below 0");
+    c.builder().Require(LessEqual(0, seed).value(),
+                        "seed: expected no number below 0");
   }
   return UniformDraws(c, seed, {steps, batch});
 }

@@ -163,24 +163,6 @@ void ImportReverseSequence(NodeContext& c) {
                        {{"axis", int64_t{time}}}));
 }
 
-// Doubling steps: after step k each element holds the last 2^k ones.
-Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode,
-                     double identity) {
-  const int rank = x.rank();
-  for (int64_t shift = 1; shift < extent; shift *= 2) {
-    Shape low(rank, Dim(0));
-    Shape high(rank, Dim(0));
-    low[axis] = Dim(shift);
-    high[axis] = Dim(-shift);
-    x = Binary(opcode, x, Pad(x, low, high, "constant", x.Like(identity)));
-  }
-  return x;
-}
-
-Tensor Reverse(Tensor x, int axis) {
-  return SliceAxis(x, axis, x.dim(axis) - Dim(1), x.dim(axis), -1);
-}
-
 void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
   if (!c.CheckRank(0, 1)) return;
   const std::optional<std::vector<int64_t>> given =

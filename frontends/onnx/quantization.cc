@@ -125,7 +125,7 @@ constexpr OperatorRow kRows[] = {
 
 Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
                     const Dim& extent) {
-  const Tensor all = RepeatEach(parameters, axis, block);
+  const Tensor all = RepeatEach(parameters, axis, Dim(block));
   return all.dim(axis) == extent ? all : SliceAxis(all, axis, Dim(0), extent);
 }
 

@@ -219,7 +219,7 @@ Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options,
                   const ResizedAxis& axis, Tensor x) {
   const bool crops = options.coordinates == "tf_crop_and_resize";
   if (IsRepetition(options, axis)) {
-    return RepeatEach(x, axis.axis, static_cast<int64_t>(*axis.scale));
+    return RepeatEach(x, axis.axis, Dim(static_cast<int64_t>(*axis.scale)));
   }
   Tensor positions = SourcePositions(c, options, axis);
   if (!c.ok()) return x;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/graph/control_flow.h"
+#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/node_context.h"
 #include "frontends/onnx/region_values.h"
@@ -54,11 +55,6 @@ size_t ScannedCount(NodeContext& c, size_t operands) {
   c.FailInvalid("num_scan_inputs: expected 1 to the number of inputs, found " +
                 std::to_string(count));
   return 1;
-}
-
-// The last slice first.
-Tensor Reversed(Tensor x, int axis) {
-  return SliceAxis(x, axis, x.dim(axis) - Dim(1), x.dim(axis), -1);
 }
 
 // `axis` becomes the first dim, or the first one `axis`.
@@ -114,7 +110,7 @@ struct BatchedScan {
     for (size_t i = 0; i < scanned.size() && !has_lengths; ++i) {
       const bool forward = directions[i] == 0;
       time.scanned.push_back(
-          (forward ? scanned[i] : Reversed(scanned[i], 0)).value());
+          (forward ? scanned[i] : Reverse(scanned[i], 0)).value());
     }
     const auto step = [&](Region& region, const LoopInputs& in) {
       graph::GraphBuilder& inside = region.builder();
@@ -189,7 +185,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
     if (!c.ok()) return c.builder().status();
     const int32_t mark = x.narrow_type();
     x = AxisToFront(x, axis);
-    if (input_directions[i] != 0) x = Reversed(x, 0);
+    if (input_directions[i] != 0) x = Reverse(x, 0);
     if (i > 0) x = WithDim(x, 0, scanned[0].dim(0));
     if (!c.ok()) return c.builder().status();
     scanned.push_back(x.Marked(mark));
@@ -217,7 +213,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
   for (size_t i = 0; i < stacked_count; ++i) {
     Tensor& output = outputs[state_count + i];
     const int32_t mark = output.narrow_type();
-    if (output_directions[i] != 0) output = Reversed(output, 0);
+    if (output_directions[i] != 0) output = Reverse(output, 0);
     const int axis = c.NormalizeAxis(output_axes[i], output.rank());
     if (!c.ok()) return c.builder().status();
     output = AxisFromFront(output, axis).Marked(mark);
