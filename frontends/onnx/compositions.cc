@@ -29,6 +29,11 @@ Tensor LogSoftmax(Tensor x, int axis) {
   return Cast(shifted - Log(Reduce(Exp(shifted), "sum", {axis}, true)), type);
 }
 
+Tensor Deviations(Tensor x, Tensor mean, std::vector<int64_t> axes) {
+  Tensor centered = x - mean;
+  return centered - Mean(centered, std::move(axes), true);
+}
+
 Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes) {
   Tensor centered = x - mean;
   return Mean(centered * centered, std::move(axes), true);

@@ -34,7 +34,7 @@ Normalized NormalizeRows(Tensor x, double epsilon, bool centered) {
   Normalized result;
   if (centered) {
     result.mean = Mean(x, {axis}, true);
-    x = x - result.mean;
+    x = Deviations(x, result.mean, {axis});
   }
   result.inverse_deviation = 1.0 / Sqrt(Mean(x * x, {axis}, true) + epsilon);
   result.y = x * result.inverse_deviation;

@@ -154,9 +154,6 @@ void ImportEqual(NodeContext& c) {
 }
 
 void ImportWhere(NodeContext& c) {
-  if (Status status = CheckSameNarrowType({c.Input(1), c.Input(2)});
-      !status.ok())
-    return c.Fail(status);
   c.SetOutput(0, Select(c.Input(0), c.Input(1), c.Input(2)));
 }
 
@@ -318,7 +315,7 @@ constexpr OperatorRow kRows[] = {
     {"Sum", 1, 1, kVariadic, ImportVariadic<Opcode::kAdd>},
     {"Tan", 7, 1, 1, ImportUnary<Opcode::kTan>},
     {"Tanh", 1, 1, 1, ImportUnary<Opcode::kTanh>},
-    {"Where", 9, 3, 3, ImportWhere, "", NarrowTypes::kMoved},
+    {"Where", 9, 3, 3, ImportWhere, "", Moves({1, 2})},
     {"Xor", 1, 2, 2, ImportBinary<Opcode::kXor>},
 };
 

@@ -89,10 +89,10 @@ Status CheckNotRefused(const OperatorRow& row, const Tensor& input) {
       " as operands, found a " + (map ? "map" : "sequence"));
 }
 
-// Whether the operator takes operands of the type that a dtype only holds.
-bool Takes(const OperatorRow& row, int32_t narrow_type) {
+// Whether the operator takes as operand `index` a type that a dtype only holds.
+bool Takes(const NarrowOperands& narrow, int index, int32_t narrow_type) {
   if (narrow_type == 0) return true;
-  switch (row.narrow) {
+  switch (narrow.rule) {
     case NarrowTypes::kRefused:
       return false;
     case NarrowTypes::kNumbers:
@@ -100,10 +100,32 @@ bool Takes(const OperatorRow& row, int32_t narrow_type) {
     case NarrowTypes::kStrings:
       return narrow_type == TensorProto::STRING;
     case NarrowTypes::kMoved:
+      return narrow.Moves(index);
     case NarrowTypes::kHandled:
       return true;
   }
   return false;
+}
+
+// The type that results of moved operands have below their dtype, or 0.
+StatusOr<int32_t> CheckNarrowTypes(const OperatorRow& row,
+                                   const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> moved;
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+    const Tensor& input = inputs[i];
+    if (!input) continue;
+    if (!Takes(row.narrow, i, input.narrow_type())) {
+      return UnimplementedError("input " + std::to_string(i) +
+                                ": operands of type " +
+                                OnnxTypeName(input.narrow_type()) +
+                                (row.narrow.rule == NarrowTypes::kMoved
+                                     ? " are not taken in this place"
+                                     : " are not supported by this operator"));
+    }
+    if (row.narrow.Moves(i)) moved.push_back(input);
+  }
+  EMBER_RETURN_IF_ERROR(CheckSameNarrowType(moved));
+  return moved.empty() ? 0 : moved.front().narrow_type();
 }
 
 }  // namespace
@@ -340,19 +362,10 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
   if (Status status = CheckInputCount(node, *row, inputs); !status.ok()) {
     return status.WithContext(where);
   }
-  int32_t narrow_type = 0;
-  DType narrow_storage = DType::kI64;
-  for (const Tensor& input : inputs) {
+  for (const Tensor& input : inputs)
     EMBER_RETURN_IF_ERROR(CheckNotRefused(*row, input).WithContext(where));
-    if (!input || input.narrow_type() == 0) continue;
-    narrow_type = input.narrow_type();
-    narrow_storage = input.dtype();
-  }
-  if (!Takes(*row, narrow_type)) {
-    return UnimplementedError(where + ": operands of type " +
-                              OnnxTypeName(narrow_type) +
-                              " are not supported by this operator");
-  }
+  StatusOr<int32_t> moved_type = CheckNarrowTypes(*row, inputs);
+  if (!moved_type.ok()) return moved_type.status().WithContext(where);
   NodeContext context = ContextOf(std::move(owner), node, origin,
                                   row->as_opset > 0 ? row->as_opset : opset,
                                   std::move(inputs), scope);
@@ -369,15 +382,7 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
       scope.values[node.output(i)] = output;
       continue;
     }
-    if (row->narrow == NarrowTypes::kMoved && narrow_type != 0) {
-      // Else the type was that of indices or sizes.
-      if (output.dtype() != narrow_storage) {
-        return InvalidArgumentError(where + ": found an operand of type " +
-                                    OnnxTypeName(narrow_type) +
-                                    " that is not moved to the results");
-      }
-      output = output.Marked(narrow_type);
-    }
+    if (*moved_type != 0) output = output.Marked(*moved_type);
     graph::Value* value = output.value();
     if (value != nullptr && value->name().empty())
       value->set_name(node.output(i));

@@ -193,9 +193,8 @@ TEST(Import, NarrowTypesReachOnlyOperatorsThatKnowThem) {
   EXPECT_EQ(OutputShape(m), "[4]");
   m.Node("Relu", {"x"}, {"z"});
   EXPECT_EQ(ErrorOf(m),
-            "model 'test.onnx': node 'Relu_1': operands of type FLOAT8E4M3FN "
-            "are not supported by "
-            "this operator");
+            "model 'test.onnx': node 'Relu_1': input 0: operands of type "
+            "FLOAT8E4M3FN are not supported by this operator");
 }
 
 TEST(Import, GivenInputValueIsAConstant) {

@@ -7,7 +7,6 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
-#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -97,9 +96,6 @@ std::optional<std::string> ReadUpdate(NodeContext& c) {
 
 void ImportScatterElements(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
-  if (Status status = CheckSameNarrowType({c.Input(0), c.Input(2)});
-      !status.ok())
-    return c.Fail(status);
   Tensor x = c.Input(0);
   const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
   const std::optional<std::string> update = ReadUpdate(c);
@@ -111,9 +107,6 @@ void ImportScatterElements(NodeContext& c) {
 
 void ImportScatterNd(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
-  if (Status status = CheckSameNarrowType({c.Input(0), c.Input(2)});
-      !status.ok())
-    return c.Fail(status);
   Tensor x = c.Input(0);
   const std::optional<std::string> update = ReadUpdate(c);
   if (!update) return;
@@ -200,17 +193,15 @@ void ImportCumProd(NodeContext& c) {
 constexpr OperatorRow kRows[] = {
     {"CumProd", 1, 2, 2, ImportCumProd},
     {"CumSum", 11, 2, 2, ImportCumSum},
-    {"Gather", 1, 2, 2, ImportGather, "", NarrowTypes::kMoved},
-    {"GatherElements", 11, 2, 2, ImportGatherElements, "", NarrowTypes::kMoved},
-    {"GatherND", 11, 2, 2, ImportGatherNd, "", NarrowTypes::kMoved},
-    {"GatherND", 1, 2, 2, ImportGatherNd, "com.microsoft", NarrowTypes::kMoved},
-    {"OneHot", 9, 3, 3, ImportOneHot, "", NarrowTypes::kMoved},
-    {"ReverseSequence", 10, 2, 2, ImportReverseSequence, "",
-     NarrowTypes::kMoved},
-    {"Scatter", 9, 3, 3, ImportScatterElements, "", NarrowTypes::kMoved},
-    {"ScatterElements", 11, 3, 3, ImportScatterElements, "",
-     NarrowTypes::kMoved},
-    {"ScatterND", 11, 3, 3, ImportScatterNd, "", NarrowTypes::kMoved},
+    {"Gather", 1, 2, 2, ImportGather, "", Moves({0})},
+    {"GatherElements", 11, 2, 2, ImportGatherElements, "", Moves({0})},
+    {"GatherND", 11, 2, 2, ImportGatherNd, "", Moves({0})},
+    {"GatherND", 1, 2, 2, ImportGatherNd, "com.microsoft", Moves({0})},
+    {"OneHot", 9, 3, 3, ImportOneHot, "", Moves({2})},
+    {"ReverseSequence", 10, 2, 2, ImportReverseSequence, "", Moves({0})},
+    {"Scatter", 9, 3, 3, ImportScatterElements, "", Moves({0, 2})},
+    {"ScatterElements", 11, 3, 3, ImportScatterElements, "", Moves({0, 2})},
+    {"ScatterND", 11, 3, 3, ImportScatterNd, "", Moves({0, 2})},
 };
 
 }  // namespace

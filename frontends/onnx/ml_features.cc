@@ -137,7 +137,7 @@ void ImportArrayFeatureExtractor(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"ArrayFeatureExtractor", 0, 2, 2, ImportArrayFeatureExtractor, kMlDomain,
-     NarrowTypes::kMoved},
+     Moves({0})},
     {"Binarizer", 0, 1, 1, ImportBinarizer, kMlDomain},
     {"FeatureVectorizer", 0, 1, kVariadic, ImportFeatureVectorizer, kMlDomain},
     {"Imputer", 0, 1, 1, ImportImputer, kMlDomain},

@@ -9,7 +9,6 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
-#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -174,8 +173,6 @@ void ImportConcat(NodeContext& c) {
     if (!c.Input(i))
       return c.FailInvalid("input " + std::to_string(i) + " is missing");
   }
-  if (Status status = CheckSameNarrowType(c.inputs()); !status.ok())
-    return c.Fail(status);
   if (!c.CheckRank(0, 1)) return;
   const int64_t axis = c.Integer("axis", 1);
   c.SetOutput(0, Concat(c.inputs(), c.NormalizeAxis(axis, c.Input(0).rank())));
@@ -294,16 +291,16 @@ void ImportSpaceToDepth(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"Concat", 1, 1, kVariadic, ImportConcat, "", NarrowTypes::kMoved},
-    {"DepthToSpace", 1, 1, 1, ImportDepthToSpace, "", NarrowTypes::kMoved},
-    {"Expand", 8, 2, 2, ImportExpand, "", NarrowTypes::kMoved},
-    {"Flatten", 1, 1, 1, ImportFlatten, "", NarrowTypes::kMoved},
-    {"Reshape", 1, 1, 2, ImportReshape, "", NarrowTypes::kMoved},
-    {"SpaceToDepth", 1, 1, 1, ImportSpaceToDepth, "", NarrowTypes::kMoved},
-    {"Squeeze", 1, 1, 2, ImportSqueeze, "", NarrowTypes::kMoved},
-    {"Tile", 6, 2, 2, ImportTile, "", NarrowTypes::kMoved},
-    {"Transpose", 1, 1, 1, ImportTranspose, "", NarrowTypes::kMoved},
-    {"Unsqueeze", 1, 1, 2, ImportUnsqueeze, "", NarrowTypes::kMoved},
+    {"Concat", 1, 1, kVariadic, ImportConcat, "", kAllMoved},
+    {"DepthToSpace", 1, 1, 1, ImportDepthToSpace, "", Moves({0})},
+    {"Expand", 8, 2, 2, ImportExpand, "", Moves({0})},
+    {"Flatten", 1, 1, 1, ImportFlatten, "", Moves({0})},
+    {"Reshape", 1, 1, 2, ImportReshape, "", Moves({0})},
+    {"SpaceToDepth", 1, 1, 1, ImportSpaceToDepth, "", Moves({0})},
+    {"Squeeze", 1, 1, 2, ImportSqueeze, "", Moves({0})},
+    {"Tile", 6, 2, 2, ImportTile, "", Moves({0})},
+    {"Transpose", 1, 1, 1, ImportTranspose, "", Moves({0})},
+    {"Unsqueeze", 1, 1, 2, ImportUnsqueeze, "", Moves({0})},
 };
 
 }  // namespace

@@ -111,12 +111,12 @@ void ImportLayerNormalization(NodeContext& c) {
   const std::vector<int64_t> axes = AxesFrom(axis, x.rank());
   Tensor wide = Cast(x, type);
   Tensor mean = Mean(wide, axes, true);
+  Tensor centered = Deviations(wide, mean, axes);
   Tensor deviation =
-      Sqrt(Variance(wide, mean, axes) + c.Float("epsilon", 1e-5));
+      Sqrt(Mean(centered * centered, axes, true) + c.Float("epsilon", 1e-5));
   // Fused models have wide scales beside narrow data; the result is as wide.
-  Tensor y =
-      Cast(Cast((wide - mean) / deviation, x.dtype()), c.Input(1).dtype()) *
-      c.Input(1);
+  Tensor y = Cast(Cast(centered / deviation, x.dtype()), c.Input(1).dtype()) *
+             c.Input(1);
   c.SetOutput(0, c.Input(2) ? y + c.Input(2) : y);
   if (c.WantsOutput(1)) c.SetOutput(1, mean);
   if (c.WantsOutput(2)) c.SetOutput(2, 1.0 / deviation);

@@ -5,6 +5,9 @@
 #ifndef EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -18,11 +21,40 @@ inline constexpr int kVariadic = -1;
 // (narrow_types.h).
 enum class NarrowTypes : uint8_t {
   kRefused,
-  kMoved,    // its results have the type of the operands
+  kMoved,    // its results have the type of the operands that are moved
   kHandled,  // its importer looks at Tensor::narrow_type
   kNumbers,  // the same, without strings
   kStrings,  // the same, strings only
 };
+
+// The rule, and for kMoved the operands that go into the results; the others
+// are indices, sizes or conditions, which have a dtype of their own.
+struct NarrowOperands {
+  // A rule alone is what most rows say.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr NarrowOperands(NarrowTypes rule = NarrowTypes::kRefused)
+      : rule(rule) {}
+
+  constexpr bool Moves(int operand) const {
+    return rule == NarrowTypes::kMoved &&
+           ((moved >> std::min(operand, 31)) & 1) != 0;
+  }
+
+  NarrowTypes rule;
+  uint32_t moved = 0;  // bit i: operand i; bit 31 also stands for all after it
+};
+
+constexpr NarrowOperands Moves(std::initializer_list<int> operands) {
+  NarrowOperands result(NarrowTypes::kMoved);
+  for (const int operand : operands) result.moved |= uint32_t{1} << operand;
+  return result;
+}
+
+inline constexpr NarrowOperands kAllMoved = [] {
+  NarrowOperands result(NarrowTypes::kMoved);
+  result.moved = ~uint32_t{0};
+  return result;
+}();
 
 // Whether an operator takes sequences and optionals, or maps (sequence.h).
 enum class Sequences : uint8_t { kRefused, kTaken, kMaps };
@@ -34,7 +66,7 @@ struct OperatorRow {
   int maximum_inputs;  // kVariadic: any number
   void (*import)(NodeContext& context);
   std::string_view domain = "";
-  NarrowTypes narrow = NarrowTypes::kRefused;
+  NarrowOperands narrow;
   // For an operator that is one of the default domain under another domain's
   // name: the opset whose rules it follows.
   int as_opset = 0;

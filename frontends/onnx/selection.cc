@@ -154,7 +154,7 @@ void ImportNonMaxSuppression(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"Compress", 9, 2, 2, ImportCompress, "", NarrowTypes::kMoved},
+    {"Compress", 9, 2, 2, ImportCompress, "", Moves({0})},
     {"NonMaxSuppression", 10, 2, 5, ImportNonMaxSuppression},
     {"NonZero", 9, 1, 1, ImportNonZero, "", NarrowTypes::kStrings},
     {"TopK", 1, 1, 2, ImportTopK},

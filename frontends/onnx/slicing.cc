@@ -10,7 +10,6 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
-#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -299,8 +298,6 @@ void ImportPad(NodeContext& c) {
   if (mode != "constant")
     return c.SetOutput(0, Pad(x, pads->first, pads->second, mode, Tensor()));
   Tensor value = c.opset() < 11 ? x.Like(c.Float("value", 0)) : ZeroLike(c, x);
-  if (Status status = CheckSameNarrowType({x, c.Input(2)}); !status.ok())
-    return c.Fail(status);
   if (c.Input(2)) value = Reshape(Cast(c.Input(2), x.dtype()), {});
   c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
 }
@@ -329,8 +326,8 @@ void ImportCenterCropPad(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"CenterCropPad", 18, 2, 2, ImportCenterCropPad, "", NarrowTypes::kMoved},
-    {"Pad", 1, 1, 4, ImportPad, "", NarrowTypes::kMoved},
+    {"CenterCropPad", 18, 2, 2, ImportCenterCropPad, "", Moves({0})},
+    {"Pad", 1, 1, 4, ImportPad, "", Moves({0, 2})},
     {.name = "Pad",
      .since = 1,
      .minimum_inputs = 2,
@@ -339,9 +336,9 @@ constexpr OperatorRow kRows[] = {
      .domain = "com.microsoft",
      .as_opset = 13},
     // Experimental before Slice took operands.
-    {"DynamicSlice", 1, 3, 4, ImportSlice, "", NarrowTypes::kMoved, 10},
-    {"Slice", 1, 1, 5, ImportSlice, "", NarrowTypes::kMoved},
-    {"Split", 1, 1, 2, ImportSplit, "", NarrowTypes::kMoved},
+    {"DynamicSlice", 1, 3, 4, ImportSlice, "", Moves({0}), 10},
+    {"Slice", 1, 1, 5, ImportSlice, "", Moves({0})},
+    {"Split", 1, 1, 2, ImportSplit, "", Moves({0})},
 };
 
 }  // namespace
