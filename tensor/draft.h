@@ -1,6 +1,6 @@
-// A dispatch in the making: expressions still in the pool, in any order.
-// Internal to the builder and the parser, which fill a draft and assemble it
-// into the canonical flat form.
+// A dispatch in the making: expressions still in the pool, in any order. The
+// builder and the parser fill a draft and assemble it into the canonical flat
+// form; schedules take one apart to rewrite it.
 #ifndef EMBER_TENSOR_DRAFT_H_
 #define EMBER_TENSOR_DRAFT_H_
 

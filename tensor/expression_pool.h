@@ -1,5 +1,5 @@
 // The scalar expressions of a dispatch while it is being built: hash-consed
-// nodes of all stages and the header in one pool. Internal to the builder.
+// nodes of all stages and the header in one pool. For the builder and the JIT.
 //
 //   ExpressionPool pool;
 //   NodeId two = pool.Constant(2, DType::kI64);

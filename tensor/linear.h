@@ -1,5 +1,5 @@
 // i64 sums as a list of terms: coefficient * node + ... + constant, and their
-// simplification. Internal to the builder.
+// simplification. For the builder and the JIT.
 #ifndef EMBER_TENSOR_LINEAR_H_
 #define EMBER_TENSOR_LINEAR_H_
 

@@ -1,5 +1,5 @@
 // Makes expressions in their simplest form: folds constants and rewrites
-// integer index arithmetic. Internal to the builder.
+// integer index arithmetic. For the builder and the JIT.
 //
 //   (x + 1) + 2                   ->  x + 3
 //   x * 0                         ->  0

@@ -1,0 +1,43 @@
+// Why a dispatch stays with tier 0: the one table of reasons. A step of the JIT
+// that declines names a row and says what it found.
+//
+//   return Decline(DeclineReason::kFloatRemainder, "%y");
+//   // Unimplemented: "float-remainder: remainders of floats are exact only by
+//   // long division, which kernels do not contain: %y"
+#ifndef EMBER_JIT_DECLINE_REASONS_H_
+#define EMBER_JIT_DECLINE_REASONS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace ember::jit {
+
+// Rows: (name, text, doc).
+// clang-format off
+#define EMBER_FOR_EACH_DECLINE_REASON(row) \
+  row(FloatRemainder, "float-remainder", "remainders of floats are exact only by long division, which kernels do not contain") \
+  row(HalfConversion, "half-conversion", "the CPU has no conversion between f16 and f32") \
+  row(ScatterOrder, "scatter-order", "points of the stage may store to one element, in an order that counts") \
+  row(TooLarge, "too-large", "the kernel would be larger than the limit") \
+  row(NoProof, "no-proof", "an index cannot be proved or checked to be in bounds") \
+  row(Target, "target", "there is no back end for the target")
+// clang-format on
+
+enum class DeclineReason : uint8_t {
+#define EMBER_ROW(name, ...) k##name,
+  EMBER_FOR_EACH_DECLINE_REASON(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+std::string_view DeclineText(DeclineReason reason);
+std::string_view DeclineDoc(DeclineReason reason);
+
+// kUnimplemented: "text: doc: what".
+Status Decline(DeclineReason reason, std::string_view what);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_DECLINE_REASONS_H_

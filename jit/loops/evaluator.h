@@ -1,0 +1,30 @@
+// The definition of what a loop nest computes: statement by statement, lane by
+// lane, with no cleverness. Lowering and back ends are compared with it, and it
+// with the evaluator of the dispatch IR. Slow; for tests and for finding which
+// step of the JIT is wrong.
+//
+//   std::vector<void*> buffers = {x.data(), y.data()};
+//   EMBER_RETURN_IF_ERROR(loops::Evaluate(nest, {batch}, buffers));
+//
+// Tasks of a phase run in order; each starts with random contents in kTask and
+// kRegister buffers, so that code which relies on them is noticed.
+#ifndef EMBER_JIT_LOOPS_EVALUATOR_H_
+#define EMBER_JIT_LOOPS_EVALUATOR_H_
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// The nest is verified. buffers: one pointer per input and output, row-major.
+// Errors: a Check that fails ("loops @name: buffer %x: expected index 0 in
+// 0..4, found 7"), and any access out of bounds, which is a bug of the nest.
+Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
+                std::span<void* const> buffers);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_EVALUATOR_H_

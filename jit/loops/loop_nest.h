@@ -1,0 +1,127 @@
+// The loop nest: a dispatch under a schedule, as imperative code. What every
+// back end of the JIT compiles, and the last form that is the same for all.
+//
+//   loops @scale_rows<N>(%x: input f32[N, 64], %s: input f32[N],
+//                        %y: output f32[N, 64]) {
+//     phase i < N {
+//       for j0 < 4 {
+//         vector j1 < 16 {
+//           %y[i, j0 * 16 + j1] = %x[i, j0 * 16 + j1] * %s[i]
+//         }
+//       }
+//     }
+//   }
+//
+// A nest has the dispatch's scalar parameters (i64), buffers, and phases that
+// run one after another. A phase is a number of tasks that may run in any order
+// and on any workers at once; its body is a block of statements over one task
+// number. Expressions are nodes of one pool (tensor/expression_pool.h): loop
+// variables are its Axis nodes, whose operand is the extent; loads read the
+// nest's buffers. The same Load node at two places may read different values:
+// only what contains no load is the same everywhere.
+//
+// Nothing here says how a device counts registers or lanes; that a loop is a
+// vector or unrolled is part of the program, as the schedule decided it.
+//
+// Ownership: a plain value, movable. Thread-safety: immutable after lowering;
+// share freely. Invariants: what jit/loops/verifier.h checks.
+#ifndef EMBER_JIT_LOOPS_LOOP_NEST_H_
+#define EMBER_JIT_LOOPS_LOOP_NEST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "tensor/dispatch.h"
+#include "tensor/expression_pool.h"
+
+namespace ember::loops {
+
+using tensor::NodeId;
+
+// Where a buffer lives and who sees it.
+enum class Scope : uint8_t {
+  kInput,    // of the dispatch, in order; read only
+  kOutput,   // of the dispatch, in order
+  kPacked,   // written by the prologue, once for many calls; then read only
+  kCall,     // from the first phase to the last of a call, seen by all tasks
+  kTask,     // of one task; unspecified contents at its start
+  kRegister  // as kTask; small, of constant extents, meant to be in registers
+};
+
+struct Buffer {
+  std::string name;  // without '%'; unique in the nest
+  DType type = DType::kF32;
+  Scope scope = Scope::kInput;
+  // Elements, row-major and contiguous: of constants and parameters only;
+  // kRegister: of constants only.
+  std::vector<NodeId> extents;
+};
+
+enum class LoopKind : uint8_t {
+  kSerial,
+  kUnrolled,  // constant extent; the body is written out for each value
+  // Constant extent; all values at once, in lanes. No vector loop in another.
+  // Stores to one element by several lanes: an update counts all of them (their
+  // order is not specified), a plain store keeps one of them.
+  kVector,
+};
+
+// One assignment: buffer[indices] = value, or += and so on.
+struct Target {
+  uint32_t buffer = 0;
+  std::vector<NodeId> indices;
+  NodeId value = 0;  // of the buffer's type
+  tensor::Update update = tensor::Update::kAssign;
+};
+
+struct Statement;
+using Block = std::vector<Statement>;
+
+struct Statement {
+  enum class Kind : uint8_t { kFor, kIf, kStore, kCheck };
+  Kind kind = Kind::kStore;
+
+  // kFor: body for each value of `variable`, an Axis node, from 0 up. The
+  // extent may depend on variables of loops around it that are no vectors.
+  LoopKind loop = LoopKind::kSerial;
+  NodeId variable = 0;
+
+  // kIf: body where the bool holds (in a vector loop: in the lanes where it
+  // does).
+  NodeId condition = 0;
+
+  Block body;  // kFor, kIf
+
+  // kStore: all values are computed before the first is stored. An update of
+  // f32 or f64 by + whose value is a product may be computed as one fused
+  // multiply-add; everything else rounds as the dispatch IR says.
+  std::vector<Target> targets;
+
+  // kCheck: `index` must be in 0..extent-1, or the run fails with "buffer %x:
+  // expected index `dim` in 0..extent-1, found index".
+  uint32_t buffer = 0;
+  uint32_t dim = 0;
+  NodeId index = 0;
+  NodeId extent = 0;
+};
+
+struct Phase {
+  NodeId task = 0;  // an Axis node; its extent is the number of tasks
+  Block body;
+};
+
+struct LoopNest {
+  std::string name;                     // without '@'
+  std::vector<std::string> parameters;  // i64 scalars, as in the dispatch
+  std::vector<std::string> variables;   // by the immediate of an Axis node
+  std::vector<Buffer> buffers;          // inputs, outputs, then the others
+  std::vector<Phase> prologue;          // writes the packed buffers
+  std::vector<Phase> phases;
+  tensor::ExpressionPool pool;
+};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_LOOP_NEST_H_

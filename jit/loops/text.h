@@ -1,0 +1,27 @@
+// The text form of loop nests: prints, and parses back to an equal nest. See
+// jit/loops/GRAMMAR.md.
+//
+//   std::string text = loops::ToText(nest);
+//   EMBER_ASSIGN_OR_RETURN(LoopNest again, loops::Parse(text));
+//   // ToText(again) == text
+//
+// Thread-safe.
+#ifndef EMBER_JIT_LOOPS_TEXT_H_
+#define EMBER_JIT_LOOPS_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+std::string ToText(const LoopNest& nest);
+
+// Errors name the line and column. The nest is not verified.
+StatusOr<LoopNest> Parse(std::string_view text);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_TEXT_H_

@@ -1,0 +1,34 @@
+// Functions that machines do not have as instructions, as expressions of those
+// they have: every back end computes the same, and kernels call no library.
+//
+//   NodeId y = ExpandMath(pool, Opcode::kExp, DType::kF32, {{x}});
+//   // 2^n * p(r), in floats, shifts and bitcasts
+//
+// f16 and bf16 compute in f32 and round once. The largest errors, in units of
+// the last place (ULP) of the correctly rounded result, are in the table of
+// jit/math/README.md, and the tests measure them. Infinities, NaNs, zeros with
+// their signs and subnormal results are those of tensor/semantics.h.
+//
+// Thread-compatible, as the pool is.
+#ifndef EMBER_JIT_MATH_EXPAND_H_
+#define EMBER_JIT_MATH_EXPAND_H_
+
+#include <span>
+
+#include "tensor/expression_pool.h"
+#include "tensor/instructions.h"
+
+namespace ember::jit {
+
+// Whether the instruction, on operands of the type, is one that ExpandMath
+// replaces: transcendental functions and powers.
+bool IsExpanded(tensor::Opcode opcode, DType type);
+
+// An expression with the value of the instruction, without such instructions.
+// IsExpanded must hold.
+tensor::NodeId ExpandMath(tensor::ExpressionPool& pool, tensor::Opcode opcode,
+                          DType type, std::span<const tensor::NodeId> operands);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_MATH_EXPAND_H_
