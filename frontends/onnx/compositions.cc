@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 
-#include "base/check.h"
 #include "frontends/onnx/dims.h"
 
 namespace ember::onnx {
@@ -64,7 +63,7 @@ Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim) {
 }
 
 Tensor RepeatEach(Tensor x, int axis, const Dim& times) {
-  EMBER_CHECK(axis >= 0 && axis < x.rank()) << axis;
+  if (!x.HasDim(axis)) return x;
   if (times == Dim(1)) return x;
   Shape repeated = x.shape();
   repeated.insert(repeated.begin() + axis + 1, times);
@@ -80,6 +79,7 @@ Tensor Reverse(Tensor x, int axis) {
 // Doubling steps: after step k each element holds the last 2^k ones.
 Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode,
                      double identity) {
+  if (!x.HasDim(axis)) return x;
   const int rank = x.rank();
   for (int64_t shift = 1; shift < extent; shift *= 2) {
     Shape low(rank, Dim(0));

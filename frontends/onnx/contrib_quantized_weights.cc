@@ -16,7 +16,7 @@ namespace {
 
 // u8[…, n] → u8[…, n * 8 / bits]: low bits first, or the high half first.
 Tensor Unpack(Tensor packed, int64_t bits, bool low_first = true) {
-  if (bits == 8) return packed;
+  if (bits == 8 || !packed.HasDim(-1)) return packed;
   const int axis = packed.rank();
   const int64_t count = 8 / bits;
   const double mask = static_cast<double>((1 << bits) - 1);

@@ -32,6 +32,7 @@ Waves MakeWaves(NodeContext& c, const Dim& rows, const Dim& columns,
 
 // The axis moved to the end of a tensor without the complex dim, or back.
 Tensor SwapWithLast(Tensor x, int axis) {
+  if (!x.HasDim(axis)) return x;
   std::vector<int64_t> permutation(x.rank());
   for (int i = 0; i < x.rank(); ++i) permutation[i] = i;
   std::swap(permutation[axis], permutation.back());
@@ -40,7 +41,7 @@ Tensor SwapWithLast(Tensor x, int axis) {
 
 // Cut or filled with zeros to `length`.
 Tensor Resized(Tensor x, int axis, const Dim& length) {
-  if (x.dim(axis) == length) return x;
+  if (!x.HasDim(axis) || x.dim(axis) == length) return x;
   Shape high(x.rank(), Dim(0));
   high[axis] = length - x.dim(axis);
   return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));

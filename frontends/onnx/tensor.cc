@@ -22,16 +22,21 @@ const Shape& Tensor::shape() const {
   return value_ ? value_->shape() : *kFailed;
 }
 
-const Dim& Tensor::dim(int axis) const {
-  static const Dim* const kFailed = new Dim(1);
+bool Tensor::HasDim(int axis) const {
   const int index = axis < 0 ? axis + rank() : axis;
-  if (index >= 0 && index < rank()) return shape()[index];
+  if (index >= 0 && index < rank()) return true;
   if (value_ != nullptr) {
     builder_->Fail(InvalidArgumentError(
         "node '" + builder_->origin() + "': expected an operand with a dim " +
         std::to_string(axis) + ", found " + graph::ToString(value_->type())));
   }
-  return *kFailed;
+  return false;
+}
+
+const Dim& Tensor::dim(int axis) const {
+  static const Dim* const kFailed = new Dim(1);
+  if (!HasDim(axis)) return *kFailed;
+  return shape()[axis < 0 ? axis + rank() : axis];
 }
 
 Tensor Unary(Opcode opcode, Tensor a) {
@@ -80,6 +85,7 @@ Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes) {
 
 Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
                  int64_t step) {
+  if (!a.HasDim(axis)) return {&a.builder(), nullptr};
   Shape starts(a.rank(), Dim(0));
   Shape sizes = a.shape();
   std::vector<int64_t> steps(a.rank(), 1);

@@ -47,6 +47,9 @@ class Tensor {
   // axis may be negative, counting from the end. Where there is no such dim:
   // the builder fails, and the dim is 1.
   const Dim& dim(int axis) const;
+  // False if there is no such dim; the builder then fails with a message,
+  // unless it has already.
+  bool HasDim(int axis) const;
   int rank() const { return static_cast<int>(shape().size()); }
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
