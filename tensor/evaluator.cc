@@ -5,6 +5,7 @@
 
 #include "tensor/index_algebra.h"
 #include "tensor/scalar.h"
+#include "tensor/update.h"
 
 namespace ember::tensor {
 namespace {
@@ -230,25 +231,12 @@ class Evaluator {
       uint64_t value = FromAccumulator(stage, results[i], type);
       if (store.update != Update::kAssign) {
         const uint64_t old = LoadElement(memory, position, type);
-        value =
-            EvaluateScalar(OpcodeOf(store.update), type, type, {old, value, 0});
+        value = EvaluateScalar(tensor::OpcodeOf(store.update), type, type,
+                               {old, value, 0});
       }
       StoreElement(memory, position, type, value);
     }
     return OkStatus();
-  }
-
-  static Opcode OpcodeOf(Update update) {
-    switch (update) {
-      case Update::kMultiply:
-        return Opcode::kMultiply;
-      case Update::kMinimum:
-        return Opcode::kMinimum;
-      case Update::kMaximum:
-        return Opcode::kMaximum;
-      default:
-        return Opcode::kAdd;
-    }
   }
 
   // --- reductions ---

@@ -101,7 +101,7 @@ StatusOr<Expression> ExpressionParser::ParsePrimary() {
   }
   if (token.kind == Token::kSigil && token.text[0] == '%') return ParseSigil();
   const bool is_word = token.Is("inf") || token.Is("nan") || token.Is("true") ||
-                       token.Is("false") || token.Is("bits");
+                       token.Is("false");
   if (token.Is("-") || is_word || token.kind == Token::kInteger ||
       token.kind == Token::kFloat) {
     return ParseLiteral();
@@ -109,7 +109,9 @@ StatusOr<Expression> ExpressionParser::ParsePrimary() {
   if (token.kind != Token::kIdentifier)
     return lexer_.ExpectedError("an expression");
   lexer_.Next();
-  if (lexer_.Peek().Is("(")) return ParseCall(token);
+  if (lexer_.Peek().Is("(")) {
+    return token.Is("bits") ? ParseBits(token) : ParseCall(token);
+  }
   Expression name;
   name.kind = Expression::kName;
   name.token = token;
@@ -130,16 +132,28 @@ StatusOr<Expression> ExpressionParser::ParseLiteral() {
   } else if (!literal.negative &&
              (token.Is("nan") || token.Is("true") || token.Is("false"))) {
     literal.kind = Expression::kWord;
-  } else if (!literal.negative && token.Is("bits")) {
-    literal.kind = Expression::kBits;
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
-    EMBER_ASSIGN_OR_RETURN(const Token bits,
-                           lexer_.Expect(Token::kInteger, "the bits"));
-    EMBER_ASSIGN_OR_RETURN(literal.number, IntegerValue(bits));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
   } else {
     return ErrorAt(token, "expected a number after '-'");
   }
+  EMBER_RETURN_IF_ERROR(ParseLiteralType(literal));
+  return literal;
+}
+
+StatusOr<Expression> ExpressionParser::ParseBits(const Token& name) {
+  Expression literal;
+  literal.kind = Expression::kBits;
+  literal.token = name;
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+  EMBER_ASSIGN_OR_RETURN(const Token bits,
+                         lexer_.Expect(Token::kInteger, "the bits"));
+  EMBER_ASSIGN_OR_RETURN(literal.number, IntegerValue(bits));
+  EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+  EMBER_RETURN_IF_ERROR(ParseLiteralType(literal));
+  return literal;
+}
+
+// Nothing, or ":f16".
+Status ExpressionParser::ParseLiteralType(Expression& literal) {
   if (lexer_.Accept(":")) {
     EMBER_ASSIGN_OR_RETURN(const Token type,
                            lexer_.Expect(Token::kIdentifier, "a type"));
@@ -149,7 +163,7 @@ StatusOr<Expression> ExpressionParser::ParseLiteral() {
                      "expected a type, found '" + std::string(type.text) + "'");
     }
   }
-  return literal;
+  return OkStatus();
 }
 
 StatusOr<Expression> ExpressionParser::ParseSigil() {

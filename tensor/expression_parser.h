@@ -59,6 +59,8 @@ class ExpressionParser {
   StatusOr<Expression> ParseInfix(int precedence);
   StatusOr<Expression> ParsePrimary();
   StatusOr<Expression> ParseLiteral();
+  StatusOr<Expression> ParseBits(const Token& name);
+  Status ParseLiteralType(Expression& literal);
   StatusOr<Expression> ParseSigil();
   StatusOr<Expression> ParseCall(const Token& name);
   Status CheckDepth(Expression& expression) const;

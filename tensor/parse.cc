@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/lexer.h"
+#include "tensor/declaration_parser.h"
 #include "tensor/draft.h"
 #include "tensor/expression_parser.h"
-#include "tensor/names.h"
 #include "tensor/text.h"
 #include "tensor/text_tables.h"
 #include "tensor/verifier.h"
@@ -45,41 +45,10 @@ class DispatchParser {
     EMBER_ASSIGN_OR_RETURN(const Token name,
                            lexer_.ExpectSigil('@', "a dispatch name (@name)"));
     draft_.name = name.name();
-    if (lexer_.Accept("<")) EMBER_RETURN_IF_ERROR(ParseHeader());
+    EMBER_RETURN_IF_ERROR(ParseHeader(lexer_, header_, draft_));
     EMBER_RETURN_IF_ERROR(ParseBuffers(BufferKind::kInput));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("->"));
     return ParseBuffers(BufferKind::kOutput);
-  }
-
-  // Parameters and named header values, up to '>'.
-  Status ParseHeader() {
-    do {
-      if (lexer_.Peek().kind == Token::kSigil) {
-        EMBER_ASSIGN_OR_RETURN(const Token name,
-                               lexer_.ExpectSigil('%', "a name"));
-        EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
-        EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.ParseSum());
-        EMBER_ASSIGN_OR_RETURN(const NodeId node,
-                               Resolve(value, {}, header_, draft_));
-        EMBER_RETURN_IF_ERROR(Define(header_.sigils, name, name.name(), node));
-      } else {
-        EMBER_ASSIGN_OR_RETURN(
-            const Token name, lexer_.Expect(Token::kIdentifier, "a parameter"));
-        const NodeId node = draft_.pool.Intern(Opcode::kParameter, DType::kI64,
-                                               {}, draft_.parameters.size());
-        EMBER_RETURN_IF_ERROR(Define(header_.names, name, name.text, node));
-        draft_.parameters.emplace_back(name.text);
-      }
-    } while (lexer_.Accept(","));
-    return lexer_.Expect(">");
-  }
-
-  template <typename Map>
-  static Status Define(Map& map, const Token& token, std::string_view name,
-                       NodeId node) {
-    if (map.emplace(std::string(name), node).second) return OkStatus();
-    return ErrorAt(token, "expected a new name, found '" +
-                              std::string(token.text) + "' again");
   }
 
   Status ParseBuffers(BufferKind kind) {
@@ -93,31 +62,9 @@ class DispatchParser {
   }
 
   Status ParseBuffer(BufferKind kind) {
-    EMBER_ASSIGN_OR_RETURN(const Token name,
-                           lexer_.ExpectSigil('%', "a buffer (%name)"));
-    if (FindBuffer(name, draft_).ok()) {
-      return ErrorAt(name, "expected a new name, found '" +
-                               std::string(name.text) + "' again");
-    }
+    EMBER_ASSIGN_OR_RETURN(const Token name, ParseNewBuffer(lexer_, draft_));
     EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
-    EMBER_ASSIGN_OR_RETURN(const DType type, ParseType());
-    DraftBuffer buffer{std::string(name.name()), type, kind, {}};
-    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> extents,
-                           expressions_.ParseIndices());
-    for (const Expression& extent : extents) {
-      EMBER_ASSIGN_OR_RETURN(const NodeId node,
-                             ResolveAs(extent, DType::kI64, header_, draft_));
-      buffer.extents.push_back(node);
-    }
-    draft_.buffers.push_back(std::move(buffer));
-    return OkStatus();
-  }
-
-  StatusOr<DType> ParseType() {
-    const std::optional<DType> type = DTypeFromName(lexer_.Peek().text);
-    if (!type) return lexer_.ExpectedError("an element type");
-    lexer_.Next();
-    return *type;
+    return ParseTypeAndExtents(lexer_, name, kind, header_, draft_);
   }
 
   // --- stages ---
@@ -147,7 +94,7 @@ class DispatchParser {
     axes.push_back({std::string(name.text), extent});
     const NodeId axis = draft_.pool.Intern(Opcode::kAxis, DType::kI64,
                                            {&extent, 1}, number, names_.scope);
-    return Define(names_.names, name, name.text, axis);
+    return DefineName(names_.names, name, name.text, axis);
   }
 
   // '(' name '<' extent ',' ... ')'
@@ -155,13 +102,9 @@ class DispatchParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
     if (lexer_.Accept(")")) return OkStatus();
     while (true) {
-      EMBER_ASSIGN_OR_RETURN(const Token name,
-                             lexer_.Expect(Token::kIdentifier, "an axis"));
-      EMBER_RETURN_IF_ERROR(lexer_.Expect("<"));
-      EMBER_ASSIGN_OR_RETURN(const Expression extent, expressions_.ParseSum());
-      EMBER_ASSIGN_OR_RETURN(const NodeId node,
-                             ResolveAs(extent, DType::kI64, header_, draft_));
-      EMBER_RETURN_IF_ERROR(AddAxis(axes, name, node));
+      EMBER_ASSIGN_OR_RETURN(const ParsedAxis axis,
+                             ParseAxis(lexer_, "an axis", header_, draft_));
+      EMBER_RETURN_IF_ERROR(AddAxis(axes, axis.name, axis.extent));
       if (lexer_.Accept(")")) return OkStatus();
       if (!lexer_.Accept(",")) return lexer_.ExpectedError("',' or ')'");
     }
@@ -186,7 +129,8 @@ class DispatchParser {
   // %y[i, j] = ...: the indices declare the axes, over the whole buffer.
   Status ParseIdentityStore() {
     const Token target = lexer_.Peek();
-    EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, ParseTarget());
+    lexer_.Next();
+    EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, FindBuffer(target, draft_));
     DraftStore store{buffer, {}, Update::kAssign};
     const std::vector<NodeId> extents = draft_.buffers[buffer].extents;
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
@@ -203,37 +147,17 @@ class DispatchParser {
     return ParseStoreRest(std::move(store), /*whole_stage=*/true);
   }
 
-  StatusOr<uint32_t> ParseTarget() {
-    EMBER_ASSIGN_OR_RETURN(const Token name,
-                           lexer_.ExpectSigil('%', "a buffer"));
-    return FindBuffer(name, draft_);
-  }
-
   // %y[indices] = value
   Status ParseStore(bool whole_stage) {
-    const Token target = lexer_.Peek();
-    EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, ParseTarget());
-    DraftStore store{buffer, {}, Update::kAssign};
-    EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> indices,
-                           expressions_.ParseIndices());
-    const size_t rank = draft_.buffers[buffer].extents.size();
-    if (indices.size() != rank) {
-      return ErrorAt(target, "expected " + std::to_string(rank) +
-                                 " indices for " + std::string(target.text) +
-                                 ", found " + std::to_string(indices.size()));
-    }
-    for (const Expression& index : indices) {
-      EMBER_ASSIGN_OR_RETURN(const NodeId node,
-                             ResolveAs(index, DType::kI64, names_, draft_));
-      store.indices.push_back(node);
-    }
+    EMBER_ASSIGN_OR_RETURN(DraftStore store,
+                           ParseTarget(lexer_, names_, draft_));
     return ParseStoreRest(std::move(store), whole_stage);
   }
 
   // The update sign and the value. A store that is the whole stage may have its
   // combiner here.
   Status ParseStoreRest(DraftStore store, bool whole_stage) {
-    EMBER_ASSIGN_OR_RETURN(store.update, ParseUpdate());
+    EMBER_ASSIGN_OR_RETURN(store.update, ParseUpdate(lexer_));
     if (whole_stage) EMBER_RETURN_IF_ERROR(ParseCombiner());
     DraftStage& stage = Stage();
     const Token start = lexer_.Peek();
@@ -252,20 +176,6 @@ class DispatchParser {
     }
     stage.stores.push_back(std::move(store));
     return OkStatus();
-  }
-
-  StatusOr<Update> ParseUpdate() {
-    if (lexer_.Accept("=")) return Update::kAssign;
-    if (lexer_.Accept("+=")) return Update::kAdd;
-    if (lexer_.Accept("*=")) return Update::kMultiply;
-    Update update = Update::kMinimum;
-    if (lexer_.Accept("max")) {
-      update = Update::kMaximum;
-    } else if (!lexer_.Accept("min")) {
-      return lexer_.ExpectedError("'=', '+=', '*=', 'min=' or 'max='");
-    }
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
-    return update;
   }
 
   // '{' lets, elements, nexts, stores '}'
@@ -304,7 +214,7 @@ class DispatchParser {
     EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
     EMBER_ASSIGN_OR_RETURN(const NodeId node,
                            Resolve(value, {}, names_, draft_));
-    return Define(names_.sigils, name, name.name(), node);
+    return DefineName(names_.sigils, name, name.name(), node);
   }
 
   // element %e0: f32 = value from initial
@@ -313,7 +223,7 @@ class DispatchParser {
     const size_t number = stage.values.size();
     EMBER_RETURN_IF_ERROR(lexer_.Expect("%e" + std::to_string(number)));
     EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
-    EMBER_ASSIGN_OR_RETURN(const DType type, ParseType());
+    EMBER_ASSIGN_OR_RETURN(const DType type, ParseType(lexer_));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
     EMBER_RETURN_IF_ERROR(lexer_.Expect("from"));

@@ -108,6 +108,14 @@ TEST(TextTest, LiteralsOfEveryTypeAreExact) {
 )");
 }
 
+TEST(TextTest, AxesMayBeCalledLikeInstructions) {
+  ExpectRoundTrip(
+      R"(dispatch @names<exp>(%x: f32[exp, 4]) -> (%y: f32[exp, 4]) {
+  %y[bits, pad] = exp(%x[bits, pad]) + bits(0x7fc00001)
+}
+)");
+}
+
 TEST(TextTest, LiteralsTakeTheTypeAroundThem) {
   const StatusOr<Dispatch> a = Parse(R"(
       dispatch @t(%x: i8[4]) -> (%y: i8[4], %z: bool[4]) {

@@ -1,0 +1,357 @@
+#include "jit/loops/evaluator.h"
+
+#include <map>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/check.h"
+#include "base/concat.h"
+#include "jit/loops/walk.h"
+#include "tensor/range_rules.h"
+#include "tensor/scalar.h"
+#include "tensor/update.h"
+
+namespace ember::loops {
+namespace {
+
+using tensor::EvaluateScalar;
+using tensor::LoadElement;
+using tensor::Node;
+using tensor::Opcode;
+using tensor::StoreElement;
+using tensor::Update;
+
+// Buffers of the nest larger than this are refused before they are allocated.
+constexpr int64_t kMaximumBytes = int64_t{1} << 32;
+
+// A value of each lane that runs a statement.
+using Values = std::vector<uint64_t>;
+
+// Which iteration runs: values of the variables, by their nodes. One in code
+// outside of vector loops, one for each active lane within.
+using Lane = std::unordered_map<NodeId, int64_t>;
+using Lanes = std::vector<Lane>;
+
+class Evaluator {
+ public:
+  Evaluator(const LoopNest& nest, std::span<const int64_t> parameters)
+      : nest_(nest), parameters_(parameters) {}
+
+  Status Run(std::span<void* const> buffers) {
+    const Status status = RunPhases(buffers);
+    return status.ok() ? status
+                       : status.WithContext(Concat({"loops @", nest_.name}));
+  }
+
+ private:
+  Status RunPhases(std::span<void* const> buffers) {
+    if (parameters_.size() != nest_.parameters.size()) {
+      return InvalidArgumentError(
+          Concat({"expected ", nest_.parameters.size(), " parameters, found ",
+                  parameters_.size()}));
+    }
+    EMBER_RETURN_IF_ERROR(BindBuffers(buffers));
+    for (const Phase& phase : nest_.prologue) {
+      EMBER_RETURN_IF_ERROR(RunPhase(phase));
+    }
+    for (const Phase& phase : nest_.phases) {
+      EMBER_RETURN_IF_ERROR(RunPhase(phase));
+    }
+    return OkStatus();
+  }
+
+  // --- buffers ---
+
+  Status BindBuffers(std::span<void* const> given) {
+    size_t next = 0;
+    for (size_t i = 0; i < nest_.buffers.size(); ++i) {
+      const Buffer& buffer = nest_.buffers[i];
+      EMBER_RETURN_IF_ERROR(FindExtents(buffer));
+      if (buffer.scope == Scope::kInput || buffer.scope == Scope::kOutput) {
+        memory_.push_back(next < given.size() ? given[next] : nullptr);
+        ++next;
+        continue;
+      }
+      const int64_t bytes = ElementCount(i) * DTypeByteSize(buffer.type);
+      if (bytes > kMaximumBytes) {
+        return ResourceExhaustedError(
+            Concat({"buffer %", buffer.name, " of ", bytes, " bytes"}));
+      }
+      owned_[i].resize(static_cast<size_t>(bytes));
+      memory_.push_back(owned_[i].data());
+      FillRandomly(i);
+    }
+    if (next == given.size()) return OkStatus();
+    return InvalidArgumentError(
+        Concat({"expected ", next, " buffers, found ", given.size()}));
+  }
+
+  Status FindExtents(const Buffer& buffer) {
+    std::vector<int64_t> extents;
+    int64_t count = DTypeByteSize(buffer.type);
+    for (NodeId node : buffer.extents) {
+      Values value;
+      EMBER_RETURN_IF_ERROR(Evaluate(node, {Lane()}, value));
+      const int64_t extent = static_cast<int64_t>(value[0]);
+      if (extent < 0 || extent > tensor::kMaximumExtent ||
+          __builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count)) {
+        return InvalidArgumentError(Concat(
+            {"buffer %", buffer.name, ": expected extents in 0..",
+             tensor::kMaximumExtent, " and a size of 63 bits, found extent ",
+             extents.size(), " of ", extent}));
+      }
+      extents.push_back(extent);
+    }
+    extents_.push_back(std::move(extents));
+    return OkStatus();
+  }
+
+  int64_t ElementCount(size_t buffer) const {
+    int64_t count = 1;
+    for (int64_t extent : extents_[buffer]) count *= extent;
+    return count;
+  }
+
+  void FillRandomly(size_t buffer) {
+    const DType type = nest_.buffers[buffer].type;
+    const int64_t count = ElementCount(buffer);
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t bits = type == DType::kBool ? random_() & 1 : random_();
+      StoreElement(memory_[buffer], i, type, bits);
+    }
+  }
+
+  // The position of an element, or an error that names what is outside.
+  StatusOr<int64_t> Position(uint32_t buffer,
+                             std::span<const int64_t> indices) const {
+    int64_t position = 0;
+    for (size_t dim = 0; dim < indices.size(); ++dim) {
+      const int64_t extent = extents_[buffer][dim];
+      if (indices[dim] < 0 || indices[dim] >= extent) {
+        return OutOfBounds(buffer, dim, indices[dim], extent);
+      }
+      position = position * extent + indices[dim];
+    }
+    return position;
+  }
+
+  Status OutOfBounds(uint32_t buffer, size_t dim, int64_t index,
+                     int64_t extent) const {
+    return InvalidArgumentError(
+        Concat({"buffer %", nest_.buffers[buffer].name, ": expected index ",
+                dim, " in 0..", extent - 1, ", found ", index}));
+  }
+
+  // --- expressions ---
+
+  // The values of a node in each lane.
+  Status Evaluate(NodeId root, const Lanes& lanes, Values& values) {
+    values.clear();
+    for (const Lane& lane : lanes) {
+      std::unordered_map<NodeId, uint64_t> known;
+      for (NodeId node : OrderOf(root)) {
+        EMBER_RETURN_IF_ERROR(EvaluateNode(node, lane, known));
+      }
+      values.push_back(known[root]);
+    }
+    return OkStatus();
+  }
+
+  const std::vector<NodeId>& OrderOf(NodeId root) {
+    std::vector<NodeId>& order = orders_[root];
+    if (order.empty()) order = NodesUnder(nest_.pool, {&root, 1});
+    return order;
+  }
+
+  Status EvaluateNode(NodeId id, const Lane& lane,
+                      std::unordered_map<NodeId, uint64_t>& known) const {
+    const Node& node = nest_.pool[id];
+    const auto operand = [&](size_t i) {
+      return i < node.operands.size() ? known[node.operands[i]] : 0;
+    };
+    switch (node.opcode) {
+      case Opcode::kConstant:
+        known[id] = node.immediate;
+        return OkStatus();
+      case Opcode::kParameter:
+        known[id] = static_cast<uint64_t>(parameters_[node.immediate]);
+        return OkStatus();
+      case Opcode::kAxis: {
+        const auto variable = lane.find(id);
+        EMBER_CHECK(variable != lane.end())
+            << "variable " << nest_.variables[node.immediate]
+            << " outside of its loop";
+        known[id] = static_cast<uint64_t>(variable->second);
+        return OkStatus();
+      }
+      case Opcode::kLoad:
+      case Opcode::kPad: {
+        const bool pads = node.opcode == Opcode::kPad;
+        std::vector<int64_t> indices;
+        for (size_t i = 0; i + pads < node.operands.size(); ++i) {
+          indices.push_back(static_cast<int64_t>(operand(i)));
+        }
+        const StatusOr<int64_t> position = Position(node.buffer, indices);
+        if (position.ok()) {
+          known[id] = LoadElement(memory_[node.buffer], *position, node.type);
+          return OkStatus();
+        }
+        if (!pads) return position.status();
+        known[id] = operand(indices.size());
+        return OkStatus();
+      }
+      default:
+        known[id] =
+            EvaluateScalar(node.opcode, nest_.pool[node.operands[0]].type,
+                           node.type, {operand(0), operand(1), operand(2)});
+        return OkStatus();
+    }
+  }
+
+  // --- statements ---
+
+  Status RunPhase(const Phase& phase) {
+    Values tasks;
+    EMBER_RETURN_IF_ERROR(
+        Evaluate(ExtentOf(nest_.pool, phase.task), {Lane()}, tasks));
+    for (int64_t task = 0; task < static_cast<int64_t>(tasks[0]); ++task) {
+      for (size_t i = 0; i < nest_.buffers.size(); ++i) {
+        const Scope scope = nest_.buffers[i].scope;
+        if (scope == Scope::kTask || scope == Scope::kRegister) FillRandomly(i);
+      }
+      EMBER_RETURN_IF_ERROR(RunBlock(phase.body, {Lane{{phase.task, task}}}));
+    }
+    return OkStatus();
+  }
+
+  Status RunBlock(const Block& block, const Lanes& lanes) {
+    for (const Statement& statement : block) {
+      EMBER_RETURN_IF_ERROR(RunStatement(statement, lanes));
+    }
+    return OkStatus();
+  }
+
+  Status RunStatement(const Statement& statement, const Lanes& lanes) {
+    if (lanes.empty()) return OkStatus();
+    switch (statement.kind) {
+      case Statement::Kind::kFor:
+        return RunLoop(statement, lanes);
+      case Statement::Kind::kIf:
+        return RunIf(statement, lanes);
+      case Statement::Kind::kStore:
+        return RunStore(statement.targets, lanes);
+      case Statement::Kind::kCheck:
+        return RunCheck(statement, lanes);
+    }
+    return OkStatus();
+  }
+
+  Status RunLoop(const Statement& loop, const Lanes& lanes) {
+    // No extent depends on the lane.
+    Values extents;
+    EMBER_RETURN_IF_ERROR(
+        Evaluate(ExtentOf(nest_.pool, loop.variable), {lanes[0]}, extents));
+    const int64_t extent = static_cast<int64_t>(extents[0]);
+    if (loop.loop == LoopKind::kVector) {
+      Lanes vector;
+      for (int64_t i = 0; i < extent; ++i) {
+        vector.push_back(lanes[0]);
+        vector.back()[loop.variable] = i;
+      }
+      return RunBlock(loop.body, vector);
+    }
+    for (int64_t i = 0; i < extent; ++i) {
+      Lanes iteration = lanes;
+      for (Lane& lane : iteration) lane[loop.variable] = i;
+      EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
+    }
+    return OkStatus();
+  }
+
+  Status RunIf(const Statement& statement, const Lanes& lanes) {
+    Values conditions;
+    EMBER_RETURN_IF_ERROR(Evaluate(statement.condition, lanes, conditions));
+    Lanes active;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      if (conditions[i] != 0) active.push_back(lanes[i]);
+    }
+    return RunBlock(statement.body, active);
+  }
+
+  Status RunCheck(const Statement& check, const Lanes& lanes) {
+    Values indices, extents;
+    EMBER_RETURN_IF_ERROR(Evaluate(check.index, lanes, indices));
+    EMBER_RETURN_IF_ERROR(Evaluate(check.extent, lanes, extents));
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const int64_t index = static_cast<int64_t>(indices[i]);
+      const int64_t extent = static_cast<int64_t>(extents[i]);
+      if (index >= 0 && index < extent) continue;
+      return OutOfBounds(check.buffer, check.dim, index, extent);
+    }
+    return OkStatus();
+  }
+
+  // All values of all lanes, then all stores.
+  Status RunStore(const std::vector<Target>& targets, const Lanes& lanes) {
+    std::vector<Values> values(targets.size());
+    std::vector<std::vector<int64_t>> positions(targets.size());
+    for (size_t i = 0; i < targets.size(); ++i) {
+      EMBER_RETURN_IF_ERROR(Evaluate(targets[i].value, lanes, values[i]));
+      EMBER_RETURN_IF_ERROR(FindPositions(targets[i], lanes, positions[i]));
+    }
+    for (size_t i = 0; i < targets.size(); ++i) {
+      for (size_t lane = 0; lane < lanes.size(); ++lane) {
+        StoreOne(targets[i], positions[i][lane], values[i][lane]);
+      }
+    }
+    return OkStatus();
+  }
+
+  Status FindPositions(const Target& target, const Lanes& lanes,
+                       std::vector<int64_t>& positions) {
+    std::vector<std::vector<int64_t>> indices(lanes.size());
+    for (NodeId index : target.indices) {
+      Values values;
+      EMBER_RETURN_IF_ERROR(Evaluate(index, lanes, values));
+      for (size_t lane = 0; lane < lanes.size(); ++lane) {
+        indices[lane].push_back(static_cast<int64_t>(values[lane]));
+      }
+    }
+    for (const std::vector<int64_t>& of_lane : indices) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t position,
+                             Position(target.buffer, of_lane));
+      positions.push_back(position);
+    }
+    return OkStatus();
+  }
+
+  void StoreOne(const Target& target, int64_t position, uint64_t value) {
+    void* memory = memory_[target.buffer];
+    const DType type = nest_.buffers[target.buffer].type;
+    if (target.update != Update::kAssign) {
+      const uint64_t old = LoadElement(memory, position, type);
+      value =
+          EvaluateScalar(OpcodeOf(target.update), type, type, {old, value, 0});
+    }
+    StoreElement(memory, position, type, value);
+  }
+
+  const LoopNest& nest_;
+  const std::span<const int64_t> parameters_;
+  std::vector<std::vector<int64_t>> extents_;     // per buffer
+  std::vector<void*> memory_;                     // per buffer
+  std::map<size_t, std::vector<uint8_t>> owned_;  // not inputs and outputs
+  std::unordered_map<NodeId, std::vector<NodeId>> orders_;  // by root
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
+                std::span<void* const> buffers) {
+  return Evaluator(nest, parameters).Run(buffers);
+}
+
+}  // namespace ember::loops

@@ -1,0 +1,16 @@
+// Keywords that the printer and the parser share. Internal to the text form.
+#ifndef EMBER_JIT_LOOPS_TEXT_KEYWORDS_H_
+#define EMBER_JIT_LOOPS_TEXT_KEYWORDS_H_
+
+#include <string_view>
+
+namespace ember::loops {
+
+// By LoopKind and Scope.
+inline constexpr std::string_view kLoopKeywords[] = {"for", "unroll", "vector"};
+inline constexpr std::string_view kScopeKeywords[] = {
+    "input", "output", "packed", "call", "task", "register"};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_TEXT_KEYWORDS_H_

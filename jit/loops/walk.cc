@@ -1,0 +1,65 @@
+#include "jit/loops/walk.h"
+
+#include <unordered_set>
+#include <utility>
+
+namespace ember::loops {
+
+using tensor::ExpressionPool;
+using tensor::Opcode;
+
+std::span<const NodeId> OperandsOf(const ExpressionPool& pool, NodeId node) {
+  if (pool[node].opcode == Opcode::kAxis) return {};
+  return pool[node].operands;
+}
+
+NodeId ExtentOf(const ExpressionPool& pool, NodeId variable) {
+  return pool[variable].operands[0];
+}
+
+// Not recursive: chains may be long.
+std::vector<NodeId> NodesUnder(const ExpressionPool& pool,
+                               std::span<const NodeId> roots) {
+  std::vector<NodeId> order;
+  std::unordered_set<NodeId> entered;
+  std::vector<std::pair<NodeId, size_t>> stack;
+  const auto enter = [&](NodeId node) {
+    if (entered.insert(node).second) stack.push_back({node, 0});
+  };
+  for (NodeId root : roots) {
+    enter(root);
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      const std::span<const NodeId> operands = OperandsOf(pool, node);
+      if (next < operands.size()) {
+        enter(operands[next++]);
+        continue;
+      }
+      order.push_back(node);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
+std::vector<NodeId> RootsOf(const ExpressionPool& pool,
+                            const Statement& statement) {
+  switch (statement.kind) {
+    case Statement::Kind::kFor:
+      return {ExtentOf(pool, statement.variable)};
+    case Statement::Kind::kIf:
+      return {statement.condition};
+    case Statement::Kind::kCheck:
+      return {statement.index, statement.extent};
+    case Statement::Kind::kStore:
+      break;
+  }
+  std::vector<NodeId> roots;
+  for (const Target& target : statement.targets) {
+    roots.insert(roots.end(), target.indices.begin(), target.indices.end());
+    roots.push_back(target.value);
+  }
+  return roots;
+}
+
+}  // namespace ember::loops

@@ -1,0 +1,39 @@
+// Which expressions a statement has, and which nodes they are made of.
+//
+//   for (NodeId node : NodesUnder(nest.pool, RootsOf(nest.pool, statement))) {
+//     // operands come before their users, each node once
+//   }
+//
+// Thread-safe.
+#ifndef EMBER_JIT_LOOPS_WALK_H_
+#define EMBER_JIT_LOOPS_WALK_H_
+
+#include <span>
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// The operands that are evaluated for a node: none for an Axis, whose operand
+// is the extent of its loop.
+std::span<const NodeId> OperandsOf(const tensor::ExpressionPool& pool,
+                                   NodeId node);
+
+// All nodes that the roots are made of, in post-order. The order depends on the
+// structure of the expressions only.
+std::vector<NodeId> NodesUnder(const tensor::ExpressionPool& pool,
+                               std::span<const NodeId> roots);
+
+// The extent of an Axis node.
+NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
+
+// The expressions of the statement itself, not of its body, in the order of the
+// text form: the extent of a loop, a condition, a store's indices and values, a
+// check's index and extent.
+std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
+                            const Statement& statement);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_WALK_H_

@@ -1,0 +1,113 @@
+// Prints scalar expressions: what the text forms of dispatches and of loop
+// nests share. The inverse of tensor/expression_parser.h. Internal to text
+// forms.
+//
+// Values have numbers, whatever they are (registers, nodes); a source says what
+// each is. Values that are used more than once, or are deep, get names, so that
+// text stays small and readable:
+//
+//   ExpressionPrinter expressions(source, printer);
+//   for (uint32_t value : expressions.ChooseNames(order, uses, 3, "t", next)) {
+//     printer.Print("let ", expressions.NameOf(value), " = ");
+//     expressions.PrintDefinition(value);
+//     printer.EndLine();
+//   }
+//   expressions.PrintValue(root, DType::kF32);
+//
+// Not thread-safe. Source and printer must outlive it.
+#ifndef EMBER_TENSOR_EXPRESSION_PRINTER_H_
+#define EMBER_TENSOR_EXPRESSION_PRINTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/printer.h"
+#include "tensor/dispatch.h"
+
+namespace ember::tensor {
+
+struct PrintedValue {
+  Opcode opcode = Opcode::kConstant;
+  DType type = DType::kI64;
+  uint64_t immediate = 0;
+  uint32_t buffer = 0;  // Load, Pad
+  // Load: the indices; Pad: the indices, then the default; Axis: none.
+  std::vector<uint32_t> operands;
+};
+
+class ExpressionSource {
+ public:
+  virtual ~ExpressionSource() = default;
+  virtual PrintedValue Value(uint32_t number) const = 0;
+  virtual DType TypeOf(uint32_t number) const = 0;
+  virtual Opcode OpcodeOf(uint32_t number) const = 0;
+  // What a Parameter, Axis, Accumulator or Element is called.
+  virtual std::string LeafName(const PrintedValue& leaf) const = 0;
+  virtual std::string_view BufferName(uint32_t buffer) const = 0;
+};
+
+class ExpressionPrinter {
+ public:
+  ExpressionPrinter(const ExpressionSource& source, Printer& printer)
+      : source_(source), printer_(printer) {}
+
+  // Names those of `values` (operands before users) that are used more than
+  // once and larger than inline_size instructions, or too deep for one line:
+  // %t0, %t1 and so on from `next`, which counts on. Returns them in order.
+  std::vector<uint32_t> ChooseNames(
+      std::span<const uint32_t> values,
+      const std::function<uint32_t(uint32_t)>& uses, uint32_t inline_size,
+      std::string_view prefix, uint32_t& next);
+  // Empty for a value without one.
+  const std::string& NameOf(uint32_t value) const;
+  void ForgetName(uint32_t value) { names_.erase(value); }
+
+  // `expected` is the type that the parser will give to a literal without one.
+  void PrintValue(uint32_t value, std::optional<DType> expected,
+                  int precedence = 0);
+  // The same, but not by its name.
+  void PrintDefinition(uint32_t value,
+                       std::optional<DType> expected = std::nullopt,
+                       int precedence = 0);
+  // "[i, j]"
+  void PrintIndices(std::span<const uint32_t> indices);
+  // "%y[i, j]"
+  void PrintElement(uint32_t buffer, std::span<const uint32_t> indices);
+  // "<N, M, %h0 = N * M>", or nothing.
+  void PrintHeader(std::span<const std::string> parameters,
+                   std::span<const uint32_t> named);
+
+ private:
+  bool IsConstant(uint32_t value) const {
+    return source_.OpcodeOf(value) == Opcode::kConstant;
+  }
+  struct PairTypes {
+    std::optional<DType> left;
+    std::optional<DType> right;
+  };
+  PairTypes TypesOfPair(uint32_t a, uint32_t b,
+                        std::optional<DType> expected) const;
+  void PrintStructural(const PrintedValue& value,
+                       std::optional<DType> expected);
+  void PrintBinary(const PrintedValue& value, std::optional<DType> expected,
+                   int precedence);
+  void PrintCall(const PrintedValue& value, std::optional<DType> expected);
+  void PrintSelect(const PrintedValue& value, std::optional<DType> expected);
+  void PrintConstant(const PrintedValue& value, std::optional<DType> expected);
+  void PrintPad(const PrintedValue& value);
+
+  const ExpressionSource& source_;
+  Printer& printer_;
+  std::unordered_map<uint32_t, std::string> names_;
+  std::unordered_map<uint32_t, uint32_t> depths_;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_EXPRESSION_PRINTER_H_
