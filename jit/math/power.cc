@@ -1,0 +1,147 @@
+// x^y = 2^(y log2 |x|), where the logarithm and the product with y have one and
+// a half times the precision of the type: sums of two numbers, of which the
+// first has half of the bits, so that products of first parts are exact.
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "jit/math/coefficients.h"
+#include "jit/math/functions.h"
+#include "tensor/scalar.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct Sum {
+  Value high;  // half of the bits
+  Value low;
+};
+
+// log2 of a positive finite number: with s = (m - 1) / (m + 1) and z = s^2,
+// log m = 2/3 s (3 + z + z^2 P(z)).
+Sum Log2(Value x) {
+  const Normalized normalized = Normalize(x);
+  const auto [m, exponent, unused] =
+      SplitMantissa(normalized.x, std::sqrt(0.5), normalized.exponent_bias);
+  const Value f = m - 1.0;
+  // The divisor in two parts: m + 1 needs a bit more than the type has.
+  const Value divisor = m + 1.0;
+  const Value divisor_high = UpperHalf(divisor);
+  const Value divisor_low = m - (divisor_high - 1.0);
+  const Value inverse = 1.0 / divisor;
+  const Value s = f * inverse;
+  const Value s_high = UpperHalf(s);
+  const Value s_low =
+      ((f - s_high * divisor_high) - s_high * divisor_low) * inverse;
+  const Value z = s * s;
+  const Value z_high = s_high * s_high;
+  const Value rest =
+      z * z * Polynomial(z, Pick(x, kLogRatioF32, kLogRatioF64)) +
+      s_low * (s_high + s);
+  const Value sum_high = UpperHalf((z_high + 3.0) + rest);
+  const Value sum_low = rest - ((sum_high - 3.0) - z_high);
+  // s * sum, then 2 / (3 ln 2) times that.
+  const Value product = s_high * sum_high;
+  const Value product_rest = s_low * sum_high + sum_low * s;
+  const Value high = UpperHalf(product + product_rest);
+  const Value low = product_rest - (high - product);
+  const std::span<const double> ratio =
+      Pick(x, kRatioToLog2PartsF32, kRatioToLog2PartsF64);
+  const Value scaled_high = high * ratio[0];
+  const Value scaled_low = high * ratio[1] + low * (ratio[0] + ratio[1]);
+  const Value log_high = UpperHalf((scaled_high + scaled_low) + exponent);
+  return {log_high, scaled_low - ((log_high - exponent) - scaled_high)};
+}
+
+// 2^(high + low), 0 or infinite beyond the range of the type.
+Value Exp2(Value high, Value low) {
+  const FloatFormat& format = FormatOf(high);
+  const double bound = Pick(high, 160, 1100);
+  const double magic = format.integer_magic + 2 * format.bias;
+  const Value bounded = AtMost(AtLeast(high + low, -bound), bound);
+  const Value sum = bounded + magic;
+  const Value n = sum - magic;
+  const Value r = AtMost(AtLeast((high - n) + low, -1), 1);
+  const Value power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
+  const Value bits = AsBits(sum);
+  const Value half = bits >> 1;
+  const Value other = Binary(tensor::Opcode::kSubtract, bits, half);
+  return power * AsFloat(half << format.mantissa_bits) *
+         AsFloat(other << format.mantissa_bits);
+}
+
+// |x|^y for y other than 0. NaN of x is lost.
+Value PowerOfMagnitude(Value magnitude, Value y) {
+  const Sum log = Log2(magnitude);
+  // Beyond this bound every power but that of 1 is 0 or infinite.
+  const double bound = Pick(y, 0x1p32, 0x1p64);
+  const Value exponent = AtMost(AtLeast(y, -bound), bound);
+  const Value y_high = UpperHalf(exponent);
+  const Value low = (exponent - y_high) * log.high + exponent * log.low;
+  const Value finite = Exp2(y_high * log.high, low);
+  const Value is_zero = magnitude == 0.0;
+  const Value is_infinite = magnitude == kInfinity;
+  const Value extreme =
+      Select(is_zero ^ (y < 0.0), y.Number(0), y.Number(kInfinity));
+  return Select(is_zero | is_infinite, extreme, finite);
+}
+
+// Powers that are worth more than the general formula.
+std::optional<Value> PowerOfConstant(Value x, Value y) {
+  if (!y.pool().IsConstant(y.id())) return std::nullopt;
+  const double exponent =
+      tensor::BitsToDouble(y.pool()[y.id()].immediate, y.type());
+  if (exponent == 0) return x.Number(1);
+  if (exponent == 1) return x;
+  if (exponent == 2) return x * x;
+  if (exponent == 3) return x * x * x;
+  if (exponent == 4) return (x * x) * (x * x);
+  if (exponent == -1) return 1.0 / x;
+  if (exponent == 0.5) {  // of -0 it is 0, and of -infinity infinite
+    return Select(x == -kInfinity, kInfinity, Sqrt(x + 0.0));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Value ExpandPower(Value x, Value y) {
+  if (const std::optional<Value> power = PowerOfConstant(x, y)) return *power;
+  const Value power = PowerOfMagnitude(Absolute(x), y);
+  const Value half = y * 0.5;
+  const Value is_integer = Floor(y) == y;
+  const Value is_odd = is_integer & (Floor(half) != half);
+  const Value sign = Select(is_odd, SignOf(x), AsBits(x).Bits(0));
+  const Value is_undefined = (x < 0.0) & (-kInfinity < x) & (Floor(y) != y);
+  const Value real = Select(is_undefined, kNan, FlipSign(power, sign));
+  const Value is_number = (x == x) & (y == y);
+  const Value or_nan = Select(is_number, real, kNan);
+  return Select((y == 0.0) | (x == 1.0), 1.0, or_nan);
+}
+
+// By squaring, one step for each bit of the exponent.
+Value ExpandIntegerPower(Value x, Value y) {
+  using tensor::Opcode;
+  const int bits = 8 * DTypeByteSize(x.type());
+  const Value zero = x.Bits(0), one = x.Bits(1);
+  const int steps = IsSigned(x.type()) ? bits - 1 : bits;
+  Value result = one, square = x;
+  for (int i = 0; i < steps; ++i) {
+    const Value is_set = (y & (uint64_t{1} << i)) != zero;
+    result = result * Select(is_set, square, one);
+    if (i + 1 < steps) square = square * square;
+  }
+  if (!IsSigned(x.type())) return result;
+  // 1 / x^|y|: only 1 and -1 leave something.
+  const Value minus_one = x.Bits(tensor::IntegerToBits(-1, x.type()));
+  const Value is_odd = (y & 1) != zero;
+  const Value of_minus_one = Select(is_odd, x, one);
+  const Value inverse =
+      Select(x == one, one, Select(x == minus_one, of_minus_one, zero));
+  return Select(y < zero, inverse, result);
+}
+
+}  // namespace ember::jit
