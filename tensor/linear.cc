@@ -30,43 +30,58 @@ void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
 }
 
 // Depth is bounded because nodes are kept in this form: sums are left-deep
-// chains of few terms.
-bool Collect(const ExpressionPool& pool, NodeId id, int64_t scale, int depth,
-             LinearSum& sum) {
-  const Node& node = pool[id];
-  if (depth > 2 * static_cast<int>(kMaximumTerms) ||
-      sum.terms.size() > kMaximumTerms)
-    return false;
-  if (const std::optional<int64_t> constant = pool.IntegerConstant(id)) {
-    sum.constant = Add(sum.constant, Multiply(scale, *constant));
+// chains of few terms. Of others, which share nodes, the steps are bounded.
+class Collector {
+ public:
+  Collector(const ExpressionPool& pool, bool by_ranges, LinearSum& sum)
+      : pool_(pool), by_ranges_(by_ranges), sum_(sum) {}
+
+  // Adds scale * node; false if the sum gets too long.
+  bool Collect(NodeId id, int64_t scale, int depth) {
+    const Node& node = pool_[id];
+    if (depth > 2 * static_cast<int>(kMaximumTerms) ||
+        sum_.terms.size() > kMaximumTerms || ++steps_ > kMaximumSteps) {
+      return false;
+    }
+    if (const std::optional<int64_t> constant = pool_.IntegerConstant(id)) {
+      sum_.constant = Add(sum_.constant, Multiply(scale, *constant));
+      return true;
+    }
+    const auto collect = [&](size_t operand, int64_t factor) {
+      return Collect(node.operands[operand], factor, depth + 1);
+    };
+    switch (node.opcode) {
+      case Opcode::kAdd:
+        return collect(0, scale) && collect(1, scale);
+      case Opcode::kSubtract:
+        return collect(0, scale) && collect(1, Negate(scale));
+      case Opcode::kNegate:
+        return collect(0, Negate(scale));
+      case Opcode::kMultiply:
+        if (const std::optional<int64_t> factor =
+                pool_.IntegerConstant(node.operands[1])) {
+          return collect(0, Multiply(scale, *factor));
+        }
+        break;
+      default:
+        break;
+    }
+    if (by_ranges_ && node.range.IsConstant()) {  // an axis of extent 1
+      sum_.constant = Add(sum_.constant, Multiply(scale, node.range.low));
+    } else {
+      AddTerm(sum_, id, scale);
+    }
     return true;
   }
-  switch (node.opcode) {
-    case Opcode::kAdd:
-      return Collect(pool, node.operands[0], scale, depth + 1, sum) &&
-             Collect(pool, node.operands[1], scale, depth + 1, sum);
-    case Opcode::kSubtract:
-      return Collect(pool, node.operands[0], scale, depth + 1, sum) &&
-             Collect(pool, node.operands[1], Negate(scale), depth + 1, sum);
-    case Opcode::kNegate:
-      return Collect(pool, node.operands[0], Negate(scale), depth + 1, sum);
-    case Opcode::kMultiply:
-      if (const std::optional<int64_t> factor =
-              pool.IntegerConstant(node.operands[1])) {
-        return Collect(pool, node.operands[0], Multiply(scale, *factor),
-                       depth + 1, sum);
-      }
-      break;
-    default:
-      break;
-  }
-  if (node.range.IsConstant()) {  // an axis of extent 1
-    sum.constant = Add(sum.constant, Multiply(scale, node.range.low));
-  } else {
-    AddTerm(sum, id, scale);
-  }
-  return true;
-}
+
+ private:
+  static constexpr int kMaximumSteps = 1000;
+
+  const ExpressionPool& pool_;
+  const bool by_ranges_;
+  LinearSum& sum_;
+  int steps_ = 0;
+};
 
 NodeId Raw(ExpressionPool& pool, Opcode opcode, NodeId a, NodeId b) {
   const NodeId operands[] = {a, b};
@@ -94,7 +109,8 @@ bool MergeQuotientAndRemainder(const ExpressionPool& pool, LinearSum& sum) {
         continue;
       const LinearTerm found_remainder = remainder, found_quotient = quotient;
       LinearSum whole;
-      if (!Collect(pool, mod.operands[0], 1, 0, whole)) return false;
+      if (!Collector(pool, true, whole).Collect(mod.operands[0], 1, 0))
+        return false;
       AddTerm(sum, found_quotient.node, Negate(found_quotient.coefficient));
       AddTerm(sum, found_remainder.node, Negate(found_remainder.coefficient));
       AddLinear(sum, whole, found_remainder.coefficient);
@@ -195,10 +211,13 @@ void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale) {
   sum.constant = Add(sum.constant, Multiply(other.constant, scale));
 }
 
-std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node) {
+std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
+                                   bool by_ranges) {
   LinearSum sum;
-  if (!Collect(pool, node, 1, 0, sum) || sum.terms.size() > kMaximumTerms)
+  if (!Collector(pool, by_ranges, sum).Collect(node, 1, 0) ||
+      sum.terms.size() > kMaximumTerms) {
     return std::nullopt;
+  }
   return sum;
 }
 

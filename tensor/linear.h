@@ -23,8 +23,10 @@ struct LinearSum {
 };
 
 // Splits sums, differences and products by constants. nullopt for sums too long
-// to be worth it.
-std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node);
+// to be worth it. by_ranges: a node of which the pool has noted that it has one
+// value only is that constant.
+std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
+                                   bool by_ranges = true);
 void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
 
 // The sum as an expression, in one canonical form; x floordiv c * c + x mod c

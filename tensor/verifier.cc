@@ -7,6 +7,7 @@
 
 #include "base/concat.h"
 #include "tensor/names.h"
+#include "tensor/type_rules.h"
 #include "tensor/verifier_structure.h"
 
 namespace ember::tensor {
@@ -122,28 +123,33 @@ class Verifier {
 
   Status CheckInstruction(uint32_t number, const Instruction& instruction,
                           const Stage* stage) {
-    const InstructionInfo& info = InfoOf(instruction.opcode);
     EMBER_RETURN_IF_ERROR(CheckUnusedFields(number, instruction));
     const Register fields[] = {instruction.a, instruction.b, instruction.c};
     const int count = RegisterOperandCount(instruction.opcode);
     for (int i = 0; i < count; ++i) {
       EMBER_RETURN_IF_ERROR(CheckOperand(number, fields[i], stage));
     }
-    if (info.group == InstructionGroup::kStructural) {
-      return CheckStructural(number, instruction, stage);
+    if (count == 0) return CheckStructural(number, instruction, stage);
+    DType types[3] = {};
+    for (int i = 0; i < count; ++i) types[i] = TypeOf(fields[i]);
+    const TypeFault fault =
+        FindTypeFault(instruction.opcode, instruction.type,
+                      std::span(types).first(static_cast<size_t>(count)));
+    switch (fault.kind) {
+      case TypeFault::kNone:
+        return OkStatus();
+      case TypeFault::kOperands:
+        return Error(Concat({At(number), ": does not take operands of type ",
+                             DTypeName(fault.found)}));
+      case TypeFault::kOperand:
+        return CheckOperandType(number, fields[fault.operand], fault.expected);
+      case TypeFault::kResult:
+        return CheckResultType(number, fault.expected);
+      case TypeFault::kBitcast:
+        return Error(Concat({At(number), ": ", DTypeName(fault.found),
+                             " cannot become ", DTypeName(fault.expected)}));
     }
-    const DType operand_type = TypeOf(instruction.a);
-    if (!AcceptsType(info.kinds, operand_type)) {
-      return Error(Concat({At(number), ": does not take operands of type ",
-                           DTypeName(operand_type)}));
-    }
-    if (count == 2) {
-      EMBER_RETURN_IF_ERROR(
-          CheckOperandType(number, instruction.b, operand_type));
-    }
-    const bool makes_bool = info.group == InstructionGroup::kClassify ||
-                            info.group == InstructionGroup::kCompare;
-    return CheckResultType(number, makes_bool ? DType::kBool : operand_type);
+    return OkStatus();
   }
 
   Status CheckUnusedFields(uint32_t number,
@@ -199,23 +205,6 @@ class Verifier {
       case Opcode::kLoad:
       case Opcode::kPad:
         return CheckLoad(number, instruction, stage);
-      case Opcode::kSelect:
-        EMBER_RETURN_IF_ERROR(
-            CheckOperandType(number, instruction.a, DType::kBool));
-        EMBER_RETURN_IF_ERROR(
-            CheckOperandType(number, instruction.c, TypeOf(instruction.b)));
-        return CheckResultType(number, TypeOf(instruction.b));
-      case Opcode::kCast:
-        return OkStatus();
-      case Opcode::kBitcast: {
-        const DType from = TypeOf(instruction.a);
-        if (DTypeByteSize(from) == DTypeByteSize(instruction.type) &&
-            instruction.type != DType::kBool) {
-          return OkStatus();
-        }
-        return Error(Concat({At(number), ": ", DTypeName(from),
-                             " cannot become ", DTypeName(instruction.type)}));
-      }
       default:
         return Error(Concat({At(number), ": not a structural instruction"}));
     }
@@ -230,11 +219,7 @@ class Verifier {
   }
 
   Status CheckConstant(uint32_t number, const Instruction& instruction) const {
-    const int bits = 8 * DTypeByteSize(instruction.type);
-    const bool fits = bits == 64 || instruction.immediate >> bits == 0;
-    if (fits &&
-        (instruction.type != DType::kBool || instruction.immediate <= 1))
-      return OkStatus();
+    if (AreBitsOf(instruction.immediate, instruction.type)) return OkStatus();
     return Error(Concat(
         {At(number), ": the bits do not fit ", DTypeName(instruction.type)}));
   }

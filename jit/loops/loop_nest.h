@@ -79,6 +79,9 @@ struct Target {
 struct Statement;
 using Block = std::vector<Statement>;
 
+// Statements are nested in each other at most this deep.
+inline constexpr int kMaximumNesting = 200;
+
 struct Statement {
   enum class Kind : uint8_t { kFor, kIf, kStore, kCheck };
   Kind kind = Kind::kStore;
@@ -94,7 +97,8 @@ struct Statement {
 
   Block body;  // kFor, kIf
 
-  // kStore: all values are computed before the first is stored. An update of
+  // kStore: all values and indices are computed, in a vector loop of all lanes,
+  // before the first is stored. An update of
   // f32 or f64 by + whose value is a product may be computed as one fused
   // multiply-add; everything else rounds as the dispatch IR says.
   std::vector<Target> targets;

@@ -22,8 +22,6 @@ using tensor::Expression;
 using tensor::NameScope;
 using tensor::Opcode;
 
-// Bounds the stack that foreign text can make us use.
-constexpr int kMaximumNesting = 200;
 // Everything that a variable or a load enters.
 constexpr int kBodyScope = 1;
 

@@ -49,6 +49,12 @@ class NestPrinter : private tensor::ExpressionSource {
     return std::move(printer_).Take();
   }
 
+  std::string Run(NodeId expression) {
+    ChooseNames({&expression, 1}, "t");
+    expressions_.PrintDefinition(expression);
+    return std::move(printer_).Take();
+  }
+
  private:
   // --- values, for the printer of expressions ---
 
@@ -220,5 +226,9 @@ class NestPrinter : private tensor::ExpressionSource {
 }  // namespace
 
 std::string ToText(const LoopNest& nest) { return NestPrinter(nest).Run(); }
+
+std::string ToText(const LoopNest& nest, NodeId expression) {
+  return NestPrinter(nest).Run(expression);
+}
 
 }  // namespace ember::loops

@@ -19,6 +19,10 @@ namespace ember::loops {
 
 std::string ToText(const LoopNest& nest);
 
+// One expression, for messages. Large parts that occur in it more than once are
+// left out: %t0.
+std::string ToText(const LoopNest& nest, NodeId expression);
+
 // Errors name the line and column. The nest is not verified.
 StatusOr<LoopNest> Parse(std::string_view text);
 

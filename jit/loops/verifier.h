@@ -4,24 +4,43 @@
 //
 // Checked:
 //   names       tensor/names.h; buffers unique, variables and parameters unique
-//   order       buffers: inputs, outputs, others; phases write what is read:
-//               inputs are never written, packed buffers only by the prologue,
-//               which reads inputs and packed buffers only
+//   order       buffers: inputs, outputs, others; inputs are never written,
+//               packed buffers only by the prologue, which sees inputs, packed,
+//               task and register buffers only; a load or update stands behind
+//               a store to the buffer (of this phase, for task and register
+//               buffers), but for inputs
 //   variables   every Axis node in a statement is bound by a loop or the task
 //               around it, once; unrolled and vector extents are constants
-//               (1..4096 and 1..64); no vector loop in another; extents do not
-//               depend on vector variables
+//               (1..4096 and 1..64); no vector loop in another; extents have no
+//               loads in them and do not depend on vector variables
 //   types       indices are i64, as many as the buffer has dims; values have
 //               the buffer's type; conditions are bool; operands have the types
-//               that the instruction table wants
+//               that the instruction table wants; no sums and products of bool
 //   registers   kRegister: extents are constants, at most 4096 elements; each
 //               index is a constant once unrolled variables are, but for the
 //               last, to which a vector variable may be added once
-//   bounds      every load and store is provably in bounds: by the ranges of
-//               its variables, or under an If or after a Check that says so
-//               (Pad needs no proof). Of kInput and kOutput buffers, whose
-//               extents are symbolic, a proof may use that a node equal to
-//               `i < extent` is the condition of an If around it.
+//   bounds      every load and store is provably in bounds (Pad needs no proof)
+//   nesting     kMaximumNesting
+//
+// Proofs of bounds know, of integers that are not u64 (jit/loops/facts.h,
+// jit/loops/bounds.h):
+//   - constants, ranges of types, and what follows from them through every
+//     instruction of tensor/range_rules.h;
+//   - in a loop: 0 <= i < extent, 1 <= extent; if the extent is a product that
+//     does not overflow, of factors that are not negative, 1 <= each of them;
+//   - under `if`: <, <=, ==, and what `and`, `or`, `not` make of them;
+//   - behind a check, up to the end of its block: that it did not fail;
+//   - extents of inputs and outputs are in 0..2^40, products of them as a whole
+//     do not overflow (whoever runs the nest refuses other parameters);
+//   - how i64 sums and products by constants that cannot wrap follow from each
+//     other: `i * 16 + j < N` gives `i * 16 < N` and, for i * 4 + j floordiv 4,
+//     `i * 4 + j floordiv 4 < N`;
+//   - q = x floordiv c: c * q <= x <= c * q + c - 1; x mod m < m; min, max and
+//     select are one of their operands; t floordiv M < N for t < N * M.
+// Facts about values with loads in them hold until the task stores to such a
+// buffer, or to an output of the type and rank of such an input (they may be
+// one memory), and are not used where other tasks of the phase store to it:
+// hold an index that is checked once and used often in a register buffer.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_LOOPS_VERIFIER_H_

@@ -1,0 +1,203 @@
+#include "jit/loops/bounds.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "jit/loops/walk.h"
+
+namespace ember::loops {
+namespace {
+
+using tensor::ExpressionPool;
+using tensor::LinearSum;
+using tensor::LinearTerm;
+using tensor::Node;
+using tensor::Opcode;
+
+constexpr int kMaximumSteps = 400;
+constexpr int kMaximumDepth = 7;
+
+// Proves that sums over the integers are not negative.
+class Prover {
+ public:
+  Prover(const ExpressionPool& pool, const Facts& facts)
+      : pool_(pool), facts_(facts), known_(facts.Inequalities()) {}
+
+  bool IsNotNegative(const std::optional<LinearSum>& sum) {
+    steps_ = 0;
+    return sum && Prove(*sum, 0);
+  }
+
+ private:
+  bool Prove(const LinearSum& goal, int depth) {
+    const std::optional<int64_t> least = facts_.LowerBound(goal);
+    if (least && *least >= 0) return true;
+    if (depth == kMaximumDepth || ++steps_ > kMaximumSteps) return false;
+    for (const LinearTerm& term : goal.terms) {
+      if (ProveWithout(goal, term, depth)) return true;
+    }
+    return false;
+  }
+
+  // Proves the goal by getting rid of one term.
+  bool ProveWithout(const LinearSum& goal, const LinearTerm& term, int depth) {
+    for (const LinearSum* fact : known_) {
+      if (ProveBy(goal, term, *fact, depth)) return true;
+    }
+    for (const LinearSum& rule : RulesOf(term.node)) {
+      if (ProveBy(goal, term, rule, depth)) return true;
+    }
+    return ProveByCases(goal, term, depth);
+  }
+
+  static int64_t CoefficientOf(const LinearSum& sum, NodeId node) {
+    for (const LinearTerm& term : sum.terms) {
+      if (term.node == node) return term.coefficient;
+    }
+    return 0;
+  }
+
+  // goal >= 0 if g * goal + (g - 1) - f * fact >= 0, for g, f > 0 (and whole
+  // numbers) that cancel the term.
+  bool ProveBy(const LinearSum& goal, const LinearTerm& term,
+               const LinearSum& fact, int depth) {
+    int64_t wanted = term.coefficient;
+    int64_t found = CoefficientOf(fact, term.node);
+    if (found == 0 || (found > 0) != (wanted > 0)) return false;
+    if (found == INT64_MIN || wanted == INT64_MIN) return false;
+    found = std::abs(found);
+    wanted = std::abs(wanted);
+    const int64_t common = std::gcd(found, wanted);
+    found /= common;
+    wanted /= common;
+    std::optional<LinearSum> rest =
+        AddScaled(LinearSum{{}, found - 1}, goal, found);
+    if (rest) rest = AddScaled(*rest, fact, -wanted);
+    return rest && Prove(*rest, depth + 1);
+  }
+
+  // A minimum, maximum or select is one of its operands. As a bound of the
+  // goal from the wrong side, it is enough that one operand serves.
+  bool ProveByCases(const LinearSum& goal, const LinearTerm& term, int depth) {
+    const Node& node = pool_[term.node];
+    size_t first = 0;
+    if (node.opcode == Opcode::kSelect) {
+      first = 1;
+    } else if (node.opcode != Opcode::kMinimum &&
+               node.opcode != Opcode::kMaximum) {
+      return false;
+    }
+    const auto prove = [&](size_t operand) {
+      const NodeId replacement = node.operands[operand];
+      std::optional<LinearSum> replaced =
+          AddScaled(goal, LinearSum{{{term.node, 1}}, 0}, -term.coefficient);
+      if (replaced) {
+        replaced = AddScaled(*replaced, facts_.ExactSum(replacement),
+                             term.coefficient);
+      }
+      return replaced && Prove(*replaced, depth + 1);
+    };
+    return prove(first) && prove(first + 1);
+  }
+
+  // Sums with the node in them that are never negative.
+  std::vector<LinearSum> RulesOf(NodeId id) {
+    std::vector<LinearSum> rules;
+    // left - right - constant >= 0
+    const auto add = [&](const LinearSum& left, const LinearSum& right,
+                         int64_t constant) {
+      std::optional<LinearSum> rule = AddScaled(left, right, -1);
+      if (rule) rule = AddScaled(*rule, LinearSum{{}, constant}, -1);
+      if (rule) rules.push_back(std::move(*rule));
+    };
+    const Node& node = pool_[id];
+    const LinearSum self = {{{id, 1}}, 0};
+    const auto operand = [&](size_t i) {
+      return facts_.ExactSum(node.operands[i]);
+    };
+    switch (node.opcode) {
+      case Opcode::kMinimum:
+        add(operand(0), self, 0);
+        add(operand(1), self, 0);
+        break;
+      case Opcode::kMaximum:
+        add(self, operand(0), 0);
+        add(self, operand(1), 0);
+        break;
+      case Opcode::kFloorDivide:
+        AddQuotientRules(node, self, add);
+        break;
+      case Opcode::kModulo: {
+        const bool is_positive = facts_.RangeOf(node.operands[1]).low > 0;
+        const bool is_index = facts_.RangeOf(node.operands[0]).low >= 0;
+        if (is_positive) add(operand(1), self, 1);
+        if (is_positive && is_index) add(operand(0), self, 0);
+        break;
+      }
+      default:
+        break;
+    }
+    return rules;
+  }
+
+  template <typename Add>
+  void AddQuotientRules(const Node& node, const LinearSum& self, Add&& add) {
+    const LinearSum x = facts_.ExactSum(node.operands[0]);
+    const std::optional<int64_t> divisor =
+        pool_.IntegerConstant(node.operands[1]);
+    if (divisor && *divisor > 0) {
+      const std::optional<LinearSum> whole = AddScaled({}, self, *divisor);
+      if (!whole) return;
+      add(x, *whole, 0);                // c * q <= x
+      add(*whole, x, -(*divisor - 1));  // x <= c * q + c - 1
+    } else if (facts_.RangeOf(node.operands[0]).low >= 0 &&
+               facts_.RangeOf(node.operands[1]).low >= 0) {
+      add(x, self, 0);
+    }
+  }
+
+  const ExpressionPool& pool_;
+  const Facts& facts_;
+  const std::vector<const LinearSum*> known_;
+  int steps_ = 0;
+};
+
+// index is t floordiv M in a loop t < N * M, and the extent is N.
+bool IsQuotientOfTask(const ExpressionPool& pool, const Facts& facts,
+                      NodeId index, NodeId extent) {
+  const Node& quotient = pool[index];
+  if (quotient.opcode != Opcode::kFloorDivide) return false;
+  const NodeId variable = quotient.operands[0];
+  if (pool[variable].opcode != Opcode::kAxis) return false;
+  const std::optional<Product> tasks =
+      facts.ExactProduct(ExtentOf(pool, variable));
+  const std::optional<Product> divisor = FactorsOf(pool, quotient.operands[1]);
+  const std::optional<Product> rows = FactorsOf(pool, extent);
+  if (!tasks || !divisor || !rows) return false;
+  std::vector<NodeId> factors = divisor->factors;
+  factors.insert(factors.end(), rows->factors.begin(), rows->factors.end());
+  std::sort(factors.begin(), factors.end());
+  // Each part divides the constant of the whole, so nothing overflows.
+  return factors == tasks->factors &&
+         tasks->constant % divisor->constant == 0 &&
+         tasks->constant / divisor->constant == rows->constant;
+}
+
+}  // namespace
+
+bool ProvablyInBounds(const ExpressionPool& pool, const Facts& facts,
+                      NodeId index, NodeId extent) {
+  const tensor::Interval range = facts.RangeOf(index);
+  const LinearSum sum = facts.ExactSum(index);
+  Prover prover(pool, facts);
+  if (range.low < 0 && !prover.IsNotNegative(sum)) return false;
+  if (range.high < facts.RangeOf(extent).low) return true;
+  if (IsQuotientOfTask(pool, facts, index, extent)) return true;
+  std::optional<LinearSum> left = AddScaled(facts.ExactSum(extent), sum, -1);
+  if (left) left = AddScaled(*left, LinearSum{{}, 1}, -1);
+  return prover.IsNotNegative(left);
+}
+
+}  // namespace ember::loops

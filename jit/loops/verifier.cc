@@ -1,0 +1,409 @@
+#include "jit/loops/verifier.h"
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "jit/loops/bounds.h"
+#include "jit/loops/facts.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier_signature.h"
+#include "jit/loops/walk.h"
+#include "tensor/linear.h"
+#include "tensor/type_rules.h"
+
+namespace ember::loops {
+namespace {
+
+using tensor::Node;
+using tensor::Opcode;
+using tensor::TypeFault;
+using tensor::Update;
+
+constexpr int64_t kMaximumUnroll = 4096;
+constexpr int64_t kMaximumLanes = 64;
+
+// What binds a variable.
+enum class Binder : uint8_t { kTask, kSerial, kUnrolled, kVector };
+
+bool IsAccess(const Node& node) {
+  return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
+}
+
+Status Error(std::string message) {
+  return InvalidArgumentError(std::move(message));
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const LoopNest& nest)
+      : nest_(nest), facts_(nest), has_value_(nest.buffers.size(), false) {
+    for (size_t i = 0; i < nest.buffers.size(); ++i) {
+      has_value_[i] = nest.buffers[i].scope == Scope::kInput;
+    }
+  }
+
+  Status Run() {
+    for (size_t i = 0; i < nest_.prologue.size(); ++i) {
+      in_prologue_ = true;
+      const Status status = CheckPhase(nest_.prologue[i]);
+      if (!status.ok()) {
+        return status.WithContext(Concat({"prologue phase ", i}));
+      }
+    }
+    for (size_t i = 0; i < nest_.phases.size(); ++i) {
+      in_prologue_ = false;
+      const Status status = CheckPhase(nest_.phases[i]);
+      if (!status.ok()) return status.WithContext(Concat({"phase ", i}));
+    }
+    return OkStatus();
+  }
+
+ private:
+  std::string Text(NodeId node) const { return ToText(nest_, node); }
+  std::string BufferName(uint32_t buffer) const {
+    return Concat({"%", nest_.buffers[buffer].name});
+  }
+  DType TypeOf(NodeId node) const { return nest_.pool[node].type; }
+
+  // --- phases and loops ---
+
+  Status CheckPhase(const Phase& phase) {
+    for (size_t i = 0; i < nest_.buffers.size(); ++i) {
+      const Scope scope = nest_.buffers[i].scope;
+      if (scope == Scope::kTask || scope == Scope::kRegister) {
+        has_value_[i] = false;
+      }
+    }
+    std::vector<bool> stored(nest_.buffers.size(), false);
+    ForEachStore(phase.body, 0, [&](const Target& target) {
+      if (target.buffer < stored.size()) stored[target.buffer] = true;
+    });
+    facts_.BeginPhase(std::move(stored));
+    return CheckLoop(phase.task, Binder::kTask, phase.body);
+  }
+
+  template <typename Visitor>
+  static void ForEachStore(const Block& block, int depth, Visitor&& visit) {
+    if (depth > kMaximumNesting) return;  // refused later
+    for (const Statement& statement : block) {
+      if (statement.kind == Statement::Kind::kStore) {
+        for (const Target& target : statement.targets) visit(target);
+      }
+      ForEachStore(statement.body, depth + 1, visit);
+    }
+  }
+
+  Status CheckLoop(NodeId variable, Binder binder, const Block& body) {
+    const Node& node = nest_.pool[variable];
+    if (node.opcode != Opcode::kAxis || node.operands.size() != 1 ||
+        node.type != DType::kI64 || node.immediate >= nest_.variables.size()) {
+      return Error(Concat({"expected a variable for a loop, found ",
+                           tensor::InfoOf(node.opcode).text}));
+    }
+    const std::string& name = nest_.variables[node.immediate];
+    const Status status = CheckExtent(node.operands[0], binder);
+    if (!status.ok()) return status.WithContext(Concat({"extent of ", name}));
+    if (!numbers_.insert(node.immediate).second) {
+      return Error(Concat({"variable ", name, ": bound by a loop around it"}));
+    }
+    if (binder == Binder::kVector && in_vector_) {
+      return Error(
+          Concat({"variable ", name, ": a vector loop in a vector loop"}));
+    }
+    const size_t mark = facts_.Mark();
+    // What the body stores, an earlier iteration has stored.
+    ForgetStores(body);
+    bound_.emplace(variable, binder);
+    facts_.AssumeIterates(variable);
+    in_vector_ |= binder == Binder::kVector;
+    EMBER_RETURN_IF_ERROR(CheckBlock(body));
+    in_vector_ &= binder != Binder::kVector;
+    facts_.Rollback(mark);
+    bound_.erase(variable);
+    numbers_.erase(node.immediate);
+    return OkStatus();
+  }
+
+  void ForgetStores(const Block& block) {
+    ForEachStore(block, 0, [&](const Target& target) {
+      if (target.buffer < nest_.buffers.size()) facts_.Forget(target.buffer);
+    });
+  }
+
+  Status CheckExtent(NodeId extent, Binder binder) {
+    EMBER_RETURN_IF_ERROR(CheckExpressions({{extent}}));
+    if (TypeOf(extent) != DType::kI64) {
+      return Error(Concat({"expected i64, found ", DTypeName(TypeOf(extent))}));
+    }
+    for (NodeId id : NodesUnder(nest_.pool, {{extent}})) {
+      if (IsAccess(nest_.pool[id])) {
+        return Error(Concat({"expected no loads, found ", Text(id)}));
+      }
+      const auto bound = bound_.find(id);
+      if (bound != bound_.end() && bound->second == Binder::kVector) {
+        return Error(
+            Concat({"expected nothing of a vector loop, found ", Text(id)}));
+      }
+    }
+    if (binder == Binder::kTask || binder == Binder::kSerial) return OkStatus();
+    const int64_t limit =
+        binder == Binder::kVector ? kMaximumLanes : kMaximumUnroll;
+    const std::optional<int64_t> constant = nest_.pool.IntegerConstant(extent);
+    if (constant && *constant >= 1 && *constant <= limit) return OkStatus();
+    return Error(Concat({"expected a constant in 1..", limit, " for ",
+                         binder == Binder::kVector ? "a vector" : "an unrolled",
+                         " loop, found ", Text(extent)}));
+  }
+
+  // --- statements ---
+
+  Status CheckBlock(const Block& block) {
+    if (++nesting_ > kMaximumNesting) {
+      return Error(Concat(
+          {"expected at most ", kMaximumNesting, " statements in each other"}));
+    }
+    for (const Statement& statement : block) {
+      EMBER_RETURN_IF_ERROR(CheckStatement(statement));
+    }
+    --nesting_;
+    return OkStatus();
+  }
+
+  Status CheckStatement(const Statement& statement) {
+    switch (statement.kind) {
+      case Statement::Kind::kFor:
+        return CheckLoop(statement.variable, BinderOf(statement.loop),
+                         statement.body);
+      case Statement::Kind::kIf:
+        return CheckIf(statement);
+      case Statement::Kind::kStore:
+        return CheckStore(statement);
+      case Statement::Kind::kCheck:
+        return CheckCheck(statement);
+    }
+    return OkStatus();
+  }
+
+  static Binder BinderOf(LoopKind kind) {
+    switch (kind) {
+      case LoopKind::kSerial:
+        return Binder::kSerial;
+      case LoopKind::kUnrolled:
+        return Binder::kUnrolled;
+      case LoopKind::kVector:
+        return Binder::kVector;
+    }
+    return Binder::kSerial;
+  }
+
+  Status CheckIf(const Statement& statement) {
+    EMBER_RETURN_IF_ERROR(CheckExpressions({{statement.condition}}));
+    if (TypeOf(statement.condition) != DType::kBool) {
+      return Error(Concat({"condition ", Text(statement.condition),
+                           ": expected bool, found ",
+                           DTypeName(TypeOf(statement.condition))}));
+    }
+    const size_t mark = facts_.Mark();
+    facts_.AssumeHolds(statement.condition);
+    EMBER_RETURN_IF_ERROR(CheckBlock(statement.body));
+    facts_.Rollback(mark);
+    return OkStatus();
+  }
+
+  Status CheckCheck(const Statement& check) {
+    if (check.buffer >= nest_.buffers.size() ||
+        check.dim >= nest_.buffers[check.buffer].extents.size()) {
+      return Error("check: expected a buffer and one of its dims");
+    }
+    EMBER_RETURN_IF_ERROR(CheckExpressions({{check.index, check.extent}}));
+    if (TypeOf(check.index) != DType::kI64 ||
+        TypeOf(check.extent) != DType::kI64) {
+      return Error(Concat({"check of ", BufferName(check.buffer),
+                           ": expected index and extent of type i64"}));
+    }
+    facts_.AssumeInBounds(check.index, check.extent);
+    return OkStatus();
+  }
+
+  Status CheckStore(const Statement& statement) {
+    if (statement.targets.empty()) {
+      return Error("expected at least one target of a store, found none");
+    }
+    EMBER_RETURN_IF_ERROR(CheckExpressions(RootsOf(nest_.pool, statement)));
+    for (const Target& target : statement.targets) {
+      EMBER_RETURN_IF_ERROR(CheckTarget(target));
+    }
+    for (const Target& target : statement.targets) {
+      has_value_[target.buffer] = true;
+      facts_.Forget(target.buffer);
+    }
+    return OkStatus();
+  }
+
+  Status CheckTarget(const Target& target) {
+    if (target.buffer >= nest_.buffers.size()) {
+      return Error(Concat({"store: expected a buffer below ",
+                           nest_.buffers.size(), ", found ", target.buffer}));
+    }
+    const Buffer& buffer = nest_.buffers[target.buffer];
+    const std::string what = Concat({"store to ", BufferName(target.buffer)});
+    if (!MayStore(buffer.scope)) {
+      return Error(Concat(
+          {what, ": expected ",
+           in_prologue_ ? "a packed, task or register buffer in the prologue"
+                        : "no input or packed buffer"}));
+    }
+    if (TypeOf(target.value) != buffer.type) {
+      return Error(Concat({what, ": expected ", DTypeName(buffer.type),
+                           ", found ", DTypeName(TypeOf(target.value))}));
+    }
+    const bool adds =
+        target.update == Update::kAdd || target.update == Update::kMultiply;
+    if (adds && buffer.type == DType::kBool) {
+      return Error(Concat({what, ": sums and products of bool"}));
+    }
+    if (target.update != Update::kAssign && !has_value_[target.buffer]) {
+      return Error(Concat({what, ": an update before any store to it"}));
+    }
+    const Status status =
+        CheckIndices(target.buffer, target.indices, /*in_bounds=*/true);
+    return status.ok() ? status : status.WithContext(what);
+  }
+
+  bool MayStore(Scope scope) const {
+    switch (scope) {
+      case Scope::kInput:
+        return false;
+      case Scope::kOutput:
+      case Scope::kCall:
+        return !in_prologue_;
+      case Scope::kPacked:
+        return in_prologue_;
+      case Scope::kTask:
+      case Scope::kRegister:
+        return true;
+    }
+    return false;
+  }
+
+  // --- expressions ---
+
+  // Types first: everything else relies on them.
+  Status CheckExpressions(std::span<const NodeId> roots) {
+    const std::vector<NodeId> nodes = NodesUnder(nest_.pool, roots);
+    for (NodeId id : nodes) {
+      if (has_types_.contains(id)) continue;
+      EMBER_RETURN_IF_ERROR(CheckNode(nest_, id));
+      has_types_.insert(id);
+    }
+    for (NodeId id : nodes) {
+      const Node& node = nest_.pool[id];
+      if (node.opcode == Opcode::kAxis && !bound_.contains(id)) {
+        return Error(
+            Concat({"variable ", Text(id), " is used outside of its loop"}));
+      }
+    }
+    for (NodeId id : nodes) {
+      if (!IsAccess(nest_.pool[id])) continue;
+      EMBER_RETURN_IF_ERROR(CheckLoad(id));
+    }
+    return OkStatus();
+  }
+
+  Status CheckLoad(NodeId id) {
+    const Node& node = nest_.pool[id];
+    const Buffer& buffer = nest_.buffers[node.buffer];
+    const std::string what = Concat({"load of ", BufferName(node.buffer)});
+    if (in_prologue_ &&
+        (buffer.scope == Scope::kOutput || buffer.scope == Scope::kCall)) {
+      return Error(Concat({what,
+                           ": expected no output or call buffer in the "
+                           "prologue"}));
+    }
+    if (!has_value_[node.buffer]) {
+      return Error(Concat({what, ": before any store to it"}));
+    }
+    const Status status = CheckIndices(
+        node.buffer, std::span(node.operands).first(buffer.extents.size()),
+        /*in_bounds=*/node.opcode == Opcode::kLoad);
+    return status.ok() ? status : status.WithContext(what);
+  }
+
+  Status CheckIndices(uint32_t number, std::span<const NodeId> indices,
+                      bool in_bounds) {
+    const Buffer& buffer = nest_.buffers[number];
+    EMBER_RETURN_IF_ERROR(CheckIndexTypes(nest_, buffer, indices));
+    for (size_t dim = 0; dim < indices.size(); ++dim) {
+      const NodeId index = indices[dim], extent = buffer.extents[dim];
+      if (buffer.scope == Scope::kRegister &&
+          !IsRegisterIndex(index, dim + 1 == indices.size())) {
+        return Error(
+            Concat({"index ", dim, ": expected nothing but unrolled variables",
+                    dim + 1 == indices.size() ? " and a vector variable" : "",
+                    ", found ", Text(index)}));
+      }
+      if (in_bounds && !ProvablyInBounds(nest_.pool, facts_, index, extent)) {
+        return Error(
+            Concat({"index ", dim, ": expected a proof of 0 <= ", Text(index),
+                    " < ", Text(extent), ", found none"}));
+      }
+    }
+    return OkStatus();
+  }
+
+  // A constant once unrolled variables are; if it is the last, maybe with a
+  // vector variable added.
+  bool IsRegisterIndex(NodeId index, bool is_last) const {
+    const std::optional<tensor::LinearSum> sum =
+        tensor::Linearize(nest_.pool, index, /*by_ranges=*/false);
+    if (!is_last || !sum) return IsUnrolled(index);
+    int lanes = 0;
+    for (const tensor::LinearTerm& term : sum->terms) {
+      const auto bound = bound_.find(term.node);
+      if (bound != bound_.end() && bound->second == Binder::kVector &&
+          term.coefficient == 1) {
+        ++lanes;
+      } else if (!IsUnrolled(term.node)) {
+        return false;
+      }
+    }
+    return lanes <= 1;
+  }
+
+  bool IsUnrolled(NodeId root) const {
+    for (NodeId id : NodesUnder(nest_.pool, {&root, 1})) {
+      const Node& node = nest_.pool[id];
+      if (IsAccess(node) || node.opcode == Opcode::kParameter) return false;
+      const auto bound = bound_.find(id);
+      if (bound != bound_.end() && bound->second != Binder::kUnrolled) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const LoopNest& nest_;
+  Facts facts_;
+  bool in_prologue_ = false;
+  bool in_vector_ = false;
+  int nesting_ = 0;
+  std::unordered_map<NodeId, Binder> bound_;  // by the loops around
+  std::unordered_set<uint64_t> numbers_;      // of the bound variables
+  std::unordered_set<NodeId> has_types_;      // nodes whose types are right
+  std::vector<bool> has_value_;  // per buffer: an input, or stored to before
+};
+
+}  // namespace
+
+Status Verify(const LoopNest& nest) {
+  Status status = CheckSignature(nest);
+  if (status.ok()) status = Verifier(nest).Run();
+  return status.ok() ? status
+                     : status.WithContext(Concat({"loops @", nest.name}));
+}
+
+}  // namespace ember::loops
