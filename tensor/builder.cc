@@ -226,8 +226,7 @@ Scalar StageBuilder::Pad(int buffer, std::span<const Scalar> indices,
     ids.push_back(index);
     const Interval range = draft.pool[index].range,
                    extent = draft.pool[info.extents[i]].range;
-    inside = inside && builder_->implementation_->simplifier.ProvablyInBounds(
-                           index, info.extents[i]);
+    inside = inside && ProvablyInBounds(draft.pool, index, info.extents[i]);
     outside = outside || range.high < 0 || range.low >= extent.high;
   }
   const bool simplify = builder_->implementation_->simplify;

@@ -318,13 +318,13 @@ NodeId Simplifier::Compare(Opcode opcode, NodeId a, NodeId b) {
   return Raw(opcode, DType::kBool, a, b);
 }
 
-bool Simplifier::ProvablyInBounds(NodeId index, NodeId extent) const {
-  const Interval range = pool_[index].range;
+bool ProvablyInBounds(const ExpressionPool& pool, NodeId index, NodeId extent) {
+  const Interval range = pool[index].range;
   if (range.low < 0) return false;
-  if (range.high < pool_[extent].range.low) return true;
+  if (range.high < pool[extent].range.low) return true;
   // An axis runs over 0..extent - 1, whatever the extent turns out to be. Its
   // operand is the extent.
-  const Node& node = pool_[index];
+  const Node& node = pool[index];
   return node.opcode == Opcode::kAxis && !node.operands.empty() &&
          node.operands[0] == extent;
 }

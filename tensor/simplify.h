@@ -21,6 +21,9 @@
 
 namespace ember::tensor {
 
+// True if 0 <= index < extent for sure. extent is an i64 node of the header.
+bool ProvablyInBounds(const ExpressionPool& pool, NodeId index, NodeId extent);
+
 class Simplifier {
  public:
   explicit Simplifier(ExpressionPool& pool) : pool_(pool) {}
@@ -28,9 +31,6 @@ class Simplifier {
   // A node with the value of the instruction. Operands have the types that the
   // opcode wants.
   NodeId Make(Opcode opcode, DType type, std::span<const NodeId> operands);
-
-  // True if 0 <= index < extent for sure. extent is an i64 node of the header.
-  bool ProvablyInBounds(NodeId index, NodeId extent) const;
 
  private:
   NodeId Unary(Opcode opcode, DType type, NodeId a);

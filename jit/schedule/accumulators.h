@@ -1,0 +1,40 @@
+// Where the results of a stage that combines elements are while it does.
+// Internal to lowering.
+#ifndef EMBER_JIT_SCHEDULE_ACCUMULATORS_H_
+#define EMBER_JIT_SCHEDULE_ACCUMULATORS_H_
+
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+#include "jit/schedule/stage_loops.h"
+
+namespace ember::schedule {
+
+struct Accumulators {
+  // Per value of the stage: the results in progress, one per point of the loops
+  // inside the outermost reduction and per lane of vectorized reductions; and
+  // those of all lanes together (the same buffers if there are no lanes).
+  std::vector<uint32_t> buffers;
+  std::vector<uint32_t> combined;
+  std::vector<NodeId> indices;       // of `combined`
+  std::vector<NodeId> lane_indices;  // of `buffers`
+  std::vector<int> spatial;          // positions of the loops of `indices`
+  std::vector<int> lanes;            // positions of vectorized reductions
+};
+
+Accumulators MakeAccumulators(const Computation& computation,
+                              const StageLoops& loops, loops::LoopNest& nest);
+
+// Sets the buffers' elements at the indices to what nothing combined gives.
+loops::Statement InitialStore(const Computation& computation,
+                              const ComputationStage& stage,
+                              const std::vector<uint32_t>& buffers,
+                              const std::vector<NodeId>& indices,
+                              loops::LoopNest& nest);
+
+// Of any combiner but a fold.
+tensor::Update UpdateOf(tensor::Combiner combiner);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_ACCUMULATORS_H_

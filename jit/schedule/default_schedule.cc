@@ -1,0 +1,305 @@
+#include "jit/schedule/default_schedule.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/model_rules.h"
+#include "jit/schedule/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+// Rows of a product inside a group that runs row by row.
+constexpr int64_t kRowsOfProduct = 8;
+
+class Chooser {
+ public:
+  Chooser(const jit::CpuModel& cpu, Schedule& schedule)
+      : cpu_(cpu), writer_(schedule) {}
+
+  Status Run() {
+    std::vector<std::string> names;
+    for (const ComputationStage& stage : writer_.computation().stages)
+      names.push_back(stage.name);
+    for (size_t i = names.size(); i-- > 0;) {
+      if (done_.contains(names[i])) continue;
+      const StageGroup group = GroupOf(names[i]);
+      done_.insert(group.root);
+      done_.insert(group.members.begin(), group.members.end());
+      ScheduleGroup(group);
+    }
+    return writer_.status();
+  }
+
+ private:
+  bool IsProduct(const std::string& name) const {
+    return StageShape(writer_.computation(), writer_.StageOf(name)).IsProduct();
+  }
+  bool IsElementwise(const std::string& name) const {
+    return !writer_.computation().stages[writer_.StageOf(name)].has_reduction();
+  }
+
+  // --- groups ---
+
+  StageGroup GroupOf(const std::string& root) {
+    StageGroup group;
+    group.root = root;
+    const int number = writer_.StageOf(root);
+    const Computation& c = writer_.computation();
+    group.depth = c.stages[number].spatial_count;
+    if (!StoresAreDistinct(c, number)) return group;
+    std::set<int> inside = {number};
+    for (int p = number - 1; p >= 0; --p) {
+      if (done_.contains(c.stages[p].name) || !StoresAreIdentity(c, p))
+        continue;
+      const std::vector<int> consumers = ConsumersOf(c, p);
+      const bool only_here =
+          !consumers.empty() &&
+          std::all_of(consumers.begin(), consumers.end(),
+                      [&](int consumer) { return inside.contains(consumer); });
+      if (!only_here || StoredAgain(p)) continue;
+      const int depth = std::min(group.depth, DepthOf(p, number));
+      if (depth == 0 || !IsWorthJoining(p, number, depth, group)) continue;
+      group.depth = depth;
+      group.members.insert(group.members.begin(), c.stages[p].name);
+      inside.insert(p);
+    }
+    return group;
+  }
+
+  bool StoredAgain(int stage) const {
+    const Computation& c = writer_.computation();
+    std::set<uint32_t> own;
+    for (const ComputationStore& store : c.stages[stage].stores)
+      own.insert(store.buffer);
+    for (int i = 0; i < static_cast<int>(c.stages.size()); ++i) {
+      if (i == stage) continue;
+      for (const ComputationStore& store : c.stages[i].stores) {
+        if (own.contains(store.buffer)) return true;
+      }
+    }
+    return false;
+  }
+
+  // The root's axes, from the first on, that the producer has too.
+  int DepthOf(int producer, int root) const {
+    const Schedule& schedule = writer_.schedule();
+    const int count = schedule.computation().stages[root].spatial_count;
+    for (int depth = count; depth > 0; --depth) {
+      const int loop = schedule.plan(root).order[depth - 1];
+      if (IsComputedOnce(schedule, producer, root, loop)) return depth;
+    }
+    return 0;
+  }
+
+  bool IsWorthJoining(int producer, int root, int depth,
+                      const StageGroup& group) const {
+    const StageShape outer(writer_.computation(), root);
+    const StageShape inner(writer_.computation(), producer);
+    int64_t rows = 1;
+    for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
+    // Each thread needs something to do.
+    if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
+      return false;
+    if (!inner.IsProduct()) return true;
+    // A product has its tile: with elementwise stages behind it, or with rows
+    // of its own.
+    const bool whole = depth == outer.spatial_count() &&
+                       inner.spatial_count() == outer.spatial_count();
+    const bool plain = std::all_of(
+        group.members.begin(), group.members.end(),
+        [&](const std::string& member) { return IsElementwise(member); });
+    if (whole && plain && IsElementwise(group.root)) return true;
+    return depth + 1 == inner.spatial_count() &&
+           outer.LikelyExtent(depth - 1) >= kRowsOfProduct;
+  }
+
+  // --- schedules ---
+
+  void ScheduleGroup(const StageGroup& group) {
+    std::string product;
+    bool others_plain = true;
+    for (const std::string& member : group.members) {
+      if (IsProduct(member))
+        product = product.empty() ? member : "";
+      else
+        others_plain &= IsElementwise(member);
+    }
+    if (group.members.empty() && IsProduct(group.root)) product = group.root;
+    const int spatial =
+        writer_.computation().stages[writer_.StageOf(group.root)].spatial_count;
+    if (!product.empty() && group.depth == spatial && others_plain &&
+        (product == group.root || IsElementwise(group.root))) {
+      // Members that are not on the tile, before the product, would be in the
+      // way of its loops.
+      if (product == group.root || group.members.front() == product) {
+        if (ScheduleProduct(cpu_, group, product, writer_)) return;
+      }
+    }
+    ScheduleRows(group);
+  }
+
+  void ScheduleRows(const StageGroup& group) {
+    if (group.members.empty()) return ScheduleAlone(group.root);
+    const Computation& c = writer_.computation();
+    bool product = false;
+    int64_t points = 0;
+    for (const std::string& member : group.members) {
+      product |= IsProduct(member);
+      points += StageShape(c, writer_.StageOf(member)).LikelyPoints();
+    }
+    int outer = group.depth;
+    std::vector<std::string> loops = writer_.LoopsOf(group.root);
+    if (product) {
+      const std::string& rows = loops[outer - 1];
+      writer_.Do("split %" + group.root + " " + rows + " " +
+                 std::to_string(kRowsOfProduct) + " -> " + rows + "_tile " +
+                 rows + "_row");
+      writer_.Do("peel %" + group.root + " " + rows + "_tile");
+    }
+    const std::string rows = writer_.FuseFirst(group.root, outer);
+    for (size_t i = group.members.size(); i-- > 0;)
+      writer_.Do("compute_at %" + group.members[i] + " %" + group.root + " " +
+                 rows);
+    ScheduleLanes(cpu_, group.root, group.depth, writer_);
+    for (const std::string& member : group.members) {
+      if (IsProduct(member) &&
+          ScheduleProductInside(cpu_, member, group.depth, writer_)) {
+        continue;
+      }
+      ScheduleLanes(cpu_, member, group.depth, writer_);
+    }
+    if (IsWorthThreads(points))
+      writer_.Do("parallel %" + group.root + " " + rows);
+  }
+
+  void ScheduleAlone(const std::string& name) {
+    const int number = writer_.StageOf(name);
+    int64_t points = 0;
+    int spatial = 0;
+    {
+      const StageShape shape(writer_.computation(), number);
+      points = shape.LikelyPoints();
+      spatial = shape.spatial_count();
+    }
+    ScheduleLanes(cpu_, name, 0, writer_);
+    if (!IsWorthThreads(points) || spatial == 0 ||
+        !StoresAreDistinct(writer_.computation(), number)) {
+      return;
+    }
+    // All serial loops over points that stand outside.
+    int count = 0;
+    const StagePlan& plan = writer_.schedule().plan(number);
+    for (int loop : plan.order) {
+      if (plan.loops[loop].is_reduction ||
+          plan.loops[loop].mark != LoopMark::kSerial) {
+        break;
+      }
+      ++count;
+    }
+    if (count == 0) return;
+    writer_.Do("parallel %" + name + " " + writer_.FuseFirst(name, count));
+  }
+
+  const jit::CpuModel& cpu_;
+  ScheduleWriter writer_;
+  std::set<std::string> done_;
+};
+
+}  // namespace
+
+void ScheduleWriter::Do(const std::string& line) {
+  if (!status_.ok()) return;
+  status_ = schedule_.Apply(line);
+}
+
+std::vector<std::string> ScheduleWriter::LoopsOf(
+    const std::string& stage) const {
+  const StagePlan& plan = schedule_.plan(StageOf(stage));
+  std::vector<std::string> names;
+  for (int loop : plan.order) names.push_back(plan.loops[loop].name);
+  return names;
+}
+
+std::string ScheduleWriter::FuseFirst(const std::string& stage, int count) {
+  const std::vector<std::string> loops = LoopsOf(stage);
+  if (count == 0) return "";
+  std::string fused = loops[0];
+  for (int i = 1; i < count; ++i) {
+    const std::string name =
+        i + 1 == count ? "tasks" : "tasks_" + std::to_string(i);
+    Do("fuse %" + stage + " " + fused + " " + loops[i] + " -> " + name);
+    fused = name;
+  }
+  return fused;
+}
+
+void ScheduleWriter::Reorder(const std::string& stage,
+                             const std::vector<std::string>& loops) {
+  std::string line = "reorder %" + stage;
+  for (const std::string& loop : loops) line += " " + loop;
+  Do(line);
+}
+
+bool IsWorthThreads(int64_t points) { return points >= 32768; }
+
+void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
+                   ScheduleWriter& writer) {
+  const int number = writer.StageOf(name);
+  std::string axis;
+  int64_t lanes = 1;
+  bool over_points = false;
+  {
+    const Computation& c = writer.computation();
+    const StageShape shape(c, number);
+    if (!StoresAreDistinct(c, number)) return;
+    lanes = cpu.vector_bytes / shape.WidestBytes();
+    const auto moves_along = [&](int a) {
+      bool unit = false;
+      for (NodeId load : shape.loads()) {
+        const Stride stride = shape.StrideOf(load, a);
+        if (stride == Stride::kOther) return false;
+        unit |= stride == Stride::kUnit;
+      }
+      return unit;
+    };
+    int spatial = shape.spatial_count() - 1;
+    while (spatial >= first && shape.LikelyExtent(spatial) < 2) --spatial;
+    const int last = shape.axis_count() - 1;
+    const bool reduces = shape.stage().has_reduction();
+    const bool fold = shape.stage().combiner == tensor::Combiner::kFold;
+    int chosen = spatial >= first ? spatial : -1;
+    over_points = chosen >= 0;
+    if (reduces && !fold && !(over_points && moves_along(chosen)) &&
+        shape.LikelyExtent(last) >= lanes) {
+      chosen = last;
+      over_points = false;
+    }
+    if (chosen < 0 || lanes < 2 || shape.LikelyExtent(chosen) * 2 < lanes)
+      return;
+    axis = shape.stage().axes[chosen].name;
+  }
+  const std::string block = axis + "_block", lane = axis + "_lane";
+  writer.Do("split %" + name + " " + axis + " " + std::to_string(lanes) +
+            " -> " + block + " " + lane);
+  if (over_points) {
+    // Lanes inside the reductions.
+    std::vector<std::string> order;
+    for (const std::string& loop : writer.LoopsOf(name)) {
+      if (loop != lane) order.push_back(loop);
+    }
+    order.push_back(lane);
+    writer.Reorder(name, order);
+  }
+  writer.Do("vectorize %" + name + " " + lane);
+}
+
+Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule) {
+  return Chooser(cpu, schedule).Run();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,33 @@
+// The schedule that a dispatch gets without tuning: chosen by an analytical
+// model of the CPU from how loads move with the axes.
+//
+//   Schedule schedule(Disassemble(dispatch, parameters));
+//   EMBER_RETURN_IF_ERROR(ScheduleByModel(CpuModel::Of(target), schedule));
+//   schedule.ToText();   // can be read, changed, replayed
+//
+// The rules, in the order in which stages are looked at (last first):
+//   groups     stages whose results are read row by row by a later one join it
+//   products   sums of products get a tile of results in vector registers: rows
+//              by vectors, as many as keep the multipliers busy; constant
+//              operands that are read along the lanes are packed; elementwise
+//              stages behind them work on the tile
+//   rows       other groups run row by row, each stage inside one row
+//   the rest   lanes along the axis that memory runs along; sums along it in
+//              lanes of their own
+// Whatever a rule asks for goes through the primitives, which refuse what would
+// be wrong.
+#ifndef EMBER_JIT_SCHEDULE_DEFAULT_SCHEDULE_H_
+#define EMBER_JIT_SCHEDULE_DEFAULT_SCHEDULE_H_
+
+#include "base/status.h"
+#include "jit/schedule/schedule.h"
+#include "jit/target/cpu_model.h"
+
+namespace ember::schedule {
+
+// schedule: as its dispatch is written.
+Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_DEFAULT_SCHEDULE_H_

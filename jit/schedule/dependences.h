@@ -1,0 +1,47 @@
+// What a schedule must not break: which stages read what others write, and
+// which points of a stage store to one element.
+#ifndef EMBER_JIT_SCHEDULE_DEPENDENCES_H_
+#define EMBER_JIT_SCHEDULE_DEPENDENCES_H_
+
+#include <vector>
+
+#include "base/status.h"
+#include "jit/schedule/schedule.h"
+
+namespace ember::schedule {
+
+// Every point of the stage stores to elements of its own: in each store, each
+// axis stands alone in one dim (a * axis + b), so that points may run in any
+// order and at once.
+bool StoresAreDistinct(const Computation& computation, int stage);
+
+// The stage's buffers are stored as a whole: dim d by axis d, by assignment.
+bool StoresAreIdentity(const Computation& computation, int stage);
+
+// Where in the order of `around`'s loops the stage is computed, directly or
+// inside a stage that is; -1 if it is not.
+int PositionInside(const Schedule& schedule, int stage, int around);
+
+// Whether each iteration of the consumer's loops, from the outermost to `loop`,
+// would need elements of its own from the producer, so that none is computed
+// twice inside the loop.
+bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
+                    int loop);
+
+bool Reads(const Computation& computation, int stage, uint32_t buffer);
+// Stages that read what this one stores, in order.
+std::vector<int> ConsumersOf(const Computation& computation, int stage);
+
+// Every index of every load and store is within its buffer wherever the axes
+// are within their extents: no check is needed when the program runs.
+bool AccessesAreSafe(const Computation& computation, int stage);
+bool IsSafe(const Computation& computation, NodeId load);
+
+// A parallel loop is the outermost one of a stage that is computed by itself.
+Status CheckParallelIsOutermost(const Schedule& schedule, int stage);
+// Whether the loop may have its mark.
+Status CheckMark(const Schedule& schedule, int stage, int loop);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_DEPENDENCES_H_

@@ -1,0 +1,540 @@
+#include "jit/schedule/lowering.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/accumulators.h"
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/facts.h"
+#include "jit/schedule/promote_registers.h"
+#include "jit/schedule/regions.h"
+#include "jit/schedule/rewrite.h"
+#include "jit/schedule/stage_loops.h"
+#include "jit/schedule/stage_values.h"
+#include "tensor/scalar.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using loops::Block;
+using loops::LoopNest;
+using loops::Phase;
+using loops::Scope;
+using loops::Statement;
+using loops::Target;
+using tensor::Combiner;
+using tensor::Opcode;
+using tensor::Update;
+
+// Which of a stage's loops a nest of it has, and what holds in it.
+enum class Part : uint8_t {
+  kOuter,    // the loops around everything of the stage
+  kInitial,  // over results in progress: nothing is read or stored
+  kUpdate,   // all loops from the outermost reduction on
+  kFinal     // over results in progress, storing them
+};
+
+class Lowering {
+ public:
+  explicit Lowering(const Schedule& schedule)
+      : schedule_(schedule),
+        c_(schedule.computation()),
+        header_(c_.pool, nest_.pool,
+                [](NodeId) -> std::optional<NodeId> { return std::nullopt; }),
+        facts_(nest_.pool) {}
+
+  StatusOr<LoopNest> Run() {
+    nest_.name = c_.name;
+    nest_.parameters = c_.parameters;
+    for (const ComputationBuffer& buffer : c_.buffers) AddBuffer(buffer);
+    for (const ComputationStage& stage : c_.stages) {
+      std::vector<NodeId>& full = full_.emplace_back();
+      for (const ComputationAxis& axis : stage.axes)
+        full.push_back(header_.Rewrite(axis.extent));
+    }
+    storage_.resize(c_.buffers.size());
+    AddZeroFills();
+    for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
+      if (schedule_.plan(i).attach_stage < 0)
+        EMBER_RETURN_IF_ERROR(LowerRoot(i));
+    }
+    PromoteRegisters(nest_);
+    return std::move(nest_);
+  }
+
+ private:
+  using Leaf = std::function<Status(Block&)>;
+
+  NodeId Integer(int64_t value) {
+    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Make(Opcode opcode, DType type, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
+  }
+  bool IsVariable(NodeId id) const {
+    return nest_.pool[id].opcode == Opcode::kAxis;
+  }
+
+  // --- buffers ---
+
+  void AddBuffer(const ComputationBuffer& buffer) {
+    loops::Buffer added;
+    added.name = buffer.name;
+    added.type = buffer.type;
+    added.scope = buffer.role == BufferRole::kInput    ? Scope::kInput
+                  : buffer.role == BufferRole::kOutput ? Scope::kOutput
+                  : buffer.role == BufferRole::kPacked ? Scope::kPacked
+                                                       : Scope::kCall;
+    added.extents = header_.Rewrite(buffer.extents);
+    nest_.buffers.push_back(std::move(added));
+  }
+
+  // Temporaries start as zeros, where some element may be read before it is
+  // stored.
+  void AddZeroFills() {
+    for (uint32_t b = 0; b < c_.buffers.size(); ++b) {
+      if (c_.buffers[b].role != BufferRole::kTemporary || IsStoredWhole(b))
+        continue;
+      Phase phase;
+      phase.task = NewVariable("zero_task", Integer(1));
+      Statement store;
+      Target target;
+      target.buffer = b;
+      for (NodeId extent : nest_.buffers[b].extents)
+        target.indices.push_back(NewVariable("zero", extent));
+      target.value = nest_.pool.Constant(tensor::ZeroBits(c_.buffers[b].type),
+                                         c_.buffers[b].type);
+      const std::vector<NodeId> variables = target.indices;
+      store.targets.push_back(std::move(target));
+      Block body = {std::move(store)};
+      for (size_t i = variables.size(); i-- > 0;) {
+        Statement loop;
+        loop.kind = Statement::Kind::kFor;
+        loop.variable = variables[i];
+        loop.body = std::move(body);
+        body = {std::move(loop)};
+      }
+      phase.body = std::move(body);
+      nest_.phases.push_back(std::move(phase));
+    }
+  }
+
+  bool IsStoredWhole(uint32_t buffer) const {
+    for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
+      const auto& stores = c_.stages[i].stores;
+      if (std::any_of(stores.begin(), stores.end(),
+                      [&](const auto& s) { return s.buffer == buffer; })) {
+        return StoresAreIdentity(c_, i);
+      }
+    }
+    return true;  // never read either
+  }
+
+  NodeId NewVariable(const std::string& name, NodeId extent) {
+    const uint64_t number = nest_.variables.size();
+    nest_.variables.push_back(name + "_" + std::to_string(number));
+    return nest_.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number,
+                             1);
+  }
+
+  // --- stages ---
+
+  Status LowerRoot(int stage) {
+    std::vector<AxisRegion> regions;
+    for (NodeId extent : full_[stage]) regions.push_back({Integer(0), extent});
+    EMBER_ASSIGN_OR_RETURN(StageLoops s,
+                           MakeStageLoops(schedule_, stage, std::move(regions),
+                                          full_[stage], nest_));
+    Phase phase;
+    const StagePlan& plan = schedule_.plan(stage);
+    const bool parallel =
+        !plan.order.empty() &&
+        plan.loops[plan.order[0]].mark == LoopMark::kParallel &&
+        IsVariable(s.values[plan.order[0]]);
+    phase.task =
+        parallel ? s.values[plan.order[0]] : NewVariable("task", Integer(1));
+    EMBER_RETURN_IF_ERROR(EmitStage(s, parallel, phase.body));
+    const bool prologue = c_.buffers[c_.stages[stage].stores[0].buffer].role ==
+                          BufferRole::kPacked;
+    (prologue ? nest_.prologue : nest_.phases).push_back(std::move(phase));
+    return OkStatus();
+  }
+
+  // first_is_task: the outermost loop is there already.
+  Status EmitStage(const StageLoops& s, bool first_is_task, Block& out) {
+    std::vector<int> outer;
+    for (int i = 0; i < s.FirstReduction(); ++i) outer.push_back(i);
+    const Leaf leaf = [&](Block& block) {
+      return c_.stages[s.stage].has_reduction() ? EmitReduction(s, block)
+                                                : EmitPoint(s, block);
+    };
+    const size_t facts = facts_.size();
+    Block* block = &out;
+    for (const Guard& guard : s.guards) {
+      if (guard.position < 0) block = OpenGuard(guard, *block);
+    }
+    const Status status =
+        first_is_task ? EmitInside(s, outer, 0, Part::kOuter, leaf, *block)
+                      : EmitLoops(s, outer, 0, Part::kOuter, leaf, *block);
+    facts_.Truncate(facts);
+    return status;
+  }
+
+  Status EmitLoops(const StageLoops& s, const std::vector<int>& positions,
+                   size_t index, Part part, const Leaf& leaf, Block& out) {
+    if (index == positions.size()) return leaf(out);
+    const int number = s.plan->order[positions[index]];
+    const NodeId variable = s.values[number];
+    if (!IsVariable(variable))
+      return EmitInside(s, positions, index, part, leaf, out);
+    Statement loop;
+    loop.kind = Statement::Kind::kFor;
+    loop.variable = variable;
+    switch (s.plan->loops[number].mark) {
+      case LoopMark::kUnrolled:
+        loop.loop = loops::LoopKind::kUnrolled;
+        break;
+      case LoopMark::kVector:
+        loop.loop = loops::LoopKind::kVector;
+        break;
+      case LoopMark::kSerial:
+      case LoopMark::kParallel:
+        break;
+    }
+    EMBER_RETURN_IF_ERROR(
+        EmitInside(s, positions, index, part, leaf, loop.body));
+    out.push_back(std::move(loop));
+    return OkStatus();
+  }
+
+  // The body of loop `positions[index]`; twice if a peeled split is decided
+  // here.
+  Status EmitInside(const StageLoops& s, const std::vector<int>& positions,
+                    size_t index, Part part, const Leaf& leaf, Block& out) {
+    std::vector<Guard> exact;
+    for (const Guard& guard : s.exact) {
+      if (guard.position == positions[index] && part != Part::kInitial)
+        exact.push_back(guard);
+    }
+    return EmitPeeled(
+        exact,
+        [&](Block& block) {
+          return EmitGuarded(s, positions, index, part, leaf, block);
+        },
+        out);
+  }
+
+  // leaf, under each combination of the conditions and their opposites that is
+  // possible.
+  Status EmitPeeled(std::span<const Guard> exact, const Leaf& leaf,
+                    Block& out) {
+    if (exact.empty()) return leaf(out);
+    const Guard& guard = exact.front();
+    const NodeId condition =
+        Make(Opcode::kLess, DType::kBool, guard.a, guard.b);
+    const std::optional<int64_t> known = nest_.pool.IntegerConstant(condition);
+    if (known == 0) return EmitPeeled(exact.subspan(1), leaf, out);
+    const size_t facts = facts_.size();
+    facts_.Add(guard.a, guard.b);
+    EMBER_RETURN_IF_ERROR(EmitPeeled(exact.subspan(1), leaf,
+                                     known ? out : *OpenIf(condition, out)));
+    facts_.Truncate(facts);
+    if (known) return OkStatus();
+    const NodeId otherwise =
+        Make(Opcode::kLessEqual, DType::kBool, guard.b, guard.a);
+    return EmitPeeled(exact.subspan(1), leaf, *OpenIf(otherwise, out));
+  }
+
+  Status EmitGuarded(const StageLoops& s, const std::vector<int>& positions,
+                     size_t index, Part part, const Leaf& leaf, Block& out) {
+    const size_t facts = facts_.size();
+    Block* block = &out;
+    const int position = positions[index];
+    for (const Guard& guard : s.guards) {
+      if (guard.position == position && Applies(s, guard, part))
+        block = OpenGuard(guard, *block);
+    }
+    Status status;
+    if (part == Part::kOuter || part == Part::kUpdate)
+      status = EmitAttached(s, position, *block);
+    if (status.ok())
+      status = EmitLoops(s, positions, index + 1, part, leaf, *block);
+    facts_.Truncate(facts);
+    return status;
+  }
+
+  bool Applies(const StageLoops& s, const Guard& guard, Part part) const {
+    switch (part) {
+      case Part::kOuter:
+      case Part::kFinal:
+        return true;
+      case Part::kInitial:
+        return false;
+      case Part::kUpdate:
+        return guard.is_reduction || !AccessesAreSafe(c_, s.stage);
+    }
+    return true;
+  }
+
+  static Block* Push(Block& out, Statement statement) {
+    out.push_back(std::move(statement));
+    return &out.back().body;
+  }
+
+  Block* OpenIf(NodeId condition, Block& out) {
+    Statement branch;
+    branch.kind = Statement::Kind::kIf;
+    branch.condition = condition;
+    return Push(out, std::move(branch));
+  }
+
+  Block* OpenGuard(const Guard& guard, Block& out) {
+    if (facts_.IsBelow(guard.a, guard.b)) return &out;
+    facts_.Add(guard.a, guard.b);
+    return OpenIf(Make(Opcode::kLess, DType::kBool, guard.a, guard.b), out);
+  }
+
+  // --- stages inside a loop ---
+
+  Status EmitAttached(const StageLoops& s, int position, Block& out) {
+    const auto is_attached = [&](int stage) {
+      const StagePlan& plan = schedule_.plan(stage);
+      return plan.attach_stage == s.stage &&
+             plan.attach_loop == s.plan->order[position];
+    };
+    std::vector<int> inside;  // here or further in
+    std::vector<int> attached;
+    for (int i = 0; i < s.stage; ++i) {
+      if (PositionInside(schedule_, i, s.stage) >= position)
+        inside.push_back(i);
+      if (is_attached(i)) attached.push_back(i);
+    }
+    if (attached.empty()) return OkStatus();
+    LoopBody body;
+    body.stages.push_back(&s);
+    for (size_t i = position + 1; i < s.plan->order.size(); ++i)
+      body.moving.insert(s.values[s.plan->order[i]]);
+    // What a stage covers depends on those behind it.
+    std::map<int, StageLoops> made;
+    for (size_t i = inside.size(); i-- > 0;) {
+      const int stage = inside[i];
+      const std::vector<AxisRegion> regions = RegionsOf(stage, body);
+      if (is_attached(stage)) ShrinkStorage(stage, regions);
+      EMBER_ASSIGN_OR_RETURN(
+          made[stage],
+          MakeStageLoops(schedule_, stage, regions, full_[stage], nest_));
+      body.stages.push_back(&made[stage]);
+      for (int loop : schedule_.plan(stage).order)
+        body.moving.insert(made[stage].values[loop]);
+    }
+    for (int stage : attached)
+      EMBER_RETURN_IF_ERROR(EmitStage(made[stage], false, out));
+    return OkStatus();
+  }
+
+  // The part of each axis of a stage that the body needs.
+  std::vector<AxisRegion> RegionsOf(int stage, const LoopBody& body) {
+    const ComputationStage& computed = c_.stages[stage];
+    std::vector<AxisRegion> regions;
+    for (const ComputationStore& store : computed.stores) {
+      const std::vector<NodeId> full =
+          header_.Rewrite(c_.buffers[store.buffer].extents);
+      std::vector<AxisRegion> read =
+          RegionRead(c_, store.buffer, body, full, nest_);
+      if (regions.empty()) {
+        regions = std::move(read);
+        continue;
+      }
+      // Several results: what all of them need.
+      for (size_t d = 0; d < regions.size(); ++d) {
+        if (regions[d].base != read[d].base ||
+            regions[d].extent != read[d].extent) {
+          regions[d] = {Integer(0), full[d]};
+        }
+      }
+    }
+    const bool is_result = std::any_of(
+        computed.stores.begin(), computed.stores.end(), [&](const auto& store) {
+          return c_.buffers[store.buffer].role == BufferRole::kOutput;
+        });
+    for (size_t d = 0; is_result && d < regions.size(); ++d) {
+      // All of it is wanted, but for what the loops around move.
+      if (nest_.pool.IsConstant(regions[d].base))
+        regions[d] = {Integer(0), full_[stage][d]};
+    }
+    for (size_t a = computed.spatial_count; a < computed.axes.size(); ++a)
+      regions.push_back({Integer(0), full_[stage][a]});
+    return regions;
+  }
+
+  // Of a stage's temporaries only the regions are kept.
+  void ShrinkStorage(int stage, const std::vector<AxisRegion>& regions) {
+    for (const ComputationStore& store : c_.stages[stage].stores) {
+      if (c_.buffers[store.buffer].role == BufferRole::kOutput) continue;
+      loops::Buffer& buffer = nest_.buffers[store.buffer];
+      buffer.scope = Scope::kTask;
+      std::vector<NodeId>& bases = storage_[store.buffer].emplace();
+      for (size_t d = 0; d < buffer.extents.size(); ++d) {
+        bases.push_back(regions[d].base);
+        buffer.extents[d] = regions[d].extent;
+      }
+    }
+  }
+
+  // --- values and stores ---
+
+  StageValues ValuesAt(const StageLoops& s, bool may_overrun) {
+    return StageValues(c_, s, storage_, facts_, may_overrun, nest_);
+  }
+
+  Status EmitPoint(const StageLoops& s, Block& out) {
+    StageValues values = ValuesAt(s, false);
+    return EmitStores(s, values, values.Convert(c_.stages[s.stage].values),
+                      out);
+  }
+
+  Status EmitStores(const StageLoops& s, StageValues& values,
+                    std::vector<NodeId> results, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    Statement statement;
+    for (size_t i = 0; i < stage.stores.size(); ++i) {
+      const ComputationStore& store = stage.stores[i];
+      Target target;
+      target.buffer = store.buffer;
+      target.indices = values.StoreIndices(store);
+      target.value = results[i];
+      target.update = store.update;
+      statement.targets.push_back(std::move(target));
+    }
+    values.EmitChecks(out);
+    out.push_back(std::move(statement));
+    return OkStatus();
+  }
+
+  // --- reductions ---
+
+  NodeId LoadOf(uint32_t buffer, const std::vector<NodeId>& indices) {
+    return nest_.pool.Intern(Opcode::kLoad, nest_.buffers[buffer].type, indices,
+                             0, 1, buffer);
+  }
+
+  Status EmitReduction(const StageLoops& s, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    const Accumulators a = MakeAccumulators(c_, s, nest_);
+    std::vector<int> initial = a.spatial;
+    initial.insert(initial.end(), a.lanes.begin(), a.lanes.end());
+    EMBER_RETURN_IF_ERROR(EmitLoops(
+        s, initial, 0, Part::kInitial,
+        [&](Block& block) {
+          block.push_back(
+              InitialStore(c_, stage, a.buffers, a.lane_indices, nest_));
+          return OkStatus();
+        },
+        out));
+    std::vector<int> all;
+    for (int i = s.FirstReduction(); i < static_cast<int>(s.plan->order.size());
+         ++i) {
+      all.push_back(i);
+    }
+    EMBER_RETURN_IF_ERROR(EmitLoops(
+        s, all, 0, Part::kUpdate,
+        [&](Block& block) { return EmitUpdate(s, a, block); }, out));
+    if (!a.lanes.empty()) EMBER_RETURN_IF_ERROR(CombineLanes(s, a, out));
+    return EmitLoops(
+        s, a.spatial, 0, Part::kFinal,
+        [&](Block& block) {
+          StageValues values = ValuesAt(s, false);
+          std::vector<NodeId> results;
+          for (size_t i = 0; i < stage.stores.size(); ++i) {
+            const NodeId sum = LoadOf(a.combined[i], a.indices);
+            results.push_back(tensor::Simplifier(nest_.pool)
+                                  .Make(Opcode::kCast,
+                                        c_.pool[stage.values[i]].type,
+                                        {&sum, 1}));
+          }
+          return EmitStores(s, values, std::move(results), block);
+        },
+        out);
+  }
+
+  Status EmitUpdate(const StageLoops& s, const Accumulators& a, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    StageValues values = ValuesAt(s, AccessesAreSafe(c_, s.stage));
+    std::vector<NodeId> elements = values.Convert(stage.values);
+    Statement statement;
+    if (stage.combiner == Combiner::kFold) {
+      std::vector<NodeId> before;
+      for (uint32_t buffer : a.buffers)
+        before.push_back(LoadOf(buffer, a.lane_indices));
+      elements = values.ConvertFold(stage.results, before, elements);
+    }
+    for (size_t i = 0; i < elements.size(); ++i) {
+      Target target;
+      target.buffer = a.buffers[i];
+      target.indices = a.lane_indices;
+      target.value = tensor::Simplifier(nest_.pool)
+                         .Make(Opcode::kCast, nest_.buffers[a.buffers[i]].type,
+                               {&elements[i], 1});
+      if (stage.combiner != Combiner::kFold)
+        target.update = UpdateOf(stage.combiner);
+      statement.targets.push_back(std::move(target));
+    }
+    values.EmitChecks(out);
+    out.push_back(std::move(statement));
+    return OkStatus();
+  }
+
+  // Sums of all lanes, in memory of their own.
+  Status CombineLanes(const StageLoops& s, const Accumulators& a, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    return EmitLoops(
+        s, a.spatial, 0, Part::kInitial,
+        [&](Block& block) {
+          block.push_back(
+              InitialStore(c_, stage, a.combined, a.indices, nest_));
+          return EmitLoops(
+              s, a.lanes, 0, Part::kInitial,
+              [&](Block& lanes) {
+                Statement statement;
+                for (size_t i = 0; i < a.buffers.size(); ++i) {
+                  Target target;
+                  target.buffer = a.combined[i];
+                  target.indices = a.indices;
+                  target.value = LoadOf(a.buffers[i], a.lane_indices);
+                  target.update = UpdateOf(stage.combiner);
+                  statement.targets.push_back(std::move(target));
+                }
+                lanes.push_back(std::move(statement));
+                return OkStatus();
+              },
+              block);
+        },
+        out);
+  }
+
+  const Schedule& schedule_;
+  const Computation& c_;
+  LoopNest nest_;
+  Rewriter header_;
+  Facts facts_;
+  std::vector<std::vector<NodeId>> full_;  // per stage: extents of its axes
+  // Of temporaries computed inside loops: where their region begins.
+  std::vector<std::optional<std::vector<NodeId>>> storage_;
+};
+
+}  // namespace
+
+StatusOr<LoopNest> Lower(const Schedule& schedule) {
+  return Lowering(schedule).Run();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,248 @@
+// Lowered schedules against the definition of the dispatch, through the
+// evaluator of loop nests.
+#include "jit/schedule/lowering.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
+#include "jit/schedule/computation.h"
+#include "jit/schedule/default_schedule.h"
+#include "jit/schedule/schedule.h"
+#include "tensor/evaluator.h"
+#include "tensor/random_dispatch.h"
+#include "tensor/text.h"
+
+namespace ember::schedule {
+namespace {
+
+tensor::Dispatch ParseDispatch(std::string_view text) {
+  auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  return *std::move(dispatch);
+}
+
+TEST(Lowering, RandomDispatchesAsTheyAreWritten) {
+  const char* const given = std::getenv("SEED");
+  const uint64_t first = given ? std::strtoull(given, nullptr, 0) : 1;
+  const uint64_t count = given ? 1 : 100;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const tensor::RandomCase random = tensor::MakeRandomCase(seed, {});
+    for (const bool specialised : {false, true}) {
+      SCOPED_TRACE("replay with SEED=" + std::to_string(seed));
+      Schedule schedule(
+          Disassemble(random.dispatch, specialised ? random.parameters
+                                                   : std::vector<int64_t>()));
+      auto nest = Lower(schedule);
+      ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+      auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
+      const Status wanted = tensor::Evaluate(random.dispatch, random.parameters,
+                                             tensor::Pointers(expected), {});
+      const auto parameters = specialised && !random.parameters.empty()
+                                  ? std::vector<int64_t>()
+                                  : random.parameters;
+      const Status status =
+          loops::Evaluate(*nest, parameters, tensor::Pointers(actual));
+      ASSERT_EQ(wanted.ok(), status.ok())
+          << wanted.ToString() << " / " << status.ToString() << "\n"
+          << tensor::Print(random.dispatch) << loops::ToText(*nest);
+      if (!wanted.ok()) continue;
+      ASSERT_EQ(tensor::FirstDifference(random, expected, actual), "")
+          << tensor::Print(random.dispatch) << loops::ToText(*nest);
+    }
+  }
+}
+
+TEST(Lowering, RandomDispatchesByTheModel) {
+  const char* const given = std::getenv("SEED");
+  const uint64_t first = given ? std::strtoull(given, nullptr, 0) : 1;
+  const uint64_t count = given ? 1 : 100;
+  int scheduled = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const tensor::RandomCase random = tensor::MakeRandomCase(seed, {});
+    for (const char* target :
+         {"x86_64-linux+avx2+fma", "x86_64-linux+avx512f+fma"}) {
+      SCOPED_TRACE("replay with SEED=" + std::to_string(seed));
+      Schedule schedule(Disassemble(random.dispatch, {}));
+      const Status chosen =
+          ScheduleByModel(jit::CpuModel::Of(target), schedule);
+      ASSERT_TRUE(chosen.ok())
+          << chosen.ToString() << tensor::Print(random.dispatch)
+          << schedule.ToText();
+      scheduled += schedule.ToText().find("vectorize") != std::string::npos;
+      auto nest = Lower(schedule);
+      ASSERT_TRUE(nest.ok())
+          << nest.status().ToString() << tensor::Print(random.dispatch)
+          << schedule.ToText();
+      auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
+      const Status wanted = tensor::Evaluate(random.dispatch, random.parameters,
+                                             tensor::Pointers(expected), {});
+      const Status status =
+          loops::Evaluate(*nest, random.parameters, tensor::Pointers(actual));
+      ASSERT_EQ(wanted.ok(), status.ok())
+          << wanted.ToString() << " / " << status.ToString() << "\n"
+          << tensor::Print(random.dispatch) << schedule.ToText()
+          << loops::ToText(*nest);
+      if (!wanted.ok()) continue;
+      ASSERT_EQ(tensor::FirstDifference(random, expected, actual), "")
+          << tensor::Print(random.dispatch) << schedule.ToText()
+          << loops::ToText(*nest);
+    }
+  }
+  EXPECT_GT(scheduled, given ? -1 : 100);
+}
+
+// The schedule's nest computes what the dispatch says, for the parameters open
+// and as constants.
+void ExpectSame(std::string_view dispatch_text,
+                const std::vector<int64_t>& parameters,
+                std::string_view schedule_text) {
+  tensor::RandomCase random;
+  random.seed = 7;
+  random.dispatch = ParseDispatch(dispatch_text);
+  random.parameters = parameters;
+  for (const bool specialised : {false, true}) {
+    if (specialised && parameters.empty()) continue;
+    Schedule schedule(Disassemble(
+        random.dispatch, specialised ? parameters : std::vector<int64_t>()));
+    const Status replayed = schedule.Replay(schedule_text);
+    ASSERT_TRUE(replayed.ok()) << replayed.ToString();
+    auto nest = Lower(schedule);
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+    auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
+    ASSERT_TRUE(tensor::Evaluate(random.dispatch, parameters,
+                                 tensor::Pointers(expected), {})
+                    .ok());
+    const Status status = loops::Evaluate(
+        *nest, specialised ? std::vector<int64_t>() : parameters,
+        tensor::Pointers(actual));
+    ASSERT_TRUE(status.ok()) << status.ToString() << loops::ToText(*nest);
+    ASSERT_EQ(tensor::FirstDifference(random, expected, actual, 1e-5, 1e-5), "")
+        << loops::ToText(*nest);
+  }
+}
+
+constexpr std::string_view kScale = R"(
+  dispatch @scale<N>(%x: f32[N, 50], %s: f32[N]) -> (%y: f32[N, 50]) {
+    %y[i, j] = %x[i, j] * %s[i]
+  })";
+
+TEST(Lowering, SplitThatDoesNotDivide) {
+  ExpectSame(kScale, {5}, R"(
+    split %y j 16 -> j0 j1
+    vectorize %y j1
+    parallel %y i)");
+  ExpectSame(kScale, {5}, R"(
+    tile %y i j 4 16 -> i0 j0 i1 j1
+    peel %y i0
+    peel %y j0
+    unroll %y i1
+    vectorize %y j1)");
+  ExpectSame(kScale, {5}, R"(
+    fuse %y i j -> ij
+    split %y ij 16 -> outer inner
+    vectorize %y inner
+    parallel %y outer)");
+}
+
+constexpr std::string_view kGemm = R"(
+  dispatch @gemm<M>(%a: f32[M, 37], %b: f32[37, 40], %c: f32[40]) -> (%y: f32[M, 40]) {
+    temp %acc: f32[M, 40]
+    %acc[i, j] = sum(k < 37) %a[i, k] * %b[k, j]
+    %y[i, j] = max(%acc[i, j] + %c[j], 0.0)
+  })";
+
+TEST(Lowering, ProductInRegisters) {
+  ExpectSame(kGemm, {9}, R"(
+    tile %y i j 4 32 -> i0 j0 i1 j1
+    split %y j1 16 -> j2 j3)");
+}
+
+TEST(Lowering, ProductWithPackedOperandAndEpilogue) {
+  for (const int64_t rows : {1, 4, 9, 16}) {
+    ExpectSame(kGemm, {rows}, R"(
+      pack %acc %b 1/32 0 1%32 -> packed
+      tile %y i j 4 32 -> i0 j0 i1 j1
+      split %y j1 16 -> j2 j3
+      peel %y i0
+      compute_at %acc %y j0
+      split %acc j 16 -> j0 j1
+      reorder %acc k i j0 j1
+      unroll %acc i
+      unroll %acc j0
+      vectorize %acc j1
+      unroll %y i1
+      unroll %y j2
+      vectorize %y j3
+      parallel %y i0)");
+  }
+}
+
+TEST(Lowering, ReductionInLanes) {
+  ExpectSame(R"(
+    dispatch @sums<N>(%x: f32[N, 50]) -> (%y: f32[N], %z: f32[N]) {
+      %y[i] = sum(k < 50) %x[i, k]
+      %z[i] = maximum(k < 50) %x[i, k]
+    })",
+             {5}, R"(
+      split %y k 16 -> k0 k1
+      vectorize %y k1
+      parallel %y i
+      split %z k 16 -> k0 k1
+      vectorize %z k1)");
+}
+
+TEST(Lowering, SoftmaxRowByRow) {
+  ExpectSame(R"(
+    dispatch @softmax<N, M>(%x: f32[N, M]) -> (%y: f32[N, M]) {
+      temp %most: f32[N]
+      temp %powers: f32[N, M]
+      temp %total: f32[N]
+      %most[i] = maximum(k < M) %x[i, k]
+      %powers[i, j] = %x[i, j] - %most[i]
+      %total[i] = sum(k < M) %powers[i, k]
+      %y[i, j] = %powers[i, j] / %total[i]
+    })",
+             {5, 21}, R"(
+      compute_at %total %y i
+      compute_at %powers %y i
+      compute_at %most %y i
+      split %most k 8 -> k0 k1
+      vectorize %most k1
+      split %powers j 8 -> j0 j1
+      vectorize %powers j1
+      split %y j 8 -> j0 j1
+      vectorize %y j1
+      parallel %y i)");
+}
+
+TEST(Lowering, ConvolutionOfPaddedRows) {
+  ExpectSame(R"(
+    dispatch @conv<N>(%x: f32[N, 9, 11, 3], %w: f32[3, 3, 3, 20]) -> (%y: f32[N, 9, 11, 20]) {
+      temp %conv: f32[N, 9, 11, 20]
+      %conv[n, h, w, o] = sum(a < 3, b < 3, c < 3) pad(%x[n, h + a - 1, w + b - 1, c], 0.0) * %w[a, b, c, o]
+      %y[n, h, w, o] = max(%conv[n, h, w, o], 0.0)
+    })",
+             {2}, R"(
+      cache_read %conv %x -> xp
+      pack %conv %w 3/16 0 1 2 3%16 -> wp
+      split %y h 4 -> h0 h1
+      split %y w 5 -> w0 w1
+      split %y o 16 -> o0 o1
+      reorder %y n h0 o0 h1 w0 w1 o1
+      fuse %y n h0 -> nh
+      parallel %y nh
+      compute_at %conv %y w0
+      reorder %conv n h a b c w o
+      compute_at %xp %y nh
+      unroll %conv w
+      vectorize %conv o
+      unroll %y w1
+      vectorize %y o1)");
+}
+
+}  // namespace
+}  // namespace ember::schedule

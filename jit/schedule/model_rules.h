@@ -1,0 +1,71 @@
+// The parts of the default schedule. Internal to it.
+#ifndef EMBER_JIT_SCHEDULE_MODEL_RULES_H_
+#define EMBER_JIT_SCHEDULE_MODEL_RULES_H_
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/schedule/schedule.h"
+#include "jit/target/cpu_model.h"
+
+namespace ember::schedule {
+
+// Stages that run together: `root` and those that are computed in its loops.
+// By name, as primitives insert stages.
+struct StageGroup {
+  std::string root;
+  std::vector<std::string> members;  // in order, without the root
+  // So many of the root's axes, from the first on, are common to all: none of
+  // their points needs a member's element twice.
+  int depth = 0;
+};
+
+// Writes primitives, and remembers the first that fails.
+class ScheduleWriter {
+ public:
+  explicit ScheduleWriter(Schedule& schedule) : schedule_(schedule) {}
+
+  const Schedule& schedule() const { return schedule_; }
+  const Computation& computation() const { return schedule_.computation(); }
+  int StageOf(const std::string& name) const {
+    return computation().FindStage(name);
+  }
+
+  // Must be legal.
+  void Do(const std::string& line);
+  // False if it is refused, which changes nothing.
+  bool Try(const std::string& line) { return schedule_.Apply(line).ok(); }
+  // Names of the stage's loops in order.
+  std::vector<std::string> LoopsOf(const std::string& stage) const;
+  // Fuses the stage's first `count` loops; the name of the result, empty for
+  // none.
+  std::string FuseFirst(const std::string& stage, int count);
+  void Reorder(const std::string& stage, const std::vector<std::string>& loops);
+
+  const Status& status() const { return status_; }
+
+ private:
+  Schedule& schedule_;
+  Status status_;
+};
+
+// A sum of products with its elementwise stages behind it, on a tile of results
+// in registers. False if the rule does not apply.
+bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
+                     const std::string& product, ScheduleWriter& writer);
+// The loops of a product inside one row of a group (all axes below `depth` are
+// fixed there but for a tile of `rows` of the last).
+bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
+                           int depth, ScheduleWriter& writer);
+
+// Lanes for a stage that is no product, along axes from `first` on.
+void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,
+                   int first, ScheduleWriter& writer);
+
+// Whether so much is to do that threads help.
+bool IsWorthThreads(int64_t points);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_MODEL_RULES_H_

@@ -1,0 +1,92 @@
+// The primitives of schedules, in one table: name, usage, meaning, function. A
+// primitive is a row here, a function in a file of its family, and a text test
+// (docs/adding/schedule-primitive.md).
+//
+//   split %y j 16 -> j0 j1      j becomes j0 * 16 + j1
+//   tile %y i j 4 32 -> i0 j0 i1 j1
+//   fuse %y n h -> nh
+//   reorder %y j0 k j1          these three in this order, in their places
+//   unroll %y i1
+//   vectorize %y j1
+//   parallel %y nh
+//   peel %y i0                  no guards where the split is exact
+//   compute_at %acc %y j0       %acc inside loop j0 of %y
+//   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
+//   pack %acc %w 1/32 0 1%32 -> wp
+#ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_H_
+#define EMBER_JIT_SCHEDULE_PRIMITIVES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/schedule/schedule.h"
+
+namespace ember::schedule {
+
+// A line taken apart: words, without '%' where a stage or buffer is named.
+struct PrimitiveCall {
+  int primitive = 0;  // row of the table
+  std::vector<std::string> operands;
+  std::vector<std::string> results;  // behind "->"
+};
+
+// clang-format off
+// Rows: (name, function, operands at least, at most (-1: any), results, usage, doc).
+#define EMBER_FOR_EACH_PRIMITIVE(row) \
+  row("split", Split, 3, 3, 2, "%stage loop factor -> outer inner", \
+      "loop becomes outer * factor + inner; guarded where factor does not divide its extent") \
+  row("tile", Tile, 5, 5, 4, "%stage i j fi fj -> io jo ii ji", \
+      "splits two loops and orders them io jo ii ji, from where i was") \
+  row("fuse", Fuse, 3, 3, 1, "%stage outer inner -> loop", \
+      "two neighbouring loops become one") \
+  row("reorder", Reorder, 3, -1, 0, "%stage loop...", \
+      "the loops take each other's places so that they stand in this order") \
+  row("unroll", Unroll, 2, 2, 0, "%stage loop", \
+      "the body is written out for each value; constant extent") \
+  row("vectorize", Vectorize, 2, 2, 0, "%stage loop", \
+      "all values at once in lanes; constant extent, innermost but for other unrolled loops") \
+  row("parallel", Parallel, 2, 2, 0, "%stage loop", \
+      "the outermost loop's values are tasks, on any workers") \
+  row("peel", Peel, 2, 2, 0, "%stage outer", \
+      "where the split that made `outer` is exact, code without guards runs") \
+  row("compute_at", ComputeAt, 3, 3, 0, "%producer %stage loop", \
+      "the producer is computed inside the loop, as much of it as is needed there") \
+  row("cache_read", CacheRead, 2, 2, 1, "%stage %buffer -> copy", \
+      "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
+  row("pack", Pack, 3, -1, 1, "%stage %buffer layout... -> copy", \
+      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants: made once")
+// clang-format on
+
+struct PrimitiveInfo {
+  std::string_view name;
+  std::string_view usage;
+  std::string_view doc;
+};
+std::vector<PrimitiveInfo> Primitives();
+
+StatusOr<PrimitiveCall> ParsePrimitive(std::string_view line);
+std::string ToText(const PrimitiveCall& call);
+Status Run(const PrimitiveCall& call, Schedule& schedule);
+
+#define EMBER_ROW(name, function, ...) \
+  Status function(Schedule& schedule, const PrimitiveCall& call);
+EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
+#undef EMBER_ROW
+
+// For the functions. The stage that operand `index` names.
+StatusOr<int> StageOperand(const Schedule& schedule, const PrimitiveCall& call,
+                           size_t index);
+StatusOr<int> BufferOperand(const Schedule& schedule, const PrimitiveCall& call,
+                            size_t index);
+// The loop of the stage that operand `index` names.
+StatusOr<int> LoopOperand(const Schedule& schedule, int stage,
+                          const PrimitiveCall& call, size_t index);
+StatusOr<int64_t> NumberOperand(const PrimitiveCall& call, size_t index);
+// Names of new loops or buffers: not taken.
+Status CheckNewLoopNames(const StagePlan& plan, const PrimitiveCall& call);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_PRIMITIVES_H_

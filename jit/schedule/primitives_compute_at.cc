@@ -1,0 +1,198 @@
+// compute_at: a stage inside the loop of one that reads it.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/primitives.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// Per axis of a stage inside the loop: the axis of the stage around it that it
+// is equal to, or -1.
+using AxisMap = std::vector<int>;
+
+class Attachment {
+ public:
+  Attachment(const Schedule& schedule, int producer, int consumer, int loop)
+      : schedule_(schedule),
+        computation_(schedule.computation()),
+        producer_(producer),
+        consumer_(consumer),
+        loop_(loop) {}
+
+  Status Check() {
+    if (producer_ >= consumer_) {
+      return FailedPreconditionError("the producer does not come before %" +
+                                     NameOf(consumer_));
+    }
+    if (!StoresAreIdentity(computation_, producer_)) {
+      return FailedPreconditionError(
+          "the producer does not store whole buffers by assignment");
+    }
+    const std::vector<int> consumers = ConsumersOf(computation_, producer_);
+    for (int consumer : consumers) {
+      if (consumer == consumer_ || IsInside(consumer)) continue;
+      return FailedPreconditionError("%" + NameOf(consumer) +
+                                     " reads it too, elsewhere");
+    }
+    if (consumers.empty()) {
+      return FailedPreconditionError("%" + NameOf(consumer_) +
+                                     " does not read it");
+    }
+    for (int i = producer_ + 1;
+         i < static_cast<int>(schedule_.computation().stages.size()); ++i) {
+      if (StoresTo(i)) {
+        return FailedPreconditionError("%" + NameOf(i) +
+                                       " stores to the same buffer");
+      }
+    }
+    if (IsComputedOnce() || MayBeComputedAgain()) return OkStatus();
+    return FailedPreconditionError(
+        "parts of it would be computed more than once, and it " +
+        std::string(WritesOutput() ? "is a result"
+                                   : "reads an input that a result may "
+                                     "overwrite"));
+  }
+
+  // Each iteration of the loops down to `loop_` needs elements of its own.
+  bool IsComputedOnce() const {
+    const AxisMap map = MapOf(producer_);
+    for (int axis : FixedAxes()) {
+      if (std::find(map.begin(), map.end(), axis) == map.end()) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::string NameOf(int stage) const {
+    return computation_.stages[stage].name;
+  }
+
+  bool IsInside(int stage) const {
+    return PositionInside(schedule_, stage, consumer_) >=
+           schedule_.plan(consumer_).PositionOf(loop_);
+  }
+
+  bool StoresTo(int stage) const {
+    for (const ComputationStore& store : computation_.stages[stage].stores) {
+      for (const ComputationStore& own :
+           computation_.stages[producer_].stores) {
+        if (own.buffer == store.buffer) return true;
+      }
+    }
+    return false;
+  }
+
+  bool WritesOutput() const {
+    const auto& stores = computation_.stages[producer_].stores;
+    return std::any_of(stores.begin(), stores.end(), [&](const auto& store) {
+      return computation_.buffers[store.buffer].role == BufferRole::kOutput;
+    });
+  }
+
+  bool MayBeComputedAgain() const {
+    if (WritesOutput()) return false;
+    bool harmless = true;
+    ForEachLoad(computation_.pool, RootsOf(computation_.stages[producer_]),
+                [&](NodeId load) {
+                  const ComputationBuffer& buffer =
+                      computation_.buffers[computation_.pool[load].buffer];
+                  harmless &= buffer.role != BufferRole::kInput ||
+                              !buffer.may_be_overwritten;
+                });
+    return harmless;
+  }
+
+  // Axes of the consumer that the loops from the outermost to `loop_` move.
+  std::vector<int> FixedAxes() const {
+    const StagePlan& plan = schedule_.plan(consumer_);
+    std::vector<int> axes;
+    for (int loop : plan.order) {
+      CollectAxes(plan, loop, axes);
+      if (loop == loop_) break;
+    }
+    std::erase_if(axes, [&](int axis) {
+      const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
+      return computation_.pool[extent].range.high <= 1;
+    });
+    return axes;
+  }
+
+  static void CollectAxes(const StagePlan& plan, int loop,
+                          std::vector<int>& axes) {
+    const Loop& at = plan.loops[loop];
+    if (at.origin == Loop::Origin::kAxis) return axes.push_back(at.axis);
+    CollectAxes(plan, at.parent, axes);
+    if (at.second >= 0) CollectAxes(plan, at.second, axes);
+  }
+
+  AxisMap MapOf(int stage) const {
+    const ComputationStage& computed = computation_.stages[stage];
+    AxisMap map(computed.axes.size(), -1);
+    if (stage == consumer_) {
+      for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int>(i);
+      return map;
+    }
+    for (int d = 0; d < computed.spatial_count; ++d) map[d] = -2;  // unknown
+    for (int reader : ConsumersOf(computation_, stage)) {
+      const AxisMap readers = MapOf(reader);
+      for (const ComputationStore& store : computed.stores)
+        Combine(store.buffer, reader, readers, map);
+    }
+    for (int& axis : map) axis = std::max(axis, -1);
+    return map;
+  }
+
+  void Combine(uint32_t buffer, int reader, const AxisMap& readers,
+               AxisMap& map) const {
+    const ComputationStage& stage = computation_.stages[reader];
+    ForEachLoad(computation_.pool, RootsOf(stage), [&](NodeId load) {
+      const tensor::Node& node = computation_.pool[load];
+      if (node.buffer != buffer) return;
+      for (size_t d = 0; d < computation_.buffers[buffer].extents.size(); ++d) {
+        int axis = -1;
+        for (size_t a = 0; a < stage.axes.size(); ++a) {
+          if (stage.axes[a].variable == node.operands[d] &&
+              stage.axes[a].extent == computation_.buffers[buffer].extents[d]) {
+            axis = readers[a];
+          }
+        }
+        map[d] = map[d] == -2 || map[d] == axis ? axis : -1;
+      }
+    });
+  }
+
+  const Schedule& schedule_;
+  const Computation& computation_;
+  int producer_;
+  int consumer_;
+  int loop_;
+};
+
+}  // namespace
+
+bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
+                    int loop) {
+  return Attachment(schedule, producer, consumer, loop).IsComputedOnce();
+}
+
+Status ComputeAt(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int producer, StageOperand(schedule, call, 0));
+  EMBER_ASSIGN_OR_RETURN(const int consumer, StageOperand(schedule, call, 1));
+  EMBER_ASSIGN_OR_RETURN(const int loop,
+                         LoopOperand(schedule, consumer, call, 2));
+  if (schedule.plan(producer).attach_stage >= 0)
+    return FailedPreconditionError(
+        "the producer is computed in a loop already");
+  EMBER_RETURN_IF_ERROR(Attachment(schedule, producer, consumer, loop).Check());
+  StagePlan& plan = schedule.mutable_plan(producer);
+  plan.attach_stage = consumer;
+  plan.attach_loop = loop;
+  return CheckParallelIsOutermost(schedule, producer);
+}
+
+}  // namespace ember::schedule

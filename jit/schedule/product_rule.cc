@@ -1,0 +1,312 @@
+// Register tiles for sums of products: matrix products of any form and
+// convolutions.
+//
+// A tile has `rows` values of one axis (u) by `vectors` vectors of another (v,
+// the one that results lie along in memory). Per step of the sum it needs
+// rows * vectors multiply-adds and a load of each operand per value of the axes
+// that move it; the model takes two of each per cycle, four cycles until an
+// addition's result can be used again, and chooses what costs least for the
+// whole stage, with what is computed beyond the ends counted in.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/model_rules.h"
+#include "jit/schedule/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+struct RegisterTile {
+  int u = -1;  // axis of the rows; -1: none
+  int v = 0;   // axis of the vectors
+  int64_t rows = 1;
+  int64_t vectors = 1;
+  int64_t lanes = 1;
+
+  int64_t width() const { return vectors * lanes; }
+};
+
+class TileChooser {
+ public:
+  TileChooser(const jit::CpuModel& cpu, const StageShape& shape, int fixed)
+      : cpu_(cpu), shape_(shape), fixed_(fixed) {}
+
+  std::optional<RegisterTile> Choose() {
+    const int v = VectorAxis();
+    const int64_t lanes = cpu_.vector_bytes / shape_.WidestBytes();
+    if (v < 0 || lanes < 2 || shape_.LikelyExtent(v) * 2 < lanes)
+      return std::nullopt;
+    std::optional<RegisterTile> best;
+    double best_cost = 0;
+    for (int u = -1; u < shape_.spatial_count(); ++u) {
+      if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
+      for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+        for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
+          const RegisterTile tile{u, v, rows, vectors, lanes};
+          if (!Fits(tile)) continue;
+          const double cost = CostOf(tile);
+          if (best && cost >= best_cost) continue;
+          best = tile;
+          best_cost = cost;
+        }
+      }
+    }
+    return best;
+  }
+
+ private:
+  int VectorAxis() const {
+    for (int a = shape_.spatial_count(); a-- > fixed_;) {
+      if (shape_.LikelyExtent(a) > 1) return a;
+    }
+    return -1;
+  }
+
+  // Rows of u use one vector of an operand again.
+  bool SharesLoads(int u, int v) const {
+    if (shape_.LikelyExtent(u) < 2) return false;
+    return std::any_of(shape_.loads().begin(), shape_.loads().end(),
+                       [&](NodeId load) {
+                         return shape_.StrideOf(load, u) == Stride::kNone &&
+                                shape_.StrideOf(load, v) != Stride::kNone;
+                       });
+  }
+
+  bool Fits(const RegisterTile& tile) const {
+    if (tile.u >= 0 && tile.rows > shape_.LikelyExtent(tile.u)) return false;
+    // Sums, the vectors of one operand, and one value of the other.
+    return tile.rows * tile.vectors + tile.vectors + 1 <= cpu_.vector_registers;
+  }
+
+  double CostOf(const RegisterTile& tile) const {
+    double loads = 0;
+    for (NodeId load : shape_.loads()) {
+      double count = 1;
+      if (tile.u >= 0 && shape_.StrideOf(load, tile.u) != Stride::kNone)
+        count *= static_cast<double>(tile.rows);
+      if (shape_.StrideOf(load, tile.v) != Stride::kNone)
+        count *= static_cast<double>(tile.vectors);
+      loads += count;
+    }
+    const double multiplications =
+        static_cast<double>(tile.rows * tile.vectors);
+    const double cycles = std::max({multiplications / 2, loads / 2, 4.0});
+    return cycles * Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
+  }
+
+  // How many tiles of the size an axis takes; what is open divides.
+  double Tiles(int axis, int64_t size) const {
+    if (axis < 0) return 1;
+    const double extent = static_cast<double>(shape_.LikelyExtent(axis));
+    const double tiles = extent / static_cast<double>(size);
+    return shape_.Extent(axis) ? std::ceil(tiles) : tiles;
+  }
+
+  const jit::CpuModel& cpu_;
+  const StageShape& shape_;
+  int fixed_;  // axes before this one stand still
+};
+
+// Operands that move along the vectors in steps, or are constants, are copied
+// so that a tile's vectors lie one behind the other.
+void PackOperands(const std::string& product, const RegisterTile& tile,
+                  ScheduleWriter& writer) {
+  const Computation& c = writer.computation();
+  struct Candidate {
+    uint32_t buffer;
+    int dim;
+  };
+  std::vector<Candidate> candidates;
+  {
+    const StageShape shape(c, writer.StageOf(product));
+    const NodeId axis = shape.stage().axes[tile.v].variable;
+    for (NodeId load : shape.loads()) {
+      const Stride stride = shape.StrideOf(load, tile.v);
+      const tensor::Node& node = c.pool[load];
+      const bool wanted =
+          stride == Stride::kOther ||
+          (stride == Stride::kUnit && c.buffers[node.buffer].is_constant);
+      if (!wanted || node.opcode != Opcode::kLoad) continue;
+      const auto dim =
+          std::find(node.operands.begin(), node.operands.end(), axis);
+      if (dim == node.operands.end()) continue;
+      candidates.push_back(
+          {node.buffer, static_cast<int>(dim - node.operands.begin())});
+    }
+  }
+  for (const Candidate& candidate : candidates) {
+    const ComputationBuffer& buffer = c.buffers[candidate.buffer];
+    const std::string dim = std::to_string(candidate.dim);
+    const std::string width = std::to_string(tile.width());
+    std::string line =
+        "pack %" + product + " %" + buffer.name + " " + dim + "/" + width;
+    for (size_t d = 0; d < buffer.extents.size(); ++d) {
+      if (static_cast<int>(d) != candidate.dim) line += " " + std::to_string(d);
+    }
+    const std::string copy = buffer.name + ".packed";
+    // Refused where two loads differ; the tile then reads what is there.
+    writer.Try(line + " " + dim + "%" + width + " -> " + copy);
+  }
+}
+
+// Padding is written once, so that the inner loops need not ask for it.
+void CopyPadded(const jit::CpuModel& cpu, const std::string& product,
+                ScheduleWriter& writer) {
+  std::vector<std::string> padded;
+  {
+    const Computation& c = writer.computation();
+    const StageShape shape(c, writer.StageOf(product));
+    for (NodeId load : shape.loads()) {
+      if (c.pool[load].opcode == Opcode::kPad)
+        padded.push_back(c.buffers[c.pool[load].buffer].name);
+    }
+  }
+  for (const std::string& buffer : padded) {
+    const std::string copy = buffer + ".padded";
+    if (writer.Try("cache_read %" + product + " %" + buffer + " -> " + copy))
+      ScheduleLanes(cpu, copy, 0, writer);
+  }
+}
+
+// The loops of the product itself from its reductions on, in a tile.
+void OrderTile(const std::string& product, const RegisterTile& tile,
+               const std::vector<std::string>& outer, const std::string& rows,
+               const std::string& vectors, const std::string& lanes,
+               ScheduleWriter& writer) {
+  std::vector<std::string> order = outer;
+  const StagePlan& plan = writer.schedule().plan(writer.StageOf(product));
+  for (int loop : plan.order) {
+    if (plan.loops[loop].is_reduction) order.push_back(plan.loops[loop].name);
+  }
+  if (tile.u >= 0) order.push_back(rows);
+  order.push_back(vectors);
+  order.push_back(lanes);
+  writer.Reorder(product, order);
+  if (tile.u >= 0) writer.Do("unroll %" + product + " " + rows);
+  writer.Do("unroll %" + product + " " + vectors);
+  writer.Do("vectorize %" + product + " " + lanes);
+}
+
+// Names of a stage's axes, without those of reductions.
+std::vector<std::string> AxesOf(const Computation& c, int stage) {
+  std::vector<std::string> names;
+  for (int a = 0; a < c.stages[stage].spatial_count; ++a)
+    names.push_back(c.stages[stage].axes[a].name);
+  return names;
+}
+
+// u becomes u_tile and u_row, v becomes v_tile, v_vector and v_lane.
+void SplitTile(const std::string& stage, const std::string& u,
+               const std::string& v, const RegisterTile& tile,
+               ScheduleWriter& writer) {
+  const std::string at = " %" + stage + " ";
+  if (tile.u >= 0) {
+    writer.Do("split" + at + u + " " + std::to_string(tile.rows) + " -> " + u +
+              "_tile " + u + "_row");
+    writer.Do("peel" + at + u + "_tile");
+  }
+  writer.Do("split" + at + v + " " + std::to_string(tile.width()) + " -> " + v +
+            "_tile " + v + "_rest");
+  writer.Do("split" + at + v + "_rest " + std::to_string(tile.lanes) + " -> " +
+            v + "_vector " + v + "_lane");
+}
+
+}  // namespace
+
+bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
+                     const std::string& product, ScheduleWriter& writer) {
+  const int number = writer.StageOf(product);
+  if (!StoresAreDistinct(writer.computation(), number)) return false;
+  std::optional<RegisterTile> tile;
+  bool large = false;
+  std::vector<std::string> axes;
+  {
+    const StageShape shape(writer.computation(), number);
+    tile = TileChooser(cpu, shape, 0).Choose();
+    if (!tile) return false;
+    large = IsWorthThreads(shape.LikelyPoints());
+    // Of the root, whose axes are the product's.
+    axes = AxesOf(writer.computation(), writer.StageOf(group.root));
+    if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
+  }
+  CopyPadded(cpu, product, writer);
+  PackOperands(product, *tile, writer);
+  const std::string u = tile->u >= 0 ? axes[tile->u] : "";
+  const std::string v = axes[tile->v];
+  SplitTile(group.root, u, v, *tile, writer);
+  // Vectors' operand stays near while the other axes move.
+  std::vector<std::string> outer = {v + "_tile"};
+  for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
+    if (a == tile->v) continue;
+    outer.push_back(a == tile->u ? u + "_tile" : axes[a]);
+  }
+  if (group.root == product) {
+    OrderTile(product, *tile, outer, u + "_row", v + "_vector", v + "_lane",
+              writer);
+  } else {
+    std::vector<std::string> order = outer;
+    if (tile->u >= 0) order.push_back(u + "_row");
+    order.push_back(v + "_vector");
+    order.push_back(v + "_lane");
+    writer.Reorder(group.root, order);
+    if (tile->u >= 0) writer.Do("unroll %" + group.root + " " + u + "_row");
+    writer.Do("unroll %" + group.root + " " + v + "_vector");
+    writer.Do("vectorize %" + group.root + " " + v + "_lane");
+  }
+  const std::string tiles =
+      writer.FuseFirst(group.root, static_cast<int>(outer.size()));
+  if (large) writer.Do("parallel %" + group.root + " " + tiles);
+  for (size_t i = group.members.size(); i-- > 0;) {
+    const std::string& member = group.members[i];
+    writer.Do("compute_at %" + member + " %" + group.root + " " + tiles);
+    // Inside, the member's own axes run over the tile.
+    const std::vector<std::string> own =
+        AxesOf(writer.computation(), writer.StageOf(member));
+    const std::string member_u = tile->u >= 0 ? own[tile->u] : "";
+    const std::string member_v = own[tile->v];
+    std::vector<std::string> others;
+    for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
+      if (a != tile->u && a != tile->v) others.push_back(own[a]);
+    }
+    writer.Do("split %" + member + " " + member_v + " " +
+              std::to_string(tile->lanes) + " -> " + member_v + "_vector " +
+              member_v + "_lane");
+    OrderTile(member, *tile, others, member_u, member_v + "_vector",
+              member_v + "_lane", writer);
+  }
+  return writer.status().ok();
+}
+
+bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
+                           int depth, ScheduleWriter& writer) {
+  std::optional<RegisterTile> tile;
+  {
+    const StageShape shape(writer.computation(), writer.StageOf(product));
+    tile = TileChooser(cpu, shape, depth).Choose();
+  }
+  if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;
+  PackOperands(product, *tile, writer);
+  const auto& stage = writer.computation().stages[writer.StageOf(product)];
+  const std::string v = stage.axes[tile->v].name;
+  std::vector<std::string> outer;
+  for (int a = 0; a < stage.spatial_count; ++a) {
+    if (a != tile->u) outer.push_back(stage.axes[a].name);
+  }
+  std::replace(outer.begin(), outer.end(), v, v + "_tile");
+  const std::string u = tile->u >= 0 ? stage.axes[tile->u].name : "";
+  RegisterTile inside = *tile;
+  writer.Do("split %" + product + " " + v + " " +
+            std::to_string(tile->width()) + " -> " + v + "_tile " + v +
+            "_rest");
+  writer.Do("split %" + product + " " + v + "_rest " +
+            std::to_string(tile->lanes) + " -> " + v + "_vector " + v +
+            "_lane");
+  OrderTile(product, inside, outer, u, v + "_vector", v + "_lane", writer);
+  return writer.status().ok();
+}
+
+}  // namespace ember::schedule

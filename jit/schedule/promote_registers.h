@@ -1,0 +1,16 @@
+// Buffers of tasks that may live in registers. Internal to lowering.
+#ifndef EMBER_JIT_SCHEDULE_PROMOTE_REGISTERS_H_
+#define EMBER_JIT_SCHEDULE_PROMOTE_REGISTERS_H_
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::schedule {
+
+// kTask buffers become kRegister where they are small, of constant extents, and
+// every access is to an element that is known once loops are unrolled, lanes in
+// the last dim.
+void PromoteRegisters(loops::LoopNest& nest);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_PROMOTE_REGISTERS_H_

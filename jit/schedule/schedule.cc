@@ -1,0 +1,83 @@
+#include "jit/schedule/schedule.h"
+
+#include <utility>
+
+#include "jit/schedule/primitives.h"
+
+namespace ember::schedule {
+
+StagePlan DefaultPlan(const ComputationStage& stage) {
+  StagePlan plan;
+  for (size_t i = 0; i < stage.axes.size(); ++i) {
+    Loop loop;
+    loop.name = stage.axes[i].name;
+    loop.axis = static_cast<int>(i);
+    loop.is_reduction = static_cast<int>(i) >= stage.spatial_count;
+    plan.loops.push_back(std::move(loop));
+    plan.order.push_back(static_cast<int>(i));
+  }
+  return plan;
+}
+
+int StagePlan::FindLoop(std::string_view name) const {
+  for (int loop : order) {
+    if (loops[loop].name == name) return loop;
+  }
+  return -1;
+}
+
+int StagePlan::PositionOf(int loop) const {
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == loop) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Schedule::Schedule(Computation computation)
+    : computation_(std::move(computation)) {
+  for (const ComputationStage& stage : computation_.stages)
+    plans_.push_back(DefaultPlan(stage));
+}
+
+void Schedule::InsertStage(int before, ComputationStage stage) {
+  for (StagePlan& plan : plans_) {
+    if (plan.attach_stage >= before) ++plan.attach_stage;
+  }
+  plans_.insert(plans_.begin() + before, DefaultPlan(stage));
+  computation_.stages.insert(computation_.stages.begin() + before,
+                             std::move(stage));
+}
+
+Status Schedule::Apply(std::string_view line) {
+  EMBER_ASSIGN_OR_RETURN(const PrimitiveCall call, ParsePrimitive(line));
+  // A refused primitive leaves no trace.
+  Schedule changed = *this;
+  if (Status status = Run(call, changed); !status.ok())
+    return status.WithContext(std::string(line));
+  changed.lines_.push_back(schedule::ToText(call));
+  *this = std::move(changed);
+  return OkStatus();
+}
+
+Status Schedule::Replay(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = line.substr(0, std::min(line.find("//"), line.size()));
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    line = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
+    if (line == "}" || line.starts_with("schedule ")) continue;
+    EMBER_RETURN_IF_ERROR(Apply(line));
+  }
+  return OkStatus();
+}
+
+std::string Schedule::ToText() const {
+  std::string text = "schedule @" + computation_.name + " {\n";
+  for (const std::string& line : lines_) text += "  " + line + "\n";
+  return text + "}\n";
+}
+
+}  // namespace ember::schedule

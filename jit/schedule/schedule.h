@@ -1,0 +1,99 @@
+// A schedule: how the stages of a dispatch become loops. It starts as the
+// dispatch is written (each stage by itself, its axes as loops in order) and is
+// changed by primitives, each of which checks that the result still computes
+// the same and refuses with a reason otherwise. The list of primitives applied
+// is the schedule's text, which can be written by hand and replayed.
+//
+//   Schedule s(Disassemble(dispatch, {}));
+//   EMBER_RETURN_IF_ERROR(s.Apply("split %y j 16 -> j0 j1"));
+//   EMBER_RETURN_IF_ERROR(s.Apply("vectorize %y j1"));
+//   EMBER_RETURN_IF_ERROR(s.Apply("parallel %y i"));
+//   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, Lower(s));
+//
+// A stage is named after the buffer that it stores (%y; %y.1 for a second stage
+// of it), loops after the axes. Every primitive, with its operands and an
+// example: jit/schedule/primitives.h.
+//
+// Ownership: a plain value, movable and copyable. Thread-compatible.
+#ifndef EMBER_JIT_SCHEDULE_SCHEDULE_H_
+#define EMBER_JIT_SCHEDULE_SCHEDULE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/schedule/computation.h"
+
+namespace ember::schedule {
+
+enum class LoopMark : uint8_t { kSerial, kParallel, kUnrolled, kVector };
+
+// A loop variable of a stage: an axis of it, or made from other loops.
+struct Loop {
+  enum class Origin : uint8_t {
+    kAxis,   // axis `axis` of the stage
+    kOuter,  // of loop `parent`, split by `factor`: parent / factor, rounded up
+    kInner,  // 0 .. factor - 1
+    kFused   // loops `parent` (slow) and `second` (fast) as one
+  };
+  std::string name;  // unique in the stage
+  Origin origin = Origin::kAxis;
+  int axis = -1;
+  int parent = -1;
+  int second = -1;
+  int64_t factor = 0;
+  LoopMark mark = LoopMark::kSerial;
+  bool is_reduction = false;
+  // kOuter: iterations in which the split is exact run code without guards.
+  bool peeled = false;
+};
+
+struct StagePlan {
+  std::vector<Loop> loops;  // also those that were split or fused
+  std::vector<int> order;   // the loops that are left, outermost first
+  // Computed inside loop `attach_loop` of stage `attach_stage`, as much as that
+  // needs; -1: by itself.
+  int attach_stage = -1;
+  int attach_loop = -1;
+
+  int FindLoop(std::string_view name) const;  // among `order`; -1: none
+  int PositionOf(int loop) const;             // in `order`; -1: not there
+};
+
+class Schedule {
+ public:
+  explicit Schedule(Computation computation);
+
+  const Computation& computation() const { return computation_; }
+  const StagePlan& plan(int stage) const { return plans_[stage]; }
+
+  // Applies one line of the text form. kInvalidArgument if the line is wrong,
+  // kFailedPrecondition with the reason if the primitive is refused; the
+  // schedule is then as it was.
+  Status Apply(std::string_view line);
+  // A whole schedule: lines, or `schedule @name { lines }`. Stops at the first
+  // refusal, naming the line.
+  Status Replay(std::string_view text);
+  std::string ToText() const;
+
+  // For primitives.
+  Computation& mutable_computation() { return computation_; }
+  StagePlan& mutable_plan(int stage) { return plans_[stage]; }
+  // A stage in front of stage `before`; numbers of stages from there on grow by
+  // one, in plans too.
+  void InsertStage(int before, ComputationStage stage);
+
+ private:
+  Computation computation_;
+  std::vector<StagePlan> plans_;
+  std::vector<std::string> lines_;
+};
+
+// The plan of a stage that no primitive has changed.
+StagePlan DefaultPlan(const ComputationStage& stage);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_SCHEDULE_H_

@@ -1,0 +1,204 @@
+#include "jit/schedule/stage_loops.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::ExpressionPool;
+using tensor::Opcode;
+
+constexpr int64_t kMaximumUnrolled = 4096;
+constexpr int64_t kMaximumLanes = 64;
+
+class Maker {
+ public:
+  Maker(const Schedule& schedule, loops::LoopNest& nest, StageLoops& result)
+      : schedule_(schedule),
+        plan_(*result.plan),
+        nest_(nest),
+        pool_(nest.pool),
+        r_(result) {}
+
+  Status Run(const std::vector<NodeId>& full) {
+    const size_t count = plan_.loops.size();
+    r_.extents.resize(count);
+    r_.values.resize(count);
+    for (size_t i = 0; i < count; ++i) r_.extents[i] = ExtentOf(plan_.loops[i]);
+    for (int loop : plan_.order) {
+      EMBER_RETURN_IF_ERROR(CheckExtent(loop));
+      r_.values[loop] = MakeVariable(loop);
+    }
+    // Loops made from others have larger numbers.
+    for (size_t i = count; i-- > 0;) SetParents(static_cast<int>(i));
+    AddRegionGuards(full);
+    return OkStatus();
+  }
+
+ private:
+  NodeId Integer(int64_t value) {
+    return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Make(Opcode opcode, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
+  }
+
+  NodeId ExtentOf(const Loop& loop) {
+    switch (loop.origin) {
+      case Loop::Origin::kAxis:
+        return r_.regions[loop.axis].extent;
+      case Loop::Origin::kInner:
+        return Integer(loop.factor);
+      case Loop::Origin::kOuter:
+        return Make(Opcode::kFloorDivide,
+                    Make(Opcode::kAdd, r_.extents[loop.parent],
+                         Integer(loop.factor - 1)),
+                    Integer(loop.factor));
+      case Loop::Origin::kFused:
+        return Make(Opcode::kMultiply, r_.extents[loop.parent],
+                    r_.extents[loop.second]);
+    }
+    return 0;
+  }
+
+  Status CheckExtent(int number) const {
+    const Loop& loop = plan_.loops[number];
+    if (loop.mark != LoopMark::kUnrolled && loop.mark != LoopMark::kVector)
+      return OkStatus();
+    const std::optional<int64_t> extent =
+        pool_.IntegerConstant(r_.extents[number]);
+    const int64_t limit =
+        loop.mark == LoopMark::kVector ? kMaximumLanes : kMaximumUnrolled;
+    if (extent && *extent >= 0 && *extent <= limit) return OkStatus();
+    return FailedPreconditionError(
+        "%" + schedule_.computation().stages[r_.stage].name + ": loop '" +
+        loop.name + "': expected a constant extent of at most " +
+        std::to_string(limit) + ", found " +
+        (extent ? std::to_string(*extent) : "an open one"));
+  }
+
+  NodeId MakeVariable(int loop) {
+    const uint64_t number = nest_.variables.size();
+    // A loop of constant extent 1 is none.
+    const NodeId extent = r_.extents[loop];
+    if (pool_.IntegerConstant(extent) == 1) return Integer(0);
+    nest_.variables.push_back(UniqueName(plan_.loops[loop].name));
+    pool_.Refine(extent, {0, INT64_MAX});
+    return pool_.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, 1);
+  }
+
+  std::string UniqueName(const std::string& name) const {
+    const auto taken = [&](const std::string& candidate) {
+      return std::find(nest_.variables.begin(), nest_.variables.end(),
+                       candidate) != nest_.variables.end() ||
+             std::find(nest_.parameters.begin(), nest_.parameters.end(),
+                       candidate) != nest_.parameters.end();
+    };
+    if (!taken(name)) return name;
+    for (int i = 1;; ++i) {
+      const std::string candidate = name + "_" + std::to_string(i);
+      if (!taken(candidate)) return candidate;
+    }
+  }
+
+  void SetParents(int number) {
+    const Loop& loop = plan_.loops[number];
+    if (loop.origin == Loop::Origin::kFused) {
+      const NodeId extent = r_.extents[loop.second];
+      r_.values[loop.parent] =
+          Make(Opcode::kFloorDivide, r_.values[number], extent);
+      r_.values[loop.second] = Make(Opcode::kModulo, r_.values[number], extent);
+    }
+    if (loop.origin != Loop::Origin::kOuter) return;
+    // The inner one is the next.
+    const NodeId start =
+        Make(Opcode::kMultiply, r_.values[number], Integer(loop.factor));
+    const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
+    r_.values[loop.parent] = value;
+    const NodeId extent = r_.extents[loop.parent];
+    const std::optional<int64_t> constant = pool_.IntegerConstant(extent);
+    if (constant && *constant % loop.factor == 0) return;
+    if (loop.factor == 1) return;
+    r_.guards.push_back(
+        {value, extent, LastPosition(value), loop.is_reduction});
+    if (loop.peeled) {
+      const NodeId last = Make(Opcode::kAdd, start, Integer(loop.factor - 1));
+      r_.exact.push_back({last, extent, LastPosition(last), loop.is_reduction});
+    }
+  }
+
+  void AddRegionGuards(const std::vector<NodeId>& full) {
+    const auto& axes = schedule_.computation().stages[r_.stage].axes;
+    r_.axes.resize(axes.size());
+    for (size_t i = 0; i < plan_.loops.size(); ++i) {
+      const Loop& loop = plan_.loops[i];
+      if (loop.origin != Loop::Origin::kAxis) continue;
+      const AxisRegion& region = r_.regions[loop.axis];
+      const NodeId value = Make(Opcode::kAdd, region.base, r_.values[i]);
+      r_.axes[loop.axis] = value;
+      const bool whole = region.extent == full[loop.axis] &&
+                         pool_.IntegerConstant(region.base) == 0;
+      if (whole) continue;
+      r_.guards.push_back(
+          {value, full[loop.axis], LastPosition(value), loop.is_reduction});
+    }
+  }
+
+  // Of the loops that the value depends on; -1: of none of this stage.
+  int LastPosition(NodeId value) const {
+    std::set<NodeId> used;
+    std::vector<NodeId> stack = {value};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      if (!used.insert(id).second || pool_[id].opcode == Opcode::kAxis)
+        continue;
+      stack.insert(stack.end(), pool_[id].operands.begin(),
+                   pool_[id].operands.end());
+    }
+    int last = -1;
+    for (size_t i = 0; i < plan_.order.size(); ++i) {
+      const NodeId variable = r_.values[plan_.order[i]];
+      if (pool_[variable].opcode == Opcode::kAxis && used.contains(variable))
+        last = static_cast<int>(i);
+    }
+    return last;
+  }
+
+  const Schedule& schedule_;
+  const StagePlan& plan_;
+  loops::LoopNest& nest_;
+  ExpressionPool& pool_;
+  StageLoops& r_;
+};
+
+}  // namespace
+
+int StageLoops::FirstReduction() const {
+  int position = 0;
+  while (position < static_cast<int>(plan->order.size()) &&
+         !IsReduction(position)) {
+    ++position;
+  }
+  return position;
+}
+
+StatusOr<StageLoops> MakeStageLoops(const Schedule& schedule, int stage,
+                                    std::vector<AxisRegion> regions,
+                                    const std::vector<NodeId>& full,
+                                    loops::LoopNest& nest) {
+  StageLoops result;
+  result.stage = stage;
+  result.plan = &schedule.plan(stage);
+  result.regions = std::move(regions);
+  EMBER_RETURN_IF_ERROR(Maker(schedule, nest, result).Run(full));
+  return result;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,126 @@
+#include "jit/schedule/stage_shape.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tensor/linear.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::ExpressionPool;
+using tensor::LinearSum;
+using tensor::Opcode;
+
+// What an open extent is taken for.
+constexpr int64_t kGuess = 64;
+
+bool DependsOn(const ExpressionPool& pool, NodeId root, NodeId axis) {
+  std::vector<NodeId> stack = {root};
+  std::set<NodeId> seen;
+  while (!stack.empty()) {
+    const NodeId id = stack.back();
+    stack.pop_back();
+    if (id == axis) return true;
+    if (!seen.insert(id).second) continue;
+    if (pool[id].opcode == Opcode::kAxis) continue;
+    stack.insert(stack.end(), pool[id].operands.begin(),
+                 pool[id].operands.end());
+  }
+  return false;
+}
+
+// The axis's coefficient, if the index is a sum that it enters only so.
+std::optional<int64_t> Coefficient(const ExpressionPool& pool, NodeId index,
+                                   NodeId axis) {
+  if (!DependsOn(pool, index, axis)) return 0;
+  const std::optional<LinearSum> sum = tensor::Linearize(pool, index);
+  if (!sum) return std::nullopt;
+  std::optional<int64_t> result;
+  for (const tensor::LinearTerm& term : sum->terms) {
+    if (term.node == axis)
+      result = term.coefficient;
+    else if (DependsOn(pool, term.node, axis))
+      return std::nullopt;
+  }
+  return result;
+}
+
+Stride StrideOfIndices(const ExpressionPool& pool,
+                       std::span<const NodeId> indices, NodeId axis) {
+  Stride stride = Stride::kNone;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const std::optional<int64_t> coefficient =
+        Coefficient(pool, indices[d], axis);
+    if (coefficient == 0) continue;
+    const bool unit = coefficient == 1 && d + 1 == indices.size();
+    stride = unit && stride == Stride::kNone ? Stride::kUnit : Stride::kOther;
+  }
+  return stride;
+}
+
+}  // namespace
+
+StageShape::StageShape(const Computation& computation, int stage)
+    : c_(computation), stage_(computation.stages[stage]) {
+  ForEachLoad(c_.pool, RootsOf(stage_),
+              [&](NodeId load) { loads_.push_back(load); });
+}
+
+std::optional<int64_t> StageShape::Extent(int axis) const {
+  return c_.pool.IntegerConstant(stage_.axes[axis].extent);
+}
+
+int64_t StageShape::LikelyExtent(int axis) const {
+  return Extent(axis).value_or(kGuess);
+}
+
+int64_t StageShape::LikelyPoints() const {
+  int64_t points = 1;
+  for (int a = 0; a < axis_count(); ++a) {
+    points *= std::max<int64_t>(LikelyExtent(a), 1);
+    points = std::min(points, int64_t{1} << 40);
+  }
+  return points;
+}
+
+Stride StageShape::StrideOf(NodeId load, int axis) const {
+  const tensor::Node& node = c_.pool[load];
+  const size_t rank = c_.buffers[node.buffer].extents.size();
+  return StrideOfIndices(c_.pool, std::span(node.operands).first(rank),
+                         stage_.axes[axis].variable);
+}
+
+bool StageShape::StoresAlong(int axis) const {
+  return std::all_of(
+      stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {
+        return StrideOfIndices(c_.pool, store.indices,
+                               stage_.axes[axis].variable) == Stride::kUnit;
+      });
+}
+
+int StageShape::WidestBytes() const {
+  int bytes = 1;
+  for (NodeId value : stage_.values) {
+    // Narrow floats compute as f32.
+    const DType type = c_.pool[value].type;
+    bytes = std::max(bytes, IsFloat(type) ? std::max(4, DTypeByteSize(type))
+                                          : DTypeByteSize(type));
+  }
+  for (NodeId load : loads_)
+    bytes = std::max(bytes, DTypeByteSize(c_.pool[load].type));
+  return bytes;
+}
+
+bool StageShape::IsProduct() const {
+  if (stage_.combiner != tensor::Combiner::kSum || stage_.values.size() != 1 ||
+      stage_.spatial_count == 0) {
+    return false;
+  }
+  NodeId value = stage_.values[0];
+  if (c_.pool[value].opcode == Opcode::kCast)
+    value = c_.pool[value].operands[0];
+  return c_.pool[value].opcode == Opcode::kMultiply && loads_.size() >= 2;
+}
+
+}  // namespace ember::schedule

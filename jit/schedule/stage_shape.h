@@ -1,0 +1,56 @@
+// How the loads of a stage move with its axes, and how large it is: what
+// default schedules are chosen from.
+#ifndef EMBER_JIT_SCHEDULE_STAGE_SHAPE_H_
+#define EMBER_JIT_SCHEDULE_STAGE_SHAPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/computation.h"
+
+namespace ember::schedule {
+
+// Of a load, along an axis.
+enum class Stride : uint8_t {
+  kNone,  // the same element
+  kUnit,  // the next element in memory
+  kOther
+};
+
+class StageShape {
+ public:
+  StageShape(const Computation& computation, int stage);
+
+  const ComputationStage& stage() const { return stage_; }
+  int spatial_count() const { return stage_.spatial_count; }
+  int axis_count() const { return static_cast<int>(stage_.axes.size()); }
+
+  // Of an axis, if it is constant.
+  std::optional<int64_t> Extent(int axis) const;
+  // Constant, or a guess where it is open.
+  int64_t LikelyExtent(int axis) const;
+  // Likely number of points, reductions included.
+  int64_t LikelyPoints() const;
+
+  const std::vector<NodeId>& loads() const { return loads_; }
+  Stride StrideOf(NodeId load, int axis) const;
+  // Of each store: whether neighbouring points along the axis are neighbours in
+  // memory.
+  bool StoresAlong(int axis) const;
+  // Bytes of the widest value that is stored, loaded or accumulated.
+  int WidestBytes() const;
+
+  // A sum of products over at least one axis: what register tiles are for.
+  bool IsProduct() const;
+
+ private:
+  const Computation& c_;
+  const ComputationStage& stage_;
+  std::vector<NodeId> loads_;
+};
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_STAGE_SHAPE_H_

@@ -1,0 +1,35 @@
+// What schedules need to know about a CPU: vectors, registers, caches, cores.
+//
+//   CpuModel cpu = CpuModel::Of("x86_64-linux+avx2+fma");
+//   cpu.Lanes(DType::kF32);   // 8
+//
+// Features come from the target string (hal::Device::target()), sizes of caches
+// and the number of cores from the machine that this runs on. A value.
+#ifndef EMBER_JIT_TARGET_CPU_MODEL_H_
+#define EMBER_JIT_TARGET_CPU_MODEL_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/dtype.h"
+
+namespace ember::jit {
+
+struct CpuModel {
+  int vector_bytes = 16;
+  int vector_registers = 16;
+  bool has_fma = false;
+  int64_t l1_bytes = 32 << 10;  // data, per core
+  int64_t l2_bytes = 512 << 10;
+  int64_t l3_bytes = 8 << 20;
+  int cores = 1;
+
+  static CpuModel Of(std::string_view target);
+
+  // Elements of the type in a vector; at least 1.
+  int Lanes(DType type) const;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_TARGET_CPU_MODEL_H_
