@@ -22,22 +22,11 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/llvm/compile_options.h"
 #include "jit/llvm/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit {
-
-enum class Effort : uint8_t {
-  kFast,  // little optimisation, fast instruction selection where there is one
-  kFull
-};
-
-struct CompileOptions {
-  Effort effort = Effort::kFull;
-  // What to keep for people, as text; nothing runs from these.
-  bool keep_llvm = false;
-  bool keep_assembly = false;
-};
 
 struct CompiledNest {
   virtual ~CompiledNest() = default;

@@ -1,0 +1,28 @@
+// Loop nests as LLVM IR: one function per phase, as jit/llvm/kernel_abi.h says,
+// named "prologue0", "prologue1", ..., "phase0", ...
+//
+//   EMBER_RETURN_IF_ERROR(GenerateCode(nest, traits, module));
+//
+// The functions have no attributes of a target. Thread-compatible.
+#ifndef EMBER_JIT_LLVM_CODE_GENERATOR_H_
+#define EMBER_JIT_LLVM_CODE_GENERATOR_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "jit/llvm/ir.h"
+#include "jit/loops/loop_nest.h"
+#include "llvm/IR/Module.h"
+
+namespace ember::jit {
+
+std::string PhaseName(bool is_prologue, size_t number);
+
+// The nest is verified; the module has the target's data layout. Errors: as
+// Compiler::Compile.
+Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
+                    llvm::Module& module);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_CODE_GENERATOR_H_

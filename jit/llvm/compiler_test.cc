@@ -1,0 +1,203 @@
+// The compiler as its callers see it: memory of code, figures, texts; and that
+// the register tile of a matrix product becomes the code it is meant to be.
+#include "jit/llvm/compiler.h"
+
+#include <cstdio>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "jit/llvm/testing.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
+                                                  %y: output f32[N]) {
+  phase i < floordiv(N + 15, 16) {
+    vector l < 16 {
+      if i * 16 + l < N { %y[i * 16 + l] = %x[i * 16 + l] * 3.0 }
+    }
+  }
+})";
+
+// Lines of /proc/self/maps, and the permissions of the one with an address.
+struct Maps {
+  std::string permissions;
+  bool has_writable_code = false;
+};
+Maps ReadMaps(const void* address) {
+  Maps result;
+  std::ifstream file("/proc/self/maps");
+  for (std::string line; std::getline(file, line);) {
+    uintptr_t begin = 0, end = 0;
+    char permissions[8] = {};
+    EXPECT_EQ(
+        std::sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, permissions), 3);
+    const std::string_view text = permissions;
+    if (text[1] == 'w' && text[2] == 'x') result.has_writable_code = true;
+    const auto at = reinterpret_cast<uintptr_t>(address);
+    if (begin <= at && at < end) result.permissions = permissions;
+  }
+  return result;
+}
+
+TEST(CompilerTest, CodeIsNeverWritable) {
+  auto code = CompileOrDie(ParseOrDie(kScale));
+  const void* address = reinterpret_cast<const void*>(code->phases[0]);
+  const Maps maps = ReadMaps(address);
+  EXPECT_EQ(maps.permissions.substr(0, 3), "r-x");
+  EXPECT_FALSE(maps.has_writable_code);
+  code.reset();
+  EXPECT_NE(ReadMaps(address).permissions.substr(0, 3), "r-x");
+}
+
+TEST(CompilerTest, FiguresAndTexts) {
+  const auto code = CompileOrDie(ParseOrDie(kScale),
+                                 {.keep_llvm = true, .keep_assembly = true});
+  EXPECT_EQ(code->prologue.size(), 0u);
+  EXPECT_EQ(code->phases.size(), 1u);
+  EXPECT_GT(code->code_bytes, 16);
+  EXPECT_LT(code->code_bytes, 1000);
+  EXPECT_GT(code->optimize_ms, 0);
+  EXPECT_GT(code->codegen_ms, 0);
+  EXPECT_NE(code->llvm.find("define i32 @phase0"), std::string::npos);
+  EXPECT_NE(code->assembly.find("phase0:"), std::string::npos);
+  const auto plain = CompileOrDie(ParseOrDie(kScale));
+  EXPECT_EQ(plain->llvm + plain->assembly, "");
+}
+
+TEST(CompilerTest, CodeOutlivesItsCompiler) {
+  auto compiler = Compiler::Create();
+  ASSERT_TRUE(compiler.ok());
+  const loops::LoopNest nest = ParseOrDie(kScale);
+  auto code = (*compiler)->Compile(nest, {});
+  ASSERT_TRUE(code.ok());
+  compiler->reset();
+  const Buffers buffers = MakeBuffers(nest, {21}, SmallValue, true);
+  EXPECT_EQ(RunCompiled(nest, **code, {21}, buffers), "");
+}
+
+TEST(CompilerTest, ThreadsShareACompiler) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([thread] {
+      for (int64_t n = 1; n < 20; n += 4)
+        ExpectAsEvaluated(kScale, {n + thread});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// --- the register tile of a matrix product: 14 rows of 2 x 16 columns, a
+// packed right side
+
+std::string GemmText(const std::string& left) {
+  return R"(loops @gemm<M, K>(%a: input f32[)" + left + R"(],
+      %b: input f32[K, 64], %c: output f32[M, 64]) {
+    packed %p: f32[2, K, 32]
+    register %acc: f32[14, 32]
+    prologue j < 2 {
+      for k < K {
+        unroll v < 2 {
+          vector l < 16 { %p[j, k, v * 16 + l] = %b[k, j * 32 + v * 16 + l] }
+        }
+      }
+    }
+    phase t < floordiv(M, 14) {
+      for j < 2 {
+        unroll i < 14 {
+          unroll v < 2 { vector l < 16 { %acc[i, v * 16 + l] = 0.0 } }
+        }
+        for k < K {
+          unroll i < 14 {
+            unroll v < 2 {
+              vector l < 16 {
+                %acc[i, v * 16 + l] += %a[t * 14 + i, k] * %p[j, k, v * 16 + l]
+              }
+            }
+          }
+        }
+        unroll i < 14 {
+          unroll v < 2 {
+            vector l < 16 {
+              %c[t * 14 + i, j * 32 + v * 16 + l] = %acc[i, v * 16 + l]
+            }
+          }
+        }
+      }
+    }
+  })";
+}
+
+// The lines between a label and the branch back to it that has the most
+// multiply-adds.
+std::string InnermostLoop(const std::string& assembly) {
+  std::istringstream stream(assembly);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::string best;
+  int best_count = 0;
+  for (size_t begin = 0; begin < lines.size(); ++begin) {
+    const std::string& label = lines[begin];
+    if (label.rfind(".L", 0) != 0) continue;
+    const std::string name = label.substr(0, label.find(':'));
+    std::string body;
+    int count = 0;
+    for (size_t i = begin + 1; i < lines.size(); ++i) {
+      if (lines[i].rfind(".L", 0) == 0) break;
+      body += lines[i] + "\n";
+      count += lines[i].find("vfmadd") != std::string::npos;
+      const bool is_back = lines[i].find("\tj") != std::string::npos &&
+                           lines[i].find(name) != std::string::npos;
+      if (!is_back) continue;
+      if (count > best_count) best = body, best_count = count;
+      break;
+    }
+  }
+  return best;
+}
+
+int Count(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  return static_cast<int>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), regex),
+                    std::sregex_iterator()));
+}
+
+void ExpectRegisterTile(const std::string& text, Effort effort) {
+  const auto code =
+      CompileOrDie(ParseOrDie(text), {.effort = effort, .keep_assembly = true});
+  const std::string loop = InnermostLoop(code->assembly);
+  EXPECT_EQ(Count(loop, "vfmadd.*%zmm"), 28) << loop;
+  EXPECT_EQ(Count(loop, "vfmadd"), 28);
+  EXPECT_EQ(Count(loop, "%rsp"), 0) << loop;
+  EXPECT_EQ(Count(loop, "vmov.*zmm"), 2) << loop;
+  ::testing::Test::RecordProperty("optimize_ms",
+                                  std::to_string(code->optimize_ms));
+  ::testing::Test::RecordProperty("codegen_ms",
+                                  std::to_string(code->codegen_ms));
+}
+
+TEST(CompilerTest, MatrixProductIsRight) {
+  ExpectAsEvaluated(GemmText("M, K"), {28, 9});
+  ExpectAsEvaluated(GemmText("28, 9"), {28, 9});
+}
+
+TEST(CompilerTest, RegisterTileStaysInRegisters) {
+  if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "needs AVX-512";
+  for (const Effort effort : {Effort::kFull, Effort::kFast}) {
+    SCOPED_TRACE(effort == Effort::kFast ? "fast" : "full");
+    for (const char* left : {"M, 512", "M, K"}) {
+      SCOPED_TRACE(left);
+      ExpectRegisterTile(GemmText(left), effort);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ember::jit

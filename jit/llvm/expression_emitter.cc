@@ -1,0 +1,168 @@
+#include "jit/llvm/expression_emitter.h"
+
+#include "base/concat.h"
+#include "llvm/IR/Constants.h"
+
+namespace ember::jit {
+
+using llvm::Value;
+using tensor::Node;
+using tensor::Opcode;
+
+ExpressionEmitter::ExpressionEmitter(const loops::LoopNest& nest,
+                                     bool is_prologue, llvm::Function& function,
+                                     TargetTraits target, Builder& builder,
+                                     FirstError& error)
+    : nest_(nest),
+      b_(builder),
+      error_(error),
+      scopes_(nest.pool, builder),
+      linearizer_(nest.pool, scopes_, builder,
+                  [this](NodeId id) { return Emit(id); }),
+      memory_(nest, is_prologue, function, scopes_, builder, linearizer_),
+      lane_masks_(nest.pool, scopes_, builder, linearizer_,
+                  [this](NodeId id) { return Emit(id); }),
+      arithmetic_(builder, target, error) {}
+
+Value* ExpressionEmitter::Emit(NodeId id) {
+  const Node& node = nest_.pool[id];
+  if (node.opcode == Opcode::kAxis) return scopes_.ValueOf(id);
+  if (node.opcode == Opcode::kConstant) return EmitConstant(node);
+  if (scopes_.HasLoad(id)) {
+    if (const auto found = statement_.find(id); found != statement_.end())
+      return found->second;
+    return statement_[id] = EmitNode(id, node);
+  }
+  if (Value* known = scopes_.Memo(id)) return known;
+  const Scopes::At at(scopes_, scopes_.PlaceOf(id));
+  return scopes_.Memo(id) = EmitNode(id, node);
+}
+
+Value* ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
+  ++emitted_;
+  switch (node.opcode) {
+    case Opcode::kConstant:
+      return EmitConstant(node);
+    case Opcode::kParameter:
+      return memory_.Parameter(node.immediate);
+    case Opcode::kAxis:
+      return scopes_.ValueOf(id);
+    case Opcode::kAccumulator:
+    case Opcode::kElement:
+      error_.Set(InternalError(
+          Concat({"loops @", nest_.name, ": expected loads, found a value of ",
+                  "a fold body"})));
+      return llvm::PoisonValue::get(RegisterType(b_.getContext(), node.type));
+    case Opcode::kLoad:
+      return EmitLoad(node);
+    case Opcode::kPad:
+      return EmitPad(node);
+    case Opcode::kSelect:
+      return EmitSelect(node);
+    case Opcode::kCast:
+      return arithmetic_.conversions().Cast(nest_.pool[node.operands[0]].type,
+                                            node.type, Emit(node.operands[0]));
+    case Opcode::kBitcast:
+      return arithmetic_.conversions().Bitcast(node.type,
+                                               Emit(node.operands[0]));
+#define EMBER_ROW(name, ...) case Opcode::k##name:
+      EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
+      EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
+      EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
+      EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
+#undef EMBER_ROW
+      return EmitArithmetic(node);
+  }
+  return nullptr;
+}
+
+Value* ExpressionEmitter::EmitConstant(const Node& node) {
+  llvm::Type* type = RegisterType(b_.getContext(), node.type);
+  const unsigned bits = 8 * static_cast<unsigned>(DTypeByteSize(node.type));
+  if (node.type == DType::kBool)
+    return b_.getInt1((node.immediate & 0xff) != 0);
+  // An immediate of a signed type may be extended or not.
+  const llvm::APInt value = llvm::APInt(64, node.immediate).zextOrTrunc(bits);
+  if (!type->isFloatingPointTy()) return b_.getInt(value);
+  return llvm::ConstantFP::get(type,
+                               llvm::APFloat(type->getFltSemantics(), value));
+}
+
+Value* ExpressionEmitter::EmitArithmetic(const Node& node) {
+  const tensor::ExpressionPool& pool = nest_.pool;
+  const NodeId a = node.operands[0];
+  const NodeId b = node.operands.back();
+  const bool is_order =
+      node.opcode == Opcode::kLess || node.opcode == Opcode::kLessEqual;
+  if (is_order && pool[a].type == DType::kI64 &&
+      scopes_.VariesByLane(a) != scopes_.VariesByLane(b)) {
+    Value* range = lane_masks_.Compare(a, b, node.opcode == Opcode::kLessEqual);
+    if (range != nullptr) return range;
+  }
+  Arithmetic::Operation op{.type = pool[a].type, .a = Emit(a), .b = Emit(b)};
+  if (op.type == DType::kI64) {
+    op.range_a = pool[a].range;
+    op.range_b = pool[b].range;
+  }
+  if (IsVector(op.a) || IsVector(op.b)) {
+    op.a = Splat(b_, op.a, scopes_.lanes());
+    op.b = Splat(b_, op.b, scopes_.lanes());
+  }
+  return arithmetic_.Emit(node.opcode, op);
+}
+
+Value* ExpressionEmitter::EmitSelect(const Node& node) {
+  Value* condition = Emit(node.operands[0]);
+  Value* a = Emit(node.operands[1]);
+  Value* b = Emit(node.operands[2]);
+  if (IsVector(condition) || IsVector(a) || IsVector(b)) {
+    a = Splat(b_, a, scopes_.lanes());
+    b = Splat(b_, b, scopes_.lanes());
+  }
+  return b_.CreateSelect(condition, a, b);
+}
+
+Value* ExpressionEmitter::EmitLoad(const Node& node) {
+  return memory_.Load(memory_.AddressOf(node.buffer, node.operands), mask_,
+                      nullptr);
+}
+
+Value* ExpressionEmitter::EmitInBounds(NodeId index, NodeId extent) {
+  LaneSet set;
+  lane_masks_.AddInBounds(index, extent, set);
+  if (set.IsAll()) return b_.getTrue();
+  return set.IsUniform() ? set.uniform : lane_masks_.MaskOf(set);
+}
+
+Value* ExpressionEmitter::EmitPad(const Node& node) {
+  const std::span<const NodeId> indices(node.operands.data(),
+                                        node.operands.size() - 1);
+  const loops::Buffer& buffer = nest_.buffers[node.buffer];
+  LaneSet inside;
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    lane_masks_.AddInBounds(indices[dim], buffer.extents[dim], inside);
+  }
+  const Address address = memory_.AddressOf(node.buffer, indices);
+  Value* otherwise = Emit(node.operands.back());
+  if (inside.IsAll() && !IsVector(otherwise))
+    return memory_.Load(address, mask_, nullptr);
+  const bool is_uniform = address.kind == Address::Kind::kUniform;
+  if (is_uniform && inside.IsUniform()) {
+    Value* in_bounds = inside.IsAll() ? b_.getTrue() : inside.uniform;
+    Value* element = memory_.LoadIf(address, in_bounds);
+    if (IsVector(otherwise)) element = Splat(b_, element, scopes_.lanes());
+    return b_.CreateSelect(in_bounds, element, otherwise);
+  }
+  otherwise = Splat(b_, otherwise, scopes_.lanes());
+  Value* mask = inside.IsAll() ? Splat(b_, b_.getTrue(), scopes_.lanes())
+                               : lane_masks_.MaskOf(inside);
+  if (mask_ != nullptr) mask = b_.CreateAnd(mask, mask_);
+  if (is_uniform) {
+    Value* element = memory_.LoadIf(address, b_.CreateOrReduce(mask));
+    return b_.CreateSelect(mask, Splat(b_, element, scopes_.lanes()),
+                           otherwise);
+  }
+  return memory_.Load(address, mask, otherwise);
+}
+
+}  // namespace ember::jit

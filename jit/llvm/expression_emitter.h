@@ -1,0 +1,68 @@
+// Expressions of a nest as LLVM IR, at the place where the builder is.
+//
+// Nodes without loads are computed once, in the outermost scope that has their
+// variables; nodes with loads once per statement, as what they read may change
+// in between.
+#ifndef EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_
+#define EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_
+
+#include <unordered_map>
+
+#include "jit/llvm/arithmetic.h"
+#include "jit/llvm/ir.h"
+#include "jit/llvm/lane_masks.h"
+#include "jit/llvm/linear_index.h"
+#include "jit/llvm/memory_access.h"
+#include "jit/llvm/scopes.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit {
+
+class ExpressionEmitter {
+ public:
+  // For one phase, as MemoryAccess.
+  ExpressionEmitter(const loops::LoopNest& nest, bool is_prologue,
+                    llvm::Function& function, TargetTraits target,
+                    Builder& builder, FirstError& error);
+
+  // What was loaded may have changed from here on.
+  void BeginStatement() { statement_.clear(); }
+  // The lanes in which code runs; some lane is on. Null: all.
+  llvm::Value* mask() const { return mask_; }
+  void SetMask(llvm::Value* mask) { mask_ = mask; }
+
+  // A scalar, or a vector if the value differs from lane to lane.
+  llvm::Value* Emit(NodeId id);
+  // Lanes (i1, or lanes x i1) where `index` is in 0..extent-1.
+  llvm::Value* EmitInBounds(NodeId index, NodeId extent);
+  // Nodes so far, a measure of the code's size.
+  int64_t emitted() const { return emitted_; }
+
+  Scopes& scopes() { return scopes_; }
+  MemoryAccess& memory() { return memory_; }
+  Arithmetic& arithmetic() { return arithmetic_; }
+
+ private:
+  llvm::Value* EmitNode(NodeId id, const tensor::Node& node);
+  llvm::Value* EmitConstant(const tensor::Node& node);
+  llvm::Value* EmitLoad(const tensor::Node& node);
+  llvm::Value* EmitPad(const tensor::Node& node);
+  llvm::Value* EmitSelect(const tensor::Node& node);
+  llvm::Value* EmitArithmetic(const tensor::Node& node);
+
+  const loops::LoopNest& nest_;
+  Builder& b_;
+  FirstError& error_;
+  Scopes scopes_;
+  IndexLinearizer linearizer_;
+  MemoryAccess memory_;
+  LaneMasks lane_masks_;
+  Arithmetic arithmetic_;
+  std::unordered_map<NodeId, llvm::Value*> statement_;
+  llvm::Value* mask_ = nullptr;
+  int64_t emitted_ = 0;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_

@@ -1,0 +1,33 @@
+// The machine that this runs on, for LLVM.
+#ifndef EMBER_JIT_LLVM_HOST_H_
+#define EMBER_JIT_LLVM_HOST_H_
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "jit/llvm/compile_options.h"
+#include "jit/llvm/ir.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace ember::jit {
+
+struct Host {
+  std::string triple;
+  std::string cpu;
+  std::string features;  // "+avx2,-amx-tile,..."
+  bool has_512_bits = false;
+  TargetTraits traits;
+};
+
+// Thread-safe. Fails where LLVM has no back end or the CPU is too old for
+// kernels without library calls.
+StatusOr<Host> DetectHost();
+
+// One machine serves one thread.
+StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
+                                                             Effort effort);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_HOST_H_

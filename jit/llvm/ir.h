@@ -1,0 +1,58 @@
+// What the files of the code generator share about LLVM IR: the builder, and
+// how element types are held.
+//
+// A value of a dtype has a register type (bool is i1, f16 is half, bf16 is its
+// bits as i16) and a memory type (bool is i8, f16 is i16); lanes of a vector
+// loop are vectors of these. A value that is the same in all lanes stays a
+// scalar until it meets a vector.
+#ifndef EMBER_JIT_LLVM_IR_H_
+#define EMBER_JIT_LLVM_IR_H_
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "llvm/Analysis/InstSimplifyFolder.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace ember::jit {
+
+// Folds what needs no new instruction, so that unrolled code is small from the
+// start.
+using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
+
+// What the code generator asks about the machine.
+struct TargetTraits {
+  bool has_fma = false;
+  bool has_half_conversion = false;
+};
+
+// Code generation goes on after an error, with values that mean nothing; the
+// first error is reported.
+struct FirstError {
+  Status status;
+  void Set(Status error) {
+    if (status.ok()) status = std::move(error);
+  }
+};
+
+llvm::Type* RegisterType(llvm::LLVMContext& context, DType type);
+llvm::Type* MemoryType(llvm::LLVMContext& context, DType type);
+// From one to the other, scalars and vectors.
+llvm::Value* ToRegister(Builder& builder, DType type, llvm::Value* memory);
+llvm::Value* ToMemory(Builder& builder, DType type, llvm::Value* value);
+
+inline bool IsVector(const llvm::Value* value) {
+  return value->getType()->isVectorTy();
+}
+// A vector of as many elements as `like` has, or the scalar if it has none.
+llvm::Type* ShapedAs(llvm::Type* element, const llvm::Value* like);
+// The value as `lanes` lanes; a vector stays as it is.
+llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes);
+// lanes x i1: true in lanes [low, high). Both i64, in 0..lanes.
+llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
+                       int lanes);
+// (0, step, 2 * step, ...) of an integer type.
+llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step = 1);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_IR_H_

@@ -1,0 +1,141 @@
+#include "jit/llvm/lane_masks.h"
+
+#include <algorithm>
+
+#include "llvm/IR/Intrinsics.h"
+
+namespace ember::jit {
+
+using llvm::Value;
+using tensor::Interval;
+
+namespace {
+
+// Indices within this stay exact when the lanes are taken off them.
+constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
+
+}  // namespace
+
+// Whether the node is i + lane or i - lane, without wrapping.
+bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
+  if (!pool_[id].range.Within(kSmall)) return false;
+  index = linearizer_.Of(id);
+  return index.HasConstantStride() &&
+         (index.lane_constant == 1 || index.lane_constant == -1);
+}
+
+// a - b within 0..lanes, exactly.
+Value* LaneMasks::ClampedDifference(Value* a, Value* b) {
+  Value* difference = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, a, b);
+  Value* positive = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, difference,
+                                             b_.getInt64(0));
+  return b_.CreateBinaryIntrinsic(
+      llvm::Intrinsic::smin, positive,
+      b_.getInt64(static_cast<uint64_t>(scopes_.lanes())));
+}
+
+void LaneMasks::AddBelow(const LinearIndex& index, Value* bound, LaneSet& set) {
+  Value* rest = linearizer_.Rest(index).value;
+  if (index.lane_constant == 1) {
+    // lane < bound - rest
+    Value* high = ClampedDifference(bound, rest);
+    set.high = set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                                   set.high, high)
+                        : high;
+    return;
+  }
+  // lane > rest - bound
+  Value* low = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
+  set.low = set.low
+                ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
+                : low;
+}
+
+void LaneMasks::AddNotBelow(const LinearIndex& index, Value* bound,
+                            LaneSet& set) {
+  Value* rest = linearizer_.Rest(index).value;
+  if (index.lane_constant == 1) {
+    // lane >= bound - rest
+    Value* low = ClampedDifference(bound, rest);
+    set.low =
+        set.low ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
+                : low;
+    return;
+  }
+  // lane <= rest - bound
+  Value* high = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
+  set.high =
+      set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, set.high, high)
+               : high;
+}
+
+Value* LaneMasks::Compare(NodeId a, NodeId b, bool or_equal) {
+  LaneSet set;
+  set.depth = kHere;
+  LinearIndex index;
+  const auto one_more = [&](Value* value) {
+    return b_.CreateAdd(value, b_.getInt64(1));
+  };
+  if (!scopes_.VariesByLane(b)) {  // a < b, a < b + 1
+    if (or_equal && !pool_[b].range.Within(kSmall)) return nullptr;
+    if (!IsLaneStep(a, index)) return nullptr;
+    Value* bound = emit_(b);
+    AddBelow(index, or_equal ? one_more(bound) : bound, set);
+  } else if (!scopes_.VariesByLane(a)) {  // b >= a + 1, b >= a
+    if (!or_equal && !pool_[a].range.Within(kSmall)) return nullptr;
+    if (!IsLaneStep(b, index)) return nullptr;
+    Value* bound = emit_(a);
+    AddNotBelow(index, or_equal ? bound : one_more(bound), set);
+  } else {
+    return nullptr;
+  }
+  return MaskOf(set);
+}
+
+void LaneMasks::And(Value*& all, Value* one) {
+  all = all == nullptr ? one : b_.CreateAnd(all, one);
+}
+
+void LaneMasks::AddInBounds(NodeId index_id, NodeId extent_id, LaneSet& set) {
+  const Interval range = pool_[index_id].range;
+  const bool not_below = range.low >= 0;
+  const bool not_above = range.high < pool_[extent_id].range.low;
+  if (not_below && not_above) return;
+  set.depth = std::max(set.depth, std::max(scopes_.PlaceOf(index_id),
+                                           scopes_.PlaceOf(extent_id)));
+  Value* extent = emit_(extent_id);
+  LinearIndex index;
+  const bool varies = scopes_.VariesByLane(index_id);
+  if (varies && IsLaneStep(index_id, index)) {
+    const Scopes::At at(scopes_, set.depth);
+    if (!not_below) AddNotBelow(index, b_.getInt64(0), set);
+    if (!not_above) AddBelow(index, extent, set);
+    return;
+  }
+  // Extents are not negative, so negative indices are large.
+  Value* value = emit_(index_id);
+  const Scopes::At at(scopes_, set.depth);
+  if (varies) {
+    And(set.mask, b_.CreateICmpULT(value, Splat(b_, extent, scopes_.lanes())));
+  } else {
+    And(set.uniform, b_.CreateICmpULT(value, extent));
+  }
+}
+
+Value* LaneMasks::MaskOf(const LaneSet& set) {
+  const Scopes::At at(scopes_, set.depth);
+  const int lanes = scopes_.lanes();
+  Value* all = b_.getInt64(static_cast<uint64_t>(lanes));
+  Value* none = b_.getInt64(0);
+  Value* result = set.mask;
+  if (set.low != nullptr || set.high != nullptr) {
+    Value* high = set.high ? set.high : all;
+    if (set.uniform != nullptr) high = b_.CreateSelect(set.uniform, high, none);
+    And(result, LaneRange(b_, set.low ? set.low : none, high, lanes));
+  } else if (set.uniform != nullptr) {
+    And(result, Splat(b_, set.uniform, lanes));
+  }
+  return result;
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,68 @@
+// Which lanes satisfy a condition on an index that moves with the lane. Bounds
+// on i + lane are ranges of lanes, computed with scalars and compared once, in
+// elements as narrow as may be.
+//
+//   i * 16 + j < n, in lanes of j   ->   lane < clamp(n - i * 16, 0, 16)
+#ifndef EMBER_JIT_LLVM_LANE_MASKS_H_
+#define EMBER_JIT_LLVM_LANE_MASKS_H_
+
+#include <functional>
+#include <span>
+
+#include "jit/llvm/ir.h"
+#include "jit/llvm/linear_index.h"
+#include "jit/llvm/scopes.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit {
+
+// Lanes where all conditions that were added hold.
+struct LaneSet {
+  llvm::Value* uniform = nullptr;  // i1; null: true
+  // Lanes [low, high), i64 in 0..lanes; null: 0 and lanes.
+  llvm::Value* low = nullptr;
+  llvm::Value* high = nullptr;
+  llvm::Value* mask = nullptr;  // lanes x i1; null: all
+  int depth = 0;                // the scope in which all that is computed
+
+  bool IsAll() const { return !uniform && IsUniform(); }
+  bool IsUniform() const { return !low && !high && !mask; }
+};
+
+class LaneMasks {
+ public:
+  LaneMasks(const tensor::ExpressionPool& pool, Scopes& scopes,
+            Builder& builder, IndexLinearizer& linearizer,
+            std::function<llvm::Value*(NodeId)> emit)
+      : pool_(pool),
+        scopes_(scopes),
+        b_(builder),
+        linearizer_(linearizer),
+        emit_(std::move(emit)) {}
+
+  // a < b (or <=) of i64 nodes that vary by lane as a range of lanes; null if
+  // it is none.
+  llvm::Value* Compare(NodeId a, NodeId b, bool or_equal);
+  // 0 <= index < extent; what ranges prove adds nothing.
+  void AddInBounds(NodeId index, NodeId extent, LaneSet& set);
+  // lanes x i1.
+  llvm::Value* MaskOf(const LaneSet& set);
+
+ private:
+  // Lanes where index >= bound, index < bound.
+  void AddNotBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
+  void AddBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
+  llvm::Value* ClampedDifference(llvm::Value* a, llvm::Value* b);
+  bool IsLaneStep(NodeId id, LinearIndex& index);
+  void And(llvm::Value*& all, llvm::Value* one);
+
+  const tensor::ExpressionPool& pool_;
+  Scopes& scopes_;
+  Builder& b_;
+  IndexLinearizer& linearizer_;
+  std::function<llvm::Value*(NodeId)> emit_;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_LANE_MASKS_H_

@@ -1,0 +1,348 @@
+#include "jit/llvm/memory_access.h"
+
+#include <algorithm>
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace ember::jit {
+
+using llvm::Value;
+using loops::Scope;
+
+namespace {
+
+// Kinds of Scopes::Once, beside those of the linearizer.
+enum Kind : int { kAdvance = 16 };
+
+}  // namespace
+
+MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
+                           llvm::Function& function, Scopes& scopes,
+                           Builder& builder, IndexLinearizer& linearizer)
+    : nest_(nest),
+      is_prologue_(is_prologue),
+      function_(function),
+      scopes_(scopes),
+      b_(builder),
+      linearizer_(linearizer),
+      pointers_(nest.buffers.size()),
+      parameters_(nest.parameters.size()),
+      strides_(nest.buffers.size()) {
+  CreateAliasScopes();
+}
+
+// Inputs and outputs may share memory, but outputs do not with each other, and
+// nothing else does with anything. So each buffer but inputs has a scope, and
+// says of which others it is apart.
+void MemoryAccess::CreateAliasScopes() {
+  llvm::LLVMContext& context = b_.getContext();
+  llvm::MDBuilder metadata(context);
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(nest_.name);
+  const size_t count = nest_.buffers.size();
+  alias_scopes_.assign(count, nullptr);
+  no_alias_.assign(count, nullptr);
+  std::vector<llvm::MDNode*> scopes(count);
+  for (size_t i = 0; i < count; ++i) {
+    const Scope scope = nest_.buffers[i].scope;
+    if (scope == Scope::kInput || scope == Scope::kRegister) continue;
+    scopes[i] =
+        metadata.createAnonymousAliasScope(domain, nest_.buffers[i].name);
+    alias_scopes_[i] = llvm::MDNode::get(context, {scopes[i]});
+  }
+  for (size_t i = 0; i < count; ++i) {
+    llvm::SmallVector<llvm::Metadata*, 8> apart;
+    for (size_t j = 0; j < count; ++j) {
+      const bool is_argument_pair = nest_.buffers[i].scope == Scope::kInput &&
+                                    nest_.buffers[j].scope == Scope::kOutput;
+      if (j != i && scopes[j] != nullptr && !is_argument_pair)
+        apart.push_back(scopes[j]);
+    }
+    if (!apart.empty()) no_alias_[i] = llvm::MDNode::get(context, apart);
+  }
+}
+
+llvm::Instruction* MemoryAccess::Mark(llvm::Instruction* instruction,
+                                      uint32_t buffer, bool is_load) {
+  if (IsRegister(buffer)) return instruction;
+  if (alias_scopes_[buffer] != nullptr)
+    instruction->setMetadata(llvm::LLVMContext::MD_alias_scope,
+                             alias_scopes_[buffer]);
+  if (no_alias_[buffer] != nullptr)
+    instruction->setMetadata(llvm::LLVMContext::MD_noalias, no_alias_[buffer]);
+  if (is_load && !is_prologue_ && nest_.buffers[buffer].scope == Scope::kPacked)
+    instruction->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                             llvm::MDNode::get(b_.getContext(), {}));
+  return instruction;
+}
+
+llvm::Align MemoryAccess::AlignmentOf(uint32_t buffer) const {
+  return llvm::Align(
+      static_cast<uint64_t>(DTypeByteSize(nest_.buffers[buffer].type)));
+}
+
+Value* MemoryAccess::Parameter(uint64_t number) {
+  Value*& value = parameters_[number];
+  if (value != nullptr) return value;
+  const Scopes::At at(scopes_, 0);
+  auto* load =
+      b_.CreateAlignedLoad(b_.getInt64Ty(),
+                           b_.CreateConstInBoundsGEP1_64(
+                               b_.getInt64Ty(), function_.getArg(0), number),
+                           llvm::Align(8), nest_.parameters[number]);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(b_.getContext(), {}));
+  return value = load;
+}
+
+Value* MemoryAccess::PointerOf(uint32_t number) {
+  Value*& pointer = pointers_[number];
+  if (pointer != nullptr) return pointer;
+  const Scopes::At at(scopes_, 0);
+  const loops::Buffer& buffer = nest_.buffers[number];
+  if (buffer.scope == Scope::kRegister) {
+    uint64_t elements = 1;
+    for (NodeId extent : buffer.extents) {
+      elements *= static_cast<uint64_t>(*nest_.pool.IntegerConstant(extent));
+    }
+    llvm::AllocaInst* memory =
+        b_.CreateAlloca(llvm::ArrayType::get(ElementOf(number), elements),
+                        nullptr, buffer.name);
+    memory->setAlignment(llvm::Align(64));
+    return pointer = memory;
+  }
+  auto* load = b_.CreateAlignedLoad(
+      b_.getPtrTy(),
+      b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), function_.getArg(1), number),
+      llvm::Align(alignof(void*)), buffer.name);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(b_.getContext(), {}));
+  return pointer = load;
+}
+
+// Elements from one index of the dim to the next.
+Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
+  std::vector<Factor>& strides = strides_[buffer];
+  const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
+  if (strides.empty()) {
+    strides.resize(extents.size());
+    for (size_t i = extents.size() - 1; i-- > 0;) {
+      const LinearIndex extent = linearizer_.Of(extents[i + 1]);
+      strides[i] = linearizer_.Times(strides[i + 1], linearizer_.Rest(extent));
+    }
+  }
+  return strides[dim];
+}
+
+Value* MemoryAccess::Advance(Value* pointer, uint32_t buffer, Placed elements,
+                             int depth) {
+  return scopes_.Once(depth, kAdvance, pointer, elements.value, [&] {
+    return b_.CreateGEP(ElementOf(buffer), pointer, elements.value);
+  });
+}
+
+Address MemoryAccess::AddressOf(uint32_t buffer,
+                                std::span<const NodeId> indices) {
+  Address address;
+  address.buffer = buffer;
+  LinearIndex offset;
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    linearizer_.Add(indices[dim], StrideOf(buffer, dim), offset);
+    if (!scopes_.VariesByLane(indices[dim])) continue;
+    const LinearIndex index = linearizer_.Of(indices[dim]);
+    address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
+  }
+  // Outer scopes first, the constant last, where it costs nothing.
+  std::stable_sort(
+      offset.uniform.begin(), offset.uniform.end(),
+      [](const Placed& a, const Placed& b) { return a.depth < b.depth; });
+  address.pointer = PointerOf(buffer);
+  int depth = 0;
+  for (const Placed& term : offset.uniform) {
+    depth = std::max(depth, term.depth);
+    address.pointer = Advance(address.pointer, buffer, term, depth);
+  }
+  if (offset.constant != 0) {
+    Value* constant = b_.getInt64(static_cast<uint64_t>(offset.constant));
+    address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
+  }
+  if (offset.IsUniform()) return address;
+  const int lanes = scopes_.lanes();
+  if (!offset.irregular.empty()) {
+    address.kind = Address::Kind::kIrregular;
+    Value* stride = linearizer_.Stride(offset).value;
+    Value* offsets =
+        b_.CreateMul(Splat(b_, stride, lanes), Ramp(b_.getInt64Ty(), lanes));
+    for (const Placed& term : offset.irregular) {
+      offsets = b_.CreateAdd(offsets, term.value);
+    }
+    address.offsets = offsets;
+    return address;
+  }
+  address.kind = Address::Kind::kStrided;
+  address.stride = linearizer_.Stride(offset).value;
+  if (offset.per_lane.empty() && offset.lane_constant == 1)
+    address.kind = Address::Kind::kContiguous;
+  if (offset.per_lane.empty() && offset.lane_constant == -1)
+    address.kind = Address::Kind::kReversed;
+  return address;
+}
+
+// --- loads
+
+Value* MemoryAccess::Load(const Address& address, Value* mask, Value* off) {
+  const DType dtype = nest_.buffers[address.buffer].type;
+  llvm::Type* type = ElementOf(address.buffer);
+  if (address.kind != Address::Kind::kUniform) {
+    type = llvm::FixedVectorType::get(type,
+                                      static_cast<unsigned>(scopes_.lanes()));
+  }
+  if (off != nullptr) off = ToMemory(b_, dtype, off);
+  return ToRegister(b_, dtype, LoadMemory(address, type, mask, off));
+}
+
+Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
+                                Value* mask, Value* off) {
+  const uint32_t buffer = address.buffer;
+  switch (address.kind) {
+    case Address::Kind::kUniform:
+      return Mark(
+          b_.CreateAlignedLoad(type, address.pointer, AlignmentOf(buffer)),
+          buffer, true);
+    case Address::Kind::kContiguous:
+      return LoadVector(buffer, address.pointer, type, mask, off);
+    case Address::Kind::kReversed:
+      return Reverse(LoadVector(buffer, FirstOf(address), type,
+                                mask ? Reverse(mask) : nullptr,
+                                off ? Reverse(off) : nullptr));
+    default:
+      return Mark(b_.CreateMaskedGather(type, LanePointers(address),
+                                        AlignmentOf(buffer), mask, off),
+                  buffer, true);
+  }
+}
+
+Value* MemoryAccess::LoadVector(uint32_t buffer, Value* pointer,
+                                llvm::Type* type, Value* mask, Value* off) {
+  if (mask == nullptr || (IsRegister(buffer) && off == nullptr)) {
+    return Mark(b_.CreateAlignedLoad(type, pointer, AlignmentOf(buffer)),
+                buffer, true);
+  }
+  return Mark(
+      b_.CreateMaskedLoad(type, pointer, AlignmentOf(buffer), mask, off),
+      buffer, true);
+}
+
+Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds) {
+  if (zero_ == nullptr) {
+    llvm::Type* type = b_.getInt64Ty();
+    zero_ = new llvm::GlobalVariable(
+        *function_.getParent(), type, true, llvm::GlobalValue::PrivateLinkage,
+        llvm::Constant::getNullValue(type), "zero");
+    zero_->setAlignment(llvm::Align(8));
+  }
+  // No mark: the memory may be that of `zero`.
+  Value* pointer = b_.CreateSelect(in_bounds, address.pointer, zero_);
+  Value* memory = b_.CreateAlignedLoad(ElementOf(address.buffer), pointer,
+                                       AlignmentOf(address.buffer));
+  return ToRegister(b_, nest_.buffers[address.buffer].type, memory);
+}
+
+// --- stores
+
+void MemoryAccess::Store(const Address& address, Value* value, Value* mask) {
+  const uint32_t buffer = address.buffer;
+  value = ToMemory(b_, nest_.buffers[buffer].type, value);
+  if (address.kind == Address::Kind::kUniform) {
+    Mark(b_.CreateAlignedStore(LastLane(value, mask), address.pointer,
+                               AlignmentOf(buffer)),
+         buffer, false);
+    return;
+  }
+  value = Splat(b_, value, scopes_.lanes());
+  switch (address.kind) {
+    case Address::Kind::kContiguous:
+      return StoreVector(address, value, mask);
+    case Address::Kind::kReversed: {
+      Address first = address;
+      first.pointer = FirstOf(address);
+      return StoreVector(first, Reverse(value), mask ? Reverse(mask) : nullptr);
+    }
+    default:
+      // Lanes are stored from the first to the last.
+      Mark(b_.CreateMaskedScatter(value, LanePointers(address),
+                                  AlignmentOf(buffer), mask),
+           buffer, false);
+  }
+}
+
+void MemoryAccess::StoreVector(const Address& address, Value* value,
+                               Value* mask) {
+  const uint32_t buffer = address.buffer;
+  const llvm::Align alignment = AlignmentOf(buffer);
+  if (mask != nullptr && IsRegister(buffer)) {
+    // Plain loads and stores only, so that the buffer becomes registers.
+    Value* old =
+        b_.CreateAlignedLoad(value->getType(), address.pointer, alignment);
+    value = b_.CreateSelect(mask, value, old);
+    mask = nullptr;
+  }
+  llvm::Instruction* store =
+      mask == nullptr ? b_.CreateAlignedStore(value, address.pointer, alignment)
+                      : static_cast<llvm::Instruction*>(b_.CreateMaskedStore(
+                            value, address.pointer, alignment, mask));
+  Mark(store, buffer, false);
+}
+
+// --- lanes
+
+Value* MemoryAccess::LanePointers(const Address& address) {
+  const int lanes = scopes_.lanes();
+  Value* offsets = address.offsets;
+  if (offsets == nullptr) {
+    llvm::Constant* ramp = Ramp(b_.getInt64Ty(), lanes);
+    offsets = b_.CreateMul(Splat(b_, address.stride, lanes), ramp);
+  }
+  return b_.CreateGEP(ElementOf(address.buffer), address.pointer, offsets);
+}
+
+Address MemoryAccess::LaneAddress(const Address& address, Value* lane) {
+  Address element;
+  element.buffer = address.buffer;
+  Value* offset = address.offsets != nullptr
+                      ? b_.CreateExtractElement(address.offsets, lane)
+                      : b_.CreateMul(address.stride, lane);
+  element.pointer =
+      b_.CreateGEP(ElementOf(address.buffer), address.pointer, offset);
+  return element;
+}
+
+Value* MemoryAccess::Reverse(Value* value) {
+  llvm::SmallVector<int, 64> order;
+  for (int lane = scopes_.lanes(); lane-- > 0;) order.push_back(lane);
+  return b_.CreateShuffleVector(value, order);
+}
+
+// The lowest element of reversed lanes.
+Value* MemoryAccess::FirstOf(const Address& reversed) {
+  return b_.CreateConstGEP1_64(ElementOf(reversed.buffer), reversed.pointer,
+                               static_cast<uint64_t>(1 - scopes_.lanes()));
+}
+
+Value* MemoryAccess::LastLane(Value* value, Value* mask) {
+  if (!IsVector(value)) return value;
+  const int lanes = scopes_.lanes();
+  Value* last = b_.getInt64(static_cast<uint64_t>(lanes - 1));
+  if (mask != nullptr) {
+    Value* bits =
+        b_.CreateBitCast(mask, b_.getIntNTy(static_cast<unsigned>(lanes)));
+    Value* above =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits, b_.getTrue());
+    last = b_.CreateSub(last, b_.CreateZExtOrTrunc(above, b_.getInt64Ty()));
+  }
+  return b_.CreateExtractElement(value, last);
+}
+
+}  // namespace ember::jit

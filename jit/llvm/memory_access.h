@@ -1,0 +1,108 @@
+// Loads and stores of a nest's buffers, one element or all lanes at once.
+//
+//   const Address address = memory.AddressOf(buffer, indices);
+//   llvm::Value* old = memory.Load(address, mask, nullptr);
+//   memory.Store(address, value, mask);
+//
+// Masks are lanes x i1 and have a true lane, or null: all lanes. Lanes that are
+// off touch no memory. Values are in registers (jit/llvm/ir.h).
+#ifndef EMBER_JIT_LLVM_MEMORY_ACCESS_H_
+#define EMBER_JIT_LLVM_MEMORY_ACCESS_H_
+
+#include <span>
+#include <vector>
+
+#include "jit/llvm/ir.h"
+#include "jit/llvm/linear_index.h"
+#include "jit/llvm/scopes.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit {
+
+// Where the lanes' elements are, in elements from `pointer`.
+struct Address {
+  enum class Kind : uint8_t {
+    kUniform,     // one element for all lanes
+    kContiguous,  // element `lane`
+    kReversed,    // element -lane
+    kStrided,     // element stride * lane
+    kIrregular    // element offsets[lane]
+  };
+  Kind kind = Kind::kUniform;
+  uint32_t buffer = 0;
+  llvm::Value* pointer = nullptr;
+  llvm::Value* stride = nullptr;   // i64
+  llvm::Value* offsets = nullptr;  // lanes x i64
+  // No two lanes have the same element.
+  bool is_distinct = false;
+};
+
+class MemoryAccess {
+ public:
+  // `function` is a phase: its arguments are those of PhaseFunction. Packed
+  // buffers do not change in it if `is_prologue` is false.
+  MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
+               llvm::Function& function, Scopes& scopes, Builder& builder,
+               IndexLinearizer& linearizer);
+
+  Address AddressOf(uint32_t buffer, std::span<const NodeId> indices);
+
+  // All lanes of an address that is not uniform, else one element. Lanes that
+  // are off have the value of `off` (null: anything).
+  llvm::Value* Load(const Address& address, llvm::Value* mask,
+                    llvm::Value* off);
+  // Of several lanes that store to one element the last stays.
+  void Store(const Address& address, llvm::Value* value, llvm::Value* mask);
+  // The element where `in_bounds` (i1) holds, else anything.
+  llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds);
+  // The element of one lane of an irregular or strided address.
+  Address LaneAddress(const Address& address, llvm::Value* lane);
+
+  llvm::Value* Parameter(uint64_t number);
+
+ private:
+  llvm::Value* PointerOf(uint32_t buffer);
+  Factor StrideOf(uint32_t buffer, size_t dim);
+  void CreateAliasScopes();
+  // What is known about the memory that the instruction touches.
+  llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
+                          bool is_load);
+  llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer, Placed elements,
+                       int depth);
+  // One pointer per lane.
+  llvm::Value* LanePointers(const Address& address);
+  llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
+                          llvm::Value* mask, llvm::Value* off);
+  llvm::Value* LoadVector(uint32_t buffer, llvm::Value* pointer,
+                          llvm::Type* type, llvm::Value* mask,
+                          llvm::Value* off);
+  void StoreVector(const Address& address, llvm::Value* value,
+                   llvm::Value* mask);
+  llvm::Value* Reverse(llvm::Value* value);
+  llvm::Value* FirstOf(const Address& reversed);
+  llvm::Value* LastLane(llvm::Value* value, llvm::Value* mask);
+  bool IsRegister(uint32_t buffer) const {
+    return nest_.buffers[buffer].scope == loops::Scope::kRegister;
+  }
+  llvm::Type* ElementOf(uint32_t buffer) {
+    return MemoryType(b_.getContext(), nest_.buffers[buffer].type);
+  }
+  llvm::Align AlignmentOf(uint32_t buffer) const;
+
+  const loops::LoopNest& nest_;
+  bool is_prologue_;
+  llvm::Function& function_;
+  Scopes& scopes_;
+  Builder& b_;
+  IndexLinearizer& linearizer_;
+  std::vector<llvm::Value*> pointers_;
+  std::vector<llvm::Value*> parameters_;
+  std::vector<std::vector<Factor>> strides_;
+  std::vector<llvm::MDNode*> alias_scopes_;  // null: none of its own
+  std::vector<llvm::MDNode*> no_alias_;
+  llvm::GlobalVariable* zero_ = nullptr;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_MEMORY_ACCESS_H_

@@ -1,0 +1,109 @@
+#include "jit/llvm/pipeline.h"
+
+#include "base/concat.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+namespace ember::jit {
+namespace {
+
+// What loops are, the nest has decided: no vectoriser, no unroller. Values that
+// depend on nothing further in are outside already, so loop-invariant code
+// motion is for loads and what the other passes uncover.
+constexpr const char* kFullPipeline =
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,"
+    "instcombine<no-verify-fixpoint>,dse,adce,simplifycfg)";
+constexpr const char* kFastPipeline =
+    "function(sroa,early-cse,instcombine<no-verify-fixpoint>)";
+
+}  // namespace
+
+void AddTargetAttributes(const Host& host, llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", host.cpu);
+    function.addFnAttr("target-features", host.features);
+    if (host.has_512_bits) function.addFnAttr("prefer-vector-width", "512");
+  }
+}
+
+Status Optimize(llvm::TargetMachine& machine, Effort effort,
+                llvm::Module& module) {
+  std::string error;
+  llvm::raw_string_ostream stream(error);
+  if (llvm::verifyModule(module, &stream))
+    return InternalError(Concat({"code generator: LLVM says: ", error}));
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager call_graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(call_graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, call_graph, modules);
+  llvm::ModulePassManager passes;
+  llvm::Error failed = builder.parsePassPipeline(
+      passes, effort == Effort::kFull ? kFullPipeline : kFastPipeline);
+  if (failed) return InternalError(llvm::toString(std::move(failed)));
+  passes.run(module, modules);
+  return OkStatus();
+}
+
+StatusOr<std::unique_ptr<llvm::MemoryBuffer>> EmitObject(
+    llvm::TargetMachine& machine, llvm::Module& module) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  llvm::MCContext* context = nullptr;
+  if (machine.addPassesToEmitMC(passes, context, stream,
+                                /*DisableVerify=*/true))
+    return InternalError("LLVM cannot write object files for this target");
+  passes.run(module);
+  return std::unique_ptr<llvm::MemoryBuffer>(
+      std::make_unique<llvm::SmallVectorMemoryBuffer>(
+          std::move(bytes), "kernel", /*RequiresNullTerminator=*/false));
+}
+
+StatusOr<std::string> EmitAssembly(llvm::TargetMachine& machine,
+                                   const llvm::Module& module) {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                  llvm::CodeGenFileType::AssemblyFile,
+                                  /*DisableVerify=*/true))
+    return InternalError("LLVM cannot write assembly for this target");
+  passes.run(*copy);
+  return std::string(text);
+}
+
+std::string ModuleText(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+int64_t CodeBytes(const llvm::MemoryBuffer& object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(object);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return 0;
+  }
+  int64_t bytes = 0;
+  for (const llvm::object::SectionRef& section : (*file)->sections()) {
+    if (section.isText()) bytes += static_cast<int64_t>(section.getSize());
+  }
+  return bytes;
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,36 @@
+// LLVM's part: optimisation of a module, and its machine code.
+#ifndef EMBER_JIT_LLVM_PIPELINE_H_
+#define EMBER_JIT_LLVM_PIPELINE_H_
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "jit/llvm/compile_options.h"
+#include "jit/llvm/host.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace ember::jit {
+
+// Gives the functions the attributes of the CPU.
+void AddTargetAttributes(const Host& host, llvm::Module& module);
+
+// kInternal if the module is none that LLVM accepts: our bug.
+Status Optimize(llvm::TargetMachine& machine, Effort effort,
+                llvm::Module& module);
+
+// The module is used up by it.
+StatusOr<std::unique_ptr<llvm::MemoryBuffer>> EmitObject(
+    llvm::TargetMachine& machine, llvm::Module& module);
+StatusOr<std::string> EmitAssembly(llvm::TargetMachine& machine,
+                                   const llvm::Module& module);
+
+std::string ModuleText(const llvm::Module& module);
+// Bytes of machine code in an object file.
+int64_t CodeBytes(const llvm::MemoryBuffer& object);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_PIPELINE_H_

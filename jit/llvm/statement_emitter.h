@@ -1,0 +1,19 @@
+// The statements of one phase as the body of its function.
+#ifndef EMBER_JIT_LLVM_STATEMENT_EMITTER_H_
+#define EMBER_JIT_LLVM_STATEMENT_EMITTER_H_
+
+#include "base/status.h"
+#include "jit/llvm/ir.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit {
+
+// function: as PhaseFunction, without a body. Errors: reasons to decline, and
+// instructions that should have been expanded.
+Status EmitPhase(const loops::LoopNest& nest, const loops::Phase& phase,
+                 bool is_prologue, TargetTraits target,
+                 llvm::Function& function);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_STATEMENT_EMITTER_H_

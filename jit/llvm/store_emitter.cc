@@ -1,0 +1,193 @@
+#include "jit/llvm/store_emitter.h"
+
+#include "jit/llvm/counted_loop.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
+#include "tensor/scalar.h"
+#include "tensor/update.h"
+
+namespace ember::jit {
+
+using llvm::Value;
+using loops::Target;
+using tensor::Update;
+
+namespace {
+
+// The bits of a value x with combine(x, y) = y for all y that are no NaN.
+uint64_t IdentityBits(Update update, DType type) {
+  switch (update) {
+    case Update::kMultiply:
+      return tensor::OneBits(type);
+    case Update::kMinimum:
+      return tensor::LargestBits(type);
+    case Update::kMaximum:
+      return tensor::SmallestBits(type);
+    default:
+      break;
+  }
+  // -0, as 0 + -0 is 0.
+  return IsFloat(type) ? uint64_t{1} << (8 * DTypeByteSize(type) - 1) : 0;
+}
+
+}  // namespace
+
+void StoreEmitter::Emit(std::span<const Target> targets) {
+  expressions_.BeginStatement();
+  llvm::SmallVector<Pending, 4> all;
+  for (const Target& target : targets) all.push_back(Prepare(target));
+  for (const Pending& pending : all) Store(pending);
+}
+
+bool StoreEmitter::IsFused(const Target& target) const {
+  const DType type = TypeOf(target);
+  return target_.has_fma && target.update == Update::kAdd &&
+         (type == DType::kF32 || type == DType::kF64) &&
+         nest_.pool[target.value].opcode == tensor::Opcode::kMultiply;
+}
+
+StoreEmitter::Pending StoreEmitter::Prepare(const Target& target) {
+  Pending pending;
+  pending.target = &target;
+  pending.address =
+      expressions_.memory().AddressOf(target.buffer, target.indices);
+  if (IsFused(target)) {
+    const std::vector<NodeId>& factors = nest_.pool[target.value].operands;
+    pending.factor = expressions_.Emit(factors[0]);
+    pending.other_factor = expressions_.Emit(factors[1]);
+  } else {
+    pending.value = expressions_.Emit(target.value);
+  }
+  return pending;
+}
+
+void StoreEmitter::Store(const Pending& pending) {
+  if (pending.target->update == Update::kAssign) {
+    expressions_.memory().Store(pending.address, pending.value,
+                                expressions_.mask());
+    return;
+  }
+  const bool is_in_lanes = expressions_.scopes().lanes() != 0;
+  const bool is_uniform = pending.address.kind == Address::Kind::kUniform;
+  if (is_in_lanes && !is_uniform && !pending.address.is_distinct) {
+    UpdateLaneByLane(pending);
+  } else {
+    Update(pending);
+  }
+}
+
+void StoreEmitter::Update(const Pending& pending) {
+  MemoryAccess& memory = expressions_.memory();
+  Value* const mask = expressions_.mask();
+  Value* old = memory.Load(pending.address, mask, nullptr);
+  const bool is_in_lanes = expressions_.scopes().lanes() != 0;
+  if (is_in_lanes && !IsVector(old)) {
+    old = Combine(*pending.target, old, Reduce(pending));
+  } else {
+    old = Combined(pending, old);
+  }
+  memory.Store(pending.address, old, mask);
+}
+
+Value* StoreEmitter::Combined(const Pending& pending, Value* old) {
+  const int lanes = expressions_.scopes().lanes();
+  const auto shaped = [&](Value* value) {
+    return IsVector(old) ? Splat(b_, value, lanes) : value;
+  };
+  if (pending.factor == nullptr)
+    return Combine(*pending.target, old, shaped(pending.value));
+  return b_.CreateIntrinsic(
+      llvm::Intrinsic::fma, {old->getType()},
+      {shaped(pending.factor), shaped(pending.other_factor), old});
+}
+
+Value* StoreEmitter::Combine(const Target& target, Value* a, Value* b) {
+  return expressions_.arithmetic().Emit(
+      tensor::OpcodeOf(target.update),
+      {.type = TypeOf(target), .a = a, .b = b});
+}
+
+Value* StoreEmitter::ValueOf(const Pending& pending) {
+  if (pending.factor == nullptr) return pending.value;
+  Value* a = pending.factor;
+  Value* b = pending.other_factor;
+  const int lanes = expressions_.scopes().lanes();
+  if (IsVector(a)) b = Splat(b_, b, lanes);
+  if (IsVector(b)) a = Splat(b_, a, lanes);
+  return b_.CreateFMul(a, b);
+}
+
+llvm::Constant* StoreEmitter::Identity(const Target& target) {
+  const DType type = TypeOf(target);
+  llvm::Type* memory = MemoryType(b_.getContext(), type);
+  llvm::Type* integer =
+      b_.getIntNTy(8 * static_cast<unsigned>(DTypeByteSize(type)));
+  llvm::Constant* bits =
+      llvm::ConstantInt::get(integer, IdentityBits(target.update, type));
+  return llvm::cast<llvm::Constant>(
+      ToRegister(b_, type, b_.CreateBitCast(bits, memory)));
+}
+
+Value* StoreEmitter::Reduce(const Pending& pending) {
+  const int lanes = expressions_.scopes().lanes();
+  Value* value = Splat(b_, ValueOf(pending), lanes);
+  if (Value* mask = expressions_.mask()) {
+    value = b_.CreateSelect(mask, value,
+                            Splat(b_, Identity(*pending.target), lanes));
+  }
+  return ReduceLanes(*pending.target, value);
+}
+
+// Halves are combined until one lane is left; of an odd count the last lane
+// comes to the end.
+Value* StoreEmitter::ReduceLanes(const Target& target, Value* lanes) {
+  Value* odd = nullptr;
+  int count = expressions_.scopes().lanes();
+  const auto part = [&](int begin, int size) {
+    llvm::SmallVector<int, 32> which;
+    for (int lane = 0; lane < size; ++lane) which.push_back(begin + lane);
+    return b_.CreateShuffleVector(lanes, which);
+  };
+  const auto element = [&](int lane) {
+    return b_.CreateExtractElement(lanes, static_cast<uint64_t>(lane));
+  };
+  while (count > 1) {
+    if (count % 2 != 0) {
+      Value* last = element(count - 1);
+      odd = odd == nullptr ? last : Combine(target, odd, last);
+    }
+    count /= 2;
+    lanes = count == 1 ? Combine(target, element(0), element(1))
+                       : Combine(target, part(0, count), part(count, count));
+  }
+  return odd == nullptr ? lanes : Combine(target, lanes, odd);
+}
+
+void StoreEmitter::UpdateLaneByLane(const Pending& pending) {
+  MemoryAccess& memory = expressions_.memory();
+  const int lanes = expressions_.scopes().lanes();
+  Value* values = ValueOf(pending);
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
+  };
+  llvm::BasicBlock* update = block("lane.update");
+  llvm::BasicBlock* next = block("lane.next");
+  CountedLoop loop(b_, function_, b_.getInt64(0),
+                   b_.getInt64(static_cast<uint64_t>(lanes)), "lane");
+  Value* const lane = loop.value();
+  Value* mask = expressions_.mask();
+  Value* is_on =
+      mask == nullptr ? b_.getTrue() : b_.CreateExtractElement(mask, lane);
+  b_.CreateCondBr(is_on, update, next);
+  b_.SetInsertPoint(update);
+  const Address address = memory.LaneAddress(pending.address, lane);
+  Value* value =
+      IsVector(values) ? b_.CreateExtractElement(values, lane) : values;
+  Value* old = memory.Load(address, nullptr, nullptr);
+  memory.Store(address, Combine(*pending.target, old, value), nullptr);
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  loop.Finish(block("lanes.end"));
+}
+
+}  // namespace ember::jit

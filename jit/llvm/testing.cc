@@ -1,0 +1,218 @@
+#include "jit/llvm/testing.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/dtype.h"
+#include "base/hash.h"
+#include "gtest/gtest.h"
+#include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
+#include "tensor/scalar.h"
+
+namespace ember::jit {
+
+using loops::Buffer;
+using loops::LoopNest;
+using loops::Scope;
+using tensor::NodeId;
+using tensor::Opcode;
+
+namespace {
+
+// A value of constants and parameters.
+uint64_t Evaluate(const LoopNest& nest, NodeId id,
+                  const std::vector<int64_t>& parameters) {
+  const tensor::Node& node = nest.pool[id];
+  if (node.opcode == Opcode::kConstant) return node.immediate;
+  if (node.opcode == Opcode::kParameter)
+    return static_cast<uint64_t>(parameters[node.immediate]);
+  uint64_t values[3] = {};
+  EMBER_CHECK(!node.operands.empty() && node.operands.size() <= 3);
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    values[i] = Evaluate(nest, node.operands[i], parameters);
+  }
+  return tensor::EvaluateScalar(node.opcode, nest.pool[node.operands[0]].type,
+                                node.type, {values[0], values[1], values[2]});
+}
+
+int64_t ElementsOf(const LoopNest& nest, const Buffer& buffer,
+                   const std::vector<int64_t>& parameters) {
+  int64_t elements = 1;
+  for (NodeId extent : buffer.extents) {
+    elements *= static_cast<int64_t>(Evaluate(nest, extent, parameters));
+  }
+  return elements;
+}
+
+bool IsArgument(const Buffer& buffer) {
+  return buffer.scope == Scope::kInput || buffer.scope == Scope::kOutput;
+}
+
+std::vector<void*> Pointers(const Buffers& buffers, size_t count) {
+  std::vector<void*> result;
+  for (size_t i = 0; i < count; ++i) result.push_back(buffers[i]->data());
+  return result;
+}
+
+void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
+                       const Buffers& found) {
+  for (size_t i = 0; i < nest.buffers.size(); ++i) {
+    const Buffer& buffer = nest.buffers[i];
+    if (!IsArgument(buffer)) continue;
+    const int64_t elements = expected[i]->bytes() / DTypeByteSize(buffer.type);
+    for (int64_t j = 0; j < elements; ++j) {
+      const uint64_t want =
+          tensor::LoadElement(expected[i]->data(), j, buffer.type);
+      const uint64_t have =
+          tensor::LoadElement(found[i]->data(), j, buffer.type);
+      if (IsSame(want, have, buffer.type)) continue;
+      ADD_FAILURE() << "%" << buffer.name << "[" << j << "]: expected "
+                    << tensor::BitsToDouble(want, buffer.type) << ", found "
+                    << tensor::BitsToDouble(have, buffer.type);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Compiler& TestCompiler() {
+  static Compiler* compiler = [] {
+    auto created = Compiler::Create();
+    EMBER_CHECK(created.ok()) << created.status().message();
+    return std::move(*created).release();
+  }();
+  return *compiler;
+}
+
+LoopNest ParseOrDie(const std::string& text) {
+  StatusOr<LoopNest> nest = loops::Parse(text);
+  EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
+  return std::move(*nest);
+}
+
+std::unique_ptr<CompiledNest> CompileOrDie(const LoopNest& nest,
+                                           const CompileOptions& options) {
+  auto code = TestCompiler().Compile(nest, options);
+  EMBER_CHECK(code.ok()) << code.status().message() << "\n"
+                         << loops::ToText(nest);
+  return std::move(*code);
+}
+
+std::string CompileError(const std::string& text) {
+  const auto code = TestCompiler().Compile(ParseOrDie(text), {});
+  return code.ok() ? "" : code.status().ToString();
+}
+
+GuardedMemory::GuardedMemory(int64_t bytes, bool is_at_end) : bytes_(bytes) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t inner = (bytes + page - 1) / page * page;
+  mapped_ = inner + 2 * page;
+  void* memory = mmap(nullptr, static_cast<size_t>(mapped_), PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EMBER_CHECK(memory != MAP_FAILED);
+  base_ = static_cast<char*>(memory);
+  EMBER_CHECK(inner == 0 || mprotect(base_ + page, static_cast<size_t>(inner),
+                                     PROT_READ | PROT_WRITE) == 0);
+  data_ = base_ + page + (is_at_end ? inner - bytes : 0);
+}
+
+GuardedMemory::~GuardedMemory() { munmap(base_, static_cast<size_t>(mapped_)); }
+
+Buffers MakeBuffers(const LoopNest& nest,
+                    const std::vector<int64_t>& parameters, const Fill& fill,
+                    bool is_at_end) {
+  Buffers buffers;
+  for (size_t i = 0; i < nest.buffers.size(); ++i) {
+    const Buffer& buffer = nest.buffers[i];
+    const int64_t elements = ElementsOf(nest, buffer, parameters);
+    buffers.push_back(std::make_unique<GuardedMemory>(
+        elements * DTypeByteSize(buffer.type), is_at_end));
+    for (int64_t j = 0; j < elements; ++j) {
+      tensor::StoreElement(buffers[i]->data(), j, buffer.type,
+                           fill(buffer, i, j));
+    }
+  }
+  return buffers;
+}
+
+uint64_t SmallValue(const Buffer& buffer, size_t number, int64_t element) {
+  const uint64_t hash =
+      HashCombine(number + 1, static_cast<uint64_t>(element)) >> 7;
+  if (buffer.type == DType::kBool) return hash % 2;
+  if (!IsFloat(buffer.type)) return hash % 5;
+  return tensor::DoubleToBits(static_cast<double>(hash % 17) / 2 - 4,
+                              buffer.type);
+}
+
+std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
+                        const std::vector<int64_t>& parameters,
+                        const Buffers& buffers) {
+  const std::vector<void*> pointers = Pointers(buffers, buffers.size());
+  const auto run = [&](const loops::Phase& phase,
+                       PhaseFunction function) -> std::string {
+    const NodeId extent = nest.pool[phase.task].operands[0];
+    const auto tasks = static_cast<int64_t>(Evaluate(nest, extent, parameters));
+    CheckFailure failure;
+    for (const bool is_second_half : {false, true}) {
+      const int64_t begin = is_second_half ? tasks / 2 : 0;
+      const int64_t end = is_second_half ? tasks : tasks / 2;
+      if (function(parameters.data(), pointers.data(), begin, end, &failure) ==
+          0)
+        continue;
+      return "loops @" + nest.name + ": buffer %" +
+             nest.buffers[failure.buffer].name + ": expected index " +
+             std::to_string(failure.dim) + " in 0.." +
+             std::to_string(failure.extent - 1) + ", found " +
+             std::to_string(failure.index);
+    }
+    return "";
+  };
+  std::string error;
+  for (size_t i = 0; i < nest.prologue.size() && error.empty(); ++i)
+    error = run(nest.prologue[i], code.prologue[i]);
+  for (size_t i = 0; i < nest.phases.size() && error.empty(); ++i)
+    error = run(nest.phases[i], code.phases[i]);
+  return error;
+}
+
+void ExpectAsEvaluated(const LoopNest& nest,
+                       const std::vector<int64_t>& parameters,
+                       const Fill& fill) {
+  size_t arguments = 0;
+  for (const Buffer& buffer : nest.buffers) arguments += IsArgument(buffer);
+  const Buffers expected = MakeBuffers(nest, parameters, fill, false);
+  const Status status =
+      loops::Evaluate(nest, parameters, Pointers(expected, arguments));
+  for (const Effort effort : {Effort::kFast, Effort::kFull}) {
+    SCOPED_TRACE(effort == Effort::kFast ? "fast" : "full");
+    const auto code = CompileOrDie(nest, {.effort = effort, .keep_llvm = true});
+    for (const bool is_at_end : {false, true}) {
+      const Buffers found = MakeBuffers(nest, parameters, fill, is_at_end);
+      EXPECT_EQ(RunCompiled(nest, *code, parameters, found), status.message());
+      if (status.ok()) ExpectSameOutputs(nest, expected, found);
+    }
+    if (::testing::Test::HasFailure()) {
+      FAIL() << loops::ToText(nest) << code->llvm;
+    }
+  }
+}
+
+void ExpectAsEvaluated(const std::string& text,
+                       const std::vector<int64_t>& parameters,
+                       const Fill& fill) {
+  ExpectAsEvaluated(ParseOrDie(text), parameters, fill);
+}
+
+bool IsSame(uint64_t a, uint64_t b, DType type) {
+  if (a == b) return true;
+  return IsFloat(type) && std::isnan(tensor::BitsToDouble(a, type)) &&
+         std::isnan(tensor::BitsToDouble(b, type));
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,81 @@
+// Nests compiled and run in tests, beside the evaluator.
+//
+//   ExpectAsEvaluated(R"(loops @relu(%x: input f32[16], %y: output f32[16]) {
+//     phase t < 1 { vector l < 16 { %y[l] = max(%x[l], 0.0) } }
+//   })");
+//
+// Memory of buffers ends at a page that cannot be touched, and in another run
+// begins behind one, so that accesses outside crash the test.
+#ifndef EMBER_JIT_LLVM_TESTING_H_
+#define EMBER_JIT_LLVM_TESTING_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jit/llvm/compiler.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit {
+
+// One for all tests of a process.
+Compiler& TestCompiler();
+loops::LoopNest ParseOrDie(const std::string& text);
+std::unique_ptr<CompiledNest> CompileOrDie(const loops::LoopNest& nest,
+                                           const CompileOptions& options = {});
+// "" or the error.
+std::string CompileError(const std::string& text);
+
+// Memory between pages that cannot be touched; its end, or else its begin, is
+// at one of them.
+class GuardedMemory {
+ public:
+  GuardedMemory(int64_t bytes, bool is_at_end);
+  ~GuardedMemory();
+  GuardedMemory(const GuardedMemory&) = delete;
+  GuardedMemory& operator=(const GuardedMemory&) = delete;
+
+  void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  int64_t bytes_;
+  int64_t mapped_;
+  char* base_;
+  char* data_;
+};
+
+using Buffers = std::vector<std::unique_ptr<GuardedMemory>>;
+// Memory of all buffers, one element's bits at a time from `fill`.
+using Fill = std::function<uint64_t(const loops::Buffer& buffer, size_t number,
+                                    int64_t element)>;
+Buffers MakeBuffers(const loops::LoopNest& nest,
+                    const std::vector<int64_t>& parameters, const Fill& fill,
+                    bool is_at_end);
+// Small whole numbers (floats: halves, and negative ones), so that sums are
+// exact in any order.
+uint64_t SmallValue(const loops::Buffer& buffer, size_t number,
+                    int64_t element);
+
+// Prologue and phases; "" or what a failed check says, as the evaluator does.
+std::string RunCompiled(const loops::LoopNest& nest, const CompiledNest& code,
+                        const std::vector<int64_t>& parameters,
+                        const Buffers& buffers);
+
+// Compiles with each effort; outputs must be those of the evaluator bit for
+// bit (any NaN is as good as another), and errors its errors.
+void ExpectAsEvaluated(const loops::LoopNest& nest,
+                       const std::vector<int64_t>& parameters = {},
+                       const Fill& fill = SmallValue);
+void ExpectAsEvaluated(const std::string& text,
+                       const std::vector<int64_t>& parameters = {},
+                       const Fill& fill = SmallValue);
+
+// Bits of two elements: equal, or NaNs both.
+bool IsSame(uint64_t a, uint64_t b, DType type);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_TESTING_H_
