@@ -132,7 +132,8 @@ void ImportGivenTensorFill(NodeContext& c) {
   const std::optional<Shape> shape = FillShape(c);
   const auto values = c.Floats("values");
   if (!shape || !c.ok()) return;
-  const Dim count(static_cast<int64_t>(values ? values->size() : 0));
+  if (!values) return c.FailInvalid("attribute 'values' is missing");
+  const Dim count(static_cast<int64_t>(values->size()));
   if (ElementCount(*shape) != count) {
     return c.FailInvalid("attribute 'values': expected " +
                          ElementCount(*shape).ToString() + " numbers, found " +
