@@ -1,6 +1,7 @@
 #include "jit/llvm/compiler.h"
 
 #include <chrono>
+#include <mutex>
 
 #include "jit/llvm/code_generator.h"
 #include "jit/llvm/host.h"
@@ -35,41 +36,77 @@ std::vector<std::string> PhaseNames(const loops::LoopNest& nest) {
   return names;
 }
 
+// Machines that wait for work: one takes longer to make than a small kernel.
+class MachinePool {
+ public:
+  StatusOr<std::unique_ptr<llvm::TargetMachine>> Take(const Host& host,
+                                                      Effort effort) {
+    {
+      const std::scoped_lock lock(mutex_);
+      auto& idle = idle_[effort == Effort::kFull];
+      if (!idle.empty()) {
+        auto machine = std::move(idle.back());
+        idle.pop_back();
+        return machine;
+      }
+    }
+    return CreateMachine(host, effort);
+  }
+  void GiveBack(std::unique_ptr<llvm::TargetMachine> machine, Effort effort) {
+    const std::scoped_lock lock(mutex_);
+    idle_[effort == Effort::kFull].push_back(std::move(machine));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[2];
+};
+
 class OrcCompiler : public Compiler {
  public:
   OrcCompiler(Host host, std::shared_ptr<Linker> linker)
       : host_(std::move(host)), linker_(std::move(linker)) {}
 
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
-      const loops::LoopNest& nest, const CompileOptions& options) override;
+      const loops::LoopNest& nest, const CompileOptions& options) override {
+    EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
+                           machines_.Take(host_, options.effort));
+    auto result = Compile(nest, options, *machine);
+    machines_.GiveBack(std::move(machine), options.effort);
+    return result;
+  }
 
  private:
+  StatusOr<std::unique_ptr<CompiledNest>> Compile(const loops::LoopNest& nest,
+                                                  const CompileOptions& options,
+                                                  llvm::TargetMachine& machine);
+
   Host host_;
+  MachinePool machines_;
   std::shared_ptr<Linker> linker_;
 };
 
 StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Compile(
-    const loops::LoopNest& nest, const CompileOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
-                         CreateMachine(host_, options.effort));
+    const loops::LoopNest& nest, const CompileOptions& options,
+    llvm::TargetMachine& machine) {
   auto result = std::make_unique<OrcNest>();
   llvm::LLVMContext context;
   llvm::Module module(nest.name, context);
-  module.setDataLayout(machine->createDataLayout());
+  module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(host_.triple);
   EMBER_RETURN_IF_ERROR(GenerateCode(nest, host_.traits, module));
   AddTargetAttributes(host_, module);
 
   Clock::time_point start = Clock::now();
-  EMBER_RETURN_IF_ERROR(Optimize(*machine, options.effort, module));
+  EMBER_RETURN_IF_ERROR(Optimize(machine, options.effort, module));
   result->optimize_ms = Lap(start);
   if (options.keep_llvm) result->llvm = ModuleText(module);
   if (options.keep_assembly) {
-    EMBER_ASSIGN_OR_RETURN(result->assembly, EmitAssembly(*machine, module));
+    EMBER_ASSIGN_OR_RETURN(result->assembly, EmitAssembly(machine, module));
   }
   Lap(start);
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> object,
-                         EmitObject(*machine, module));
+                         EmitObject(machine, module));
   result->code_bytes = CodeBytes(*object);
   EMBER_ASSIGN_OR_RETURN(
       result->code, Linker::Link(linker_, std::move(object), PhaseNames(nest)));

@@ -33,9 +33,11 @@ Value* ExpressionEmitter::Emit(NodeId id) {
       return found->second;
     return statement_[id] = EmitNode(id, node);
   }
-  if (Value* known = scopes_.Memo(id)) return known;
+  if (Value* known = scopes_.Known(id)) return known;
   const Scopes::At at(scopes_, scopes_.PlaceOf(id));
-  return scopes_.Memo(id) = EmitNode(id, node);
+  Value* value = EmitNode(id, node);
+  scopes_.Remember(id, value);
+  return value;
 }
 
 Value* ExpressionEmitter::EmitNode(NodeId id, const Node& node) {

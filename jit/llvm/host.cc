@@ -4,12 +4,42 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
 namespace ember::jit {
+
+namespace {
+
+StatusOr<const llvm::Target*> FindTarget(const Host& host) {
+  std::string error;
+  const llvm::Target* target =
+      llvm::TargetRegistry::lookupTarget(host.triple, error);
+  if (target == nullptr) return Decline(DeclineReason::kTarget, error);
+  return target;
+}
+
+// The features in which this machine differs from the CPU of its name. All of
+// them would do as well, but LLVM reads the text once per kernel.
+StatusOr<std::string> FeaturesBeside(const Host& host,
+                                     const llvm::StringMap<bool>& features) {
+  EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
+  const std::unique_ptr<llvm::MCSubtargetInfo> named(
+      target->createMCSubtargetInfo(host.triple, host.cpu, ""));
+  std::string result;
+  for (const auto& feature : features) {
+    const std::string name = feature.first().str();
+    if (named->checkFeatures("+" + name) == feature.second) continue;
+    if (!result.empty()) result += ",";
+    result += (feature.second ? "+" : "-") + name;
+  }
+  return result;
+}
+
+}  // namespace
 
 StatusOr<Host> DetectHost() {
   static std::once_flag once;
@@ -21,10 +51,7 @@ StatusOr<Host> DetectHost() {
   host.triple = llvm::sys::getProcessTriple();
   host.cpu = llvm::sys::getHostCPUName().str();
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  for (const auto& feature : features) {
-    if (!host.features.empty()) host.features += ",";
-    host.features += (feature.second ? "+" : "-") + feature.first().str();
-  }
+  EMBER_ASSIGN_OR_RETURN(host.features, FeaturesBeside(host, features));
   const auto has = [&](const char* feature) {
     const auto found = features.find(feature);
     return found != features.end() && found->second;
@@ -47,10 +74,7 @@ StatusOr<Host> DetectHost() {
 
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
                                                              Effort effort) {
-  std::string error;
-  const llvm::Target* target =
-      llvm::TargetRegistry::lookupTarget(host.triple, error);
-  if (target == nullptr) return Decline(DeclineReason::kTarget, error);
+  EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       host.triple, host.cpu, host.features, llvm::TargetOptions(),
       llvm::Reloc::PIC_, llvm::CodeModel::Small,

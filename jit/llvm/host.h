@@ -15,7 +15,7 @@ namespace ember::jit {
 struct Host {
   std::string triple;
   std::string cpu;
-  std::string features;  // "+avx2,-amx-tile,..."
+  std::string features;  // beside the CPU's: "+amx-tile,-avx512vp2intersect"
   bool has_512_bits = false;
   TargetTraits traits;
 };

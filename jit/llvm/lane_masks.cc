@@ -24,9 +24,33 @@ bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
          (index.lane_constant == 1 || index.lane_constant == -1);
 }
 
-// a - b within 0..lanes, exactly.
+Value* LaneMasks::BoundOf(NodeId id) {
+  Value* value = emit_(id);
+  if (pool_[id].range.Within(kSmall)) return value;
+  const auto limit = [&](int64_t bound) {
+    return b_.getInt64(static_cast<uint64_t>(2 * bound));
+  };
+  return scopes_.Once(scopes_.PlaceOf(id), Made::kBound, value, nullptr, [&] {
+    return b_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smin,
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value,
+                                 limit(kSmall.low)),
+        limit(kSmall.high));
+  });
+}
+
+Value* LaneMasks::ExtentOf(NodeId id) {
+  Value* value = emit_(id);
+  if (pool_[id].range.low >= 0) return value;
+  return scopes_.Once(scopes_.PlaceOf(id), Made::kExtent, value, nullptr, [&] {
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value,
+                                    b_.getInt64(0));
+  });
+}
+
+// a - b within 0..lanes, of values that are not large.
 Value* LaneMasks::ClampedDifference(Value* a, Value* b) {
-  Value* difference = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, a, b);
+  Value* difference = b_.CreateSub(a, b);
   Value* positive = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, difference,
                                              b_.getInt64(0));
   return b_.CreateBinaryIntrinsic(
@@ -77,14 +101,12 @@ Value* LaneMasks::Compare(NodeId a, NodeId b, bool or_equal) {
     return b_.CreateAdd(value, b_.getInt64(1));
   };
   if (!scopes_.VariesByLane(b)) {  // a < b, a < b + 1
-    if (or_equal && !pool_[b].range.Within(kSmall)) return nullptr;
     if (!IsLaneStep(a, index)) return nullptr;
-    Value* bound = emit_(b);
+    Value* bound = BoundOf(b);
     AddBelow(index, or_equal ? one_more(bound) : bound, set);
   } else if (!scopes_.VariesByLane(a)) {  // b >= a + 1, b >= a
-    if (!or_equal && !pool_[a].range.Within(kSmall)) return nullptr;
     if (!IsLaneStep(b, index)) return nullptr;
-    Value* bound = emit_(a);
+    Value* bound = BoundOf(a);
     AddNotBelow(index, or_equal ? bound : one_more(bound), set);
   } else {
     return nullptr;
@@ -103,16 +125,17 @@ void LaneMasks::AddInBounds(NodeId index_id, NodeId extent_id, LaneSet& set) {
   if (not_below && not_above) return;
   set.depth = std::max(set.depth, std::max(scopes_.PlaceOf(index_id),
                                            scopes_.PlaceOf(extent_id)));
-  Value* extent = emit_(extent_id);
   LinearIndex index;
   const bool varies = scopes_.VariesByLane(index_id);
   if (varies && IsLaneStep(index_id, index)) {
+    Value* bound = not_above ? nullptr : BoundOf(extent_id);
     const Scopes::At at(scopes_, set.depth);
     if (!not_below) AddNotBelow(index, b_.getInt64(0), set);
-    if (!not_above) AddBelow(index, extent, set);
+    if (!not_above) AddBelow(index, bound, set);
     return;
   }
-  // Extents are not negative, so negative indices are large.
+  // As no extent is negative, all negative indices are above it.
+  Value* extent = ExtentOf(extent_id);
   Value* value = emit_(index_id);
   const Scopes::At at(scopes_, set.depth);
   if (varies) {

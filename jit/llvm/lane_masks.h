@@ -53,6 +53,10 @@ class LaneMasks {
   void AddNotBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   void AddBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   llvm::Value* ClampedDifference(llvm::Value* a, llvm::Value* b);
+  // The node's value; if it is large, another that no i + lane reaches.
+  llvm::Value* BoundOf(NodeId id);
+  // The node's value, or 0 if it is negative.
+  llvm::Value* ExtentOf(NodeId id);
   bool IsLaneStep(NodeId id, LinearIndex& index);
   void And(llvm::Value*& all, llvm::Value* one);
 

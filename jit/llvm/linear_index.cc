@@ -9,8 +9,6 @@ using tensor::Opcode;
 
 namespace {
 
-enum Kind : int { kAdd, kMultiply };
-
 // Products and sums of constants wrap.
 int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) *
@@ -117,7 +115,7 @@ Placed IndexLinearizer::ValueOf(const Factor& factor) {
 Placed IndexLinearizer::Product(Placed a, Placed b) {
   const int depth = std::max(a.depth, b.depth);
   Value* value =
-      scopes_.Once(depth, kMultiply, a.value, b.value, [&]() -> Value* {
+      scopes_.Once(depth, Made::kMultiply, a.value, b.value, [&]() -> Value* {
         const int lanes = scopes_.lanes();
         if (IsVector(a.value))
           return b_.CreateMul(a.value, Splat(b_, b.value, lanes));
@@ -139,7 +137,7 @@ Placed IndexLinearizer::Sum(std::vector<Placed> terms, int64_t constant) {
   for (size_t i = 1; i < terms.size(); ++i) {
     const Placed& term = terms[i];
     const int depth = std::max(sum.depth, term.depth);
-    sum.value = scopes_.Once(depth, kAdd, sum.value, term.value, [&] {
+    sum.value = scopes_.Once(depth, Made::kAdd, sum.value, term.value, [&] {
       return b_.CreateAdd(sum.value, term.value);
     });
     sum.depth = depth;

@@ -12,13 +12,6 @@ namespace ember::jit {
 using llvm::Value;
 using loops::Scope;
 
-namespace {
-
-// Kinds of Scopes::Once, beside those of the linearizer.
-enum Kind : int { kAdvance = 16 };
-
-}  // namespace
-
 MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
                            llvm::Function& function, Scopes& scopes,
                            Builder& builder, IndexLinearizer& linearizer)
@@ -138,7 +131,7 @@ Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
 
 Value* MemoryAccess::Advance(Value* pointer, uint32_t buffer, Placed elements,
                              int depth) {
-  return scopes_.Once(depth, kAdvance, pointer, elements.value, [&] {
+  return scopes_.Once(depth, Made::kAdvance, pointer, elements.value, [&] {
     return b_.CreateGEP(ElementOf(buffer), pointer, elements.value);
   });
 }

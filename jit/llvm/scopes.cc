@@ -25,17 +25,26 @@ void Scopes::Enter(llvm::BasicBlock* prologue, NodeId variable,
 }
 
 void Scopes::Leave() {
-  const NodeId variable = scopes_.back().variable;
-  bindings_.erase(variable);
-  if (IsLane(variable)) lanes_ = 0;
+  const Scope& scope = scopes_.back();
+  if (!scope.is_branch) bindings_.erase(scope.variable);
+  if (!scope.is_branch && IsLane(scope.variable)) lanes_ = 0;
   scopes_.pop_back();
 }
 
-llvm::Value* Scopes::ValueOf(NodeId variable) const {
+void Scopes::EnterBranch(llvm::BasicBlock* prologue) {
+  Enter(prologue);
+  scopes_.back().is_branch = true;
+}
+
+const Scopes::Binding& Scopes::BindingOf(NodeId variable) const {
   const auto binding = bindings_.find(variable);
   EMBER_CHECK(binding != bindings_.end())
       << "variable " << variable << " is not bound";
-  return binding->second.value;
+  return binding->second;
+}
+
+llvm::Value* Scopes::ValueOf(NodeId variable) const {
+  return BindingOf(variable).value;
 }
 
 bool Scopes::VariesByLane(NodeId id) {
@@ -47,10 +56,7 @@ bool Scopes::VariesByLane(NodeId id) {
 int Scopes::HomeOf(NodeId id) {
   int depth = 0;
   for (NodeId variable : FactsOf(id).variables) {
-    const auto binding = bindings_.find(variable);
-    EMBER_CHECK(binding != bindings_.end())
-        << "variable " << variable << " is not bound";
-    depth = std::max(depth, binding->second.depth);
+    depth = std::max(depth, BindingOf(variable).depth);
   }
   return depth;
 }
@@ -60,11 +66,29 @@ int Scopes::PlaceOf(NodeId id) {
   if (facts.has_load) return kHere;
   int depth = 0;
   for (NodeId variable : facts.variables) {
-    const Binding& binding = bindings_.at(variable);
+    const Binding& binding = BindingOf(variable);
     if (llvm::isa<llvm::Constant>(binding.value)) continue;
     depth = std::max(depth, binding.depth);
   }
+  const int end = static_cast<int>(scopes_.size());
+  for (int i = depth + 1; i < end && !scopes_[i].IsLoop(); ++i) {
+    if (scopes_[i].is_branch) depth = i;
+  }
   return depth;
+}
+
+llvm::Value* Scopes::Known(NodeId id) {
+  const size_t home = static_cast<size_t>(HomeOf(id));
+  for (size_t i = home; i < scopes_.size(); ++i) {
+    if (i != home && !scopes_[i].is_branch) continue;
+    const auto found = scopes_[i].values.find(id);
+    if (found != scopes_[i].values.end()) return found->second;
+  }
+  return nullptr;
+}
+
+void Scopes::Remember(NodeId id, llvm::Value* value) {
+  scopes_[std::max(HomeOf(id), PlaceOf(id))].values[id] = value;
 }
 
 const Scopes::Facts& Scopes::FactsOf(NodeId id) {

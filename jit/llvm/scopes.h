@@ -3,13 +3,15 @@
 //
 //   depth 0           the function's entry: constants, parameters
 //   depth 1           a task
-//   depth 2, 3, ...   loops, from the outermost
+//   depth 2, 3, ...   loops and branches, from the outermost
 //
-// A loop has a prologue block, which dominates its body and in which values are
-// put before the terminator. A node without loads is computed once in the scope
-// of its innermost variable (its home). Where the variables are constants (of
-// unrolled loops, and lanes) it is computed further out still (its place), so
-// these have no prologue.
+// A scope has a prologue block, which dominates its body and in which values
+// are put before the terminator. A node without loads is computed once, in the
+// scope of its innermost variable (its place), but within a branch that is
+// directly in it: what is skipped should cost nothing. Variables that are
+// constants (of unrolled loops, and lanes) do not count, so theirs are scopes
+// without a prologue; but the value is known only as long as they are (its
+// home).
 #ifndef EMBER_JIT_LLVM_SCOPES_H_
 #define EMBER_JIT_LLVM_SCOPES_H_
 
@@ -35,6 +37,9 @@ struct Placed {
   int depth = 0;
 };
 
+// What Scopes::Once makes of two values.
+enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
+
 class Scopes {
  public:
   Scopes(const tensor::ExpressionPool& pool, Builder& builder)
@@ -45,6 +50,8 @@ class Scopes {
   void Enter(llvm::BasicBlock* prologue);
   void Enter(llvm::BasicBlock* prologue, NodeId variable, llvm::Value* value,
              int lanes = 0);
+  // A part that may be skipped.
+  void EnterBranch(llvm::BasicBlock* prologue);
   void Leave();
 
   // Lanes of the vector loop that this is in, or 0.
@@ -55,15 +62,15 @@ class Scopes {
   bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
   // Whether the node differs from lane to lane.
   bool VariesByLane(NodeId id);
-  // The scopes in which the value is known, and in which it is computed.
-  int HomeOf(NodeId id);
+  // The scope in which the value is computed; kHere if it has loads.
   int PlaceOf(NodeId id);
 
-  // The value of a node without loads in its home, if it was computed there.
-  llvm::Value*& Memo(NodeId id) { return scopes_[HomeOf(id)].values[id]; }
+  // The value of a node without loads, if it was computed; and that it was.
+  llvm::Value* Known(NodeId id);
+  void Remember(NodeId id, llvm::Value* value);
   // The value that make() gives in the scope, made once for the operands.
   template <typename Make>
-  llvm::Value* Once(int depth, int kind, llvm::Value* a, llvm::Value* b,
+  llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
                     Make&& make);
 
   // While it lives, the builder is in the prologue of a scope.
@@ -85,8 +92,10 @@ class Scopes {
   struct Scope {
     llvm::BasicBlock* prologue = nullptr;
     NodeId variable = 0;
+    bool is_branch = false;
+    bool IsLoop() const { return prologue != nullptr && !is_branch; }
     std::unordered_map<NodeId, llvm::Value*> values;
-    std::map<std::tuple<int, llvm::Value*, llvm::Value*>, llvm::Value*> once;
+    std::map<std::tuple<Made, llvm::Value*, llvm::Value*>, llvm::Value*> once;
   };
   struct Binding {
     llvm::Value* value = nullptr;
@@ -94,6 +103,9 @@ class Scopes {
   };
 
   const Facts& FactsOf(NodeId id);
+  const Binding& BindingOf(NodeId variable) const;
+  // The scope of the innermost variable.
+  int HomeOf(NodeId id);
   void GoTo(int depth);
 
   const tensor::ExpressionPool& pool_;
@@ -106,17 +118,17 @@ class Scopes {
 };
 
 template <typename Make>
-llvm::Value* Scopes::Once(int depth, int kind, llvm::Value* a, llvm::Value* b,
+llvm::Value* Scopes::Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
                           Make&& make) {
   if (depth == kHere) return make();
   {
     const auto& once = scopes_[depth].once;
-    const auto found = once.find({kind, a, b});
+    const auto found = once.find({made, a, b});
     if (found != once.end()) return found->second;
   }
   const At at(*this, depth);
   llvm::Value* value = make();
-  scopes_[depth].once[{kind, a, b}] = value;
+  scopes_[depth].once[{made, a, b}] = value;
   return value;
 }
 

@@ -184,16 +184,22 @@ void StatementEmitter::EmitIf(const Statement& statement) {
   }
   if (IsVector(condition)) return EmitLanesIf(statement, condition);
   BasicBlock* then = NewBlock("then");
+  BasicBlock* body = NewBlock("body");
   BasicBlock* after = NewBlock("endif");
   b_.CreateCondBr(condition, then, after);
   b_.SetInsertPoint(then);
+  b_.CreateBr(body);
+  b_.SetInsertPoint(body);
+  expressions_.scopes().EnterBranch(then);
   EmitBlock(statement.body);
+  expressions_.scopes().Leave();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
 
 // The body is skipped if no lane is on: what all lanes share (one element,
-// the check of one index) then needs no mask.
+// the check of one index) then needs no mask. As some lane mostly is, values
+// are not kept within it as those of a branch are.
 void StatementEmitter::EmitLanesIf(const Statement& statement,
                                    Value* condition) {
   Value* const outer = expressions_.mask();
