@@ -1,13 +1,11 @@
 #include "tensor/random_dispatch.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "base/check.h"
 #include "tensor/builder.h"
 #include "tensor/index_algebra.h"
-#include "tensor/scalar.h"
 
 namespace ember::tensor {
 namespace {
@@ -26,32 +24,10 @@ struct BufferInfo {
       false;  // holds integers of at most 4 bits: sums of them are exact
 };
 
-bool IsExactUnary(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kNegate:
-    case Opcode::kAbsolute:
-    case Opcode::kSign:
-    case Opcode::kNot:
-    case Opcode::kFloor:
-    case Opcode::kCeil:
-    case Opcode::kRound:
-    case Opcode::kTruncate:
-    case Opcode::kSqrt:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsExactBinary(Opcode opcode, DType type) {
-  return !IsFloat(type) ||
-         (opcode != Opcode::kPower && opcode != Opcode::kAtan2);
-}
-
-class Generator {
+class Generator : private RandomChoices {
  public:
   Generator(uint64_t seed, const RandomOptions& options)
-      : random_(seed),
+      : RandomChoices(seed),
         options_(options),
         builder_("random_" + std::to_string(seed), options.simplify) {
     result_.seed = seed;
@@ -82,15 +58,6 @@ class Generator {
  private:
   // --- choices ---
 
-  int Below(int limit) {
-    return static_cast<int>(random_() % static_cast<uint64_t>(limit));
-  }
-  bool Chance(int one_in) { return Below(one_in) == 0; }
-  template <typename T>
-  const T& Pick(const std::vector<T>& items) {
-    return items[static_cast<size_t>(Below(static_cast<int>(items.size())))];
-  }
-  DType AnyType() { return static_cast<DType>(Below(kDTypeCount)); }
   DType AnyNumericType() {
     while (true) {
       if (const DType type = AnyType(); type != DType::kBool) return type;
@@ -470,7 +437,7 @@ class Generator {
       const Opcode opcode =
           static_cast<Opcode>(first + Below(last - first + 1));
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
-      if (options_.exact && !IsExactUnary(opcode)) continue;
+      if (options_.exact && !IsExact(opcode, type)) continue;
       return Unary(opcode, Value(type, depth - 1));
     }
   }
@@ -482,12 +449,11 @@ class Generator {
       const Opcode opcode =
           static_cast<Opcode>(first + Below(last - first + 1));
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
-      if (options_.exact && !IsExactBinary(opcode, type)) continue;
+      if (options_.exact && !IsExact(opcode, type)) continue;
       return Binary(opcode, Value(type, depth - 1), Value(type, depth - 1));
     }
   }
 
-  std::mt19937_64 random_;
   const RandomOptions options_;
   DispatchBuilder builder_;
   RandomCase result_;
@@ -515,27 +481,14 @@ std::vector<std::vector<uint8_t>> RandomCase::MakeBuffers() const {
   for (const Buffer& buffer : dispatch.buffers) {
     if (buffer.kind == BufferKind::kTemporary) continue;
     const int64_t count = header->ElementCount(buffer);
-    buffers.emplace_back(
-        static_cast<size_t>(count * DTypeByteSize(buffer.type)), 0);
-    if (buffer.kind != BufferKind::kInput) continue;
-    const bool is_signed = IsSigned(buffer.type) || IsFloat(buffer.type);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t value =
-          static_cast<int64_t>(random() % 16) - (is_signed ? 8 : 0);
-      StoreElement(buffers.back().data(), i, buffer.type,
-                   buffer.type == DType::kBool
-                       ? static_cast<uint64_t>(value & 1)
-                       : DoubleToBits(static_cast<double>(value), buffer.type));
+    if (buffer.kind == BufferKind::kInput) {
+      buffers.push_back(RandomElements(random, buffer.type, count));
+    } else {
+      buffers.emplace_back(
+          static_cast<size_t>(count * DTypeByteSize(buffer.type)), 0);
     }
   }
   return buffers;
-}
-
-std::vector<void*> Pointers(std::vector<std::vector<uint8_t>>& buffers) {
-  std::vector<void*> pointers;
-  for (std::vector<uint8_t>& buffer : buffers)
-    pointers.push_back(buffer.data());
-  return pointers;
 }
 
 std::string FirstDifference(const RandomCase& random_case,
@@ -546,22 +499,11 @@ std::string FirstDifference(const RandomCase& random_case,
   for (size_t i = 0; i < expected.size(); ++i) {
     const Buffer& buffer = dispatch.buffers[i];
     if (buffer.kind != BufferKind::kOutput) continue;
-    const int64_t count =
-        static_cast<int64_t>(expected[i].size()) / DTypeByteSize(buffer.type);
-    for (int64_t n = 0; n < count; ++n) {
-      const uint64_t a = LoadElement(expected[i].data(), n, buffer.type);
-      const uint64_t b = LoadElement(actual[i].data(), n, buffer.type);
-      if (a == b) continue;
-      const double x = BitsToDouble(a, buffer.type),
-                   y = BitsToDouble(b, buffer.type);
-      if (IsFloat(buffer.type)) {
-        if ((std::isnan(x) && std::isnan(y)) || x == y) continue;
-        if (std::fabs(x - y) <= absolute + relative * std::fabs(x)) continue;
-      }
-      return "seed " + std::to_string(random_case.seed) + ": output %" +
-             buffer.name + " element " + std::to_string(n) + ": expected " +
-             std::to_string(x) + ", found " + std::to_string(y);
-    }
+    const std::string difference = FirstDifferentElement(
+        buffer.type, expected[i], actual[i], absolute, relative);
+    if (difference.empty()) continue;
+    return "seed " + std::to_string(random_case.seed) + ": output %" +
+           buffer.name + " " + difference;
   }
   return "";
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "tensor/dispatch.h"
+#include "tensor/random_values.h"  // IWYU pragma: export
 
 namespace ember::tensor {
 
@@ -48,8 +49,6 @@ struct RandomCase {
 };
 
 RandomCase MakeRandomCase(uint64_t seed, const RandomOptions& options);
-
-std::vector<void*> Pointers(std::vector<std::vector<uint8_t>>& buffers);
 
 // Where the outputs first differ, as one line with both values; empty if they
 // are equal bit for bit, all NaNs and both zeros counted as equal. With a

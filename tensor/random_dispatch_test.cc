@@ -2,7 +2,6 @@
 // replays one seed.
 #include "tensor/random_dispatch.h"
 
-#include <cstdlib>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -13,25 +12,13 @@
 namespace ember::tensor {
 namespace {
 
-struct Range {
-  uint64_t begin;
-  uint64_t end;
-};
-Range Seeds(uint64_t count) {
-  if (const char* seed = std::getenv("EMBER_SEED")) {
-    const uint64_t value = std::strtoull(seed, nullptr, 10);
-    return {value, value + 1};
-  }
-  return {0, count};
-}
-
 std::string Replay(uint64_t seed) {
   return "replay: EMBER_SEED=" + std::to_string(seed) +
          " bazel run //tensor:random_dispatch_test";
 }
 
 TEST(RandomDispatchTest, TextParsesBackExactly) {
-  const Range seeds = Seeds(600);
+  const SeedRange seeds = Seeds(600);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {.exact = seed % 2 == 0});
     const std::string text = Print(c.dispatch);
@@ -47,7 +34,7 @@ TEST(RandomDispatchTest, TextParsesBackExactly) {
 }
 
 TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
-  const Range seeds = Seeds(150);
+  const SeedRange seeds = Seeds(150);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {});
     std::vector<std::vector<uint8_t>> first = c.MakeBuffers(),
@@ -65,7 +52,7 @@ TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
 // In exact mode the accumulation type must not matter: executors may add in any
 // order.
 TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
-  const Range seeds = Seeds(150);
+  const SeedRange seeds = Seeds(150);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {});
     std::vector<std::vector<uint8_t>> first = c.MakeBuffers(),
@@ -80,7 +67,7 @@ TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
 }
 
 TEST(RandomDispatchTest, SimplificationKeepsEveryBit) {
-  const Range seeds = Seeds(400);
+  const SeedRange seeds = Seeds(400);
   size_t written = 0, left = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase plain = MakeRandomCase(seed, {.simplify = false});

@@ -16,8 +16,8 @@ using tensor::LinearTerm;
 using tensor::Node;
 using tensor::Opcode;
 
-constexpr int kMaximumSteps = 400;
-constexpr int kMaximumDepth = 7;
+constexpr int kMaximumSteps = 2000;
+constexpr int kMaximumDepth = 6;
 
 // Proves that sums over the integers are not negative.
 class Prover {
@@ -25,16 +25,22 @@ class Prover {
   Prover(const ExpressionPool& pool, const Facts& facts)
       : pool_(pool), facts_(facts), known_(facts.Inequalities()) {}
 
+  // Looks for short proofs first.
   bool IsNotNegative(const std::optional<LinearSum>& sum) {
+    if (!sum) return false;
     steps_ = 0;
-    return sum && Prove(*sum, 0);
+    for (int depth = 0; depth <= kMaximumDepth; ++depth) {
+      if (Prove(*sum, depth)) return true;
+    }
+    return false;
   }
 
  private:
+  // In at most `depth` steps.
   bool Prove(const LinearSum& goal, int depth) {
     const std::optional<int64_t> least = facts_.LowerBound(goal);
     if (least && *least >= 0) return true;
-    if (depth == kMaximumDepth || ++steps_ > kMaximumSteps) return false;
+    if (depth == 0 || ++steps_ > kMaximumSteps) return false;
     for (const LinearTerm& term : goal.terms) {
       if (ProveWithout(goal, term, depth)) return true;
     }
@@ -75,7 +81,7 @@ class Prover {
     std::optional<LinearSum> rest =
         AddScaled(LinearSum{{}, found - 1}, goal, found);
     if (rest) rest = AddScaled(*rest, fact, -wanted);
-    return rest && Prove(*rest, depth + 1);
+    return rest && Prove(*rest, depth - 1);
   }
 
   // A minimum, maximum or select is one of its operands. As a bound of the
@@ -97,7 +103,7 @@ class Prover {
         replaced = AddScaled(*replaced, facts_.ExactSum(replacement),
                              term.coefficient);
       }
-      return replaced && Prove(*replaced, depth + 1);
+      return replaced && Prove(*replaced, depth - 1);
     };
     return prove(first) && prove(first + 1);
   }
@@ -189,6 +195,7 @@ bool IsQuotientOfTask(const ExpressionPool& pool, const Facts& facts,
 
 bool ProvablyInBounds(const ExpressionPool& pool, const Facts& facts,
                       NodeId index, NodeId extent) {
+  if (facts.IsUnreachable()) return true;
   const tensor::Interval range = facts.RangeOf(index);
   const LinearSum sum = facts.ExactSum(index);
   Prover prover(pool, facts);

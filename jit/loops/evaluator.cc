@@ -36,8 +36,12 @@ using Lanes = std::vector<Lane>;
 
 class Evaluator {
  public:
-  Evaluator(const LoopNest& nest, std::span<const int64_t> parameters)
-      : nest_(nest), parameters_(parameters) {}
+  Evaluator(const LoopNest& nest, std::span<const int64_t> parameters,
+            const EvaluateOptions& options)
+      : nest_(nest),
+        parameters_(parameters),
+        backwards_(options.backwards),
+        random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
     const Status status = RunPhases(buffers);
@@ -130,84 +134,110 @@ class Evaluator {
     for (size_t dim = 0; dim < indices.size(); ++dim) {
       const int64_t extent = extents_[buffer][dim];
       if (indices[dim] < 0 || indices[dim] >= extent) {
-        return OutOfBounds(buffer, dim, indices[dim], extent);
+        return InternalError(OutOfBounds(buffer, dim, indices[dim], extent));
       }
       position = position * extent + indices[dim];
     }
     return position;
   }
 
-  Status OutOfBounds(uint32_t buffer, size_t dim, int64_t index,
-                     int64_t extent) const {
-    return InvalidArgumentError(
-        Concat({"buffer %", nest_.buffers[buffer].name, ": expected index ",
-                dim, " in 0..", extent - 1, ", found ", index}));
+  std::string OutOfBounds(uint32_t buffer, size_t dim, int64_t index,
+                          int64_t extent) const {
+    return Concat({"buffer %", nest_.buffers[buffer].name, ": expected index ",
+                   dim, " in 0..", extent - 1, ", found ", index});
   }
 
   // --- expressions ---
 
+  // A node and what it is made of, operands before users; where the operands
+  // of each stand in the order.
+  struct Program {
+    std::vector<NodeId> order;
+    std::vector<std::vector<size_t>> operands;
+  };
+
+  const Program& ProgramOf(NodeId root) {
+    Program& program = programs_[root];
+    if (!program.order.empty()) return program;
+    program.order = NodesUnder(nest_.pool, {&root, 1});
+    std::unordered_map<NodeId, size_t> places;
+    for (NodeId node : program.order) {
+      std::vector<size_t>& operands = program.operands.emplace_back();
+      for (NodeId operand : OperandsOf(nest_.pool, node)) {
+        operands.push_back(places[operand]);
+      }
+      places.emplace(node, places.size());
+    }
+    return program;
+  }
+
   // The values of a node in each lane.
   Status Evaluate(NodeId root, const Lanes& lanes, Values& values) {
+    const Program& program = ProgramOf(root);
     values.clear();
     for (const Lane& lane : lanes) {
-      std::unordered_map<NodeId, uint64_t> known;
-      for (NodeId node : OrderOf(root)) {
-        EMBER_RETURN_IF_ERROR(EvaluateNode(node, lane, known));
+      Values known;
+      for (size_t i = 0; i < program.order.size(); ++i) {
+        Values operands;
+        for (size_t place : program.operands[i]) {
+          operands.push_back(known[place]);
+        }
+        uint64_t value = 0;
+        EMBER_RETURN_IF_ERROR(
+            EvaluateNode(program.order[i], lane, operands, value));
+        known.push_back(value);
       }
-      values.push_back(known[root]);
+      values.push_back(known.back());
     }
     return OkStatus();
   }
 
-  const std::vector<NodeId>& OrderOf(NodeId root) {
-    std::vector<NodeId>& order = orders_[root];
-    if (order.empty()) order = NodesUnder(nest_.pool, {&root, 1});
-    return order;
-  }
-
-  Status EvaluateNode(NodeId id, const Lane& lane,
-                      std::unordered_map<NodeId, uint64_t>& known) const {
+  Status EvaluateNode(NodeId id, const Lane& lane, const Values& operands,
+                      uint64_t& value) const {
     const Node& node = nest_.pool[id];
-    const auto operand = [&](size_t i) {
-      return i < node.operands.size() ? known[node.operands[i]] : 0;
-    };
     switch (node.opcode) {
       case Opcode::kConstant:
-        known[id] = node.immediate;
+        value = node.immediate;
         return OkStatus();
       case Opcode::kParameter:
-        known[id] = static_cast<uint64_t>(parameters_[node.immediate]);
+        value = static_cast<uint64_t>(parameters_[node.immediate]);
         return OkStatus();
       case Opcode::kAxis: {
         const auto variable = lane.find(id);
         EMBER_CHECK(variable != lane.end())
             << "variable " << nest_.variables[node.immediate]
             << " outside of its loop";
-        known[id] = static_cast<uint64_t>(variable->second);
+        value = static_cast<uint64_t>(variable->second);
         return OkStatus();
       }
       case Opcode::kLoad:
-      case Opcode::kPad: {
-        const bool pads = node.opcode == Opcode::kPad;
-        std::vector<int64_t> indices;
-        for (size_t i = 0; i + pads < node.operands.size(); ++i) {
-          indices.push_back(static_cast<int64_t>(operand(i)));
-        }
-        const StatusOr<int64_t> position = Position(node.buffer, indices);
-        if (position.ok()) {
-          known[id] = LoadElement(memory_[node.buffer], *position, node.type);
-          return OkStatus();
-        }
-        if (!pads) return position.status();
-        known[id] = operand(indices.size());
+      case Opcode::kPad:
+        return Load(node, operands, value);
+      default: {
+        const auto operand = [&](size_t i) {
+          return i < operands.size() ? operands[i] : 0;
+        };
+        value = EvaluateScalar(node.opcode, nest_.pool[node.operands[0]].type,
+                               node.type, {operand(0), operand(1), operand(2)});
         return OkStatus();
       }
-      default:
-        known[id] =
-            EvaluateScalar(node.opcode, nest_.pool[node.operands[0]].type,
-                           node.type, {operand(0), operand(1), operand(2)});
-        return OkStatus();
     }
+  }
+
+  Status Load(const Node& node, const Values& operands, uint64_t& value) const {
+    const size_t rank = extents_[node.buffer].size();
+    std::vector<int64_t> indices;
+    for (size_t i = 0; i < rank; ++i) {
+      indices.push_back(static_cast<int64_t>(operands[i]));
+    }
+    const StatusOr<int64_t> position = Position(node.buffer, indices);
+    if (position.ok()) {
+      value = LoadElement(memory_[node.buffer], *position, node.type);
+      return OkStatus();
+    }
+    if (node.opcode == Opcode::kLoad) return position.status();
+    value = operands[rank];
+    return OkStatus();
   }
 
   // --- statements ---
@@ -216,10 +246,14 @@ class Evaluator {
     Values tasks;
     EMBER_RETURN_IF_ERROR(
         Evaluate(ExtentOf(nest_.pool, phase.task), {Lane()}, tasks));
-    for (int64_t task = 0; task < static_cast<int64_t>(tasks[0]); ++task) {
-      for (size_t i = 0; i < nest_.buffers.size(); ++i) {
-        const Scope scope = nest_.buffers[i].scope;
-        if (scope == Scope::kTask || scope == Scope::kRegister) FillRandomly(i);
+    const int64_t count = static_cast<int64_t>(tasks[0]);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t task = backwards_ ? count - 1 - i : i;
+      for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
+        const Scope scope = nest_.buffers[buffer].scope;
+        if (scope == Scope::kTask || scope == Scope::kRegister) {
+          FillRandomly(buffer);
+        }
       }
       EMBER_RETURN_IF_ERROR(RunBlock(phase.body, {Lane{{phase.task, task}}}));
     }
@@ -258,7 +292,7 @@ class Evaluator {
       Lanes vector;
       for (int64_t i = 0; i < extent; ++i) {
         vector.push_back(lanes[0]);
-        vector.back()[loop.variable] = i;
+        vector.back()[loop.variable] = backwards_ ? extent - 1 - i : i;
       }
       return RunBlock(loop.body, vector);
     }
@@ -288,7 +322,8 @@ class Evaluator {
       const int64_t index = static_cast<int64_t>(indices[i]);
       const int64_t extent = static_cast<int64_t>(extents[i]);
       if (index >= 0 && index < extent) continue;
-      return OutOfBounds(check.buffer, check.dim, index, extent);
+      return InvalidArgumentError(
+          OutOfBounds(check.buffer, check.dim, index, extent));
     }
     return OkStatus();
   }
@@ -340,18 +375,20 @@ class Evaluator {
 
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
+  const bool backwards_;
   std::vector<std::vector<int64_t>> extents_;     // per buffer
   std::vector<void*> memory_;                     // per buffer
   std::map<size_t, std::vector<uint8_t>> owned_;  // not inputs and outputs
-  std::unordered_map<NodeId, std::vector<NodeId>> orders_;  // by root
+  std::unordered_map<NodeId, Program> programs_;  // by root
   std::mt19937_64 random_;
 };
 
 }  // namespace
 
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
-                std::span<void* const> buffers) {
-  return Evaluator(nest, parameters).Run(buffers);
+                std::span<void* const> buffers,
+                const EvaluateOptions& options) {
+  return Evaluator(nest, parameters, options).Run(buffers);
 }
 
 }  // namespace ember::loops

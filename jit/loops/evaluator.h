@@ -6,8 +6,9 @@
 //   std::vector<void*> buffers = {x.data(), y.data()};
 //   EMBER_RETURN_IF_ERROR(loops::Evaluate(nest, {batch}, buffers));
 //
-// Tasks of a phase run in order; each starts with random contents in kTask and
-// kRegister buffers, so that code which relies on them is noticed.
+// Each task starts with random contents in kTask and kRegister buffers, kPacked
+// and kCall buffers have them before the first phase, so that code which relies
+// on them is noticed.
 #ifndef EMBER_JIT_LOOPS_EVALUATOR_H_
 #define EMBER_JIT_LOOPS_EVALUATOR_H_
 
@@ -22,8 +23,15 @@ namespace ember::loops {
 // The nest is verified. buffers: one pointer per input and output, row-major.
 // Errors: a Check that fails ("loops @name: buffer %x: expected index 0 in
 // 0..4, found 7"), and any access out of bounds, which is a bug of the nest.
+// Errors are kInvalidArgument, but kInternal for an access out of bounds.
+struct EvaluateOptions {
+  uint64_t seed = 0;  // of the contents of buffers that have none
+  // Tasks and lanes from the last to the first: nothing may depend on that.
+  bool backwards = false;
+};
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
-                std::span<void* const> buffers);
+                std::span<void* const> buffers,
+                const EvaluateOptions& options = {});
 
 }  // namespace ember::loops
 

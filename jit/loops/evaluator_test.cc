@@ -232,6 +232,32 @@ TEST(EvaluatorTest, ChecksHoldForActiveLanes) {
             "loops @gather: buffer %x: expected index 0 in 0..2, found 3");
 }
 
+TEST(EvaluatorTest, WhoseErrorItIs) {
+  float y = 0;
+  void* const buffers[] = {&y};
+  const auto code = [&](const std::string& statement) {
+    const LoopNest nest = ParseOrDie(
+        "loops @t(%y: output f32[1]) { phase i < 1 {" + statement + "}}");
+    return Evaluate(nest, {}, buffers).code();
+  };
+  EXPECT_EQ(code("check %y.0 1 < 1"), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("%y[1] = 0"), StatusCode::kInternal);
+}
+
+// The last to store to the element stays.
+TEST(EvaluatorTest, Backwards) {
+  const LoopNest nest = ParseOrDie(
+      R"(loops @t(%y: output i64[2]) {
+           phase i < 4 { %y[0] = i  vector l < 4 { %y[1] = l } }
+         })");
+  std::vector<int64_t> y(2);
+  void* const buffers[] = {y.data()};
+  ASSERT_TRUE(Evaluate(nest, {}, buffers).ok());
+  EXPECT_EQ(y, (std::vector<int64_t>{3, 3}));
+  ASSERT_TRUE(Evaluate(nest, {}, buffers, {.backwards = true}).ok());
+  EXPECT_EQ(y, (std::vector<int64_t>{0, 0}));
+}
+
 TEST(EvaluatorTest, AccessesOutOfBoundsAreErrors) {
   std::vector<float> x(6), y(6);
   const auto error = [&](const std::string& store) {

@@ -200,11 +200,13 @@ std::optional<std::vector<uint32_t>> Facts::StableLoads(
 void Facts::NoteRange(NodeId node, Interval range,
                       const std::vector<uint32_t>& loads) {
   if (range.IsFull() || range.low > range.high) return;
-  facts_.push_back({true, loads, node, range, {}});
+  facts_.push_back({true, loads, node, range, {}, false});
   Changed();
 }
 
 void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
+  const std::optional<int64_t> most = UpperBound(sum);
+  const bool is_impossible = most && *most < 0;
   // Each term is bounded by what the others can reach at most.
   for (const LinearTerm& term : sum.terms) {
     LinearSum others = sum;
@@ -221,7 +223,8 @@ void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
                 loads);
     }
   }
-  facts_.push_back({true, loads, std::nullopt, {}, std::move(sum)});
+  facts_.push_back(
+      {true, loads, std::nullopt, {}, std::move(sum), is_impossible});
 }
 
 void Facts::NotePositive(NodeId node) {
@@ -419,6 +422,12 @@ LinearSum Facts::ExactSum(NodeId node) const {
     if (LowerBound(*sum) && UpperBound(*sum)) return std::move(*sum);
   }
   return {{{node, 1}}, 0};
+}
+
+bool Facts::IsUnreachable() const {
+  return std::any_of(facts_.begin(), facts_.end(), [](const Fact& fact) {
+    return fact.holds && fact.is_impossible;
+  });
 }
 
 std::vector<const LinearSum*> Facts::Inequalities() const {

@@ -66,6 +66,8 @@ class Facts {
   // Bounds of a sum over the integers; nullopt if they do not fit 64 bits.
   std::optional<int64_t> LowerBound(const tensor::LinearSum& sum) const;
   std::optional<int64_t> UpperBound(const tensor::LinearSum& sum) const;
+  // What is known cannot be: nothing runs here.
+  bool IsUnreachable() const;
   // Sums that are not negative.
   std::vector<const tensor::LinearSum*> Inequalities() const;
 
@@ -80,6 +82,7 @@ class Facts {
     std::optional<NodeId> node;   // in `range`; or else
     tensor::Interval range;
     tensor::LinearSum sum;  // is not negative
+    bool is_impossible = false;
   };
 
   void NoteExtents(const Buffer& buffer);

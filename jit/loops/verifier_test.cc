@@ -503,6 +503,21 @@ TEST(VerifierTest, FactsAboutLoadsEndWithStores) {
   EXPECT_NE(error("check %x.0 %c[i] < N %y[i] = %x[%c[i]] %c[i] = 7"), "");
 }
 
+// Where conditions exclude each other nothing runs.
+TEST(VerifierTest, UnreachableStatementsNeedNoProof) {
+  EXPECT_EQ(BodyError("if 1 < 0 { %s[99] = 0 }"), "");
+  EXPECT_EQ(BodyError("if t < 2 { if 5 <= t + 1 { %s[99] = 0 } }"), "");
+  ExpectNoProof("if t < 2 { if 2 <= t + 1 { %s[99] = 0 } }");
+  ExpectNoProof("if 1 < 0 { } %s[99] = 0");
+  // Not so after a store that may have changed what was compared.
+  EXPECT_EQ(BodyError("%s[0] = t if %s[0] < 0 { if 0 < %s[0] {"
+                      "%s[99] = 0 } }"),
+            "");
+  ExpectNoProof(
+      "%s[0] = t if %s[0] < 0 { %s[0] = 1 if 0 < %s[0] {"
+      "%s[99] = 0 } }");
+}
+
 TEST(VerifierTest, FactsEndWithTheirLoops) {
   ExpectNoProof("for i < 4 { if i < 2 { } } for i < 4 { %s[i + 14] = 0 }");
   EXPECT_EQ(BodyError("for i < 4 { if i < 2 { %s[i + 14] = 0 } }"), "");

@@ -1,0 +1,73 @@
+// Random loops of a nest in the making. Internal to jit/loops/random_nest.h.
+#ifndef EMBER_JIT_LOOPS_RANDOM_LOOPS_H_
+#define EMBER_JIT_LOOPS_RANDOM_LOOPS_H_
+
+#include <functional>
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+#include "jit/loops/random_expressions.h"
+
+namespace ember::loops {
+
+// An index that loops run over.
+struct RandomDim {
+  RandomExtent extent;
+  bool in_register = false;  // of a register buffer
+  bool is_last = false;      // of its buffer
+};
+
+Statement If(NodeId condition, Block body);
+Block BlockOf(Statement statement);
+
+class RandomLoops {
+ public:
+  using Indices = std::vector<NodeId>;
+  using MakeBody = std::function<Block(const Indices&)>;
+  using MakeLoopBody = std::function<Block(NodeId)>;
+
+  RandomLoops(const RandomNestOptions& options, RandomExpressions& make,
+              LoopNest& nest)
+      : options_(options), make_(make), nest_(nest) {}
+
+  // Every point of the dims, in any order and form.
+  Block Over(const std::vector<RandomDim>& dims, const MakeBody& make_body);
+  // The same without vector loops.
+  Block InOrder(const std::vector<RandomDim>& dims, const MakeBody& make_body);
+
+  // One loop.
+  Block Loop(LoopKind kind, const RandomExtent& extent,
+             const MakeLoopBody& make_body);
+  // The body of a loop over a new variable, which is returned.
+  NodeId InLoop(LoopKind kind, const RandomExtent& extent,
+                const MakeLoopBody& make_body, Block& body);
+
+ private:
+  // The dims in the order of the loops, and the indices so far.
+  struct Point {
+    const std::vector<RandomDim>& dims;
+    const std::vector<size_t>& order;
+    const MakeBody& make_body;
+    Indices indices;
+  };
+
+  uint64_t NewNumber();
+  LoopKind AnyKind(const RandomExtent& extent);
+  bool CanBeVector() const { return !in_vector_ && !no_vectors_; }
+  Block LoopsFrom(Point& point, size_t position);
+  Block RegisterLoop(const RandomDim& dim, const MakeLoopBody& inner);
+  Block FusedLoop(const RandomExtent& a, const RandomExtent& b,
+                  const std::function<Block(NodeId, NodeId)>& inner);
+  Block SplitLoop(const RandomExtent& extent, const MakeLoopBody& inner);
+
+  const RandomNestOptions options_;
+  RandomExpressions& make_;
+  LoopNest& nest_;
+  std::vector<uint64_t> free_numbers_;
+  bool in_vector_ = false;
+  bool no_vectors_ = false;
+};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_RANDOM_LOOPS_H_

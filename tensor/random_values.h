@@ -1,0 +1,61 @@
+// What random tests of dispatches and of loop nests share: data, instructions
+// that every executor computes bit for bit, and the comparison of results.
+#ifndef EMBER_TENSOR_RANDOM_VALUES_H_
+#define EMBER_TENSOR_RANDOM_VALUES_H_
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tensor/instructions.h"
+
+namespace ember::tensor {
+
+// The seeds of a random test: 0..count-1, of which EMBER_SEED=n replays one;
+// EMBER_SEEDS=n tries that many.
+struct SeedRange {
+  uint64_t begin;
+  uint64_t end;
+};
+SeedRange Seeds(uint64_t count);
+
+class RandomChoices {
+ public:
+  explicit RandomChoices(uint64_t seed) : random_(seed) {}
+
+  int Below(int limit) {
+    return static_cast<int>(random_() % static_cast<uint64_t>(limit));
+  }
+  bool Chance(int one_in) { return Below(one_in) == 0; }
+  template <typename T>
+  const T& Pick(const std::vector<T>& items) {
+    return items[static_cast<size_t>(Below(static_cast<int>(items.size())))];
+  }
+  DType AnyType() { return static_cast<DType>(Below(kDTypeCount)); }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+// No transcendental functions and powers of floats. Operands and result are of
+// the type.
+bool IsExact(Opcode opcode, DType type);
+
+// Elements that are integers of 4 bits, so that sums of them are exact.
+std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
+                                    int64_t count);
+
+// "element 3: expected 1, found 2" for the first that differs; empty if all are
+// equal bit for bit, all NaNs and both zeros counted as equal. With a
+// tolerance: |a - b| <= absolute + relative * |a|.
+std::string FirstDifferentElement(DType type,
+                                  const std::vector<uint8_t>& expected,
+                                  const std::vector<uint8_t>& actual,
+                                  double absolute = 0, double relative = 0);
+
+std::vector<void*> Pointers(std::vector<std::vector<uint8_t>>& buffers);
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_RANDOM_VALUES_H_
