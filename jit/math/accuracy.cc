@@ -1,5 +1,6 @@
 #include "jit/math/accuracy.h"
 
+#include "base/check.h"
 #include "jit/math/expand.h"
 #include "tensor/scalar.h"
 
@@ -29,6 +30,10 @@ size_t Expansion::Flatten(NodeId id) {
   if (position_of_.size() <= id) position_of_.resize(id + 1);
   if (position_of_[id]) return *position_of_[id];
   const tensor::Node& node = pool_[id];
+  if (node.opcode == Opcode::kConstant && DTypeByteSize(node.type) < 8) {
+    EMBER_CHECK(node.immediate >> (8 * DTypeByteSize(node.type)) == 0)
+        << "a constant of " << DTypeName(node.type) << " has more bits";
+  }
   Step step = {node.opcode, node.type, node.type, {}};
   for (size_t i = 0; i < node.operands.size(); ++i)
     step.operands[i] = Flatten(node.operands[i]);

@@ -29,9 +29,9 @@ inline constexpr double kLogF64[] = {0x1.5555555555594p-1, 0x1.999999997f73fp-2,
                                      0x1.249249423ac79p-2, 0x1.c71c51d6d7e76p-3,
                                      0x1.746647f14b159p-3, 0x1.39a0eaea502f7p-3,
                                      0x1.2f0ccd19fb262p-3};  // 2^-59.4
-inline constexpr double kLogRatioF32[] = {
-    0x1.3333320000000p-1, 0x1.b6dd820000000p-2, 0x1.54b37c0000000p-2,
-    0x1.2bf2660000000p-2};  // 2^-43.6
+inline constexpr double kLogRatioF32[] = {0x1.3333820000000p-1,
+                                          0x1.b67a6a0000000p-2,
+                                          0x1.67d4760000000p-2};  // 2^-36.7
 inline constexpr double kLogRatioF64[] = {
     0x1.3333333333474p-1, 0x1.b6db6db6809b3p-2, 0x1.555555a3f5542p-2,
     0x1.1745aed5f9084p-2, 0x1.d8ae926446babp-3, 0x1.973bd8afa45d5p-3,

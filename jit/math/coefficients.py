@@ -113,7 +113,7 @@ def main():
     ratio = (3 - 2 * mp.sqrt(2))**2
     polynomial("Log", "F64", 6, 0, ratio, logarithm_of_ratio,
                lambda t: t / 2)
-    for kind, degree in (("F32", 3), ("F64", 6)):
+    for kind, degree in (("F32", 2), ("F64", 6)):
         polynomial("LogRatio", kind, degree, 0, ratio,
                    lambda t: (logarithm_of_ratio(t) * 3 / 2 - 1) / t,
                    lambda t: t * t / 3)

@@ -5,7 +5,6 @@
 // shift makes the powers of 2. n * ln 2 is subtracted in two parts, of which
 // the first product is exact.
 #include <cmath>
-#include <limits>
 
 #include "jit/math/coefficients.h"
 #include "jit/math/functions.h"

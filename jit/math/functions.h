@@ -23,14 +23,14 @@ Value Expm1OfSmall(Value x);
 Value ExpandLog(Value x);
 Value ExpandLog1p(Value x);
 // x = m * 2^exponent with m from low to 2 low; x must be positive and normal,
-// low near 1. The exponent is less by `scale_exponent`.
+// low between 1/2 and 1.
 struct Mantissa {
   Value m;
-  Value exponent;
-  Value exponent_bits;  // those of 2^exponent, biased, in their place
+  Value exponent;       // as a float
+  Value exponent_bits;  // with its bias, where a float has it
 };
 Mantissa SplitMantissa(Value x, double low, Value exponent_bias);
-// 2^mantissa_bits + bias, which SplitMantissa subtracts.
+// The exponent_bias of SplitMantissa for an x that was not scaled.
 double ExponentBias(Value x);
 // x, or x * 2^mantissa_bits if it is subnormal, and the bias for it.
 struct Normalized {

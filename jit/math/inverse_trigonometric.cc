@@ -45,7 +45,7 @@ ArcSine ReducedArcSine(Value a) {
   return {is_large, s + s * cubic};
 }
 
-// atan of num / den, both positive, as
+// base + atan t for |t| up to sqrt 2 - 1. Larger arguments come here by
 //   atan q = pi / 2 + atan(-1 / q)            for q > 1 + sqrt 2
 //   atan q = pi / 4 + atan((q - 1) / (q + 1)) for q > sqrt 2 - 1
 Value ArcTangent(Value t, Multiple base) {

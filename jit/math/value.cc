@@ -15,7 +15,8 @@ Value Value::Number(double number) const {
 }
 
 Value Value::Bits(uint64_t bits) const {
-  return Value(*pool_, pool_->Constant(bits, type()));
+  const int unused = 64 - 8 * DTypeByteSize(type());
+  return Value(*pool_, pool_->Constant(bits << unused >> unused, type()));
 }
 
 Value Make(Opcode opcode, DType type, std::span<const Value> operands) {

@@ -26,7 +26,7 @@ class Value {
   DType type() const { return (*pool_)[id_].type; }
   bool is_f32() const { return type() == DType::kF32; }
 
-  // A constant of this value's type: a number, or bits.
+  // A constant of this value's type: a number, or bits (the lowest ones).
   Value Number(double number) const;
   Value Bits(uint64_t bits) const;
 
