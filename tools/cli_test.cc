@@ -183,9 +183,6 @@ TEST_F(CliTest, BadCommandLines) {
               2);
   ExpectError("vm-run model.vmfb --thread=2",
               "vm-run: unknown flag --thread; did you mean --threads?", 2);
-  ExpectError("vm-run model.vmfb --tier=1",
-              "vm-run: --tier=1: this build has no JIT, only the interpreter "
-              "(--tier=0 or auto)");
   ExpectError("vm-run model.vmfb --device=toaster",
               "vm-run: device 'toaster': expected one of cpu, null");
   ExpectError("vm-compile digits.onnx",

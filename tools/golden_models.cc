@@ -24,6 +24,7 @@ struct Options {
   std::string folders = "models/onnx,onnx-light";
   std::string only;
   int64_t threads = 1, timeout = 300;
+  std::string tier = "auto";
   double seconds = 1;
 };
 
@@ -42,6 +43,8 @@ void Declare(Options& options, Flags& flags) {
             "How long a model is timed at most, after it ran once.");
   flags.Add("threads", &options.threads, "N",
             "Threads that compute; 0: one per core.");
+  flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
+                  "As of vm-run.");
   flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
   flags.AddChoice("o", &options.format, {"md", "json", "csv"},
                   "How the table is printed.");
@@ -128,6 +131,7 @@ StatusOr<GoldenResult> RunCase(const GoldenCase& golden,
   const auto work = [&]() -> StatusOr<std::string> {
     EMBER_ASSIGN_OR_RETURN(const GoldenResult result,
                            RunGolden(golden, {.threads = options.threads,
+                                              .tier = options.tier,
                                               .seconds = options.seconds}));
     return result.Serialize();
   };

@@ -8,6 +8,7 @@
 #include "tools/lib/peak.h"
 #include "tools/lib/process.h"
 #include "tools/lib/table.h"
+#include "tools/lib/tier.h"
 
 namespace ember::tools {
 namespace {
@@ -119,6 +120,7 @@ Status Bench(Options& options) {
       for (const int64_t count : threads) {
         BenchmarkOptions benchmark = options.benchmark;
         benchmark.model = model;
+        benchmark.tier = tier;
         benchmark.threads = count;
         const StatusOr<Measurement> measurement = MeasureInChild(benchmark);
         if (measurement.ok()) {

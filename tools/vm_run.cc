@@ -12,6 +12,7 @@
 #include "tools/lib/paths.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/tensor_print.h"
+#include "tools/lib/tier.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 
@@ -20,7 +21,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, inputs, outputs, expected, shapes;
-  std::string device = "cpu", tier = "auto", trace, print = "summary";
+  std::string device = "cpu", tier = "auto", trace, print = "summary",
+              dump_kernels;
   int64_t threads = 0, seed = 0, runs = 1, profile_rows = 30;
   double rtol = 1e-3, atol = 1e-5;
   bool profile = false, list_devices = false;
@@ -55,7 +57,10 @@ void Declare(Options& options, Flags& flags) {
             "Threads that compute; 0: one per core.");
   flags.AddChoice(
       "tier", &options.tier, {"0", "1", "2", "auto"},
-      "0: interpreter; 1, 2: compiled kernels (no JIT in this build).");
+      "0, auto: interpreter; 1, 2: kernels, compiled before they run first "
+      "(quickly, or\nwith everything); what is not compiled is interpreted.");
+  flags.Add("dump-kernels", &options.dump_kernels, "DIR",
+            "Writes schedule, loop nest, LLVM IR and assembly of each kernel.");
   flags.Add("device", &options.device, "NAME",
             "Where to run; see --list-devices.");
   flags.AddStandalone("list-devices", &options.list_devices,
@@ -162,10 +167,13 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
+  EMBER_ASSIGN_OR_RETURN(
+      const Tier tier,
+      OpenTier(options.tier, model.module, UserPath(options.dump_kernels)));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, {.device = std::move(device),
                                          .strings = vm::NewStringSupport,
-                                         .tiering = nullptr,
+                                         .tiering = tier.tiering,
                                          .profile = options.profile,
                                          .trace = !options.trace.empty()});
   if (!created.ok()) return OnDevice(options.device, created.status());
@@ -186,6 +194,7 @@ Status Run(const Options& options) {
                            static_cast<size_t>(options.profile_rows))
                    .c_str(),
                stdout);
+    std::fputs(DeclinedText(tier, *model.module).c_str(), stdout);
   }
   EMBER_RETURN_IF_ERROR(WriteOutputs(options, *model.module, results));
   if (!options.trace.empty()) {

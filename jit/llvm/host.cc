@@ -24,11 +24,13 @@ StatusOr<const llvm::Target*> FindTarget(const Host& host) {
 
 // The features in which this machine differs from the CPU of its name. All of
 // them would do as well, but LLVM reads the text once per kernel.
-std::string FeaturesBeside(const llvm::Target& target, const Host& host) {
+StatusOr<std::string> FeaturesBeside(const Host& host,
+                                     const llvm::StringMap<bool>& features) {
+  EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
   const std::unique_ptr<llvm::MCSubtargetInfo> named(
-      target.createMCSubtargetInfo(host.triple, host.cpu, ""));
+      target->createMCSubtargetInfo(host.triple, host.cpu, ""));
   std::string result;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+  for (const auto& feature : features) {
     const std::string name = feature.first().str();
     if (named->checkFeatures("+" + name) == feature.second) continue;
     if (!result.empty()) result += ",";
@@ -39,7 +41,7 @@ std::string FeaturesBeside(const llvm::Target& target, const Host& host) {
 
 }  // namespace
 
-StatusOr<Host> DetectHost(const std::string& cpu) {
+StatusOr<Host> DetectHost() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -47,31 +49,27 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
   });
   Host host;
   host.triple = llvm::sys::getProcessTriple();
-  host.cpu = cpu.empty() ? llvm::sys::getHostCPUName().str() : cpu;
-  EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
-  if (cpu.empty()) host.features = FeaturesBeside(*target, host);
-  const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(host.triple, host.cpu, host.features));
-  if (!subtarget->isCPUStringValid(host.cpu))
-    return Decline(DeclineReason::kTarget,
-                   Concat({"expected a CPU that LLVM knows, found ", cpu}));
-  const auto has = [&](const std::string& feature) {
-    return subtarget->checkFeatures("+" + feature);
+  host.cpu = llvm::sys::getHostCPUName().str();
+  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  EMBER_ASSIGN_OR_RETURN(host.features, FeaturesBeside(host, features));
+  const auto has = [&](const char* feature) {
+    const auto found = features.find(feature);
+    return found != features.end() && found->second;
   };
-  switch (llvm::Triple(host.triple).getArch()) {
-    case llvm::Triple::x86_64:
-      if (!has("sse4.1"))
-        return Decline(DeclineReason::kTarget, "expected SSE4.1, found none");
-      host.has_512_bits = has("avx512f");
-      host.traits = {.has_fma = has("fma"),
-                     .has_half_conversion = has("f16c") || has("avx512fp16")};
-      return host;
-    case llvm::Triple::aarch64:
-      host.traits = {.has_fma = true, .has_half_conversion = true};
-      return host;
-    default:
-      return Decline(DeclineReason::kTarget, host.triple);
+  const llvm::Triple triple(host.triple);
+  if (triple.getArch() == llvm::Triple::x86_64) {
+    if (!has("sse4.1"))
+      return Decline(DeclineReason::kTarget, "expected SSE4.1, found none");
+    host.has_512_bits = has("avx512f");
+    host.traits = {.has_fma = has("fma"),
+                   .has_half_conversion = has("f16c") || has("avx512fp16")};
+    return host;
   }
+  if (triple.getArch() == llvm::Triple::aarch64) {
+    host.traits = {.has_fma = true, .has_half_conversion = true};
+    return host;
+  }
+  return Decline(DeclineReason::kTarget, host.triple);
 }
 
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,

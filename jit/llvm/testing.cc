@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/check.h"
@@ -84,8 +83,7 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 Compiler& TestCompiler() {
   static Compiler* compiler = [] {
-    const char* const cpu = std::getenv("EMBER_TEST_CPU");
-    auto created = Compiler::Create(cpu == nullptr ? "" : cpu);
+    auto created = Compiler::Create();
     EMBER_CHECK(created.ok()) << created.status().message();
     return std::move(*created).release();
   }();

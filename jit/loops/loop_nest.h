@@ -55,7 +55,8 @@ struct Buffer {
   DType type = DType::kF32;
   Scope scope = Scope::kInput;
   // Elements, row-major and contiguous: of constants and parameters only;
-  // kRegister: of constants only.
+  // kRegister: of constants only, and with room for all lanes of a vector
+  // access, masked ones too.
   std::vector<NodeId> extents;
 };
 

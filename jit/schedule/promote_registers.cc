@@ -1,5 +1,6 @@
 #include "jit/schedule/promote_registers.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,11 +32,22 @@ class Promoter {
       for (const loops::Phase& phase : *phases) Visit(phase.body);
     }
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      if (candidates_[i]) nest_.buffers[i].scope = Scope::kRegister;
+      if (!candidates_[i]) continue;
+      nest_.buffers[i].scope = Scope::kRegister;
+      Widen(nest_.buffers[i], last_index_[i]);
     }
   }
 
  private:
+  // Room for all lanes of an access, also those that an If around it masks.
+  void Widen(loops::Buffer& buffer, int64_t last_index) {
+    if (buffer.extents.empty()) return;
+    NodeId& extent = buffer.extents.back();
+    if (*nest_.pool.IntegerConstant(extent) > last_index) return;
+    extent =
+        nest_.pool.Constant(static_cast<uint64_t>(last_index + 1), DType::kI64);
+  }
+
   bool IsSmall(const loops::Buffer& buffer) const {
     if (buffer.scope != Scope::kTask) return false;
     int64_t count = 1;
@@ -97,6 +109,10 @@ class Promoter {
       if (!IsKnown(indices[d], d + 1 == indices.size()))
         candidates_[buffer] = false;
     }
+    if (indices.empty()) return;
+    const int64_t last = nest_.pool[indices.back()].range.high;
+    if (last >= kMaximumElements) candidates_[buffer] = false;
+    last_index_[buffer] = std::max(last_index_[buffer], last);
   }
 
   bool IsKnown(NodeId index, bool last) const {
@@ -115,6 +131,7 @@ class Promoter {
 
   loops::LoopNest& nest_;
   std::vector<bool> candidates_;
+  std::map<uint32_t, int64_t> last_index_;
   std::map<NodeId, LoopKind> kinds_;
   std::set<NodeId> seen_;
 };

@@ -12,17 +12,16 @@
 #include "base/file.h"
 #include "tests/onnx/run_case.h"
 #include "tests/onnx/suite.h"
-#include "tools/lib/device.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/json.h"
 #include "tools/lib/paths.h"
+#include "tools/lib/tier.h"
 
 namespace ember::tests {
 namespace {
 
 struct Options {
   std::string suite, filter, json, manifest;
-  std::string tier = "auto";
   RunOptions run;
   int64_t timeout = 60;
   bool quiet = false, verbose = false;
@@ -33,7 +32,7 @@ void Declare(Options& options, tools::Flags& flags) {
             "The folder of test cases (model.onnx and data sets).");
   flags.Add("filter", &options.filter, "GLOB",
             "Only cases whose path below the suite matches.");
-  flags.Add("tier", &options.tier, "TIER", "0 or auto.");
+  flags.Add("tier", &options.run.tier, "TIER", "0, 1, 2 or auto; see vm-run.");
   flags.Add("device", &options.run.device, "NAME", "The device to run on.");
   flags.Add("threads", &options.run.threads, "N",
             "Threads that compute; 0: one per core.");
@@ -172,7 +171,7 @@ std::string FindManifest(const Options& options) {
 Status Run(const Options& options, bool& all_passed) {
   if (options.suite.empty())
     return InvalidArgumentError("--suite: expected a folder");
-  EMBER_RETURN_IF_ERROR(tools::CheckTier(options.tier));
+  EMBER_RETURN_IF_ERROR(tools::CheckTier(options.run.tier));
   EMBER_ASSIGN_OR_RETURN(
       std::vector<TestCase> cases,
       FindCases(tools::UserPath(options.suite), options.filter));

@@ -17,6 +17,7 @@
 #include "tools/lib/compare.h"
 #include "tools/lib/device.h"
 #include "tools/lib/onnx_data.h"
+#include "tools/lib/tier.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
@@ -201,6 +202,9 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   vm::SessionOptions session_options;
   session_options.device = *device;
   session_options.strings = vm::NewStringSupport;
+  const auto tier = tools::OpenTier(options.tier, *module, "");
+  if (!tier.ok()) return Failed(Stage::kRun, tier.status());
+  session_options.tiering = tier->tiering;
   auto session = vm::Session::Create(*module, session_options);
   if (!session.ok()) return Failed(Stage::kRun, session.status());
   auto graph_inputs = GraphInputs(test_case.model());

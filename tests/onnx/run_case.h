@@ -14,6 +14,7 @@ namespace ember::tests {
 struct RunOptions {
   std::string device = "cpu";
   int64_t threads = 1;
+  std::string tier = "auto";  // tools/lib/tier.h
 };
 
 // Where a case stopped.

@@ -10,6 +10,7 @@
 #include "tools/lib/process.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/statistics.h"
+#include "tools/lib/tier.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 
@@ -53,11 +54,13 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       LoadModel(options.model, {.shapes = options.shapes, .compile = {}}));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads));
+  EMBER_ASSIGN_OR_RETURN(const Tier tier,
+                         OpenTier(options.tier, model.module, ""));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
       vm::Session::Create(model.module, {.device = std::move(device),
                                          .strings = vm::NewStringSupport,
-                                         .tiering = nullptr}));
+                                         .tiering = tier.tiering}));
   m.load_ms = MillisecondsSince(start);
 
   RandomTensors random(0);

@@ -21,6 +21,7 @@ namespace ember::tools {
 struct BenchmarkOptions {
   std::string model;
   std::string device = "cpu";
+  std::string tier = "auto";  // tools/lib/tier.h
   int64_t threads = 1;
   std::vector<NamedShape> shapes;
   std::vector<std::string>

@@ -26,11 +26,4 @@ std::string ListDevices() {
   return text;
 }
 
-Status CheckTier(const std::string& tier) {
-  if (tier == "0" || tier == "auto") return OkStatus();
-  return UnimplementedError(
-      "--tier=" + tier +
-      ": this build has no JIT, only the interpreter (--tier=0 or auto)");
-}
-
 }  // namespace ember::tools

@@ -1,8 +1,7 @@
-// The device and tier that a command line asks for.
+// The device that a command line asks for.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          OpenDevice("cpu", 2));
-//   EMBER_RETURN_IF_ERROR(CheckTier("auto"));
 #ifndef EMBER_TOOLS_LIB_DEVICE_H_
 #define EMBER_TOOLS_LIB_DEVICE_H_
 
@@ -20,9 +19,6 @@ StatusOr<std::shared_ptr<hal::Device>> OpenDevice(const std::string& name,
                                                   int64_t threads);
 // One line per driver: "cpu   what it is".
 std::string ListDevices();
-// "0" and "auto" are there; "1" and "2" need a JIT, which this build does not
-// have.
-Status CheckTier(const std::string& tier);
 
 }  // namespace ember::tools
 

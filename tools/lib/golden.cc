@@ -12,6 +12,7 @@
 #include "tools/lib/onnx_data.h"
 #include "tools/lib/statistics.h"
 #include "tools/lib/tensor_spec.h"
+#include "tools/lib/tier.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 
@@ -95,11 +96,12 @@ class GoldenRunner {
         LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
     EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                            OpenDevice("cpu", options_.threads));
+    EMBER_ASSIGN_OR_RETURN(tier_, OpenTier(options_.tier, model.module, ""));
     EMBER_ASSIGN_OR_RETURN(
         session_,
         vm::Session::Create(model.module, {.device = std::move(device),
                                            .strings = vm::NewStringSupport,
-                                           .tiering = nullptr}));
+                                           .tiering = tier_.tiering}));
     return OkStatus();
   }
 
@@ -203,6 +205,7 @@ class GoldenRunner {
   const GoldenCase& golden_;
   GoldenOptions options_;
   bool pinned_ = false;
+  Tier tier_;
   std::unique_ptr<vm::Session> session_;
   GoldenResult result_;
 };

@@ -39,7 +39,8 @@ struct GoldenResult {
 
 struct GoldenOptions {
   int64_t threads = 1;
-  double seconds = 1;  // for the timed runs: 3 to 200
+  std::string tier = "auto";  // tools/lib/tier.h
+  double seconds = 1;         // for the timed runs: 3 to 200
 };
 
 // A model whose shapes must be known to compile is compiled again for the

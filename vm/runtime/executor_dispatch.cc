@@ -71,7 +71,11 @@ Status Executor::RunObserved(SiteState& site) {
   KernelSlot* slot = options_.tiering != nullptr
                          ? options_.tiering->slot(site.group).get()
                          : nullptr;
-  if (slot != nullptr && slot->kernels() != entry.seen) ChooseKernel(site);
+  if (slot != nullptr) {
+    // Before the run, so that a provider which compiles at once serves it.
+    RequestKernels(site);
+    if (slot->kernels() != entry.seen) ChooseKernel(site);
+  }
   const std::span<void* const> pointers(pointers_.data(), site.buffer_count);
   const int64_t begin = Now();
   Status status = entry.kernel != nullptr
@@ -83,7 +87,6 @@ Status Executor::RunObserved(SiteState& site) {
   ++entry.calls;
   if (slot != nullptr) {
     slot->Count(end - begin);
-    RequestKernels(site);
   }
   if (options_.trace) {
     if (thread_ == 0)
@@ -109,15 +112,15 @@ void Executor::RequestKernels(const SiteState& site) {
   PlanEntry& entry = *site.entry;
   Tiering& tiering = *options_.tiering;
   const std::string_view target = options_.device->target();
-  if (entry.requested_tier < 1 &&
-      tiering.slot(site.group)->calls() >= tiering.options().tier1_calls) {
-    entry.requested_tier = 1;
-    tiering.Request(site.group, 1, {}, target);
-  }
-  if (entry.requested_tier == 1 &&
-      entry.calls >= tiering.options().tier2_calls) {
+  const Tiering::Options& options = tiering.options();
+  if (entry.requested_tier < 2 && options.max_tier >= 2 &&
+      entry.calls >= options.tier2_calls) {
     entry.requested_tier = 2;
     tiering.Request(site.group, 2, entry.parameters, target);
+  } else if (entry.requested_tier < 1 &&
+             tiering.slot(site.group)->calls() >= options.tier1_calls) {
+    entry.requested_tier = 1;
+    tiering.Request(site.group, 1, {}, target);
   }
 }
 

@@ -71,9 +71,9 @@ class Tiering {
  public:
   struct Options {
     int64_t tier1_calls =
-        2;  // of a site, before a kernel for all shapes is requested
+        2;  // of a site, until the next one requests a kernel for all shapes
     int64_t tier2_calls =
-        100;  // with the same parameters, before a specialised one is
+        100;  // with the same parameters, until the next requests its own
     int max_tier = 2;
   };
 

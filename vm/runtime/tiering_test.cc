@@ -83,7 +83,7 @@ class TieringTest : public testing::Test {
 };
 
 TEST_F(TieringTest, AsksOncePastTheThresholdsAndNeverWaits) {
-  Start({.tier1_calls = 4, .tier2_calls = 9});
+  Start({.tier1_calls = 4, .tier2_calls = 8});
   EXPECT_EQ(Run(2), 3);
   EXPECT_EQ(provider_->requests.size(), 0u);  // three calls
   EXPECT_EQ(Run(2), 3);

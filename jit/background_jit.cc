@@ -1,0 +1,152 @@
+// The JIT with its threads. Requests are compiled in the order of their tiers,
+// then of arrival; one that fails is declined with the reason.
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "jit/jit.h"
+#include "jit/kernel/build_kernel.h"
+#include "jit/llvm/compiler.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::jit {
+namespace {
+
+class BackgroundJit final : public Jit {
+ public:
+  BackgroundJit(JitOptions options, std::unique_ptr<Compiler> compiler);
+  // Drops what has not begun and waits for what has.
+  ~BackgroundJit() override;
+
+  void RequestKernel(const vm::KernelRequest& request,
+                     std::shared_ptr<vm::KernelSlot> slot) override;
+  void Wait() override;
+  JitTotals totals() const override;
+
+ private:
+  struct Job {
+    vm::KernelRequest request;
+    std::shared_ptr<vm::KernelSlot> slot;
+  };
+
+  void Work();
+  void Run(const Job& job);
+  void Dump(const vm::KernelRequest& request, const KernelReport& report) const;
+
+  const JitOptions options_;
+  const std::unique_ptr<Compiler> compiler_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  int busy_ = 0;
+  bool stops_ = false;
+  JitTotals totals_;
+  std::vector<std::thread> threads_;
+};
+
+BackgroundJit::BackgroundJit(JitOptions options,
+                             std::unique_ptr<Compiler> compiler)
+    : options_(std::move(options)), compiler_(std::move(compiler)) {
+  for (int i = 0; i < options_.threads; ++i)
+    threads_.emplace_back([this] { Work(); });
+}
+
+BackgroundJit::~BackgroundJit() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stops_ = true;
+    jobs_.clear();
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
+                                  std::shared_ptr<vm::KernelSlot> slot) {
+  Job job{request, std::move(slot)};
+  if (options_.threads == 0) return Run(job);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto behind = std::ranges::find_if(jobs_, [&](const Job& other) {
+      return other.request.tier > request.tier;
+    });
+    jobs_.insert(behind, std::move(job));
+  }
+  changed_.notify_all();
+}
+
+void BackgroundJit::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return jobs_.empty() && busy_ == 0; });
+}
+
+JitTotals BackgroundJit::totals() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return totals_;
+}
+
+void BackgroundJit::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stops_ || !jobs_.empty(); });
+    if (stops_) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    ++busy_;
+    lock.unlock();
+    Run(job);
+    lock.lock();
+    --busy_;
+    changed_.notify_all();
+  }
+}
+
+void BackgroundJit::Run(const Job& job) {
+  KernelReport report;
+  report.keep_text = !options_.dump_folder.empty();
+  StatusOr<std::unique_ptr<vm::Kernel>> kernel =
+      BuildKernel(job.request, *compiler_, &report);
+  if (report.keep_text) Dump(job.request, report);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    totals_.kernels += kernel.ok();
+    totals_.declined += !kernel.ok();
+    totals_.schedule_ms += report.schedule_ms;
+    totals_.optimize_ms += report.optimize_ms;
+    totals_.codegen_ms += report.codegen_ms;
+    totals_.pack_ms += report.pack_ms;
+    totals_.code_bytes += report.code_bytes;
+  }
+  if (kernel.ok())
+    job.slot->Install(*std::move(kernel));
+  else
+    job.slot->Decline(kernel.status().ToString());
+}
+
+void BackgroundJit::Dump(const vm::KernelRequest& request,
+                         const KernelReport& report) const {
+  const std::string base = options_.dump_folder + "/" + request.dispatch->name +
+                           ".tier" + std::to_string(request.tier);
+  // For people who look into it: a file that cannot be written is no reason to
+  // run slower.
+  static_cast<void>(WriteFileAtomically(base + ".schedule", report.schedule));
+  static_cast<void>(WriteFileAtomically(base + ".loops", report.nest));
+  static_cast<void>(WriteFileAtomically(base + ".ll", report.llvm));
+  static_cast<void>(WriteFileAtomically(base + ".s", report.assembly));
+}
+
+}  // namespace
+
+StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options) {
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler,
+                         Compiler::Create());
+  return std::shared_ptr<Jit>(
+      std::make_shared<BackgroundJit>(std::move(options), std::move(compiler)));
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,54 @@
+// The JIT: compiles the kernels that the VM asks for.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Jit> jit, NewJit({}));
+//   auto tiering = std::make_shared<vm::Tiering>(module, jit,
+//                                                vm::Tiering::Options{});
+//
+// An interface, so that a program can run without LLVM's library in memory
+// until it wants kernels: tools/lib/tier.h loads the implementation when it is
+// asked for. Thread-safe.
+#ifndef EMBER_JIT_JIT_H_
+#define EMBER_JIT_JIT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+struct JitOptions {
+  // Threads that compile; 0: RequestKernel compiles, and returns when it is
+  // done.
+  int threads = 1;
+  // Writes schedule, nest, LLVM IR and assembly of each kernel here:
+  // DIR/NAME.tier2.schedule and so on. Empty: nowhere.
+  std::string dump_folder;
+};
+
+// Sums over the kernels compiled so far.
+struct JitTotals {
+  int64_t kernels = 0;
+  int64_t declined = 0;
+  double schedule_ms = 0;
+  double optimize_ms = 0;
+  double codegen_ms = 0;
+  double pack_ms = 0;
+  int64_t code_bytes = 0;
+};
+
+class Jit : public vm::KernelProvider {
+ public:
+  // Until nothing is waiting or being compiled.
+  virtual void Wait() = 0;
+  virtual JitTotals totals() const = 0;
+};
+
+// Fails with the reason where kernels cannot be made.
+StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_JIT_H_

@@ -1,0 +1,36 @@
+// From a dispatch to a kernel: schedule, loop nest, code. What the JIT's
+// threads do for each request.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Kernel> kernel,
+//                          BuildKernel(request, *compiler, nullptr));
+#ifndef EMBER_JIT_KERNEL_BUILD_KERNEL_H_
+#define EMBER_JIT_KERNEL_BUILD_KERNEL_H_
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "jit/llvm/compiler.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+// What happened on the way, for people.
+struct KernelReport {
+  bool keep_text = false;  // set by the caller: fill the texts, too
+  std::string schedule, nest, llvm, assembly;
+  double schedule_ms = 0;  // schedule and loop nest
+  double optimize_ms = 0;
+  double codegen_ms = 0;
+  double pack_ms = 0;
+  int64_t code_bytes = 0;
+};
+
+// The kernel uses request.constant_data while it is built, not later, and
+// nothing else of the request. report may be null. Thread-safe.
+StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
+    const vm::KernelRequest& request, Compiler& compiler, KernelReport* report);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_BUILD_KERNEL_H_

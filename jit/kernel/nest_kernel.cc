@@ -1,0 +1,237 @@
+#include "jit/kernel/nest_kernel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+
+#include "base/concat.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+// More of temporaries than this is refused before it is allocated.
+constexpr int64_t kMaximumBytes = int64_t{1} << 36;
+// Tasks are handed out in so many pieces per worker, so that workers that
+// started late or are slowed down get fewer.
+constexpr int64_t kChunksPerWorker = 4;
+
+int64_t Aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::vector<tensor::NodeId> HeaderNodes(const loops::LoopNest& nest) {
+  std::vector<tensor::NodeId> nodes;
+  for (const auto* phases : {&nest.prologue, &nest.phases}) {
+    for (const loops::Phase& phase : *phases)
+      nodes.push_back(nest.pool[phase.task].operands[0]);
+  }
+  for (const loops::Buffer& buffer : nest.buffers)
+    nodes.insert(nodes.end(), buffer.extents.begin(), buffer.extents.end());
+  return nodes;
+}
+
+}  // namespace
+
+NestKernel::NestKernel(NestKernelDefinition definition)
+    : definition_(std::move(definition)),
+      header_(definition_.nest.pool, HeaderNodes(definition_.nest)),
+      packed_pointers_(definition_.nest.buffers.size()) {}
+
+StatusOr<std::unique_ptr<NestKernel>> NestKernel::Create(
+    NestKernelDefinition definition) {
+  std::unique_ptr<NestKernel> kernel(new NestKernel(std::move(definition)));
+  if (kernel->definition_.nest.parameters.empty()) {
+    EMBER_ASSIGN_OR_RETURN(kernel->constant_layout_, kernel->LayoutFor({}));
+  }
+  EMBER_RETURN_IF_ERROR(kernel->Pack());
+  return kernel;
+}
+
+bool NestKernel::Accepts(std::span<const int64_t> parameters) const {
+  return !definition_.is_specialised ||
+         std::ranges::equal(parameters, definition_.parameters);
+}
+
+StatusOr<NestKernel::Layout> NestKernel::LayoutFor(
+    std::span<const int64_t> parameters) const {
+  const loops::LoopNest& nest = definition_.nest;
+  const std::vector<int64_t> values = header_.Evaluate(parameters);
+  Layout layout;
+  const size_t phases = nest.prologue.size() + nest.phases.size();
+  layout.phase_tasks.assign(values.begin(),
+                            values.begin() + static_cast<ptrdiff_t>(phases));
+  size_t next = phases;
+  for (const loops::Buffer& buffer : nest.buffers) {
+    int64_t bytes = DTypeByteSize(buffer.type);
+    for (size_t d = 0; d < buffer.extents.size(); ++d) {
+      // Extents of the dispatch's own buffers were checked by its plan.
+      const bool overflows = __builtin_mul_overflow(
+          bytes, std::max<int64_t>(values[next++], 0), &bytes);
+      if (overflows || bytes > kMaximumBytes) bytes = kMaximumBytes + 1;
+    }
+    layout.bytes.push_back(bytes);
+    int64_t* const total =
+        buffer.scope == loops::Scope::kCall   ? &layout.call_bytes
+        : buffer.scope == loops::Scope::kTask ? &layout.task_bytes
+                                              : nullptr;
+    layout.offsets.push_back(total == nullptr ? 0 : *total);
+    if (total == nullptr) continue;
+    if (bytes > kMaximumBytes - *total) {
+      return ResourceExhaustedError(
+          Concat({"dispatch @", nest.name, ": temporary %", buffer.name, " of ",
+                  bytes, " bytes"}));
+    }
+    *total += Aligned(bytes);
+  }
+  return layout;
+}
+
+Status NestKernel::Pack() {
+  const loops::LoopNest& nest = definition_.nest;
+  if (nest.prologue.empty()) return OkStatus();
+  // Packed buffers have the extents of constants, which depend on nothing that
+  // a call brings.
+  const std::vector<int64_t> parameters(nest.parameters.size());
+  EMBER_ASSIGN_OR_RETURN(const Layout layout, LayoutFor(parameters));
+  std::vector<void*> arguments(nest.buffers.size());
+  for (size_t i = 0; i < definition_.constants.size(); ++i) {
+    const std::span<const uint8_t> data = definition_.constants[i];
+    if (data.empty()) continue;
+    if (static_cast<int64_t>(data.size()) < layout.bytes[i]) {
+      return InvalidArgumentError(
+          Concat({"dispatch @", nest.name, ": buffer '", nest.buffers[i].name,
+                  "': expected at least ", layout.bytes[i], " bytes, found ",
+                  data.size()}));
+    }
+    arguments[i] = const_cast<uint8_t*>(data.data());  // NOLINT: only read
+  }
+  for (size_t i = 0; i < nest.buffers.size(); ++i) {
+    if (nest.buffers[i].scope != loops::Scope::kPacked) continue;
+    EMBER_ASSIGN_OR_RETURN(Block block, TakeBlock(layout.bytes[i]));
+    packed_pointers_[i] = block.memory.get();
+    packed_.push_back(std::move(block.memory));
+  }
+  SerialRunner runner;
+  return RunPhases(definition_.code->prologue, 0, layout,
+                   {parameters, arguments, runner}, arguments);
+}
+
+Status NestKernel::Run(const vm::KernelCall& call) const {
+  const bool is_constant = definition_.nest.parameters.empty();
+  Layout open_layout;
+  if (!is_constant) {
+    EMBER_ASSIGN_OR_RETURN(open_layout, LayoutFor(call.parameters));
+  }
+  return RunPhases(definition_.code->phases, definition_.nest.prologue.size(),
+                   is_constant ? constant_layout_ : open_layout, call,
+                   call.buffers);
+}
+
+Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
+                             size_t first_count, const Layout& layout,
+                             const vm::KernelCall& call,
+                             std::span<void* const> arguments) const {
+  const std::vector<loops::Buffer>& buffers = definition_.nest.buffers;
+  const int workers = call.runner.worker_count();
+  Block block;
+  const int64_t bytes = layout.call_bytes + layout.task_bytes * workers;
+  if (bytes > 0) {
+    EMBER_ASSIGN_OR_RETURN(block, TakeBlock(bytes));
+  }
+  // Pointers for each worker, which differ in the memory of tasks.
+  const size_t count = buffers.size();
+  std::vector<void*> pointers(count * static_cast<size_t>(workers));
+  auto* const base = static_cast<uint8_t*>(block.memory.get());
+  for (int worker = 0; worker < workers; ++worker) {
+    void** const row = pointers.data() + count * static_cast<size_t>(worker);
+    for (size_t i = 0; i < count; ++i) {
+      switch (buffers[i].scope) {
+        case loops::Scope::kInput:
+        case loops::Scope::kOutput:
+          row[i] = i < arguments.size() ? arguments[i] : nullptr;
+          break;
+        case loops::Scope::kPacked:
+          row[i] = packed_pointers_[i];
+          break;
+        case loops::Scope::kCall:
+          row[i] = base + layout.offsets[i];
+          break;
+        case loops::Scope::kTask:
+          row[i] = base + layout.call_bytes + layout.task_bytes * worker +
+                   layout.offsets[i];
+          break;
+        case loops::Scope::kRegister:
+          row[i] = nullptr;
+          break;
+      }
+    }
+  }
+  std::vector<CheckFailure> failures(static_cast<size_t>(workers));
+  std::atomic<int> failed{-1};
+  for (size_t i = 0; i < phases.size() && failed.load() < 0; ++i) {
+    const PhaseFunction run = phases[i];
+    const int64_t tasks = layout.phase_tasks[first_count + i];
+    const int64_t chunks = workers == 1
+                               ? std::min<int64_t>(tasks, 1)
+                               : std::min(tasks, workers * kChunksPerWorker);
+    const auto run_chunk = [&](int64_t chunk, int worker) {
+      const int64_t begin = tasks * chunk / chunks;
+      const int64_t end = tasks * (chunk + 1) / chunks;
+      const size_t w = static_cast<size_t>(worker);
+      if (run(call.parameters.data(), pointers.data() + count * w, begin, end,
+              &failures[w]) != 0) {
+        failed.store(worker);
+      }
+    };
+    if (chunks == 1) {
+      run_chunk(0, 0);
+    } else if (chunks > 1) {
+      call.runner.Run(chunks, run_chunk);
+    }
+  }
+  if (block.memory != nullptr) ReturnBlock(std::move(block));
+  const int worker = failed.load();
+  if (worker < 0) return OkStatus();
+  return FailureToStatus(failures[static_cast<size_t>(worker)]);
+}
+
+Status NestKernel::FailureToStatus(const CheckFailure& failure) const {
+  const loops::LoopNest& nest = definition_.nest;
+  return InvalidArgumentError(Concat(
+      {"dispatch @", nest.name, ": buffer %", nest.buffers[failure.buffer].name,
+       ": expected index ", failure.dim, " in 0..", failure.extent - 1,
+       ", found ", failure.index}));
+}
+
+StatusOr<NestKernel::Block> NestKernel::TakeBlock(int64_t bytes) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = 0; i < free_blocks_.size(); ++i) {
+      if (free_blocks_[i].bytes < bytes) continue;
+      Block block = std::move(free_blocks_[i]);
+      free_blocks_.erase(free_blocks_.begin() + static_cast<ptrdiff_t>(i));
+      return block;
+    }
+    // Too small for what calls need now.
+    free_blocks_.clear();
+  }
+  Block block;
+  block.bytes = Aligned(std::max<int64_t>(bytes, 1));
+  block.memory.reset(
+      std::aligned_alloc(kAlignment, static_cast<size_t>(block.bytes)));
+  if (block.memory == nullptr) {
+    return ResourceExhaustedError(
+        Concat({"dispatch @", definition_.nest.name,
+                ": no memory for temporaries of ", bytes, " bytes"}));
+  }
+  return block;
+}
+
+void NestKernel::ReturnBlock(Block block) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  free_blocks_.push_back(std::move(block));
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,94 @@
+// A compiled loop nest as a kernel that the VM can call.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<NestKernel> kernel,
+//                          NestKernel::Create(std::move(definition)));
+//   kernel->Run({parameters, buffers, runner});
+//
+// Thread-safe: calls may run at once. Memory that calls need (temporaries, and
+// of tasks) is kept between them, one set per call at once.
+#ifndef EMBER_JIT_KERNEL_NEST_KERNEL_H_
+#define EMBER_JIT_KERNEL_NEST_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/kernel/header_values.h"
+#include "jit/llvm/compiler.h"
+#include "jit/loops/loop_nest.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+struct NestKernelDefinition {
+  int tier = 1;
+  // Parameters that the nest was specialised on; empty: the nest has the
+  // dispatch's.
+  std::vector<int64_t> parameters;
+  bool is_specialised = false;
+  loops::LoopNest nest;
+  std::unique_ptr<CompiledNest> code;
+  // Of the constant inputs, by input; empty for others. Used by the prologue
+  // only, which runs in Create.
+  std::vector<std::span<const uint8_t>> constants;
+  std::string description;
+};
+
+class NestKernel final : public vm::Kernel {
+ public:
+  // Packs constants. Fails if a constant is too small for what the dispatch
+  // declares, or memory for the copies is refused.
+  static StatusOr<std::unique_ptr<NestKernel>> Create(
+      NestKernelDefinition definition);
+
+  int tier() const override { return definition_.tier; }
+  bool Accepts(std::span<const int64_t> parameters) const override;
+  Status Run(const vm::KernelCall& call) const override;
+  std::string Describe() const override { return definition_.description; }
+
+ private:
+  // 64-byte aligned.
+  struct AlignedFree {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<void, AlignedFree>;
+
+  // Where each buffer is in a call's memory, for given parameters.
+  struct Layout {
+    std::vector<int64_t> offsets;      // kCall and kTask buffers
+    std::vector<int64_t> bytes;        // of each buffer
+    std::vector<int64_t> phase_tasks;  // of prologue phases, then of phases
+    int64_t call_bytes = 0;
+    int64_t task_bytes = 0;  // per worker
+  };
+  struct Block {
+    Memory memory;
+    int64_t bytes = 0;
+  };
+
+  explicit NestKernel(NestKernelDefinition definition);
+  StatusOr<Layout> LayoutFor(std::span<const int64_t> parameters) const;
+  Status Pack();
+  Status RunPhases(std::span<const PhaseFunction> phases, size_t first_count,
+                   const Layout& layout, const vm::KernelCall& call,
+                   std::span<void* const> arguments) const;
+  Status FailureToStatus(const CheckFailure& failure) const;
+  StatusOr<Block> TakeBlock(int64_t bytes) const;
+  void ReturnBlock(Block block) const;
+
+  NestKernelDefinition definition_;
+  HeaderValues header_;
+  Layout constant_layout_;  // where the nest has no parameters
+  std::vector<Memory> packed_;
+  std::vector<void*> packed_pointers_;  // by buffer
+  mutable std::mutex mutex_;
+  mutable std::vector<Block> free_blocks_;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_NEST_KERNEL_H_

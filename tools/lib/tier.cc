@@ -1,0 +1,91 @@
+#include "tools/lib/tier.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <set>
+#include <utility>
+
+namespace ember::tools {
+namespace {
+
+using NewJitFunction = bool (*)(const jit::JitOptions* options,
+                                std::shared_ptr<jit::Jit>* jit,
+                                std::string* error);
+
+// jit/libember_jit.so in a folder around this program's file.
+std::filesystem::path FindLibrary() {
+  std::error_code error;
+  std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (; !error && folder.has_relative_path(); folder = folder.parent_path()) {
+    const std::filesystem::path library = folder / "jit" / "libember_jit.so";
+    if (std::filesystem::exists(library, error)) return library;
+  }
+  return {};
+}
+
+StatusOr<std::shared_ptr<jit::Jit>> LoadJit(const jit::JitOptions& options) {
+  const std::filesystem::path path = FindLibrary();
+  if (path.empty())
+    return NotFoundError("jit/libember_jit.so is not beside this program");
+  // Stays loaded: kernels live in it.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return NotFoundError(dlerror());
+  const auto make =
+      reinterpret_cast<NewJitFunction>(dlsym(library, "EmberNewJit"));
+  if (make == nullptr) return NotFoundError(dlerror());
+  std::shared_ptr<jit::Jit> jit;
+  std::string error;
+  if (!make(&options, &jit, &error)) return UnimplementedError(error);
+  return jit;
+}
+
+}  // namespace
+
+Status CheckTier(const std::string& name) {
+  if (name == "0" || name == "1" || name == "2" || name == "auto")
+    return OkStatus();
+  return InvalidArgumentError("--tier: expected 0, 1, 2 or auto, found '" +
+                              name + "'");
+}
+
+StatusOr<Tier> OpenTier(const std::string& name,
+                        std::shared_ptr<const vm::Module> module,
+                        const std::string& dump_folder) {
+  EMBER_RETURN_IF_ERROR(CheckTier(name));
+  Tier tier;
+  if (name == "0" || name == "auto") return tier;
+  jit::JitOptions options;
+  options.dump_folder = dump_folder;
+  // At once, before a dispatch runs first.
+  options.threads = 0;
+  vm::Tiering::Options thresholds;
+  thresholds.max_tier = name == "1" ? 1 : 2;
+  thresholds.tier1_calls = 0;
+  thresholds.tier2_calls = 0;
+  StatusOr<std::shared_ptr<jit::Jit>> jit = LoadJit(options);
+  if (!jit.ok()) return jit.status().WithContext("--tier=" + name);
+  tier.jit = *std::move(jit);
+  tier.tiering =
+      std::make_shared<vm::Tiering>(std::move(module), tier.jit, thresholds);
+  return tier;
+}
+
+std::string DeclinedText(const Tier& tier, const vm::Module& module) {
+  if (tier.tiering == nullptr) return "";
+  std::string text;
+  std::set<std::string> seen;
+  for (const vm::DispatchSite& site : module.sites()) {
+    const std::string& name =
+        module.definition().dispatches[site.dispatch].name;
+    for (const std::string& reason :
+         tier.tiering->slot(site.group)->decline_reasons()) {
+      std::string line = name + ": " + reason + "\n";
+      if (seen.insert(line).second) text += line;
+    }
+  }
+  return text;
+}
+
+}  // namespace ember::tools

@@ -1,0 +1,41 @@
+// The tier that a command line asks for.
+//
+//   EMBER_ASSIGN_OR_RETURN(const Tier tier, OpenTier("2", model.module, {}));
+//   vm::Session::Create(model.module, {..., .tiering = tier.tiering});
+//
+// "0": the interpreter. "1", "2": each dispatch is compiled before it runs
+// first, quickly or with everything (for the parameters that it has); what
+// cannot be compiled stays with the interpreter. "auto": the interpreter, until
+// kernels are faster on all models that are measured.
+#ifndef EMBER_TOOLS_LIB_TIER_H_
+#define EMBER_TOOLS_LIB_TIER_H_
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "jit/jit.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::tools {
+
+struct Tier {
+  std::shared_ptr<vm::Tiering> tiering;  // null for "0"
+  std::shared_ptr<jit::Jit> jit;         // null for "0"
+};
+
+// Errors: an unknown name; no JIT beside this program, or LLVM's library is
+// missing.
+StatusOr<Tier> OpenTier(const std::string& name,
+                        std::shared_ptr<const vm::Module> module,
+                        const std::string& dump_folder);
+// Whether the name is one of them, before anything is loaded.
+Status CheckTier(const std::string& name);
+
+// "dispatch: reason" for each dispatch that a kernel was declined for.
+std::string DeclinedText(const Tier& tier, const vm::Module& module);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_TIER_H_
