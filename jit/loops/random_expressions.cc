@@ -331,6 +331,9 @@ NodeId RandomExpressions::BinaryValue(DType type, int depth) {
         (opcode == Opcode::kPower || !tensor::IsExact(opcode, type))) {
       continue;
     }
+    const bool is_remainder =
+        opcode == Opcode::kModulo || opcode == Opcode::kRemainder;
+    if (!options_.float_remainders && is_remainder && IsFloat(type)) continue;
     const NodeId a = Value(type, depth - 1), b = Value(type, depth - 1);
     return Make(opcode, type, {a, b});
   }

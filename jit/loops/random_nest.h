@@ -32,6 +32,8 @@ struct RandomNestOptions {
   // functions and powers, sums of floats only where they are exact in every
   // order and fused or not.
   bool exact = true;
+  // mod and rem of floats, which back ends may decline.
+  bool float_remainders = true;
   // Whether expressions are simplified as they are made.
   bool simplify = true;
   // Without it some conditions and checks are left out that accesses need: the
