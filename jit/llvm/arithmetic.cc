@@ -247,16 +247,18 @@ Value* Arithmetic::Modulo(const Operation& op) {
                          b_.CreateAdd(remainder, op.b));
 }
 
-// b where it is beyond a, or a NaN and a is none.
+// b where it is beyond a, else a: one instruction of most machines. A NaN in b
+// is put over that as a constant; b itself would make LLVM merge both choices.
 Value* Arithmetic::Extreme(const Operation& op, CmpInst::Predicate ordered,
                            CmpInst::Predicate unordered) {
   Value* a = WideA(op);
   Value* b = WideB(op);
-  if (IsKnownNumber(b))
-    return b_.CreateSelect(b_.CreateFCmp(ordered, b, a), op.b, op.a);
-  Value* take = b_.CreateFCmp(unordered, b, a);
-  if (!IsKnownNumber(a)) take = b_.CreateAnd(take, b_.CreateFCmpORD(a, a));
-  return b_.CreateSelect(take, op.b, op.a);
+  if (IsKnownNumber(a))
+    return b_.CreateSelect(b_.CreateFCmp(unordered, b, a), op.b, op.a);
+  Value* result = b_.CreateSelect(b_.CreateFCmp(ordered, b, a), op.b, op.a);
+  if (IsKnownNumber(b)) return result;
+  Value* nan = Rounded(op, llvm::ConstantFP::getNaN(b->getType()));
+  return b_.CreateSelect(b_.CreateFCmpUNO(b, b), nan, result);
 }
 
 Value* Arithmetic::Minimum(const Operation& op) {

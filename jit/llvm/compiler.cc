@@ -121,8 +121,8 @@ StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Compile(
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Compiler>> Compiler::Create() {
-  EMBER_ASSIGN_OR_RETURN(Host host, DetectHost());
+StatusOr<std::unique_ptr<Compiler>> Compiler::Create(const std::string& cpu) {
+  EMBER_ASSIGN_OR_RETURN(Host host, DetectHost(cpu));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Linker> linker, Linker::Create());
   return std::unique_ptr<Compiler>(
       std::make_unique<OrcCompiler>(std::move(host), std::move(linker)));

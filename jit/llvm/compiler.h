@@ -42,9 +42,11 @@ struct CompiledNest {
 
 class Compiler {
  public:
-  // For the CPU that this runs on, with all its features. Fails with the reason
-  // if LLVM cannot make code here.
-  static StatusOr<std::unique_ptr<Compiler>> Create();
+  // For the CPU that this runs on, with all its features; or for `cpu`, a name
+  // that LLVM has ("x86-64-v3"), which this one can do all of. kUnimplemented
+  // with the reason if LLVM cannot make code for it.
+  static StatusOr<std::unique_ptr<Compiler>> Create(
+      const std::string& cpu = "");
   virtual ~Compiler() = default;
 
   // The nest is verified. kUnimplemented with a reason of

@@ -24,13 +24,11 @@ StatusOr<const llvm::Target*> FindTarget(const Host& host) {
 
 // The features in which this machine differs from the CPU of its name. All of
 // them would do as well, but LLVM reads the text once per kernel.
-StatusOr<std::string> FeaturesBeside(const Host& host,
-                                     const llvm::StringMap<bool>& features) {
-  EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
+std::string FeaturesBeside(const llvm::Target& target, const Host& host) {
   const std::unique_ptr<llvm::MCSubtargetInfo> named(
-      target->createMCSubtargetInfo(host.triple, host.cpu, ""));
+      target.createMCSubtargetInfo(host.triple, host.cpu, ""));
   std::string result;
-  for (const auto& feature : features) {
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     const std::string name = feature.first().str();
     if (named->checkFeatures("+" + name) == feature.second) continue;
     if (!result.empty()) result += ",";
@@ -41,7 +39,7 @@ StatusOr<std::string> FeaturesBeside(const Host& host,
 
 }  // namespace
 
-StatusOr<Host> DetectHost() {
+StatusOr<Host> DetectHost(const std::string& cpu) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -49,27 +47,31 @@ StatusOr<Host> DetectHost() {
   });
   Host host;
   host.triple = llvm::sys::getProcessTriple();
-  host.cpu = llvm::sys::getHostCPUName().str();
-  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  EMBER_ASSIGN_OR_RETURN(host.features, FeaturesBeside(host, features));
-  const auto has = [&](const char* feature) {
-    const auto found = features.find(feature);
-    return found != features.end() && found->second;
+  host.cpu = cpu.empty() ? llvm::sys::getHostCPUName().str() : cpu;
+  EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
+  if (cpu.empty()) host.features = FeaturesBeside(*target, host);
+  const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(host.triple, host.cpu, host.features));
+  if (!subtarget->isCPUStringValid(host.cpu))
+    return Decline(DeclineReason::kTarget,
+                   Concat({"expected a CPU that LLVM knows, found ", cpu}));
+  const auto has = [&](const std::string& feature) {
+    return subtarget->checkFeatures("+" + feature);
   };
-  const llvm::Triple triple(host.triple);
-  if (triple.getArch() == llvm::Triple::x86_64) {
-    if (!has("sse4.1"))
-      return Decline(DeclineReason::kTarget, "expected SSE4.1, found none");
-    host.has_512_bits = has("avx512f");
-    host.traits = {.has_fma = has("fma"),
-                   .has_half_conversion = has("f16c") || has("avx512fp16")};
-    return host;
+  switch (llvm::Triple(host.triple).getArch()) {
+    case llvm::Triple::x86_64:
+      if (!has("sse4.1"))
+        return Decline(DeclineReason::kTarget, "expected SSE4.1, found none");
+      host.has_512_bits = has("avx512f");
+      host.traits = {.has_fma = has("fma"),
+                     .has_half_conversion = has("f16c") || has("avx512fp16")};
+      return host;
+    case llvm::Triple::aarch64:
+      host.traits = {.has_fma = true, .has_half_conversion = true};
+      return host;
+    default:
+      return Decline(DeclineReason::kTarget, host.triple);
   }
-  if (triple.getArch() == llvm::Triple::aarch64) {
-    host.traits = {.has_fma = true, .has_half_conversion = true};
-    return host;
-  }
-  return Decline(DeclineReason::kTarget, host.triple);
 }
 
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,

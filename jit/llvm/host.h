@@ -1,4 +1,4 @@
-// The machine that this runs on, for LLVM.
+// The machine that this runs on, for LLVM; or one that is like it, but older.
 #ifndef EMBER_JIT_LLVM_HOST_H_
 #define EMBER_JIT_LLVM_HOST_H_
 
@@ -20,9 +20,10 @@ struct Host {
   TargetTraits traits;
 };
 
+// cpu: a name that LLVM has, or empty for this machine with all it can do.
 // Thread-safe. Fails where LLVM has no back end or the CPU is too old for
 // kernels without library calls.
-StatusOr<Host> DetectHost();
+StatusOr<Host> DetectHost(const std::string& cpu);
 
 // One machine serves one thread.
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,

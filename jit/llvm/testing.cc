@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/check.h"
@@ -83,7 +84,8 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 Compiler& TestCompiler() {
   static Compiler* compiler = [] {
-    auto created = Compiler::Create();
+    const char* const cpu = std::getenv("EMBER_TEST_CPU");
+    auto created = Compiler::Create(cpu == nullptr ? "" : cpu);
     EMBER_CHECK(created.ok()) << created.status().message();
     return std::move(*created).release();
   }();

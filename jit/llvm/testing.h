@@ -20,7 +20,7 @@
 
 namespace ember::jit {
 
-// One for all tests of a process.
+// One for all tests of a process; for the CPU that EMBER_TEST_CPU names.
 Compiler& TestCompiler();
 loops::LoopNest ParseOrDie(const std::string& text);
 std::unique_ptr<CompiledNest> CompileOrDie(const loops::LoopNest& nest,

@@ -80,7 +80,8 @@ class NestPrinter : private tensor::ExpressionSource {
     return "?" + std::to_string(leaf.immediate);  // of a nest that is wrong
   }
   std::string_view BufferName(uint32_t buffer) const override {
-    return buffer < nest_.buffers.size() ? nest_.buffers[buffer].name : "?";
+    if (buffer >= nest_.buffers.size()) return "?";
+    return nest_.buffers[buffer].name;
   }
 
   std::vector<uint32_t> ChooseNames(std::span<const NodeId> roots,
