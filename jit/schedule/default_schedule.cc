@@ -153,7 +153,18 @@ class Chooser {
       points += StageShape(c, writer_.StageOf(member)).LikelyPoints();
     }
     int outer = group.depth;
+    int first = group.depth;  // of the axes that lanes may run along
     std::vector<std::string> loops = writer_.LoopsOf(group.root);
+    const int lane_axis = product ? -1 : LaneAxisOf(group);
+    if (lane_axis >= 0) {
+      // Every axis is common: a row is as many points as there are lanes.
+      const int64_t lanes = LanesOf(group);
+      writer_.Do("split %" + group.root + " " + loops[lane_axis] + " " +
+                 std::to_string(lanes) + " -> " + loops[lane_axis] + "_tile " +
+                 loops[lane_axis] + "_lanes");
+      outer = lane_axis + 1;
+      first = lane_axis;
+    }
     if (product) {
       const std::string& rows = loops[outer - 1];
       writer_.Do("split %" + group.root + " " + rows + " " +
@@ -165,16 +176,42 @@ class Chooser {
     for (size_t i = group.members.size(); i-- > 0;)
       writer_.Do("compute_at %" + group.members[i] + " %" + group.root + " " +
                  rows);
-    ScheduleLanes(cpu_, group.root, group.depth, writer_);
+    if (first < group.depth)
+      writer_.Do("vectorize %" + group.root + " " + loops[first] + "_lanes");
+    else
+      ScheduleLanes(cpu_, group.root, first, writer_);
     for (const std::string& member : group.members) {
       if (IsProduct(member) &&
           ScheduleProductInside(cpu_, member, group.depth, writer_)) {
         continue;
       }
-      ScheduleLanes(cpu_, member, group.depth, writer_);
+      ScheduleLanes(cpu_, member, first, writer_);
     }
     if (IsWorthThreads(points))
       writer_.Do("parallel %" + group.root + " " + rows);
+  }
+
+  int64_t LanesOf(const StageGroup& group) const {
+    const Computation& c = writer_.computation();
+    int widest = StageShape(c, writer_.StageOf(group.root)).WidestBytes();
+    for (const std::string& member : group.members) {
+      widest = std::max(widest,
+                        StageShape(c, writer_.StageOf(member)).WidestBytes());
+    }
+    return cpu_.vector_bytes / widest;
+  }
+
+  // The axis that a row has to take lanes from: the root's last one with more
+  // than a point, where it is one of the axes that all stages have. Else -1.
+  int LaneAxisOf(const StageGroup& group) const {
+    const StageShape root(writer_.computation(), writer_.StageOf(group.root));
+    int axis = root.spatial_count() - 1;
+    while (axis >= 0 && root.LikelyExtent(axis) < 2) --axis;
+    const int64_t lanes = LanesOf(group);
+    const bool wanted = axis >= 0 && axis < group.depth && lanes > 1 &&
+                        root.LikelyExtent(axis) * 2 >= lanes &&
+                        !root.stage().has_reduction();
+    return wanted ? axis : -1;
   }
 
   void ScheduleAlone(const std::string& name) {

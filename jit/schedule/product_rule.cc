@@ -20,6 +20,9 @@ namespace {
 
 using tensor::Opcode;
 
+// Of a step of the sum, beside loads and multiplications.
+constexpr double kLoopCycles = 1;
+
 struct RegisterTile {
   int u = -1;  // axis of the rows; -1: none
   int v = 0;   // axis of the vectors
@@ -42,7 +45,8 @@ class TileChooser {
       return std::nullopt;
     std::optional<RegisterTile> best;
     double best_cost = 0;
-    for (int u = -1; u < shape_.spatial_count(); ++u) {
+    // Of equals the last axis: its rows lie nearest to each other.
+    for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
       for (int64_t vectors = 1; vectors <= 4; ++vectors) {
         for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
@@ -94,8 +98,14 @@ class TileChooser {
     }
     const double multiplications =
         static_cast<double>(tile.rows * tile.vectors);
-    const double cycles = std::max({multiplications / 2, loads / 2, 4.0});
-    return cycles * Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
+    const double cycles =
+        std::max({multiplications / 2, loads / 2, 4.0}) + kLoopCycles;
+    double tiles = Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
+    for (int a = 0; a < shape_.spatial_count(); ++a) {
+      if (a != tile.u && a != tile.v)
+        tiles *= static_cast<double>(shape_.LikelyExtent(a));
+    }
+    return cycles * tiles;
   }
 
   // How many tiles of the size an axis takes; what is open divides.
