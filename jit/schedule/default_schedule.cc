@@ -287,7 +287,7 @@ bool IsWorthThreads(int64_t points) { return points >= 32768; }
 void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
                    ScheduleWriter& writer) {
   const int number = writer.StageOf(name);
-  std::string axis;
+  std::string axis, before;
   int64_t lanes = 1;
   bool over_points = false;
   {
@@ -316,9 +316,20 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
       chosen = last;
       over_points = false;
     }
-    if (chosen < 0 || lanes < 2 || shape.LikelyExtent(chosen) * 2 < lanes)
+    if (chosen < 0 || lanes < 2) return;
+    const bool short_axis = shape.LikelyExtent(chosen) < lanes;
+    if (over_points && short_axis && chosen > first &&
+        shape.StoresAlongBoth(chosen)) {
+      before = shape.stage().axes[chosen - 1].name;
+    } else if (shape.LikelyExtent(chosen) * 2 < lanes) {
       return;
+    }
     axis = shape.stage().axes[chosen].name;
+  }
+  if (!before.empty()) {
+    writer.Do("fuse %" + name + " " + before + " " + axis + " -> " + before +
+              "_" + axis);
+    axis = before + "_" + axis;
   }
   const std::string block = axis + "_block", lane = axis + "_lane";
   writer.Do("split %" + name + " " + axis + " " + std::to_string(lanes) +

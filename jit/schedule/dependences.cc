@@ -1,7 +1,10 @@
 #include "jit/schedule/dependences.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "tensor/linear.h"
 #include "tensor/simplify.h"
@@ -11,36 +14,73 @@ namespace {
 
 using tensor::ExpressionPool;
 using tensor::LinearSum;
+using tensor::LinearTerm;
 using tensor::Opcode;
-
-// The only axis of `index` = a * axis + b, or nothing.
-std::optional<NodeId> OnlyAxis(const ExpressionPool& pool, NodeId index) {
-  const std::optional<LinearSum> sum = tensor::Linearize(pool, index);
-  if (!sum || sum->terms.size() != 1) return std::nullopt;
-  const tensor::LinearTerm& term = sum->terms.front();
-  if (pool[term.node].opcode != Opcode::kAxis || term.coefficient == 0)
-    return std::nullopt;
-  // Else the sum might wrap to one value twice.
-  if (tensor::RangeOfLinear(pool, *sum).IsFull()) return std::nullopt;
-  return term.node;
-}
 
 bool IsUnit(const ExpressionPool& pool, NodeId extent) {
   return pool[extent].range.high <= 1;
+}
+
+// An index as digits: axes with their factors, smallest first. Nothing if it is
+// no sum of axes, or if two points of the axes may give one value: each factor
+// must reach beyond all smaller digits.
+std::optional<std::vector<LinearTerm>> DigitsOf(const ExpressionPool& pool,
+                                                NodeId index) {
+  std::optional<LinearSum> sum = tensor::Linearize(pool, index);
+  // Else the sum might wrap to one value twice.
+  if (!sum || tensor::RangeOfLinear(pool, *sum).IsFull()) return std::nullopt;
+  std::vector<LinearTerm> digits;
+  for (const LinearTerm& term : sum->terms) {
+    if (pool[term.node].opcode != Opcode::kAxis) return std::nullopt;
+    if (!IsUnit(pool, pool[term.node].operands[0])) digits.push_back(term);
+  }
+  std::sort(digits.begin(), digits.end(),
+            [](const LinearTerm& a, const LinearTerm& b) {
+              return std::abs(a.coefficient) < std::abs(b.coefficient);
+            });
+  for (size_t i = 0; i + 1 < digits.size(); ++i) {
+    const int64_t extent = pool[digits[i].node].range.high + 1;
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(std::abs(digits[i].coefficient), extent,
+                               &reach) ||
+        std::abs(digits[i + 1].coefficient) < reach) {
+      return std::nullopt;
+    }
+  }
+  return digits;
 }
 
 bool StoreIsDistinct(const Computation& computation,
                      const ComputationStage& stage,
                      const ComputationStore& store) {
   const ExpressionPool& pool = computation.pool;
-  for (int a = 0; a < stage.spatial_count; ++a) {
-    if (IsUnit(pool, stage.axes[a].extent)) continue;
-    const bool found = std::any_of(
-        store.indices.begin(), store.indices.end(),
-        [&](NodeId i) { return OnlyAxis(pool, i) == stage.axes[a].variable; });
-    if (!found) return false;
+  std::set<NodeId> told;
+  for (NodeId index : store.indices) {
+    if (const auto digits = DigitsOf(pool, index)) {
+      for (const LinearTerm& digit : *digits) told.insert(digit.node);
+    }
   }
-  return true;
+  return std::all_of(
+      stage.axes.begin(), stage.axes.begin() + stage.spatial_count,
+      [&](const ComputationAxis& axis) {
+        return IsUnit(pool, axis.extent) || told.contains(axis.variable);
+      });
+}
+
+// Every index of the dim occurs.
+bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
+  if (pool[index].opcode == Opcode::kAxis)
+    return pool[index].operands[0] == extent;
+  const auto digits = DigitsOf(pool, index);
+  if (!digits || pool[index].range.low != 0) return false;
+  int64_t next = 1;
+  for (const LinearTerm& digit : *digits) {
+    const std::optional<int64_t> count =
+        pool.IntegerConstant(pool[digit.node].operands[0]);
+    if (digit.coefficient != next || !count) return false;
+    next *= *count;
+  }
+  return pool.IntegerConstant(extent) == next;
 }
 
 }  // namespace
@@ -51,6 +91,29 @@ bool StoresAreDistinct(const Computation& computation, int number) {
                      [&](const ComputationStore& store) {
                        return StoreIsDistinct(computation, stage, store);
                      });
+}
+
+bool StoresCover(const Computation& computation, int number) {
+  const ComputationStage& stage = computation.stages[number];
+  if (!StoresAreDistinct(computation, number)) return false;
+  // As the axes of several dims move independently, they must differ.
+  std::set<NodeId> used;
+  for (const ComputationStore& store : stage.stores) {
+    if (store.update != tensor::Update::kAssign) return false;
+    used.clear();
+    for (size_t d = 0; d < store.indices.size(); ++d) {
+      if (!CoversDim(computation.pool, store.indices[d],
+                     computation.buffers[store.buffer].extents[d])) {
+        return false;
+      }
+      const auto digits = DigitsOf(computation.pool, store.indices[d]);
+      if (!digits) return false;
+      for (const LinearTerm& digit : *digits) {
+        if (!used.insert(digit.node).second) return false;
+      }
+    }
+  }
+  return true;
 }
 
 bool StoresAreIdentity(const Computation& computation, int number) {

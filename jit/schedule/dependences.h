@@ -10,12 +10,14 @@
 
 namespace ember::schedule {
 
-// Every point of the stage stores to elements of its own: in each store, each
-// axis stands alone in one dim (a * axis + b), so that points may run in any
-// order and at once.
+// Every point of the stage stores to elements of its own, so that points may
+// run in any order and at once: in each store, each axis is a digit of one
+// dim's index (4 * i + j for j < 4).
 bool StoresAreDistinct(const Computation& computation, int stage);
 
-// The stage's buffers are stored as a whole: dim d by axis d, by assignment.
+// Every element of the stage's buffers is stored, by assignment.
+bool StoresCover(const Computation& computation, int stage);
+// The same, dim d by axis d.
 bool StoresAreIdentity(const Computation& computation, int stage);
 
 // Where in the order of `around`'s loops the stage is computed, directly or

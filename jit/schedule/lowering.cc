@@ -133,7 +133,7 @@ class Lowering {
       const auto& stores = c_.stages[i].stores;
       if (std::any_of(stores.begin(), stores.end(),
                       [&](const auto& s) { return s.buffer == buffer; })) {
-        return StoresAreIdentity(c_, i);
+        return StoresCover(c_, i);
       }
     }
     return true;  // never read either

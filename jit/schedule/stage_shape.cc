@@ -99,6 +99,21 @@ bool StageShape::StoresAlong(int axis) const {
       });
 }
 
+bool StageShape::StoresAlongBoth(int axis) const {
+  const std::optional<int64_t> extent = Extent(axis);
+  if (axis < 1 || !extent || !StoresAlong(axis)) return false;
+  return std::all_of(
+      stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {
+        for (size_t d = 0; d < store.indices.size(); ++d) {
+          const std::optional<int64_t> coefficient = Coefficient(
+              c_.pool, store.indices[d], stage_.axes[axis - 1].variable);
+          const bool last = d + 1 == store.indices.size();
+          if (coefficient != (last ? *extent : 0)) return false;
+        }
+        return true;
+      });
+}
+
 int StageShape::WidestBytes() const {
   int bytes = 1;
   for (NodeId value : stage_.values) {

@@ -39,6 +39,9 @@ class StageShape {
   // Of each store: whether neighbouring points along the axis are neighbours in
   // memory.
   bool StoresAlong(int axis) const;
+  // Whether the axis and the one before it are two digits of where results lie:
+  // as one loop they run along memory.
+  bool StoresAlongBoth(int axis) const;
   // Bytes of the widest value that is stored, loaded or accumulated.
   int WidestBytes() const;
 
