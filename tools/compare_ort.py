@@ -65,7 +65,8 @@ def input_flags(inputs):
 
 
 def measure_ember(module, threads, inputs, options):
-    command = [os.path.join(BIN, "vm-bench"), module, "-o", "json", f"--threads={threads}"]
+    command = [os.path.join(BIN, "vm-bench"), module, "-o", "json", f"--threads={threads}",
+               f"--tier={options.tier}"]
     command += [f"--runs={options.runs}", f"--seconds={options.seconds}", f"--warmup={options.warmup}"]
     return json.loads(output_of(command + input_flags(inputs)[0]))[0]
 
@@ -229,6 +230,7 @@ def parse_arguments():
     parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--tier", default="auto", help="of ours: 0, 1, 2 or auto (vm-run --help)")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=5)
