@@ -114,6 +114,17 @@ class Maker {
       r_.values[loop.parent] =
           Make(Opcode::kFloorDivide, r_.values[number], extent);
       r_.values[loop.second] = Make(Opcode::kModulo, r_.values[number], extent);
+      // Always true. Products of open extents are beyond what proofs of bounds
+      // can take apart again, so the nest says it, once per iteration.
+      for (const int part : {loop.parent, loop.second}) {
+        const NodeId value = r_.values[part];
+        if (pool_.IsConstant(extent) &&
+            pool_.IsConstant(r_.extents[loop.parent])) {
+          break;
+        }
+        r_.guards.push_back(
+            {value, r_.extents[part], LastPosition(value), loop.is_reduction});
+      }
     }
     if (loop.origin != Loop::Origin::kOuter) return;
     // The inner one is the next.
