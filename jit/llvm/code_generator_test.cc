@@ -174,6 +174,50 @@ TEST(CodeGeneratorTest, LanesThatAreOffTouchNoMemory) {
   }
 }
 
+// What mentions the lane and is the same in all: a scalar.
+TEST(CodeGeneratorTest, LanesThatCancel) {
+  ExpectAsEvaluated(R"(loops @cancel<N>(%x: input i32[N], %k: input i64[8],
+                                        %y: output i32[8, 3]) {
+    phase t < 1 {
+      vector l < 8 {
+        check %x.0 mod(%k[l - l], 3) < N
+        %y[l, 0] = %x[mod(%k[l - l], 3)]
+        %y[l, 1] = pad(%x[%k[0 - l + l * 1] * 5], 7)
+        %y[l, 2] = pad(%x[max(%k[l - l], l - l)], 3)
+      }
+    }
+  })",
+                    {4});
+}
+
+// No part of a gather is without addresses, in which LLVM 19 may make it trap.
+TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
+  const auto ir = [](const char* lanes, const char* condition) {
+    const std::string text =
+        Replaced(Replaced(R"(loops @gather(%x: input i32[8],
+        %k: input i64[W], %y: output i32[W]) {
+      phase t < 1 {
+        vector l < W {
+          %y[l] = 7
+          if C { %y[l] = %x[mod(%k[l], 8)] }
+        }
+      }
+    })",
+                          "W", lanes),
+                 "C", condition);
+    ExpectAsEvaluated(text);
+    return CompileOrDie(ParseOrDie(text), {.keep_llvm = true})->llvm;
+  };
+  const std::string odd = ir("20", "l < 20");
+  EXPECT_NE(odd.find("call <32 x i32> @llvm.masked.gather"), std::string::npos)
+      << odd;
+  EXPECT_EQ(odd.find("call <20 x i32> @llvm.masked.gather"), std::string::npos)
+      << odd;
+  const std::string masked = ir("16", "or(l == 2, l == 5)");
+  EXPECT_NE(masked.find("@inactive"), std::string::npos) << masked;
+  EXPECT_EQ(ir("16", "l < 16").find("@inactive"), std::string::npos);
+}
+
 TEST(CodeGeneratorTest, ConditionsOnLanes) {
   for (const char* condition :
        {"l < N", "l <= N", "N < l", "N <= l", "5 - l < N", "N <= 5 - l",

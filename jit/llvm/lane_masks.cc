@@ -138,7 +138,7 @@ void LaneMasks::AddInBounds(NodeId index_id, NodeId extent_id, LaneSet& set) {
   Value* extent = ExtentOf(extent_id);
   Value* value = emit_(index_id);
   const Scopes::At at(scopes_, set.depth);
-  if (varies) {
+  if (IsVector(value)) {
     And(set.mask, b_.CreateICmpULT(value, Splat(b_, extent, scopes_.lanes())));
   } else {
     And(set.uniform, b_.CreateICmpULT(value, extent));

@@ -60,8 +60,14 @@ void IndexLinearizer::Add(NodeId id, const Factor& factor, LinearIndex& index) {
     AddTerm(ValueOf(factor), index.per_lane, index.lane_constant);
     return;
   }
+  AddAtom(id, factor, index);
+}
+
+// What has the lane in it may be the same in all lanes after all: l - l.
+void IndexLinearizer::AddAtom(NodeId id, const Factor& factor,
+                              LinearIndex& index) {
   const Placed value = ValueOf(Times(factor, Atom(id)));
-  if (scopes_.VariesByLane(id)) {
+  if (IsVector(value.value)) {
     index.irregular.push_back(value);
   } else {
     AddTerm(value, index.uniform, index.constant);
@@ -81,12 +87,7 @@ void IndexLinearizer::AddProduct(NodeId id, const Factor& factor,
   const bool b_varies = scopes_.VariesByLane(b);
   if (a_varies && !b_varies) return Add(a, Times(factor, Atom(b)), index);
   if (b_varies && !a_varies) return Add(b, Times(factor, Atom(a)), index);
-  const Placed value = ValueOf(Times(factor, Atom(id)));
-  if (a_varies) {
-    index.irregular.push_back(value);
-  } else {
-    AddTerm(value, index.uniform, index.constant);
-  }
+  AddAtom(id, factor, index);
 }
 
 Placed IndexLinearizer::Atom(NodeId id) {

@@ -65,6 +65,7 @@ class IndexLinearizer {
 
  private:
   void AddProduct(NodeId id, const Factor& factor, LinearIndex& index);
+  void AddAtom(NodeId id, const Factor& factor, LinearIndex& index);
   // The value in outer * id = in the sum: an atom of it.
   Placed Atom(NodeId id);
   Placed Product(Placed a, Placed b);

@@ -1,6 +1,7 @@
 #include "jit/llvm/pipeline.h"
 
 #include "base/concat.h"
+#include "jit/llvm/gather_lanes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Object/ObjectFile.h"
@@ -54,6 +55,7 @@ Status Optimize(llvm::TargetMachine& machine, Effort effort,
       passes, effort == Effort::kFull ? kFullPipeline : kFastPipeline);
   if (failed) return InternalError(llvm::toString(std::move(failed)));
   passes.run(module, modules);
+  DefineGatherLanes(module);
   return OkStatus();
 }
 

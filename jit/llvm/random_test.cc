@@ -90,7 +90,7 @@ bool ExpectSame(const Expected& expected, const loops::LoopNest& nest,
 }
 
 TEST(RandomTest, Nests) {
-  const tensor::SeedRange seeds = tensor::Seeds(150);
+  const tensor::SeedRange seeds = tensor::Seeds(100);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE(ReplayOf("Nests", seed));
     const loops::RandomNest random = loops::MakeRandomNest(
