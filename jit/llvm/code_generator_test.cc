@@ -113,7 +113,7 @@ TEST(CodeGeneratorTest, TargetsStoredTogether) {
 TEST(CodeGeneratorTest, LoadsOfEveryStep) {
   for (const char* type :
        {"f32", "f64", "f16", "bf16", "i8", "i16", "i64", "bool"}) {
-    for (const char* lanes : {"16", "7"}) {
+    for (const char* lanes : {"16", "7", "20"}) {
       const std::string text = R"(loops @step<N>(%x: input T[N, 64],
           %k: input i64[64], %y: output T[N, 10, W], %z: output T[W]) {
         phase i < N {
@@ -389,6 +389,30 @@ TEST(CodeGeneratorTest, UpdatesOfEveryKind) {
           Replaced(Replaced(text, "T[", std::string(type) + "["), "OP", update),
           {5}, fill);
     }
+  }
+}
+
+// As select says, a NaN gives the constant: where there is no arithmetic of
+// f16, LLVM likes to call fmaxf for that.
+TEST(CodeGeneratorTest, ExtremesBySelect) {
+  for (const char* type : {"f32", "f16", "bf16"}) {
+    ExpectAsEvaluated(
+        Replaced(R"(loops @select(%x: input T[16], %y: output T[4, 16]) {
+          phase t < 1 {
+            vector l < 16 {
+              %y[0, l] = select(0.5 < %x[l], %x[l], 0.5)
+              %y[1, l] = select(%x[l] < 0.5, %x[l], 0.5)
+              %y[2, l] = select(0.5 < %x[l] * 2.0, %x[l] * 2.0, 0.5)
+            }
+            for l < 16 { %y[3, l] = select(0.5 < %x[l], %x[l], 0.5) }
+          }
+        })",
+                 "T[", std::string(type) + "["),
+        {}, [](const loops::Buffer& buffer, size_t number, int64_t element) {
+          return element == 3
+                     ? tensor::DoubleToBits(__builtin_nan(""), buffer.type)
+                     : SmallValue(buffer, number, element);
+        });
   }
 }
 

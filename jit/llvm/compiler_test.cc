@@ -199,5 +199,71 @@ TEST(CompilerTest, RegisterTileStaysInRegisters) {
   }
 }
 
+// --- dot products of narrow integers
+
+std::string DotText(const std::string& a, const std::string& b, int lanes,
+                    int count) {
+  std::string text = R"(loops @dot<K>(%a: input AA[6, K * C],
+      %b: input BB[K, W, C], %y: output i32[6, W]) {
+    register %acc: i32[6, W]
+    phase t < 1 {
+      unroll i < 6 { vector l < W { %acc[i, l] = i32(i) } }
+      for k < K {
+        unroll i < 6 {
+          vector l < W {
+            unroll q < C {
+              %acc[i, l] += i32(%a[i, k * C + q]) * i32(%b[k, l, q])
+            }
+          }
+        }
+      }
+      unroll i < 6 { vector l < W { %y[i, l] = %acc[i, l] } }
+    }
+  })";
+  const std::pair<std::string, std::string> values[] = {
+      {"AA", a},
+      {"BB", b},
+      {"W", std::to_string(lanes)},
+      {"C", std::to_string(count)}};
+  for (const auto& [name, value] : values)
+    text = std::regex_replace(text, std::regex("\\b" + name + "\\b"), value);
+  return text;
+}
+
+TEST(CompilerTest, DotProductsAreExact) {
+  const auto extremes = [](const loops::Buffer&, size_t number,
+                           int64_t element) -> uint64_t {
+    constexpr uint64_t kValues[] = {0x00,   0x80, 0xff,   0x7f, 0x01,
+                                    0x8000, 0xfe, 0xffff, 0x81};
+    return kValues[static_cast<size_t>(element * 7 + element / 9) % 9] &
+           (number < 2 ? ~uint64_t{0} : 0);
+  };
+  for (int lanes : {4, 8, 16, 7}) {
+    for (const char* a : {"u8", "i8", "i16", "u16"}) {
+      for (const char* b : {"u8", "i8", "i16"}) {
+        for (int count : {2, 4}) {
+          SCOPED_TRACE(DotText(a, b, lanes, count));
+          ExpectAsEvaluated(DotText(a, b, lanes, count), {9}, extremes);
+        }
+      }
+    }
+  }
+}
+
+TEST(CompilerTest, DotProductsAreInstructions) {
+  if (!__builtin_cpu_supports("avx512vnni")) GTEST_SKIP() << "needs VNNI";
+  const auto count = [](const char* a, const char* b, int products,
+                        const char* instruction) {
+    const auto code = CompileOrDie(ParseOrDie(DotText(a, b, 16, products)),
+                                   {.keep_assembly = true});
+    return Count(code->assembly, instruction);
+  };
+  EXPECT_EQ(count("u8", "i8", 4, "vpdpbusd.*%zmm"), 6);
+  EXPECT_EQ(count("i8", "u8", 4, "vpdpbusd.*%zmm"), 6);
+  // One for what the change of the sign adds.
+  EXPECT_EQ(count("i8", "i8", 4, "vpdpbusd.*%zmm"), 7);
+  EXPECT_EQ(count("i8", "i8", 2, "(vpmaddwd|vpdpwssd).*%zmm"), 6);
+}
+
 }  // namespace
 }  // namespace ember::jit

@@ -19,7 +19,7 @@ llvm::Value* Conversions::Widen(DType type, llvm::Value* value) {
   if (type == DType::kF16) {
     if (!target_.has_half_conversion)
       error_.Set(Decline(DeclineReason::kHalfConversion, ""));
-    return b_.CreateFPExt(value, ShapedAs(b_.getFloatTy(), value));
+    return Opaque(b_.CreateFPExt(value, ShapedAs(b_.getFloatTy(), value)));
   }
   if (type != DType::kBF16) return value;
   llvm::Value* bits = b_.CreateZExt(value, ShapedAs(b_.getInt32Ty(), value));
@@ -32,7 +32,15 @@ llvm::Value* Conversions::Narrow(DType type, llvm::Value* value) {
   if (type != DType::kF16) return value;
   if (!target_.has_half_conversion)
     error_.Set(Decline(DeclineReason::kHalfConversion, ""));
-  return b_.CreateFPTrunc(value, ShapedAs(b_.getHalfTy(), value));
+  return b_.CreateFPTrunc(Opaque(value), ShapedAs(b_.getHalfTy(), value));
+}
+
+// Where there is no arithmetic of f16, LLVM must not turn that of floats into
+// it: minima then are library calls.
+llvm::Value* Conversions::Opaque(llvm::Value* value) {
+  if (target_.has_half_arithmetic) return value;
+  return b_.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence,
+                            {value->getType()}, {value});
 }
 
 // In integers: the instruction for it (AVX512-BF16) takes subnormals for zero.

@@ -29,6 +29,8 @@ class Conversions {
   // What a 16-bit float is rounded from so that it rounds only once.
   llvm::Value* IntegerToOddDouble(DType from, llvm::Value* value);
   llvm::Value* ToOddFloat(llvm::Value* value);
+  // The float, of which LLVM does not know that it is or becomes an f16.
+  llvm::Value* Opaque(llvm::Value* value);
   llvm::Value* NarrowToBFloat(llvm::Value* value);
 
   Builder& b_;

@@ -37,6 +37,18 @@ std::string FeaturesBeside(const llvm::Target& target, const Host& host) {
   return result;
 }
 
+template <typename Has>
+TargetTraits TraitsOfX86(const Has& has) {
+  TargetTraits traits;
+  traits.has_fma = has("fma");
+  traits.has_half_arithmetic = has("avx512fp16") && has("avx512vl");
+  traits.has_half_conversion = has("f16c") || traits.has_half_arithmetic;
+  if (has("avxvnni")) traits.dot_product_bits = 256;
+  if (has("avx512vnni") && has("avx512vl")) traits.dot_product_bits = 512;
+  traits.pair_product_bits = has("avx512bw") ? 512 : has("avx2") ? 256 : 128;
+  return traits;
+}
+
 }  // namespace
 
 StatusOr<Host> DetectHost(const std::string& cpu) {
@@ -63,11 +75,11 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
       if (!has("sse4.1"))
         return Decline(DeclineReason::kTarget, "expected SSE4.1, found none");
       host.has_512_bits = has("avx512f");
-      host.traits = {.has_fma = has("fma"),
-                     .has_half_conversion = has("f16c") || has("avx512fp16")};
+      host.traits = TraitsOfX86(has);
       return host;
     case llvm::Triple::aarch64:
-      host.traits = {.has_fma = true, .has_half_conversion = true};
+      host.traits.has_fma = host.traits.has_half_conversion = true;
+      host.traits.has_half_arithmetic = has("fullfp16");
       return host;
     default:
       return Decline(DeclineReason::kTarget, host.triple);

@@ -22,7 +22,12 @@ using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
 // What the code generator asks about the machine.
 struct TargetTraits {
   bool has_fma = false;
-  bool has_half_conversion = false;
+  bool has_half_conversion = false;  // between f16 and f32
+  bool has_half_arithmetic = false;  // of f16
+  // The widest vectors with instructions for sums of 4 products of bytes, and
+  // of 2 products of 16 bits; 0: none.
+  int dot_product_bits = 0;
+  int pair_product_bits = 0;
 };
 
 // Code generation goes on after an error, with values that mean nothing; the

@@ -55,6 +55,8 @@ class MemoryAccess {
   void Store(const Address& address, llvm::Value* value, llvm::Value* mask);
   // The element where `in_bounds` (i1) holds, else anything.
   llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds);
+  // What is at the address and behind it, as another type.
+  llvm::Value* LoadAs(const Address& address, llvm::Type* type);
   // The element of one lane of an irregular or strided address.
   Address LaneAddress(const Address& address, llvm::Value* lane);
 
@@ -73,6 +75,16 @@ class MemoryAccess {
   llvm::Value* LanePointers(const Address& address);
   llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);
+  llvm::Value* Gather(const Address& address, llvm::Type* type,
+                      llvm::Value* mask, llvm::Value* off);
+  // Lanes, a power of two of them.
+  struct Widened {
+    unsigned count;
+    llvm::Value* pointers;
+    llvm::Value* mask;
+  };
+  Widened Widen(llvm::Value* pointers, llvm::Value* mask);
+  llvm::Value* Resized(llvm::Value* vector, unsigned count);
   llvm::Value* LoadVector(uint32_t buffer, llvm::Value* pointer,
                           llvm::Type* type, llvm::Value* mask,
                           llvm::Value* off);

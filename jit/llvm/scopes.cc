@@ -47,10 +47,9 @@ llvm::Value* Scopes::ValueOf(NodeId variable) const {
   return BindingOf(variable).value;
 }
 
-bool Scopes::VariesByLane(NodeId id) {
-  if (lanes_ == 0) return false;
+bool Scopes::DependsOn(NodeId id, NodeId variable) {
   const std::vector<NodeId>& variables = FactsOf(id).variables;
-  return std::binary_search(variables.begin(), variables.end(), lane_);
+  return std::binary_search(variables.begin(), variables.end(), variable);
 }
 
 int Scopes::HomeOf(NodeId id) {

@@ -60,8 +60,9 @@ class Scopes {
   bool IsLane(NodeId variable) const { return lanes_ && variable == lane_; }
 
   bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
+  bool DependsOn(NodeId id, NodeId variable);
   // Whether the node differs from lane to lane.
-  bool VariesByLane(NodeId id);
+  bool VariesByLane(NodeId id) { return lanes_ != 0 && DependsOn(id, lane_); }
   // The scope in which the value is computed; kHere if it has loads.
   int PlaceOf(NodeId id);
 

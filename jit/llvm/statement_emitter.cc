@@ -5,6 +5,7 @@
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
 #include "jit/llvm/counted_loop.h"
+#include "jit/llvm/dot_products.h"
 #include "jit/llvm/expression_emitter.h"
 #include "jit/llvm/kernel_abi.h"
 #include "jit/llvm/store_emitter.h"
@@ -34,7 +35,8 @@ class StatementEmitter {
         b_(function.getContext(),
            llvm::InstSimplifyFolder(function.getParent()->getDataLayout())),
         expressions_(nest, is_prologue, function, target, b_, error_),
-        stores_(nest, target, function, b_, expressions_) {}
+        stores_(nest, target, function, b_, expressions_),
+        dot_products_(nest, target, b_, expressions_) {}
 
   Status EmitPhase(const loops::Phase& phase);
 
@@ -70,6 +72,7 @@ class StatementEmitter {
   Builder b_;
   ExpressionEmitter expressions_;
   StoreEmitter stores_;
+  DotProducts dot_products_;
   int64_t statements_ = 0;
   // Where all failed checks meet; null as long as there are none.
   BasicBlock* failed_ = nullptr;
@@ -139,6 +142,7 @@ void StatementEmitter::EmitFor(const Statement& statement) {
 
 void StatementEmitter::EmitUnrolled(const Statement& statement,
                                     int64_t extent) {
+  if (dot_products_.Emit(statement)) return;
   Scopes& scopes = expressions_.scopes();
   for (int64_t i = 0; i < extent && error_.status.ok(); ++i) {
     scopes.Enter(nullptr, statement.variable,
