@@ -211,49 +211,10 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
                                 mask ? Reverse(mask) : nullptr,
                                 off ? Reverse(off) : nullptr));
     default:
-      return Gather(address, type, mask, off);
+      return Mark(b_.CreateMaskedGather(type, LanePointers(address),
+                                        AlignmentOf(buffer), mask, off),
+                  buffer, true);
   }
-}
-
-// LLVM 19 widens counts of lanes that are no powers of two by lanes of unknown
-// addresses, and may give such a gather registers that no gather can have. So
-// they are widened here, by lanes that are off and have the first address.
-Value* MemoryAccess::Gather(const Address& address, llvm::Type* type,
-                            Value* mask, Value* off) {
-  const Widened lanes = Widen(LanePointers(address), mask);
-  auto* wide = llvm::FixedVectorType::get(type->getScalarType(), lanes.count);
-  if (off != nullptr) off = Resized(off, lanes.count);
-  Value* result =
-      Mark(b_.CreateMaskedGather(wide, lanes.pointers,
-                                 AlignmentOf(address.buffer), lanes.mask, off),
-           address.buffer, true);
-  return Resized(result, static_cast<unsigned>(scopes_.lanes()));
-}
-
-MemoryAccess::Widened MemoryAccess::Widen(Value* pointers, Value* mask) {
-  const auto count = static_cast<unsigned>(scopes_.lanes());
-  const unsigned wide = llvm::PowerOf2Ceil(count);
-  if (wide == count) return {count, pointers, mask};
-  llvm::SmallVector<int, 64> pointer_lanes, mask_lanes;
-  for (unsigned lane = 0; lane < wide; ++lane) {
-    pointer_lanes.push_back(lane < count ? static_cast<int>(lane) : 0);
-    mask_lanes.push_back(static_cast<int>(std::min(lane, count)));
-  }
-  if (mask == nullptr) mask = Splat(b_, b_.getTrue(), static_cast<int>(count));
-  Value* none = llvm::Constant::getNullValue(mask->getType());
-  return {wide, b_.CreateShuffleVector(pointers, pointer_lanes),
-          b_.CreateShuffleVector(mask, none, mask_lanes)};
-}
-
-// The first elements, or all and some of no value.
-Value* MemoryAccess::Resized(Value* vector, unsigned count) {
-  const unsigned has =
-      llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
-  if (has == count) return vector;
-  llvm::SmallVector<int, 64> lanes;
-  for (unsigned lane = 0; lane < count; ++lane)
-    lanes.push_back(lane < has ? static_cast<int>(lane) : -1);
-  return b_.CreateShuffleVector(vector, lanes);
 }
 
 Value* MemoryAccess::LoadVector(uint32_t buffer, Value* pointer,
@@ -308,13 +269,11 @@ void MemoryAccess::Store(const Address& address, Value* value, Value* mask) {
       first.pointer = FirstOf(address);
       return StoreVector(first, Reverse(value), mask ? Reverse(mask) : nullptr);
     }
-    default: {
+    default:
       // Lanes are stored from the first to the last.
-      const Widened lanes = Widen(LanePointers(address), mask);
-      Mark(b_.CreateMaskedScatter(Resized(value, lanes.count), lanes.pointers,
-                                  AlignmentOf(buffer), lanes.mask),
+      Mark(b_.CreateMaskedScatter(value, LanePointers(address),
+                                  AlignmentOf(buffer), mask),
            buffer, false);
-    }
   }
 }
 

@@ -75,16 +75,6 @@ class MemoryAccess {
   llvm::Value* LanePointers(const Address& address);
   llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);
-  llvm::Value* Gather(const Address& address, llvm::Type* type,
-                      llvm::Value* mask, llvm::Value* off);
-  // Lanes, a power of two of them.
-  struct Widened {
-    unsigned count;
-    llvm::Value* pointers;
-    llvm::Value* mask;
-  };
-  Widened Widen(llvm::Value* pointers, llvm::Value* mask);
-  llvm::Value* Resized(llvm::Value* vector, unsigned count);
   llvm::Value* LoadVector(uint32_t buffer, llvm::Value* pointer,
                           llvm::Type* type, llvm::Value* mask,
                           llvm::Value* off);

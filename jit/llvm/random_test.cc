@@ -90,7 +90,7 @@ bool ExpectSame(const Expected& expected, const loops::LoopNest& nest,
 }
 
 TEST(RandomTest, Nests) {
-  const tensor::SeedRange seeds = tensor::Seeds(100);
+  const tensor::SeedRange seeds = tensor::Seeds(50);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE(ReplayOf("Nests", seed));
     const loops::RandomNest random = loops::MakeRandomNest(
@@ -134,7 +134,7 @@ bool ExpectScheduled(const Expected& expected, const tensor::RandomCase& random,
 
 TEST(RandomTest, DispatchesUnderDefaultSchedules) {
   int declined = 0;
-  const tensor::SeedRange seeds = tensor::Seeds(60);
+  const tensor::SeedRange seeds = tensor::Seeds(25);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE(ReplayOf("DefaultSchedules", seed));
     const tensor::RandomCase random = tensor::MakeRandomCase(seed, {});
