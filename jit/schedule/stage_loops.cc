@@ -136,6 +136,11 @@ class Maker {
     const std::optional<int64_t> constant = pool_.IntegerConstant(extent);
     if (constant && *constant % loop.factor == 0) return;
     if (loop.factor == 1) return;
+    // Always true, and says that the extent is not 0, where that is open.
+    if (!constant) {
+      r_.guards.push_back(
+          {start, extent, LastPosition(start), loop.is_reduction});
+    }
     r_.guards.push_back(
         {value, extent, LastPosition(value), loop.is_reduction});
     if (loop.peeled) {

@@ -1,0 +1,109 @@
+// Kernels made in the background and swapped in while sessions run.
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "hal/cpu/cpu_device.h"
+#include "jit/jit.h"
+#include "vm/isa/testing/sample_modules.h"
+#include "vm/runtime/session.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::jit {
+namespace {
+
+std::unique_ptr<vm::Session> NewSession(
+    const std::shared_ptr<const vm::Module>& module,
+    const std::shared_ptr<vm::Tiering>& tiering) {
+  vm::SessionOptions options;
+  options.device = *hal::CreateCpuDevice({.threads = 1});
+  options.tiering = tiering;
+  return *vm::Session::Create(module, options);
+}
+
+// Sample "loop" adds a bias three times: zeros become `expected` values.
+std::vector<float> RunLoop(vm::Session& session, int64_t rows) {
+  const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 4});
+  std::vector<vm::Tensor> results;
+  const Status status = session.Run({&x, 1}, &results);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  const std::span<float> y = results[0].elements<float>();
+  return {y.begin(), y.end()};
+}
+
+bool HasWritableCode() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" rwx") != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(BackgroundJit, SessionsRunWhileKernelsAreSwappedIn) {
+  constexpr int kSessions = 8;
+  const std::shared_ptr<const vm::Module> module =
+      *vm::Module::FromDefinition(vm::SampleNamed("loop"));
+  auto jit = NewJit({.threads = 2, .dump_folder = ""});
+  ASSERT_TRUE(jit.ok()) << jit.status().ToString();
+  vm::Tiering::Options thresholds;
+  thresholds.tier1_calls = 5;
+  thresholds.tier2_calls = 20;
+  auto tiering = std::make_shared<vm::Tiering>(module, *jit, thresholds);
+  std::atomic<int> wrong{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int s = 0; s < kSessions; ++s) {
+    threads.emplace_back([&, s] {
+      const auto session = NewSession(module, tiering);
+      const auto expected = RunLoop(*NewSession(module, nullptr), s % 3 + 1);
+      while (!stop.load()) {
+        if (RunLoop(*session, s % 3 + 1) != expected) ++wrong;
+      }
+    });
+  }
+  // Until there is a kernel for all shapes and one for each of the three.
+  const auto& slot = tiering->slot(0);
+  for (int i = 0; i < 600; ++i) {
+    const auto* kernels = slot->kernels();
+    if (kernels != nullptr && kernels->list.size() >= 4) break;
+    EXPECT_FALSE(HasWritableCode());
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  (*jit)->Wait();
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_TRUE(slot->decline_reasons().empty())
+      << slot->decline_reasons().front();
+  ASSERT_NE(slot->kernels(), nullptr);
+  EXPECT_EQ(slot->kernels()->list.size(), 4u);
+  EXPECT_EQ((*jit)->totals().kernels, 4);
+  EXPECT_FALSE(HasWritableCode());
+  const auto session = NewSession(module, tiering);
+  RunLoop(*session, 2);
+  EXPECT_EQ(session->Profile()[0].tier, 2);
+  RunLoop(*session, 7);
+  EXPECT_EQ(session->Profile()[0].tier, 1);
+}
+
+TEST(BackgroundJit, CompilesAtOnceWithoutThreads) {
+  const std::shared_ptr<const vm::Module> module =
+      *vm::Module::FromDefinition(vm::SampleNamed("loop"));
+  auto jit = NewJit({.threads = 0, .dump_folder = ""});
+  ASSERT_TRUE(jit.ok()) << jit.status().ToString();
+  vm::Tiering::Options thresholds;
+  thresholds.tier1_calls = 0;
+  thresholds.tier2_calls = 0;
+  const auto session = NewSession(
+      module, std::make_shared<vm::Tiering>(module, *jit, thresholds));
+  EXPECT_EQ(RunLoop(*session, 2), RunLoop(*NewSession(module, nullptr), 2));
+  EXPECT_EQ(session->Profile()[0].tier, 2);
+  EXPECT_EQ((*jit)->totals().declined, 0);
+}
+
+}  // namespace
+}  // namespace ember::jit

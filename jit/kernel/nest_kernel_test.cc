@@ -1,0 +1,144 @@
+// Kernels as the VM calls them: shapes, constants, threads, errors.
+#include "jit/kernel/nest_kernel.h"
+
+#include <cstring>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/thread_pool.h"
+#include "jit/kernel/build_kernel.h"
+#include "tensor/evaluator.h"
+#include "tensor/random_dispatch.h"
+#include "tensor/text.h"
+
+namespace ember::jit {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NestKernelTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { compiler_ = Compiler::Create()->release(); }
+  static void TearDownTestSuite() { delete compiler_; }
+
+  void Parse(std::string_view text, std::vector<int64_t> parameters) {
+    auto dispatch = tensor::Parse(text);
+    ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+    case_.seed = 3;
+    case_.dispatch = *std::move(dispatch);
+    case_.parameters = std::move(parameters);
+    request_.dispatch = &case_.dispatch;
+    request_.target = hal::HostTarget();
+  }
+
+  std::unique_ptr<vm::Kernel> Build() {
+    auto kernel = BuildKernel(request_, *compiler_, nullptr);
+    EXPECT_TRUE(kernel.ok()) << kernel.status().ToString();
+    return kernel.ok() ? *std::move(kernel) : nullptr;
+  }
+
+  // Where a kernel's results differ from the definition's.
+  std::string Difference(const vm::Kernel& kernel, ParallelRunner& runner) {
+    auto expected = case_.MakeBuffers(), actual = case_.MakeBuffers();
+    const Status wanted = tensor::Evaluate(case_.dispatch, case_.parameters,
+                                           tensor::Pointers(expected), {});
+    EXPECT_TRUE(wanted.ok()) << wanted.ToString();
+    std::vector<void*> pointers = tensor::Pointers(actual);
+    const Status status = kernel.Run({case_.parameters, pointers, runner});
+    if (!status.ok()) return status.ToString();
+    return tensor::FirstDifference(case_, expected, actual, 1e-4, 1e-4);
+  }
+
+  static Compiler* compiler_;
+  tensor::RandomCase case_;
+  vm::KernelRequest request_;
+  SerialRunner serial_;
+};
+
+Compiler* NestKernelTest::compiler_ = nullptr;
+
+constexpr std::string_view kProduct = R"(
+  dispatch @product<M>(%a: f32[M, 70], %b: f32[70, 45], %c: f32[45]) -> (%y: f32[M, 45]) {
+    temp %sum: f32[M, 45]
+    %sum[i, j] = sum(k < 70) %a[i, k] * %b[k, j]
+    %y[i, j] = max(%sum[i, j] + %c[j], 0.0)
+  })";
+
+TEST_F(NestKernelTest, RunsAnyShapeOrOnlyItsOwn) {
+  for (const int64_t rows : {0, 1, 5, 28, 61}) {
+    Parse(kProduct, {rows});
+    const auto any = Build();
+    ASSERT_NE(any, nullptr);
+    EXPECT_EQ(any->tier(), 1);
+    EXPECT_TRUE(any->Accepts(std::vector<int64_t>{9}));
+    EXPECT_EQ(Difference(*any, serial_), "") << rows;
+    request_.tier = 2;
+    request_.parameters = {rows};
+    const auto one = Build();
+    ASSERT_NE(one, nullptr);
+    EXPECT_EQ(one->tier(), 2);
+    EXPECT_TRUE(one->Accepts(std::vector<int64_t>{rows}));
+    EXPECT_FALSE(one->Accepts(std::vector<int64_t>{rows + 1}));
+    EXPECT_EQ(Difference(*one, serial_), "") << rows;
+    request_ = {};
+  }
+}
+
+TEST_F(NestKernelTest, PacksConstantsOnce) {
+  Parse(kProduct, {30});
+  auto buffers = case_.MakeBuffers();
+  request_.constant_inputs = {false, true, true};
+  request_.constant_data = {{}, buffers[1], buffers[2]};
+  const auto kernel = Build();
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(Difference(*kernel, serial_), "");
+  // The kernel has its own copy of what it packed.
+  std::memset(buffers[1].data(), 0, buffers[1].size());
+  EXPECT_EQ(Difference(*kernel, serial_), "");
+  request_.constant_data[1] = request_.constant_data[1].first(8);
+  EXPECT_THAT(BuildKernel(request_, *compiler_, nullptr).status().ToString(),
+              HasSubstr("buffer 'b': expected at least 12600 bytes, found 8"));
+}
+
+TEST_F(NestKernelTest, ResultsDoNotDependOnThreads) {
+  Parse(kProduct, {200});
+  const auto kernel = Build();
+  ASSERT_NE(kernel, nullptr);
+  hal::ThreadPool pool(4);
+  EXPECT_EQ(Difference(*kernel, pool), "");
+  auto one = case_.MakeBuffers(), four = case_.MakeBuffers();
+  std::vector<void*> pointers = tensor::Pointers(one);
+  ASSERT_TRUE(kernel->Run({case_.parameters, pointers, serial_}).ok());
+  pointers = tensor::Pointers(four);
+  ASSERT_TRUE(kernel->Run({case_.parameters, pointers, pool}).ok());
+  EXPECT_EQ(one, four);
+}
+
+TEST_F(NestKernelTest, IndicesFromDataAreChecked) {
+  Parse(R"(
+    dispatch @gather(%x: f32[5, 40], %i: i64[3]) -> (%y: f32[3, 40]) {
+      %y[r, c] = %x[%i[r], c]
+    })",
+        {});
+  const auto kernel = Build();
+  ASSERT_NE(kernel, nullptr);
+  auto buffers = case_.MakeBuffers();
+  auto* const indices = reinterpret_cast<int64_t*>(buffers[1].data());
+  std::vector<void*> pointers = tensor::Pointers(buffers);
+  for (const int64_t wrong : {int64_t{5}, int64_t{-1}, INT64_MAX}) {
+    indices[0] = 4;
+    indices[1] = 0;
+    indices[2] = wrong;
+    EXPECT_EQ(kernel->Run({{}, pointers, serial_}).ToString(),
+              "INVALID_ARGUMENT: dispatch @gather: buffer %x: expected index 0 "
+              "in 0..4, found " +
+                  std::to_string(wrong));
+  }
+  indices[2] = 1;
+  EXPECT_TRUE(kernel->Run({{}, pointers, serial_}).ok());
+}
+
+}  // namespace
+}  // namespace ember::jit
