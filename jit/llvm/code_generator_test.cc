@@ -521,7 +521,7 @@ TEST(CodeGeneratorTest, Declines) {
               }
             })"),
             "UNIMPLEMENTED: loops @f: too-large: the kernel would be larger "
-            "than the limit: more than 100000 instructions");
+            "than the limit: more than 20000 instructions");
 }
 
 }  // namespace

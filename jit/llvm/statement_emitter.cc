@@ -23,8 +23,9 @@ using loops::Statement;
 
 namespace {
 
-// Nodes and statements of one phase, unrolled; about as many instructions.
-constexpr int64_t kLargestPhase = 100000;
+// Nodes and statements of one phase, unrolled; about as many instructions. LLVM
+// takes a second for as many; a large register tile has a tenth of them.
+constexpr int64_t kLargestPhase = 20000;
 
 class StatementEmitter {
  public:
