@@ -71,6 +71,45 @@ TEST(CompilerTest, FiguresAndTexts) {
   EXPECT_EQ(plain->llvm + plain->assembly, "");
 }
 
+// The output may be the memory of an input: each element is read before it is
+// written, by vectors, by their masked rest, and one at a time.
+TEST(CompilerTest, InPlace) {
+  const loops::LoopNest nest =
+      ParseOrDie(R"(loops @add<N>(%x: input f32[N], %y: output f32[N]) {
+        phase i < floordiv(N, 64) {
+          unroll u < 4 {
+            vector l < 16 {
+              %y[i * 64 + u * 16 + l] = %x[i * 64 + u * 16 + l] * 2.0 + 1.0
+            }
+          }
+        }
+        phase i < 1 {
+          vector l < 16 {
+            if floordiv(N, 64) * 64 + l < N {
+              %y[floordiv(N, 64) * 64 + l] =
+                  %x[floordiv(N, 64) * 64 + l] * 2.0 + 1.0
+            }
+          }
+          for j < N - floordiv(N, 64) * 64 - 16 {
+            %y[floordiv(N, 64) * 64 + 16 + j] =
+                %x[floordiv(N, 64) * 64 + 16 + j] * 2.0 + 1.0
+          }
+        }
+      })");
+  for (const Effort effort : {Effort::kFast, Effort::kFull}) {
+    const auto code = CompileOrDie(nest, {.effort = effort});
+    constexpr int64_t kCount = 150;
+    std::vector<float> data(kCount);
+    for (int64_t i = 0; i < kCount; ++i) data[i] = static_cast<float>(i);
+    void* const buffers[] = {data.data(), data.data()};
+    CheckFailure failure;
+    ASSERT_EQ(code->phases[0](&kCount, buffers, 0, 2, &failure), 0);
+    ASSERT_EQ(code->phases[1](&kCount, buffers, 0, 1, &failure), 0);
+    for (int64_t i = 0; i < kCount; ++i)
+      ASSERT_EQ(data[i], 2 * static_cast<float>(i) + 1) << i;
+  }
+}
+
 TEST(CompilerTest, CodeOutlivesItsCompiler) {
   auto compiler = Compiler::Create();
   ASSERT_TRUE(compiler.ok());
