@@ -209,6 +209,16 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
         return BuildLinear(pool_, product);
       }
     }
+    // One factor, however often a product with one is multiplied by itself.
+    const Node& node = pool_[a];
+    if (node.opcode == Opcode::kMultiply &&
+        pool_.IsConstant(node.operands[1])) {
+      const NodeId other = node.operands[0];
+      const uint64_t both = EvaluateScalar(
+          Opcode::kMultiply, type, type,
+          {pool_[node.operands[1]].immediate, pool_[b].immediate, 0});
+      return Product(type, other, pool_.Constant(both, type));
+    }
     return Raw(Opcode::kMultiply, type, a, b);
   }
   // Constants move out of products, so that sums see them as coefficients.

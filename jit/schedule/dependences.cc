@@ -186,6 +186,8 @@ bool AccessesAreSafe(const Computation& computation, int number) {
   return safe;
 }
 
+namespace {
+
 Status CheckParallelIsOutermost(const Schedule& schedule, int stage) {
   const StagePlan& plan = schedule.plan(stage);
   for (size_t i = 0; i < plan.order.size(); ++i) {
@@ -198,6 +200,109 @@ Status CheckParallelIsOutermost(const Schedule& schedule, int stage) {
     if (plan.attach_stage >= 0) {
       return FailedPreconditionError(
           "the stage is computed inside another one's loop");
+    }
+  }
+  return OkStatus();
+}
+
+// A stage that is computed in loop `position` or further in; -1 if none is.
+int StageInside(const Schedule& schedule, int stage, int position) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    const StagePlan& inner = schedule.plan(i);
+    if (inner.attach_stage == stage &&
+        schedule.plan(stage).PositionOf(inner.attach_loop) >= position) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+Status CheckVectorIsInnermost(const Schedule& schedule, int stage) {
+  const StagePlan& plan = schedule.plan(stage);
+  const Loop* vector = nullptr;
+  for (size_t i = 0; i < plan.order.size(); ++i) {
+    const Loop& loop = plan.loops[plan.order[i]];
+    if (vector == nullptr) {
+      if (loop.mark != LoopMark::kVector) continue;
+      vector = &loop;
+      const int inside = StageInside(schedule, stage, static_cast<int>(i));
+      if (inside < 0) continue;
+      return FailedPreconditionError(
+          "%" + schedule.computation().stages[inside].name +
+          " is computed inside vector loop '" + loop.name + "'");
+    }
+    if (loop.mark != LoopMark::kUnrolled) {
+      return FailedPreconditionError("loop '" + loop.name +
+                                     "' inside vector loop '" + vector->name +
+                                     "' is not unrolled");
+    }
+    if (loop.is_reduction && !vector->is_reduction) {
+      return FailedPreconditionError("loop '" + loop.name +
+                                     "' inside vector loop '" + vector->name +
+                                     "' combines elements into one");
+    }
+  }
+  return OkStatus();
+}
+
+// The loops that are left, as a stage's points follow each other in the order
+// of its axes.
+std::vector<int> LoopsInOrder(const StagePlan& plan) {
+  std::vector<int> loops;
+  for (size_t i = 0; i < plan.loops.size(); ++i) {
+    const Loop& loop = plan.loops[i];
+    const int number = static_cast<int>(i);
+    const auto parent = std::find(loops.begin(), loops.end(), loop.parent);
+    switch (loop.origin) {
+      case Loop::Origin::kAxis:
+        loops.push_back(number);
+        break;
+      case Loop::Origin::kOuter:
+        // The inner one is the next.
+        *parent = number;
+        loops.insert(std::find(loops.begin(), loops.end(), number) + 1,
+                     number + 1);
+        break;
+      case Loop::Origin::kInner:
+        break;
+      case Loop::Origin::kFused:
+        *parent = number;
+        std::erase(loops, loop.second);
+        break;
+    }
+  }
+  return loops;
+}
+
+}  // namespace
+
+Status CheckMarkedLoops(const Schedule& schedule) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    EMBER_RETURN_IF_ERROR(CheckParallelIsOutermost(schedule, i));
+    EMBER_RETURN_IF_ERROR(CheckVectorIsInnermost(schedule, i));
+  }
+  return OkStatus();
+}
+
+Status CheckFolds(const Schedule& schedule) {
+  const auto& stages = schedule.computation().stages;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].combiner != tensor::Combiner::kFold) continue;
+    const StagePlan& plan = schedule.plan(static_cast<int>(i));
+    const auto is_spatial = [&](int loop) {
+      return !plan.loops[loop].is_reduction;
+    };
+    std::vector<int> wanted = LoopsInOrder(plan), found = plan.order;
+    std::erase_if(wanted, is_spatial);
+    std::erase_if(found, is_spatial);
+    for (size_t k = 0; k < found.size(); ++k) {
+      if (wanted[k] == found[k]) continue;
+      return FailedPreconditionError(
+          "a fold combines its elements in the order of its axes: loop '" +
+          plan.loops[wanted[k]].name + "' has to stay outside loop '" +
+          plan.loops[found[k]].name + "'");
     }
   }
   return OkStatus();
@@ -222,7 +327,7 @@ Status CheckMark(const Schedule& schedule, int stage, int number) {
     return FailedPreconditionError(
         "points of the stage may store to one element");
   }
-  return CheckParallelIsOutermost(schedule, stage);
+  return OkStatus();
 }
 
 }  // namespace ember::schedule

@@ -39,8 +39,16 @@ std::vector<int> ConsumersOf(const Computation& computation, int stage);
 bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 
-// A parallel loop is the outermost one of a stage that is computed by itself.
-Status CheckParallelIsOutermost(const Schedule& schedule, int stage);
+// Where marked loops stand, in every stage: a parallel loop is the outermost
+// one of a stage that is computed by itself; inside a vector loop are only
+// unrolled ones, no reduction unless the vector is one, and no other stage.
+Status CheckMarkedLoops(const Schedule& schedule);
+// A fold combines its points in the order of the axes.
+Status CheckFolds(const Schedule& schedule);
+// Stages inside others' loops (primitives_compute_at.cc): nothing that they
+// read changes before the place where they are computed now, and those that
+// cannot be computed again are computed once.
+Status CheckAttachments(const Schedule& schedule);
 // Whether the loop may have its mark.
 Status CheckMark(const Schedule& schedule, int stage, int loop);
 

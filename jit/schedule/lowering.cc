@@ -199,7 +199,9 @@ class Lowering {
     Statement loop;
     loop.kind = Statement::Kind::kFor;
     loop.variable = variable;
-    switch (s.plan->loops[number].mark) {
+    // What never runs has no lanes.
+    const bool is_empty = nest_.pool.IntegerConstant(s.extents[number]) == 0;
+    switch (is_empty ? LoopMark::kSerial : s.plan->loops[number].mark) {
       case LoopMark::kUnrolled:
         loop.loop = loops::LoopKind::kUnrolled;
         break;

@@ -9,6 +9,7 @@
 
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/schedule.h"
@@ -242,6 +243,37 @@ TEST(Lowering, ConvolutionOfPaddedRows) {
       vectorize %conv o
       unroll %y w1
       vectorize %y o1)");
+}
+
+// Constants of products are one, else each product by itself has twice as many
+// and the last of these more than any machine.
+TEST(Lowering, ProductsThatDouble) {
+  std::string text =
+      "dispatch @powers(%x: u32[4]) -> (%y: u32[4]) { for (i < 4) {\n"
+      "let %p0 = %x[i] * 3\n";
+  for (int i = 1; i <= 20; ++i) {
+    const std::string last = "%p" + std::to_string(i - 1);
+    text += "let %p" + std::to_string(i) + " = " + last + " * " + last + "\n";
+  }
+  ExpectSame(text + "%y[i] = %p20\n}}", {}, "split %y i 2 -> i0 i1");
+}
+
+// What never runs has no lanes.
+TEST(Lowering, LanesOfNothing) {
+  ExpectSame(R"(
+    dispatch @nothing<N>(%x: f32[N, 4]) -> (%y: f32[N, 4]) {
+      %y[i, j] = %x[i, j]
+    })",
+             {0}, R"(
+      split %y j 4 -> j0 j1
+      vectorize %y j1)");
+  tensor::Dispatch dispatch = ParseDispatch(
+      "dispatch @nothing(%x: f32[0]) -> (%y: f32[0]) { %y[i] = %x[i] }");
+  Schedule schedule(Disassemble(dispatch, {}));
+  ASSERT_TRUE(schedule.Apply("vectorize %y i").ok());
+  auto nest = Lower(schedule);
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_TRUE(loops::Verify(*nest).ok()) << loops::Verify(*nest).ToString();
 }
 
 }  // namespace

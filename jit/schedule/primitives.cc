@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "jit/schedule/dependences.h"
 #include "tensor/names.h"
 #include "tensor/range_rules.h"
 
@@ -90,7 +91,10 @@ std::string ToText(const PrimitiveCall& call) {
 }
 
 Status Run(const PrimitiveCall& call, Schedule& schedule) {
-  return kRows[call.primitive].run(schedule, call);
+  EMBER_RETURN_IF_ERROR(kRows[call.primitive].run(schedule, call));
+  EMBER_RETURN_IF_ERROR(CheckMarkedLoops(schedule));
+  EMBER_RETURN_IF_ERROR(CheckFolds(schedule));
+  return CheckAttachments(schedule);
 }
 
 StatusOr<int> StageOperand(const Schedule& schedule, const PrimitiveCall& call,

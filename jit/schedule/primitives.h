@@ -56,7 +56,7 @@ struct PrimitiveCall {
   row("cache_read", CacheRead, 2, 2, 1, "%stage %buffer -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
   row("pack", Pack, 3, -1, 1, "%stage %buffer layout... -> copy", \
-      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants: made once")
+      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once")
 // clang-format on
 
 struct PrimitiveInfo {

@@ -44,18 +44,39 @@ class Attachment {
                                      " does not read it");
     }
     for (int i = producer_ + 1;
-         i < static_cast<int>(schedule_.computation().stages.size()); ++i) {
+         i < static_cast<int>(computation_.stages.size()); ++i) {
       if (StoresTo(i)) {
         return FailedPreconditionError("%" + NameOf(i) +
                                        " stores to the same buffer");
       }
     }
-    if (IsComputedOnce() || MayBeComputedAgain()) return OkStatus();
-    return FailedPreconditionError(
-        "parts of it would be computed more than once, and it " +
-        std::string(WritesOutput() ? "is a result"
-                                   : "reads an input that a result may "
-                                     "overwrite"));
+    return OkStatus();
+  }
+
+  // What must hold whatever becomes of the loops and of the stages between.
+  Status CheckLater() const {
+    for (int i = producer_ + 1; i <= consumer_; ++i) {
+      for (const ComputationStore& store : computation_.stages[i].stores) {
+        if (!Reads(computation_, producer_, store.buffer)) continue;
+        return FailedPreconditionError("%" + NameOf(producer_) + " reads %" +
+                                       computation_.buffers[store.buffer].name +
+                                       ", which %" + NameOf(i) +
+                                       " changes before it would be computed");
+      }
+    }
+    const bool once = IsComputedOnce() && PiecesAreExact();
+    if (WritesOutput() && !once) {
+      return FailedPreconditionError(
+          "parts of %" + NameOf(producer_) +
+          " would be computed more than once, and it is a result");
+    }
+    if (ReadsOverwritten() && !(once && KeepsPlaces())) {
+      return FailedPreconditionError(
+          "%" + NameOf(producer_) +
+          " reads an input that a result may overwrite in an earlier "
+          "iteration");
+    }
+    return OkStatus();
   }
 
   // Each iteration of the loops down to `loop_` needs elements of its own.
@@ -94,17 +115,100 @@ class Attachment {
     });
   }
 
-  bool MayBeComputedAgain() const {
-    if (WritesOutput()) return false;
-    bool harmless = true;
+  bool ReadsOverwritten() const {
+    bool found = false;
     ForEachLoad(computation_.pool, RootsOf(computation_.stages[producer_]),
                 [&](NodeId load) {
                   const ComputationBuffer& buffer =
                       computation_.buffers[computation_.pool[load].buffer];
-                  harmless &= buffer.role != BufferRole::kInput ||
-                              !buffer.may_be_overwritten;
+                  found |= buffer.role == BufferRole::kInput &&
+                           buffer.may_be_overwritten;
                 });
-    return harmless;
+    return found;
+  }
+
+  // --- whether what iterations need of a stage overlaps ---
+
+  // What one iteration of the loop `loop_` covers of a loop that may have been
+  // split: all of it, one value, or a part beside those of other iterations. Or
+  // it may overlap with those.
+  struct Piece {
+    enum class Kind : uint8_t { kWhole, kPoint, kPart, kOverlaps };
+    Kind kind = Kind::kOverlaps;
+    int64_t size = -1;  // -1: not known
+
+    bool operator==(Kind other) const { return kind == other; }
+  };
+  using enum Piece::Kind;
+
+  Piece PieceOf(int stage, int number, int64_t extent) const {
+    const StagePlan& plan = schedule_.plan(stage);
+    if (const int position = plan.PositionOf(number); position >= 0) {
+      const bool is_fixed =
+          stage == consumer_ && position <= plan.PositionOf(loop_);
+      return is_fixed ? Piece{kPoint, 1} : Piece{kWhole, extent};
+    }
+    for (int i = number + 1; i < static_cast<int>(plan.loops.size()); ++i) {
+      const Loop& child = plan.loops[i];
+      if (child.parent != number && child.second != number) continue;
+      if (child.origin == Loop::Origin::kFused) {
+        const Piece fused = PieceOf(stage, i, -1);
+        return fused == kPoint ? fused : Piece{};
+      }
+      const int64_t outer = extent < 0 ? -1 : (extent - 1) / child.factor + 1;
+      // The inner loop is the next.
+      return Joined(PieceOf(stage, i, outer),
+                    PieceOf(stage, i + 1, child.factor), child.factor, extent);
+    }
+    return {};
+  }
+
+  static Piece Joined(Piece outer, Piece inner, int64_t factor,
+                      int64_t extent) {
+    if (outer == kPoint)
+      return inner == kWhole ? Piece{kPart, inner.size} : inner;
+    if (inner == kWhole && inner.size == factor) {
+      if (outer == kPart && outer.size > 0) return {kPart, outer.size * factor};
+      // Loops over more than the extent need more than others left.
+      if (outer == kWhole && extent > 0 && extent % factor == 0)
+        return {kWhole, extent};
+    }
+    return {};
+  }
+
+  // Each fixed axis of the consumer, and the axes of stages between that follow
+  // it, cover no more than their iteration's part.
+  bool PiecesAreExact() const {
+    for (int axis : FixedAxes()) {
+      const Piece piece = PieceOf(consumer_, axis, -1);
+      if (!(piece == kPoint) && !(piece == kPart)) return false;
+      for (int i = producer_ + 1; i < consumer_; ++i) {
+        if (PositionInside(schedule_, i, consumer_) < 0) continue;
+        const AxisMap map = MapOf(i);
+        for (size_t a = 0; a < map.size(); ++a) {
+          if (map[a] == axis &&
+              !(PieceOf(i, static_cast<int>(a), piece.size) == kWhole)) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  // All stages in the loop have the fixed axes in their places: what one
+  // iteration overwrites of an input, no other reads.
+  bool KeepsPlaces() const {
+    for (int axis : FixedAxes()) {
+      for (int i = producer_; i < consumer_; ++i) {
+        if (i != producer_ && PositionInside(schedule_, i, consumer_) < 0)
+          continue;
+        const AxisMap map = MapOf(i);
+        if (axis >= static_cast<int>(map.size()) || map[axis] != axis)
+          return false;
+      }
+    }
+    return true;
   }
 
   // Axes of the consumer that the loops from the outermost to `loop_` move.
@@ -192,7 +296,23 @@ Status ComputeAt(Schedule& schedule, const PrimitiveCall& call) {
   StagePlan& plan = schedule.mutable_plan(producer);
   plan.attach_stage = consumer;
   plan.attach_loop = loop;
-  return CheckParallelIsOutermost(schedule, producer);
+  return OkStatus();
+}
+
+Status CheckAttachments(const Schedule& schedule) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    // Each stage around it, from the next to the one that stands by itself.
+    int inner = i;
+    while (schedule.plan(inner).attach_stage >= 0) {
+      const StagePlan& plan = schedule.plan(inner);
+      EMBER_RETURN_IF_ERROR(
+          Attachment(schedule, i, plan.attach_stage, plan.attach_loop)
+              .CheckLater());
+      inner = plan.attach_stage;
+    }
+  }
+  return OkStatus();
 }
 
 }  // namespace ember::schedule

@@ -1,4 +1,5 @@
 // cache_read and pack: a stage reads a copy of one of its operands.
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -59,12 +60,33 @@ StatusOr<CopyOperands> ReadOperands(const Schedule& schedule,
   });
   if (operands.loads.empty())
     return FailedPreconditionError("the stage does not read the buffer");
+  // The copy is made by itself, before.
+  for (size_t i = 0; i < computation.stages.size(); ++i) {
+    if (schedule.plan(static_cast<int>(i)).attach_stage < 0) continue;
+    for (const ComputationStore& store : computation.stages[i].stores) {
+      if (store.buffer != operands.buffer) continue;
+      return FailedPreconditionError("%" + computation.stages[i].name +
+                                     " is computed in a loop: copy it before");
+    }
+  }
   for (NodeId load : operands.loads) {
     if (IsSafe(computation, load)) continue;
     return FailedPreconditionError(
         "an index is checked when the program runs, against this buffer");
   }
   return operands;
+}
+
+bool AreConstant(const Computation& c, const std::vector<NodeId>& extents) {
+  return std::ranges::all_of(
+      extents, [&](NodeId extent) { return c.pool.IsConstant(extent); });
+}
+
+// What packed buffers are made of has to be there as early as they.
+BufferRole RoleOfCopy(const Computation& c, int reader, bool once) {
+  for (const ComputationStore& store : c.stages[reader].stores)
+    once |= c.buffers[store.buffer].role == BufferRole::kPacked;
+  return once ? BufferRole::kPacked : BufferRole::kTemporary;
 }
 
 // Adds the buffer and the stage `copy`, and lets the reader read it: each load
@@ -259,7 +281,7 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
   const ComputationBuffer source = c.buffers[operands.buffer];
   ComputationBuffer copy{.name = call.results[0],
                          .type = source.type,
-                         .role = BufferRole::kTemporary,
+                         .role = RoleOfCopy(c, operands.stage, false),
                          .extents = {}};
   ComputationStage stage;
   std::vector<NodeId> lows, indices;
@@ -310,7 +332,8 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
   ComputationBuffer copy{
       .name = call.results[0],
       .type = source.type,
-      .role = source.is_constant ? BufferRole::kPacked : BufferRole::kTemporary,
+      .role = RoleOfCopy(c, operands.stage,
+                         source.is_constant && AreConstant(c, source.extents)),
       .extents = {}};
   ComputationStage stage;
   std::vector<NodeId> indices(source.extents.size(), Integer(c, 0));

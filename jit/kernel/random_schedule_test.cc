@@ -1,0 +1,123 @@
+// Machine code of random dispatches under random schedules, against the
+// definition of the dispatch.
+//
+//   PAIRS=1000 bazel run -c opt //jit/kernel:random_schedule_test
+#include "jit/schedule/random_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/kernel/nest_kernel.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/schedule/lowering.h"
+#include "jit/schedule/random_pair.h"
+
+namespace ember::jit {
+namespace {
+
+using schedule::RandomPair;
+
+Compiler& SharedCompiler() {
+  static Compiler* const compiler = [] {
+    auto created = Compiler::Create();
+    EXPECT_TRUE(created.ok()) << created.status().ToString();
+    return created->release();
+  }();
+  return *compiler;
+}
+
+struct Totals {
+  int64_t equal = 0;
+  int64_t wrong = 0;
+  std::map<std::string, int64_t> declined;
+};
+
+// Empty, or what is wrong.
+std::string RunKernel(const RandomPair& pair, loops::LoopNest nest,
+                      uint64_t seed, Totals& totals) {
+  NestKernelDefinition definition;
+  definition.nest = std::move(nest);
+  definition.is_specialised = pair.is_specialised;
+  if (pair.is_specialised) definition.parameters = pair.random.parameters;
+  auto code = SharedCompiler().Compile(
+      definition.nest,
+      {.effort = seed % 3 == 0 ? Effort::kFull : Effort::kFast});
+  if (code.status().code() == StatusCode::kUnimplemented) {
+    ++totals.declined[schedule::ReasonClass(code.status().message())];
+    return "";
+  }
+  if (!code.ok()) return code.status().ToString();
+  definition.code = *std::move(code);
+  const std::vector<std::vector<uint8_t>> inputs = pair.random.MakeBuffers();
+  for (size_t i = 0; i < pair.same_memory.size(); ++i) {
+    definition.constants.emplace_back();
+    if (pair.computation.buffers[i].is_constant)
+      definition.constants.back() = inputs[i];
+  }
+  auto kernel = NestKernel::Create(std::move(definition));
+  if (!kernel.ok()) return kernel.status().ToString();
+  const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
+    SerialRunner runner;
+    return (*kernel)->Run({pair.random.parameters, buffers, runner});
+  });
+  totals.equal += wrong.empty();
+  return wrong;
+}
+
+// Empty, or what is wrong. text: the nest's.
+std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
+                  Totals& totals) {
+  auto nest = schedule::Lower(pair.schedule);
+  if (!nest.ok()) {
+    ++totals.declined["not lowered"];
+    return "";
+  }
+  text = loops::ToText(*nest);
+  if (!loops::Verify(*nest).ok()) {
+    // jit/schedule:random_schedule_test sees to why.
+    ++totals.declined["not verified"];
+    return "";
+  }
+  return RunKernel(pair, *std::move(nest), seed, totals);
+}
+
+TEST(RandomSchedules, MachineCodeComputesWhatTheDispatchSays) {
+  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(100);
+  Totals totals;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const RandomPair pair = schedule::MakeRandomPair(seed);
+    std::string nest;
+    const std::string wrong = Check(pair, seed, nest, totals);
+    if (seeds.is_replay)
+      std::printf("%s%s", pair.ToText().c_str(), nest.c_str());
+    if (wrong.empty()) continue;
+    std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
+                wrong.c_str());
+    // The others are named only.
+    if (totals.wrong++ == 0) {
+      ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
+                    << pair.ToText() << nest;
+    }
+  }
+  std::printf("seeds %llu..%llu: %lld kernels equal the dispatch\n",
+              static_cast<unsigned long long>(seeds.begin),
+              static_cast<unsigned long long>(seeds.end - 1),
+              static_cast<long long>(totals.equal));
+  for (const auto& [reason, times] : totals.declined)
+    std::printf("%lld declined: %s\n", static_cast<long long>(times),
+                reason.c_str());
+  if (seeds.is_replay) return;
+  EXPECT_GT(totals.equal * 10,
+            static_cast<int64_t>(seeds.end - seeds.begin) * 7);
+}
+
+}  // namespace
+}  // namespace ember::jit

@@ -1,0 +1,200 @@
+#include "jit/schedule/random_model_dispatch.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "tensor/text.h"
+
+namespace ember::schedule {
+namespace {
+
+// Texts with letters for extents: "$M" is replaced by its number.
+class Form {
+ public:
+  explicit Form(std::string text) : text_(std::move(text)) {}
+
+  Form& Set(char letter, int64_t value) {
+    const std::string name = std::string("$") + letter;
+    for (size_t at = text_.find(name); at != std::string::npos;
+         at = text_.find(name, at)) {
+      text_.replace(at, name.size(), std::to_string(value));
+    }
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+constexpr const char* kForms[] = {
+    R"(dispatch @gemm(%a: f32[$M, $K], %b: f32[$K, $N], %c: f32[$N]) -> (%y: f32[$M, $N]) {
+         temp %acc: f32[$M, $N]
+         %acc[i, j] = sum(k < $K) %a[i, k] * %b[k, j]
+         %y[i, j] = max(%acc[i, j] + %c[j], 0.0)
+       })",
+    R"(dispatch @gemm_int(%a: u8[$M, $K], %b: i8[$N, $K], %c: i32[$N]) -> (%y: i8[$M, $N]) {
+         temp %acc: i32[$M, $N]
+         %acc[i, j] = sum(k < $K) i32(%a[i, k]) * i32(%b[j, k])
+         %y[i, j] = i8(min(max(%acc[i, j] + %c[j], -128), 127))
+       })",
+    R"(dispatch @products(%q: f32[$L, $M, $K], %k: f32[$L, $N, $K], %v: f32[$L, $N, $P]) -> (%y: f32[$L, $M, $P]) {
+         temp %s: f32[$L, $M, $N]
+         %s[b, i, j] = sum(k < $K) %q[b, i, k] * %k[b, j, k]
+         temp %t: f32[$L, $M, $N]
+         %t[b, i, j] = max(%s[b, i, j], 0.0)
+         %y[b, i, p] = sum(j < $N) %t[b, i, j] * %v[b, j, p]
+       })",
+    R"(dispatch @softmax(%x: f32[$M, $N]) -> (%y: f32[$M, $N]) {
+         temp %most: f32[$M]
+         temp %powers: f32[$M, $N]
+         temp %total: f32[$M]
+         %most[i] = maximum(k < $N) %x[i, k]
+         %powers[i, j] = %x[i, j] - %most[i]
+         %total[i] = sum(k < $N) %powers[i, k]
+         %y[i, j] = %powers[i, j] / (%total[i] * %total[i] + 1.0)
+       })",
+    R"(dispatch @normalise(%x: f32[$M, $N], %s: f32[$N]) -> (%y: f32[$M, $N], %m: f32[$M]) {
+         temp %v: f32[$M]
+         %m[i] = sum(k < $N) %x[i, k]
+         %v[i] = sum(k < $N) %x[i, k] * %x[i, k]
+         %y[i, j] = (%x[i, j] - %m[i]) * %s[j] / (%v[i] + 1.0)
+       })",
+    R"(dispatch @reductions(%x: f32[$M, $N, $K]) -> (%y: f32[$M], %z: f32[$N, $K], %w: f32[]) {
+         %y[i] = sum(j < $N, k < $K) %x[i, j, k]
+         %z[j, k] = minimum(i < $M) %x[i, j, k]
+         %w[] = maximum(j < $N, k < $K) %z[j, k]
+       })",
+    R"(dispatch @argmax(%x: f32[$M, $N, $K]) -> (%most: f32[$M], %place: i64[$M]) {
+         for (i < $M) fold (j < $N, k < $K) {
+           element %e0: f32 = %x[i, j, k] from -inf
+           element %e1: i64 = j * $K + k from 0
+           let %less = %a0 < %e0
+           next %a0 = select(%less, %e0, %a0)
+           next %a1 = select(%less, %e1, %a1)
+           %most[i] = %a0
+           %place[i] = %a1
+         }
+       })",
+    R"(dispatch @digits(%x: i32[$M, $N]) -> (%y: i32[$M]) {
+         temp %t: i32[$M, $N]
+         %t[i, j] = %x[i, j] + 3
+         for (i < $M) fold (j < $N) {
+           element %e0: i32 = %t[i, j] from 1
+           next %a0 = %a0 * 3 + %e0
+           %y[i] = %a0
+         }
+       })",
+    R"(dispatch @broadcast(%x: f32[$M, $N, $K], %s: f32[$N], %t: f32[$M, 1, $K]) -> (%y: f32[$M, $N, $K], %z: f32[$M, $N, $K]) {
+         temp %u: f32[$M, $N, $K]
+         temp %v: f32[$N, $K]
+         %u[i, j, k] = %x[i, j, k] * %s[j]
+         %v[j, k] = %s[j] + f32(k)
+         %y[i, j, k] = %u[i, j, k] + %t[i, 0, k]
+         %z[i, j, k] = %u[i, j, k] * %v[j, k] + %y[i, j, k]
+       })",
+    R"(dispatch @in_place(%x: f32[$M, $N], %s: f32[$M]) -> (%y: f32[$M, $N]) {
+         temp %t: f32[$M, $N]
+         temp %u: f32[$M]
+         %t[i, j] = %x[i, j] * 2.0
+         %u[i] = sum(j < $N) %x[i, j]
+         %y[i, j] = %t[i, j] + %u[i] - %s[i]
+       })",
+    R"(dispatch @transposes(%x: i16[$K, $M, $N]) -> (%y: i16[$M, $N, $K], %z: i16[$N, $M]) {
+         temp %t: i16[$N, $K, $M]
+         %t[i, j, k] = %x[j, k, i]
+         %y[i, j, k] = %t[j, k, i] + %x[k, i, j]
+         %z[i, j] = sum(k < $K) %t[i, k, j]
+       })",
+    R"(dispatch @reshape(%x: f32[$M, $N, $P]) -> (%y: f32[$M, $Q]) {
+         temp %t: f32[$M, $N, $P]
+         %t[i, j, k] = %x[i, j, k] + 1.0
+         for (i < $M, j < $N, k < $P) %y[i, j * $P + k] = %t[i, j, k] * 2.0
+       })",
+    R"(dispatch @regions(%x: f32[$M, $N], %z: f32[$K, $N], %s: f32[$N]) -> (%y: f32[$R, $N], %t: f32[$R]) {
+         temp %u: f32[$R, $N]
+         for (i < $M, j < $N) %u[i, j] = %x[i, j] * %s[j]
+         for (i < $K, j < $N) %u[i + $M, j] = %z[i, j]
+         %y[i, j] = %u[i, j] + %s[j]
+         %t[i] = sum(j < $N) %u[i, j]
+       })",
+    R"(dispatch @stencil(%x: f32[$S]) -> (%y: f32[$N]) {
+         temp %t: f32[$S]
+         %t[i] = %x[i] * 3.0
+         %y[i] = %t[i] + %t[i + 1] * %t[i + 2]
+       })",
+    R"(dispatch @conv(%x: f32[$L, $H, $W, $C], %w: f32[$A, $B, $C, $O]) -> (%y: f32[$L, $E, $F, $O]) {
+         temp %conv: f32[$L, $E, $F, $O]
+         %conv[n, h, w, o] = sum(a < $A, b < $B, c < $C) pad(%x[n, h * $G + a * $D - $U, w * $G + b * $D - $V, c], 0.0) * %w[a, b, c, o]
+         %y[n, h, w, o] = max(%conv[n, h, w, o], 0.0)
+       })",
+    R"(dispatch @depthwise(%x: f32[$L, $H, $W, $C], %w: f32[$A, $B, $C]) -> (%y: f32[$L, $E, $F, $C], %z: f32[$L, $C]) {
+         temp %xs: f32[$L, $H, $W, $C]
+         %xs[n, h, w, c] = %x[n, h, w, c] + 1.0
+         %y[n, h, w, c] = sum(a < $A, b < $B) pad(%xs[n, h * $G + a * $D - $U, w * $G + b * $D - $V, c], 0.0) * %w[a, b, c]
+         %z[n, c] = sum(h < $E, w < $F) %y[n, h, w, c]
+       })",
+    R"(dispatch @pool(%x: i32[$L, $C, $H, $W]) -> (%y: i32[$L, $C, $E, $F]) {
+         %y[n, c, h, w] = maximum(a < $A, b < $B) pad(%x[n, c, h * $G + a * $D - $U, w * $G + b * $D - $V], -1000)
+       })",
+    R"(dispatch @grouped(%x: f32[$M, $P, $K], %w: f32[$P, $K, $Q]) -> (%y: f32[$M, $T]) {
+         for (m < $M, g < $P, o < $Q) %y[m, g * $Q + o] = sum(k < $K) %x[m, g, k] * %w[g, k, o]
+       })",
+};
+
+class Sizes : private tensor::RandomChoices {
+ public:
+  explicit Sizes(uint64_t seed) : RandomChoices(seed) {}
+
+  std::string Text() {
+    Form form(kForms[Below(std::size(kForms))]);
+    const int64_t m = Any(), n = Any(), k = Any(), p = 1 + Below(5);
+    form.Set('M', m).Set('N', n).Set('K', k).Set('P', p);
+    // @reshape: n parts of p; @grouped: p groups of q.
+    const bool grouped = form.text().find("@grouped") != std::string::npos;
+    const int64_t q = grouped ? 1 + Below(9) : n * p;
+    form.Set('Q', q).Set('T', p * q).Set('R', m + k).Set('S', n + 2);
+    SetConvolution(form);
+    return form.text();
+  }
+
+ private:
+  int64_t Any() {
+    static constexpr std::array<int64_t, 12> kSizes = {1, 2, 3, 4,  5,  6,
+                                                       7, 8, 9, 12, 16, 17};
+    return kSizes[static_cast<size_t>(Below(kSizes.size()))];
+  }
+
+  void SetConvolution(Form& form) {
+    const int64_t stride = 1 + Below(2), dilation = 1 + Below(2);
+    const int64_t a = 1 + Below(3), b = 1 + Below(3);
+    const int64_t top = Below(3), left = Below(2);
+    const int64_t e = 1 + Below(6), f = 1 + Below(8);
+    // Of the input, what the last window reaches, with no or one row missing.
+    const int64_t h = (e - 1) * stride + (a - 1) * dilation + 1 - top;
+    const int64_t w = (f - 1) * stride + (b - 1) * dilation + 1 - left;
+    form.Set('L', 1 + Below(3)).Set('C', 1 + Below(4)).Set('O', Any());
+    form.Set('G', stride).Set('D', dilation).Set('A', a).Set('B', b);
+    form.Set('U', top).Set('V', left).Set('E', e).Set('F', f);
+    form.Set('H', std::max<int64_t>(1, h - Below(2)));
+    form.Set('W', std::max<int64_t>(1, w - Below(2)));
+  }
+};
+
+}  // namespace
+
+tensor::RandomCase MakeRandomModelDispatch(uint64_t seed) {
+  const std::string text = Sizes(seed).Text();
+  auto dispatch = tensor::Parse(text);
+  EMBER_CHECK(dispatch.ok()) << dispatch.status().ToString() << "\n" << text;
+  tensor::RandomCase random;
+  random.seed = seed;
+  random.dispatch = *std::move(dispatch);
+  return random;
+}
+
+}  // namespace ember::schedule

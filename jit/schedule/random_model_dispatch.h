@@ -1,0 +1,23 @@
+// Random dispatches of the forms that models consist of, all extents constant
+// and no index from data, so that most primitives are legal: products with an
+// epilogue, convolutions with padding, rows of softmax and normalisation,
+// reductions, folds, broadcasting, transposes, regions, grouped stores.
+//
+//   tensor::RandomCase random = MakeRandomModelDispatch(seed);
+//
+// Equal seeds give equal dispatches. Sums are exact in every order
+// (tensor/random_values.h).
+#ifndef EMBER_JIT_SCHEDULE_RANDOM_MODEL_DISPATCH_H_
+#define EMBER_JIT_SCHEDULE_RANDOM_MODEL_DISPATCH_H_
+
+#include <cstdint>
+
+#include "tensor/random_dispatch.h"
+
+namespace ember::schedule {
+
+tensor::RandomCase MakeRandomModelDispatch(uint64_t seed);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_RANDOM_MODEL_DISPATCH_H_

@@ -1,0 +1,289 @@
+#include "jit/schedule/random_schedule.h"
+
+#include <cctype>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/primitives.h"
+#include "tensor/random_values.h"
+
+namespace ember::schedule {
+namespace {
+
+// Writes lines; most operands are such that the line may be legal, some are
+// anything.
+class LineWriter : private tensor::RandomChoices {
+ public:
+  LineWriter(uint64_t seed, const Schedule& schedule)
+      : RandomChoices(seed), schedule_(schedule) {}
+
+  // Marked loops cannot be split or fused, so marks come in the last half.
+  std::string Line(bool with_marks) {
+    struct Generator {
+      std::string_view primitive;
+      std::string (LineWriter::*write)();
+    };
+    // clang-format off
+    static constexpr Generator kGenerators[] = {
+#define EMBER_ROW(name, function, ...) {name, &LineWriter::function},
+      EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
+#undef EMBER_ROW
+    };
+    // clang-format on
+    const Generator* generator = nullptr;
+    do {
+      generator = &kGenerators[Below(std::size(kGenerators))];
+    } while (!with_marks && IsMark(generator->primitive) && !Chance(10));
+    return std::string(generator->primitive) + " " +
+           (this->*generator->write)();
+  }
+
+ private:
+  static bool IsMark(std::string_view primitive) {
+    return primitive == "unroll" || primitive == "vectorize" ||
+           primitive == "parallel";
+  }
+
+  // --- operands ---
+
+  const Computation& computation() const { return schedule_.computation(); }
+  std::string AnyFactor() {
+    static constexpr const char* kFactors[] = {"1", "2", "3", "4",
+                                               "5", "8", "16"};
+    if (Chance(60)) return Chance(2) ? "0" : "64";
+    return kFactors[Below(std::size(kFactors))];
+  }
+  int AnyStage() {
+    return Below(static_cast<int>(computation().stages.size()));
+  }
+  // One with at least so many loops, where there is one.
+  int AnyStage(size_t loops) {
+    int stage = AnyStage();
+    for (int i = 0; i < 5 && schedule_.plan(stage).order.size() < loops; ++i)
+      stage = AnyStage();
+    return stage;
+  }
+  std::string Stage(int stage) const {
+    return "%" + computation().stages[stage].name;
+  }
+  std::string LoopAt(int stage, size_t position) const {
+    const StagePlan& plan = schedule_.plan(stage);
+    if (position >= plan.order.size()) return "none";
+    return plan.loops[plan.order[position]].name;
+  }
+  std::string AnyLoop(int stage) {
+    const size_t count = schedule_.plan(stage).order.size();
+    return count == 0
+               ? "none"
+               : LoopAt(stage,
+                        static_cast<size_t>(Below(static_cast<int>(count))));
+  }
+  std::string InnermostLoop(int stage) const {
+    return LoopAt(stage, schedule_.plan(stage).order.size() - 1);
+  }
+  std::string AnyBuffer() { return "%" + Pick(computation().buffers).name; }
+  // One that the stage reads, where there is one.
+  const ComputationBuffer* ReadBuffer(int stage) {
+    std::vector<const ComputationBuffer*> read;
+    for (size_t i = 0; i < computation().buffers.size(); ++i) {
+      if (Reads(computation(), stage, static_cast<uint32_t>(i)))
+        read.push_back(&computation().buffers[i]);
+    }
+    return read.empty() ? nullptr : Pick(read);
+  }
+  // New in all stages, but for a few.
+  std::string NewName() {
+    if (Chance(80)) return AnyLoop(AnyStage());
+    return "r" + std::to_string(next_name_++);
+  }
+  std::string Results(int count) {
+    std::string text = " ->";
+    for (int i = 0; i < count; ++i) text += " " + NewName();
+    return text;
+  }
+  // Two neighbours, but for a few.
+  std::string TwoLoops(int stage) {
+    const int count = static_cast<int>(schedule_.plan(stage).order.size());
+    if (count < 2 || Chance(10)) return AnyLoop(stage) + " " + AnyLoop(stage);
+    const size_t first = static_cast<size_t>(Below(count - 1));
+    return LoopAt(stage, first) + " " + LoopAt(stage, first + 1);
+  }
+  template <typename T>
+  void Shuffle(std::vector<T>& items) {
+    for (size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1],
+                items[static_cast<size_t>(Below(static_cast<int>(i)))]);
+  }
+
+  // --- one per row of the table: what stands behind the primitive's name ---
+
+  std::string Split() {
+    const int stage = AnyStage(1);
+    return Stage(stage) + " " + AnyLoop(stage) + " " + AnyFactor() + Results(2);
+  }
+
+  std::string Tile() {
+    const int stage = AnyStage(2);
+    return Stage(stage) + " " + TwoLoops(stage) + " " + AnyFactor() + " " +
+           AnyFactor() + Results(4);
+  }
+
+  std::string Fuse() {
+    const int stage = AnyStage(2);
+    return Stage(stage) + " " + TwoLoops(stage) + Results(1);
+  }
+
+  std::string Reorder() {
+    const int stage = AnyStage(2);
+    std::vector<std::string> loops;
+    for (size_t i = 0; i < schedule_.plan(stage).order.size(); ++i)
+      loops.push_back(LoopAt(stage, i));
+    Shuffle(loops);
+    if (loops.size() > 2 && Chance(2)) loops.resize(loops.size() - 1);
+    if (!loops.empty() && Chance(40)) loops.push_back(loops[0]);
+    std::string text = Stage(stage);
+    for (const std::string& loop : loops) text += " " + loop;
+    return text;
+  }
+
+  std::string Unroll() {
+    const int stage = AnyStage(1);
+    return Stage(stage) + " " + AnyLoop(stage);
+  }
+
+  std::string Vectorize() {
+    const int stage = AnyStage(1);
+    return Stage(stage) + " " +
+           (Chance(4) ? AnyLoop(stage) : InnermostLoop(stage));
+  }
+
+  std::string Parallel() {
+    const int stage = AnyStage(1);
+    return Stage(stage) + " " + (Chance(4) ? AnyLoop(stage) : LoopAt(stage, 0));
+  }
+
+  std::string Peel() {
+    const int stage = AnyStage(1);
+    const StagePlan& plan = schedule_.plan(stage);
+    std::vector<std::string> outer;
+    for (int loop : plan.order) {
+      if (plan.loops[loop].origin == Loop::Origin::kOuter)
+        outer.push_back(plan.loops[loop].name);
+    }
+    return Stage(stage) + " " +
+           (outer.empty() || Chance(20) ? AnyLoop(stage) : Pick(outer));
+  }
+
+  std::string ComputeAt() {
+    const int producer = AnyStage();
+    const std::vector<int> consumers = ConsumersOf(computation(), producer);
+    const int consumer =
+        consumers.empty() || Chance(3) ? AnyStage() : Pick(consumers);
+    return Stage(producer) + " " + Stage(consumer) + " " + AnyLoop(consumer);
+  }
+
+  std::string CacheRead() {
+    const int stage = AnyStage();
+    const ComputationBuffer* const buffer = ReadBuffer(stage);
+    return Stage(stage) + " " +
+           (buffer == nullptr || Chance(10) ? AnyBuffer()
+                                            : "%" + buffer->name) +
+           Results(1);
+  }
+
+  std::string Pack() {
+    const int stage = AnyStage();
+    const ComputationBuffer* buffer = ReadBuffer(stage);
+    if (buffer == nullptr || Chance(10)) buffer = &Pick(computation().buffers);
+    std::vector<std::string> parts;
+    for (size_t d = 0; d < buffer->extents.size(); ++d) {
+      const std::string dim = std::to_string(d);
+      if (Chance(2)) {
+        parts.push_back(dim);
+        continue;
+      }
+      const std::string factor = AnyFactor();
+      parts.push_back(dim + "/" + factor);
+      parts.push_back(dim + "%" + (Chance(20) ? AnyFactor() : factor));
+    }
+    Shuffle(parts);
+    if (!parts.empty() && Chance(30)) parts.pop_back();
+    std::string text = Stage(stage) + " %" + buffer->name;
+    for (const std::string& part : parts) text += " " + part;
+    return text + Results(1);
+  }
+
+  const Schedule& schedule_;
+  int next_name_ = 0;
+};
+
+std::string_view FirstWord(std::string_view line) {
+  return line.substr(0, line.find(' '));
+}
+
+}  // namespace
+
+void RandomScheduleCounts::Add(const RandomScheduleCounts& other) {
+  applied += other.applied;
+  refused += other.refused;
+  for (const auto& [primitive, times] : other.applied_by_primitive)
+    applied_by_primitive[primitive] += times;
+  for (const auto& [reason, times] : other.reasons) reasons[reason] += times;
+}
+
+std::string ReasonClass(std::string_view message) {
+  std::string result;
+  for (size_t i = 0; i < message.size(); ++i) {
+    const char c = message[i];
+    result += c;
+    if (c == '\'') {
+      i = std::min(message.find('\'', i + 1), message.size() - 1);
+      result += ".'";
+    } else if (c == '%') {
+      result += '.';
+      while (i + 1 < message.size() && message[i + 1] != ' ' &&
+             message[i + 1] != ':') {
+        ++i;
+      }
+    } else if (std::isdigit(static_cast<unsigned char>(c))) {
+      result.back() = '0';
+      while (i + 1 < message.size() &&
+             std::isdigit(static_cast<unsigned char>(message[i + 1]))) {
+        ++i;
+      }
+    }
+  }
+  return result;
+}
+
+int ApplyRandomPrimitives(uint64_t seed, int count, Schedule& schedule,
+                          RandomScheduleCounts* counts) {
+  LineWriter writer(seed, schedule);
+  RandomScheduleCounts own;
+  for (int i = 0; i < count; ++i) {
+    const std::string line = writer.Line(/*with_marks=*/i >= count / 2);
+    const std::string primitive(FirstWord(line));
+    const Status status = schedule.Apply(line);
+    if (status.ok()) {
+      ++own.applied;
+      ++own.applied_by_primitive[primitive];
+      continue;
+    }
+    // "line: reason", or the reason alone for a line that has no sense.
+    std::string_view reason = status.message();
+    if (reason.starts_with(line + ": ")) reason.remove_prefix(line.size() + 2);
+    EMBER_CHECK(!reason.empty()) << line;
+    EMBER_CHECK(status.code() == StatusCode::kInvalidArgument ||
+                status.code() == StatusCode::kFailedPrecondition)
+        << status.ToString();
+    ++own.refused;
+    ++own.reasons[primitive + ": " + ReasonClass(reason)];
+  }
+  if (counts != nullptr) counts->Add(own);
+  return static_cast<int>(own.applied);
+}
+
+}  // namespace ember::schedule
