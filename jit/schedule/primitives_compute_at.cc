@@ -65,7 +65,7 @@ class Attachment {
       }
     }
     const bool once = IsComputedOnce() && PiecesAreExact();
-    if (WritesOutput() && !once) {
+    if (StoresResult(producer_) && !once) {
       return FailedPreconditionError(
           "parts of %" + NameOf(producer_) +
           " would be computed more than once, and it is a result");
@@ -108,8 +108,8 @@ class Attachment {
     return false;
   }
 
-  bool WritesOutput() const {
-    const auto& stores = computation_.stages[producer_].stores;
+  bool StoresResult(int stage) const {
+    const auto& stores = computation_.stages[stage].stores;
     return std::any_of(stores.begin(), stores.end(), [&](const auto& store) {
       return computation_.buffers[store.buffer].role == BufferRole::kOutput;
     });
@@ -196,17 +196,21 @@ class Attachment {
     return true;
   }
 
-  // All stages in the loop have the fixed axes in their places: what one
-  // iteration overwrites of an input, no other reads.
+  // The producer, and stages in the loop that store results, have the fixed
+  // axes in their places: what one iteration overwrites of an input, no other
+  // reads.
   bool KeepsPlaces() const {
-    for (int axis : FixedAxes()) {
-      for (int i = producer_; i < consumer_; ++i) {
-        if (i != producer_ && PositionInside(schedule_, i, consumer_) < 0)
-          continue;
-        const AxisMap map = MapOf(i);
-        if (axis >= static_cast<int>(map.size()) || map[axis] != axis)
-          return false;
-      }
+    const std::vector<int> fixed = FixedAxes();
+    for (int i = producer_; i < consumer_; ++i) {
+      const bool matters =
+          i == producer_ ||
+          (PositionInside(schedule_, i, consumer_) >= 0 && StoresResult(i));
+      if (!matters) continue;
+      const AxisMap map = MapOf(i);
+      const bool keeps = std::all_of(fixed.begin(), fixed.end(), [&](int axis) {
+        return axis < static_cast<int>(map.size()) && map[axis] == axis;
+      });
+      if (!keeps) return false;
     }
     return true;
   }
