@@ -194,7 +194,7 @@ Status Run(const Options& options) {
                            static_cast<size_t>(options.profile_rows))
                    .c_str(),
                stdout);
-    std::fputs(DeclinedText(tier, *model.module).c_str(), stdout);
+    std::fputs(JitText(tier, *model.module).c_str(), stdout);
   }
   EMBER_RETURN_IF_ERROR(WriteOutputs(options, *model.module, results));
   if (!options.trace.empty()) {

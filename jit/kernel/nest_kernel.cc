@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "tensor/range_rules.h"
 
 namespace ember::jit {
 namespace {
@@ -62,6 +63,12 @@ StatusOr<NestKernel::Layout> NestKernel::LayoutFor(
   const size_t phases = nest.prologue.size() + nest.phases.size();
   layout.phase_tasks.assign(values.begin(),
                             values.begin() + static_cast<ptrdiff_t>(phases));
+  for (const int64_t tasks : layout.phase_tasks) {
+    // What ranges of variables promise to code generation.
+    if (tasks <= tensor::kMaximumExtent) continue;
+    return ResourceExhaustedError(
+        Concat({"dispatch @", nest.name, ": ", tasks, " tasks"}));
+  }
   size_t next = phases;
   for (const loops::Buffer& buffer : nest.buffers) {
     int64_t bytes = DTypeByteSize(buffer.type);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -72,17 +73,29 @@ StatusOr<Tier> OpenTier(const std::string& name,
   return tier;
 }
 
-std::string DeclinedText(const Tier& tier, const vm::Module& module) {
+std::string JitText(const Tier& tier, const vm::Module& module) {
   if (tier.tiering == nullptr) return "";
-  std::string text;
+  const jit::JitTotals totals = tier.jit->totals();
+  char line[256];
+  std::snprintf(line, sizeof line,
+                "%lld kernels of %.1f kB in %.0f ms: schedules %.0f, LLVM's "
+                "passes %.0f, code generation %.0f, packing %.0f; %lld "
+                "declined.\n",
+                static_cast<long long>(totals.kernels),
+                static_cast<double>(totals.code_bytes) / 1000,
+                totals.schedule_ms + totals.optimize_ms + totals.codegen_ms +
+                    totals.pack_ms,
+                totals.schedule_ms, totals.optimize_ms, totals.codegen_ms,
+                totals.pack_ms, static_cast<long long>(totals.declined));
+  std::string text = line;
   std::set<std::string> seen;
   for (const vm::DispatchSite& site : module.sites()) {
     const std::string& name =
         module.definition().dispatches[site.dispatch].name;
     for (const std::string& reason :
          tier.tiering->slot(site.group)->decline_reasons()) {
-      std::string line = name + ": " + reason + "\n";
-      if (seen.insert(line).second) text += line;
+      const std::string declined = name + ": " + reason + "\n";
+      if (seen.insert(declined).second) text += declined;
     }
   }
   return text;

@@ -33,8 +33,9 @@ StatusOr<Tier> OpenTier(const std::string& name,
 // Whether the name is one of them, before anything is loaded.
 Status CheckTier(const std::string& name);
 
-// "dispatch: reason" for each dispatch that a kernel was declined for.
-std::string DeclinedText(const Tier& tier, const vm::Module& module);
+// For people, below a profile: what compiling took in all, and "dispatch:
+// reason" for each dispatch that a kernel was declined for. Empty at tier 0.
+std::string JitText(const Tier& tier, const vm::Module& module);
 
 }  // namespace ember::tools
 
