@@ -239,7 +239,8 @@ std::string ReasonClass(std::string_view message) {
   for (size_t i = 0; i < message.size(); ++i) {
     const char c = message[i];
     result += c;
-    if (c == '\'') {
+    // Not that of "another one's loop".
+    if (c == '\'' && i > 0 && message[i - 1] == ' ') {
       i = std::min(message.find('\'', i + 1), message.size() - 1);
       result += ".'";
     } else if (c == '%') {
@@ -272,9 +273,9 @@ int ApplyRandomPrimitives(uint64_t seed, int count, Schedule& schedule,
       ++own.applied_by_primitive[primitive];
       continue;
     }
-    // "line: reason", or the reason alone for a line that has no sense.
     std::string_view reason = status.message();
-    if (reason.starts_with(line + ": ")) reason.remove_prefix(line.size() + 2);
+    EMBER_CHECK(reason.starts_with(line + ": ")) << reason;
+    reason.remove_prefix(line.size() + 2);
     EMBER_CHECK(!reason.empty()) << line;
     EMBER_CHECK(status.code() == StatusCode::kInvalidArgument ||
                 status.code() == StatusCode::kFailedPrecondition)

@@ -49,12 +49,13 @@ void Schedule::InsertStage(int before, ComputationStage stage) {
 }
 
 Status Schedule::Apply(std::string_view line) {
-  EMBER_ASSIGN_OR_RETURN(const PrimitiveCall call, ParsePrimitive(line));
+  const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
+  if (!call.ok()) return call.status().WithContext(line);
   // A refused primitive leaves no trace.
   Schedule changed = *this;
-  if (Status status = Run(call, changed); !status.ok())
-    return status.WithContext(std::string(line));
-  changed.lines_.push_back(schedule::ToText(call));
+  if (Status status = Run(*call, changed); !status.ok())
+    return status.WithContext(line);
+  changed.lines_.push_back(schedule::ToText(*call));
   *this = std::move(changed);
   return OkStatus();
 }

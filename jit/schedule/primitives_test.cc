@@ -1,0 +1,443 @@
+// Each primitive: what it makes of a tiny dispatch, and why it refuses others.
+#include "jit/schedule/primitives.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "jit/loops/text.h"
+#include "jit/schedule/lowering.h"
+#include "jit/schedule/schedule.h"
+#include "tensor/text.h"
+
+namespace ember::schedule {
+namespace {
+
+using ::testing::HasSubstr;
+
+Schedule ScheduleOf(std::string_view text) {
+  auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  return Schedule(Disassemble(*dispatch, {}));
+}
+
+// White space between words as one blank.
+std::string Words(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c != ' ' && c != '\n')
+      result += c;
+    else if (!result.empty() && result.back() != ' ')
+      result += ' ';
+  }
+  if (result.ends_with(' ')) result.pop_back();
+  return result;
+}
+
+// The nest's statements: what stands in the phases.
+void ExpectNest(std::string_view dispatch, std::string_view lines,
+                std::string_view expected) {
+  SCOPED_TRACE(lines);
+  Schedule schedule = ScheduleOf(dispatch);
+  const Status replayed = schedule.Replay(lines);
+  ASSERT_TRUE(replayed.ok()) << replayed.ToString();
+  auto nest = Lower(schedule);
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  const std::string text = loops::ToText(*nest);
+  EXPECT_THAT(Words(text), HasSubstr(Words(expected))) << text;
+}
+
+// The last line is refused, and changes nothing.
+void ExpectRefused(std::string_view dispatch, std::string_view before,
+                   const std::string& line, const std::string& reason) {
+  SCOPED_TRACE(line);
+  Schedule schedule = ScheduleOf(dispatch);
+  const Status replayed = schedule.Replay(before);
+  ASSERT_TRUE(replayed.ok()) << replayed.ToString();
+  const std::string text = schedule.ToText();
+  const Status status = schedule.Apply(line);
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(), line + ": " + reason);
+  EXPECT_EQ(schedule.ToText(), text);
+}
+
+constexpr std::string_view kAdd = R"(
+  dispatch @add(%x: f32[4, 6]) -> (%y: f32[4, 6]) {
+    %y[i, j] = %x[i, j] + 1.0
+  })";
+
+constexpr std::string_view kProduct = R"(
+  dispatch @product(%a: f32[4, 5], %b: f32[5, 6]) -> (%y: f32[4, 6]) {
+    temp %acc: f32[4, 6]
+    %acc[i, j] = sum(k < 5) %a[i, k] * %b[k, j]
+    %y[i, j] = max(%acc[i, j], 0.0)
+  })";
+
+constexpr std::string_view kArgmax = R"(
+  dispatch @argmax(%x: f32[4, 6, 5]) -> (%y: i64[4]) {
+    for (i < 4) fold (j < 6, k < 5) {
+      element %e0: i64 = j * 5 + k from 0
+      element %e1: f32 = %x[i, j, k] from -inf
+      let %less = %a1 < %e1
+      next %a0 = select(%less, %e0, %a0)
+      next %a1 = select(%less, %e1, %a1)
+      %y[i] = %a0
+    }
+  })";
+
+constexpr std::string_view kGather = R"(
+  dispatch @gather(%x: f32[4], %p: i64[6]) -> (%y: f32[4]) {
+    %y[i] = 0.0
+    for (i < 6) %y[%p[i]] += %x[%p[i]]
+  })";
+
+// --- what they do ---
+
+TEST(Primitives, Split) {
+  ExpectNest(kAdd, "split %y j 3 -> j0 j1", R"(
+    for i < 4 { for j0 < 2 { for j1 < 3 {
+      let %t0 = j0 * 3 + j1
+      %y[i, %t0] = %x[i, %t0] + 1.0)");
+  ExpectNest(kAdd, "split %y j 4 -> j0 j1", R"(
+    for i < 4 { for j0 < 2 { for j1 < 4 { if j0 * 4 + j1 < 6 {)");
+}
+
+TEST(Primitives, Tile) {
+  ExpectNest(kAdd, "tile %y i j 2 3 -> i0 j0 i1 j1", R"(
+    for i0 < 2 { for j0 < 2 { for i1 < 2 { for j1 < 3 {
+      let %t0 = i0 * 2 + i1
+      let %t1 = j0 * 3 + j1
+      %y[%t0, %t1] = %x[%t0, %t1] + 1.0)");
+}
+
+TEST(Primitives, Fuse) {
+  ExpectNest(kAdd, "fuse %y i j -> ij", R"(
+    for ij < 24 {
+      %y[floordiv(ij, 6), mod(ij, 6)]
+          = %x[floordiv(ij, 6), mod(ij, 6)] + 1.0)");
+}
+
+TEST(Primitives, Reorder) {
+  ExpectNest(kAdd, "reorder %y j i",
+             "for j < 6 { for i < 4 { %y[i, j] = %x[i, j] + 1.0");
+  // k stands outside the points: an element in progress for each.
+  ExpectNest(kProduct, "reorder %acc k i", R"(
+    for k < 5 { for j < 6 { for i < 4 {)");
+}
+
+TEST(Primitives, Marks) {
+  ExpectNest(kAdd, "vectorize %y j\n unroll %y i", R"(
+    unroll i < 4 { vector j < 6 { %y[i, j] = %x[i, j] + 1.0)");
+  ExpectNest(kAdd, "parallel %y i", R"(
+    phase i < 4 { for j < 6 { %y[i, j] = %x[i, j] + 1.0)");
+}
+
+TEST(Primitives, Peel) {
+  ExpectNest(kAdd, "split %y j 4 -> j0 j1\n peel %y j0", R"(
+    for j0 < 2 {
+      if j0 * 4 + 3 < 6 {
+        for j1 < 4 {
+          let %t0 = j0 * 4 + j1
+          %y[i, %t0] = %x[i, %t0] + 1.0
+        }
+      }
+      if 6 <= j0 * 4 + 3 {
+        for j1 < 4 {
+          if j0 * 4 + j1 < 6 {)");
+}
+
+TEST(Primitives, ComputeAt) {
+  ExpectNest(kProduct, "compute_at %acc %y i", R"(
+    for i < 4 {
+      for j_1 < 6 {
+        %acc.part.4[] = 0.0
+        for k < 5 { %acc.part.4[] += %a[i, k] * %b[k, j_1] }
+        %acc[0, j_1] = %acc.part.4[]
+      }
+      for j < 6 { %y[i, j] = max(%acc[0, j], 0.0) } })");
+  ExpectNest(kProduct, "compute_at %acc %y i", "task %acc: f32[1, 6]");
+}
+
+TEST(Primitives, CacheRead) {
+  ExpectNest(R"(
+    dispatch @blur(%x: f32[6]) -> (%y: f32[6]) {
+      %y[i] = pad(%x[i - 1], 0.0) + pad(%x[i + 1], 0.0)
+    })",
+             "cache_read %y %x -> xp", R"(
+    for c0 < 8 { %xp[c0] = pad(%x[c0 - 1], 0.0) })");
+}
+
+TEST(Primitives, Pack) {
+  ExpectNest(kProduct, "pack %acc %b 1/4 0 1%4 -> bp",
+             "call %bp: f32[2, 5, 4]");
+  ExpectNest(kProduct, "pack %acc %b 1/4 0 1%4 -> bp", R"(
+    for p0 < 2 { for p1 < 5 { for p2 < 4 {
+      %bp[p0, p1, p2] = pad(%b[p1, p0 * 4 + p2], 0.0))");
+  ExpectNest(kProduct, "pack %acc %b 1/4 0 1%4 -> bp",
+             "%a[i, k] * %bp[floordiv(j, 4), k, mod(j, 4)]");
+}
+
+// --- text ---
+
+TEST(ScheduleText, Replays) {
+  Schedule schedule = ScheduleOf(kProduct);
+  const Status status = schedule.Replay(R"(schedule @product {
+    // A tile of results.
+    tile   %y i j 2 3 -> i0 j0 i1 j1   // white space is free
+    compute_at %acc %y j0
+    unroll %y i1
+  })");
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const std::string text =
+      "schedule @product {\n"
+      "  tile %y i j 2 3 -> i0 j0 i1 j1\n"
+      "  compute_at %acc %y j0\n"
+      "  unroll %y i1\n"
+      "}\n";
+  EXPECT_EQ(schedule.ToText(), text);
+  Schedule again = ScheduleOf(kProduct);
+  ASSERT_TRUE(again.Replay(text).ok());
+  EXPECT_EQ(again.ToText(), text);
+}
+
+void ExpectWrong(const std::string& line, const std::string& message) {
+  SCOPED_TRACE(line);
+  Schedule schedule = ScheduleOf(kAdd);
+  const Status status = schedule.Apply(line);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), line + ": " + message);
+  EXPECT_EQ(schedule.ToText(), "schedule @add {\n}\n");
+}
+
+TEST(ScheduleText, Usage) {
+  for (const PrimitiveInfo& info : Primitives()) {
+    const std::string name(info.name);
+    ExpectWrong(name,
+                "expected '" + name + " " + std::string(info.usage) + "'");
+  }
+}
+
+TEST(ScheduleText, Errors) {
+  ExpectWrong(" ", "expected a primitive");
+  ExpectWrong("cut %y i",
+              "expected a primitive (split, fuse, ...), found 'cut'");
+  ExpectWrong("fuse %y i j -> -> ij",
+              "expected 'fuse %stage outer inner -> loop'");
+  ExpectWrong("unroll %z i", "expected a stage, found '%z'");
+  ExpectWrong("unroll y i", "expected a stage, found 'y'");
+  ExpectWrong("unroll %y k", "expected a loop of %y, found 'k'");
+  ExpectWrong("cache_read %y %z -> c", "expected a buffer, found '%z'");
+  for (const char* factor : {"0", "-1", "j", "4x", "99999999999999999999"}) {
+    ExpectWrong(
+        "split %y j " + std::string(factor) + " -> j0 j1",
+        "expected a factor of 1 or more, found '" + std::string(factor) + "'");
+  }
+  ExpectWrong("split %y j 2 -> 0j j1", "expected a name, found '0j'");
+  ExpectWrong("split %y j 2 -> i j1", "the stage already has a loop 'i'");
+  ExpectWrong("split %y j 2 -> j0 j0", "the stage already has a loop 'j0'");
+  ExpectWrong("reorder %y i i", "expected each loop once");
+  ExpectWrong("cache_read %y %x -> y",
+              "expected a new name for the copy, found 'y'");
+  ExpectWrong("pack %y %x 0 2 -> c",
+              "expected d, d/n or d%n with d in 0..1, found '2'");
+  ExpectWrong("pack %y %x 0 1/0 -> c",
+              "expected d, d/n or d%n with d in 0..1, found '1/0'");
+  ExpectWrong("pack %y %x 0 1 0 -> c",
+              "expected each part of a dim once, found '0' again");
+  ExpectWrong("pack %y %x 0 1/4 1%2 -> c",
+              "expected dim 1 whole, or as d/n and d%n with one n");
+}
+
+// --- refusals ---
+
+TEST(Refusals, LoopsOfOneStage) {
+  ExpectRefused(kProduct, "compute_at %acc %y i", "split %y i 2 -> i0 i1",
+                "%acc is computed at this loop");
+  ExpectRefused(kAdd, "unroll %y j", "split %y j 2 -> j0 j1",
+                "loop 'j' is marked already: mark loops last");
+  ExpectRefused(kAdd, "", "tile %y j i 2 2 -> a b c d",
+                "the loops are not neighbours in this order");
+  ExpectRefused(kAdd, "", "fuse %y j i -> ji",
+                "the loops are not neighbours in this order");
+  ExpectRefused(kProduct, "", "fuse %acc j k -> jk",
+                "one of the loops runs over points of the result, the other "
+                "over what is combined");
+  ExpectRefused(kAdd, "split %y j 2 -> j0 j1", "peel %y j1",
+                "loop 'j1' is not the outer one of a split");
+}
+
+TEST(Refusals, Folds) {
+  const std::string order =
+      "a fold combines its elements in the order of its axes: ";
+  ExpectRefused(kArgmax, "", "reorder %y k j",
+                order + "loop 'j' has to stay outside loop 'k'");
+  // Loops of one axis, too, however they were made.
+  ExpectRefused(kArgmax, "split %y j 2 -> j0 j1\n split %y j0 2 -> j2 j3",
+                "reorder %y j1 j2 j3",
+                order + "loop 'j2' has to stay outside loop 'j1'");
+  Schedule schedule = ScheduleOf(kArgmax);
+  EXPECT_TRUE(schedule
+                  .Replay("fuse %y j k -> jk\n split %y jk 7 -> a b\n"
+                          "split %y a 2 -> c d\n reorder %y c i d b")
+                  .ok());
+  ExpectRefused(kArgmax, "", "vectorize %y k",
+                "a fold combines its elements one after another");
+}
+
+TEST(Refusals, Parallel) {
+  ExpectRefused(kProduct, "", "parallel %acc k",
+                "loop 'k' combines elements into one");
+  ExpectRefused(kAdd, "", "parallel %y j",
+                "parallel loop 'j' is not the outermost one");
+  ExpectRefused(kAdd, "parallel %y i", "reorder %y j i",
+                "parallel loop 'i' is not the outermost one");
+  ExpectRefused(kProduct, "compute_at %acc %y i", "parallel %acc i",
+                "the stage is computed inside another one's loop");
+  ExpectRefused(kProduct, "parallel %acc i", "compute_at %acc %y i",
+                "the stage is computed inside another one's loop");
+  ExpectRefused(kGather, "", "parallel %y.1 i",
+                "points of the stage may store to one element");
+}
+
+TEST(Refusals, Vectorize) {
+  ExpectRefused(kGather, "", "vectorize %y.1 i",
+                "points of the stage may store to one element");
+  ExpectRefused(kAdd, "", "vectorize %y i",
+                "loop 'j' inside vector loop 'i' is not unrolled");
+  ExpectRefused(kProduct, "unroll %acc k", "vectorize %acc j",
+                "loop 'k' inside vector loop 'j' combines elements into one");
+  ExpectRefused(kProduct, "compute_at %acc %y j", "vectorize %y j",
+                "%acc is computed inside vector loop 'j'");
+  ExpectRefused(kAdd, "vectorize %y j", "reorder %y j i",
+                "loop 'i' inside vector loop 'j' is not unrolled");
+}
+
+TEST(Refusals, ComputeAt) {
+  ExpectRefused(kProduct, "compute_at %acc %y i", "compute_at %acc %y j",
+                "the producer is computed in a loop already");
+  ExpectRefused(kProduct, "", "compute_at %y %acc i",
+                "the producer does not come before %acc");
+  constexpr std::string_view kThree = R"(
+    dispatch @three(%x: f32[6], %p: f32[4]) -> (%y: f32[6], %z: f32[6]) {
+      temp %t: f32[6]
+      temp %u: f32[6]
+      for (i < 6) %u[5 - i] = %x[i]
+      %t[i] = %x[i] + 1.0
+      for (i < 4) %t[i] += %p[i]
+      %y[i] = %t[i] + %u[i]
+      %z[i] = %y[i] * %y[5 - i]
+    })";
+  ExpectRefused(kThree, "", "compute_at %u %y i",
+                "the producer does not store whole buffers by assignment");
+  ExpectRefused(kThree, "", "compute_at %t %y i",
+                "%t.1 stores to the same buffer");
+  ExpectRefused(kThree, "", "compute_at %t.1 %z i",
+                "the producer does not store whole buffers by assignment");
+  ExpectRefused(kThree, "", "compute_at %y %z i",
+                "parts of %y would be computed more than once, and it is a "
+                "result");
+  constexpr std::string_view kTwice = R"(
+    dispatch @twice(%x: f32[6]) -> (%y: f32[6], %z: f32[6]) {
+      temp %t: f32[6]
+      %t[i] = %x[i] + 1.0
+      %y[i] = %t[i] * 2.0
+      %z[i] = %t[i] * 3.0
+    })";
+  ExpectRefused(kTwice, "", "compute_at %t %y i", "%z reads it too, elsewhere");
+  ExpectRefused(kTwice, "", "compute_at %y %z i", "%z does not read it");
+}
+
+TEST(Refusals, ComputeAtAfterChanges) {
+  // %t would see the new %u.
+  constexpr std::string_view kChanges = R"(
+    dispatch @changes(%x: i32[6], %p: i32[3]) -> (%y: i32[6], %z: i32[6]) {
+      temp %u: i32[6]
+      temp %t: i32[6]
+      %u[i] = %x[i] * 3
+      %t[i] = %u[i] + 1
+      for (i < 3) %u[i] += %p[i]
+      %y[i] = %t[i]
+      %z[i] = %u[i]
+    })";
+  ExpectRefused(kChanges, "", "compute_at %t %y i",
+                "%t reads %u, which %u.1 changes before it would be computed");
+}
+
+TEST(Refusals, ComputeAtBesideOverwrittenInput) {
+  // %y may be %x's memory: row j of %x is needed after %y's row j is stored.
+  constexpr std::string_view kTransposed = R"(
+    dispatch @transposed(%x: f32[6, 6]) -> (%y: f32[6, 6]) {
+      temp %t: f32[6, 6]
+      %t[i, j] = %x[i, j] + 1.0
+      %y[i, j] = %t[j, i]
+    })";
+  const std::string reason =
+      "%t reads an input that a result may overwrite in an earlier iteration";
+  ExpectRefused(kTransposed, "", "compute_at %t %y j", reason);
+  constexpr std::string_view kRows = R"(
+    dispatch @rows(%x: f32[6, 6]) -> (%y: f32[6, 6]) {
+      temp %t: f32[6, 6]
+      %t[i, j] = %x[i, j] + 1.0
+      %y[i, j] = %t[i, j] * 2.0
+    })";
+  // Parts of four overlap in the loops of a split by three.
+  const std::string lines = "split %y j 4 -> j0 j1\n split %y j1 3 -> j2 j3\n";
+  ExpectRefused(kRows, lines, "compute_at %t %y j0", reason);
+  ExpectRefused(kRows, "split %y j 4 -> j0 j1\n compute_at %t %y j0",
+                "split %y j1 3 -> j2 j3", reason);
+  Schedule schedule = ScheduleOf(kRows);
+  EXPECT_TRUE(schedule
+                  .Replay("split %y j 4 -> j0 j1\n split %y j1 2 -> j2 j3\n"
+                          "compute_at %t %y j0")
+                  .ok());
+}
+
+TEST(Refusals, Copies) {
+  ExpectRefused(kAdd, "", "cache_read %y %y -> c",
+                "the stage stores to the buffer");
+  ExpectRefused(kProduct, "", "cache_read %y %a -> c",
+                "the stage does not read the buffer");
+  ExpectRefused(kProduct, "compute_at %acc %y i", "cache_read %y %acc -> c",
+                "%acc is computed in a loop: copy it before");
+  ExpectRefused(kGather, "", "cache_read %y.1 %x -> c",
+                "an index is checked when the program runs, against this "
+                "buffer");
+  constexpr std::string_view kPads = R"(
+    dispatch @pads(%x: f32[6], %s: f32[6]) -> (%y: f32[6], %z: f32[6], %w: f32[6]) {
+      %y[i] = pad(%x[i - 1], 0.0) + pad(%x[i + 1], 1.0)
+      %z[i] = pad(%x[i - 1], %s[i])
+      %w[i] = pad(%x[mod(i, 4) - 1], 0.0)
+    })";
+  ExpectRefused(kPads, "", "cache_read %y %x -> c",
+                "the stage pads the buffer in different ways");
+  ExpectRefused(kPads, "", "cache_read %z %x -> c",
+                "what the buffer is padded with varies");
+  ExpectRefused(kPads, "", "cache_read %w %x -> c",
+                "index 0 of a padded load is not a sum of axes");
+  ExpectRefused(kPads, "", "pack %y %x 0 -> c",
+                "the stage pads the buffer: cache_read it");
+}
+
+TEST(Refusals, Lower) {
+  const auto message = [](std::string_view dispatch, std::string_view line) {
+    Schedule schedule = ScheduleOf(dispatch);
+    EXPECT_TRUE(schedule.Replay(line).ok());
+    auto nest = Lower(schedule);
+    EXPECT_EQ(nest.status().code(), StatusCode::kFailedPrecondition);
+    return std::string(nest.status().message());
+  };
+  EXPECT_EQ(message(R"(
+    dispatch @open<N>(%x: f32[N]) -> (%y: f32[N]) { %y[i] = %x[i] })",
+                    "unroll %y i"),
+            "%y: loop 'i': expected a constant extent of at most 4096, found "
+            "an open one");
+  EXPECT_EQ(message(R"(
+    dispatch @long(%x: f32[65]) -> (%y: f32[65]) { %y[i] = %x[i] })",
+                    "vectorize %y i"),
+            "%y: loop 'i': expected a constant extent of at most 64, found 65");
+}
+
+}  // namespace
+}  // namespace ember::schedule
