@@ -115,15 +115,33 @@ class Promoter {
     last_index_[buffer] = std::max(last_index_[buffer], last);
   }
 
+  // Linear sums leave out variables that are always 0, of loops that run at
+  // most once: they are no constants, still.
+  bool HasSerialVariable(NodeId index) const {
+    std::vector<NodeId> stack = {index};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      const tensor::Node& node = nest_.pool[id];
+      if (node.opcode != Opcode::kAxis) {
+        stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+        continue;
+      }
+      const auto kind = kinds_.find(id);
+      if (kind == kinds_.end() || kind->second == LoopKind::kSerial)
+        return true;
+    }
+    return false;
+  }
+
   bool IsKnown(NodeId index, bool last) const {
     const std::optional<tensor::LinearSum> sum =
         tensor::Linearize(nest_.pool, index);
-    if (!sum) return false;
+    if (!sum || HasSerialVariable(index)) return false;
     for (const tensor::LinearTerm& term : sum->terms) {
       const auto kind = kinds_.find(term.node);
       if (kind == kinds_.end()) return false;
       if (kind->second == LoopKind::kUnrolled) continue;
-      if (kind->second == LoopKind::kSerial) return false;
       if (!last || term.coefficient != 1) return false;
     }
     return true;
