@@ -218,7 +218,7 @@ int StageInside(const Schedule& schedule, int stage, int position) {
   return -1;
 }
 
-Status CheckVectorIsInnermost(const Schedule& schedule, int stage) {
+Status CheckInsideVector(const Schedule& schedule, int stage) {
   const StagePlan& plan = schedule.plan(stage);
   const Loop* vector = nullptr;
   for (size_t i = 0; i < plan.order.size(); ++i) {
@@ -232,10 +232,10 @@ Status CheckVectorIsInnermost(const Schedule& schedule, int stage) {
           "%" + schedule.computation().stages[inside].name +
           " is computed inside vector loop '" + loop.name + "'");
     }
-    if (loop.mark != LoopMark::kUnrolled) {
+    if (loop.mark == LoopMark::kVector) {
       return FailedPreconditionError("loop '" + loop.name +
                                      "' inside vector loop '" + vector->name +
-                                     "' is not unrolled");
+                                     "' is a vector loop, too");
     }
     if (loop.is_reduction && !vector->is_reduction) {
       return FailedPreconditionError("loop '" + loop.name +
@@ -281,7 +281,7 @@ Status CheckMarkedLoops(const Schedule& schedule) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
     EMBER_RETURN_IF_ERROR(CheckParallelIsOutermost(schedule, i));
-    EMBER_RETURN_IF_ERROR(CheckVectorIsInnermost(schedule, i));
+    EMBER_RETURN_IF_ERROR(CheckInsideVector(schedule, i));
   }
   return OkStatus();
 }

@@ -40,8 +40,8 @@ bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 
 // Where marked loops stand, in every stage: a parallel loop is the outermost
-// one of a stage that is computed by itself; inside a vector loop are only
-// unrolled ones, no reduction unless the vector is one, and no other stage.
+// one of a stage that is computed by itself; inside a vector loop is no other
+// one, no reduction unless the vector is one, and no other stage.
 Status CheckMarkedLoops(const Schedule& schedule);
 // A fold combines its points in the order of the axes.
 Status CheckFolds(const Schedule& schedule);

@@ -46,7 +46,7 @@ struct PrimitiveCall {
   row("unroll", Unroll, 2, 2, 0, "%stage loop", \
       "the body is written out for each value; constant extent") \
   row("vectorize", Vectorize, 2, 2, 0, "%stage loop", \
-      "all values at once in lanes; constant extent, innermost but for other unrolled loops") \
+      "all values at once in lanes; constant extent; in it no reduction, stage or other vector") \
   row("parallel", Parallel, 2, 2, 0, "%stage loop", \
       "the outermost loop's values are tasks, on any workers") \
   row("peel", Peel, 2, 2, 0, "%stage outer", \

@@ -304,14 +304,15 @@ TEST(Refusals, Parallel) {
 TEST(Refusals, Vectorize) {
   ExpectRefused(kGather, "", "vectorize %y.1 i",
                 "points of the stage may store to one element");
-  ExpectRefused(kAdd, "", "vectorize %y i",
-                "loop 'j' inside vector loop 'i' is not unrolled");
+  ExpectRefused(kAdd, "vectorize %y j", "vectorize %y i",
+                "loop 'j' inside vector loop 'i' is a vector loop, too");
   ExpectRefused(kProduct, "unroll %acc k", "vectorize %acc j",
                 "loop 'k' inside vector loop 'j' combines elements into one");
   ExpectRefused(kProduct, "compute_at %acc %y j", "vectorize %y j",
                 "%acc is computed inside vector loop 'j'");
-  ExpectRefused(kAdd, "vectorize %y j", "reorder %y j i",
-                "loop 'i' inside vector loop 'j' is not unrolled");
+  ExpectRefused(kProduct, "reorder %acc i k j\n vectorize %acc j",
+                "reorder %acc j k",
+                "loop 'k' inside vector loop 'j' combines elements into one");
 }
 
 TEST(Refusals, ComputeAt) {
