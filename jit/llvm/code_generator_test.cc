@@ -174,6 +174,29 @@ TEST(CodeGeneratorTest, LanesThatAreOffTouchNoMemory) {
   }
 }
 
+// Conditions that LLVM can compute in part, and that leave halves of vectors
+// all on or all off.
+TEST(CodeGeneratorTest, ConditionsThatArePartlyKnown) {
+  for (const char* lanes : {"15", "16", "12", "32"}) {
+    for (const char* condition : {"l < 9", "8 <= l", "0 - l < N", "l < 1"}) {
+      const std::string text =
+          Replaced(R"(loops @known<N>(%x: input i32[N], %z: output i32[2, W],
+                                      %y: output i32[W]) {
+            phase i < 2 {
+              vector l < W {
+                %z[i, l] = pad(%x[0 - l], 5)
+                if C { %y[l] = pad(%x[l + i], 7) }
+                if C { if l < N { %y[l] += %x[l] } }
+              }
+            }
+          })",
+                   "W", lanes);
+      for (int64_t n : {1, 40})
+        ExpectAsEvaluated(Replaced(text, "C", condition), {n});
+    }
+  }
+}
+
 // What mentions the lane and is the same in all: a scalar.
 TEST(CodeGeneratorTest, LanesThatCancel) {
   ExpectAsEvaluated(R"(loops @cancel<N>(%x: input i32[N], %k: input i64[8],

@@ -6,6 +6,7 @@
 #include "jit/decline_reasons.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -13,6 +14,15 @@
 namespace ember::jit {
 
 namespace {
+
+// Of a masked load whose lanes turn out to be all on, LLVM 19 makes one that
+// says nothing of its size, and this pass ends the process when it asks.
+void DisableBrokenPasses() {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find("x86-disable-avoid-SFB");
+  if (found == options.end()) return;
+  found->second->addOccurrence(0, "x86-disable-avoid-SFB", "true");
+}
 
 StatusOr<const llvm::Target*> FindTarget(const Host& host) {
   std::string error;
@@ -56,6 +66,7 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    DisableBrokenPasses();
   });
   Host host;
   host.triple = llvm::sys::getProcessTriple();

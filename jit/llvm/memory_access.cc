@@ -12,6 +12,12 @@ namespace ember::jit {
 using llvm::Value;
 using loops::Scope;
 
+namespace {
+
+constexpr uint64_t kMaximumLanes = 64;
+
+}  // namespace
+
 MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
                            llvm::Function& function, Scopes& scopes,
                            Builder& builder, IndexLinearizer& linearizer)
@@ -97,9 +103,9 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
   const loops::Buffer& buffer = nest_.buffers[number];
   if (buffer.scope == Scope::kRegister) {
     uint64_t elements = 1;
-    for (NodeId extent : buffer.extents) {
-      elements *= static_cast<uint64_t>(*nest_.pool.IntegerConstant(extent));
-    }
+    for (size_t dim = 0; dim < buffer.extents.size(); ++dim)
+      elements *= static_cast<uint64_t>(RegisterExtent(number, dim));
+    elements += kMaximumLanes;  // of a vector that starts at the last element
     llvm::AllocaInst* memory =
         b_.CreateAlloca(llvm::ArrayType::get(ElementOf(number), elements),
                         nullptr, buffer.name);
@@ -115,6 +121,16 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
   return pointer = load;
 }
 
+// The extent, of the last dim rounded up, so that rows of vectors do not
+// overlap, whose last lanes are off (see StatementEmitter::EmitVector).
+int64_t MemoryAccess::RegisterExtent(uint32_t number, size_t dim) const {
+  const std::vector<NodeId>& extents = nest_.buffers[number].extents;
+  const int64_t extent = *nest_.pool.IntegerConstant(extents[dim]);
+  if (dim + 1 < extents.size()) return extent;
+  return static_cast<int64_t>(
+      llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
+}
+
 // Elements from one index of the dim to the next.
 Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
   std::vector<Factor>& strides = strides_[buffer];
@@ -122,6 +138,11 @@ Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
   if (strides.empty()) {
     strides.resize(extents.size());
     for (size_t i = extents.size() - 1; i-- > 0;) {
+      if (IsRegister(buffer)) {
+        const int64_t extent = RegisterExtent(buffer, i + 1);
+        strides[i] = linearizer_.Times(strides[i + 1], extent);
+        continue;
+      }
       const LinearIndex extent = linearizer_.Of(extents[i + 1]);
       strides[i] = linearizer_.Times(strides[i + 1], linearizer_.Rest(extent));
     }

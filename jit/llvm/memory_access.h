@@ -65,6 +65,7 @@ class MemoryAccess {
  private:
   llvm::Value* PointerOf(uint32_t buffer);
   Factor StrideOf(uint32_t buffer, size_t dim);
+  int64_t RegisterExtent(uint32_t number, size_t dim) const;
   void CreateAliasScopes();
   // What is known about the memory that the instruction touches.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,

@@ -1,5 +1,6 @@
 #include "jit/llvm/statement_emitter.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/concat.h"
@@ -153,12 +154,24 @@ void StatementEmitter::EmitUnrolled(const Statement& statement,
   }
 }
 
+// Vectors have a power of two of lanes: of others LLVM 19 makes masked loads
+// that read what is off. The lanes beyond the extent are off; they have the
+// last value, as ranges of expressions hold for values that there are.
 void StatementEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
-  const int lanes = static_cast<int>(extent);
+  const auto lanes =
+      static_cast<int>(llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
+  llvm::SmallVector<llvm::Constant*, 64> values, is_on;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    const int64_t value = std::min(lane, extent - 1);
+    values.push_back(b_.getInt64(static_cast<uint64_t>(value)));
+    is_on.push_back(b_.getInt1(lane < extent));
+  }
   expressions_.scopes().Enter(nullptr, statement.variable,
-                              Ramp(b_.getInt64Ty(), lanes), lanes);
+                              llvm::ConstantVector::get(values), lanes);
+  if (lanes != extent) expressions_.SetMask(llvm::ConstantVector::get(is_on));
   EmitBlock(statement.body);
+  expressions_.SetMask(nullptr);
   expressions_.scopes().Leave();
 }
 
