@@ -83,6 +83,7 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--tier", default="auto", help="of ours: 0, 1, 2 or auto (vm-run --help)")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--keep", metavar="DIR", help="leave the models here; measure nothing")
     options = parser.parse_args()
