@@ -28,9 +28,9 @@ Tensor LogSoftmax(Tensor x, int axis) {
   return Cast(shifted - Log(Reduce(Exp(shifted), "sum", {axis}, true)), type);
 }
 
-Tensor Deviations(Tensor x, Tensor mean, std::vector<int64_t> axes) {
-  Tensor centered = x - mean;
-  return centered - Mean(centered, std::move(axes), true);
+Tensor CorrectedMean(Tensor x, const std::vector<int64_t>& axes) {
+  Tensor mean = Mean(x, axes, true);
+  return mean + Mean(x - mean, axes, true);
 }
 
 Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes) {

@@ -19,9 +19,10 @@ Tensor TanhGelu(Tensor x);
 Tensor Softplus(Tensor x);
 // log(softmax(x)) along an axis, narrow floats in f32.
 Tensor LogSoftmax(Tensor x, int axis);
-// x - mean(x) over the axes, centred once more: where the mean is large beside
-// the spread, its own rounding is as large as what is left.
-Tensor Deviations(Tensor x, Tensor mean, std::vector<int64_t> axes);
+// mean(x) over the axes, which stay as 1, as if rounded once: where it is large
+// beside the spread, the rounding of the sum would be as large as what is left
+// of x - mean.
+Tensor CorrectedMean(Tensor x, const std::vector<int64_t>& axes);
 // mean((x - mean)²) over the axes, which stay as 1.
 Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes);
 // Negative indices count from the end of the axis; the result is i64 and in

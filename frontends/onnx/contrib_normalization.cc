@@ -33,8 +33,8 @@ Normalized NormalizeRows(Tensor x, double epsilon, bool centered) {
   const int axis = x.rank() - 1;
   Normalized result;
   if (centered) {
-    result.mean = Mean(x, {axis}, true);
-    x = Deviations(x, result.mean, {axis});
+    result.mean = CorrectedMean(x, {axis});
+    x = x - result.mean;
   }
   result.inverse_deviation = 1.0 / Sqrt(Mean(x * x, {axis}, true) + epsilon);
   result.y = x * result.inverse_deviation;

@@ -110,8 +110,8 @@ void ImportLayerNormalization(NodeContext& c) {
   const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
   const std::vector<int64_t> axes = AxesFrom(axis, x.rank());
   Tensor wide = Cast(x, type);
-  Tensor mean = Mean(wide, axes, true);
-  Tensor centered = Deviations(wide, mean, axes);
+  Tensor mean = CorrectedMean(wide, axes);
+  Tensor centered = wide - mean;
   Tensor deviation =
       Sqrt(Mean(centered * centered, axes, true) + c.Float("epsilon", 1e-5));
   // Fused models have wide scales beside narrow data; the result is as wide.
