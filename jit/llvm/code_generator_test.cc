@@ -177,8 +177,9 @@ TEST(CodeGeneratorTest, LanesThatAreOffTouchNoMemory) {
 // Conditions that LLVM can compute in part, and that leave halves of vectors
 // all on or all off.
 TEST(CodeGeneratorTest, ConditionsThatArePartlyKnown) {
-  for (const char* lanes : {"15", "16", "12", "32"}) {
-    for (const char* condition : {"l < 9", "8 <= l", "0 - l < N", "l < 1"}) {
+  for (const char* lanes : {"15", "16", "12", "20", "32"}) {
+    for (const char* condition :
+         {"l < 9", "8 <= l", "0 - l < N", "l < 1", "and(l < 20, l < N)"}) {
       const std::string text =
           Replaced(R"(loops @known<N>(%x: input i32[N], %z: output i32[2, W],
                                       %y: output i32[W]) {

@@ -98,7 +98,7 @@ StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Compile(
   AddTargetAttributes(host_, module);
 
   Clock::time_point start = Clock::now();
-  EMBER_RETURN_IF_ERROR(Optimize(machine, options.effort, module));
+  EMBER_RETURN_IF_ERROR(Optimize(host_, machine, options.effort, module));
   result->optimize_ms = Lap(start);
   if (options.keep_llvm) result->llvm = ModuleText(module);
   if (options.keep_assembly) {

@@ -86,6 +86,8 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
       if (!has("sse4.1"))
         return Decline(DeclineReason::kTarget, "expected SSE4.1, found none");
       host.has_512_bits = has("avx512f");
+      host.has_sign_masks = has("avx") && !has("avx512f");
+      host.has_sign_masks_of_integers = has("avx2") && !has("avx512f");
       host.traits = TraitsOfX86(has);
       return host;
     case llvm::Triple::aarch64:

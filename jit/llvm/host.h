@@ -17,6 +17,9 @@ struct Host {
   std::string cpu;
   std::string features;  // beside the CPU's: "+amx-tile,-avx512vp2intersect"
   bool has_512_bits = false;
+  // Masks are signs of elements, not registers of their own.
+  bool has_sign_masks = false;
+  bool has_sign_masks_of_integers = false;
   TargetTraits traits;
 };
 

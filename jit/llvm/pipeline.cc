@@ -2,6 +2,7 @@
 
 #include "base/concat.h"
 #include "jit/llvm/gather_lanes.h"
+#include "jit/llvm/masked_access.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Object/ObjectFile.h"
@@ -34,7 +35,7 @@ void AddTargetAttributes(const Host& host, llvm::Module& module) {
   }
 }
 
-Status Optimize(llvm::TargetMachine& machine, Effort effort,
+Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module) {
   std::string error;
   llvm::raw_string_ostream stream(error);
@@ -56,6 +57,8 @@ Status Optimize(llvm::TargetMachine& machine, Effort effort,
   if (failed) return InternalError(llvm::toString(std::move(failed)));
   passes.run(module, modules);
   DefineGatherLanes(module);
+  if (host.has_sign_masks)
+    LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   return OkStatus();
 }
 

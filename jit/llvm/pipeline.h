@@ -18,7 +18,7 @@ namespace ember::jit {
 void AddTargetAttributes(const Host& host, llvm::Module& module);
 
 // kInternal if the module is none that LLVM accepts: our bug.
-Status Optimize(llvm::TargetMachine& machine, Effort effort,
+Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module);
 
 // The module is used up by it.

@@ -2,6 +2,11 @@
 // schedules of several machines against the definition of the dispatch.
 //
 //   EMBER_SEEDS=1000 bazel run //jit/llvm:random_test
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -26,9 +31,22 @@ namespace {
 
 using Bytes = std::vector<std::vector<uint8_t>>;
 
+// How to run the seed again. It is shown too if the code that was made, or
+// LLVM, ends the process.
+char replay[128];
+void ShowReplay(int signal) {
+  [[maybe_unused]] const auto written = write(2, replay, std::strlen(replay));
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 std::string ReplayOf(const char* test, uint64_t seed) {
-  return "replay: EMBER_SEED=" + std::to_string(seed) +
-         " bazel run //jit/llvm:random_test -- --gtest_filter=*" + test;
+  std::snprintf(replay, sizeof replay,
+                "replay: EMBER_SEED=%llu bazel run //jit/llvm:random_test -- "
+                "--gtest_filter=*%s\n",
+                static_cast<unsigned long long>(seed), test);
+  for (int signal : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT})
+    std::signal(signal, ShowReplay);
+  return replay;
 }
 
 // Inputs, and what they give.

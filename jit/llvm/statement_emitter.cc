@@ -154,9 +154,10 @@ void StatementEmitter::EmitUnrolled(const Statement& statement,
   }
 }
 
-// Vectors have a power of two of lanes: of others LLVM 19 makes masked loads
-// that read what is off. The lanes beyond the extent are off; they have the
-// last value, as ranges of expressions hold for values that there are.
+// Vectors have a power of two of lanes: of others LLVM 19 makes gathers and
+// masked loads that trap or read what is off. The lanes beyond the extent are
+// off; they have the last value, as ranges of expressions hold for values that
+// there are.
 void StatementEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
   const auto lanes =
