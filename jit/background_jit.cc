@@ -37,6 +37,8 @@ class BackgroundJit final : public Jit {
   void Work();
   void Run(const Job& job);
   void Dump(const vm::KernelRequest& request, const KernelReport& report) const;
+  // Of the folder of schedules; empty if there is none.
+  std::string GivenSchedule(const vm::KernelRequest& request) const;
 
   const JitOptions options_;
   const std::unique_ptr<Compiler> compiler_;
@@ -109,6 +111,7 @@ void BackgroundJit::Work() {
 void BackgroundJit::Run(const Job& job) {
   KernelReport report;
   report.keep_text = !options_.dump_folder.empty();
+  report.given_schedule = GivenSchedule(job.request);
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
       BuildKernel(job.request, *compiler_, &report);
   if (report.keep_text) Dump(job.request, report);
@@ -126,6 +129,19 @@ void BackgroundJit::Run(const Job& job) {
     job.slot->Install(*std::move(kernel));
   else
     job.slot->Decline(kernel.status().ToString());
+}
+
+std::string BackgroundJit::GivenSchedule(
+    const vm::KernelRequest& request) const {
+  if (options_.schedule_folder.empty()) return "";
+  const std::string base =
+      options_.schedule_folder + "/" + request.dispatch->name;
+  const std::string tier = ".tier" + std::to_string(request.tier);
+  for (const std::string& name : {base + tier, base}) {
+    StatusOr<std::string> text = ReadFile(name + ".schedule");
+    if (text.ok()) return *std::move(text);
+  }
+  return "";
 }
 
 void BackgroundJit::Dump(const vm::KernelRequest& request,

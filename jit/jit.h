@@ -26,6 +26,9 @@ struct JitOptions {
   // Writes schedule, nest, LLVM IR and assembly of each kernel here:
   // DIR/NAME.tier2.schedule and so on. Empty: nowhere.
   std::string dump_folder;
+  // Dispatches whose schedule lies here (NAME.schedule, NAME.tier2.schedule as
+  // dump_folder has it) get that one; others the default one. Empty: all do.
+  std::string schedule_folder;
 };
 
 // Sums over the kernels compiled so far.

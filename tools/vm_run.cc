@@ -22,7 +22,7 @@ namespace {
 struct Options {
   std::vector<std::string> models, inputs, outputs, expected, shapes;
   std::string device = "cpu", tier = "auto", trace, print = "summary",
-              dump_kernels;
+              dump_kernels, schedules;
   int64_t threads = 0, seed = 0, runs = 1, profile_rows = 30;
   double rtol = 1e-3, atol = 1e-5;
   bool profile = false, list_devices = false;
@@ -61,6 +61,9 @@ void Declare(Options& options, Flags& flags) {
       "(quickly, or\nwith everything); what is not compiled is interpreted.");
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
             "Writes schedule, loop nest, LLVM IR and assembly of each kernel.");
+  flags.Add("schedules", &options.schedules, "DIR",
+            "Kernels of dispatches with a schedule there, in a file as "
+            "--dump-kernels writes them,\nget that one.");
   flags.Add("device", &options.device, "NAME",
             "Where to run; see --list-devices.");
   flags.AddStandalone("list-devices", &options.list_devices,
@@ -169,7 +172,8 @@ Status Run(const Options& options) {
                          LoadModel(options.models[0], load));
   EMBER_ASSIGN_OR_RETURN(
       const Tier tier,
-      OpenTier(options.tier, model.module, UserPath(options.dump_kernels)));
+      OpenTier(options.tier, model.module, UserPath(options.dump_kernels),
+               UserPath(options.schedules)));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, {.device = std::move(device),
                                          .strings = vm::NewStringSupport,

@@ -55,7 +55,9 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
     computation.buffers[i].is_constant = request.constant_inputs[i];
   schedule::Schedule schedule(std::move(computation));
   EMBER_RETURN_IF_ERROR(
-      schedule::ScheduleByModel(CpuModel::Of(request.target), schedule));
+      report->given_schedule.empty()
+          ? schedule::ScheduleByModel(CpuModel::Of(request.target), schedule)
+          : schedule.Replay(report->given_schedule));
   NestKernelDefinition definition;
   EMBER_ASSIGN_OR_RETURN(definition.nest, schedule::Lower(schedule));
   if (report->keep_text) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "jit/kernel/packed_memory.h"
 #include "tensor/range_rules.h"
 
 namespace ember::jit {
@@ -116,9 +117,14 @@ Status NestKernel::Pack() {
   }
   for (size_t i = 0; i < nest.buffers.size(); ++i) {
     if (nest.buffers[i].scope != loops::Scope::kPacked) continue;
-    EMBER_ASSIGN_OR_RETURN(Block block, TakeBlock(layout.bytes[i]));
-    packed_pointers_[i] = block.memory.get();
-    packed_.push_back(std::move(block.memory));
+    std::shared_ptr<void> memory = AllocatePacked(layout.bytes[i]);
+    if (memory == nullptr) {
+      return ResourceExhaustedError(
+          Concat({"dispatch @", nest.name, ": no memory for constants of ",
+                  layout.bytes[i], " bytes"}));
+    }
+    packed_pointers_[i] = memory.get();
+    packed_.push_back(std::move(memory));
   }
   SerialRunner runner;
   return RunPhases(definition_.code->prologue, 0, layout,

@@ -83,7 +83,7 @@ class NestKernel final : public vm::Kernel {
   NestKernelDefinition definition_;
   HeaderValues header_;
   Layout constant_layout_;  // where the nest has no parameters
-  std::vector<Memory> packed_;
+  std::vector<std::shared_ptr<void>> packed_;
   std::vector<void*> packed_pointers_;  // by buffer
   mutable std::mutex mutex_;
   mutable std::vector<Block> free_blocks_;

@@ -53,12 +53,14 @@ Status CheckTier(const std::string& name) {
 
 StatusOr<Tier> OpenTier(const std::string& name,
                         std::shared_ptr<const vm::Module> module,
-                        const std::string& dump_folder) {
+                        const std::string& dump_folder,
+                        const std::string& schedule_folder) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
   if (name == "0" || name == "auto") return tier;
   jit::JitOptions options;
   options.dump_folder = dump_folder;
+  options.schedule_folder = schedule_folder;
   // At once, before a dispatch runs first.
   options.threads = 0;
   vm::Tiering::Options thresholds;

@@ -29,7 +29,8 @@ struct Tier {
 // missing.
 StatusOr<Tier> OpenTier(const std::string& name,
                         std::shared_ptr<const vm::Module> module,
-                        const std::string& dump_folder);
+                        const std::string& dump_folder,
+                        const std::string& schedule_folder = "");
 // Whether the name is one of them, before anything is loaded.
 Status CheckTier(const std::string& name);
 

@@ -1,0 +1,21 @@
+// Memory for constants that kernels keep in layouts of their own.
+//
+//   std::shared_ptr<void> memory = AllocatePacked(bytes);   // null: refused
+//
+// Kernels read much of it in every run, and a page at a time would cost more
+// address translations than caches hold: constants lie side by side in large
+// blocks that the system is asked to map in large pages. A block is freed with
+// the last constant in it. 64-byte aligned, zeroed. Thread-safe.
+#ifndef EMBER_JIT_KERNEL_PACKED_MEMORY_H_
+#define EMBER_JIT_KERNEL_PACKED_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+
+namespace ember::jit {
+
+std::shared_ptr<void> AllocatePacked(int64_t bytes);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_PACKED_MEMORY_H_
