@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/file.h"
+#include "jit/cache/caching_compiler.h"
+#include "jit/cache/disk_cache.h"
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
@@ -19,7 +21,9 @@ namespace {
 
 class BackgroundJit final : public Jit {
  public:
-  BackgroundJit(JitOptions options, std::unique_ptr<Compiler> compiler);
+  // cache_problem: why there is no cache on disk, if one was asked for.
+  BackgroundJit(JitOptions options, std::unique_ptr<CachingCompiler> compiler,
+                std::string cache_problem);
   // Drops what has not begun and waits for what has.
   ~BackgroundJit() override;
 
@@ -27,6 +31,7 @@ class BackgroundJit final : public Jit {
                      std::shared_ptr<vm::KernelSlot> slot) override;
   void Wait() override;
   JitTotals totals() const override;
+  std::string cache_problem() const override;
 
  private:
   struct Job {
@@ -41,7 +46,8 @@ class BackgroundJit final : public Jit {
   std::string GivenSchedule(const vm::KernelRequest& request) const;
 
   const JitOptions options_;
-  const std::unique_ptr<Compiler> compiler_;
+  const std::unique_ptr<CachingCompiler> compiler_;
+  const std::string cache_problem_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<Job> jobs_;
@@ -52,8 +58,11 @@ class BackgroundJit final : public Jit {
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,
-                             std::unique_ptr<Compiler> compiler)
-    : options_(std::move(options)), compiler_(std::move(compiler)) {
+                             std::unique_ptr<CachingCompiler> compiler,
+                             std::string cache_problem)
+    : options_(std::move(options)),
+      compiler_(std::move(compiler)),
+      cache_problem_(std::move(cache_problem)) {
   for (int i = 0; i < options_.threads; ++i)
     threads_.emplace_back([this] { Work(); });
 }
@@ -92,6 +101,11 @@ JitTotals BackgroundJit::totals() const {
   return totals_;
 }
 
+std::string BackgroundJit::cache_problem() const {
+  if (compiler_->disk() == nullptr) return cache_problem_;
+  return compiler_->disk()->problem();
+}
+
 void BackgroundJit::Work() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
@@ -123,7 +137,10 @@ void BackgroundJit::Run(const Job& job) {
     totals_.optimize_ms += report.optimize_ms;
     totals_.codegen_ms += report.codegen_ms;
     totals_.pack_ms += report.pack_ms;
-    totals_.code_bytes += report.code_bytes;
+    totals_.shared += report.origin == CodeOrigin::kShared;
+    totals_.loaded += report.origin == CodeOrigin::kLoaded;
+    if (report.origin != CodeOrigin::kShared)
+      totals_.code_bytes += report.code_bytes;
   }
   if (kernel.ok())
     job.slot->Install(*std::move(kernel));
@@ -156,13 +173,32 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
   static_cast<void>(WriteFileAtomically(base + ".s", report.assembly));
 }
 
+// Null, with the problem, if it was asked for and cannot be used.
+std::unique_ptr<DiskCache> OpenDiskCache(const CacheOptions& options,
+                                         const std::string& identity,
+                                         std::string& problem) {
+  if (options.folder.empty()) return nullptr;
+  if (identity.empty()) {
+    problem = "the JIT's or LLVM's library was linked without a build id";
+    return nullptr;
+  }
+  auto disk = DiskCache::Open(options);
+  if (disk.ok()) return *std::move(disk);
+  problem = disk.status().message();
+  return nullptr;
+}
+
 }  // namespace
 
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options) {
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler,
-                         Compiler::Create());
-  return std::shared_ptr<Jit>(
-      std::make_shared<BackgroundJit>(std::move(options), std::move(compiler)));
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
+                         ObjectCompiler::Create());
+  std::string problem;
+  auto disk = OpenDiskCache(options.cache, compiler->identity(), problem);
+  return std::shared_ptr<Jit>(std::make_shared<BackgroundJit>(
+      std::move(options),
+      std::make_unique<CachingCompiler>(std::move(compiler), std::move(disk)),
+      std::move(problem)));
 }
 
 }  // namespace ember::jit

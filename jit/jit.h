@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "jit/cache/cache_options.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
@@ -29,6 +30,9 @@ struct JitOptions {
   // Dispatches whose schedule lies here (NAME.schedule, NAME.tier2.schedule as
   // dump_folder has it) get that one; others the default one. Empty: all do.
   std::string schedule_folder;
+  // Kernels kept on disk; no folder: none are. A folder that cannot be used is
+  // no error; Jit::cache_problem says so.
+  CacheOptions cache;
 };
 
 // Sums over the kernels compiled so far.
@@ -40,6 +44,10 @@ struct JitTotals {
   double codegen_ms = 0;
   double pack_ms = 0;
   int64_t code_bytes = 0;
+  // Kernels whose code was not compiled: that of an equal one in this process,
+  // or from the cache on disk.
+  int64_t shared = 0;
+  int64_t loaded = 0;
 };
 
 class Jit : public vm::KernelProvider {
@@ -47,6 +55,9 @@ class Jit : public vm::KernelProvider {
   // Until nothing is waiting or being compiled.
   virtual void Wait() = 0;
   virtual JitTotals totals() const = 0;
+  // Why kernels are not read from or written to the cache on disk that was
+  // asked for, or not all; empty while all is well.
+  virtual std::string cache_problem() const = 0;
 };
 
 // Fails with the reason where kernels cannot be made.

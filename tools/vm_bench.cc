@@ -5,6 +5,7 @@
 #include "tools/lib/benchmark.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/kernel_cache.h"
 #include "tools/lib/peak.h"
 #include "tools/lib/process.h"
 #include "tools/lib/table.h"
@@ -17,6 +18,7 @@ struct Options {
   std::vector<std::string> models, shapes, inputs;
   std::string format = "md", threads = "1", tiers = "auto";
   BenchmarkOptions benchmark;
+  KernelCacheFlags cache;
   bool peak = false;
 };
 
@@ -39,6 +41,7 @@ void Declare(Options& options, Flags& flags) {
             "The shape of an input that a model leaves open (1 otherwise).");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input, as of vm-run; random otherwise.");
+  AddKernelCacheFlags(flags, &options.cache);
   flags.AddStandalone(
       "peak", &options.peak,
       "Measures no model but the processor's peak of f32 multiply-adds.");
@@ -111,6 +114,7 @@ Status Bench(Options& options) {
   EMBER_ASSIGN_OR_RETURN(options.benchmark.shapes,
                          ParseShapeFlags(options.shapes));
   options.benchmark.inputs = options.inputs;
+  options.benchmark.cache = CacheOptionsOf(options.cache);
   Table table({"model", "device", "tier", "threads", "median_ms", "p10_ms",
                "p90_ms", "load_ms", "first_ms", "rss_mb", "peak_mb", "runs",
                "tier_mix", "build"});

@@ -8,6 +8,7 @@
 #include "tools/lib/compare.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/kernel_cache.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/profile.h"
@@ -23,6 +24,7 @@ struct Options {
   std::vector<std::string> models, inputs, outputs, expected, shapes;
   std::string device = "cpu", tier = "auto", trace, print = "summary",
               dump_kernels, schedules;
+  KernelCacheFlags cache;
   int64_t threads = 0, seed = 0, runs = 1, profile_rows = 30;
   double rtol = 1e-3, atol = 1e-5;
   bool profile = false, list_devices = false;
@@ -64,6 +66,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("schedules", &options.schedules, "DIR",
             "Kernels of dispatches with a schedule there, in a file as "
             "--dump-kernels writes them,\nget that one.");
+  AddKernelCacheFlags(flags, &options.cache);
   flags.Add("device", &options.device, "NAME",
             "Where to run; see --list-devices.");
   flags.AddStandalone("list-devices", &options.list_devices,
@@ -173,7 +176,7 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(
       const Tier tier,
       OpenTier(options.tier, model.module, UserPath(options.dump_kernels),
-               UserPath(options.schedules)));
+               UserPath(options.schedules), CacheOptionsOf(options.cache)));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, {.device = std::move(device),
                                          .strings = vm::NewStringSupport,

@@ -32,12 +32,25 @@ class Stopwatch {
       std::chrono::steady_clock::now();
 };
 
+const char* OriginText(CodeOrigin origin) {
+  switch (origin) {
+    case CodeOrigin::kCompiled:
+      return "compiled";
+    case CodeOrigin::kShared:
+      return "shared code, made";
+    case CodeOrigin::kLoaded:
+      return "code from the cache, made";
+  }
+  return "";
+}
+
 std::string Describe(const loops::LoopNest& nest, const KernelReport& report) {
   char text[128];
-  std::snprintf(
-      text, sizeof text, "compiled in %.1f ms, %zu phases, %.1f kB of code",
-      report.schedule_ms + report.optimize_ms + report.codegen_ms,
-      nest.phases.size(), static_cast<double>(report.code_bytes) / 1000);
+  std::snprintf(text, sizeof text, "%s in %.1f ms, %zu phases, %.1f kB of code",
+                OriginText(report.origin),
+                report.schedule_ms + report.optimize_ms + report.codegen_ms,
+                nest.phases.size(),
+                static_cast<double>(report.code_bytes) / 1000);
   return text;
 }
 
@@ -76,6 +89,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   report->optimize_ms = definition.code->optimize_ms;
   report->codegen_ms = definition.code->codegen_ms;
   report->code_bytes = definition.code->code_bytes;
+  report->origin = definition.code->origin;
   report->llvm = definition.code->llvm;
   report->assembly = definition.code->assembly;
   definition.tier = request.tier;

@@ -27,6 +27,7 @@ struct KernelReport {
   double codegen_ms = 0;
   double pack_ms = 0;
   int64_t code_bytes = 0;
+  CodeOrigin origin = CodeOrigin::kCompiled;
 };
 
 // The kernel uses request.constant_data while it is built, not later, and

@@ -3,10 +3,13 @@
 #include <chrono>
 #include <mutex>
 
+#include "base/concat.h"
+#include "jit/llvm/build_id.h"
 #include "jit/llvm/code_generator.h"
 #include "jit/llvm/host.h"
 #include "jit/llvm/linker.h"
 #include "jit/llvm/pipeline.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -62,34 +65,68 @@ class MachinePool {
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[2];
 };
 
-class OrcCompiler : public Compiler {
- public:
-  OrcCompiler(Host host, std::shared_ptr<Linker> linker)
-      : host_(std::move(host)), linker_(std::move(linker)) {}
+// Of what code is made by; empty if that is not known.
+std::string IdentityOf(const Host& host, const void* llvm) {
+  const std::string ours =
+      BuildIdAt(reinterpret_cast<const void*>(&DetectHost));
+  const std::string theirs = BuildIdAt(llvm);
+  if (ours.empty() || theirs.empty()) return "";
+  return Concat({"compiler ", ours, "\nLLVM ", LLVM_VERSION_STRING, " ", theirs,
+                 "\ntarget ", host.triple, " ", host.cpu, " ", host.features,
+                 "\n"});
+}
 
-  StatusOr<std::unique_ptr<CompiledNest>> Compile(
-      const loops::LoopNest& nest, const CompileOptions& options) override {
-    EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
-                           machines_.Take(host_, options.effort));
-    auto result = Compile(nest, options, *machine);
-    machines_.GiveBack(std::move(machine), options.effort);
-    return result;
+class OrcCompiler : public ObjectCompiler {
+ public:
+  // machine: of full effort.
+  OrcCompiler(Host host, std::shared_ptr<Linker> linker,
+              std::unique_ptr<llvm::TargetMachine> machine)
+      : host_(std::move(host)),
+        linker_(std::move(linker)),
+        // The target's description lies in LLVM's library.
+        identity_(IdentityOf(host_, &machine->getTarget())) {
+    machines_.GiveBack(std::move(machine), Effort::kFull);
   }
 
+  StatusOr<std::unique_ptr<CompiledNest>> Compile(
+      const loops::LoopNest& nest, const CompileOptions& options) override;
+  const std::string& identity() const override { return identity_; }
+  StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
+                                        const CompileOptions& options,
+                                        CompiledNest* figures) override;
+  StatusOr<std::unique_ptr<CompiledNest>> Load(
+      const loops::LoopNest& nest, std::string_view object) override;
+
  private:
-  StatusOr<std::unique_ptr<CompiledNest>> Compile(const loops::LoopNest& nest,
-                                                  const CompileOptions& options,
-                                                  llvm::TargetMachine& machine);
+  using Object = std::unique_ptr<llvm::MemoryBuffer>;
+  StatusOr<Object> Emit(const loops::LoopNest& nest,
+                        const CompileOptions& options, CompiledNest& figures);
+  StatusOr<Object> Emit(const loops::LoopNest& nest,
+                        const CompileOptions& options,
+                        llvm::TargetMachine& machine, CompiledNest& figures);
+  // Adds to the times.
+  Status Link(const loops::LoopNest& nest, Object object, OrcNest& result);
 
   Host host_;
   MachinePool machines_;
   std::shared_ptr<Linker> linker_;
+  std::string identity_;
 };
 
-StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Compile(
-    const loops::LoopNest& nest, const CompileOptions& options,
-    llvm::TargetMachine& machine) {
-  auto result = std::make_unique<OrcNest>();
+StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
+                                                const CompileOptions& options,
+                                                CompiledNest& figures) {
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
+                         machines_.Take(host_, options.effort));
+  auto object = Emit(nest, options, *machine, figures);
+  machines_.GiveBack(std::move(machine), options.effort);
+  return object;
+}
+
+StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
+                                                const CompileOptions& options,
+                                                llvm::TargetMachine& machine,
+                                                CompiledNest& figures) {
   llvm::LLVMContext context;
   llvm::Module module(nest.name, context);
   module.setDataLayout(machine.createDataLayout());
@@ -99,33 +136,75 @@ StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Compile(
 
   Clock::time_point start = Clock::now();
   EMBER_RETURN_IF_ERROR(Optimize(host_, machine, options.effort, module));
-  result->optimize_ms = Lap(start);
-  if (options.keep_llvm) result->llvm = ModuleText(module);
+  figures.optimize_ms = Lap(start);
+  if (options.keep_llvm) figures.llvm = ModuleText(module);
   if (options.keep_assembly) {
-    EMBER_ASSIGN_OR_RETURN(result->assembly, EmitAssembly(machine, module));
+    EMBER_ASSIGN_OR_RETURN(figures.assembly, EmitAssembly(machine, module));
   }
   Lap(start);
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> object,
-                         EmitObject(machine, module));
-  result->code_bytes = CodeBytes(*object);
-  EMBER_ASSIGN_OR_RETURN(
-      result->code, Linker::Link(linker_, std::move(object), PhaseNames(nest)));
-  result->codegen_ms = Lap(start);
+  EMBER_ASSIGN_OR_RETURN(Object object, EmitObject(machine, module));
+  figures.code_bytes = CodeBytes(*object);
+  figures.codegen_ms = Lap(start);
+  return object;
+}
 
-  for (size_t i = 0; i < result->code->addresses.size(); ++i) {
-    (i < nest.prologue.size() ? result->prologue : result->phases)
-        .push_back(reinterpret_cast<PhaseFunction>(result->code->addresses[i]));
+Status OrcCompiler::Link(const loops::LoopNest& nest, Object object,
+                         OrcNest& result) {
+  Clock::time_point start = Clock::now();
+  EMBER_ASSIGN_OR_RETURN(
+      result.code, Linker::Link(linker_, std::move(object), PhaseNames(nest)));
+  for (size_t i = 0; i < result.code->addresses.size(); ++i) {
+    (i < nest.prologue.size() ? result.prologue : result.phases)
+        .push_back(reinterpret_cast<PhaseFunction>(result.code->addresses[i]));
   }
+  result.codegen_ms += Lap(start);
+  return OkStatus();
+}
+
+StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Compile(
+    const loops::LoopNest& nest, const CompileOptions& options) {
+  auto result = std::make_unique<OrcNest>();
+  EMBER_ASSIGN_OR_RETURN(Object object, Emit(nest, options, *result));
+  EMBER_RETURN_IF_ERROR(Link(nest, std::move(object), *result));
+  return std::unique_ptr<CompiledNest>(std::move(result));
+}
+
+StatusOr<std::string> OrcCompiler::CompileToObject(
+    const loops::LoopNest& nest, const CompileOptions& options,
+    CompiledNest* figures) {
+  CompiledNest own;
+  EMBER_ASSIGN_OR_RETURN(
+      const Object object,
+      Emit(nest, options, figures == nullptr ? own : *figures));
+  return object->getBuffer().str();
+}
+
+StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Load(
+    const loops::LoopNest& nest, std::string_view object) {
+  auto result = std::make_unique<OrcNest>();
+  // A copy, aligned as the object's structures need it.
+  Object copy = llvm::MemoryBuffer::getMemBufferCopy(object, "kernel");
+  result->code_bytes = CodeBytes(*copy);
+  EMBER_RETURN_IF_ERROR(Link(nest, std::move(copy), *result));
   return std::unique_ptr<CompiledNest>(std::move(result));
 }
 
 }  // namespace
 
 StatusOr<std::unique_ptr<Compiler>> Compiler::Create(const std::string& cpu) {
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
+                         ObjectCompiler::Create(cpu));
+  return std::unique_ptr<Compiler>(std::move(compiler));
+}
+
+StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(
+    const std::string& cpu) {
   EMBER_ASSIGN_OR_RETURN(Host host, DetectHost(cpu));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Linker> linker, Linker::Create());
-  return std::unique_ptr<Compiler>(
-      std::make_unique<OrcCompiler>(std::move(host), std::move(linker)));
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
+                         CreateMachine(host, Effort::kFull));
+  return std::unique_ptr<ObjectCompiler>(std::make_unique<OrcCompiler>(
+      std::move(host), std::move(linker), std::move(machine)));
 }
 
 }  // namespace ember::jit

@@ -6,6 +6,12 @@
 //                          compiler->Compile(nest, {.effort = Effort::kFull}));
 //   code->phases[0](parameters, buffers, 0, tasks, &failure);
 //
+// Or in two steps, with object code between them that outlives the process:
+//
+//   EMBER_ASSIGN_OR_RETURN(std::string object,
+//                          compiler->CompileToObject(nest, options, nullptr));
+//   EMBER_ASSIGN_OR_RETURN(code, compiler->Load(nest, object));
+//
 // The only part of Ember that includes LLVM's headers. Code generation decides
 // nothing: which loops are vectors or unrolled is the nest's; LLVM's own loop
 // vectoriser and unroller are off. Memory of code is never writable and
@@ -19,6 +25,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -28,9 +35,16 @@
 
 namespace ember::jit {
 
+enum class CodeOrigin : uint8_t {
+  kCompiled,
+  kShared,  // of an equal nest that was there
+  kLoaded   // from the kernel cache on disk
+};
+
 struct CompiledNest {
   virtual ~CompiledNest() = default;
 
+  CodeOrigin origin = CodeOrigin::kCompiled;
   std::vector<PhaseFunction> prologue;  // one per phase of the nest
   std::vector<PhaseFunction> phases;
   int64_t code_bytes = 0;
@@ -42,17 +56,42 @@ struct CompiledNest {
 
 class Compiler {
  public:
-  // For the CPU that this runs on, with all its features; or for `cpu`, a name
-  // that LLVM has ("x86-64-v3"), which this one can do all of. kUnimplemented
-  // with the reason if LLVM cannot make code for it.
-  static StatusOr<std::unique_ptr<Compiler>> Create(
-      const std::string& cpu = "");
   virtual ~Compiler() = default;
 
   // The nest is verified. kUnimplemented with a reason of
   // jit/decline_reasons.h for what this back end leaves to tier 0.
   virtual StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
+
+  // For the CPU that this runs on, with all its features; or for `cpu`, a name
+  // that LLVM has ("x86-64-v3"), which this one can do all of. kUnimplemented
+  // with the reason if LLVM cannot make code for it.
+  static StatusOr<std::unique_ptr<Compiler>> Create(
+      const std::string& cpu = "");
+};
+
+// A compiler whose two halves can be used by themselves.
+class ObjectCompiler : public Compiler {
+ public:
+  // As Compiler::Create.
+  static StatusOr<std::unique_ptr<ObjectCompiler>> Create(
+      const std::string& cpu = "");
+
+  // All that object code depends on beside the nest and the effort: which CPU
+  // it is for, and the exact builds of LLVM and of this compiler. Empty if
+  // those were linked without build ids: then nobody can tell.
+  virtual const std::string& identity() const = 0;
+
+  // Object code for Load. `figures`, which may be null, gets the times and
+  // texts. Errors: as Compile.
+  virtual StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
+                                                const CompileOptions& options,
+                                                CompiledNest* figures) = 0;
+
+  // The object is what CompileToObject of a compiler with this identity made
+  // of an equal nest; it is not checked, and it will be run.
+  virtual StatusOr<std::unique_ptr<CompiledNest>> Load(
+      const loops::LoopNest& nest, std::string_view object) = 0;
 };
 
 }  // namespace ember::jit

@@ -54,8 +54,8 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       LoadModel(options.model, {.shapes = options.shapes, .compile = {}}));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads));
-  EMBER_ASSIGN_OR_RETURN(const Tier tier,
-                         OpenTier(options.tier, model.module, ""));
+  EMBER_ASSIGN_OR_RETURN(const Tier tier, OpenTier(options.tier, model.module,
+                                                   "", "", options.cache));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
       vm::Session::Create(model.module, {.device = std::move(device),

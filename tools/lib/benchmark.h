@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/cache/cache_options.h"
 #include "tools/lib/tensor_spec.h"
 
 namespace ember::tools {
@@ -22,6 +23,7 @@ struct BenchmarkOptions {
   std::string model;
   std::string device = "cpu";
   std::string tier = "auto";  // tools/lib/tier.h
+  jit::CacheOptions cache;    // no folder: none
   int64_t threads = 1;
   std::vector<NamedShape> shapes;
   std::vector<std::string>

@@ -1,46 +1,13 @@
 #include "tools/lib/process.h"
 
-#include <elf.h>
-#include <link.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstring>
+
+#include "jit/llvm/build_id.h"
 
 namespace ember::tools {
-namespace {
-
-// The first object that is visited is the program itself.
-int FindBuildId(dl_phdr_info* info, size_t, void* result) {
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info->dlpi_phdr[i];
-    if (header.p_type != PT_NOTE) continue;
-    const char* note =
-        reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
-    const char* end = note + header.p_memsz;
-    while (note + sizeof(ElfW(Nhdr)) <= end) {
-      ElfW(Nhdr) fields;
-      std::memcpy(&fields, note, sizeof(fields));
-      const auto* description = reinterpret_cast<const unsigned char*>(
-          note + sizeof(fields) + ((fields.n_namesz + 3) & ~3u));
-      if (fields.n_type == NT_GNU_BUILD_ID && fields.n_descsz >= 6) {
-        char hex[16];
-        std::snprintf(hex, sizeof(hex), "%02x%02x%02x%02x%02x%02x",
-                      description[0], description[1], description[2],
-                      description[3], description[4], description[5]);
-        *static_cast<std::string*>(result) = hex;
-        return 1;
-      }
-      note = reinterpret_cast<const char*>(description) +
-             ((fields.n_descsz + 3) & ~3u);
-    }
-  }
-  return 1;
-}
-
-}  // namespace
-
 double ResidentMegabytes() {
   long long total = 0, resident = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
@@ -58,9 +25,9 @@ double PeakResidentMegabytes() {
 }
 
 std::string BuildId() {
-  std::string id = "unknown";
-  dl_iterate_phdr(FindBuildId, &id);
-  return id;
+  const std::string id =
+      jit::BuildIdAt(reinterpret_cast<const void*>(&BuildId));
+  return id.empty() ? "unknown" : id.substr(0, 12);
 }
 
 }  // namespace ember::tools

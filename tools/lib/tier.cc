@@ -42,6 +42,11 @@ StatusOr<std::shared_ptr<jit::Jit>> LoadJit(const jit::JitOptions& options) {
   return jit;
 }
 
+void ReportCacheProblem(const jit::Jit& jit) {
+  if (const std::string problem = jit.cache_problem(); !problem.empty())
+    std::fprintf(stderr, "running without kernel cache: %s\n", problem.c_str());
+}
+
 }  // namespace
 
 Status CheckTier(const std::string& name) {
@@ -54,13 +59,15 @@ Status CheckTier(const std::string& name) {
 StatusOr<Tier> OpenTier(const std::string& name,
                         std::shared_ptr<const vm::Module> module,
                         const std::string& dump_folder,
-                        const std::string& schedule_folder) {
+                        const std::string& schedule_folder,
+                        const jit::CacheOptions& cache) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
   if (name == "0" || name == "auto") return tier;
   jit::JitOptions options;
   options.dump_folder = dump_folder;
   options.schedule_folder = schedule_folder;
+  options.cache = cache;
   // At once, before a dispatch runs first.
   options.threads = 0;
   vm::Tiering::Options thresholds;
@@ -70,6 +77,7 @@ StatusOr<Tier> OpenTier(const std::string& name,
   StatusOr<std::shared_ptr<jit::Jit>> jit = LoadJit(options);
   if (!jit.ok()) return jit.status().WithContext("--tier=" + name);
   tier.jit = *std::move(jit);
+  ReportCacheProblem(*tier.jit);
   tier.tiering =
       std::make_shared<vm::Tiering>(std::move(module), tier.jit, thresholds);
   return tier;
@@ -90,6 +98,16 @@ std::string JitText(const Tier& tier, const vm::Module& module) {
                 totals.schedule_ms, totals.optimize_ms, totals.codegen_ms,
                 totals.pack_ms, static_cast<long long>(totals.declined));
   std::string text = line;
+  std::snprintf(
+      line, sizeof line,
+      "Code of %lld kernels was compiled, of %lld read from the "
+      "cache, of %lld that of another.\n",
+      static_cast<long long>(totals.kernels - totals.loaded - totals.shared),
+      static_cast<long long>(totals.loaded),
+      static_cast<long long>(totals.shared));
+  text += line;
+  if (const std::string problem = tier.jit->cache_problem(); !problem.empty())
+    text += "Kernel cache: " + problem + ".\n";
   std::set<std::string> seen;
   for (const vm::DispatchSite& site : module.sites()) {
     const std::string& name =

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "jit/cache/cache_options.h"
 #include "jit/jit.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/tiering.h"
@@ -25,12 +26,14 @@ struct Tier {
   std::shared_ptr<jit::Jit> jit;         // null for "0"
 };
 
-// Errors: an unknown name; no JIT beside this program, or LLVM's library is
-// missing.
+// cache: no folder: kernels are kept for the process only. One that cannot be
+// used is reported on stderr. Errors: an unknown name; no JIT beside this
+// program, or LLVM's library is missing.
 StatusOr<Tier> OpenTier(const std::string& name,
                         std::shared_ptr<const vm::Module> module,
                         const std::string& dump_folder,
-                        const std::string& schedule_folder = "");
+                        const std::string& schedule_folder = "",
+                        const jit::CacheOptions& cache = {});
 // Whether the name is one of them, before anything is loaded.
 Status CheckTier(const std::string& name);
 

@@ -1,0 +1,129 @@
+#include "jit/cache/caching_compiler.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "jit/cache/nest_bytes.h"
+
+namespace ember::jit {
+namespace {
+
+// One of several owners of code.
+struct SharedNest : CompiledNest {
+  std::shared_ptr<const CompiledNest> code;
+};
+
+// As the first owner, who made or loaded it, sees it.
+std::unique_ptr<CompiledNest> OwnerOf(
+    const std::shared_ptr<const CompiledNest>& code) {
+  auto owner = std::make_unique<SharedNest>();
+  static_cast<CompiledNest&>(*owner) = *code;
+  owner->code = code;
+  return owner;
+}
+
+std::unique_ptr<CompiledNest> AnotherOwnerOf(
+    const std::shared_ptr<const CompiledNest>& code) {
+  std::unique_ptr<CompiledNest> owner = OwnerOf(code);
+  owner->origin = CodeOrigin::kShared;
+  owner->optimize_ms = owner->codegen_ms = 0;
+  return owner;
+}
+
+}  // namespace
+
+CachingCompiler::CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
+                                 std::unique_ptr<DiskCache> disk)
+    : compiler_(std::move(compiler)), disk_(std::move(disk)) {
+  EMBER_CHECK(disk_ == nullptr || !compiler_->identity().empty());
+}
+
+Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
+                              const CompileOptions& options) const {
+  // The identity ends before the first zero; the effort is one byte.
+  constexpr std::string_view kEnd("\0", 1);
+  const char effort = static_cast<char>(options.effort);
+  return Sha256({compiler_->identity(), kEnd, std::string_view(&effort, 1),
+                 NestBytes(nest)});
+}
+
+StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
+    const loops::LoopNest& nest, const CompileOptions& options) {
+  if (options.keep_llvm || options.keep_assembly)
+    return compiler_->Compile(nest, options);
+  const Digest key = KeyOf(nest, options);
+  if (auto code = FindOrClaim(key)) return AnotherOwnerOf(code);
+  auto made = LoadOrCompile(key, nest, options);
+  if (!made.ok()) {
+    Publish(key, nullptr);
+    return made.status();
+  }
+  const std::shared_ptr<const CompiledNest> code = *std::move(made);
+  Publish(key, code);
+  return OwnerOf(code);
+}
+
+// Code that is there, or null, and the key is the caller's to Publish.
+std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
+    const Digest& key) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) break;
+    if (auto code = found->second.code.lock()) return code;
+    if (!found->second.is_busy) break;
+    changed_.wait(lock);
+  }
+  entries_[key].is_busy = true;
+  return nullptr;
+}
+
+// code: null if it could not be made.
+void CachingCompiler::Publish(const Digest& key,
+                              std::shared_ptr<const CompiledNest> code) {
+  {
+    const std::scoped_lock lock(mutex_);
+    entries_[key] = {.is_busy = false, .code = code};
+    std::erase_if(entries_, [](const auto& entry) {
+      return !entry.second.is_busy && entry.second.code.expired();
+    });
+  }
+  changed_.notify_all();
+}
+
+StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
+    const Digest& key, const loops::LoopNest& nest,
+    const CompileOptions& options) {
+  if (disk_ == nullptr) return compiler_->Compile(nest, options);
+  if (auto code = Load(key, nest)) return code;
+  CompiledNest figures;
+  EMBER_ASSIGN_OR_RETURN(const std::string object,
+                         compiler_->CompileToObject(nest, options, &figures));
+  // First what this process waits for.
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
+                         compiler_->Load(nest, object));
+  code->optimize_ms = figures.optimize_ms;
+  code->codegen_ms += figures.codegen_ms;
+  disk_->Store(key, object);
+  return code;
+}
+
+// Null if it is not on disk.
+std::unique_ptr<CompiledNest> CachingCompiler::Load(
+    const Digest& key, const loops::LoopNest& nest) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<std::string> object = disk_->Load(key);
+  if (!object) return nullptr;
+  auto code = compiler_->Load(nest, *object);
+  if (!code.ok()) return nullptr;
+  (*code)->origin = CodeOrigin::kLoaded;
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - start;
+  (*code)->codegen_ms = took.count();
+  return *std::move(code);
+}
+
+}  // namespace ember::jit

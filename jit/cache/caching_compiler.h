@@ -1,0 +1,69 @@
+// A compiler that makes no code twice: not for equal nests of this process, nor
+// for what a process of this user compiled before.
+//
+//   CachingCompiler compiler(*std::move(object_compiler), std::move(disk));
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
+//                          compiler.Compile(nest, options));
+//   code->origin  // kCompiled, kShared or kLoaded
+//
+// The key of code is the SHA-256 of the nest but for names (nest_bytes.h), the
+// effort and the compiler's identity, which every build of it and of LLVM
+// changes. What is kept on disk is object code: schedule, lowering and the
+// proof of bounds are of each process's own. Code that is asked for by several
+// threads at once is made by one of them; the others wait. Code of equal nests
+// is one piece of memory, which lives until the last of them does.
+// Thread-safe.
+#ifndef EMBER_JIT_CACHE_CACHING_COMPILER_H_
+#define EMBER_JIT_CACHE_CACHING_COMPILER_H_
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/status.h"
+#include "jit/cache/disk_cache.h"
+#include "jit/llvm/compiler.h"
+#include "jit/llvm/sha256.h"
+
+namespace ember::jit {
+
+class CachingCompiler final : public Compiler {
+ public:
+  // disk: null for none, and not for a compiler without identity.
+  CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
+                  std::unique_ptr<DiskCache> disk);
+
+  // Always compiles if texts are asked for. Code that is shared or loaded took
+  // no time of LLVM's passes; what loading took is codegen_ms.
+  StatusOr<std::unique_ptr<CompiledNest>> Compile(
+      const loops::LoopNest& nest, const CompileOptions& options) override;
+
+  // Null for none.
+  const DiskCache* disk() const { return disk_.get(); }
+  Digest KeyOf(const loops::LoopNest& nest,
+               const CompileOptions& options) const;
+
+ private:
+  struct Entry {
+    bool is_busy = false;
+    std::weak_ptr<const CompiledNest> code;
+  };
+  std::shared_ptr<const CompiledNest> FindOrClaim(const Digest& key);
+  void Publish(const Digest& key, std::shared_ptr<const CompiledNest> code);
+  StatusOr<std::unique_ptr<CompiledNest>> LoadOrCompile(
+      const Digest& key, const loops::LoopNest& nest,
+      const CompileOptions& options);
+  std::unique_ptr<CompiledNest> Load(const Digest& key,
+                                     const loops::LoopNest& nest);
+
+  const std::unique_ptr<ObjectCompiler> compiler_;
+  const std::unique_ptr<DiskCache> disk_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::map<Digest, Entry> entries_;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_CACHE_CACHING_COMPILER_H_

@@ -1,0 +1,68 @@
+// Bytes on disk by key: authenticated, bounded, shared by processes.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DiskCache> cache,
+//                          DiskCache::Open(DefaultCacheOptions()));
+//   if (std::optional<std::string> bytes = cache->Load(key)) …
+//   cache->Store(key, bytes);
+//
+// One file per entry: KEY.kernel holds a header, a code over secret, key and
+// contents, and the contents. What is damaged, cut off or from elsewhere is not
+// there as far as Load can see, and replaced by the next Store. A cache that
+// cannot be written to (any more) is only read. The folder may be removed at
+// any time. Thread-safe.
+#ifndef EMBER_JIT_CACHE_DISK_CACHE_H_
+#define EMBER_JIT_CACHE_DISK_CACHE_H_
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "jit/cache/cache_options.h"
+#include "jit/cache/private_folder.h"
+#include "jit/llvm/sha256.h"
+
+namespace ember::jit {
+
+class DiskCache {
+ public:
+  // Fails with the reason if folder or secret cannot be used.
+  static StatusOr<std::unique_ptr<DiskCache>> Open(const CacheOptions& options);
+
+  std::optional<std::string> Load(const Digest& key);
+  // The bound holds but for what each process writes between two looks at the
+  // folder: 1/32 of it. Entries of more than 1/8 of it are not kept.
+  void Store(const Digest& key, std::string_view contents);
+
+  // Why nothing is written any more, or that Load found entries that it did not
+  // believe; empty while all is well.
+  std::string problem() const;
+  int64_t rejected() const;
+
+  static std::string FileName(const Digest& key) {
+    return ToHex(key) + ".kernel";
+  }
+
+ private:
+  DiskCache(PrivateFolder folder, std::string secret, int64_t max_bytes)
+      : folder_(std::move(folder)),
+        secret_(std::move(secret)),
+        max_bytes_(max_bytes) {}
+  Digest CodeOf(const Digest& key, std::string_view contents) const;
+  bool has_write_problem() const;
+  void Evict();
+
+  const PrivateFolder folder_;
+  const std::string secret_;
+  const int64_t max_bytes_;
+  mutable std::mutex mutex_;  // guards what follows
+  int64_t until_look_ = 0;    // bytes to write
+  int64_t rejected_ = 0;
+  std::string write_problem_;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_CACHE_DISK_CACHE_H_

@@ -1,0 +1,132 @@
+#include "jit/cache/nest_bytes.h"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "jit/loops/walk.h"
+
+namespace ember::jit {
+namespace {
+
+using loops::Statement;
+using tensor::NodeId;
+using tensor::Opcode;
+
+// Every list is preceded by its length and every record by what it is, so that
+// the bytes can be read in one way only. Nodes are numbered in the order in
+// which statements use them, whatever order the pool has them in.
+class Writer {
+ public:
+  explicit Writer(const loops::LoopNest& nest) : nest_(nest) {}
+
+  std::string Run() {
+    Number(nest_.parameters.size());
+    Number(nest_.buffers.size());
+    for (const loops::Buffer& buffer : nest_.buffers) {
+      Define(buffer.extents);
+      Tag('b');
+      Number(static_cast<uint64_t>(buffer.type));
+      Number(static_cast<uint64_t>(buffer.scope));
+      References(buffer.extents);
+    }
+    Phases(nest_.prologue);
+    Phases(nest_.phases);
+    return std::move(bytes_);
+  }
+
+ private:
+  void Phases(const std::vector<loops::Phase>& phases) {
+    Number(phases.size());
+    for (const loops::Phase& phase : phases) {
+      Loop(phase.task);
+      Body(phase.body);
+    }
+  }
+
+  void Loop(NodeId variable) {
+    const NodeId nodes[] = {loops::ExtentOf(nest_.pool, variable), variable};
+    Define(nodes);
+    Tag('l');
+    References(nodes);
+  }
+
+  void Body(const loops::Block& body) {
+    Number(body.size());
+    for (const Statement& statement : body) Write(statement);
+  }
+
+  void Write(const Statement& statement) {
+    const std::vector<NodeId> roots = loops::RootsOf(nest_.pool, statement);
+    Define(roots);
+    Tag('s');
+    Number(static_cast<uint64_t>(statement.kind));
+    References(roots);
+    switch (statement.kind) {
+      case Statement::Kind::kFor:
+        Number(static_cast<uint64_t>(statement.loop));
+        Loop(statement.variable);
+        Body(statement.body);
+        return;
+      case Statement::Kind::kIf:
+        Body(statement.body);
+        return;
+      case Statement::Kind::kCheck:
+        Number(statement.buffer);
+        Number(statement.dim);
+        return;
+      case Statement::Kind::kStore:
+        break;
+    }
+    Number(statement.targets.size());
+    for (const loops::Target& target : statement.targets) {
+      Number(target.buffer);
+      Number(target.indices.size());
+      Number(static_cast<uint64_t>(target.update));
+    }
+  }
+
+  // The records of all nodes under the roots that have none yet.
+  void Define(std::span<const NodeId> roots) {
+    for (const NodeId id : loops::NodesUnder(nest_.pool, roots)) {
+      if (!numbers_.emplace(id, numbers_.size()).second) continue;
+      const tensor::Node& node = nest_.pool[id];
+      Tag('n');
+      Number(static_cast<uint64_t>(node.opcode));
+      Number(static_cast<uint64_t>(node.type));
+      Number(node.buffer);
+      // Which axis it is, its number as a node tells; the immediate is a
+      // name's.
+      Number(node.opcode == Opcode::kAxis ? 0 : node.immediate);
+      Number(static_cast<uint64_t>(node.range.low));
+      Number(static_cast<uint64_t>(node.range.high));
+      References(loops::OperandsOf(nest_.pool, id));
+    }
+  }
+
+  void References(std::span<const NodeId> nodes) {
+    Number(nodes.size());
+    for (const NodeId id : nodes) Number(numbers_.at(id));
+  }
+
+  void Tag(char tag) { bytes_ += tag; }
+
+  // Seven bits a byte, lowest first; the highest bit says that more follow.
+  void Number(uint64_t value) {
+    for (; value > 127; value >>= 7)
+      bytes_ += static_cast<char>((value & 127) | 128);
+    bytes_ += static_cast<char>(value);
+  }
+
+  const loops::LoopNest& nest_;
+  std::unordered_map<NodeId, uint64_t> numbers_;
+  std::string bytes_;
+};
+
+}  // namespace
+
+std::string NestBytes(const loops::LoopNest& nest) {
+  return Writer(nest).Run();
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,22 @@
+// What of a loop nest its machine code depends on, as bytes: equal bytes mean
+// equal code.
+//
+//   std::string bytes = NestBytes(nest);
+//
+// Everything that the code generator reads, exactly, but no names: so kernels
+// of two dispatches that differ in those only are one. Not to be parsed.
+// Thread-safe.
+#ifndef EMBER_JIT_CACHE_NEST_BYTES_H_
+#define EMBER_JIT_CACHE_NEST_BYTES_H_
+
+#include <string>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit {
+
+std::string NestBytes(const loops::LoopNest& nest);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_CACHE_NEST_BYTES_H_

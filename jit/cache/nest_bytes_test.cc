@@ -1,0 +1,136 @@
+// Names are left out; everything else shows.
+#include "jit/cache/nest_bytes.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "jit/llvm/testing.h"
+
+namespace ember::jit {
+namespace {
+
+std::string BytesOfText(const std::string& text) {
+  return NestBytes(ParseOrDie(text));
+}
+
+// The text with the first `from` replaced.
+std::string Replaced(std::string text, const std::string& from,
+                     const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string ReplacedAll(std::string text, const std::string& from,
+                        const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+constexpr const char* kNest = R"(loops @scale<N, M>(%x: input f32[N, 16],
+                                                    %z: input f16[M],
+                                                    %y: output f32[N, 16]) {
+  packed %w: f32[16]
+  task %t: f32[16]
+  prologue p < 1 {
+    for k < 16 { %w[k] = exp(f32(k)) }
+  }
+  phase i < N {
+    unroll u < 2 {
+      vector l < 8 { %t[u * 8 + l] = %x[i, u * 8 + l] * %w[u * 8 + l] }
+    }
+    for m < M {
+      check %z.0 m < M
+      if m < 7 {
+        for k < 16 { %y[i, k] += %t[k] - f32(%z[m]) * 3.0 }
+      }
+    }
+  }
+})";
+
+TEST(NestBytesTest, NamesAreLeftOut) {
+  std::string renamed = kNest;
+  for (const char* const name : {"%x", "%z", "%y", "%w", "%t", "@scale"})
+    renamed = ReplacedAll(renamed, name, std::string(name) + "_renamed");
+  renamed = ReplacedAll(renamed, "m < M", "q < M");
+  renamed = ReplacedAll(renamed, "m < 7", "q < 7");
+  renamed = ReplacedAll(renamed, "[m]", "[q]");
+  renamed = ReplacedAll(renamed, "N", "Rows");
+  ASSERT_NE(renamed, kNest);
+  EXPECT_EQ(BytesOfText(renamed), BytesOfText(kNest));
+}
+
+TEST(NestBytesTest, EveryOtherDifferenceShows) {
+  const std::vector<std::pair<std::string, std::string>> changes = {
+      {"%x: input f32[N, 16]", "%x: input f32[N, 17]"},
+      {"%x: input f32[N, 16]", "%x: input f32[M, 16]"},
+      {"%z: input f16[M]", "%z: input bf16[M]"},
+      {"packed %w: f32[16]", "packed %w: f32[32]"},
+      {"task %t", "call %t"},
+      {"prologue p < 1", "prologue p < 2"},
+      {"for k < 16 { %w", "for k < 15 { %w"},
+      {"exp(", "log("},
+      {"phase i < N", "phase i < N + 1"},
+      {"unroll u < 2", "for u < 2"},
+      {"vector l < 8", "vector l < 4"},
+      {"vector l < 8", "unroll l < 8"},
+      {"* %w[u * 8 + l]", "+ %w[u * 8 + l]"},
+      {"* %w[u * 8 + l]", "* %t[u * 8 + l]"},
+      {"check %z.0 m < M", ""},
+      {"check %z.0 m < M", "check %x.0 m < M"},
+      {"check %z.0 m < M", "check %z.0 m < N"},
+      {"check %z.0 m < M", "check %z.0 m + 1 < M"},
+      {"m < 7", "m < 8"},
+      {"m < 7", "m <= 7"},
+      {"+=", "="},
+      {"+=", "max="},
+      {"%y[i, k]", "%y[k, i]"},
+      {"%t[k] - f32(%z[m])", "%t[k] - f32(%z[k])"},
+      {"%t[k] - f32(%z[m]) * 3.0", "f32(%z[m]) * 3.0 - %t[k]"},
+      {"3.0", "-3.0"},
+      {"3.0", "0.0"},
+      {"3.0", "-0.0"},
+      {"<N, M>", "<N, M, K>"},
+      {"<N, M>", "<M, N>"},
+  };
+  std::map<std::string, std::string> seen = {{BytesOfText(kNest), "nothing"}};
+  for (const auto& [from, to] : changes) {
+    const std::string change = from + " -> " + to;
+    const auto [at, is_new] =
+        seen.emplace(BytesOfText(Replaced(kNest, from, to)), change);
+    EXPECT_TRUE(is_new) << change << " is as " << at->second;
+  }
+}
+
+// The code generator uses what is known of values.
+TEST(NestBytesTest, FactsShow) {
+  loops::LoopNest nest = ParseOrDie(kNest);
+  const std::string before = NestBytes(nest);
+  const loops::NodeId rows = nest.buffers[0].extents[0];
+  nest.pool.Refine(rows, {1, 100});
+  const std::string refined = NestBytes(nest);
+  EXPECT_NE(refined, before);
+  nest.pool.Refine(rows, {2, 100});
+  EXPECT_NE(NestBytes(nest), refined);
+}
+
+// Which of two axes of one extent an index uses.
+TEST(NestBytesTest, AxesAreTold) {
+  const std::string text = R"(loops @f(%x: input f32[8, 8],
+                                       %y: output f32[8, 8]) {
+    phase t < 1 { for a < 8 { for b < 8 { %y[a, b] = %x[a, b] } } }
+  })";
+  EXPECT_NE(BytesOfText(text),
+            BytesOfText(Replaced(text, "%x[a, b]", "%x[b, a]")));
+  // The same in other words.
+  EXPECT_EQ(BytesOfText(text),
+            BytesOfText(ReplacedAll(ReplacedAll(text, "a < 8", "c < 8"),
+                                    "[a, b]", "[c, b]")));
+}
+
+}  // namespace
+}  // namespace ember::jit

@@ -1,0 +1,227 @@
+#include "jit/cache/private_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/concat.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr std::string_view kUnfinished = "unfinished-";
+
+// Closes on every way out.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+  int Release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+// "" or what is wrong.
+std::string WhyOthersMayChange(const struct stat& info) {
+  if (info.st_uid != ::geteuid()) {
+    return Concat({"expected this user (", ::geteuid(),
+                   ") as its owner, found ", info.st_uid});
+  }
+  if ((info.st_mode & 022) != 0) {
+    char mode[16];
+    std::snprintf(mode, sizeof mode, "%04o",
+                  static_cast<unsigned>(info.st_mode & 07777));
+    return Concat({"expected that others may not write to it, found mode ",
+                   std::string_view(mode)});
+  }
+  return "";
+}
+
+// Errors show when the folder is opened.
+void MakeFolders(const std::string& path) {
+  for (size_t end = path.find('/', 1); end != std::string::npos;
+       end = path.find('/', end + 1))
+    static_cast<void>(::mkdir(path.substr(0, end).c_str(), 0700));
+  static_cast<void>(::mkdir(path.c_str(), 0700));
+}
+
+bool WriteAll(int descriptor, std::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t written =
+        ::write(descriptor, contents.data(), contents.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    contents.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+std::optional<std::string> ReadAll(int descriptor, size_t size) {
+  std::string contents(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::read(descriptor, &contents[done], size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return std::nullopt;
+    done += static_cast<size_t>(count);
+  }
+  return contents;
+}
+
+// Opened for reading; -1 if it may not be used.
+int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
+                bool is_secret, int64_t* size) {
+  Descriptor file(::openat(folder, name.c_str(),
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info;
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return -1;
+  if (!S_ISREG(info.st_mode) || !WhyOthersMayChange(info).empty() ||
+      info.st_size > max_bytes || (is_secret && (info.st_mode & 077) != 0))
+    return -1;
+  *size = info.st_size;
+  return file.Release();
+}
+
+}  // namespace
+
+StatusOr<std::string> RandomBytes(size_t count) {
+  std::string bytes(count, '\0');
+  // Up to 256 bytes come whole.
+  if (count > 256 ||
+      ::getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count))
+    return InternalError("the system gave no random bytes");
+  return bytes;
+}
+
+StatusOr<PrivateFolder> PrivateFolder::Open(const std::string& path) {
+  MakeFolders(path);
+  PrivateFolder folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                       path);
+  if (folder.descriptor_ < 0) return folder.Error("open", errno);
+  struct stat info;
+  if (::fstat(folder.descriptor_, &info) != 0)
+    return folder.Error("inspect", errno);
+  if (const std::string reason = WhyOthersMayChange(info); !reason.empty())
+    return FailedPreconditionError(Concat({"folder '", path, "': ", reason}));
+  return folder;
+}
+
+PrivateFolder::~PrivateFolder() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Status PrivateFolder::Error(const char* what, int error) const {
+  return FailedPreconditionError(Concat(
+      {"cannot ", what, " folder '", path_, "': ", std::strerror(error)}));
+}
+
+std::optional<std::string> PrivateFolder::Read(const std::string& name,
+                                               int64_t max_bytes,
+                                               bool is_secret) const {
+  int64_t size = 0;
+  const Descriptor file(
+      OpenTrusted(descriptor_, name, max_bytes, is_secret, &size));
+  if (file.get() < 0) return std::nullopt;
+  return ReadAll(file.get(), static_cast<size_t>(size));
+}
+
+std::optional<std::string> PrivateFolder::Use(const std::string& name,
+                                              int64_t max_bytes) const {
+  int64_t size = 0;
+  const Descriptor file(
+      OpenTrusted(descriptor_, name, max_bytes, /*is_secret=*/false, &size));
+  if (file.get() < 0) return std::nullopt;
+  // On a disk that can only be read this fails, and nothing is lost by it.
+  static_cast<void>(::futimens(file.get(), nullptr));
+  return ReadAll(file.get(), static_cast<size_t>(size));
+}
+
+StatusOr<std::string> PrivateFolder::WriteUnfinished(
+    std::string_view contents) const {
+  EMBER_ASSIGN_OR_RETURN(const std::string random, RandomBytes(8));
+  uint64_t number = 0;
+  std::memcpy(&number, random.data(), sizeof number);
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx",
+                static_cast<unsigned long long>(number));
+  std::string name = Concat({kUnfinished, std::string_view(digits)});
+  const Descriptor file(::openat(descriptor_, name.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                 0600));
+  if (file.get() < 0) return Error("write to", errno);
+  if (!WriteAll(file.get(), contents)) {
+    const int error = errno;
+    Remove(name);
+    return Error("write to", error);
+  }
+  return name;
+}
+
+Status PrivateFolder::Replace(const std::string& name,
+                              std::string_view contents) const {
+  EMBER_ASSIGN_OR_RETURN(const std::string unfinished,
+                         WriteUnfinished(contents));
+  if (::renameat(descriptor_, unfinished.c_str(), descriptor_, name.c_str()) ==
+      0)
+    return OkStatus();
+  const int error = errno;
+  Remove(unfinished);
+  return Error("write to", error);
+}
+
+Status PrivateFolder::Create(const std::string& name,
+                             std::string_view contents) const {
+  EMBER_ASSIGN_OR_RETURN(const std::string unfinished,
+                         WriteUnfinished(contents));
+  const int error = ::linkat(descriptor_, unfinished.c_str(), descriptor_,
+                             name.c_str(), 0) == 0
+                        ? 0
+                        : errno;
+  Remove(unfinished);
+  if (error != 0 && error != EEXIST) return Error("write to", error);
+  return OkStatus();
+}
+
+void PrivateFolder::Remove(const std::string& name) const {
+  ::unlinkat(descriptor_, name.c_str(), 0);
+}
+
+std::vector<PrivateFolder::File> PrivateFolder::List() const {
+  std::vector<File> files;
+  // A descriptor of its own: the position in a list is the descriptor's.
+  Descriptor descriptor(
+      ::openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor.get() < 0) return files;
+  DIR* const list = ::fdopendir(descriptor.get());
+  if (list == nullptr) return files;
+  descriptor.Release();  // closed with the list
+  while (const dirent* entry = ::readdir(list)) {
+    struct stat info;
+    if (::fstatat(descriptor_, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) !=
+            0 ||
+        !S_ISREG(info.st_mode))
+      continue;
+    File& file = files.emplace_back();
+    file.name = entry->d_name;
+    file.bytes = info.st_size;
+    file.used_ns =
+        int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+    file.is_unfinished = file.name.starts_with(kUnfinished);
+  }
+  ::closedir(list);
+  return files;
+}
+
+}  // namespace ember::jit

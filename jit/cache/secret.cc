@@ -1,0 +1,41 @@
+#include "jit/cache/secret.h"
+
+#include "base/concat.h"
+#include "jit/cache/private_folder.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr int64_t kSecretBytes = 32;
+
+std::optional<std::string> ReadSecret(const PrivateFolder& folder,
+                                      const std::string& name) {
+  auto secret = folder.Read(name, kSecretBytes, /*is_secret=*/true);
+  if (secret && secret->size() != kSecretBytes) secret.reset();
+  return secret;
+}
+
+}  // namespace
+
+StatusOr<std::string> ReadOrMakeSecret(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == path.size()) {
+    return InvalidArgumentError(
+        Concat({"secret file '", path, "': expected a path in a folder"}));
+  }
+  EMBER_ASSIGN_OR_RETURN(const PrivateFolder folder,
+                         PrivateFolder::Open(path.substr(0, slash)));
+  const std::string name = path.substr(slash + 1);
+  if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
+  // Made by the first of several processes.
+  EMBER_ASSIGN_OR_RETURN(const std::string made, RandomBytes(kSecretBytes));
+  EMBER_RETURN_IF_ERROR(folder.Create(name, made));
+  if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
+  // One that cannot be used was there.
+  EMBER_RETURN_IF_ERROR(folder.Replace(name, made));
+  if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
+  return FailedPreconditionError(
+      Concat({"secret file '", path, "': cannot be read after it was made"}));
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,20 @@
+// The linker's name for a program's or library's contents: it changes whenever
+// the code does.
+//
+//   std::string id = BuildIdAt(&SomeFunction);  // "e05295d07f25…": 40 digits
+//
+// Thread-safe.
+#ifndef EMBER_JIT_LLVM_BUILD_ID_H_
+#define EMBER_JIT_LLVM_BUILD_ID_H_
+
+#include <string>
+
+namespace ember::jit {
+
+// Of the object file that is mapped at the address, in hexadecimal digits;
+// empty if it was linked without one, or nothing is there.
+std::string BuildIdAt(const void* address);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_BUILD_ID_H_

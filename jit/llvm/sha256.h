@@ -1,0 +1,38 @@
+// SHA-256 (FIPS 180-4) and authentication codes made with it (RFC 2104), by
+// LLVM's implementation.
+//
+//   Digest key = Sha256({"a", "bc"});  // of "abc": parts are joined
+//   Digest code = HmacSha256(secret, {header, contents});
+//   if (!IsSameSecret(code, found)) ...
+//
+// Thread-safe.
+#ifndef EMBER_JIT_LLVM_SHA256_H_
+#define EMBER_JIT_LLVM_SHA256_H_
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace ember::jit {
+
+using Digest = std::array<uint8_t, 32>;
+
+Digest Sha256(std::initializer_list<std::string_view> parts);
+Digest HmacSha256(std::string_view secret,
+                  std::initializer_list<std::string_view> parts);
+
+// Takes as long whether they differ early or late, so that nobody can guess a
+// code byte by byte.
+bool IsSameSecret(const Digest& a, const Digest& b);
+
+inline std::string_view BytesOf(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+// 64 digits.
+std::string ToHex(const Digest& digest);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_SHA256_H_

@@ -1,0 +1,30 @@
+// The flags of the kernel cache on disk.
+//
+//   KernelCacheFlags cache;
+//   AddKernelCacheFlags(flags, &cache);
+//   …
+//   OpenTier(tier, module, dump_folder, CacheOptionsOf(cache));
+#ifndef EMBER_TOOLS_LIB_KERNEL_CACHE_H_
+#define EMBER_TOOLS_LIB_KERNEL_CACHE_H_
+
+#include <string>
+
+#include "jit/cache/cache_options.h"
+#include "tools/lib/flags.h"
+
+namespace ember::tools {
+
+struct KernelCacheFlags {
+  std::string folder;
+  bool is_off = false;
+  double megabytes = 256;
+};
+
+// `values` must outlive the parsing.
+void AddKernelCacheFlags(Flags& flags, KernelCacheFlags* values);
+
+jit::CacheOptions CacheOptionsOf(const KernelCacheFlags& flags);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_KERNEL_CACHE_H_
