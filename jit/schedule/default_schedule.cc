@@ -115,7 +115,23 @@ class Chooser {
         [&](const std::string& member) { return IsElementwise(member); });
     if (whole && plain && IsElementwise(group.root)) return true;
     return depth + 1 == inner.spatial_count() &&
-           outer.LikelyExtent(depth - 1) >= kRowsOfProduct;
+           outer.LikelyExtent(depth - 1) >= kRowsOfProduct &&
+           BytesPerRow(inner, depth) <= cpu_.l2_bytes / 2;
+  }
+
+  // Of the operands, read again for each block of rows.
+  int64_t BytesPerRow(const StageShape& shape, int depth) const {
+    const Computation& c = writer_.computation();
+    int64_t total = 0;
+    for (NodeId load : shape.loads()) {
+      int64_t bytes = DTypeByteSize(c.pool[load].type);
+      for (int a = depth; a < shape.axis_count(); ++a) {
+        if (shape.StrideOf(load, a) != Stride::kNone)
+          bytes = std::min(bytes * shape.LikelyExtent(a), int64_t{1} << 40);
+      }
+      total += bytes;
+    }
+    return total;
   }
 
   // --- schedules ---
