@@ -188,7 +188,7 @@ class Chooser {
                  rows + "_row");
       writer_.Do("peel %" + group.root + " " + rows + "_tile");
     }
-    const std::string rows = writer_.FuseFirst(group.root, outer);
+    const std::string rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
     for (size_t i = group.members.size(); i-- > 0;)
       writer_.Do("compute_at %" + group.members[i] + " %" + group.root + " " +
                  rows);
@@ -255,7 +255,8 @@ class Chooser {
       ++count;
     }
     if (count == 0) return;
-    writer_.Do("parallel %" + name + " " + writer_.FuseFirst(name, count));
+    writer_.Do("parallel %" + name + " " +
+               writer_.FuseLoops(name, 0, count, "tasks"));
   }
 
   const jit::CpuModel& cpu_;
@@ -278,15 +279,16 @@ std::vector<std::string> ScheduleWriter::LoopsOf(
   return names;
 }
 
-std::string ScheduleWriter::FuseFirst(const std::string& stage, int count) {
+std::string ScheduleWriter::FuseLoops(const std::string& stage, size_t first,
+                                      size_t count, const std::string& name) {
   const std::vector<std::string> loops = LoopsOf(stage);
   if (count == 0) return "";
-  std::string fused = loops[0];
-  for (int i = 1; i < count; ++i) {
-    const std::string name =
-        i + 1 == count ? "tasks" : "tasks_" + std::to_string(i);
-    Do("fuse %" + stage + " " + fused + " " + loops[i] + " -> " + name);
-    fused = name;
+  std::string fused = loops[first];
+  for (size_t i = 1; i < count; ++i) {
+    const std::string next =
+        i + 1 == count ? name : name + "_" + std::to_string(i);
+    Do("fuse %" + stage + " " + fused + " " + loops[first + i] + " -> " + next);
+    fused = next;
   }
   return fused;
 }

@@ -38,9 +38,10 @@ class ScheduleWriter {
   bool Try(const std::string& line) { return schedule_.Apply(line).ok(); }
   // Names of the stage's loops in order.
   std::vector<std::string> LoopsOf(const std::string& stage) const;
-  // Fuses the stage's first `count` loops; the name of the result, empty for
-  // none.
-  std::string FuseFirst(const std::string& stage, int count);
+  // Fuses `count` loops of the stage from its loop number `first` on; the name
+  // of the result, empty for none.
+  std::string FuseLoops(const std::string& stage, size_t first, size_t count,
+                        const std::string& name);
   void Reorder(const std::string& stage, const std::vector<std::string>& loops);
 
   const Status& status() const { return status_; }

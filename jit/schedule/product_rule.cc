@@ -163,9 +163,11 @@ void PackOperands(const std::string& product, const RegisterTile& tile,
   }
 }
 
-// Padding is written once, so that the inner loops need not ask for it.
-void CopyPadded(const jit::CpuModel& cpu, const std::string& product,
-                ScheduleWriter& writer) {
+// Padding is written once, so that the inner loops need not ask for it. The
+// names of the copies.
+std::vector<std::string> CopyPadded(const jit::CpuModel& cpu,
+                                    const std::string& product,
+                                    ScheduleWriter& writer) {
   std::vector<std::string> padded;
   {
     const Computation& c = writer.computation();
@@ -175,11 +177,68 @@ void CopyPadded(const jit::CpuModel& cpu, const std::string& product,
         padded.push_back(c.buffers[c.pool[load].buffer].name);
     }
   }
+  std::vector<std::string> copies;
   for (const std::string& buffer : padded) {
     const std::string copy = buffer + ".padded";
-    if (writer.Try("cache_read %" + product + " %" + buffer + " -> " + copy))
-      ScheduleLanes(cpu, copy, 0, writer);
+    if (!writer.Try("cache_read %" + product + " %" + buffer + " -> " + copy))
+      continue;
+    ScheduleLanes(cpu, copy, 0, writer);
+    copies.push_back(copy);
   }
+  return copies;
+}
+
+// Rows of results whose part of a padded copy is made together, so that it is
+// still in the cache when it is read.
+struct RowBlock {
+  int axis = -1;  // -1: the whole copy fits
+  int64_t rows = 0;
+};
+
+// Of `extent` rows with `bytes` of the copy in all.
+int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
+                    int64_t least_blocks) {
+  int64_t best = 0;
+  for (int64_t rows = 1; rows <= extent; ++rows) {
+    // Neighbours share about two rows of the copy.
+    const bool fits = bytes / extent * (rows + 2) <= room;
+    const bool exact = extent % rows == 0;
+    if (fits && exact && (extent / rows >= least_blocks || best == 0))
+      best = rows;
+  }
+  return best;
+}
+
+RowBlock RowBlockOf(const jit::CpuModel& cpu, const std::string& product,
+                    const RegisterTile& tile,
+                    const std::vector<std::string>& copies,
+                    const ScheduleWriter& writer) {
+  const Computation& c = writer.computation();
+  const StageShape shape(c, writer.StageOf(product));
+  const int64_t room = cpu.l2_bytes / 4;
+  for (NodeId load : shape.loads()) {
+    const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
+    if (std::find(copies.begin(), copies.end(), buffer.name) == copies.end())
+      continue;
+    int64_t bytes = DTypeByteSize(buffer.type);
+    for (NodeId extent : buffer.extents) {
+      const std::optional<int64_t> size = c.pool.IntegerConstant(extent);
+      if (!size) return {};
+      bytes *= std::max<int64_t>(*size, 1);
+    }
+    if (bytes <= room) continue;
+    int64_t images = 1;
+    for (int a = 0; a < shape.spatial_count(); ++a) {
+      const std::optional<int64_t> extent = shape.Extent(a);
+      if (!extent || a == tile.u || a == tile.v) break;
+      if (*extent < 2 || shape.StrideOf(load, a) == Stride::kNone) continue;
+      const int64_t rows =
+          RowsThatFit(*extent, bytes / images, room, 2 * cpu.cores / images);
+      if (rows > 1) return {a, rows};
+      images *= *extent;
+    }
+  }
+  return {};
 }
 
 // The loops of the product itself from its reductions on, in a tile.
@@ -243,14 +302,28 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
   }
-  CopyPadded(cpu, product, writer);
+  const std::vector<std::string> copies = CopyPadded(cpu, product, writer);
+  const RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
   PackOperands(product, *tile, writer);
   const std::string u = tile->u >= 0 ? axes[tile->u] : "";
   const std::string v = axes[tile->v];
   SplitTile(group.root, u, v, *tile, writer);
+  std::vector<std::string> outer;
+  size_t blocks = 0;  // of `outer`, around what is copied together
+  if (block.axis >= 0) {
+    const std::string rows = axes[block.axis];
+    for (int a = 0; a < block.axis; ++a) outer.push_back(axes[a]);
+    outer.push_back(rows + "_block");
+    blocks = outer.size();
+    writer.Do("split %" + group.root + " " + rows + " " +
+              std::to_string(block.rows) + " -> " + rows + "_block " + rows +
+              "_in_block");
+    axes[block.axis] = rows + "_in_block";
+  }
   // Vectors' operand stays near while the other axes move.
-  std::vector<std::string> outer = {v + "_tile"};
-  for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
+  outer.push_back(v + "_tile");
+  for (int a = block.axis < 0 ? 0 : block.axis;
+       a < static_cast<int>(axes.size()); ++a) {
     if (a == tile->v) continue;
     outer.push_back(a == tile->u ? u + "_tile" : axes[a]);
   }
@@ -267,9 +340,13 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     writer.Do("unroll %" + group.root + " " + v + "_vector");
     writer.Do("vectorize %" + group.root + " " + v + "_lane");
   }
+  const std::string tasks = writer.FuseLoops(
+      group.root, 0, blocks > 0 ? blocks : outer.size(), "tasks");
   const std::string tiles =
-      writer.FuseFirst(group.root, static_cast<int>(outer.size()));
-  if (large) writer.Do("parallel %" + group.root + " " + tiles);
+      blocks > 0
+          ? writer.FuseLoops(group.root, 1, outer.size() - blocks, "tiles")
+          : tasks;
+  if (large) writer.Do("parallel %" + group.root + " " + tasks);
   for (size_t i = group.members.size(); i-- > 0;) {
     const std::string& member = group.members[i];
     writer.Do("compute_at %" + member + " %" + group.root + " " + tiles);
@@ -287,6 +364,10 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
               member_v + "_lane");
     OrderTile(member, *tile, others, member_u, member_v + "_vector",
               member_v + "_lane", writer);
+  }
+  for (size_t i = 0; blocks > 0 && i < copies.size(); ++i) {
+    // Refused where others read it, too.
+    writer.Try("compute_at %" + copies[i] + " %" + group.root + " " + tasks);
   }
   return writer.status().ok();
 }

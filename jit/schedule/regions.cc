@@ -13,6 +13,9 @@ using tensor::ExpressionPool;
 using tensor::LinearSum;
 using tensor::Opcode;
 
+// Parts that may be as large as this are no parts to speak of.
+constexpr int64_t kLargestDigit = int64_t{1} << 20;
+
 class Reader {
  public:
   Reader(const LoopBody& body, loops::LoopNest& nest)
@@ -31,13 +34,12 @@ class Reader {
         base.terms.push_back(term);
         continue;
       }
-      if (!body_.moving.contains(term.node)) return std::nullopt;
-      const NodeId last =
-          Make(Opcode::kSubtract, pool_[term.node].operands[0], Integer(1));
-      const NodeId size =
-          Make(Opcode::kMultiply, last, Integer(std::abs(term.coefficient)));
-      extent = Make(Opcode::kAdd, extent, size);
       if (term.coefficient < 0) return std::nullopt;
+      const std::optional<NodeId> last = LargestOf(term.node);
+      if (!last) return std::nullopt;
+      const NodeId size =
+          Make(Opcode::kMultiply, *last, Integer(term.coefficient));
+      extent = Make(Opcode::kAdd, extent, size);
     }
     const NodeId low = tensor::BuildLinear(pool_, base);
     if (pool_[low].range.low < 0) return std::nullopt;
@@ -59,6 +61,16 @@ class Reader {
   }
 
  private:
+  // Of a term that moves, if it is never negative.
+  std::optional<NodeId> LargestOf(NodeId term) {
+    if (body_.moving.contains(term))
+      return Make(Opcode::kSubtract, pool_[term].operands[0], Integer(1));
+    // Such as a digit of a loop that others were fused to.
+    const auto& range = pool_[term].range;
+    if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
+    return Integer(range.high);
+  }
+
   NodeId Make(Opcode opcode, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
