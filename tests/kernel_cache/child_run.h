@@ -1,0 +1,70 @@
+// A program that is started, watched and perhaps killed.
+//
+//   EMBER_ASSIGN_OR_RETURN(ChildRun run, ChildRun::Start(command, folder));
+//   run.Kill();
+//   EMBER_ASSIGN_OR_RETURN(ChildRun::End end, run.Wait());
+//
+// Not thread-safe.
+#ifndef EMBER_TESTS_KERNEL_CACHE_CHILD_RUN_H_
+#define EMBER_TESTS_KERNEL_CACHE_CHILD_RUN_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::tests {
+
+class ChildRun {
+ public:
+  struct End {
+    bool was_killed = false;  // by SIGKILL
+    int exit_status = -1;     // -1: a signal
+    std::string output, errors;
+  };
+
+  // What it prints goes to files in `folder`, named by `name`.
+  static StatusOr<ChildRun> Start(const std::vector<std::string>& command,
+                                  const std::string& folder,
+                                  const std::string& name,
+                                  bool is_traced = false);
+  // Of a traced child with one thread: goes on until it has entered or left
+  // `count` system calls on files (each counts twice) since it first made a
+  // folder, or has ended, and leaves it stopped there. Fails where tracing is
+  // not allowed.
+  Status GoOnUntilFileCalls(int64_t count);
+  bool HasEnded();
+  void Kill();
+  StatusOr<End> Wait();
+
+ private:
+  ChildRun(pid_t process, std::string base)
+      : process_(process), base_(std::move(base)) {}
+
+  pid_t process_;
+  std::string base_;  // of its files
+  bool has_ended_ = false;
+  int status_ = 0;
+};
+
+// Counts what happens to files in folders.
+class FolderWatch {
+ public:
+  explicit FolderWatch(const std::vector<std::string>& folders);
+  ~FolderWatch();
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+
+  // Files created, written to, closed and renamed since it was made.
+  int Events();
+
+ private:
+  int descriptor_;
+  int events_ = 0;
+};
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_KERNEL_CACHE_CHILD_RUN_H_
