@@ -79,7 +79,7 @@ std::string ModelWith(int64_t kernels) {
   for (int64_t i = 0; i < kernels; ++i) {
     const std::string n = std::to_string(i);
     model.Input("x" + n, {5 + i});
-    model.Floats("factor" + n, {}, {1.5f + static_cast<float>(i)});
+    model.Floats("factor" + n, {}, {0.5f + 0.05f * static_cast<float>(i)});
     model.Node("Mul", {"x" + n, "factor" + n}, {"scaled" + n});
     model.Node("Tanh", {"scaled" + n}, {"y" + n});
     model.Output("y" + n);
