@@ -1,16 +1,12 @@
-// The JIT with its threads. Requests are compiled in the order of their tiers,
-// then of arrival; one that fails is declined with the reason.
-#include <algorithm>
-#include <condition_variable>
-#include <deque>
+// The JIT with its threads: what they do for each request. One that fails is
+// declined with the reason.
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "jit/cache/caching_compiler.h"
 #include "jit/cache/disk_cache.h"
+#include "jit/compile_queue.h"
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
@@ -24,23 +20,16 @@ class BackgroundJit final : public Jit {
   // cache_problem: why there is no cache on disk, if one was asked for.
   BackgroundJit(JitOptions options, std::unique_ptr<CachingCompiler> compiler,
                 std::string cache_problem);
-  // Drops what has not begun and waits for what has.
-  ~BackgroundJit() override;
 
   void RequestKernel(const vm::KernelRequest& request,
                      std::shared_ptr<vm::KernelSlot> slot) override;
-  void Wait() override;
+  void Wait() override { queue_.Wait(); }
+  bool is_busy() const override { return queue_.is_busy(); }
   JitTotals totals() const override;
   std::string cache_problem() const override;
 
  private:
-  struct Job {
-    vm::KernelRequest request;
-    std::shared_ptr<vm::KernelSlot> slot;
-  };
-
-  void Work();
-  void Run(const Job& job);
+  void Run(const CompileQueue::Job& job);
   void Dump(const vm::KernelRequest& request, const KernelReport& report) const;
   // Of the folder of schedules; empty if there is none.
   std::string GivenSchedule(const vm::KernelRequest& request) const;
@@ -48,13 +37,9 @@ class BackgroundJit final : public Jit {
   const JitOptions options_;
   const std::unique_ptr<CachingCompiler> compiler_;
   const std::string cache_problem_;
-  mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::deque<Job> jobs_;
-  int busy_ = 0;
-  bool stops_ = false;
+  mutable std::mutex mutex_;  // guards totals_
   JitTotals totals_;
-  std::vector<std::thread> threads_;
+  CompileQueue queue_;  // last: its threads use what is above
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,
@@ -62,38 +47,14 @@ BackgroundJit::BackgroundJit(JitOptions options,
                              std::string cache_problem)
     : options_(std::move(options)),
       compiler_(std::move(compiler)),
-      cache_problem_(std::move(cache_problem)) {
-  for (int i = 0; i < options_.threads; ++i)
-    threads_.emplace_back([this] { Work(); });
-}
-
-BackgroundJit::~BackgroundJit() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stops_ = true;
-    jobs_.clear();
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
+      cache_problem_(std::move(cache_problem)),
+      queue_({options_.threads, options_.niceness},
+             [this](const CompileQueue::Job& job) { Run(job); }) {}
 
 void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
                                   std::shared_ptr<vm::KernelSlot> slot) {
-  Job job{request, std::move(slot)};
-  if (options_.threads == 0) return Run(job);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto behind = std::ranges::find_if(jobs_, [&](const Job& other) {
-      return other.request.tier > request.tier;
-    });
-    jobs_.insert(behind, std::move(job));
-  }
-  changed_.notify_all();
-}
-
-void BackgroundJit::Wait() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return jobs_.empty() && busy_ == 0; });
+  if (options_.threads == 0) return Run({request, std::move(slot)});
+  queue_.Add({request, std::move(slot)});
 }
 
 JitTotals BackgroundJit::totals() const {
@@ -106,23 +67,7 @@ std::string BackgroundJit::cache_problem() const {
   return compiler_->disk()->problem();
 }
 
-void BackgroundJit::Work() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return stops_ || !jobs_.empty(); });
-    if (stops_) return;
-    const Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    ++busy_;
-    lock.unlock();
-    Run(job);
-    lock.lock();
-    --busy_;
-    changed_.notify_all();
-  }
-}
-
-void BackgroundJit::Run(const Job& job) {
+void BackgroundJit::Run(const CompileQueue::Job& job) {
   KernelReport report;
   report.keep_text = !options_.dump_folder.empty();
   report.given_schedule = GivenSchedule(job.request);

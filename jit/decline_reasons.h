@@ -23,7 +23,8 @@ namespace ember::jit {
   row(ScatterOrder, "scatter-order", "points of the stage may store to one element, in an order that counts") \
   row(TooLarge, "too-large", "the kernel would be larger than the limit") \
   row(NoProof, "no-proof", "an index cannot be proved or checked to be in bounds") \
-  row(Target, "target", "there is no back end for the target")
+  row(Target, "target", "there is no back end for the target") \
+  row(Slower, "slower", "calls of the kernel took longer than tier 0's")
 // clang-format on
 
 enum class DeclineReason : uint8_t {

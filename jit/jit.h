@@ -20,10 +20,15 @@
 
 namespace ember::jit {
 
+// About a tenth of a core that others want, too, and all of an idle one.
+inline constexpr int kCompileNiceness = 10;
+
 struct JitOptions {
   // Threads that compile; 0: RequestKernel compiles, and returns when it is
   // done.
   int threads = 1;
+  // How much the threads step back for others (compile_queue.h).
+  int niceness = kCompileNiceness;
   // Writes schedule, nest, LLVM IR and assembly of each kernel here:
   // DIR/NAME.tier2.schedule and so on. Empty: nowhere.
   std::string dump_folder;
@@ -54,6 +59,9 @@ class Jit : public vm::KernelProvider {
  public:
   // Until nothing is waiting or being compiled.
   virtual void Wait() = 0;
+  // Something is waiting or being compiled. The destructor drops what waits,
+  // and waits for what is being compiled: tens of milliseconds.
+  virtual bool is_busy() const = 0;
   virtual JitTotals totals() const = 0;
   // Why kernels are not read from or written to the cache on disk that was
   // asked for, or not all; empty while all is well.

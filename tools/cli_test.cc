@@ -358,11 +358,52 @@ TEST_F(CliTest, BenchPrintsEveryField) {
       EXPECT_GT(row.at(field).get<double>(), 0.0) << field;
     }
     EXPECT_EQ(row.at("runs"), 3);
-    EXPECT_EQ(row.at("tier_mix"), "tier 0 100%");
+    EXPECT_EQ(row.at("tier"), "auto");
+    EXPECT_EQ(row.at("tier_mix").get<std::string>().find("tier "), 0u);
     EXPECT_GE(row.at("first_ms").get<double>(),
               row.at("load_ms").get<double>());
   }
   EXPECT_EQ(rows[1].at("threads"), 2);
+}
+
+TEST_F(CliTest, OneRunCompilesNothing) {
+  const Outcome outcome = Run("vm-run model.vmfb --profile --print=none");
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("\n0 kernels of "), std::string::npos)
+      << outcome.output;
+}
+
+TEST_F(CliTest, AutoGivesWhatTheInterpreterGives) {
+  const std::string run = "vm-run model.vmfb --shape=image=16x1x28x28 ";
+  EXPECT_EQ(Run(run + "--tier=0 --print=none --output=@tier0.npy").output, "");
+  // Kernels come in on the way, or the process ends while they are compiled.
+  for (const char* runs : {"10", "50", "400"}) {
+    const Outcome outcome = Run(run +
+                                "--no-kernel-cache --rtol=1e-4 "
+                                "--expected=@tier0.npy --runs=" +
+                                runs);
+    EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  }
+}
+
+TEST_F(CliTest, LifeOfAProcess) {
+  const Outcome outcome =
+      Run("vm-bench model.vmfb --shape=image=16x1x28x28 --runs=3 "
+          "--no-kernel-cache --life=life.json --tier=0,auto");
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  const nlohmann::json lives =
+      nlohmann::json::parse(Read("life.json"), nullptr, false);
+  ASSERT_FALSE(lives.is_discarded()) << Read("life.json");
+  ASSERT_EQ(lives.size(), 2u);
+  for (const nlohmann::json& life : lives) {
+    EXPECT_TRUE(life.at("is_settled").get<bool>());
+    EXPECT_EQ(life.at("calls_ms").size(),
+              life.at("warmup_calls").get<size_t>() + 3);
+  }
+  EXPECT_EQ(lives[0].at("kernels"), 0);
+  EXPECT_EQ(lives[0].at("warmup_calls"), 6);
+  EXPECT_GT(lives[1].at("kernels"), 0);
+  EXPECT_GT(lives[1].at("compile_ms"), 0.0);
 }
 
 TEST_F(CliTest, HelpGoesToStdout) {

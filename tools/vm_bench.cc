@@ -1,11 +1,15 @@
 // vm-bench: how fast models run, by tier and thread count.
 #include <charconv>
 #include <cstdio>
+#include <sstream>
 
+#include "base/file.h"
 #include "tools/lib/benchmark.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/json.h"
 #include "tools/lib/kernel_cache.h"
+#include "tools/lib/paths.h"
 #include "tools/lib/peak.h"
 #include "tools/lib/process.h"
 #include "tools/lib/table.h"
@@ -16,7 +20,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, shapes, inputs;
-  std::string format = "md", threads = "1", tiers = "auto";
+  std::string format = "md", threads = "1", tiers = "auto", life;
   BenchmarkOptions benchmark;
   KernelCacheFlags cache;
   bool peak = false;
@@ -28,15 +32,20 @@ void Declare(Options& options, Flags& flags) {
                   "How the table is printed.");
   flags.Add("threads", &options.threads, "N,N,...",
             "Thread counts; 0: one per core.");
-  flags.Add("tier", &options.tiers, "0|auto,...",
-            "Tiers (1 and 2 need a JIT).");
+  flags.Add("tier", &options.tiers, "0|1|2|auto,...", "Tiers; see vm-run.");
   flags.Add("device", &options.benchmark.device, "NAME", "Where to run.");
   flags.Add("warmup", &options.benchmark.warmup, "N",
-            "Runs that are not measured.");
+            "Runs that are not measured, at least.");
+  flags.Add("settle", &options.benchmark.settle_seconds, "S",
+            "With --tier=auto, runs are measured when every dispatch has the "
+            "kernel that it will have,\nor after so long.");
   flags.Add("runs", &options.benchmark.runs, "N",
             "Most runs that are measured.");
   flags.Add("seconds", &options.benchmark.seconds, "S",
             "No new run after so long; three runs at least.");
+  flags.Add("life", &options.life, "FILE.json",
+            "Writes the latency of every run, from the first on, and what "
+            "compiling took.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of an input that a model leaves open (1 otherwise).");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
@@ -100,6 +109,24 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   std::fputs(table.Print(format).c_str(), stdout);
 }
 
+// An object of the file that --life writes.
+std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
+  std::ostringstream text;
+  text << "{\"model\": " << JsonString(FileName(options.model))
+       << ", \"tier\": " << JsonString(options.tier)
+       << ", \"threads\": " << options.threads << ", \"load_ms\": " << m.load_ms
+       << ", \"first_ms\": " << m.first_ms << ", \"median_ms\": " << m.median_ms
+       << ", \"warmup_calls\": " << m.warmup_calls
+       << ", \"is_settled\": " << (m.is_settled ? "true" : "false")
+       << ", \"compile_ms\": " << m.compile_ms << ", \"kernels\": " << m.kernels
+       << ", \"kernels_loaded\": " << m.kernels_loaded
+       << ", \"tier_mix\": " << JsonString(m.tier_mix) << ", \"calls_ms\": [";
+  for (size_t i = 0; i < m.calls_ms.size(); ++i)
+    text << (i == 0 ? "" : ", ") << m.calls_ms[i];
+  text << "]}";
+  return text.str();
+}
+
 Status Bench(Options& options) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> threads,
                          ParseThreads(options.threads));
@@ -118,6 +145,7 @@ Status Bench(Options& options) {
   Table table({"model", "device", "tier", "threads", "median_ms", "p10_ms",
                "p90_ms", "load_ms", "first_ms", "rss_mb", "peak_mb", "runs",
                "tier_mix", "build"});
+  std::string lives;
   Status first_error;
   for (const std::string& model : options.models) {
     for (const std::string& tier : tiers) {
@@ -129,6 +157,8 @@ Status Bench(Options& options) {
         const StatusOr<Measurement> measurement = MeasureInChild(benchmark);
         if (measurement.ok()) {
           AddRow(table, benchmark, tier, *measurement);
+          lives += (lives.empty() ? "[" : ",\n ") +
+                   LifeText(benchmark, *measurement);
         } else if (first_error.ok()) {
           first_error = measurement.status();
         }
@@ -136,6 +166,8 @@ Status Bench(Options& options) {
     }
   }
   std::fputs(table.Print(format).c_str(), stdout);
+  if (!options.life.empty() && first_error.ok())
+    first_error = WriteFileAtomically(UserPath(options.life), lives + "]\n");
   return first_error;
 }
 

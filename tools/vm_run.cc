@@ -59,8 +59,9 @@ void Declare(Options& options, Flags& flags) {
             "Threads that compute; 0: one per core.");
   flags.AddChoice(
       "tier", &options.tier, {"0", "1", "2", "auto"},
-      "0, auto: interpreter; 1, 2: kernels, compiled before they run first "
-      "(quickly, or\nwith everything); what is not compiled is interpreted.");
+      "0: interpreter; auto: interpreter, while hot dispatches are compiled "
+      "beside it; 1, 2:\nkernels, compiled before they run first (quickly, or "
+      "with everything); what is not compiled\nis interpreted.");
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
             "Writes schedule, loop nest, LLVM IR and assembly of each kernel.");
   flags.Add("schedules", &options.schedules, "DIR",
@@ -174,9 +175,10 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   EMBER_ASSIGN_OR_RETURN(
-      const Tier tier,
+      Tier opened,
       OpenTier(options.tier, model.module, UserPath(options.dump_kernels),
                UserPath(options.schedules), CacheOptionsOf(options.cache)));
+  const Tier& tier = KeepTier(std::move(opened));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, {.device = std::move(device),
                                          .strings = vm::NewStringSupport,
@@ -221,5 +223,6 @@ int main(int argc, char** argv) {
               "Runs a module, or an ONNX model compiled in memory, and prints "
               "its results.");
   Declare(options, flags);
-  return RunTool(argc, argv, flags, [&options] { return Run(options); });
+  return EndProcess(
+      RunTool(argc, argv, flags, [&options] { return Run(options); }));
 }

@@ -24,24 +24,65 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-StatusOr<std::vector<double>> TimeRuns(const BenchmarkOptions& options,
-                                       vm::Session& session,
-                                       const std::vector<vm::Tensor>& inputs) {
-  std::vector<vm::Tensor> results;
-  for (int64_t i = 0; i < options.warmup; ++i) {
-    EMBER_RETURN_IF_ERROR(session.Run(inputs, &results));
+// Calls a session, and remembers how long each call took.
+class Caller {
+ public:
+  Caller(vm::Session& session, const std::vector<vm::Tensor>& inputs)
+      : session_(session), inputs_(inputs) {}
+
+  Status Call() {
+    const Clock::time_point begin = Clock::now();
+    EMBER_RETURN_IF_ERROR(session_.Run(inputs_, &results_));
+    last_ms_ = MillisecondsSince(begin);
+    constexpr size_t kMostKept = 1'000'000;
+    if (times_.size() < kMostKept) times_.push_back(last_ms_);
+    return OkStatus();
   }
+  double last_ms() const { return last_ms_; }
+  std::vector<double>& times() { return times_; }
+
+ private:
+  vm::Session& session_;
+  const std::vector<vm::Tensor>& inputs_;
+  std::vector<vm::Tensor> results_;
+  std::vector<double> times_;
+  double last_ms_ = 0;
+};
+
+Status WarmUp(const BenchmarkOptions& options, const Tier& tier,
+              const vm::Session& session, Caller& caller, Measurement& m) {
+  const Clock::time_point start = Clock::now();
+  for (m.warmup_calls = 1;; ++m.warmup_calls) {
+    m.is_settled =
+        session.IsSettled() && (tier.jit == nullptr || !tier.jit->is_busy());
+    const bool may_begin = m.is_settled || MillisecondsSince(start) >=
+                                               1000 * options.settle_seconds;
+    if (m.warmup_calls > options.warmup && may_begin) return OkStatus();
+    EMBER_RETURN_IF_ERROR(caller.Call());
+  }
+}
+
+StatusOr<std::vector<double>> TimeRuns(const BenchmarkOptions& options,
+                                       Caller& caller) {
   std::vector<double> times;
   const Clock::time_point start = Clock::now();
   constexpr int64_t kFewest = 3;
   for (int64_t i = 0; i < std::max(options.runs, kFewest); ++i) {
     if (i >= kFewest && MillisecondsSince(start) >= 1000 * options.seconds)
       break;
-    const Clock::time_point begin = Clock::now();
-    EMBER_RETURN_IF_ERROR(session.Run(inputs, &results));
-    times.push_back(MillisecondsSince(begin));
+    EMBER_RETURN_IF_ERROR(caller.Call());
+    times.push_back(caller.last_ms());
   }
   return times;
+}
+
+void AddJitTotals(const Tier& tier, Measurement& m) {
+  if (tier.jit == nullptr) return;
+  const jit::JitTotals totals = tier.jit->totals();
+  m.kernels = totals.kernels;
+  m.kernels_loaded = totals.loaded;
+  m.compile_ms = totals.schedule_ms + totals.optimize_ms + totals.codegen_ms +
+                 totals.pack_ms;
 }
 
 }  // namespace
@@ -67,13 +108,12 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<vm::Tensor> inputs,
       BindInputs(*model.module, options.inputs, options.shapes, random));
-  start = Clock::now();
-  std::vector<vm::Tensor> results;
-  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
-  m.first_ms = m.load_ms + MillisecondsSince(start);
-
-  EMBER_ASSIGN_OR_RETURN(std::vector<double> times,
-                         TimeRuns(options, *session, inputs));
+  Caller caller(*session, inputs);
+  EMBER_RETURN_IF_ERROR(caller.Call());
+  m.first_ms = m.load_ms + caller.last_ms();
+  EMBER_RETURN_IF_ERROR(WarmUp(options, tier, *session, caller, m));
+  session->ResetProfile();
+  EMBER_ASSIGN_OR_RETURN(std::vector<double> times, TimeRuns(options, caller));
   m.runs = static_cast<int64_t>(times.size());
   const Quantiles quantiles(std::move(times));
   m.median_ms = quantiles.At(0.5);
@@ -82,6 +122,8 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   m.rss_mb = ResidentMegabytes();
   m.peak_mb = PeakResidentMegabytes();
   m.tier_mix = TierMix(session->Profile());
+  m.calls_ms = std::move(caller.times());
+  AddJitTotals(tier, m);
   return m;
 }
 
@@ -92,14 +134,23 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
     text.precision(17);
     text << m.median_ms << ' ' << m.p10_ms << ' ' << m.p90_ms << ' '
          << m.load_ms << ' ' << m.first_ms << ' ' << m.rss_mb << ' '
-         << m.peak_mb << ' ' << m.runs << ' ' << m.tier_mix;
+         << m.peak_mb << ' ' << m.runs << ' ' << m.warmup_calls << ' '
+         << m.is_settled << ' ' << m.compile_ms << ' ' << m.kernels << ' '
+         << m.kernels_loaded << ' ' << m.calls_ms.size();
+    for (const double ms : m.calls_ms) text << ' ' << ms;
+    text << ' ' << m.tier_mix;
     return text.str();
   };
   EMBER_ASSIGN_OR_RETURN(const std::string text, RunInChild(work, 0));
   Measurement m;
+  size_t calls = 0;
   std::istringstream fields(text);
   fields >> m.median_ms >> m.p10_ms >> m.p90_ms >> m.load_ms >> m.first_ms >>
-      m.rss_mb >> m.peak_mb >> m.runs >> std::ws;
+      m.rss_mb >> m.peak_mb >> m.runs >> m.warmup_calls >> m.is_settled >>
+      m.compile_ms >> m.kernels >> m.kernels_loaded >> calls;
+  m.calls_ms.resize(calls);
+  for (double& ms : m.calls_ms) fields >> ms;
+  fields >> std::ws;
   std::getline(fields, m.tier_mix);
   return m;
 }

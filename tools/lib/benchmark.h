@@ -28,7 +28,10 @@ struct BenchmarkOptions {
   std::vector<NamedShape> shapes;
   std::vector<std::string>
       inputs;  // tools/lib/tensor_spec.h; the others are random
+  // Calls that are not measured: so many, and more, no longer than so many
+  // seconds, until every dispatch has the kernel that it will have.
   int64_t warmup = 5;
+  double settle_seconds = 60;
   int64_t runs = 30;    // at most
   double seconds = 10;  // no new run after that long, but at least three runs
 };
@@ -41,7 +44,15 @@ struct Measurement {
   double rss_mb = 0;    // when done
   double peak_mb = 0;
   int64_t runs = 0;
-  std::string tier_mix;
+  std::string tier_mix;  // of the measured calls
+
+  // The life of the process. Every call from the first on, up to a million.
+  std::vector<double> calls_ms;
+  int64_t warmup_calls = 0;  // of them, before those that are measured
+  bool is_settled = false;   // when those began
+  double compile_ms = 0;
+  int64_t kernels = 0;
+  int64_t kernels_loaded = 0;  // of them, from the cache on disk
 };
 
 StatusOr<Measurement> Measure(const BenchmarkOptions& options);

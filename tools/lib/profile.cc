@@ -22,6 +22,8 @@ std::vector<vm::SiteProfile> MergeByDispatch(
     } else {
       merged[row->second].calls += site.calls;
       merged[row->second].total_ns += site.total_ns;
+      for (int tier = 0; tier < 3; ++tier)
+        merged[row->second].tier_calls[tier] += site.tier_calls[tier];
     }
   }
   std::stable_sort(
@@ -36,6 +38,19 @@ std::string Shortened(const std::string& text, size_t length) {
   // Not within a UTF-8 character.
   while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
   return text.substr(0, length) + "…";
+}
+
+// "2", or how often each: "0: 3, 2: 97".
+std::string TierText(const vm::SiteProfile& site) {
+  std::string text;
+  for (int tier = 0; tier < 3; ++tier) {
+    const int64_t calls = site.tier_calls[tier];
+    if (calls == 0) continue;
+    if (calls == site.calls) return std::to_string(tier);
+    if (!text.empty()) text += ", ";
+    text += std::to_string(tier) + ": " + std::to_string(calls);
+  }
+  return text;
 }
 
 std::string OneLine(std::string text) {
@@ -67,7 +82,7 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows) {
                   Cell(1e-3 * static_cast<double>(site.total_ns) /
                            static_cast<double>(site.calls),
                        1),
-                  int64_t{site.tier}, site.dispatch, Shortened(site.origin, 48),
+                  TierText(site), site.dispatch, Shortened(site.origin, 48),
                   Shortened(OneLine(site.plan), 96)});
   }
   std::string text = table.Print(TableFormat::kMarkdown);
@@ -87,7 +102,7 @@ std::string TierMix(std::span<const vm::SiteProfile> sites) {
   std::map<int, int64_t> calls;
   int64_t total = 0;
   for (const vm::SiteProfile& site : sites) {
-    calls[site.tier] += site.calls;
+    for (int tier = 0; tier < 3; ++tier) calls[tier] += site.tier_calls[tier];
     total += site.calls;
   }
   std::string text;

@@ -1,50 +1,61 @@
 #include "tools/lib/tier.h"
 
-#include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
+
+#include "jit/decline_reasons.h"
+#include "tools/lib/load_jit.h"
 
 namespace ember::tools {
 namespace {
 
-using NewJitFunction = bool (*)(const jit::JitOptions* options,
-                                std::shared_ptr<jit::Jit>* jit,
-                                std::string* error);
+Tier* kept_tier = nullptr;  // never deleted
 
-// jit/libember_jit.so in a folder around this program's file.
-std::filesystem::path FindLibrary() {
-  std::error_code error;
-  std::filesystem::path folder =
-      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (; !error && folder.has_relative_path(); folder = folder.parent_path()) {
-    const std::filesystem::path library = folder / "jit" / "libember_jit.so";
-    if (std::filesystem::exists(library, error)) return library;
+// "name (1.25x)": how much slower its kernel was.
+std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
+  char ratio[32];
+  std::snprintf(
+      ratio, sizeof ratio, " (%.2fx)",
+      static_cast<double>(slow.kernel_ns) /
+          static_cast<double>(std::max<int64_t>(slow.interpreter_ns, 1)));
+  return name + ratio;
+}
+
+// "reason: dispatch, dispatch, …", a line for each reason.
+std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
+  constexpr size_t kMostNames = 12;
+  const std::string slower(
+      jit::Decline(jit::DeclineReason::kSlower, "").message());
+  std::map<std::string, std::set<std::string>> dispatches;  // by reason
+  for (const vm::DispatchSite& site : module.sites()) {
+    const std::string& name =
+        module.definition().dispatches[site.dispatch].name;
+    const vm::KernelSlot& slot = *tiering.slot(site.group);
+    for (const std::string& reason : slot.decline_reasons())
+      dispatches[reason].insert(name);
+    const vm::KernelSlot::Kernels* kernels = slot.kernels();
+    if (kernels == nullptr) continue;
+    for (const vm::SlowKernel& slow : kernels->slow)
+      dispatches[slower].insert(NameAndRatio(name, slow));
   }
-  return {};
-}
-
-StatusOr<std::shared_ptr<jit::Jit>> LoadJit(const jit::JitOptions& options) {
-  const std::filesystem::path path = FindLibrary();
-  if (path.empty())
-    return NotFoundError("jit/libember_jit.so is not beside this program");
-  // Stays loaded: kernels live in it.
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return NotFoundError(dlerror());
-  const auto make =
-      reinterpret_cast<NewJitFunction>(dlsym(library, "EmberNewJit"));
-  if (make == nullptr) return NotFoundError(dlerror());
-  std::shared_ptr<jit::Jit> jit;
-  std::string error;
-  if (!make(&options, &jit, &error)) return UnimplementedError(error);
-  return jit;
-}
-
-void ReportCacheProblem(const jit::Jit& jit) {
-  if (const std::string problem = jit.cache_problem(); !problem.empty())
-    std::fprintf(stderr, "running without kernel cache: %s\n", problem.c_str());
+  std::string text;
+  for (const auto& [reason, names] : dispatches) {
+    text += reason + ": ";
+    size_t count = 0;
+    for (const std::string& name : names) {
+      if (count == kMostNames) break;
+      text += (count++ == 0 ? "" : ", ") + name;
+    }
+    if (names.size() > count)
+      text += " and " + std::to_string(names.size() - count) + " more";
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -63,24 +74,37 @@ StatusOr<Tier> OpenTier(const std::string& name,
                         const jit::CacheOptions& cache) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
-  if (name == "0" || name == "auto") return tier;
+  if (name == "0") return tier;
   jit::JitOptions options;
   options.dump_folder = dump_folder;
   options.schedule_folder = schedule_folder;
   options.cache = cache;
-  // At once, before a dispatch runs first.
+  if (name == "auto") {
+    tier.jit = NewLazyJit(std::move(options));
+    tier.tiering = std::make_shared<vm::Tiering>(std::move(module), tier.jit,
+                                                 vm::Tiering::Options{});
+    return tier;
+  }
   options.threads = 0;
-  vm::Tiering::Options thresholds;
-  thresholds.max_tier = name == "1" ? 1 : 2;
-  thresholds.tier1_calls = 0;
-  thresholds.tier2_calls = 0;
   StatusOr<std::shared_ptr<jit::Jit>> jit = LoadJit(options);
   if (!jit.ok()) return jit.status().WithContext("--tier=" + name);
   tier.jit = *std::move(jit);
-  ReportCacheProblem(*tier.jit);
-  tier.tiering =
-      std::make_shared<vm::Tiering>(std::move(module), tier.jit, thresholds);
+  tier.tiering = std::make_shared<vm::Tiering>(
+      std::move(module), tier.jit, vm::Tiering::Eager(name == "1" ? 1 : 2));
   return tier;
+}
+
+const Tier& KeepTier(Tier tier) {
+  kept_tier = new Tier(std::move(tier));
+  return *kept_tier;
+}
+
+int EndProcess(int exit_status) {
+  if (kept_tier == nullptr || kept_tier->jit == nullptr ||
+      !kept_tier->jit->is_busy())
+    return exit_status;
+  std::fflush(nullptr);
+  _exit(exit_status);
 }
 
 std::string JitText(const Tier& tier, const vm::Module& module) {
@@ -108,17 +132,7 @@ std::string JitText(const Tier& tier, const vm::Module& module) {
   text += line;
   if (const std::string problem = tier.jit->cache_problem(); !problem.empty())
     text += "Kernel cache: " + problem + ".\n";
-  std::set<std::string> seen;
-  for (const vm::DispatchSite& site : module.sites()) {
-    const std::string& name =
-        module.definition().dispatches[site.dispatch].name;
-    for (const std::string& reason :
-         tier.tiering->slot(site.group)->decline_reasons()) {
-      const std::string declined = name + ": " + reason + "\n";
-      if (seen.insert(declined).second) text += declined;
-    }
-  }
-  return text;
+  return text + DeclineTable(*tier.tiering, module);
 }
 
 }  // namespace ember::tools

@@ -5,8 +5,9 @@
 //
 // "0": the interpreter. "1", "2": each dispatch is compiled before it runs
 // first, quickly or with everything (for the parameters that it has); what
-// cannot be compiled stays with the interpreter. "auto": the interpreter, until
-// kernels are faster on all models that are measured.
+// cannot be compiled stays with the interpreter. "auto": the interpreter, while
+// a thread beside it compiles what turns out to be hot (vm/runtime/tiering.h);
+// kernels that are slower than the interpreter are not used.
 #ifndef EMBER_TOOLS_LIB_TIER_H_
 #define EMBER_TOOLS_LIB_TIER_H_
 
@@ -27,18 +28,24 @@ struct Tier {
 };
 
 // cache: no folder: kernels are kept for the process only. One that cannot be
-// used is reported on stderr. Errors: an unknown name; no JIT beside this
-// program, or LLVM's library is missing.
+// used is reported on stderr. Errors: an unknown name; "1" and "2": no JIT
+// beside this program, or LLVM's library is missing.
 StatusOr<Tier> OpenTier(const std::string& name,
                         std::shared_ptr<const vm::Module> module,
                         const std::string& dump_folder,
                         const std::string& schedule_folder = "",
                         const jit::CacheOptions& cache = {});
+// For the one tier of a process: it is not closed before the process ends, and
+// EndProcess, the last call of main, does not wait for kernels that are being
+// compiled. (A thread that runs LLVM must not outlive LLVM's globals, which
+// returning from main destroys.)
+const Tier& KeepTier(Tier tier);
+int EndProcess(int exit_status);
 // Whether the name is one of them, before anything is loaded.
 Status CheckTier(const std::string& name);
 
-// For people, below a profile: what compiling took in all, and "dispatch:
-// reason" for each dispatch that a kernel was declined for. Empty at tier 0.
+// For people, below a profile: what compiling took in all, and the dispatches
+// without a kernel by reason. Empty at tier 0.
 std::string JitText(const Tier& tier, const vm::Module& module);
 
 }  // namespace ember::tools

@@ -46,8 +46,8 @@ Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
     : module_(std::move(module)),
       options_(std::move(options)),
       runner_(options_.device->host_runner()),
-      observed_(options_.profile || options_.trace ||
-                options_.tiering != nullptr),
+      is_profiled_(options_.profile || options_.trace),
+      observed_(is_profiled_ || options_.tiering != nullptr),
       pool_(
           std::make_shared<MemoryPool>(options_.device, options_.memory_limit)),
       symbols_(module_->entry()),
@@ -98,6 +98,8 @@ void Executor::MakeSites() {
     state.instruction = site.instruction;
     state.group = site.group;
     state.dispatch = site.dispatch;
+    if (options_.tiering != nullptr)
+      state.slot = options_.tiering->slot(site.group).get();
     most_parameters = std::max<size_t>(most_parameters, state.parameter_count);
     most_buffers = std::max<size_t>(most_buffers, state.buffer_count);
     instruction.a = state.number;
@@ -193,6 +195,7 @@ Status Executor::Run(std::span<const Tensor> inputs,
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);
+  StartAccount();
   Status status = BindInputs(inputs);
   if (status.ok()) status = Execute(*results);
   // Errors of a called program name it.

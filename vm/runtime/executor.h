@@ -4,6 +4,7 @@
 #define EMBER_VM_RUNTIME_EXECUTOR_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,7 +63,9 @@ struct SiteState {
   uint32_t group = 0;
   uint32_t dispatch = 0;
   PlanEntry* entry = nullptr;
+  KernelSlot* slot = nullptr;  // null: tier 0 only
   int64_t calls = 0;
+  int64_t kernel_calls[2] = {0, 0};  // of tier 1 and 2; the others are tier 0's
   int64_t total_ns = 0;
   int last_tier = 0;
 };
@@ -81,6 +84,7 @@ class Executor final : public Session {
   std::string_view SiteName(uint32_t site) const override;
   std::span<const TraceEvent> trace() const override { return trace_; }
   void ResetProfile() override;
+  bool IsSettled() const override;
   SessionMemory memory() const override;
 
  private:
@@ -150,14 +154,24 @@ class Executor final : public Session {
   bool HasPlan(const SiteState& site) const;
   Status FindPlan(SiteState& site);
   Status BufferTooSmall(const SiteState& site, uint32_t buffer) const;
-  // With counters, kernels, profile or trace.
+  // Null: tier 0.
+  Status RunWith(SiteState& site, const Kernel* kernel);
+  // Measures: for the profile, the trace, or as there is something to decide.
   Status RunObserved(SiteState& site);
-  void ChooseKernel(SiteState& site);
   void RequestKernels(const SiteState& site);
+  void ChooseKernel(SiteState& site);
+  // Whether a call leaves the kernel that is there to be measured.
+  bool StaysInterpreted(const PlanEntry& entry) const;
+  // After a call that `used` a kernel, or tier 0 if null.
+  void Judge(SiteState& site, const Kernel* used, int64_t ns);
+  // A call that took ns.
+  void Account(const KernelTrial& trial, int64_t ns);
+  void StartAccount();
 
   const std::shared_ptr<const Module> module_;
   const SessionOptions options_;
   ParallelRunner& runner_;
+  const bool is_profiled_;
   const bool observed_;
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
@@ -176,6 +190,14 @@ class Executor final : public Session {
   std::vector<void*> pointers_;
   std::vector<TraceEvent> trace_;
   uint64_t thread_ = 0;
+
+  // Nobody should notice that kernels are tried: a run may lose a small part of
+  // what the last one would have taken at tier 0, by its dispatches' best
+  // times. What faster kernels have saved in it counts. No bound in the first
+  // run.
+  int64_t interpreted_ns_ = 0;
+  int64_t lost_ns_ = 0;
+  int64_t may_lose_ns_ = std::numeric_limits<int64_t>::max();
 };
 
 }  // namespace ember::vm

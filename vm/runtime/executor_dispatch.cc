@@ -1,6 +1,7 @@
 // How a session runs dispatches: plans, kernels, counters.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -51,8 +52,13 @@ Status Executor::RunSite(SiteState& site) {
     pointers_[i] = memory.data;
   }
   ++site.calls;
-  if (observed_) return RunObserved(site);
-  return entry.plan->Run({pointers_.data(), site.buffer_count}, runner_);
+  if (!observed_)
+    return entry.plan->Run({pointers_.data(), site.buffer_count}, runner_);
+  if (!entry.is_settled || site.slot->kernels() != entry.seen)
+    return RunObserved(site);
+  Account(entry.trial, entry.kernel != nullptr ? entry.trial.compiled_ns()
+                                               : entry.trial.interpreted_ns());
+  return RunWith(site, entry.kernel);
 }
 
 Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
@@ -66,27 +72,31 @@ Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
                          buffers_[reg].length}));
 }
 
+Status Executor::RunWith(SiteState& site, const Kernel* kernel) {
+  const std::span<void* const> pointers(pointers_.data(), site.buffer_count);
+  if (kernel == nullptr) return site.entry->plan->Run(pointers, runner_);
+  ++site.kernel_calls[site.entry->kernel_tier - 1];
+  return kernel->Run({site.entry->parameters, pointers, runner_});
+}
+
 Status Executor::RunObserved(SiteState& site) {
   PlanEntry& entry = *site.entry;
-  KernelSlot* slot = options_.tiering != nullptr
-                         ? options_.tiering->slot(site.group).get()
-                         : nullptr;
-  if (slot != nullptr) {
+  const Kernel* kernel = nullptr;
+  if (site.slot != nullptr) {
     // Before the run, so that a provider which compiles at once serves it.
     RequestKernels(site);
-    if (slot->kernels() != entry.seen) ChooseKernel(site);
+    if (site.slot->kernels() != entry.seen) ChooseKernel(site);
+    if (!StaysInterpreted(entry)) kernel = entry.kernel;
   }
-  const std::span<void* const> pointers(pointers_.data(), site.buffer_count);
   const int64_t begin = Now();
-  Status status = entry.kernel != nullptr
-                      ? entry.kernel->Run({entry.parameters, pointers, runner_})
-                      : entry.plan->Run(pointers, runner_);
+  Status status = RunWith(site, kernel);
   const int64_t end = Now();
   site.total_ns += end - begin;
-  site.last_tier = entry.kernel != nullptr ? entry.kernel->tier() : 0;
+  site.last_tier = kernel != nullptr ? entry.kernel_tier : 0;
   ++entry.calls;
-  if (slot != nullptr) {
-    slot->Count(end - begin);
+  if (site.slot != nullptr && status.ok()) {
+    options_.tiering->Count(site.group, end - begin);
+    Judge(site, kernel, end - begin);
   }
   if (options_.trace) {
     if (thread_ == 0)
@@ -96,32 +106,71 @@ Status Executor::RunObserved(SiteState& site) {
   return status;
 }
 
-void Executor::ChooseKernel(SiteState& site) {
-  PlanEntry& entry = *site.entry;
-  entry.seen = options_.tiering->slot(site.group)->kernels();
-  entry.kernel = nullptr;
-  for (const Kernel* kernel : entry.seen->list) {
-    if (kernel->tier() > options_.tiering->options().max_tier) continue;
-    if (!kernel->Accepts(entry.parameters)) continue;
-    entry.kernel = kernel;
-    return;
-  }
-}
-
 void Executor::RequestKernels(const SiteState& site) {
   PlanEntry& entry = *site.entry;
   Tiering& tiering = *options_.tiering;
-  const std::string_view target = options_.device->target();
-  const Tiering::Options& options = tiering.options();
-  if (entry.requested_tier < 2 && options.max_tier >= 2 &&
-      entry.calls >= options.tier2_calls) {
-    entry.requested_tier = 2;
-    tiering.Request(site.group, 2, entry.parameters, target);
-  } else if (entry.requested_tier < 1 &&
-             tiering.slot(site.group)->calls() >= options.tier1_calls) {
-    entry.requested_tier = 1;
-    tiering.Request(site.group, 1, {}, target);
+  if (entry.calls == 0) site.slot->NoteShape(entry.parameters);
+  const int tier = tiering.NextTier(site.group, entry.parameters, entry.calls,
+                                    entry.requested_tier);
+  if (tier == entry.requested_tier) return;
+  entry.requested_tier = tier;
+  const std::span<const int64_t> parameters =
+      tier >= 2 ? std::span<const int64_t>(entry.parameters)
+                : std::span<const int64_t>();
+  tiering.Request(site.group, tier, parameters, options_.device->target());
+}
+
+void Executor::ChooseKernel(SiteState& site) {
+  PlanEntry& entry = *site.entry;
+  entry.seen = site.slot->kernels();
+  entry.is_settled = false;
+  const Kernel* kernel =
+      entry.seen->Best(entry.parameters, options_.tiering->options().max_tier);
+  if (kernel == entry.kernel) return;
+  entry.kernel = kernel;
+  entry.kernel_tier = kernel == nullptr ? 0 : std::clamp(kernel->tier(), 1, 2);
+  entry.trial.Restart();
+}
+
+bool Executor::StaysInterpreted(const PlanEntry& entry) const {
+  if (entry.kernel == nullptr || options_.tiering->options().keeps_slow_kernels)
+    return false;
+  return entry.trial.verdict() == KernelTrial::Verdict::kOpen &&
+         (entry.trial.WantsInterpreter() || lost_ns_ > may_lose_ns_);
+}
+
+void Executor::Account(const KernelTrial& trial, int64_t ns) {
+  interpreted_ns_ += trial.interpreted_ns();
+  if (trial.interpreted_ns() > 0) lost_ns_ += ns - trial.interpreted_ns();
+}
+
+void Executor::StartAccount() {
+  constexpr int64_t kMayLose = 32;  // one of so many nanoseconds
+  if (interpreted_ns_ > 0) may_lose_ns_ = interpreted_ns_ / kMayLose;
+  interpreted_ns_ = lost_ns_ = 0;
+}
+
+void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
+  PlanEntry& entry = *site.entry;
+  KernelTrial& trial = entry.trial;
+  const Tiering::Options& options = options_.tiering->options();
+  if (used == nullptr) {
+    trial.AddInterpreted(ns);
+  } else {
+    trial.AddCompiled(ns);
   }
+  Account(trial, ns);
+  if (entry.kernel != nullptr && !options.keeps_slow_kernels) {
+    const KernelTrial::Verdict verdict = trial.verdict();
+    if (verdict == KernelTrial::Verdict::kSlower) {
+      site.slot->SetAside({entry.kernel, entry.parameters, trial.compiled_ns(),
+                           trial.interpreted_ns()});
+    }
+    if (verdict != KernelTrial::Verdict::kKeep) return;
+  }
+  entry.is_settled = !is_profiled_ &&
+                     entry.requested_tier >= options.max_tier &&
+                     !site.slot->is_pending();
 }
 
 std::vector<SiteProfile> Executor::Profile() const {
@@ -138,6 +187,9 @@ std::vector<SiteProfile> Executor::Profile() const {
     row.calls = site.calls;
     row.total_ns = site.total_ns;
     row.tier = site.last_tier;
+    row.tier_calls[1] = site.kernel_calls[0];
+    row.tier_calls[2] = site.kernel_calls[1];
+    row.tier_calls[0] = site.calls - row.tier_calls[1] - row.tier_calls[2];
     if (site.entry != nullptr) {
       const Kernel* kernel = site.entry->kernel;
       row.plan =
@@ -148,6 +200,13 @@ std::vector<SiteProfile> Executor::Profile() const {
   return profile;
 }
 
+bool Executor::IsSettled() const {
+  return std::ranges::all_of(sites_, [](const SiteState& site) {
+    return site.entry == nullptr || site.slot == nullptr ||
+           site.entry->is_settled;
+  });
+}
+
 std::string_view Executor::SiteName(uint32_t site) const {
   if (site >= sites_.size()) return {};
   return module_->definition().dispatches[sites_[site].dispatch].name;
@@ -156,6 +215,7 @@ std::string_view Executor::SiteName(uint32_t site) const {
 void Executor::ResetProfile() {
   for (SiteState& site : sites_) {
     site.calls = 0;
+    site.kernel_calls[0] = site.kernel_calls[1] = 0;
     site.total_ns = 0;
   }
   trace_.clear();

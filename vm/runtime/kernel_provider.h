@@ -54,7 +54,8 @@ class Kernel {
 };
 
 struct KernelRequest {
-  // Outlives the slot.
+  // Keeps the dispatch and the constants' bytes where they are.
+  std::shared_ptr<const void> owner;
   const tensor::Dispatch* dispatch = nullptr;
   std::string target;  // hal::Device::target()
   int tier = 1;

@@ -12,6 +12,7 @@
 #include "tensor/dispatch.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/kernel_trial.h"
 #include "vm/runtime/memory_pool.h"
 #include "vm/runtime/tiering.h"
 
@@ -29,7 +30,11 @@ struct PlanEntry {
   int requested_tier = 0;
   // The kernel to use, null for tier 0, chosen when the slot showed `seen`.
   const Kernel* kernel = nullptr;
+  int kernel_tier = 0;
   const KernelSlot::Kernels* seen = nullptr;
+  KernelTrial trial;
+  // Nothing depends on further measurements until the slot shows another.
+  bool is_settled = false;
 };
 
 class PlanCache {

@@ -64,10 +64,11 @@ struct SiteProfile {
   std::string program;
   uint32_t instruction = 0;  // within the program
   int64_t calls = 0;
-  int64_t total_ns = 0;  // 0 unless SessionOptions::profile
+  int64_t total_ns = 0;  // of timed calls: all with SessionOptions::profile
   int tier = 0;          // of the last call
-  std::string plan;      // how the last call was executed (Plan::Describe or
-                         // Kernel::Describe)
+  int64_t tier_calls[3] = {0, 0, 0};  // how many of the calls each tier ran
+  std::string plan;  // how the last call was executed (Plan::Describe or
+                     // Kernel::Describe)
 };
 
 // For a Chrome trace. Times are of the steady clock.
@@ -103,6 +104,9 @@ class Session {
   virtual std::span<const TraceEvent> trace() const = 0;
   // Forgets counters and trace events.
   virtual void ResetProfile() = 0;
+  // Every dispatch that ran has, for its last parameters, what it will be run
+  // with from now on: for those who measure. Never with profile or trace.
+  virtual bool IsSettled() const = 0;
   virtual SessionMemory memory() const = 0;
 };
 

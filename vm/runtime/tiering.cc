@@ -1,32 +1,69 @@
 #include "vm/runtime/tiering.h"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 namespace ember::vm {
 
+const Kernel* KernelSlot::Kernels::Best(std::span<const int64_t> parameters,
+                                        int max_tier) const {
+  for (const Kernel* kernel : list) {
+    if (kernel->tier() > max_tier || !kernel->Accepts(parameters)) continue;
+    const bool is_slow = std::ranges::any_of(slow, [&](const SlowKernel& s) {
+      return s.kernel == kernel && std::ranges::equal(s.parameters, parameters);
+    });
+    if (!is_slow) return kernel;
+  }
+  return nullptr;
+}
+
+KernelSlot::Kernels KernelSlot::CopyOfLast() const {
+  return snapshots_.empty() ? Kernels{} : *snapshots_.back();
+}
+
+void KernelSlot::Publish(Kernels snapshot) {
+  snapshots_.push_back(std::make_unique<Kernels>(std::move(snapshot)));
+  kernels_.store(snapshots_.back().get(), std::memory_order_release);
+}
+
 void KernelSlot::Install(std::unique_ptr<Kernel> kernel) {
   std::lock_guard<std::mutex> lock(mutex_);
-  auto snapshot = std::make_unique<Kernels>();
-  if (!snapshots_.empty()) snapshot->list = snapshots_.back()->list;
+  Kernels snapshot = CopyOfLast();
   // Among equals the newest first.
   const auto position = std::ranges::find_if(
-      snapshot->list,
+      snapshot.list,
       [&](const Kernel* k) { return k->tier() <= kernel->tier(); });
-  snapshot->list.insert(position, kernel.get());
+  snapshot.list.insert(position, kernel.get());
   owned_.push_back(std::move(kernel));
-  kernels_.store(snapshot.get(), std::memory_order_release);
-  snapshots_.push_back(std::move(snapshot));
+  Publish(std::move(snapshot));
+  pending_.fetch_sub(1, std::memory_order_release);
 }
 
 void KernelSlot::Decline(std::string reason) {
   std::lock_guard<std::mutex> lock(mutex_);
   decline_reasons_.push_back(std::move(reason));
+  pending_.fetch_sub(1, std::memory_order_release);
+}
+
+void KernelSlot::SetAside(SlowKernel slow) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Kernels snapshot = CopyOfLast();
+  snapshot.slow.push_back(std::move(slow));
+  Publish(std::move(snapshot));
 }
 
 std::vector<std::string> KernelSlot::decline_reasons() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return decline_reasons_;
+}
+
+void KernelSlot::NoteShape(std::span<const int64_t> parameters) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const int known = shapes_.load(std::memory_order_relaxed);
+  if (known == 0) first_shape_.assign(parameters.begin(), parameters.end());
+  if (known == 0 || !std::ranges::equal(first_shape_, parameters))
+    shapes_.store(std::min(known + 1, 2), std::memory_order_relaxed);
 }
 
 bool KernelSlot::ClaimRequest(int tier, std::span<const int64_t> parameters) {
@@ -35,7 +72,17 @@ bool KernelSlot::ClaimRequest(int tier, std::span<const int64_t> parameters) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (std::ranges::find(claims_, claim) != claims_.end()) return false;
   claims_.push_back(std::move(claim));
+  pending_.fetch_add(1, std::memory_order_relaxed);
+  if (!parameters.empty()) specialised_.fetch_add(1, std::memory_order_relaxed);
   return true;
+}
+
+Tiering::Options Tiering::Eager(int max_tier) {
+  return {.least_ns = 0,
+          .tier1_calls = 0,
+          .tier2_calls = 0,
+          .most_specialised = INT_MAX,
+          .max_tier = max_tier};
 }
 
 Tiering::Tiering(std::shared_ptr<const Module> module,
@@ -46,18 +93,36 @@ Tiering::Tiering(std::shared_ptr<const Module> module,
   slots_.resize(module_->group_count());
   for (std::shared_ptr<KernelSlot>& slot : slots_)
     slot = std::make_shared<KernelSlot>();
+  sites_.resize(slots_.size());
+  for (const DispatchSite& site : module_->sites()) ++sites_[site.group];
+}
+
+int Tiering::NextTier(size_t group, std::span<const int64_t> parameters,
+                      int64_t calls, int requested) const {
+  if (requested >= options_.max_tier) return requested;
+  const KernelSlot& slot = *slots_[group];
+  if (slot.calls() < options_.tier1_calls * sites_[group] ||
+      ns_.load(std::memory_order_relaxed) < options_.least_ns)
+    return requested;
+  if (parameters.empty()) return options_.max_tier;
+  const bool is_hot = slot.has_one_shape() || calls >= options_.tier2_calls;
+  if (is_hot && options_.max_tier >= 2 &&
+      slot.specialised() < options_.most_specialised)
+    return 2;
+  return std::max(requested, 1);
 }
 
 void Tiering::Request(size_t group, int tier,
                       std::span<const int64_t> parameters,
                       std::string_view target) {
-  if (provider_ == nullptr || tier > options_.max_tier) return;
+  if (provider_ == nullptr) return;
   if (!slots_[group]->ClaimRequest(tier, parameters)) return;
   const ModuleDefinition& definition = module_->definition();
   const DispatchSite& site = *std::ranges::find_if(
       module_->sites(),
       [group](const DispatchSite& s) { return s.group == group; });
   KernelRequest request;
+  request.owner = module_;
   request.dispatch = &definition.dispatches[site.dispatch];
   request.target = std::string(target);
   request.tier = tier;

@@ -7,6 +7,24 @@
 //       std::make_shared<Tiering>(module, provider, Tiering::Options{});
 //   Session::Create(module, {.device = device, .tiering = tiering});
 //
+// The policy (NextTier), and what was measured for it on a core with AVX-512:
+//
+// - Code generation takes most of a compilation, and as long for tier 1 as for
+//   tier 2 (ResNet-50's 57 kernels: 720 and 735 ms, of which 630 and 567 ms;
+//   BERT-base's 112: 2.4 and 2.7 s). So a site without parameters, whose kernel
+//   of tier 1 is the same loop nest, asks for tier 2 at once.
+// - A site with parameters that has seen one shape class only asks for that
+//   one's kernel of tier 2 at once, too. When others come, it asks for one
+//   kernel for all (tier 1), and for one of its own for each class that has run
+//   tier2_calls times, up to most_specialised.
+// - Nothing is asked for before the module has spent least_ns in tier 0 and the
+//   site has run tier1_calls times: a process that runs a model once, or a tiny
+//   one some thousand times, never loads a compiler. Then all such sites ask,
+//   and the provider begins with the hottest (KernelSlot::total_ns).
+// - Whether a kernel is faster than tier 0 is measured (kernel_trial.h), and
+// one
+//   that is not is set aside for that shape class.
+//
 // Thread-safe. Kernels are never freed before the Tiering, so that readers need
 // no lock.
 #ifndef EMBER_VM_RUNTIME_TIERING_H_
@@ -25,17 +43,32 @@
 
 namespace ember::vm {
 
+// A kernel that was slower than tier 0 for a shape class: the best times of
+// both.
+struct SlowKernel {
+  const Kernel* kernel = nullptr;
+  std::vector<int64_t> parameters;
+  int64_t kernel_ns = 0;
+  int64_t interpreter_ns = 0;
+};
+
 class KernelSlot {
  public:
   // All kernels of a site, best tier first. Immutable; a new one replaces it.
   struct Kernels {
     std::vector<const Kernel*> list;
+    std::vector<SlowKernel> slow;
+
+    // The first that takes the parameters and is not slow there; null: tier 0.
+    const Kernel* Best(std::span<const int64_t> parameters, int max_tier) const;
   };
 
   // Adds a kernel; the sessions use it from their next call on.
   void Install(std::unique_ptr<Kernel> kernel);
   // No kernel will come for the request; tier 0 (or what is there) stays.
   void Decline(std::string reason);
+  // Sessions leave the kernel for these parameters from their next call on.
+  void SetAside(SlowKernel slow);
 
   // Null while there are none. Compare with a remembered pointer to notice a
   // change.
@@ -43,6 +76,7 @@ class KernelSlot {
     return kernels_.load(std::memory_order_acquire);
   }
 
+  // Calls that were timed: sessions stop when nothing more depends on it.
   void Count(int64_t ns) {
     calls_.fetch_add(1, std::memory_order_relaxed);
     ns_.fetch_add(ns, std::memory_order_relaxed);
@@ -51,15 +85,36 @@ class KernelSlot {
   int64_t total_ns() const { return ns_.load(std::memory_order_relaxed); }
   std::vector<std::string> decline_reasons() const;
 
+  // A session meets a shape class.
+  void NoteShape(std::span<const int64_t> parameters);
+  bool has_one_shape() const {
+    return shapes_.load(std::memory_order_relaxed) < 2;
+  }
+
   // True the first time it is asked for (tier, parameters): the caller makes
   // the request.
   bool ClaimRequest(int tier, std::span<const int64_t> parameters);
+  // Whether a request waits for its answer.
+  bool is_pending() const {
+    return pending_.load(std::memory_order_acquire) > 0;
+  }
+  // Claims for the kernel of one shape class.
+  int specialised() const {
+    return specialised_.load(std::memory_order_relaxed);
+  }
 
  private:
+  Kernels CopyOfLast() const;      // mutex_ is held
+  void Publish(Kernels snapshot);  // mutex_ is held
+
   std::atomic<const Kernels*> kernels_{nullptr};
   std::atomic<int64_t> calls_{0};
   std::atomic<int64_t> ns_{0};
-  mutable std::mutex mutex_;  // guards what follows
+  std::atomic<int> pending_{0};
+  std::atomic<int> specialised_{0};
+  std::atomic<int> shapes_{0};  // 2: two or more
+  mutable std::mutex mutex_;    // guards what follows
+  std::vector<int64_t> first_shape_;
   std::vector<std::unique_ptr<Kernel>> owned_;
   std::vector<std::unique_ptr<Kernels>>
       snapshots_;  // kept: readers may still hold old ones
@@ -70,12 +125,23 @@ class KernelSlot {
 class Tiering {
  public:
   struct Options {
-    int64_t tier1_calls =
-        2;  // of a site, until the next one requests a kernel for all shapes
-    int64_t tier2_calls =
-        100;  // with the same parameters, until the next requests its own
+    // Time in dispatches of the module before the first request.
+    int64_t least_ns = 20'000'000;
+    // Of a site, until the next one requests its first kernel.
+    int64_t tier1_calls = 2;
+    // With the same parameters, until the next one requests its own, where
+    // there are others.
+    int64_t tier2_calls = 100;
+    int most_specialised = 8;  // kernels of one shape class, per slot
     int max_tier = 2;
+    // Kernels that are slower than tier 0 are used all the same: while
+    // something else is looked for.
+    bool keeps_slow_kernels = false;
   };
+
+  // Every site asks before its first call, for tier max_tier: for a provider
+  // that compiles within the request.
+  static Options Eager(int max_tier);
 
   Tiering(std::shared_ptr<const Module> module,
           std::shared_ptr<KernelProvider> provider, Options options);
@@ -86,6 +152,15 @@ class Tiering {
   const std::shared_ptr<KernelSlot>& slot(size_t group) const {
     return slots_[group];
   }
+  // A call that was timed.
+  void Count(size_t group, int64_t ns) {
+    slots_[group]->Count(ns);
+    ns_.fetch_add(ns, std::memory_order_relaxed);
+  }
+  // What a shape class that ran `calls` times and has requested `requested`
+  // should request now; `requested`: nothing.
+  int NextTier(size_t group, std::span<const int64_t> parameters, int64_t calls,
+               int requested) const;
   // Asks the provider for a kernel unless that was done before. parameters: as
   // in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
@@ -96,6 +171,8 @@ class Tiering {
   std::shared_ptr<KernelProvider> provider_;
   Options options_;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
+  std::vector<int64_t> sites_;  // by group
+  std::atomic<int64_t> ns_{0};
 };
 
 }  // namespace ember::vm

@@ -1,6 +1,7 @@
 // Tier slots with a provider that stands for the JIT.
 #include "vm/runtime/tiering.h"
 
+#include <chrono>
 #include <thread>
 
 #include "gtest/gtest.h"
@@ -53,7 +54,13 @@ class TieringTest : public testing::Test {
  protected:
   TieringTest() : module_(*Module::FromDefinition(SampleNamed("loop"))) {}
 
+  // Counts of calls alone decide, and kernels stay however slow they are.
   void Start(Tiering::Options options) {
+    options.least_ns = 0;
+    options.keeps_slow_kernels = true;
+    StartWith(options);
+  }
+  void StartWith(Tiering::Options options) {
     tiering_ = std::make_shared<Tiering>(module_, provider_, options);
     session_ = NewSession();
   }
@@ -82,24 +89,62 @@ class TieringTest : public testing::Test {
   std::unique_ptr<Session> session_;
 };
 
-TEST_F(TieringTest, AsksOncePastTheThresholdsAndNeverWaits) {
-  Start({.tier1_calls = 4, .tier2_calls = 8});
+TEST_F(TieringTest, TheOnlyShapeGetsItsOwnKernelAtOnce) {
+  Start({.tier1_calls = 4, .tier2_calls = 1000});
   EXPECT_EQ(Run(2), 3);
   EXPECT_EQ(provider_->requests.size(), 0u);  // three calls
   EXPECT_EQ(Run(2), 3);
   ASSERT_EQ(provider_->requests.size(), 1u);
-  EXPECT_EQ(provider_->requests[0].tier, 1);
-  EXPECT_TRUE(provider_->requests[0].parameters.empty());
+  EXPECT_EQ(provider_->requests[0].tier, 2);
+  EXPECT_EQ(provider_->requests[0].parameters, (std::vector<int64_t>{2}));
   EXPECT_EQ(provider_->requests[0].dispatch->name, "add_bias");
   EXPECT_EQ(provider_->requests[0].target, device_->target());
-  EXPECT_EQ(Run(2), 3);
+  EXPECT_NE(provider_->requests[0].owner, nullptr);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Run(2), 3);
+  EXPECT_EQ(provider_->requests.size(), 1u);
+  EXPECT_EQ(tiering_->slot(0)->calls(), 12 * 3);
+  EXPECT_GT(tiering_->slot(0)->total_ns(), 0);
+}
+
+TEST_F(TieringTest, ManyShapesGetOneKernelAndHotOnesTheirOwn) {
+  Start({.tier1_calls = 4, .tier2_calls = 8});
+  Run(1);
+  Run(2);
+  ASSERT_EQ(provider_->requests.size(), 1u);
+  EXPECT_EQ(provider_->requests[0].tier, 1);
+  EXPECT_TRUE(provider_->requests[0].parameters.empty());
+  Run(2);
+  EXPECT_EQ(provider_->requests.size(), 1u);
+  Run(2);  // the ninth call with two rows
   ASSERT_EQ(provider_->requests.size(), 2u);
   EXPECT_EQ(provider_->requests[1].tier, 2);
   EXPECT_EQ(provider_->requests[1].parameters, (std::vector<int64_t>{2}));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(Run(2), 3);
-  EXPECT_EQ(provider_->requests.size(), 2u);
-  EXPECT_EQ(tiering_->slot(0)->calls(), 13 * 3);
-  EXPECT_GT(tiering_->slot(0)->total_ns(), 0);
+}
+
+TEST_F(TieringTest, KernelsOfOneShapeAreLimited) {
+  Start({.tier1_calls = 1, .tier2_calls = 1, .most_specialised = 3});
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t n = 1; n <= 6; ++n) Run(n);
+  }
+  EXPECT_EQ(tiering_->slot(0)->specialised(), 3);
+  EXPECT_EQ(provider_->requests.size(), 4u) << "and one for all shapes";
+}
+
+TEST_F(TieringTest, NothingIsAskedForWhatTakesNoTime) {
+  StartWith({.least_ns = int64_t{1} << 40, .tier1_calls = 1});
+  for (int i = 0; i < 50; ++i) Run(2);
+  EXPECT_EQ(provider_->requests.size(), 0u);
+  EXPECT_FALSE(session_->IsSettled());
+}
+
+TEST_F(TieringTest, EagerAsksBeforeTheFirstCall) {
+  for (const int tier : {1, 2}) {
+    provider_->requests.clear();
+    StartWith(Tiering::Eager(tier));
+    for (int64_t n = 1; n <= 10; ++n) Run(n);
+    EXPECT_EQ(provider_->requests.size(), tier == 1 ? 1u : 10u);
+    EXPECT_EQ(provider_->requests[0].tier, tier);
+  }
 }
 
 TEST_F(TieringTest, TellsWhichInputsAreConstant) {
@@ -152,6 +197,83 @@ TEST_F(TieringTest, DecliningKeepsTierZero) {
   EXPECT_EQ(tiering_->slot(0)->decline_reasons(),
             (std::vector<std::string>{"no vector unit"}));
   EXPECT_EQ(provider_->requests.size(), 1u);
+}
+
+// Marks like the others, and takes its time.
+class SlowMarkingKernel : public MarkingKernel {
+ public:
+  using MarkingKernel::MarkingKernel;
+  Status Run(const KernelCall& call) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return MarkingKernel::Run(call);
+  }
+};
+
+TEST_F(TieringTest, SlowKernelsAreSetAsideForTheirShape) {
+  StartWith({.least_ns = 0, .tier1_calls = 1});
+  const auto other = NewSession();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(Run(2), 3);
+    EXPECT_EQ(Run(3), 3);
+  }
+  KernelSlot& slot = *tiering_->slot(0);
+  slot.Install(std::make_unique<MarkingKernel>(1, std::vector<int64_t>{}));
+  slot.Install(std::make_unique<SlowMarkingKernel>(2, std::vector<int64_t>{2}));
+  for (int i = 0; i < 20; ++i) Run(2);
+  ASSERT_EQ(slot.kernels()->slow.size(), 1u);
+  const SlowKernel& slow = slot.kernels()->slow[0];
+  EXPECT_EQ(slow.kernel, slot.kernels()->list[0]);
+  EXPECT_EQ(slow.parameters, (std::vector<int64_t>{2}));
+  EXPECT_GE(slow.kernel_ns, 2'000'000);
+  EXPECT_LT(slow.interpreter_ns, slow.kernel_ns);
+  EXPECT_EQ(Run(2), 303) << "the next best kernel";
+  EXPECT_EQ(Run(*other, 2), 303) << "other sessions believe it";
+  const std::vector<SiteProfile> profile = session_->Profile();
+  EXPECT_EQ(profile[0].calls, 3 * 29);
+  EXPECT_GE(profile[0].tier_calls[2], 3);
+  EXPECT_LT(profile[0].tier_calls[2], 9);
+  EXPECT_EQ(profile[0].tier_calls[0] + profile[0].tier_calls[1] +
+                profile[0].tier_calls[2],
+            profile[0].calls);
+}
+
+TEST_F(TieringTest, SlowKernelsStayWhereThatIsWanted) {
+  StartWith({.least_ns = 0, .tier1_calls = 1, .keeps_slow_kernels = true});
+  for (int i = 0; i < 4; ++i) Run(2);
+  tiering_->slot(0)->Install(
+      std::make_unique<SlowMarkingKernel>(2, std::vector<int64_t>{}));
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(Run(2), 603);
+  EXPECT_TRUE(tiering_->slot(0)->kernels()->slow.empty());
+}
+
+TEST_F(TieringTest, SettledSessionsMeasureNoMore) {
+  Start({.tier1_calls = 1});
+  Run(2);
+  Run(2);
+  EXPECT_FALSE(session_->IsSettled()) << "a request waits for its answer";
+  provider_->slots[0]->Install(
+      std::make_unique<MarkingKernel>(2, std::vector<int64_t>{2}));
+  Run(2);
+  EXPECT_TRUE(session_->IsSettled());
+  const int64_t timed = tiering_->slot(0)->calls();
+  EXPECT_EQ(Run(2), 603);
+  EXPECT_EQ(tiering_->slot(0)->calls(), timed);
+  EXPECT_EQ(session_->Profile()[0].tier_calls[2], 6);
+  // A better one is still noticed, and so are other shapes.
+  provider_->slots[0]->Install(
+      std::make_unique<MarkingKernel>(2, std::vector<int64_t>{}));
+  EXPECT_EQ(Run(4), 603);
+  EXPECT_FALSE(session_->IsSettled()) << "that shape asks for its own kernel";
+}
+
+TEST_F(TieringTest, DeclinedSitesSettle) {
+  Start({.tier1_calls = 1});
+  Run(2);
+  Run(2);
+  provider_->slots[0]->Decline("no");
+  Run(2);
+  EXPECT_TRUE(session_->IsSettled());
+  EXPECT_EQ(Run(2), 3);
 }
 
 TEST_F(TieringTest, MaxTierIsKept) {

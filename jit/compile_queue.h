@@ -1,0 +1,71 @@
+// What waits to be compiled, and the threads that do it: the hottest dispatch
+// first, beside sessions that should not notice.
+//
+//   CompileQueue queue({.threads = 1}, [&](const CompileQueue::Job& job) {
+//     job.slot->Install(Compile(job.request));
+//   });
+//   queue.Add({request, slot});
+//
+// The first is the one whose slot has taken most time when a thread gets free,
+// not when it was added: sites that a program visits for the first time late
+// may still come first. Threads start with the first job, and lower their own
+// priority: see Options. Knows nothing of what compiling is: no LLVM here.
+//
+// Thread-safe. The destructor drops what has not begun and waits for what has;
+// a program that ends while is_busy() and should not wait leaves with _exit.
+#ifndef EMBER_JIT_COMPILE_QUEUE_H_
+#define EMBER_JIT_COMPILE_QUEUE_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::jit {
+
+class CompileQueue {
+ public:
+  struct Job {
+    vm::KernelRequest request;
+    std::shared_ptr<vm::KernelSlot> slot;
+  };
+  struct Options {
+    int threads = 1;
+    // Added to the threads' nice value (Linux; 19 is the most). See
+    // JitOptions::niceness.
+    int niceness = 0;
+  };
+
+  CompileQueue(Options options, std::function<void(const Job&)> work);
+  ~CompileQueue();
+  CompileQueue(const CompileQueue&) = delete;
+  CompileQueue& operator=(const CompileQueue&) = delete;
+
+  void Add(Job job);
+  // Until nothing is waiting or in work.
+  void Wait();
+  // Something is waiting or in work.
+  bool is_busy() const;
+
+ private:
+  void Work();
+  Job TakeHottest();  // mutex_ is held
+
+  const Options options_;
+  const std::function<void(const Job&)> work_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<Job> jobs_;
+  int busy_ = 0;
+  bool stops_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_COMPILE_QUEUE_H_

@@ -1,0 +1,145 @@
+#include "jit/compile_queue.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <string>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace ember::jit {
+namespace {
+
+// A job that is known by its target, of a site that took so long.
+CompileQueue::Job JobOf(const std::string& name, int64_t ns) {
+  CompileQueue::Job job;
+  job.request.target = name;
+  job.slot = std::make_shared<vm::KernelSlot>();
+  job.slot->Count(ns);
+  return job;
+}
+
+class NoKernel : public vm::Kernel {
+ public:
+  int tier() const override { return 1; }
+  bool Accepts(std::span<const int64_t>) const override { return true; }
+  Status Run(const vm::KernelCall&) const override { return OkStatus(); }
+  std::string Describe() const override { return ""; }
+};
+
+// Remembers what it worked on; the first job waits for Release.
+class Recorder {
+ public:
+  void Work(const CompileQueue::Job& job) {
+    if (order_.empty()) {
+      begun_.set_value();
+      released_.get_future().wait();
+    }
+    order_ += job.request.target;
+  }
+  void AwaitFirst() { begun_.get_future().wait(); }
+  void Release() { released_.set_value(); }
+  const std::string& order() const { return order_; }
+
+ private:
+  std::promise<void> begun_, released_;
+  std::string order_;
+};
+
+TEST(CompileQueue, HottestFirstAsOfNow) {
+  Recorder recorder;
+  CompileQueue queue({}, [&](const auto& job) { recorder.Work(job); });
+  queue.Add(JobOf("a", 1));
+  recorder.AwaitFirst();
+  const CompileQueue::Job late = JobOf("e", 1);
+  queue.Add(JobOf("b", 200));
+  queue.Add(JobOf("c", 300));
+  queue.Add(JobOf("d", 200));
+  queue.Add(late);
+  late.slot->Count(1000);  // ran on while it waited
+  recorder.Release();
+  queue.Wait();
+  EXPECT_EQ(recorder.order(), "aecbd");
+  EXPECT_FALSE(queue.is_busy());
+}
+
+TEST(CompileQueue, SitesWithAKernelCanWait) {
+  Recorder recorder;
+  CompileQueue queue({}, [&](const auto& job) { recorder.Work(job); });
+  queue.Add(JobOf("a", 1));
+  recorder.AwaitFirst();
+  CompileQueue::Job again = JobOf("b", 300);
+  again.slot->Install(std::make_unique<NoKernel>());
+  queue.Add(again);
+  queue.Add(JobOf("c", 100));
+  queue.Add(JobOf("d", 50));
+  recorder.Release();
+  queue.Wait();
+  EXPECT_EQ(recorder.order(), "acbd");
+}
+
+TEST(CompileQueue, TheEndDropsWhatWaits) {
+  Recorder recorder;
+  std::weak_ptr<vm::KernelSlot> dropped;
+  std::thread releaser;
+  {
+    CompileQueue queue({}, [&](const auto& job) { recorder.Work(job); });
+    queue.Add(JobOf("a", 1));
+    recorder.AwaitFirst();
+    EXPECT_TRUE(queue.is_busy());
+    for (int i = 0; i < 100; ++i) {
+      CompileQueue::Job job = JobOf("b", 1);
+      dropped = job.slot;
+      queue.Add(std::move(job));
+    }
+    releaser = std::thread([&] {
+      // Only after the destructor began.
+      while (!dropped.expired())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      recorder.Release();
+    });
+  }
+  releaser.join();
+  EXPECT_EQ(recorder.order(), "a");
+}
+
+TEST(CompileQueue, ThreadsStartWithTheFirstJob) {
+  const auto threads = [] {
+    int count = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/self/task"))
+      count += !entry.path().empty();
+    return count;
+  };
+  const int before = threads();
+  CompileQueue queue({.threads = 3}, [](const auto&) {});
+  EXPECT_EQ(threads(), before);
+  queue.Add(JobOf("a", 1));
+  EXPECT_EQ(threads(), before + 3);
+}
+
+TEST(CompileQueue, ThreadsStepBack) {
+  const auto priority = [] {
+    return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
+  };
+  const int own = priority();
+  for (const int niceness : {0, 7, 100}) {
+    std::atomic<int> seen{-100};
+    CompileQueue queue({.niceness = niceness},
+                       [&](const auto&) { seen = priority(); });
+    queue.Add(JobOf("a", 1));
+    queue.Wait();
+    EXPECT_EQ(seen, std::min(own + niceness, 19));
+  }
+  EXPECT_EQ(priority(), own);
+}
+
+}  // namespace
+}  // namespace ember::jit

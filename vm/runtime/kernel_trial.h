@@ -1,0 +1,73 @@
+// Whether a kernel is worth its place at a site: the best of a few of its calls
+// against the best of a few of tier 0's, for one shape class. The best, because
+// everything else that runs on the machine only makes a call slower.
+//
+//   trial.AddInterpreted(ns);  // while there is no kernel
+//   trial.Restart();           // a kernel came
+//   if (!trial.WantsInterpreter()) trial.AddCompiled(ns);
+//   if (trial.verdict() == KernelTrial::Verdict::kSlower) ...
+//
+// Not thread-safe: each session measures for itself.
+#ifndef EMBER_VM_RUNTIME_KERNEL_TRIAL_H_
+#define EMBER_VM_RUNTIME_KERNEL_TRIAL_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ember::vm {
+
+class KernelTrial {
+ public:
+  enum class Verdict { kOpen, kKeep, kSlower };
+
+  void AddInterpreted(int64_t ns) { interpreted_.Add(ns); }
+  void AddCompiled(int64_t ns) { compiled_.Add(ns); }
+  // Another kernel is to be measured.
+  void Restart() { compiled_ = {}; }
+
+  // Without calls of tier 0 there is nothing to compare with: a kernel that was
+  // there before the first call stays.
+  Verdict verdict() const {
+    if (interpreted_.calls == 0) return Verdict::kKeep;
+    if (compiled_.calls < kFewCalls || WantsInterpreter())
+      return Verdict::kOpen;
+    if (IsSlower(kClearly)) return Verdict::kSlower;
+    if (compiled_.calls < kManyCalls) return Verdict::kOpen;
+    return IsSlower(kHardly) ? Verdict::kSlower : Verdict::kKeep;
+  }
+  // The kernel came so early that tier 0 was not measured well, and it is not
+  // faster without doubt: the next call should be tier 0's.
+  bool WantsInterpreter() const {
+    return interpreted_.calls > 0 && interpreted_.calls < kFewCalls &&
+           compiled_.calls >= kFewCalls && IsSlower(kDoubtful);
+  }
+
+  int64_t interpreted_ns() const { return interpreted_.ns; }
+  int64_t compiled_ns() const { return compiled_.ns; }
+
+ private:
+  struct Best {
+    int64_t calls = 0;
+    int64_t ns = 0;
+    void Add(int64_t sample) {
+      ns = calls == 0 ? sample : std::min(ns, sample);
+      ++calls;
+    }
+  };
+  static constexpr int64_t kFewCalls = 3;
+  static constexpr int64_t kManyCalls = 8;
+  // Hundredths of tier 0's time.
+  static constexpr int64_t kDoubtful = 80;
+  static constexpr int64_t kHardly = 103;
+  static constexpr int64_t kClearly = 120;
+
+  bool IsSlower(int64_t percent) const {
+    return compiled_.ns * 100 > interpreted_.ns * percent;
+  }
+
+  Best interpreted_, compiled_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_KERNEL_TRIAL_H_

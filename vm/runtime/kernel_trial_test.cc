@@ -1,0 +1,65 @@
+#include "vm/runtime/kernel_trial.h"
+
+#include "gtest/gtest.h"
+
+namespace ember::vm {
+namespace {
+
+using Verdict = KernelTrial::Verdict;
+
+// After so many calls of each, all alike.
+KernelTrial After(int interpreted, int64_t interpreted_ns, int compiled,
+                  int64_t compiled_ns) {
+  KernelTrial trial;
+  for (int i = 0; i < interpreted; ++i) trial.AddInterpreted(interpreted_ns);
+  for (int i = 0; i < compiled; ++i) trial.AddCompiled(compiled_ns);
+  return trial;
+}
+
+TEST(KernelTrial, ManyCallsDecideWhatIsClose) {
+  EXPECT_EQ(After(5, 1000, 7, 1040).verdict(), Verdict::kOpen);
+  EXPECT_EQ(After(5, 1000, 8, 1040).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(5, 1000, 8, 1030).verdict(), Verdict::kKeep);
+  EXPECT_EQ(After(5, 1000, 8, 500).verdict(), Verdict::kKeep);
+}
+
+TEST(KernelTrial, FewCallsDecideWhatIsClearlySlower) {
+  EXPECT_EQ(After(5, 1000, 2, 3000).verdict(), Verdict::kOpen);
+  EXPECT_EQ(After(5, 1000, 3, 1201).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(5, 1000, 3, 1200).verdict(), Verdict::kOpen);
+}
+
+TEST(KernelTrial, TheBestCallCounts) {
+  KernelTrial trial = After(5, 1000, 7, 9000);
+  trial.AddCompiled(900);
+  EXPECT_EQ(trial.verdict(), Verdict::kKeep);
+  EXPECT_EQ(trial.compiled_ns(), 900);
+  trial.AddInterpreted(100);
+  EXPECT_EQ(trial.verdict(), Verdict::kSlower);
+  EXPECT_EQ(trial.interpreted_ns(), 100);
+}
+
+TEST(KernelTrial, AnotherKernelIsMeasuredAnew) {
+  KernelTrial trial = After(5, 1000, 8, 2000);
+  trial.Restart();
+  EXPECT_EQ(trial.verdict(), Verdict::kOpen);
+  for (int i = 0; i < 8; ++i) trial.AddCompiled(700);
+  EXPECT_EQ(trial.verdict(), Verdict::kKeep);
+}
+
+TEST(KernelTrial, WhatWasMeasuredOnceIsMeasuredAgainIfInDoubt) {
+  EXPECT_TRUE(After(1, 1000, 3, 900).WantsInterpreter());
+  EXPECT_EQ(After(1, 1000, 8, 1900).verdict(), Verdict::kOpen);
+  EXPECT_FALSE(After(1, 1000, 2, 900).WantsInterpreter());
+  EXPECT_FALSE(After(1, 1000, 3, 800).WantsInterpreter());
+  EXPECT_FALSE(After(3, 1000, 3, 900).WantsInterpreter());
+}
+
+TEST(KernelTrial, KernelsThatWereThereFirstStay) {
+  EXPECT_EQ(KernelTrial().verdict(), Verdict::kKeep);
+  EXPECT_EQ(After(0, 0, 20, 5000).verdict(), Verdict::kKeep);
+  EXPECT_FALSE(After(0, 0, 20, 5000).WantsInterpreter());
+}
+
+}  // namespace
+}  // namespace ember::vm
