@@ -238,6 +238,29 @@ TEST(CompilerTest, RegisterTileStaysInRegisters) {
   }
 }
 
+TEST(CompilerTest, PackedConstantsAreAskedForEarly) {
+  const std::string text = R"(loops @product<K>(%a: input f32[4, 64],
+      %b: input f32[64, 32], %c: output f32[4, 32]) {
+    packed %p: f32[64, 32]
+    register %acc: f32[4, 32]
+    prologue t < 1 {
+      for k < 64 { vector l < 32 { %p[k, l] = %b[k, l] } }
+    }
+    phase t < 1 {
+      unroll i < 4 { vector l < 32 { %acc[i, l] = 0.0 } }
+      for k < 64 {
+        unroll i < 4 { vector l < 32 { %acc[i, l] += %a[i, k] * %p[k, l] } }
+      }
+      unroll i < 4 { vector l < 32 { %c[i, l] = %acc[i, l] } }
+    }
+  })";
+  ExpectAsEvaluated(text, {1});
+  const auto code = CompileOrDie(ParseOrDie(text), {.keep_assembly = true});
+  // Once for all rows, and not where they are packed.
+  EXPECT_GE(Count(code->assembly, "prefetch"), 1) << code->assembly;
+  EXPECT_LE(Count(code->assembly, "prefetch"), 8) << code->assembly;
+}
+
 // --- dot products of narrow integers
 
 std::string DotText(const std::string& a, const std::string& b, int lanes,

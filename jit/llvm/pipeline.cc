@@ -3,6 +3,7 @@
 #include "base/concat.h"
 #include "jit/llvm/gather_lanes.h"
 #include "jit/llvm/masked_access.h"
+#include "jit/llvm/prefetch.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Object/ObjectFile.h"
@@ -56,6 +57,7 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
       passes, effort == Effort::kFull ? kFullPipeline : kFastPipeline);
   if (failed) return InternalError(llvm::toString(std::move(failed)));
   passes.run(module, modules);
+  if (effort == Effort::kFull) PrefetchConstants(module);
   DefineGatherLanes(module);
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
