@@ -69,11 +69,13 @@ std::string BackgroundJit::cache_problem() const {
 
 void BackgroundJit::Run(const CompileQueue::Job& job) {
   KernelReport report;
-  report.keep_text = !options_.dump_folder.empty();
+  const bool dumps = !options_.dump_folder.empty();
+  report.keep_text = dumps || options_.wrapper != nullptr;
+  report.keep_code_text = dumps;
   report.given_schedule = GivenSchedule(job.request);
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
       BuildKernel(job.request, *compiler_, &report);
-  if (report.keep_text) Dump(job.request, report);
+  if (dumps) Dump(job.request, report);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     totals_.kernels += kernel.ok();
@@ -87,10 +89,14 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
     if (report.origin != CodeOrigin::kShared)
       totals_.code_bytes += report.code_bytes;
   }
-  if (kernel.ok())
-    job.slot->Install(*std::move(kernel));
-  else
-    job.slot->Decline(kernel.status().ToString());
+  if (!kernel.ok()) return job.slot->Decline(kernel.status().ToString());
+  if (options_.wrapper != nullptr) {
+    kernel = options_.wrapper->Wrap(
+        job.request, *job.slot,
+        {std::move(report.schedule), std::move(report.nest)},
+        *std::move(kernel));
+  }
+  job.slot->Install(*std::move(kernel));
 }
 
 std::string BackgroundJit::GivenSchedule(

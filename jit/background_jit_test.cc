@@ -134,5 +134,38 @@ TEST(BackgroundJit, CompilesAtOnceWithoutThreads) {
   EXPECT_EQ((*jit)->totals().declined, 0);
 }
 
+class RecordingWrapper : public KernelWrapper {
+ public:
+  std::unique_ptr<vm::Kernel> Wrap(
+      const vm::KernelRequest& request, vm::KernelSlot& slot, KernelText text,
+      std::unique_ptr<vm::Kernel> kernel) override {
+    dispatches.push_back(request.dispatch->name);
+    slots.push_back(&slot);
+    texts.push_back(std::move(text));
+    return kernel;
+  }
+  std::vector<std::string> dispatches;
+  std::vector<const vm::KernelSlot*> slots;
+  std::vector<KernelText> texts;
+};
+
+TEST(BackgroundJit, TheWrapperSeesKernelsFirst) {
+  const std::shared_ptr<const vm::Module> module =
+      *vm::Module::FromDefinition(vm::SampleNamed("loop"));
+  const auto wrapper = std::make_shared<RecordingWrapper>();
+  JitOptions options;
+  options.threads = 0;
+  options.wrapper = wrapper;
+  auto jit = NewJit(options);
+  ASSERT_TRUE(jit.ok()) << jit.status().ToString();
+  const auto tiering =
+      std::make_shared<vm::Tiering>(module, *jit, vm::Tiering::Eager(2));
+  RunLoop(*NewSession(module, tiering), 2);
+  EXPECT_EQ(wrapper->dispatches, std::vector<std::string>{"add_bias"});
+  EXPECT_EQ(wrapper->slots[0], tiering->slot(0).get());
+  EXPECT_NE(wrapper->texts[0].nest.find("loops @add_bias"), std::string::npos)
+      << wrapper->texts[0].nest;
+}
+
 }  // namespace
 }  // namespace ember::jit

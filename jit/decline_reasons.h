@@ -24,7 +24,8 @@ namespace ember::jit {
   row(TooLarge, "too-large", "the kernel would be larger than the limit") \
   row(NoProof, "no-proof", "an index cannot be proved or checked to be in bounds") \
   row(Target, "target", "there is no back end for the target") \
-  row(Slower, "slower", "calls of the kernel took longer than tier 0's")
+  row(Slower, "slower", "calls of the kernel took longer than tier 0's") \
+  row(Differs, "differs", "the kernel was withdrawn, as a result differed from tier 0's")
 // clang-format on
 
 enum class DeclineReason : uint8_t {

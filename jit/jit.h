@@ -23,6 +23,23 @@ namespace ember::jit {
 // About a tenth of a core that others want, too, and all of an idle one.
 inline constexpr int kCompileNiceness = 10;
 
+// What a kernel was made from, for people.
+struct KernelText {
+  std::string schedule;
+  std::string nest;
+};
+
+// Sees each kernel before sessions do, and may put another in its place: one
+// that checks or measures the first. Called from the threads that compile.
+class KernelWrapper {
+ public:
+  virtual ~KernelWrapper() = default;
+  // slot: where the result goes; it outlives the result.
+  virtual std::unique_ptr<vm::Kernel> Wrap(
+      const vm::KernelRequest& request, vm::KernelSlot& slot, KernelText text,
+      std::unique_ptr<vm::Kernel> kernel) = 0;
+};
+
 struct JitOptions {
   // Threads that compile; 0: RequestKernel compiles, and returns when it is
   // done.
@@ -38,6 +55,8 @@ struct JitOptions {
   // Kernels kept on disk; no folder: none are. A folder that cannot be used is
   // no error; Jit::cache_problem says so.
   CacheOptions cache;
+  // Null: kernels go to sessions as they are.
+  std::shared_ptr<KernelWrapper> wrapper;
 };
 
 // Sums over the kernels compiled so far.

@@ -1,73 +1,14 @@
 // The tools as a user calls them: exit status and what they print.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
-#include "base/file.h"
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
+#include "tools/cli_fixture.h"
 
 namespace ember::tools {
 namespace {
-
-struct Outcome {
-  int exit_status = -1;
-  std::string output;  // stdout, then stderr
-};
-
-class CliTest : public ::testing::Test {
- protected:
-  // Runs `command` with the tools in $PATH, in a folder that holds digits.onnx
-  // and model.vmfb.
-  static Outcome Run(const std::string& command) {
-    Outcome outcome;
-    const std::string line = "cd " + Folder() + " && PATH=$PATH:" + Tools() +
-                             " " + command + " 2>&1";
-    std::FILE* pipe = popen(line.c_str(), "r");
-    EXPECT_NE(pipe, nullptr);
-    char buffer[4096];
-    while (const size_t count = std::fread(buffer, 1, sizeof(buffer), pipe)) {
-      outcome.output.append(buffer, count);
-    }
-    outcome.exit_status = WEXITSTATUS(pclose(pipe));
-    return outcome;
-  }
-  static std::string Folder() { return ::testing::TempDir(); }
-  static std::string Tools() { return Absolute("tools"); }
-  static std::string Absolute(const std::string& path) {
-    char here[4096];
-    return std::string(getcwd(here, sizeof(here))) + "/" + path;
-  }
-  static void Write(const std::string& name, std::string_view contents) {
-    ASSERT_TRUE(WriteFileAtomically(Folder() + "/" + name, contents).ok());
-  }
-  static std::string Read(const std::string& name) {
-    StatusOr<std::string> contents = ReadFile(Folder() + "/" + name);
-    EXPECT_TRUE(contents.ok()) << contents.status().ToString();
-    return contents.ok() ? *contents : "";
-  }
-
-  static void SetUpTestSuite() {
-    unsetenv("BUILD_WORKING_DIRECTORY");
-    const StatusOr<std::string> model = ReadFile("samples/digits/digits.onnx");
-    ASSERT_TRUE(model.ok()) << model.status().ToString();
-    Write("digits.onnx", *model);
-    const Outcome outcome = Run("vm-compile digits.onnx -o model.vmfb");
-    ASSERT_EQ(outcome.exit_status, 0) << outcome.output;
-  }
-
-  static void ExpectError(const std::string& command,
-                          const std::string& message, int status = 1) {
-    const Outcome outcome = Run(command);
-    EXPECT_EQ(outcome.output, message + "\n") << command;
-    EXPECT_EQ(outcome.exit_status, status) << command;
-  }
-};
 
 TEST_F(CliTest, ModuleAndModelGiveTheSame) {
   const Outcome module =
@@ -343,6 +284,26 @@ TEST_F(CliTest, TraceAndProfile) {
   EXPECT_GT(trace["traceEvents"].size(), 4u);
 }
 
+TEST_F(CliTest, ExplainSaysWhyAndHowFast) {
+  const Outcome outcome =
+      Run("vm-run model.vmfb --tier=0 --explain --print=none --threads=1");
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.find("1 threads: "), 0u) << outcome.output;
+  // 28 x 28 points x 8 filters of 3 x 3, and bias and ReLU.
+  EXPECT_NE(outcome.output.find(
+                "| 0    | d0_conv_maximum            | 1x28x28x8xf32, sum "
+                "of 9   | conv1 (Conv) + relu1 (Relu) "),
+            std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("|    10 |"), std::string::npos)
+      << "the first of 11 runs is left out";
+  const Outcome compiled =
+      Run("vm-run model.vmfb --tier=2 --explain --runs=2 --print=none");
+  EXPECT_NE(compiled.output.find("| 2    | d0_conv_maximum "),
+            std::string::npos)
+      << compiled.output;
+}
+
 TEST_F(CliTest, BenchPrintsEveryField) {
   const Outcome outcome =
       Run("vm-bench model.vmfb digits.onnx --threads=1,2 --runs=3 --warmup=1 "
@@ -407,7 +368,8 @@ TEST_F(CliTest, LifeOfAProcess) {
 }
 
 TEST_F(CliTest, HelpGoesToStdout) {
-  for (const char* tool : {"vm-compile", "vm-run", "vm-bench", "vm-dump"}) {
+  for (const char* tool :
+       {"vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff"}) {
     const Outcome outcome = Run(std::string(tool) + " --help");
     EXPECT_EQ(outcome.exit_status, 0);
     EXPECT_EQ(outcome.output.find("Usage: " + std::string(tool)), 0u)

@@ -7,11 +7,14 @@
 #include "tools/lib/chrome_trace.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/device.h"
+#include "tools/lib/explain.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/kernel_cache.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
+#include "tools/lib/peak.h"
 #include "tools/lib/profile.h"
+#include "tools/lib/shadow.h"
 #include "tools/lib/tensor_print.h"
 #include "tools/lib/tier.h"
 #include "vm/runtime/session.h"
@@ -23,11 +26,11 @@ namespace {
 struct Options {
   std::vector<std::string> models, inputs, outputs, expected, shapes;
   std::string device = "cpu", tier = "auto", trace, print = "summary",
-              dump_kernels, schedules;
+              dump_kernels, schedules, shadow;
   KernelCacheFlags cache;
-  int64_t threads = 0, seed = 0, runs = 1, profile_rows = 30;
+  int64_t threads = 0, seed = 0, runs = 0, profile_rows = 30, shadow_runs = 3;
   double rtol = 1e-3, atol = 1e-5;
-  bool profile = false, list_devices = false;
+  bool profile = false, explain = false, list_devices = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -68,14 +71,26 @@ void Declare(Options& options, Flags& flags) {
             "Kernels of dispatches with a schedule there, in a file as "
             "--dump-kernels writes them,\nget that one.");
   AddKernelCacheFlags(flags, &options.cache);
+  flags.AddOptional(
+      "shadow", &options.shadow, "FOLDER", "ember-shadow",
+      "Runs tier 0 beside the first calls of each kernel. One that differs is "
+      "not used any\nmore, its call is written to FOLDER (ember-shadow) for "
+      "vm-diff --repro, and the exit\nstatus is 1. Results are then tier 0's.");
+  flags.Add("shadow-runs", &options.shadow_runs, "N",
+            "Calls that --shadow checks, per kernel and shape; 0: all.");
   flags.Add("device", &options.device, "NAME",
             "Where to run; see --list-devices.");
   flags.AddStandalone("list-devices", &options.list_devices,
                       "Prints the devices, and stops.");
   flags.Add("runs", &options.runs, "N",
-            "Runs so often; the profile leaves the first out.");
+            "Runs so often; the profile leaves the first out. 0: once, or 11 "
+            "times to explain.");
   flags.Add("profile", &options.profile,
             "Prints the dispatches by the time they took.");
+  flags.Add("explain", &options.explain,
+            "Prints for each dispatch what it computes, which tier ran it or "
+            "why no kernel did,\nand how near to the machine's limits, which "
+            "are measured, its median time is.");
   flags.Add("profile-rows", &options.profile_rows, "N",
             "Most rows of the profile.");
   flags.Add(
@@ -87,6 +102,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Example(
       "vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb "
       "--rtol=1e-4");
+  flags.Example("vm-run model.vmfb --tier=2 --explain --threads=1");
   flags.Example(
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
@@ -157,6 +173,26 @@ void PrintResults(const Options& options, const vm::Module& module,
   }
 }
 
+StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options) {
+  if (options.shadow.empty()) return std::shared_ptr<Shadow>();
+  if (options.tier == "0") {
+    return InvalidArgumentError(
+        "--shadow: expected a --tier with kernels to check, found 0");
+  }
+  return std::make_shared<Shadow>(ShadowOptions{
+      .folder = UserPath(options.shadow), .runs = options.shadow_runs});
+}
+
+// Prints what was checked; an error if a kernel differed.
+Status CheckShadow(const Shadow& shadow) {
+  std::fputs(shadow.Text().c_str(), stdout);
+  const size_t count = shadow.findings().size();
+  if (count == 0) return OkStatus();
+  return InternalError("--shadow: " + std::to_string(count) +
+                       (count == 1 ? " kernel" : " kernels") +
+                       " gave other results than tier 0");
+}
+
 // The usual device goes without saying.
 Status OnDevice(const std::string& device, const Status& status) {
   return device == "cpu" ? status : status.WithContext("--device=" + device);
@@ -170,21 +206,25 @@ Status Run(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckTier(options.tier));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads));
+  const int threads = device->host_runner().worker_count();
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,
+                         OpenShadow(options));
   EMBER_ASSIGN_OR_RETURN(
       Tier opened,
       OpenTier(options.tier, model.module, UserPath(options.dump_kernels),
-               UserPath(options.schedules), CacheOptionsOf(options.cache)));
+               UserPath(options.schedules), CacheOptionsOf(options.cache),
+               shadow));
   const Tier& tier = KeepTier(std::move(opened));
-  StatusOr<std::unique_ptr<vm::Session>> created =
-      vm::Session::Create(model.module, {.device = std::move(device),
-                                         .strings = vm::NewStringSupport,
-                                         .tiering = tier.tiering,
-                                         .profile = options.profile,
-                                         .trace = !options.trace.empty()});
+  StatusOr<std::unique_ptr<vm::Session>> created = vm::Session::Create(
+      model.module, {.device = std::move(device),
+                     .strings = vm::NewStringSupport,
+                     .tiering = tier.tiering,
+                     .profile = options.profile,
+                     .trace = options.explain || !options.trace.empty()});
   if (!created.ok()) return OnDevice(options.device, created.status());
   const std::unique_ptr<vm::Session> session = *std::move(created);
   RandomTensors random(static_cast<uint64_t>(options.seed));
@@ -192,7 +232,9 @@ Status Run(const Options& options) {
       const std::vector<vm::Tensor> inputs,
       BindInputs(*model.module, options.inputs, load.shapes, random));
   std::vector<vm::Tensor> results;
-  for (int64_t run = 0; run < std::max<int64_t>(options.runs, 1); ++run) {
+  int64_t runs = options.runs;
+  if (runs == 0) runs = options.explain ? 11 : 1;
+  for (int64_t run = 0; run < runs; ++run) {
     if (run == 1) session->ResetProfile();
     const Status status = session->Run(inputs, &results);
     if (!status.ok()) return OnDevice(options.device, status);
@@ -203,13 +245,20 @@ Status Run(const Options& options) {
                            static_cast<size_t>(options.profile_rows))
                    .c_str(),
                stdout);
-    std::fputs(JitText(tier, *model.module).c_str(), stdout);
   }
+  if (options.explain) {
+    const MachineLimits limits = MeasureMachineLimits(threads);
+    std::fputs(ExplainText(*session, tier.tiering.get(), limits).c_str(),
+               stdout);
+  }
+  if (options.profile || options.explain)
+    std::fputs(JitText(tier, *model.module).c_str(), stdout);
   EMBER_RETURN_IF_ERROR(WriteOutputs(options, *model.module, results));
   if (!options.trace.empty()) {
     EMBER_RETURN_IF_ERROR(
         WriteTrace(options.trace, options.models[0], *session));
   }
+  if (shadow != nullptr) EMBER_RETURN_IF_ERROR(CheckShadow(*shadow));
   return CheckExpected(options, *model.module, results);
 }
 

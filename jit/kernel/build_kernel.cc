@@ -83,7 +83,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   report->schedule_ms = stopwatch.Lap();
   CompileOptions options;
   options.effort = request.tier == 1 ? Effort::kFast : Effort::kFull;
-  options.keep_llvm = options.keep_assembly = report->keep_text;
+  options.keep_llvm = options.keep_assembly = report->keep_code_text;
   EMBER_ASSIGN_OR_RETURN(definition.code,
                          compiler.Compile(definition.nest, options));
   report->optimize_ms = definition.code->optimize_ms;

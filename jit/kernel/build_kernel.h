@@ -17,9 +17,10 @@ namespace ember::jit {
 
 // What happened on the way, for people.
 struct KernelReport {
-  // Set by the caller: fill the texts, too; a schedule to replay instead of the
-  // default one (empty: the default one).
+  // Set by the caller: fill schedule and nest, and the texts of the code; a
+  // schedule to replay instead of the default one (empty: the default one).
   bool keep_text = false;
+  bool keep_code_text = false;
   std::string given_schedule;
   std::string schedule, nest, llvm, assembly;
   double schedule_ms = 0;  // schedule and loop nest

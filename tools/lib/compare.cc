@@ -90,4 +90,35 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
   return result;
 }
 
+double TierTolerance(DType type) {
+  switch (type) {
+    case DType::kF64:
+      return 1e-9;
+    case DType::kF32:
+      return 1e-4;
+    case DType::kF16:
+      return 4e-3;
+    case DType::kBF16:
+      return 3e-2;
+    default:
+      return 0;
+  }
+}
+
+Comparison CompareTiers(const vm::Tensor& got, const vm::Tensor& want,
+                        double factor) {
+  Tolerance tolerance{.rtol = 0, .atol = 0};
+  if (!IsFloat(want.type) || got.type != want.type || got.dims != want.dims)
+    return Compare(got, want, tolerance);
+  double size = 0;
+  for (int64_t i = 0; i < want.element_count(); ++i) {
+    const double element = FloatElement(want, i);
+    if (std::isfinite(element) && FloatElement(got, i) != element)
+      size = std::max(size, std::abs(element));
+  }
+  tolerance.rtol = factor * TierTolerance(want.type);
+  tolerance.atol = tolerance.rtol * size / 10;
+  return Compare(got, want, tolerance);
+}
+
 }  // namespace ember::tools

@@ -42,6 +42,20 @@ struct Comparison {
 Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
                    const Tolerance& tolerance);
 
+// Results of one dispatch on the same operands by two tiers: exact for
+// integers, bools and strings; floats may be apart by
+//
+//   factor * TierTolerance(type) * (|want| + size / 10)
+//
+// where size is the largest finite |want| of the elements that are not equal
+// (sums that cancel are as wrong as their terms are large; fill values, such as
+// a mask's -3e38, are equal and so do not count).
+Comparison CompareTiers(const vm::Tensor& got, const vm::Tensor& want,
+                        double factor = 1);
+// f64 1e-9, f32 1e-4, f16 4e-3, bf16 3e-2: some hundred units in the last place
+// of the sums, and a few of those that are rounded to 16 bits.
+double TierTolerance(DType type);
+
 }  // namespace ember::tools
 
 #endif  // EMBER_TOOLS_LIB_COMPARE_H_

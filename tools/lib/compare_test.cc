@@ -68,6 +68,29 @@ bool IsOneOff(DType type, const Tolerance& tolerance) {
   return Compare(a, b, tolerance).equal;
 }
 
+TEST(CompareTest, TiersAreApartRelativeToTheSizeOfWhatDiffers) {
+  // 1e-4 * (1000 + 100) for the first, 1e-4 * 100 where sums cancelled.
+  EXPECT_TRUE(CompareTiers(Floats({1000.1f, 0.009f}), Floats({1000, 0})).equal);
+  EXPECT_FALSE(
+      CompareTiers(Floats({1000.1f, 0.011f}), Floats({1000, 0})).equal);
+  EXPECT_TRUE(
+      CompareTiers(Floats({1000.1f, 0.011f}), Floats({1000, 0}), 2).equal);
+  // A fill value that is equal hides nothing, nor does an infinity.
+  EXPECT_FALSE(
+      CompareTiers(Floats({-3e38f, 1.01f}), Floats({-3e38f, 1})).equal);
+  EXPECT_FALSE(
+      CompareTiers(Floats({kInfinity, 1}), Floats({kInfinity, 1.01f})).equal);
+  EXPECT_FALSE(CompareTiers(Floats({0, 1}), Floats({-3e38f, 1})).equal);
+  EXPECT_FALSE(CompareTiers(Floats({kNan}), Floats({1})).equal);
+  EXPECT_TRUE(CompareTiers(Floats({kNan, 1}), Floats({kNan, 1})).equal);
+  vm::Tensor a = *vm::Tensor::Allocate(DType::kU8, {});
+  vm::Tensor b = *vm::Tensor::Allocate(DType::kU8, {});
+  EXPECT_TRUE(CompareTiers(a, b).equal);
+  b.elements<uint8_t>()[0] = 1;
+  EXPECT_FALSE(CompareTiers(a, b, 1000).equal);
+  EXPECT_FALSE(CompareTiers(a, Floats({1})).equal);
+}
+
 TEST(CompareTest, SmallIntegersMayBeOffOnlyIfAsked) {
   EXPECT_FALSE(IsOneOff<uint8_t>(DType::kU8, {.rtol = 1, .atol = 1}));
   EXPECT_TRUE(IsOneOff<uint8_t>(DType::kU8, {.integer_steps = 1}));

@@ -70,7 +70,7 @@ Flags::Flag& Flags::AddFlag(std::string name, std::string placeholder,
 
 void Flags::Add(std::string name, bool* value, std::string doc) {
   Flag& flag = AddFlag(std::move(name), "", std::move(doc));
-  flag.is_bool = true;
+  flag.alone = "true";
   flag.set = [value, spelling = flag.Spelling()](const std::string& text) {
     if (text != "true" && text != "false")
       return Malformed(spelling, "true or false", text);
@@ -123,6 +123,14 @@ void Flags::Add(std::string name, std::string* value, std::string placeholder,
     *value = text;
     return OkStatus();
   };
+}
+
+void Flags::AddOptional(std::string name, std::string* value,
+                        std::string placeholder, std::string alone,
+                        std::string doc) {
+  Add(std::move(name), value, std::move(placeholder), std::move(doc));
+  flags_.back().alone = std::move(alone);
+  flags_.back().is_optional = true;
 }
 
 void Flags::Add(std::string name, std::vector<std::string>* values,
@@ -191,11 +199,12 @@ Status Flags::ParseFlag(const std::vector<std::string>& arguments,
   const std::string spelling = argument.substr(0, equals);
   const size_t dashes = spelling.starts_with("--") ? 2 : 1;
   const Flag* flag = Find(spelling.substr(dashes));
-  if (flag == nullptr || flag->Spelling() != spelling)
+  const bool is_letter = flag != nullptr && flag->name.size() == 1;
+  if (flag == nullptr || (!is_letter && flag->Spelling() != spelling))
     return UnknownFlag(spelling);
   if (equals != std::string::npos)
     return flag->set(argument.substr(equals + 1));
-  if (flag->is_bool) return flag->set("true");
+  if (!flag->alone.empty()) return flag->set(flag->alone);
   if (index + 1 == arguments.size()) {
     return InvalidArgumentError(spelling + ": expected " + flag->placeholder +
                                 " after it, found the end of the command line");
@@ -241,7 +250,9 @@ std::string Flags::Help() const {
   for (const Flag& flag : flags_) {
     if (flag.name == "help") continue;
     std::string head = "  " + flag.Spelling();
-    if (!flag.placeholder.empty())
+    if (flag.is_optional)
+      head += "[=" + flag.placeholder + "]";
+    else if (!flag.placeholder.empty())
       head += (flag.name.size() == 1 ? " " : "=") + flag.placeholder;
     std::string doc = flag.doc;
     if (!flag.default_text.empty())

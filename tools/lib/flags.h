@@ -12,7 +12,7 @@
 //   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
 //   return RunTool(argc, argv, flags, [&] { return Compile(...); });
 //
-// --name=value and --name value are the same; a flag of one letter has one
+// --name=value and --name value are the same; a flag of one letter may have one
 // dash; a bool flag stands alone (--profile) or has =true or =false; "--" ends
 // the flags. --help is there for every tool. Errors: one line that names the
 // flag, what was expected and what was found. Not thread-safe.
@@ -47,6 +47,10 @@ class Flags {
            std::string doc);
   void Add(std::string name, std::string* value, std::string placeholder,
            std::string doc);
+  // --name alone stands for --name=`alone`; without it the variable is as it
+  // was.
+  void AddOptional(std::string name, std::string* value,
+                   std::string placeholder, std::string alone, std::string doc);
   // Each use adds a value.
   void Add(std::string name, std::vector<std::string>* values,
            std::string placeholder, std::string doc);
@@ -67,7 +71,8 @@ class Flags {
  private:
   struct Flag {
     std::string name, placeholder, doc, default_text;
-    bool is_bool = false;
+    std::string alone;  // the value if there is none; empty: one is needed
+    bool is_optional = false;  // --help shows [=placeholder]
     std::function<Status(const std::string&)> set;
 
     std::string Spelling() const {

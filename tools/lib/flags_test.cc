@@ -49,9 +49,33 @@ TEST_F(FlagsTest, ParsesEveryKind) {
   EXPECT_EQ(tier_, "0");
 }
 
+TEST_F(FlagsTest, OneLetterWithOneDashOrTwo) {
+  for (const char* spelling : {"-o=x", "--o=x"}) {
+    output_.clear();
+    EXPECT_EQ(Error({"a", spelling}), "");
+    EXPECT_EQ(output_, "x");
+  }
+  EXPECT_NE(Error({"a", "-runs=1"}), "");
+}
+
 TEST_F(FlagsTest, DoubleDashEndsFlags) {
   EXPECT_EQ(Error({"a", "--", "--runs"}), "");
   EXPECT_THAT(models_, ElementsAre("a", "--runs"));
+}
+
+TEST_F(FlagsTest, OptionalValues) {
+  std::string folder;
+  flags_.AddOptional("shadow", &folder, "FOLDER", "here", "Checks.");
+  EXPECT_EQ(Error({"a.onnx"}), "");
+  EXPECT_EQ(folder, "");
+  EXPECT_EQ(Error({"--shadow", "a.onnx"}), "");
+  EXPECT_EQ(folder, "here");
+  EXPECT_THAT(models_, ElementsAre("a.onnx"));
+  EXPECT_EQ(Error({"--shadow=there", "a.onnx"}), "");
+  EXPECT_EQ(folder, "there");
+  EXPECT_EQ(Error({"--shadow=", "a.onnx"}),
+            "--shadow: expected a value, found nothing");
+  EXPECT_NE(flags_.Help().find("--shadow[=FOLDER]"), std::string::npos);
 }
 
 TEST_F(FlagsTest, StandaloneNeedsNoPositionalValues) {

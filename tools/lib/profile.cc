@@ -32,14 +32,6 @@ std::vector<vm::SiteProfile> MergeByDispatch(
   return merged;
 }
 
-// The names of the model's nodes can be long lists.
-std::string Shortened(const std::string& text, size_t length) {
-  if (text.size() <= length) return text;
-  // Not within a UTF-8 character.
-  while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
-  return text.substr(0, length) + "…";
-}
-
 // "2", or how often each: "0: 3, 2: 97".
 std::string TierText(const vm::SiteProfile& site) {
   std::string text;
@@ -96,6 +88,13 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows) {
                 static_cast<long long>(calls), merged.size(),
                 1e-6 * static_cast<double>(total_ns));
   return text + summary;
+}
+
+std::string Shortened(const std::string& text, size_t length) {
+  if (text.size() <= length) return text;
+  // Not within a UTF-8 character.
+  while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
+  return text.substr(0, length) + "…";
 }
 
 std::string TierMix(std::span<const vm::SiteProfile> sites) {

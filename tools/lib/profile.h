@@ -19,6 +19,9 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows);
 // How many calls ran in which tier: "tier 0 100%".
 std::string TierMix(std::span<const vm::SiteProfile> sites);
 
+// At most so many bytes of UTF-8, and "…" for the rest.
+std::string Shortened(const std::string& text, size_t length);
+
 }  // namespace ember::tools
 
 #endif  // EMBER_TOOLS_LIB_PROFILE_H_

@@ -71,7 +71,8 @@ StatusOr<Tier> OpenTier(const std::string& name,
                         std::shared_ptr<const vm::Module> module,
                         const std::string& dump_folder,
                         const std::string& schedule_folder,
-                        const jit::CacheOptions& cache) {
+                        const jit::CacheOptions& cache,
+                        std::shared_ptr<jit::KernelWrapper> wrapper) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
   if (name == "0") return tier;
@@ -79,10 +80,14 @@ StatusOr<Tier> OpenTier(const std::string& name,
   options.dump_folder = dump_folder;
   options.schedule_folder = schedule_folder;
   options.cache = cache;
+  options.wrapper = std::move(wrapper);
   if (name == "auto") {
+    vm::Tiering::Options policy;
+    // A wrapper takes time that is not the kernel's.
+    policy.keeps_slow_kernels = options.wrapper != nullptr;
     tier.jit = NewLazyJit(std::move(options));
-    tier.tiering = std::make_shared<vm::Tiering>(std::move(module), tier.jit,
-                                                 vm::Tiering::Options{});
+    tier.tiering =
+        std::make_shared<vm::Tiering>(std::move(module), tier.jit, policy);
     return tier;
   }
   options.threads = 0;

@@ -191,6 +191,7 @@ std::vector<SiteProfile> Executor::Profile() const {
     row.tier_calls[2] = site.kernel_calls[1];
     row.tier_calls[0] = site.calls - row.tier_calls[1] - row.tier_calls[2];
     if (site.entry != nullptr) {
+      row.parameters = site.entry->parameters;
       const Kernel* kernel = site.entry->kernel;
       row.plan =
           kernel != nullptr ? kernel->Describe() : site.entry->plan->Describe();

@@ -67,6 +67,7 @@ struct SiteProfile {
   int64_t total_ns = 0;  // of timed calls: all with SessionOptions::profile
   int tier = 0;          // of the last call
   int64_t tier_calls[3] = {0, 0, 0};  // how many of the calls each tier ran
+  std::vector<int64_t> parameters;    // of the last call's dispatch
   std::string plan;  // how the last call was executed (Plan::Describe or
                      // Kernel::Describe)
 };

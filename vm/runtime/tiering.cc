@@ -53,6 +53,14 @@ void KernelSlot::SetAside(SlowKernel slow) {
   Publish(std::move(snapshot));
 }
 
+void KernelSlot::Withdraw(const Kernel* kernel, std::string reason) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  decline_reasons_.push_back(std::move(reason));
+  Kernels snapshot = CopyOfLast();
+  std::erase(snapshot.list, kernel);
+  Publish(std::move(snapshot));
+}
+
 std::vector<std::string> KernelSlot::decline_reasons() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return decline_reasons_;

@@ -69,6 +69,10 @@ class KernelSlot {
   void Decline(std::string reason);
   // Sessions leave the kernel for these parameters from their next call on.
   void SetAside(SlowKernel slow);
+  // The installed kernel turned out to be wrong: sessions stop using it with
+  // their next call, and the reason joins those of Decline. It is not freed
+  // before the slot, as calls may be running.
+  void Withdraw(const Kernel* kernel, std::string reason);
 
   // Null while there are none. Compare with a remembered pointer to notice a
   // change.

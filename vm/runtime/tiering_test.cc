@@ -276,6 +276,27 @@ TEST_F(TieringTest, DeclinedSitesSettle) {
   EXPECT_EQ(Run(2), 3);
 }
 
+TEST_F(TieringTest, WithdrawnKernelsAreNotUsedAnyMore) {
+  StartWith({.least_ns = 0, .tier1_calls = 1, .keeps_slow_kernels = true});
+  const auto other = NewSession();
+  Run(2);
+  Run(2);
+  KernelSlot& slot = *provider_->slots[0];
+  slot.Install(std::make_unique<MarkingKernel>(1, std::vector<int64_t>{}));
+  slot.Install(std::make_unique<MarkingKernel>(2, std::vector<int64_t>{}));
+  EXPECT_EQ(Run(2), 603);
+  EXPECT_EQ(Run(*other, 2), 603);
+  slot.Withdraw(slot.kernels()->list[0], "wrong");
+  EXPECT_EQ(Run(2), 303);
+  EXPECT_EQ(Run(*other, 2), 303);
+  slot.Withdraw(slot.kernels()->list[0], "wrong, too");
+  EXPECT_EQ(Run(2), 3);
+  EXPECT_EQ(session_->Profile()[0].tier, 0);
+  EXPECT_EQ(slot.decline_reasons(),
+            (std::vector<std::string>{"wrong", "wrong, too"}));
+  EXPECT_TRUE(slot.kernels()->list.empty());
+}
+
 TEST_F(TieringTest, MaxTierIsKept) {
   Start({.tier1_calls = 1, .tier2_calls = 1, .max_tier = 1});
   Run(2);

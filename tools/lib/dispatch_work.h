@@ -1,0 +1,38 @@
+// What a dispatch must do at least, for given parameters: operations and
+// memory traffic, to compare its time with the machine's limits.
+//
+//   EMBER_ASSIGN_OR_RETURN(DispatchWork work, WorkOf(dispatch, parameters));
+//   // work.operations == 2 * m * n * k for a product of matrices
+//
+// Counted is what the tensor expressions say: each arithmetic instruction (a
+// transcendental function, too) and each step of a reduction is one operation,
+// done once for every point of the axes that it depends on; index arithmetic,
+// casts and copies are none. Of inputs and outputs, what is read or written
+// counts once; temporaries do not.
+#ifndef EMBER_TOOLS_LIB_DISPATCH_WORK_H_
+#define EMBER_TOOLS_LIB_DISPATCH_WORK_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+#include "tensor/dispatch.h"
+
+namespace ember::tools {
+
+struct DispatchWork {
+  double operations = 0;
+  double bytes = 0;
+  double points = 0;  // of all stages
+  // Its last result, and its largest reduction: "1x28x28x8xf32, sum of 9".
+  std::string text;
+};
+
+// Errors: parameters that the dispatch cannot have.
+StatusOr<DispatchWork> WorkOf(const tensor::Dispatch& dispatch,
+                              std::span<const int64_t> parameters);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_DISPATCH_WORK_H_

@@ -1,0 +1,92 @@
+#include "tools/lib/explain.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "tools/lib/dispatch_work.h"
+#include "tools/lib/profile.h"
+#include "tools/lib/statistics.h"
+#include "tools/lib/table.h"
+
+namespace ember::tools {
+namespace {
+
+// Milliseconds of each site's calls.
+std::vector<std::vector<double>> TimesBySite(const vm::Session& session) {
+  std::vector<std::vector<double>> times(session.module().sites().size());
+  for (const vm::TraceEvent& event : session.trace()) {
+    times[event.site].push_back(
+        1e-6 * static_cast<double>(event.end_ns - event.begin_ns));
+  }
+  return times;
+}
+
+// "2", "0: declined-reason", "0: no kernel yet".
+std::string TierText(const vm::SiteProfile& site, const vm::Tiering* tiering,
+                     uint32_t group) {
+  std::string text = std::to_string(site.tier);
+  if (site.tier > 0 || tiering == nullptr) return text;
+  const vm::KernelSlot& slot = *tiering->slot(group);
+  const vm::KernelSlot::Kernels* const kernels = slot.kernels();
+  if (kernels != nullptr && !kernels->slow.empty()) return text + ": slower";
+  const std::vector<std::string> reasons = slot.decline_reasons();
+  return text +
+         (reasons.empty() ? ": no kernel yet" : ": " + ReasonName(reasons[0]));
+}
+
+}  // namespace
+
+std::string ReasonName(const std::string& reason) {
+  // The status code is in capitals.
+  const size_t code = reason.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  const size_t begin =
+      reason.compare(std::min(code, reason.size()), 2, ": ") == 0 ? code + 2
+                                                                  : 0;
+  return reason.substr(begin, reason.find(": ", begin) - begin);
+}
+
+std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
+                        const MachineLimits& limits) {
+  const std::vector<std::vector<double>> times = TimesBySite(session);
+  const std::vector<vm::SiteProfile> profile = session.Profile();
+  const std::span<const vm::DispatchSite> sites = session.module().sites();
+  double total_ms = 0, roof_ms = 0;
+  for (const auto& calls : times) {
+    for (const double ms : calls) total_ms += ms;
+  }
+  Table table({"share", "calls", "µs", "roof %", "bound", "MFLOP", "MB", "tier",
+               "dispatch", "computes", "nodes"});
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if (times[i].empty()) continue;
+    const StatusOr<DispatchWork> work =
+        WorkOf(session.module().definition().dispatches[sites[i].dispatch],
+               profile[i].parameters);
+    if (!work.ok()) continue;
+    const double median = Quantiles(times[i]).At(0.5);
+    double sum = 0;
+    for (const double ms : times[i]) sum += ms;
+    const double compute_ms = work->operations * 1e-6 / limits.gflops;
+    const double memory_ms =
+        work->bytes * 1e-6 / limits.ReadRateFor(work->bytes);
+    const double bound_ms = std::max(compute_ms, memory_ms);
+    roof_ms += bound_ms * static_cast<double>(times[i].size());
+    char share[16];
+    std::snprintf(share, sizeof share, "%5.1f%%", 100 * sum / total_ms);
+    table.AddRow({share, static_cast<int64_t>(times[i].size()),
+                  Cell(1e3 * median, 1), Cell(100 * bound_ms / median, 1),
+                  compute_ms > memory_ms ? "compute" : "memory",
+                  Cell(1e-6 * work->operations, 2), Cell(1e-6 * work->bytes, 3),
+                  TierText(profile[i], tiering, sites[i].group),
+                  profile[i].dispatch, work->text,
+                  Shortened(profile[i].origin, 48)});
+  }
+  char summary[128];
+  std::snprintf(summary, sizeof summary,
+                "dispatches took %.3f ms in all; the roofline is %.1f%% of "
+                "that.\n",
+                total_ms, 100 * roof_ms / total_ms);
+  return limits.Text() + "\n" + table.Print(TableFormat::kMarkdown) + summary;
+}
+
+}  // namespace ember::tools

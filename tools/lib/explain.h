@@ -1,0 +1,32 @@
+// What --explain prints: for each dispatch that ran, what it computes, which
+// tier ran it or why no kernel did, and how near to the machine's limits it is.
+//
+//   std::string text = ExplainText(*session, tier.tiering.get(),
+//                                  MeasureMachineLimits(threads));
+//
+// The session must have been made with SessionOptions::trace. The roofline is
+// the larger of operations / peak and bytes / read rate (of a working set of
+// that size: tools/lib/peak.h); the table gives its share of the median time,
+// and which of the two it was.
+#ifndef EMBER_TOOLS_LIB_EXPLAIN_H_
+#define EMBER_TOOLS_LIB_EXPLAIN_H_
+
+#include <string>
+
+#include "tools/lib/peak.h"
+#include "vm/runtime/session.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::tools {
+
+// tiering: null at tier 0.
+std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
+                        const MachineLimits& limits);
+
+// "float-remainder" of "UNIMPLEMENTED: float-remainder: remainders of …": what
+// stands for a reason in a table.
+std::string ReasonName(const std::string& reason);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_EXPLAIN_H_

@@ -1,0 +1,62 @@
+// The results of every dispatch of a module while it runs, to compare two
+// modules of one model by the dispatches that they have in common.
+//
+//   EMBER_ASSIGN_OR_RETURN(ModuleTrace a, ModuleTrace::Record(one, ...));
+//   EMBER_ASSIGN_OR_RETURN(ModuleTrace b, ModuleTrace::Record(other, ...));
+//   TraceComparison c = CompareTraces(b, a, {.rtol = 1e-3, .atol = 1e-5});
+//
+// Dispatches correspond if they have the same name but for the number in front
+// (d3_conv_maximum), the same nodes of the model and the same number of runs
+// before. Keeps copies of all results: as much memory as they take together.
+#ifndef EMBER_TOOLS_LIB_MODULE_TRACE_H_
+#define EMBER_TOOLS_LIB_MODULE_TRACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "jit/jit.h"
+#include "tools/lib/compare.h"
+#include "tools/lib/lockstep.h"
+#include "tools/lib/side.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+struct TracedCall {
+  std::string dispatch, origin, parameters;
+  std::vector<std::string> output_names;
+  std::vector<vm::Tensor> outputs;
+};
+
+struct ModuleTrace {
+  std::vector<TracedCall> calls;  // in order of execution
+  std::vector<vm::Tensor> results;
+
+  // Runs the module once. jit: with threads = 0; may be null for tier 0.
+  static StatusOr<ModuleTrace> Record(std::shared_ptr<const vm::Module> module,
+                                      const Side& side,
+                                      std::shared_ptr<jit::Jit> jit,
+                                      std::shared_ptr<hal::Device> device,
+                                      std::span<const vm::Tensor> inputs);
+};
+
+struct TraceComparison {
+  int64_t compared = 0;
+  int64_t without_partner = 0;  // of both traces
+  int64_t differing = 0;
+  // In the order of `got`, the first of each dispatch and parameters.
+  std::vector<DispatchDifference> differences;
+};
+
+TraceComparison CompareTraces(const ModuleTrace& got, const ModuleTrace& want,
+                              const Tolerance& tolerance);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_MODULE_TRACE_H_

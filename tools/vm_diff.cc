@@ -1,0 +1,254 @@
+// vm-diff: names the first dispatch whose results differ between two tiers,
+// devices or modules.
+#include <cstdio>
+
+#include "tools/lib/bind.h"
+#include "tools/lib/compare.h"
+#include "tools/lib/device.h"
+#include "tools/lib/flags.h"
+#include "tools/lib/load_jit.h"
+#include "tools/lib/load_model.h"
+#include "tools/lib/lockstep.h"
+#include "tools/lib/module_trace.h"
+#include "tools/lib/paths.h"
+#include "tools/lib/replay.h"
+#include "tools/lib/repro.h"
+#include "tools/lib/side.h"
+
+namespace ember::tools {
+namespace {
+
+struct Options {
+  std::vector<std::string> models, inputs, shapes;
+  std::string a = "tier:0", b, repro;
+  int64_t threads = 0, seed = 0, rows = 10;
+  double rtol = 1e-3, atol = 1e-5, factor = 1;
+  bool differs = false;  // what came out
+};
+
+void Declare(Options& options, Flags& flags) {
+  flags.Positional("MODEL", 0, 2, &options.models);
+  flags.Add("a", &options.a, "SIDE",
+            "What is right: tier:0, tier:1, tier:2, device:NAME, or both with "
+            "a comma.");
+  flags.Add("b", &options.b, "SIDE",
+            "What is compared with it; tier:2 for one model, tier:0 for two.");
+  flags.Add("input", &options.inputs, "[NAME=]VALUE",
+            "An input, as of vm-run. Inputs not given are random.");
+  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
+            "The shape of a random input, where the model leaves it open (1 "
+            "otherwise).");
+  flags.Add("seed", &options.seed, "N", "For random inputs.");
+  flags.Add("threads", &options.threads, "N",
+            "Threads that compute; 0: one per core, or as the repro says.");
+  flags.Add("factor", &options.factor, "X",
+            "Multiplies how far floats of a dispatch may be apart, which is\n"
+            "1e-4 (f32; f64 1e-9, f16 4e-3, bf16 3e-2) of their size. Integers "
+            "are exact.");
+  flags.Add("rtol", &options.rtol, "X",
+            "For the model's results, and all that two models compute: they "
+            "differ if\n|b - a| > atol + rtol * |a|.");
+  flags.Add("atol", &options.atol, "X", "See --rtol.");
+  flags.Add("rows", &options.rows, "N", "Most differing dispatches to print.");
+  flags.Add("repro", &options.repro, "FOLDER",
+            "Runs the call again that vm-run --shadow wrote there; no MODEL "
+            "then.");
+  flags.Example("vm-diff model.onnx");
+  flags.Example("vm-diff model.vmfb -b tier:1 --input=@image.npy");
+  flags.Example("vm-diff old.vmfb new.vmfb -a tier:0 -b tier:0");
+  flags.Example("vm-diff --repro=ember-shadow/d3_conv_maximum.tier2");
+}
+
+StatusOr<std::shared_ptr<hal::Device>> OpenSideDevice(const Side& side,
+                                                      int64_t threads) {
+  if (side.device != "cpu") {
+    return UnimplementedError("device:" + side.device +
+                              ": expected a device that runs dispatches, which "
+                              "only cpu does yet");
+  }
+  return OpenDevice(side.device, threads);
+}
+
+void PrintDifferences(const std::vector<DispatchDifference>& differences,
+                      int64_t rows) {
+  for (size_t i = 0; i < differences.size(); ++i) {
+    if (static_cast<int64_t>(i) == rows) {
+      std::printf("%zu more\n", differences.size() - i);
+      return;
+    }
+    const DispatchDifference& d = differences[i];
+    std::printf("%s dispatch %lld @%s%s with %s: %s\n",
+                i == 0 ? "first to differ:" : "then",
+                static_cast<long long>(d.call), d.dispatch.c_str(),
+                d.origin.empty() ? "" : (" [" + d.origin + "]").c_str(),
+                d.parameters.c_str(), d.difference.c_str());
+  }
+}
+
+// Prints each result; whether one differs.
+bool CompareResults(const Options& options, const vm::Module& module,
+                    const std::vector<vm::Tensor>& b,
+                    const std::vector<vm::Tensor>& a) {
+  bool differs = false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Comparison comparison =
+        Compare(b[i], a[i], {options.rtol, options.atol});
+    differs |= !comparison.equal;
+    const char* const name = module.results()[i].name.c_str();
+    if (comparison.equal) {
+      std::printf("result %s is equal; largest difference %.3g\n", name,
+                  comparison.max_absolute);
+    } else {
+      std::printf("result %s differs: %s\n", name, comparison.message.c_str());
+    }
+  }
+  return differs;
+}
+
+Status CompareTiersOf(Options& options, const Side& a, const Side& b,
+                      const std::shared_ptr<const vm::Module>& module,
+                      std::shared_ptr<hal::Device> device,
+                      std::shared_ptr<jit::Jit> jit,
+                      const std::vector<vm::Tensor>& inputs) {
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Lockstep> lockstep,
+                         Lockstep::Create(module, {.device = std::move(device),
+                                                   .a = a,
+                                                   .b = b,
+                                                   .jit = std::move(jit),
+                                                   .factor = options.factor}));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> results_a,
+                         lockstep->Run(inputs));
+  const LockstepReport& report = lockstep->report();
+  std::printf(
+      "%lld dispatches ran; %lld with a kernel, compared on the same operands: "
+      "%lld differ (got is b, %s; want is a, %s)\n",
+      static_cast<long long>(report.calls),
+      static_cast<long long>(report.compared),
+      static_cast<long long>(report.differing), b.Text().c_str(),
+      a.Text().c_str());
+  for (const std::string& line : report.declined)
+    std::printf("not compiled: %s\n", line.c_str());
+  PrintDifferences(report.differences, options.rows);
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> results_b,
+                         lockstep->RunB(inputs));
+  const bool results_differ =
+      CompareResults(options, *module, results_b, results_a);
+  options.differs = results_differ || report.differing > 0;
+  return OkStatus();
+}
+
+Status CompareModules(Options& options, const Side& a, const Side& b,
+                      const std::shared_ptr<const vm::Module>& module_a,
+                      const std::shared_ptr<const vm::Module>& module_b,
+                      const std::shared_ptr<hal::Device>& device,
+                      const std::shared_ptr<jit::Jit>& jit,
+                      const std::vector<vm::Tensor>& inputs) {
+  if (module_a->results().size() != module_b->results().size()) {
+    return InvalidArgumentError(options.models[1] + ": expected " +
+                                std::to_string(module_a->results().size()) +
+                                " results as " + options.models[0] +
+                                " has, found " +
+                                std::to_string(module_b->results().size()));
+  }
+  EMBER_ASSIGN_OR_RETURN(const ModuleTrace trace_a,
+                         ModuleTrace::Record(module_a, a, jit, device, inputs));
+  StatusOr<ModuleTrace> trace_b =
+      ModuleTrace::Record(module_b, b, jit, device, inputs);
+  if (!trace_b.ok()) return trace_b.status().WithContext(options.models[1]);
+  const TraceComparison comparison =
+      CompareTraces(*trace_b, trace_a, {options.rtol, options.atol});
+  std::printf(
+      "%lld dispatches correspond, %lld do not; %lld differ (got is b, %s, "
+      "want is a, %s)\n",
+      static_cast<long long>(comparison.compared),
+      static_cast<long long>(comparison.without_partner),
+      static_cast<long long>(comparison.differing), options.models[1].c_str(),
+      options.models[0].c_str());
+  PrintDifferences(comparison.differences, options.rows);
+  const bool results_differ =
+      CompareResults(options, *module_a, trace_b->results, trace_a.results);
+  options.differs = results_differ || comparison.differing > 0;
+  return OkStatus();
+}
+
+Status RunRepro(Options& options) {
+  EMBER_ASSIGN_OR_RETURN(const Repro repro, ReadRepro(UserPath(options.repro)));
+  const int64_t threads =
+      options.threads == 0 ? repro.threads : options.threads;
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Device> device,
+                         OpenDevice("cpu", threads));
+  if (device->target() != repro.target) {
+    std::printf("recorded for %s, run again for %s\n", repro.target.c_str(),
+                std::string(device->target()).c_str());
+  }
+  EMBER_ASSIGN_OR_RETURN(const Replay replay, ReplayRepro(repro, *device));
+  std::fputs(replay.Text().c_str(), stdout);
+  options.differs = !replay.difference.empty();
+  return OkStatus();
+}
+
+Status Run(Options& options) {
+  const size_t models = options.models.size();
+  if (options.repro.empty() != (models > 0)) {
+    return InvalidArgumentError(
+        options.repro.empty()
+            ? "expected MODEL, MODEL MODEL or --repro=FOLDER, found nothing "
+              "(see vm-diff --help)"
+            : "expected MODEL or --repro=FOLDER, found both");
+  }
+  if (models == 0) return RunRepro(options);
+  if (options.b.empty()) options.b = models == 1 ? "tier:2" : "tier:0";
+  EMBER_ASSIGN_OR_RETURN(const Side a, ParseSide("-a", options.a));
+  EMBER_ASSIGN_OR_RETURN(const Side b, ParseSide("-b", options.b));
+  if (models == 1 && a.tier == b.tier && a.device == b.device) {
+    return InvalidArgumentError("-a, -b: expected two sides, found " +
+                                a.Text() + " twice");
+  }
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+                         OpenSideDevice(a, options.threads));
+  EMBER_RETURN_IF_ERROR(OpenSideDevice(b, options.threads).status());
+  std::shared_ptr<jit::Jit> jit;
+  if (a.tier > 0 || b.tier > 0) {
+    jit::JitOptions jit_options;
+    jit_options.threads = 0;
+    EMBER_ASSIGN_OR_RETURN(jit, LoadJit(jit_options));
+  }
+  LoadOptions load;
+  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
+                         LoadModel(options.models[0], load));
+  RandomTensors random(static_cast<uint64_t>(options.seed));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<vm::Tensor> inputs,
+      BindInputs(*model.module, options.inputs, load.shapes, random));
+  if (models == 1) {
+    return CompareTiersOf(options, a, b, model.module, std::move(device),
+                          std::move(jit), inputs);
+  }
+  EMBER_ASSIGN_OR_RETURN(const LoadedModel other,
+                         LoadModel(options.models[1], load));
+  return CompareModules(options, a, b, model.module, other.module, device, jit,
+                        inputs);
+}
+
+}  // namespace
+}  // namespace ember::tools
+
+int main(int argc, char** argv) {
+  using namespace ember::tools;
+  Options options;
+  Flags flags(
+      "vm-diff", "MODEL [MODEL] [flags]",
+      "Names the first dispatch whose results differ. One model (.vmfb or "
+      ".onnx): runs each\n"
+      "dispatch by both sides on the same operands, then the model by side b "
+      "alone. Two models:\n"
+      "runs both on the same inputs and compares results, and the dispatches "
+      "that both have.\n"
+      "Exit status: 0 equal, 1 different, 2 the comparison could not be made.");
+  Declare(options, flags);
+  const int status =
+      RunTool(argc, argv, flags, [&options] { return Run(options); });
+  if (status != 0) return 2;
+  return options.differs ? 1 : 0;
+}

@@ -1,0 +1,181 @@
+// What --shadow and vm-diff say about kernels that are wrong.
+#include <cstring>
+
+#include "gtest/gtest.h"
+#include "third_party/onnx/onnx.pb.h"
+#include "tools/cli_fixture.h"
+
+namespace ember::tools {
+namespace {
+
+// A JIT whose kernels are wrong on purpose, beside copies of the tools.
+class WrongKernelsTest : public CliTest {
+ protected:
+  static void SetUpTestSuite() {
+    CliTest::SetUpTestSuite();
+    const std::string copy =
+        "mkdir -p wrong/tools wrong/jit && cp -fL " + Tools() + "/vm-run " +
+        Tools() + "/vm-diff wrong/tools && cp -fL " + Tools() +
+        "/lib/testing/libfaulty_jit.so wrong/jit/libember_jit.so";
+    const Outcome outcome = Run("true && " + copy);
+    ASSERT_EQ(outcome.exit_status, 0) << outcome.output;
+    Write("twice.onnx", TwiceModel().SerializeAsString());
+  }
+
+  // y = x + x, 4 x f32.
+  static onnx::ModelProto TwiceModel() {
+    onnx::ModelProto model;
+    model.set_ir_version(8);
+    model.add_opset_import()->set_version(17);
+    onnx::GraphProto& graph = *model.mutable_graph();
+    graph.set_name("twice");
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type("Add");
+    node.add_input("x");
+    node.add_input("x");
+    node.add_output("y");
+    for (onnx::ValueInfoProto* value :
+         {graph.add_input(), graph.add_output()}) {
+      auto& type = *value->mutable_type()->mutable_tensor_type();
+      type.set_elem_type(onnx::TensorProto::FLOAT);
+      type.mutable_shape()->add_dim()->set_dim_value(4);
+    }
+    graph.mutable_input(0)->set_name("x");
+    graph.mutable_output(0)->set_name("y");
+    return model;
+  }
+
+  static void ExpectContains(const Outcome& outcome, const std::string& text,
+                             int status) {
+    EXPECT_NE(outcome.output.find(text), std::string::npos) << text << "\nin\n"
+                                                            << outcome.output;
+    EXPECT_EQ(outcome.exit_status, status) << outcome.output;
+  }
+};
+
+TEST_F(WrongKernelsTest, ShadowFindsNothingInRightOnes) {
+  const Outcome outcome =
+      Run("vm-run model.vmfb --tier=2 --shadow=none --print=none --runs=5");
+  EXPECT_EQ(outcome.output,
+            "shadow: 5 kernels checked in 15 calls, 0 withdrawn\n");
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_EQ(Run("ls none").exit_status, 2);
+  ExpectError("vm-run model.vmfb --tier=0 --shadow",
+              "vm-run: --shadow: expected a --tier with kernels to check, "
+              "found 0");
+}
+
+TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
+  EXPECT_EQ(Run("rm -rf found").exit_status, 0);
+  const Outcome outcome =
+      Run("EMBER_FAULT=d2_conv wrong/tools/vm-run model.vmfb --tier=2 "
+          "--shadow=found --runs=2 --profile --output=@shadowed.npy");
+  ExpectContains(outcome, "vm-run: --shadow: 1 kernel gave other results", 1);
+  ExpectContains(outcome, "; vm-diff --repro=found/d2_conv_maximum.tier2\n", 1);
+  // The table of --profile: not used any more, and why.
+  ExpectContains(outcome, "| 0    | d2_conv_maximum ", 1);
+  ExpectContains(outcome, "| 2    | d0_conv_maximum ", 1);
+  ExpectContains(outcome,
+                 "UNIMPLEMENTED: differs: the kernel was "
+                 "withdrawn, as a result differed from tier 0's: tier 2 with "
+                 "N=1: %maximum[0, 13, 13, 15]: got ",
+                 1);
+  // Still wrong with the wrong JIT, in machine code only; right with ours.
+  const std::string replay = "vm-diff --repro=found/d2_conv_maximum.tier2";
+  const Outcome wrong = Run("EMBER_FAULT=d2_conv wrong/tools/" + replay);
+  ExpectContains(wrong, "the kernel differs from tier 0: %maximum[0, 13, 13, ",
+                 1);
+  ExpectContains(wrong, "its loop nest gives tier 0's results", 1);
+  const Outcome right = Run(replay);
+  EXPECT_EQ(right.output, "the kernel's results do not differ from tier 0's\n");
+  EXPECT_EQ(right.exit_status, 0);
+  const Outcome same =
+      Run("vm-run model.vmfb --tier=0 --print=none --expected=@shadowed.npy");
+  EXPECT_EQ(same.exit_status, 0) << same.output;
+}
+
+TEST_F(WrongKernelsTest, WrongForSomeInputsOnly) {
+  const std::string run =
+      "EMBER_FAULT=add EMBER_FAULT_ABOVE=1 wrong/tools/vm-run twice.onnx "
+      "--tier=2 --shadow=some --input=4xf32=";
+  ExpectContains(Run(run + "1,2,3,4"), "1 calls, 0 withdrawn", 0);
+  const Outcome outcome = Run(run + "2,2,3,4 --print=full");
+  ExpectContains(outcome, "1 calls, 1 withdrawn", 1);
+  ExpectContains(outcome, "[4, 4, 6, 8]", 1);
+}
+
+TEST_F(WrongKernelsTest, DiffNamesTheFirstDispatch) {
+  const Outcome equal = Run("vm-diff model.vmfb");
+  EXPECT_EQ(equal.exit_status, 0) << equal.output;
+  ExpectContains(equal,
+                 "5 dispatches ran; 5 with a kernel, compared on the same "
+                 "operands: 0 differ",
+                 0);
+  const Outcome outcome =
+      Run("EMBER_FAULT=conv wrong/tools/vm-diff model.vmfb");
+  ExpectContains(outcome, "2 differ (got is b, tier 2; want is a, tier 0)", 1);
+  // Each got a right operand, and so has one wrong element.
+  ExpectContains(outcome,
+                 "first to differ: dispatch 1 @d0_conv_maximum [conv1 (Conv) + "
+                 "relu1 (Relu)] with N=1: %maximum[0, 27, 27, 7]: got ",
+                 1);
+  ExpectContains(outcome, "1 of 6272 elements differ, by up to 1\n", 1);
+  ExpectContains(outcome, "then dispatch 3 @d2_conv_maximum", 1);
+  ExpectContains(outcome, "1 of 3136 elements differ, by up to 1\n", 1);
+  // One more in a result of the model.
+  ExpectContains(Run("EMBER_FAULT=add wrong/tools/vm-diff twice.onnx -b "
+                     "tier:1 --input=4xf32=1,2,3,4"),
+                 "result y differs: [3]: got 9, want 8; 1 of 4", 1);
+}
+
+TEST_F(WrongKernelsTest, DiffOfTwoModules) {
+  EXPECT_EQ(Run("vm-diff digits.onnx model.vmfb").exit_status, 0);
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(Read("digits.onnx")));
+  for (onnx::TensorProto& tensor :
+       *model.mutable_graph()->mutable_initializer()) {
+    if (tensor.name() != "conv2.bias") continue;
+    float first = 0;
+    std::memcpy(&first, tensor.raw_data().data(), sizeof first);
+    first += 0.5f;
+    std::memcpy(tensor.mutable_raw_data()->data(), &first, sizeof first);
+  }
+  Write("changed.onnx", model.SerializeAsString());
+  const Outcome outcome = Run("vm-diff model.vmfb changed.onnx");
+  ExpectContains(outcome, "5 dispatches correspond, 0 do not; ", 1);
+  ExpectContains(outcome,
+                 "first to differ: dispatch 3 @d2_conv_maximum [conv2 (Conv) + "
+                 "relu2 (Relu)]",
+                 1);
+  ExpectContains(Run("vm-diff twice.onnx model.vmfb --input=4xf32=1"),
+                 "vm-diff: model.vmfb: ", 2);
+}
+
+TEST_F(WrongKernelsTest, DiffWithoutSense) {
+  ExpectError("vm-diff",
+              "vm-diff: expected MODEL, MODEL MODEL or --repro=FOLDER, found "
+              "nothing (see vm-diff --help)",
+              2);
+  ExpectError("vm-diff model.vmfb --repro=x",
+              "vm-diff: expected MODEL or --repro=FOLDER, found both", 2);
+  ExpectError("vm-diff model.vmfb --b=device:vulkan",
+              "vm-diff: -b: expected one of tier:0, tier:1, tier:2, "
+              "device:cpu, device:null, found 'device:vulkan'",
+              2);
+  ExpectError("vm-diff model.vmfb --b=device:null,tier:2",
+              "vm-diff: device:null: expected a device that runs dispatches, "
+              "which only cpu does yet",
+              2);
+  ExpectError("vm-diff model.vmfb -a tier:2",
+              "vm-diff: -a, -b: expected two sides, found tier 2 twice", 2);
+  ExpectError(
+      "vm-diff none.vmfb",
+      "vm-diff: cannot open file 'none.vmfb': No such file or directory", 2);
+  ExpectError("vm-diff --repro=nowhere",
+              "vm-diff: cannot open file 'nowhere/dispatch.txt': No such file "
+              "or directory",
+              2);
+}
+
+}  // namespace
+}  // namespace ember::tools
