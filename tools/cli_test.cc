@@ -367,6 +367,50 @@ TEST_F(CliTest, LifeOfAProcess) {
   EXPECT_GT(lives[1].at("compile_ms"), 0.0);
 }
 
+TEST_F(CliTest, KernelsAreKeptForLaterProcesses) {
+  const auto line = [](const std::string& environment,
+                       const std::string& flags) {
+    const Outcome outcome =
+        Run("HOME=" + Folder() + "/home " + environment +
+            " vm-run model.vmfb --tier=2 --print=none --profile " + flags);
+    EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+    const size_t begin = outcome.output.find("Code of ");
+    EXPECT_NE(begin, std::string::npos) << outcome.output;
+    return outcome.output.substr(begin,
+                                 outcome.output.find('\n', begin) - begin);
+  };
+  const std::string compiled =
+      "Code of 5 kernels was compiled, of 0 read from the cache, of 0 that of "
+      "another.";
+  const std::string loaded =
+      "Code of 0 kernels was compiled, of 5 read from the cache, of 0 that of "
+      "another.";
+  EXPECT_EQ(line("", ""), compiled);
+  EXPECT_EQ(line("", ""), loaded);
+  EXPECT_EQ(line("", "--no-kernel-cache"), compiled);
+  EXPECT_EQ(line("EMBER_CACHE=", ""), compiled);
+  EXPECT_EQ(line("", "--kernel-cache=other"), compiled);
+  EXPECT_EQ(line("EMBER_CACHE=other", ""), loaded);
+  EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/home/.cache", ""), loaded);
+  EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), compiled);
+  EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), loaded);
+  // Another secret.
+  EXPECT_EQ(line("XDG_STATE_HOME=" + Folder() + "/state", ""), compiled);
+}
+
+TEST_F(CliTest, RunsWithoutAKernelCacheThatCannotBeUsed) {
+  const Outcome usual = Run("vm-run model.vmfb --tier=2 --no-kernel-cache");
+  EXPECT_EQ(usual.exit_status, 0) << usual.output;
+  const Outcome outcome =
+      Run("HOME=" + Folder() +
+          " vm-run model.vmfb --tier=2 --kernel-cache=/proc/none");
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_EQ(outcome.output,
+            "running without kernel cache: cannot open folder '/proc/none': "
+            "No such file or directory\n" +
+                usual.output);
+}
+
 TEST_F(CliTest, HelpGoesToStdout) {
   for (const char* tool :
        {"vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff"}) {
