@@ -371,7 +371,7 @@ TEST_F(CliTest, KernelsAreKeptForLaterProcesses) {
   const auto line = [](const std::string& environment,
                        const std::string& flags) {
     const Outcome outcome =
-        Run("HOME=" + Folder() + "/home " + environment +
+        Run("env -u EMBER_CACHE HOME=" + Folder() + "/home " + environment +
             " vm-run model.vmfb --tier=2 --print=none --profile " + flags);
     EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
     const size_t begin = outcome.output.find("Code of ");
