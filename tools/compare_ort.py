@@ -183,11 +183,11 @@ def cells(row):
     )
 
 
-def print_table(rows):
-    lines = [HEAD] + [cells(row) for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+def print_lines(lines):
+    """The first is the head."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     text = lambda line: "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths)) + " |"
-    print(text(HEAD))
+    print(text(lines[0]))
     print("|" + "|".join("-" * (w + 2) for w in widths) + "|")
     for line in lines[1:]:
         print(text(line))
@@ -256,7 +256,7 @@ def main():
                 failed = True
                 print(f"compare_ort: {os.path.basename(model)}: {error}", file=sys.stderr)
     if rows:
-        print_table(rows)
+        print_lines([HEAD] + [cells(row) for row in rows])
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""The life of one process: each call's latency from a cold start with --tier=auto, beside ONNX Runtime.
+
+usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--settle 60] [--json FILE]
+                      [--calls] MODEL.onnx...
+
+In each round, in turns and each in a process of its own: the interpreter alone (tier 0); auto with an empty
+kernel cache on disk; auto again, with what that left there (warm); ONNX Runtime. Columns, medians over
+the rounds:
+
+  first ms     loading and the first call: of the module compiled beforehand; with ONNX Runtime, of the .onnx
+  steady ms    a call when everything has been decided
+  after        seconds from the start, and calls, until the median of five calls is within 10% of that for good;
+               in brackets: until every dispatch has the kernel that it will have
+  tier-up      of the calls before that, as multiples of tier 0's median: median, 99% of all below, worst
+  tier 0       the same of as many calls of tier 0: what the machine's other work does to any call
+  compile      milliseconds of the compiling thread, kernels; from the cache: how many needed no compiling
+
+--calls prints the latencies themselves (the first round's, shortened). The machine should be quiet: the
+worst call is a single one. See compare_ort.py for where things are (environment).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+
+import compare_ort
+
+TIER_UP = ("median", "p99", "worst")
+
+
+def measure_life(module, threads, tier, options, folder, flags):
+    life = os.path.join(folder, "life.json")
+    compare_ort.output_of(
+        [os.path.join(compare_ort.BIN, "vm-bench"), module, f"--tier={tier}", f"--threads={threads}",
+         f"--runs={options.runs}", f"--seconds={options.seconds}", f"--settle={options.settle}",
+         f"--life={life}"] + flags)
+    with open(life, encoding="utf-8") as file:
+        return json.load(file)[0]
+
+
+def steady_call(life):
+    """The first call from which on the median of any five is within 10% of the measured ones'."""
+    calls, limit = life["calls_ms"], life["median_ms"] * 1.1
+    first = life["warmup_calls"]
+    while first > 0 and statistics.median(calls[first - 1:first + 4]) <= limit:
+        first -= 1
+    return first
+
+
+def multiples(calls, unit):
+    """Of unit: median, 99th percentile and largest of the calls."""
+    calls = sorted(calls)
+    return dict(zip(TIER_UP, (c / unit for c in (statistics.median(calls), calls[int(0.99 * len(calls))],
+                                                 calls[-1]))))
+
+
+def seconds_until(life, call):
+    return (life["load_ms"] + sum(life["calls_ms"][:call])) / 1e3
+
+
+def describe(life, interpreted_ms):
+    steady = steady_call(life)
+    # The first call also makes plans and touches memory first, at every tier.
+    tier_up = life["calls_ms"][1:life["warmup_calls"]]
+    return {
+        "first_ms": life["first_ms"],
+        "steady_ms": life["median_ms"],
+        "steady_s": seconds_until(life, steady),
+        "steady_call": steady,
+        "settled_s": seconds_until(life, life["warmup_calls"]) if life["is_settled"] else None,
+        "compile_ms": life["compile_ms"],
+        "kernels": life["kernels"],
+        "kernels_loaded": life["kernels_loaded"],
+        "tier_mix": life["tier_mix"],
+        **multiples(tier_up, interpreted_ms),
+    }
+
+
+def measure_round(module, model, threads, options, folder):
+    off = ["--no-kernel-cache"] + options.flag
+    with tempfile.TemporaryDirectory() as cache:
+        os.chmod(cache, 0o700)
+        on = [f"--kernel-cache={cache}"] + options.flag
+        cold = measure_life(module, threads, "auto", options, folder, on)
+        warm = measure_life(module, threads, "auto", options, folder, on)
+    calls = max(cold["warmup_calls"], 10)
+    interpreted = measure_life(module, threads, "0", argparse.Namespace(
+        runs=min(calls, 2000), seconds=options.seconds, settle=0), folder, off)
+    ort = compare_ort.measure_ort(model, threads, [], options)
+    unit = interpreted["median_ms"]
+    return {
+        "tier0": {"median_ms": unit, "first_ms": interpreted["first_ms"],
+                  **multiples(interpreted["calls_ms"][1:], unit)},
+        "cold": describe(cold, unit),
+        "warm": describe(warm, unit),
+        "ort": {"first_ms": ort["first_ms"], "median_ms": ort["median_ms"]},
+        "calls_ms": cold["calls_ms"],
+    }
+
+
+def median_of(rounds, engine, key):
+    values = [r[engine][key] for r in rounds if r[engine][key] is not None]
+    return statistics.median(values) if values else None
+
+
+HEAD = ("model", "threads", "start", "first ms", "steady ms", "after s (calls) [decided]", "tier-up med / p99 / worst",
+        "compile ms (kernels)", "tiers")
+
+
+def tier_up_text(rounds, engine):
+    return " / ".join(f"{median_of(rounds, engine, key):.2f}x" for key in TIER_UP)
+
+
+def auto_cells(name, threads, rounds, start):
+    value = lambda key: median_of(rounds, start, key)
+    decided = value("settled_s")
+    after = f"{value('steady_s'):.2f} ({value('steady_call'):.0f}) [" + \
+        ("not" if decided is None else f"{decided:.2f}") + "]"
+    kernels = f"{value('kernels'):.0f}"
+    if value("kernels_loaded"):
+        kernels += f", {value('kernels_loaded'):.0f} from the cache"
+    return (name, str(threads), f"auto, {start}", f"{value('first_ms'):.1f}", f"{value('steady_ms'):.3f}", after,
+            tier_up_text(rounds, start), f"{value('compile_ms'):.0f} ({kernels})", rounds[0][start]["tier_mix"])
+
+
+def rows_of(name, threads, rounds):
+    value = lambda engine, key: median_of(rounds, engine, key)
+    return [
+        (name, str(threads), "tier 0", f"{value('tier0', 'first_ms'):.1f}", f"{value('tier0', 'median_ms'):.3f}", "",
+         tier_up_text(rounds, "tier0"), "", ""),
+        auto_cells(name, threads, rounds, "cold"),
+        auto_cells(name, threads, rounds, "warm"),
+        (name, str(threads), "ONNX Runtime", f"{value('ort', 'first_ms'):.1f}", f"{value('ort', 'median_ms'):.3f}", "",
+         "", "", ""),
+    ]
+
+
+def shortened(calls):
+    """Runs of calls that differ little as one: 'from call 12: 8.1 ms'."""
+    lines, level = [], None
+    for i, ms in enumerate(calls):
+        near = statistics.median(calls[i:i + 5]) if i > 0 else ms
+        if level is None or not 0.9 < near / level < 1.1:
+            level = near
+            lines.append(f"  from call {i + 1:5}: {near:.3f} ms")
+    return lines
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--settle", type=float, default=60)
+    parser.add_argument("--flag", action="append", default=[], help="of vm-bench, for all its runs")
+    parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    options.warmup = 2
+    return options
+
+
+def main():
+    options = parse_arguments()
+    rows, measured = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for model in options.models:
+            name = os.path.basename(model).removesuffix(".onnx")
+            module = os.path.join(folder, name + ".vmfb")
+            compare_ort.output_of([os.path.join(compare_ort.BIN, "vm-compile"), model, "-o", module])
+            for threads in (int(count) for count in options.threads.split(",")):
+                rounds = []
+                for number in range(options.rounds):
+                    rounds.append(measure_round(module, model, threads, options, folder))
+                    print(f"{name}, {threads} threads, round {number + 1}", file=sys.stderr)
+                rows += rows_of(name, threads, rounds)
+                measured.append({"model": name, "threads": threads, "rounds": rounds})
+                if options.calls:
+                    print("\n".join([f"{name}, {threads} threads"] + shortened(rounds[0]["calls_ms"])))
+            os.remove(module)
+    compare_ort.print_lines([HEAD] + rows)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(measured, file, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
