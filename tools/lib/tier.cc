@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "jit/decline_reasons.h"
@@ -85,6 +86,10 @@ StatusOr<Tier> OpenTier(const std::string& name,
     vm::Tiering::Options policy;
     // A wrapper takes time that is not the kernel's.
     policy.keeps_slow_kernels = options.wrapper != nullptr;
+    // A few on machines where sessions rarely use all cores.
+    constexpr unsigned kMostThreads = 4;
+    options.threads = static_cast<int>(
+        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMostThreads));
     tier.jit = NewLazyJit(std::move(options));
     tier.tiering =
         std::make_shared<vm::Tiering>(std::move(module), tier.jit, policy);

@@ -3,9 +3,10 @@
 //
 //   dispatch_overhead_bench [DISPATCHES]
 //
-// Prints nanoseconds per dispatch: in all at tier 0; with a kernel that does
-// nothing (the VM alone, with and without the clock readings of profiling); and
-// for a bare Plan::Run, to subtract.
+// Prints nanoseconds per dispatch: in all at tier 0; for a bare Plan::Run, to
+// subtract; with a kernel that does nothing, when its site has settled, and
+// with the clock readings and counters of one that has not; and at tier 0 with
+// them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -126,10 +127,12 @@ int Main(int count) {
   std::printf("VM at tier 0 (difference):   %7.1f ns\n", tier0 - bare);
 
   SessionOptions options;
-  options.tiering =
-      std::make_shared<Tiering>(module, std::make_shared<NothingProvider>(),
-                                Tiering::Options{.tier1_calls = 1});
-  std::printf("empty kernel, with counters: %7.1f ns\n",
+  options.tiering = std::make_shared<Tiering>(
+      module, std::make_shared<NothingProvider>(), Tiering::Eager(1));
+  std::printf("empty kernel, settled:       %7.1f ns\n",
+              SessionNs(module, options, -1) * per);
+  options.profile = true;
+  std::printf("empty kernel, measured:      %7.1f ns\n",
               SessionNs(module, options, -1) * per);
   std::printf(
       "tier 0 with profile:         %7.1f ns\n",

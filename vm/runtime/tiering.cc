@@ -6,14 +6,20 @@
 
 namespace ember::vm {
 
+bool KernelSlot::Kernels::IsSlow(const Kernel* kernel,
+                                 std::span<const int64_t> parameters) const {
+  return std::ranges::any_of(slow, [&](const SlowKernel& other) {
+    return other.kernel == kernel &&
+           std::ranges::equal(other.parameters, parameters);
+  });
+}
+
 const Kernel* KernelSlot::Kernels::Best(std::span<const int64_t> parameters,
                                         int max_tier) const {
   for (const Kernel* kernel : list) {
-    if (kernel->tier() > max_tier || !kernel->Accepts(parameters)) continue;
-    const bool is_slow = std::ranges::any_of(slow, [&](const SlowKernel& s) {
-      return s.kernel == kernel && std::ranges::equal(s.parameters, parameters);
-    });
-    if (!is_slow) return kernel;
+    if (kernel->tier() <= max_tier && kernel->Accepts(parameters) &&
+        !IsSlow(kernel, parameters))
+      return kernel;
   }
   return nullptr;
 }
@@ -49,6 +55,8 @@ void KernelSlot::Decline(std::string reason) {
 void KernelSlot::SetAside(SlowKernel slow) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
+  // Another session may have come to the same.
+  if (snapshot.IsSlow(slow.kernel, slow.parameters)) return;
   snapshot.slow.push_back(std::move(slow));
   Publish(std::move(snapshot));
 }

@@ -61,6 +61,8 @@ class KernelSlot {
 
     // The first that takes the parameters and is not slow there; null: tier 0.
     const Kernel* Best(std::span<const int64_t> parameters, int max_tier) const;
+    bool IsSlow(const Kernel* kernel,
+                std::span<const int64_t> parameters) const;
   };
 
   // Adds a kernel; the sessions use it from their next call on.

@@ -228,6 +228,8 @@ TEST_F(TieringTest, SlowKernelsAreSetAsideForTheirShape) {
   EXPECT_LT(slow.interpreter_ns, slow.kernel_ns);
   EXPECT_EQ(Run(2), 303) << "the next best kernel";
   EXPECT_EQ(Run(*other, 2), 303) << "other sessions believe it";
+  slot.SetAside(slow);
+  EXPECT_EQ(slot.kernels()->slow.size(), 1u) << "once is enough";
   const std::vector<SiteProfile> profile = session_->Profile();
   EXPECT_EQ(profile[0].calls, 3 * 29);
   EXPECT_GE(profile[0].tier_calls[2], 3);
