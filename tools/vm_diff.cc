@@ -172,7 +172,8 @@ Status CompareModules(Options& options, const Side& a, const Side& b,
 }
 
 Status RunRepro(Options& options) {
-  EMBER_ASSIGN_OR_RETURN(const Repro repro, ReadRepro(UserPath(options.repro)));
+  const std::string folder = UserPath(options.repro);
+  EMBER_ASSIGN_OR_RETURN(const Repro repro, ReadRepro(folder));
   const int64_t threads =
       options.threads == 0 ? repro.threads : options.threads;
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Device> device,
@@ -181,7 +182,8 @@ Status RunRepro(Options& options) {
     std::printf("recorded for %s, run again for %s\n", repro.target.c_str(),
                 std::string(device->target()).c_str());
   }
-  EMBER_ASSIGN_OR_RETURN(const Replay replay, ReplayRepro(repro, *device));
+  EMBER_ASSIGN_OR_RETURN(const Replay replay,
+                         ReplayRepro(repro, folder, *device));
   std::fputs(replay.Text().c_str(), stdout);
   options.differs = !replay.difference.empty();
   return OkStatus();

@@ -89,6 +89,11 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
   const Outcome right = Run(replay);
   EXPECT_EQ(right.output, "the kernel's results do not differ from tier 0's\n");
   EXPECT_EQ(right.exit_status, 0);
+  // A recorded schedule that is not the one of this build is tried, too.
+  Write("found/d2_conv_maximum.tier2/d2_conv_maximum.schedule", "nonsense");
+  const Outcome other = Run(replay);
+  ExpectContains(other, "the recorded schedule was not tried: ", 0);
+  ExpectContains(other, "nonsense", 0);
   const Outcome same =
       Run("vm-run model.vmfb --tier=0 --print=none --expected=@shadowed.npy");
   EXPECT_EQ(same.exit_status, 0) << same.output;

@@ -18,6 +18,16 @@ vm::Tensor& Add(CallOperands& operands, const tensor::Buffer& buffer,
   return list.emplace_back(std::move(tensor));
 }
 
+bool Overlap(const vm::Tensor& a, const vm::Tensor& b) {
+  const auto begin = [](const vm::Tensor& t) {
+    return reinterpret_cast<uintptr_t>(t.data);
+  };
+  const auto end = [&](const vm::Tensor& t) {
+    return begin(t) + static_cast<uintptr_t>(t.byte_size);
+  };
+  return begin(a) < end(b) && begin(b) < end(a);
+}
+
 }  // namespace
 
 StatusOr<CallOperands> CallOperands::Borrow(const tensor::Dispatch& dispatch,
@@ -156,6 +166,22 @@ std::optional<std::string> DifferenceOf(const tensor::Dispatch& dispatch,
     if (comparison.equal) continue;
     return "%" + dispatch.buffers[dispatch.input_count() + i].name +
            comparison.message;
+  }
+  return std::nullopt;
+}
+
+std::optional<size_t> ChangedInput(const CallOperands& before,
+                                   const CallOperands& after) {
+  for (size_t i = 0; i < after.inputs.size(); ++i) {
+    const vm::Tensor& input = after.inputs[i];
+    const vm::Tensor& copy = before.inputs[i];
+    if (input.data == copy.data || input.byte_size == 0) continue;
+    const bool is_shared = std::ranges::any_of(
+        after.outputs,
+        [&](const vm::Tensor& output) { return Overlap(input, output); });
+    if (!is_shared && std::memcmp(input.data, copy.data,
+                                  static_cast<size_t>(input.byte_size)) != 0)
+      return i;
   }
   return std::nullopt;
 }

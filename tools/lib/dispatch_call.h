@@ -77,6 +77,12 @@ std::optional<std::string> DifferenceOf(const tensor::Dispatch& dispatch,
                                         const CallOutcome& want,
                                         double factor = 1);
 
+// The number of an input that a kernel wrote to although no output shares its
+// memory. before: a copy; inputs that it borrows from `after` are not looked
+// at.
+std::optional<size_t> ChangedInput(const CallOperands& before,
+                                   const CallOperands& after);
+
 // "N=2, M=7", or "no parameters".
 std::string ParametersText(const tensor::Dispatch& dispatch,
                            std::span<const int64_t> parameters);

@@ -67,24 +67,21 @@ StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
                           "generation, or what calls it, is wrong");
 }
 
-}  // namespace
+struct KernelRun {
+  std::string difference;  // from tier 0; "" if there is none
+  jit::KernelText text;
+};
 
-StatusOr<Replay> ReplayRepro(const Repro& repro, hal::Device& device) {
-  Replay replay;
-  const Status ok;
-  EMBER_ASSIGN_OR_RETURN(const CallOperands reference, NewOperands(repro));
-  const Status want = RunTierZero(repro.dispatch, repro.parameters,
-                                  reference.Buffers(), device.host_runner());
-  if (want.ok() && !repro.want.empty()) {
-    replay.from_recorded =
-        DifferenceOf(repro.dispatch, {want, reference.outputs},
-                     {ok, repro.want})
-            .value_or("");
-  }
+// schedule_folder: "" for the schedule that this build chooses.
+StatusOr<KernelRun> RunKernel(const Repro& repro,
+                              const std::string& schedule_folder,
+                              hal::Device& device, const Status& want,
+                              const CallOperands& reference) {
   const auto keeper = std::make_shared<TextKeeper>();
   jit::JitOptions options;
   options.threads = 0;
   options.wrapper = keeper;
+  options.schedule_folder = schedule_folder;
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<jit::Jit> jit, LoadJit(options));
   const SideKernel kernel = MakeSideKernel({.tier = repro.tier}, jit.get(),
                                            RequestOf(repro, device.target()));
@@ -98,12 +95,50 @@ StatusOr<Replay> ReplayRepro(const Repro& repro, hal::Device& device) {
   const Status got =
       kernel.Run(repro.dispatch,
                  {repro.parameters, operands.Buffers(), device.host_runner()});
-  replay.difference = DifferenceOf(repro.dispatch, {got, operands.outputs},
-                                   {want, reference.outputs})
-                          .value_or("");
-  if (replay.difference.empty() || !want.ok()) return replay;
+  KernelRun run;
+  run.text = keeper->text();
+  run.difference = DifferenceOf(repro.dispatch, {got, operands.outputs},
+                                {want, reference.outputs})
+                       .value_or("");
+  if (const auto changed = ChangedInput(reference, operands);
+      changed && run.difference.empty()) {
+    run.difference =
+        "its input %" + repro.dispatch.buffers[*changed].name + " was changed";
+  }
+  return run;
+}
+
+}  // namespace
+
+StatusOr<Replay> ReplayRepro(const Repro& repro, const std::string& folder,
+                             hal::Device& device) {
+  Replay replay;
+  const Status ok;
+  EMBER_ASSIGN_OR_RETURN(const CallOperands reference, NewOperands(repro));
+  const Status want = RunTierZero(repro.dispatch, repro.parameters,
+                                  reference.Buffers(), device.host_runner());
+  if (want.ok()) {
+    replay.from_recorded =
+        DifferenceOf(repro.dispatch, {want, reference.outputs},
+                     {ok, repro.want})
+            .value_or("");
+  }
+  EMBER_ASSIGN_OR_RETURN(KernelRun run,
+                         RunKernel(repro, "", device, want, reference));
+  if (run.difference.empty() && !repro.schedule.empty() &&
+      repro.schedule != run.text.schedule) {
+    StatusOr<KernelRun> recorded =
+        RunKernel(repro, folder, device, want, reference);
+    replay.has_recorded_schedule = recorded.ok();
+    if (recorded.ok())
+      run = *std::move(recorded);
+    else
+      replay.recorded_problem = recorded.status().message();
+  }
+  replay.difference = run.difference;
+  if (run.difference.empty() || !want.ok()) return replay;
   const StatusOr<std::string> blame =
-      Blame(repro, keeper->text().nest, reference.outputs);
+      Blame(repro, run.text.nest, reference.outputs);
   replay.blame = blame.ok() ? *blame : blame.status().ToString();
   return replay;
 }
@@ -112,8 +147,14 @@ std::string Replay::Text() const {
   std::string text;
   if (!from_recorded.empty())
     text += "tier 0 differs from the recorded results: " + from_recorded + "\n";
+  if (!recorded_problem.empty())
+    text += "the recorded schedule was not tried: " + recorded_problem + "\n";
   if (difference.empty())
     return text + "the kernel's results do not differ from tier 0's\n";
+  if (has_recorded_schedule)
+    text +=
+        "with the schedule that this build chooses nothing differs, but "
+        "with the recorded one\n";
   text += "the kernel differs from tier 0: " + difference + "\n";
   return blame.empty() ? text : text + blame + "\n";
 }

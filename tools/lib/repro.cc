@@ -57,7 +57,7 @@ std::string ReadmeText(const Repro& repro, const std::string& folder) {
          "\nRun it again with\n  vm-diff --repro=" + folder +
          "\n\ndispatch.txt: what it computes; input_*.npy: its operands; "
          "want_*.npy: tier 0's results;\ngot_*.npy: the kernel's; "
-         "kernel.schedule, kernel.loops: what it was made from.\n";
+         "*.schedule, *.loops: what it was made from.\n";
 }
 
 template <typename T>
@@ -131,12 +131,12 @@ StatusOr<std::string> NewReproFolder(const std::string& parent,
 }
 
 Status WriteRepro(const Repro& repro, const std::string& folder) {
-  const std::pair<const char*, std::string> texts[] = {
+  const std::pair<std::string, std::string> texts[] = {
       {"/README.txt", ReadmeText(repro, folder)},
       {"/dispatch.txt", tensor::Print(repro.dispatch)},
       {"/call.txt", CallText(repro)},
-      {"/kernel.schedule", repro.schedule},
-      {"/kernel.loops", repro.nest}};
+      {"/" + repro.dispatch.name + ".schedule", repro.schedule},
+      {"/" + repro.dispatch.name + ".loops", repro.nest}};
   for (const auto& [name, text] : texts) {
     if (!text.empty())
       EMBER_RETURN_IF_ERROR(WriteFileAtomically(folder + name, text));
@@ -164,6 +164,10 @@ StatusOr<Repro> ReadRepro(const std::string& folder) {
                buffer.type));
     list.push_back(std::move(tensor));
   }
+  // Not known for every kernel.
+  const StatusOr<std::string> schedule =
+      ReadFile(folder + "/" + repro.dispatch.name + ".schedule");
+  if (schedule.ok()) repro.schedule = *schedule;
   return repro;
 }
 

@@ -10,7 +10,8 @@
 //   call.txt                        tier, target, threads, parameters …
 //   input_0.npy …                   the operands of the call
 //   want_0.npy …, got_0.npy …       results of tier 0 and of the kernel
-//   kernel.schedule, kernel.loops   what the kernel was made from
+//   NAME.schedule, NAME.loops       what the kernel was made from, by the name
+//                                   of the dispatch (JitOptions::schedule_folder)
 //
 // Errors: files that cannot be read or written, or are not what they should be.
 #ifndef EMBER_TOOLS_LIB_REPRO_H_

@@ -1,7 +1,6 @@
 #include "tools/lib/shadow.h"
 
 #include <atomic>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -49,16 +48,6 @@ class ShadowRecord {
 };
 
 namespace {
-
-bool Overlap(const vm::Tensor& a, const vm::Tensor& b) {
-  const auto begin = [](const vm::Tensor& t) {
-    return reinterpret_cast<uintptr_t>(t.data);
-  };
-  const auto end = [&](const vm::Tensor& t) {
-    return begin(t) + static_cast<uintptr_t>(t.byte_size);
-  };
-  return begin(a) < end(b) && begin(b) < end(a);
-}
 
 class ShadowKernel final : public vm::Kernel {
  public:
@@ -118,12 +107,10 @@ class ShadowKernel final : public vm::Kernel {
     record_->CountCall(!is_checked_.exchange(true));
     std::optional<std::string> difference =
         DifferenceOf(dispatch, {got, real.outputs}, {want, copy.outputs});
-    const std::optional<size_t> changed = ChangedInput(real, copy);
-    if (changed) {
-      if (!difference) {
-        difference =
-            "its input %" + dispatch.buffers[*changed].name + " was changed";
-      }
+    const std::optional<size_t> changed = ChangedInput(copy, real);
+    if (changed && !difference) {
+      difference =
+          "its input %" + dispatch.buffers[*changed].name + " was changed";
     }
     if (!difference) return got;
     // Once, whoever finds it first.
@@ -135,22 +122,6 @@ class ShadowKernel final : public vm::Kernel {
         CopyElements(copy.outputs[i], real.outputs[i]);
     }
     return want;
-  }
-
-  // An input that the kernel wrote to although no output shares its memory.
-  std::optional<size_t> ChangedInput(const CallOperands& real,
-                                     const CallOperands& copy) const {
-    for (size_t i = 0; i < real.inputs.size(); ++i) {
-      const vm::Tensor& input = real.inputs[i];
-      if (input.data == copy.inputs[i].data || input.byte_size == 0) continue;
-      bool is_shared = false;
-      for (const vm::Tensor& output : real.outputs)
-        is_shared |= Overlap(input, output);
-      if (!is_shared && std::memcmp(input.data, copy.inputs[i].data,
-                                    static_cast<size_t>(input.byte_size)) != 0)
-        return i;
-    }
-    return std::nullopt;
   }
 
   void Withdraw(const vm::KernelCall& call, const std::string& difference,

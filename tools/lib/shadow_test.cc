@@ -203,8 +203,8 @@ TEST_F(ShadowTest, AWrongKernelIsWithdrawnAndItsCallWritten) {
   // The operand as it was before the output overwrote it.
   EXPECT_THAT(repro->inputs[0].elements<float>(), ElementsAre(0.5f, 0.5f));
   EXPECT_THAT(repro->want[0].elements<float>(), ElementsAre(0.625f, 0));
-  EXPECT_EQ(*ReadFile(folder + "/kernel.schedule"), "the schedule");
-  EXPECT_EQ(*ReadFile(folder + "/kernel.loops"), "the nest");
+  EXPECT_EQ(repro->schedule, "the schedule");
+  EXPECT_EQ(*ReadFile(folder + "/bias_relu.loops"), "the nest");
   EXPECT_THAT(*ReadFile(folder + "/README.txt"),
               HasSubstr("vm-diff --repro=" + folder));
   EXPECT_TRUE(std::filesystem::exists(folder + "/got_0.npy"));
