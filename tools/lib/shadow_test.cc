@@ -9,10 +9,10 @@
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
 #include "tensor/text.h"
-#include "tools/lib/dispatch_call.h"
 #include "tools/lib/elements.h"
 #include "tools/lib/repro.h"
 #include "tools/lib/testing/faulty_kernel.h"
+#include "tools/lib/testing/interpreting_kernel.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tiering.h"
@@ -23,52 +23,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// y = relu(x * w + b), the second dispatch in the memory of its operand.
-constexpr std::string_view kModule = R"(
-module "by hand" from "shadow"
-constant w: f32[3, 2] = [1, -2, 0.5, 4, -1, 0.25]
-constant b: f32[2] = [0.125, -0.5]
-dispatch @gemm<N>(%x: f32[N, 3], %w: f32[3, 2]) -> (%y: f32[N, 2]) {
-  %y[i, j] = sum(k<3) %x[i, k] * %w[k, j]
-}
-dispatch @bias_relu<N>(%x: f32[N, 2], %b: f32[2]) -> (%y: f32[N, 2]) {
-  %y[i, j] = max(%x[i, j] + %b[j], 0.0)
-}
-program main<N>(x: f32[N, 3]) -> (y: f32[N, 2]) {
-  i0 = input_dim x, 0
-  b0 = input x
-  i1 = integer 8
-  i2 = mul i0, i1
-  b1 = allocate i2
-  b2 = constant 0 (w)
-  b3 = constant 1 (b)
-  dispatch @gemm(i0; b0, b2 -> b1)
-  dispatch @bias_relu(i0; b1, b3 -> b1)
-  i3 = integer 2
-  result y = b1 [i0, i3]
-  return
-}
-)";
-
-class RightKernel : public vm::Kernel {
+class FailingKernel : public InterpretingKernel {
  public:
-  RightKernel(const tensor::Dispatch& dispatch, int tier)
-      : dispatch_(dispatch), tier_(tier) {}
-  int tier() const override { return tier_; }
-  bool Accepts(std::span<const int64_t>) const override { return true; }
-  Status Run(const vm::KernelCall& call) const override {
-    return RunTierZero(dispatch_, call.parameters, call.buffers, call.runner);
-  }
-  std::string Describe() const override { return "right"; }
-
- private:
-  const tensor::Dispatch& dispatch_;
-  const int tier_;
-};
-
-class FailingKernel : public RightKernel {
- public:
-  using RightKernel::RightKernel;
+  using InterpretingKernel::InterpretingKernel;
   Status Run(const vm::KernelCall&) const override {
     return InvalidArgumentError("no luck");
   }
@@ -84,7 +41,7 @@ class TestProvider : public vm::KernelProvider {
   void RequestKernel(const vm::KernelRequest& request,
                      std::shared_ptr<vm::KernelSlot> slot) override {
     std::unique_ptr<vm::Kernel> kernel =
-        std::make_unique<RightKernel>(*request.dispatch, request.tier);
+        std::make_unique<InterpretingKernel>(*request.dispatch, request.tier);
     if (request.dispatch->name == dispatch) kernel = make(std::move(kernel));
     slot->Install(shadow_->Wrap(request, *slot, {"the schedule", "the nest"},
                                 std::move(kernel)));
@@ -103,7 +60,8 @@ void AddOneToFirst(const vm::KernelCall& call) {
 class ShadowTest : public testing::Test {
  protected:
   ShadowTest()
-      : module_(*vm::Module::FromDefinition(*vm::ParseModule(kModule))) {
+      : module_(
+            *vm::Module::FromDefinition(*vm::ParseModule(kGemmReluModule))) {
     std::filesystem::remove_all(Folder());
   }
 
