@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "jit/decline_reasons.h"
 #include "tools/lib/dispatch_work.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/statistics.h"
@@ -38,12 +39,16 @@ std::string TierText(const vm::SiteProfile& site, const vm::Tiering* tiering,
 }  // namespace
 
 std::string ReasonName(const std::string& reason) {
-  // The status code is in capitals.
-  const size_t code = reason.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-  const size_t begin =
-      reason.compare(std::min(code, reason.size()), 2, ": ") == 0 ? code + 2
-                                                                  : 0;
-  return reason.substr(begin, reason.find(": ", begin) - begin);
+  // What declined may have put words in front.
+  for (const std::string_view name : {
+#define EMBER_ROW(name, text, doc) std::string_view(text),
+           EMBER_FOR_EACH_DECLINE_REASON(EMBER_ROW)
+#undef EMBER_ROW
+       }) {
+    if (reason.find(std::string(name) + ": ") != std::string::npos)
+      return std::string(name);
+  }
+  return Shortened(reason, 32);
 }
 
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,

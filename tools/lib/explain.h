@@ -23,8 +23,8 @@ namespace ember::tools {
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                         const MachineLimits& limits);
 
-// "float-remainder" of "UNIMPLEMENTED: float-remainder: remainders of …": what
-// stands for a reason in a table.
+// The row of jit/decline_reasons.h that a reason names ("float-remainder"),
+// else its beginning.
 std::string ReasonName(const std::string& reason);
 
 }  // namespace ember::tools
