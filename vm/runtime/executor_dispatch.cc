@@ -74,7 +74,12 @@ Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
 
 Status Executor::RunWith(SiteState& site, const Kernel* kernel) {
   const std::span<void* const> pointers(pointers_.data(), site.buffer_count);
-  if (kernel == nullptr) return site.entry->plan->Run(pointers, runner_);
+  if (kernel == nullptr) {
+    // It came back from a kernel that was withdrawn.
+    if (site.entry->plan == nullptr)
+      EMBER_RETURN_IF_ERROR(caches_[site.group]->Restore(*site.entry));
+    return site.entry->plan->Run(pointers, runner_);
+  }
   ++site.kernel_calls[site.entry->kernel_tier - 1];
   return kernel->Run({site.entry->parameters, pointers, runner_});
 }
@@ -171,6 +176,7 @@ void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
   entry.is_settled = !is_profiled_ &&
                      entry.requested_tier >= options.max_tier &&
                      !site.slot->is_pending();
+  if (entry.is_settled && entry.kernel != nullptr) entry.plan.reset();
 }
 
 std::vector<SiteProfile> Executor::Profile() const {
@@ -192,9 +198,12 @@ std::vector<SiteProfile> Executor::Profile() const {
     row.tier_calls[0] = site.calls - row.tier_calls[1] - row.tier_calls[2];
     if (site.entry != nullptr) {
       row.parameters = site.entry->parameters;
-      const Kernel* kernel = site.entry->kernel;
-      row.plan =
-          kernel != nullptr ? kernel->Describe() : site.entry->plan->Describe();
+      const PlanEntry& entry = *site.entry;
+      if (entry.kernel != nullptr) {
+        row.plan = entry.kernel->Describe();
+      } else if (entry.plan != nullptr) {
+        row.plan = entry.plan->Describe();
+      }
     }
     profile.push_back(std::move(row));
   }

@@ -47,6 +47,12 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   return &entry;
 }
 
+Status PlanCache::Restore(PlanEntry& entry) const {
+  EMBER_ASSIGN_OR_RETURN(entry.plan,
+                         Plan::Make(dispatch_, entry.parameters, options_));
+  return OkStatus();
+}
+
 // A new entry while there is room, otherwise the one that was not used for
 // longest.
 PlanEntry& PlanCache::Vacate(MemoryPool& pool) {

@@ -22,6 +22,8 @@ namespace ember::vm {
 // parameters: entries stay where they are, but may come to hold another plan.
 struct PlanEntry {
   std::vector<int64_t> parameters;
+  // Null while a kernel does the work for good: its copies of packed constants
+  // would only take memory. PlanCache::Restore.
   std::unique_ptr<Plan> plan;
   std::vector<int64_t> required_bytes;  // per input and output
   int64_t charged_bytes = 0;
@@ -49,6 +51,9 @@ class PlanCache {
   // in SessionOptions.
   StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
                            MemoryPool& pool, int64_t work_limit);
+
+  // Makes the entry's plan again.
+  Status Restore(PlanEntry& entry) const;
 
  private:
   PlanEntry& Vacate(MemoryPool& pool);
