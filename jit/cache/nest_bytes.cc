@@ -75,6 +75,9 @@ class Writer {
         Number(statement.buffer);
         Number(statement.dim);
         return;
+      case Statement::Kind::kPrefetch:
+        Number(statement.buffer);
+        return;
       case Statement::Kind::kStore:
         break;
     }

@@ -255,6 +255,18 @@ Value* MemoryAccess::LoadAs(const Address& address, llvm::Type* type) {
               buffer, true);
 }
 
+void MemoryAccess::Prefetch(uint32_t buffer, Value* element) {
+  // Not inbounds: the element need not exist.
+  Value* const pointer =
+      b_.CreateGEP(ElementOf(buffer), PointerOf(buffer), element);
+  // To read; to a cache that holds more than the first. Without the mark, it
+  // would keep what other buffers hold out of registers.
+  Mark(b_.CreateIntrinsic(
+           llvm::Intrinsic::prefetch, {pointer->getType()},
+           {pointer, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)}),
+       buffer, false);
+}
+
 Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds) {
   if (zero_ == nullptr) {
     llvm::Type* type = b_.getInt64Ty();

@@ -60,6 +60,9 @@ class MemoryAccess {
   // The element of one lane of an irregular or strided address.
   Address LaneAddress(const Address& address, llvm::Value* lane);
 
+  // Wishes for element number `element` (i64) of a buffer in memory.
+  void Prefetch(uint32_t buffer, llvm::Value* element);
+
   llvm::Value* Parameter(uint64_t number);
 
  private:

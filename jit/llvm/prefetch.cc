@@ -11,9 +11,9 @@
 namespace ember::jit {
 namespace {
 
-// Bytes ahead: some 200 cycles of a large register tile. From 1 to 8 kB times
+// Bytes ahead: some 400 cycles of a large register tile. From 1 to 8 kB times
 // of whole models differ by less than they vary.
-constexpr int64_t kDistance = 2048;
+constexpr int64_t kDistance = 4096;
 constexpr uint64_t kLeastBytes = 32;  // of a vector
 
 std::vector<llvm::LoadInst*> StreamedLoads(llvm::Function& function) {

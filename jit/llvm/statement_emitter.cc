@@ -57,6 +57,7 @@ class StatementEmitter {
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement, Value* condition);
   void EmitCheck(const Statement& statement);
+  void EmitPrefetch(const Statement& statement);
   // In lanes: what the first lane that is on in `which` has.
   Value* FirstLane(Value* value, Value* which);
   // Continues in a new block if the condition holds, else fails.
@@ -121,6 +122,8 @@ void StatementEmitter::EmitStatement(const Statement& statement) {
       return stores_.Emit(statement.targets);
     case Statement::Kind::kCheck:
       return EmitCheck(statement);
+    case Statement::Kind::kPrefetch:
+      return EmitPrefetch(statement);
   }
 }
 
@@ -246,6 +249,12 @@ void StatementEmitter::EmitCheck(const Statement& statement) {
   if (Value* mask = expressions_.mask()) outside = b_.CreateAnd(outside, mask);
   FailUnless(b_.CreateNot(b_.CreateOrReduce(outside)), statement,
              FirstLane(index, outside), FirstLane(extent, outside));
+}
+
+void StatementEmitter::EmitPrefetch(const Statement& statement) {
+  expressions_.BeginStatement();
+  expressions_.memory().Prefetch(statement.buffer,
+                                 expressions_.Emit(statement.index));
 }
 
 Value* StatementEmitter::FirstLane(Value* value, Value* which) {

@@ -278,6 +278,8 @@ class Evaluator {
         return RunStore(statement.targets, lanes);
       case Statement::Kind::kCheck:
         return RunCheck(statement, lanes);
+      case Statement::Kind::kPrefetch:
+        break;
     }
     return OkStatus();
   }

@@ -84,7 +84,7 @@ using Block = std::vector<Statement>;
 inline constexpr int kMaximumNesting = 200;
 
 struct Statement {
-  enum class Kind : uint8_t { kFor, kIf, kStore, kCheck };
+  enum class Kind : uint8_t { kFor, kIf, kStore, kCheck, kPrefetch };
   Kind kind = Kind::kStore;
 
   // kFor: body for each value of `variable`, an Axis node, from 0 up. The
@@ -106,6 +106,10 @@ struct Statement {
 
   // kCheck: `index` must be in 0..extent-1, or the run fails with "buffer %x:
   // expected index `dim` in 0..extent-1, found index".
+  //
+  // kPrefetch: a hint that element number `index` of `buffer`, counted row by
+  // row, will be read in a while. No effect; the element need not exist. Not in
+  // a vector loop.
   uint32_t buffer = 0;
   uint32_t dim = 0;
   NodeId index = 0;

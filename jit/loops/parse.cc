@@ -201,11 +201,13 @@ class NestParser {
       return ParseBlock(statement.body);
     }
     if (lexer_.Accept("check")) return ParseCheck(statement);
+    if (lexer_.Accept("prefetch")) return ParsePrefetch(statement);
     statement.kind = Statement::Kind::kStore;
     if (start.kind == Token::kSigil) return ParseTarget(statement.targets);
     if (!lexer_.Accept("{")) {
       return lexer_.ExpectedError(
-          "a loop, 'if', 'check', 'let', a store (%name[...] = ...) or '}'");
+          "a loop, 'if', 'check', 'prefetch', 'let', a store (%name[...] = "
+          "...) or '}'");
     }
     while (!lexer_.Accept("}")) {
       EMBER_RETURN_IF_ERROR(ParseTarget(statement.targets));
@@ -238,6 +240,18 @@ class NestParser {
     EMBER_ASSIGN_OR_RETURN(const Expression extent, expressions_.ParseSum());
     EMBER_ASSIGN_OR_RETURN(statement.extent,
                            ResolveAs(extent, DType::kI64, names_, draft_));
+    return OkStatus();
+  }
+
+  // prefetch %x index
+  Status ParsePrefetch(Statement& statement) {
+    statement.kind = Statement::Kind::kPrefetch;
+    EMBER_ASSIGN_OR_RETURN(const Token buffer,
+                           lexer_.ExpectSigil('%', "a buffer"));
+    EMBER_ASSIGN_OR_RETURN(statement.buffer, FindBuffer(buffer, draft_));
+    EMBER_ASSIGN_OR_RETURN(const Expression index, expressions_.ParseSum());
+    EMBER_ASSIGN_OR_RETURN(statement.index,
+                           ResolveAs(index, DType::kI64, names_, draft_));
     return OkStatus();
   }
 

@@ -196,6 +196,12 @@ class NestPrinter : private tensor::ExpressionSource {
                                 tensor::kSumPrecedence);
         printer_.EndLine();
         break;
+      case Statement::Kind::kPrefetch:
+        printer_.Print("prefetch %", BufferName(statement.buffer), " ");
+        expressions_.PrintValue(statement.index, DType::kI64,
+                                tensor::kSumPrecedence);
+        printer_.EndLine();
+        break;
     }
     Forget(named);
   }

@@ -35,6 +35,7 @@ TEST(TextTest, EveryStatementAndBuffer) {
     }
     if and(n < M, 0 < n) {
       check %x.0 i64(%k[n]) < N
+      prefetch %b n * 64 + 4096
       %s[0] min= %x[i64(%k[n]), 0]
       %s[1] max= pad(%x[n - 1, 64], -inf)
       %s[2] *= 2.0
@@ -193,7 +194,7 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(BodyError("  if i {}"),
             "2:6: expected a value of type bool, found i64");
   EXPECT_EQ(BodyError("  phase j < 4 {}"),
-            "2:3: expected a loop, 'if', 'check', 'let', a store (%name[...] = "
+            "2:3: expected a loop, 'if', 'check', 'prefetch', 'let', a store (%name[...] = "
             "...) or '}', found 'phase'");
   EXPECT_EQ(BodyError("  check %x i < N"),
             "2:9: expected a dim behind the buffer (%x.0), found none");
@@ -202,6 +203,7 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(BodyError("  check %z.0 i < N"),
             "2:9: expected a buffer that is declared, found '%z'");
   EXPECT_EQ(BodyError("  check %y.1.0 i < N"), "no error");
+  EXPECT_EQ(BodyError("  prefetch %y.1 i * 4 - 100"), "no error");
   EXPECT_EQ(BodyError("  %x[i] = 0"),
             "2:3: expected 2 indices for %x, found 1");
   EXPECT_EQ(BodyError("  %y.1[i] = i"),

@@ -184,6 +184,8 @@ class Verifier {
         return CheckStore(statement);
       case Statement::Kind::kCheck:
         return CheckCheck(statement);
+      case Statement::Kind::kPrefetch:
+        return CheckPrefetch(statement);
     }
     return OkStatus();
   }
@@ -226,6 +228,23 @@ class Verifier {
                            ": expected index and extent of type i64"}));
     }
     facts_.AssumeInBounds(check.index, check.extent);
+    return OkStatus();
+  }
+
+  Status CheckPrefetch(const Statement& prefetch) {
+    if (prefetch.buffer >= nest_.buffers.size() ||
+        nest_.buffers[prefetch.buffer].scope == Scope::kRegister) {
+      return Error("prefetch: expected a buffer in memory");
+    }
+    if (in_vector_) {
+      return Error(Concat({"prefetch of ", BufferName(prefetch.buffer),
+                           ": expected no vector loop around it"}));
+    }
+    EMBER_RETURN_IF_ERROR(CheckExpressions({{prefetch.index}}));
+    if (TypeOf(prefetch.index) != DType::kI64) {
+      return Error(Concat({"prefetch of ", BufferName(prefetch.buffer),
+                           ": expected an element's number of type i64"}));
+    }
     return OkStatus();
   }
 

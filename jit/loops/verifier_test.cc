@@ -460,6 +460,12 @@ TEST(VerifierTest, SelectsAndExtremesByCases) {
 TEST(VerifierTest, BoundsByChecks) {
   const std::string use = "%y[i, 0] = %x[%l[i], 0] ";
   EXPECT_EQ(BodyError("for i < N { check %x.0 %l[i] < N " + use + "}"), "");
+  // A hint proves nothing, and need not be in bounds.
+  EXPECT_EQ(BodyError("for i < N { prefetch %x i * 1000 - 7 }"), "");
+  EXPECT_NE(BodyError("vector l < 8 { prefetch %x l }")
+                .find("expected no vector loop around it"),
+            std::string::npos);
+  ExpectNoProof("for i < N { prefetch %x %l[i] " + use + "}");
   ExpectNoProof("for i < N { check %x.0 %l[i] < N + 1 " + use + "}");
   ExpectNoProof("for i < N { check %x.0 %l[N - 1 - i] < N " + use + "}");
   ExpectNoProof("for i < N { if M < 4 { check %x.0 %l[i] < N } " + use + "}");

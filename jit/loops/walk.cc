@@ -51,6 +51,8 @@ std::vector<NodeId> RootsOf(const ExpressionPool& pool,
       return {statement.condition};
     case Statement::Kind::kCheck:
       return {statement.index, statement.extent};
+    case Statement::Kind::kPrefetch:
+      return {statement.index};
     case Statement::Kind::kStore:
       break;
   }

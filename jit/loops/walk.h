@@ -30,7 +30,7 @@ NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
 
 // The expressions of the statement itself, not of its body, in the order of the
 // text form: the extent of a loop, a condition, a store's indices and values, a
-// check's index and extent.
+// check's index and extent, what is prefetched.
 std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
                             const Statement& statement);
 

@@ -13,6 +13,7 @@
 #include "jit/schedule/accumulators.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
+#include "jit/schedule/plan_prefetches.h"
 #include "jit/schedule/promote_registers.h"
 #include "jit/schedule/regions.h"
 #include "jit/schedule/rewrite.h"
@@ -67,6 +68,7 @@ class Lowering {
         EMBER_RETURN_IF_ERROR(LowerRoot(i));
     }
     PromoteRegisters(nest_);
+    PlanPrefetches(nest_);
     return std::move(nest_);
   }
 

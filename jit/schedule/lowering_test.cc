@@ -96,6 +96,30 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   EXPECT_GT(scheduled, given ? -1 : 100);
 }
 
+// Large packed constants are fetched panel by panel while others are used;
+// small ones are not.
+TEST(Lowering, PrefetchesLargeConstants) {
+  for (const int columns : {48, 480}) {
+    const std::string n = std::to_string(columns);
+    Computation computation = Disassemble(
+        ParseDispatch("dispatch @product(%x: f32[64, 512], %w: f32[512, " + n +
+                      "]) -> (%y: f32[64, " + n + "]) {\n" +
+                      "  %y[i, j] = sum(k < 512) %x[i, k] * %w[k, j]\n}"),
+        {});
+    computation.buffers[1].is_constant = true;
+    Schedule schedule(std::move(computation));
+    ASSERT_TRUE(
+        ScheduleByModel(jit::CpuModel::Of("x86_64-linux+avx512f+fma"), schedule)
+            .ok());
+    auto nest = Lower(schedule);
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+    const std::string text = loops::ToText(*nest);
+    const bool prefetches =
+        text.find("prefetch %w.packed") != std::string::npos;
+    EXPECT_EQ(prefetches, columns == 480) << text;
+  }
+}
+
 // The schedule's nest computes what the dispatch says, for the parameters open
 // and as constants.
 void ExpectSame(std::string_view dispatch_text,

@@ -76,6 +76,10 @@ class Promoter {
           VisitExpression(statement.index);
           VisitExpression(statement.extent);
           break;
+        case Statement::Kind::kPrefetch:
+          candidates_[statement.buffer] = false;
+          VisitExpression(statement.index);
+          break;
         case Statement::Kind::kStore:
           for (const loops::Target& target : statement.targets) {
             VisitAccess(target.buffer, target.indices);
