@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
 #include "vm/isa/testing/sample_modules.h"
+#include "vm/isa/text.h"
 #include "vm/runtime/session.h"
 
 namespace ember::vm {
@@ -237,6 +238,66 @@ TEST_F(TieringTest, SlowKernelsAreSetAsideForTheirShape) {
   EXPECT_EQ(profile[0].tier_calls[0] + profile[0].tier_calls[1] +
                 profile[0].tier_calls[2],
             profile[0].calls);
+}
+
+// y = x + 8, one at a time, each by a dispatch of its own.
+constexpr int kChain = 8;
+std::string ChainText() {
+  std::string text = "module \"chain\" from \"test\"\n", body;
+  for (int i = 0; i < kChain; ++i) {
+    const std::string name = "@increment" + std::to_string(i);
+    text += "dispatch " + name +
+            "(%x: f32[1]) -> (%y: f32[1]) {\n  %y[i] = %x[i] + 1.0\n}\n";
+    const char* from = i == 0 ? "b0" : i % 2 == 1 ? "b2" : "b3";
+    body += "  dispatch " + name + "(" + from + " -> " +
+            (i % 2 == 0 ? "b2" : "b3") + ")\n";
+  }
+  return text +
+         "program main(x: f32[1]) -> (y: f32[1]) {\n  b0 = input x\n"
+         "  b1 = arena 128\n  i0 = integer 4\n  i1 = integer 1\n"
+         "  b2 = view b1, i0, 0\n  b3 = view b1, i0, 64\n" +
+         body + "  result y = b3 [i1]\n  return\n}\n";
+}
+
+class SlowIncrement : public Kernel {
+ public:
+  int tier() const override { return 2; }
+  bool Accepts(std::span<const int64_t>) const override { return true; }
+  Status Run(const KernelCall& call) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    static_cast<float*>(call.buffers[1])[0] =
+        static_cast<const float*>(call.buffers[0])[0] + 1;
+    return OkStatus();
+  }
+  std::string Describe() const override { return ""; }
+};
+
+TEST_F(TieringTest, KernelsOnTrialCostARunLittle) {
+  module_ = *Module::FromDefinition(*ParseModule(ChainText()));
+  StartWith({.least_ns = 0, .tier1_calls = 1});
+  const Tensor x = *Tensor::Allocate(DType::kF32, {1});
+  std::vector<Tensor> results;
+  const auto run = [&] {
+    ASSERT_TRUE(session_->Run({&x, 1}, &results).ok());
+    EXPECT_EQ(results[0].elements<float>()[0], kChain);
+  };
+  const auto kernel_calls = [&] {
+    int64_t calls = 0;
+    for (const SiteProfile& site : session_->Profile())
+      calls += site.tier_calls[2];
+    return calls;
+  };
+  for (int i = 0; i < 4; ++i) run();
+  for (size_t group = 0; group < kChain; ++group)
+    tiering_->slot(group)->Install(std::make_unique<SlowIncrement>());
+  int64_t last = 0;
+  for (int i = 0; i < 40; ++i) {
+    run();
+    EXPECT_LE(kernel_calls(), last + 1) << "run " << i;
+    last = kernel_calls();
+  }
+  EXPECT_EQ(last, 3 * kChain) << "three calls decide about each";
+  EXPECT_TRUE(session_->IsSettled());
 }
 
 TEST_F(TieringTest, SlowKernelsStayWhereThatIsWanted) {
