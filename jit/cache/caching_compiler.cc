@@ -83,7 +83,7 @@ std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
 
 // code: null if it could not be made.
 void CachingCompiler::Publish(const Digest& key,
-                              std::shared_ptr<const CompiledNest> code) {
+                              const std::shared_ptr<const CompiledNest>& code) {
   {
     const std::scoped_lock lock(mutex_);
     entries_[key] = {.is_busy = false, .code = code};

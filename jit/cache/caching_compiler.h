@@ -50,7 +50,8 @@ class CachingCompiler final : public Compiler {
     std::weak_ptr<const CompiledNest> code;
   };
   std::shared_ptr<const CompiledNest> FindOrClaim(const Digest& key);
-  void Publish(const Digest& key, std::shared_ptr<const CompiledNest> code);
+  void Publish(const Digest& key,
+               const std::shared_ptr<const CompiledNest>& code);
   StatusOr<std::unique_ptr<CompiledNest>> LoadOrCompile(
       const Digest& key, const loops::LoopNest& nest,
       const CompileOptions& options);

@@ -183,12 +183,14 @@ TEST_F(CachingCompilerTest, ErrorsAreOfEachRequest) {
 
 // Threads that want the same at once get one piece of code.
 TEST_F(CachingCompilerTest, ConcurrentRequestsCompileOnce) {
-  constexpr int kThreads = 8, kNests = 6;
+  constexpr size_t kThreads = 8;
+  constexpr int kNests = 6;
   const auto compiler = NewCompiler(true);
   std::atomic<int> compiled{0}, loaded{0}, wrong{0};
   std::vector<std::unique_ptr<CompiledNest>> codes(kThreads * kNests);
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
+  threads.reserve(kThreads);
+  for (size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int n = 0; n < kNests; ++n) {
         auto code = compiler->Compile(
@@ -199,7 +201,7 @@ TEST_F(CachingCompilerTest, ConcurrentRequestsCompileOnce) {
         }
         compiled += (*code)->origin == CodeOrigin::kCompiled;
         loaded += (*code)->origin == CodeOrigin::kLoaded;
-        codes[static_cast<size_t>(t * kNests + n)] = *std::move(code);
+        codes[t * kNests + static_cast<size_t>(n)] = *std::move(code);
       }
     });
   }

@@ -45,6 +45,7 @@ StatusOr<ChildRun> ChildRun::Start(const std::vector<std::string>& command,
                                    const std::string& name, bool is_traced) {
   const std::string base = folder + "/" + name;
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);

@@ -327,10 +327,9 @@ Status Killer::Run() {
 }  // namespace ember::tests
 
 int main(int argc, char** argv) {
-  using namespace ember;
-  tests::Options options;
+  ember::tests::Options options;
   options.seed = std::random_device()() % 1'000'000;
-  tools::Flags flags(
+  ember::tools::Flags flags(
       "kill_writers", "[flags]",
       "Kills vm-run while it writes the kernel cache, and checks "
       "the runs that come after.");
@@ -339,6 +338,7 @@ int main(int argc, char** argv) {
   flags.Add("first", &options.first, "N", "The round to begin with.");
   flags.Add("kernels", &options.kernels, "N", "Of the model, at least 1.");
   flags.Add("vm-run", &options.vm_run, "PATH", "The tool that is killed.");
-  return tools::RunTool(argc, argv, flags,
-                        [&options] { return tests::Killer(options).Run(); });
+  return ember::tools::RunTool(argc, argv, flags, [&options] {
+    return ember::tests::Killer(options).Run();
+  });
 }
