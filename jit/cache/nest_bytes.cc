@@ -13,6 +13,26 @@ using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
 
+// Who adds a field is told here, at build time, to write it below if the code
+// generator reads it.
+[[maybe_unused]] void AllFieldsAreKnown(const loops::LoopNest& nest,
+                                        const loops::Phase& phase,
+                                        const Statement& statement,
+                                        const loops::Target& target,
+                                        const loops::Buffer& buffer,
+                                        const tensor::Node& node) {
+  [[maybe_unused]] const auto& [nest1, nest2, nest3, nest4, nest5, nest6,
+                                nest7] = nest;
+  [[maybe_unused]] const auto& [phase1, phase2] = phase;
+  [[maybe_unused]] const auto& [statement1, statement2, statement3, statement4,
+                                statement5, statement6, statement7, statement8,
+                                statement9, statement10] = statement;
+  [[maybe_unused]] const auto& [target1, target2, target3, target4] = target;
+  [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
+  [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
+                                node8, node9] = node;
+}
+
 // Every list is preceded by its length and every record by what it is, so that
 // the bytes can be read in one way only. Nodes are numbered in the order in
 // which statements use them, whatever order the pool has them in.

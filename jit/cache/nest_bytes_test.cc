@@ -44,6 +44,7 @@ constexpr const char* kNest = R"(loops @scale<N, M>(%x: input f32[N, 16],
       vector l < 8 { %t[u * 8 + l] = %x[i, u * 8 + l] * %w[u * 8 + l] }
     }
     for m < M {
+      prefetch %x m * 16
       check %z.0 m < M
       if m < 7 {
         for k < 16 { %y[i, k] += %t[k] - f32(%z[m]) * 3.0 }
@@ -57,6 +58,7 @@ TEST(NestBytesTest, NamesAreLeftOut) {
   for (const char* const name : {"%x", "%z", "%y", "%w", "%t", "@scale"})
     renamed = ReplacedAll(renamed, name, std::string(name) + "_renamed");
   renamed = ReplacedAll(renamed, "m < M", "q < M");
+  renamed = ReplacedAll(renamed, "m * 16", "q * 16");
   renamed = ReplacedAll(renamed, "m < 7", "q < 7");
   renamed = ReplacedAll(renamed, "[m]", "[q]");
   renamed = ReplacedAll(renamed, "N", "Rows");
@@ -84,6 +86,9 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
       {"check %z.0 m < M", "check %x.0 m < M"},
       {"check %z.0 m < M", "check %z.0 m < N"},
       {"check %z.0 m < M", "check %z.0 m + 1 < M"},
+      {"prefetch %x m * 16", ""},
+      {"prefetch %x m * 16", "prefetch %y m * 16"},
+      {"prefetch %x m * 16", "prefetch %x m * 17"},
       {"m < 7", "m < 8"},
       {"m < 7", "m <= 7"},
       {"+=", "="},
