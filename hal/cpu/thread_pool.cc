@@ -16,7 +16,7 @@ void Pause() {
 
 // Long enough to bridge the gap between two dispatches, short enough not to
 // burn a core that somebody else wants.
-constexpr std::chrono::microseconds kSpinTime(30);
+constexpr std::chrono::microseconds kSpinTime(200);
 constexpr int kPausesPerClockRead = 32;
 
 // Until condition() holds or the time is over; whether it held.

@@ -231,32 +231,8 @@ class Chooser {
   }
 
   void ScheduleAlone(const std::string& name) {
-    const int number = writer_.StageOf(name);
-    int64_t points = 0;
-    int spatial = 0;
-    {
-      const StageShape shape(writer_.computation(), number);
-      points = shape.LikelyPoints();
-      spatial = shape.spatial_count();
-    }
     ScheduleLanes(cpu_, name, 0, writer_);
-    if (!IsWorthThreads(points) || spatial == 0 ||
-        !StoresAreDistinct(writer_.computation(), number)) {
-      return;
-    }
-    // All serial loops over points that stand outside.
-    int count = 0;
-    const StagePlan& plan = writer_.schedule().plan(number);
-    for (int loop : plan.order) {
-      if (plan.loops[loop].is_reduction ||
-          plan.loops[loop].mark != LoopMark::kSerial) {
-        break;
-      }
-      ++count;
-    }
-    if (count == 0) return;
-    writer_.Do("parallel %" + name + " " +
-               writer_.FuseLoops(name, 0, count, "tasks"));
+    ScheduleTasks(name, writer_);
   }
 
   const jit::CpuModel& cpu_;
@@ -362,6 +338,30 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
     writer.Reorder(name, order);
   }
   writer.Do("vectorize %" + name + " " + lane);
+}
+
+void ScheduleTasks(const std::string& name, ScheduleWriter& writer) {
+  const int number = writer.StageOf(name);
+  {
+    const StageShape shape(writer.computation(), number);
+    if (!IsWorthThreads(shape.LikelyPoints()) ||
+        !StoresAreDistinct(writer.computation(), number)) {
+      return;
+    }
+  }
+  // All serial loops over points that stand outside.
+  size_t count = 0;
+  const StagePlan& plan = writer.schedule().plan(number);
+  for (int loop : plan.order) {
+    if (plan.loops[loop].is_reduction ||
+        plan.loops[loop].mark != LoopMark::kSerial) {
+      break;
+    }
+    ++count;
+  }
+  if (count == 0) return;
+  writer.Do("parallel %" + name + " " +
+            writer.FuseLoops(name, 0, count, "tasks"));
 }
 
 Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule) {

@@ -38,7 +38,14 @@ class TileChooser {
   TileChooser(const jit::CpuModel& cpu, const StageShape& shape, int fixed)
       : cpu_(cpu), shape_(shape), fixed_(fixed) {}
 
+  // Rows of an axis with an open extent only if there is no other: they may not
+  // be there, and code cannot be written out for them alone.
   std::optional<RegisterTile> Choose() {
+    const std::optional<RegisterTile> constant = Choose(false);
+    return constant && constant->u >= 0 ? constant : Choose(true);
+  }
+
+  std::optional<RegisterTile> Choose(bool open_rows) {
     const int v = VectorAxis();
     const int64_t lanes = cpu_.vector_bytes / shape_.WidestBytes();
     if (v < 0 || lanes < 2 || shape_.LikelyExtent(v) * 2 < lanes)
@@ -48,6 +55,7 @@ class TileChooser {
     // Of equals the last axis: its rows lie nearest to each other.
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
+      if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
       for (int64_t vectors = 1; vectors <= 4; ++vectors) {
         for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
           const RegisterTile tile{u, v, rows, vectors, lanes};
@@ -292,12 +300,14 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   if (!StoresAreDistinct(writer.computation(), number)) return false;
   std::optional<RegisterTile> tile;
   bool large = false;
+  bool is_open = false;  // the extent that rows are of
   std::vector<std::string> axes;
   {
     const StageShape shape(writer.computation(), number);
     tile = TileChooser(cpu, shape, 0).Choose();
     if (!tile) return false;
     large = IsWorthThreads(shape.LikelyPoints());
+    is_open = tile->u >= 0 && !shape.Extent(tile->u);
     // Of the root, whose axes are the product's.
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
@@ -353,11 +363,19 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     // Inside, the member's own axes run over the tile.
     const std::vector<std::string> own =
         AxesOf(writer.computation(), writer.StageOf(member));
-    const std::string member_u = tile->u >= 0 ? own[tile->u] : "";
+    std::string member_u = tile->u >= 0 ? own[tile->u] : "";
     const std::string member_v = own[tile->v];
     std::vector<std::string> others;
     for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
       if (a != tile->u && a != tile->v) others.push_back(own[a]);
+    }
+    if (is_open) {
+      // Inside it is a tile's rows, but that is known only behind lowering.
+      writer.Do("split %" + member + " " + member_u + " " +
+                std::to_string(tile->rows) + " -> " + member_u + "_tile " +
+                member_u + "_row");
+      others.push_back(member_u + "_tile");
+      member_u += "_row";
     }
     writer.Do("split %" + member + " " + member_v + " " +
               std::to_string(tile->lanes) + " -> " + member_v + "_vector " +
@@ -365,9 +383,13 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     OrderTile(member, *tile, others, member_u, member_v + "_vector",
               member_v + "_lane", writer);
   }
-  for (size_t i = 0; blocks > 0 && i < copies.size(); ++i) {
+  for (const std::string& copy : copies) {
     // Refused where others read it, too.
-    writer.Try("compute_at %" + copies[i] + " %" + group.root + " " + tasks);
+    if (blocks > 0 &&
+        writer.Try("compute_at %" + copy + " %" + group.root + " " + tasks)) {
+      continue;
+    }
+    ScheduleTasks(copy, writer);
   }
   return writer.status().ok();
 }

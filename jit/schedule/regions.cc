@@ -1,5 +1,6 @@
 #include "jit/schedule/regions.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "jit/schedule/rewrite.h"
@@ -42,7 +43,7 @@ class Reader {
       extent = Make(Opcode::kAdd, extent, size);
     }
     const NodeId low = tensor::BuildLinear(pool_, base);
-    if (pool_[low].range.low < 0) return std::nullopt;
+    if (!IsNeverNegative(base)) return std::nullopt;
     return AxisRegion{low, extent};
   }
 
@@ -61,6 +62,31 @@ class Reader {
   }
 
  private:
+  bool IsNeverNegative(const LinearSum& sum) const {
+    if (static_cast<int64_t>(sum.constant) < 0) return false;
+    return std::all_of(
+        sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
+          return term.coefficient > 0 && IsNeverNegative(term.node);
+        });
+  }
+
+  // Also digits of loops whose extents are open, of which ranges say nothing.
+  bool IsNeverNegative(NodeId id) const {
+    const tensor::Node& node = pool_[id];
+    if (node.range.low >= 0) return true;
+    switch (node.opcode) {
+      case Opcode::kModulo:
+        return IsNeverNegative(node.operands[1]);
+      case Opcode::kFloorDivide:
+      case Opcode::kAdd:
+      case Opcode::kMultiply:
+        return IsNeverNegative(node.operands[0]) &&
+               IsNeverNegative(node.operands[1]);
+      default:
+        return false;
+    }
+  }
+
   // Of a term that moves, if it is never negative.
   std::optional<NodeId> LargestOf(NodeId term) {
     if (body_.moving.contains(term))
