@@ -249,6 +249,29 @@ RowBlock RowBlockOf(const jit::CpuModel& cpu, const std::string& product,
   return {};
 }
 
+// Which loop over tiles moves faster. Along the vectors' axis inside: rows are
+// read and results written once, side by side, and all of the vectors' operand
+// is read again for each tile of rows. That is better where the operand stays
+// in the cache and rows and results do not.
+bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
+                   const RegisterTile& tile, const Computation& c) {
+  int64_t operand = 0;  // bytes
+  int64_t others = shape.WidestBytes();
+  for (int a = 0; a < shape.spatial_count(); ++a)
+    others = std::min(others * shape.LikelyExtent(a), int64_t{1} << 40);
+  for (NodeId load : shape.loads()) {
+    int64_t bytes = DTypeByteSize(c.pool[load].type);
+    for (int a = 0; a < shape.axis_count(); ++a) {
+      if (shape.StrideOf(load, a) != Stride::kNone)
+        bytes = std::min(bytes * shape.LikelyExtent(a), int64_t{1} << 40);
+    }
+    const bool moves = shape.StrideOf(load, tile.v) != Stride::kNone;
+    (moves ? operand : others) += bytes;
+  }
+  return tile.u >= 0 && operand <= cpu.l2_bytes / 4 &&
+         others > cpu.l2_bytes / 2;
+}
+
 // The loops of the product itself from its reductions on, in a tile.
 void OrderTile(const std::string& product, const RegisterTile& tile,
                const std::vector<std::string>& outer, const std::string& rows,
@@ -301,6 +324,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   std::optional<RegisterTile> tile;
   bool large = false;
   bool is_open = false;  // the extent that rows are of
+  bool vectors_inside = false;
   std::vector<std::string> axes;
   {
     const StageShape shape(writer.computation(), number);
@@ -308,6 +332,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     if (!tile) return false;
     large = IsWorthThreads(shape.LikelyPoints());
     is_open = tile->u >= 0 && !shape.Extent(tile->u);
+    vectors_inside = VectorsInside(cpu, shape, *tile, writer.computation());
     // Of the root, whose axes are the product's.
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
@@ -330,13 +355,14 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
               "_in_block");
     axes[block.axis] = rows + "_in_block";
   }
-  // Vectors' operand stays near while the other axes move.
-  outer.push_back(v + "_tile");
+  vectors_inside &= blocks == 0;
+  if (!vectors_inside) outer.push_back(v + "_tile");
   for (int a = block.axis < 0 ? 0 : block.axis;
        a < static_cast<int>(axes.size()); ++a) {
     if (a == tile->v) continue;
     outer.push_back(a == tile->u ? u + "_tile" : axes[a]);
   }
+  if (vectors_inside) outer.push_back(v + "_tile");
   if (group.root == product) {
     OrderTile(product, *tile, outer, u + "_row", v + "_vector", v + "_lane",
               writer);
