@@ -23,6 +23,37 @@ int64_t Aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// Which chunk a worker does next: of its own part as long as there is one, so
+// that it finds in its cache what it did of the dispatch before; then of the
+// others'. Thread-safe.
+class ChunkRanges {
+ public:
+  ChunkRanges(int64_t chunks, int workers)
+      : parts_(static_cast<size_t>(workers)) {
+    for (int64_t i = 0; i < workers; ++i) {
+      parts_[static_cast<size_t>(i)].next = chunks * i / workers;
+      parts_[static_cast<size_t>(i)].end = chunks * (i + 1) / workers;
+    }
+  }
+
+  // As often as there are chunks.
+  int64_t Take(int worker) {
+    for (size_t i = static_cast<size_t>(worker);; i = (i + 1) % parts_.size()) {
+      Part& part = parts_[i];
+      if (part.next.load(std::memory_order_relaxed) >= part.end) continue;
+      const int64_t chunk = part.next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk < part.end) return chunk;
+    }
+  }
+
+ private:
+  struct alignas(kAlignment) Part {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  std::vector<Part> parts_;
+};
+
 std::vector<tensor::NodeId> HeaderNodes(const loops::LoopNest& nest) {
   std::vector<tensor::NodeId> nodes;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
@@ -201,7 +232,10 @@ Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
     if (chunks == 1) {
       run_chunk(0, 0);
     } else if (chunks > 1) {
-      call.runner.Run(chunks, run_chunk);
+      ChunkRanges ranges(chunks, workers);
+      call.runner.Run(chunks, [&](int64_t, int worker) {
+        run_chunk(ranges.Take(worker), worker);
+      });
     }
   }
   if (block.memory != nullptr) ReturnBlock(std::move(block));

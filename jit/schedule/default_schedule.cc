@@ -232,7 +232,7 @@ class Chooser {
 
   void ScheduleAlone(const std::string& name) {
     ScheduleLanes(cpu_, name, 0, writer_);
-    ScheduleTasks(name, writer_);
+    ScheduleTasks(cpu_, name, writer_);
   }
 
   const jit::CpuModel& cpu_;
@@ -340,7 +340,31 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
   writer.Do("vectorize %" + name + " " + lane);
 }
 
-void ScheduleTasks(const std::string& name, ScheduleWriter& writer) {
+namespace {
+
+int64_t LikelyExtent(const ScheduleWriter& writer, int stage, int loop) {
+  const StagePlan& plan = writer.schedule().plan(stage);
+  const Loop& at = plan.loops[loop];
+  switch (at.origin) {
+    case Loop::Origin::kAxis:
+      return StageShape(writer.computation(), stage).LikelyExtent(at.axis);
+    case Loop::Origin::kOuter:
+      return (LikelyExtent(writer, stage, at.parent) + at.factor - 1) /
+             at.factor;
+    case Loop::Origin::kInner:
+      return at.factor;
+    case Loop::Origin::kFused:
+      break;
+  }
+  return LikelyExtent(writer, stage, at.parent) *
+         LikelyExtent(writer, stage, at.second);
+}
+
+}  // namespace
+
+void ScheduleTasks(const jit::CpuModel& cpu, const std::string& name,
+                   ScheduleWriter& writer) {
+  const int64_t enough_tasks = 16 * cpu.cores;
   const int number = writer.StageOf(name);
   {
     const StageShape shape(writer.computation(), number);
@@ -349,14 +373,17 @@ void ScheduleTasks(const std::string& name, ScheduleWriter& writer) {
       return;
     }
   }
-  // All serial loops over points that stand outside.
+  // Serial loops over points that stand outside, no more than give each worker
+  // enough to choose from: indices of fused loops are divisions.
   size_t count = 0;
+  int64_t tasks = 1;
   const StagePlan& plan = writer.schedule().plan(number);
   for (int loop : plan.order) {
     if (plan.loops[loop].is_reduction ||
-        plan.loops[loop].mark != LoopMark::kSerial) {
+        plan.loops[loop].mark != LoopMark::kSerial || tasks >= enough_tasks) {
       break;
     }
+    tasks *= LikelyExtent(writer, number, loop);
     ++count;
   }
   if (count == 0) return;

@@ -65,7 +65,8 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,
                    int first, ScheduleWriter& writer);
 
 // The stage's loops over points as tasks, if that pays.
-void ScheduleTasks(const std::string& stage, ScheduleWriter& writer);
+void ScheduleTasks(const jit::CpuModel& cpu, const std::string& stage,
+                   ScheduleWriter& writer);
 
 // Whether so much is to do that threads help.
 bool IsWorthThreads(int64_t points);

@@ -131,8 +131,8 @@ class TileChooser {
 
 // Operands that move along the vectors in steps, or are constants, are copied
 // so that a tile's vectors lie one behind the other.
-void PackOperands(const std::string& product, const RegisterTile& tile,
-                  ScheduleWriter& writer) {
+void PackOperands(const jit::CpuModel& cpu, const std::string& product,
+                  const RegisterTile& tile, ScheduleWriter& writer) {
   const Computation& c = writer.computation();
   struct Candidate {
     uint32_t buffer;
@@ -167,7 +167,8 @@ void PackOperands(const std::string& product, const RegisterTile& tile,
     }
     const std::string copy = buffer.name + ".packed";
     // Refused where two loads differ; the tile then reads what is there.
-    writer.Try(line + " " + dim + "%" + width + " -> " + copy);
+    if (writer.Try(line + " " + dim + "%" + width + " -> " + copy))
+      ScheduleLanes(cpu, copy, 0, writer);
   }
 }
 
@@ -339,7 +340,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   }
   const std::vector<std::string> copies = CopyPadded(cpu, product, writer);
   const RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
-  PackOperands(product, *tile, writer);
+  PackOperands(cpu, product, *tile, writer);
   const std::string u = tile->u >= 0 ? axes[tile->u] : "";
   const std::string v = axes[tile->v];
   SplitTile(group.root, u, v, *tile, writer);
@@ -415,7 +416,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
         writer.Try("compute_at %" + copy + " %" + group.root + " " + tasks)) {
       continue;
     }
-    ScheduleTasks(copy, writer);
+    ScheduleTasks(cpu, copy, writer);
   }
   return writer.status().ok();
 }
@@ -428,7 +429,7 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
     tile = TileChooser(cpu, shape, depth).Choose();
   }
   if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;
-  PackOperands(product, *tile, writer);
+  PackOperands(cpu, product, *tile, writer);
   const auto& stage = writer.computation().stages[writer.StageOf(product)];
   const std::string v = stage.axes[tile->v].name;
   std::vector<std::string> outer;
