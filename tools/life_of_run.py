@@ -167,29 +167,40 @@ def parse_arguments():
     return options
 
 
+def measure_model(model, folder, options):
+    """(threads, rounds), for each count of threads."""
+    name = os.path.basename(model)
+    module = os.path.join(folder, name + ".vmfb")
+    compare_ort.output_of([os.path.join(compare_ort.BIN, "vm-compile"), model, "-o", module])
+    for threads in (int(count) for count in options.threads.split(",")):
+        rounds = []
+        for number in range(options.rounds):
+            rounds.append(measure_round(module, model, threads, options, folder))
+            print(f"{name}, {threads} threads, round {number + 1}", file=sys.stderr)
+        yield threads, rounds
+    os.remove(module)
+
+
 def main():
     options = parse_arguments()
     rows, measured = [], []
     with tempfile.TemporaryDirectory() as folder:
         for model in options.models:
             name = os.path.basename(model).removesuffix(".onnx")
-            module = os.path.join(folder, name + ".vmfb")
-            compare_ort.output_of([os.path.join(compare_ort.BIN, "vm-compile"), model, "-o", module])
-            for threads in (int(count) for count in options.threads.split(",")):
-                rounds = []
-                for number in range(options.rounds):
-                    rounds.append(measure_round(module, model, threads, options, folder))
-                    print(f"{name}, {threads} threads, round {number + 1}", file=sys.stderr)
-                rows += rows_of(name, threads, rounds)
-                measured.append({"model": name, "threads": threads, "rounds": rounds})
-                if options.calls:
-                    print("\n".join([f"{name}, {threads} threads"] + shortened(rounds[0]["calls_ms"])))
-            os.remove(module)
-    compare_ort.print_lines([HEAD] + rows)
+            try:
+                for threads, rounds in measure_model(model, folder, options):
+                    rows += rows_of(name, threads, rounds)
+                    measured.append({"model": name, "threads": threads, "rounds": rounds})
+                    if options.calls:
+                        print("\n".join([f"{name}, {threads} threads"] + shortened(rounds[0]["calls_ms"])))
+            except (RuntimeError, OSError) as error:
+                print(f"life_of_run: {name}: {error}", file=sys.stderr)
+    if rows:
+        compare_ort.print_lines([HEAD] + rows)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(measured, file, indent=1)
-    return 0
+    return 0 if rows else 1
 
 
 if __name__ == "__main__":

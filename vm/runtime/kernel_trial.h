@@ -31,9 +31,14 @@ class KernelTrial {
     if (interpreted_.calls == 0) return Verdict::kKeep;
     if (compiled_.calls < kFewCalls || WantsInterpreter())
       return Verdict::kOpen;
+    if (IsSlower(kMuch)) return Verdict::kSlower;
+    if (compiled_.calls < kSomeCalls) return Verdict::kOpen;
+    if (!IsSlower(kHardly)) return Verdict::kKeep;
     if (IsSlower(kClearly)) return Verdict::kSlower;
-    if (compiled_.calls < kManyCalls) return Verdict::kOpen;
-    return IsSlower(kHardly) ? Verdict::kSlower : Verdict::kKeep;
+    // The best of more calls is better: as many as of tier 0.
+    return compiled_.calls < std::min(interpreted_.calls, kManyCalls)
+               ? Verdict::kOpen
+               : Verdict::kSlower;
   }
   // The kernel came so early that tier 0 was not measured well, and it is not
   // faster without doubt: the next call should be tier 0's.
@@ -55,11 +60,13 @@ class KernelTrial {
     }
   };
   static constexpr int64_t kFewCalls = 3;
-  static constexpr int64_t kManyCalls = 8;
+  static constexpr int64_t kSomeCalls = 8;
+  static constexpr int64_t kManyCalls = 64;
   // Hundredths of tier 0's time.
   static constexpr int64_t kDoubtful = 80;
   static constexpr int64_t kHardly = 103;
-  static constexpr int64_t kClearly = 120;
+  static constexpr int64_t kClearly = 115;
+  static constexpr int64_t kMuch = 150;
 
   bool IsSlower(int64_t percent) const {
     return compiled_.ns * 100 > interpreted_.ns * percent;

@@ -16,17 +16,26 @@ KernelTrial After(int interpreted, int64_t interpreted_ns, int compiled,
   return trial;
 }
 
-TEST(KernelTrial, ManyCallsDecideWhatIsClose) {
-  EXPECT_EQ(After(5, 1000, 7, 1040).verdict(), Verdict::kOpen);
-  EXPECT_EQ(After(5, 1000, 8, 1040).verdict(), Verdict::kSlower);
+TEST(KernelTrial, SomeCallsDecide) {
+  EXPECT_EQ(After(5, 1000, 7, 1160).verdict(), Verdict::kOpen);
+  EXPECT_EQ(After(5, 1000, 8, 1160).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(90, 1000, 8, 1160).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(5, 1000, 7, 500).verdict(), Verdict::kOpen);
   EXPECT_EQ(After(5, 1000, 8, 1030).verdict(), Verdict::kKeep);
-  EXPECT_EQ(After(5, 1000, 8, 500).verdict(), Verdict::kKeep);
 }
 
-TEST(KernelTrial, FewCallsDecideWhatIsClearlySlower) {
+TEST(KernelTrial, WhatIsCloseGetsAsManyCallsAsTierZero) {
+  EXPECT_EQ(After(8, 1000, 8, 1040).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(20, 1000, 19, 1150).verdict(), Verdict::kOpen);
+  EXPECT_EQ(After(20, 1000, 20, 1150).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(5000, 1000, 63, 1150).verdict(), Verdict::kOpen);
+  EXPECT_EQ(After(5000, 1000, 64, 1150).verdict(), Verdict::kSlower);
+}
+
+TEST(KernelTrial, FewCallsDecideWhatIsMuchSlower) {
   EXPECT_EQ(After(5, 1000, 2, 3000).verdict(), Verdict::kOpen);
-  EXPECT_EQ(After(5, 1000, 3, 1201).verdict(), Verdict::kSlower);
-  EXPECT_EQ(After(5, 1000, 3, 1200).verdict(), Verdict::kOpen);
+  EXPECT_EQ(After(5, 1000, 3, 1501).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(5, 1000, 3, 1500).verdict(), Verdict::kOpen);
 }
 
 TEST(KernelTrial, TheBestCallCounts) {
