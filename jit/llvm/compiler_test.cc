@@ -238,6 +238,26 @@ TEST(CompilerTest, RegisterTileStaysInRegisters) {
   }
 }
 
+TEST(CompilerTest, TransposedLanesAreLoadsOfRuns) {
+  const std::string text = R"(loops @transpose<N>(%x: input f32[4, 34],
+      %y: output f32[34, 4]) {
+    phase b < 8 {
+      vector l < 16 {
+        %y[b * 4 + floordiv(l, 4), mod(l, 4)] = %x[mod(l, 4), b * 4 + floordiv(l, 4)]
+      }
+    }
+    phase r < 8 {
+      %y[32 + floordiv(r, 4), mod(r, 4)] = %x[mod(r, 4), 32 + floordiv(r, 4)]
+    }
+  })";
+  ExpectAsEvaluated(text, {1});
+  const auto code = CompileOrDie(ParseOrDie(text), {.keep_assembly = true});
+  EXPECT_EQ(Count(code->assembly, "gather"), 0) << code->assembly;
+  if (__builtin_cpu_supports("avx512f")) {
+    EXPECT_GE(Count(code->assembly, "vperm"), 1) << code->assembly;
+  }
+}
+
 TEST(CompilerTest, PackedConstantsAreAskedForEarly) {
   const std::string text = R"(loops @product<K>(%a: input f32[4, 64],
       %b: input f32[64, 32], %c: output f32[4, 32]) {

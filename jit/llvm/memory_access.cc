@@ -1,6 +1,9 @@
 #include "jit/llvm/memory_access.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
@@ -13,6 +16,18 @@ using llvm::Value;
 using loops::Scope;
 
 namespace {
+
+using Lanes = std::vector<int64_t>;
+
+// What a vector of i64 holds, if it is constant.
+std::optional<Lanes> ConstantLanes(Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::ConstantDataVector>(value);
+  if (vector == nullptr) return std::nullopt;
+  Lanes lanes;
+  for (unsigned i = 0; i < vector->getNumElements(); ++i)
+    lanes.push_back(static_cast<int64_t>(vector->getElementAsInteger(i)));
+  return lanes;
+}
 
 constexpr uint64_t kMaximumLanes = 64;
 
@@ -193,6 +208,14 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
       offsets = b_.CreateAdd(offsets, term.value);
     }
     address.offsets = offsets;
+    // Digits of the lane may add up to it again.
+    if (const std::optional<Lanes> known = ConstantLanes(offsets)) {
+      address.kind = Address::Kind::kContiguous;
+      for (size_t lane = 0; lane < known->size(); ++lane) {
+        if ((*known)[lane] != static_cast<int64_t>(lane))
+          address.kind = Address::Kind::kIrregular;
+      }
+    }
     return address;
   }
   address.kind = Address::Kind::kStrided;
@@ -232,10 +255,56 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
                                 mask ? Reverse(mask) : nullptr,
                                 off ? Reverse(off) : nullptr));
     default:
+      if (mask == nullptr) {
+        if (Value* loaded = LoadRuns(address, type)) return loaded;
+      }
       return Mark(b_.CreateMaskedGather(type, LanePointers(address),
                                         AlignmentOf(buffer), mask, off),
                   buffer, true);
   }
+}
+
+// Lanes that are known to lie in a few runs of neighbours, as those of
+// transposed tiles: a load for each run, and one instruction that brings its
+// lanes to their places. A gather would load each lane. Null: too many runs.
+Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
+  if (address.offsets == nullptr) return nullptr;
+  const std::optional<Lanes> offsets = ConstantLanes(address.offsets);
+  if (!offsets) return nullptr;
+  std::map<int64_t, int64_t> runs;  // by their first offset: how many
+  for (int64_t offset : std::set<int64_t>(offsets->begin(), offsets->end())) {
+    if (!runs.empty() && runs.rbegin()->first + runs.rbegin()->second == offset)
+      ++runs.rbegin()->second;
+    else
+      runs[offset] = 1;
+  }
+  const size_t lanes = offsets->size();
+  if (runs.size() > lanes / 2) return nullptr;
+  llvm::Type* const element = ElementOf(address.buffer);
+  Value* result = llvm::PoisonValue::get(type);
+  std::vector<int> taken(lanes, llvm::PoisonMaskElem);
+  for (const auto& [first, count] : runs) {
+    Value* const pointer = b_.CreateGEP(
+        element, address.pointer, b_.getInt64(static_cast<uint64_t>(first)));
+    Value* const run = Mark(
+        b_.CreateAlignedLoad(
+            llvm::FixedVectorType::get(element, static_cast<unsigned>(count)),
+            pointer, AlignmentOf(address.buffer)),
+        address.buffer, true);
+    std::vector<int> wide(lanes, llvm::PoisonMaskElem);
+    for (int64_t i = 0; i < count; ++i)
+      wide[static_cast<size_t>(i)] = static_cast<int>(i);
+    std::vector<int> places = taken;
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      const int64_t index = (*offsets)[lane] - first;
+      if (index < 0 || index >= count) continue;
+      places[lane] = static_cast<int>(lanes) + static_cast<int>(index);
+      taken[lane] = static_cast<int>(lane);
+    }
+    result = b_.CreateShuffleVector(result, b_.CreateShuffleVector(run, wide),
+                                    places);
+  }
+  return result;
 }
 
 Value* MemoryAccess::LoadVector(uint32_t buffer, Value* pointer,

@@ -79,6 +79,7 @@ class MemoryAccess {
   llvm::Value* LanePointers(const Address& address);
   llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);
+  llvm::Value* LoadRuns(const Address& address, llvm::Type* type);
   llvm::Value* LoadVector(uint32_t buffer, llvm::Value* pointer,
                           llvm::Type* type, llvm::Value* mask,
                           llvm::Value* off);

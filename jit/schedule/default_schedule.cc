@@ -328,6 +328,8 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
   const std::string block = axis + "_block", lane = axis + "_lane";
   writer.Do("split %" + name + " " + axis + " " + std::to_string(lanes) +
             " -> " + block + " " + lane);
+  // Loads of digits are few instructions without a mask, and gathers with one.
+  if (!before.empty()) writer.Do("peel %" + name + " " + block);
   if (over_points) {
     // Lanes inside the reductions.
     std::vector<std::string> order;

@@ -104,11 +104,19 @@ bool StageShape::StoresAlongBoth(int axis) const {
   if (axis < 1 || !extent || !StoresAlong(axis)) return false;
   return std::all_of(
       stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {
-        for (size_t d = 0; d < store.indices.size(); ++d) {
-          const std::optional<int64_t> coefficient = Coefficient(
-              c_.pool, store.indices[d], stage_.axes[axis - 1].variable);
-          const bool last = d + 1 == store.indices.size();
-          if (coefficient != (last ? *extent : 0)) return false;
+        // In one dim, or each in one of its own.
+        const size_t rank = store.indices.size();
+        const NodeId before = stage_.axes[axis - 1].variable;
+        const bool apart =
+            rank > 1 && store.indices[rank - 2] == before &&
+            c_.pool.IntegerConstant(
+                c_.buffers[store.buffer].extents[rank - 1]) == extent;
+        for (size_t d = 0; d < rank; ++d) {
+          const std::optional<int64_t> coefficient =
+              Coefficient(c_.pool, store.indices[d], before);
+          const int64_t expected =
+              apart ? (d + 2 == rank ? 1 : 0) : (d + 1 == rank ? *extent : 0);
+          if (coefficient != expected) return false;
         }
         return true;
       });
