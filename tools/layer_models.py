@@ -45,6 +45,13 @@ def product(name, numbers):
     return node, ([m, k], [m, n]), weights(name, (k, n), k), 2 * m * n * k
 
 
+def read_layers(path):
+    """The words of each line, by name."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split("#")[0].split() for line in file]
+    return {line[0]: line for line in lines if line}
+
+
 def write(line, folder):
     name, kind, *numbers = line
     make = {"conv": convolution, "gemm": product}[kind]
@@ -64,9 +71,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
-    with open(options.layers, encoding="utf-8") as file:
-        lines = [line.split("#")[0].split() for line in file]
-    layers = {line[0]: line for line in lines if line}
+    layers = read_layers(options.layers)
     for name in options.names or layers:
         if name not in layers:
             parser.error(f"no layer '{name}' in {options.layers}; it has {', '.join(layers)}")

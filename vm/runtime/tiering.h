@@ -23,8 +23,7 @@
 //   site has run tier1_calls times: a process that runs a model once, or a tiny
 //   one some thousand times, never loads a compiler. Then all such sites ask,
 //   and the provider begins with the hottest (KernelSlot::total_ns).
-// - Whether a kernel is faster than tier 0 is measured (kernel_trial.h), and
-// one
+// - Whether a kernel is faster than tier 0 is measured (kernel_trial.h); one
 //   that is not is set aside for that shape class.
 //
 // Thread-safe. Kernels are never freed before the Tiering, so that readers need
