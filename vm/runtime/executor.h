@@ -197,6 +197,8 @@ class Executor final : public Session {
   // run.
   int64_t interpreted_ns_ = 0;
   int64_t lost_ns_ = 0;
+  bool has_measured_ = true;  // something in this run
+  bool accounts_ = true;      // in this run, as the last one measured something
   int64_t may_lose_ns_ = std::numeric_limits<int64_t>::max();
 };
 

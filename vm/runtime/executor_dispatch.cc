@@ -56,8 +56,11 @@ Status Executor::RunSite(SiteState& site) {
     return entry.plan->Run({pointers_.data(), site.buffer_count}, runner_);
   if (!entry.is_settled || site.slot->kernels() != entry.seen)
     return RunObserved(site);
-  Account(entry.trial, entry.kernel != nullptr ? entry.trial.compiled_ns()
-                                               : entry.trial.interpreted_ns());
+  if (accounts_) {
+    Account(entry.trial, entry.kernel != nullptr
+                             ? entry.trial.compiled_ns()
+                             : entry.trial.interpreted_ns());
+  }
   return RunWith(site, entry.kernel);
 }
 
@@ -153,6 +156,8 @@ void Executor::StartAccount() {
   constexpr int64_t kMayLose = 32;  // one of so many nanoseconds
   if (interpreted_ns_ > 0) may_lose_ns_ = interpreted_ns_ / kMayLose;
   interpreted_ns_ = lost_ns_ = 0;
+  accounts_ = has_measured_;
+  has_measured_ = false;
 }
 
 void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
@@ -165,6 +170,7 @@ void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
     trial.AddCompiled(ns);
   }
   Account(trial, ns);
+  has_measured_ = true;
   if (entry.kernel != nullptr && !options.keeps_slow_kernels) {
     const KernelTrial::Verdict verdict = trial.verdict();
     if (verdict == KernelTrial::Verdict::kSlower) {

@@ -31,14 +31,17 @@ class KernelTrial {
     if (interpreted_.calls == 0) return Verdict::kKeep;
     if (compiled_.calls < kFewCalls || WantsInterpreter())
       return Verdict::kOpen;
-    if (IsSlower(kMuch)) return Verdict::kSlower;
-    if (compiled_.calls < kSomeCalls) return Verdict::kOpen;
-    if (!IsSlower(kHardly)) return Verdict::kKeep;
-    if (IsSlower(kClearly)) return Verdict::kSlower;
-    // The best of more calls is better: as many as of tier 0.
-    return compiled_.calls < std::min(interpreted_.calls, kManyCalls)
-               ? Verdict::kOpen
-               : Verdict::kSlower;
+    if (compiled_.calls >= kSomeCalls && !IsSlower(kHardly))
+      return Verdict::kKeep;
+    // Short calls may all be in a moment that was bad for other reasons.
+    if (compiled_.total_ns < kLeastNs) return Verdict::kOpen;
+    // The best of more calls is better: as many as of tier 0 where it is close.
+    const int64_t enough =
+        IsSlower(kMuch) ? kFewCalls
+        : IsSlower(kClearly)
+            ? kSomeCalls
+            : std::clamp(interpreted_.calls, kSomeCalls, kManyCalls);
+    return compiled_.calls >= enough ? Verdict::kSlower : Verdict::kOpen;
   }
   // The kernel came so early that tier 0 was not measured well, and it is not
   // faster without doubt: the next call should be tier 0's.
@@ -54,14 +57,17 @@ class KernelTrial {
   struct Best {
     int64_t calls = 0;
     int64_t ns = 0;
+    int64_t total_ns = 0;
     void Add(int64_t sample) {
       ns = calls == 0 ? sample : std::min(ns, sample);
+      total_ns += sample;
       ++calls;
     }
   };
   static constexpr int64_t kFewCalls = 3;
   static constexpr int64_t kSomeCalls = 8;
   static constexpr int64_t kManyCalls = 64;
+  static constexpr int64_t kLeastNs = 2'000'000;
   // Hundredths of tier 0's time.
   static constexpr int64_t kDoubtful = 80;
   static constexpr int64_t kHardly = 103;

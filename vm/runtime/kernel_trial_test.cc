@@ -7,12 +7,16 @@ namespace {
 
 using Verdict = KernelTrial::Verdict;
 
+constexpr int64_t kMicrosecond = 1000;
+
 // After so many calls of each, all alike.
-KernelTrial After(int interpreted, int64_t interpreted_ns, int compiled,
-                  int64_t compiled_ns) {
+KernelTrial After(int interpreted, int64_t interpreted_us, int compiled,
+                  int64_t compiled_us) {
   KernelTrial trial;
-  for (int i = 0; i < interpreted; ++i) trial.AddInterpreted(interpreted_ns);
-  for (int i = 0; i < compiled; ++i) trial.AddCompiled(compiled_ns);
+  for (int i = 0; i < interpreted; ++i)
+    trial.AddInterpreted(interpreted_us * kMicrosecond);
+  for (int i = 0; i < compiled; ++i)
+    trial.AddCompiled(compiled_us * kMicrosecond);
   return trial;
 }
 
@@ -38,21 +42,27 @@ TEST(KernelTrial, FewCallsDecideWhatIsMuchSlower) {
   EXPECT_EQ(After(5, 1000, 3, 1500).verdict(), Verdict::kOpen);
 }
 
+TEST(KernelTrial, ShortCallsNeedTime) {
+  EXPECT_EQ(After(900, 1, 999, 2).verdict(), Verdict::kOpen);
+  EXPECT_EQ(After(900, 1, 1000, 2).verdict(), Verdict::kSlower);
+  EXPECT_EQ(After(900, 2, 8, 1).verdict(), Verdict::kKeep);
+}
+
 TEST(KernelTrial, TheBestCallCounts) {
   KernelTrial trial = After(5, 1000, 7, 9000);
-  trial.AddCompiled(900);
+  trial.AddCompiled(900 * kMicrosecond);
   EXPECT_EQ(trial.verdict(), Verdict::kKeep);
-  EXPECT_EQ(trial.compiled_ns(), 900);
-  trial.AddInterpreted(100);
+  EXPECT_EQ(trial.compiled_ns(), 900 * kMicrosecond);
+  trial.AddInterpreted(100 * kMicrosecond);
   EXPECT_EQ(trial.verdict(), Verdict::kSlower);
-  EXPECT_EQ(trial.interpreted_ns(), 100);
+  EXPECT_EQ(trial.interpreted_ns(), 100 * kMicrosecond);
 }
 
 TEST(KernelTrial, AnotherKernelIsMeasuredAnew) {
   KernelTrial trial = After(5, 1000, 8, 2000);
   trial.Restart();
   EXPECT_EQ(trial.verdict(), Verdict::kOpen);
-  for (int i = 0; i < 8; ++i) trial.AddCompiled(700);
+  for (int i = 0; i < 8; ++i) trial.AddCompiled(700 * kMicrosecond);
   EXPECT_EQ(trial.verdict(), Verdict::kKeep);
 }
 
