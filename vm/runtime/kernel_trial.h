@@ -20,32 +20,42 @@ class KernelTrial {
  public:
   enum class Verdict { kOpen, kKeep, kSlower };
 
-  void AddInterpreted(int64_t ns) { interpreted_.Add(ns); }
-  void AddCompiled(int64_t ns) { compiled_.Add(ns); }
+  void AddInterpreted(int64_t ns) {
+    (is_rematch_ ? rematch_interpreted_ : interpreted_).Add(ns);
+  }
+  void AddCompiled(int64_t ns) {
+    if (is_rematch_) return rematch_compiled_.Add(ns);
+    compiled_.Add(ns);
+    is_rematch_ = SeemsSlower();
+  }
   // Another kernel is to be measured.
-  void Restart() { compiled_ = {}; }
+  void Restart() {
+    compiled_ = rematch_interpreted_ = rematch_compiled_ = {};
+    is_rematch_ = false;
+  }
 
   // Without calls of tier 0 there is nothing to compare with: a kernel that was
   // there before the first call stays.
   Verdict verdict() const {
     if (interpreted_.calls == 0) return Verdict::kKeep;
-    if (compiled_.calls < kFewCalls || WantsInterpreter())
+    if (!is_rematch_) {
+      return compiled_.calls >= kSomeCalls && !IsSlower(kHardly)
+                 ? Verdict::kKeep
+                 : Verdict::kOpen;
+    }
+    if (IsSlower(kMuch)) return Verdict::kSlower;
+    if (rematch_interpreted_.calls < kRematchCalls ||
+        rematch_compiled_.total_ns < kLeastNs)
       return Verdict::kOpen;
-    if (compiled_.calls >= kSomeCalls && !IsSlower(kHardly))
-      return Verdict::kKeep;
-    // Short calls may all be in a moment that was bad for other reasons.
-    if (compiled_.total_ns < kLeastNs) return Verdict::kOpen;
-    // The best of more calls is better: as many as of tier 0 where it is close.
-    const int64_t enough =
-        IsSlower(kMuch) ? kFewCalls
-        : IsSlower(kClearly)
-            ? kSomeCalls
-            : std::clamp(interpreted_.calls, kSomeCalls, kManyCalls);
-    return compiled_.calls >= enough ? Verdict::kSlower : Verdict::kOpen;
+    return rematch_compiled_.ns * 100 > rematch_interpreted_.ns * kHardly
+               ? Verdict::kSlower
+               : Verdict::kKeep;
   }
-  // The kernel came so early that tier 0 was not measured well, and it is not
-  // faster without doubt: the next call should be tier 0's.
+  // The next call should be tier 0's: the kernel came so early that tier 0 was
+  // not measured well, and it is not faster without doubt; or both take turns.
   bool WantsInterpreter() const {
+    if (is_rematch_)
+      return rematch_interpreted_.calls < rematch_compiled_.calls;
     return interpreted_.calls > 0 && interpreted_.calls < kFewCalls &&
            compiled_.calls >= kFewCalls && IsSlower(kDoubtful);
   }
@@ -66,19 +76,30 @@ class KernelTrial {
   };
   static constexpr int64_t kFewCalls = 3;
   static constexpr int64_t kSomeCalls = 8;
-  static constexpr int64_t kManyCalls = 64;
+  static constexpr int64_t kRematchCalls = 16;
+  // Short calls may all be in a moment that was bad for other reasons.
   static constexpr int64_t kLeastNs = 2'000'000;
   // Hundredths of tier 0's time.
   static constexpr int64_t kDoubtful = 80;
   static constexpr int64_t kHardly = 103;
-  static constexpr int64_t kClearly = 115;
   static constexpr int64_t kMuch = 150;
 
+  // Tier 0 was measured at other times, when the machine did other things (it
+  // compiled, or did not): unless the kernel is much slower, both take turns
+  // then, and that decides.
+  bool SeemsSlower() const {
+    if (interpreted_.calls < kFewCalls || compiled_.total_ns < kLeastNs)
+      return false;
+    return (compiled_.calls >= kFewCalls && IsSlower(kMuch)) ||
+           (compiled_.calls >= kSomeCalls && IsSlower(kHardly));
+  }
   bool IsSlower(int64_t percent) const {
     return compiled_.ns * 100 > interpreted_.ns * percent;
   }
 
   Best interpreted_, compiled_;
+  bool is_rematch_ = false;
+  Best rematch_interpreted_, rematch_compiled_;
 };
 
 }  // namespace ember::vm
