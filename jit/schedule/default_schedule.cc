@@ -13,9 +13,6 @@
 namespace ember::schedule {
 namespace {
 
-// Rows of a product inside a group that runs row by row.
-constexpr int64_t kRowsOfProduct = 8;
-
 class Chooser {
  public:
   Chooser(const jit::CpuModel& cpu, Schedule& schedule)

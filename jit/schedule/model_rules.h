@@ -2,6 +2,7 @@
 #ifndef EMBER_JIT_SCHEDULE_MODEL_RULES_H_
 #define EMBER_JIT_SCHEDULE_MODEL_RULES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "jit/target/cpu_model.h"
 
 namespace ember::schedule {
+
+// Rows of a product inside a group that runs row by row.
+inline constexpr int64_t kRowsOfProduct = 8;
 
 // Stages that run together: `root` and those that are computed in its loops.
 // By name, as primitives insert stages.

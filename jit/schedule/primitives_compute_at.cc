@@ -33,16 +33,7 @@ class Attachment {
       return FailedPreconditionError(
           "the producer does not store whole buffers by assignment");
     }
-    const std::vector<int> consumers = ConsumersOf(computation_, producer_);
-    for (int consumer : consumers) {
-      if (consumer == consumer_ || IsInside(consumer)) continue;
-      return FailedPreconditionError("%" + NameOf(consumer) +
-                                     " reads it too, elsewhere");
-    }
-    if (consumers.empty()) {
-      return FailedPreconditionError("%" + NameOf(consumer_) +
-                                     " does not read it");
-    }
+    EMBER_RETURN_IF_ERROR(CheckConsumers());
     for (int i = producer_ + 1;
          i < static_cast<int>(computation_.stages.size()); ++i) {
       if (StoresTo(i)) {
@@ -55,6 +46,8 @@ class Attachment {
 
   // What must hold whatever becomes of the loops and of the stages between.
   Status CheckLater() const {
+    // Loops may have changed places since.
+    EMBER_RETURN_IF_ERROR(CheckConsumers());
     for (int i = producer_ + 1; i <= consumer_; ++i) {
       for (const ComputationStore& store : computation_.stages[i].stores) {
         if (!Reads(computation_, producer_, store.buffer)) continue;
@@ -89,6 +82,20 @@ class Attachment {
   }
 
  private:
+  Status CheckConsumers() const {
+    const std::vector<int> consumers = ConsumersOf(computation_, producer_);
+    for (int consumer : consumers) {
+      if (consumer == consumer_ || IsInside(consumer)) continue;
+      return FailedPreconditionError("%" + NameOf(consumer) + " reads %" +
+                                     NameOf(producer_) + " too, elsewhere");
+    }
+    if (consumers.empty()) {
+      return FailedPreconditionError("%" + NameOf(consumer_) +
+                                     " does not read it");
+    }
+    return OkStatus();
+  }
+
   std::string NameOf(int stage) const {
     return computation_.stages[stage].name;
   }

@@ -346,8 +346,24 @@ TEST(Refusals, ComputeAt) {
       %y[i] = %t[i] * 2.0
       %z[i] = %t[i] * 3.0
     })";
-  ExpectRefused(kTwice, "", "compute_at %t %y i", "%z reads it too, elsewhere");
+  ExpectRefused(kTwice, "", "compute_at %t %y i", "%z reads %t too, elsewhere");
   ExpectRefused(kTwice, "", "compute_at %y %z i", "%z does not read it");
+}
+
+// A copy of a copy stays outside of what reads it, wherever loops go.
+TEST(Primitives, ReordersKeepProducersAroundTheirReaders) {
+  ExpectRefused(R"(
+    dispatch @grouped(%x: f32[1, 5, 3], %w: f32[5, 3, 6]) -> (%y: f32[1, 30]) {
+      for (m < 1, g < 5, o < 6)
+        %y[m, g * 6 + o] = sum(k < 3) %x[m, g, k] * %w[g, k, o]
+    })",
+                R"(
+    cache_read %y %x -> first
+    compute_at %first %y k
+    reorder %y g m k
+    cache_read %first %x -> second
+    compute_at %second %y g)",
+                "reorder %y k g m", "%first reads %second too, elsewhere");
 }
 
 TEST(Refusals, ComputeAtAfterChanges) {

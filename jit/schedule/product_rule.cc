@@ -329,6 +329,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   std::optional<RegisterTile> tile;
   bool large = false;
   bool is_open = false;  // the extent that rows are of
+  bool is_open_vectors = false;
   bool vectors_inside = false;
   std::vector<std::string> axes;
   {
@@ -337,6 +338,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     if (!tile) return false;
     large = IsWorthThreads(shape.LikelyPoints());
     is_open = tile->u >= 0 && !shape.Extent(tile->u);
+    is_open_vectors = !shape.Extent(tile->v);
     vectors_inside = VectorsInside(cpu, shape, *tile, writer.computation());
     // Of the root, whose axes are the product's.
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
@@ -395,13 +397,20 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     const std::vector<std::string> own =
         AxesOf(writer.computation(), writer.StageOf(member));
     std::string member_u = tile->u >= 0 ? own[tile->u] : "";
-    const std::string member_v = own[tile->v];
+    std::string member_v = own[tile->v];
     std::vector<std::string> others;
     for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
       if (a != tile->u && a != tile->v) others.push_back(own[a]);
     }
+    // Inside it is a tile's, but that is known only behind lowering.
+    if (is_open_vectors) {
+      writer.Do("split %" + member + " " + member_v + " " +
+                std::to_string(tile->width()) + " -> " + member_v + "_tile " +
+                member_v + "_rest");
+      others.push_back(member_v + "_tile");
+      member_v += "_rest";
+    }
     if (is_open) {
-      // Inside it is a tile's rows, but that is known only behind lowering.
       writer.Do("split %" + member + " " + member_u + " " +
                 std::to_string(tile->rows) + " -> " + member_u + "_tile " +
                 member_u + "_row");
@@ -428,9 +437,11 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
                            int depth, ScheduleWriter& writer) {
   std::optional<RegisterTile> tile;
+  bool is_open = false;
   {
     const StageShape shape(writer.computation(), writer.StageOf(product));
     tile = TileChooser(cpu, shape, depth).Choose();
+    is_open = tile && tile->u >= 0 && !shape.Extent(tile->u);
   }
   if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;
   PackOperands(cpu, product, *tile, writer);
@@ -441,7 +452,15 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
     if (a != tile->u) outer.push_back(stage.axes[a].name);
   }
   std::replace(outer.begin(), outer.end(), v, v + "_tile");
-  const std::string u = tile->u >= 0 ? stage.axes[tile->u].name : "";
+  std::string u = tile->u >= 0 ? stage.axes[tile->u].name : "";
+  if (is_open) {
+    // As in ScheduleProduct.
+    writer.Do("split %" + product + " " + u + " " +
+              std::to_string(kRowsOfProduct) + " -> " + u + "_tile " + u +
+              "_row");
+    outer.push_back(u + "_tile");
+    u += "_row";
+  }
   RegisterTile inside = *tile;
   writer.Do("split %" + product + " " + v + " " +
             std::to_string(tile->width()) + " -> " + v + "_tile " + v +
