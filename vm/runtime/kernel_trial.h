@@ -43,9 +43,10 @@ class KernelTrial {
                  ? Verdict::kKeep
                  : Verdict::kOpen;
     }
-    if (IsSlower(kMuch)) return Verdict::kSlower;
-    if (rematch_interpreted_.calls < kRematchCalls ||
-        rematch_compiled_.total_ns < kLeastNs)
+    if (IsSlower(kMuch) && compiled_.total_ns >= kLeastNs)
+      return Verdict::kSlower;
+    const bool are_short = rematch_compiled_.total_ns < kLeastNs;
+    if (rematch_interpreted_.calls < (are_short ? kManyCalls : kRematchCalls))
       return Verdict::kOpen;
     return rematch_compiled_.ns * 100 > rematch_interpreted_.ns * kHardly
                ? Verdict::kSlower
@@ -77,6 +78,7 @@ class KernelTrial {
   static constexpr int64_t kFewCalls = 3;
   static constexpr int64_t kSomeCalls = 8;
   static constexpr int64_t kRematchCalls = 16;
+  static constexpr int64_t kManyCalls = 64;
   // Short calls may all be in a moment that was bad for other reasons.
   static constexpr int64_t kLeastNs = 2'000'000;
   // Hundredths of tier 0's time.
@@ -88,8 +90,7 @@ class KernelTrial {
   // compiled, or did not): unless the kernel is much slower, both take turns
   // then, and that decides.
   bool SeemsSlower() const {
-    if (interpreted_.calls < kFewCalls || compiled_.total_ns < kLeastNs)
-      return false;
+    if (interpreted_.calls < kFewCalls) return false;
     return (compiled_.calls >= kFewCalls && IsSlower(kMuch)) ||
            (compiled_.calls >= kSomeCalls && IsSlower(kHardly));
   }

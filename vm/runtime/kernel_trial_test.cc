@@ -52,9 +52,10 @@ TEST(KernelTrial, FewCallsDecideWhatIsMuchSlower) {
   EXPECT_EQ(After(5, 1000, 3, 1500).verdict(), Verdict::kOpen);
 }
 
-TEST(KernelTrial, ShortCallsNeedTime) {
-  EXPECT_EQ(After(900, 1, 999, 2).verdict(), Verdict::kOpen);
-  EXPECT_EQ(After(900, 1, 1000, 2).verdict(), Verdict::kSlower);
+TEST(KernelTrial, ShortCallsTakeManyTurns) {
+  EXPECT_EQ(After(900, 1, 100, 2).verdict(), Verdict::kOpen);
+  EXPECT_EQ(Rematch(After(900, 1, 3, 2), 1, 2), Verdict::kSlower);
+  EXPECT_EQ(Rematch(After(900, 1, 3, 2), 3, 2), Verdict::kKeep);
   EXPECT_EQ(After(900, 2, 8, 1).verdict(), Verdict::kKeep);
 }
 
