@@ -194,7 +194,8 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(BodyError("  if i {}"),
             "2:6: expected a value of type bool, found i64");
   EXPECT_EQ(BodyError("  phase j < 4 {}"),
-            "2:3: expected a loop, 'if', 'check', 'prefetch', 'let', a store (%name[...] = "
+            "2:3: expected a loop, 'if', 'check', 'prefetch', 'let', a store "
+            "(%name[...] = "
             "...) or '}', found 'phase'");
   EXPECT_EQ(BodyError("  check %x i < N"),
             "2:9: expected a dim behind the buffer (%x.0), found none");
