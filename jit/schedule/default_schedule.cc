@@ -117,17 +117,9 @@ class Chooser {
   }
 
   // Of the operands, read again for each block of rows.
-  int64_t BytesPerRow(const StageShape& shape, int depth) const {
-    const Computation& c = writer_.computation();
+  static int64_t BytesPerRow(const StageShape& shape, int depth) {
     int64_t total = 0;
-    for (NodeId load : shape.loads()) {
-      int64_t bytes = DTypeByteSize(c.pool[load].type);
-      for (int a = depth; a < shape.axis_count(); ++a) {
-        if (shape.StrideOf(load, a) != Stride::kNone)
-          bytes = std::min(bytes * shape.LikelyExtent(a), int64_t{1} << 40);
-      }
-      total += bytes;
-    }
+    for (NodeId load : shape.loads()) total += shape.LikelyBytes(load, depth);
     return total;
   }
 

@@ -259,7 +259,7 @@ RowBlock RowBlockOf(const jit::CpuModel& cpu, const std::string& product,
 // and will read them; all of the vectors' operand is read again for each tile
 // of rows. That is better where the operand stays in the cache.
 bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
-                   const RegisterTile& tile, const Computation& c) {
+                   const RegisterTile& tile) {
   if (tile.u < 0) return false;
   int64_t operand = 0;  // bytes
   for (NodeId load : shape.loads()) {
@@ -267,12 +267,7 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
         shape.StrideOf(load, tile.u) != Stride::kNone) {
       continue;
     }
-    int64_t bytes = DTypeByteSize(c.pool[load].type);
-    for (int a = 0; a < shape.axis_count(); ++a) {
-      if (shape.StrideOf(load, a) != Stride::kNone)
-        bytes = std::min(bytes * shape.LikelyExtent(a), int64_t{1} << 40);
-    }
-    operand += bytes;
+    operand += shape.LikelyBytes(load, 0);
   }
   return operand <= cpu.l2_bytes / 4;
 }
@@ -339,7 +334,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     large = IsWorthThreads(shape.LikelyPoints());
     is_open = tile->u >= 0 && !shape.Extent(tile->u);
     is_open_vectors = !shape.Extent(tile->v);
-    vectors_inside = VectorsInside(cpu, shape, *tile, writer.computation());
+    vectors_inside = VectorsInside(cpu, shape, *tile);
     // Of the root, whose axes are the product's.
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
@@ -461,14 +456,13 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
     outer.push_back(u + "_tile");
     u += "_row";
   }
-  RegisterTile inside = *tile;
   writer.Do("split %" + product + " " + v + " " +
             std::to_string(tile->width()) + " -> " + v + "_tile " + v +
             "_rest");
   writer.Do("split %" + product + " " + v + "_rest " +
             std::to_string(tile->lanes) + " -> " + v + "_vector " + v +
             "_lane");
-  OrderTile(product, inside, outer, u, v + "_vector", v + "_lane", writer);
+  OrderTile(product, *tile, outer, u, v + "_vector", v + "_lane", writer);
   return writer.status().ok();
 }
 

@@ -91,6 +91,15 @@ Stride StageShape::StrideOf(NodeId load, int axis) const {
                          stage_.axes[axis].variable);
 }
 
+int64_t StageShape::LikelyBytes(NodeId load, int first) const {
+  int64_t bytes = DTypeByteSize(c_.pool[load].type);
+  for (int a = first; a < axis_count(); ++a) {
+    if (StrideOf(load, a) != Stride::kNone)
+      bytes = std::min(bytes * LikelyExtent(a), int64_t{1} << 40);
+  }
+  return bytes;
+}
+
 bool StageShape::StoresAlong(int axis) const {
   return std::all_of(
       stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {

@@ -36,6 +36,9 @@ class StageShape {
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
+  // Likely number of bytes that the load reads while the axes from `first` on
+  // move.
+  int64_t LikelyBytes(NodeId load, int first) const;
   // Of each store: whether neighbouring points along the axis are neighbours in
   // memory.
   bool StoresAlong(int axis) const;
