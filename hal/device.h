@@ -11,6 +11,8 @@
 #ifndef EMBER_HAL_DEVICE_H_
 #define EMBER_HAL_DEVICE_H_
 
+#include <array>
+#include <climits>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,6 +35,19 @@ struct DeviceOptions {
   int64_t memory_limit = 0;
 };
 
+// What commands on a device must keep to. Recording refuses what does not.
+struct DeviceLimits {
+  // Host-visible memory is as good for the device as any: no copies are wanted.
+  bool shares_memory = true;
+  // Of the offset of a bound range.
+  int64_t binding_alignment = 1;
+  // Of the length of a bound range.
+  int64_t binding_bytes = INT64_MAX;
+  int binding_count = INT_MAX;
+  int parameter_count = INT_MAX;
+  std::array<int64_t, 3> chunks = {INT64_MAX, INT64_MAX, INT64_MAX};
+};
+
 struct MemoryStatistics {
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
@@ -47,6 +62,8 @@ class Device {
   // Triple and features that kernels are compiled for: "x86_64-linux+avx2".
   virtual std::string_view target() const = 0;
 
+  virtual DeviceLimits limits() const { return {}; }
+
   // Zeroed memory of `size` bytes; size 0 gives a buffer too.
   virtual StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
                                                      MemoryKind kind) = 0;
@@ -55,7 +72,9 @@ class Device {
   virtual StatusOr<std::unique_ptr<Executable>> LoadExecutable(
       const ExecutableDefinition& definition) = 0;
   virtual StatusOr<std::unique_ptr<CommandList>> CreateCommandList() = 0;
-  // Starts the commands. The list must come from this device.
+  // Starts the commands. The list must come from this device. Submissions run
+  // in the order in which they were made, and each sees what earlier ones
+  // wrote.
   virtual StatusOr<std::unique_ptr<Fence>> Submit(const CommandList& list) = 0;
 
   // Host threads, for tier 0 and host functions. Every driver has one, if only

@@ -1,5 +1,6 @@
 #include "hal/drivers.h"
 
+#include <charconv>
 #include <string>
 
 #include "hal/cpu/cpu_device.h"
@@ -8,11 +9,29 @@
 namespace ember::hal {
 namespace {
 
-// One line per driver: name, how to make a device, what it is.
+// A driver with one device.
+template <StatusOr<std::shared_ptr<Device>> (*create)(const DeviceOptions&)>
+StatusOr<std::shared_ptr<Device>> CreateOnly(int index,
+                                             const DeviceOptions& options) {
+  if (index == 0) return create(options);
+  return NotFoundError("expected device 0, found " + std::to_string(index));
+}
+
+template <StatusOr<std::shared_ptr<Device>> (*create)(const DeviceOptions&)>
+StatusOr<std::vector<DeviceDescription>> ListOnly() {
+  StatusOr<std::shared_ptr<Device>> device = create({});
+  if (!device.ok()) return device.status();
+  const std::string_view driver = (*device)->driver();
+  return std::vector<DeviceDescription>{
+      {.name = std::string(driver),
+       .target = std::string((*device)->target())}};
+}
+
+// One line per driver: name, how to make and list devices, what it is.
 constexpr Driver kDrivers[] = {
-    {"cpu", CreateCpuDevice,
+    {"cpu", CreateOnly<CreateCpuDevice>, ListOnly<CreateCpuDevice>,
      "the host's processors: thread pool, host functions"},
-    {"null", CreateNullDevice,
+    {"null", CreateOnly<CreateNullDevice>, ListOnly<CreateNullDevice>,
      "counts and discards: the template for new drivers"},
 };
 
@@ -20,14 +39,31 @@ constexpr Driver kDrivers[] = {
 
 std::span<const Driver> AllDrivers() { return kDrivers; }
 
-StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view driver,
+StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view device,
                                                const DeviceOptions& options) {
-  std::string known;
-  for (const Driver& candidate : kDrivers) {
-    if (candidate.name == driver) return candidate.create(options);
-    known += (known.empty() ? "" : ", ") + std::string(candidate.name);
+  const size_t colon = device.find(':');
+  const std::string_view name = device.substr(0, colon);
+  int index = 0;
+  if (colon != std::string_view::npos) {
+    const std::string_view digits = device.substr(colon + 1);
+    const char* const end = digits.data() + digits.size();
+    const auto parsed = std::from_chars(digits.data(), end, index);
+    if (parsed.ec != std::errc() || parsed.ptr != end || index < 0) {
+      return InvalidArgumentError("device '" + std::string(device) +
+                                  "': expected a number behind ':', found '" +
+                                  std::string(digits) + "'");
+    }
   }
-  return NotFoundError("device '" + std::string(driver) +
+  std::string known;
+  for (const Driver& driver : kDrivers) {
+    if (driver.name == name) {
+      StatusOr<std::shared_ptr<Device>> made = driver.create(index, options);
+      if (made.ok()) return made;
+      return made.status().WithContext("device '" + std::string(device) + "'");
+    }
+    known += (known.empty() ? "" : ", ") + std::string(driver.name);
+  }
+  return NotFoundError("device '" + std::string(device) +
                        "': expected one of " + known);
 }
 

@@ -9,24 +9,40 @@
 #ifndef EMBER_HAL_DRIVERS_H_
 #define EMBER_HAL_DRIVERS_H_
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "hal/device.h"
 
 namespace ember::hal {
 
+// A device that could be made, for people who choose one.
+struct DeviceDescription {
+  std::string name;          // for CreateDevice: "cpu", "vulkan:1"
+  std::string text;          // "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string target;        // Device::target()
+  int64_t memory_bytes = 0;  // of its own, or shared; 0: not known
+};
+
 struct Driver {
   std::string_view name;
-  StatusOr<std::shared_ptr<Device>> (*create)(const DeviceOptions& options);
+  // index: of the device among those of `list`.
+  StatusOr<std::shared_ptr<Device>> (*create)(int index,
+                                              const DeviceOptions& options);
+  // The devices there are now; the error says why there is none.
+  StatusOr<std::vector<DeviceDescription>> (*list)();
   std::string_view doc;
 };
 
 std::span<const Driver> AllDrivers();
 
-StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view driver,
+// device: a driver's name, for its first device, or "NAME:INDEX".
+StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view device,
                                                const DeviceOptions& options);
 
 }  // namespace ember::hal

@@ -2,7 +2,11 @@
 // format. Each driver documents the formats it takes and answers Unimplemented
 // to the others:
 //   "host-function"  cpu: `function`, code in this process (the JIT's output)
-//   "spirv", "ptx"   later: `code`
+//   "spirv"          vulkan: `code` is a module whose `entry_point` is a compute
+//                    shader: storage buffers in descriptor set 0, binding i is
+//                    binding i; parameter i is 8 bytes of push constants at
+//                    8 * i; workgroups are `chunks`
+//   "ptx"            later: `code`
 //
 // Ownership: the device's copy; a host function's code must outlive the
 // executable. Thread-safety: immutable.

@@ -24,6 +24,7 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
+#include "hal/device.h"
 #include "tensor/dispatch.h"
 
 namespace ember::vm {
@@ -39,15 +40,45 @@ struct KernelCall {
   ParallelRunner& runner;
 };
 
+// One call of a dispatch that becomes commands of a device (docs/devices.md).
+// Buffers as in KernelCall, but where the device has them; those that the
+// kernel does not use (Kernel::Uses) may be empty.
+struct RecordCall {
+  std::span<const int64_t> parameters;
+  std::span<const hal::BufferRange> buffers;
+  hal::CommandList& list;
+};
+
+// What recorded commands need besides the call's buffers: temporaries, a record
+// of failed checks. Lives as long as the list may be submitted.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  // Of the submission that has ended last: an error if an index from data was
+  // out of range.
+  virtual Status Outcome() = 0;
+};
+
 // Compiled code of a dispatch. Thread-safe: sessions share it. Lives until its
-// Tiering does.
+// Tiering does. Either it runs on the host, or it is recorded.
 class Kernel {
  public:
   virtual ~Kernel() = default;
+  virtual bool is_recorded() const { return false; }
+  // Whether recorded commands read or write buffer number i of the dispatch:
+  // not a constant that was packed when the kernel was made.
+  virtual bool Uses(size_t buffer) const { return true; }
+  // Only if is_recorded(). The commands of the call, with barriers between them
+  // but none around them.
+  virtual StatusOr<std::unique_ptr<Recording>> Record(
+      const RecordCall& call) const {
+    return UnimplementedError("this kernel runs on the host");
+  }
   virtual int tier() const = 0;
   // False: this kernel is not for these parameters (it was specialised on
   // others). Asked once per session and parameter tuple, not per call.
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
+  // Only if not is_recorded().
   virtual Status Run(const KernelCall& call) const = 0;
   // One line for --profile.
   virtual std::string Describe() const = 0;
@@ -58,6 +89,8 @@ struct KernelRequest {
   std::shared_ptr<const void> owner;
   const tensor::Dispatch* dispatch = nullptr;
   std::string target;  // hal::Device::target()
+  // Where the kernel will be recorded; the host's device or null: it is called.
+  std::shared_ptr<hal::Device> device;
   int tier = 1;
   // Observed parameters to specialise on; empty: a kernel for all shapes is
   // wanted.
