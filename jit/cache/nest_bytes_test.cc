@@ -80,6 +80,7 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
       {"unroll u < 2", "for u < 2"},
       {"vector l < 8", "vector l < 4"},
       {"vector l < 8", "unroll l < 8"},
+      {"vector l < 8", "invocation l < 8"},
       {"* %w[u * 8 + l]", "+ %w[u * 8 + l]"},
       {"* %w[u * 8 + l]", "* %t[u * 8 + l]"},
       {"check %z.0 m < M", ""},

@@ -87,6 +87,46 @@ TEST(CodeGeneratorTest, ScopesOfMemory) {
                     {5});
 }
 
+// On a CPU they are serial loops, and registers of invocations memory.
+TEST(CodeGeneratorTest, Invocations) {
+  ExpectAsEvaluated(
+      R"(loops @tiles<N>(%x: input f32[N, 64], %w: input f32[64, 6],
+                                       %y: output f32[N, 6]) {
+    task %tile: f32[2, 16]
+    register %sum: f32[3, 2, 2]
+    phase t < floordiv(N + 1, 2) {
+      invocation v < 3 {
+        unroll i < 2 { unroll j < 2 { %sum[v, i, j] = 0.0 } }
+      }
+      for k0 < 4 {
+        invocation v < 32 {
+          if t * 2 + floordiv(v, 16) < N {
+            %tile[floordiv(v, 16), mod(v, 16)]
+                = %x[t * 2 + floordiv(v, 16), k0 * 16 + mod(v, 16)]
+          }
+        }
+        invocation v < 3 {
+          for k1 < 16 {
+            unroll i < 2 {
+              unroll j < 2 {
+                %sum[v, i, j] += %tile[i, k1] * %w[k0 * 16 + k1, v * 2 + j]
+              }
+            }
+          }
+        }
+      }
+      invocation v < 3 {
+        unroll i < 2 {
+          if t * 2 + i < N {
+            vector j < 2 { %y[t * 2 + i, v * 2 + j] = %sum[v, i, j] }
+          }
+        }
+      }
+    }
+  })",
+      {5});
+}
+
 TEST(CodeGeneratorTest, TargetsStoredTogether) {
   ExpectAsEvaluated(R"(loops @argmax<N>(%x: input f32[N], %m: output f32[],
                                         %i: output i64[]) {

@@ -137,6 +137,7 @@ void StatementEmitter::EmitFor(const Statement& statement) {
     case LoopKind::kVector:
       return EmitVector(statement, Constant(extent));
     case LoopKind::kSerial:
+    case LoopKind::kInvocation:  // here, too, one after the other
       break;
   }
   expressions_.BeginStatement();

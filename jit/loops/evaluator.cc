@@ -298,12 +298,41 @@ class Evaluator {
       }
       return RunBlock(loop.body, vector);
     }
+    const bool in_any_order = loop.loop == LoopKind::kInvocation;
     for (int64_t i = 0; i < extent; ++i) {
+      if (in_any_order) {
+        for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
+      }
       Lanes iteration = lanes;
-      for (Lane& lane : iteration) lane[loop.variable] = i;
+      for (Lane& lane : iteration)
+        lane[loop.variable] = in_any_order && backwards_ ? extent - 1 - i : i;
       EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
     }
     return OkStatus();
+  }
+
+  // Register buffers that the invocation loop stores to, but not by its
+  // variable: what they hold is for one value of the loop.
+  const std::vector<uint32_t>& OwnRegisters(const Statement& loop) {
+    const auto [known, is_new] =
+        own_registers_.emplace(&loop, std::vector<uint32_t>());
+    if (is_new) CollectOwnRegisters(loop.body, loop.variable, known->second);
+    return known->second;
+  }
+
+  void CollectOwnRegisters(const Block& block, NodeId variable,
+                           std::vector<uint32_t>& own) const {
+    for (const Statement& statement : block) {
+      CollectOwnRegisters(statement.body, variable, own);
+      for (const Target& target : statement.targets) {
+        const bool is_kept =
+            !target.indices.empty() && target.indices[0] == variable;
+        if (nest_.buffers[target.buffer].scope == Scope::kRegister &&
+            !is_kept) {
+          own.push_back(target.buffer);
+        }
+      }
+    }
   }
 
   Status RunIf(const Statement& statement, const Lanes& lanes) {
@@ -382,6 +411,8 @@ class Evaluator {
   std::vector<void*> memory_;                     // per buffer
   std::map<size_t, std::vector<uint8_t>> owned_;  // not inputs and outputs
   std::unordered_map<NodeId, Program> programs_;  // by root
+  // By invocation loop.
+  std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
   std::mt19937_64 random_;
 };
 

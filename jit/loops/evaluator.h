@@ -7,8 +7,9 @@
 //   EMBER_RETURN_IF_ERROR(loops::Evaluate(nest, {batch}, buffers));
 //
 // Each task starts with random contents in kTask and kRegister buffers, kPacked
-// and kCall buffers have them before the first phase, so that code which relies
-// on them is noticed.
+// and kCall buffers have them before the first phase, and each value of an
+// invocation loop in the registers that it has of its own, so that code which
+// relies on them is noticed.
 #ifndef EMBER_JIT_LOOPS_EVALUATOR_H_
 #define EMBER_JIT_LOOPS_EVALUATOR_H_
 
@@ -26,7 +27,8 @@ namespace ember::loops {
 // Errors are kInvalidArgument, but kInternal for an access out of bounds.
 struct EvaluateOptions {
   uint64_t seed = 0;  // of the contents of buffers that have none
-  // Tasks and lanes from the last to the first: nothing may depend on that.
+  // Tasks, invocations and lanes from the last to the first: nothing may depend
+  // on that.
   bool backwards = false;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,

@@ -1,5 +1,6 @@
 #include "jit/loops/evaluator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -256,6 +257,57 @@ TEST(EvaluatorTest, Backwards) {
   EXPECT_EQ(y, (std::vector<int64_t>{3, 3}));
   ASSERT_TRUE(Evaluate(nest, {}, buffers, {.backwards = true}).ok());
   EXPECT_EQ(y, (std::vector<int64_t>{0, 0}));
+}
+
+// The example of docs/devices.md: rows of %x by %w, in tiles that all
+// invocations load together, and a sum that each of them keeps.
+TEST(EvaluatorTest, Invocations) {
+  const LoopNest nest = ParseOrDie(
+      R"(loops @product(%x: input f32[3, 8], %w: input f32[8, 4],
+                        %y: output f32[3, 4]) {
+           task %tile: f32[4]
+           register %sum: f32[4]
+           phase t < 3 {
+             invocation i < 4 { %sum[i] = 0.0 }
+             for k0 < 2 {
+               invocation i < 4 { %tile[i] = %x[t, k0 * 4 + i] }
+               invocation i < 4 {
+                 for k1 < 4 { %sum[i] += %tile[k1] * %w[k0 * 4 + k1, i] }
+               }
+             }
+             invocation i < 4 { %y[t, i] = %sum[i] }
+           }
+         })");
+  std::vector<float> x = Iota(24), w = Iota(32), expected(12);
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t j = 0; j < 4; ++j) {
+      for (size_t k = 0; k < 8; ++k)
+        expected[i * 4 + j] += x[i * 8 + k] * w[k * 4 + j];
+    }
+  }
+  for (const bool backwards : {false, true}) {
+    std::vector<float> y(12);
+    void* const buffers[] = {x.data(), w.data(), y.data()};
+    ASSERT_TRUE(Evaluate(nest, {}, buffers, {.backwards = backwards}).ok());
+    EXPECT_EQ(y, expected);
+  }
+}
+
+// A value of the loop finds nothing of another one in its registers.
+TEST(EvaluatorTest, RegistersOfOneInvocationStartRandom) {
+  const LoopNest nest = ParseOrDie(
+      R"(loops @t(%y: output i64[64]) {
+           register %r: i64[1]
+           phase t < 1 {
+             %r[0] = 0
+             invocation i < 64 { %y[i] = %r[0]  %r[0] = 7 }
+           }
+         })");
+  std::vector<int64_t> y(64);
+  void* const buffers[] = {y.data()};
+  ASSERT_TRUE(Evaluate(nest, {}, buffers).ok());
+  EXPECT_EQ(std::count(y.begin(), y.end(), 0), 0);
+  EXPECT_EQ(std::count(y.begin(), y.end(), 7), 0);
 }
 
 TEST(EvaluatorTest, AccessesOutOfBoundsAreErrors) {

@@ -153,6 +153,10 @@ void Facts::BeginPhase(std::vector<bool> stored) {
   Changed();
 }
 
+void Facts::BeginInvocations(std::vector<bool> stored) {
+  stored_by_invocations_ = std::move(stored);
+}
+
 void Facts::Changed() { ranges_.clear(); }
 
 void Facts::Rollback(size_t mark) {
@@ -188,7 +192,10 @@ std::optional<std::vector<uint32_t>> Facts::StableLoads(
     const Node& node = nest_.pool[id];
     if (!IsLoad(node)) continue;
     const Scope scope = nest_.buffers[node.buffer].scope;
-    const bool is_own = scope == Scope::kTask || scope == Scope::kRegister;
+    const bool is_shared =
+        !stored_by_invocations_.empty() && stored_by_invocations_[node.buffer];
+    const bool is_own =
+        scope == Scope::kRegister || (scope == Scope::kTask && !is_shared);
     if (stored_[node.buffer] && !is_own) return std::nullopt;
     loads.push_back(node.buffer);
   }

@@ -19,7 +19,8 @@
 // What a load gives is the same later only if nothing was written meanwhile. So
 // a fact about a value with loads in it is not noted if any task of the phase
 // stores to the buffer and others see that (outputs, kCall; kPacked in the
-// prologue), and it ends at a store of the task itself (Forget).
+// prologue; kTask for the invocations of a loop that stores to it), and it ends
+// at a store of the task itself (Forget).
 //
 // Not thread-safe. The nest must outlive it.
 #ifndef EMBER_JIT_LOOPS_FACTS_H_
@@ -48,6 +49,9 @@ class Facts {
 
   // Which buffers tasks of the phase that follows store to.
   void BeginPhase(std::vector<bool> stored);
+  // Which buffers the invocation loop that follows stores to, up to its end.
+  void BeginInvocations(std::vector<bool> stored);
+  void EndInvocations() { BeginInvocations({}); }
 
   size_t Mark() const { return facts_.size(); }
   void Rollback(size_t mark);
@@ -106,7 +110,8 @@ class Facts {
   void Changed();
 
   const LoopNest& nest_;
-  std::vector<bool> stored_;  // per buffer, in this phase
+  std::vector<bool> stored_;                 // per buffer, in this phase
+  std::vector<bool> stored_by_invocations_;  // around; empty: none is
   std::vector<Fact> facts_;
   // Of the inputs and outputs, by dim.
   std::vector<std::vector<Product>> shapes_;

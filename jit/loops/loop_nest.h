@@ -47,7 +47,8 @@ enum class Scope : uint8_t {
   kPacked,   // written by the prologue, once for many calls; then read only
   kCall,     // from the first phase to the last of a call, seen by all tasks
   kTask,     // of one task; unspecified contents at its start
-  kRegister  // as kTask; small, of constant extents, meant to be in registers
+  kRegister  // as kTask; small, of constant extents, meant to be in registers;
+             // see LoopKind::kInvocation
 };
 
 struct Buffer {
@@ -67,6 +68,25 @@ enum class LoopKind : uint8_t {
   // Stores to one element by several lanes: an update counts all of them (their
   // order is not specified), a plain store keeps one of them.
   kVector,
+  // Constant extent; the values may run in any order and at once, as tasks may,
+  // and all that they store is there for the statement after the loop. Devices
+  // that run a task on many processors run each value on one of them, others
+  // take it for a serial loop. Not in another one and not in a vector loop: so
+  // what stands around it is the same for all values.
+  //
+  // A register buffer that is accessed in such loops is of one of two kinds:
+  //   - its first index is in every access of the nest the variable of the
+  //     invocation loop around, and its first extent that loop's: element
+  //     [i, ...] is a register of invocation i and lives as long as the task;
+  //   - no access has that variable in an index: each value of the loop has
+  //     registers of its own, which hold nothing before it and after it.
+  //
+  //   invocation i < 64 { %sum[i] = 0.0 }
+  //   for k0 < 8 {
+  //     invocation i < 64 { %tile[i] = %x[t, k0 * 64 + i] }
+  //     invocation i < 64 { for k1 < 64 { %sum[i] += %tile[k1] } }
+  //   }
+  kInvocation,
 };
 
 // One assignment: buffer[indices] = value, or += and so on.

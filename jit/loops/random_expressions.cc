@@ -191,11 +191,21 @@ NodeId RandomExpressions::Index(const RandomExtent& extent) {
   return index;
 }
 
-// Constants and unrolled variables, and a vector variable at last.
+// Constants and unrolled variables, and a vector variable at last; before them
+// the invocation, if each has registers of its own.
 std::optional<std::vector<NodeId>> RandomExpressions::RegisterIndices(
     const RandomBuffer& buffer) {
   std::vector<NodeId> indices;
-  for (size_t i = 0; i < buffer.extents.size(); ++i) {
+  if (buffer.per_invocation) {
+    const auto around = std::ranges::find(variables, LoopKind::kInvocation,
+                                          &RandomVariable::kind);
+    if (around == variables.end() ||
+        around->extent.value != buffer.extents[0].value) {
+      return std::nullopt;
+    }
+    indices.push_back(around->node);
+  }
+  for (size_t i = indices.size(); i < buffer.extents.size(); ++i) {
     const int64_t extent = buffer.extents[i].value;
     std::vector<NodeId> fitting = {Integer(Below(static_cast<int>(extent)))};
     for (const RandomVariable& variable : variables) {

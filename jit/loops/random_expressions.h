@@ -37,6 +37,8 @@ struct RandomBuffer {
   // sees its own rows only.
   size_t own_rows = 0;
   bool changes = false;  // by other tasks of this phase
+  // kRegister: the first index is that of the invocation.
+  bool per_invocation = false;
 };
 
 class RandomExpressions : public tensor::RandomChoices {

@@ -81,7 +81,10 @@ Block RandomLoops::Over(const std::vector<RandomDim>& dims,
     order.insert(order.begin() + place, i);
   }
   Point point{dims, order, make_body, Indices(dims.size())};
-  return LoopsFrom(point, 0);
+  before_invocations_ = std::ranges::any_of(dims, &RandomDim::in_invocations);
+  Block block = LoopsFrom(point, 0);
+  before_invocations_ = false;
+  return block;
 }
 
 Block RandomLoops::LoopsFrom(Point& point, size_t position) {
@@ -92,11 +95,13 @@ Block RandomLoops::LoopsFrom(Point& point, size_t position) {
     point.indices[number] = index;
     return LoopsFrom(point, position + 1);
   };
+  if (dim.in_invocations) return InvocationLoop(dim, inner);
   if (dim.in_register) return RegisterLoop(dim, inner);
   if (position + 1 < point.dims.size() && make_.Chance(4)) {
     const size_t next = point.order[position + 1];
     const RandomDim& second = point.dims[next];
-    if (!second.in_register && second.extent.is_constant) {
+    if (!second.in_register && !second.in_invocations &&
+        second.extent.is_constant) {
       return FusedLoop(dim.extent, second.extent, [&](NodeId a, NodeId b) {
         point.indices[number] = a;
         point.indices[next] = b;
@@ -127,6 +132,25 @@ Block RandomLoops::RegisterLoop(const RandomDim& dim,
     return Loop(LoopKind::kVector, lanes, [&](NodeId lane) {
       return inner(make_.MakeIndex(Opcode::kAdd, begin, lane));
     });
+  });
+}
+
+// An invocation of registers of its own has all of the extent.
+Block RandomLoops::InvocationLoop(const RandomDim& dim,
+                                  const MakeLoopBody& inner) {
+  const MakeLoopBody body = [&](NodeId variable) {
+    before_invocations_ = false;
+    Block block = inner(variable);
+    before_invocations_ = true;
+    return block;
+  };
+  if (dim.in_register || (dim.extent.is_constant && make_.Chance(2)))
+    return Loop(LoopKind::kInvocation, dim.extent, body);
+  const RandomExtent step = make_.ConstantExtent(2 + make_.Below(15));
+  const RandomExtent steps = make_.Steps(dim.extent, step);
+  return Loop(LoopKind::kSerial, steps, [&](NodeId outer) {
+    const NodeId begin = make_.MakeIndex(Opcode::kMultiply, outer, step.node);
+    return StepLoop(LoopKind::kInvocation, dim.extent, step, begin, body);
   });
 }
 
@@ -162,15 +186,22 @@ Block RandomLoops::SplitLoop(const RandomExtent& extent,
         return inner(make_.MakeIndex(Opcode::kAdd, begin, variable));
       });
     }
-    return Loop(AnyKind(step), step, [&](NodeId variable) {
-      const NodeId index = make_.MakeIndex(Opcode::kAdd, begin, variable);
-      const bool divides = extent.is_constant && extent.value % step.value == 0;
-      if (divides || (!options_.guarded && make_.Chance(15))) {
-        return inner(index);
-      }
-      const NodeId condition = make_.InBounds(index, extent.node);
-      return BlockOf(If(condition, inner(index)));
-    });
+    return StepLoop(AnyKind(step), extent, step, begin, inner);
+  });
+}
+
+// One step of them all, guarded where it may reach too far.
+Block RandomLoops::StepLoop(LoopKind kind, const RandomExtent& extent,
+                            const RandomExtent& step, NodeId begin,
+                            const MakeLoopBody& inner) {
+  return Loop(kind, step, [&](NodeId variable) {
+    const NodeId index = make_.MakeIndex(Opcode::kAdd, begin, variable);
+    const bool divides = extent.is_constant && extent.value % step.value == 0;
+    if (divides || (!options_.guarded && make_.Chance(15))) {
+      return inner(index);
+    }
+    const NodeId condition = make_.InBounds(index, extent.node);
+    return BlockOf(If(condition, inner(index)));
   });
 }
 

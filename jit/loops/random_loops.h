@@ -15,6 +15,8 @@ struct RandomDim {
   RandomExtent extent;
   bool in_register = false;  // of a register buffer
   bool is_last = false;      // of its buffer
+  // Its loop, or one that it is split to, is an invocation loop.
+  bool in_invocations = false;
 };
 
 Statement If(NodeId condition, Block body);
@@ -53,12 +55,18 @@ class RandomLoops {
 
   uint64_t NewNumber();
   LoopKind AnyKind(const RandomExtent& extent);
-  bool CanBeVector() const { return !in_vector_ && !no_vectors_; }
+  bool CanBeVector() const {
+    return !in_vector_ && !no_vectors_ && !before_invocations_;
+  }
   Block LoopsFrom(Point& point, size_t position);
   Block RegisterLoop(const RandomDim& dim, const MakeLoopBody& inner);
   Block FusedLoop(const RandomExtent& a, const RandomExtent& b,
                   const std::function<Block(NodeId, NodeId)>& inner);
   Block SplitLoop(const RandomExtent& extent, const MakeLoopBody& inner);
+  Block InvocationLoop(const RandomDim& dim, const MakeLoopBody& inner);
+  Block StepLoop(LoopKind kind, const RandomExtent& extent,
+                 const RandomExtent& step, NodeId begin,
+                 const MakeLoopBody& inner);
 
   const RandomNestOptions options_;
   RandomExpressions& make_;
@@ -66,6 +74,7 @@ class RandomLoops {
   std::vector<uint64_t> free_numbers_;
   bool in_vector_ = false;
   bool no_vectors_ = false;
+  bool before_invocations_ = false;  // they are still to come, further in
 };
 
 }  // namespace ember::loops

@@ -133,6 +133,9 @@ class Generator {
       RandomBuffer local{0, make_.AnyType(), Scope::kTask, {}, 0};
       if (Chance(2)) {
         local.scope = Scope::kRegister;
+        local.per_invocation = Chance(3);
+        if (local.per_invocation)
+          local.extents.push_back(make_.ConstantExtent(2 + Below(9)));
         if (Chance(2))
           local.extents.push_back(make_.ConstantExtent(1 + Below(4)));
         local.extents.push_back(
@@ -283,13 +286,39 @@ class Generator {
 
   // --- statements ---
 
-  static std::vector<RandomDim> DimsOf(const RandomBuffer& buffer) {
+  // One of them in invocations, sometimes.
+  std::vector<RandomDim> DimsOf(const RandomBuffer& buffer) {
     std::vector<RandomDim> dims;
     for (size_t i = buffer.own_rows; i < buffer.extents.size(); ++i) {
       dims.push_back({buffer.extents[i], IsRegister(buffer),
                       i + 1 == buffer.extents.size()});
     }
+    if (buffer.per_invocation) {
+      dims[0].in_invocations = true;
+    } else if (!dims.empty() && !IsRegister(buffer) && Chance(3)) {
+      const int chosen = Below(static_cast<int>(dims.size()));
+      dims[static_cast<size_t>(chosen)].in_invocations = true;
+    }
     return dims;
+  }
+
+  // Loops over the dims that store to the buffers. In invocation loops they do
+  // not read what others store, nor registers that hold nothing there.
+  Block Over(const std::vector<RandomDim>& dims,
+             const std::vector<RandomBuffer>& stored,
+             const RandomLoops::MakeBody& make_body) {
+    const std::vector<RandomBuffer> outer = make_.readable;
+    if (std::ranges::any_of(dims, &RandomDim::in_invocations)) {
+      std::erase_if(make_.readable, [&](const RandomBuffer& buffer) {
+        if (IsRegister(buffer)) return !buffer.per_invocation;
+        return std::ranges::any_of(stored, [&](const RandomBuffer& other) {
+          return other.number == buffer.number;
+        });
+      });
+    }
+    Block block = loops_.Over(dims, make_body);
+    make_.readable = outer;
+    return block;
   }
 
   Target To(const RandomBuffer& buffer, const Indices& inner, NodeId value,
@@ -312,7 +341,7 @@ class Generator {
   // a plain store.
   Block Map(const std::vector<RandomBuffer>& buffers, Update update) {
     const bool initializes = update == Update::kAssign;
-    return loops_.Over(DimsOf(buffers[0]), [&](const Indices& indices) {
+    return Over(DimsOf(buffers[0]), buffers, [&](const Indices& indices) {
       std::vector<Target> targets;
       for (const RandomBuffer& buffer : buffers) {
         NodeId value = make_.Value(buffer.type, options_.maximum_depth);
@@ -371,7 +400,7 @@ class Generator {
     if (!IsFloat(buffer.type)) {
       Update update = AnyUpdate(buffer.type);
       if (update == Update::kAssign) update = Update::kMaximum;
-      return loops_.Over(dims, [&](const Indices& indices) {
+      return Over(dims, {buffer}, [&](const Indices& indices) {
         const NodeId value = make_.Value(buffer.type, 2);
         return MaybeIf(
             make_.Guarded(Store({To(buffer, indices, value, update)})));
@@ -391,19 +420,19 @@ class Generator {
     if (update == Update::kAdd && !multiplies && steps > kSmallSum) {
       update = Update::kMinimum;
     }
-    Block block = loops_.Over(DimsOf(buffer), [&](const Indices& indices) {
+    Block block = Over(DimsOf(buffer), {buffer}, [&](const Indices& indices) {
       const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
       return BlockOf(Store({To(buffer, indices, start, Update::kAssign)}));
     });
-    Append(block, loops_.Over(dims, [&](const Indices& indices) {
-      NodeId value = make_.SmallValue(type);
-      if (multiplies) {
-        value = make_.Make(Opcode::kMultiply, type,
-                           {value, make_.SmallValue(type)});
-      }
-      return MaybeIf(
-          make_.Guarded(Store({To(buffer, indices, value, update)})));
-    }));
+    Append(block, Over(dims, {buffer}, [&](const Indices& indices) {
+             NodeId value = make_.SmallValue(type);
+             if (multiplies) {
+               value = make_.Make(Opcode::kMultiply, type,
+                                  {value, make_.SmallValue(type)});
+             }
+             return MaybeIf(
+                 make_.Guarded(Store({To(buffer, indices, value, update)})));
+           }));
     return block;
   }
 

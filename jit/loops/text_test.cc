@@ -46,7 +46,11 @@ TEST(TextTest, EveryStatementAndBuffer) {
     }
   }
   phase i < floordiv(N + 15, 16) {
-    %t[i] = 0.0
+    invocation v < 16 {
+      if i * 16 + v < N {
+        %t[i * 16 + v] = 0.0
+      }
+    }
   }
 }
 )");

@@ -1,6 +1,8 @@
 #include "jit/loops/verifier.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -25,9 +27,10 @@ using tensor::Update;
 
 constexpr int64_t kMaximumUnroll = 4096;
 constexpr int64_t kMaximumLanes = 64;
+constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
 
 // What binds a variable.
-enum class Binder : uint8_t { kTask, kSerial, kUnrolled, kVector };
+enum class Binder : uint8_t { kTask, kSerial, kUnrolled, kVector, kInvocation };
 
 bool IsAccess(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
@@ -40,13 +43,20 @@ Status Error(std::string message) {
 class Verifier {
  public:
   explicit Verifier(const LoopNest& nest)
-      : nest_(nest), facts_(nest), has_value_(nest.buffers.size(), false) {
+      : nest_(nest),
+        facts_(nest),
+        has_value_(nest.buffers.size(), false),
+        per_invocation_(nest.buffers.size(), false) {
     for (size_t i = 0; i < nest.buffers.size(); ++i) {
       has_value_[i] = nest.buffers[i].scope == Scope::kInput;
     }
   }
 
   Status Run() {
+    for (const auto* phases : {&nest_.prologue, &nest_.phases}) {
+      for (const Phase& phase : *phases) FindPerInvocation(phase.body, {}, 0);
+    }
+    EMBER_RETURN_IF_ERROR(CheckRegisterCounts());
     for (size_t i = 0; i < nest_.prologue.size(); ++i) {
       in_prologue_ = true;
       const Status status = CheckPhase(nest_.prologue[i]);
@@ -78,12 +88,16 @@ class Verifier {
         has_value_[i] = false;
       }
     }
+    facts_.BeginPhase(StoredIn(phase.body));
+    return CheckLoop(phase.task, Binder::kTask, phase.body);
+  }
+
+  std::vector<bool> StoredIn(const Block& block) const {
     std::vector<bool> stored(nest_.buffers.size(), false);
-    ForEachStore(phase.body, 0, [&](const Target& target) {
+    ForEachStore(block, 0, [&](const Target& target) {
       if (target.buffer < stored.size()) stored[target.buffer] = true;
     });
-    facts_.BeginPhase(std::move(stored));
-    return CheckLoop(phase.task, Binder::kTask, phase.body);
+    return stored;
   }
 
   template <typename Visitor>
@@ -114,17 +128,92 @@ class Verifier {
       return Error(
           Concat({"variable ", name, ": a vector loop in a vector loop"}));
     }
+    if (binder == Binder::kInvocation && (in_vector_ || invocation_)) {
+      return Error(
+          Concat({"variable ", name, ": an invocation loop in ",
+                  in_vector_ ? "a vector" : "an invocation", " loop"}));
+    }
     const size_t mark = facts_.Mark();
     // What the body stores, an earlier iteration has stored.
     ForgetStores(body);
     bound_.emplace(variable, binder);
     facts_.AssumeIterates(variable);
     in_vector_ |= binder == Binder::kVector;
-    EMBER_RETURN_IF_ERROR(CheckBlock(body));
+    EMBER_RETURN_IF_ERROR(binder == Binder::kInvocation
+                              ? CheckInvocations(variable, body)
+                              : CheckBlock(body));
     in_vector_ &= binder != Binder::kVector;
     facts_.Rollback(mark);
     bound_.erase(variable);
     numbers_.erase(node.immediate);
+    return OkStatus();
+  }
+
+  // Registers that are no invocation's for longer hold nothing when the loop
+  // begins, and those that it stores to nothing behind it.
+  Status CheckInvocations(NodeId variable, const Block& body) {
+    std::vector<bool> stored = StoredIn(body);
+    std::vector<bool> before = has_value_;
+    for (size_t i = 0; i < has_value_.size(); ++i) {
+      if (IsShortLived(i)) has_value_[i] = false;
+    }
+    facts_.BeginInvocations(stored);
+    invocation_ = variable;
+    EMBER_RETURN_IF_ERROR(CheckBlock(body));
+    invocation_.reset();
+    facts_.EndInvocations();
+    for (size_t i = 0; i < has_value_.size(); ++i) {
+      if (IsShortLived(i)) has_value_[i] = before[i] && !stored[i];
+    }
+    return OkStatus();
+  }
+
+  bool IsShortLived(size_t buffer) const {
+    return nest_.buffers[buffer].scope == Scope::kRegister &&
+           !per_invocation_[buffer];
+  }
+
+  // Notes the register buffers that are accessed with the variable of the
+  // invocation loop around as their first index.
+  void FindPerInvocation(const Block& block, std::optional<NodeId> invocation,
+                         int depth) {
+    if (depth > kMaximumNesting) return;  // refused later
+    const auto note = [&](uint32_t buffer, std::span<const NodeId> indices) {
+      if (buffer < nest_.buffers.size() &&
+          nest_.buffers[buffer].scope == Scope::kRegister && !indices.empty() &&
+          indices[0] == invocation) {
+        per_invocation_[buffer] = true;
+      }
+    };
+    for (const Statement& statement : block) {
+      const bool is_loop = statement.kind == Statement::Kind::kFor;
+      const bool binds = is_loop && statement.loop == LoopKind::kInvocation;
+      FindPerInvocation(statement.body, binds ? statement.variable : invocation,
+                        depth + 1);
+      if (!invocation || is_loop) continue;
+      for (const Target& target : statement.targets)
+        note(target.buffer, target.indices);
+      for (NodeId id : NodesUnder(nest_.pool, RootsOf(nest_.pool, statement))) {
+        const Node& node = nest_.pool[id];
+        if (IsAccess(node)) note(node.buffer, node.operands);
+      }
+    }
+  }
+
+  Status CheckRegisterCounts() const {
+    for (size_t i = 0; i < nest_.buffers.size(); ++i) {
+      const Buffer& buffer = nest_.buffers[i];
+      if (buffer.scope != Scope::kRegister) continue;
+      int64_t elements = 1;
+      for (size_t d = per_invocation_[i] ? 1 : 0; d < buffer.extents.size();
+           ++d) {
+        elements *= nest_.pool.IntegerConstant(buffer.extents[d]).value_or(1);
+      }
+      if (elements <= kMaximumRegisterElements) continue;
+      return Error(Concat(
+          {"buffer %", buffer.name, ": expected constant extents and at most ",
+           kMaximumRegisterElements, " elements in registers"}));
+    }
     return OkStatus();
   }
 
@@ -149,13 +238,26 @@ class Verifier {
             Concat({"expected nothing of a vector loop, found ", Text(id)}));
       }
     }
-    if (binder == Binder::kTask || binder == Binder::kSerial) return OkStatus();
-    const int64_t limit =
-        binder == Binder::kVector ? kMaximumLanes : kMaximumUnroll;
+    switch (binder) {
+      case Binder::kTask:
+      case Binder::kSerial:
+        break;
+      case Binder::kUnrolled:
+        return CheckConstantExtent(extent, kMaximumUnroll, "an unrolled");
+      case Binder::kVector:
+        return CheckConstantExtent(extent, kMaximumLanes, "a vector");
+      case Binder::kInvocation:
+        return CheckConstantExtent(extent, kMaximumInvocations,
+                                   "an invocation");
+    }
+    return OkStatus();
+  }
+
+  Status CheckConstantExtent(NodeId extent, int64_t limit,
+                             std::string_view kind) const {
     const std::optional<int64_t> constant = nest_.pool.IntegerConstant(extent);
     if (constant && *constant >= 1 && *constant <= limit) return OkStatus();
-    return Error(Concat({"expected a constant in 1..", limit, " for ",
-                         binder == Binder::kVector ? "a vector" : "an unrolled",
+    return Error(Concat({"expected a constant in 1..", limit, " for ", kind,
                          " loop, found ", Text(extent)}));
   }
 
@@ -198,6 +300,8 @@ class Verifier {
         return Binder::kUnrolled;
       case LoopKind::kVector:
         return Binder::kVector;
+      case LoopKind::kInvocation:
+        return Binder::kInvocation;
     }
     return Binder::kSerial;
   }
@@ -358,8 +462,10 @@ class Verifier {
     EMBER_RETURN_IF_ERROR(CheckIndexTypes(nest_, buffer, indices));
     for (size_t dim = 0; dim < indices.size(); ++dim) {
       const NodeId index = indices[dim], extent = buffer.extents[dim];
-      if (buffer.scope == Scope::kRegister &&
-          !IsRegisterIndex(index, dim + 1 == indices.size())) {
+      if (dim == 0 && per_invocation_[number]) {
+        EMBER_RETURN_IF_ERROR(CheckInvocationIndex(index, extent));
+      } else if (buffer.scope == Scope::kRegister &&
+                 !IsRegisterIndex(index, dim + 1 == indices.size())) {
         return Error(
             Concat({"index ", dim, ": expected nothing but unrolled variables",
                     dim + 1 == indices.size() ? " and a vector variable" : "",
@@ -372,6 +478,19 @@ class Verifier {
       }
     }
     return OkStatus();
+  }
+
+  // Of registers that each invocation has its own of.
+  Status CheckInvocationIndex(NodeId index, NodeId extent) const {
+    const std::optional<int64_t> wanted = nest_.pool.IntegerConstant(extent);
+    const bool fits =
+        index == invocation_ &&
+        nest_.pool.IntegerConstant(ExtentOf(nest_.pool, index)) == wanted;
+    if (fits) return OkStatus();
+    return Error(
+        Concat({"index 0: expected the variable of an invocation loop "
+                "of extent ",
+                Text(extent), ", as elsewhere, found ", Text(index)}));
   }
 
   // A constant once unrolled variables are; if it is the last, maybe with a
@@ -413,7 +532,11 @@ class Verifier {
   std::unordered_map<NodeId, Binder> bound_;  // by the loops around
   std::unordered_set<uint64_t> numbers_;      // of the bound variables
   std::unordered_set<NodeId> has_types_;      // nodes whose types are right
-  std::vector<bool> has_value_;  // per buffer: an input, or stored to before
+  std::optional<NodeId> invocation_;          // of the invocation loop around
+  // Per buffer: an input, or stored to before.
+  std::vector<bool> has_value_;
+  // Per buffer: only kRegister, with registers for each invocation.
+  std::vector<bool> per_invocation_;
 };
 
 }  // namespace

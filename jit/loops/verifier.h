@@ -10,15 +10,21 @@
 //               a store to the buffer (of this phase, for task and register
 //               buffers), but for inputs
 //   variables   every Axis node in a statement is bound by a loop or the task
-//               around it, once; unrolled and vector extents are constants
-//               (1..4096 and 1..64); no vector loop in another; extents have no
-//               loads in them and do not depend on vector variables
+//               around it, once; unrolled, vector and invocation extents are
+//               constants (1..4096, 1..64 and 1..2^20); no vector or invocation
+//               loop in another, no invocation loop in a vector loop; extents
+//               have no loads in them and do not depend on vector variables
 //   types       indices are i64, as many as the buffer has dims; values have
 //               the buffer's type; conditions are bool; operands have the types
 //               that the instruction table wants; no sums and products of bool
 //   registers   kRegister: extents are constants, at most 4096 elements; each
 //               index is a constant once unrolled variables are, but for the
-//               last, to which a vector variable may be added once
+//               last, to which a vector variable may be added once. If an
+//               access in an invocation loop has that loop's variable for first
+//               index, every access to the buffer has, in loops of the first
+//               extent (which then counts for nothing); else nothing is read in
+//               an invocation loop that its body has not stored before, or
+//               behind the loop
 //   bounds      every load and store is provably in bounds (Pad needs no proof)
 //   nesting     kMaximumNesting
 //
@@ -39,7 +45,8 @@
 //     select are one of their operands; t floordiv M < N for t < N * M.
 // Facts about values with loads in them hold until the task stores to such a
 // buffer, or to an output of the type and rank of such an input (they may be
-// one memory), and are not used where other tasks of the phase store to it:
+// one memory), and are not used where other tasks of the phase, or invocations
+// of the loop around, store to it:
 // hold an index that is checked once and used often in a register buffer.
 //
 // Thread-safe.

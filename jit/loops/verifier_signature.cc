@@ -19,7 +19,9 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::TypeFault;
 
-constexpr int64_t kMaximumRegisterElements = 4096;
+// Of all invocations; those of one are counted where accesses are known.
+constexpr int64_t kMaximumElements =
+    kMaximumRegisterElements * kMaximumRegisterElements;
 
 Status Error(std::string message) {
   return InvalidArgumentError(std::move(message));
@@ -82,7 +84,7 @@ Status CheckExtents(const LoopNest& nest, const Buffer& buffer) {
     if (buffer.scope != Scope::kRegister) continue;
     const int64_t constant = nest.pool.IntegerConstant(extent).value_or(0);
     elements = CheckedMultiply(elements, constant).value_or(0);
-    if (constant >= 1 && elements >= 1 && elements <= kMaximumRegisterElements)
+    if (constant >= 1 && elements >= 1 && elements <= kMaximumElements)
       continue;
     return Error(Concat({"expected constant extents and at most ",
                          kMaximumRegisterElements, " elements in registers"}));

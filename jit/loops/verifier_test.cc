@@ -313,6 +313,92 @@ TEST(VerifierTest, RegisterIndices) {
             "found j");
 }
 
+// --- invocations ---
+
+TEST(VerifierTest, InvocationLoops) {
+  EXPECT_EQ(BodyError("for j < 2 { invocation i < 64 { for k < i { } } }"), "");
+  EXPECT_EQ(BodyError("invocation i < N { }"),
+            "extent of i: expected a constant in 1..1048576 for an invocation "
+            "loop, found N");
+  EXPECT_EQ(
+      BodyError("invocation i < 4 { for k < 2 { invocation j < 4 { } } }"),
+      "variable j: an invocation loop in an invocation loop");
+  EXPECT_EQ(BodyError("vector l < 4 { invocation j < 4 { } }"),
+            "variable j: an invocation loop in a vector loop");
+  EXPECT_EQ(BodyError("invocation i < 4 { vector l < 4 { %s[l] = i } }"), "");
+}
+
+// With the invocation as first index registers live across loops.
+TEST(VerifierTest, RegistersOfInvocations) {
+  const auto error = [](const std::string& body) {
+    const std::string text =
+        "loops @t(%y: output i64[4]) { register %r: i64[4, 16] "
+        "register %s: i64[4] register %o: i64[2] phase t < 4 {" +
+        body + "}}";
+    const std::string found = ErrorOf(text);
+    const std::string context = "loops @t: phase 0: ";
+    return found.starts_with(context) ? found.substr(context.size()) : found;
+  };
+  const std::string fill = "invocation i < 4 { %r[i, 0] = i  %s[i] = i } ";
+  EXPECT_EQ(error(fill + "for k < 3 { invocation j < 4 { %r[j, 1] = %r[j, 0] "
+                         "%s[j] += %r[j, 1] } }"),
+            "");
+  const std::string expected =
+      "index 0: expected the variable of an invocation loop of extent 4, as "
+      "elsewhere, found ";
+  EXPECT_EQ(error(fill + "invocation j < 4 { %r[3, 1] = 0 }"),
+            "store to %r: " + expected + "3");
+  EXPECT_EQ(error(fill + "%y[0] = %s[t]"), "load of %s: " + expected + "t");
+  EXPECT_EQ(error(fill + "invocation j < 3 { %y[0] = %s[j] }"),
+            "load of %s: " + expected + "j");
+  EXPECT_EQ(error(fill + "invocation j < 4 { %y[0] = %s[3 - j] }"),
+            "load of %s: " + expected + "3 - j");
+  EXPECT_EQ(error("%s[0] = 1 " + fill), "store to %s: " + expected + "0");
+  // All phases count.
+  EXPECT_EQ(error(fill + "} phase u < 2 { %s[0] = 1"),
+            "loops @t: phase 1: store to %s: " + expected + "0");
+  EXPECT_EQ(error(fill + "invocation j < 4 { %r[j, j] = 1 }"),
+            "store to %r: index 1: expected nothing but unrolled variables and "
+            "a vector variable, found j");
+
+  // Without it they hold nothing before and after.
+  EXPECT_EQ(error("invocation i < 4 { %o[0] = i  %y[i] = %o[0] }"), "");
+  EXPECT_EQ(error("%o[0] = 1 invocation i < 4 { %y[i] = %o[0] }"),
+            "load of %o: before any store to it");
+  EXPECT_EQ(error("%o[0] = 1 invocation i < 4 { %o[0] += i }"),
+            "store to %o: an update before any store to it");
+  EXPECT_EQ(error("invocation i < 4 { %o[0] = i } %y[0] = %o[0]"),
+            "load of %o: before any store to it");
+  EXPECT_EQ(error("%o[0] = 1 invocation i < 4 { %o[0] = i } %y[0] = %o[0]"),
+            "load of %o: before any store to it");
+  EXPECT_EQ(error("%o[0] = 1 invocation i < 4 { } %y[0] = %o[0]"), "");
+  EXPECT_EQ(error("invocation i < 4 { %o[0] = i } "
+                  "invocation j < 4 { %y[j] = %o[0] }"),
+            "load of %o: before any store to it");
+  EXPECT_EQ(ErrorOf("loops @t() { register %r: i64[2, 4096] "
+                    "phase t < 4 { invocation i < 2 { %r[i, 0] = i } } }"),
+            "");
+  EXPECT_EQ(ErrorOf("loops @t() { register %r: i64[2, 4096] "
+                    "phase t < 4 { invocation i < 2 { %r[0, 0] = i } } }"),
+            "loops @t: buffer %r: expected constant extents and at most 4096 "
+            "elements in registers");
+}
+
+// What other invocations may have stored meanwhile is no fact.
+TEST(VerifierTest, FactsAboutWhatInvocationsShare) {
+  const std::string fill = "invocation i < 16 { %s[i] = i } ";
+  const std::string use =
+      "check %x.0 %s[i] < N for k < 2 { %y[t, k] = %x[%s[i], 0] } ";
+  EXPECT_EQ(
+      BodyError("if t < N { " + fill + "invocation i < 16 { " + use + "} }"),
+      "");
+  ExpectNoProof("if t < N { " + fill + "invocation i < 16 { " + use +
+                "%s[0] = 1 } }");
+  EXPECT_EQ(
+      BodyError("if t < N { " + fill + "for i < 16 { " + use + "%s[0] = 1 } }"),
+      "");
+}
+
 // --- bounds ---
 
 TEST(VerifierTest, BoundsByRanges) {

@@ -45,6 +45,8 @@ class Planner {
         has_serial |= Visit(statement.body);
         continue;
       }
+      // Where many invocations wait for memory in turns, it is hidden already.
+      if (statement.loop == LoopKind::kInvocation) return true;
       const bool is_serial = statement.loop == LoopKind::kSerial;
       if (is_serial) loops_.push_back(statement.variable);
       const bool is_innermost = !Visit(statement.body);
