@@ -34,6 +34,46 @@ using Values = std::vector<uint64_t>;
 using Lane = std::unordered_map<NodeId, int64_t>;
 using Lanes = std::vector<Lane>;
 
+// Who accessed the elements of buffers, of many that run at once: tasks of a
+// phase, or invocations of a loop.
+class AccessLog {
+ public:
+  // What follows is another phase or loop.
+  void Begin() { ++round_; }
+
+  // The other one that accesses the element too, where one of them stores; -1
+  // if there is none. Buffers of one memory are one.
+  int64_t Note(const void* memory, size_t count, int64_t position,
+               int64_t runner, bool stores) {
+    std::vector<Access>& log = logs_[memory];
+    if (log.size() < count) log.resize(count);
+    Access& access = log[static_cast<size_t>(position)];
+    if (access.round != round_) access = {round_, -1, -1, false};
+    int64_t other = access.writer;
+    if (stores && (other < 0 || other == runner)) {
+      other = access.reader;
+      if (access.is_read_by_several && other == runner) other = runner + 1;
+    }
+    if (stores)
+      access.writer = runner;
+    else if (access.reader < 0)
+      access.reader = runner;
+    else
+      access.is_read_by_several |= access.reader != runner;
+    return other == runner ? -1 : other;
+  }
+
+ private:
+  struct Access {
+    uint64_t round = 0;
+    int64_t writer = -1;
+    int64_t reader = -1;
+    bool is_read_by_several = false;
+  };
+  uint64_t round_ = 0;
+  std::unordered_map<const void*, std::vector<Access>> logs_;
+};
+
 class Evaluator {
  public:
   Evaluator(const LoopNest& nest, std::span<const int64_t> parameters,
@@ -41,6 +81,7 @@ class Evaluator {
       : nest_(nest),
         parameters_(parameters),
         backwards_(options.backwards),
+        refuse_races_(options.refuse_races),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -193,7 +234,7 @@ class Evaluator {
   }
 
   Status EvaluateNode(NodeId id, const Lane& lane, const Values& operands,
-                      uint64_t& value) const {
+                      uint64_t& value) {
     const Node& node = nest_.pool[id];
     switch (node.opcode) {
       case Opcode::kConstant:
@@ -224,7 +265,7 @@ class Evaluator {
     }
   }
 
-  Status Load(const Node& node, const Values& operands, uint64_t& value) const {
+  Status Load(const Node& node, const Values& operands, uint64_t& value) {
     const size_t rank = extents_[node.buffer].size();
     std::vector<int64_t> indices;
     for (size_t i = 0; i < rank; ++i) {
@@ -232,12 +273,35 @@ class Evaluator {
     }
     const StatusOr<int64_t> position = Position(node.buffer, indices);
     if (position.ok()) {
+      EMBER_RETURN_IF_ERROR(NoteAccess(node.buffer, *position, false));
       value = LoadElement(memory_[node.buffer], *position, node.type);
       return OkStatus();
     }
     if (node.opcode == Opcode::kLoad) return position.status();
     value = operands[rank];
     return OkStatus();
+  }
+
+  // --- races ---
+
+  Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
+    if (!refuse_races_ || task_ < 0) return OkStatus();
+    const Scope scope = nest_.buffers[buffer].scope;
+    if (scope == Scope::kRegister) return OkStatus();
+    const size_t count = static_cast<size_t>(ElementCount(buffer));
+    const auto note = [&](AccessLog& log, int64_t runner, const char* what) {
+      const int64_t other =
+          log.Note(memory_[buffer], count, position, runner, stores);
+      if (other < 0) return OkStatus();
+      return InternalError(
+          Concat({"buffer %", nest_.buffers[buffer].name, ": element ",
+                  position, " is accessed by ", what, " ", runner, " and ",
+                  other, " at once, and stored to"}));
+    };
+    if (scope != Scope::kTask)
+      EMBER_RETURN_IF_ERROR(note(by_tasks_, task_, "tasks"));
+    if (invocation_ < 0) return OkStatus();
+    return note(by_invocations_, invocation_, "invocations");
   }
 
   // --- statements ---
@@ -247,8 +311,10 @@ class Evaluator {
     EMBER_RETURN_IF_ERROR(
         Evaluate(ExtentOf(nest_.pool, phase.task), {Lane()}, tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
+    by_tasks_.Begin();
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
+      task_ = task;
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
         const Scope scope = nest_.buffers[buffer].scope;
         if (scope == Scope::kTask || scope == Scope::kRegister) {
@@ -298,16 +364,19 @@ class Evaluator {
       }
       return RunBlock(loop.body, vector);
     }
-    const bool in_any_order = loop.loop == LoopKind::kInvocation;
+    const bool is_invocations = loop.loop == LoopKind::kInvocation;
+    if (is_invocations) by_invocations_.Begin();
     for (int64_t i = 0; i < extent; ++i) {
-      if (in_any_order) {
+      const int64_t value = is_invocations && backwards_ ? extent - 1 - i : i;
+      if (is_invocations) {
+        invocation_ = value;
         for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
       }
       Lanes iteration = lanes;
-      for (Lane& lane : iteration)
-        lane[loop.variable] = in_any_order && backwards_ ? extent - 1 - i : i;
+      for (Lane& lane : iteration) lane[loop.variable] = value;
       EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
     }
+    if (is_invocations) invocation_ = -1;
     return OkStatus();
   }
 
@@ -369,6 +438,8 @@ class Evaluator {
     }
     for (size_t i = 0; i < targets.size(); ++i) {
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
+        EMBER_RETURN_IF_ERROR(
+            NoteAccess(targets[i].buffer, positions[i][lane], true));
         StoreOne(targets[i], positions[i][lane], values[i][lane]);
       }
     }
@@ -407,6 +478,11 @@ class Evaluator {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const bool backwards_;
+  const bool refuse_races_;
+  int64_t task_ = -1;        // which runs; -1: none does
+  int64_t invocation_ = -1;  // which of the loop around runs; -1: none is
+  AccessLog by_tasks_;
+  AccessLog by_invocations_;
   std::vector<std::vector<int64_t>> extents_;     // per buffer
   std::vector<void*> memory_;                     // per buffer
   std::map<size_t, std::vector<uint8_t>> owned_;  // not inputs and outputs

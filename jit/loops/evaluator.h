@@ -30,6 +30,10 @@ struct EvaluateOptions {
   // Tasks, invocations and lanes from the last to the first: nothing may depend
   // on that.
   bool backwards = false;
+  // kInternal where a task stores to an element that another one of its phase
+  // accesses, or an invocation to one that another one of its loop accesses:
+  // what one after the other hides.
+  bool refuse_races = false;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
                 std::span<void* const> buffers,

@@ -310,6 +310,41 @@ TEST(EvaluatorTest, RegistersOfOneInvocationStartRandom) {
   EXPECT_EQ(std::count(y.begin(), y.end(), 7), 0);
 }
 
+TEST(EvaluatorTest, RacesAreErrorsIfWanted) {
+  const auto error = [](const std::string& body) {
+    std::vector<int64_t> x(8), y(8);
+    void* const buffers[] = {x.data(), y.data()};
+    const LoopNest nest = ParseOrDie(
+        "loops @t(%x: input i64[8], %y: output i64[8]) { task %s: i64[8] "
+        "call %c: i64[8] register %r: i64[1] phase t < 2 {" +
+        body + "}}");
+    EXPECT_TRUE(Evaluate(nest, {}, buffers).ok());
+    const Status status = Evaluate(nest, {}, buffers, {.refuse_races = true});
+    return status.ok() ? "" : std::string(status.message());
+  };
+  EXPECT_EQ(error("%y[t] = 1 invocation i < 4 { %s[i] = 1  %r[0] = %s[i] }"),
+            "");
+  EXPECT_EQ(error("%s[0] = 1 invocation i < 4 { %y[t * 4 + i] = %s[0] } "
+                  "%s[0] = 2"),
+            "");
+  const std::string tasks =
+      "loops @t: buffer %y: element 0 is accessed by tasks 1 and 0 at once, "
+      "and stored to";
+  EXPECT_EQ(error("%y[0] = t"), tasks);
+  EXPECT_EQ(error("if t < 1 { %y[0] = 1 } %s[0] = %y[0]"), tasks);
+  EXPECT_EQ(error("%s[0] = %y[0] if 0 < t { %y[0] = 1 }"), tasks);
+  const std::string invocations =
+      "loops @t: buffer %s: element 3 is accessed by invocations ";
+  EXPECT_EQ(error("invocation i < 2 { %s[3] = i }"),
+            invocations + "1 and 0 at once, and stored to");
+  EXPECT_EQ(error("%s[3] = 1 invocation i < 3 { %y[t * 4 + i] = %s[3] "
+                  "if 1 < i { %s[3] = 1 } }"),
+            invocations + "2 and 0 at once, and stored to");
+  EXPECT_EQ(error("%s[3] = 1 invocation i < 3 { %y[t * 4 + i] = %s[3] "
+                  "if i < 1 { %s[3] = 1 } }"),
+            invocations + "1 and 0 at once, and stored to");
+}
+
 TEST(EvaluatorTest, AccessesOutOfBoundsAreErrors) {
   std::vector<float> x(6), y(6);
   const auto error = [&](const std::string& store) {

@@ -53,7 +53,8 @@ TEST(RandomNestTest, EvaluatesToOneResult) {
     const RandomNest random = Make(seed);
     auto first = random.MakeBuffers(), second = random.MakeBuffers();
     const Status status =
-        Evaluate(random.nest, random.parameters, tensor::Pointers(first));
+        Evaluate(random.nest, random.parameters, tensor::Pointers(first),
+                 {.refuse_races = true});
     if (status.code() == StatusCode::kInvalidArgument) {
       ++failed_checks;
       continue;

@@ -59,7 +59,9 @@ NodeId InitialValue(const Computation& computation,
 }  // namespace
 
 Accumulators MakeAccumulators(const Computation& computation,
-                              const StageLoops& s, loops::LoopNest& nest) {
+                              const StageLoops& s,
+                              std::optional<NodeId> invocation,
+                              loops::LoopNest& nest) {
   const ComputationStage& stage = computation.stages[s.stage];
   Accumulators a;
   std::vector<NodeId> vectors;
@@ -68,14 +70,19 @@ Accumulators MakeAccumulators(const Computation& computation,
     const int loop = s.plan->order[i];
     const NodeId variable = s.values[loop];
     const bool moves = nest.pool[variable].opcode == Opcode::kAxis;
-    const bool vector = s.plan->loops[loop].mark == LoopMark::kVector;
+    const LoopMark mark = s.plan->loops[loop].mark;
+    const bool vector = mark == LoopMark::kVector;
     if (!s.IsReduction(i)) {
       a.spatial.push_back(i);
-      if (moves) (vector ? vectors : a.indices).push_back(variable);
+      if (moves && mark == LoopMark::kInvocation)
+        invocation = variable;
+      else if (moves)
+        (vector ? vectors : a.indices).push_back(variable);
     } else if (vector && moves) {
       a.lanes.push_back(i);
     }
   }
+  if (invocation) a.indices.insert(a.indices.begin(), *invocation);
   // Lanes last: rows of a register tile.
   a.indices.insert(a.indices.end(), vectors.begin(), vectors.end());
   a.lane_indices = a.indices;

@@ -3,6 +3,7 @@
 #ifndef EMBER_JIT_SCHEDULE_ACCUMULATORS_H_
 #define EMBER_JIT_SCHEDULE_ACCUMULATORS_H_
 
+#include <optional>
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
@@ -13,7 +14,8 @@ namespace ember::schedule {
 struct Accumulators {
   // Per value of the stage: the results in progress, one per point of the loops
   // inside the outermost reduction and per lane of vectorized reductions; and
-  // those of all lanes together (the same buffers if there are no lanes).
+  // those of all lanes together (the same buffers if there are no lanes). The
+  // first index is the invocation, where bound loops stand inside or around.
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> combined;
   std::vector<NodeId> indices;       // of `combined`
@@ -22,8 +24,11 @@ struct Accumulators {
   std::vector<int> lanes;            // positions of vectorized reductions
 };
 
+// invocation: the variable of the bound loop around the stage's reductions.
 Accumulators MakeAccumulators(const Computation& computation,
-                              const StageLoops& loops, loops::LoopNest& nest);
+                              const StageLoops& loops,
+                              std::optional<NodeId> invocation,
+                              loops::LoopNest& nest);
 
 // Sets the buffers' elements at the indices to what nothing combined gives.
 loops::Statement InitialStore(const Computation& computation,

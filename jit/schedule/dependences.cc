@@ -237,11 +237,53 @@ Status CheckInsideVector(const Schedule& schedule, int stage) {
                                      "' inside vector loop '" + vector->name +
                                      "' is a vector loop, too");
     }
+    if (loop.mark == LoopMark::kInvocation) {
+      return FailedPreconditionError("bound loop '" + loop.name +
+                                     "' is inside vector loop '" +
+                                     vector->name + "'");
+    }
     if (loop.is_reduction && !vector->is_reduction) {
       return FailedPreconditionError("loop '" + loop.name +
                                      "' inside vector loop '" + vector->name +
                                      "' combines elements into one");
     }
+  }
+  return OkStatus();
+}
+
+// Of the stage's loops down to number `last` (-1: all), the first that is
+// bound; nothing if none is.
+const Loop* BoundLoopOf(const StagePlan& plan, int last) {
+  for (int loop : plan.order) {
+    if (plan.loops[loop].mark == LoopMark::kInvocation)
+      return &plan.loops[loop];
+    if (loop == last) break;
+  }
+  return nullptr;
+}
+
+Status CheckInsideBound(const Schedule& schedule, int stage) {
+  const StagePlan& plan = schedule.plan(stage);
+  const Loop* const bound = BoundLoopOf(plan, -1);
+  if (bound == nullptr) return OkStatus();
+  for (int loop : plan.order) {
+    const Loop& other = plan.loops[loop];
+    if (other.mark != LoopMark::kInvocation || &other == bound) continue;
+    return FailedPreconditionError("loop '" + other.name +
+                                   "' inside bound loop '" + bound->name +
+                                   "' is bound, too");
+  }
+  const StagePlan* inner = &plan;
+  while (inner->attach_stage >= 0) {
+    const StagePlan& around = schedule.plan(inner->attach_stage);
+    const Loop* const outer = BoundLoopOf(around, inner->attach_loop);
+    if (outer != nullptr) {
+      return FailedPreconditionError(
+          "%" + schedule.computation().stages[stage].name +
+          ", which has bound loop '" + bound->name +
+          "', is computed inside bound loop '" + outer->name + "'");
+    }
+    inner = &around;
   }
   return OkStatus();
 }
@@ -282,6 +324,7 @@ Status CheckMarkedLoops(const Schedule& schedule) {
   for (int i = 0; i < count; ++i) {
     EMBER_RETURN_IF_ERROR(CheckParallelIsOutermost(schedule, i));
     EMBER_RETURN_IF_ERROR(CheckInsideVector(schedule, i));
+    EMBER_RETURN_IF_ERROR(CheckInsideBound(schedule, i));
   }
   return OkStatus();
 }
@@ -311,12 +354,13 @@ Status CheckFolds(const Schedule& schedule) {
 Status CheckMark(const Schedule& schedule, int stage, int number) {
   const Loop& loop = schedule.plan(stage).loops[number];
   const ComputationStage& computed = schedule.computation().stages[stage];
-  if (loop.mark == LoopMark::kParallel && loop.is_reduction) {
+  const bool is_task =
+      loop.mark == LoopMark::kParallel || loop.mark == LoopMark::kInvocation;
+  if (is_task && loop.is_reduction) {
     return FailedPreconditionError("loop '" + loop.name +
                                    "' combines elements into one");
   }
-  const bool at_once =
-      loop.mark == LoopMark::kParallel || loop.mark == LoopMark::kVector;
+  const bool at_once = is_task || loop.mark == LoopMark::kVector;
   if (at_once && loop.is_reduction &&
       computed.combiner == tensor::Combiner::kFold) {
     return FailedPreconditionError(

@@ -210,12 +210,18 @@ class Lowering {
       case LoopMark::kVector:
         loop.loop = loops::LoopKind::kVector;
         break;
+      case LoopMark::kInvocation:
+        loop.loop = loops::LoopKind::kInvocation;
+        break;
       case LoopMark::kSerial:
       case LoopMark::kParallel:
         break;
     }
+    const bool binds = loop.loop == loops::LoopKind::kInvocation;
+    if (binds) invocation_ = variable;
     EMBER_RETURN_IF_ERROR(
         EmitInside(s, positions, index, part, leaf, loop.body));
+    if (binds) invocation_.reset();
     out.push_back(std::move(loop));
     return OkStatus();
   }
@@ -386,10 +392,15 @@ class Lowering {
       if (c_.buffers[store.buffer].role == BufferRole::kOutput) continue;
       loops::Buffer& buffer = nest_.buffers[store.buffer];
       buffer.scope = Scope::kTask;
-      std::vector<NodeId>& bases = storage_[store.buffer].emplace();
-      for (size_t d = 0; d < buffer.extents.size(); ++d) {
-        bases.push_back(regions[d].base);
-        buffer.extents[d] = regions[d].extent;
+      buffer.extents.clear();
+      RegionStorage& storage = storage_[store.buffer].emplace();
+      storage.invocation = invocation_;
+      // Others of the loop compute theirs at the same time.
+      if (invocation_)
+        buffer.extents.push_back(nest_.pool[*invocation_].operands[0]);
+      for (size_t d = 0; d < c_.buffers[store.buffer].extents.size(); ++d) {
+        storage.bases.push_back(regions[d].base);
+        buffer.extents.push_back(regions[d].extent);
       }
     }
   }
@@ -433,7 +444,7 @@ class Lowering {
 
   Status EmitReduction(const StageLoops& s, Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
-    const Accumulators a = MakeAccumulators(c_, s, nest_);
+    const Accumulators a = MakeAccumulators(c_, s, invocation_, nest_);
     std::vector<int> initial = a.spatial;
     initial.insert(initial.end(), a.lanes.begin(), a.lanes.end());
     EMBER_RETURN_IF_ERROR(EmitLoops(
@@ -531,8 +542,8 @@ class Lowering {
   Rewriter header_;
   Facts facts_;
   std::vector<std::vector<NodeId>> full_;  // per stage: extents of its axes
-  // Of temporaries computed inside loops: where their region begins.
-  std::vector<std::optional<std::vector<NodeId>>> storage_;
+  std::optional<NodeId> invocation_;       // of the bound loop around
+  std::vector<std::optional<RegionStorage>> storage_;  // per buffer
 };
 
 }  // namespace

@@ -162,6 +162,10 @@ Status Parallel(Schedule& schedule, const PrimitiveCall& call) {
   return Mark(schedule, call, LoopMark::kParallel);
 }
 
+Status Bind(Schedule& schedule, const PrimitiveCall& call) {
+  return Mark(schedule, call, LoopMark::kInvocation);
+}
+
 Status Peel(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
   EMBER_ASSIGN_OR_RETURN(const int loop, LoopOperand(schedule, stage, call, 1));

@@ -134,6 +134,66 @@ TEST(Primitives, Marks) {
     phase i < 4 { for j < 6 { %y[i, j] = %x[i, j] + 1.0)");
 }
 
+TEST(Primitives, Bind) {
+  ExpectNest(kAdd, "parallel %y i\n bind %y j", R"(
+    phase i < 4 { invocation j < 6 { %y[i, j] = %x[i, j] + 1.0)");
+  ExpectNest(kAdd, "fuse %y i j -> n\n split %y n 7 -> a b\n bind %y b", R"(
+    for a < 4 { invocation b < 7 { if a * 7 + b < 24 {)");
+}
+
+// Each invocation has registers of its own for as long as the sums grow.
+TEST(Primitives, BindInsideReductions) {
+  constexpr std::string_view kLines = R"(
+    split %acc i 2 -> i0 i1
+    reorder %acc i0 k j i1
+    bind %acc j
+    unroll %acc i1)";
+  ExpectNest(kProduct, kLines, R"(
+    for i0 < 2 {
+      invocation j < 6 { unroll i1 < 2 { %acc.part.4[j, i1] = 0.0 } }
+      for k < 5 {
+        invocation j < 6 {
+          unroll i1 < 2 {
+            %acc.part.4[j, i1] += %a[i0 * 2 + i1, k] * %b[k, j]
+          }
+        }
+      }
+      invocation j < 6 {
+        unroll i1 < 2 { %acc[i0 * 2 + i1, j] = %acc.part.4[j, i1] } } })");
+  ExpectNest(kProduct, kLines, "register %acc.part.4: f32[6, 2]");
+  // Not known which: memory that the invocations share the parts of.
+  ExpectNest(kProduct, "reorder %acc k j i\n bind %acc j",
+             "task %acc.part.4: f32[6, 4]");
+}
+
+// What invocations compute at the same time is kept apart.
+TEST(Primitives, BindAroundStages) {
+  ExpectNest(kProduct, "compute_at %acc %y j\n bind %y j", R"(
+    for i < 4 {
+      invocation j < 6 {
+        %acc.part.4[j] = 0.0
+        for k < 5 { %acc.part.4[j] += %a[i, k] * %b[k, j] }
+        %acc[j, 0, 0] = %acc.part.4[j]
+        %y[i, j] = max(%acc[j, 0, 0], 0.0)
+      } })");
+  ExpectNest(kProduct, "compute_at %acc %y j\n bind %y j",
+             "register %acc: f32[6, 1, 1]");
+  // Computed together before, and shared.
+  ExpectNest(kProduct, "compute_at %acc %y i\n bind %y j\n bind %acc j", R"(
+    for i < 4 {
+      invocation j_1 < 6 {
+        %acc.part.4[j_1] = 0.0
+        for k < 5 { %acc.part.4[j_1] += %a[i, k] * %b[k, j_1] }
+        %acc[0, j_1] = %acc.part.4[j_1]
+      }
+      invocation j < 6 { %y[i, j] = max(%acc[0, j], 0.0) } })");
+  ExpectNest(kProduct, "compute_at %acc %y i\n bind %y j\n bind %acc j",
+             "task %acc: f32[1, 6]");
+  // What is not of an invocation is no register that one reads.
+  ExpectNest(kProduct, "compute_at %acc %y i\n bind %y j\n unroll %acc j",
+             "task %acc: f32[1, 6]");
+}
+
 TEST(Primitives, Peel) {
   ExpectNest(kAdd, "split %y j 4 -> j0 j1\n peel %y j0", R"(
     for j0 < 2 {
@@ -299,6 +359,29 @@ TEST(Refusals, Parallel) {
                 "the stage is computed inside another one's loop");
   ExpectRefused(kGather, "", "parallel %y.1 i",
                 "points of the stage may store to one element");
+}
+
+TEST(Refusals, Bind) {
+  ExpectRefused(kProduct, "", "bind %acc k",
+                "loop 'k' combines elements into one");
+  ExpectRefused(kGather, "", "bind %y.1 i",
+                "points of the stage may store to one element");
+  ExpectRefused(kAdd, "bind %y i", "bind %y j",
+                "loop 'j' inside bound loop 'i' is bound, too");
+  ExpectRefused(kAdd, "vectorize %y i", "bind %y j",
+                "bound loop 'j' is inside vector loop 'i'");
+  ExpectRefused(kProduct,
+                "reorder %acc i k j\n vectorize %acc k\n reorder %acc i j k\n"
+                "bind %acc j",
+                "reorder %acc k j", "bound loop 'j' is inside vector loop 'k'");
+  ExpectRefused(kProduct, "compute_at %acc %y j\n bind %y i", "bind %acc j",
+                "%acc, which has bound loop 'j', is computed inside bound loop "
+                "'i'");
+  ExpectRefused(kProduct, "bind %acc i\n bind %y j", "compute_at %acc %y j",
+                "%acc, which has bound loop 'i', is computed inside bound loop "
+                "'j'");
+  ExpectRefused(kAdd, "bind %y j", "split %y j 2 -> j0 j1",
+                "loop 'j' is marked already: mark loops last");
 }
 
 TEST(Refusals, Vectorize) {

@@ -24,7 +24,8 @@ class Promoter {
  public:
   explicit Promoter(loops::LoopNest& nest) : nest_(nest) {
     for (const loops::Buffer& buffer : nest.buffers)
-      candidates_.push_back(IsSmall(buffer));
+      candidates_.push_back(buffer.scope == Scope::kTask);
+    places_.resize(nest.buffers.size());
   }
 
   void Run() {
@@ -32,7 +33,7 @@ class Promoter {
       for (const loops::Phase& phase : *phases) Visit(phase.body);
     }
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      if (!candidates_[i]) continue;
+      if (!candidates_[i] || !IsSmall(i)) continue;
       nest_.buffers[i].scope = Scope::kRegister;
       Widen(nest_.buffers[i], last_index_[i]);
     }
@@ -48,13 +49,16 @@ class Promoter {
         nest_.pool.Constant(static_cast<uint64_t>(last_index + 1), DType::kI64);
   }
 
-  bool IsSmall(const loops::Buffer& buffer) const {
-    if (buffer.scope != Scope::kTask) return false;
+  // Of an invocation, where each has its own.
+  bool IsSmall(size_t number) const {
+    const std::vector<NodeId>& extents = nest_.buffers[number].extents;
     int64_t count = 1;
-    for (NodeId extent : buffer.extents) {
+    for (size_t d = 0; d < extents.size(); ++d) {
       const std::optional<int64_t> constant =
-          nest_.pool.IntegerConstant(extent);
-      if (!constant || *constant > kMaximumElements) return false;
+          nest_.pool.IntegerConstant(extents[d]);
+      if (!constant) return false;
+      if (d == 0 && places_[number].own) continue;
+      if (*constant > kMaximumElements) return false;
       count *= *constant;
       if (count > kMaximumElements) return false;
     }
@@ -64,10 +68,14 @@ class Promoter {
   void Visit(const Block& block) {
     for (const Statement& statement : block) {
       switch (statement.kind) {
-        case Statement::Kind::kFor:
+        case Statement::Kind::kFor: {
           kinds_[statement.variable] = statement.loop;
+          const bool binds = statement.loop == LoopKind::kInvocation;
+          if (binds) EnterInvocations(statement.variable);
           Visit(statement.body);
+          if (binds) EnterInvocations(std::nullopt);
           break;
+        }
         case Statement::Kind::kIf:
           VisitExpression(statement.condition);
           Visit(statement.body);
@@ -91,6 +99,12 @@ class Promoter {
     }
   }
 
+  // The same load may stand inside of the loop and outside.
+  void EnterInvocations(std::optional<NodeId> variable) {
+    invocation_ = variable;
+    seen_.clear();
+  }
+
   void VisitExpression(NodeId root) {
     // The kinds of variables do not change, so once is enough.
     std::vector<NodeId> stack = {root};
@@ -109,7 +123,16 @@ class Promoter {
 
   void VisitAccess(uint32_t buffer, const std::vector<NodeId>& indices) {
     if (!candidates_[buffer]) return;
-    for (size_t d = 0; d < indices.size(); ++d) {
+    const bool own = IsOwn(buffer, indices);
+    places_[buffer].own |= own;
+    places_[buffer].common |= !own;
+    // What all invocations see of a register outside of their loop is not in
+    // each one's.
+    if (places_[buffer].own == places_[buffer].common ||
+        (!own && invocation_)) {
+      candidates_[buffer] = false;
+    }
+    for (size_t d = own ? 1 : 0; d < indices.size(); ++d) {
       if (!IsKnown(indices[d], d + 1 == indices.size()))
         candidates_[buffer] = false;
     }
@@ -117,6 +140,14 @@ class Promoter {
     const int64_t last = nest_.pool[indices.back()].range.high;
     if (last >= kMaximumElements) candidates_[buffer] = false;
     last_index_[buffer] = std::max(last_index_[buffer], last);
+  }
+
+  // Whether the first index is that of the invocation.
+  bool IsOwn(uint32_t buffer, const std::vector<NodeId>& indices) const {
+    if (!invocation_ || indices.empty() || indices[0] != *invocation_)
+      return false;
+    const NodeId extent = nest_.pool[*invocation_].operands[0];
+    return nest_.buffers[buffer].extents[0] == extent;
   }
 
   // Linear sums leave out variables that are always 0, of loops that run at
@@ -132,8 +163,10 @@ class Promoter {
         continue;
       }
       const auto kind = kinds_.find(id);
-      if (kind == kinds_.end() || kind->second == LoopKind::kSerial)
+      if (kind == kinds_.end() || kind->second == LoopKind::kSerial ||
+          kind->second == LoopKind::kInvocation) {
         return true;
+      }
     }
     return false;
   }
@@ -152,7 +185,15 @@ class Promoter {
   }
 
   loops::LoopNest& nest_;
+  // How a buffer is accessed: by the invocation it belongs to, otherwise.
+  struct Places {
+    bool own = false;
+    bool common = false;
+  };
+
   std::vector<bool> candidates_;
+  std::vector<Places> places_;        // per buffer
+  std::optional<NodeId> invocation_;  // of the loop around
   std::map<uint32_t, int64_t> last_index_;
   std::map<NodeId, LoopKind> kinds_;
   std::set<NodeId> seen_;

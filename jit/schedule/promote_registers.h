@@ -8,7 +8,8 @@ namespace ember::schedule {
 
 // kTask buffers become kRegister where they are small, of constant extents, and
 // every access is to an element that is known once loops are unrolled, lanes in
-// the last dim.
+// the last dim. Where invocation loops access a buffer, all accesses have to be
+// by the invocation in the first dim: each then has registers of its own.
 void PromoteRegisters(loops::LoopNest& nest);
 
 }  // namespace ember::schedule

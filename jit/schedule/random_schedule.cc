@@ -44,7 +44,7 @@ class LineWriter : private tensor::RandomChoices {
  private:
   static bool IsMark(std::string_view primitive) {
     return primitive == "unroll" || primitive == "vectorize" ||
-           primitive == "parallel";
+           primitive == "parallel" || primitive == "bind";
   }
 
   // --- operands ---
@@ -163,6 +163,11 @@ class LineWriter : private tensor::RandomChoices {
   std::string Parallel() {
     const int stage = AnyStage(1);
     return Stage(stage) + " " + (Chance(4) ? AnyLoop(stage) : LoopAt(stage, 0));
+  }
+
+  std::string Bind() {
+    const int stage = AnyStage(1);
+    return Stage(stage) + " " + AnyLoop(stage);
   }
 
   std::string Peel() {

@@ -119,8 +119,9 @@ std::string Check(uint64_t seed, const RandomPair& pair, Totals& totals,
     return "";
   }
   const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
-    return loops::Evaluate(*nest, pair.parameters, buffers,
-                           {.seed = seed, .backwards = seed % 3 == 0});
+    return loops::Evaluate(
+        *nest, pair.parameters, buffers,
+        {.seed = seed, .backwards = seed % 3 == 0, .refuse_races = true});
   });
   if (wrong.empty()) ++(unproved ? totals.unproved : totals.equal);
   return wrong;

@@ -28,7 +28,13 @@
 
 namespace ember::schedule {
 
-enum class LoopMark : uint8_t { kSerial, kParallel, kUnrolled, kVector };
+enum class LoopMark : uint8_t {
+  kSerial,
+  kParallel,
+  kUnrolled,
+  kVector,
+  kInvocation  // bound to the invocations of a workgroup
+};
 
 // A loop variable of a stage: an axis of it, or made from other loops.
 struct Loop {

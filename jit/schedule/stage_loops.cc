@@ -1,6 +1,7 @@
 #include "jit/schedule/stage_loops.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,23 @@ using tensor::Opcode;
 
 constexpr int64_t kMaximumUnrolled = 4096;
 constexpr int64_t kMaximumLanes = 64;
+constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
+
+// The largest extent of a loop with the mark; nothing: any, and open ones.
+std::optional<int64_t> LargestExtent(LoopMark mark) {
+  switch (mark) {
+    case LoopMark::kSerial:
+    case LoopMark::kParallel:
+      break;
+    case LoopMark::kUnrolled:
+      return kMaximumUnrolled;
+    case LoopMark::kVector:
+      return kMaximumLanes;
+    case LoopMark::kInvocation:
+      return kMaximumInvocations;
+  }
+  return std::nullopt;
+}
 
 class Maker {
  public:
@@ -69,17 +87,15 @@ class Maker {
 
   Status CheckExtent(int number) const {
     const Loop& loop = plan_.loops[number];
-    if (loop.mark != LoopMark::kUnrolled && loop.mark != LoopMark::kVector)
-      return OkStatus();
+    const std::optional<int64_t> limit = LargestExtent(loop.mark);
+    if (!limit) return OkStatus();
     const std::optional<int64_t> extent =
         pool_.IntegerConstant(r_.extents[number]);
-    const int64_t limit =
-        loop.mark == LoopMark::kVector ? kMaximumLanes : kMaximumUnrolled;
-    if (extent && *extent >= 0 && *extent <= limit) return OkStatus();
+    if (extent && *extent >= 0 && *extent <= *limit) return OkStatus();
     return FailedPreconditionError(
         "%" + schedule_.computation().stages[r_.stage].name + ": loop '" +
         loop.name + "': expected a constant extent of at most " +
-        std::to_string(limit) + ", found " +
+        std::to_string(*limit) + ", found " +
         (extent ? std::to_string(*extent) : "an open one"));
   }
 

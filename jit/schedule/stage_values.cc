@@ -67,29 +67,37 @@ std::vector<NodeId> StageValues::ConvertFold(
 
 std::vector<NodeId> StageValues::StoreIndices(const ComputationStore& store) {
   std::vector<NodeId> indices = Convert(store.indices);
+  const std::optional<RegionStorage>& storage = storage_[store.buffer];
   for (size_t d = 0; d < indices.size(); ++d) {
     const NodeId original = c_.buffers[store.buffer].extents[d];
+    // Of what is kept in parts all indices are known.
     if (!tensor::ProvablyInBounds(c_.pool, store.indices[d], original)) {
       Check(store.buffer, static_cast<uint32_t>(d), indices[d],
             nest_.buffers[store.buffer].extents[d]);
     }
-    if (storage_[store.buffer]) {
-      const NodeId operands[] = {indices[d], (*storage_[store.buffer])[d]};
+    if (storage) {
+      const NodeId operands[] = {indices[d], storage->bases[d]};
       indices[d] =
           Simplifier(nest_.pool).Make(Opcode::kSubtract, DType::kI64, operands);
     }
   }
+  if (storage && storage->invocation)
+    indices.insert(indices.begin(), *storage->invocation);
   return indices;
 }
 
 NodeId StageValues::MakeLoad(NodeId id, std::vector<NodeId> operands) {
   const Node& node = c_.pool[id];
-  const std::vector<NodeId>& extents = nest_.buffers[node.buffer].extents;
+  const std::optional<RegionStorage>& storage = storage_[node.buffer];
+  const bool per_invocation = storage && storage->invocation;
+  const std::span<const NodeId> extents =
+      std::span<const NodeId>(nest_.buffers[node.buffer].extents)
+          .subspan(per_invocation ? 1 : 0);
   bool inside = true;
   bool pads_overrun = false;
   for (size_t d = 0; d < extents.size(); ++d) {
-    if (const auto& base = storage_[node.buffer]) {
-      const NodeId parts[] = {operands[d], (*base)[d]};
+    if (storage) {
+      const NodeId parts[] = {operands[d], storage->bases[d]};
       operands[d] =
           Simplifier(nest_.pool).Make(Opcode::kSubtract, DType::kI64, parts);
     }
@@ -111,6 +119,7 @@ NodeId StageValues::MakeLoad(NodeId id, std::vector<NodeId> operands) {
   if (pads_overrun)
     operands.push_back(
         nest_.pool.Constant(tensor::ZeroBits(node.type), node.type));
+  if (per_invocation) operands.insert(operands.begin(), *storage->invocation);
   const bool pad = pads_overrun || (node.opcode == Opcode::kPad && !inside);
   return nest_.pool.Intern(pad ? Opcode::kPad : Opcode::kLoad, node.type,
                            operands, 0, 1, node.buffer);

@@ -14,13 +14,20 @@
 
 namespace ember::schedule {
 
+// What is kept of a buffer that is computed inside a loop.
+struct RegionStorage {
+  std::vector<NodeId> bases;  // per dim: where the region begins
+  // The first index, where each invocation of a loop around has its own.
+  std::optional<NodeId> invocation;
+};
+
 class StageValues {
  public:
-  // storage: per buffer, where the region begins that is kept of it, if not all
-  // is. may_overrun: the loops may be beyond the axes' ends, at points whose
-  // values nobody uses; loads then read something else that exists.
+  // storage: per buffer, where not all of it is kept. may_overrun: the loops
+  // may be beyond the axes' ends, at points whose values nobody uses; loads
+  // then read something else that exists.
   StageValues(const Computation& computation, const StageLoops& loops,
-              const std::vector<std::optional<std::vector<NodeId>>>& storage,
+              const std::vector<std::optional<RegionStorage>>& storage,
               const Facts& facts, bool may_overrun, loops::LoopNest& nest)
       : c_(computation),
         s_(loops),
@@ -48,7 +55,7 @@ class StageValues {
 
   const Computation& c_;
   const StageLoops& s_;
-  const std::vector<std::optional<std::vector<NodeId>>>& storage_;
+  const std::vector<std::optional<RegionStorage>>& storage_;
   const Facts& facts_;
   bool may_overrun_;
   loops::LoopNest& nest_;
