@@ -8,8 +8,12 @@
 //   EMBER_RETURN_IF_ERROR(fence->Wait());
 //
 // Commands between two barriers may run in any order and at once. Recording
-// checks its arguments (ranges inside their buffers, counts) and refuses with
-// InvalidArgument. Buffers and executables must outlive the list.
+// checks its arguments (ranges inside their buffers, counts, alignment) and
+// refuses with InvalidArgument; what is over a limit of the device, with
+// ResourceExhausted. A refused command is not in the list.
+// A list may be submitted again while it runs, and recorded further once it has
+// been submitted: the new commands come behind the old ones. Buffers and
+// executables must outlive the list.
 // Thread-safety: one thread records; a list must not be changed while it runs.
 #ifndef EMBER_HAL_COMMAND_LIST_H_
 #define EMBER_HAL_COMMAND_LIST_H_
@@ -21,6 +25,7 @@
 
 #include "base/status.h"
 #include "hal/buffer.h"
+#include "hal/device_limits.h"
 #include "hal/executable.h"
 
 namespace ember::hal {
@@ -36,6 +41,7 @@ class CommandList {
  public:
   virtual ~CommandList() = default;
 
+  // The ranges must not overlap.
   virtual Status Copy(const BufferRange& source, const BufferRange& target) = 0;
   virtual Status Fill(const BufferRange& target, uint8_t value) = 0;
   virtual Status Dispatch(const Executable& executable,
@@ -51,6 +57,7 @@ class Fence {
   virtual ~Fence() = default;
   // Blocks; gives the error of the submission, if any. May be called again.
   virtual Status Wait() = 0;
+  // True also if nothing can run any more.
   virtual bool done() const = 0;
 };
 
@@ -58,7 +65,8 @@ class Fence {
 Status CheckRange(std::string_view what, const BufferRange& range);
 Status CheckCopy(const BufferRange& source, const BufferRange& target);
 Status CheckDispatch(const Executable& executable,
-                     const DispatchArguments& arguments);
+                     const DispatchArguments& arguments,
+                     const DeviceLimits& limits);
 
 }  // namespace ember::hal
 

@@ -7,12 +7,12 @@
 // Ownership: buffers, executables and lists must be gone before their device.
 // Thread-safety: all methods may be called from any thread.
 // Errors: Unimplemented where a driver lacks a feature (conformance tests are
-// then skipped); ResourceExhausted when memory or a limit runs out.
+// then skipped); ResourceExhausted when memory or a limit runs out;
+// FailedPrecondition once the device is lost, from every call, until it is made
+// anew.
 #ifndef EMBER_HAL_DEVICE_H_
 #define EMBER_HAL_DEVICE_H_
 
-#include <array>
-#include <climits>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +22,7 @@
 #include "base/status.h"
 #include "hal/buffer.h"
 #include "hal/command_list.h"
+#include "hal/device_limits.h"
 #include "hal/executable.h"
 
 namespace ember::hal {
@@ -33,19 +34,19 @@ struct DeviceOptions {
   ParallelRunner* host_runner = nullptr;
   // Bytes of all buffers; 0: no limit.
   int64_t memory_limit = 0;
-};
-
-// What commands on a device must keep to. Recording refuses what does not.
-struct DeviceLimits {
-  // Host-visible memory is as good for the device as any: no copies are wanted.
-  bool shares_memory = true;
-  // Of the offset of a bound range.
-  int64_t binding_alignment = 1;
-  // Of the length of a bound range.
-  int64_t binding_bytes = INT64_MAX;
-  int binding_count = INT_MAX;
-  int parameter_count = INT_MAX;
-  std::array<int64_t, 3> chunks = {INT64_MAX, INT64_MAX, INT64_MAX};
+  // Folder for what drivers that compile executables want to find again in
+  // later processes; each has a folder of its own in it. Empty: nothing is
+  // kept.
+  std::string cache_folder;
+  // The device uses its API under that API's own checker, which prints on
+  // stderr what is wrong; slow. NotFound where there is none. Drivers without
+  // an API to check ignore it.
+  bool validate = false;
+  // The device behaves as one whose memory the host does not see, where it
+  // could show it: shares_memory is false, and only buffers of kHostVisible
+  // have host_data(). For tests of code that copies, on machines without such a
+  // device. Drivers whose memory is the host's ignore it.
+  bool separate_memory = false;
 };
 
 struct MemoryStatistics {
@@ -80,6 +81,14 @@ class Device {
   // Host threads, for tier 0 and host functions. Every driver has one, if only
   // the serial one.
   virtual ParallelRunner& host_runner() = 0;
+};
+
+// A device that could be made, for people who choose one.
+struct DeviceDescription {
+  std::string name;          // for CreateDevice: "cpu", "vulkan:1"
+  std::string text;          // "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string target;        // Device::target()
+  int64_t memory_bytes = 0;  // of its own, or shared; 0: not known
 };
 
 }  // namespace ember::hal

@@ -5,6 +5,7 @@
 
 #include "hal/cpu/cpu_device.h"
 #include "hal/null/null_device.h"
+#include "hal/vulkan/vulkan_device.h"
 
 namespace ember::hal {
 namespace {
@@ -19,7 +20,7 @@ StatusOr<std::shared_ptr<Device>> CreateOnly(int index,
 
 template <StatusOr<std::shared_ptr<Device>> (*create)(const DeviceOptions&)>
 StatusOr<std::vector<DeviceDescription>> ListOnly() {
-  StatusOr<std::shared_ptr<Device>> device = create({});
+  StatusOr<std::shared_ptr<Device>> device = create(DeviceOptions());
   if (!device.ok()) return device.status();
   const std::string_view driver = (*device)->driver();
   return std::vector<DeviceDescription>{
@@ -33,6 +34,8 @@ constexpr Driver kDrivers[] = {
      "the host's processors: thread pool, host functions"},
     {"null", CreateOnly<CreateNullDevice>, ListOnly<CreateNullDevice>,
      "counts and discards: the template for new drivers"},
+    {"vulkan", CreateVulkanDevice, ListVulkanDevices,
+     "GPUs, and CPUs with lavapipe, through Vulkan 1.2 or newer: SPIR-V"},
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #ifndef EMBER_HAL_DRIVERS_H_
 #define EMBER_HAL_DRIVERS_H_
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,14 +19,6 @@
 #include "hal/device.h"
 
 namespace ember::hal {
-
-// A device that could be made, for people who choose one.
-struct DeviceDescription {
-  std::string name;          // for CreateDevice: "cpu", "vulkan:1"
-  std::string text;          // "llvmpipe (LLVM 15.0.6, 256 bits)"
-  std::string target;        // Device::target()
-  int64_t memory_bytes = 0;  // of its own, or shared; 0: not known
-};
 
 struct Driver {
   std::string_view name;

@@ -1,4 +1,4 @@
-// --driver=NAME [--unsupported=FEATURE]...
+// --device=NAME [--validate] [--separate-memory] [--unsupported=FEATURE]...
 #include <cstdio>
 #include <string_view>
 
@@ -10,12 +10,16 @@ int main(int argc, char** argv) {
   ember::hal::ConformanceOptions& options = ember::hal::conformance_options();
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    constexpr std::string_view kDriver = "--driver=";
+    constexpr std::string_view kDevice = "--device=";
     constexpr std::string_view kUnsupported = "--unsupported=";
-    if (argument.starts_with(kDriver)) {
-      options.driver = argument.substr(kDriver.size());
+    if (argument.starts_with(kDevice)) {
+      options.device = argument.substr(kDevice.size());
     } else if (argument.starts_with(kUnsupported)) {
       options.unsupported.emplace(argument.substr(kUnsupported.size()));
+    } else if (argument == "--validate") {
+      options.validate = true;
+    } else if (argument == "--separate-memory") {
+      options.separate_memory = true;
     } else {
       std::fprintf(stderr, "unknown argument: %s\n", argv[i]);
       return 2;

@@ -11,17 +11,23 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "gtest/gtest.h"
+#include "hal/conformance/kernels.h"
 #include "hal/device.h"
 
 namespace ember::hal {
 
 struct ConformanceOptions {
-  std::string driver;
+  std::string device;
   std::set<std::string> unsupported;
+  // As in DeviceOptions.
+  bool validate = false;
+  bool separate_memory = false;
 };
 ConformanceOptions& conformance_options();
 
@@ -35,6 +41,12 @@ class Conformance : public testing::Test {
  protected:
   void SetUp() override;
   Device& device() { return *device_; }
+  // In the format that the driver takes; Unimplemented if it takes none.
+  StatusOr<std::unique_ptr<Executable>> Load(Kernel kernel);
+  // Submits a list with one copy, and waits: how the host writes and reads
+  // memory that it does not see. `bytes` are those of the whole buffer.
+  Status Write(Buffer& buffer, std::span<const uint8_t> bytes);
+  StatusOr<std::vector<uint8_t>> Read(Buffer& buffer);
 
   std::shared_ptr<Device> device_;
 };

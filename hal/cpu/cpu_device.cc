@@ -79,7 +79,7 @@ class CpuCommandList final : public CommandList {
   }
   Status Dispatch(const Executable& executable,
                   const DispatchArguments& arguments) override {
-    EMBER_RETURN_IF_ERROR(CheckDispatch(executable, arguments));
+    EMBER_RETURN_IF_ERROR(CheckDispatch(executable, arguments, {}));
     Command command = {.kind = Command::kDispatch};
     command.function =
         static_cast<const HostExecutable&>(executable).function();
@@ -103,8 +103,8 @@ class CpuCommandList final : public CommandList {
   static void ExecuteCommand(const Command& command, ParallelRunner& runner) {
     switch (command.kind) {
       case Command::kCopy:
-        std::memmove(Address(command.target), Address(command.source),
-                     static_cast<size_t>(command.source.length));
+        std::memcpy(Address(command.target), Address(command.source),
+                    static_cast<size_t>(command.source.length));
         break;
       case Command::kFill:
         std::memset(Address(command.target), command.value,

@@ -28,7 +28,7 @@ class NullCommandList final : public CommandList {
   }
   Status Dispatch(const Executable& executable,
                   const DispatchArguments& arguments) override {
-    return Record(CheckDispatch(executable, arguments));
+    return Record(CheckDispatch(executable, arguments, {}));
   }
   Status Barrier() override { return Record(OkStatus()); }
 

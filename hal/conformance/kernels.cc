@@ -1,0 +1,128 @@
+#include "hal/conformance/kernels.h"
+
+#include <spirv-tools/libspirv.hpp>
+#include <string>
+
+#include "base/check.h"
+
+namespace ember::hal {
+namespace {
+
+void Scale(const int64_t* parameters, void* const* buffers, int64_t chunk,
+           int32_t) {
+  static_cast<uint32_t*>(buffers[1])[chunk] =
+      static_cast<const uint32_t*>(buffers[0])[chunk] *
+      static_cast<uint32_t>(parameters[0]);
+}
+
+// Only what every device of Vulkan 1.1 has: a parameter is read as two 32-bit
+// integers, of which the first is the lower one.
+constexpr const char* kScaleText = R"(
+  OpCapability Shader
+  OpMemoryModel Logical GLSL450
+  OpEntryPoint GLCompute %main "scale" %workgroup %workgroups
+  OpExecutionMode %main LocalSize 1 1 1
+  OpDecorate %workgroup BuiltIn WorkgroupId
+  OpDecorate %workgroups BuiltIn NumWorkgroups
+  OpDecorate %array ArrayStride 4
+  OpDecorate %buffer Block
+  OpMemberDecorate %buffer 0 Offset 0
+  OpDecorate %constants Block
+  OpMemberDecorate %constants 0 Offset 0
+  OpDecorate %in DescriptorSet 0
+  OpDecorate %in Binding 0
+  OpDecorate %out DescriptorSet 0
+  OpDecorate %out Binding 1
+  %void = OpTypeVoid
+  %function = OpTypeFunction %void
+  %uint = OpTypeInt 32 0
+  %uint2 = OpTypeVector %uint 2
+  %uint3 = OpTypeVector %uint 3
+  %array = OpTypeRuntimeArray %uint
+  %buffer = OpTypeStruct %array
+  %constants = OpTypeStruct %uint2
+  %input_pointer = OpTypePointer Input %uint3
+  %buffer_pointer = OpTypePointer StorageBuffer %buffer
+  %element_pointer = OpTypePointer StorageBuffer %uint
+  %constants_pointer = OpTypePointer PushConstant %constants
+  %constant_pointer = OpTypePointer PushConstant %uint
+  %zero = OpConstant %uint 0
+  %workgroup = OpVariable %input_pointer Input
+  %workgroups = OpVariable %input_pointer Input
+  %in = OpVariable %buffer_pointer StorageBuffer
+  %out = OpVariable %buffer_pointer StorageBuffer
+  %push = OpVariable %constants_pointer PushConstant
+  %main = OpFunction %void None %function
+  %start = OpLabel
+  %id = OpLoad %uint3 %workgroup
+  %x = OpCompositeExtract %uint %id 0
+  %y = OpCompositeExtract %uint %id 1
+  %z = OpCompositeExtract %uint %id 2
+  %count = OpLoad %uint3 %workgroups
+  %nx = OpCompositeExtract %uint %count 0
+  %ny = OpCompositeExtract %uint %count 1
+  %plane = OpIMul %uint %z %ny
+  %row = OpIAdd %uint %plane %y
+  %before = OpIMul %uint %row %nx
+  %chunk = OpIAdd %uint %before %x
+  %from = OpAccessChain %element_pointer %in %zero %chunk
+  %value = OpLoad %uint %from
+  %where = OpAccessChain %constant_pointer %push %zero %zero
+  %factor = OpLoad %uint %where
+  %product = OpIMul %uint %value %factor
+  %to = OpAccessChain %element_pointer %out %zero %chunk
+  OpStore %to %product
+  OpReturn
+  OpFunctionEnd
+)";
+
+void Nothing(const int64_t*, void* const*, int64_t, int32_t) {}
+
+constexpr const char* kNothingText = R"(
+  OpCapability Shader
+  OpMemoryModel Logical GLSL450
+  OpEntryPoint GLCompute %main "nothing"
+  OpExecutionMode %main LocalSize 1 1 1
+  %void = OpTypeVoid
+  %function = OpTypeFunction %void
+  %main = OpFunction %void None %function
+  %start = OpLabel
+  OpReturn
+  OpFunctionEnd
+)";
+
+struct Row {
+  const char* name;
+  HostFunction function;
+  const char* spirv;
+  int binding_count;
+  int parameter_count;
+};
+
+// In the order of Kernel.
+constexpr Row kRows[] = {{"scale", Scale, kScaleText, 2, 1},
+                         {"nothing", Nothing, kNothingText, 0, 0}};
+
+}  // namespace
+
+KernelCode::KernelCode(Kernel kernel, std::string_view format) {
+  const Row& row = kRows[static_cast<size_t>(kernel)];
+  definition_.name = row.name;
+  definition_.format = format;
+  definition_.binding_count = row.binding_count;
+  definition_.parameter_count = row.parameter_count;
+  if (format == "host-function") {
+    definition_.function = row.function;
+    return;
+  }
+  EMBER_CHECK(format == "spirv") << "no such format";
+  // SPIR-V 1.3.
+  EMBER_CHECK(
+      spvtools::SpirvTools(SPV_ENV_VULKAN_1_1).Assemble(row.spirv, &words_))
+      << "cannot assemble " << row.name;
+  definition_.code = {reinterpret_cast<const uint8_t*>(words_.data()),
+                      words_.size() * sizeof words_[0]};
+  definition_.entry_point = row.name;
+}
+
+}  // namespace ember::hal

@@ -1,0 +1,42 @@
+// Code for the tests, once per executable format. Each kernel has a form for
+// every format that a driver takes.
+//
+//   KernelCode scale(Kernel::kScale, "spirv");
+//   device.LoadExecutable(scale.definition());
+#ifndef EMBER_HAL_CONFORMANCE_KERNELS_H_
+#define EMBER_HAL_CONFORMANCE_KERNELS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "hal/executable.h"
+
+namespace ember::hal {
+
+enum class Kernel : uint8_t {
+  // Bindings in and out, of 32-bit integers; one parameter:
+  //   out[chunk] = in[chunk] * parameter
+  // A chunk's number is x + y * chunks.x + z * chunks.x * chunks.y.
+  kScale,
+  // No bindings, no parameters, nothing to do.
+  kNothing,
+};
+
+inline constexpr std::string_view kFormats[] = {"host-function", "spirv"};
+
+class KernelCode {
+ public:
+  // format: one of kFormats.
+  KernelCode(Kernel kernel, std::string_view format);
+  // Good as long as this.
+  const ExecutableDefinition& definition() const { return definition_; }
+
+ private:
+  std::vector<uint32_t> words_;
+  ExecutableDefinition definition_;
+};
+
+}  // namespace ember::hal
+
+#endif  // EMBER_HAL_CONFORMANCE_KERNELS_H_

@@ -1,0 +1,53 @@
+// A buffer of a Vulkan device: a VkBuffer of its own in a piece of memory.
+#ifndef EMBER_HAL_VULKAN_BUFFER_H_
+#define EMBER_HAL_VULKAN_BUFFER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+#include "hal/buffer.h"
+#include "hal/memory_counter.h"
+#include "hal/vulkan/context.h"
+#include "hal/vulkan/memory.h"
+
+namespace ember::hal::vulkan {
+
+class VulkanBuffer final : public Buffer {
+ public:
+  // Not zeroed, and not counted. shows_host: whether host_data() may be given.
+  // All arguments must outlive the buffer.
+  static StatusOr<std::unique_ptr<VulkanBuffer>> Create(Context& context,
+                                                        DeviceMemory& memory,
+                                                        int64_t size,
+                                                        MemoryKind kind,
+                                                        bool shows_host);
+  ~VulkanBuffer() override;
+
+  VkBuffer handle() const { return handle_.get(); }
+
+  // From now on its bytes count, and are given back when it is destroyed.
+  void CountIn(MemoryCounter& counter) { counter_ = &counter; }
+  // The submission that zeroes it: it is waited for before it is destroyed.
+  void set_zeroing(uint64_t submission) { zeroing_ = submission; }
+
+ private:
+  VulkanBuffer(Context& context, DeviceMemory& memory, int64_t size,
+               OwnedBuffer handle, const MemoryPiece& piece, bool shows_host)
+      : Buffer(size, shows_host ? piece.mapped : nullptr),
+        context_(context),
+        memory_(memory),
+        handle_(std::move(handle)),
+        piece_(piece) {}
+
+  Context& context_;
+  DeviceMemory& memory_;
+  OwnedBuffer handle_;
+  const MemoryPiece piece_;
+  MemoryCounter* counter_ = nullptr;
+  uint64_t zeroing_ = 0;
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_BUFFER_H_

@@ -1,0 +1,92 @@
+// Command lists of a Vulkan device.
+//
+// Commands go straight into a VkCommandBuffer. The first one of a list starts
+// with a barrier behind all earlier submissions, each ends with one before the
+// host. A list that is recorded further after it was submitted gets one more
+// command buffer; all of them are submitted together.
+#ifndef EMBER_HAL_VULKAN_COMMAND_LIST_H_
+#define EMBER_HAL_VULKAN_COMMAND_LIST_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/command_list.h"
+#include "hal/device_limits.h"
+#include "hal/vulkan/buffer.h"
+#include "hal/vulkan/context.h"
+#include "hal/vulkan/descriptor_sets.h"
+
+namespace ember::hal::vulkan {
+
+// Bytes that commands read, made once per device: fills of a few bytes are
+// copies from here.
+class FillBytes {
+ public:
+  static StatusOr<std::unique_ptr<FillBytes>> Create(Context& context,
+                                                     DeviceMemory& memory);
+  static constexpr int64_t kMostBytes = 3;
+
+  VkBuffer buffer() const { return buffer_->handle(); }
+  // Where kMostBytes of that value are.
+  static VkDeviceSize OffsetOf(uint8_t value) {
+    return VkDeviceSize{4} * value;
+  }
+
+ private:
+  std::unique_ptr<VulkanBuffer> buffer_;
+};
+
+class VulkanCommandList final : public CommandList {
+ public:
+  // The arguments must outlive the list.
+  static StatusOr<std::unique_ptr<VulkanCommandList>> Create(
+      Context& context, const DeviceLimits& limits,
+      const FillBytes& fill_bytes);
+  // Waits for its submissions.
+  ~VulkanCommandList() override;
+
+  Status Copy(const BufferRange& source, const BufferRange& target) override;
+  Status Fill(const BufferRange& target, uint8_t value) override;
+  Status Dispatch(const Executable& executable,
+                  const DispatchArguments& arguments) override;
+  Status Barrier() override;
+
+  // The submission's number. Thread-safe.
+  StatusOr<uint64_t> Submit() const;
+
+ private:
+  VulkanCommandList(Context& context, const DeviceLimits& limits,
+                    const FillBytes& fill_bytes)
+      : context_(context),
+        limits_(limits),
+        fill_bytes_(fill_bytes),
+        sets_(context) {}
+
+  // The command buffer to record into; starts one if none is open.
+  StatusOr<VkCommandBuffer> Open();
+  Status Close() const;
+  void CopyRegion(VkCommandBuffer commands, VkBuffer source,
+                  VkDeviceSize source_offset, VkBuffer target,
+                  VkDeviceSize target_offset, VkDeviceSize bytes);
+
+  Context& context_;
+  const DeviceLimits& limits_;
+  const FillBytes& fill_bytes_;
+  OwnedCommandPool pool_;
+  DescriptorSets sets_;
+
+  // Submit is const for its users: the commands do not change.
+  mutable std::mutex mutex_;      // guards the rest
+  mutable bool is_open_ = false;  // the last one is being recorded
+  mutable Status problem_;        // it could not be ended: the list is lost
+  mutable uint64_t last_submission_ = 0;
+  std::vector<VkCommandBuffer> buffers_;  // the pool's
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_COMMAND_LIST_H_

@@ -1,0 +1,135 @@
+// A device of Vulkan, its one queue, and the timeline that numbers what was
+// submitted to it.
+//
+//   EMBER_ASSIGN_OR_RETURN(const uint64_t number, context->Submit(buffers));
+//   EMBER_RETURN_IF_ERROR(context->Wait(number));
+//
+// Submissions are numbered 1, 2, …, in the order in which they run. Once a call
+// finds the device lost it stays so: every later one answers with the same
+// FailedPrecondition, nothing waits any more, and what was made can be
+// destroyed.
+// Thread-safe.
+#ifndef EMBER_HAL_VULKAN_CONTEXT_H_
+#define EMBER_HAL_VULKAN_CONTEXT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "hal/vulkan/functions.h"
+#include "hal/vulkan/instance.h"
+
+namespace ember::hal::vulkan {
+
+class Context {
+ public:
+  // index: into instance->devices().
+  static StatusOr<std::shared_ptr<Context>> Create(
+      std::shared_ptr<Instance> instance, size_t index);
+  // Waits for the queue.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const DeviceFunctions& vk() const { return vk_; }
+  VkDevice device() const { return device_; }
+  const PhysicalDevice& physical() const { return physical_; }
+  const VkPhysicalDeviceLimits& limits() const {
+    return physical_.properties().limits;
+  }
+
+  // What a Vulkan call gave, with the device's name; notes a lost device.
+  Status Check(std::string_view call, VkResult result);
+  // OK, or the error of a lost device.
+  Status Alive() const;
+
+  // The number of the submission, which runs after all earlier ones have
+  // started: what must wait for them needs a barrier in the command buffers.
+  StatusOr<uint64_t> Submit(std::span<const VkCommandBuffer> buffers);
+  // Until the submission, and so all before it, is done. 0: nothing to wait
+  // for.
+  Status Wait(uint64_t number);
+  bool IsDone(uint64_t number);
+
+ private:
+  Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical)
+      : instance_(std::move(instance)), physical_(physical) {}
+  void NoteDone(uint64_t number);
+
+  const std::shared_ptr<Instance> instance_;
+  const PhysicalDevice& physical_;  // the instance's
+  DeviceFunctions vk_;
+  VkDevice device_ = VK_NULL_HANDLE;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  VkSemaphore timeline_ = VK_NULL_HANDLE;
+  std::atomic<uint64_t> done_{0};  // at least that is
+
+  std::mutex submit_mutex_;  // the queue, and the next line
+  uint64_t submitted_ = 0;
+
+  std::atomic<bool> is_lost_{false};
+  mutable std::mutex lost_mutex_;  // the next line
+  Status lost_;
+};
+
+// Owns an object of a device.
+//   Owned<VkBuffer, &DeviceFunctions::DestroyBuffer> buffer(context, handle);
+template <typename Handle, auto kDestroy>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(const Context& context, Handle handle)
+      : context_(&context), handle_(handle) {}
+  Owned(Owned&& other) noexcept { *this = std::move(other); }
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Owned() {
+    if (handle_ != VK_NULL_HANDLE)
+      (context_->vk().*kDestroy)(context_->device(), handle_, nullptr);
+  }
+  Handle get() const { return handle_; }
+
+ private:
+  const Context* context_ = nullptr;
+  Handle handle_ = VK_NULL_HANDLE;
+};
+
+// Makes an object with one of Vulkan's vkCreate functions:
+//   Create<OwnedBuffer>(context, "vkCreateBuffer", vk.CreateBuffer, info)
+template <typename OwnedObject, typename Function, typename Info>
+StatusOr<OwnedObject> Create(Context& context, std::string_view call,
+                             Function* function, const Info& info) {
+  decltype(std::declval<OwnedObject>().get()) handle = VK_NULL_HANDLE;
+  const VkResult result = function(context.device(), &info, nullptr, &handle);
+  EMBER_RETURN_IF_ERROR(context.Check(call, result));
+  return OwnedObject(context, handle);
+}
+
+using OwnedBuffer = Owned<VkBuffer, &DeviceFunctions::DestroyBuffer>;
+using OwnedMemory = Owned<VkDeviceMemory, &DeviceFunctions::FreeMemory>;
+using OwnedPipeline = Owned<VkPipeline, &DeviceFunctions::DestroyPipeline>;
+using OwnedPipelineCache =
+    Owned<VkPipelineCache, &DeviceFunctions::DestroyPipelineCache>;
+using OwnedPipelineLayout =
+    Owned<VkPipelineLayout, &DeviceFunctions::DestroyPipelineLayout>;
+using OwnedSetLayout =
+    Owned<VkDescriptorSetLayout, &DeviceFunctions::DestroyDescriptorSetLayout>;
+using OwnedDescriptorPool =
+    Owned<VkDescriptorPool, &DeviceFunctions::DestroyDescriptorPool>;
+using OwnedCommandPool =
+    Owned<VkCommandPool, &DeviceFunctions::DestroyCommandPool>;
+using OwnedShaderModule =
+    Owned<VkShaderModule, &DeviceFunctions::DestroyShaderModule>;
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_CONTEXT_H_

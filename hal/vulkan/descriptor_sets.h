@@ -1,0 +1,40 @@
+// Descriptor sets of one command list, from pools that grow with it.
+//
+//   EMBER_ASSIGN_OR_RETURN(VkDescriptorSet set,
+//                          sets.Make(layout, buffer_infos));
+//
+// Sets live as long as this. Thread-compatible.
+#ifndef EMBER_HAL_VULKAN_DESCRIPTOR_SETS_H_
+#define EMBER_HAL_VULKAN_DESCRIPTOR_SETS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/vulkan/context.h"
+
+namespace ember::hal::vulkan {
+
+class DescriptorSets {
+ public:
+  // context must outlive this.
+  explicit DescriptorSets(Context& context) : context_(context) {}
+
+  // layout: of storage buffers 0 … buffers.size() - 1.
+  StatusOr<VkDescriptorSet> Make(
+      VkDescriptorSetLayout layout,
+      std::span<const VkDescriptorBufferInfo> buffers);
+
+ private:
+  Status AddPool(uint32_t descriptors);
+
+  Context& context_;
+  std::vector<OwnedDescriptorPool> pools_;
+  // In the last pool.
+  uint32_t free_sets_ = 0, free_descriptors_ = 0;
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_DESCRIPTOR_SETS_H_

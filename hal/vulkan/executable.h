@@ -1,0 +1,41 @@
+// An executable of format "spirv" (hal/executable.h) as a compute pipeline.
+#ifndef EMBER_HAL_VULKAN_EXECUTABLE_H_
+#define EMBER_HAL_VULKAN_EXECUTABLE_H_
+
+#include <memory>
+#include <utility>
+
+#include "base/status.h"
+#include "hal/device_limits.h"
+#include "hal/executable.h"
+#include "hal/vulkan/context.h"
+
+namespace ember::hal::vulkan {
+
+class VulkanExecutable final : public Executable {
+ public:
+  // cache: of pipelines, or null. context must outlive the executable.
+  // Errors: Unimplemented: another format; InvalidArgument: no such module, or
+  // it needs a capability that the device lacks; ResourceExhausted: a limit.
+  static StatusOr<std::unique_ptr<VulkanExecutable>> Load(
+      Context& context, VkPipelineCache cache, const DeviceLimits& limits,
+      const ExecutableDefinition& definition);
+
+  VkPipeline pipeline() const { return pipeline_.get(); }
+  VkPipelineLayout layout() const { return layout_.get(); }
+  // Null without bindings.
+  VkDescriptorSetLayout set_layout() const { return set_layout_.get(); }
+
+ private:
+  explicit VulkanExecutable(const ExecutableDefinition& definition)
+      : Executable(definition) {}
+  Status MakeLayout(Context& context);
+
+  OwnedSetLayout set_layout_;
+  OwnedPipelineLayout layout_;
+  OwnedPipeline pipeline_;
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_EXECUTABLE_H_

@@ -1,0 +1,201 @@
+#include "hal/vulkan/features.h"
+
+#include <algorithm>
+#include <cstring>
+#include <spirv/unified1/spirv.hpp11>
+#include <vector>
+
+#include "base/concat.h"
+
+namespace ember::hal::vulkan {
+namespace {
+
+constexpr const char* kMatrixExtension = "VK_KHR_cooperative_matrix";
+constexpr auto kCooperativeMatrixCapability = spv::Capability(6022);
+
+constexpr std::array<uint32_t, 4> Needs(
+    spv::Capability a = spv::Capability(0),
+    spv::Capability b = spv::Capability(0),
+    spv::Capability c = spv::Capability(0),
+    spv::Capability d = spv::Capability(0)) {
+  return {static_cast<uint32_t>(a), static_cast<uint32_t>(b),
+          static_cast<uint32_t>(c), static_cast<uint32_t>(d)};
+}
+
+// A bit that has to be switched on; then one that is only read.
+#define EMBER_BIT(path) \
+  [](FeatureSet& set) -> VkBool32& { return set.path; }, nullptr
+#define EMBER_PROPERTY(expression) \
+  nullptr, [](const FeatureSet& set) -> bool { return expression; }
+
+bool HasSubgroup(const FeatureSet& set, VkSubgroupFeatureFlagBits operations) {
+  return (set.p11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+         (set.p11.subgroupSupportedOperations & operations) != 0;
+}
+
+using spv::Capability;
+
+// In the order in which a target lists them.
+constexpr Feature kFeatures[] = {
+    {"f16", EMBER_BIT(v12.shaderFloat16), Needs(Capability::Float16),
+     "arithmetic in 16-bit floats"},
+    {"f64", EMBER_BIT(core.features.shaderFloat64), Needs(Capability::Float64),
+     "64-bit floats"},
+    {"int8", EMBER_BIT(v12.shaderInt8), Needs(Capability::Int8),
+     "arithmetic in 8-bit integers"},
+    {"int16", EMBER_BIT(core.features.shaderInt16), Needs(Capability::Int16),
+     "arithmetic in 16-bit integers"},
+    {"int64", EMBER_BIT(core.features.shaderInt64), Needs(Capability::Int64),
+     "64-bit integers"},
+    {"storage8", EMBER_BIT(v12.storageBuffer8BitAccess),
+     Needs(Capability::StorageBuffer8BitAccess),
+     "buffers of 8-bit elements, loaded and stored one by one"},
+    {"storage16", EMBER_BIT(v11.storageBuffer16BitAccess),
+     Needs(Capability::StorageBuffer16BitAccess),
+     "buffers of 16-bit elements, loaded and stored one by one"},
+    {"dot", EMBER_BIT(v13.shaderIntegerDotProduct),
+     Needs(Capability::DotProduct, Capability::DotProductInput4x8Bit,
+           Capability::DotProductInput4x8BitPacked,
+           Capability::DotProductInputAll),
+     "dot products of small integers"},
+    {"fast_dot",
+     EMBER_PROPERTY(set.p13.integerDotProduct4x8BitPackedSignedAccelerated !=
+                    0),
+     Needs(), "dot: four 8-bit integers in one instruction of the machine"},
+    {"matrix", EMBER_BIT(matrix.cooperativeMatrix),
+     Needs(kCooperativeMatrixCapability),
+     "cooperative matrices (VK_KHR_cooperative_matrix)"},
+    {"bda", EMBER_BIT(v12.bufferDeviceAddress),
+     Needs(Capability::PhysicalStorageBufferAddresses),
+     "pointers to buffers (buffer device addresses)"},
+    {"memory_model", EMBER_BIT(v12.vulkanMemoryModel),
+     Needs(Capability::VulkanMemoryModel), "Vulkan's memory model"},
+    {"subgroup_arithmetic",
+     EMBER_PROPERTY(HasSubgroup(set, VK_SUBGROUP_FEATURE_ARITHMETIC_BIT)),
+     Needs(Capability::GroupNonUniformArithmetic),
+     "sums, minima … over a subgroup"},
+    {"subgroup_shuffle",
+     EMBER_PROPERTY(HasSubgroup(set, VK_SUBGROUP_FEATURE_SHUFFLE_BIT)),
+     Needs(Capability::GroupNonUniformShuffle),
+     "values of another invocation of the subgroup"},
+    {"denorm16", EMBER_PROPERTY(set.p12.shaderDenormPreserveFloat16 != 0),
+     Needs(Capability::DenormPreserve), "DenormPreserve 16"},
+    {"denorm32", EMBER_PROPERTY(set.p12.shaderDenormPreserveFloat32 != 0),
+     Needs(Capability::DenormPreserve), "DenormPreserve 32"},
+    {"denorm64", EMBER_PROPERTY(set.p12.shaderDenormPreserveFloat64 != 0),
+     Needs(Capability::DenormPreserve), "DenormPreserve 64"},
+    {"nan16",
+     EMBER_PROPERTY(set.p12.shaderSignedZeroInfNanPreserveFloat16 != 0),
+     Needs(Capability::SignedZeroInfNanPreserve),
+     "SignedZeroInfNanPreserve 16"},
+    {"nan32",
+     EMBER_PROPERTY(set.p12.shaderSignedZeroInfNanPreserveFloat32 != 0),
+     Needs(Capability::SignedZeroInfNanPreserve),
+     "SignedZeroInfNanPreserve 32"},
+    {"nan64",
+     EMBER_PROPERTY(set.p12.shaderSignedZeroInfNanPreserveFloat64 != 0),
+     Needs(Capability::SignedZeroInfNanPreserve),
+     "SignedZeroInfNanPreserve 64"},
+    {"rte16", EMBER_PROPERTY(set.p12.shaderRoundingModeRTEFloat16 != 0),
+     Needs(Capability::RoundingModeRTE), "RoundingModeRTE 16"},
+    {"rte32", EMBER_PROPERTY(set.p12.shaderRoundingModeRTEFloat32 != 0),
+     Needs(Capability::RoundingModeRTE), "RoundingModeRTE 32"},
+    {"rte64", EMBER_PROPERTY(set.p12.shaderRoundingModeRTEFloat64 != 0),
+     Needs(Capability::RoundingModeRTE), "RoundingModeRTE 64"},
+};
+
+#undef EMBER_BIT
+#undef EMBER_PROPERTY
+
+bool HasExtension(const InstanceFunctions& vk, VkPhysicalDevice device,
+                  std::string_view wanted) {
+  uint32_t count = 0;
+  if (vk.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr) !=
+      VK_SUCCESS)
+    return false;
+  std::vector<VkExtensionProperties> extensions(count);
+  // One that comes or goes meanwhile is not missed.
+  if (vk.EnumerateDeviceExtensionProperties(device, nullptr, &count,
+                                            extensions.data()) < 0)
+    return false;
+  extensions.resize(std::min<size_t>(count, extensions.size()));
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [&](const VkExtensionProperties& extension) {
+                       return extension.extensionName == wanted;
+                     });
+}
+
+}  // namespace
+
+std::span<const Feature> AllFeatures() { return kFeatures; }
+
+bool Feature::IsIn(const FeatureSet& set) const {
+  return bit != nullptr ? bit(const_cast<FeatureSet&>(set)) != VK_FALSE
+                        : property(set);
+}
+
+void FeatureSet::Chain(uint32_t version, bool has_matrix) {
+  const bool has_13 = version >= VK_API_VERSION_1_3;
+  core.pNext = &v11;
+  v11.pNext = &v12;
+  v12.pNext = has_13 ? static_cast<void*>(&v13)
+                     : (has_matrix ? static_cast<void*>(&matrix) : nullptr);
+  v13.pNext = has_matrix ? &matrix : nullptr;
+  properties.pNext = &p11;
+  p11.pNext = &p12;
+  p12.pNext = has_13 ? &p13 : nullptr;
+}
+
+void FeatureSet::Query(const InstanceFunctions& vk, VkPhysicalDevice device) {
+  VkPhysicalDeviceProperties basic;
+  vk.GetPhysicalDeviceProperties(device, &basic);
+  Chain(basic.apiVersion, HasExtension(vk, device, kMatrixExtension));
+  vk.GetPhysicalDeviceFeatures2(device, &core);
+  vk.GetPhysicalDeviceProperties2(device, &properties);
+}
+
+const void* FeatureSet::Request(const FeatureSet& available) {
+  const bool has_matrix = available.matrix.cooperativeMatrix != VK_FALSE;
+  Chain(available.version(), has_matrix);
+  for (const Feature& feature : kFeatures) {
+    if (feature.bit != nullptr && feature.IsIn(available))
+      feature.bit(*this) = VK_TRUE;
+  }
+  // Every device of version 1.2 has it; fences need it.
+  v12.timelineSemaphore = VK_TRUE;
+  v13.subgroupSizeControl = available.v13.subgroupSizeControl;
+  if (has_matrix) extensions_[extension_count_++] = kMatrixExtension;
+  return &core;
+}
+
+std::string FeatureSet::Target() const {
+  // Newer versions have what 1.3 has, and nothing of theirs is used.
+  std::string target =
+      version() >= VK_API_VERSION_1_3 ? "vulkan1.3" : "vulkan1.2";
+  for (const Feature& feature : kFeatures) {
+    if (feature.IsIn(*this)) target += Concat({"+", feature.name});
+  }
+  return target + Concat({"+subgroup", p11.subgroupSize, "+shared",
+                          limits().maxComputeSharedMemorySize, "+invocations",
+                          limits().maxComputeWorkGroupInvocations});
+}
+
+bool HasCapability(const FeatureSet& set, uint32_t capability) {
+  switch (static_cast<Capability>(capability)) {
+    case Capability::Matrix:
+    case Capability::Shader:
+      return true;
+    case Capability::GroupNonUniform:
+      return HasSubgroup(set, VK_SUBGROUP_FEATURE_BASIC_BIT);
+    default:
+      break;
+  }
+  return std::any_of(
+      std::begin(kFeatures), std::end(kFeatures), [&](const Feature& feature) {
+        return std::count(feature.capabilities.begin(),
+                          feature.capabilities.end(), capability) > 0 &&
+               feature.IsIn(set);
+      });
+}
+
+}  // namespace ember::hal::vulkan

@@ -1,0 +1,37 @@
+// Which parts of a block of memory are free.
+//
+//   FreeRanges free(1 << 20);
+//   std::optional<uint64_t> offset = free.Take(1000, 64);
+//   free.Give(*offset, 1000);
+//
+// The smallest range that fits is taken, at its lower end. Thread-compatible.
+#ifndef EMBER_HAL_VULKAN_FREE_RANGES_H_
+#define EMBER_HAL_VULKAN_FREE_RANGES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace ember::hal::vulkan {
+
+class FreeRanges {
+ public:
+  explicit FreeRanges(uint64_t bytes);
+
+  // alignment: a power of two. None if no range is large enough. bytes > 0.
+  std::optional<uint64_t> Take(uint64_t bytes, uint64_t alignment);
+  // What Take gave, with the same size.
+  void Give(uint64_t offset, uint64_t bytes);
+
+  bool is_all_free() const { return free_ == bytes_; }
+  uint64_t free_bytes() const { return free_; }
+
+ private:
+  const uint64_t bytes_;
+  uint64_t free_;
+  std::map<uint64_t, uint64_t> size_at_;  // by offset; no two touch
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_FREE_RANGES_H_

@@ -1,0 +1,65 @@
+// A Vulkan instance and the devices behind it, best first.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Instance> instance,
+//                          Instance::Create(/*validate=*/false));
+//   for (const PhysicalDevice& device : instance->devices()) device.name();
+//
+// Errors: NotFound, with the reason, if there is no loader, no driver, no
+// validation layer where one is wanted, or no device that can be used.
+// Thread-safe once made.
+#ifndef EMBER_HAL_VULKAN_INSTANCE_H_
+#define EMBER_HAL_VULKAN_INSTANCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/vulkan/features.h"
+#include "hal/vulkan/functions.h"
+#include "hal/vulkan/memory_types.h"
+
+namespace ember::hal::vulkan {
+
+// What a device tells of itself before anything is made on it.
+struct PhysicalDevice {
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  std::unique_ptr<FeatureSet> features;
+  VkPhysicalDeviceMemoryProperties memory = {};
+  MemoryPlan memory_plan;
+  uint32_t queue_family = 0;  // one that computes
+
+  const VkPhysicalDeviceProperties& properties() const {
+    return features->properties.properties;
+  }
+  std::string name() const { return properties().deviceName; }
+};
+
+class Instance {
+ public:
+  // validate: through VK_LAYER_KHRONOS_validation; see validation.h. Also if
+  // the environment variable EMBER_VULKAN_VALIDATION is set and not empty.
+  static StatusOr<std::shared_ptr<Instance>> Create(bool validate);
+  ~Instance();
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+
+  // At least one: discrete devices, then integrated, virtual ones, CPUs,
+  // others; of one kind in the loader's order.
+  const std::vector<PhysicalDevice>& devices() const { return devices_; }
+  const InstanceFunctions& vk() const { return vk_; }
+
+ private:
+  Instance() = default;
+  Status FindDevices();
+
+  VkInstance handle_ = VK_NULL_HANDLE;
+  InstanceFunctions vk_;
+  VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+  std::vector<PhysicalDevice> devices_;
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_INSTANCE_H_

@@ -1,0 +1,26 @@
+// Vulkan's loader, opened when the first device is wanted: libvulkan.so.1, or
+// the library that the environment variable EMBER_VULKAN_LIBRARY names.
+//
+//   EMBER_ASSIGN_OR_RETURN(const GlobalFunctions global, OpenLoader());
+//
+// A library stays in the process: drivers behind it have threads and
+// thread-local data. Errors: NotFound without the library or a function of it.
+// Thread-safe while the environment does not change.
+#ifndef EMBER_HAL_VULKAN_LOADER_H_
+#define EMBER_HAL_VULKAN_LOADER_H_
+
+#include "base/status.h"
+#include "hal/vulkan/functions.h"
+
+namespace ember::hal::vulkan {
+
+StatusOr<GlobalFunctions> OpenLoader();
+
+StatusOr<InstanceFunctions> LoadFunctions(const GlobalFunctions& global,
+                                          VkInstance instance);
+StatusOr<DeviceFunctions> LoadFunctions(const InstanceFunctions& functions,
+                                        VkDevice device);
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_LOADER_H_

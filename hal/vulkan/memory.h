@@ -1,0 +1,67 @@
+// Memory of a device for buffers: small buffers share blocks, as a driver gives
+// only some thousand allocations; large ones have their own.
+//
+//   EMBER_ASSIGN_OR_RETURN(MemoryPiece piece,
+//                          memory.Allocate(requirements, kind));
+//   …
+//   memory.Free(piece);
+//
+// Errors: ResourceExhausted, with the bytes asked for. Thread-safe.
+#ifndef EMBER_HAL_VULKAN_MEMORY_H_
+#define EMBER_HAL_VULKAN_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/buffer.h"
+#include "hal/vulkan/context.h"
+#include "hal/vulkan/free_ranges.h"
+
+namespace ember::hal::vulkan {
+
+struct MemoryBlock;
+
+struct MemoryPiece {
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  uint8_t* mapped = nullptr;  // of the piece; null if the host cannot see it
+  MemoryBlock* block = nullptr;
+};
+
+class DeviceMemory {
+ public:
+  // context must outlive this. Host addresses of pieces are multiples of 64.
+  explicit DeviceMemory(Context& context);
+  // All pieces must be free.
+  ~DeviceMemory();
+
+  StatusOr<MemoryPiece> Allocate(const VkMemoryRequirements& requirements,
+                                 MemoryKind kind);
+  void Free(const MemoryPiece& piece);
+
+  // Most bytes of one buffer.
+  uint64_t max_buffer_bytes() const { return max_buffer_bytes_; }
+
+  // Of the driver, for tests: VkDeviceMemory objects.
+  int64_t block_count() const;
+
+ private:
+  StatusOr<MemoryPiece> AllocateIn(uint32_t type,
+                                   const VkMemoryRequirements& requirements);
+  StatusOr<MemoryBlock*> AddBlock(uint32_t type, uint64_t bytes);
+  uint64_t BlockBytes(uint32_t type) const;
+
+  Context& context_;
+  uint64_t max_buffer_bytes_ = 0;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<std::unique_ptr<MemoryBlock>> blocks_;
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_MEMORY_H_

@@ -1,0 +1,95 @@
+#include "hal/vulkan/memory_types.h"
+
+#include <algorithm>
+#include <span>
+
+namespace ember::hal::vulkan {
+namespace {
+
+constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+constexpr VkMemoryPropertyFlags kMappable =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+// Types with a meaning of their own: protected, lazily allocated, uncached by
+// the device. What is not in this list is not used.
+constexpr VkMemoryPropertyFlags kOrdinary = kLocal | kMappable | kCached;
+
+struct Candidate {
+  uint32_t number;
+  int score;
+  VkDeviceSize heap_bytes;
+};
+
+std::vector<uint32_t> Sorted(std::vector<Candidate> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) {
+                     if (a.score != b.score) return a.score > b.score;
+                     return a.heap_bytes > b.heap_bytes;
+                   });
+  std::vector<uint32_t> numbers;
+  for (const Candidate& candidate : candidates)
+    numbers.push_back(candidate.number);
+  return numbers;
+}
+
+// score: of the properties, higher is better; negative: not this one.
+template <typename Score>
+std::vector<uint32_t> Choose(const VkPhysicalDeviceMemoryProperties& memory,
+                             const Score& score) {
+  std::vector<Candidate> candidates;
+  for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+    const VkMemoryType& type = memory.memoryTypes[i];
+    if ((type.propertyFlags & ~kOrdinary) != 0) continue;
+    const int points = score(type.propertyFlags);
+    if (points >= 0) {
+      candidates.push_back(
+          {i, points, memory.memoryHeaps[type.heapIndex].size});
+    }
+  }
+  return Sorted(std::move(candidates));
+}
+
+bool Has(VkMemoryPropertyFlags flags, VkMemoryPropertyFlags wanted) {
+  return (flags & wanted) == wanted;
+}
+
+}  // namespace
+
+MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
+                      VkPhysicalDeviceType type) {
+  MemoryPlan plan;
+  // A discrete device may let the host see its memory too, but over a bus, and
+  // the host's reads are not cached.
+  const bool is_one_memory = type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+                             type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  plan.host_visible = Choose(memory, [&](VkMemoryPropertyFlags flags) {
+    if (!Has(flags, kMappable)) return -1;
+    // Reads of memory that is not cached take a hundred times as long. Of a
+    // discrete device the part that is near to it and mapped may be small.
+    return (Has(flags, kCached) ? 2 : 0) +
+           (Has(flags, kLocal) == is_one_memory ? 1 : 0);
+  });
+  plan.shares_memory = is_one_memory && !plan.host_visible.empty();
+  if (plan.shares_memory) {
+    plan.device_local = plan.host_visible;
+    return plan;
+  }
+  plan.device_local = Choose(memory, [](VkMemoryPropertyFlags flags) {
+    if (!Has(flags, kLocal)) return -1;
+    return Has(flags, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ? 0 : 1;
+  });
+  return plan;
+}
+
+int64_t DeviceMemoryBytes(const VkPhysicalDeviceMemoryProperties& memory) {
+  VkDeviceSize most = 0;
+  for (const VkMemoryHeap& heap :
+       std::span(memory.memoryHeaps, memory.memoryHeapCount)) {
+    if ((heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
+      most = std::max(most, heap.size);
+  }
+  return static_cast<int64_t>(
+      std::min<VkDeviceSize>(most, static_cast<VkDeviceSize>(INT64_MAX)));
+}
+
+}  // namespace ember::hal::vulkan

@@ -1,0 +1,40 @@
+// Which of a device's memory types are for what, from the list that it reports.
+//
+//   MemoryPlan plan = PlanMemory(properties, VK_PHYSICAL_DEVICE_TYPE_CPU);
+//   plan.shares_memory;                     // true: one memory for both
+//   plan.Types(MemoryKind::kDeviceLocal);   // best first
+//
+// Only host-coherent memory is mapped, so that nothing is ever flushed.
+// Immutable.
+#ifndef EMBER_HAL_VULKAN_MEMORY_TYPES_H_
+#define EMBER_HAL_VULKAN_MEMORY_TYPES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hal/buffer.h"
+#include "hal/vulkan/functions.h"
+
+namespace ember::hal::vulkan {
+
+struct MemoryPlan {
+  // Memory that the host sees is as good for the device as any.
+  bool shares_memory = false;
+  // Numbers of memory types, best first; never empty on a device that keeps to
+  // the specification.
+  std::vector<uint32_t> host_visible, device_local;
+
+  const std::vector<uint32_t>& Types(MemoryKind kind) const {
+    return kind == MemoryKind::kHostVisible ? host_visible : device_local;
+  }
+};
+
+MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
+                      VkPhysicalDeviceType type);
+
+// Of the largest heap that is near the device.
+int64_t DeviceMemoryBytes(const VkPhysicalDeviceMemoryProperties& memory);
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_MEMORY_TYPES_H_

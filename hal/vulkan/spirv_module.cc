@@ -1,0 +1,77 @@
+#include "hal/vulkan/spirv_module.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <spirv/unified1/spirv.hpp11>
+
+#include "base/concat.h"
+
+namespace ember::hal::vulkan {
+namespace {
+
+constexpr size_t kHeaderWords = 5;
+
+// The text that starts at the first word: up to a zero byte, which is within
+// the words. None otherwise.
+std::optional<std::string_view> Text(std::span<const uint32_t> words) {
+  const char* const begin = reinterpret_cast<const char*>(words.data());
+  const void* const end = std::memchr(begin, 0, words.size() * 4);
+  if (end == nullptr) return std::nullopt;
+  return std::string_view(
+      begin, static_cast<size_t>(static_cast<const char*>(end) - begin));
+}
+
+}  // namespace
+
+bool SpirvModule::Declares(uint32_t capability) const {
+  return std::find(capabilities.begin(), capabilities.end(), capability) !=
+         capabilities.end();
+}
+
+StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
+                                   std::string_view entry_point) {
+  if (words.size() < kHeaderWords || words[0] != spv::MagicNumber) {
+    return InvalidArgumentError(
+        "expected SPIR-V, which starts with 0x07230203, found something else");
+  }
+  SpirvModule module;
+  module.version = words[1];
+  std::optional<uint32_t> function;
+  for (size_t at = kHeaderWords; at < words.size();) {
+    const size_t length = words[at] >> spv::WordCountShift;
+    if (length == 0 || length > words.size() - at) {
+      return InvalidArgumentError(
+          Concat({"expected SPIR-V, found an instruction of ", length,
+                  " words at word ", at, " of ", words.size()}));
+    }
+    const std::span<const uint32_t> operands =
+        words.subspan(at + 1, length - 1);
+    at += length;
+    switch (static_cast<spv::Op>(words[at - length] & spv::OpCodeMask)) {
+      case spv::Op::OpCapability:
+        if (operands.size() == 1) module.capabilities.push_back(operands[0]);
+        break;
+      case spv::Op::OpEntryPoint:
+        if (operands.size() > 2 &&
+            operands[0] ==
+                static_cast<uint32_t>(spv::ExecutionModel::GLCompute) &&
+            Text(operands.subspan(2)) == entry_point)
+          function = operands[1];
+        break;
+      case spv::Op::OpExecutionMode:
+        if (operands.size() == 5 && operands[0] == function &&
+            operands[1] == static_cast<uint32_t>(spv::ExecutionMode::LocalSize))
+          std::copy_n(operands.begin() + 2, 3, module.workgroup.begin());
+        break;
+      default:
+        break;
+    }
+  }
+  if (function.has_value()) return module;
+  return InvalidArgumentError(
+      Concat({"expected a compute shader '", entry_point,
+              "' in the module, found none"}));
+}
+
+}  // namespace ember::hal::vulkan

@@ -1,0 +1,38 @@
+// What the driver has to know of a SPIR-V module before it hands it on. Vulkan
+// leaves undefined what happens to a module that is not valid; this finds code
+// that is no SPIR-V, is cut off, lacks its entry point, or needs what the
+// device does not have. It is no validator: modules come from our compiler.
+//
+//   EMBER_ASSIGN_OR_RETURN(const SpirvModule module,
+//                          InspectSpirv(words, "main"));
+#ifndef EMBER_HAL_VULKAN_SPIRV_MODULE_H_
+#define EMBER_HAL_VULKAN_SPIRV_MODULE_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::hal::vulkan {
+
+struct SpirvModule {
+  uint32_t version = 0;  // 0x00010500: 1.5
+  std::vector<uint32_t> capabilities;
+  // Invocations of a workgroup of the entry point; zeros where the module
+  // leaves them to constants (LocalSizeId).
+  std::array<uint32_t, 3> workgroup = {};
+
+  bool Declares(uint32_t capability) const;
+};
+
+// InvalidArgument: no module of this machine's byte order, or no compute shader
+// of that name in it.
+StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
+                                   std::string_view entry_point);
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_SPIRV_MODULE_H_
