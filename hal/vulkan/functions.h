@@ -77,7 +77,6 @@
   F(GetPipelineCacheData)                \
   F(GetSemaphoreCounterValue)            \
   F(MapMemory)                           \
-  F(MergePipelineCaches)                 \
   F(QueueSubmit)                         \
   F(UpdateDescriptorSets)                \
   F(WaitSemaphores)

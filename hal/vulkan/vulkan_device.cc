@@ -16,6 +16,7 @@
 #include "hal/vulkan/executable.h"
 #include "hal/vulkan/instance.h"
 #include "hal/vulkan/memory.h"
+#include "hal/vulkan/pipeline_cache.h"
 
 namespace ember::hal {
 namespace vulkan {
@@ -61,7 +62,8 @@ class VulkanDevice final : public Device {
         target_(context_->physical().features->Target()),
         limits_(LimitsOf(context_->physical(), options.separate_memory)),
         memory_(*context_),
-        counter_(options.memory_limit) {
+        counter_(options.memory_limit),
+        pipeline_cache_(*context_, options.cache_folder) {
     if (options.host_runner == nullptr) pool_.emplace(options.threads);
     runner_ = options.host_runner != nullptr ? options.host_runner : &*pool_;
   }
@@ -149,6 +151,7 @@ class VulkanDevice final : public Device {
   const DeviceLimits limits_;
   DeviceMemory memory_;
   MemoryCounter counter_;
+  PipelineCache pipeline_cache_;
   std::unique_ptr<FillBytes> fill_bytes_;
   std::optional<ThreadPool> pool_;
   ParallelRunner* runner_ = nullptr;

@@ -19,9 +19,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/private_folder.h"
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
-#include "jit/cache/private_folder.h"
 #include "jit/llvm/sha256.h"
 
 namespace ember::jit {

@@ -1,7 +1,7 @@
 #include "jit/cache/secret.h"
 
 #include "base/concat.h"
-#include "jit/cache/private_folder.h"
+#include "base/private_folder.h"
 
 namespace ember::jit {
 namespace {

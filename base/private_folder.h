@@ -9,8 +9,8 @@
 // programs of this user. Several processes may use one folder. Readers see a
 // file's old or new contents, whole, also if a writer is killed; what a system
 // that lost power shows is for the caller to find out. Thread-safe.
-#ifndef EMBER_JIT_CACHE_PRIVATE_FOLDER_H_
-#define EMBER_JIT_CACHE_PRIVATE_FOLDER_H_
+#ifndef EMBER_BASE_PRIVATE_FOLDER_H_
+#define EMBER_BASE_PRIVATE_FOLDER_H_
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@
 
 #include "base/status.h"
 
-namespace ember::jit {
+namespace ember {
 
 class PrivateFolder {
  public:
@@ -72,6 +72,6 @@ class PrivateFolder {
 // Bytes that nobody can guess.
 StatusOr<std::string> RandomBytes(size_t count);
 
-}  // namespace ember::jit
+}  // namespace ember
 
-#endif  // EMBER_JIT_CACHE_PRIVATE_FOLDER_H_
+#endif  // EMBER_BASE_PRIVATE_FOLDER_H_

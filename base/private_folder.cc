@@ -1,4 +1,4 @@
-#include "jit/cache/private_folder.h"
+#include "base/private_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "base/concat.h"
 
-namespace ember::jit {
+namespace ember {
 namespace {
 
 constexpr std::string_view kUnfinished = "unfinished-";
@@ -224,4 +224,4 @@ std::vector<PrivateFolder::File> PrivateFolder::List() const {
   return files;
 }
 
-}  // namespace ember::jit
+}  // namespace ember
