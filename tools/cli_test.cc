@@ -125,7 +125,7 @@ TEST_F(CliTest, BadCommandLines) {
   ExpectError("vm-run model.vmfb --thread=2",
               "vm-run: unknown flag --thread; did you mean --threads?", 2);
   ExpectError("vm-run model.vmfb --device=toaster",
-              "vm-run: device 'toaster': expected one of cpu, null");
+              "vm-run: device 'toaster': expected one of cpu, null, vulkan");
   ExpectError("vm-compile digits.onnx",
               "vm-compile: expected -o FILE to say where the module goes "
               "(see --help)");
