@@ -282,6 +282,42 @@ TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   EXPECT_EQ(ir("16", "l < 16").find("@inactive"), std::string::npos);
 }
 
+// Columns of a tile are shuffles of its rows, whatever its size and type; some
+// lanes may be off.
+TEST(CodeGeneratorTest, TransposedTiles) {
+  struct Case {
+    const char* type;
+    int lanes, columns;
+  };
+  for (const Case& c :
+       {Case{"f32", 8, 4}, Case{"f32", 8, 8}, Case{"f32", 16, 4},
+        Case{"f32", 4, 4}, Case{"f64", 4, 2}, Case{"f64", 8, 6},
+        Case{"i8", 32, 16}, Case{"i8", 8, 8}, Case{"bool", 16, 16},
+        Case{"i16", 16, 8}, Case{"bf16", 8, 8}, Case{"f32", 8, 3}}) {
+    for (const int rows : {c.lanes, c.lanes - 1}) {
+      std::string text = R"(loops @t(%x: input TYPE[ROWS, COLUMNS],
+                                     %y: output TYPE[COLUMNS, ROWS]) {
+        task %t: TYPE[LANES, COLUMNS]
+        phase i < 1 {
+          unroll r < ROWS {
+            for c < COLUMNS { %t[r, c] = %x[r, c] }
+          }
+          unroll c < COLUMNS {
+            vector l < LANES {
+              if l < ROWS { %y[c, l] = %t[l, c] }
+            }
+          }
+        }
+      })";
+      text = Replaced(text, "TYPE", c.type);
+      text = Replaced(text, "ROWS", std::to_string(rows));
+      text = Replaced(text, "LANES", std::to_string(c.lanes));
+      text = Replaced(text, "COLUMNS", std::to_string(c.columns));
+      ExpectAsEvaluated(text);
+    }
+  }
+}
+
 TEST(CodeGeneratorTest, ConditionsOnLanes) {
   for (const char* condition :
        {"l < N", "l <= N", "N < l", "N <= l", "5 - l < N", "N <= 5 - l",

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "jit/llvm/load_column.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
@@ -177,11 +178,14 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   Address address;
   address.buffer = buffer;
   LinearIndex offset;
+  int varying = 0;
   for (size_t dim = 0; dim < indices.size(); ++dim) {
     linearizer_.Add(indices[dim], StrideOf(buffer, dim), offset);
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
     address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
+    // One index that varies, as others would be in each other's way.
+    address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   // Outer scopes first, the constant last, where it costs nothing.
   std::stable_sort(
@@ -224,7 +228,21 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     address.kind = Address::Kind::kContiguous;
   if (offset.per_lane.empty() && offset.lane_constant == -1)
     address.kind = Address::Kind::kReversed;
+  if (!indices.empty()) {
+    const LinearIndex last = linearizer_.Of(indices.back());
+    if (last.IsUniform() && last.uniform.empty())
+      address.column = last.constant;
+  }
   return address;
+}
+
+bool MemoryAccess::HasAllLanes(uint32_t buffer, size_t dim,
+                               const LinearIndex& index) const {
+  const std::optional<int64_t> extent =
+      nest_.pool.IntegerConstant(nest_.buffers[buffer].extents[dim]);
+  return extent && index.HasConstantStride() && index.uniform.empty() &&
+         index.constant >= 0 && index.lane_constant == 1 &&
+         index.constant + scopes_.lanes() <= *extent;
 }
 
 // --- loads
@@ -257,6 +275,9 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
     default:
       if (mask == nullptr) {
         if (Value* loaded = LoadRuns(address, type)) return loaded;
+      }
+      if (mask == nullptr || (off == nullptr && address.is_whole)) {
+        if (Value* loaded = LoadColumnOf(address, type)) return loaded;
       }
       return Mark(b_.CreateMaskedGather(type, LanePointers(address),
                                         AlignmentOf(buffer), mask, off),
@@ -305,6 +326,37 @@ Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
                                     places);
   }
   return result;
+}
+
+// Lanes in neighbouring rows of a tile: see jit/llvm/load_column.h. Other
+// elements of the rows are read, too, so the memory has to be the task's own,
+// where they may be anything.
+// Null: it is something else.
+Value* MemoryAccess::LoadColumnOf(const Address& address, llvm::Type* type) {
+  const loops::Buffer& buffer = nest_.buffers[address.buffer];
+  const auto* const stride =
+      llvm::dyn_cast_or_null<llvm::ConstantInt>(address.stride);
+  if (buffer.scope != Scope::kTask || stride == nullptr || address.column < 0)
+    return nullptr;
+  const std::optional<int64_t> row =
+      nest_.pool.IntegerConstant(buffer.extents.back());
+  const int lanes = scopes_.lanes();
+  const int chunk = ColumnChunk(DTypeByteSize(buffer.type), lanes);
+  if (!row || chunk < 2 || *row % chunk != 0 ||
+      stride->getSExtValue() % *row != 0)
+    return nullptr;
+  const int64_t column = address.column % chunk;
+  llvm::Type* const element = ElementOf(address.buffer);
+  llvm::Type* const part =
+      llvm::FixedVectorType::get(element, static_cast<unsigned>(chunk));
+  return LoadColumn(b_, lanes, chunk, static_cast<int>(column), [&](int lane) {
+    const int64_t offset = lane * stride->getSExtValue() - column;
+    Value* const pointer = b_.CreateGEP(
+        element, address.pointer, b_.getInt64(static_cast<uint64_t>(offset)));
+    return Mark(
+        b_.CreateAlignedLoad(part, pointer, AlignmentOf(address.buffer)),
+        address.buffer, true);
+  });
 }
 
 Value* MemoryAccess::LoadVector(uint32_t buffer, Value* pointer,

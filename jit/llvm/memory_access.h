@@ -35,6 +35,10 @@ struct Address {
   llvm::Value* offsets = nullptr;  // lanes x i64
   // No two lanes have the same element.
   bool is_distinct = false;
+  // kStrided: where it is known, the element's number in its row.
+  int64_t column = -1;
+  // Lanes that are off have elements in the buffer, too.
+  bool is_whole = false;
 };
 
 class MemoryAccess {
@@ -69,6 +73,8 @@ class MemoryAccess {
   llvm::Value* PointerOf(uint32_t buffer);
   Factor StrideOf(uint32_t buffer, size_t dim);
   int64_t RegisterExtent(uint32_t number, size_t dim) const;
+  // Whether the dim has an element for each lane, on or off.
+  bool HasAllLanes(uint32_t buffer, size_t dim, const LinearIndex& index) const;
   void CreateAliasScopes();
   // What is known about the memory that the instruction touches.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
@@ -80,6 +86,7 @@ class MemoryAccess {
   llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);
   llvm::Value* LoadRuns(const Address& address, llvm::Type* type);
+  llvm::Value* LoadColumnOf(const Address& address, llvm::Type* type);
   llvm::Value* LoadVector(uint32_t buffer, llvm::Value* pointer,
                           llvm::Type* type, llvm::Value* mask,
                           llvm::Value* off);

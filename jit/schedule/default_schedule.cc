@@ -267,71 +267,17 @@ void ScheduleWriter::Reorder(const std::string& stage,
 
 bool IsWorthThreads(int64_t points) { return points >= 32768; }
 
-void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
-                   ScheduleWriter& writer) {
-  const int number = writer.StageOf(name);
-  std::string axis, before;
-  int64_t lanes = 1;
-  bool over_points = false;
-  {
-    const Computation& c = writer.computation();
-    const StageShape shape(c, number);
-    if (!StoresAreDistinct(c, number)) return;
-    lanes = cpu.vector_bytes / shape.WidestBytes();
-    const auto moves_along = [&](int a) {
-      bool unit = false;
-      for (NodeId load : shape.loads()) {
-        const Stride stride = shape.StrideOf(load, a);
-        if (stride == Stride::kOther) return false;
-        unit |= stride == Stride::kUnit;
-      }
-      return unit;
-    };
-    int spatial = shape.spatial_count() - 1;
-    while (spatial >= first && shape.LikelyExtent(spatial) < 2) --spatial;
-    const int last = shape.axis_count() - 1;
-    const bool reduces = shape.stage().has_reduction();
-    const bool fold = shape.stage().combiner == tensor::Combiner::kFold;
-    int chosen = spatial >= first ? spatial : -1;
-    over_points = chosen >= 0;
-    if (reduces && !fold && !(over_points && moves_along(chosen)) &&
-        shape.LikelyExtent(last) >= lanes) {
-      chosen = last;
-      over_points = false;
-    }
-    if (chosen < 0 || lanes < 2) return;
-    const bool short_axis = shape.LikelyExtent(chosen) < lanes;
-    if (over_points && short_axis && chosen > first &&
-        shape.StoresAlongBoth(chosen)) {
-      before = shape.stage().axes[chosen - 1].name;
-    } else if (shape.LikelyExtent(chosen) * 2 < lanes) {
-      return;
-    }
-    axis = shape.stage().axes[chosen].name;
-  }
-  if (!before.empty()) {
-    writer.Do("fuse %" + name + " " + before + " " + axis + " -> " + before +
-              "_" + axis);
-    axis = before + "_" + axis;
-  }
-  const std::string block = axis + "_block", lane = axis + "_lane";
-  writer.Do("split %" + name + " " + axis + " " + std::to_string(lanes) +
-            " -> " + block + " " + lane);
-  // Loads of digits are few instructions without a mask, and gathers with one.
-  if (!before.empty()) writer.Do("peel %" + name + " " + block);
-  if (over_points) {
-    // Lanes inside the reductions.
-    std::vector<std::string> order;
-    for (const std::string& loop : writer.LoopsOf(name)) {
-      if (loop != lane) order.push_back(loop);
-    }
-    order.push_back(lane);
-    writer.Reorder(name, order);
-  }
-  writer.Do("vectorize %" + name + " " + lane);
-}
-
 namespace {
+
+// Whether a stage is computed in the loop.
+bool HasStage(const Schedule& schedule, int stage, int loop) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    const StagePlan& plan = schedule.plan(i);
+    if (plan.attach_stage == stage && plan.attach_loop == loop) return true;
+  }
+  return false;
+}
 
 int64_t LikelyExtent(const ScheduleWriter& writer, int stage, int loop) {
   const StagePlan& plan = writer.schedule().plan(stage);
@@ -371,7 +317,8 @@ void ScheduleTasks(const jit::CpuModel& cpu, const std::string& name,
   const StagePlan& plan = writer.schedule().plan(number);
   for (int loop : plan.order) {
     if (plan.loops[loop].is_reduction ||
-        plan.loops[loop].mark != LoopMark::kSerial || tasks >= enough_tasks) {
+        plan.loops[loop].mark != LoopMark::kSerial || tasks >= enough_tasks ||
+        HasStage(writer.schedule(), number, loop)) {
       break;
     }
     tasks *= LikelyExtent(writer, number, loop);

@@ -13,7 +13,7 @@
 //              stages behind them work on the tile
 //   rows       other groups run row by row, each stage inside one row
 //   the rest   lanes along the axis that memory runs along; sums along it in
-//              lanes of their own
+//              lanes of their own; what transposes, by tiles
 // Whatever a rule asks for goes through the primitives, which refuse what would
 // be wrong.
 #ifndef EMBER_JIT_SCHEDULE_DEFAULT_SCHEDULE_H_

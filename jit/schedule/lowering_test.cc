@@ -120,6 +120,52 @@ TEST(Lowering, PrefetchesLargeConstants) {
   }
 }
 
+// What is loaded along one axis and stored along another goes through tiles; a
+// result that may be in the operand's place is transposed without.
+TEST(Lowering, TransposesByTiles) {
+  struct Case {
+    const char* dispatch;
+    bool is_tiled;
+  };
+  for (const Case& c :
+       {Case{"dispatch @t(%x: f32[3, 40, 20]) -> (%y: f32[3, 20, 40]) { "
+             "%y[i, j, k] = max(%x[i, k, j], 0.0) }",
+             true},
+        Case{"dispatch @t<N>(%x: i8[N, 20]) -> (%y: i8[20, N]) { "
+             "%y[i, j] = %x[j, i] }",
+             true},
+        Case{"dispatch @t(%x: f64[7, 7, 20]) -> (%y: f64[20, 7, 7]) { "
+             "%y[i, j, k] = %x[j, k, i] }",
+             true},
+        Case{"dispatch @t(%x: f32[40, 20]) -> (%y: f32[40, 20]) { "
+             "%y[i, j] = %x[i, j] + 1.0 }",
+             false}}) {
+    tensor::RandomCase random;
+    random.seed = 5;
+    random.dispatch = ParseDispatch(c.dispatch);
+    random.parameters.assign(random.dispatch.parameters.size(), 45);
+    Schedule schedule(Disassemble(random.dispatch, {}));
+    ASSERT_TRUE(
+        ScheduleByModel(jit::CpuModel::Of("x86_64-linux+avx2+fma"), schedule)
+            .ok());
+    const bool is_tiled =
+        schedule.ToText().find("-> y.tile") != std::string::npos;
+    EXPECT_EQ(is_tiled, c.is_tiled) << schedule.ToText();
+    auto nest = Lower(schedule);
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+    EXPECT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
+    auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
+    ASSERT_TRUE(tensor::Evaluate(random.dispatch, random.parameters,
+                                 tensor::Pointers(expected), {})
+                    .ok());
+    ASSERT_TRUE(
+        loops::Evaluate(*nest, random.parameters, tensor::Pointers(actual))
+            .ok());
+    EXPECT_EQ(tensor::FirstDifference(random, expected, actual), "")
+        << loops::ToText(*nest);
+  }
+}
+
 // The schedule's nest computes what the dispatch says, for the parameters open
 // and as constants.
 void ExpectSame(std::string_view dispatch_text,

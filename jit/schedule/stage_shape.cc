@@ -91,8 +91,12 @@ Stride StageShape::StrideOf(NodeId load, int axis) const {
                          stage_.axes[axis].variable);
 }
 
+int StageShape::BytesOf(NodeId load) const {
+  return DTypeByteSize(c_.pool[load].type);
+}
+
 int64_t StageShape::LikelyBytes(NodeId load, int first) const {
-  int64_t bytes = DTypeByteSize(c_.pool[load].type);
+  int64_t bytes = BytesOf(load);
   for (int a = first; a < axis_count(); ++a) {
     if (StrideOf(load, a) != Stride::kNone)
       bytes = std::min(bytes * LikelyExtent(a), int64_t{1} << 40);

@@ -36,6 +36,8 @@ class StageShape {
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
+  // Bytes of an element that the load reads.
+  int BytesOf(NodeId load) const;
   // Likely number of bytes that the load reads while the axes from `first` on
   // move.
   int64_t LikelyBytes(NodeId load, int first) const;
