@@ -30,7 +30,7 @@ StatusOr<std::vector<DeviceDescription>> ListOnly() {
 
 // One line per driver: name, how to make and list devices, what it is.
 constexpr Driver kDrivers[] = {
-    {"cpu", CreateOnly<CreateCpuDevice>, ListOnly<CreateCpuDevice>,
+    {"cpu", CreateOnly<CreateCpuDevice>, ListCpuDevices,
      "the host's processors: thread pool, host functions"},
     {"null", CreateOnly<CreateNullDevice>, ListOnly<CreateNullDevice>,
      "counts and discards: the template for new drivers"},

@@ -80,8 +80,10 @@ void Declare(Options& options, Flags& flags) {
             "Calls that --shadow checks, per kernel and shape; 0: all.");
   flags.Add("device", &options.device, "NAME",
             "Where to run; see --list-devices.");
-  flags.AddStandalone("list-devices", &options.list_devices,
-                      "Prints the devices, and stops.");
+  flags.AddStandalone(
+      "list-devices", &options.list_devices,
+      "Prints the devices of each driver, or why it has none, and "
+      "stops.");
   flags.Add("runs", &options.runs, "N",
             "Runs so often; the profile leaves the first out. 0: once, or 11 "
             "times to explain.");
@@ -200,12 +202,13 @@ Status OnDevice(const std::string& device, const Status& status) {
 
 Status Run(const Options& options) {
   if (options.list_devices) {
-    std::fputs(ListDevices().c_str(), stdout);
+    std::fputs(DevicesText(hal::AllDrivers()).c_str(), stdout);
     return OkStatus();
   }
   EMBER_RETURN_IF_ERROR(CheckTier(options.tier));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-                         OpenDevice(options.device, options.threads));
+                         OpenDevice(options.device, options.threads,
+                                    CacheOptionsOf(options.cache).folder));
   const int threads = device->host_runner().worker_count();
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));

@@ -163,9 +163,9 @@ TEST_F(WrongKernelsTest, DiffWithoutSense) {
               2);
   ExpectError("vm-diff model.vmfb --repro=x",
               "vm-diff: expected MODEL or --repro=FOLDER, found both", 2);
-  ExpectError("vm-diff model.vmfb --b=device:vulkan",
+  ExpectError("vm-diff model.vmfb --b=device:gpu",
               "vm-diff: -b: expected one of tier:0, tier:1, tier:2, "
-              "device:cpu, device:null, found 'device:vulkan'",
+              "device:cpu, device:null, device:vulkan, found 'device:gpu'",
               2);
   ExpectError("vm-diff model.vmfb --b=device:null,tier:2",
               "vm-diff: device:null: expected a device that runs dispatches, "

@@ -218,4 +218,11 @@ StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
   return std::shared_ptr<Device>(std::make_shared<CpuDevice>(options));
 }
 
+StatusOr<std::vector<DeviceDescription>> ListCpuDevices() {
+  return std::vector<DeviceDescription>{{.name = "cpu",
+                                         .text = HostName(),
+                                         .target = HostTarget(),
+                                         .memory_bytes = HostMemoryBytes()}};
+}
+
 }  // namespace ember::hal

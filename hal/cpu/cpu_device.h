@@ -10,6 +10,7 @@
 #define EMBER_HAL_CPU_CPU_DEVICE_H_
 
 #include <memory>
+#include <vector>
 
 #include "base/status.h"
 #include "hal/device.h"
@@ -17,6 +18,9 @@
 namespace ember::hal {
 
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options);
+
+// The one there is.
+StatusOr<std::vector<DeviceDescription>> ListCpuDevices();
 
 }  // namespace ember::hal
 

@@ -1,5 +1,9 @@
 #include "hal/cpu/cpu_target.h"
 
+#include <unistd.h>
+
+#include <fstream>
+
 namespace ember::hal {
 namespace {
 
@@ -45,6 +49,26 @@ std::string HostTarget() {
   target += "+neon";
 #endif
   return target;
+}
+
+std::string HostName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos)
+      return line.substr(colon + 2);
+  }
+  return "";
+}
+
+int64_t HostMemoryBytes() {
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  const int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+  const int64_t page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages * page : 0;
+#else
+  return 0;
+#endif
 }
 
 }  // namespace ember::hal

@@ -1,12 +1,19 @@
-// The target string of the machine we run on: "x86_64-linux+avx2+fma".
+// The machine we run on. Its target string: "x86_64-linux+avx2+fma".
 #ifndef EMBER_HAL_CPU_CPU_TARGET_H_
 #define EMBER_HAL_CPU_CPU_TARGET_H_
 
+#include <cstdint>
 #include <string>
 
 namespace ember::hal {
 
 std::string HostTarget();
+
+// For people: "AMD EPYC 9554 64-Core Processor"; empty if the system does not
+// tell.
+std::string HostName();
+// Of the machine; 0 if the system does not tell.
+int64_t HostMemoryBytes();
 
 }  // namespace ember::hal
 

@@ -93,8 +93,9 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       const LoadedModel model,
       LoadModel(options.model, {.shapes = options.shapes, .compile = {}}));
-  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-                         OpenDevice(options.device, options.threads));
+  EMBER_ASSIGN_OR_RETURN(
+      std::shared_ptr<hal::Device> device,
+      OpenDevice(options.device, options.threads, options.cache.folder));
   EMBER_ASSIGN_OR_RETURN(const Tier tier, OpenTier(options.tier, model.module,
                                                    "", "", options.cache));
   EMBER_ASSIGN_OR_RETURN(

@@ -1,24 +1,32 @@
 // The device that a command line asks for.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-//                          OpenDevice("cpu", 2));
+//                          OpenDevice("vulkan:1", 2));
 #ifndef EMBER_TOOLS_LIB_DEVICE_H_
 #define EMBER_TOOLS_LIB_DEVICE_H_
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/status.h"
 #include "hal/device.h"
+#include "hal/drivers.h"
 
 namespace ember::tools {
 
-// threads = 0: one per core. Errors name the devices there are.
-StatusOr<std::shared_ptr<hal::Device>> OpenDevice(const std::string& name,
-                                                  int64_t threads);
-// One line per driver: "cpu   what it is".
-std::string ListDevices();
+// threads = 0: one per core. cache_folder: as in hal::DeviceOptions. Errors
+// name the drivers there are.
+StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
+    const std::string& name, int64_t threads,
+    const std::string& cache_folder = "");
+
+// For each driver its devices, or why it has none:
+//   vulkan: GPUs, and CPUs with lavapipe, through Vulkan 1.2 or newer: SPIR-V
+//     vulkan:0   llvmpipe (LLVM 15.0.6, 256 bits), 15.6 GB
+//                vulkan1.3+f16+f64+…
+std::string DevicesText(std::span<const hal::Driver> drivers);
 
 }  // namespace ember::tools
 
