@@ -64,6 +64,9 @@ class Device {
   virtual std::string_view target() const = 0;
 
   virtual DeviceLimits limits() const { return {}; }
+  // Its memory and its processors are those of this process: kernels are
+  // called, not recorded.
+  virtual bool is_host() const { return false; }
 
   // Zeroed memory of `size` bytes; size 0 gives a buffer too.
   virtual StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,

@@ -155,6 +155,7 @@ class CpuDevice final : public Device {
 
   std::string_view driver() const override { return "cpu"; }
   std::string_view target() const override { return target_; }
+  bool is_host() const override { return true; }
 
   // All memory is host-visible.
   StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,

@@ -47,9 +47,13 @@ Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
       options_(std::move(options)),
       runner_(options_.device->host_runner()),
       is_profiled_(options_.profile || options_.trace),
-      observed_(is_profiled_ || options_.tiering != nullptr),
-      pool_(
-          std::make_shared<MemoryPool>(options_.device, options_.memory_limit)),
+      device_(options_.device->is_host()
+                  ? nullptr
+                  : options_.device_support(options_.device, module_)),
+      observed_(is_profiled_ || options_.tiering != nullptr ||
+                device_ != nullptr),
+      pool_(std::make_shared<MemoryPool>(options_.device, options_.memory_limit,
+                                         device_)),
       symbols_(module_->entry()),
       input_dims_(module_->entry().inputs.size()) {
   MakeFrames();
@@ -57,6 +61,7 @@ Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
 }
 
 Executor::~Executor() {
+  if (device_ != nullptr) device_->Close();
   if (arena_ != nullptr) pool_->Discharge(arena_->size());
 }
 
@@ -150,7 +155,9 @@ Status Executor::Initialize() {
   Status charged = pool_->Charge(bytes);
   if (!charged.ok()) return charged.WithContext("arena");
   StatusOr<std::unique_ptr<hal::Buffer>> arena =
-      options_.device->Allocate(bytes, hal::MemoryKind::kHostVisible);
+      device_ != nullptr
+          ? device_->Allocate(bytes)
+          : options_.device->Allocate(bytes, hal::MemoryKind::kHostVisible);
   if (!arena.ok()) return arena.status().WithContext("arena");
   arena_ = *std::move(arena);
   if (arena_->host_data() == nullptr) {
@@ -158,6 +165,7 @@ Status Executor::Initialize() {
         Concat({"session: expected a device with host-visible memory, found '",
                 options_.device->driver(), "'"}));
   }
+  if (device_ != nullptr) device_->SetArena(arena_.get());
   for (size_t i = 0; i < module_->arena_offsets().size(); ++i) {
     frames_[i].arena = static_cast<uint8_t*>(arena_->host_data()) +
                        module_->arena_offsets()[i];
@@ -171,6 +179,10 @@ Status Executor::BindInputs(std::span<const Tensor> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
     input_dims_[i].assign(input.dims.begin(), input.dims.end());
+    if (device_ != nullptr) {
+      EMBER_RETURN_IF_ERROR(BindOnDevice(i, input));
+      continue;
+    }
     MemoryReference& reference = frames_[0].inputs[i];
     if (input.strings != nullptr) {
       EMBER_RETURN_IF_ERROR(BindStrings(input, reference));
@@ -196,8 +208,10 @@ Status Executor::Run(std::span<const Tensor> inputs,
   results->resize(entry.program->results.size());
   Enter(entry);
   StartAccount();
+  if (device_ != nullptr) device_->StartRun(*pool_);
   Status status = BindInputs(inputs);
   if (status.ok()) status = Execute(*results);
+  if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
   // Errors of a called program name it.
   if (!status.ok() && frame_ != &entry) {
     const std::string where = Concat({"program ", frame_->program->name});

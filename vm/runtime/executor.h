@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "vm/runtime/device_support.h"
 #include "vm/runtime/library.h"
 #include "vm/runtime/memory_pool.h"
+#include "vm/runtime/memory_reference.h"
 #include "vm/runtime/plan_cache.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/signature.h"
@@ -20,13 +22,6 @@ namespace ember::vm {
 
 // What malloc gives, and kernels rely on; elements need 8 at most.
 inline constexpr uintptr_t kInputAlignment = 16;
-
-// What a buffer register holds. block is null for memory that outlives the run.
-struct MemoryReference {
-  uint8_t* data = nullptr;
-  int64_t length = 0;
-  MemoryBlock* block = nullptr;
-};
 
 // What a program has while it runs. There is no recursion, so each has one,
 // made with the session: a call allocates nothing.
@@ -66,6 +61,7 @@ struct SiteState {
   KernelSlot* slot = nullptr;  // null: tier 0 only
   int64_t calls = 0;
   int64_t kernel_calls[2] = {0, 0};  // of tier 1 and 2; the others are tier 0's
+  int64_t device_calls = 0;
   int64_t total_ns = 0;
   int last_tier = 0;
 };
@@ -86,6 +82,7 @@ class Executor final : public Session {
   void ResetProfile() override;
   bool IsSettled() const override;
   SessionMemory memory() const override;
+  DeviceReport device_report() const override;
 
  private:
   void MakeFrames();
@@ -168,10 +165,33 @@ class Executor final : public Session {
   void Account(const KernelTrial& trial, int64_t ns);
   void StartAccount();
 
+  // Only with device_ (executor_device.cc).
+  Status BindOnDevice(size_t input, const Tensor& tensor);
+  Status RunOnDevice(SiteState& site);
+  Status RunOnHost(SiteState& site, const char* reason);
+  HostWork& WorkOf(const ProgramInstruction& instruction);
+  // The host is going to read `read` and write `written`, and has done so.
+  Status BeginHost(const ProgramInstruction& instruction,
+                   const MemoryReference& memory, bool writes);
+  Status EndHost(const ProgramInstruction& instruction,
+                 const MemoryReference& memory);
+  Status BeginLibraryCall(const ProgramInstruction& instruction,
+                          const LibraryCall& call);
+  Status EndLibraryCall(const ProgramInstruction& instruction,
+                        const LibraryCall& call);
+  // Copies that become commands where they can.
+  Status CopyOnDevice(const ProgramInstruction& instruction,
+                      const MemoryReference& source,
+                      const MemoryReference& target);
+  // What is left to do when the program has ended.
+  Status EndOnDevice(Status status, std::vector<Tensor>& results);
+
   const std::shared_ptr<const Module> module_;
   const SessionOptions options_;
   ParallelRunner& runner_;
   const bool is_profiled_;
+  // Null: the device is the host.
+  const std::shared_ptr<DeviceSupport> device_;
   const bool observed_;
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
@@ -188,6 +208,8 @@ class Executor final : public Session {
   std::vector<std::vector<int64_t>> input_dims_;
   std::vector<int64_t> parameters_;  // of the dispatch being started
   std::vector<void*> pointers_;
+  std::vector<MemoryReference> references_;  // with device_
+  std::vector<HostAccess> accesses_;
   std::vector<TraceEvent> trace_;
   uint64_t thread_ = 0;
 

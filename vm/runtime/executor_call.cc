@@ -63,9 +63,16 @@ StatusOr<MemoryReference> Executor::HoldOrCopy(const ProgramInstruction& in,
     return MemoryReference{memory.data, bytes, memory.block};
   }
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
-  if (bytes > 0)
+  const MemoryReference copy = {block->data(), bytes, block};
+  if (device_ != nullptr) {
+    const Status copied =
+        CopyOnDevice(in, {memory.data, bytes, memory.block}, copy);
+    if (!copied.ok()) block->Drop();
+    EMBER_RETURN_IF_ERROR(copied);
+  } else if (bytes > 0) {
     std::memcpy(block->data(), memory.data, static_cast<size_t>(bytes));
-  return MemoryReference{block->data(), bytes, block};
+  }
+  return copy;
 }
 
 Status Executor::StageResult(const ProgramInstruction& in) {
@@ -119,11 +126,16 @@ Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
   ReadResultDims(in, result.dims);
   EMBER_RETURN_IF_ERROR(symbols_.CheckResult(signature, result.dims));
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
+  result.type = signature.type;
+  result.byte_size = bytes;
+  if (device_ != nullptr) {
+    result.data = nullptr;
+    return device_->StageResult(
+        in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block}, *pool_);
+  }
   // Arena, inputs and constants are not ours to give away.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
                          HoldOrCopy(in, buffers_[in.b], bytes));
-  result.type = signature.type;
-  result.byte_size = bytes;
   result.data = memory.data;
   result.memory = Share(pool_, memory.block);
   return ResolveStrings(signature, result);
@@ -160,7 +172,9 @@ Status Executor::Call(const ProgramInstruction& in) {
                             {allocated, counts[3]},
                             *pool_,
                             strings_.get()};
-  const Status status = CallLibrary(static_cast<LibraryFunction>(in.a), call);
+  if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginLibraryCall(in, call));
+  Status status = CallLibrary(static_cast<LibraryFunction>(in.a), call);
+  if (device_ != nullptr && status.ok()) status = EndLibraryCall(in, call);
   size_t next_integer = 0;
   size_t next_memory = 0;
   for (size_t i = 0; i < info.operands.size(); ++i) {

@@ -88,6 +88,7 @@ Status Executor::RunWith(SiteState& site, const Kernel* kernel) {
 }
 
 Status Executor::RunObserved(SiteState& site) {
+  if (device_ != nullptr) return RunOnDevice(site);
   PlanEntry& entry = *site.entry;
   const Kernel* kernel = nullptr;
   if (site.slot != nullptr) {
@@ -118,8 +119,12 @@ void Executor::RequestKernels(const SiteState& site) {
   PlanEntry& entry = *site.entry;
   Tiering& tiering = *options_.tiering;
   if (entry.calls == 0) site.slot->NoteShape(entry.parameters);
-  const int tier = tiering.NextTier(site.group, entry.parameters, entry.calls,
-                                    entry.requested_tier);
+  // Nobody is served by half a model elsewhere while kernels are made.
+  const Tiering::Options& options = tiering.options();
+  const int tier = device_ == nullptr
+                       ? tiering.NextTier(site.group, entry.parameters,
+                                          entry.calls, entry.requested_tier)
+                       : std::min(options.max_tier, 2);
   if (tier == entry.requested_tier) return;
   entry.requested_tier = tier;
   const std::span<const int64_t> parameters =
@@ -201,6 +206,7 @@ std::vector<SiteProfile> Executor::Profile() const {
     row.tier = site.last_tier;
     row.tier_calls[1] = site.kernel_calls[0];
     row.tier_calls[2] = site.kernel_calls[1];
+    row.device_calls = site.device_calls;
     row.tier_calls[0] = site.calls - row.tier_calls[1] - row.tier_calls[2];
     if (site.entry != nullptr) {
       row.parameters = site.entry->parameters;
@@ -217,9 +223,10 @@ std::vector<SiteProfile> Executor::Profile() const {
 }
 
 bool Executor::IsSettled() const {
-  return std::ranges::all_of(sites_, [](const SiteState& site) {
-    return site.entry == nullptr || site.slot == nullptr ||
-           site.entry->is_settled;
+  return std::ranges::all_of(sites_, [this](const SiteState& site) {
+    if (site.entry == nullptr || site.slot == nullptr) return true;
+    if (device_ != nullptr) return !is_profiled_ && !site.slot->is_pending();
+    return site.entry->is_settled;
   });
 }
 
@@ -232,9 +239,16 @@ void Executor::ResetProfile() {
   for (SiteState& site : sites_) {
     site.calls = 0;
     site.kernel_calls[0] = site.kernel_calls[1] = 0;
+    site.device_calls = 0;
     site.total_ns = 0;
   }
   trace_.clear();
+  if (device_ != nullptr) device_->ResetWork();
+}
+
+DeviceReport Executor::device_report() const {
+  if (device_ == nullptr) return {};
+  return {device_->work(), device_->host_work()};
 }
 
 SessionMemory Executor::memory() const {

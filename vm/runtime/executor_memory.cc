@@ -57,14 +57,24 @@ Status Executor::MakeSlice(const ProgramInstruction& in) {
   const int64_t length = integers_[in.immediate];
   EMBER_RETURN_IF_ERROR(CheckRange(in, length, offset, whole));
   const uint8_t* const begin = whole.data + offset;
-  if (reinterpret_cast<uintptr_t>(begin) % kInputAlignment == 0) {
+  const bool is_aligned =
+      device_ != nullptr
+          ? device_->CanBind({whole.data + offset, length, whole.block})
+          : reinterpret_cast<uintptr_t>(begin) % kInputAlignment == 0;
+  if (is_aligned) {
     SetPart(in.a, whole, offset, length);
     return OkStatus();
   }
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, length));
-  std::memcpy(block->data(), begin, static_cast<size_t>(length));
+  Status status;
+  if (device_ != nullptr) {
+    status = CopyOnDevice(in, {whole.data + offset, length, whole.block},
+                          {block->data(), length, block});
+  } else {
+    std::memcpy(block->data(), begin, static_cast<size_t>(length));
+  }
   SetBuffer(in.a, {block->data(), length, block});
-  return OkStatus();
+  return status;
 }
 
 Status Executor::LoadInteger(const ProgramInstruction& in) {
@@ -72,6 +82,10 @@ Status Executor::LoadInteger(const ProgramInstruction& in) {
   const DType type = static_cast<DType>(in.c);
   const int size = DTypeByteSize(type);
   EMBER_RETURN_IF_ERROR(CheckRange(in, size, in.immediate, memory));
+  if (device_ != nullptr) {
+    EMBER_RETURN_IF_ERROR(
+        BeginHost(in, {memory.data + in.immediate, size, memory.block}, false));
+  }
   const uint64_t bits =
       tensor::LoadElement(memory.data + in.immediate, 0, type);
   integers_[in.a] =
@@ -85,8 +99,11 @@ Status Executor::LoadInteger(const ProgramInstruction& in) {
 Status Executor::StoreInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.a];
   EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
-  std::memcpy(memory.data + in.immediate, &integers_[in.b], sizeof(int64_t));
-  return OkStatus();
+  const MemoryReference place = {memory.data + in.immediate, sizeof(int64_t),
+                                 memory.block};
+  if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginHost(in, place, true));
+  std::memcpy(place.data, &integers_[in.b], sizeof(int64_t));
+  return device_ != nullptr ? EndHost(in, place) : OkStatus();
 }
 
 Status Executor::Append(const ProgramInstruction& in) {
@@ -108,10 +125,24 @@ Status Executor::Append(const ProgramInstruction& in) {
     if (!block.ok()) block = Acquire(in, total);
     if (!block.ok()) return block.status();
     uint8_t* const grown = (*block)->data();
+    if (device_ != nullptr) {
+      Status status = CopyOnDevice(in, {whole.data, used, whole.block},
+                                   {grown, used, *block});
+      if (status.ok())
+        status = CopyOnDevice(in, {piece.data, added, piece.block},
+                              {grown + used, added, *block});
+      SetBuffer(in.a, {grown, total, *block});
+      return status;
+    }
     std::memcpy(grown, whole.data, static_cast<size_t>(used));
     std::memcpy(grown + used, piece.data, static_cast<size_t>(added));
     SetBuffer(in.a, {grown, total, *block});
     return OkStatus();
+  }
+  if (device_ != nullptr) {
+    buffers_[in.a].length = total;
+    return CopyOnDevice(in, {piece.data, added, piece.block},
+                        {whole.data + used, added, whole.block});
   }
   // The piece may be the same memory.
   std::memmove(whole.data + used, piece.data, static_cast<size_t>(added));

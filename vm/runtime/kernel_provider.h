@@ -57,6 +57,8 @@ class Recording {
   // Of the submission that has ended last: an error if an index from data was
   // out of range.
   virtual Status Outcome() = 0;
+  // Of the device's memory, what it owns.
+  virtual int64_t device_bytes() const { return 0; }
 };
 
 // Compiled code of a dispatch. Thread-safe: sessions share it. Lives until its

@@ -37,8 +37,10 @@ void MemoryBlock::Drop() {
     pool_->GiveBack(this);
 }
 
-MemoryPool::MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit)
+MemoryPool::MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit,
+                       std::shared_ptr<MemorySource> source)
     : device_(std::move(device)),
+      source_(std::move(source)),
       limit_(limit > 0 ? limit : INT64_MAX),
       idle_(kClassCount) {}
 
@@ -60,7 +62,9 @@ StatusOr<MemoryBlock*> MemoryPool::Acquire(int64_t bytes) {
   const int64_t capacity = size_class >= 0 ? ClassBytes(size_class) : bytes;
   EMBER_RETURN_IF_ERROR(Reserve(capacity));
   StatusOr<std::unique_ptr<hal::Buffer>> buffer =
-      device_->Allocate(capacity, hal::MemoryKind::kHostVisible);
+      source_ != nullptr
+          ? source_->Allocate(capacity)
+          : device_->Allocate(capacity, hal::MemoryKind::kHostVisible);
   if (!buffer.ok()) {
     used_ -= capacity;
     return buffer.status();
@@ -69,6 +73,7 @@ StatusOr<MemoryBlock*> MemoryPool::Acquire(int64_t bytes) {
   block->pool_ = this;
   block->buffer_ = *std::move(buffer);
   block->size_class_ = size_class;
+  block->number_ = made_++;
   block->references_.store(1, std::memory_order_relaxed);
   MemoryBlock* raw = block.get();
   blocks_.push_back(std::move(block));
@@ -118,6 +123,18 @@ void MemoryPool::GiveBack(MemoryBlock* block) {
   used_ -= block->capacity();
   std::erase_if(blocks_,
                 [block](const auto& owned) { return owned.get() == block; });
+}
+
+void MemoryPool::OrderIdleBlocks() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  // The last one is taken first.
+  const auto is_later = [](const MemoryBlock* a, const MemoryBlock* b) {
+    return a->number_ > b->number_;
+  };
+  for (std::vector<MemoryBlock*>& blocks : idle_) {
+    if (!std::is_sorted(blocks.begin(), blocks.end(), is_later))
+      std::sort(blocks.begin(), blocks.end(), is_later);
+  }
 }
 
 int64_t MemoryPool::used_bytes() const {

@@ -24,11 +24,20 @@ namespace ember::vm {
 
 class MemoryPool;
 
+// Where a pool's blocks come from.
+class MemorySource {
+ public:
+  virtual ~MemorySource() = default;
+  // Zeroed memory that the host sees.
+  virtual StatusOr<std::unique_ptr<hal::Buffer>> Allocate(int64_t bytes) = 0;
+};
+
 // Counts its references; the last one gives it back to the pool.
 class MemoryBlock {
  public:
   uint8_t* data() const { return static_cast<uint8_t*>(buffer_->host_data()); }
   int64_t capacity() const { return buffer_->size(); }
+  hal::Buffer& buffer() const { return *buffer_; }
   // By whoever has a reference: if it is the only one, nobody else counts.
   void Hold() {
     if (references_.load(std::memory_order_relaxed) == 1) {
@@ -49,12 +58,15 @@ class MemoryBlock {
   MemoryPool* pool_ = nullptr;
   std::unique_ptr<hal::Buffer> buffer_;
   int size_class_ = 0;
+  int64_t number_ = 0;  // in the order in which they were made
 };
 
 class MemoryPool {
  public:
-  // limit: bytes of all blocks and charges; 0: none.
-  MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit);
+  // limit: bytes of all blocks and charges; 0: none. source: null: the device's
+  // host-visible memory.
+  MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit,
+             std::shared_ptr<MemorySource> source = nullptr);
   ~MemoryPool();
 
   // At least `bytes`, 64-byte aligned, with one reference. Contents are zero or
@@ -63,6 +75,10 @@ class MemoryPool {
   // Counts memory that lies elsewhere against the limit.
   Status Charge(int64_t bytes);
   void Discharge(int64_t bytes);
+
+  // From now on idle blocks are used in the order in which they were made: a
+  // program that runs again gets the blocks that it got the last time.
+  void OrderIdleBlocks();
 
   int64_t used_bytes() const;
   int64_t peak_bytes() const;
@@ -75,10 +91,12 @@ class MemoryPool {
   void FreeIdleBlocks();
 
   const std::shared_ptr<hal::Device> device_;
+  const std::shared_ptr<MemorySource> source_;
   const int64_t limit_;
   mutable std::mutex mutex_;
   int64_t used_ = 0;
   int64_t peak_ = 0;
+  int64_t made_ = 0;
   std::vector<std::unique_ptr<MemoryBlock>> blocks_;
   std::vector<std::vector<MemoryBlock*>> idle_;  // by size class
 };

@@ -19,6 +19,15 @@ StatusOr<std::unique_ptr<Session>> Session::Create(
     return InvalidArgumentError(
         "session: expected the tiering of its own module, found another's");
   }
+  if (!options.device->is_host() && options.device_support == nullptr) {
+    return UnimplementedError(
+        "session: expected the host's device, as this runtime was built "
+        "without "
+        "others, found '" +
+        std::string(options.device->driver()) + "'");
+  }
+  if (options.tiering != nullptr)
+    EMBER_RETURN_IF_ERROR(options.tiering->UseOn(options.device));
   auto executor =
       std::make_unique<Executor>(std::move(module), std::move(options));
   EMBER_RETURN_IF_ERROR(executor->Initialize());

@@ -27,6 +27,7 @@
 
 #include "base/status.h"
 #include "hal/device.h"
+#include "vm/runtime/device_support.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/string_support.h"
 #include "vm/runtime/tensor.h"
@@ -37,11 +38,14 @@ namespace ember::vm {
 struct SessionOptions {
   std::shared_ptr<hal::Device>
       device;  // required; must have host-visible memory
+  // NewDeviceSupport of vm/runtime/device_session.h for devices that are not
+  // the host; null: the session refuses such a device.
+  DeviceSupportFactory device_support = nullptr;
   // NewStringSupport of vm/runtime/string_functions.h for modules with strings;
   // null: the session refuses such a module, or the call of a string function.
   StringSupportFactory strings = nullptr;
-  // Kernels and counters shared by the sessions of one module; null: tier 0
-  // only.
+  // Kernels and counters shared by the sessions of one module, on one device if
+  // that is not the host; null: tier 0 only, which the host runs.
   std::shared_ptr<Tiering> tiering;
   // Bytes of arena, allocations, temporaries and results of this session; 0: no
   // limit. Strings of one run come on top, up to as many bytes, or 1 GiB.
@@ -51,8 +55,10 @@ struct SessionOptions {
   // Points (product of the axes' extents) of one stage of a dispatch; 0: no
   // limit.
   int64_t work_limit = 0;
-  bool profile = false;  // times every dispatch
-  bool trace = false;    // records an event per dispatch; implies profile
+  // Times every dispatch. Those of a device are then submitted and waited for
+  // one by one.
+  bool profile = false;
+  bool trace = false;  // records an event per dispatch; implies profile
   int plans_per_site =
       8;  // parameter tuples whose plan is kept, least recently used dropped
 };
@@ -67,7 +73,8 @@ struct SiteProfile {
   int64_t total_ns = 0;  // of timed calls: all with SessionOptions::profile
   int tier = 0;          // of the last call
   int64_t tier_calls[3] = {0, 0, 0};  // how many of the calls each tier ran
-  std::vector<int64_t> parameters;    // of the last call's dispatch
+  int64_t device_calls = 0;  // how many ran on a device that is not the host
+  std::vector<int64_t> parameters;  // of the last call's dispatch
   std::string plan;  // how the last call was executed (Plan::Describe or
                      // Kernel::Describe)
 };
@@ -78,6 +85,14 @@ struct TraceEvent {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint64_t thread = 0;
+};
+
+// Of a session on a device that is not the host.
+struct DeviceReport {
+  DeviceWork work;
+  // What the host did between: dispatches, calls of library functions, integers
+  // that were loaded …
+  std::vector<HostInstruction> host;
 };
 
 struct SessionMemory {
@@ -109,6 +124,8 @@ class Session {
   // with from now on: for those who measure. Never with profile or trace.
   virtual bool IsSettled() const = 0;
   virtual SessionMemory memory() const = 0;
+  // Since the session was made, or ResetProfile.
+  virtual DeviceReport device_report() const = 0;
 };
 
 }  // namespace ember::vm

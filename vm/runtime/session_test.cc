@@ -392,7 +392,8 @@ TEST(SessionErrorTest, NeedsADeviceWithHostMemory) {
   SessionOptions options;
   options.device = *hal::CreateNullDevice({});
   EXPECT_EQ(Session::Create(module, options).status().ToString(),
-            "UNIMPLEMENTED: arena: null device: host-visible memory");
+            "UNIMPLEMENTED: session: expected the host's device, as this runtime was "
+      "built without others, found 'null'");
 }
 
 TEST(SessionTest, ProfilesAndTraces) {

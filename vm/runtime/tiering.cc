@@ -128,6 +128,19 @@ int Tiering::NextTier(size_t group, std::span<const int64_t> parameters,
   return std::max(requested, 1);
 }
 
+Status Tiering::UseOn(const std::shared_ptr<hal::Device>& device) {
+  const std::shared_ptr<hal::Device> own = device->is_host() ? nullptr : device;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_used_) device_ = own;
+  is_used_ = true;
+  if (device_ == own) return OkStatus();
+  const std::string first(device_ == nullptr ? "the host" : device_->target());
+  return InvalidArgumentError(
+      "tiering: expected sessions on one device, which its kernels are for (" +
+      first + "), found one on another (" + std::string(device->target()) +
+      ")");
+}
+
 void Tiering::Request(size_t group, int tier,
                       std::span<const int64_t> parameters,
                       std::string_view target) {
@@ -141,6 +154,7 @@ void Tiering::Request(size_t group, int tier,
   request.owner = module_;
   request.dispatch = &definition.dispatches[site.dispatch];
   request.target = std::string(target);
+  request.device = device_;
   request.tier = tier;
   request.parameters.assign(parameters.begin(), parameters.end());
   for (const ConstantSource& source : site.inputs) {

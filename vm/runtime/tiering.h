@@ -168,6 +168,9 @@ class Tiering {
   // should request now; `requested`: nothing.
   int NextTier(size_t group, std::span<const int64_t> parameters, int64_t calls,
                int requested) const;
+  // Kernels are for the first device that this is called with, or for any
+  // device that is the host if that one is. InvalidArgument for another.
+  Status UseOn(const std::shared_ptr<hal::Device>& device);
   // Asks the provider for a kernel unless that was done before. parameters: as
   // in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
@@ -180,6 +183,9 @@ class Tiering {
   std::vector<std::shared_ptr<KernelSlot>> slots_;
   std::vector<int64_t> sites_;  // by group
   std::atomic<int64_t> ns_{0};
+  std::mutex mutex_;  // guards what follows
+  bool is_used_ = false;
+  std::shared_ptr<hal::Device> device_;  // null: the host's
 };
 
 }  // namespace ember::vm

@@ -42,22 +42,13 @@ StatusOr<Tensor> RandomStrings(std::vector<int64_t> dims, int64_t count,
 
 }  // namespace
 
-Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
-  static const std::shared_ptr<hal::Device> device =
-      *hal::CreateCpuDevice({.threads = 1, .memory_limit = 1 << 26});
-  SessionOptions options;
-  options.device = device;
-  options.memory_limit = 1 << 25;
-  options.branch_limit = 100;
-  options.work_limit = 100000;
-  options.strings = NewStringSupport;
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                         Session::Create(module, options));
+StatusOr<std::vector<Tensor>> RandomInputs(const Module& module,
+                                           uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<int64_t> symbols(module->entry().symbols.size());
+  std::vector<int64_t> symbols(module.entry().symbols.size());
   for (int64_t& symbol : symbols) symbol = static_cast<int64_t>(random() % 4);
   std::vector<Tensor> inputs;
-  for (const TensorSignature& signature : module->inputs()) {
+  for (const TensorSignature& signature : module.inputs()) {
     std::vector<int64_t> dims;
     for (int64_t dim : signature.dims) {
       dims.push_back(dim >= 0 ? dim : symbols[static_cast<size_t>(-1 - dim)]);
@@ -77,6 +68,22 @@ Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
     Fill(input, random);
     inputs.push_back(std::move(input));
   }
+  return inputs;
+}
+
+Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
+  static const std::shared_ptr<hal::Device> device =
+      *hal::CreateCpuDevice({.threads = 1, .memory_limit = 1 << 26});
+  SessionOptions options;
+  options.device = device;
+  options.memory_limit = 1 << 25;
+  options.branch_limit = 100;
+  options.work_limit = 100000;
+  options.strings = NewStringSupport;
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         Session::Create(module, options));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
+                         RandomInputs(*module, seed));
   std::vector<Tensor> results;
   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
   return session->Run(inputs, &results);

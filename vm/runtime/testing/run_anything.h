@@ -6,11 +6,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/status.h"
 #include "vm/runtime/module.h"
+#include "vm/runtime/tensor.h"
 
 namespace ember::vm {
+
+// Inputs of the module's signature: small numbers, symbols from 0 to 3.
+StatusOr<std::vector<Tensor>> RandomInputs(const Module& module, uint64_t seed);
 
 Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed);
 

@@ -1,0 +1,146 @@
+// The commands of a session on a device, recorded once and submitted again as
+// long as a program asks for the same.
+//
+//   stream.Restart();                                  // a run begins
+//   EMBER_RETURN_IF_ERROR(stream.Append(command));     // tens of nanoseconds
+//   ...
+//   EMBER_RETURN_IF_ERROR(stream.Flush());             // submits and waits
+//
+// What lies between two flushes is a segment. Each command is compared with
+// the one at its position in the segment that followed the last one the last
+// time; a segment that is the same to its end is submitted as it is. At the
+// first difference another recorded segment that begins with the same commands
+// goes on, if there is one (other shapes, back again, the next turn of a loop);
+// otherwise the segment is recorded anew. Old segments are dropped, the least
+// recently used first, when there are many.
+//
+// Barriers stand where a command writes what one since the last barrier
+// touched, or reads what one wrote.
+//
+// Ownership: buffers must outlive the segments that use them: Forget before one
+// is freed. Kernels must outlive the stream. Not thread-safe.
+// Errors: those of recording and of the device; after a flush, the first failed
+// check in the order of the commands (failed_site tells whose).
+#ifndef EMBER_VM_RUNTIME_COMMAND_STREAM_H_
+#define EMBER_VM_RUNTIME_COMMAND_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::vm {
+
+// A call of a recorded kernel, or a copy.
+struct StreamCommand {
+  const Kernel* kernel = nullptr;  // null: copies ranges[0] to ranges[1]
+  uint32_t site = 0;               // whose call it is
+  uint32_t input_count = 0;        // the ranges after these are written
+  std::span<const int64_t> parameters;
+  std::span<const hal::BufferRange> ranges;  // as in RecordCall
+};
+
+struct StreamCounters {
+  int64_t submissions = 0;
+  int64_t commands = 0;  // submitted: calls of kernels and copies
+  int64_t barriers = 0;  // submitted, between commands
+  int64_t recorded = 0;  // commands that were recorded, once or again
+  int64_t host_ns = 0;   // the thread's CPU time from Restart or the end of a
+                         // wait to the next submission's return
+};
+
+class CommandStream {
+ public:
+  explicit CommandStream(std::shared_ptr<hal::Device> device);
+  ~CommandStream();
+  CommandStream(const CommandStream&) = delete;
+  CommandStream& operator=(const CommandStream&) = delete;
+
+  // A run begins: what follows is compared with what the last one began with.
+  void Restart();
+  // An error of kind Unimplemented is the kernel's: it cannot be recorded with
+  // these ranges. The commands before stay.
+  Status Append(const StreamCommand& command);
+  // Submits what was appended, and waits for it.
+  Status Flush();
+  // Whether something is appended that was not flushed.
+  bool is_pending() const { return segment_ != nullptr; }
+  // Whether a command that was appended and not flushed writes to the range,
+  // or, for who writes to it, reads from it.
+  bool Touches(const hal::BufferRange& range, bool for_writing) const;
+  // Memory is going to be freed: flushes what is pending (an error is that of
+  // the next Flush), and drops what was recorded.
+  void Forget();
+
+  // Whose check failed in the last Flush that returned an error; -1: none, it
+  // was the device's error.
+  int64_t failed_site() const { return failed_site_; }
+  const StreamCounters& counters() const { return counters_; }
+  void ResetCounters() { counters_ = {}; }
+  int64_t segment_count() const {
+    return static_cast<int64_t>(segments_.size());
+  }
+
+ private:
+  struct Entry {
+    const Kernel* kernel;
+    uint32_t site, input_count;
+    uint32_t first_range, range_count;
+    uint32_t first_parameter, parameter_count;
+  };
+  struct Segment {
+    std::vector<Entry> entries;
+    std::vector<hal::BufferRange> ranges;
+    std::vector<int64_t> parameters;
+    std::vector<std::unique_ptr<Recording>> recordings;  // those with checks
+    std::vector<uint32_t> recording_sites;
+    std::unique_ptr<hal::CommandList> list;
+    int64_t barriers = 0;
+    int64_t device_bytes = 0;  // of the recordings
+    uint64_t last_use = 0;
+    Segment* next = nullptr;  // followed the last time
+
+    StreamCommand At(size_t position) const;
+    bool Matches(size_t position, const StreamCommand& command) const;
+    void Add(const StreamCommand& command);
+  };
+  struct Touch {
+    hal::BufferRange range;
+    bool is_write;
+  };
+
+  // A segment that begins with the first `count` commands of the current one,
+  // then has `command` (null: has no more); null if none was recorded.
+  Segment* Find(size_t count, const StreamCommand* command) const;
+  // Records the first position_ commands of the current segment into a new one,
+  // which becomes the current one.
+  Status StartRecording();
+  Status Record(Segment& segment, const StreamCommand& command);
+  Status PutBarrier(Segment& segment, const StreamCommand& command);
+  Status Submit();
+  Status CheckOutcomes();
+  void DropOldSegments();
+  void DropAll();
+
+  const std::shared_ptr<hal::Device> device_;
+  std::vector<std::unique_ptr<Segment>> segments_;
+  Segment root_;                // stands before the first segment of a run
+  Segment* previous_ = &root_;  // the one before the current one
+  Segment* segment_ = nullptr;  // the current one; null: nothing is pending
+  size_t position_ = 0;         // of its commands, how many were appended
+  bool is_recording_ = false;
+  std::vector<Touch> touches_;  // since the last barrier, while recording
+  uint64_t clock_ = 0;
+  int64_t thread_ns_ = 0;
+  int64_t failed_site_ = -1;
+  Status forgotten_;  // the error of a flush that nobody saw
+  StreamCounters counters_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_COMMAND_STREAM_H_

@@ -1,0 +1,184 @@
+#include "vm/runtime/command_stream.h"
+
+#include <cstring>
+
+#include "gtest/gtest.h"
+#include "tensor/text.h"
+#include "vm/runtime/testing/fake_device.h"
+
+namespace ember::vm {
+namespace {
+
+// Commands over the four floats of a buffer: %y[0] = %x[0] + 1.
+class CommandStreamTest : public testing::Test {
+ protected:
+  CommandStreamTest()
+      : dispatch_(*tensor::Parse("dispatch @increment(%x: f32[1]) -> (%y: "
+                                 "f32[1]) {\n  %y[i] = %x[i] + 1.0\n}\n")),
+        kernel_(NewFakeKernel(dispatch_)),
+        device_(std::make_shared<FakeDevice>(
+            FakeDeviceOptions{.limits = {.shares_memory = true}})),
+        buffer_(*device_->Allocate(1024, hal::MemoryKind::kHostVisible)),
+        stream_(device_) {}
+
+  float* values() { return static_cast<float*>(buffer_->host_data()); }
+  hal::BufferRange At(int64_t index) { return {buffer_.get(), 4 * index, 4}; }
+
+  // values[to] = values[from] + 1
+  void Increment(int64_t from, int64_t to) {
+    const hal::BufferRange ranges[] = {At(from), At(to)};
+    const Status status = stream_.Append({.kernel = kernel_.get(),
+                                          .site = 7,
+                                          .input_count = 1,
+                                          .ranges = ranges});
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  void Copy(int64_t from, int64_t to) {
+    const hal::BufferRange ranges[] = {At(from), At(to)};
+    ASSERT_TRUE(stream_.Append({.input_count = 1, .ranges = ranges}).ok());
+  }
+  void Flush() { ASSERT_TRUE(stream_.Flush().ok()); }
+
+  const tensor::Dispatch dispatch_;
+  const std::unique_ptr<Kernel> kernel_;
+  const std::shared_ptr<FakeDevice> device_;
+  const std::unique_ptr<hal::Buffer> buffer_;
+  CommandStream stream_;
+};
+
+TEST_F(CommandStreamTest, ReplaysWhatIsTheSame) {
+  for (int run = 1; run <= 5; ++run) {
+    stream_.Restart();
+    Increment(0, 1);
+    Increment(1, 0);
+    Copy(0, 2);
+    EXPECT_EQ(values()[0], 2.0f * static_cast<float>(run - 1));  // not yet
+    Flush();
+    EXPECT_EQ(values()[2], 2.0f * static_cast<float>(run));
+  }
+  EXPECT_EQ(stream_.counters().recorded, 3);
+  EXPECT_EQ(stream_.counters().submissions, 5);
+  EXPECT_EQ(stream_.counters().commands, 15);
+  EXPECT_EQ(stream_.counters().barriers, 10);
+  EXPECT_EQ(stream_.segment_count(), 1);
+}
+
+TEST_F(CommandStreamTest, PutsBarriersWhereRangesConflictOnly) {
+  stream_.Restart();
+  Increment(0, 1);
+  Increment(0, 2);  // both read
+  Increment(3, 4);
+  Flush();
+  EXPECT_EQ(stream_.counters().barriers, 0);
+  stream_.Restart();
+  Increment(5, 6);
+  Increment(6, 7);  // reads what was written
+  Increment(5, 7);  // writes what was written
+  Increment(8, 5);  // writes what was read
+  Flush();
+  EXPECT_EQ(stream_.counters().barriers, 3);
+  EXPECT_EQ(values()[7], 1.0f);
+  EXPECT_EQ(values()[5], 1.0f);
+}
+
+TEST_F(CommandStreamTest, ADifferenceIsRecordedFromThereOn) {
+  const auto run = [&](int64_t last) {
+    stream_.Restart();
+    Increment(0, 1);
+    Increment(1, last);
+    Flush();
+  };
+  run(2);
+  EXPECT_EQ(values()[2], 2);
+  run(3);
+  EXPECT_EQ(values()[3], 2);
+  EXPECT_EQ(stream_.counters().recorded, 4);
+  // Back again, in turns: both are there.
+  for (int64_t last : {2, 3, 3, 2, 2, 3}) {
+    values()[last] = 0;
+    run(last);
+    EXPECT_EQ(values()[last], 2);
+  }
+  EXPECT_EQ(stream_.counters().recorded, 4);
+}
+
+TEST_F(CommandStreamTest, ShorterAndLongerSegments) {
+  const auto run = [&](int count) {
+    stream_.Restart();
+    values()[0] = 0;
+    for (int i = 0; i < count; ++i) Increment(0, 0);
+    Flush();
+    EXPECT_EQ(values()[0], static_cast<float>(count));
+  };
+  for (const int count : {3, 2, 3, 4, 0, 2, 4, 1, 3}) run(count);
+  EXPECT_EQ(stream_.counters().recorded, 3 + 2 + 4 + 1);
+}
+
+TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
+  stream_.Restart();
+  for (int turn = 0; turn < 10; ++turn) {
+    Increment(0, 1);
+    Increment(1, 0);
+    Flush();
+  }
+  EXPECT_EQ(values()[0], 20);
+  EXPECT_EQ(stream_.counters().recorded, 2);
+  EXPECT_EQ(stream_.counters().submissions, 10);
+}
+
+TEST_F(CommandStreamTest, TouchesTellsWhatIsPending) {
+  stream_.Restart();
+  EXPECT_FALSE(stream_.is_pending());
+  for (int run = 0; run < 2; ++run) {
+    Increment(0, 1);
+    EXPECT_TRUE(stream_.Touches(At(1), false));
+    EXPECT_TRUE(stream_.Touches(At(0), true));
+    EXPECT_FALSE(stream_.Touches(At(0), false));
+    EXPECT_FALSE(stream_.Touches(At(2), true));
+    Increment(1, 2);
+    EXPECT_TRUE(stream_.Touches(At(2), false));
+    Flush();
+    EXPECT_FALSE(stream_.Touches(At(1), true));
+    stream_.Restart();
+  }
+}
+
+TEST_F(CommandStreamTest, ForgetsBeforeMemoryIsFreed) {
+  stream_.Restart();
+  Increment(0, 1);
+  stream_.Forget();
+  EXPECT_EQ(values()[1], 1);  // what was pending was done
+  EXPECT_EQ(stream_.segment_count(), 0);
+  EXPECT_EQ(device_->lists_alive(), 0);
+  Increment(1, 2);
+  Flush();
+  EXPECT_EQ(values()[2], 2);
+}
+
+TEST_F(CommandStreamTest, OldSegmentsAreDropped) {
+  for (int run = 0; run < 3000; ++run) {
+    stream_.Restart();
+    Increment(0, 1 + run % 200);
+    Increment(1, 2 + run / 200);
+    Flush();
+  }
+  EXPECT_LE(stream_.segment_count(), 1024);
+  EXPECT_LE(device_->lists_alive(), 1024);
+}
+
+TEST_F(CommandStreamTest, ALostDeviceLeavesNothingBehind) {
+  stream_.Restart();
+  Increment(0, 1);
+  device_->set_is_lost(true);
+  EXPECT_EQ(stream_.Flush().message(), "fake device: lost");
+  EXPECT_EQ(stream_.failed_site(), -1);
+  EXPECT_FALSE(stream_.is_pending());
+  device_->set_is_lost(false);
+  stream_.Restart();
+  Increment(0, 1);
+  Flush();
+  EXPECT_EQ(values()[1], 1);
+}
+
+}  // namespace
+}  // namespace ember::vm

@@ -1,0 +1,53 @@
+// The constants of a module in a device's memory, each brought there when it is
+// asked for first. Shared by the sessions of a module on a device.
+//
+//   auto constants = DeviceConstants::Of(device, module);
+//   EMBER_ASSIGN_OR_RETURN(hal::BufferRange range,
+//                          constants->Find(address, bytes));
+//
+// Thread-safe. Errors: those of allocating and copying.
+#ifndef EMBER_VM_RUNTIME_DEVICE_CONSTANTS_H_
+#define EMBER_VM_RUNTIME_DEVICE_CONSTANTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "vm/runtime/module.h"
+
+namespace ember::vm {
+
+class DeviceConstants {
+ public:
+  // The same as long as a session has it.
+  static std::shared_ptr<DeviceConstants> Of(
+      std::shared_ptr<hal::Device> device,
+      std::shared_ptr<const Module> module);
+
+  DeviceConstants(std::shared_ptr<hal::Device> device,
+                  std::shared_ptr<const Module> module);
+
+  // Where the device has the bytes at this address of the host; a null buffer:
+  // they are no constant's.
+  StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
+
+ private:
+  struct Entry {
+    const uint8_t* begin;
+    int64_t size;
+    std::unique_ptr<hal::Buffer> buffer;  // null: not there yet
+  };
+  Status Upload(Entry& entry) const;
+
+  const std::shared_ptr<hal::Device> device_;
+  const std::shared_ptr<const Module> module_;
+  std::mutex mutex_;            // guards the buffers
+  std::vector<Entry> entries_;  // by address
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_DEVICE_CONSTANTS_H_

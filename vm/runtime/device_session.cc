@@ -1,0 +1,410 @@
+#include "vm/runtime/device_session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "vm/runtime/command_stream.h"
+#include "vm/runtime/device_constants.h"
+#include "vm/runtime/device_memory.h"
+
+namespace ember::vm {
+namespace {
+
+// Results of programs, which users keep: memory of the host that counts against
+// the session's limit while the session lives.
+class ResultMemory final : public MemorySource {
+ public:
+  explicit ResultMemory(std::weak_ptr<MemoryPool> pool,
+                        std::shared_ptr<hal::Device> device)
+      : pool_(std::move(pool)), device_(std::move(device)) {}
+
+  StatusOr<std::unique_ptr<hal::Buffer>> Allocate(int64_t bytes) override {
+    if (const auto pool = pool_.lock(); pool != nullptr)
+      EMBER_RETURN_IF_ERROR(pool->Charge(bytes));
+    StatusOr<std::unique_ptr<hal::Buffer>> buffer =
+        device_->Allocate(bytes, hal::MemoryKind::kHostVisible);
+    if (!buffer.ok()) {
+      Discharge(pool_, bytes);
+      return buffer.status();
+    }
+    return std::unique_ptr<hal::Buffer>(
+        std::make_unique<Charged>(*std::move(buffer), pool_));
+  }
+
+ private:
+  static void Discharge(const std::weak_ptr<MemoryPool>& pool, int64_t bytes) {
+    if (const auto charged = pool.lock(); charged != nullptr)
+      charged->Discharge(bytes);
+  }
+
+  class Charged final : public hal::Buffer {
+   public:
+    Charged(std::unique_ptr<hal::Buffer> buffer, std::weak_ptr<MemoryPool> pool)
+        : Buffer(buffer->size(), buffer->host_data()),
+          buffer_(std::move(buffer)),
+          pool_(std::move(pool)) {}
+    ~Charged() override { Discharge(pool_, size()); }
+
+   private:
+    const std::unique_ptr<hal::Buffer> buffer_;
+    const std::weak_ptr<MemoryPool> pool_;
+  };
+
+  const std::weak_ptr<MemoryPool> pool_;
+  const std::shared_ptr<hal::Device> device_;
+};
+
+class DeviceSession final : public DeviceSupport {
+ public:
+  DeviceSession(std::shared_ptr<hal::Device> device,
+                std::shared_ptr<const Module> module)
+      : device_(device),
+        limits_(device->limits()),
+        constants_(DeviceConstants::Of(device, module)),
+        stream_(device),
+        inputs_(module->inputs().size()),
+        results_(module->results().size()),
+        sites_(module->sites().size()) {}
+
+  StatusOr<std::unique_ptr<hal::Buffer>> Allocate(int64_t bytes) override {
+    EMBER_ASSIGN_OR_RETURN(
+        std::unique_ptr<DeviceMemory> memory,
+        DeviceMemory::Make(*device_, bytes, [this] { stream_.Forget(); }));
+    return std::unique_ptr<hal::Buffer>(std::move(memory));
+  }
+  void SetArena(hal::Buffer* arena) override {
+    arena_ = static_cast<DeviceMemory*>(arena);
+  }
+
+  void StartRun(MemoryPool& pool) override {
+    ++runs_;
+    pool.OrderIdleBlocks();
+    stream_.Restart();
+  }
+  StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
+                                       MemoryPool& pool) override;
+  StatusOr<bool> Append(const DeviceCall& call, const char** reason) override;
+  Status Copy(const MemoryReference& source,
+              const MemoryReference& target) override;
+  bool CanBind(const MemoryReference& memory) const override;
+  HostWork& WorkOf(uint32_t program, uint32_t instruction) override {
+    return host_work_[{program, instruction}];
+  }
+  Status BeginHost(std::span<const HostAccess> accesses, bool waits,
+                   HostWork& work) override;
+  Status EndHost(std::span<const HostAccess> accesses, HostWork& work) override;
+  Status Flush() override { return stream_.Flush(); }
+  Status StageResult(size_t result, const MemoryReference& memory,
+                     MemoryPool& pool) override;
+  StatusOr<std::shared_ptr<void>> TakeResult(
+      size_t result, const std::shared_ptr<MemoryPool>& pool,
+      void** data) override;
+  int64_t failed_site() const override { return stream_.failed_site(); }
+  void EndRun() override {
+    for (Result& result : results_) Drop(result.held);
+  }
+  void Close() override;
+  DeviceWork work() const override;
+  std::vector<HostInstruction> host_work() const override;
+  void ResetWork() override {
+    runs_ = 0;
+    for (auto& [place, work] : host_work_) work = {};
+    stream_.ResetCounters();
+  }
+
+ private:
+  struct Result {
+    MemoryBlock* held = nullptr;   // of the program; the result's bytes
+    MemoryBlock* place = nullptr;  // of ours, kept; a copy of them
+    const uint8_t* source = nullptr;
+    int64_t bytes = 0;
+  };
+  // What is known of a site's last kernel.
+  struct Site {
+    const Kernel* kernel = nullptr;
+    std::vector<bool> uses;
+    // Could not be recorded for the parameters.
+    const Kernel* refused = nullptr;
+    std::vector<int64_t> refused_parameters;
+  };
+
+  static void Drop(MemoryBlock*& block) {
+    if (block != nullptr) block->Drop();
+    block = nullptr;
+  }
+  // The memory that the reference is in; null: it is the host's alone
+  // (constants).
+  DeviceMemory* MemoryOf(const MemoryReference& reference) const;
+  // Where kernels find the first `bytes` of it.
+  StatusOr<hal::BufferRange> RangeOf(const MemoryReference& reference,
+                                     int64_t bytes);
+  StatusOr<hal::BufferRange> EmptyRange();
+  Status AppendCopy(const hal::BufferRange& source,
+                    const hal::BufferRange& target);
+  bool Refuses(const Site& site, const DeviceCall& call) const;
+
+  const std::shared_ptr<hal::Device> device_;
+  const hal::DeviceLimits limits_;
+  const std::shared_ptr<DeviceConstants> constants_;
+  CommandStream stream_;
+  DeviceMemory* arena_ = nullptr;
+  std::unique_ptr<hal::Buffer> empty_;
+  std::vector<MemoryBlock*> inputs_;
+  std::vector<Result> results_;
+  std::shared_ptr<MemoryPool> result_pool_;
+  std::vector<Site> sites_;
+  std::map<std::pair<uint32_t, uint32_t>, HostWork> host_work_;
+  std::vector<hal::BufferRange> ranges_;  // of the call being appended
+  int64_t runs_ = 0;
+};
+
+DeviceMemory* DeviceSession::MemoryOf(const MemoryReference& reference) const {
+  if (reference.block != nullptr)
+    return static_cast<DeviceMemory*>(&reference.block->buffer());
+  if (arena_ == nullptr) return nullptr;
+  const auto* const begin = static_cast<const uint8_t*>(arena_->host_data());
+  return reference.data >= begin && reference.data < begin + arena_->size()
+             ? arena_
+             : nullptr;
+}
+
+StatusOr<hal::BufferRange> DeviceSession::EmptyRange() {
+  constexpr int64_t kBytes = 64;
+  if (empty_ == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(
+        empty_, device_->Allocate(kBytes, limits_.shares_memory
+                                              ? hal::MemoryKind::kHostVisible
+                                              : hal::MemoryKind::kDeviceLocal));
+  }
+  return hal::BufferRange{empty_.get(), 0, kBytes};
+}
+
+StatusOr<hal::BufferRange> DeviceSession::RangeOf(
+    const MemoryReference& reference, int64_t bytes) {
+  if (bytes == 0) return EmptyRange();
+  if (const DeviceMemory* const memory = MemoryOf(reference);
+      memory != nullptr) {
+    return memory->RangeOf(
+        reference.data - static_cast<const uint8_t*>(memory->host_data()),
+        bytes);
+  }
+  EMBER_ASSIGN_OR_RETURN(const hal::BufferRange range,
+                         constants_->Find(reference.data, bytes));
+  if (range.buffer == nullptr)
+    return InternalError("session: memory that the device does not have");
+  return range;
+}
+
+StatusOr<MemoryReference> DeviceSession::InputPlace(size_t input, int64_t bytes,
+                                                    MemoryPool& pool) {
+  MemoryBlock*& place = inputs_[input];
+  if (place != nullptr && place->capacity() < bytes) {
+    static_cast<DeviceMemory&>(place->buffer()).set_is_input(false);
+    Drop(place);
+  }
+  if (place == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(place, pool.Acquire(bytes));
+    static_cast<DeviceMemory&>(place->buffer()).set_is_input(true);
+  }
+  place->Hold();
+  return MemoryReference{place->data(), bytes, place};
+}
+
+bool DeviceSession::Refuses(const Site& site, const DeviceCall& call) const {
+  return site.refused == call.kernel &&
+         std::equal(call.parameters.begin(), call.parameters.end(),
+                    site.refused_parameters.begin(),
+                    site.refused_parameters.end());
+}
+
+StatusOr<bool> DeviceSession::Append(const DeviceCall& call,
+                                     const char** reason) {
+  Site& site = sites_[call.site];
+  if (site.kernel != call.kernel) {
+    site.kernel = call.kernel;
+    site.uses.clear();
+    for (size_t i = 0; i < call.buffers.size(); ++i)
+      site.uses.push_back(call.kernel->Uses(i));
+  }
+  if (site.refused != nullptr && Refuses(site, call)) {
+    *reason = "the kernel cannot be recorded for these shapes";
+    return false;
+  }
+  ranges_.resize(call.buffers.size());
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    if (!site.uses[i]) {
+      ranges_[i] = {};
+      continue;
+    }
+    EMBER_ASSIGN_OR_RETURN(ranges_[i],
+                           RangeOf(call.buffers[i], call.required_bytes[i]));
+    if (ranges_[i].offset % limits_.binding_alignment != 0) {
+      *reason = "an operand is not aligned as the device wants it";
+      return false;
+    }
+    if (ranges_[i].length > limits_.binding_bytes) {
+      *reason = "an operand has more bytes than the device can bind";
+      return false;
+    }
+  }
+  const Status status = stream_.Append({.kernel = call.kernel,
+                                        .site = call.site,
+                                        .input_count = call.input_count,
+                                        .parameters = call.parameters,
+                                        .ranges = ranges_});
+  if (status.ok()) return true;
+  if (status.code() != StatusCode::kUnimplemented) return status;
+  site.refused = call.kernel;
+  site.refused_parameters.assign(call.parameters.begin(),
+                                 call.parameters.end());
+  *reason = "the kernel cannot be recorded for these shapes";
+  return false;
+}
+
+Status DeviceSession::AppendCopy(const hal::BufferRange& source,
+                                 const hal::BufferRange& target) {
+  const hal::BufferRange ranges[2] = {source, target};
+  return stream_.Append({.input_count = 1, .ranges = ranges});
+}
+
+Status DeviceSession::Copy(const MemoryReference& source,
+                           const MemoryReference& target) {
+  const int64_t bytes = source.length;
+  if (bytes == 0) return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(const hal::BufferRange from, RangeOf(source, bytes));
+  EMBER_ASSIGN_OR_RETURN(const hal::BufferRange to, RangeOf(target, bytes));
+  return AppendCopy(from, to);
+}
+
+bool DeviceSession::CanBind(const MemoryReference& memory) const {
+  // What the host works with has to be aligned, too.
+  constexpr int64_t kHostAlignment = 16;
+  const DeviceMemory* const from = MemoryOf(memory);
+  const int64_t offset =
+      from == nullptr
+          ? static_cast<int64_t>(reinterpret_cast<intptr_t>(memory.data))
+          : memory.data - static_cast<const uint8_t*>(from->host_data());
+  return offset % std::max(kHostAlignment, limits_.binding_alignment) == 0;
+}
+
+Status DeviceSession::BeginHost(std::span<const HostAccess> accesses,
+                                bool waits, HostWork& work) {
+  ++work.calls;
+  for (const HostAccess& access : accesses) {
+    const DeviceMemory* const memory = MemoryOf(access.memory);
+    const int64_t bytes = access.memory.length;
+    if (memory == nullptr || bytes == 0) continue;
+    const int64_t offset =
+        access.memory.data - static_cast<const uint8_t*>(memory->host_data());
+    const hal::BufferRange range = memory->RangeOf(offset, bytes);
+    if (memory->is_shared()) {
+      waits = waits || stream_.Touches(range, access.writes);
+      continue;
+    }
+    const hal::BufferRange mirror = memory->MirrorOf(offset, bytes);
+    if (memory->is_input() && !access.writes) continue;
+    EMBER_RETURN_IF_ERROR(AppendCopy(range, mirror));
+    work.copied_bytes += bytes;
+    waits = true;
+  }
+  if (!waits || !stream_.is_pending()) return OkStatus();
+  ++work.waits;
+  return stream_.Flush();
+}
+
+Status DeviceSession::EndHost(std::span<const HostAccess> accesses,
+                              HostWork& work) {
+  for (const HostAccess& access : accesses) {
+    const DeviceMemory* const memory = MemoryOf(access.memory);
+    const int64_t bytes = access.memory.length;
+    if (!access.writes || memory == nullptr || bytes == 0 ||
+        memory->is_shared())
+      continue;
+    const int64_t offset =
+        access.memory.data - static_cast<const uint8_t*>(memory->host_data());
+    EMBER_RETURN_IF_ERROR(AppendCopy(memory->MirrorOf(offset, bytes),
+                                     memory->RangeOf(offset, bytes)));
+    work.copied_bytes += bytes;
+  }
+  return OkStatus();
+}
+
+Status DeviceSession::StageResult(size_t index, const MemoryReference& memory,
+                                  MemoryPool& pool) {
+  Result& result = results_[index];
+  Drop(result.held);
+  result.bytes = memory.length;
+  result.source = memory.data;
+  const DeviceMemory* const from = MemoryOf(memory);
+  if (from == nullptr || memory.length == 0) return OkStatus();
+  if (memory.block != nullptr && from->is_shared()) {
+    memory.block->Hold();
+    result.held = memory.block;
+    return OkStatus();
+  }
+  if (result.place != nullptr && result.place->capacity() < memory.length)
+    Drop(result.place);
+  if (result.place == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(result.place, pool.Acquire(memory.length));
+  }
+  result.source = result.place->data();
+  const auto& to = static_cast<const DeviceMemory&>(result.place->buffer());
+  return AppendCopy(from->RangeOf(memory.data - static_cast<const uint8_t*>(
+                                                    from->host_data()),
+                                  memory.length),
+                    to.MirrorOf(0, memory.length));
+}
+
+StatusOr<std::shared_ptr<void>> DeviceSession::TakeResult(
+    size_t index, const std::shared_ptr<MemoryPool>& pool, void** data) {
+  if (result_pool_ == nullptr) {
+    result_pool_ = std::make_shared<MemoryPool>(
+        device_, 0, std::make_shared<ResultMemory>(pool, device_));
+  }
+  const Result& result = results_[index];
+  EMBER_ASSIGN_OR_RETURN(MemoryBlock * block,
+                         result_pool_->Acquire(result.bytes));
+  if (result.bytes > 0)
+    std::memcpy(block->data(), result.source,
+                static_cast<size_t>(result.bytes));
+  *data = block->data();
+  return Share(result_pool_, block);
+}
+
+void DeviceSession::Close() {
+  EndRun();
+  stream_.Forget();
+  for (MemoryBlock*& place : inputs_) Drop(place);
+  for (Result& result : results_) Drop(result.place);
+  arena_ = nullptr;
+}
+
+DeviceWork DeviceSession::work() const {
+  const StreamCounters& counters = stream_.counters();
+  return {.runs = runs_,
+          .submissions = counters.submissions,
+          .commands = counters.commands,
+          .barriers = counters.barriers,
+          .recorded = counters.recorded,
+          .host_ns = counters.host_ns};
+}
+
+std::vector<HostInstruction> DeviceSession::host_work() const {
+  std::vector<HostInstruction> instructions;
+  for (const auto& [place, work] : host_work_) {
+    if (work.calls > 0)
+      instructions.push_back({place.first, place.second, work});
+  }
+  return instructions;
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceSupport> NewDeviceSupport(
+    std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
+  return std::make_shared<DeviceSession>(std::move(device), std::move(module));
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,126 @@
+// What a session needs whose device is not the host (docs/devices.md). An
+// interface, so that a runtime for the host alone does not carry it:
+//
+//   #include "vm/runtime/device_session.h"
+//   Session::Create(module, {.device = device,
+//                            .device_support = NewDeviceSupport});
+//
+// One per session, which calls it in the order of the program's instructions.
+// Between two of them the device's copy of memory is the truth; the host's is
+// valid from BeginHost to EndHost. Not thread-safe. An error of a call may be
+// that of an earlier dispatch, which was appended and is seen only now: then
+// failed_site tells which one.
+#ifndef EMBER_VM_RUNTIME_DEVICE_SUPPORT_H_
+#define EMBER_VM_RUNTIME_DEVICE_SUPPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/memory_reference.h"
+#include "vm/runtime/module.h"
+
+namespace ember::vm {
+
+// Work of the device for a session, since it was made or ResetProfile.
+struct DeviceWork {
+  int64_t runs = 0;
+  int64_t submissions = 0;
+  int64_t commands = 0;  // submitted: calls of kernels and copies
+  int64_t barriers = 0;  // submitted, between commands
+  int64_t recorded = 0;  // commands that were not replayed
+  // CPU time of the calling thread before a submission: what the device waits
+  // for.
+  int64_t host_ns = 0;
+};
+
+// Work of the host in the middle of a session's programs.
+struct HostWork {
+  int64_t calls = 0;
+  int64_t waits = 0;         // for the device, before
+  int64_t copied_bytes = 0;  // from and to the device's memory
+  std::string reason;        // of a dispatch: why no kernel ran it
+};
+
+// An instruction that the host worked for.
+struct HostInstruction {
+  uint32_t program = 0;
+  uint32_t instruction = 0;
+  HostWork work;
+};
+
+// Memory that an instruction works with on the host.
+struct HostAccess {
+  MemoryReference memory;
+  bool writes = false;  // else it only reads; who writes may read, too
+};
+
+// A call of a dispatch.
+struct DeviceCall {
+  uint32_t site = 0;
+  const Kernel* kernel = nullptr;  // is_recorded()
+  std::span<const int64_t> parameters;
+  std::span<const MemoryReference> buffers;  // inputs, then outputs
+  uint32_t input_count = 0;
+  const int64_t* required_bytes = nullptr;  // per buffer
+};
+
+class DeviceSupport : public MemorySource {
+ public:
+  // Allocate (of MemorySource) is for memory that programs use: the arena and
+  // the pool's blocks.
+
+  virtual void StartRun(MemoryPool& pool) = 0;
+  // The place of an input, the same in each run as long as it is large enough,
+  // with a reference. The caller fills it, then calls EndHost.
+  virtual StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
+                                               MemoryPool& pool) = 0;
+  // The arena, where memory has no block.
+  virtual void SetArena(hal::Buffer* arena) = 0;
+
+  // False: the call must run on the host, for the reason that it sets.
+  virtual StatusOr<bool> Append(const DeviceCall& call,
+                                const char** reason) = 0;
+  // Of ranges that do not overlap.
+  virtual Status Copy(const MemoryReference& source,
+                      const MemoryReference& target) = 0;
+  // Whether kernels can be given memory that begins here.
+  virtual bool CanBind(const MemoryReference& memory) const = 0;
+  // What is counted of an instruction; stays where it is.
+  virtual HostWork& WorkOf(uint32_t program, uint32_t instruction) = 0;
+  // waits: for all that was appended, whatever it touches. work: is counted in.
+  virtual Status BeginHost(std::span<const HostAccess> accesses, bool waits,
+                           HostWork& work) = 0;
+  virtual Status EndHost(std::span<const HostAccess> accesses,
+                         HostWork& work) = 0;
+  virtual Status Flush() = 0;
+  // Result `result` is this memory, as it is now.
+  virtual Status StageResult(size_t result, const MemoryReference& memory,
+                             MemoryPool& pool) = 0;
+  // After the last Flush of the run: memory of its own with the result's bytes,
+  // which may outlive the session.
+  virtual StatusOr<std::shared_ptr<void>> TakeResult(
+      size_t result, const std::shared_ptr<MemoryPool>& pool, void** data) = 0;
+  // The dispatch whose check failed, or -1.
+  virtual int64_t failed_site() const = 0;
+  // The run has ended, perhaps with an error: references are dropped.
+  virtual void EndRun() = 0;
+  // Before the session's pool goes.
+  virtual void Close() = 0;
+
+  virtual DeviceWork work() const = 0;
+  virtual std::vector<HostInstruction> host_work() const = 0;
+  virtual void ResetWork() = 0;
+};
+
+using DeviceSupportFactory = std::shared_ptr<DeviceSupport> (*)(
+    std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_DEVICE_SUPPORT_H_

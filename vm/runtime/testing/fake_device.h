@@ -1,0 +1,102 @@
+// A device for tests of what vm/runtime does with devices that are not the
+// host: its commands are host code, its memory is its own.
+//
+//   auto device = std::make_shared<FakeDevice>(FakeDeviceOptions{});
+//   auto provider = std::make_shared<FakeProvider>(FakeProviderOptions{});
+//   ... Session::Create(module, {.device = device,
+//                                .device_support = NewDeviceSupport, ...
+//
+// It is as unkind as the contract allows, so that what is missing shows:
+//   - memory of the device is not visible to the host, and kernels refuse
+//     memory that is not the device's (unless shares_memory);
+//   - commands run when their fence is waited for, not before;
+//   - commands between two barriers run in the opposite order.
+//
+// Kernels run a dispatch's definition (tier 0) on the device's memory.
+// Thread-safety: as of hal::Device, but one submission at a time.
+#ifndef EMBER_VM_RUNTIME_TESTING_FAKE_DEVICE_H_
+#define EMBER_VM_RUNTIME_TESTING_FAKE_DEVICE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hal/device.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::vm {
+
+struct FakeDeviceOptions {
+  hal::DeviceLimits limits = {.shares_memory = false};
+  int64_t memory_limit = 0;  // 0: none
+};
+
+class FakeDevice final : public hal::Device {
+ public:
+  explicit FakeDevice(FakeDeviceOptions options);
+  ~FakeDevice() override;
+
+  std::string_view driver() const override { return "fake"; }
+  std::string_view target() const override { return "fake"; }
+  hal::DeviceLimits limits() const override { return options_.limits; }
+  StatusOr<std::unique_ptr<hal::Buffer>> Allocate(
+      int64_t size, hal::MemoryKind kind) override;
+  hal::MemoryStatistics memory_statistics() const override;
+  StatusOr<std::unique_ptr<hal::Executable>> LoadExecutable(
+      const hal::ExecutableDefinition& definition) override;
+  StatusOr<std::unique_ptr<hal::CommandList>> CreateCommandList() override;
+  StatusOr<std::unique_ptr<hal::Fence>> Submit(
+      const hal::CommandList& list) override;
+  ParallelRunner& host_runner() override { return runner_; }
+
+  // The next submissions fail, as after the loss of a device.
+  void set_is_lost(bool value) { is_lost_ = value; }
+  int64_t lists_alive() const { return lists_alive_; }
+
+ private:
+  friend class FakeBuffer;
+  friend class FakeCommandList;
+
+  const FakeDeviceOptions options_;
+  SerialRunner runner_;
+  std::atomic<int64_t> live_bytes_{0}, peak_bytes_{0}, allocations_{0};
+  std::atomic<int64_t> lists_alive_{0};
+  std::atomic<bool> is_lost_{false};
+};
+
+struct FakeProviderOptions {
+  // Dispatches that are declined, by name.
+  std::set<std::string> declined;
+  // Dispatches whose kernels cannot be recorded (Unimplemented).
+  std::set<std::string> unrecordable;
+  // Kernels keep their constant inputs and use the call's no more.
+  bool packs_constants = false;
+};
+
+// Makes kernels for FakeDevices, at once.
+class FakeProvider final : public KernelProvider {
+ public:
+  explicit FakeProvider(FakeProviderOptions options)
+      : options_(std::move(options)) {}
+  void RequestKernel(const KernelRequest& request,
+                     std::shared_ptr<KernelSlot> slot) override;
+
+  int64_t requests() const { return requests_; }
+  // Calls of Kernel::Record.
+  int64_t records() const { return *records_; }
+
+ private:
+  const FakeProviderOptions options_;
+  int64_t requests_ = 0;
+  const std::shared_ptr<int64_t> records_ = std::make_shared<int64_t>(0);
+};
+
+// A kernel of the dispatch, for tests without sessions.
+std::unique_ptr<Kernel> NewFakeKernel(const tensor::Dispatch& dispatch);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_TESTING_FAKE_DEVICE_H_
