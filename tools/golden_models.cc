@@ -24,7 +24,7 @@ struct Options {
   std::string folders = "models/onnx,onnx-light";
   std::string only;
   int64_t threads = 1, timeout = 300;
-  std::string tier = "auto";
+  std::string tier = "auto", device = "cpu";
   double seconds = 1;
 };
 
@@ -45,11 +45,14 @@ void Declare(Options& options, Flags& flags) {
             "Threads that compute; 0: one per core.");
   flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
                   "As of vm-run.");
+  flags.Add("device", &options.device, "NAME",
+            "As of vm-run; the note tells how much of a model it ran.");
   flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
   flags.AddChoice("o", &options.format, {"md", "json", "csv"},
                   "How the table is printed.");
   flags.Example("golden_models --corpus=../shared/corpus --seeded=/tmp/seeded");
   flags.Example("golden_models --filter=squeezenet");
+  flags.Example("golden_models --filter=squeezenet --device=vulkan");
   flags.Example("golden_models --folders=onnx-graphs");
 }
 
@@ -131,6 +134,7 @@ StatusOr<GoldenResult> RunCase(const GoldenCase& golden,
   const auto work = [&]() -> StatusOr<std::string> {
     EMBER_ASSIGN_OR_RETURN(const GoldenResult result,
                            RunGolden(golden, {.threads = options.threads,
+                                              .device = options.device,
                                               .tier = options.tier,
                                               .seconds = options.seconds}));
     return result.Serialize();
@@ -151,6 +155,16 @@ std::string Note(const GoldenCase& golden, std::string_view message,
   constexpr size_t kLongest = 110;
   if (format != TableFormat::kMarkdown || note.size() <= kLongest) return note;
   return note.substr(0, kLongest) + "…";
+}
+
+// How much of the model a device ran: "all on vulkan", "80% on vulkan".
+std::string DeviceNote(const GoldenResult& result, const Options& options) {
+  if (options.device == "cpu" || result.calls == 0) return "";
+  const bool is_all = result.device_calls == result.calls;
+  return (is_all ? "all"
+                 : std::to_string(100 * result.device_calls / result.calls) +
+                       "%") +
+         " on " + options.device + (result.note.empty() ? "" : "; ");
 }
 
 std::string StatusText(const StatusOr<GoldenResult>& result) {
@@ -178,12 +192,15 @@ Status Run(const Options& options) {
   if (for_scripts) columns.insert(columns.end(), {"file", "set"});
   Table table(columns);
   std::map<std::string, size_t> counts;
+  size_t all_on_device = 0;
   for (const GoldenCase& golden : cases) {
     const StatusOr<GoldenResult> result = RunCase(golden, options);
     const std::string status = StatusText(result);
     ++counts[status];
     std::fprintf(stderr, "%s: %s\n", golden.name.c_str(), status.c_str());
     const bool ran = result.ok();
+    all_on_device += ran && result->passed && result->calls > 0 &&
+                     result->device_calls == result->calls;
     std::vector<Cell> row = {
         golden.name,
         status,
@@ -193,7 +210,10 @@ Status Run(const Options& options) {
         Cell(golden.tolerance.rtol, 4),
         Scientific(golden.tolerance.atol),
         ran ? Cell(result->milliseconds, for_scripts ? 5 : 2) : Cell(),
-        Note(golden, ran ? result->note : result.status().message(), format)};
+        Note(golden,
+             ran ? DeviceNote(*result, options) + result->note
+                 : std::string(result.status().message()),
+             format)};
     if (for_scripts) {
       row.emplace_back(golden.model);
       row.emplace_back(golden.data_sets.front());
@@ -208,6 +228,10 @@ Status Run(const Options& options) {
           (summary.empty() ? "" : ", ") + std::to_string(count) + " " + status;
     }
     std::printf("%zu models: %s.\n", cases.size(), summary.c_str());
+    if (options.device != "cpu") {
+      std::printf("%zu of %zu ok ran on %s with all their dispatches.\n",
+                  all_on_device, counts["ok"], options.device.c_str());
+    }
   }
   // Unsupported models are no failure of this check; wrong results and errors
   // are.

@@ -33,7 +33,11 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("threads", &options.threads, "N,N,...",
             "Thread counts; 0: one per core.");
   flags.Add("tier", &options.tiers, "0|1|2|auto,...", "Tiers; see vm-run.");
-  flags.Add("device", &options.benchmark.device, "NAME", "Where to run.");
+  flags.Add(
+      "device", &options.benchmark.device, "NAME",
+      "Where to run; see vm-run. On other devices than cpu the table also "
+      "has host_ms, the CPU time\nof the calling thread before "
+      "submissions, and how many submissions and commands a run is.");
   flags.Add("warmup", &options.benchmark.warmup, "N",
             "Runs that are not measured, at least.");
   flags.Add("settle", &options.benchmark.settle_seconds, "S",
@@ -55,6 +59,7 @@ void Declare(Options& options, Flags& flags) {
       "peak", &options.peak,
       "Measures no model but the processor's peak of f32 multiply-adds.");
   flags.Example("vm-bench resnet50.vmfb");
+  flags.Example("vm-bench resnet50.vmfb --device=vulkan");
   flags.Example(
       "vm-bench resnet50.onnx mobilenetv2.onnx --threads=1,2 -o json");
   flags.Example(
@@ -94,10 +99,27 @@ std::string FileName(const std::string& path) {
 
 void AddRow(Table& table, const BenchmarkOptions& options,
             const std::string& tier, const Measurement& m) {
-  table.AddRow({FileName(options.model), options.device, tier, options.threads,
-                Cell(m.median_ms, 4), Cell(m.p10_ms, 4), Cell(m.p90_ms, 4),
-                Cell(m.load_ms, 3), Cell(m.first_ms, 3), Cell(m.rss_mb, 0),
-                Cell(m.peak_mb, 0), m.runs, m.tier_mix, BuildId()});
+  std::vector<Cell> row = {FileName(options.model),
+                           options.device,
+                           tier,
+                           options.threads,
+                           Cell(m.median_ms, 4),
+                           Cell(m.p10_ms, 4),
+                           Cell(m.p90_ms, 4),
+                           Cell(m.load_ms, 3),
+                           Cell(m.first_ms, 3),
+                           Cell(m.rss_mb, 0),
+                           Cell(m.peak_mb, 0),
+                           m.runs,
+                           m.tier_mix,
+                           BuildId()};
+  if (m.is_on_device) {
+    row.emplace_back(Cell(m.host_ms, 4));
+    row.emplace_back(Cell(m.submissions, 1));
+    row.emplace_back(Cell(m.commands, 1));
+    row.emplace_back(m.on_host.empty() ? "no dispatch" : m.on_host);
+  }
+  table.AddRow(std::move(row));
 }
 
 void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
@@ -142,9 +164,15 @@ Status Bench(Options& options) {
                          ParseShapeFlags(options.shapes));
   options.benchmark.inputs = options.inputs;
   options.benchmark.cache = CacheOptionsOf(options.cache);
-  Table table({"model", "device", "tier", "threads", "median_ms", "p10_ms",
-               "p90_ms", "load_ms", "first_ms", "rss_mb", "peak_mb", "runs",
-               "tier_mix", "build"});
+  std::vector<std::string> columns = {
+      "model",   "device", "tier",     "threads",  "median_ms",
+      "p10_ms",  "p90_ms", "load_ms",  "first_ms", "rss_mb",
+      "peak_mb", "runs",   "tier_mix", "build"};
+  if (options.benchmark.device != "cpu") {
+    columns.insert(columns.end(),
+                   {"host_ms", "submissions", "commands", "on_cpu"});
+  }
+  Table table(columns);
   std::string lives;
   Status first_error;
   for (const std::string& model : options.models) {

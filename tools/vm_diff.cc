@@ -29,8 +29,8 @@ struct Options {
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL", 0, 2, &options.models);
   flags.Add("a", &options.a, "SIDE",
-            "What is right: tier:0, tier:1, tier:2, device:NAME, or both with "
-            "a comma.");
+            "What is right: tier:0, tier:1, tier:2, device:NAME (with kernels "
+            "of tier 2), or both with a comma.");
   flags.Add("b", &options.b, "SIDE",
             "What is compared with it; tier:2 for one model, tier:0 for two.");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
@@ -55,18 +55,16 @@ void Declare(Options& options, Flags& flags) {
             "then.");
   flags.Example("vm-diff model.onnx");
   flags.Example("vm-diff model.vmfb -b tier:1 --input=@image.npy");
+  flags.Example("vm-diff model.onnx -b device:vulkan");
   flags.Example("vm-diff old.vmfb new.vmfb -a tier:0 -b tier:0");
   flags.Example("vm-diff --repro=ember-shadow/d3_conv_maximum.tier2");
 }
 
-StatusOr<std::shared_ptr<hal::Device>> OpenSideDevice(const Side& side,
-                                                      int64_t threads) {
-  if (side.device != "cpu") {
-    return UnimplementedError("device:" + side.device +
-                              ": expected a device that runs dispatches, which "
-                              "only cpu does yet");
-  }
-  return OpenDevice(side.device, threads);
+Status OpenSideDevice(Side& side, int64_t threads) {
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+                         OpenDevice(side.device, threads));
+  if (!device->is_host()) side.opened = std::move(device);
+  return OkStatus();
 }
 
 void PrintDifferences(const std::vector<DispatchDifference>& differences,
@@ -200,15 +198,16 @@ Status Run(Options& options) {
   }
   if (models == 0) return RunRepro(options);
   if (options.b.empty()) options.b = models == 1 ? "tier:2" : "tier:0";
-  EMBER_ASSIGN_OR_RETURN(const Side a, ParseSide("-a", options.a));
-  EMBER_ASSIGN_OR_RETURN(const Side b, ParseSide("-b", options.b));
+  EMBER_ASSIGN_OR_RETURN(Side a, ParseSide("-a", options.a));
+  EMBER_ASSIGN_OR_RETURN(Side b, ParseSide("-b", options.b));
   if (models == 1 && a.tier == b.tier && a.device == b.device) {
     return InvalidArgumentError("-a, -b: expected two sides, found " +
                                 a.Text() + " twice");
   }
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-                         OpenSideDevice(a, options.threads));
-  EMBER_RETURN_IF_ERROR(OpenSideDevice(b, options.threads).status());
+                         OpenDevice("cpu", options.threads));
+  EMBER_RETURN_IF_ERROR(OpenSideDevice(a, options.threads));
+  EMBER_RETURN_IF_ERROR(OpenSideDevice(b, options.threads));
   std::shared_ptr<jit::Jit> jit;
   if (a.tier > 0 || b.tier > 0) {
     jit::JitOptions jit_options;

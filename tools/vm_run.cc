@@ -13,10 +13,12 @@
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/peak.h"
+#include "tools/lib/placement.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/shadow.h"
 #include "tools/lib/tensor_print.h"
 #include "tools/lib/tier.h"
+#include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 
@@ -78,8 +80,11 @@ void Declare(Options& options, Flags& flags) {
       "vm-diff --repro, and the exit\nstatus is 1. Results are then tier 0's.");
   flags.Add("shadow-runs", &options.shadow_runs, "N",
             "Calls that --shadow checks, per kernel and shape; 0: all.");
-  flags.Add("device", &options.device, "NAME",
-            "Where to run; see --list-devices.");
+  flags.Add(
+      "device", &options.device, "NAME",
+      "Where to run: cpu, vulkan, vulkan:1; see --list-devices. On other "
+      "devices than cpu\nauto is tier 2; what has no kernel there runs on "
+      "the CPU, and stderr says how much.");
   flags.AddStandalone(
       "list-devices", &options.list_devices,
       "Prints the devices of each driver, or why it has none, and "
@@ -105,6 +110,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb "
       "--rtol=1e-4");
   flags.Example("vm-run model.vmfb --tier=2 --explain --threads=1");
+  flags.Example("vm-run model.vmfb --device=vulkan --explain");
   flags.Example(
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
@@ -175,8 +181,14 @@ void PrintResults(const Options& options, const vm::Module& module,
   }
 }
 
-StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options) {
+StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options,
+                                             const hal::Device& device) {
   if (options.shadow.empty()) return std::shared_ptr<Shadow>();
+  if (!device.is_host()) {
+    return UnimplementedError(
+        "--shadow: expected --device=cpu, found " + options.device +
+        "; vm-diff -b device:" + options.device + " compares its kernels");
+  }
   if (options.tier == "0") {
     return InvalidArgumentError(
         "--shadow: expected a --tier with kernels to check, found 0");
@@ -200,6 +212,25 @@ Status OnDevice(const std::string& device, const Status& status) {
   return device == "cpu" ? status : status.WithContext("--device=" + device);
 }
 
+// What a run on the device leaves to the CPU, and what that costs: of a session
+// that is not traced, as tracing waits for each dispatch.
+StatusOr<std::string> ExplainPlacement(const Options& options,
+                                       vm::SessionOptions session_options,
+                                       const LoadedModel& model,
+                                       std::span<const vm::Tensor> inputs) {
+  session_options.profile = session_options.trace = false;
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
+                         vm::Session::Create(model.module, session_options));
+  std::vector<vm::Tensor> results;
+  constexpr int kRuns = 5;
+  constexpr int kWarmUp = 2;
+  for (int run = 0; run < kRuns; ++run) {
+    if (run == kWarmUp) session->ResetProfile();
+    EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+  }
+  return PlacementText(*session, session_options.tiering.get(), options.device);
+}
+
 Status Run(const Options& options) {
   if (options.list_devices) {
     std::fputs(DevicesText(hal::AllDrivers()).c_str(), stdout);
@@ -215,19 +246,22 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,
-                         OpenShadow(options));
+                         OpenShadow(options, *device));
   EMBER_ASSIGN_OR_RETURN(
       Tier opened,
-      OpenTier(options.tier, model.module, UserPath(options.dump_kernels),
-               UserPath(options.schedules), CacheOptionsOf(options.cache),
-               shadow));
+      OpenTier(options.tier, *device, model.module,
+               UserPath(options.dump_kernels), UserPath(options.schedules),
+               CacheOptionsOf(options.cache), shadow));
   const Tier& tier = KeepTier(std::move(opened));
-  StatusOr<std::unique_ptr<vm::Session>> created = vm::Session::Create(
-      model.module, {.device = std::move(device),
-                     .strings = vm::NewStringSupport,
-                     .tiering = tier.tiering,
-                     .profile = options.profile,
-                     .trace = options.explain || !options.trace.empty()});
+  const vm::SessionOptions session_options = {
+      .device = device,
+      .device_support = vm::NewDeviceSupport,
+      .strings = vm::NewStringSupport,
+      .tiering = tier.tiering,
+      .profile = options.profile,
+      .trace = options.explain || !options.trace.empty()};
+  StatusOr<std::unique_ptr<vm::Session>> created =
+      vm::Session::Create(model.module, session_options);
   if (!created.ok()) return OnDevice(options.device, created.status());
   const std::unique_ptr<vm::Session> session = *std::move(created);
   RandomTensors random(static_cast<uint64_t>(options.seed));
@@ -243,13 +277,28 @@ Status Run(const Options& options) {
     if (!status.ok()) return OnDevice(options.device, status);
   }
   PrintResults(options, *model.module, results);
+  const Placement placement = PlacementOf(session->Profile());
+  if (!device->is_host() && placement.on_host > 0 && !options.explain) {
+    std::fprintf(stderr, "vm-run: %s (see --explain)\n",
+                 placement.Text(options.device).c_str());
+  }
   if (options.profile) {
     std::fputs(ProfileText(session->Profile(),
-                           static_cast<size_t>(options.profile_rows))
+                           static_cast<size_t>(options.profile_rows),
+                           device->is_host() ? "" : options.device)
                    .c_str(),
                stdout);
   }
-  if (options.explain) {
+  if (options.explain && !device->is_host()) {
+    EMBER_ASSIGN_OR_RETURN(
+        const std::string where,
+        ExplainPlacement(options, session_options, model, inputs));
+    std::fputs(
+        (ExplainDeviceText(*session, tier.tiering.get(), options.device) +
+         where)
+            .c_str(),
+        stdout);
+  } else if (options.explain) {
     const MachineLimits limits = MeasureMachineLimits(threads);
     std::fputs(ExplainText(*session, tier.tiering.get(), limits).c_str(),
                stdout);

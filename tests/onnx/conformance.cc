@@ -33,7 +33,9 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("filter", &options.filter, "GLOB",
             "Only cases whose path below the suite matches.");
   flags.Add("tier", &options.run.tier, "TIER", "0, 1, 2 or auto; see vm-run.");
-  flags.Add("device", &options.run.device, "NAME", "The device to run on.");
+  flags.Add("device", &options.run.device, "NAME",
+            "The device to run on, as of vm-run; the summary tells how many "
+            "cases it ran in all.");
   flags.Add("threads", &options.run.threads, "N",
             "Threads that compute; 0: one per core.");
   flags.Add("timeout", &options.timeout, "S",
@@ -110,7 +112,8 @@ void PrintSummary(const Report& report) {
 
 // What the passes are worth: a case that needed help counts as passed, and is
 // counted again with the help it needed.
-void PrintCounts(const Report& report, bool verbose) {
+void PrintCounts(const Report& report, bool verbose,
+                 const std::string& device) {
   const int passed = report.Passed([](const CaseResult&) { return true; });
   const int as_is = report.Passed(
       [](const CaseResult& result) { return result.passed_as_the_file_is(); });
@@ -133,6 +136,20 @@ void PrintCounts(const Report& report, bool verbose) {
       "file leaves open; %d with inputs compiled in (shapes, axes …)\n"
       "%d of the passed are random: types and shapes compared, no values\n",
       as_is, pinned, frozen, unchecked);
+  if (device != "cpu") {
+    const int all = report.Passed([](const CaseResult& result) {
+      return result.calls > 0 && result.device_calls == result.calls;
+    });
+    const int none = report.Passed([](const CaseResult& result) {
+      return result.calls > 0 && result.device_calls == 0;
+    });
+    const int empty = report.Passed(
+        [](const CaseResult& result) { return result.calls == 0; });
+    std::printf(
+        "Of the passed: %d ran on %s with all their dispatches, %d with some, "
+        "%d with none; %d have no dispatch\n",
+        all, device.c_str(), passed - all - none - empty, none, empty);
+  }
   // Nothing is ever skipped: what is not supported has failed.
   std::printf("%d passed, %d failed, 0 skipped\n", passed,
               report.Count() - passed);
@@ -149,6 +166,8 @@ Status WriteJson(const Report& report, const std::string& path) {
             (result.passed_as_the_file_is() ? "true" : "false") +
             ", \"pinned\": " + (result.pinned ? "true" : "false") +
             ", \"frozen_inputs\": " + std::to_string(result.frozen_inputs) +
+            ", \"calls\": " + std::to_string(result.calls) +
+            ", \"device_calls\": " + std::to_string(result.device_calls) +
             ", \"values_checked\": " +
             (result.values_unchecked ? "false" : "true") +
             ", \"message\": " + tools::JsonString(result.message) + "}" +
@@ -196,7 +215,7 @@ Status Run(const Options& options, bool& all_passed) {
   if (!options.json.empty()) {
     EMBER_RETURN_IF_ERROR(WriteJson(report, tools::UserPath(options.json)));
   }
-  PrintCounts(report, options.verbose);
+  PrintCounts(report, options.verbose, options.run.device);
   all_passed =
       report.Passed([](const CaseResult&) { return true; }) == report.Count();
   return OkStatus();

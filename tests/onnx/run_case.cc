@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,9 @@
 #include "tools/lib/compare.h"
 #include "tools/lib/device.h"
 #include "tools/lib/onnx_data.h"
+#include "tools/lib/placement.h"
 #include "tools/lib/tier.h"
+#include "vm/runtime/device_session.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
@@ -202,14 +205,19 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   vm::SessionOptions session_options;
   session_options.device = *device;
   session_options.strings = vm::NewStringSupport;
-  const auto tier = tools::OpenTier(options.tier, *module, "");
+  session_options.device_support = vm::NewDeviceSupport;
+  const auto tier = tools::OpenTier(options.tier, **device, *module, "");
   if (!tier.ok()) return Failed(Stage::kRun, tier.status());
   session_options.tiering = tier->tiering;
   auto session = vm::Session::Create(*module, session_options);
   if (!session.ok()) return Failed(Stage::kRun, session.status());
   auto graph_inputs = GraphInputs(test_case.model());
   if (!graph_inputs.ok()) return Failed(Stage::kData, graph_inputs.status());
-  return RunDataSet(**session, test_case, set, *graph_inputs);
+  CaseResult result = RunDataSet(**session, test_case, set, *graph_inputs);
+  const tools::Placement placement = tools::PlacementOf((*session)->Profile());
+  result.calls = placement.calls;
+  result.device_calls = placement.device_calls;
+  return result;
 }
 
 // A model that does not compile with the dims it leaves open may with those of
@@ -266,6 +274,8 @@ CaseResult RunCase(const TestCase& test_case, const RunOptions& options) {
     CaseResult set = RunSetPinnedIfNeeded(test_case, options, (*sets)[i]);
     set.frozen_inputs = std::max(set.frozen_inputs, result.frozen_inputs);
     set.pinned = set.pinned || result.pinned;
+    set.calls += result.calls;
+    set.device_calls += result.device_calls;
     result = std::move(set);
   }
   result.values_unchecked = !test_case.check_values;
@@ -281,7 +291,8 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
         return std::string{digit(static_cast<int>(result.stage)),
                            digit(std::min(result.frozen_inputs, 9)),
                            digit(result.pinned ? 1 : 0)} +
-               result.message;
+               std::to_string(result.calls) + " " +
+               std::to_string(result.device_calls) + " " + result.message;
       },
       timeout_seconds);
   CaseResult result;
@@ -289,7 +300,10 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
     result.stage = static_cast<Stage>((*answer)[0] - '0');
     result.frozen_inputs = (*answer)[1] - '0';
     result.pinned = (*answer)[2] != '0';
-    result.message = answer->substr(3);
+    std::istringstream rest(answer->substr(3));
+    rest >> result.calls >> result.device_calls;
+    rest.get();
+    std::getline(rest, result.message, '\0');
   } else {
     result = Failed(Stage::kCrash, answer.status());
   }

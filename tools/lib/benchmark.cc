@@ -7,10 +7,12 @@
 #include "tools/lib/child.h"
 #include "tools/lib/device.h"
 #include "tools/lib/load_model.h"
+#include "tools/lib/placement.h"
 #include "tools/lib/process.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/statistics.h"
 #include "tools/lib/tier.h"
+#include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 
@@ -85,6 +87,18 @@ void AddJitTotals(const Tier& tier, Measurement& m) {
                  totals.pack_ms;
 }
 
+void AddDeviceWork(const std::string& device, const vm::Session& session,
+                   Measurement& m) {
+  const vm::DeviceWork work = session.device_report().work;
+  const double runs = static_cast<double>(std::max<int64_t>(work.runs, 1));
+  m.is_on_device = true;
+  m.submissions = static_cast<double>(work.submissions) / runs;
+  m.commands = static_cast<double>(work.commands) / runs;
+  m.host_ms = 1e-6 * static_cast<double>(work.host_ns) / runs;
+  const Placement placement = PlacementOf(session.Profile());
+  if (placement.on_host > 0) m.on_host = placement.Text(device);
+}
+
 }  // namespace
 
 StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
@@ -96,11 +110,13 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       std::shared_ptr<hal::Device> device,
       OpenDevice(options.device, options.threads, options.cache.folder));
-  EMBER_ASSIGN_OR_RETURN(const Tier tier, OpenTier(options.tier, model.module,
-                                                   "", "", options.cache));
+  EMBER_ASSIGN_OR_RETURN(
+      const Tier tier,
+      OpenTier(options.tier, *device, model.module, "", "", options.cache));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
-      vm::Session::Create(model.module, {.device = std::move(device),
+      vm::Session::Create(model.module, {.device = device,
+                                         .device_support = vm::NewDeviceSupport,
                                          .strings = vm::NewStringSupport,
                                          .tiering = tier.tiering}));
   m.load_ms = MillisecondsSince(start);
@@ -123,6 +139,7 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   m.rss_mb = ResidentMegabytes();
   m.peak_mb = PeakResidentMegabytes();
   m.tier_mix = TierMix(session->Profile());
+  if (!device->is_host()) AddDeviceWork(options.device, *session, m);
   m.calls_ms = std::move(caller.times());
   AddJitTotals(tier, m);
   return m;
@@ -137,9 +154,10 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
          << m.load_ms << ' ' << m.first_ms << ' ' << m.rss_mb << ' '
          << m.peak_mb << ' ' << m.runs << ' ' << m.warmup_calls << ' '
          << m.is_settled << ' ' << m.compile_ms << ' ' << m.kernels << ' '
-         << m.kernels_loaded << ' ' << m.calls_ms.size();
+         << m.kernels_loaded << ' ' << m.is_on_device << ' ' << m.submissions
+         << ' ' << m.commands << ' ' << m.host_ms << ' ' << m.calls_ms.size();
     for (const double ms : m.calls_ms) text << ' ' << ms;
-    text << ' ' << m.tier_mix;
+    text << ' ' << m.tier_mix << '\n' << m.on_host;
     return text.str();
   };
   EMBER_ASSIGN_OR_RETURN(const std::string text, RunInChild(work, 0));
@@ -148,11 +166,13 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
   std::istringstream fields(text);
   fields >> m.median_ms >> m.p10_ms >> m.p90_ms >> m.load_ms >> m.first_ms >>
       m.rss_mb >> m.peak_mb >> m.runs >> m.warmup_calls >> m.is_settled >>
-      m.compile_ms >> m.kernels >> m.kernels_loaded >> calls;
+      m.compile_ms >> m.kernels >> m.kernels_loaded >> m.is_on_device >>
+      m.submissions >> m.commands >> m.host_ms >> calls;
   m.calls_ms.resize(calls);
   for (double& ms : m.calls_ms) fields >> ms;
   fields >> std::ws;
   std::getline(fields, m.tier_mix);
+  std::getline(fields, m.on_host);
   return m;
 }
 

@@ -45,6 +45,12 @@ struct Measurement {
   double peak_mb = 0;
   int64_t runs = 0;
   std::string tier_mix;  // of the measured calls
+  // On a device that is not the host: of a measured run, submissions, commands
+  // in them, and milliseconds of the calling thread's CPU time before they were
+  // submitted; and what Placement::Text says, empty: all ran on the device.
+  bool is_on_device = false;
+  double submissions = 0, commands = 0, host_ms = 0;
+  std::string on_host;
 
   // The life of the process. Every call from the first on, up to a million.
   std::vector<double> calls_ms;

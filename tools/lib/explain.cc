@@ -94,4 +94,44 @@ std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
   return limits.Text() + "\n" + table.Print(TableFormat::kMarkdown) + summary;
 }
 
+std::string ExplainDeviceText(const vm::Session& session,
+                              const vm::Tiering* tiering,
+                              const std::string& device) {
+  const std::vector<std::vector<double>> times = TimesBySite(session);
+  const std::vector<vm::SiteProfile> profile = session.Profile();
+  const std::span<const vm::DispatchSite> sites = session.module().sites();
+  double total_ms = 0;
+  for (const auto& calls : times) {
+    for (const double ms : calls) total_ms += ms;
+  }
+  Table table({"share", "calls", "µs", "GFLOP/s", "GB/s", "MFLOP", "MB", "tier",
+               "where", "dispatch", "computes", "nodes"});
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if (times[i].empty()) continue;
+    const StatusOr<DispatchWork> work =
+        WorkOf(session.module().definition().dispatches[sites[i].dispatch],
+               profile[i].parameters);
+    if (!work.ok()) continue;
+    double sum = 0;
+    for (const double ms : times[i]) sum += ms;
+    const double median = Quantiles(times[i]).At(0.5);
+    char share[16];
+    std::snprintf(share, sizeof share, "%5.1f%%", 100 * sum / total_ms);
+    table.AddRow({share, static_cast<int64_t>(times[i].size()),
+                  Cell(1e3 * median, 1),
+                  Cell(work->operations * 1e-6 / median, 1),
+                  Cell(work->bytes * 1e-6 / median, 2),
+                  Cell(1e-6 * work->operations, 2), Cell(1e-6 * work->bytes, 3),
+                  TierText(profile[i], tiering, sites[i].group),
+                  WhereText(profile[i], device), profile[i].dispatch,
+                  work->text, Shortened(profile[i].origin, 48)});
+  }
+  char summary[128];
+  std::snprintf(summary, sizeof summary,
+                "dispatches took %.3f ms in all, submitted and waited for one "
+                "by one.\n",
+                total_ms);
+  return table.Print(TableFormat::kMarkdown) + summary;
+}
+
 }  // namespace ember::tools

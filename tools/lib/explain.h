@@ -22,6 +22,11 @@ namespace ember::tools {
 // tiering: null at tier 0.
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                         const MachineLimits& limits);
+// On a device that is not the host, whose limits are not known: rates instead
+// of shares, and where each dispatch ran.
+std::string ExplainDeviceText(const vm::Session& session,
+                              const vm::Tiering* tiering,
+                              const std::string& device);
 
 // The row of jit/decline_reasons.h that a reason names ("float-remainder"),
 // else its beginning.

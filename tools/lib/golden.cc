@@ -10,9 +10,11 @@
 #include "tools/lib/device.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/onnx_data.h"
+#include "tools/lib/placement.h"
 #include "tools/lib/statistics.h"
 #include "tools/lib/tensor_spec.h"
 #include "tools/lib/tier.h"
+#include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 
@@ -86,22 +88,35 @@ class GoldenRunner {
       EMBER_RETURN_IF_ERROR(
           RunSet(folder, folder.substr(folder.rfind('/') + 1)));
     }
+    CountCalls();
     return result_;
   }
 
  private:
+  // Of the session that ends.
+  void CountCalls() {
+    if (session_ == nullptr) return;
+    const Placement placement = PlacementOf(session_->Profile());
+    result_.calls += placement.calls;
+    result_.device_calls += placement.device_calls;
+  }
+
   Status Open(const std::vector<NamedShape>& shapes) {
     EMBER_ASSIGN_OR_RETURN(
         const LoadedModel model,
         LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
     EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
-                           OpenDevice("cpu", options_.threads));
-    EMBER_ASSIGN_OR_RETURN(tier_, OpenTier(options_.tier, model.module, ""));
+                           OpenDevice(options_.device, options_.threads));
+    CountCalls();
+    session_ = nullptr;
+    EMBER_ASSIGN_OR_RETURN(tier_,
+                           OpenTier(options_.tier, *device, model.module, ""));
     EMBER_ASSIGN_OR_RETURN(
-        session_,
-        vm::Session::Create(model.module, {.device = std::move(device),
-                                           .strings = vm::NewStringSupport,
-                                           .tiering = tier_.tiering}));
+        session_, vm::Session::Create(model.module,
+                                      {.device = std::move(device),
+                                       .device_support = vm::NewDeviceSupport,
+                                       .strings = vm::NewStringSupport,
+                                       .tiering = tier_.tiering}));
     return OkStatus();
   }
 
@@ -217,7 +232,8 @@ std::string GoldenResult::Serialize() const {
   text.precision(9);
   // Infinity is not read back by a stream.
   text << passed << ' ' << std::min(max_absolute, 1e300) << ' '
-       << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << note;
+       << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << calls
+       << ' ' << device_calls << ' ' << note;
   return text.str();
 }
 
@@ -225,7 +241,7 @@ StatusOr<GoldenResult> GoldenResult::Parse(const std::string& text) {
   GoldenResult result;
   std::istringstream fields(text);
   fields >> result.passed >> result.max_absolute >> result.max_relative >>
-      result.milliseconds;
+      result.milliseconds >> result.calls >> result.device_calls;
   if (!fields) return InternalError("unexpected answer '" + text + "'");
   fields >> std::ws;
   std::getline(fields, result.note);

@@ -29,7 +29,10 @@ struct GoldenResult {
   double max_absolute = 0;  // over all outputs of all sets
   double max_relative = 0;
   double milliseconds =
-      0;             // median of a few runs of the first set, after a warm-up
+      0;  // median of a few runs of the first set, after a warm-up
+  // Calls of dispatches in all runs, and how many of them ran on a device that
+  // is not the host.
+  int64_t calls = 0, device_calls = 0;
   std::string note;  // the first difference, or how the model was compiled
 
   // One line for a pipe.
@@ -39,6 +42,7 @@ struct GoldenResult {
 
 struct GoldenOptions {
   int64_t threads = 1;
+  std::string device = "cpu";
   std::string tier = "auto";  // tools/lib/tier.h
   double seconds = 1;         // for the timed runs: 3 to 200
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/lib/dispatch_call.h"
+#include "vm/runtime/device_session.h"
 #include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
@@ -105,6 +106,17 @@ StatusOr<std::unique_ptr<Lockstep>> Lockstep::Create(
            .strings = vm::NewStringSupport,
            .tiering = EagerTiering(
                module, std::make_shared<LockstepProvider>(lockstep->state_))}));
+  const LockstepOptions& kept = lockstep->state_->options;
+  if (kept.b.opened != nullptr) {
+    EMBER_ASSIGN_OR_RETURN(
+        lockstep->session_b_,
+        vm::Session::Create(
+            module, {.device = kept.b.opened,
+                     .device_support = vm::NewDeviceSupport,
+                     .strings = vm::NewStringSupport,
+                     .tiering = std::make_shared<vm::Tiering>(
+                         module, kept.jit, vm::Tiering::Eager(kept.b.tier))}));
+  }
   return lockstep;
 }
 
@@ -120,7 +132,8 @@ StatusOr<std::vector<vm::Tensor>> Lockstep::RunB(
     std::span<const vm::Tensor> inputs) {
   state_->only_b = true;
   std::vector<vm::Tensor> results;
-  EMBER_RETURN_IF_ERROR(session_->Run(inputs, &results));
+  vm::Session& session = session_b_ != nullptr ? *session_b_ : *session_;
+  EMBER_RETURN_IF_ERROR(session.Run(inputs, &results));
   return results;
 }
 

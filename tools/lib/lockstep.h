@@ -61,7 +61,8 @@ class Lockstep {
 
   // Side a's results.
   StatusOr<std::vector<vm::Tensor>> Run(std::span<const vm::Tensor> inputs);
-  // Side b's, alone from input to result. Kernels are those of Run.
+  // Side b's, alone from input to result. Kernels are those of Run, or on a
+  // device such ones.
   StatusOr<std::vector<vm::Tensor>> RunB(std::span<const vm::Tensor> inputs);
 
   const LockstepReport& report() const { return state_->report; }
@@ -80,6 +81,7 @@ class Lockstep {
   Lockstep() = default;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::unique_ptr<vm::Session> session_;
+  std::unique_ptr<vm::Session> session_b_;  // on its device; else null
 };
 
 // The model's nodes that a dispatch of the module is made of.

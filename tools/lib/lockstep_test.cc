@@ -158,7 +158,10 @@ TEST(SideTest, TierAndDevice) {
   EXPECT_EQ(ParseSide("-a", "tier:1")->tier, 1);
   EXPECT_EQ(ParseSide("-a", "tier:2,device:cpu")->tier, 2);
   EXPECT_EQ(ParseSide("-a", "device:null")->device, "null");
-  EXPECT_EQ(ParseSide("-a", "device:null")->tier, 0);
+  EXPECT_EQ(ParseSide("-a", "device:null")->tier, 2);
+  EXPECT_EQ(ParseSide("-a", "device:null,tier:1")->tier, 1);
+  EXPECT_EQ(ParseSide("-a", "device:null:3")->device, "null:3");
+  EXPECT_EQ(ParseSide("-a", "device:cpu")->tier, 0);
   for (const char* text : {"", "tier:3", "tier:0,", "cpu", "device:gpu"}) {
     const auto side = ParseSide("-a", text);
     ASSERT_FALSE(side.ok()) << text;

@@ -22,6 +22,7 @@ std::vector<vm::SiteProfile> MergeByDispatch(
     } else {
       merged[row->second].calls += site.calls;
       merged[row->second].total_ns += site.total_ns;
+      merged[row->second].device_calls += site.device_calls;
       for (int tier = 0; tier < 3; ++tier)
         merged[row->second].tier_calls[tier] += site.tier_calls[tier];
     }
@@ -53,15 +54,25 @@ std::string OneLine(std::string text) {
 
 }  // namespace
 
-std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows) {
+std::string WhereText(const vm::SiteProfile& site, const std::string& device) {
+  if (site.device_calls == 0) return "cpu";
+  if (site.device_calls == site.calls) return device;
+  return device + " " + std::to_string(100 * site.device_calls / site.calls) +
+         "%";
+}
+
+std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
+                        const std::string& device) {
   const std::vector<vm::SiteProfile> merged = MergeByDispatch(sites);
   int64_t total_ns = 0, calls = 0;
   for (const vm::SiteProfile& site : merged) {
     total_ns += site.total_ns;
     calls += site.calls;
   }
-  Table table(
-      {"share", "calls", "µs each", "tier", "dispatch", "nodes", "how"});
+  std::vector<std::string> columns = {"share",    "calls", "µs each", "tier",
+                                      "dispatch", "nodes", "how"};
+  if (!device.empty()) columns.insert(columns.begin() + 4, "where");
+  Table table(columns);
   for (size_t i = 0; i < std::min(rows, merged.size()); ++i) {
     const vm::SiteProfile& site = merged[i];
     const double share = total_ns == 0
@@ -70,14 +81,25 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows) {
                                    static_cast<double>(total_ns);
     char share_text[16];
     std::snprintf(share_text, sizeof(share_text), "%5.1f%%", share);
-    table.AddRow({share_text, site.calls,
-                  Cell(1e-3 * static_cast<double>(site.total_ns) /
-                           static_cast<double>(site.calls),
-                       1),
-                  TierText(site), site.dispatch, Shortened(site.origin, 48),
-                  Shortened(OneLine(site.plan), 96)});
+    std::vector<Cell> row = {share_text,
+                             site.calls,
+                             Cell(1e-3 * static_cast<double>(site.total_ns) /
+                                      static_cast<double>(site.calls),
+                                  1),
+                             TierText(site),
+                             site.dispatch,
+                             Shortened(site.origin, 48),
+                             Shortened(OneLine(site.plan), 96)};
+    if (!device.empty()) row.insert(row.begin() + 4, WhereText(site, device));
+    table.AddRow(std::move(row));
   }
-  std::string text = table.Print(TableFormat::kMarkdown);
+  std::string text;
+  if (!device.empty()) {
+    text = "Each dispatch on " + device +
+           " was submitted and waited for by itself, which takes longer than a "
+           "run without --profile.\n";
+  }
+  text += table.Print(TableFormat::kMarkdown);
   if (merged.size() > rows) {
     text += std::to_string(merged.size() - rows) +
             " more dispatches are not shown.\n";

@@ -4,6 +4,7 @@
 
 #include "hal/drivers.h"
 #include "tools/lib/dispatch_call.h"
+#include "tools/lib/run_recorded.h"
 
 namespace ember::tools {
 namespace {
@@ -15,8 +16,9 @@ Status SetPart(std::string_view part, Side& side) {
   }
   std::string devices;
   for (const hal::Driver& driver : hal::AllDrivers()) {
-    if (part == "device:" + std::string(driver.name)) {
-      side.device = std::string(driver.name);
+    const std::string name = "device:" + std::string(driver.name);
+    if (part == name || part.starts_with(name + ":")) {
+      side.device = std::string(part.substr(part.find(':') + 1));
       return OkStatus();
     }
     devices += ", device:" + std::string(driver.name);
@@ -29,6 +31,9 @@ Status SetPart(std::string_view part, Side& side) {
 
 StatusOr<Side> ParseSide(std::string_view flag, std::string_view text) {
   Side side;
+  if (text.find("device:") != std::string_view::npos &&
+      text.find("device:cpu") == std::string_view::npos)
+    side.tier = 2;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const Status status = SetPart(text.substr(begin, end - begin), side);
@@ -40,6 +45,8 @@ StatusOr<Side> ParseSide(std::string_view flag, std::string_view text) {
 
 Status SideKernel::Run(const tensor::Dispatch& dispatch,
                        const vm::KernelCall& call) const {
+  if (kernel != nullptr && kernel->is_recorded())
+    return RunRecorded(*device, *kernel, dispatch, call);
   if (kernel != nullptr) return kernel->Run(call);
   return RunTierZero(dispatch, call.parameters, call.buffers, call.runner);
 }
@@ -57,6 +64,9 @@ SideKernel MakeSideKernel(const Side& side, jit::Jit* jit,
   if (side.tier == 0) return result;
   vm::KernelRequest own = request;
   own.tier = side.tier;
+  own.device = side.opened;
+  if (side.opened != nullptr) own.target = side.opened->target();
+  result.device = side.opened;
   // As sessions ask: tier 1 is for all shapes.
   if (side.tier == 1) own.parameters.clear();
   result.slot = std::make_shared<vm::KernelSlot>();

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "hal/device.h"
 #include "jit/jit.h"
 #include "vm/runtime/tiering.h"
 
@@ -21,12 +22,18 @@ namespace ember::tools {
 struct Side {
   std::string device = "cpu";
   int tier = 0;
+  // The device if it is not the host, set by who opens it.
+  std::shared_ptr<hal::Device> opened;
 
-  std::string Text() const { return "tier " + std::to_string(tier); }
+  std::string Text() const {
+    const std::string text = "tier " + std::to_string(tier);
+    return device == "cpu" ? text : text + " on " + device;
+  }
 };
 
-// "tier:N", "device:NAME", or both with a comma. Errors name the flag, and the
-// tiers and devices there are.
+// "tier:N", "device:NAME", "device:NAME:INDEX", or a tier and a device with a
+// comma; the tier is 0, of other devices than cpu 2. Errors name the flag, and
+// the tiers and devices there are.
 StatusOr<Side> ParseSide(std::string_view flag, std::string_view text);
 
 // How a side runs one dispatch.
@@ -34,6 +41,7 @@ struct SideKernel {
   std::shared_ptr<vm::KernelSlot> slot;  // owns the kernel
   const vm::Kernel* kernel = nullptr;    // null: tier 0
   std::string declined;  // why there is no kernel although the tier wants one
+  std::shared_ptr<hal::Device> device;  // that records the kernel
 
   Status Run(const tensor::Dispatch& dispatch,
              const vm::KernelCall& call) const;

@@ -68,7 +68,7 @@ Status CheckTier(const std::string& name) {
                               name + "'");
 }
 
-StatusOr<Tier> OpenTier(const std::string& name,
+StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         std::shared_ptr<const vm::Module> module,
                         const std::string& dump_folder,
                         const std::string& schedule_folder,
@@ -82,7 +82,7 @@ StatusOr<Tier> OpenTier(const std::string& name,
   options.schedule_folder = schedule_folder;
   options.cache = cache;
   options.wrapper = std::move(wrapper);
-  if (name == "auto") {
+  if (name == "auto" && device.is_host()) {
     vm::Tiering::Options policy;
     // A wrapper takes time that is not the kernel's.
     policy.keeps_slow_kernels = options.wrapper != nullptr;

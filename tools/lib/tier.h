@@ -1,13 +1,15 @@
 // The tier that a command line asks for.
 //
-//   EMBER_ASSIGN_OR_RETURN(const Tier tier, OpenTier("2", model.module, {}));
+//   EMBER_ASSIGN_OR_RETURN(const Tier tier,
+//                          OpenTier("2", *device, model.module, ""));
 //   vm::Session::Create(model.module, {..., .tiering = tier.tiering});
 //
 // "0": the interpreter. "1", "2": each dispatch is compiled before it runs
 // first, quickly or with everything (for the parameters that it has); what
 // cannot be compiled stays with the interpreter. "auto": the interpreter, while
 // a thread beside it compiles what turns out to be hot (vm/runtime/tiering.h);
-// kernels that are slower than the interpreter are not used.
+// kernels that are slower than the interpreter are not used. On a device that
+// is not the host "auto" is "2": nobody is served by half a model elsewhere.
 #ifndef EMBER_TOOLS_LIB_TIER_H_
 #define EMBER_TOOLS_LIB_TIER_H_
 
@@ -15,6 +17,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "hal/device.h"
 #include "jit/cache/cache_options.h"
 #include "jit/jit.h"
 #include "vm/runtime/module.h"
@@ -31,7 +34,7 @@ struct Tier {
 // cache: no folder: kernels are kept for the process only. One that cannot be
 // used is reported on stderr. Errors: an unknown name; "1" and "2": no JIT
 // beside this program, or LLVM's library is missing.
-StatusOr<Tier> OpenTier(const std::string& name,
+StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         std::shared_ptr<const vm::Module> module,
                         const std::string& dump_folder,
                         const std::string& schedule_folder = "",

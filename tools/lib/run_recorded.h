@@ -1,0 +1,25 @@
+// Runs one call of a recorded kernel on operands of the host: for tools that
+// compare.
+//
+//   Status status = RunRecorded(*device, *kernel, dispatch, call);
+//
+// Operands are copied to memory of the device, results back; outputs that share
+// an input's memory in the call share it there. Errors: those of the device and
+// of recording; a failed check.
+#ifndef EMBER_TOOLS_LIB_RUN_RECORDED_H_
+#define EMBER_TOOLS_LIB_RUN_RECORDED_H_
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "tensor/dispatch.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::tools {
+
+Status RunRecorded(hal::Device& device, const vm::Kernel& kernel,
+                   const tensor::Dispatch& dispatch,
+                   const vm::KernelCall& call);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_RUN_RECORDED_H_
