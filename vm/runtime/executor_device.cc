@@ -97,10 +97,10 @@ Status Executor::RunOnHost(SiteState& site, const char* reason) {
     accesses_[i].memory.length = entry.required_bytes[i];
   }
   HostWork& work = device_->WorkOf(site.program, site.instruction);
-  work.reason = reason;
-  EMBER_RETURN_IF_ERROR(device_->BeginHost(accesses_, false, work));
   const bool has_host_kernel =
       entry.kernel != nullptr && !entry.kernel->is_recorded();
+  work.reason = has_host_kernel ? "its kernel is for the host" : reason;
+  EMBER_RETURN_IF_ERROR(device_->BeginHost(accesses_, false, work));
   site.last_tier = has_host_kernel ? entry.kernel_tier : 0;
   EMBER_RETURN_IF_ERROR(
       RunWith(site, has_host_kernel ? entry.kernel : nullptr));
