@@ -4,7 +4,8 @@
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateDevice("cpu", {}));
 //
-// Ownership: buffers, executables and lists must be gone before their device.
+// Ownership: buffers, executables and lists must be gone before their device;
+// fences may stay.
 // Thread-safety: all methods may be called from any thread.
 // Errors: Unimplemented where a driver lacks a feature (conformance tests are
 // then skipped); ResourceExhausted when memory or a limit runs out;

@@ -1,4 +1,6 @@
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "hal/conformance/suite.h"
 
@@ -53,6 +55,67 @@ TEST_F(Conformance, GivesTheHostAlignedZeros) {
     std::memset(buffer->host_data(), 0xff,
                 static_cast<size_t>(size));  // the next one is zero too
   }
+}
+
+// Memory that was used before, of all sizes: zero again, apart from each other.
+TEST_F(Conformance, GivesTheDeviceZeros) {
+  EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
+                "host-visible memory");
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    for (int64_t size : {0, 1, 3, 4, 100, 4096, 100000, 5000000}) {
+      EMBER_REQUIRE(buffer, device().Allocate(size, MemoryKind::kDeviceLocal),
+                    "device memory");
+      EMBER_REQUIRE(bytes, Read(*buffer), "command lists");
+      EXPECT_EQ(bytes, std::vector<uint8_t>(static_cast<size_t>(size))) << size;
+      buffers.push_back(std::move(buffer));
+    }
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      EMBER_EXPECT_OK(
+          Write(*buffers[i],
+                std::vector<uint8_t>(static_cast<size_t>(buffers[i]->size()),
+                                     static_cast<uint8_t>(i + 1))));
+    }
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      EMBER_REQUIRE(bytes, Read(*buffers[i]), "command lists");
+      EXPECT_EQ(bytes,
+                std::vector<uint8_t>(static_cast<size_t>(buffers[i]->size()),
+                                     static_cast<uint8_t>(i + 1)));
+    }
+  }
+}
+
+TEST_F(Conformance, ManySmallBuffersAreApart) {
+  constexpr int kCount = 500;
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  for (int i = 0; i < kCount; ++i) {
+    EMBER_REQUIRE(buffer,
+                  device().Allocate(1 + i % 200, MemoryKind::kHostVisible),
+                  "host-visible memory");
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->host_data()) % 64, 0u);
+    std::memset(buffer->host_data(), i % 251,
+                static_cast<size_t>(buffer->size()));
+    buffers.push_back(std::move(buffer));
+    if (i % 3 == 0) buffers[static_cast<size_t>(i) / 2].reset();
+  }
+  for (int i = 0; i < kCount; ++i) {
+    const Buffer* const buffer = buffers[static_cast<size_t>(i)].get();
+    if (buffer == nullptr) continue;
+    const uint8_t* const data =
+        static_cast<const uint8_t*>(buffer->host_data());
+    for (int64_t at = 0; at < buffer->size(); ++at)
+      ASSERT_EQ(data[at], i % 251) << i;
+  }
+}
+
+TEST_F(Conformance, SharesMemoryIfItSaysSo) {
+  EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
+                "host-visible memory");
+  EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kDeviceLocal),
+                "device memory");
+  EXPECT_EQ(buffer->host_data() != nullptr, device().limits().shares_memory);
+  EXPECT_FALSE(conformance_options().separate_memory &&
+               device().limits().shares_memory);
 }
 
 }  // namespace
