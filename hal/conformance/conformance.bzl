@@ -10,7 +10,8 @@ def hal_conformance_test(driver, name = "conformance", unsupported = [], args = 
       name: of the target.
       unsupported: features that answer Unimplemented; their tests are skipped. A feature of this
         list that does work, and any other that answers Unimplemented, fails.
-      args: --validate, --separate-memory: DeviceOptions of the same names.
+      args: --validate, --separate-memory: DeviceOptions of the same names; --may-be-missing: tests are
+        skipped, with the reason, on a machine without the device.
       deps: what else to link, for instance checks at the end of the suite.
       **kwargs: as in cc_test.
     """

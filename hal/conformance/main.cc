@@ -1,4 +1,5 @@
-// --device=NAME [--validate] [--separate-memory] [--unsupported=FEATURE]...
+// --device=NAME [--validate] [--separate-memory] [--may-be-missing]
+// [--unsupported=FEATURE]...
 #include <cstdio>
 #include <string_view>
 
@@ -20,6 +21,8 @@ int main(int argc, char** argv) {
       options.validate = true;
     } else if (argument == "--separate-memory") {
       options.separate_memory = true;
+    } else if (argument == "--may-be-missing") {
+      options.may_be_missing = true;
     } else {
       std::fprintf(stderr, "unknown argument: %s\n", argv[i]);
       return 2;

@@ -28,6 +28,8 @@ struct ConformanceOptions {
   // As in DeviceOptions.
   bool validate = false;
   bool separate_memory = false;
+  // This machine need not have the device: tests are then skipped.
+  bool may_be_missing = false;
 };
 ConformanceOptions& conformance_options();
 

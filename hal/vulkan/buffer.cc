@@ -46,8 +46,7 @@ StatusOr<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(
 }
 
 VulkanBuffer::~VulkanBuffer() {
-  // Of a lost device nothing is running.
-  static_cast<void>(context_.Wait(zeroing_));
+  context_.Finish(zeroing_);
   handle_ = OwnedBuffer();  // before its memory
   memory_.Free(piece_);
   if (counter_ != nullptr) counter_->Give(size());

@@ -60,10 +60,7 @@ StatusOr<std::unique_ptr<VulkanCommandList>> VulkanCommandList::Create(
   return list;
 }
 
-VulkanCommandList::~VulkanCommandList() {
-  // Of a lost device nothing is running.
-  static_cast<void>(context_.Wait(last_submission_));
-}
+VulkanCommandList::~VulkanCommandList() { context_.Finish(last_submission_); }
 
 StatusOr<VkCommandBuffer> VulkanCommandList::Open() {
   const std::lock_guard<std::mutex> lock(mutex_);

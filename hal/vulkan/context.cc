@@ -128,6 +128,13 @@ Status Context::Wait(uint64_t number) {
   return OkStatus();
 }
 
+void Context::Finish(uint64_t number) {
+  if (Wait(number).ok()) return;
+  // At once if the device is lost indeed.
+  const std::lock_guard<std::mutex> lock(submit_mutex_);
+  vk_.DeviceWaitIdle(device_);
+}
+
 bool Context::IsDone(uint64_t number) {
   if (number <= done_.load(std::memory_order_acquire)) return true;
   if (!Alive().ok()) return true;

@@ -56,6 +56,9 @@ class Context {
   // for.
   Status Wait(uint64_t number);
   bool IsDone(uint64_t number);
+  // For destructors: Wait, and whatever it says, nothing is running any more
+  // that could be waited for.
+  void Finish(uint64_t number);
 
  private:
   Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical)

@@ -107,7 +107,9 @@ class VulkanDevice final : public Device {
     EMBER_RETURN_IF_ERROR(context_->Alive());
     EMBER_ASSIGN_OR_RETURN(
         std::unique_ptr<VulkanExecutable> executable,
-        VulkanExecutable::Load(*context_, VK_NULL_HANDLE, limits_, definition));
+        VulkanExecutable::Load(*context_, pipeline_cache_.handle(), limits_,
+                               definition));
+    pipeline_cache_.NoteUse();
     return std::unique_ptr<Executable>(std::move(executable));
   }
   StatusOr<std::unique_ptr<CommandList>> CreateCommandList() override {

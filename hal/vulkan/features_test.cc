@@ -1,0 +1,94 @@
+#include "hal/vulkan/features.h"
+
+#include <set>
+#include <spirv/unified1/spirv.hpp11>
+
+#include "gtest/gtest.h"
+
+namespace ember::hal::vulkan {
+namespace {
+
+TEST(FeaturesTest, EachRowIsOneThing) {
+  std::set<std::string_view> names;
+  FeatureSet set;
+  for (const Feature& feature : AllFeatures()) {
+    EXPECT_TRUE(names.insert(feature.name).second) << feature.name;
+    EXPECT_FALSE(feature.doc.empty()) << feature.name;
+    EXPECT_NE(feature.bit == nullptr, feature.property == nullptr)
+        << feature.name;
+    EXPECT_FALSE(feature.IsIn(set)) << feature.name;
+    if (feature.bit == nullptr) continue;
+    feature.bit(set) = VK_TRUE;  // no two rows have one bit
+    EXPECT_TRUE(feature.IsIn(set)) << feature.name;
+    feature.bit(set) = VK_FALSE;
+  }
+}
+
+TEST(FeaturesTest, TargetsNameWhatIsThere) {
+  FeatureSet set;
+  set.properties.properties.apiVersion = VK_API_VERSION_1_2;
+  set.properties.properties.limits.maxComputeSharedMemorySize = 32768;
+  set.properties.properties.limits.maxComputeWorkGroupInvocations = 1024;
+  set.p11.subgroupSize = 32;
+  EXPECT_EQ(set.Target(), "vulkan1.2+subgroup32+shared32768+invocations1024");
+  set.properties.properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 4, 0);
+  set.v12.shaderFloat16 = VK_TRUE;
+  set.core.features.shaderInt64 = VK_TRUE;
+  set.p11.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  set.p11.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+  EXPECT_EQ(set.Target(),
+            "vulkan1.3+f16+int64+subgroup_arithmetic+subgroup32+shared32768+"
+            "invocations1024");
+}
+
+TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
+  FeatureSet available;
+  available.properties.properties.apiVersion = VK_API_VERSION_1_3;
+  available.v12.shaderInt8 = VK_TRUE;
+  available.v12.bufferDeviceAddressCaptureReplay = VK_TRUE;  // not ours
+  FeatureSet wanted;
+  EXPECT_EQ(wanted.Request(available), &wanted.core);
+  EXPECT_EQ(wanted.v12.shaderInt8, VK_TRUE);
+  EXPECT_EQ(wanted.v12.timelineSemaphore, VK_TRUE);
+  EXPECT_EQ(wanted.v12.shaderFloat16, VK_FALSE);
+  EXPECT_EQ(wanted.v12.bufferDeviceAddressCaptureReplay, VK_FALSE);
+  EXPECT_TRUE(wanted.extensions().empty());
+  // Structures that this version knows, and no others.
+  EXPECT_EQ(wanted.v12.pNext, &wanted.v13);
+  EXPECT_EQ(wanted.v13.pNext, nullptr);
+
+  available.properties.properties.apiVersion = VK_API_VERSION_1_2;
+  available.matrix.cooperativeMatrix = VK_TRUE;
+  FeatureSet older;
+  older.Request(available);
+  EXPECT_EQ(older.v12.pNext, &older.matrix);
+  ASSERT_EQ(older.extensions().size(), 1u);
+  EXPECT_STREQ(older.extensions()[0], "VK_KHR_cooperative_matrix");
+}
+
+TEST(FeaturesTest, CapabilitiesFollowFeatures) {
+  FeatureSet set;
+  const auto has = [&](spv::Capability capability) {
+    return HasCapability(set, static_cast<uint32_t>(capability));
+  };
+  EXPECT_TRUE(has(spv::Capability::Shader));
+  EXPECT_FALSE(has(spv::Capability::Int64));
+  EXPECT_FALSE(has(spv::Capability::Kernel));
+  set.core.features.shaderInt64 = VK_TRUE;
+  EXPECT_TRUE(has(spv::Capability::Int64));
+  EXPECT_FALSE(has(spv::Capability::DenormPreserve));
+  set.p12.shaderDenormPreserveFloat64 = VK_TRUE;
+  EXPECT_TRUE(has(spv::Capability::DenormPreserve));
+  // The zeros that fill a row are no capability (Matrix has that number).
+  for (const Feature& feature : AllFeatures()) {
+    for (uint32_t capability : feature.capabilities) {
+      if (capability != 0 && feature.bit != nullptr) {
+        feature.bit(set) = VK_TRUE;
+        EXPECT_TRUE(HasCapability(set, capability)) << feature.name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ember::hal::vulkan
