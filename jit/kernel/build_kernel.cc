@@ -8,6 +8,7 @@
 #include "jit/kernel/nest_kernel.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/schedule/collapse_axes.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/lowering.h"
@@ -66,6 +67,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
       schedule::Disassemble(*request.dispatch, request.parameters);
   for (size_t i = 0; i < request.constant_inputs.size(); ++i)
     computation.buffers[i].is_constant = request.constant_inputs[i];
+  schedule::CollapseAxes(computation);
   schedule::Schedule schedule(std::move(computation));
   EMBER_RETURN_IF_ERROR(
       report->given_schedule.empty()

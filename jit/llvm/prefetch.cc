@@ -1,6 +1,8 @@
 #include "jit/llvm/prefetch.h"
 
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -16,6 +18,22 @@ namespace {
 constexpr int64_t kDistance = 4096;
 constexpr uint64_t kLeastBytes = 32;  // of a vector
 
+constexpr int64_t kLineBytes = 64;
+
+// The line that a load touches, relative to others from the same pointer.
+using Line = std::pair<const llvm::Value*, int64_t>;
+
+Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
+  llvm::APInt offset(
+      layout.getIndexTypeSizeInBits(load.getPointerOperand()->getType()), 0);
+  const llvm::Value* const base =
+      load.getPointerOperand()->stripAndAccumulateConstantOffsets(
+          layout, offset, /*AllowNonInbounds=*/true);
+  const int64_t bytes = offset.getSExtValue();
+  return {base, (bytes - (bytes < 0 ? kLineBytes - 1 : 0)) / kLineBytes};
+}
+
+// One for each line.
 std::vector<llvm::LoadInst*> StreamedLoads(llvm::Function& function) {
   const llvm::DominatorTree tree(function);
   const llvm::LoopInfo loops(tree);
@@ -24,11 +42,13 @@ std::vector<llvm::LoadInst*> StreamedLoads(llvm::Function& function) {
   for (llvm::BasicBlock& block : function) {
     const llvm::Loop* const loop = loops.getLoopFor(&block);
     if (loop == nullptr || !loop->isInnermost()) continue;
+    std::set<Line> lines;
     for (llvm::Instruction& instruction : block) {
       auto* const load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       if (load != nullptr &&
           load->hasMetadata(llvm::LLVMContext::MD_invariant_load) &&
-          layout.getTypeStoreSize(load->getType()) >= kLeastBytes) {
+          layout.getTypeStoreSize(load->getType()) >= kLeastBytes &&
+          lines.insert(LineOf(*load, layout)).second) {
         loads.push_back(load);
       }
     }

@@ -27,6 +27,12 @@ constexpr double kLoopCycles = 1;
 // 60% of tiles of 14 and two (Xeon with AVX-512).
 constexpr double kLoadCycles = 0.8;
 
+// Of a tile as a whole: the loop's end is not foreseen.
+constexpr double kTileCycles = 20;
+// Of each vector of results.
+constexpr double kStoreCycles = 2;
+constexpr double kCutCycles = 4;
+
 struct RegisterTile {
   int u = -1;  // axis of the rows; -1: none
   int v = 0;   // axis of the vectors
@@ -112,12 +118,30 @@ class TileChooser {
         static_cast<double>(tile.rows * tile.vectors);
     const double cycles =
         std::max({multiplications / 2, loads * kLoadCycles, 4.0}) + kLoopCycles;
+    // Results are stored once per tile, each vector under a condition where the
+    // last tile is cut off.
+    const bool cut =
+        CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
+    const double ends =
+        kTileCycles + multiplications * (cut ? kCutCycles : kStoreCycles);
     double tiles = Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       if (a != tile.u && a != tile.v)
         tiles *= static_cast<double>(shape_.LikelyExtent(a));
     }
-    return cycles * tiles;
+    return (cycles * Steps() + ends) * tiles;
+  }
+
+  // Of the sum.
+  double Steps() const {
+    double steps = 1;
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      steps *= static_cast<double>(shape_.LikelyExtent(a));
+    return steps;
+  }
+
+  bool CutsOff(int axis, int64_t size) const {
+    return axis >= 0 && shape_.LikelyExtent(axis) % size != 0;
   }
 
   // How many tiles of the size an axis takes; what is open divides.

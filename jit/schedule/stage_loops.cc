@@ -157,12 +157,69 @@ class Maker {
       r_.guards.push_back(
           {start, extent, LastPosition(start), loop.is_reduction});
     }
+    const NodeId bound = WithoutLanes(value, extent);
     r_.guards.push_back(
-        {value, extent, LastPosition(value), loop.is_reduction});
+        {bound, extent, LastPosition(bound), loop.is_reduction});
     if (loop.peeled) {
       const NodeId last = Make(Opcode::kAdd, start, Integer(loop.factor - 1));
       r_.exact.push_back({last, extent, LastPosition(last), loop.is_reduction});
     }
+  }
+
+  // The lanes of a vector loop are in a guard together or not at all where it
+  // compares multiples of their number:
+  //
+  //   x * 24 + y * 8 + lane < 256   ->   x * 24 + y * 8 + 7 < 256
+  //
+  // The result stands for `value` in value < extent, without masks.
+  NodeId WithoutLanes(NodeId value, NodeId extent) {
+    const std::optional<int64_t> size = pool_.IntegerConstant(extent);
+    if (!size) return value;
+    for (int loop : plan_.order) {
+      if (plan_.loops[loop].mark != LoopMark::kVector) continue;
+      const NodeId lane = r_.values[loop];
+      const std::optional<int64_t> lanes =
+          pool_.IntegerConstant(r_.extents[loop]);
+      if (!lanes || *lanes < 2 || *size % *lanes != 0) continue;
+      int found = 0;
+      NodeId bound = Integer(*lanes - 1);
+      bool multiples = true;
+      for (NodeId term : TermsOf(value)) {
+        if (term == lane) {
+          ++found;
+          continue;
+        }
+        multiples &= IsMultiple(term, *lanes);
+        bound = Make(Opcode::kAdd, term, bound);
+      }
+      if (found == 1 && multiples) return bound;
+    }
+    return value;
+  }
+
+  std::vector<NodeId> TermsOf(NodeId sum) const {
+    std::vector<NodeId> terms;
+    std::vector<NodeId> stack = {sum};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      const tensor::Node& node = pool_[id];
+      if (node.opcode == Opcode::kAdd) {
+        stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+      } else {
+        terms.push_back(id);
+      }
+    }
+    return terms;
+  }
+
+  bool IsMultiple(NodeId term, int64_t divisor) const {
+    if (const std::optional<int64_t> value = pool_.IntegerConstant(term))
+      return *value % divisor == 0;
+    const tensor::Node& node = pool_[term];
+    return node.opcode == Opcode::kMultiply &&
+           (IsMultiple(node.operands[0], divisor) ||
+            IsMultiple(node.operands[1], divisor));
   }
 
   void AddRegionGuards(const std::vector<NodeId>& full) {
