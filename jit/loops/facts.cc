@@ -153,8 +153,8 @@ void Facts::BeginPhase(std::vector<bool> stored) {
   Changed();
 }
 
-void Facts::BeginInvocations(std::vector<bool> stored) {
-  stored_by_invocations_ = std::move(stored);
+void Facts::BeginInvocations(std::vector<bool> shared) {
+  shared_by_invocations_ = std::move(shared);
 }
 
 void Facts::Changed() { ranges_.clear(); }
@@ -193,7 +193,7 @@ std::optional<std::vector<uint32_t>> Facts::StableLoads(
     if (!IsLoad(node)) continue;
     const Scope scope = nest_.buffers[node.buffer].scope;
     const bool is_shared =
-        !stored_by_invocations_.empty() && stored_by_invocations_[node.buffer];
+        !shared_by_invocations_.empty() && shared_by_invocations_[node.buffer];
     const bool is_own =
         scope == Scope::kRegister || (scope == Scope::kTask && !is_shared);
     if (stored_[node.buffer] && !is_own) return std::nullopt;

@@ -49,8 +49,9 @@ class Facts {
 
   // Which buffers tasks of the phase that follows store to.
   void BeginPhase(std::vector<bool> stored);
-  // Which buffers the invocation loop that follows stores to, up to its end.
-  void BeginInvocations(std::vector<bool> stored);
+  // Which buffers several invocations of the loop that follows access and some
+  // store to, up to its end.
+  void BeginInvocations(std::vector<bool> shared);
   void EndInvocations() { BeginInvocations({}); }
 
   size_t Mark() const { return facts_.size(); }
@@ -111,7 +112,7 @@ class Facts {
 
   const LoopNest& nest_;
   std::vector<bool> stored_;                 // per buffer, in this phase
-  std::vector<bool> stored_by_invocations_;  // around; empty: none is
+  std::vector<bool> shared_by_invocations_;  // empty: no loop is around
   std::vector<Fact> facts_;
   // Of the inputs and outputs, by dim.
   std::vector<std::vector<Product>> shapes_;

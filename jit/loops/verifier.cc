@@ -54,7 +54,7 @@ class Verifier {
 
   Status Run() {
     for (const auto* phases : {&nest_.prologue, &nest_.phases}) {
-      for (const Phase& phase : *phases) FindPerInvocation(phase.body, {}, 0);
+      for (const Phase& phase : *phases) FindPerInvocation(phase.body, 0);
     }
     EMBER_RETURN_IF_ERROR(CheckRegisterCounts());
     for (size_t i = 0; i < nest_.prologue.size(); ++i) {
@@ -157,7 +157,7 @@ class Verifier {
     for (size_t i = 0; i < has_value_.size(); ++i) {
       if (IsShortLived(i)) has_value_[i] = false;
     }
-    facts_.BeginInvocations(stored);
+    facts_.BeginInvocations(SharedIn(body, variable, stored));
     invocation_ = variable;
     EMBER_RETURN_IF_ERROR(CheckBlock(body));
     invocation_.reset();
@@ -168,6 +168,35 @@ class Verifier {
     return OkStatus();
   }
 
+  // Of the stored buffers those that invocations do not have parts of their own
+  // of, by the first index.
+  std::vector<bool> SharedIn(const Block& block, NodeId variable,
+                             const std::vector<bool>& stored) const {
+    std::vector<bool> shared(stored.size(), false);
+    ForEachAccess(block, 0, [&](uint32_t buffer, std::span<const NodeId> at) {
+      if (buffer < shared.size() && (at.empty() || at[0] != variable))
+        shared[buffer] = stored[buffer];
+    });
+    return shared;
+  }
+
+  // Loads and stores of the block, with their indices.
+  template <typename Visitor>
+  void ForEachAccess(const Block& block, int depth, Visitor&& visit) const {
+    if (depth > kMaximumNesting) return;  // refused later
+    for (const Statement& statement : block) {
+      ForEachAccess(statement.body, depth + 1, visit);
+      if (statement.kind == Statement::Kind::kFor) continue;
+      for (const Target& target : statement.targets)
+        visit(target.buffer, std::span<const NodeId>(target.indices));
+      for (NodeId id : NodesUnder(nest_.pool, RootsOf(nest_.pool, statement))) {
+        const Node& node = nest_.pool[id];
+        if (IsAccess(node))
+          visit(node.buffer, std::span<const NodeId>(node.operands));
+      }
+    }
+  }
+
   bool IsShortLived(size_t buffer) const {
     return nest_.buffers[buffer].scope == Scope::kRegister &&
            !per_invocation_[buffer];
@@ -175,28 +204,22 @@ class Verifier {
 
   // Notes the register buffers that are accessed with the variable of the
   // invocation loop around as their first index.
-  void FindPerInvocation(const Block& block, std::optional<NodeId> invocation,
-                         int depth) {
+  void FindPerInvocation(const Block& block, int depth) {
     if (depth > kMaximumNesting) return;  // refused later
-    const auto note = [&](uint32_t buffer, std::span<const NodeId> indices) {
-      if (buffer < nest_.buffers.size() &&
-          nest_.buffers[buffer].scope == Scope::kRegister && !indices.empty() &&
-          indices[0] == invocation) {
-        per_invocation_[buffer] = true;
-      }
-    };
     for (const Statement& statement : block) {
-      const bool is_loop = statement.kind == Statement::Kind::kFor;
-      const bool binds = is_loop && statement.loop == LoopKind::kInvocation;
-      FindPerInvocation(statement.body, binds ? statement.variable : invocation,
-                        depth + 1);
-      if (!invocation || is_loop) continue;
-      for (const Target& target : statement.targets)
-        note(target.buffer, target.indices);
-      for (NodeId id : NodesUnder(nest_.pool, RootsOf(nest_.pool, statement))) {
-        const Node& node = nest_.pool[id];
-        if (IsAccess(node)) note(node.buffer, node.operands);
+      if (statement.kind != Statement::Kind::kFor ||
+          statement.loop != LoopKind::kInvocation) {
+        FindPerInvocation(statement.body, depth + 1);
+        continue;
       }
+      ForEachAccess(statement.body, depth + 1,
+                    [&](uint32_t buffer, std::span<const NodeId> at) {
+                      if (buffer < nest_.buffers.size() &&
+                          nest_.buffers[buffer].scope == Scope::kRegister &&
+                          !at.empty() && at[0] == statement.variable) {
+                        per_invocation_[buffer] = true;
+                      }
+                    });
     }
   }
 

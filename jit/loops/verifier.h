@@ -46,7 +46,8 @@
 // Facts about values with loads in them hold until the task stores to such a
 // buffer, or to an output of the type and rank of such an input (they may be
 // one memory), and are not used where other tasks of the phase, or invocations
-// of the loop around, store to it:
+// of the loop around, store to it (but for task buffers of which each has its
+// part, by the first index):
 // hold an index that is checked once and used often in a register buffer.
 //
 // Thread-safe.

@@ -397,6 +397,12 @@ TEST(VerifierTest, FactsAboutWhatInvocationsShare) {
   EXPECT_EQ(
       BodyError("if t < N { " + fill + "for i < 16 { " + use + "%s[0] = 1 } }"),
       "");
+  // Parts of their own.
+  EXPECT_EQ(BodyError("if t < N { " + fill + "invocation i < 16 { %s[i] = 3 " +
+                      use + "} }"),
+            "");
+  ExpectNoProof("if t < N { " + fill + "invocation i < 16 { %s[i] = 3 " + use +
+                "%y[t, 0] = f32(%s[0]) } }");
 }
 
 // --- bounds ---

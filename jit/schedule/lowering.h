@@ -11,8 +11,8 @@
 // the loops, then the stores. Splits that do not divide are guarded by Ifs, or,
 // in loops over points whose results are not stored, by reading an element
 // that exists instead. Accesses whose indices come from data are preceded by
-// Checks. A bound loop becomes an invocation loop; what a stage inside it or its
-// results in progress need of memory, each invocation has of its own.
+// Checks. A bound loop becomes an invocation loop; what a stage inside it or
+// its results in progress need of memory, each invocation has of its own.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_H_

@@ -58,6 +58,11 @@ class Attachment {
       }
     }
     const bool once = IsComputedOnce() && PiecesAreExact();
+    if (StoresResult(producer_) && MayNeverRun()) {
+      return FailedPreconditionError(
+          "%" + NameOf(producer_) +
+          " is a result, and a loop around it may never run");
+    }
     if (StoresResult(producer_) && !once) {
       return FailedPreconditionError(
           "parts of %" + NameOf(producer_) +
@@ -79,6 +84,17 @@ class Attachment {
       if (std::find(map.begin(), map.end(), axis) == map.end()) return false;
     }
     return true;
+  }
+
+  // Some loop down to `loop_` may have no iteration though the producer has
+  // points.
+  bool MayNeverRun() const {
+    const AxisMap map = MapOf(producer_);
+    return std::ranges::any_of(AxesAround(), [&](int axis) {
+      const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
+      return computation_.pool[extent].range.low < 1 &&
+             std::find(map.begin(), map.end(), axis) == map.end();
+    });
   }
 
  private:
@@ -223,13 +239,19 @@ class Attachment {
   }
 
   // Axes of the consumer that the loops from the outermost to `loop_` move.
-  std::vector<int> FixedAxes() const {
+  std::vector<int> AxesAround() const {
     const StagePlan& plan = schedule_.plan(consumer_);
     std::vector<int> axes;
     for (int loop : plan.order) {
       CollectAxes(plan, loop, axes);
       if (loop == loop_) break;
     }
+    return axes;
+  }
+
+  // The same without those that have one value at most.
+  std::vector<int> FixedAxes() const {
+    std::vector<int> axes = AxesAround();
     std::erase_if(axes, [&](int axis) {
       const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
       return computation_.pool[extent].range.high <= 1;

@@ -127,11 +127,21 @@ class Maker {
     const Loop& loop = plan_.loops[number];
     if (loop.origin == Loop::Origin::kFused) {
       const NodeId extent = r_.extents[loop.second];
+      // The simplifier does not know that the fused loop ends where the slow
+      // one would.
+      const bool is_fast = pool_.IntegerConstant(r_.extents[loop.parent]) == 1;
       r_.values[loop.parent] =
-          Make(Opcode::kFloorDivide, r_.values[number], extent);
-      r_.values[loop.second] = Make(Opcode::kModulo, r_.values[number], extent);
+          is_fast ? Integer(0)
+                  : Make(Opcode::kFloorDivide, r_.values[number], extent);
+      r_.values[loop.second] =
+          is_fast ? r_.values[number]
+                  : Make(Opcode::kModulo, r_.values[number], extent);
       // Always true. Products of open extents are beyond what proofs of bounds
-      // can take apart again, so the nest says it, once per iteration.
+      // can take apart again, so the nest says it, once per iteration. That the
+      // fast one is not negative says that the parts are not.
+      const int position = LastPosition(r_.values[number]);
+      if (!pool_.IsConstant(extent))
+        r_.guards.push_back({Integer(0), extent, position, loop.is_reduction});
       for (const int part : {loop.parent, loop.second}) {
         const NodeId value = r_.values[part];
         if (pool_.IsConstant(extent) &&

@@ -95,6 +95,19 @@ int StageShape::BytesOf(NodeId load) const {
   return DTypeByteSize(c_.pool[load].type);
 }
 
+int64_t StageShape::StepOf(NodeId load, int axis) const {
+  const tensor::Node& node = c_.pool[load];
+  const size_t rank = c_.buffers[node.buffer].extents.size();
+  int64_t most = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    const std::optional<int64_t> step =
+        Coefficient(c_.pool, node.operands[d], stage_.axes[axis].variable);
+    if (!step) return 0;
+    most = std::max(most, *step < 0 ? -*step : *step);
+  }
+  return most;
+}
+
 int64_t StageShape::LikelyBytes(NodeId load, int first) const {
   int64_t bytes = BytesOf(load);
   for (int a = first; a < axis_count(); ++a) {

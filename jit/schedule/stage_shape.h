@@ -38,6 +38,9 @@ class StageShape {
   Stride StrideOf(NodeId load, int axis) const;
   // Bytes of an element that the load reads.
   int BytesOf(NodeId load) const;
+  // How many elements of some dim a step along the axis moves by: the most of
+  // all dims; 0 if none, or if it is not known.
+  int64_t StepOf(NodeId load, int axis) const;
   // Likely number of bytes that the load reads while the axes from `first` on
   // move.
   int64_t LikelyBytes(NodeId load, int first) const;

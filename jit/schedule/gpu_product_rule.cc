@@ -1,0 +1,474 @@
+// Tiles for sums of products on GPUs: matrix products of any form, convolutions
+// as products of what their windows cover.
+//
+// A workgroup has a tile of the results, `threads` by `registers` of some axes:
+// v, along which results lie in memory, and axes whose points use one load
+// along v again (rows of a matrix, pixels beside each other). An invocation has
+// every threads-th element of each axis in registers. The sum runs in slices of
+// its longest axis; the slices of operands that several invocations need are
+// loaded together into shared memory, where that is faster than caches.
+//
+// The model counts, per step of the sum, multiply-adds and loads of an
+// invocation, and what the workgroup loads from memory, for as many
+// invocations as the device runs at once.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/gpu_rules.h"
+#include "jit/schedule/stage_shape.h"
+#include "tensor/linear.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// In multiply-adds: of a value from shared memory, from memory by way of
+// caches, from neighbours' addresses that differ, of meeting at a barrier.
+constexpr double kSharedLoad = 1;
+constexpr double kMemoryLoad = 4;
+constexpr double kScatteredLoad = 16;
+constexpr double kBarrier = 32;
+// Of one step of the sum that is not written out.
+constexpr double kStep = 2;
+
+struct AxisTile {
+  int64_t threads = 1;
+  int64_t registers = 1;
+  int64_t size() const { return threads * registers; }
+};
+
+struct WorkgroupTile {
+  std::vector<AxisTile> axes;  // per spatial axis
+  int v = -1;
+  int k = -1;               // axis of the slices; -1: none
+  int64_t slice = 0;        // steps of it
+  std::vector<bool> share;  // per load: through shared memory
+
+  int64_t Threads() const {
+    int64_t threads = 1;
+    for (const AxisTile& axis : axes) threads *= axis.threads;
+    return threads;
+  }
+};
+
+class GpuTileChooser {
+ public:
+  GpuTileChooser(const jit::GpuModel& gpu, const StageShape& shape)
+      : gpu_(gpu), shape_(shape) {
+    for (NodeId load : shape.loads()) {
+      std::vector<Stride>& strides = strides_.emplace_back();
+      for (int a = 0; a < shape.axis_count(); ++a)
+        strides.push_back(shape.StrideOf(load, a));
+    }
+  }
+
+  std::optional<WorkgroupTile> Choose() {
+    v_ = shape_.spatial_count() - 1;
+    while (v_ >= 0 && shape_.LikelyExtent(v_) < 2) --v_;
+    if (v_ < 0) return std::nullopt;
+    ChooseRowAxes();
+    k_ = SliceAxis();
+    WorkgroupTile tile;
+    tile.v = v_;
+    tile.axes.resize(static_cast<size_t>(shape_.spatial_count()));
+    for (const int64_t threads : {1, 2, 4, 8, 16, 32, 64}) {
+      for (const int64_t registers : {1, 2, 4, 8}) {
+        tile.axes[static_cast<size_t>(v_)] = {threads, registers};
+        ChooseRows(0, tile);
+      }
+    }
+    return best_;
+  }
+
+ private:
+  static constexpr std::array<int64_t, 8> kRowThreads = {1, 2,  4,  7,
+                                                         8, 14, 16, 32};
+
+  // The last two axes that use loads along v again.
+  void ChooseRowAxes() {
+    for (int a = shape_.spatial_count(); a-- > 0 && rows_.size() < 2;) {
+      if (a == v_ || shape_.LikelyExtent(a) < 2) continue;
+      const bool shares = std::ranges::any_of(strides_, [&](const auto& load) {
+        return load[static_cast<size_t>(a)] == Stride::kNone &&
+               load[static_cast<size_t>(v_)] != Stride::kNone;
+      });
+      if (shares) rows_.push_back(a);
+    }
+  }
+
+  int SliceAxis() const {
+    int best = -1;
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
+      if (best < 0 || shape_.LikelyExtent(a) >= shape_.LikelyExtent(best))
+        best = a;
+    }
+    return best >= 0 && shape_.LikelyExtent(best) >= 8 ? best : -1;
+  }
+
+  // The first row axis has registers, the others only threads.
+  void ChooseRows(size_t row, WorkgroupTile& tile) {
+    if (row == rows_.size()) return Consider(tile);
+    AxisTile& axis = tile.axes[static_cast<size_t>(rows_[row])];
+    const int64_t extent = shape_.LikelyExtent(rows_[row]);
+    const int64_t most = row == 0 ? 8 : 1;
+    for (const int64_t threads : kRowThreads) {
+      if (threads > 1 && threads >= 2 * extent) continue;
+      for (int64_t registers = 1; registers <= most; ++registers) {
+        axis = {threads, registers};
+        if (registers > 1 && axis.size() >= extent + threads) break;
+        if (tile.Threads() <= gpu_.max_invocations) ChooseRows(row + 1, tile);
+      }
+    }
+    axis = {};
+  }
+
+  bool Moves(size_t load, size_t axis) const {
+    return strides_[load][axis] != Stride::kNone;
+  }
+
+  // Different elements that an invocation, or the workgroup, needs in a step.
+  double OfInvocation(size_t load, const WorkgroupTile& tile) const {
+    double count = 1;
+    for (size_t a = 0; a < tile.axes.size(); ++a) {
+      if (Moves(load, a)) count *= static_cast<double>(tile.axes[a].registers);
+    }
+    return count;
+  }
+  double OfWorkgroup(size_t load, const WorkgroupTile& tile) const {
+    double count = 1;
+    for (size_t a = 0; a < tile.axes.size(); ++a) {
+      if (Moves(load, a)) count *= static_cast<double>(tile.axes[a].size());
+    }
+    return count;
+  }
+
+  void Consider(WorkgroupTile& tile) {
+    const int64_t threads = tile.Threads();
+    // Lanes of a subgroup that have nothing to do cost as much.
+    if (threads < gpu_.subgroup_size && threads < MostThreads()) return;
+    double products = 1, values = 0;
+    for (const AxisTile& axis : tile.axes)
+      products *= static_cast<double>(axis.registers);
+    for (size_t l = 0; l < strides_.size(); ++l)
+      values += OfInvocation(l, tile);
+    const double words = std::max(1, shape_.WidestBytes() / 4);
+    if ((products + values) * words > static_cast<double>(gpu_.registers))
+      return;
+    if (!ChooseSlices(tile)) return;
+    const double cost = CostOf(tile, products);
+    if (best_ && cost >= best_cost_) return;
+    best_ = tile;
+    best_cost_ = cost;
+  }
+
+  int64_t MostThreads() const {
+    int64_t points = 1;
+    for (int a = 0; a < shape_.spatial_count(); ++a)
+      points = std::min<int64_t>(points * shape_.LikelyExtent(a), 1 << 20);
+    return points;
+  }
+
+  // Which operands go through shared memory, in slices of how many steps.
+  // False if they do not fit.
+  bool ChooseSlices(WorkgroupTile& tile) const {
+    tile.share.assign(strides_.size(), false);
+    tile.k = -1;
+    tile.slice = 0;
+    if (gpu_.is_cpu_like || k_ < 0) return true;
+    double bytes = 0;  // of one step
+    const double threads = static_cast<double>(tile.Threads());
+    for (size_t l = 0; l < strides_.size(); ++l) {
+      const double unique = OfWorkgroup(l, tile);
+      const bool is_used_again =
+          OfInvocation(l, tile) * threads >= 2 * unique && unique > 1;
+      if (!is_used_again || !Moves(l, static_cast<size_t>(k_))) continue;
+      tile.share[l] = true;
+      bytes += unique * WindowFactor(l, tile) *
+               static_cast<double>(
+                   shape_.LikelyBytes(shape_.loads()[l], shape_.axis_count()));
+    }
+    if (bytes == 0) return true;
+    tile.k = k_;
+    for (const int64_t slice : {32, 16, 8, 4}) {
+      if (slice > 4 && slice > shape_.LikelyExtent(k_)) continue;
+      tile.slice = slice;
+      // Two workgroups share a processor.
+      if (bytes * static_cast<double>(slice) * 2 <=
+          static_cast<double>(gpu_.shared_bytes)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Elements that a workgroup's part of an operand spans, by those that are
+  // used: with strides between windows there are some that are not.
+  double WindowFactor(size_t load, const WorkgroupTile& tile) const {
+    double factor = 1;
+    for (size_t a = 0; a < tile.axes.size(); ++a) {
+      const int64_t step =
+          shape_.StepOf(shape_.loads()[load], static_cast<int>(a));
+      if (tile.axes[a].size() > 1 && step > 1)
+        factor *= static_cast<double>(step);
+    }
+    return factor;
+  }
+
+  double CostOf(const WorkgroupTile& tile, double products) const {
+    const double threads = static_cast<double>(tile.Threads());
+    double invocation = products + kStep, together = 0;
+    for (size_t l = 0; l < strides_.size(); ++l) {
+      const double count = OfInvocation(l, tile);
+      if (tile.share[l]) {
+        invocation += count * kSharedLoad;
+        together += OfWorkgroup(l, tile) * kMemoryLoad;
+        continue;
+      }
+      invocation += count * LoadCost(l, tile);
+    }
+    if (tile.slice > 0)
+      invocation += kBarrier / static_cast<double>(tile.slice);
+    double tiles = 1;
+    for (int a = 0; a < shape_.spatial_count(); ++a) {
+      const int64_t size = tile.axes[static_cast<size_t>(a)].size();
+      tiles *= static_cast<double>((shape_.LikelyExtent(a) + size - 1) / size);
+    }
+    const double busy = static_cast<double>(gpu_.busy_invocations);
+    const double idle = std::max(1.0, busy / (tiles * threads));
+    return tiles * (threads * invocation + together) * idle;
+  }
+
+  double LoadCost(size_t load, const WorkgroupTile& tile) const {
+    const size_t v = static_cast<size_t>(tile.v);
+    const bool across = tile.axes[v].threads < gpu_.subgroup_size;
+    const Stride along = strides_[load][v];
+    bool differs = along == Stride::kOther;
+    for (size_t a = 0; across && a < tile.axes.size(); ++a) {
+      differs |= a != v && Moves(load, a) && tile.axes[a].threads > 1;
+      differs |= a == v && along != Stride::kNone;
+    }
+    if (differs) return kScatteredLoad;
+    // The same for all of a subgroup, or side by side.
+    return gpu_.is_cpu_like ? kSharedLoad : kMemoryLoad;
+  }
+
+  const jit::GpuModel& gpu_;
+  const StageShape& shape_;
+  std::vector<std::vector<Stride>> strides_;  // per load and axis
+  int v_ = -1;
+  int k_ = -1;
+  std::vector<int> rows_;
+  std::optional<WorkgroupTile> best_;
+  double best_cost_ = std::numeric_limits<double>::max();
+};
+
+// An operand's slice in shared memory.
+struct Slice {
+  std::string buffer;
+  std::string layout;  // dims in the order of the copy; empty: as they are
+};
+
+// With the dim that moves along v last: neighbours read neighbours.
+std::string LayoutOf(const Computation& c, const ComputationStage& stage,
+                     NodeId load, int v) {
+  const tensor::Node& node = c.pool[load];
+  if (node.opcode != Opcode::kLoad) return "";
+  const size_t rank = c.buffers[node.buffer].extents.size();
+  std::string layout, last;
+  for (size_t d = 0; d < rank; ++d) {
+    const bool is_along = node.operands[d] == stage.axes[v].variable;
+    (is_along ? last : layout) += " " + std::to_string(d);
+    if (is_along && d + 1 == rank) return "";
+  }
+  return last.empty() ? "" : layout + last;
+}
+
+std::vector<Slice> SlicesOf(const Computation& c, const StageShape& shape,
+                            const WorkgroupTile& tile) {
+  std::vector<Slice> slices;
+  for (size_t l = 0; l < tile.share.size(); ++l) {
+    if (!tile.share[l]) continue;
+    const NodeId load = shape.loads()[l];
+    const std::string& buffer = c.buffers[c.pool[load].buffer].name;
+    const bool known = std::ranges::any_of(
+        slices, [&](const Slice& slice) { return slice.buffer == buffer; });
+    if (known) continue;
+    slices.push_back({buffer, LayoutOf(c, shape.stage(), load, tile.v)});
+  }
+  return slices;
+}
+
+// a becomes a_tile, a_register and a_thread.
+void SplitAxis(const std::string& stage, const std::string& axis,
+               const AxisTile& tile, ScheduleWriter& writer) {
+  const std::string at = "split %" + stage + " " + axis;
+  writer.Do(at + " " + std::to_string(tile.size()) + " -> " + axis + "_tile " +
+            axis + "_rest");
+  writer.Do(at + "_rest " + std::to_string(tile.threads) + " -> " + axis +
+            "_register " + axis + "_thread");
+}
+
+// The names of a stage's loops in a tile.
+struct TileLoops {
+  std::vector<std::string> tiles;
+  std::vector<std::string> threads;
+  std::vector<std::string> registers;
+};
+
+TileLoops SplitTile(const std::string& stage, const WorkgroupTile& tile,
+                    ScheduleWriter& writer) {
+  TileLoops loops;
+  std::vector<std::string> axes;
+  const int number = writer.StageOf(stage);
+  for (size_t a = 0; a < tile.axes.size(); ++a)
+    axes.push_back(writer.computation().stages[number].axes[a].name);
+  for (size_t a = 0; a < axes.size(); ++a) {
+    if (tile.axes[a].size() == 1) {
+      loops.tiles.push_back(axes[a]);
+      continue;
+    }
+    SplitAxis(stage, axes[a], tile.axes[a], writer);
+    loops.tiles.push_back(axes[a] + "_tile");
+    loops.threads.push_back(axes[a] + "_thread");
+    loops.registers.push_back(axes[a] + "_register");
+  }
+  return loops;
+}
+
+// The names of a stage's reductions, without axis `without`.
+std::vector<std::string> ReductionsOf(const Computation& c, int number,
+                                      int without) {
+  const ComputationStage& stage = c.stages[number];
+  std::vector<std::string> names;
+  for (int a = stage.spatial_count; a < static_cast<int>(stage.axes.size());
+       ++a) {
+    if (a != without) names.push_back(stage.axes[a].name);
+  }
+  return names;
+}
+
+void Append(std::vector<std::string>& names,
+            const std::vector<std::string>& more) {
+  names.insert(names.end(), more.begin(), more.end());
+}
+
+// Fuses the loops of invocations, which stand at `first`, and marks the loops
+// of the tile. The innermost one.
+void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
+              ScheduleWriter& writer) {
+  const std::string invocations =
+      writer.FuseLoops(stage, first, loops.threads.size(), "invocations");
+  writer.Do("bind %" + stage + " " + invocations);
+  for (const std::string& loop : loops.registers)
+    writer.Do("unroll %" + stage + " " + loop);
+}
+
+// The product's loops inside a tile, and the slices of its operands.
+void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
+                  const std::vector<Slice>& slices, const TileLoops& loops,
+                  ScheduleWriter& writer) {
+  std::vector<std::string> order = loops.tiles;
+  const int number = writer.StageOf(product);
+  Append(order, ReductionsOf(writer.computation(), number,
+                             slices.empty() ? -1 : tile.k));
+  size_t first = loops.tiles.size();
+  std::string slice;
+  if (!slices.empty()) {
+    const std::string k = writer.computation().stages[number].axes[tile.k].name;
+    slice = k + "_slice";
+    writer.Do("split %" + product + " " + k + " " + std::to_string(tile.slice) +
+              " -> " + slice + " " + k + "_step");
+    order.push_back(slice);
+    first = order.size();
+    order.push_back(k + "_step");
+  }
+  order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
+               loops.threads.begin(), loops.threads.end());
+  Append(order, loops.registers);
+  writer.Reorder(product, order);
+  MarkTile(product, loops, first, writer);
+  for (const Slice& operand : slices) {
+    const std::string copy = operand.buffer + ".slice";
+    // Refused where an index comes from data, or loads differ: the invocations
+    // then read what is there.
+    const std::string line = " %" + product + " %" + operand.buffer;
+    const bool made =
+        (!operand.layout.empty() &&
+         writer.Try("pack" + line + operand.layout + " -> " + copy)) ||
+        writer.Try("cache_read" + line + " -> " + copy);
+    if (!made) continue;
+    writer.Do("compute_at %" + copy + " %" + product + " " + slice);
+    BindTogether(copy, tile.Threads(), writer);
+  }
+}
+
+// Whether the stages that read the product's results do so at their own point:
+// their axes are the product's.
+bool IsReadInPlace(const Computation& c, const std::string& product) {
+  const int number = c.FindStage(product);
+  bool in_place = true;
+  for (int reader : ConsumersOf(c, number)) {
+    const ComputationStage& stage = c.stages[reader];
+    ForEachLoad(c.pool, RootsOf(stage), [&](NodeId load) {
+      const tensor::Node& node = c.pool[load];
+      if (node.buffer != c.stages[number].stores[0].buffer) return;
+      for (size_t d = 0; d < c.stages[number].stores[0].indices.size(); ++d)
+        in_place &= node.operands[d] == stage.axes[d].variable;
+    });
+  }
+  return in_place;
+}
+
+}  // namespace
+
+std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
+                                                const std::string& root,
+                                                const std::string& product,
+                                                std::set<std::string>& done,
+                                                ScheduleWriter& writer) {
+  std::optional<WorkgroupTile> tile;
+  std::vector<Slice> slices;
+  {
+    const Computation& c = writer.computation();
+    const int number = writer.StageOf(product);
+    if (!StoresAreDistinct(c, number)) return std::nullopt;
+    const StageShape shape(c, number);
+    tile = GpuTileChooser(gpu, shape).Choose();
+    if (!tile) return std::nullopt;
+    slices = SlicesOf(c, shape, *tile);
+  }
+  if (root != product && !IsReadInPlace(writer.computation(), product))
+    return std::nullopt;
+  const TileLoops loops = SplitTile(root, *tile, writer);
+  if (loops.registers.empty()) return std::nullopt;
+  if (root == product) {
+    ScheduleTile(product, *tile, slices, loops, writer);
+  } else {
+    std::vector<std::string> order = loops.tiles;
+    Append(order, loops.threads);
+    Append(order, loops.registers);
+    writer.Reorder(root, order);
+    MarkTile(root, loops, loops.tiles.size(), writer);
+  }
+  const std::string tasks =
+      writer.FuseLoops(root, 0, loops.tiles.size(), "tasks");
+  writer.Do("parallel %" + root + " " + tasks);
+  const std::string point = loops.registers.back();
+  if (root != product) {
+    JoinPoints(root, point, writer.StageOf(product) + 1, done, writer);
+    if (!writer.Try("compute_at %" + product + " %" + root + " " + tasks))
+      return std::nullopt;
+    const TileLoops own = SplitTile(product, *tile, writer);
+    ScheduleTile(product, *tile, slices, own, writer);
+  }
+  done.insert(product);
+  return point;
+}
+
+}  // namespace ember::schedule

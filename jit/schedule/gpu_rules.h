@@ -1,0 +1,43 @@
+// The parts of the default schedule of GPUs. Internal to it.
+#ifndef EMBER_JIT_SCHEDULE_GPU_RULES_H_
+#define EMBER_JIT_SCHEDULE_GPU_RULES_H_
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "jit/schedule/model_rules.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// Tiles for the product, which is `root` or computed point by point for it, by
+// way of the stages between them. Gives the innermost loop of the root, in
+// which a point of it is computed; nothing if the rule does not apply, whatever
+// was written then. done: gets the stages that were scheduled.
+std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
+                                                const std::string& root,
+                                                const std::string& product,
+                                                std::set<std::string>& done,
+                                                ScheduleWriter& writer);
+
+// Computes the stages from number `first` on that the root reads point by point
+// in the loop of a point, but for those in `done` and products.
+void JoinPoints(const std::string& root, const std::string& loop, int first,
+                std::set<std::string>& done, ScheduleWriter& writer);
+
+// The points of a stage as tasks and invocations. Gives the loop in which a
+// point is computed; nothing if the points may not run at once or there is but
+// one.
+std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
+                                          const std::string& stage,
+                                          ScheduleWriter& writer);
+
+// All loops over the points of a stage that is computed inside a task, by
+// `count` invocations.
+void BindTogether(const std::string& stage, int64_t count,
+                  ScheduleWriter& writer);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_RULES_H_

@@ -1,0 +1,179 @@
+#include "jit/schedule/gpu_schedule.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/gpu_rules.h"
+#include "jit/schedule/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+class GpuChooser {
+ public:
+  GpuChooser(const jit::GpuModel& gpu, Schedule& schedule)
+      : gpu_(gpu), schedule_(schedule), writer_(schedule) {}
+
+  Status Run() {
+    std::vector<std::string> names;
+    for (const ComputationStage& stage : writer_.computation().stages)
+      names.push_back(stage.name);
+    for (size_t i = names.size(); i-- > 0;) {
+      if (!done_.contains(names[i])) ScheduleRoot(names[i]);
+    }
+    return writer_.status();
+  }
+
+ private:
+  void ScheduleRoot(const std::string& root) {
+    done_.insert(root);
+    std::optional<std::string> point;
+    const std::string product = ProductFor(root);
+    if (!product.empty()) point = TryProduct(root, product);
+    if (!point) point = SchedulePoints(gpu_, root, writer_);
+    if (point) JoinPoints(root, *point, 0, done_, writer_);
+  }
+
+  std::optional<std::string> TryProduct(const std::string& root,
+                                        const std::string& product) {
+    Schedule trial = schedule_;
+    std::set<std::string> done = done_;
+    ScheduleWriter writer(trial);
+    const std::optional<std::string> point =
+        ScheduleProductOnGpu(gpu_, root, product, done, writer);
+    if (!point || !writer.status().ok()) return std::nullopt;
+    schedule_ = std::move(trial);
+    done_ = std::move(done);
+    return point;
+  }
+
+  const Computation& c() const { return writer_.computation(); }
+  bool IsProduct(int stage) const { return StageShape(c(), stage).IsProduct(); }
+
+  // The product that the root is, or whose results it reads point by point,
+  // maybe by way of others; empty if there is none.
+  std::string ProductFor(const std::string& root) const {
+    const int number = writer_.StageOf(root);
+    if (IsProduct(number)) return root;
+    if (c().stages[number].has_reduction()) return "";
+    std::set<int> inside = {number};
+    for (int p = number - 1; p >= 0; --p) {
+      if (!CanJoin(p, number, inside)) continue;
+      if (IsProduct(p)) {
+        const bool same_axes =
+            c().stages[p].spatial_count == c().stages[number].spatial_count;
+        return same_axes ? c().stages[p].name : "";
+      }
+      if (c().stages[p].has_reduction()) continue;
+      inside.insert(p);
+    }
+    return "";
+  }
+
+  // Whether each point of the root needs a point of its own of the stage, which
+  // nothing but the stages of `inside` reads.
+  bool CanJoin(int stage, int root, const std::set<int>& inside) const {
+    const int depth = c().stages[root].spatial_count;
+    if (depth == 0 || done_.contains(c().stages[stage].name) ||
+        !StoresAreIdentity(c(), stage) || !StoresAreDistinct(c(), root)) {
+      return false;
+    }
+    const std::vector<int> consumers = ConsumersOf(c(), stage);
+    const bool only_here = std::ranges::all_of(
+        consumers, [&](int consumer) { return inside.contains(consumer); });
+    return !consumers.empty() && only_here &&
+           IsComputedOnce(writer_.schedule(), stage, root,
+                          writer_.schedule().plan(root).order[depth - 1]);
+  }
+
+  const jit::GpuModel& gpu_;
+  Schedule& schedule_;
+  ScheduleWriter writer_;
+  std::set<std::string> done_;
+};
+
+}  // namespace
+
+void JoinPoints(const std::string& root, const std::string& loop, int first,
+                std::set<std::string>& done, ScheduleWriter& writer) {
+  const Computation& c = writer.computation();
+  for (int p = writer.StageOf(root) - 1; p >= first; --p) {
+    const std::string name = c.stages[p].name;
+    if (done.contains(name) || StageShape(c, p).IsProduct() ||
+        !StoresAreIdentity(c, p)) {
+      continue;
+    }
+    const int number = writer.StageOf(root);
+    const int at = writer.schedule().plan(number).FindLoop(loop);
+    if (IsComputedOnce(writer.schedule(), p, number, at) &&
+        writer.Try("compute_at %" + name + " %" + root + " " + loop)) {
+      done.insert(name);
+    }
+  }
+}
+
+std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
+                                          const std::string& name,
+                                          ScheduleWriter& writer) {
+  const int number = writer.StageOf(name);
+  size_t together = 0;  // axes, from the last one back
+  int64_t extent = 1;   // of them
+  bool is_constant = true;
+  size_t count = 0;
+  {
+    const Computation& c = writer.computation();
+    if (!StoresAreDistinct(c, number)) return std::nullopt;
+    const StageShape shape(c, number);
+    count = static_cast<size_t>(shape.spatial_count());
+    if (count == 0) return std::nullopt;
+    // As few axes as fill workgroups well: an index of several is a division.
+    const auto is_enough = [&] {
+      const int64_t groups =
+          (extent + gpu.workgroup_size - 1) / gpu.workgroup_size;
+      return extent >= gpu.workgroup_size &&
+             extent * 8 >= groups * gpu.workgroup_size * 7;
+    };
+    while (together < count && !is_enough()) {
+      const int axis = static_cast<int>(count - ++together);
+      is_constant &= shape.Extent(axis).has_value();
+      extent = std::min(extent * std::max<int64_t>(shape.LikelyExtent(axis), 1),
+                        int64_t{1} << 40);
+    }
+  }
+  std::string item =
+      writer.FuseLoops(name, count - together, together, "points");
+  size_t outer = count - together;
+  if (!is_constant || extent > gpu.workgroup_size) {
+    const std::string size = std::to_string(gpu.workgroup_size);
+    writer.Do("split %" + name + " " + item + " " + size + " -> " + item +
+              "_group " + item + "_item");
+    item += "_item";
+    ++outer;
+  }
+  const std::string tasks = writer.FuseLoops(name, 0, outer, "tasks");
+  if (outer > 0) writer.Do("parallel %" + name + " " + tasks);
+  writer.Do("bind %" + name + " " + item);
+  return item;
+}
+
+void BindTogether(const std::string& name, int64_t count,
+                  ScheduleWriter& writer) {
+  const int number = writer.StageOf(name);
+  const int spatial = writer.computation().stages[number].spatial_count;
+  if (spatial == 0) return;
+  const std::string all =
+      writer.FuseLoops(name, 0, static_cast<size_t>(spatial), "all");
+  writer.Do("split %" + name + " " + all + " " + std::to_string(count) +
+            " -> " + all + "_round " + all + "_item");
+  writer.Do("bind %" + name + " " + all + "_item");
+}
+
+Status ScheduleForGpu(const jit::GpuModel& gpu, Schedule& schedule) {
+  return GpuChooser(gpu, schedule).Run();
+}
+
+}  // namespace ember::schedule

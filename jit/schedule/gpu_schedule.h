@@ -1,0 +1,33 @@
+// The schedule that a dispatch gets on a GPU without tuning.
+//
+//   Schedule schedule(Disassemble(dispatch, parameters));
+//   EMBER_RETURN_IF_ERROR(ScheduleForGpu(GpuModel::Of(target), schedule));
+//
+// The rules, in the order in which stages are looked at (last first):
+//   products   sums of products: a workgroup has a tile of results, each
+//              invocation a tile of that in registers; slices of the operands
+//              are loaded together into shared memory where that is fast;
+//              stages that are computed point by point from them work on the
+//              tile
+//   points     of any other stage: workgroups and invocations, reductions one
+//              after another in an invocation; stages that it reads point by
+//              point are computed there
+//   the rest   stages whose points may not run at once: one invocation
+// Whatever a rule asks for goes through the primitives, which refuse what would
+// be wrong. Loops that Lower would refuse are not made: a schedule that this
+// gives can be lowered.
+#ifndef EMBER_JIT_SCHEDULE_GPU_SCHEDULE_H_
+#define EMBER_JIT_SCHEDULE_GPU_SCHEDULE_H_
+
+#include "base/status.h"
+#include "jit/schedule/schedule.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// schedule: as its dispatch is written.
+Status ScheduleForGpu(const jit::GpuModel& gpu, Schedule& schedule);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_SCHEDULE_H_

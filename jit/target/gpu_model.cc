@@ -1,0 +1,62 @@
+#include "jit/target/gpu_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <thread>
+
+namespace ember::jit {
+namespace {
+
+// Subgroups of no more invocations are lanes of a CPU's vectors, mostly.
+constexpr int64_t kLargestVector = 8;
+
+// The number behind the name ("shared32768"), or 0 if there is none, as of a
+// feature; nothing if the target does not have the name.
+std::optional<int64_t> ValueOf(std::string_view target, std::string_view name) {
+  size_t begin = target.find('+');
+  while (begin != std::string_view::npos) {
+    const size_t end = std::min(target.find('+', begin + 1), target.size());
+    std::string_view part = target.substr(begin + 1, end - begin - 1);
+    begin = end == target.size() ? std::string_view::npos : end;
+    if (!part.starts_with(name)) continue;
+    part.remove_prefix(name.size());
+    int64_t value = 0;
+    const auto [at, error] =
+        std::from_chars(part.data(), part.data() + part.size(), value);
+    // Else it is a longer name.
+    if (at == part.data() + part.size() &&
+        (part.empty() || error == std::errc())) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+GpuModel GpuModel::Of(std::string_view target) {
+  GpuModel gpu;
+  const auto read = [&](std::string_view name, int64_t& value) {
+    const std::optional<int64_t> told = ValueOf(target, name);
+    if (told && *told > 0) value = *told;
+    return told.has_value();
+  };
+  const bool knows_subgroups = read("subgroup", gpu.subgroup_size);
+  read("shared", gpu.shared_bytes);
+  read("invocations", gpu.max_invocations);
+  gpu.is_cpu_like = ValueOf(target, "cpu").has_value() ||
+                    (knows_subgroups && gpu.subgroup_size <= kLargestVector);
+  if (gpu.is_cpu_like) {
+    // Of 16 vector registers some hold addresses and masks.
+    gpu.registers = 14;
+    gpu.workgroup_size = 8 * gpu.subgroup_size;
+    const int64_t cores =
+        std::max<int64_t>(1, std::thread::hardware_concurrency());
+    gpu.busy_invocations = 4 * cores * gpu.workgroup_size;
+  }
+  gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
+  return gpu;
+}
+
+}  // namespace ember::jit

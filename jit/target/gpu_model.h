@@ -1,0 +1,42 @@
+// What schedules need to know about a GPU: invocations, registers, memory that
+// a workgroup shares.
+//
+//   GpuModel gpu = GpuModel::Of("vulkan1.3+subgroup32+shared49152+"
+//                               "invocations1024");
+//   gpu.workgroup_size;   // 128
+//
+// What a device tells comes from the target string (hal/vulkan/features.h);
+// where it tells nothing, the least that Vulkan guarantees. A value.
+#ifndef EMBER_JIT_TARGET_GPU_MODEL_H_
+#define EMBER_JIT_TARGET_GPU_MODEL_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace ember::jit {
+
+struct GpuModel {
+  // Invocations that run in step.
+  int64_t subgroup_size = 32;
+  // Most of a workgroup.
+  int64_t max_invocations = 128;
+  // Memory of a workgroup.
+  int64_t shared_bytes = 16 << 10;
+  // 32-bit values of results in progress, and of what they are made from, that
+  // an invocation can hold with many beside it.
+  int64_t registers = 96;
+  // Invocations of a workgroup where nothing else decides.
+  int64_t workgroup_size = 128;
+  // So many at once keep the device busy.
+  int64_t busy_invocations = 32 << 10;
+  // Vulkan on a CPU, or a GPU built like one: a workgroup runs on one thread,
+  // an invocation in a lane of its vectors. Memory of a workgroup is memory as
+  // any other, and a barrier stores all registers.
+  bool is_cpu_like = false;
+
+  static GpuModel Of(std::string_view target);
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_TARGET_GPU_MODEL_H_
