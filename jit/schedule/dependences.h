@@ -30,6 +30,11 @@ int PositionInside(const Schedule& schedule, int stage, int around);
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop);
 
+// Per axis of a stage that is computed in a loop of another: the axis of the
+// other one that it is equal to, at every place where its results are read; -1:
+// none.
+std::vector<int> AxesOfReader(const Schedule& schedule, int producer);
+
 bool Reads(const Computation& computation, int stage, uint32_t buffer);
 // Stages that read what this one stores, in order.
 std::vector<int> ConsumersOf(const Computation& computation, int stage);

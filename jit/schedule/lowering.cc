@@ -376,10 +376,14 @@ class Lowering {
         computed.stores.begin(), computed.stores.end(), [&](const auto& store) {
           return c_.buffers[store.buffer].role == BufferRole::kOutput;
         });
-    for (size_t d = 0; is_result && d < regions.size(); ++d) {
-      // All of it is wanted, but for what the loops around move.
-      if (nest_.pool.IsConstant(regions[d].base))
-        regions[d] = {Integer(0), full_[stage][d]};
+    if (is_result) {
+      // All of it is wanted, but for the parts that other iterations of the
+      // loops around compute.
+      const std::vector<int> axes = AxesOfReader(schedule_, stage);
+      for (size_t d = 0; d < regions.size(); ++d) {
+        if (axes[d] < 0 || nest_.pool.IsConstant(regions[d].base))
+          regions[d] = {Integer(0), full_[stage][d]};
+      }
     }
     for (size_t a = computed.spatial_count; a < computed.axes.size(); ++a)
       regions.push_back({Integer(0), full_[stage][a]});

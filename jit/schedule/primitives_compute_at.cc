@@ -86,6 +86,8 @@ class Attachment {
     return true;
   }
 
+  AxisMap AxesOfConsumer() const { return MapOf(producer_); }
+
   // Some loop down to `loop_` may have no iteration though the producer has
   // points.
   bool MayNeverRun() const {
@@ -311,6 +313,12 @@ class Attachment {
 };
 
 }  // namespace
+
+std::vector<int> AxesOfReader(const Schedule& schedule, int producer) {
+  const StagePlan& plan = schedule.plan(producer);
+  return Attachment(schedule, producer, plan.attach_stage, plan.attach_loop)
+      .AxesOfConsumer();
+}
 
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop) {

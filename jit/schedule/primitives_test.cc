@@ -449,6 +449,23 @@ TEST(Primitives, ReordersKeepProducersAroundTheirReaders) {
                 "reorder %y k g m", "%first reads %second too, elsewhere");
 }
 
+// All of a result is computed, whatever is read of it, or it is refused.
+TEST(Primitives, ResultsInsideLoopsAreWhole) {
+  ExpectNest(R"(
+    dispatch @rows(%x: f32[4, 6]) -> (%y: f32[4, 6], %z: f32[4]) {
+      %y[i, j] = %x[i, j] + 1.0
+      %z[i] = %y[i, mod(i * 2, 6)]
+    })",
+             "compute_at %y %z i", "for i < 4 { for j < 6 { %y[i, j] =");
+  ExpectRefused(R"(
+    dispatch @none(%x: f32[6]) -> (%y: f32[6], %z: f32[0]) {
+      %y[i] = %x[i] + 1.0
+      %z[i] = %y[2] * %y[3]
+    })",
+                "", "compute_at %y %z i",
+                "%y is a result, and a loop around it may never run");
+}
+
 TEST(Refusals, ComputeAtAfterChanges) {
   // %t would see the new %u.
   constexpr std::string_view kChanges = R"(
