@@ -26,7 +26,7 @@ int PositionInside(const Schedule& schedule, int stage, int around);
 
 // Whether each iteration of the consumer's loops, from the outermost to `loop`,
 // would need elements of its own from the producer, so that none is computed
-// twice inside the loop.
+// twice inside the loop, and none of a result is left out.
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop);
 

@@ -58,7 +58,7 @@ class Attachment {
       }
     }
     const bool once = IsComputedOnce() && PiecesAreExact();
-    if (StoresResult(producer_) && MayNeverRun()) {
+    if (MissesResult()) {
       return FailedPreconditionError(
           "%" + NameOf(producer_) +
           " is a result, and a loop around it may never run");
@@ -88,9 +88,10 @@ class Attachment {
 
   AxisMap AxesOfConsumer() const { return MapOf(producer_); }
 
-  // Some loop down to `loop_` may have no iteration though the producer has
-  // points.
-  bool MayNeverRun() const {
+  // The producer stores a result, and some loop down to `loop_` may have no
+  // iteration though the producer has points.
+  bool MissesResult() const {
+    if (!StoresResult(producer_)) return false;
     const AxisMap map = MapOf(producer_);
     return std::ranges::any_of(AxesAround(), [&](int axis) {
       const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
@@ -322,7 +323,8 @@ std::vector<int> AxesOfReader(const Schedule& schedule, int producer) {
 
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop) {
-  return Attachment(schedule, producer, consumer, loop).IsComputedOnce();
+  const Attachment attachment(schedule, producer, consumer, loop);
+  return attachment.IsComputedOnce() && !attachment.MissesResult();
 }
 
 Status ComputeAt(Schedule& schedule, const PrimitiveCall& call) {
