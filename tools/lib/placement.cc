@@ -45,6 +45,8 @@ std::string ReasonOf(const vm::HostWork& work, const vm::Tiering* tiering,
 }  // namespace
 
 std::string Placement::Text(const std::string& device) const {
+  if (on_host == 0)
+    return "all " + std::to_string(dispatches) + " dispatches ran on " + device;
   return std::to_string(on_host) + " of " + std::to_string(dispatches) +
          " dispatches ran on the CPU, not on " + device;
 }

@@ -23,7 +23,8 @@ struct Placement {
   int64_t device_calls = 0;
 
   bool is_on_device() const { return on_host == 0 && dispatches > 0; }
-  // "12 of 57 dispatches ran on the CPU, not on vulkan".
+  // "12 of 57 dispatches ran on the CPU, not on vulkan", "all 57 dispatches ran
+  // on vulkan".
   std::string Text(const std::string& device) const;
 };
 

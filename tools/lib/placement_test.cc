@@ -23,6 +23,8 @@ TEST(PlacementTest, CountsDispatchesThatRan) {
             "2 of 3 dispatches ran on the CPU, not on vulkan");
   EXPECT_FALSE(placement.is_on_device());
   EXPECT_TRUE(PlacementOf({sites.data(), 1}).is_on_device());
+  EXPECT_EQ(PlacementOf({sites.data(), 1}).Text("vulkan"),
+            "all 1 dispatches ran on vulkan");
   EXPECT_FALSE(PlacementOf({}).is_on_device());
   EXPECT_EQ(WhereText(sites[0], "vulkan"), "vulkan");
   EXPECT_EQ(WhereText(sites[1], "vulkan"), "vulkan 75%");

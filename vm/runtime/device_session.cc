@@ -121,10 +121,17 @@ class DeviceSession final : public DeviceSupport {
     const uint8_t* source = nullptr;
     int64_t bytes = 0;
   };
+  // Of a call: whether the kernel uses it, and where the device has the
+  // constant that it was the last time.
+  struct Operand {
+    bool is_used = false;
+    const uint8_t* constant = nullptr;
+    hal::BufferRange range;
+  };
   // What is known of a site's last kernel.
   struct Site {
     const Kernel* kernel = nullptr;
-    std::vector<bool> uses;
+    std::vector<Operand> operands;
     // Could not be recorded for the parameters.
     const Kernel* refused = nullptr;
     std::vector<int64_t> refused_parameters;
@@ -140,6 +147,9 @@ class DeviceSession final : public DeviceSupport {
   // Where kernels find the first `bytes` of it.
   StatusOr<hal::BufferRange> RangeOf(const MemoryReference& reference,
                                      int64_t bytes);
+  // The same for an operand of a call.
+  Status Place(const MemoryReference& reference, int64_t bytes,
+               Operand& operand);
   StatusOr<hal::BufferRange> EmptyRange();
   Status AppendCopy(const hal::BufferRange& source,
                     const hal::BufferRange& target);
@@ -219,14 +229,26 @@ bool DeviceSession::Refuses(const Site& site, const DeviceCall& call) const {
                     site.refused_parameters.end());
 }
 
+Status DeviceSession::Place(const MemoryReference& reference, int64_t bytes,
+                            Operand& operand) {
+  if (!operand.is_used) return OkStatus();
+  const bool is_known = reference.block == nullptr &&
+                        reference.data == operand.constant &&
+                        bytes == operand.range.length;
+  if (is_known) return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(operand.range, RangeOf(reference, bytes));
+  operand.constant = MemoryOf(reference) == nullptr ? reference.data : nullptr;
+  return OkStatus();
+}
+
 StatusOr<bool> DeviceSession::Append(const DeviceCall& call,
                                      const char** reason) {
   Site& site = sites_[call.site];
   if (site.kernel != call.kernel) {
     site.kernel = call.kernel;
-    site.uses.clear();
+    site.operands.clear();
     for (size_t i = 0; i < call.buffers.size(); ++i)
-      site.uses.push_back(call.kernel->Uses(i));
+      site.operands.push_back({.is_used = call.kernel->Uses(i)});
   }
   if (site.refused != nullptr && Refuses(site, call)) {
     *reason = "the kernel cannot be recorded for these shapes";
@@ -234,12 +256,10 @@ StatusOr<bool> DeviceSession::Append(const DeviceCall& call,
   }
   ranges_.resize(call.buffers.size());
   for (size_t i = 0; i < ranges_.size(); ++i) {
-    if (!site.uses[i]) {
-      ranges_[i] = {};
-      continue;
-    }
-    EMBER_ASSIGN_OR_RETURN(ranges_[i],
-                           RangeOf(call.buffers[i], call.required_bytes[i]));
+    EMBER_RETURN_IF_ERROR(
+        Place(call.buffers[i], call.required_bytes[i], site.operands[i]));
+    ranges_[i] = site.operands[i].range;
+    if (!site.operands[i].is_used) continue;
     if (ranges_[i].offset % limits_.binding_alignment != 0) {
       *reason = "an operand is not aligned as the device wants it";
       return false;
