@@ -13,6 +13,7 @@
 #include "jit/schedule/accumulators.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
+#include "jit/schedule/own_tiles.h"
 #include "jit/schedule/plan_prefetches.h"
 #include "jit/schedule/promote_registers.h"
 #include "jit/schedule/regions.h"
@@ -67,6 +68,7 @@ class Lowering {
       if (schedule_.plan(i).attach_stage < 0)
         EMBER_RETURN_IF_ERROR(LowerRoot(i));
     }
+    if (has_invocations_) MakeTilesOwn(nest_);
     PromoteRegisters(nest_);
     PlanPrefetches(nest_);
     return std::move(nest_);
@@ -219,6 +221,7 @@ class Lowering {
     }
     const bool binds = loop.loop == loops::LoopKind::kInvocation;
     if (binds) invocation_ = variable;
+    has_invocations_ |= binds;
     EMBER_RETURN_IF_ERROR(
         EmitInside(s, positions, index, part, leaf, loop.body));
     if (binds) invocation_.reset();
@@ -546,7 +549,8 @@ class Lowering {
   Rewriter header_;
   Facts facts_;
   std::vector<std::vector<NodeId>> full_;  // per stage: extents of its axes
-  std::optional<NodeId> invocation_;       // of the bound loop around
+  bool has_invocations_ = false;
+  std::optional<NodeId> invocation_;  // of the bound loop around
   std::vector<std::optional<RegionStorage>> storage_;  // per buffer
 };
 

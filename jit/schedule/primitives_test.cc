@@ -173,22 +173,44 @@ TEST(Primitives, BindAroundStages) {
       invocation j < 6 {
         %acc.part.4[j] = 0.0
         for k < 5 { %acc.part.4[j] += %a[i, k] * %b[k, j] }
-        %acc[j, 0, 0] = %acc.part.4[j]
-        %y[i, j] = max(%acc[j, 0, 0], 0.0)
+        %acc[j] = %acc.part.4[j]
+        %y[i, j] = max(%acc[j], 0.0)
       } })");
   ExpectNest(kProduct, "compute_at %acc %y j\n bind %y j",
-             "register %acc: f32[6, 1, 1]");
-  // Computed together before, and shared.
-  ExpectNest(kProduct, "compute_at %acc %y i\n bind %y j\n bind %acc j", R"(
+             "register %acc: f32[6]");
+  // Several of each, which are not known before.
+  ExpectNest(R"(
+    dispatch @sums(%x: f32[6, 9]) -> (%y: f32[6]) {
+      temp %t: f32[6, 9]
+      %t[i, k] = %x[i, k] + 1.0
+      %y[i] = sum(k < 9) %t[i, k] * %t[i, 8 - k]
+    })",
+             "bind %y i\n compute_at %t %y i", "task %t: f32[6, 1, 9]");
+}
+
+// Computed together before, and shared.
+TEST(Primitives, BindStagesTogether) {
+  constexpr std::string_view kTurned = R"(
+    dispatch @turned(%a: f32[4, 5], %b: f32[5, 6]) -> (%y: f32[4, 6]) {
+      temp %acc: f32[4, 6]
+      %acc[i, j] = sum(k < 5) %a[i, k] * %b[k, j]
+      %y[i, j] = max(%acc[i, 5 - j], 0.0)
+    })";
+  constexpr std::string_view kLines =
+      "compute_at %acc %y i\n bind %y j\n bind %acc j";
+  ExpectNest(kTurned, kLines, R"(
     for i < 4 {
       invocation j_1 < 6 {
         %acc.part.4[j_1] = 0.0
         for k < 5 { %acc.part.4[j_1] += %a[i, k] * %b[k, j_1] }
         %acc[0, j_1] = %acc.part.4[j_1]
       }
-      invocation j < 6 { %y[i, j] = max(%acc[0, j], 0.0) } })");
-  ExpectNest(kProduct, "compute_at %acc %y i\n bind %y j\n bind %acc j",
-             "task %acc: f32[1, 6]");
+      invocation j < 6 { %y[i, j] = max(%acc[0, 5 - j], 0.0) } })");
+  ExpectNest(kTurned, kLines, "task %acc: f32[1, 6]");
+  // Each reads what it made.
+  ExpectNest(kProduct, kLines, R"(
+      invocation j < 6 { %y[i, j] = max(%acc[j], 0.0) } })");
+  ExpectNest(kProduct, kLines, "register %acc: f32[6]");
   // What is not of an invocation is no register that one reads.
   ExpectNest(kProduct, "compute_at %acc %y i\n bind %y j\n unroll %acc j",
              "task %acc: f32[1, 6]");
