@@ -13,6 +13,7 @@
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/schedule.h"
+#include "jit/schedule/split_dims.h"
 #include "jit/target/cpu_model.h"
 
 namespace ember::jit {
@@ -68,6 +69,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   for (size_t i = 0; i < request.constant_inputs.size(); ++i)
     computation.buffers[i].is_constant = request.constant_inputs[i];
   schedule::CollapseAxes(computation);
+  schedule::SplitDims(computation);
   schedule::Schedule schedule(std::move(computation));
   EMBER_RETURN_IF_ERROR(
       report->given_schedule.empty()

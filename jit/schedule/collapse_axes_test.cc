@@ -1,4 +1,4 @@
-// What becomes one axis, and that it computes the same.
+// What becomes one axis, what becomes two dims, and that both compute the same.
 #include "jit/schedule/collapse_axes.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/random_model_dispatch.h"
 #include "jit/schedule/schedule.h"
+#include "jit/schedule/split_dims.h"
 #include "tensor/evaluator.h"
 #include "tensor/text.h"
 
@@ -95,6 +96,27 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   }
 }
 
+TEST(SplitDims, WeightsOfGroups) {
+  auto dispatch = tensor::Parse(R"(
+dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
+  %y[g, o] = sum(c < 34) %x[g, c] * %w[c, g * 34 + o]
+}
+)");
+  ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  Computation computation = Disassemble(*dispatch, {});
+  SplitDims(computation);  // %w is no constant
+  EXPECT_EQ(computation.buffers[1].extents.size(), 2u);
+  computation.buffers[1].is_constant = true;
+  SplitDims(computation);
+  auto nest = Lower(Schedule(std::move(computation)));
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_NE(loops::ToText(*nest).find("%x[g, c] * %w[c, g, o]"),
+            std::string::npos)
+      << loops::ToText(*nest);
+  EXPECT_NE(loops::ToText(*nest).find("%w: input f32[34, 4, 34]"),
+            std::string::npos);
+}
+
 TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
   const char* const given = std::getenv("SEED");
   const uint64_t first = given ? std::strtoull(given, nullptr, 0) : 1;
@@ -107,6 +129,9 @@ TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
                                           : MakeRandomModelDispatch(seed);
     Computation computation = Disassemble(random.dispatch, random.parameters);
     const uint64_t before = computation.axis_count;
+    for (ComputationBuffer& buffer : computation.buffers)
+      buffer.is_constant = buffer.role == BufferRole::kInput;
+    SplitDims(computation);
     CollapseAxes(computation);
     collapsed += computation.axis_count != before;
     auto nest = Lower(Schedule(std::move(computation)));

@@ -31,7 +31,10 @@ constexpr double kLoadCycles = 0.8;
 constexpr double kTileCycles = 20;
 // Of each vector of results.
 constexpr double kStoreCycles = 2;
-constexpr double kCutCycles = 4;
+constexpr double kGuardedCycles = 4;
+// Of some lanes, where there are no mask registers (Zen 3: 18 and more).
+constexpr double kMaskedCycles = 16;
+constexpr int64_t kMostVectors = 6;
 
 struct RegisterTile {
   int u = -1;  // axis of the rows; -1: none
@@ -66,7 +69,7 @@ class TileChooser {
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
       if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
-      for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+      for (int64_t vectors = 1; vectors <= kMostVectors; ++vectors) {
         for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
           const RegisterTile tile{u, v, rows, vectors, lanes};
           if (!Fits(tile)) continue;
@@ -118,18 +121,26 @@ class TileChooser {
         static_cast<double>(tile.rows * tile.vectors);
     const double cycles =
         std::max({multiplications / 2, loads * kLoadCycles, 4.0}) + kLoopCycles;
-    // Results are stored once per tile, each vector under a condition where the
-    // last tile is cut off.
-    const bool cut =
-        CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
-    const double ends =
-        kTileCycles + multiplications * (cut ? kCutCycles : kStoreCycles);
+    const double ends = kTileCycles + multiplications * StoreCycles(tile);
     double tiles = Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       if (a != tile.u && a != tile.v)
         tiles *= static_cast<double>(shape_.LikelyExtent(a));
     }
     return (cycles * Steps() + ends) * tiles;
+  }
+
+  // Per vector of results: under a condition where the last tile is cut off, by
+  // lanes where a vector is.
+  double StoreCycles(const RegisterTile& tile) const {
+    const bool guarded =
+        CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
+    const double plain = guarded ? kGuardedCycles : kStoreCycles;
+    if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
+    // Which vector it is is known where there is one tile.
+    if (shape_.LikelyExtent(tile.v) > tile.width()) return kMaskedCycles;
+    const double vectors = static_cast<double>(tile.vectors);
+    return (plain * (vectors - 1) + kMaskedCycles) / vectors;
   }
 
   // Of the sum.

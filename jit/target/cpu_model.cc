@@ -33,6 +33,7 @@ CpuModel CpuModel::Of(std::string_view target) {
     if (HasFeature(target, "avx512f")) {
       cpu.vector_bytes = 64;
       cpu.vector_registers = 32;
+      cpu.has_masks = true;
     } else if (HasFeature(target, "avx2")) {
       cpu.vector_bytes = 32;
     }

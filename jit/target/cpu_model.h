@@ -19,6 +19,7 @@ struct CpuModel {
   int vector_bytes = 16;
   int vector_registers = 16;
   bool has_fma = false;
+  bool has_masks = false;       // some lanes are stored as quickly as all
   int64_t l1_bytes = 32 << 10;  // data, per core
   int64_t l2_bytes = 512 << 10;
   int64_t l3_bytes = 8 << 20;
