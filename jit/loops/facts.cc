@@ -17,9 +17,6 @@ using tensor::Opcode;
 
 namespace {
 
-// Elements of an input or output.
-constexpr int64_t kMaximumElements = int64_t{1} << 62;
-
 bool IsLoad(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
 }
@@ -103,8 +100,8 @@ std::optional<LinearSum> AddScaled(const LinearSum& left,
   return sum;
 }
 
-Facts::Facts(const LoopNest& nest)
-    : nest_(nest), stored_(nest.buffers.size(), false) {
+Facts::Facts(const LoopNest& nest, FactLimits limits)
+    : nest_(nest), limits_(limits), stored_(nest.buffers.size(), false) {
   for (const Buffer& buffer : nest.buffers) {
     if (buffer.scope == Scope::kInput || buffer.scope == Scope::kOutput) {
       NoteExtents(buffer);
@@ -115,7 +112,7 @@ Facts::Facts(const LoopNest& nest)
 void Facts::NoteExtents(const Buffer& buffer) {
   std::vector<Product> shape;
   for (NodeId extent : buffer.extents) {
-    NoteExactRange(extent, {0, tensor::kMaximumExtent});
+    NoteExactRange(extent, {0, limits_.extent});
     if (std::optional<Product> product = FactorsOf(nest_.pool, extent)) {
       shape.push_back(std::move(*product));
     }
@@ -363,7 +360,7 @@ Interval Facts::Compute(NodeId id) const {
       range = DivideOrZero(node.opcode, operand(0), operand(1));
     } else if (node.opcode == Opcode::kMultiply) {
       const std::optional<Product> product = FactorsOf(nest_.pool, id);
-      if (product && FitsBuffer(*product)) range = {0, kMaximumElements};
+      if (product && FitsBuffer(*product)) range = {0, limits_.elements};
     }
   }
   if (!IsOrdered(node.type)) return range;

@@ -34,8 +34,15 @@
 #include "jit/loops/loop_nest.h"
 #include "tensor/interval.h"
 #include "tensor/linear.h"
+#include "tensor/range_rules.h"
 
 namespace ember::loops {
+
+// What whoever runs a nest keeps to.
+struct FactLimits {
+  int64_t extent = tensor::kMaximumExtent;  // of inputs and outputs
+  int64_t elements = int64_t{1} << 62;
+};
 
 // A product: constant * factors[0] * ..., the factors sorted.
 struct Product {
@@ -45,7 +52,7 @@ struct Product {
 
 class Facts {
  public:
-  explicit Facts(const LoopNest& nest);
+  explicit Facts(const LoopNest& nest, FactLimits limits = {});
 
   // Which buffers tasks of the phase that follows store to.
   void BeginPhase(std::vector<bool> stored);
@@ -61,6 +68,10 @@ class Facts {
   void AssumeIterates(NodeId variable);
   void AssumeHolds(NodeId condition);
   void AssumeInBounds(NodeId index, NodeId extent);
+  // The node has no loads in it.
+  void AssumeRange(NodeId node, tensor::Interval range) {
+    NoteRange(node, range, {});
+  }
   // The task stores to the buffer.
   void Forget(uint32_t buffer);
 
@@ -111,6 +122,7 @@ class Facts {
   void Changed();
 
   const LoopNest& nest_;
+  const FactLimits limits_;
   std::vector<bool> stored_;                 // per buffer, in this phase
   std::vector<bool> shared_by_invocations_;  // empty: no loop is around
   std::vector<Fact> facts_;

@@ -1,0 +1,253 @@
+// One function of a module in the making: blocks and instructions. Constants
+// are folded, equal values are computed once.
+//
+//   CodeBuilder code(module);
+//   code.EnterScope();
+//   const Value sum = code.Add(a, b);
+//   code.If(code.Binary(spv::Op::OpULessThan, Scalar::kBool, sum, limit),
+//           [&] { code.Store(pointer, sum); });
+//   module.AddFunction(code.Finish(function_id));
+//
+// Scopes are the parts of structured code within each other, the function's
+// first: the body of a loop, a branch. A scope may have a prologue, a block in
+// front of its code, which values are put into that depend on nothing further
+// in (CodeBuilder::At); a value is found again where its block dominates.
+//
+// Knows SPIR-V's rules of structured control flow and nothing of kernels. Not
+// thread-safe.
+#ifndef EMBER_JIT_SPIRV_CODE_BUILDER_H_
+#define EMBER_JIT_SPIRV_CODE_BUILDER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <spirv/unified1/GLSL.std.450.h>
+#include <vector>
+
+#include "jit/spirv/module_builder.h"
+
+namespace ember::jit::spirv {
+
+// The place of code that must stay where the statement is.
+inline constexpr int kHere = INT32_MAX;
+
+class CodeBuilder {
+ public:
+  explicit CodeBuilder(ModuleBuilder& module);
+
+  ModuleBuilder& module() { return module_; }
+  // Instructions so far, a measure of the code's size.
+  int64_t size() const { return size_; }
+
+  // --- scopes ---
+
+  void EnterScope(bool has_prologue = true);
+  void LeaveScope();
+  int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+
+  // While it lives, instructions go to the prologue of the scope (kHere: stay).
+  class At {
+   public:
+    At(CodeBuilder& code, int depth);
+    ~At();
+    At(const At&) = delete;
+    At& operator=(const At&) = delete;
+
+   private:
+    CodeBuilder& code_;
+    size_t block_;
+    int place_;
+  };
+
+  // --- values ---
+
+  // Without effects: equal ones are one instruction. rounds: the result must
+  // not be fused with that of another.
+  Value Pure(spv::Op op, Scalar type, std::initializer_list<uint32_t> operands,
+             bool rounds = false);
+  Value Unary(spv::Op op, Scalar type, Value a) { return Pure(op, type, {a.id}); }
+  Value Binary(spv::Op op, Scalar type, Value a, Value b) {
+    return Pure(op, type, {a.id, b.id});
+  }
+  // A function of GLSL.std.450; of a's type.
+  Value Call(GLSLstd450 function, Value a) {
+    return Pure(spv::Op::OpExtInst, a.type,
+                {module_.Library(), static_cast<uint32_t>(function), a.id});
+  }
+  Value Call(GLSLstd450 function, Value a, Value b) {
+    return Pure(spv::Op::OpExtInst, a.type,
+                {module_.Library(), static_cast<uint32_t>(function), a.id,
+                 b.id});
+  }
+
+  Value Constant(Scalar type, uint64_t bits) {
+    return module_.Constant(type, bits);
+  }
+  Value Bool(bool value) { return Constant(Scalar::kBool, value); }
+  Value Int(int64_t value) {
+    return Constant(Scalar::kI32, static_cast<uint64_t>(value));
+  }
+  // Of the type of another.
+  Value Like(Value other, int64_t value) {
+    return Constant(other.type, static_cast<uint64_t>(value));
+  }
+  std::optional<uint64_t> Known(Value value) const {
+    return module_.BitsOfConstant(value);
+  }
+  // Of integers, sign-extended.
+  std::optional<int64_t> KnownInteger(Value value) const;
+  bool IsKnown(Value value, int64_t what) const {
+    return KnownInteger(value) == what;
+  }
+
+  // Integers of one type, wrapping.
+  Value Add(Value a, Value b);
+  Value Subtract(Value a, Value b);
+  Value Multiply(Value a, Value b);
+  Value BitAnd(Value a, Value b);
+  Value BitOr(Value a, Value b);
+  Value BitXor(Value a, Value b);
+  // By less than the number of bits.
+  Value ShiftLeft(Value a, Value b);
+  Value ShiftRight(Value a, Value b);  // fills up with zeros
+  Value Equal(Value a, Value b);
+  Value Less(Value a, Value b, bool is_signed);
+  Value LessEqual(Value a, Value b, bool is_signed);
+  // kI32 and kI64.
+  Value ToWord(Value a);
+  Value ToLong(Value a, bool is_signed);
+
+  Value And(Value a, Value b);
+  Value Or(Value a, Value b);
+  Value Not(Value a);
+  Value Select(Value condition, Value a, Value b);
+
+  // --- memory ---
+
+  // A variable of the function.
+  Id Local(Id type, std::string_view name);
+  Id Pointer(spv::StorageClass storage, Id type, Id base,
+             std::initializer_list<Value> indices);
+  // A load that gives the same as any other of the pointer and version.
+  Value Load(Scalar type, Id pointer, uint32_t version);
+  void Store(Id pointer, Value value) {
+    Effect(spv::Op::OpStore, {pointer, value.id});
+  }
+  void Effect(spv::Op op, std::initializer_list<uint32_t> operands);
+  Value Result(spv::Op op, Scalar type,
+               std::initializer_list<uint32_t> operands);
+
+  // --- control flow ---
+
+  // Nothing may be entered into the scopes' values while the bodies are made
+  // of values that are there already; or they enter scopes of their own.
+  template <typename Then>
+  void If(Value condition, Then&& then) {
+    const Id body = module_.NewId(), after = module_.NewId();
+    BranchIf(condition, body, after, after);
+    Begin(body);
+    ++conditional_;
+    then();
+    --conditional_;
+    Branch(after);
+    Begin(after);
+  }
+  template <typename Then, typename Else>
+  void IfElse(Value condition, Then&& then, Else&& otherwise) {
+    const Id body = module_.NewId(), other = module_.NewId(),
+             after = module_.NewId();
+    BranchIf(condition, body, other, after);
+    ++conditional_;
+    Begin(body);
+    then();
+    Branch(after);
+    Begin(other);
+    otherwise();
+    Branch(after);
+    Begin(after);
+    --conditional_;
+  }
+  // The value that make() gives if the condition holds, else `otherwise`.
+  template <typename Make>
+  Value ValueIf(Value condition, Value otherwise, Make&& make) {
+    const Id body = module_.NewId(), after = module_.NewId();
+    const Id before = current_label();
+    BranchIf(condition, body, after, after);
+    Begin(body);
+    ++conditional_;
+    const Value made = make();
+    const Id end = current_label();
+    --conditional_;
+    Branch(after);
+    Begin(after);
+    return Result(spv::Op::OpPhi, made.type,
+                  {made.id, end, otherwise.id, before});
+  }
+  // body(value) for each value from 0 to end - 1.
+  template <typename Body>
+  void Loop(Value end, Body&& body) {
+    const Id before = current_label(), header = module_.NewId(),
+             inside = module_.NewId(), next = module_.NewId(),
+             after = module_.NewId();
+    Branch(header);
+    Begin(header);
+    const Value following = {module_.NewId(), end.type};
+    const Value value =
+        Result(spv::Op::OpPhi, end.type,
+               {Like(end, 0).id, before, following.id, next});
+    const Value goes_on = Result(spv::Op::OpSLessThan, Scalar::kBool,
+                                 {value.id, end.id});
+    LoopBranch(goes_on, inside, next, after);
+    Begin(inside);
+    ++conditional_;
+    body(value);
+    --conditional_;
+    Branch(next);
+    Begin(next);
+    Effect(spv::Op::OpIAdd, {module_.TypeOf(end.type), following.id, value.id,
+                             Like(end, 1).id});
+    Branch(header);
+    Begin(after);
+  }
+
+  // The function with what was written, which this is then used up by.
+  Words Finish(Id function);
+
+ private:
+  struct Block {
+    Id label = 0;
+    Words words;
+    Words end;
+  };
+  using Key = std::pair<spv::Op, Words>;
+  struct Scope {
+    size_t prologue = 0;  // a block
+    bool has_prologue = false;
+    int conditional = 0;
+    // Computed in the prologue, and in the code behind it.
+    std::map<Key, Id> prologue_values, values;
+  };
+
+  Id current_label() const { return blocks_[current_].label; }
+  void Begin(Id label);
+  void Branch(Id target);
+  void BranchIf(Value condition, Id then, Id otherwise, Id after);
+  void LoopBranch(Value condition, Id inside, Id next, Id after);
+  const Id* Find(const Key& key) const;
+  void Remember(Key key, Id id);
+
+  ModuleBuilder& module_;
+  std::vector<Block> blocks_;
+  size_t current_ = 0;
+  int place_ = kHere;
+  std::vector<Scope> scopes_;
+  // How many parts of If and so on the code is in since the last scope began.
+  int conditional_ = 0;
+  Words locals_;
+  int64_t size_ = 0;
+};
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_CODE_BUILDER_H_

@@ -1,0 +1,62 @@
+#include "jit/spirv/emitter.h"
+
+#include "base/concat.h"
+#include "jit/decline_reasons.h"
+#include "jit/spirv/module_builder.h"
+#include "jit/spirv/phase_emitter.h"
+
+namespace ember::jit::spirv {
+namespace {
+
+// What the module came to need, which the device may lack.
+Status CheckTypes(const ModuleBuilder& module, const Target& target) {
+  const struct {
+    spv::Capability capability;
+    bool has_it;
+    const char* what;
+  } rows[] = {
+      {spv::Capability::Int64, target.i64, "64-bit integers"},
+      {spv::Capability::Float64, target.f64, "f64"},
+      {spv::Capability::StorageBuffer8BitAccess, target.storage8,
+       "8-bit elements in memory"},
+      {spv::Capability::StorageBuffer16BitAccess, target.storage16,
+       "16-bit elements in memory"},
+  };
+  for (const auto& row : rows) {
+    if (module.Requires(row.capability) && !row.has_it)
+      return Decline(DeclineReason::kDeviceType, row.what);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
+                                const Target& target) {
+  loops::LoopNest nest = given;
+  ModuleBuilder module;
+  // With room for the number of the first task.
+  const auto count = static_cast<uint32_t>(2 * nest.parameters.size() + 2);
+  const Id words = module.Variable(spv::StorageClass::PushConstant,
+                                   module.WordsType(count), "parameters");
+  ModuleCode code;
+  const auto emit = [&](const std::vector<loops::Phase>& phases,
+                        const char* name,
+                        std::vector<PhaseCode>& result) -> Status {
+    for (size_t i = 0; i < phases.size(); ++i) {
+      auto phase =
+          EmitPhase(nest, phases[i], Concat({name, i}), target, words, module);
+      if (!phase.ok())
+        return phase.status().WithContext(Concat({"loops @", nest.name}));
+      result.push_back(*std::move(phase));
+    }
+    return OkStatus();
+  };
+  EMBER_RETURN_IF_ERROR(emit(nest.prologue, "prologue", code.prologue));
+  EMBER_RETURN_IF_ERROR(emit(nest.phases, "phase", code.phases));
+  EMBER_RETURN_IF_ERROR(CheckTypes(module, target));
+  code.words = module.Finish();
+  return code;
+}
+
+}  // namespace ember::jit::spirv

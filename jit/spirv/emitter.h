@@ -1,0 +1,26 @@
+// Loop nests to SPIR-V modules.
+//
+//   EMBER_ASSIGN_OR_RETURN(ModuleCode code, EmitModule(nest, target));
+//   device->LoadExecutable({.format = "spirv", .code = …,
+//                           .entry_point = code.phases[0].entry_point, …});
+//
+// Code generation decides nothing: which loops are of invocations, vectors or
+// unrolled is the nest's. Thread-safe.
+#ifndef EMBER_JIT_SPIRV_EMITTER_H_
+#define EMBER_JIT_SPIRV_EMITTER_H_
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/spirv/kernel_abi.h"
+#include "jit/spirv/target.h"
+
+namespace ember::jit::spirv {
+
+// The nest is verified. kUnimplemented with a reason of jit/decline_reasons.h
+// for what this back end leaves to others.
+StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
+                                const Target& target);
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_EMITTER_H_

@@ -1,0 +1,364 @@
+#include "jit/spirv/expression_emitter.h"
+
+#include <algorithm>
+
+#include "base/concat.h"
+#include "tensor/scalar.h"
+
+namespace ember::jit::spirv {
+
+using tensor::Interval;
+using tensor::LinearSum;
+using tensor::LinearTerm;
+using tensor::Node;
+using tensor::Opcode;
+
+namespace {
+
+constexpr Interval kWordRange = {INT32_MIN, INT32_MAX};
+
+bool IsLoad(const Node& node) {
+  return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
+}
+
+}  // namespace
+
+// --- scopes
+
+void ExpressionEmitter::Push(std::optional<NodeId> variable, Value value,
+                             bool has_prologue) {
+  c_.EnterScope(has_prologue);
+  scopes_.push_back({.is_branch = false, .variable = variable, .values = {}});
+  if (variable) bound_[*variable] = value;
+}
+
+void ExpressionEmitter::EnterEntry() {
+  placement_.EnterEntry();
+  Push(std::nullopt, {}, true);
+}
+
+void ExpressionEmitter::EnterLoop(NodeId variable, Value value) {
+  placement_.EnterLoop(variable);
+  Push(variable, value, true);
+}
+
+void ExpressionEmitter::EnterBinding(NodeId variable, Value value, int place) {
+  placement_.EnterBinding(variable, place);
+  Push(variable, value, false);
+}
+
+void ExpressionEmitter::EnterBranch() {
+  placement_.EnterBranch();
+  Push(std::nullopt, {}, true);
+  scopes_.back().is_branch = true;
+}
+
+void ExpressionEmitter::Leave() {
+  placement_.Leave();
+  c_.LeaveScope();
+  if (scopes_.back().variable) bound_.erase(*scopes_.back().variable);
+  scopes_.pop_back();
+  loaded_.clear();
+}
+
+// --- values
+
+bool ExpressionEmitter::Fits(NodeId id) const {
+  return facts_.RangeOf(id).Within(kWordRange);
+}
+
+template <typename Make>
+Value ExpressionEmitter::Memorized(NodeId id, bool is_low, Make&& make) {
+  const uint64_t key = uint64_t{id} * 2 + is_low;
+  if (placement_.HasLoad(id)) {
+    if (const auto known = loaded_.find(key); known != loaded_.end())
+      return known->second;
+    const Value value = make();
+    loaded_[key] = value;
+    return value;
+  }
+  const int home = placement_.HomeOf(id);
+  for (size_t i = static_cast<size_t>(home); i < scopes_.size(); ++i) {
+    if (i != static_cast<size_t>(home) && !scopes_[i].is_branch) continue;
+    const auto known = scopes_[i].values.find(key);
+    if (known != scopes_[i].values.end()) return known->second;
+  }
+  const int place = placement_.PlaceOf(id);
+  const CodeBuilder::At at(c_, place);
+  const Value value = make();
+  scopes_[static_cast<size_t>(std::max(home, place))].values[key] = value;
+  return value;
+}
+
+Value ExpressionEmitter::Emit(NodeId id) {
+  const Node& node = nest_.pool[id];
+  if (node.opcode == Opcode::kConstant)
+    return arithmetic_.conversions().Constant(node.type, node.immediate);
+  return Memorized(id, false, [&] {
+    if (node.type == DType::kI64 && !IsLoad(node) && Fits(id))
+      return c_.ToLong(EmitIndex(id), /*is_signed=*/true);
+    return EmitNode(id, node);
+  });
+}
+
+Value ExpressionEmitter::EmitIndex(NodeId id) {
+  const Node& node = nest_.pool[id];
+  if (node.opcode == Opcode::kConstant)
+    return c_.Constant(Scalar::kI32, node.immediate);
+  return Memorized(id, true, [&] { return EmitLowNode(id, node); });
+}
+
+Value ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
+  switch (node.opcode) {
+    case Opcode::kConstant:
+      return Emit(id);
+    case Opcode::kParameter:
+      return EmitParameter(node.immediate);
+    case Opcode::kAxis:
+      return c_.ToLong(bound_.at(id), /*is_signed=*/true);
+    case Opcode::kAccumulator:
+    case Opcode::kElement:
+      if (error_.ok())
+        error_ = InternalError("expected loads, found a value of a fold body");
+      return arithmetic_.conversions().Constant(node.type, 0);
+    case Opcode::kLoad:
+      return EmitLoad(node);
+    case Opcode::kPad:
+      return EmitPad(node);
+    case Opcode::kSelect: {
+      const Value condition = Emit(node.operands[0]);
+      const Value a = Emit(node.operands[1]);
+      return c_.Select(condition, a, Emit(node.operands[2]));
+    }
+    case Opcode::kCast: {
+      const NodeId operand = node.operands[0];
+      const DType from = nest_.pool[operand].type;
+      // What wraps needs the lower bits only.
+      if (from == DType::kI64 && (Fits(operand) || (IsInteger(node.type) &&
+                                                    DTypeByteSize(node.type) <= 4))) {
+        return arithmetic_.conversions().Cast(DType::kI32, node.type,
+                                              EmitIndex(operand));
+      }
+      return arithmetic_.conversions().Cast(from, node.type, Emit(operand));
+    }
+    case Opcode::kBitcast:
+      return arithmetic_.conversions().Bitcast(
+          nest_.pool[node.operands[0]].type, node.type,
+          Emit(node.operands[0]));
+#define EMBER_ROW(name, ...) case Opcode::k##name:
+      EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
+      EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
+      EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
+      EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
+#undef EMBER_ROW
+      return EmitArithmetic(node);
+  }
+  return {};
+}
+
+Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
+  switch (node.opcode) {
+    case Opcode::kParameter:
+      return PushedWord(static_cast<uint32_t>(2 * node.immediate));
+    case Opcode::kAxis:
+      return c_.ToWord(bound_.at(id));
+    case Opcode::kSelect: {
+      const Value condition = Emit(node.operands[0]);
+      const Value a = EmitIndex(node.operands[1]);
+      return c_.Select(condition, a, EmitIndex(node.operands[2]));
+    }
+    case Opcode::kCast:
+      return EmitLowCast(id, node);
+    // These are modulo 2^32 what they are modulo 2^64.
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kNegate:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+    case Opcode::kNot: {
+      const Value a = EmitIndex(node.operands[0]);
+      return Apply(node, DType::kI32, a, EmitIndex(node.operands.back()));
+    }
+    default:
+      break;
+  }
+  const bool is_arithmetic =
+      tensor::InfoOf(node.opcode).group != tensor::InstructionGroup::kStructural;
+  if (is_arithmetic && std::all_of(node.operands.begin(), node.operands.end(),
+                                   [&](NodeId o) { return Fits(o); })) {
+    const Value a = EmitIndex(node.operands[0]);
+    return Apply(node, DType::kI32, a, EmitIndex(node.operands.back()));
+  }
+  return c_.ToWord(EmitNode(id, node));
+}
+
+Value ExpressionEmitter::EmitLowCast(NodeId id, const Node& node) {
+  const NodeId operand = node.operands[0];
+  const DType from = nest_.pool[operand].type;
+  if (from == DType::kI64) return EmitIndex(operand);
+  if (from == DType::kBool)
+    return c_.Select(Emit(operand), c_.Int(1), c_.Int(0));
+  if (!IsFloat(from)) return c_.ToWord(Emit(operand));
+  return c_.ToWord(EmitNode(id, node));
+}
+
+Value ExpressionEmitter::PushedWord(uint32_t number) {
+  const CodeBuilder::At at(c_, 0);
+  return c_.Load(Scalar::kI32,
+                 c_.Pointer(spv::StorageClass::PushConstant,
+                            c_.module().TypeOf(Scalar::kI32), words_,
+                            {c_.Int(0), c_.Int(number)}),
+                 0);
+}
+
+Value ExpressionEmitter::EmitParameter(uint64_t number) {
+  const auto word = static_cast<uint32_t>(2 * number);
+  const Value low = PushedWord(word);
+  const Value high = PushedWord(word + 1);
+  const CodeBuilder::At at(c_, 0);
+  const Value shifted = c_.ShiftLeft(c_.ToLong(high, false),
+                                     c_.Constant(Scalar::kI64, 32));
+  return c_.BitOr(c_.ToLong(low, false), shifted);
+}
+
+Value ExpressionEmitter::EmitArithmetic(const Node& node) {
+  const NodeId a = node.operands[0];
+  const NodeId b = node.operands.back();
+  const DType type = nest_.pool[a].type;
+  const bool is_comparison = node.type == DType::kBool;
+  if (type == DType::kI64 && is_comparison && Fits(a) && Fits(b)) {
+    const Value left = EmitIndex(a);
+    return Apply(node, DType::kI32, left, EmitIndex(b));
+  }
+  const Value left = Emit(a);
+  return Apply(node, type, left, Emit(b));
+}
+
+Value ExpressionEmitter::Apply(const Node& node, DType type, Value a, Value b) {
+  const NodeId operands[] = {node.operands[0], node.operands.back()};
+  const bool is_comparison = node.type == DType::kBool;
+  const auto x = c_.KnownInteger(a), y = c_.KnownInteger(b);
+  if (x && y && !IsFloat(type)) {
+    const DType result = is_comparison ? DType::kBool : type;
+    return arithmetic_.conversions().Constant(
+        result, tensor::EvaluateScalar(node.opcode, type, result,
+                                       {tensor::IntegerToBits(*x, type),
+                                        tensor::IntegerToBits(*y, type), 0}));
+  }
+  Arithmetic::Operation op{.type = type, .a = a, .b = b};
+  if (nest_.pool[operands[0]].type == DType::kI64) {
+    op.range_a = facts_.RangeOf(operands[0]);
+    op.range_b = facts_.RangeOf(operands[1]);
+  }
+  return arithmetic_.Emit(node.opcode, op);
+}
+
+// --- memory
+
+Value ExpressionEmitter::EmitLoad(const Node& node) {
+  const Value element = Element(node.buffer, node.operands);
+  const bool is_guarded =
+      mask_ && plan_.places[node.buffer].kind != PhasePlan::Kind::kRegisters;
+  return is_guarded ? memory_.LoadIf(*mask_, node.buffer, element)
+                    : memory_.Load(node.buffer, element);
+}
+
+Value ExpressionEmitter::EmitPad(const Node& node) {
+  const std::span<const NodeId> indices(node.operands.data(),
+                                        node.operands.size() - 1);
+  const std::vector<NodeId> extents = nest_.buffers[node.buffer].extents;
+  Value inside = c_.Bool(true);
+  for (size_t dim = 0; dim < indices.size(); ++dim)
+    inside = c_.And(inside, InBounds(indices[dim], extents[dim]));
+  const Value otherwise = Emit(node.operands.back());
+  if (c_.IsKnown(inside, 0)) return otherwise;
+  const Value element = Element(node.buffer, indices);
+  const Value runs = mask_ ? c_.And(inside, *mask_) : inside;
+  return c_.Select(inside, memory_.LoadIf(runs, node.buffer, element),
+                   otherwise);
+}
+
+Value ExpressionEmitter::InBounds(NodeId index, NodeId extent) {
+  const Interval inside = facts_.RangeOf(index);
+  const Interval size = facts_.RangeOf(extent);
+  if (inside.low >= 0 && inside.high < size.low) return c_.Bool(true);
+  const bool is_short = Fits(index) && Fits(extent);
+  const Value i = is_short ? EmitIndex(index) : Emit(index);
+  const Value n = is_short ? EmitIndex(extent) : Emit(extent);
+  const int place =
+      std::max(placement_.PlaceOf(index), placement_.PlaceOf(extent));
+  const CodeBuilder::At at(c_, place);
+  if (inside.low >= 0) return c_.Less(i, n, true);
+  // A negative one is a large one without its sign.
+  if (size.low >= 0) return c_.Less(i, n, false);
+  return c_.And(c_.LessEqual(c_.Like(i, 0), i, true), c_.Less(i, n, true));
+}
+
+LinearSum ExpressionEmitter::LinearElement(uint32_t number,
+                                           std::span<const NodeId> indices) {
+  tensor::ExpressionPool& pool = nest_.pool;
+  const std::vector<NodeId> extents = nest_.buffers[number].extents;
+  const size_t first = plan_.places[number].of_invocation ? 1 : 0;
+  LinearSum sum;
+  // Elements from one index of the dim to the next: a constant, and nodes.
+  int64_t constant = 1;
+  std::optional<NodeId> open;
+  const auto times = [&](NodeId a, NodeId b) {
+    const NodeId factors[] = {a, b};
+    return pool.Intern(Opcode::kMultiply, DType::kI64, factors);
+  };
+  for (size_t dim = indices.size(); dim-- > first;) {
+    LinearSum index =
+        tensor::Linearize(pool, indices[dim], /*by_ranges=*/false)
+            .value_or(LinearSum{{{indices[dim], 1}}, 0});
+    if (open) {
+      for (LinearTerm& term : index.terms) term.node = times(term.node, *open);
+      if (index.constant != 0) index.terms.push_back({*open, index.constant});
+      index.constant = 0;
+    }
+    tensor::AddLinear(sum, index, constant);
+    if (const auto known = pool.IntegerConstant(extents[dim])) {
+      constant = static_cast<int64_t>(static_cast<uint64_t>(constant) *
+                                      static_cast<uint64_t>(*known));
+    } else {
+      open = open ? times(*open, extents[dim]) : extents[dim];
+    }
+  }
+  return sum;
+}
+
+Value ExpressionEmitter::Element(uint32_t buffer,
+                                 std::span<const NodeId> indices) {
+  const LinearSum linear = LinearElement(buffer, indices);
+  struct Term {
+    int place;
+    LinearTerm term;
+  };
+  std::vector<Term> terms;
+  for (const LinearTerm& term : linear.terms)
+    terms.push_back({placement_.PlaceOf(term.node), term});
+  // Outer scopes first, so that what is added further out stays there.
+  std::stable_sort(
+      terms.begin(), terms.end(),
+      [](const Term& a, const Term& b) { return a.place < b.place; });
+  uint64_t constant = static_cast<uint64_t>(linear.constant);
+  Value sum = c_.Int(0);
+  int place = 0;
+  for (const auto& [at_least, term] : terms) {
+    const CodeBuilder::At at(c_, at_least);
+    const Value value =
+        c_.Multiply(EmitIndex(term.node), c_.Int(term.coefficient));
+    if (const auto known = c_.Known(value)) {
+      constant += *known;
+      continue;
+    }
+    place = at_least;
+    sum = c_.Add(sum, value);
+  }
+  const CodeBuilder::At at(c_, place);
+  return c_.Add(sum, c_.Constant(Scalar::kI32, constant));
+}
+
+}  // namespace ember::jit::spirv

@@ -1,0 +1,73 @@
+// How the entry points of a module are called. The one place where the emitter,
+// which writes them, and the kernel, which records their calls, agree.
+//
+//   bindings         storage buffers of descriptor set 0, as
+//                    PhaseCode::bindings lists them; then, if it checks
+//                    indices, the record of a failed check
+//   push constants   the nest's parameters, 8 bytes each; then, if it has
+//                    slices, the number of the first task
+//   workgroups       {x, y, 1}; number x + y * NumWorkgroups.x runs tasks
+//                    tasks_per_workgroup * number and on, those that exist
+#ifndef EMBER_JIT_SPIRV_KERNEL_ABI_H_
+#define EMBER_JIT_SPIRV_KERNEL_ABI_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ember::jit::spirv {
+
+// Extents of buffers whose sizes are open, and numbers of tasks, are at most
+// this; elements of each buffer, slices counted, at most kMostElements. The
+// code relies on it, so that indices fit 32 bits: whoever records it refuses
+// other parameters.
+inline constexpr int64_t kMostExtent = int64_t{1} << 30;
+inline constexpr int64_t kMostElements = INT32_MAX;
+
+// One entry point.
+struct PhaseCode {
+  std::string entry_point;
+  // Buffers of the nest in device memory.
+  struct Binding {
+    uint32_t buffer = 0;
+    // A kTask buffer that has no room in the workgroup's memory: each workgroup
+    // of a command has one of its own in the range, side by side.
+    bool is_sliced = false;
+    bool is_written = false;
+  };
+  std::vector<Binding> bindings;
+  bool has_checks = false;
+  bool has_slices = false;
+  int64_t tasks_per_workgroup = 1;
+
+  // For people: what it takes of a workgroup's memory and of each invocation.
+  int64_t invocations = 1;
+  int64_t shared_bytes = 0;
+  int64_t register_bytes = 0;
+  int64_t barriers = 0;
+};
+
+// A module for a nest: an entry point per phase.
+struct ModuleCode {
+  std::vector<uint32_t> words;
+  std::vector<PhaseCode> prologue;
+  std::vector<PhaseCode> phases;
+  double optimize_ms = 0;
+  double codegen_ms = 0;
+};
+
+// What a failed check says, as words in memory. The first invocation that turns
+// `flag` from 0 to 1 writes the rest.
+struct CheckRecord {
+  uint32_t flag = 0;
+  uint32_t buffer = 0;  // of the nest
+  uint32_t dim = 0;
+  uint32_t unused = 0;
+  int64_t index = 0;
+  int64_t extent = 0;
+};
+static_assert(sizeof(CheckRecord) == 32);
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_KERNEL_ABI_H_

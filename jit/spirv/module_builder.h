@@ -1,0 +1,139 @@
+// A SPIR-V module in the making: ids, types and constants (each once),
+// decorations, variables, entry points. Functions are written by
+// jit/spirv/code_builder.h.
+//
+//   ModuleBuilder module;
+//   const Id f32 = module.TypeOf(Scalar::kF32);
+//   const Value one = module.Constant(Scalar::kI32, 1);
+//   const Id variable = module.Variable(spv::StorageClass::Workgroup,
+//                                       module.ArrayType(f32, 64), "tile");
+//   std::vector<uint32_t> words = module.Finish();
+//
+// Knows the form of modules (SPIR-V 1.5) and nothing of kernels. Capabilities
+// follow from the types that are used. Not thread-safe.
+#ifndef EMBER_JIT_SPIRV_MODULE_BUILDER_H_
+#define EMBER_JIT_SPIRV_MODULE_BUILDER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <spirv/unified1/spirv.hpp11>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace ember::jit::spirv {
+
+using Id = uint32_t;
+using Words = std::vector<uint32_t>;
+
+// Integers have no sign: instructions do.
+enum class Scalar : uint8_t {
+  kBool,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kF16,
+  kF32,
+  kF64
+};
+
+constexpr bool IsFloatingPoint(Scalar type) { return type >= Scalar::kF16; }
+constexpr uint32_t BitsOf(Scalar type) {
+  constexpr uint32_t kBits[] = {1, 8, 16, 32, 64, 16, 32, 64};
+  return kBits[static_cast<int>(type)];
+}
+
+// A result of an instruction, or a constant.
+struct Value {
+  Id id = 0;
+  Scalar type = Scalar::kI32;
+
+  bool operator==(const Value& other) const { return id == other.id; }
+};
+
+// Appends an instruction: its length and opcode, then the operands.
+void AppendInstruction(Words& words, spv::Op op,
+                       std::span<const uint32_t> operands);
+inline void AppendInstruction(Words& words, spv::Op op,
+                              std::initializer_list<uint32_t> operands) {
+  AppendInstruction(words, op, std::span(operands.begin(), operands.size()));
+}
+
+class ModuleBuilder {
+ public:
+  Id NewId() { return next_id_++; }
+
+  // --- types ---
+
+  Id TypeOf(Scalar type);
+  Id VoidType();
+  Id FunctionType();  // of no arguments and no result
+  Id VectorType(Scalar element, uint32_t count);
+  Id ArrayType(Id element, uint32_t count);
+  Id PointerType(spv::StorageClass storage, Id pointee);
+  // What a storage buffer is: struct { element data[]; }.
+  Id BufferType(Scalar element);
+  // Push constants: struct { u32 words[count]; }.
+  Id WordsType(uint32_t count);
+
+  // --- constants ---
+
+  // Bits beyond the type's are ignored. Not of 8 and 16 bits.
+  Value Constant(Scalar type, uint64_t bits);
+  Id ConstantId(uint32_t value) { return Constant(Scalar::kI32, value).id; }
+  // The bits, zero-extended, if the value is a constant.
+  std::optional<uint64_t> BitsOfConstant(Value value) const;
+
+  // --- the rest ---
+
+  void Require(spv::Capability capability) {
+    capabilities_.insert(static_cast<uint32_t>(capability));
+  }
+  bool Requires(spv::Capability capability) const {
+    return capabilities_.contains(static_cast<uint32_t>(capability));
+  }
+  // A variable of the module.
+  Id Variable(spv::StorageClass storage, Id type, std::string_view name);
+  // An input that the device sets; the same for all who ask.
+  Id BuiltIn(spv::BuiltIn which, Id type, std::string_view name);
+  // GLSL.std.450
+  Id Library();
+  void Decorate(Id target, spv::Decoration decoration,
+                std::initializer_list<uint32_t> operands = {});
+  void Name(Id target, std::string_view name);
+  // interface: the variables that the function uses.
+  void EntryPoint(Id function, std::string_view name,
+                  std::span<const Id> interface);
+  void ExecutionMode(Id function, spv::ExecutionMode mode,
+                     std::initializer_list<uint32_t> operands);
+  void AddFunction(std::span<const uint32_t> words) {
+    functions_.insert(functions_.end(), words.begin(), words.end());
+  }
+
+  // The module; this is then used up.
+  Words Finish();
+
+ private:
+  // A type or constant: the result id comes first among the operands of types,
+  // second of constants.
+  Id Intern(spv::Op op, Words operands, bool* is_new = nullptr);
+
+  Id next_id_ = 1;
+  std::set<uint32_t> capabilities_;
+  Id library_ = 0;
+  std::map<std::pair<spv::Op, Words>, Id> interned_;
+  std::map<std::pair<Scalar, uint64_t>, Id> constants_;
+  std::unordered_map<Id, uint64_t> constant_bits_;
+  std::map<spv::BuiltIn, Id> built_ins_;
+  Words entry_points_, modes_, names_, decorations_, globals_, functions_;
+};
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_MODULE_BUILDER_H_

@@ -1,0 +1,481 @@
+#include "jit/spirv/phase_emitter.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "jit/decline_reasons.h"
+#include "jit/loops/facts.h"
+#include "jit/loops/walk.h"
+#include "jit/spirv/arithmetic.h"
+#include "jit/spirv/code_builder.h"
+#include "jit/spirv/expression_emitter.h"
+#include "jit/spirv/memory.h"
+#include "jit/spirv/phase_plan.h"
+#include "tensor/update.h"
+
+namespace ember::jit::spirv {
+
+using loops::Block;
+using loops::LoopKind;
+using loops::Statement;
+using tensor::Opcode;
+using tensor::Update;
+
+namespace {
+
+// Instructions of one phase; drivers take a second for about as many.
+constexpr int64_t kLargestPhase = 60000;
+
+class PhaseEmitter {
+ public:
+  PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase,
+               PhasePlan plan, const Target& target, Id words,
+               ModuleBuilder& module)
+      : nest_(nest),
+        phase_(phase),
+        plan_(std::move(plan)),
+        words_(words),
+        module_(module),
+        facts_(nest, {.extent = kMostExtent, .elements = kMostElements}),
+        c_(module),
+        arithmetic_(c_, target, error_),
+        memory_(nest, plan_, c_, arithmetic_.conversions(), code_, error_),
+        expressions_(nest_, facts_, plan_, words, c_, memory_, arithmetic_,
+                     error_) {}
+
+  StatusOr<PhaseCode> Run(std::string name, const Target& target);
+
+ private:
+  // Lanes of the vector loop around; no masks: all are on.
+  struct Lanes {
+    NodeId variable = 0;
+    int64_t count = 0;
+    std::vector<Value> masks;
+  };
+  // A target with its operands computed: value, or factor * value.
+  struct Pending {
+    const loops::Target* target = nullptr;
+    Value element;
+    Value value;
+    std::optional<Value> factor;
+    std::optional<Value> mask;
+  };
+
+  void EmitTask();
+  Value WorkgroupNumber();
+  void SetSlices(Value workgroup);
+  void EmitBlock(const Block& block, size_t begin = 0);
+  void EmitStatement(const Statement& statement);
+  void EmitFor(const Statement& statement);
+  void EmitSerial(const Statement& statement);
+  void EmitUnrolled(const Statement& statement, int64_t extent);
+  void EmitVector(const Statement& statement, int64_t extent);
+  void EmitInvocations(const Statement& statement, int64_t extent);
+  void EmitIf(const Statement& statement);
+  void EmitLanesIf(const Statement& statement, std::vector<Value> conditions);
+  void EmitBranch(Value condition, const Block& block);
+  // The check; what is behind it in the block only if it holds.
+  void EmitCheck(const Block& block, size_t number);
+  void EmitStore(const Statement& statement);
+  Pending Prepare(const loops::Target& target);
+  void Store(const Pending& pending);
+  bool IsFused(const loops::Target& target) const;
+  bool IsOfOne(uint32_t buffer) const;
+  // visit() once, or for each lane.
+  template <typename Visit>
+  void ForEachLane(Visit&& visit);
+  std::optional<Value> MaskOf(size_t lane) const;
+  int64_t Constant(NodeId id) const { return *nest_.pool.IntegerConstant(id); }
+
+  loops::LoopNest& nest_;
+  const loops::Phase& phase_;
+  const PhasePlan plan_;
+  const Id words_;
+  ModuleBuilder& module_;
+  Status error_;
+  PhaseCode code_;
+  loops::Facts facts_;
+  CodeBuilder c_;
+  Arithmetic arithmetic_;
+  Memory memory_;
+  ExpressionEmitter expressions_;
+  std::optional<Lanes> lanes_;
+  Value invocation_;  // its number in the workgroup
+  bool in_invocations_ = false;
+};
+
+StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
+  code_.entry_point = std::move(name);
+  code_.has_checks = plan_.has_checks;
+  code_.invocations = plan_.invocations;
+  code_.shared_bytes = plan_.shared_bytes;
+  code_.tasks_per_workgroup =
+      plan_.mode == PhasePlan::Mode::kTaskEach ? plan_.invocations : 1;
+  EmitTask();
+  EMBER_RETURN_IF_ERROR(error_);
+  const Id function = module_.NewId();
+  module_.AddFunction(c_.Finish(function));
+  std::vector<Id> interface = memory_.interface();
+  interface.push_back(
+      module_.BuiltIn(spv::BuiltIn::LocalInvocationIndex, 0, ""));
+  interface.push_back(module_.BuiltIn(spv::BuiltIn::WorkgroupId, 0, ""));
+  interface.push_back(module_.BuiltIn(spv::BuiltIn::NumWorkgroups, 0, ""));
+  interface.push_back(words_);
+  module_.Name(function, code_.entry_point);
+  module_.EntryPoint(function, code_.entry_point, interface);
+  module_.ExecutionMode(function, spv::ExecutionMode::LocalSize,
+                        {static_cast<uint32_t>(plan_.invocations), 1, 1});
+  const auto mode = [&](bool has_it, spv::Capability capability,
+                        spv::ExecutionMode mode, uint32_t bits) {
+    if (!has_it) return;
+    module_.Require(capability);
+    module_.ExecutionMode(function, mode, {bits});
+  };
+  const std::pair<const Target::FloatModes*, uint32_t> widths[] = {
+      {&target.float16, 16}, {&target.float32, 32}, {&target.float64, 64}};
+  for (const auto& [modes, bits] : widths) {
+    mode(modes->nan, spv::Capability::SignedZeroInfNanPreserve,
+         spv::ExecutionMode::SignedZeroInfNanPreserve, bits);
+    mode(modes->denorm, spv::Capability::DenormPreserve,
+         spv::ExecutionMode::DenormPreserve, bits);
+    mode(modes->rte, spv::Capability::RoundingModeRTE,
+         spv::ExecutionMode::RoundingModeRTE, bits);
+  }
+  return std::move(code_);
+}
+
+Value PhaseEmitter::WorkgroupNumber() {
+  const Id word = module_.TypeOf(Scalar::kI32);
+  const Id words = module_.VectorType(Scalar::kI32, 3);
+  const auto component = [&](spv::BuiltIn which, const char* name,
+                             int64_t dim) {
+    return c_.Load(Scalar::kI32,
+                   c_.Pointer(spv::StorageClass::Input, word,
+                              module_.BuiltIn(which, words, name),
+                              {c_.Int(dim)}),
+                   0);
+  };
+  const Value y = component(spv::BuiltIn::WorkgroupId, "workgroup", 1);
+  const Value width = component(spv::BuiltIn::NumWorkgroups, "workgroups", 0);
+  return c_.Add(component(spv::BuiltIn::WorkgroupId, "workgroup", 0),
+                c_.Multiply(y, width));
+}
+
+void PhaseEmitter::EmitTask() {
+  facts_.AssumeRange(phase_.task, {0, kMostExtent - 1});
+  expressions_.EnterEntry();
+  Value workgroup;
+  {
+    const CodeBuilder::At at(c_, 0);
+    invocation_ =
+        c_.Load(Scalar::kI32,
+                module_.BuiltIn(spv::BuiltIn::LocalInvocationIndex,
+                                module_.TypeOf(Scalar::kI32), "invocation"),
+                0);
+    workgroup = WorkgroupNumber();
+  }
+  Value task = workgroup;
+  if (plan_.mode == PhasePlan::Mode::kTaskEach) {
+    task = c_.Add(c_.Multiply(task, c_.Int(plan_.invocations)), invocation_);
+  }
+  if (code_.has_slices) {
+    task = c_.Add(task, expressions_.PushedWord(static_cast<uint32_t>(
+                            2 * nest_.parameters.size())));
+  }
+  // At most kMostExtent.
+  const Value tasks =
+      expressions_.EmitIndex(loops::ExtentOf(nest_.pool, phase_.task));
+  c_.If(c_.Less(task, tasks, true), [&] {
+    expressions_.EnterBranch();
+    expressions_.EnterBinding(phase_.task, task, /*place=*/1);
+    SetSlices(workgroup);
+    EmitBlock(phase_.body);
+    expressions_.Leave();
+    expressions_.Leave();
+  });
+}
+
+void PhaseEmitter::SetSlices(Value workgroup) {
+  for (const PhaseCode::Binding& binding : code_.bindings) {
+    if (!binding.is_sliced) continue;
+    Value first = workgroup;
+    const std::vector<NodeId> extents = nest_.buffers[binding.buffer].extents;
+    for (NodeId extent : extents)
+      first = c_.Multiply(first, expressions_.EmitIndex(extent));
+    memory_.SetSlice(binding.buffer, first);
+  }
+}
+
+void PhaseEmitter::EmitBlock(const Block& block, size_t begin) {
+  for (size_t i = begin; i < block.size() && error_.ok(); ++i) {
+    if (c_.size() > kLargestPhase) {
+      error_ = Decline(DeclineReason::kTooLarge,
+                       Concat({"more than ", kLargestPhase, " instructions"}));
+      return;
+    }
+    if (plan_.barriers.contains(&block[i])) memory_.Meet();
+    expressions_.BeginStatement();
+    if (block[i].kind == Statement::Kind::kCheck) return EmitCheck(block, i);
+    EmitStatement(block[i]);
+  }
+}
+
+void PhaseEmitter::EmitStatement(const Statement& statement) {
+  switch (statement.kind) {
+    case Statement::Kind::kFor:
+      return EmitFor(statement);
+    case Statement::Kind::kIf:
+      return EmitIf(statement);
+    case Statement::Kind::kStore:
+      return EmitStore(statement);
+    case Statement::Kind::kCheck:  // EmitBlock
+    case Statement::Kind::kPrefetch:
+      return;
+  }
+}
+
+// --- loops
+
+void PhaseEmitter::EmitFor(const Statement& statement) {
+  const NodeId extent = loops::ExtentOf(nest_.pool, statement.variable);
+  switch (statement.loop) {
+    case LoopKind::kSerial:
+      return EmitSerial(statement);
+    case LoopKind::kUnrolled:
+      return EmitUnrolled(statement, Constant(extent));
+    case LoopKind::kVector:
+      return EmitVector(statement, Constant(extent));
+    case LoopKind::kInvocation:
+      return EmitInvocations(statement, Constant(extent));
+  }
+}
+
+void PhaseEmitter::EmitSerial(const Statement& statement) {
+  const NodeId extent = loops::ExtentOf(nest_.pool, statement.variable);
+  const Value end = expressions_.EmitShort(extent);
+  if (c_.IsKnown(end, 0)) return;
+  std::vector<bool> stored(nest_.buffers.size());
+  CollectStores(statement.body, stored);
+  memory_.Changed(stored);
+  c_.Loop(end, [&](Value value) {
+    expressions_.EnterLoop(statement.variable, value);
+    EmitBlock(statement.body);
+    expressions_.Leave();
+  });
+}
+
+void PhaseEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
+  for (int64_t i = 0; i < extent && error_.ok(); ++i) {
+    expressions_.EnterBinding(statement.variable, c_.Int(i), 0);
+    EmitBlock(statement.body);
+    expressions_.Leave();
+  }
+}
+
+void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
+  if (extent == 1) return EmitUnrolled(statement, extent);
+  lanes_ = Lanes{statement.variable, extent, {}};
+  EmitBlock(statement.body);
+  lanes_.reset();
+}
+
+void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
+  in_invocations_ = true;
+  const auto body = [&] {
+    expressions_.EnterBinding(statement.variable, invocation_, 0);
+    EmitBlock(statement.body);
+    expressions_.Leave();
+  };
+  if (extent == plan_.invocations) {
+    body();
+  } else {
+    c_.If(c_.Less(invocation_, c_.Int(extent), true), [&] {
+      expressions_.EnterBranch();
+      body();
+      expressions_.Leave();
+    });
+  }
+  in_invocations_ = false;
+}
+
+// --- lanes
+
+std::optional<Value> PhaseEmitter::MaskOf(size_t lane) const {
+  if (!lanes_ || lanes_->masks.empty()) return std::nullopt;
+  return lanes_->masks[lane];
+}
+
+template <typename Visit>
+void PhaseEmitter::ForEachLane(Visit&& visit) {
+  if (!lanes_) return visit();
+  for (int64_t lane = 0; lane < lanes_->count; ++lane) {
+    const std::optional<Value> mask = MaskOf(static_cast<size_t>(lane));
+    if (mask && c_.IsKnown(*mask, 0)) continue;
+    expressions_.EnterBinding(lanes_->variable, c_.Int(lane), 0);
+    expressions_.SetMask(mask);
+    visit();
+    expressions_.SetMask(std::nullopt);
+    expressions_.Leave();
+  }
+}
+
+// --- conditions
+
+void PhaseEmitter::EmitBranch(Value condition, const Block& block) {
+  if (const auto known = c_.Known(condition)) {
+    if (*known != 0) EmitBlock(block);
+    return;
+  }
+  c_.If(condition, [&] {
+    expressions_.EnterBranch();
+    EmitBlock(block);
+    expressions_.Leave();
+  });
+}
+
+void PhaseEmitter::EmitIf(const Statement& statement) {
+  std::vector<Value> conditions;
+  if (!lanes_)
+    return EmitBranch(expressions_.Emit(statement.condition), statement.body);
+  for (int64_t lane = 0; lane < lanes_->count; ++lane) {
+    const std::optional<Value> mask = MaskOf(static_cast<size_t>(lane));
+    expressions_.EnterBinding(lanes_->variable, c_.Int(lane), 0);
+    expressions_.SetMask(mask);
+    const Value condition = expressions_.Emit(statement.condition);
+    conditions.push_back(mask ? c_.And(*mask, condition) : condition);
+    expressions_.SetMask(std::nullopt);
+    expressions_.Leave();
+  }
+  EmitLanesIf(statement, std::move(conditions));
+}
+
+// Skipped if no lane is on.
+void PhaseEmitter::EmitLanesIf(const Statement& statement,
+                               std::vector<Value> conditions) {
+  Value any = c_.Bool(false);
+  bool are_all_on = true;
+  for (const Value& condition : conditions) {
+    any = c_.Or(any, condition);
+    are_all_on &= c_.IsKnown(condition, 1);
+  }
+  std::vector<Value> outer =
+      std::exchange(lanes_->masks, are_all_on ? std::vector<Value>()
+                                              : std::move(conditions));
+  EmitBranch(any, statement.body);
+  lanes_->masks = std::move(outer);
+}
+
+void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
+  const Statement& check = block[number];
+  // Of the lanes that are on: all are inside; what the last has that is not.
+  Value inside = c_.Bool(true);
+  Value index = c_.Int(0), extent = c_.Int(0);
+  bool is_first = true;
+  ForEachLane([&] {
+    Value in_bounds = expressions_.InBounds(check.index, check.extent);
+    if (c_.IsKnown(in_bounds, 1)) return;
+    const bool is_short =
+        expressions_.Fits(check.index) && expressions_.Fits(check.extent);
+    const Value i = is_short ? expressions_.EmitIndex(check.index)
+                             : expressions_.Emit(check.index);
+    const Value n = is_short ? expressions_.EmitIndex(check.extent)
+                             : expressions_.Emit(check.extent);
+    if (const std::optional<Value> mask = expressions_.mask())
+      in_bounds = c_.Or(in_bounds, c_.Not(*mask));
+    index = is_first ? i : c_.Select(in_bounds, index, i);
+    extent = is_first ? n : c_.Select(in_bounds, extent, n);
+    is_first = false;
+    inside = c_.And(inside, in_bounds);
+  });
+  if (c_.IsKnown(inside, 1)) return EmitBlock(block, number + 1);
+  c_.IfElse(
+      inside,
+      [&] {
+        expressions_.EnterBranch();
+        EmitBlock(block, number + 1);
+        expressions_.Leave();
+      },
+      [&] { memory_.Fail(check, index, extent); });
+}
+
+// --- stores
+
+// What is stored outside of invocation loops where there are some, one
+// invocation stores; but all have registers.
+bool PhaseEmitter::IsOfOne(uint32_t buffer) const {
+  return plan_.mode == PhasePlan::Mode::kInvocations && !in_invocations_ &&
+         plan_.places[buffer].kind != PhasePlan::Kind::kRegisters;
+}
+
+bool PhaseEmitter::IsFused(const loops::Target& target) const {
+  const DType type = nest_.buffers[target.buffer].type;
+  return target.update == Update::kAdd &&
+         (type == DType::kF32 || type == DType::kF64) &&
+         nest_.pool[target.value].opcode == Opcode::kMultiply;
+}
+
+PhaseEmitter::Pending PhaseEmitter::Prepare(const loops::Target& target) {
+  Pending pending;
+  pending.target = &target;
+  pending.mask = expressions_.mask();
+  pending.element = expressions_.Element(target.buffer, target.indices);
+  if (IsFused(target)) {
+    const std::vector<NodeId> factors = nest_.pool[target.value].operands;
+    pending.factor = expressions_.Emit(factors[0]);
+    pending.value = expressions_.Emit(factors[1]);
+  } else {
+    pending.value = expressions_.Emit(target.value);
+  }
+  return pending;
+}
+
+void PhaseEmitter::EmitStore(const Statement& statement) {
+  std::vector<Pending> all;
+  ForEachLane([&] {
+    for (const loops::Target& target : statement.targets)
+      all.push_back(Prepare(target));
+  });
+  for (size_t target = 0; target < statement.targets.size(); ++target) {
+    for (size_t i = target; i < all.size(); i += statement.targets.size()) {
+      const Pending& pending = all[i];
+      Value condition = pending.mask.value_or(c_.Bool(true));
+      if (IsOfOne(pending.target->buffer))
+        condition = c_.And(c_.Equal(invocation_, c_.Int(0)), condition);
+      if (c_.IsKnown(condition, 1)) {
+        Store(pending);
+      } else {
+        c_.If(condition, [&] { Store(pending); });
+      }
+    }
+  }
+}
+
+void PhaseEmitter::Store(const Pending& pending) {
+  const uint32_t buffer = pending.target->buffer;
+  const Update update = pending.target->update;
+  Value value = pending.value;
+  if (update != Update::kAssign) {
+    const Value old = memory_.Load(buffer, pending.element);
+    value = pending.factor
+                ? arithmetic_.MultiplyAdd(*pending.factor, value, old)
+                : arithmetic_.Emit(tensor::OpcodeOf(update),
+                                   {.type = nest_.buffers[buffer].type,
+                                    .a = old,
+                                    .b = value});
+  }
+  memory_.Store(buffer, pending.element, value);
+}
+
+}  // namespace
+
+StatusOr<PhaseCode> EmitPhase(loops::LoopNest& nest, const loops::Phase& phase,
+                              std::string entry_point, const Target& target,
+                              Id words, ModuleBuilder& module) {
+  EMBER_ASSIGN_OR_RETURN(PhasePlan plan, PlanPhase(nest, phase, target));
+  PhaseEmitter emitter(nest, phase, std::move(plan), target, words, module);
+  return emitter.Run(std::move(entry_point), target);
+}
+
+}  // namespace ember::jit::spirv

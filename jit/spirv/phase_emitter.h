@@ -1,0 +1,24 @@
+// The statements of one phase as an entry point of a module.
+#ifndef EMBER_JIT_SPIRV_PHASE_EMITTER_H_
+#define EMBER_JIT_SPIRV_PHASE_EMITTER_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/spirv/kernel_abi.h"
+#include "jit/spirv/module_builder.h"
+#include "jit/spirv/target.h"
+
+namespace ember::jit::spirv {
+
+// phase: of the nest, to whose pool nodes are added. words: the variable of the
+// push constants. Errors: reasons to decline, and instructions that should have
+// been expanded.
+StatusOr<PhaseCode> EmitPhase(loops::LoopNest& nest, const loops::Phase& phase,
+                              std::string entry_point, const Target& target,
+                              Id words, ModuleBuilder& module);
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_PHASE_EMITTER_H_

@@ -1,0 +1,75 @@
+// How a phase of a nest runs on a device: where each buffer is, how many
+// invocations a workgroup has, and between which statements they meet.
+//
+//   EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
+//                          PlanPhase(nest, phase, target));
+//   plan.places[buffer].kind;          // PhasePlan::Kind::kShared
+//   plan.barriers.contains(&statement) // before it
+//
+// Decides, and emits nothing. Thread-safe.
+#ifndef EMBER_JIT_SPIRV_PHASE_PLAN_H_
+#define EMBER_JIT_SPIRV_PHASE_PLAN_H_
+
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/spirv/target.h"
+
+namespace ember::jit::spirv {
+
+struct PhasePlan {
+  enum class Mode : uint8_t {
+    // A workgroup for each task, an invocation for each value of its invocation
+    // loops. What stands outside of those, all do alike; but for stores to
+    // memory, which the first does.
+    kInvocations,
+    // No invocation loops, and little memory of its own: an invocation for each
+    // task.
+    kTaskEach,
+    // No invocation loops, but much memory: a workgroup of one invocation.
+    kAlone,
+  };
+  enum class Kind : uint8_t {
+    kUnused,
+    kMemory,    // a binding
+    kSlices,    // a binding, of which each workgroup has a part
+    kShared,    // memory of the workgroup
+    kPrivate,   // an array of each invocation
+    kRegisters  // a variable for each element
+  };
+  struct Place {
+    Kind kind = Kind::kUnused;
+    // The first index is the invocation and counts for nothing.
+    bool of_invocation = false;
+    // Invocations of a workgroup see what others stored to memory.
+    bool is_coherent = false;
+    bool is_read = false;
+    bool is_written = false;
+  };
+
+  Mode mode = Mode::kAlone;
+  int64_t invocations = 1;  // of a workgroup
+  std::vector<Place> places;  // by buffer
+  // Before these all invocations of the workgroup meet.
+  std::unordered_set<const loops::Statement*> barriers;
+  bool has_checks = false;
+  int64_t shared_bytes = 0;
+};
+
+// Errors: kDeviceLimit where more invocations are wanted than the device has.
+StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
+                              const loops::Phase& phase, const Target& target);
+
+// Which buffers the statements store to.
+void CollectStores(const loops::Block& block, std::vector<bool>& stored);
+
+// The number of elements; 0 if it is open, or more than a workgroup could hold.
+int64_t ConstantElements(const loops::LoopNest& nest,
+                         const loops::Buffer& buffer);
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_PHASE_PLAN_H_

@@ -1,0 +1,65 @@
+#include "jit/spirv/target.h"
+
+#include <charconv>
+
+namespace ember::jit::spirv {
+namespace {
+
+struct Flag {
+  std::string_view name;
+  bool& (*of)(Target&);
+};
+
+constexpr Flag kFlags[] = {
+    {"f64", [](Target& t) -> bool& { return t.f64; }},
+    {"i64", [](Target& t) -> bool& { return t.i64; }},
+    {"storage8", [](Target& t) -> bool& { return t.storage8; }},
+    {"storage16", [](Target& t) -> bool& { return t.storage16; }},
+    {"denorm16", [](Target& t) -> bool& { return t.float16.denorm; }},
+    {"denorm32", [](Target& t) -> bool& { return t.float32.denorm; }},
+    {"denorm64", [](Target& t) -> bool& { return t.float64.denorm; }},
+    {"nan16", [](Target& t) -> bool& { return t.float16.nan; }},
+    {"nan32", [](Target& t) -> bool& { return t.float32.nan; }},
+    {"nan64", [](Target& t) -> bool& { return t.float64.nan; }},
+    {"rte16", [](Target& t) -> bool& { return t.float16.rte; }},
+    {"rte32", [](Target& t) -> bool& { return t.float32.rte; }},
+    {"rte64", [](Target& t) -> bool& { return t.float64.rte; }},
+};
+
+// Names followed by a number.
+constexpr struct {
+  std::string_view name;
+  int64_t& (*of)(Target&);
+} kNumbers[] = {
+    {"shared", [](Target& t) -> int64_t& { return t.shared_bytes; }},
+    {"invocations", [](Target& t) -> int64_t& { return t.invocations; }},
+};
+
+void Read(std::string_view feature, Target& target) {
+  for (const Flag& flag : kFlags) {
+    if (flag.name == feature) flag.of(target) = true;
+  }
+  for (const auto& number : kNumbers) {
+    if (feature.substr(0, number.name.size()) != number.name) continue;
+    const std::string_view digits = feature.substr(number.name.size());
+    int64_t value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, value);
+    if (read.ec == std::errc() && read.ptr == end) number.of(target) = value;
+  }
+}
+
+}  // namespace
+
+Target Target::Of(std::string_view text) {
+  Target target;
+  while (!text.empty()) {
+    const size_t end = text.find('+');
+    Read(text.substr(0, end), target);
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return target;
+}
+
+}  // namespace ember::jit::spirv

@@ -1,0 +1,42 @@
+// What SPIR-V code may use on a device: read from its target string, of which
+// hal/vulkan/features.h is the definition.
+//
+//   Target target = Target::Of("vulkan1.3+i64+storage8+rte32+shared32768");
+//   target.i64;            // true
+//   target.shared_bytes;   // 32768
+//
+// A value.
+#ifndef EMBER_JIT_SPIRV_TARGET_H_
+#define EMBER_JIT_SPIRV_TARGET_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace ember::jit::spirv {
+
+struct Target {
+  bool f64 = false;
+  bool i64 = false;
+  bool storage8 = false;
+  bool storage16 = false;
+  // Modes of floats of 16, 32 and 64 bits (SPV_KHR_float_controls).
+  struct FloatModes {
+    bool denorm = false;  // subnormal numbers can be kept
+    bool nan = false;     // zeros keep their sign, infinities and NaNs count
+    bool rte = false;     // rounding to nearest even can be asked for
+  };
+  FloatModes float16, float32, float64;
+  int64_t shared_bytes = 16 << 10;  // of a workgroup; what Vulkan guarantees
+  int64_t invocations = 128;        // most in a workgroup, and along x
+
+  static Target Of(std::string_view target);
+};
+
+// Whether kernels for the target are SPIR-V modules.
+inline bool IsSpirvTarget(std::string_view target) {
+  return target.substr(0, 6) == "vulkan";
+}
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_TARGET_H_

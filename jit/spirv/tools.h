@@ -1,0 +1,31 @@
+// What SPIRV-Tools' library does for modules, in this process.
+//
+//   EMBER_RETURN_IF_ERROR(ValidateModule(code.words));
+//
+// Thread-safe.
+#ifndef EMBER_JIT_SPIRV_TOOLS_H_
+#define EMBER_JIT_SPIRV_TOOLS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::jit::spirv {
+
+// spirv-val for Vulkan 1.2: kInternal with its words, as a module that is wrong
+// is a bug of the emitter.
+Status ValidateModule(std::span<const uint32_t> words);
+
+// As text, with names; what is wrong with it, if it cannot be read.
+std::string DisassembleModule(std::span<const uint32_t> words);
+
+// spirv-opt: the passes of jit/spirv/README.md. False, and the module as it
+// was, if they fail.
+bool OptimizeModule(std::vector<uint32_t>& words);
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_TOOLS_H_
