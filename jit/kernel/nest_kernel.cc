@@ -7,14 +7,11 @@
 
 #include "base/concat.h"
 #include "jit/kernel/packed_memory.h"
-#include "tensor/range_rules.h"
 
 namespace ember::jit {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// More of temporaries than this is refused before it is allocated.
-constexpr int64_t kMaximumBytes = int64_t{1} << 36;
 // Tasks are handed out in so many pieces per worker, so that workers that
 // started late or are slowed down get fewer.
 constexpr int64_t kChunksPerWorker = 4;
@@ -54,29 +51,19 @@ class ChunkRanges {
   std::vector<Part> parts_;
 };
 
-std::vector<tensor::NodeId> HeaderNodes(const loops::LoopNest& nest) {
-  std::vector<tensor::NodeId> nodes;
-  for (const auto* phases : {&nest.prologue, &nest.phases}) {
-    for (const loops::Phase& phase : *phases)
-      nodes.push_back(nest.pool[phase.task].operands[0]);
-  }
-  for (const loops::Buffer& buffer : nest.buffers)
-    nodes.insert(nodes.end(), buffer.extents.begin(), buffer.extents.end());
-  return nodes;
-}
-
 }  // namespace
 
 NestKernel::NestKernel(NestKernelDefinition definition)
     : definition_(std::move(definition)),
-      header_(definition_.nest.pool, HeaderNodes(definition_.nest)),
+      header_(definition_.nest, kAlignment),
       packed_pointers_(definition_.nest.buffers.size()) {}
 
 StatusOr<std::unique_ptr<NestKernel>> NestKernel::Create(
     NestKernelDefinition definition) {
   std::unique_ptr<NestKernel> kernel(new NestKernel(std::move(definition)));
   if (kernel->definition_.nest.parameters.empty()) {
-    EMBER_ASSIGN_OR_RETURN(kernel->constant_layout_, kernel->LayoutFor({}));
+    EMBER_ASSIGN_OR_RETURN(kernel->constant_layout_,
+                           kernel->header_.LayoutFor({}));
   }
   EMBER_RETURN_IF_ERROR(kernel->Pack());
   return kernel;
@@ -87,63 +74,19 @@ bool NestKernel::Accepts(std::span<const int64_t> parameters) const {
          std::ranges::equal(parameters, definition_.parameters);
 }
 
-StatusOr<NestKernel::Layout> NestKernel::LayoutFor(
-    std::span<const int64_t> parameters) const {
-  const loops::LoopNest& nest = definition_.nest;
-  const std::vector<int64_t> values = header_.Evaluate(parameters);
-  Layout layout;
-  const size_t phases = nest.prologue.size() + nest.phases.size();
-  layout.phase_tasks.assign(values.begin(),
-                            values.begin() + static_cast<ptrdiff_t>(phases));
-  for (const int64_t tasks : layout.phase_tasks) {
-    // What ranges of variables promise to code generation.
-    if (tasks <= tensor::kMaximumExtent) continue;
-    return ResourceExhaustedError(
-        Concat({"dispatch @", nest.name, ": ", tasks, " tasks"}));
-  }
-  size_t next = phases;
-  for (const loops::Buffer& buffer : nest.buffers) {
-    int64_t bytes = DTypeByteSize(buffer.type);
-    for (size_t d = 0; d < buffer.extents.size(); ++d) {
-      // Extents of the dispatch's own buffers were checked by its plan.
-      const bool overflows = __builtin_mul_overflow(
-          bytes, std::max<int64_t>(values[next++], 0), &bytes);
-      if (overflows || bytes > kMaximumBytes) bytes = kMaximumBytes + 1;
-    }
-    layout.bytes.push_back(bytes);
-    int64_t* const total =
-        buffer.scope == loops::Scope::kCall   ? &layout.call_bytes
-        : buffer.scope == loops::Scope::kTask ? &layout.task_bytes
-                                              : nullptr;
-    layout.offsets.push_back(total == nullptr ? 0 : *total);
-    if (total == nullptr) continue;
-    if (bytes > kMaximumBytes - *total) {
-      return ResourceExhaustedError(
-          Concat({"dispatch @", nest.name, ": temporary %", buffer.name, " of ",
-                  bytes, " bytes"}));
-    }
-    *total += Aligned(bytes);
-  }
-  return layout;
-}
-
 Status NestKernel::Pack() {
   const loops::LoopNest& nest = definition_.nest;
   if (nest.prologue.empty()) return OkStatus();
   // Packed buffers have the extents of constants, which depend on nothing that
   // a call brings.
   const std::vector<int64_t> parameters(nest.parameters.size());
-  EMBER_ASSIGN_OR_RETURN(const Layout layout, LayoutFor(parameters));
+  EMBER_ASSIGN_OR_RETURN(const NestLayout layout,
+                         header_.LayoutFor(parameters));
+  EMBER_RETURN_IF_ERROR(CheckConstants(nest, layout, definition_.constants));
   std::vector<void*> arguments(nest.buffers.size());
   for (size_t i = 0; i < definition_.constants.size(); ++i) {
     const std::span<const uint8_t> data = definition_.constants[i];
     if (data.empty()) continue;
-    if (static_cast<int64_t>(data.size()) < layout.bytes[i]) {
-      return InvalidArgumentError(
-          Concat({"dispatch @", nest.name, ": buffer '", nest.buffers[i].name,
-                  "': expected at least ", layout.bytes[i], " bytes, found ",
-                  data.size()}));
-    }
     arguments[i] = const_cast<uint8_t*>(data.data());  // NOLINT: only read
   }
   for (size_t i = 0; i < nest.buffers.size(); ++i) {
@@ -164,9 +107,9 @@ Status NestKernel::Pack() {
 
 Status NestKernel::Run(const vm::KernelCall& call) const {
   const bool is_constant = definition_.nest.parameters.empty();
-  Layout open_layout;
+  NestLayout open_layout;
   if (!is_constant) {
-    EMBER_ASSIGN_OR_RETURN(open_layout, LayoutFor(call.parameters));
+    EMBER_ASSIGN_OR_RETURN(open_layout, header_.LayoutFor(call.parameters));
   }
   return RunPhases(definition_.code->phases, definition_.nest.prologue.size(),
                    is_constant ? constant_layout_ : open_layout, call,
@@ -174,7 +117,7 @@ Status NestKernel::Run(const vm::KernelCall& call) const {
 }
 
 Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
-                             size_t first_count, const Layout& layout,
+                             size_t first_count, const NestLayout& layout,
                              const vm::KernelCall& call,
                              std::span<void* const> arguments) const {
   const std::vector<loops::Buffer>& buffers = definition_.nest.buffers;
@@ -241,15 +184,9 @@ Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
   if (block.memory != nullptr) ReturnBlock(std::move(block));
   const int worker = failed.load();
   if (worker < 0) return OkStatus();
-  return FailureToStatus(failures[static_cast<size_t>(worker)]);
-}
-
-Status NestKernel::FailureToStatus(const CheckFailure& failure) const {
-  const loops::LoopNest& nest = definition_.nest;
-  return InvalidArgumentError(Concat(
-      {"dispatch @", nest.name, ": buffer %", nest.buffers[failure.buffer].name,
-       ": expected index ", failure.dim, " in 0..", failure.extent - 1,
-       ", found ", failure.index}));
+  const CheckFailure& failure = failures[static_cast<size_t>(worker)];
+  return FailedCheck(definition_.nest, failure.buffer, failure.dim,
+                     failure.index, failure.extent);
 }
 
 StatusOr<NestKernel::Block> NestKernel::TakeBlock(int64_t bytes) const {

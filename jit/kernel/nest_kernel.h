@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "jit/kernel/header_values.h"
+#include "jit/kernel/nest_layout.h"
 #include "jit/llvm/compiler.h"
 #include "jit/loops/loop_nest.h"
 #include "vm/runtime/kernel_provider.h"
@@ -57,32 +57,22 @@ class NestKernel final : public vm::Kernel {
   };
   using Memory = std::unique_ptr<void, AlignedFree>;
 
-  // Where each buffer is in a call's memory, for given parameters.
-  struct Layout {
-    std::vector<int64_t> offsets;      // kCall and kTask buffers
-    std::vector<int64_t> bytes;        // of each buffer
-    std::vector<int64_t> phase_tasks;  // of prologue phases, then of phases
-    int64_t call_bytes = 0;
-    int64_t task_bytes = 0;  // per worker
-  };
   struct Block {
     Memory memory;
     int64_t bytes = 0;
   };
 
   explicit NestKernel(NestKernelDefinition definition);
-  StatusOr<Layout> LayoutFor(std::span<const int64_t> parameters) const;
   Status Pack();
   Status RunPhases(std::span<const PhaseFunction> phases, size_t first_count,
-                   const Layout& layout, const vm::KernelCall& call,
+                   const NestLayout& layout, const vm::KernelCall& call,
                    std::span<void* const> arguments) const;
-  Status FailureToStatus(const CheckFailure& failure) const;
   StatusOr<Block> TakeBlock(int64_t bytes) const;
   void ReturnBlock(Block block) const;
 
   NestKernelDefinition definition_;
-  HeaderValues header_;
-  Layout constant_layout_;  // where the nest has no parameters
+  NestHeader header_;
+  NestLayout constant_layout_;  // where the nest has no parameters
   std::vector<std::shared_ptr<void>> packed_;
   std::vector<void*> packed_pointers_;  // by buffer
   mutable std::mutex mutex_;

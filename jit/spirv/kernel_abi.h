@@ -4,10 +4,10 @@
 //   bindings         storage buffers of descriptor set 0, as
 //                    PhaseCode::bindings lists them; then, if it checks
 //                    indices, the record of a failed check
-//   push constants   the nest's parameters, 8 bytes each; then, if it has
-//                    slices, the number of the first task
-//   workgroups       {x, y, 1}; number x + y * NumWorkgroups.x runs tasks
-//                    tasks_per_workgroup * number and on, those that exist
+//   push constants   the nest's parameters, 8 bytes each; then the number of
+//                    the first task, not 0 only where there are slices
+//   workgroups       {x, y, 1}; number n = x + y * NumWorkgroups.x runs tasks
+//                    first + n * tasks_per_workgroup and on, those that exist
 #ifndef EMBER_JIT_SPIRV_KERNEL_ABI_H_
 #define EMBER_JIT_SPIRV_KERNEL_ABI_H_
 

@@ -15,7 +15,6 @@ using loops::Buffer;
 using loops::LoopKind;
 using loops::Scope;
 using loops::Statement;
-using loops::Target;
 using tensor::NodeId;
 using tensor::Opcode;
 
@@ -102,7 +101,7 @@ class Planner {
       if (node.operands.size() > (node.opcode == Opcode::kPad))
         NoteFirstIndex(node.operands[0], around, place);
     }
-    for (const Target& store : statement.targets) {
+    for (const loops::Target& store : statement.targets) {
       PhasePlan::Place& place = plan_.places[store.buffer];
       place.is_written = true;
       place.is_read |= store.update != tensor::Update::kAssign;
@@ -221,7 +220,7 @@ class Planner {
       if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
         accesses.reads[node.buffer] = IsOfMany(node.buffer);
     }
-    for (const Target& store : statement.targets) {
+    for (const loops::Target& store : statement.targets) {
       const bool is_of_many = IsOfMany(store.buffer);
       accesses.writes[store.buffer] = is_of_many;
       if (store.update != tensor::Update::kAssign && is_of_many)
@@ -316,7 +315,7 @@ StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
 
 void CollectStores(const Block& block, std::vector<bool>& stored) {
   for (const Statement& statement : block) {
-    for (const Target& store : statement.targets) stored[store.buffer] = true;
+    for (const loops::Target& store : statement.targets) stored[store.buffer] = true;
     CollectStores(statement.body, stored);
   }
 }

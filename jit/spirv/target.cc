@@ -12,7 +12,7 @@ struct Flag {
 
 constexpr Flag kFlags[] = {
     {"f64", [](Target& t) -> bool& { return t.f64; }},
-    {"i64", [](Target& t) -> bool& { return t.i64; }},
+    {"int64", [](Target& t) -> bool& { return t.i64; }},
     {"storage8", [](Target& t) -> bool& { return t.storage8; }},
     {"storage16", [](Target& t) -> bool& { return t.storage16; }},
     {"denorm16", [](Target& t) -> bool& { return t.float16.denorm; }},

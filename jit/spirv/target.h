@@ -1,7 +1,7 @@
 // What SPIR-V code may use on a device: read from its target string, of which
 // hal/vulkan/features.h is the definition.
 //
-//   Target target = Target::Of("vulkan1.3+i64+storage8+rte32+shared32768");
+//   Target target = Target::Of("vulkan1.3+int64+storage8+rte32+shared32768");
 //   target.i64;            // true
 //   target.shared_bytes;   // 32768
 //
@@ -16,7 +16,7 @@ namespace ember::jit::spirv {
 
 struct Target {
   bool f64 = false;
-  bool i64 = false;
+  bool i64 = false;  // "int64"
   bool storage8 = false;
   bool storage16 = false;
   // Modes of floats of 16, 32 and 64 bits (SPV_KHR_float_controls).

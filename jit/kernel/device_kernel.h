@@ -1,0 +1,90 @@
+// A loop nest as SPIR-V on a device, as a kernel whose calls are recorded.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
+//                          DeviceKernel::Create(std::move(definition)));
+//   EMBER_ASSIGN_OR_RETURN(auto recording,
+//                          kernel->Record({parameters, ranges, *list}));
+//   ... submit the list, wait ...
+//   EMBER_RETURN_IF_ERROR(recording->Outcome());
+//
+// Thread-safe. Temporaries belong to recordings, packed constants to the
+// kernel.
+#ifndef EMBER_JIT_KERNEL_DEVICE_KERNEL_H_
+#define EMBER_JIT_KERNEL_DEVICE_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "jit/kernel/nest_layout.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/spirv/kernel_abi.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+struct DeviceKernelDefinition {
+  int tier = 1;
+  // As NestKernelDefinition.
+  std::vector<int64_t> parameters;
+  bool is_specialised = false;
+  loops::LoopNest nest;
+  spirv::ModuleCode code;
+  std::shared_ptr<hal::Device> device;
+  std::vector<std::span<const uint8_t>> constants;
+  std::string description;
+};
+
+class DeviceKernel final : public vm::Kernel {
+ public:
+  // Packs constants: runs the prologue on the device, and waits for it.
+  // Errors: kUnimplemented (jit/decline_reasons.h) where a limit of the device
+  // is too small for the kernel, or for its one shape.
+  static StatusOr<std::unique_ptr<DeviceKernel>> Create(
+      DeviceKernelDefinition definition);
+
+  bool is_recorded() const override { return true; }
+  bool Uses(size_t buffer) const override;
+  // kUnimplemented where a limit of the device is too small for this call.
+  StatusOr<std::unique_ptr<vm::Recording>> Record(
+      const vm::RecordCall& call) const override;
+  int tier() const override { return definition_.tier; }
+  bool Accepts(std::span<const int64_t> parameters) const override;
+  Status Run(const vm::KernelCall& call) const override;
+  std::string Describe() const override { return definition_.description; }
+
+ private:
+  class CallRecording;
+  using Executables = std::vector<std::unique_ptr<hal::Executable>>;
+  using Buffers = std::vector<std::unique_ptr<hal::Buffer>>;
+
+  explicit DeviceKernel(DeviceKernelDefinition definition);
+  StatusOr<Executables> Load(const std::vector<spirv::PhaseCode>& phases) const;
+  // What the code relies on, and limits of the device.
+  Status CheckLayout(const NestLayout& layout) const;
+  Status Pack();
+  // Ranges of the nest's buffers, of which `recording` gets the temporaries.
+  Status RecordPhases(std::span<const spirv::PhaseCode> phases,
+                      const Executables& executables, size_t first_task_count,
+                      const NestLayout& layout,
+                      std::span<const int64_t> parameters,
+                      std::vector<hal::BufferRange> ranges,
+                      hal::CommandList& list, CallRecording& recording) const;
+  StatusOr<hal::Buffer*> Allocate(int64_t bytes, hal::MemoryKind kind,
+                                  Buffers& buffers) const;
+
+  DeviceKernelDefinition definition_;
+  const hal::DeviceLimits limits_;
+  NestHeader header_;
+  Executables phases_;
+  Buffers packed_;
+  std::vector<hal::BufferRange> packed_ranges_;  // by buffer
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_DEVICE_KERNEL_H_

@@ -1,0 +1,176 @@
+#include "jit/spirv/testing.h"
+
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "base/check.h"
+#include "base/concat.h"
+#include "gtest/gtest.h"
+#include "hal/vulkan/vulkan_device.h"
+#include "jit/kernel/device_kernel.h"
+#include "jit/kernel/nest_layout.h"
+#include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/spirv/emitter.h"
+#include "jit/spirv/target.h"
+#include "jit/spirv/tools.h"
+#include "tensor/random_values.h"
+
+namespace ember::jit::spirv {
+namespace {
+
+// Between buffers; a multiple of every device's alignment.
+constexpr int64_t kGap = 256;
+constexpr uint8_t kGapByte = 0xa5;
+
+int64_t RoundUp(int64_t bytes) { return (bytes + kGap - 1) / kGap * kGap; }
+
+bool IsArgument(const loops::Buffer& buffer) {
+  return buffer.scope == loops::Scope::kInput ||
+         buffer.scope == loops::Scope::kOutput;
+}
+
+// All buffers in one memory, with gaps.
+struct DeviceBytes {
+  std::unique_ptr<hal::Buffer> memory;
+  std::vector<hal::BufferRange> ranges;
+
+  uint8_t* at(size_t i) const {
+    return static_cast<uint8_t*>(memory->host_data()) + ranges[i].offset;
+  }
+};
+
+StatusOr<DeviceBytes> Place(hal::Device& device, const Bytes& buffers) {
+  DeviceBytes placed;
+  int64_t bytes = kGap;
+  for (const std::vector<uint8_t>& buffer : buffers) {
+    const auto size = static_cast<int64_t>(buffer.size());
+    placed.ranges.push_back({nullptr, bytes, size});
+    bytes += RoundUp(size) + kGap;
+  }
+  EMBER_ASSIGN_OR_RETURN(
+      placed.memory, device.Allocate(bytes, hal::MemoryKind::kHostVisible));
+  std::memset(placed.memory->host_data(), kGapByte, static_cast<size_t>(bytes));
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    placed.ranges[i].buffer = placed.memory.get();
+    std::copy(buffers[i].begin(), buffers[i].end(), placed.at(i));
+  }
+  return placed;
+}
+
+Status CheckGaps(const DeviceBytes& placed) {
+  const auto* const memory =
+      static_cast<const uint8_t*>(placed.memory->host_data());
+  std::vector<bool> is_gap(static_cast<size_t>(placed.memory->size()), true);
+  for (const hal::BufferRange& range : placed.ranges) {
+    for (int64_t i = 0; i < range.length; ++i)
+      is_gap[static_cast<size_t>(range.offset + i)] = false;
+  }
+  for (size_t i = 0; i < is_gap.size(); ++i) {
+    if (is_gap[i] && memory[i] != kGapByte)
+      return InternalError(Concat({"byte ", i, " outside of buffers changed"}));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+std::shared_ptr<hal::Device> TestDevice() {
+  static const std::shared_ptr<hal::Device>& device =
+      *new std::shared_ptr<hal::Device>([] {
+        auto made = hal::CreateVulkanDevice(0, {});
+        return made.ok() ? *std::move(made) : nullptr;
+      }());
+  return device;
+}
+
+loops::LoopNest ParseOrDie(const std::string& text) {
+  StatusOr<loops::LoopNest> nest = loops::Parse(text);
+  EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
+  const Status verified = loops::Verify(*nest);
+  EMBER_CHECK(verified.ok()) << verified.message() << "\n" << text;
+  return *std::move(nest);
+}
+
+StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
+                          const std::string& target) {
+  const std::string wanted =
+      target.empty() ? std::string(TestDevice()->target()) : target;
+  EMBER_ASSIGN_OR_RETURN(ModuleCode code, EmitModule(nest, Target::Of(wanted)));
+  if (Status status = ValidateModule(code.words); !status.ok())
+    return status.WithContext(DisassembleModule(code.words));
+  return code;
+}
+
+Status RunOnDevice(const loops::LoopNest& nest,
+                   const std::vector<int64_t>& parameters, Bytes& buffers) {
+  const std::shared_ptr<hal::Device> device = TestDevice();
+  DeviceKernelDefinition definition;
+  definition.nest = nest;
+  definition.device = device;
+  EMBER_ASSIGN_OR_RETURN(definition.code, Emit(nest));
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const bool is_input = nest.buffers[i].scope == loops::Scope::kInput;
+    definition.constants.push_back(is_input ? std::span<const uint8_t>(buffers[i])
+                                            : std::span<const uint8_t>());
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceKernel> kernel,
+                         DeviceKernel::Create(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(const DeviceBytes placed, Place(*device, buffers));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::CommandList> list,
+                         device->CreateCommandList());
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Recording> recording,
+                         kernel->Record({parameters, placed.ranges, *list}));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::Fence> fence,
+                         device->Submit(*list));
+  EMBER_RETURN_IF_ERROR(fence->Wait());
+  for (size_t i = 0; i < buffers.size(); ++i)
+    std::copy_n(placed.at(i), buffers[i].size(), buffers[i].begin());
+  EMBER_RETURN_IF_ERROR(CheckGaps(placed));
+  return recording->Outcome();
+}
+
+Bytes SmallContents(const loops::LoopNest& nest,
+                    const std::vector<int64_t>& parameters) {
+  const NestHeader header(nest);
+  const auto layout = header.LayoutFor(parameters);
+  EMBER_CHECK(layout.ok()) << layout.status().message();
+  std::mt19937_64 random(11);
+  Bytes contents;
+  for (size_t i = 0; i < nest.buffers.size(); ++i) {
+    const loops::Buffer& buffer = nest.buffers[i];
+    if (!IsArgument(buffer)) break;
+    contents.push_back(tensor::RandomElements(
+        random, buffer.type, layout->bytes[i] / DTypeByteSize(buffer.type)));
+  }
+  return contents;
+}
+
+void ExpectAsEvaluated(const std::string& text,
+                       const std::vector<int64_t>& parameters,
+                       double tolerance) {
+  SCOPED_TRACE(text);
+  const loops::LoopNest nest = ParseOrDie(text);
+  Bytes expected = SmallContents(nest, parameters);
+  Bytes actual = expected;
+  const Status wanted =
+      loops::Evaluate(nest, parameters, tensor::Pointers(expected));
+  const Status status = RunOnDevice(nest, parameters, actual);
+  ASSERT_EQ(wanted.ok(), status.ok())
+      << wanted.ToString() << " / " << status.ToString();
+  if (!wanted.ok()) {
+    // Which check failed first may differ.
+    EXPECT_EQ(status.code(), wanted.code()) << status.ToString();
+    return;
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(tensor::FirstDifferentElement(nest.buffers[i].type, expected[i],
+                                            actual[i], tolerance, tolerance),
+              "")
+        << "%" << nest.buffers[i].name;
+  }
+}
+
+}  // namespace ember::jit::spirv

@@ -1,0 +1,55 @@
+// Nests run on a Vulkan device in tests, beside the evaluator of nests.
+//
+//   if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
+//   Bytes buffers = ...;
+//   Status status = RunOnDevice(nest, parameters, buffers);
+#ifndef EMBER_JIT_SPIRV_TESTING_H_
+#define EMBER_JIT_SPIRV_TESTING_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/spirv/kernel_abi.h"
+
+namespace ember::jit::spirv {
+
+inline constexpr char kNoDevice[] =
+    "no Vulkan device: install mesa-vulkan-drivers";
+
+// The first Vulkan device of the machine; null if there is none.
+std::shared_ptr<hal::Device> TestDevice();
+
+// Bytes of inputs and outputs, in order.
+using Bytes = std::vector<std::vector<uint8_t>>;
+
+loops::LoopNest ParseOrDie(const std::string& text);
+
+// The module, which passes spirv-val; for the test's device, or `target`.
+StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
+                          const std::string& target = "");
+
+// Emits, validates, records and runs the nest, prologue and phases; buffers
+// then has what is in the device's memory. Bytes around each are seen to stay
+// as they were.
+Status RunOnDevice(const loops::LoopNest& nest,
+                   const std::vector<int64_t>& parameters, Bytes& buffers);
+
+// Contents of inputs and outputs: small integers (floats: halves, too), of
+// which sums are exact.
+Bytes SmallContents(const loops::LoopNest& nest,
+                    const std::vector<int64_t>& parameters);
+
+// Outputs must be those of the evaluator, but for `tolerance` relative to them,
+// and errors its errors.
+void ExpectAsEvaluated(const std::string& text,
+                       const std::vector<int64_t>& parameters = {},
+                       double tolerance = 0);
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_TESTING_H_
