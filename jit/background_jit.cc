@@ -120,6 +120,10 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
   // run slower.
   static_cast<void>(WriteFileAtomically(base + ".schedule", report.schedule));
   static_cast<void>(WriteFileAtomically(base + ".loops", report.nest));
+  if (!report.spirv.empty()) {
+    static_cast<void>(WriteFileAtomically(base + ".spvasm", report.spirv));
+    return;
+  }
   static_cast<void>(WriteFileAtomically(base + ".ll", report.llvm));
   static_cast<void>(WriteFileAtomically(base + ".s", report.assembly));
 }

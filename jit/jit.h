@@ -60,7 +60,8 @@ struct JitOptions {
   int threads = 1;
   // How much the threads step back for others (compile_queue.h).
   int niceness = kCompileNiceness;
-  // Writes schedule, nest, LLVM IR and assembly of each kernel here:
+  // Writes schedule, nest, LLVM IR and assembly of each kernel here (of a
+  // device's: SPIR-V, which is validated then):
   // DIR/NAME.tier2.schedule and so on. Empty: nowhere.
   std::string dump_folder;
   // Dispatches whose schedule lies here (NAME.schedule, NAME.tier2.schedule as

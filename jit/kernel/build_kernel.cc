@@ -5,16 +5,22 @@
 #include <utility>
 
 #include "jit/decline_reasons.h"
+#include "jit/kernel/device_kernel.h"
 #include "jit/kernel/nest_kernel.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/collapse_axes.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
+#include "jit/schedule/gpu_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/schedule.h"
 #include "jit/schedule/split_dims.h"
+#include "jit/spirv/emitter.h"
+#include "jit/spirv/target.h"
+#include "jit/spirv/tools.h"
 #include "jit/target/cpu_model.h"
+#include "jit/target/gpu_model.h"
 
 namespace ember::jit {
 namespace {
@@ -56,6 +62,100 @@ std::string Describe(const loops::LoopNest& nest, const KernelReport& report) {
   return text;
 }
 
+// The nest of the default schedule, or of the one that was given.
+StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
+                                    KernelReport& report) {
+  schedule::Computation computation =
+      schedule::Disassemble(*request.dispatch, request.parameters);
+  for (size_t i = 0; i < request.constant_inputs.size(); ++i)
+    computation.buffers[i].is_constant = request.constant_inputs[i];
+  schedule::CollapseAxes(computation);
+  schedule::SplitDims(computation);
+  schedule::Schedule schedule(std::move(computation));
+  Status scheduled;
+  if (!report.given_schedule.empty()) {
+    scheduled = schedule.Replay(report.given_schedule);
+  } else if (spirv::IsSpirvTarget(request.target)) {
+    scheduled =
+        schedule::ScheduleForGpu(GpuModel::Of(request.target), schedule);
+  } else {
+    scheduled =
+        schedule::ScheduleByModel(CpuModel::Of(request.target), schedule);
+  }
+  EMBER_RETURN_IF_ERROR(scheduled);
+  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));
+  if (report.keep_text) {
+    report.schedule = schedule.ToText();
+    report.nest = loops::ToText(nest);
+  }
+  // Modules come from strangers: what runs has been proved to stay in bounds.
+  if (Status status = loops::Verify(nest); !status.ok())
+    return Decline(DeclineReason::kNoProof, status.message());
+  return nest;
+}
+
+StatusOr<std::unique_ptr<vm::Kernel>> BuildHostKernel(
+    const vm::KernelRequest& request, loops::LoopNest nest, Compiler& compiler,
+    KernelReport& report) {
+  NestKernelDefinition definition;
+  definition.nest = std::move(nest);
+  CompileOptions options;
+  options.effort = request.tier == 1 ? Effort::kFast : Effort::kFull;
+  options.keep_llvm = options.keep_assembly = report.keep_code_text;
+  EMBER_ASSIGN_OR_RETURN(definition.code,
+                         compiler.Compile(definition.nest, options));
+  report.optimize_ms = definition.code->optimize_ms;
+  report.codegen_ms = definition.code->codegen_ms;
+  report.code_bytes = definition.code->code_bytes;
+  report.origin = definition.code->origin;
+  report.llvm = definition.code->llvm;
+  report.assembly = definition.code->assembly;
+  definition.tier = request.tier;
+  definition.parameters = request.parameters;
+  definition.is_specialised = !request.parameters.empty();
+  definition.constants = request.constant_data;
+  definition.description = Describe(definition.nest, report);
+  Stopwatch stopwatch;
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<NestKernel> kernel,
+                         NestKernel::Create(std::move(definition)));
+  report.pack_ms = stopwatch.Lap();
+  return std::unique_ptr<vm::Kernel>(std::move(kernel));
+}
+
+StatusOr<std::unique_ptr<vm::Kernel>> BuildDeviceKernel(
+    const vm::KernelRequest& request, loops::LoopNest nest,
+    KernelReport& report) {
+  if (request.device == nullptr) {
+    return Decline(DeclineReason::kTarget,
+                   "expected a device to make it on, found none");
+  }
+  DeviceKernelDefinition definition;
+  definition.nest = std::move(nest);
+  Stopwatch stopwatch;
+  EMBER_ASSIGN_OR_RETURN(
+      definition.code,
+      spirv::EmitModule(definition.nest, spirv::Target::Of(request.target)));
+  report.codegen_ms = stopwatch.Lap();
+  report.code_bytes =
+      static_cast<int64_t>(definition.code.words.size() * sizeof(uint32_t));
+  if (report.keep_code_text) {
+    report.spirv = spirv::DisassembleModule(definition.code.words);
+    EMBER_RETURN_IF_ERROR(spirv::ValidateModule(definition.code.words));
+  }
+  definition.tier = request.tier;
+  definition.parameters = request.parameters;
+  definition.is_specialised = !request.parameters.empty();
+  definition.device = request.device;
+  definition.constants = request.constant_data;
+  definition.description = Describe(definition.nest, report);
+  stopwatch.Lap();
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
+                         DeviceKernel::Create(std::move(definition)));
+  report.pack_ms = kernel->pack_ms();
+  report.codegen_ms += stopwatch.Lap() - report.pack_ms;
+  return std::unique_ptr<vm::Kernel>(std::move(kernel));
+}
+
 }  // namespace
 
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
@@ -64,48 +164,11 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   KernelReport own;
   if (report == nullptr) report = &own;
   Stopwatch stopwatch;
-  schedule::Computation computation =
-      schedule::Disassemble(*request.dispatch, request.parameters);
-  for (size_t i = 0; i < request.constant_inputs.size(); ++i)
-    computation.buffers[i].is_constant = request.constant_inputs[i];
-  schedule::CollapseAxes(computation);
-  schedule::SplitDims(computation);
-  schedule::Schedule schedule(std::move(computation));
-  EMBER_RETURN_IF_ERROR(
-      report->given_schedule.empty()
-          ? schedule::ScheduleByModel(CpuModel::Of(request.target), schedule)
-          : schedule.Replay(report->given_schedule));
-  NestKernelDefinition definition;
-  EMBER_ASSIGN_OR_RETURN(definition.nest, schedule::Lower(schedule));
-  if (report->keep_text) {
-    report->schedule = schedule.ToText();
-    report->nest = loops::ToText(definition.nest);
-  }
-  // Modules come from strangers: what runs has been proved to stay in bounds.
-  if (Status status = loops::Verify(definition.nest); !status.ok())
-    return Decline(DeclineReason::kNoProof, status.message());
+  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, BuildNest(request, *report));
   report->schedule_ms = stopwatch.Lap();
-  CompileOptions options;
-  options.effort = request.tier == 1 ? Effort::kFast : Effort::kFull;
-  options.keep_llvm = options.keep_assembly = report->keep_code_text;
-  EMBER_ASSIGN_OR_RETURN(definition.code,
-                         compiler.Compile(definition.nest, options));
-  report->optimize_ms = definition.code->optimize_ms;
-  report->codegen_ms = definition.code->codegen_ms;
-  report->code_bytes = definition.code->code_bytes;
-  report->origin = definition.code->origin;
-  report->llvm = definition.code->llvm;
-  report->assembly = definition.code->assembly;
-  definition.tier = request.tier;
-  definition.parameters = request.parameters;
-  definition.is_specialised = !request.parameters.empty();
-  definition.constants = request.constant_data;
-  definition.description = Describe(definition.nest, *report);
-  stopwatch.Lap();
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<NestKernel> kernel,
-                         NestKernel::Create(std::move(definition)));
-  report->pack_ms = stopwatch.Lap();
-  return std::unique_ptr<vm::Kernel>(std::move(kernel));
+  if (spirv::IsSpirvTarget(request.target))
+    return BuildDeviceKernel(request, std::move(nest), *report);
+  return BuildHostKernel(request, std::move(nest), compiler, *report);
 }
 
 }  // namespace ember::jit

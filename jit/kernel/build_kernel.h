@@ -22,10 +22,12 @@ struct KernelReport {
   bool keep_text = false;
   bool keep_code_text = false;
   std::string given_schedule;
-  std::string schedule, nest, llvm, assembly;
-  double schedule_ms = 0;  // schedule and loop nest
+  std::string schedule, nest;
+  std::string llvm, assembly;  // of kernels of the host
+  std::string spirv;           // of kernels of a device
+  double schedule_ms = 0;      // schedule and loop nest
   double optimize_ms = 0;
-  double codegen_ms = 0;
+  double codegen_ms = 0;  // with what the device's driver makes of it
   double pack_ms = 0;
   int64_t code_bytes = 0;
   CodeOrigin origin = CodeOrigin::kCompiled;

@@ -1,6 +1,7 @@
 #include "jit/kernel/device_kernel.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -67,7 +68,11 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
     EMBER_RETURN_IF_ERROR(kernel->CheckLayout(layout));
   }
   EMBER_ASSIGN_OR_RETURN(kernel->phases_, kernel->Load(own.code.phases));
+  const auto begin = std::chrono::steady_clock::now();
   EMBER_RETURN_IF_ERROR(kernel->Pack());
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - begin;
+  kernel->pack_ms_ = took.count();
   // Neither is used any more.
   kernel->definition_.constants.clear();
   kernel->definition_.code.words = {};
@@ -165,7 +170,8 @@ Status DeviceKernel::Pack() {
   if (nest.prologue.empty()) return OkStatus();
   // Packed buffers have the extents of constants, which depend on nothing that
   // a call brings.
-  const std::vector<int64_t> parameters(nest.parameters.size());
+  std::vector<int64_t> parameters = definition_.prologue_parameters;
+  parameters.resize(nest.parameters.size());
   EMBER_ASSIGN_OR_RETURN(const NestLayout layout,
                          header_.LayoutFor(parameters));
   EMBER_RETURN_IF_ERROR(CheckConstants(nest, layout, definition_.constants));
@@ -188,9 +194,9 @@ Status DeviceKernel::Pack() {
       packed_ranges_[i] = ranges[i] = {buffer, 0, bytes};
     } else if (i < definition_.constants.size() && is_read[i]) {
       // Read once, from where the host has written it.
-      EMBER_ASSIGN_OR_RETURN(hal::Buffer* const buffer,
-                             Allocate(bytes, hal::MemoryKind::kHostVisible,
-                                      recording.buffers_));
+      EMBER_ASSIGN_OR_RETURN(
+          hal::Buffer* const buffer,
+          Allocate(bytes, hal::MemoryKind::kHostVisible, recording.buffers_));
       if (bytes > 0) {
         std::memcpy(buffer->host_data(), definition_.constants[i].data(),
                     static_cast<size_t>(bytes));
@@ -228,20 +234,17 @@ StatusOr<std::unique_ptr<vm::Recording>> DeviceKernel::Record(
     // What is behind the last element is nobody's business.
     ranges[i].length = std::min(ranges[i].length, layout.bytes[i]);
   }
-  EMBER_RETURN_IF_ERROR(RecordPhases(
-      definition_.code.phases, phases_, nest.prologue.size(), layout,
-      parameters, std::move(ranges), call.list, *recording));
+  EMBER_RETURN_IF_ERROR(RecordPhases(definition_.code.phases, phases_,
+                                     nest.prologue.size(), layout, parameters,
+                                     std::move(ranges), call.list, *recording));
   return std::unique_ptr<vm::Recording>(std::move(recording));
 }
 
-Status DeviceKernel::RecordPhases(std::span<const PhaseCode> phases,
-                                  const Executables& executables,
-                                  size_t first_task_count,
-                                  const NestLayout& layout,
-                                  std::span<const int64_t> parameters,
-                                  std::vector<hal::BufferRange> ranges,
-                                  hal::CommandList& list,
-                                  CallRecording& recording) const {
+Status DeviceKernel::RecordPhases(
+    std::span<const PhaseCode> phases, const Executables& executables,
+    size_t first_task_count, const NestLayout& layout,
+    std::span<const int64_t> parameters, std::vector<hal::BufferRange> ranges,
+    hal::CommandList& list, CallRecording& recording) const {
   const loops::LoopNest& nest = definition_.nest;
   if (layout.call_bytes > 0) {
     EMBER_ASSIGN_OR_RETURN(
@@ -253,9 +256,9 @@ Status DeviceKernel::RecordPhases(std::span<const PhaseCode> phases,
         ranges[i] = {memory, layout.offsets[i], layout.bytes[i]};
     }
   }
-  const bool has_checks = std::any_of(
-      phases.begin(), phases.end(),
-      [](const PhaseCode& phase) { return phase.has_checks; });
+  const bool has_checks =
+      std::any_of(phases.begin(), phases.end(),
+                  [](const PhaseCode& phase) { return phase.has_checks; });
   if (has_checks) {
     EMBER_ASSIGN_OR_RETURN(
         recording.record_,
@@ -274,8 +277,8 @@ Status DeviceKernel::RecordPhases(std::span<const PhaseCode> phases,
     for (const PhaseCode::Binding& binding : phase.bindings) {
       const int64_t bytes = layout.bytes[binding.buffer];
       if (!binding.is_sliced || bytes == 0) continue;
-      const int64_t most = std::min({kSliceBytes, limits_.binding_bytes,
-                                     spirv::kMostElements});
+      const int64_t most =
+          std::min({kSliceBytes, limits_.binding_bytes, spirv::kMostElements});
       at_once = std::min(at_once, std::max<int64_t>(most / bytes, 1));
       if (bytes > limits_.binding_bytes)
         return OverLimit(nest, Concat({"temporary of ", bytes, " bytes"}));
@@ -286,8 +289,7 @@ Status DeviceKernel::RecordPhases(std::span<const PhaseCode> phases,
         const int64_t bytes = layout.bytes[binding.buffer] * at_once;
         EMBER_ASSIGN_OR_RETURN(
             hal::Buffer* const slices,
-            Allocate(bytes, hal::MemoryKind::kDeviceLocal,
-                     recording.buffers_));
+            Allocate(bytes, hal::MemoryKind::kDeviceLocal, recording.buffers_));
         ranges[binding.buffer] = {slices, 0, bytes};
       }
       bindings.push_back(ranges[binding.buffer]);
@@ -295,7 +297,8 @@ Status DeviceKernel::RecordPhases(std::span<const PhaseCode> phases,
     if (phase.has_checks)
       bindings.push_back({recording.record_, 0, sizeof(spirv::CheckRecord)});
     for (int64_t first = 0; first < tasks; first += at_once) {
-      if (!std::exchange(is_first, false)) EMBER_RETURN_IF_ERROR(list.Barrier());
+      if (!std::exchange(is_first, false))
+        EMBER_RETURN_IF_ERROR(list.Barrier());
       const int64_t groups =
           RoundUp(std::min(at_once, tasks - first), phase.tasks_per_workgroup) /
           phase.tasks_per_workgroup;
@@ -306,10 +309,9 @@ Status DeviceKernel::RecordPhases(std::span<const PhaseCode> phases,
         return OverLimit(nest, Concat({groups, " workgroups"}));
       pushed.back() = first;
       EMBER_RETURN_IF_ERROR(list.Dispatch(
-          *executables[i],
-          {.chunks = {RoundUp(groups, rows) / rows, rows, 1},
-           .bindings = bindings,
-           .parameters = pushed}));
+          *executables[i], {.chunks = {RoundUp(groups, rows) / rows, rows, 1},
+                            .bindings = bindings,
+                            .parameters = pushed}));
     }
   }
   return OkStatus();

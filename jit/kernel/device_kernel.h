@@ -36,6 +36,8 @@ struct DeviceKernelDefinition {
   spirv::ModuleCode code;
   std::shared_ptr<hal::Device> device;
   std::vector<std::span<const uint8_t>> constants;
+  // For nests whose prologue depends on them; else zeros do.
+  std::vector<int64_t> prologue_parameters;
   std::string description;
 };
 
@@ -56,6 +58,8 @@ class DeviceKernel final : public vm::Kernel {
   bool Accepts(std::span<const int64_t> parameters) const override;
   Status Run(const vm::KernelCall& call) const override;
   std::string Describe() const override { return definition_.description; }
+  // How long the prologue took.
+  double pack_ms() const { return pack_ms_; }
 
  private:
   class CallRecording;
@@ -80,6 +84,7 @@ class DeviceKernel final : public vm::Kernel {
   DeviceKernelDefinition definition_;
   const hal::DeviceLimits limits_;
   NestHeader header_;
+  double pack_ms_ = 0;
   Executables phases_;
   Buffers packed_;
   std::vector<hal::BufferRange> packed_ranges_;  // by buffer

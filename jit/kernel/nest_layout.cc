@@ -72,10 +72,9 @@ StatusOr<NestLayout> NestHeader::LayoutFor(
 
 Status FailedCheck(const loops::LoopNest& nest, uint32_t buffer, uint32_t dim,
                    int64_t index, int64_t extent) {
-  return InvalidArgumentError(
-      Concat({"dispatch @", nest.name, ": buffer %", nest.buffers[buffer].name,
-              ": expected index ", dim, " in 0..", extent - 1, ", found ",
-              index}));
+  return InvalidArgumentError(Concat(
+      {"dispatch @", nest.name, ": buffer %", nest.buffers[buffer].name,
+       ": expected index ", dim, " in 0..", extent - 1, ", found ", index}));
 }
 
 Status CheckConstants(const loops::LoopNest& nest, const NestLayout& layout,

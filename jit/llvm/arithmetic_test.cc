@@ -31,7 +31,8 @@ std::string Name(DType type) { return std::string(DTypeName(type)); }
 
 // All pairs of patterns of a and b; c is random.
 void ExpectCase(const ArithmeticCase& test) {
-  const std::vector<uint64_t> as = BitPatterns(test.a), bs = BitPatterns(test.b),
+  const std::vector<uint64_t> as = BitPatterns(test.a),
+                              bs = BitPatterns(test.b),
                               cs = BitPatterns(test.c);
   const size_t pairs = as.size() * bs.size();
   const size_t count = (pairs + 111) / 112 * 112;
@@ -46,14 +47,16 @@ void ExpectCase(const ArithmeticCase& test) {
                      buffer("s", "output", test.result) + ", " +
                      buffer("v", "output", test.result) + ", " +
                      buffer("o", "output", test.result) + ") {\n";
-  text += "phase i < " + number +
-          " { %s[i] = " + test.ExpressionAt("i") + " }\n";
-  text += "phase i < " + std::to_string(count / 16) +
-          " { vector l < 16 { %v[i * 16 + l] = " +
-          test.ExpressionAt("i * 16 + l") + " } }\n";
-  text += "phase i < " + std::to_string(count / 7) +
-          " { vector l < 7 { %o[i * 7 + l] = " +
-          test.ExpressionAt("i * 7 + l") + " } }\n}";
+  text +=
+      "phase i < " + number + " { %s[i] = " + test.ExpressionAt("i") + " }\n";
+  text +=
+      "phase i < " + std::to_string(count / 16) +
+      " { vector l < 16 { %v[i * 16 + l] = " + test.ExpressionAt("i * 16 + l") +
+      " } }\n";
+  text +=
+      "phase i < " + std::to_string(count / 7) +
+      " { vector l < 7 { %o[i * 7 + l] = " + test.ExpressionAt("i * 7 + l") +
+      " } }\n}";
   const loops::LoopNest nest = ParseOrDie(text);
   const Buffers buffers = MakeBuffers(
       nest, {},

@@ -150,12 +150,11 @@ std::vector<ArithmeticCase> CastCases() {
   std::vector<ArithmeticCase> cases;
   for (DType from : kTypes) {
     for (DType to : kTypes) {
-      cases.push_back({from, DType::kBool, DType::kBool, to,
-                       Name(to) + "(%a[$])",
-                       [=](uint64_t a, uint64_t, uint64_t) {
-                         return tensor::EvaluateScalar(Opcode::kCast, from, to,
-                                                       {a});
-                       }});
+      cases.push_back(
+          {from, DType::kBool, DType::kBool, to, Name(to) + "(%a[$])",
+           [=](uint64_t a, uint64_t, uint64_t) {
+             return tensor::EvaluateScalar(Opcode::kCast, from, to, {a});
+           }});
     }
   }
   return cases;

@@ -64,8 +64,7 @@ Value Arithmetic::FloatOperation(const Operation& op, spv::Op instruction) {
 // --- unary
 
 Value Arithmetic::Negate(const Operation& op) {
-  if (IsFloat(op.type))
-    return c_.Unary(spv::Op::OpFNegate, op.a.type, op.a);
+  if (IsFloat(op.type)) return c_.Unary(spv::Op::OpFNegate, op.a.type, op.a);
   return Fit(op, c_.Subtract(c_.Like(op.a, 0), op.a));
 }
 
@@ -103,12 +102,44 @@ Value Arithmetic::Floor(const Operation& op) {
 Value Arithmetic::Ceil(const Operation& op) {
   return Fit(op, c_.Call(GLSLstd450Ceil, op.a));
 }
+
+// Mesa's lavapipe 22.3 gives doubles back as they are, rounded or truncated;
+// floor and ceil work.
 Value Arithmetic::Round(const Operation& op) {
-  return Fit(op, c_.Call(GLSLstd450RoundEven, op.a));
+  if (op.type != DType::kF64)
+    return Fit(op, c_.Call(GLSLstd450RoundEven, op.a));
+  const auto float_op = [&](spv::Op instruction, Value a, Value b) {
+    return c_.Pure(instruction, a.type, {a.id, b.id}, true);
+  };
+  const auto less = [&](Value a, Value b) {
+    return c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, a, b);
+  };
+  const auto number = [&](double value) {
+    return c_.Constant(Scalar::kF64, std::bit_cast<uint64_t>(value));
+  };
+  const Value below = c_.Call(GLSLstd450Floor, op.a);
+  const Value above = float_op(spv::Op::OpFAdd, below, number(1));
+  const Value rest = float_op(spv::Op::OpFSub, op.a, below);
+  const Value half = float_op(spv::Op::OpFMul, below, number(0.5));
+  const Value is_odd = less(c_.Call(GLSLstd450Floor, half), half);
+  const Value is_tie =
+      c_.Binary(spv::Op::OpFOrdEqual, Scalar::kBool, rest, number(0.5));
+  const Value goes_up = c_.Or(less(number(0.5), rest), c_.And(is_tie, is_odd));
+  const Value result = c_.Select(goes_up, above, below);
+  // A zero has the sign of what it was.
+  const Value is_zero =
+      c_.Binary(spv::Op::OpFOrdEqual, Scalar::kBool, result, number(0));
+  return c_.Select(is_zero, float_op(spv::Op::OpFMul, op.a, number(0)), result);
 }
+
 Value Arithmetic::Truncate(const Operation& op) {
-  return Fit(op, c_.Call(GLSLstd450Trunc, op.a));
+  if (op.type != DType::kF64) return Fit(op, c_.Call(GLSLstd450Trunc, op.a));
+  const Value is_negative =
+      c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, op.a, c_.Like(op.a, 0));
+  return c_.Select(is_negative, c_.Call(GLSLstd450Ceil, op.a),
+                   c_.Call(GLSLstd450Floor, op.a));
 }
+
 Value Arithmetic::Sqrt(const Operation& op) {
   return Fit(op, c_.Call(GLSLstd450Sqrt, op.a));
 }
@@ -224,9 +255,9 @@ Value Arithmetic::FloorDivide(const Operation& op) {
   if (IsUnsignedDivision(op)) return Divide(op);
   const auto known = c_.KnownInteger(op.b);
   if (known && *known > 0 && std::has_single_bit(static_cast<uint64_t>(*known)))
-    return c_.Binary(spv::Op::OpShiftRightArithmetic, op.a.type, op.a,
-                     c_.Like(op.a, std::countr_zero(
-                                       static_cast<uint64_t>(*known))));
+    return c_.Binary(
+        spv::Op::OpShiftRightArithmetic, op.a.type, op.a,
+        c_.Like(op.a, std::countr_zero(static_cast<uint64_t>(*known))));
   const Value quotient = Divide(op);
   const Value fits = RemainderFits(op, Remainder(op));
   return c_.Select(fits, quotient,
@@ -246,17 +277,17 @@ Value Arithmetic::Modulo(const Operation& op) {
 
 Value Arithmetic::FloatExtreme(const Operation& op, Value b_is_beyond) {
   const Value result = c_.Select(b_is_beyond, op.b, op.a);
-  return c_.Select(c_.Unary(spv::Op::OpIsNan, Scalar::kBool, op.b),
-                   c_.Select(c_.Unary(spv::Op::OpIsNan, Scalar::kBool, op.a),
-                             op.a, op.b),
-                   result);
+  return c_.Select(
+      c_.Unary(spv::Op::OpIsNan, Scalar::kBool, op.b),
+      c_.Select(c_.Unary(spv::Op::OpIsNan, Scalar::kBool, op.a), op.a, op.b),
+      result);
 }
 
 Value Arithmetic::Minimum(const Operation& op) {
   if (op.type == DType::kBool) return c_.And(op.a, op.b);
   if (IsFloat(op.type)) {
-    return FloatExtreme(op, c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool,
-                                      op.b, op.a));
+    return FloatExtreme(
+        op, c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, op.b, op.a));
   }
   return c_.Call(IsSigned(op.type) ? GLSLstd450SMin : GLSLstd450UMin, op.a,
                  op.b);
@@ -265,8 +296,8 @@ Value Arithmetic::Minimum(const Operation& op) {
 Value Arithmetic::Maximum(const Operation& op) {
   if (op.type == DType::kBool) return c_.Or(op.a, op.b);
   if (IsFloat(op.type)) {
-    return FloatExtreme(op, c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool,
-                                      op.a, op.b));
+    return FloatExtreme(
+        op, c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, op.a, op.b));
   }
   return c_.Call(IsSigned(op.type) ? GLSLstd450SMax : GLSLstd450UMax, op.a,
                  op.b);

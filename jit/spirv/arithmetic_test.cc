@@ -23,8 +23,8 @@ void ExpectCase(const ArithmeticCase& test) {
                               cs = loops::BitPatterns(test.c);
   const size_t count = (as.size() * bs.size() + 6) / 7 * 7;
   const auto buffer = [&](const char* name, const char* scope, DType type) {
-    return Concat({"%", name, ": ", scope, " ", DTypeName(type), "[", count,
-                   "]"});
+    return Concat(
+        {"%", name, ": ", scope, " ", DTypeName(type), "[", count, "]"});
   };
   const loops::LoopNest nest = ParseOrDie(Concat(
       {"loops @test(", buffer("a", "input", test.a), ", ",
@@ -49,8 +49,7 @@ void ExpectCase(const ArithmeticCase& test) {
   std::vector<uint8_t> expected = buffers[3];
   for (size_t i = 0; i < count; ++i) {
     const auto at = [&](size_t which) {
-      return tensor::LoadElement(buffers[which].data(),
-                                 static_cast<int64_t>(i),
+      return tensor::LoadElement(buffers[which].data(), static_cast<int64_t>(i),
                                  nest.buffers[which].type);
     };
     tensor::StoreElement(expected.data(), static_cast<int64_t>(i), test.result,
@@ -59,9 +58,9 @@ void ExpectCase(const ArithmeticCase& test) {
   const Status status = RunOnDevice(nest, {}, buffers);
   ASSERT_TRUE(status.ok()) << status.ToString() << "\n" << test.expression;
   for (size_t output : {3, 4}) {
-    EXPECT_EQ(tensor::FirstDifferentElement(test.result, expected,
-                                            buffers[output]),
-              "")
+    EXPECT_EQ(
+        tensor::FirstDifferentElement(test.result, expected, buffers[output]),
+        "")
         << test.expression << " of " << DTypeName(test.a) << ", %"
         << nest.buffers[output].name;
   }
@@ -88,7 +87,18 @@ TEST(SpirvArithmetic, Compare) {
   ExpectCases(loops::RowCases(InstructionGroup::kCompare));
 }
 TEST(SpirvArithmetic, Casts) { ExpectCases(loops::CastCases()); }
-TEST(SpirvArithmetic, Bitcasts) { ExpectCases(loops::BitcastCases()); }
+// A signalling NaN of f16 may become a quiet one where it is loaded.
+TEST(SpirvArithmetic, Bitcasts) {
+  std::vector<ArithmeticCase> cases = loops::BitcastCases();
+  for (ArithmeticCase& test : cases) {
+    if (test.a != DType::kF16 || test.result == DType::kF16) continue;
+    test.expected = [](uint64_t a, uint64_t, uint64_t) {
+      const bool is_nan = (a & 0x7fff) > 0x7c00;
+      return is_nan ? a | 0x200 : a;
+    };
+  }
+  ExpectCases(cases);
+}
 TEST(SpirvArithmetic, Selects) { ExpectCases(loops::SelectCases()); }
 TEST(SpirvArithmetic, DivisionByConstants) {
   ExpectCases(loops::ConstantDivisionCases());

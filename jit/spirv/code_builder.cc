@@ -36,20 +36,24 @@ void CodeBuilder::LeaveScope() {
 }
 
 CodeBuilder::At::At(CodeBuilder& code, int depth)
-    : code_(code), block_(code.current_), place_(code.place_) {
-  if (depth == kHere) return;
+    : code_(code),
+      moved_(depth != kHere),
+      block_(code.current_),
+      place_(code.place_) {
+  if (!moved_) return;
   code.current_ = code.scopes_[static_cast<size_t>(depth)].prologue;
   code.place_ = depth;
 }
 
 CodeBuilder::At::~At() {
+  if (!moved_) return;
   code_.current_ = block_;
   code_.place_ = place_;
 }
 
 const Id* CodeBuilder::Find(const Key& key) const {
-  const size_t end = place_ == kHere ? scopes_.size()
-                                     : static_cast<size_t>(place_) + 1;
+  const size_t end =
+      place_ == kHere ? scopes_.size() : static_cast<size_t>(place_) + 1;
   for (size_t i = 0; i < end && i < scopes_.size(); ++i) {
     const auto early = scopes_[i].prologue_values.find(key);
     if (early != scopes_[i].prologue_values.end()) return &early->second;
@@ -180,9 +184,9 @@ Value CodeBuilder::Less(Value a, Value b, bool is_signed) {
   if (a == b) return Bool(false);
   const auto x = KnownInteger(a), y = KnownInteger(b);
   if (x && y) {
-    return Bool(is_signed ? *x < *y
-                          : static_cast<uint64_t>(*x) <
-                                static_cast<uint64_t>(*y));
+    return Bool(is_signed
+                    ? *x < *y
+                    : static_cast<uint64_t>(*x) < static_cast<uint64_t>(*y));
   }
   return Binary(is_signed ? spv::Op::OpSLessThan : spv::Op::OpULessThan,
                 Scalar::kBool, a, b);
@@ -204,8 +208,9 @@ Value CodeBuilder::ToWord(Value a) {
 Value CodeBuilder::ToLong(Value a, bool is_signed) {
   if (a.type == Scalar::kI64) return a;
   if (const auto known = Known(a)) {
-    return Constant(Scalar::kI64,
-                    is_signed ? static_cast<uint64_t>(*KnownInteger(a)) : *known);
+    return Constant(Scalar::kI64, is_signed
+                                      ? static_cast<uint64_t>(*KnownInteger(a))
+                                      : *known);
   }
   return Unary(is_signed ? spv::Op::OpSConvert : spv::Op::OpUConvert,
                Scalar::kI64, a);
@@ -240,10 +245,9 @@ Value CodeBuilder::Select(Value condition, Value a, Value b) {
 
 Id CodeBuilder::Local(Id type, std::string_view name) {
   const Id id = module_.NewId();
-  AppendInstruction(
-      locals_, spv::Op::OpVariable,
-      {module_.PointerType(spv::StorageClass::Function, type), id,
-       static_cast<uint32_t>(spv::StorageClass::Function)});
+  AppendInstruction(locals_, spv::Op::OpVariable,
+                    {module_.PointerType(spv::StorageClass::Function, type), id,
+                     static_cast<uint32_t>(spv::StorageClass::Function)});
   module_.Name(id, name);
   return id;
 }

@@ -18,11 +18,12 @@
 #ifndef EMBER_JIT_SPIRV_CODE_BUILDER_H_
 #define EMBER_JIT_SPIRV_CODE_BUILDER_H_
 
+#include <spirv/unified1/GLSL.std.450.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
-#include <spirv/unified1/GLSL.std.450.h>
 #include <vector>
 
 #include "jit/spirv/module_builder.h"
@@ -56,6 +57,8 @@ class CodeBuilder {
 
    private:
     CodeBuilder& code_;
+    // Where to go back to, if it went anywhere.
+    bool moved_;
     size_t block_;
     int place_;
   };
@@ -66,7 +69,9 @@ class CodeBuilder {
   // not be fused with that of another.
   Value Pure(spv::Op op, Scalar type, std::initializer_list<uint32_t> operands,
              bool rounds = false);
-  Value Unary(spv::Op op, Scalar type, Value a) { return Pure(op, type, {a.id}); }
+  Value Unary(spv::Op op, Scalar type, Value a) {
+    return Pure(op, type, {a.id});
+  }
   Value Binary(spv::Op op, Scalar type, Value a, Value b) {
     return Pure(op, type, {a.id, b.id});
   }
@@ -76,9 +81,9 @@ class CodeBuilder {
                 {module_.Library(), static_cast<uint32_t>(function), a.id});
   }
   Value Call(GLSLstd450 function, Value a, Value b) {
-    return Pure(spv::Op::OpExtInst, a.type,
-                {module_.Library(), static_cast<uint32_t>(function), a.id,
-                 b.id});
+    return Pure(
+        spv::Op::OpExtInst, a.type,
+        {module_.Library(), static_cast<uint32_t>(function), a.id, b.id});
   }
 
   Value Constant(Scalar type, uint64_t bits) {
@@ -193,11 +198,10 @@ class CodeBuilder {
     Branch(header);
     Begin(header);
     const Value following = {module_.NewId(), end.type};
-    const Value value =
-        Result(spv::Op::OpPhi, end.type,
-               {Like(end, 0).id, before, following.id, next});
-    const Value goes_on = Result(spv::Op::OpSLessThan, Scalar::kBool,
-                                 {value.id, end.id});
+    const Value value = Result(spv::Op::OpPhi, end.type,
+                               {Like(end, 0).id, before, following.id, next});
+    const Value goes_on =
+        Result(spv::Op::OpSLessThan, Scalar::kBool, {value.id, end.id});
     LoopBranch(goes_on, inside, next, after);
     Begin(inside);
     ++conditional_;
@@ -205,8 +209,8 @@ class CodeBuilder {
     --conditional_;
     Branch(next);
     Begin(next);
-    Effect(spv::Op::OpIAdd, {module_.TypeOf(end.type), following.id, value.id,
-                             Like(end, 1).id});
+    Effect(spv::Op::OpIAdd,
+           {module_.TypeOf(end.type), following.id, value.id, Like(end, 1).id});
     Branch(header);
     Begin(after);
   }

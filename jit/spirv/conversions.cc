@@ -207,23 +207,22 @@ Value Conversions::HalfBits(Value value) {
   const Value shift =
       c_.Select(c_.Less(wanted, Word(31), true), wanted, Word(31));
   const Value kept = c_.ShiftRight(mantissa, shift);
-  const Value half_unit =
-      c_.ShiftLeft(Word(1), c_.Subtract(shift, Word(1)));
-  const Value lost = c_.BitAnd(
-      mantissa, c_.Subtract(c_.ShiftLeft(Word(1), shift), Word(1)));
+  const Value half_unit = c_.ShiftLeft(Word(1), c_.Subtract(shift, Word(1)));
+  const Value lost =
+      c_.BitAnd(mantissa, c_.Subtract(c_.ShiftLeft(Word(1), shift), Word(1)));
   const Value is_tie = c_.Equal(lost, half_unit);
   const Value goes_up =
       c_.Or(c_.Less(half_unit, lost, false),
             c_.And(is_tie, c_.Equal(c_.BitAnd(kept, Word(1)), Word(1))));
-  const Value subnormal =
-      c_.Add(kept, c_.Select(goes_up, Word(1), Word(0)));
-  Value result = c_.Select(c_.Less(size, Word(113u << 23), false), subnormal,
-                           normal);
+  const Value subnormal = c_.Add(kept, c_.Select(goes_up, Word(1), Word(0)));
+  Value result =
+      c_.Select(c_.Less(size, Word(113u << 23), false), subnormal, normal);
   // 65520 and above.
-  result = c_.Select(c_.Less(size, Word(0x477ff000), false), result,
-                     Word(0x7c00));
-  result = c_.Select(c_.Less(Word(0x7f800000), size, false), Word(0x7e00),
-                     result);
+  result =
+      c_.Select(c_.Less(size, Word(0x477ff000), false), result, Word(0x7c00));
+  const Value nan = c_.BitOr(
+      c_.BitAnd(c_.ShiftRight(size, Word(13)), Word(0x3ff)), Word(0x7e00));
+  result = c_.Select(c_.Less(Word(0x7f800000), size, false), nan, result);
   return c_.BitOr(result, sign);
 }
 
@@ -234,8 +233,8 @@ Value Conversions::HalfFromBits(Value bits) {
   const Value normal = c_.Add(shifted, Word(112u << 23));
   const Value large = c_.Add(shifted, Word(224u << 23));
   const Value units = c_.Unary(spv::Op::OpConvertUToF, Scalar::kF32, size);
-  const Value subnormal = AsWord(c_.Pure(
-      spv::Op::OpFMul, Scalar::kF32, {units.id, Float(0x1p-24).id}, true));
+  const Value subnormal = AsWord(c_.Pure(spv::Op::OpFMul, Scalar::kF32,
+                                         {units.id, Float(0x1p-24).id}, true));
   Value result =
       c_.Select(c_.Less(size, Word(0x400), false), subnormal, normal);
   result = c_.Select(c_.Less(size, Word(0x7c00), false), result, large);
@@ -260,8 +259,7 @@ Value Conversions::Cast(DType from, DType to, Value value) {
                        : FloatToInteger(to, value);
   }
   if (IsFloat(to)) return IntegerToFloat(from, to, value);
-  if (RegisterType(to) == Scalar::kI64)
-    return c_.ToLong(value, IsSigned(from));
+  if (RegisterType(to) == Scalar::kI64) return c_.ToLong(value, IsSigned(from));
   return Fit(to, c_.ToWord(value));
 }
 
@@ -301,10 +299,9 @@ Value Conversions::ToOddFloat(Value value) {
   const Value back = c_.Unary(spv::Op::OpFConvert, Scalar::kF64, nearest);
   const Value back_size = c_.Call(GLSLstd450FAbs, back);
   const Value size = c_.Call(GLSLstd450FAbs, value);
-  const Value is_inexact =
-      c_.And(c_.Binary(spv::Op::OpFOrdNotEqual, Scalar::kBool, back, value),
-             FloatLess(back_size,
-                       Double(std::numeric_limits<double>::infinity())));
+  const Value is_inexact = c_.And(
+      c_.Binary(spv::Op::OpFOrdNotEqual, Scalar::kBool, back, value),
+      FloatLess(back_size, Double(std::numeric_limits<double>::infinity())));
   const Value bits = AsWord(nearest);
   const Value below = c_.Subtract(
       bits, c_.Select(FloatLess(size, back_size), Word(1), Word(0)));
@@ -327,20 +324,17 @@ Value Conversions::IntegerToOddFloat(DType from, Value value) {
   const Value zero = c_.Like(value, 0);
   const Value negative =
       IsSigned(from) ? c_.Less(value, zero, true) : c_.Bool(false);
-  Value magnitude =
-      c_.Select(negative, c_.Subtract(zero, value), value);
+  Value magnitude = c_.Select(negative, c_.Subtract(zero, value), value);
   // One bit less, so that a float rounded up is an integer of this width.
   const Value last = c_.Like(value, BitsOf(value.type) - 1);
-  const Value is_large =
-      c_.Not(c_.Equal(c_.ShiftRight(magnitude, last), zero));
+  const Value is_large = c_.Not(c_.Equal(c_.ShiftRight(magnitude, last), zero));
   const Value one = c_.Like(value, 1);
   const Value halved =
       c_.BitOr(c_.ShiftRight(magnitude, one), c_.BitAnd(magnitude, one));
   magnitude = c_.Select(is_large, halved, magnitude);
   const Value nearest =
       c_.Unary(spv::Op::OpConvertUToF, Scalar::kF32, magnitude);
-  const Value back =
-      c_.Unary(spv::Op::OpConvertFToU, value.type, nearest);
+  const Value back = c_.Unary(spv::Op::OpConvertFToU, value.type, nearest);
   const Value bits = AsWord(nearest);
   const Value below = c_.Subtract(
       bits, c_.Select(c_.Less(magnitude, back, false), Word(1), Word(0)));
@@ -349,8 +343,8 @@ Value Conversions::IntegerToOddFloat(DType from, Value value) {
   const Value scale = c_.Select(is_large, Float(2), Float(1));
   const Value result =
       c_.Pure(spv::Op::OpFMul, Scalar::kF32, {odd.id, scale.id}, true);
-  return c_.Select(negative,
-                   c_.Unary(spv::Op::OpFNegate, Scalar::kF32, result), result);
+  return c_.Select(negative, c_.Unary(spv::Op::OpFNegate, Scalar::kF32, result),
+                   result);
 }
 
 // --- bits

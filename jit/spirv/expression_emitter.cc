@@ -134,8 +134,9 @@ Value ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
       const NodeId operand = node.operands[0];
       const DType from = nest_.pool[operand].type;
       // What wraps needs the lower bits only.
-      if (from == DType::kI64 && (Fits(operand) || (IsInteger(node.type) &&
-                                                    DTypeByteSize(node.type) <= 4))) {
+      if (from == DType::kI64 &&
+          (Fits(operand) ||
+           (IsInteger(node.type) && DTypeByteSize(node.type) <= 4))) {
         return arithmetic_.conversions().Cast(DType::kI32, node.type,
                                               EmitIndex(operand));
       }
@@ -143,8 +144,7 @@ Value ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
     }
     case Opcode::kBitcast:
       return arithmetic_.conversions().Bitcast(
-          nest_.pool[node.operands[0]].type, node.type,
-          Emit(node.operands[0]));
+          nest_.pool[node.operands[0]].type, node.type, Emit(node.operands[0]));
 #define EMBER_ROW(name, ...) case Opcode::k##name:
       EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
       EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
@@ -184,8 +184,8 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
     default:
       break;
   }
-  const bool is_arithmetic =
-      tensor::InfoOf(node.opcode).group != tensor::InstructionGroup::kStructural;
+  const bool is_arithmetic = tensor::InfoOf(node.opcode).group !=
+                             tensor::InstructionGroup::kStructural;
   if (is_arithmetic && std::all_of(node.operands.begin(), node.operands.end(),
                                    [&](NodeId o) { return Fits(o); })) {
     const Value a = EmitIndex(node.operands[0]);
@@ -218,8 +218,8 @@ Value ExpressionEmitter::EmitParameter(uint64_t number) {
   const Value low = PushedWord(word);
   const Value high = PushedWord(word + 1);
   const CodeBuilder::At at(c_, 0);
-  const Value shifted = c_.ShiftLeft(c_.ToLong(high, false),
-                                     c_.Constant(Scalar::kI64, 32));
+  const Value shifted =
+      c_.ShiftLeft(c_.ToLong(high, false), c_.Constant(Scalar::kI64, 32));
   return c_.BitOr(c_.ToLong(low, false), shifted);
 }
 
@@ -310,9 +310,8 @@ LinearSum ExpressionEmitter::LinearElement(uint32_t number,
     return pool.Intern(Opcode::kMultiply, DType::kI64, factors);
   };
   for (size_t dim = indices.size(); dim-- > first;) {
-    LinearSum index =
-        tensor::Linearize(pool, indices[dim], /*by_ranges=*/false)
-            .value_or(LinearSum{{{indices[dim], 1}}, 0});
+    LinearSum index = tensor::Linearize(pool, indices[dim], /*by_ranges=*/false)
+                          .value_or(LinearSum{{{indices[dim], 1}}, 0});
     if (open) {
       for (LinearTerm& term : index.terms) term.node = times(term.node, *open);
       if (index.constant != 0) index.terms.push_back({*open, index.constant});

@@ -101,24 +101,22 @@ void Memory::DeclareLocal(uint32_t number) {
   const PhasePlan::Place& place = plan_.places[number];
   const Scalar type = RegisterType(buffer.type);
   ModuleBuilder& module = c_.module();
-  auto elements =
-      static_cast<uint32_t>(ConstantElements(nest_, buffer));
+  auto elements = static_cast<uint32_t>(ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
-    variables_[number].id =
-        module.Variable(StorageClass::Workgroup,
-                        module.ArrayType(module.TypeOf(type), elements),
-                        buffer.name);
+    variables_[number].id = module.Variable(
+        StorageClass::Workgroup,
+        module.ArrayType(module.TypeOf(type), elements), buffer.name);
     interface_.push_back(variables_[number].id);
     return;
   }
   if (place.of_invocation) {
-    elements /= static_cast<uint32_t>(
-        *nest_.pool.IntegerConstant(buffer.extents[0]));
+    elements /=
+        static_cast<uint32_t>(*nest_.pool.IntegerConstant(buffer.extents[0]));
   }
   phase_.register_bytes += elements * std::max<int64_t>(BitsOf(type) / 8, 4);
   if (place.kind == Kind::kPrivate) {
-    variables_[number].id = c_.Local(
-        module.ArrayType(module.TypeOf(type), elements), buffer.name);
+    variables_[number].id =
+        c_.Local(module.ArrayType(module.TypeOf(type), elements), buffer.name);
     return;
   }
   for (uint32_t i = 0; i < elements; ++i) {
@@ -180,8 +178,7 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
     return convert_.Constant(nest_.buffers[buffer].type, 0);
   }
   // The first element is as good as any where there is one.
-  if (!MayBeEmpty(buffer) &&
-      plan_.places[buffer].kind != Kind::kRegisters) {
+  if (!MayBeEmpty(buffer) && plan_.places[buffer].kind != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
   const Value otherwise = convert_.Constant(nest_.buffers[buffer].type, 0);
@@ -242,9 +239,8 @@ void Memory::StoreWord(uint32_t word, Value value) {
 void Memory::StoreLong(uint32_t word, Value value) {
   if (value.type == Scalar::kI32) {
     StoreWord(word, value);
-    StoreWord(word + 1,
-              c_.Binary(spv::Op::OpShiftRightArithmetic, Scalar::kI32, value,
-                        c_.Int(31)));
+    StoreWord(word + 1, c_.Binary(spv::Op::OpShiftRightArithmetic, Scalar::kI32,
+                                  value, c_.Int(31)));
     return;
   }
   StoreWord(word, c_.ToWord(value));

@@ -25,9 +25,8 @@ class Memory {
  public:
   // Declares what the phase binds: phase.bindings gets them in order, and
   // interface() the variables.
-  Memory(const loops::LoopNest& nest, const PhasePlan& plan,
-         CodeBuilder& code, Conversions& conversions, PhaseCode& phase,
-         Status& error);
+  Memory(const loops::LoopNest& nest, const PhasePlan& plan, CodeBuilder& code,
+         Conversions& conversions, PhaseCode& phase, Status& error);
 
   Value Load(uint32_t buffer, Value element);
   // The element where the condition holds, else anything.

@@ -32,16 +32,7 @@ using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
 // Integers have no sign: instructions do.
-enum class Scalar : uint8_t {
-  kBool,
-  kI8,
-  kI16,
-  kI32,
-  kI64,
-  kF16,
-  kF32,
-  kF64
-};
+enum class Scalar : uint8_t { kBool, kI8, kI16, kI32, kI64, kF16, kF32, kF64 };
 
 constexpr bool IsFloatingPoint(Scalar type) { return type >= Scalar::kF16; }
 constexpr uint32_t BitsOf(Scalar type) {

@@ -30,9 +30,8 @@ constexpr int64_t kLargestPhase = 60000;
 
 class PhaseEmitter {
  public:
-  PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase,
-               PhasePlan plan, const Target& target, Id words,
-               ModuleBuilder& module)
+  PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase, PhasePlan plan,
+               const Target& target, Id words, ModuleBuilder& module)
       : nest_(nest),
         phase_(phase),
         plan_(std::move(plan)),
@@ -151,11 +150,11 @@ Value PhaseEmitter::WorkgroupNumber() {
   const Id words = module_.VectorType(Scalar::kI32, 3);
   const auto component = [&](spv::BuiltIn which, const char* name,
                              int64_t dim) {
-    return c_.Load(Scalar::kI32,
-                   c_.Pointer(spv::StorageClass::Input, word,
-                              module_.BuiltIn(which, words, name),
-                              {c_.Int(dim)}),
-                   0);
+    return c_.Load(
+        Scalar::kI32,
+        c_.Pointer(spv::StorageClass::Input, word,
+                   module_.BuiltIn(which, words, name), {c_.Int(dim)}),
+        0);
   };
   const Value y = component(spv::BuiltIn::WorkgroupId, "workgroup", 1);
   const Value width = component(spv::BuiltIn::NumWorkgroups, "workgroups", 0);
@@ -360,9 +359,8 @@ void PhaseEmitter::EmitLanesIf(const Statement& statement,
     any = c_.Or(any, condition);
     are_all_on &= c_.IsKnown(condition, 1);
   }
-  std::vector<Value> outer =
-      std::exchange(lanes_->masks, are_all_on ? std::vector<Value>()
-                                              : std::move(conditions));
+  std::vector<Value> outer = std::exchange(
+      lanes_->masks, are_all_on ? std::vector<Value>() : std::move(conditions));
   EmitBranch(any, statement.body);
   lanes_->masks = std::move(outer);
 }
@@ -458,12 +456,12 @@ void PhaseEmitter::Store(const Pending& pending) {
   Value value = pending.value;
   if (update != Update::kAssign) {
     const Value old = memory_.Load(buffer, pending.element);
-    value = pending.factor
-                ? arithmetic_.MultiplyAdd(*pending.factor, value, old)
-                : arithmetic_.Emit(tensor::OpcodeOf(update),
-                                   {.type = nest_.buffers[buffer].type,
-                                    .a = old,
-                                    .b = value});
+    value =
+        pending.factor
+            ? arithmetic_.MultiplyAdd(*pending.factor, value, old)
+            : arithmetic_.Emit(
+                  tensor::OpcodeOf(update),
+                  {.type = nest_.buffers[buffer].type, .a = old, .b = value});
   }
   memory_.Store(buffer, pending.element, value);
 }

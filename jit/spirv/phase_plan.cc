@@ -79,9 +79,9 @@ class Planner {
       const Statement* around = invocations;
       if (IsInvocationLoop(statement)) {
         around = &statement;
-        largest_ = std::max(
-            largest_, *nest_.pool.IntegerConstant(
-                          loops::ExtentOf(nest_.pool, statement.variable)));
+        largest_ =
+            std::max(largest_, *nest_.pool.IntegerConstant(loops::ExtentOf(
+                                   nest_.pool, statement.variable)));
         has_invocations_ = true;
       }
       plan_.has_checks |= statement.kind == Statement::Kind::kCheck;
@@ -92,8 +92,8 @@ class Planner {
 
   void SurveyAccesses(const Statement& statement, const Statement* around) {
     if (statement.kind == Statement::Kind::kPrefetch) return;
-    for (NodeId id : loops::NodesUnder(
-             nest_.pool, loops::RootsOf(nest_.pool, statement))) {
+    for (NodeId id :
+         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad) continue;
       PhasePlan::Place& place = plan_.places[node.buffer];
@@ -184,7 +184,7 @@ class Planner {
            kind == PhasePlan::Kind::kSlices || kind == PhasePlan::Kind::kShared;
   }
 
-  // An output may be the memory of an input of its type and rank (MayAlias of
+  // An output may be the memory of an input of its type and shape (MayAlias of
   // the dispatch).
   bool MayBeOneMemory(size_t a, size_t b) const {
     if (a == b) return true;
@@ -193,8 +193,15 @@ class Planner {
     const bool are_arguments =
         (x.scope == Scope::kInput && y.scope == Scope::kOutput) ||
         (x.scope == Scope::kOutput && y.scope == Scope::kInput);
-    return are_arguments && x.type == y.type &&
-           x.extents.size() == y.extents.size();
+    if (!are_arguments || x.type != y.type ||
+        x.extents.size() != y.extents.size())
+      return false;
+    for (size_t dim = 0; dim < x.extents.size(); ++dim) {
+      const auto n = nest_.pool.IntegerConstant(x.extents[dim]);
+      const auto m = nest_.pool.IntegerConstant(y.extents[dim]);
+      if (n && m && *n != *m) return false;
+    }
+    return true;
   }
 
   bool Conflict(const Accesses& before, const Accesses& now) const {
@@ -214,8 +221,8 @@ class Planner {
   Accesses OwnAccesses(const Statement& statement) const {
     Accesses accesses(plan_.places.size());
     if (statement.kind == Statement::Kind::kPrefetch) return accesses;
-    for (NodeId id : loops::NodesUnder(
-             nest_.pool, loops::RootsOf(nest_.pool, statement))) {
+    for (NodeId id :
+         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
         accesses.reads[node.buffer] = IsOfMany(node.buffer);
@@ -315,7 +322,8 @@ StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
 
 void CollectStores(const Block& block, std::vector<bool>& stored) {
   for (const Statement& statement : block) {
-    for (const loops::Target& store : statement.targets) stored[store.buffer] = true;
+    for (const loops::Target& store : statement.targets)
+      stored[store.buffer] = true;
     CollectStores(statement.body, stored);
   }
 }

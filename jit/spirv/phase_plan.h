@@ -51,7 +51,7 @@ struct PhasePlan {
   };
 
   Mode mode = Mode::kAlone;
-  int64_t invocations = 1;  // of a workgroup
+  int64_t invocations = 1;    // of a workgroup
   std::vector<Place> places;  // by buffer
   // Before these all invocations of the workgroup meet.
   std::unordered_set<const loops::Statement*> barriers;

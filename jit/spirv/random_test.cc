@@ -25,8 +25,7 @@ TEST(SpirvRandomTest, Nests) {
     Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
     const Status wanted = loops::Evaluate(random.nest, random.parameters,
                                           tensor::Pointers(expected));
-    const Status status =
-        RunOnDevice(random.nest, random.parameters, actual);
+    const Status status = RunOnDevice(random.nest, random.parameters, actual);
     ASSERT_EQ(wanted.ok(), status.ok())
         << wanted.ToString() << " / " << status.ToString() << "\n"
         << loops::ToText(random.nest);

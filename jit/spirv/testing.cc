@@ -1,5 +1,6 @@
 #include "jit/spirv/testing.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <utility>
@@ -42,20 +43,29 @@ struct DeviceBytes {
   }
 };
 
-StatusOr<DeviceBytes> Place(hal::Device& device, const Bytes& buffers) {
+StatusOr<DeviceBytes> Place(hal::Device& device, std::span<void* const> buffers,
+                            std::span<const int64_t> sizes) {
   DeviceBytes placed;
   int64_t bytes = kGap;
-  for (const std::vector<uint8_t>& buffer : buffers) {
-    const auto size = static_cast<int64_t>(buffer.size());
-    placed.ranges.push_back({nullptr, bytes, size});
-    bytes += RoundUp(size) + kGap;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const auto same =
+        std::find(buffers.begin(), buffers.begin() + static_cast<ptrdiff_t>(i),
+                  buffers[i]);
+    const auto first = static_cast<size_t>(same - buffers.begin());
+    if (first < i && sizes[i] > 0) {
+      placed.ranges.push_back(placed.ranges[first]);
+      continue;
+    }
+    placed.ranges.push_back({nullptr, bytes, sizes[i]});
+    bytes += RoundUp(sizes[i]) + kGap;
   }
-  EMBER_ASSIGN_OR_RETURN(
-      placed.memory, device.Allocate(bytes, hal::MemoryKind::kHostVisible));
+  EMBER_ASSIGN_OR_RETURN(placed.memory,
+                         device.Allocate(bytes, hal::MemoryKind::kHostVisible));
   std::memset(placed.memory->host_data(), kGapByte, static_cast<size_t>(bytes));
   for (size_t i = 0; i < buffers.size(); ++i) {
     placed.ranges[i].buffer = placed.memory.get();
-    std::copy(buffers[i].begin(), buffers[i].end(), placed.at(i));
+    if (sizes[i] > 0)
+      std::memcpy(placed.at(i), buffers[i], static_cast<size_t>(sizes[i]));
   }
   return placed;
 }
@@ -110,24 +120,39 @@ Status RunOnDevice(const loops::LoopNest& nest,
   DeviceKernelDefinition definition;
   definition.nest = nest;
   definition.device = device;
+  definition.prologue_parameters = parameters;
   EMBER_ASSIGN_OR_RETURN(definition.code, Emit(nest));
   for (size_t i = 0; i < buffers.size(); ++i) {
     const bool is_input = nest.buffers[i].scope == loops::Scope::kInput;
-    definition.constants.push_back(is_input ? std::span<const uint8_t>(buffers[i])
-                                            : std::span<const uint8_t>());
+    definition.constants.push_back(is_input
+                                       ? std::span<const uint8_t>(buffers[i])
+                                       : std::span<const uint8_t>());
   }
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceKernel> kernel,
                          DeviceKernel::Create(std::move(definition)));
-  EMBER_ASSIGN_OR_RETURN(const DeviceBytes placed, Place(*device, buffers));
+  std::vector<int64_t> sizes;
+  for (const std::vector<uint8_t>& buffer : buffers)
+    sizes.push_back(static_cast<int64_t>(buffer.size()));
+  return RunKernel(*kernel, parameters, tensor::Pointers(buffers), sizes);
+}
+
+Status RunKernel(const vm::Kernel& kernel, std::span<const int64_t> parameters,
+                 std::span<void* const> buffers,
+                 std::span<const int64_t> bytes) {
+  const std::shared_ptr<hal::Device> device = TestDevice();
+  EMBER_ASSIGN_OR_RETURN(const DeviceBytes placed,
+                         Place(*device, buffers, bytes));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::CommandList> list,
                          device->CreateCommandList());
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Recording> recording,
-                         kernel->Record({parameters, placed.ranges, *list}));
+                         kernel.Record({parameters, placed.ranges, *list}));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::Fence> fence,
                          device->Submit(*list));
   EMBER_RETURN_IF_ERROR(fence->Wait());
-  for (size_t i = 0; i < buffers.size(); ++i)
-    std::copy_n(placed.at(i), buffers[i].size(), buffers[i].begin());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (bytes[i] > 0)
+      std::memcpy(buffers[i], placed.at(i), static_cast<size_t>(bytes[i]));
+  }
   EMBER_RETURN_IF_ERROR(CheckGaps(placed));
   return recording->Outcome();
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "hal/device.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/kernel_abi.h"
+#include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit::spirv {
 
@@ -38,6 +40,13 @@ StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
 // as they were.
 Status RunOnDevice(const loops::LoopNest& nest,
                    const std::vector<int64_t>& parameters, Bytes& buffers);
+
+// Records and runs a call of a device's kernel on copies of the buffers, which
+// are given as pointers and sizes, and copies them back. Equal pointers are one
+// memory.
+Status RunKernel(const vm::Kernel& kernel, std::span<const int64_t> parameters,
+                 std::span<void* const> buffers,
+                 std::span<const int64_t> bytes);
 
 // Contents of inputs and outputs: small integers (floats: halves, too), of
 // which sums are exact.

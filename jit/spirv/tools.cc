@@ -16,11 +16,10 @@ Status ValidateModule(std::span<const uint32_t> words) {
   spvtools::SpirvTools tools(kEnvironment);
   std::string log;
   // The first message says what is wrong.
-  tools.SetMessageConsumer(
-      [&](spv_message_level_t, const char*, const spv_position_t&,
-          const char* message) {
-        if (log.empty()) log = message;
-      });
+  tools.SetMessageConsumer([&](spv_message_level_t, const char*,
+                               const spv_position_t&, const char* message) {
+    if (log.empty()) log = message;
+  });
   if (tools.Validate(words.data(), words.size())) return OkStatus();
   return InternalError(Concat({"SPIR-V module: ", log}));
 }
@@ -33,9 +32,10 @@ std::string DisassembleModule(std::span<const uint32_t> words) {
     log += message;
     log += '\n';
   });
-  const bool works = tools.Disassemble(
-      words.data(), words.size(), &text,
-      SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES | SPV_BINARY_TO_TEXT_OPTION_INDENT);
+  const bool works =
+      tools.Disassemble(words.data(), words.size(), &text,
+                        SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES |
+                            SPV_BINARY_TO_TEXT_OPTION_INDENT);
   return works ? text : log;
 }
 

@@ -1,0 +1,223 @@
+// Kernels of a device: random dispatches under random schedules, and through
+// BuildKernel, against the definition of the dispatch.
+//
+//   PAIRS=1000 bazel run -c opt //jit/kernel:device_kernel_test
+#include "jit/kernel/device_kernel.h"
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/kernel/build_kernel.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/schedule/lowering.h"
+#include "jit/schedule/random_pair.h"
+#include "jit/spirv/testing.h"
+#include "tensor/evaluator.h"
+#include "tensor/random_dispatch.h"
+#include "tensor/text.h"
+
+namespace ember::jit {
+namespace {
+
+using schedule::RandomPair;
+using spirv::TestDevice;
+using ::testing::HasSubstr;
+
+struct Totals {
+  int64_t equal = 0;
+  int64_t wrong = 0;
+  std::map<std::string, int64_t> declined;
+
+  void Print() const {
+    std::printf("%lld kernels equal the dispatch\n",
+                static_cast<long long>(equal));
+    for (const auto& [reason, times] : declined)
+      std::printf("%lld declined: %s\n", static_cast<long long>(times),
+                  reason.c_str());
+  }
+};
+
+std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
+  std::vector<int64_t> sizes;
+  for (const std::vector<uint8_t>& buffer : buffers)
+    sizes.push_back(static_cast<int64_t>(buffer.size()));
+  return sizes;
+}
+
+// Empty, or what is wrong.
+std::string RunPair(const RandomPair& pair, loops::LoopNest nest,
+                    Totals& totals) {
+  DeviceKernelDefinition definition;
+  auto code = spirv::Emit(nest);
+  if (code.status().code() == StatusCode::kUnimplemented) {
+    ++totals.declined[schedule::ReasonClass(code.status().message())];
+    return "";
+  }
+  if (!code.ok()) return code.status().ToString();
+  definition.nest = std::move(nest);
+  definition.code = *std::move(code);
+  definition.device = TestDevice();
+  definition.is_specialised = pair.is_specialised;
+  if (pair.is_specialised) definition.parameters = pair.random.parameters;
+  const std::vector<std::vector<uint8_t>> inputs = pair.random.MakeBuffers();
+  for (size_t i = 0; i < pair.same_memory.size(); ++i) {
+    definition.constants.emplace_back();
+    if (pair.computation.buffers[i].is_constant)
+      definition.constants.back() = inputs[i];
+  }
+  auto kernel = DeviceKernel::Create(std::move(definition));
+  if (!kernel.ok()) return kernel.status().ToString();
+  const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
+    return spirv::RunKernel(**kernel, pair.random.parameters, buffers,
+                            Sizes(inputs));
+  });
+  totals.equal += wrong.empty();
+  return wrong;
+}
+
+TEST(DeviceKernelTest, RandomSchedules) {
+  if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
+  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(9);
+  Totals totals;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const RandomPair pair = schedule::MakeRandomPair(seed);
+    auto nest = schedule::Lower(pair.schedule);
+    if (!nest.ok() || !loops::Verify(*nest).ok()) {
+      // jit/schedule:random_schedule_test sees to why.
+      ++totals.declined["not lowered or verified"];
+      continue;
+    }
+    const std::string text = loops::ToText(*nest);
+    const std::string wrong = RunPair(pair, *std::move(nest), totals);
+    if (seeds.is_replay)
+      std::printf("%s%s", pair.ToText().c_str(), text.c_str());
+    if (wrong.empty()) continue;
+    std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
+                wrong.substr(0, 200).c_str());
+    // The others are named only.
+    if (totals.wrong++ == 0) {
+      ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
+                    << pair.ToText() << text;
+    }
+  }
+  totals.Print();
+  if (seeds.is_replay) return;
+  EXPECT_GT(totals.equal * 10,
+            static_cast<int64_t>(seeds.end - seeds.begin) * 6);
+}
+
+Compiler& SharedCompiler() {
+  static Compiler* const compiler = [] {
+    auto created = Compiler::Create();
+    EXPECT_TRUE(created.ok()) << created.status().ToString();
+    return created->release();
+  }();
+  return *compiler;
+}
+
+TEST(DeviceKernelTest, RandomDispatchesThroughBuildKernel) {
+  if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
+  Totals totals;
+  const tensor::SeedRange seeds = tensor::Seeds(15);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const tensor::RandomCase random = tensor::MakeRandomCase(seed, {});
+    auto expected = random.MakeBuffers();
+    const Status wanted = tensor::Evaluate(random.dispatch, random.parameters,
+                                           tensor::Pointers(expected), {});
+    for (const int tier : {1, 2}) {
+      SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed) +
+                   ", tier " + std::to_string(tier));
+      vm::KernelRequest request;
+      request.dispatch = &random.dispatch;
+      request.device = TestDevice();
+      request.target = std::string(TestDevice()->target());
+      request.tier = tier;
+      if (tier == 2) request.parameters = random.parameters;
+      KernelReport report;
+      report.keep_text = report.keep_code_text = true;
+      auto kernel = BuildKernel(request, SharedCompiler(), &report);
+      if (!kernel.ok()) {
+        // Only for a reason of the table.
+        ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
+            << kernel.status().ToString() << tensor::Print(random.dispatch);
+        ++totals.declined[schedule::ReasonClass(kernel.status().message())];
+        continue;
+      }
+      ASSERT_TRUE((*kernel)->is_recorded());
+      auto actual = random.MakeBuffers();
+      const Status status = spirv::RunKernel(
+          **kernel, random.parameters, tensor::Pointers(actual), Sizes(actual));
+      ASSERT_EQ(wanted.ok(), status.ok())
+          << wanted.ToString() << " / " << status.ToString()
+          << tensor::Print(random.dispatch) << report.nest;
+      if (!wanted.ok()) continue;
+      ASSERT_EQ(tensor::FirstDifference(random, expected, actual), "")
+          << tensor::Print(random.dispatch) << report.schedule << report.nest;
+      ++totals.equal;
+    }
+  }
+  totals.Print();
+  if (seeds.end - seeds.begin < 10) return;
+  EXPECT_GT(totals.equal * 10,
+            static_cast<int64_t>(seeds.end - seeds.begin) * 12);
+}
+
+TEST(DeviceKernelTest, UsesOnlyWhatIsNotPacked) {
+  if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
+  auto nest = loops::Parse(R"(
+loops @packed(%w: input f32[6, 10], %x: input f32[10], %y: output f32[6]) {
+  packed %p: f32[10, 6]
+  prologue k < 10 { for i < 6 { %p[k, i] = %w[i, k] } }
+  phase i < 6 {
+    %y[i] = 0.0
+    for k < 10 { %y[i] += %p[k, i] * %x[k] }
+  }
+})");
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  const std::vector<uint8_t> weights(240);
+  DeviceKernelDefinition definition;
+  definition.code = *spirv::Emit(*nest);
+  definition.nest = *std::move(nest);
+  definition.device = TestDevice();
+  definition.constants = {weights, {}};
+  const auto kernel = DeviceKernel::Create(std::move(definition));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
+  EXPECT_FALSE((*kernel)->Uses(0));
+  EXPECT_TRUE((*kernel)->Uses(1));
+  EXPECT_TRUE((*kernel)->Uses(2));
+}
+
+// What is too large for the device is declined when it is known.
+TEST(DeviceKernelTest, LimitsOfTheDevice) {
+  if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
+  auto nest = loops::Parse(R"(
+loops @large<N>(%x: input i32[N], %y: output i32[N]) {
+  phase i < N { %y[i] = %x[i] }
+})");
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  DeviceKernelDefinition definition;
+  definition.code = *spirv::Emit(*nest);
+  definition.nest = *std::move(nest);
+  definition.device = TestDevice();
+  const auto kernel = DeviceKernel::Create(std::move(definition));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
+  const auto list = TestDevice()->CreateCommandList();
+  ASSERT_TRUE(list.ok());
+  const std::vector<int64_t> parameters = {int64_t{1} << 31};
+  const std::vector<hal::BufferRange> ranges(2);
+  const Status status =
+      (*kernel)->Record({parameters, ranges, **list}).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
+  EXPECT_THAT(status.ToString(), HasSubstr("device-limit"));
+}
+
+}  // namespace
+}  // namespace ember::jit
