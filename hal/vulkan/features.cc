@@ -37,6 +37,10 @@ using spv::Capability;
 
 // In the order in which a target lists them.
 constexpr Feature kFeatures[] = {
+    {"cpu",
+     EMBER_PROPERTY(set.properties.properties.deviceType ==
+                    VK_PHYSICAL_DEVICE_TYPE_CPU),
+     Needs(), "software: invocations are lanes of the host's vectors"},
     {"f16", EMBER_BIT(v12.shaderFloat16), Needs(Capability::Float16),
      "arithmetic in 16-bit floats"},
     {"f64", EMBER_BIT(core.features.shaderFloat64), Needs(Capability::Float64),

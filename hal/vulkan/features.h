@@ -4,7 +4,7 @@
 //
 //   FeatureSet features;
 //   features.Query(vk, physical_device);
-//   features.Target();   // "vulkan1.3+f16+f64+int64+…+subgroup8+shared32768"
+//   features.Target();   // "vulkan1.3+cpu+f16+f64+int64+…+shared32768+…"
 //
 // A target is "vulkanMAJOR.MINOR", then the names of kFeatures that the device
 // has, then three values: subgroupN (invocations of a subgroup; it is that size

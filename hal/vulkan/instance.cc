@@ -133,16 +133,25 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
       .apiVersion = VK_API_VERSION_1_3};
   // Messages about the instance itself; the messenger below has the others.
   const VkDebugUtilsMessengerCreateInfoEXT messages = MessengerInfo();
-  const char* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-  const uint32_t count = validate ? 1 : 0;
+  // Barriers that are missing are messages too, although a device may have done
+  // without.
+  constexpr VkValidationFeatureEnableEXT kMore[] = {
+      VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+  const VkValidationFeaturesEXT checks = {
+      .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+      .pNext = &messages,
+      .enabledValidationFeatureCount = 1,
+      .pEnabledValidationFeatures = kMore};
+  const char* const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                    VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
   const VkInstanceCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-      .pNext = validate ? &messages : nullptr,
+      .pNext = validate ? &checks : nullptr,
       .pApplicationInfo = &application,
-      .enabledLayerCount = count,
+      .enabledLayerCount = validate ? 1u : 0u,
       .ppEnabledLayerNames = &kValidationLayer,
-      .enabledExtensionCount = count,
-      .ppEnabledExtensionNames = &extension};
+      .enabledExtensionCount = validate ? 2u : 0u,
+      .ppEnabledExtensionNames = extensions};
   const std::shared_ptr<Instance> instance(new Instance());
   const VkResult result =
       global.CreateInstance(&info, nullptr, &instance->handle_);
@@ -160,7 +169,7 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
     if (instance->vk_.CreateDebugUtilsMessengerEXT == nullptr ||
         instance->vk_.DestroyDebugUtilsMessengerEXT == nullptr)
       return NotFoundError(Concat(
-          {"Vulkan: expected ", extension, " for validation, found none"}));
+          {"Vulkan: expected ", extensions[0], " for validation, found none"}));
     EMBER_RETURN_IF_ERROR(ResultStatus(
         "vkCreateDebugUtilsMessengerEXT",
         instance->vk_.CreateDebugUtilsMessengerEXT(
