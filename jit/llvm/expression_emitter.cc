@@ -115,6 +115,9 @@ Value* ExpressionEmitter::EmitArithmetic(const Node& node) {
 
 Value* ExpressionEmitter::EmitSelect(const Node& node) {
   Value* condition = Emit(node.operands[0]);
+  // As in unrolled loops: the other one may be large.
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition))
+    return Emit(node.operands[known->isOne() ? 1 : 2]);
   Value* a = Emit(node.operands[1]);
   Value* b = Emit(node.operands[2]);
   if (IsVector(condition) || IsVector(a) || IsVector(b)) {

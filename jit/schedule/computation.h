@@ -33,7 +33,7 @@ struct ComputationBuffer {
   DType type = DType::kF32;
   BufferRole role = BufferRole::kInput;
   std::vector<NodeId> extents;
-  // Inputs: always the same constant of the module.
+  // Inputs: always the same constant of the module. Packed ones: made of such.
   bool is_constant = false;
   // Inputs: may be the same memory as an output (vm::MayAlias).
   bool may_be_overwritten = false;

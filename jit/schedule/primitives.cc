@@ -50,6 +50,10 @@ std::vector<PrimitiveInfo> Primitives() {
   return infos;
 }
 
+bool KeepsRounding(std::string_view primitive) {
+  return primitive != "winograd";
+}
+
 StatusOr<PrimitiveCall> ParsePrimitive(std::string_view line) {
   const std::vector<std::string> words = WordsOf(line);
   if (words.empty()) return InvalidArgumentError("expected a primitive");

@@ -14,6 +14,11 @@
 //   compute_at %acc %y j0       %acc inside loop j0 of %y
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
 //   pack %acc %w 1/32 0 1%32 -> wp
+//   winograd %conv 4 -> u v p   convolution with fewer multiplications
+//
+// All but winograd keep results bit for bit, but for the order in which sums are
+// added up. winograd's results have errors of their own: see
+// jit/schedule/winograd_matrices.h, and KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 
@@ -59,7 +64,9 @@ struct PrimitiveCall {
   row("cache_read", CacheRead, 2, 2, 1, "%stage %buffer -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
   row("pack", Pack, 3, -1, 1, "%stage %buffer layout... -> copy", \
-      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once")
+      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once") \
+  row("winograd", Winograd, 2, 2, 3, "%convolution outputs -> filter input products", \
+      "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently")
 // clang-format on
 
 struct PrimitiveInfo {
@@ -68,6 +75,9 @@ struct PrimitiveInfo {
   std::string_view doc;
 };
 std::vector<PrimitiveInfo> Primitives();
+// Whether results under the primitive are those of the dispatch but for the
+// order of sums.
+bool KeepsRounding(std::string_view primitive);
 
 StatusOr<PrimitiveCall> ParsePrimitive(std::string_view line);
 std::string ToText(const PrimitiveCall& call);

@@ -221,6 +221,11 @@ class LineWriter : private tensor::RandomChoices {
     return text + Results(1);
   }
 
+  std::string Winograd() {
+    return Stage(AnyStage()) + " " +
+           std::to_string(Chance(4) ? 5 : 2 + 2 * Chance(2)) + Results(3);
+  }
+
   const Schedule& schedule_;
   int next_name_ = 0;
 };
