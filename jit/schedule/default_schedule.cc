@@ -15,8 +15,8 @@ namespace {
 
 class Chooser {
  public:
-  Chooser(const jit::CpuModel& cpu, Schedule& schedule)
-      : cpu_(cpu), writer_(schedule) {}
+  Chooser(const jit::CpuModel& cpu, bool exact, Schedule& schedule)
+      : cpu_(cpu), exact_(exact), writer_(schedule) {}
 
   Status Run() {
     std::vector<std::string> names;
@@ -142,6 +142,7 @@ class Chooser {
       // Members that are not on the tile, before the product, would be in the
       // way of its loops.
       if (product == group.root || group.members.front() == product) {
+        if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
         if (ScheduleProduct(cpu_, group, product, writer_)) return;
       }
     }
@@ -225,6 +226,7 @@ class Chooser {
   }
 
   const jit::CpuModel& cpu_;
+  const bool exact_;
   ScheduleWriter writer_;
   std::set<std::string> done_;
 };
@@ -329,8 +331,9 @@ void ScheduleTasks(const jit::CpuModel& cpu, const std::string& name,
             writer.FuseLoops(name, 0, count, "tasks"));
 }
 
-Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule) {
-  return Chooser(cpu, schedule).Run();
+Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule,
+                       const ModelOptions& options) {
+  return Chooser(cpu, options.exact, schedule).Run();
 }
 
 }  // namespace ember::schedule

@@ -11,6 +11,8 @@
 //              by vectors, as many as keep the multipliers busy; constant
 //              operands that are read along the lanes are packed; elementwise
 //              stages behind them work on the tile
+//   winograd   convolutions by constant filters, where that takes less time:
+//              with fewer multiplications and other rounding
 //   rows       other groups run row by row, each stage inside one row
 //   the rest   lanes along the axis that memory runs along; sums along it in
 //              lanes of their own; what transposes, by tiles
@@ -25,8 +27,15 @@
 
 namespace ember::schedule {
 
+struct ModelOptions {
+  // Only primitives that keep rounding (KeepsRounding in primitives.h): no
+  // convolution by Winograd's method.
+  bool exact = false;
+};
+
 // schedule: as its dispatch is written.
-Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule);
+Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule,
+                       const ModelOptions& options = {});
 
 }  // namespace ember::schedule
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -48,6 +49,9 @@ class ScheduleWriter {
                         const std::string& name);
   void Reorder(const std::string& stage, const std::vector<std::string>& loops);
 
+  // What another writer has made of a copy.
+  void Replace(Schedule schedule) { schedule_ = std::move(schedule); }
+
   const Status& status() const { return status_; }
 
  private:
@@ -59,6 +63,20 @@ class ScheduleWriter {
 // in registers. False if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
+// A convolution by Winograd's method, as ScheduleProduct. False if it is none,
+// or would not be faster; nothing is changed then.
+bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
+                      const std::string& conv, ScheduleWriter& writer);
+
+// A register tile of a plain matrix product.
+struct MatrixTile {
+  int64_t rows = 1;
+  int64_t vectors = 1;
+};
+// For results of `rows` by `columns`.
+MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
+                            int64_t rows, int64_t columns);
+
 // The loops of a product inside one row of a group (all axes below `depth` are
 // fixed there but for a tile of `rows` of the last).
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,

@@ -16,8 +16,8 @@
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
 //
-// All but winograd keep results bit for bit, but for the order in which sums are
-// added up. winograd's results have errors of their own: see
+// All but winograd keep results bit for bit, but for the order in which sums
+// are added up. winograd's results have errors of their own: see
 // jit/schedule/winograd_matrices.h, and KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_H_

@@ -352,6 +352,32 @@ void SplitTile(const std::string& stage, const std::string& u,
 
 }  // namespace
 
+MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
+                            int64_t rows, int64_t columns) {
+  MatrixTile best;
+  double best_cost = 0;
+  for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+    for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
+         ++tile_rows) {
+      // One more than they need, for what LLVM has in flight.
+      if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
+      const double cycles =
+          std::max({static_cast<double>(tile_rows * vectors) / 2,
+                    static_cast<double>(tile_rows + vectors) * kLoadCycles,
+                    4.0}) +
+          kLoopCycles;
+      const int64_t width = vectors * lanes;
+      const double cost =
+          cycles * static_cast<double>((rows + tile_rows - 1) / tile_rows) *
+          static_cast<double>((columns + width - 1) / width);
+      if (best_cost != 0 && cost >= best_cost) continue;
+      best = {tile_rows, vectors};
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer) {
   const int number = writer.StageOf(product);
