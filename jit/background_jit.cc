@@ -73,6 +73,7 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
   report.keep_text = dumps || options_.wrapper != nullptr;
   report.keep_code_text = dumps;
   report.given_schedule = GivenSchedule(job.request);
+  report.is_exact = options_.exact_schedules;
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
       BuildKernel(job.request, *compiler_, &report);
   if (dumps) Dump(job.request, report);

@@ -54,6 +54,8 @@ void Declare(Options& options, Flags& flags) {
             "The shape of an input that a model leaves open (1 otherwise).");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input, as of vm-run; random otherwise.");
+  flags.Add("exact-schedules", &options.benchmark.exact_schedules,
+            "As vm-run's: no convolution by Winograd's method.");
   AddKernelCacheFlags(flags, &options.cache);
   flags.AddStandalone(
       "peak", &options.peak,

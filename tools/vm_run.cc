@@ -33,6 +33,7 @@ struct Options {
   int64_t threads = 0, seed = 0, runs = 0, profile_rows = 30, shadow_runs = 3;
   double rtol = 1e-3, atol = 1e-5;
   bool profile = false, explain = false, list_devices = false;
+  bool exact_schedules = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -72,6 +73,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("schedules", &options.schedules, "DIR",
             "Kernels of dispatches with a schedule there, in a file as "
             "--dump-kernels writes them,\nget that one.");
+  flags.Add("exact-schedules", &options.exact_schedules,
+            "Kernels round as the interpreter does, but for the order of sums: "
+            "no convolution by\nWinograd's method.");
   AddKernelCacheFlags(flags, &options.cache);
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
@@ -251,7 +255,7 @@ Status Run(const Options& options) {
       Tier opened,
       OpenTier(options.tier, *device, model.module,
                UserPath(options.dump_kernels), UserPath(options.schedules),
-               CacheOptionsOf(options.cache), shadow));
+               CacheOptionsOf(options.cache), shadow, options.exact_schedules));
   const Tier& tier = KeepTier(std::move(opened));
   const vm::SessionOptions session_options = {
       .device = device,

@@ -79,8 +79,8 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
     scheduled =
         schedule::ScheduleForGpu(GpuModel::Of(request.target), schedule);
   } else {
-    scheduled =
-        schedule::ScheduleByModel(CpuModel::Of(request.target), schedule);
+    scheduled = schedule::ScheduleByModel(CpuModel::Of(request.target),
+                                          schedule, {.exact = report.is_exact});
   }
   EMBER_RETURN_IF_ERROR(scheduled);
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));

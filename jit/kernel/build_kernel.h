@@ -22,6 +22,9 @@ struct KernelReport {
   bool keep_text = false;
   bool keep_code_text = false;
   std::string given_schedule;
+  // Set by the caller: the default schedule of a host keeps rounding
+  // (ModelOptions).
+  bool is_exact = false;
   std::string schedule, nest;
   std::string llvm, assembly;  // of kernels of the host
   std::string spirv;           // of kernels of a device

@@ -50,8 +50,8 @@ std::vector<PrimitiveInfo> Primitives() {
   return infos;
 }
 
-bool KeepsRounding(std::string_view primitive) {
-  return primitive != "winograd";
+bool KeepsRounding(const Schedule& schedule) {
+  return schedule.ToText().find("\n  winograd ") == std::string::npos;
 }
 
 StatusOr<PrimitiveCall> ParsePrimitive(std::string_view line) {

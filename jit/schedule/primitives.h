@@ -75,9 +75,9 @@ struct PrimitiveInfo {
   std::string_view doc;
 };
 std::vector<PrimitiveInfo> Primitives();
-// Whether results under the primitive are those of the dispatch but for the
-// order of sums.
-bool KeepsRounding(std::string_view primitive);
+// Whether results under the schedule are those of the dispatch but for the
+// order of sums: it has no primitive that rounds differently.
+bool KeepsRounding(const Schedule& schedule);
 
 StatusOr<PrimitiveCall> ParsePrimitive(std::string_view line);
 std::string ToText(const PrimitiveCall& call);

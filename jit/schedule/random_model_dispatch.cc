@@ -132,6 +132,11 @@ constexpr const char* kForms[] = {
          %conv[n, h, w, o] = sum(a < $A, b < $B, c < $C) pad(%x[n, h * $G + a * $D - $U, w * $G + b * $D - $V, c], 0.0) * %w[a, b, c, o]
          %y[n, h, w, o] = max(%conv[n, h, w, o], 0.0)
        })",
+    R"(dispatch @window(%x: f32[$L, $H, $W, $C], %w: f32[$P, $P, $C, $O], %b: f32[$O]) -> (%y: f32[$L, $E, $F, $O]) {
+         temp %conv: f32[$L, $E, $F, $O]
+         %conv[n, h, w, o] = sum(a < $P, b < $P, c < $C) pad(%x[n, h + a - $U, w + b - $V, c], 0.0) * %w[a, b, c, o]
+         %y[n, h, w, o] = max(%conv[n, h, w, o] + %b[o], 0.0)
+       })",
     R"(dispatch @depthwise(%x: f32[$L, $H, $W, $C], %w: f32[$A, $B, $C]) -> (%y: f32[$L, $E, $F, $C], %z: f32[$L, $C]) {
          temp %xs: f32[$L, $H, $W, $C]
          %xs[n, h, w, c] = %x[n, h, w, c] + 1.0

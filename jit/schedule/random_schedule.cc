@@ -34,6 +34,11 @@ class LineWriter : private tensor::RandomChoices {
     };
     // clang-format on
     const Generator* generator = nullptr;
+    // Few stages are convolutions, and none whose loops have changed.
+    if (!looked_for_convolution_) {
+      looked_for_convolution_ = true;
+      if (Convolution() >= 0 && !Chance(4)) return "winograd " + Winograd();
+    }
     do {
       generator = &kGenerators[Below(std::size(kGenerators))];
     } while (!with_marks && IsMark(generator->primitive) && !Chance(10));
@@ -221,13 +226,29 @@ class LineWriter : private tensor::RandomChoices {
     return text + Results(1);
   }
 
+  // A stage that may be one; -1: there is none.
+  int Convolution() const {
+    const auto& stages = computation().stages;
+    for (size_t i = 0; i < stages.size(); ++i) {
+      if (stages[i].spatial_count == 4 && stages[i].axes.size() == 7)
+        return static_cast<int>(i);
+    }
+    return -1;
+  }
+
   std::string Winograd() {
-    return Stage(AnyStage()) + " " +
-           std::to_string(Chance(4) ? 5 : 2 + 2 * Chance(2)) + Results(3);
+    const int convolution = Convolution();
+    const int stage = convolution < 0 || Chance(8) ? AnyStage() : convolution;
+    return Stage(stage) + " " +
+           (Chance(8)   ? AnyFactor()
+            : Chance(2) ? "2"
+                        : "4") +
+           Results(3);
   }
 
   const Schedule& schedule_;
   int next_name_ = 0;
+  bool looked_for_convolution_ = false;
 };
 
 std::string_view FirstWord(std::string_view line) {

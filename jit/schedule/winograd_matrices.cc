@@ -1,5 +1,6 @@
 #include "jit/schedule/winograd_matrices.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -50,6 +51,24 @@ WinogradMatrices MakeWinogradMatrices(int outputs, int taps) {
     }
   }
   return result;
+}
+
+double ErrorGrowth(const WinogradMatrices& matrices) {
+  const auto absolute = [](const std::vector<double>& row) {
+    double sum = 0;
+    for (double coefficient : row) sum += std::abs(coefficient);
+    return sum;
+  };
+  double growth = 0;
+  for (const std::vector<double>& row : matrices.output) {
+    double sum = 0;
+    for (size_t j = 0; j < row.size(); ++j) {
+      sum += std::abs(row[j]) * absolute(matrices.filter[j]) *
+             absolute(matrices.input[j]);
+    }
+    growth = std::max(growth, sum);
+  }
+  return growth / static_cast<double>(matrices.filter[0].size());
 }
 
 }  // namespace ember::schedule

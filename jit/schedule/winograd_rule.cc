@@ -80,6 +80,9 @@ class Model {
     std::optional<Plan> best;
     for (int64_t outputs : {4, 2}) {
       if (outputs + size_.taps - 1 > kLargestWinogradTile) continue;
+      const WinogradMatrices matrices = MakeWinogradMatrices(
+          static_cast<int>(outputs), static_cast<int>(size_.taps));
+      if (ErrorGrowth(matrices) > kLargestErrorGrowth) continue;
       const int64_t tile_rows = (size_.rows + outputs - 1) / outputs;
       for (int64_t rows = 1; rows <= tile_rows; ++rows) {
         const Plan plan = PlanOf(outputs, rows);

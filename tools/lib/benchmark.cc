@@ -112,7 +112,8 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       OpenDevice(options.device, options.threads, options.cache.folder));
   EMBER_ASSIGN_OR_RETURN(
       const Tier tier,
-      OpenTier(options.tier, *device, model.module, "", "", options.cache));
+      OpenTier(options.tier, *device, model.module, "", "", options.cache,
+               nullptr, options.exact_schedules));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
       vm::Session::Create(model.module, {.device = device,

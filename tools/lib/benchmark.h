@@ -24,6 +24,7 @@ struct BenchmarkOptions {
   std::string device = "cpu";
   std::string tier = "auto";  // tools/lib/tier.h
   jit::CacheOptions cache;    // no folder: none
+  bool exact_schedules = false;
   int64_t threads = 1;
   std::vector<NamedShape> shapes;
   std::vector<std::string>

@@ -73,13 +73,15 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         const std::string& dump_folder,
                         const std::string& schedule_folder,
                         const jit::CacheOptions& cache,
-                        std::shared_ptr<jit::KernelWrapper> wrapper) {
+                        std::shared_ptr<jit::KernelWrapper> wrapper,
+                        bool exact_schedules) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
   if (name == "0") return tier;
   jit::JitOptions options;
   options.dump_folder = dump_folder;
   options.schedule_folder = schedule_folder;
+  options.exact_schedules = exact_schedules;
   options.cache = cache;
   options.wrapper = std::move(wrapper);
   if (name == "auto" && device.is_host()) {

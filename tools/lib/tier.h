@@ -30,6 +30,7 @@ struct Tier {
   std::shared_ptr<jit::Jit> jit;         // null for "0"
 };
 
+// exact_schedules: JitOptions::exact_schedules.
 // wrapper: JitOptions::wrapper; with one, "auto" uses slow kernels, too.
 // cache: no folder: kernels are kept for the process only. One that cannot be
 // used is reported on stderr. Errors: an unknown name; "1" and "2": no JIT
@@ -39,7 +40,8 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         const std::string& dump_folder,
                         const std::string& schedule_folder = "",
                         const jit::CacheOptions& cache = {},
-                        std::shared_ptr<jit::KernelWrapper> wrapper = nullptr);
+                        std::shared_ptr<jit::KernelWrapper> wrapper = nullptr,
+                        bool exact_schedules = false);
 // For the one tier of a process: it is not closed before the process ends, and
 // EndProcess, the last call of main, does not wait for kernels that are being
 // compiled. (A thread that runs LLVM must not outlive LLVM's globals, which
