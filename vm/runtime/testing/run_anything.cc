@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "hal/cpu/cpu_device.h"
+#include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
+#include "vm/runtime/testing/fake_device.h"
 
 namespace ember::vm {
 namespace {
@@ -71,22 +73,44 @@ StatusOr<std::vector<Tensor>> RandomInputs(const Module& module,
   return inputs;
 }
 
-Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
-  static const std::shared_ptr<hal::Device> device =
-      *hal::CreateCpuDevice({.threads = 1, .memory_limit = 1 << 26});
-  SessionOptions options;
-  options.device = device;
+namespace {
+
+constexpr int64_t kDeviceBytes = 1 << 26;
+
+Status RunTwice(const std::shared_ptr<const Module>& module,
+                std::span<const Tensor> inputs, SessionOptions options) {
   options.memory_limit = 1 << 25;
   options.branch_limit = 100;
   options.work_limit = 100000;
   options.strings = NewStringSupport;
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                          Session::Create(module, options));
-  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
-                         RandomInputs(*module, seed));
   std::vector<Tensor> results;
   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
   return session->Run(inputs, &results);
+}
+
+}  // namespace
+
+Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
+  static const std::shared_ptr<hal::Device> host =
+      *hal::CreateCpuDevice({.threads = 1, .memory_limit = kDeviceBytes});
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
+                         RandomInputs(*module, seed));
+  // Whatever comes out: memory that nothing has written may be anything.
+  static_cast<void>(
+      RunTwice(module, inputs,
+               {.device = std::make_shared<FakeDevice>(FakeDeviceOptions{
+                    .limits = {.shares_memory = seed % 2 == 0,
+                               .binding_alignment = seed % 3 == 0 ? 128 : 1},
+                    .memory_limit = kDeviceBytes}),
+                .device_support = NewDeviceSupport,
+                .tiering = std::make_shared<Tiering>(
+                    module,
+                    std::make_shared<FakeProvider>(
+                        FakeProviderOptions{.packs_constants = seed % 5 == 0}),
+                    Tiering::Eager(2))}));
+  return RunTwice(module, inputs, {.device = host});
 }
 
 }  // namespace ember::vm

@@ -1,6 +1,6 @@
 // Runs a module that may come from anywhere, under tight limits, on inputs made
-// up from its signature. Whether it fails is of no interest; that nothing
-// breaks is.
+// up from its signature, on the host and on a fake device. Whether it fails is
+// of no interest; that nothing breaks is.
 #ifndef EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
 #define EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
 
