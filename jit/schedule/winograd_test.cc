@@ -253,23 +253,30 @@ TEST(Winograd, WhereTheModelSaysSo) {
 // Blocks, tiles that are cut off, lanes that are off, and channels that have to
 // come last.
 TEST(Winograd, DefaultSchedulesCompute) {
-  const jit::CpuModel cpu = jit::CpuModel::Of(kTarget);
-  for (const Shape& shape :
-       {Shape{.rows = 12, .columns = 15, .inputs = 32, .outputs = 36},
-        Shape{.images = 2,
+  constexpr const char* kWide = "x86_64-linux+avx2+fma+avx512f";
+  struct Case {
+    const char* target;
+    Shape shape;
+  };
+  for (const Case& c :
+       {Case{kTarget, {.rows = 12, .columns = 15, .inputs = 32, .outputs = 36}},
+        Case{kWide, {.rows = 13, .columns = 12, .inputs = 32, .outputs = 36}},
+        Case{kTarget,
+             {.images = 2,
               .rows = 14,
               .columns = 14,
               .inputs = 20,
-              .outputs = 24},
-        Shape{.rows = 14,
+              .outputs = 24}},
+        Case{kTarget,
+             {.rows = 14,
               .columns = 14,
               .inputs = 32,
               .outputs = 32,
-              .channels_first = true}}) {
-    Schedule schedule = ScheduleOf(Convolution(shape));
-    ASSERT_TRUE(ScheduleByModel(cpu, schedule).ok());
+              .channels_first = true}}}) {
+    Schedule schedule = ScheduleOf(Convolution(c.shape));
+    ASSERT_TRUE(ScheduleByModel(jit::CpuModel::Of(c.target), schedule).ok());
     EXPECT_FALSE(KeepsRounding(schedule)) << schedule.ToText();
-    EXPECT_LT(LargestError(shape, schedule), 1e-5) << schedule.ToText();
+    EXPECT_LT(LargestError(c.shape, schedule), 1e-5) << schedule.ToText();
   }
 }
 
