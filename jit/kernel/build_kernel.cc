@@ -139,7 +139,12 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildDeviceKernel(
   report.code_bytes =
       static_cast<int64_t>(definition.code.words.size() * sizeof(uint32_t));
   if (report.keep_code_text) {
-    report.spirv = spirv::DisassembleModule(definition.code.words);
+    for (const auto* phases :
+         {&definition.code.prologue, &definition.code.phases}) {
+      for (const spirv::PhaseCode& phase : *phases)
+        report.spirv += "; " + phase.Figures() + "\n";
+    }
+    report.spirv += spirv::DisassembleModule(definition.code.words);
     EMBER_RETURN_IF_ERROR(spirv::ValidateModule(definition.code.words));
   }
   definition.tier = request.tier;
@@ -148,6 +153,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildDeviceKernel(
   definition.device = request.device;
   definition.constants = request.constant_data;
   definition.description = Describe(definition.nest, report);
+  for (const spirv::PhaseCode& phase : definition.code.phases)
+    definition.description += "; " + phase.Figures();
   stopwatch.Lap();
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
                          DeviceKernel::Create(std::move(definition)));

@@ -44,6 +44,13 @@ class DeviceKernel::CallRecording final : public vm::Recording {
                        failed.extent);
   }
 
+  int64_t device_bytes() const override {
+    int64_t bytes = 0;
+    for (const std::unique_ptr<hal::Buffer>& buffer : buffers_)
+      bytes += buffer->size();
+    return bytes;
+  }
+
  private:
   friend class DeviceKernel;
   const loops::LoopNest& nest_;

@@ -1,17 +1,10 @@
 // The loops around the place where code is being emitted: what their variables
-// are bound to, and where values go that depend on nothing further in.
-//
-//   depth 0           the function's entry: constants, parameters
-//   depth 1           a task
-//   depth 2, 3, ...   loops and branches, from the outermost
+// are bound to, and where values go that depend on nothing further in
+// (jit/loops/placement.h).
 //
 // A scope has a prologue block, which dominates its body and in which values
-// are put before the terminator. A node without loads is computed once, in the
-// scope of its innermost variable (its place), but within a branch that is
-// directly in it: what is skipped should cost nothing. Variables that are
-// constants (of unrolled loops, and lanes) do not count, so theirs are scopes
-// without a prologue; but the value is known only as long as they are (its
-// home).
+// are put before the terminator. Those of variables that are constants (of
+// unrolled loops, and lanes) have none.
 #ifndef EMBER_JIT_LLVM_SCOPES_H_
 #define EMBER_JIT_LLVM_SCOPES_H_
 
@@ -23,13 +16,14 @@
 
 #include "jit/llvm/ir.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/placement.h"
 
 namespace ember::jit {
 
 using loops::NodeId;
 
 // The place of code that must stay where the statement is.
-inline constexpr int kHere = INT_MAX;
+inline constexpr int kHere = loops::kNoPlace;
 
 // A value and the scope in which it was computed; constants: 0.
 struct Placed {
@@ -43,7 +37,7 @@ enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
 class Scopes {
  public:
   Scopes(const tensor::ExpressionPool& pool, Builder& builder)
-      : pool_(pool), b_(builder) {}
+      : b_(builder), placement_(pool) {}
 
   // The first scope is the entry, without a variable. `lanes` 0: a variable
   // with one value at a time.
@@ -59,12 +53,14 @@ class Scopes {
   llvm::Value* ValueOf(NodeId variable) const;
   bool IsLane(NodeId variable) const { return lanes_ && variable == lane_; }
 
-  bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
-  bool DependsOn(NodeId id, NodeId variable);
+  bool HasLoad(NodeId id) { return placement_.HasLoad(id); }
+  bool DependsOn(NodeId id, NodeId variable) {
+    return placement_.DependsOn(id, variable);
+  }
   // Whether the node differs from lane to lane.
   bool VariesByLane(NodeId id) { return lanes_ != 0 && DependsOn(id, lane_); }
   // The scope in which the value is computed; kHere if it has loads.
-  int PlaceOf(NodeId id);
+  int PlaceOf(NodeId id) { return placement_.PlaceOf(id); }
 
   // The value of a node without loads, if it was computed; and that it was.
   llvm::Value* Known(NodeId id);
@@ -86,34 +82,19 @@ class Scopes {
   };
 
  private:
-  struct Facts {
-    bool has_load = false;
-    std::vector<NodeId> variables;  // sorted
-  };
   struct Scope {
     llvm::BasicBlock* prologue = nullptr;
     NodeId variable = 0;
     bool is_branch = false;
-    bool IsLoop() const { return prologue != nullptr && !is_branch; }
     std::unordered_map<NodeId, llvm::Value*> values;
     std::map<std::tuple<Made, llvm::Value*, llvm::Value*>, llvm::Value*> once;
   };
-  struct Binding {
-    llvm::Value* value = nullptr;
-    int depth = 0;
-  };
-
-  const Facts& FactsOf(NodeId id);
-  const Binding& BindingOf(NodeId variable) const;
-  // The scope of the innermost variable.
-  int HomeOf(NodeId id);
   void GoTo(int depth);
 
-  const tensor::ExpressionPool& pool_;
   Builder& b_;
+  loops::Placement placement_;
   std::vector<Scope> scopes_;
-  std::unordered_map<NodeId, Binding> bindings_;
-  std::unordered_map<NodeId, Facts> facts_;
+  std::unordered_map<NodeId, llvm::Value*> bindings_;
   NodeId lane_ = 0;
   int lanes_ = 0;
 };

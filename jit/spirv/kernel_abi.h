@@ -40,11 +40,17 @@ struct PhaseCode {
   bool has_slices = false;
   int64_t tasks_per_workgroup = 1;
 
-  // For people: what it takes of a workgroup's memory and of each invocation.
+  // For people: what it takes of a workgroup's memory and of each invocation,
+  // and how often instructions stand in the code, each as often as it is
+  // written out.
   int64_t invocations = 1;
   int64_t shared_bytes = 0;
   int64_t register_bytes = 0;
   int64_t barriers = 0;
+  int64_t loads = 0;          // from memory, the workgroup's included
+  int64_t multiply_adds = 0;  // updates by a product
+  // "phase0: 128 invocations, 8192 B shared, 256 B of registers, …"
+  std::string Figures() const;
 };
 
 // A module for a nest: an entry point per phase.

@@ -158,8 +158,12 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
 // --- loads and stores
 
 Value Memory::Load(uint32_t buffer, Value element) {
-  const Value loaded = c_.Load(TypeIn(buffer), PointerTo(buffer, element),
-                               variables_[buffer].version);
+  const Id pointer = PointerTo(buffer, element);
+  const int64_t size = c_.size();
+  const Value loaded =
+      c_.Load(TypeIn(buffer), pointer, variables_[buffer].version);
+  const bool is_new = c_.size() != size;
+  phase_.loads += is_new && plan_.places[buffer].kind != Kind::kRegisters;
   if (!IsInMemory(buffer)) return loaded;
   return convert_.FromMemory(nest_.buffers[buffer].type, loaded);
 }

@@ -456,6 +456,7 @@ void PhaseEmitter::Store(const Pending& pending) {
   Value value = pending.value;
   if (update != Update::kAssign) {
     const Value old = memory_.Load(buffer, pending.element);
+    code_.multiply_adds += pending.factor.has_value();
     value =
         pending.factor
             ? arithmetic_.MultiplyAdd(*pending.factor, value, old)

@@ -260,14 +260,17 @@ Status CommandStream::Submit() {
   return fence->Wait();
 }
 
+// The first failure counts, but all recordings are asked: what they noted is
+// over with it.
 Status CommandStream::CheckOutcomes() {
+  Status first;
   for (size_t i = 0; i < segment_->recordings.size(); ++i) {
     Status outcome = segment_->recordings[i]->Outcome();
-    if (outcome.ok()) continue;
+    if (outcome.ok() || !first.ok()) continue;
     failed_site_ = segment_->recording_sites[i];
-    return outcome;
+    first = std::move(outcome);
   }
-  return OkStatus();
+  return first;
 }
 
 void CommandStream::DropOldSegments() {

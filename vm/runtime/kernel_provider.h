@@ -55,7 +55,7 @@ class Recording {
  public:
   virtual ~Recording() = default;
   // Of the submission that has ended last: an error if an index from data was
-  // out of range.
+  // out of range. Asked once after each, as what was noted is over then.
   virtual Status Outcome() = 0;
   // Of the device's memory, what it owns.
   virtual int64_t device_bytes() const { return 0; }

@@ -1,0 +1,22 @@
+#include "jit/spirv/kernel_abi.h"
+
+#include <cstdio>
+
+#include "base/concat.h"
+
+namespace ember::jit::spirv {
+
+std::string PhaseCode::Figures() const {
+  std::string text = Concat(
+      {entry_point, ": ", invocations, " invocations, ", shared_bytes,
+       " B shared, ", register_bytes, " B of registers, ", barriers,
+       " barriers, ", loads, " loads, ", multiply_adds, " multiply-adds"});
+  if (multiply_adds == 0) return text;
+  char ratio[40];
+  std::snprintf(
+      ratio, sizeof ratio, " (%.2f loads each)",
+      static_cast<double>(loads) / static_cast<double>(multiply_adds));
+  return text + ratio;
+}
+
+}  // namespace ember::jit::spirv
