@@ -1,7 +1,6 @@
 #include "jit/spirv/tools.h"
 
 #include <spirv-tools/libspirv.hpp>
-#include <spirv-tools/optimizer.hpp>
 
 #include "base/concat.h"
 
@@ -37,17 +36,6 @@ std::string DisassembleModule(std::span<const uint32_t> words) {
                         SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES |
                             SPV_BINARY_TO_TEXT_OPTION_INDENT);
   return works ? text : log;
-}
-
-bool OptimizeModule(std::vector<uint32_t>& words) {
-  spvtools::Optimizer optimizer(kEnvironment);
-  optimizer.SetMessageConsumer([](spv_message_level_t, const char*,
-                                  const spv_position_t&, const char*) {});
-  optimizer.RegisterPerformancePasses();
-  std::vector<uint32_t> result;
-  if (!optimizer.Run(words.data(), words.size(), &result)) return false;
-  words = std::move(result);
-  return true;
 }
 
 }  // namespace ember::jit::spirv

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/status.h"
 
@@ -21,10 +20,6 @@ Status ValidateModule(std::span<const uint32_t> words);
 
 // As text, with names; what is wrong with it, if it cannot be read.
 std::string DisassembleModule(std::span<const uint32_t> words);
-
-// spirv-opt: the passes of jit/spirv/README.md. False, and the module as it
-// was, if they fail.
-bool OptimizeModule(std::vector<uint32_t>& words);
 
 }  // namespace ember::jit::spirv
 
