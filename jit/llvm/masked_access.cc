@@ -6,6 +6,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace ember::jit {
 namespace {
@@ -69,7 +70,24 @@ class MaskedAccess {
     if (known != nullptr && known->isNullValue()) return value;
     if (known != nullptr && known->isAllOnesValue())
       return Plain(pointer, value);
-    return is_load_ ? Load(pointer, mask, value) : Store(pointer, mask, value);
+    if (is_load_) return Load(pointer, mask, value);
+    if (known != nullptr) return Store(pointer, mask, value);
+    return StoreWholeOrSome(pointer, mask, value);
+  }
+
+  // Stores of some lanes take tens of cycles on some machines (Zen 3), and most
+  // are of all: a mask cuts off the end of a row.
+  Value* StoreWholeOrSome(Value* pointer, Value* mask, Value* value) {
+    llvm::Instruction* whole = nullptr;
+    llvm::Instruction* some = nullptr;
+    llvm::SplitBlockAndInsertIfThenElse(b_.CreateAndReduce(mask), &call_,
+                                        &whole, &some);
+    b_.SetInsertPoint(whole);
+    Plain(pointer, value);
+    b_.SetInsertPoint(some);
+    Store(pointer, mask, value);
+    b_.SetInsertPoint(&call_);
+    return value;
   }
 
   Value* Plain(Value* pointer, Value* value) {

@@ -137,10 +137,11 @@ class TileChooser {
         CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
     const double plain = guarded ? kGuardedCycles : kStoreCycles;
     if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
-    // Which vector it is is known where there is one tile.
-    if (shape_.LikelyExtent(tile.v) > tile.width()) return kMaskedCycles;
-    const double vectors = static_cast<double>(tile.vectors);
-    return (plain * (vectors - 1) + kMaskedCycles) / vectors;
+    // One vector of each row; which one is known where there is one tile, and
+    // asked for each vector where there are more.
+    const double masked = kMaskedCycles / Tiles(tile.v, tile.lanes);
+    return shape_.LikelyExtent(tile.v) > tile.width() ? plain + 2 + masked
+                                                      : plain + masked;
   }
 
   // Of the sum.
