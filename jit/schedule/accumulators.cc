@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "jit/schedule/rewrite.h"
-#include "tensor/scalar.h"
 
 namespace ember::schedule {
 namespace {
@@ -13,14 +12,6 @@ namespace {
 using tensor::Combiner;
 using tensor::Opcode;
 using tensor::Update;
-
-// Sums and products of narrow floats are rounded once, at the end.
-DType AccumulatorType(Combiner combiner, DType type) {
-  const bool adds =
-      combiner == Combiner::kSum || combiner == Combiner::kProduct;
-  const bool narrow = type == DType::kF16 || type == DType::kBF16;
-  return adds && narrow ? DType::kF32 : type;
-}
 
 uint32_t AddBuffer(const std::string& name, DType type,
                    const std::vector<NodeId>& indices, loops::LoopNest& nest) {
@@ -37,23 +28,11 @@ uint32_t AddBuffer(const std::string& name, DType type,
 NodeId InitialValue(const Computation& computation,
                     const ComputationStage& stage, size_t i, DType type,
                     loops::LoopNest& nest) {
-  switch (stage.combiner) {
-    case Combiner::kProduct:
-      return nest.pool.Constant(tensor::OneBits(type), type);
-    case Combiner::kMinimum:
-      return nest.pool.Constant(tensor::LargestBits(type), type);
-    case Combiner::kMaximum:
-      return nest.pool.Constant(tensor::SmallestBits(type), type);
-    case Combiner::kFold:
-      return Rewriter(
-                 computation.pool, nest.pool,
-                 [](NodeId) -> std::optional<NodeId> { return std::nullopt; })
-          .Rewrite(stage.initial[i]);
-    case Combiner::kSum:
-    case Combiner::kNone:
-      break;
-  }
-  return nest.pool.Constant(tensor::ZeroBits(type), type);
+  if (stage.combiner != Combiner::kFold)
+    return nest.pool.Constant(NeutralBits(stage.combiner, type), type);
+  return Rewriter(computation.pool, nest.pool,
+                  [](NodeId) -> std::optional<NodeId> { return std::nullopt; })
+      .Rewrite(stage.initial[i]);
 }
 
 }  // namespace

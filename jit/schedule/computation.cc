@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tensor/range_rules.h"
+#include "tensor/scalar.h"
 #include "tensor/simplify.h"
 #include "vm/interpreter/plan.h"
 
@@ -165,6 +166,30 @@ int Computation::FindBuffer(std::string_view buffer_name) const {
 Computation Disassemble(const Dispatch& dispatch,
                         std::span<const int64_t> parameters) {
   return Disassembler(dispatch, parameters).Run();
+}
+
+uint64_t NeutralBits(tensor::Combiner combiner, DType type) {
+  using tensor::Combiner;
+  switch (combiner) {
+    case Combiner::kProduct:
+      return tensor::OneBits(type);
+    case Combiner::kMinimum:
+      return tensor::LargestBits(type);
+    case Combiner::kMaximum:
+      return tensor::SmallestBits(type);
+    case Combiner::kSum:
+    case Combiner::kNone:
+    case Combiner::kFold:
+      break;
+  }
+  return tensor::ZeroBits(type);
+}
+
+DType AccumulatorType(tensor::Combiner combiner, DType type) {
+  const bool adds = combiner == tensor::Combiner::kSum ||
+                    combiner == tensor::Combiner::kProduct;
+  const bool narrow = type == DType::kF16 || type == DType::kBF16;
+  return adds && narrow ? DType::kF32 : type;
 }
 
 std::vector<NodeId> RootsOf(const ComputationStage& stage) {

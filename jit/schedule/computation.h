@@ -105,6 +105,13 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
   }
 }
 
+// What combined with anything gives that: the bits of 0 for sums, and so on.
+// Not of a fold.
+uint64_t NeutralBits(tensor::Combiner combiner, DType type);
+// In what sums and products of narrow floats grow, which are rounded once, at
+// the end; other types as they are.
+DType AccumulatorType(tensor::Combiner combiner, DType type);
+
 // All expressions of a stage: values, fold, store indices.
 std::vector<NodeId> RootsOf(const ComputationStage& stage);
 

@@ -34,6 +34,8 @@ class GpuChooser {
     std::optional<std::string> point;
     const std::string product = ProductFor(root);
     if (!product.empty()) point = TryProduct(root, product);
+    // Nothing joins a workgroup's row: its point is none of one invocation.
+    if (!point && ScheduleRow(root)) return;
     if (!point) point = SchedulePoints(gpu_, root, writer_);
     if (point) JoinPoints(root, *point, 0, done_, writer_);
   }
@@ -49,6 +51,48 @@ class GpuChooser {
     schedule_ = std::move(trial);
     done_ = std::move(done);
     return point;
+  }
+
+  // A workgroup for each point of a long reduction that runs along memory,
+  // where there are not enough points to keep all invocations busy: a part of
+  // the reduction for each invocation, then all parts together.
+  bool ScheduleRow(const std::string& root) {
+    const int number = writer_.StageOf(root);
+    std::string axis;
+    {
+      const StageShape shape(c(), number);
+      const int last = shape.axis_count() - 1;
+      if (!shape.stage().has_reduction() || !StoresAreDistinct(c(), number) ||
+          shape.LikelyExtent(last) < 2 * gpu_.subgroup_size) {
+        return false;
+      }
+      int64_t points = 1;
+      for (int a = 0; a < shape.spatial_count(); ++a)
+        points = std::min<int64_t>(points * shape.LikelyExtent(a), 1 << 30);
+      const bool along = std::ranges::any_of(shape.loads(), [&](NodeId load) {
+        return shape.StrideOf(load, last) == Stride::kUnit;
+      });
+      if (!along || points >= gpu_.busy_invocations) return false;
+      axis = shape.stage().axes[last].name;
+    }
+    const std::string parts = root + ".parts";
+    const int64_t width = std::min(gpu_.workgroup_size, 2 * gpu_.subgroup_size);
+    if (!writer_.Try("rfactor %" + root + " " + axis + "%" +
+                     std::to_string(width) + " -> " + parts)) {
+      return false;
+    }
+    done_.insert(parts);
+    const int spatial = c().stages[writer_.StageOf(root)].spatial_count;
+    if (spatial == 0) {
+      writer_.Do("bind %" + parts + " " + axis + "_part");
+      return true;
+    }
+    const std::string tasks =
+        writer_.FuseLoops(root, 0, static_cast<size_t>(spatial), "tasks");
+    writer_.Do("parallel %" + root + " " + tasks);
+    writer_.Do("compute_at %" + parts + " %" + root + " " + tasks);
+    writer_.Do("bind %" + parts + " " + axis + "_part");
+    return true;
   }
 
   const Computation& c() const { return writer_.computation(); }

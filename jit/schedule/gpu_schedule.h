@@ -9,6 +9,8 @@
 //              are loaded together into shared memory where that is fast;
 //              stages that are computed point by point from them work on the
 //              tile
+//   rows       long reductions to few results: a workgroup for each result, a
+//              part of the reduction for each of its invocations
 //   points     of any other stage: workgroups and invocations, reductions one
 //              after another in an invocation; stages that it reads point by
 //              point are computed there

@@ -14,6 +14,7 @@
 //   compute_at %acc %y j0       %acc inside loop j0 of %y
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
 //   pack %acc %w 1/32 0 1%32 -> wp
+//   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
 //
 // All but winograd keep results bit for bit, but for the order in which sums
@@ -65,6 +66,8 @@ struct PrimitiveCall {
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
   row("pack", Pack, 3, -1, 1, "%stage %buffer layout... -> copy", \
       "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once") \
+  row("rfactor", Rfactor, 2, 2, 1, "%stage part -> parts", \
+      "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results") \
   row("winograd", Winograd, 2, 2, 3, "%convolution outputs -> filter input products", \
       "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently")
 // clang-format on

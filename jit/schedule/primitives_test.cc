@@ -261,6 +261,53 @@ TEST(Primitives, Pack) {
              "%a[i, k] * %bp[floordiv(j, 4), k, mod(j, 4)]");
 }
 
+TEST(Primitives, Rfactor) {
+  constexpr std::string_view kSum = R"(
+    dispatch @sum(%x: f32[4, 12]) -> (%y: f32[4]) {
+      %y[i] = sum(k < 12) %x[i, k]
+    })";
+  ExpectNest(kSum, "rfactor %y k%4 -> parts", R"(
+    for i < 4 {
+      for k_part < 4 {
+        %parts.part.3[] = 0.0
+        for k < 3 { %parts.part.3[] += %x[i, k_part + k * 4] }
+        %parts[i, k_part] = %parts.part.3[]
+      }
+    } }
+    phase task_6 < 1 {
+      for i_1 < 4 {
+        %y.part.4[] = 0.0
+        for k_1 < 4 { %y.part.4[] += %parts[i_1, k_1] }
+        %y[i_1] = %y.part.4[] } })");
+  ExpectNest(kSum, "rfactor %y k/4 -> parts", R"(
+      for k_part < 3 {
+        %parts.part.3[] = 0.0
+        for k < 4 { %parts.part.3[] += %x[i, k_part * 4 + k] })");
+  ExpectNest(kSum, "rfactor %y k -> parts",
+             "for k_part < 12 { %parts[i, k_part] = %x[i, k_part] }");
+  // Past the end nothing is added.
+  ExpectNest(R"(
+    dispatch @most(%x: i32[10]) -> (%y: i32[]) {
+      %y[] = maximum(k < 10) %x[k]
+    })",
+             "rfactor %y k%4 -> parts", R"(
+        let %t0 = k_part + k * 4
+        %parts.part.3[] max= select(10 <= %t0, -2147483648, %x[min(%t0, 9)]))");
+  // A workgroup for each row, and a part for each of its invocations.
+  ExpectNest(kSum,
+             "rfactor %y k%4 -> parts\n compute_at %parts %y i\n"
+             "bind %parts k_part\n parallel %y i",
+             R"(
+    phase i < 4 {
+      invocation k_part < 4 {
+        %parts.part.3[k_part] = 0.0
+        for k_1 < 3 { %parts.part.3[k_part] += %x[i, k_part + k_1 * 4] }
+        %parts[0, k_part] = %parts.part.3[k_part]
+      }
+      %y.part.4[] = 0.0
+      for k < 4 { %y.part.4[] += %parts[0, k] })");
+}
+
 // --- text ---
 
 TEST(ScheduleText, Replays) {
@@ -328,6 +375,8 @@ TEST(ScheduleText, Errors) {
               "expected d, d/n or d%n with d in 0..1, found '1/0'");
   ExpectWrong("pack %y %x 0 1 0 -> c",
               "expected each part of a dim once, found '0' again");
+  ExpectWrong("rfactor %y j%4 -> parts",
+              "expected k, k/n or k%n with a reduction k of %y, found 'j%4'");
   ExpectWrong("pack %y %x 0 1/4 1%2 -> c",
               "expected dim 1 whole, or as d/n and d%n with one n");
 }
@@ -381,6 +430,26 @@ TEST(Refusals, Parallel) {
                 "the stage is computed inside another one's loop");
   ExpectRefused(kGather, "", "parallel %y.1 i",
                 "points of the stage may store to one element");
+}
+
+TEST(Refusals, Rfactor) {
+  ExpectRefused(kArgmax, "", "rfactor %y k%4 -> parts",
+                "a fold combines its elements one after another");
+  ExpectRefused(
+      kProduct, "split %acc i 2 -> i0 i1", "rfactor %acc k%4 -> parts",
+      "the stage's loops have been changed already: rfactor it first");
+  ExpectRefused(
+      kProduct, "compute_at %acc %y i", "rfactor %acc k%4 -> parts",
+      "the stage's loops have been changed already: rfactor it first");
+  ExpectRefused(kProduct, "cache_read %acc %a -> c\n compute_at %c %acc i",
+                "rfactor %acc k -> parts",
+                "%c is computed in a loop of the stage");
+  ExpectRefused(R"(
+    dispatch @narrow(%x: f16[8]) -> (%y: f16[]) {
+      %y[] = sum(k < 8) %x[k]
+    })",
+                "", "rfactor %y k%4 -> parts",
+                "sums of narrow floats are rounded once, at the end");
 }
 
 TEST(Refusals, Bind) {

@@ -246,6 +246,27 @@ class LineWriter : private tensor::RandomChoices {
            Results(3);
   }
 
+  // Of a reduction, where there is one.
+  std::string Rfactor() {
+    int stage = AnyStage();
+    for (int i = 0; i < 5 && !computation().stages[stage].has_reduction(); ++i)
+      stage = AnyStage();
+    const auto& axes = computation().stages[stage].axes;
+    const size_t spatial =
+        static_cast<size_t>(computation().stages[stage].spatial_count);
+    const size_t first = Chance(20) ? 0 : std::min(spatial, axes.size());
+    std::string axis = "none";
+    if (first < axes.size()) {
+      axis = axes[first + static_cast<size_t>(
+                              Below(static_cast<int>(axes.size() - first)))]
+                 .name;
+    }
+    constexpr const char* kParts[] = {"", "/", "%"};
+    const std::string part = kParts[Below(3)];
+    return Stage(stage) + " " + axis +
+           (part.empty() ? part : part + AnyFactor()) + Results(1);
+  }
+
   const Schedule& schedule_;
   int next_name_ = 0;
   bool looked_for_convolution_ = false;
