@@ -175,8 +175,12 @@ class Sizes : private tensor::RandomChoices {
   }
 
   void SetConvolution(Form& form) {
-    const int64_t stride = 1 + Below(2), dilation = 1 + Below(2);
-    const int64_t a = 1 + Below(3), b = 1 + Below(3);
+    // Many are windows of 3 * 3 side by side, as winograd wants them.
+    const bool is_usual = Chance(2);
+    const int64_t stride = is_usual ? 1 : 1 + Below(2);
+    const int64_t dilation = is_usual ? 1 : 1 + Below(2);
+    const int64_t a = is_usual ? 3 : 1 + Below(3);
+    const int64_t b = is_usual ? 3 : 1 + Below(3);
     const int64_t top = Below(3), left = Below(2);
     const int64_t e = 1 + Below(6), f = 1 + Below(8);
     // Of the input, what the last window reaches, with no or one row missing.

@@ -70,13 +70,15 @@ double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
 // out.
 bool IsLong(const loops::LoopNest& nest) {
   double stores = 0;
-  for (const loops::Phase& phase : nest.phases) {
-    const auto tasks =
-        nest.pool.IntegerConstant(nest.pool[phase.task].operands[0]);
-    stores +=
-        static_cast<double>(tasks.value_or(20)) * StoresOf(nest, phase.body);
+  for (const auto* phases : {&nest.prologue, &nest.phases}) {
+    for (const loops::Phase& phase : *phases) {
+      const auto tasks =
+          nest.pool.IntegerConstant(nest.pool[phase.task].operands[0]);
+      stores +=
+          static_cast<double>(tasks.value_or(20)) * StoresOf(nest, phase.body);
+    }
   }
-  return stores > 1e8;
+  return stores > 3e6;
 }
 
 // The schedule's text makes the same schedule of the same computation.
