@@ -72,8 +72,6 @@ constexpr Feature kFeatures[] = {
     {"bda", EMBER_BIT(v12.bufferDeviceAddress),
      Needs(Capability::PhysicalStorageBufferAddresses),
      "pointers to buffers (buffer device addresses)"},
-    {"memory_model", EMBER_BIT(v12.vulkanMemoryModel),
-     Needs(Capability::VulkanMemoryModel), "Vulkan's memory model"},
     {"subgroup_arithmetic",
      EMBER_PROPERTY(HasSubgroup(set, VK_SUBGROUP_FEATURE_ARITHMETIC_BIT)),
      Needs(Capability::GroupNonUniformArithmetic),
