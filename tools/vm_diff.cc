@@ -63,6 +63,11 @@ void Declare(Options& options, Flags& flags) {
 Status OpenSideDevice(Side& side, int64_t threads) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(side.device, threads));
+  if (device->driver() == "null") {
+    return InvalidArgumentError(
+        "device:null: expected a device that runs dispatches, which null does "
+        "not");
+  }
   if (!device->is_host()) side.opened = std::move(device);
   return OkStatus();
 }

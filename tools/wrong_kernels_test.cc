@@ -169,7 +169,7 @@ TEST_F(WrongKernelsTest, DiffWithoutSense) {
               2);
   ExpectError("vm-diff model.vmfb --b=device:null,tier:2",
               "vm-diff: device:null: expected a device that runs dispatches, "
-              "which only cpu does yet",
+              "which null does not",
               2);
   ExpectError("vm-diff model.vmfb -a tier:2",
               "vm-diff: -a, -b: expected two sides, found tier 2 twice", 2);

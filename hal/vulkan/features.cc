@@ -177,9 +177,13 @@ std::string FeatureSet::Target() const {
   for (const Feature& feature : kFeatures) {
     if (feature.IsIn(*this)) target += Concat({"+", feature.name});
   }
-  return target + Concat({"+subgroup", p11.subgroupSize, "+shared",
-                          limits().maxComputeSharedMemorySize, "+invocations",
-                          limits().maxComputeWorkGroupInvocations});
+  target += Concat({"+subgroup", p11.subgroupSize, "+shared",
+                    limits().maxComputeSharedMemorySize, "+invocations",
+                    limits().maxComputeWorkGroupInvocations});
+  // Mesa's llvmpipe leaves loops after so many iterations of all loops of an
+  // invocation, and goes on as if nothing had happened.
+  if (p12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) target += "+iterations65535";
+  return target;
 }
 
 bool HasCapability(const FeatureSet& set, uint32_t capability) {

@@ -9,7 +9,8 @@
 // A target is "vulkanMAJOR.MINOR", then the names of kFeatures that the device
 // has, then three values: subgroupN (invocations of a subgroup; it is that size
 // wherever a module uses subgroups), sharedN (bytes of a workgroup's memory),
-// invocationsN (most in a workgroup).
+// invocationsN (most in a workgroup); and, where code may not loop as it likes,
+// iterationsN (of all loops of an invocation).
 #ifndef EMBER_HAL_VULKAN_FEATURES_H_
 #define EMBER_HAL_VULKAN_FEATURES_H_
 

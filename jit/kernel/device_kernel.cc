@@ -253,7 +253,11 @@ Status DeviceKernel::RecordPhases(
     std::span<const int64_t> parameters, std::vector<hal::BufferRange> ranges,
     hal::CommandList& list, CallRecording& recording) const {
   const loops::LoopNest& nest = definition_.nest;
-  if (layout.call_bytes > 0) {
+  // Also of no bytes: commands name a buffer.
+  const bool has_call_buffers = std::any_of(
+      nest.buffers.begin(), nest.buffers.end(),
+      [](const loops::Buffer& buffer) { return buffer.scope == Scope::kCall; });
+  if (has_call_buffers) {
     EMBER_ASSIGN_OR_RETURN(
         hal::Buffer* const memory,
         Allocate(layout.call_bytes, hal::MemoryKind::kDeviceLocal,

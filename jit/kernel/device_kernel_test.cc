@@ -138,7 +138,7 @@ TEST(DeviceKernelTest, RandomDispatchesThroughBuildKernel) {
       vm::KernelRequest request;
       request.dispatch = &random.dispatch;
       request.device = TestDevice();
-      request.target = std::string(TestDevice()->target());
+      request.target = spirv::TestTarget();
       request.tier = tier;
       if (tier == 2) request.parameters = random.parameters;
       KernelReport report;

@@ -326,6 +326,30 @@ loops @rest(%x: input f32[4], %y: output f32[4]) {
               HasSubstr("float-remainder"));
 }
 
+// Mesa's llvmpipe ends loops without a word.
+TEST(SpirvDeclineTest, MoreIterationsThanTheDriverRuns) {
+  for (const int extent : {255, 256}) {
+    const loops::LoopNest nest = ParseOrDie(
+        "loops @sum(%x: input f32[" + std::to_string(extent) +
+        ", 256], %y: output f32[1]) {\n  phase t < 1 {\n    %y[t] = 0.0\n"
+        "    for i < " +
+        std::to_string(extent) +
+        " {\n      for j < 256 {\n        unroll k < 1 {\n"
+        "          %y[t] += %x[i, j]\n        }\n      }\n    }\n  }\n}\n");
+    const auto code =
+        Emit(nest, "vulkan1.3+shared32768+invocations1024+iterations65535");
+    EXPECT_EQ(code.ok(), extent == 255)  // 255 * 257 iterations
+        << code.status().ToString();
+    EXPECT_TRUE(Emit(nest, "vulkan1.3+shared32768+invocations1024").ok());
+    if (code.ok()) continue;
+    EXPECT_NE(code.status().message().find(
+                  "up to 65792 iterations of an invocation's loops, where the "
+                  "driver ends them after 65535"),
+              std::string_view::npos)
+        << code.status().ToString();
+  }
+}
+
 TEST(SpirvTargetTest, ReadsTheTargetString) {
   const Target target = Target::Of(
       "vulkan1.3+f16+int64+storage16+rte32+nan16+subgroup32+shared49152+"

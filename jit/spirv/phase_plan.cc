@@ -61,6 +61,14 @@ class Planner {
                      Concat({largest_, " invocations, where a workgroup has ",
                              target_.invocations}));
     }
+    const int64_t iterations = MostIterations(phase_.body);
+    if (iterations > target_.iterations) {
+      return Decline(DeclineReason::kDeviceLimit,
+                     Concat({"up to ", iterations,
+                             " iterations of an invocation's loops, where the "
+                             "driver ends them after ",
+                             target_.iterations}));
+    }
     ChooseMode();
     for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
     if (plan_.mode == PhasePlan::Mode::kInvocations) {
@@ -88,6 +96,28 @@ class Planner {
       SurveyAccesses(statement, around);
       Survey(statement.body, around);
     }
+  }
+
+  // Of all loops of one invocation; open extents count as what they may be.
+  int64_t MostIterations(const Block& block) const {
+    constexpr int64_t kMany = int64_t{1} << 40;
+    int64_t total = 0;
+    for (const Statement& statement : block) {
+      int64_t inside = MostIterations(statement.body);
+      if (statement.kind == Statement::Kind::kFor) {
+        const tensor::NodeId extent =
+            loops::ExtentOf(nest_.pool, statement.variable);
+        const int64_t times =
+            std::clamp<int64_t>(nest_.pool[extent].range.high, 0, kMany);
+        if (statement.loop == LoopKind::kSerial) {
+          inside = std::min(times, kMany / (inside + 1)) * (inside + 1);
+        } else if (statement.loop != LoopKind::kInvocation) {
+          inside = std::min(times, kMany / (inside + 1)) * inside;
+        }
+      }
+      total = std::min(total + inside, kMany);
+    }
+    return total;
   }
 
   void SurveyAccesses(const Statement& statement, const Statement* around) {

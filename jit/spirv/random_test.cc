@@ -15,7 +15,7 @@ namespace {
 
 TEST(SpirvRandomTest, Nests) {
   if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
-  const tensor::SeedRange seeds = tensor::Seeds(100);
+  const tensor::SeedRange seeds = tensor::Seeds(30);
   int failed_checks = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +

@@ -33,6 +33,7 @@ constexpr struct {
 } kNumbers[] = {
     {"shared", [](Target& t) -> int64_t& { return t.shared_bytes; }},
     {"invocations", [](Target& t) -> int64_t& { return t.invocations; }},
+    {"iterations", [](Target& t) -> int64_t& { return t.iterations; }},
 };
 
 void Read(std::string_view feature, Target& target) {

@@ -28,6 +28,7 @@ struct Target {
   FloatModes float16, float32, float64;
   int64_t shared_bytes = 16 << 10;  // of a workgroup; what Vulkan guarantees
   int64_t invocations = 128;        // most in a workgroup, and along x
+  int64_t iterations = INT64_MAX;   // most of all loops of an invocation
 
   static Target Of(std::string_view target);
 };

@@ -96,6 +96,11 @@ std::shared_ptr<hal::Device> TestDevice() {
   return device;
 }
 
+std::string TestTarget() {
+  const std::string target(TestDevice()->target());
+  return target.substr(0, target.find("+iterations"));
+}
+
 loops::LoopNest ParseOrDie(const std::string& text) {
   StatusOr<loops::LoopNest> nest = loops::Parse(text);
   EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
@@ -106,8 +111,7 @@ loops::LoopNest ParseOrDie(const std::string& text) {
 
 StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
                           const std::string& target) {
-  const std::string wanted =
-      target.empty() ? std::string(TestDevice()->target()) : target;
+  const std::string wanted = target.empty() ? TestTarget() : target;
   EMBER_ASSIGN_OR_RETURN(ModuleCode code, EmitModule(nest, Target::Of(wanted)));
   if (Status status = ValidateModule(code.words); !status.ok())
     return status.WithContext(DisassembleModule(code.words));

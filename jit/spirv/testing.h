@@ -25,6 +25,9 @@ inline constexpr char kNoDevice[] =
 
 // The first Vulkan device of the machine; null if there is none.
 std::shared_ptr<hal::Device> TestDevice();
+// Its target, but for how often loops may turn: tests are of few iterations,
+// while extents that are open might be of many.
+std::string TestTarget();
 
 // Bytes of inputs and outputs, in order.
 using Bytes = std::vector<std::vector<uint8_t>>;
