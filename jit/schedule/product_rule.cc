@@ -103,8 +103,12 @@ class TileChooser {
 
   bool Fits(const RegisterTile& tile) const {
     if (tile.u >= 0 && tile.rows > shape_.LikelyExtent(tile.u)) return false;
-    // Sums, the vectors of one operand, and one value of the other.
-    return tile.rows * tile.vectors + tile.vectors + 1 <= cpu_.vector_registers;
+    // Sums, the vectors of one operand, and one value of the other; with few
+    // registers one more, so that the next value is there in time (16 of them,
+    // Zen 3: tiles of 6 rows and two vectors are faster than of 4 and three).
+    const int64_t values = cpu_.vector_registers > 16 ? 1 : 2;
+    return tile.rows * tile.vectors + tile.vectors + values <=
+           cpu_.vector_registers;
   }
 
   double CostOf(const RegisterTile& tile) const {
