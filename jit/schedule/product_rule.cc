@@ -103,12 +103,12 @@ class TileChooser {
 
   bool Fits(const RegisterTile& tile) const {
     if (tile.u >= 0 && tile.rows > shape_.LikelyExtent(tile.u)) return false;
-    // Sums, the vectors of one operand, and one value of the other; with few
-    // registers one more, so that the next value is there in time (16 of them,
-    // Zen 3: tiles of 6 rows and two vectors are faster than of 4 and three).
-    const int64_t values = cpu_.vector_registers > 16 ? 1 : 2;
-    return tile.rows * tile.vectors + tile.vectors + values <=
-           cpu_.vector_registers;
+    return Registers(tile) <= cpu_.vector_registers;
+  }
+
+  // Sums, the vectors of one operand, and one value of the other.
+  static int64_t Registers(const RegisterTile& tile) {
+    return tile.rows * tile.vectors + tile.vectors + 1;
   }
 
   double CostOf(const RegisterTile& tile) const {
@@ -123,8 +123,13 @@ class TileChooser {
     }
     const double multiplications =
         static_cast<double>(tile.rows * tile.vectors);
+    // With none left, the next value is not there in time (16 registers, Zen 3:
+    // tiles of 6 rows and two vectors are faster than of 4 and three).
+    const bool is_late =
+        cpu_.vector_registers <= 16 && Registers(tile) == cpu_.vector_registers;
     const double cycles =
-        std::max({multiplications / 2, loads * kLoadCycles, 4.0}) + kLoopCycles;
+        std::max({multiplications / 2, loads * kLoadCycles, 4.0}) +
+        (is_late ? 2 : 1) * kLoopCycles;
     const double ends = kTileCycles + multiplications * StoreCycles(tile);
     double tiles = Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
     for (int a = 0; a < shape_.spatial_count(); ++a) {
