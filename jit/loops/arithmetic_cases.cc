@@ -4,6 +4,7 @@
 #include <limits>
 #include <random>
 
+#include "jit/math/expand.h"
 #include "tensor/scalar.h"
 
 namespace ember::loops {
@@ -96,33 +97,9 @@ std::string ArithmeticCase::ExpressionAt(const std::string& index) const {
 }
 
 bool IsForOthers(Opcode opcode, DType type) {
-  switch (opcode) {
-    case Opcode::kExp:
-    case Opcode::kLog:
-    case Opcode::kLog1p:
-    case Opcode::kExpm1:
-    case Opcode::kSin:
-    case Opcode::kCos:
-    case Opcode::kTan:
-    case Opcode::kAsin:
-    case Opcode::kAcos:
-    case Opcode::kAtan:
-    case Opcode::kSinh:
-    case Opcode::kCosh:
-    case Opcode::kTanh:
-    case Opcode::kAsinh:
-    case Opcode::kAcosh:
-    case Opcode::kAtanh:
-    case Opcode::kErf:
-    case Opcode::kPower:
-    case Opcode::kAtan2:
-      return true;
-    case Opcode::kModulo:
-    case Opcode::kRemainder:
-      return IsFloat(type);
-    default:
-      return false;
-  }
+  const bool is_remainder =
+      opcode == Opcode::kModulo || opcode == Opcode::kRemainder;
+  return jit::IsExpanded(opcode, type) || (is_remainder && IsFloat(type));
 }
 
 std::vector<ArithmeticCase> RowCases(InstructionGroup group) {

@@ -11,26 +11,10 @@ using tensor::Opcode;
 
 bool IsTranscendental(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kExp:
-    case Opcode::kLog:
-    case Opcode::kLog1p:
-    case Opcode::kExpm1:
-    case Opcode::kSin:
-    case Opcode::kCos:
-    case Opcode::kTan:
-    case Opcode::kAsin:
-    case Opcode::kAcos:
-    case Opcode::kAtan:
-    case Opcode::kSinh:
-    case Opcode::kCosh:
-    case Opcode::kTanh:
-    case Opcode::kAsinh:
-    case Opcode::kAcosh:
-    case Opcode::kAtanh:
-    case Opcode::kErf:
-    case Opcode::kPower:
-    case Opcode::kAtan2:
-      return true;
+#define EMBER_ROW(name) case Opcode::k##name:
+    EMBER_FOR_EACH_EXPANDED(EMBER_ROW)
+#undef EMBER_ROW
+    return true;
     default:
       return false;
   }

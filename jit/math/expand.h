@@ -20,6 +20,14 @@
 
 namespace ember::jit {
 
+// The instructions of floats that are replaced. Rows: (name).
+// clang-format off
+#define EMBER_FOR_EACH_EXPANDED(row) \
+  row(Exp) row(Log) row(Log1p) row(Expm1) row(Sin) row(Cos) row(Tan) \
+  row(Asin) row(Acos) row(Atan) row(Sinh) row(Cosh) row(Tanh) \
+  row(Asinh) row(Acosh) row(Atanh) row(Erf) row(Power) row(Atan2)
+// clang-format on
+
 // Whether the instruction, on operands of the type, is one that ExpandMath
 // replaces: transcendental functions and powers.
 bool IsExpanded(tensor::Opcode opcode, DType type);

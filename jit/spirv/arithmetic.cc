@@ -4,6 +4,7 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/math/expand.h"
 
 namespace ember::jit::spirv {
 
@@ -147,25 +148,7 @@ Value Arithmetic::Sqrt(const Operation& op) {
 // What jit/math replaces by other instructions.
 #define EMBER_EXPANDED(name) \
   Value Arithmetic::name(const Operation& op) { return Unexpanded(op, #name); }
-EMBER_EXPANDED(Exp)
-EMBER_EXPANDED(Log)
-EMBER_EXPANDED(Log1p)
-EMBER_EXPANDED(Expm1)
-EMBER_EXPANDED(Sin)
-EMBER_EXPANDED(Cos)
-EMBER_EXPANDED(Tan)
-EMBER_EXPANDED(Asin)
-EMBER_EXPANDED(Acos)
-EMBER_EXPANDED(Atan)
-EMBER_EXPANDED(Sinh)
-EMBER_EXPANDED(Cosh)
-EMBER_EXPANDED(Tanh)
-EMBER_EXPANDED(Asinh)
-EMBER_EXPANDED(Acosh)
-EMBER_EXPANDED(Atanh)
-EMBER_EXPANDED(Erf)
-EMBER_EXPANDED(Power)
-EMBER_EXPANDED(Atan2)
+EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
 #undef EMBER_EXPANDED
 
 // --- classification

@@ -58,8 +58,6 @@ struct ModuleCode {
   std::vector<uint32_t> words;
   std::vector<PhaseCode> prologue;
   std::vector<PhaseCode> phases;
-  double optimize_ms = 0;
-  double codegen_ms = 0;
 };
 
 // What a failed check says, as words in memory. The first invocation that turns

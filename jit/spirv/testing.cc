@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/concat.h"
 #include "gtest/gtest.h"
+#include "hal/vulkan/testing/test_device.h"
 #include "hal/vulkan/vulkan_device.h"
 #include "jit/kernel/device_kernel.h"
 #include "jit/kernel/nest_layout.h"
@@ -91,6 +92,8 @@ std::shared_ptr<hal::Device> TestDevice() {
   static const std::shared_ptr<hal::Device>& device =
       *new std::shared_ptr<hal::Device>([] {
         auto made = hal::CreateVulkanDevice(0, {});
+        EMBER_CHECK(made.ok() || hal::vulkan::MaySkip(made.status()))
+            << made.status().ToString();
         return made.ok() ? *std::move(made) : nullptr;
       }());
   return device;

@@ -1,24 +1,11 @@
 // How a session runs on a device that is not the host: what becomes commands,
 // and what the host does between them.
-#include <chrono>
 #include <cstring>
-#include <functional>
-#include <thread>
 
 #include "base/concat.h"
 #include "vm/runtime/executor.h"
 
 namespace ember::vm {
-namespace {
-
-int64_t Now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-}  // namespace
-
 Status Executor::BindOnDevice(size_t input, const Tensor& tensor) {
   MemoryReference& reference = frames_[0].inputs[input];
   EMBER_ASSIGN_OR_RETURN(reference,
@@ -79,11 +66,7 @@ Status Executor::RunOnDevice(SiteState& site) {
   if (!is_profiled_) return OkStatus();
   const int64_t end = Now();
   site.total_ns += end - begin;
-  if (options_.trace) {
-    if (thread_ == 0)
-      thread_ = std::hash<std::thread::id>()(std::this_thread::get_id());
-    trace_.push_back({site.number, begin, end, thread_});
-  }
+  if (options_.trace) Trace(site, begin, end);
   return OkStatus();
 }
 

@@ -10,15 +10,18 @@
 #include "vm/runtime/executor.h"
 
 namespace ember::vm {
-namespace {
 
-int64_t Now() {
+int64_t Executor::Now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-}  // namespace
+void Executor::Trace(const SiteState& site, int64_t begin, int64_t end) {
+  if (thread_ == 0)
+    thread_ = std::hash<std::thread::id>()(std::this_thread::get_id());
+  trace_.push_back({site.number, begin, end, thread_});
+}
 
 bool Executor::HasPlan(const SiteState& site) const {
   if (site.entry == nullptr) return false;
@@ -107,11 +110,7 @@ Status Executor::RunObserved(SiteState& site) {
     options_.tiering->Count(site.group, end - begin);
     Judge(site, kernel, end - begin);
   }
-  if (options_.trace) {
-    if (thread_ == 0)
-      thread_ = std::hash<std::thread::id>()(std::this_thread::get_id());
-    trace_.push_back({site.number, begin, end, thread_});
-  }
+  if (options_.trace) Trace(site, begin, end);
   return status;
 }
 
