@@ -68,15 +68,6 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
 bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
                       const std::string& conv, ScheduleWriter& writer);
 
-// A register tile of a plain matrix product.
-struct MatrixTile {
-  int64_t rows = 1;
-  int64_t vectors = 1;
-};
-// For results of `rows` by `columns`.
-MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
-                            int64_t rows, int64_t columns);
-
 // The loops of a product inside one row of a group (all axes below `depth` are
 // fixed there but for a tile of `rows` of the last).
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,

@@ -22,6 +22,7 @@
 
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/model_rules.h"
+#include "jit/schedule/register_tile.h"
 #include "jit/schedule/stage_shape.h"
 #include "jit/schedule/winograd_matrices.h"
 

@@ -1,0 +1,191 @@
+#include "jit/schedule/register_tile.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ember::schedule {
+namespace {
+
+// Of a step of the sum, beside loads and multiplications.
+constexpr double kLoopCycles = 1;
+// Two loads begin in a cycle, but of whole vectors, and beside multiplications
+// that wait for them, that many complete: tiles of 28 rows and one vector reach
+// 60% of tiles of 14 and two (Xeon with AVX-512).
+constexpr double kLoadCycles = 0.8;
+
+// Of a tile as a whole: the loop's end is not foreseen.
+constexpr double kTileCycles = 20;
+// Of each vector of results.
+constexpr double kStoreCycles = 2;
+constexpr double kGuardedCycles = 4;
+// Of some lanes, where there are no mask registers (Zen 3: 18 and more).
+constexpr double kMaskedCycles = 16;
+constexpr int64_t kMostVectors = 6;
+
+class TileChooser {
+ public:
+  TileChooser(const jit::CpuModel& cpu, const StageShape& shape, int fixed)
+      : cpu_(cpu), shape_(shape), fixed_(fixed) {}
+
+  // Rows of an axis with an open extent only if there is no other: they may not
+  // be there, and code cannot be written out for them alone.
+  std::optional<RegisterTile> Choose() {
+    const std::optional<RegisterTile> constant = Choose(false);
+    return constant && constant->u >= 0 ? constant : Choose(true);
+  }
+
+  std::optional<RegisterTile> Choose(bool open_rows) {
+    const int v = VectorAxis();
+    const int64_t lanes = cpu_.vector_bytes / shape_.WidestBytes();
+    if (v < 0 || lanes < 2 || shape_.LikelyExtent(v) * 2 < lanes)
+      return std::nullopt;
+    std::optional<RegisterTile> best;
+    double best_cost = 0;
+    // Of equals the last axis: its rows lie nearest to each other.
+    for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
+      if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
+      if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
+      for (int64_t vectors = 1; vectors <= kMostVectors; ++vectors) {
+        for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
+          const RegisterTile tile{u, v, rows, vectors, lanes};
+          if (!Fits(tile)) continue;
+          const double cost = CostOf(tile);
+          if (best && cost >= best_cost) continue;
+          best = tile;
+          best_cost = cost;
+        }
+      }
+    }
+    return best;
+  }
+
+ private:
+  int VectorAxis() const {
+    for (int a = shape_.spatial_count(); a-- > fixed_;) {
+      if (shape_.LikelyExtent(a) > 1) return a;
+    }
+    return -1;
+  }
+
+  // Rows of u use one vector of an operand again.
+  bool SharesLoads(int u, int v) const {
+    if (shape_.LikelyExtent(u) < 2) return false;
+    return std::any_of(shape_.loads().begin(), shape_.loads().end(),
+                       [&](NodeId load) {
+                         return shape_.StrideOf(load, u) == Stride::kNone &&
+                                shape_.StrideOf(load, v) != Stride::kNone;
+                       });
+  }
+
+  bool Fits(const RegisterTile& tile) const {
+    if (tile.u >= 0 && tile.rows > shape_.LikelyExtent(tile.u)) return false;
+    return Registers(tile) <= cpu_.vector_registers;
+  }
+
+  // Sums, the vectors of one operand, and one value of the other.
+  static int64_t Registers(const RegisterTile& tile) {
+    return tile.rows * tile.vectors + tile.vectors + 1;
+  }
+
+  double CostOf(const RegisterTile& tile) const {
+    double loads = 0;
+    for (NodeId load : shape_.loads()) {
+      double count = 1;
+      if (tile.u >= 0 && shape_.StrideOf(load, tile.u) != Stride::kNone)
+        count *= static_cast<double>(tile.rows);
+      if (shape_.StrideOf(load, tile.v) != Stride::kNone)
+        count *= static_cast<double>(tile.vectors);
+      loads += count;
+    }
+    const double multiplications =
+        static_cast<double>(tile.rows * tile.vectors);
+    // With none left, the next value is not there in time (16 registers, Zen 3:
+    // tiles of 6 rows and two vectors are faster than of 4 and three).
+    const bool is_late =
+        cpu_.vector_registers <= 16 && Registers(tile) == cpu_.vector_registers;
+    const double cycles =
+        std::max({multiplications / 2, loads * kLoadCycles, 4.0}) +
+        (is_late ? 2 : 1) * kLoopCycles;
+    const double ends = kTileCycles + multiplications * StoreCycles(tile);
+    double tiles = Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
+    for (int a = 0; a < shape_.spatial_count(); ++a) {
+      if (a != tile.u && a != tile.v)
+        tiles *= static_cast<double>(shape_.LikelyExtent(a));
+    }
+    return (cycles * Steps() + ends) * tiles;
+  }
+
+  // Per vector of results: under a condition where the last tile is cut off, by
+  // lanes where a vector is.
+  double StoreCycles(const RegisterTile& tile) const {
+    const bool guarded =
+        CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
+    const double plain = guarded ? kGuardedCycles : kStoreCycles;
+    if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
+    // One vector of each row; which one is known where there is one tile, and
+    // asked for each vector where there are more.
+    const double masked = kMaskedCycles / Tiles(tile.v, tile.lanes);
+    return shape_.LikelyExtent(tile.v) > tile.width() ? plain + 2 + masked
+                                                      : plain + masked;
+  }
+
+  // Of the sum.
+  double Steps() const {
+    double steps = 1;
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      steps *= static_cast<double>(shape_.LikelyExtent(a));
+    return steps;
+  }
+
+  bool CutsOff(int axis, int64_t size) const {
+    return axis >= 0 && shape_.LikelyExtent(axis) % size != 0;
+  }
+
+  // How many tiles of the size an axis takes; what is open divides.
+  double Tiles(int axis, int64_t size) const {
+    if (axis < 0) return 1;
+    const double extent = static_cast<double>(shape_.LikelyExtent(axis));
+    const double tiles = extent / static_cast<double>(size);
+    return shape_.Extent(axis) ? std::ceil(tiles) : tiles;
+  }
+
+  const jit::CpuModel& cpu_;
+  const StageShape& shape_;
+  int fixed_;  // axes before this one stand still
+};
+
+}  // namespace
+
+std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
+                                               const StageShape& shape,
+                                               int fixed) {
+  return TileChooser(cpu, shape, fixed).Choose();
+}
+
+MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
+                            int64_t rows, int64_t columns) {
+  MatrixTile best;
+  double best_cost = 0;
+  for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+    for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
+         ++tile_rows) {
+      // One more than they need, for what LLVM has in flight.
+      if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
+      const double cycles =
+          std::max({static_cast<double>(tile_rows * vectors) / 2,
+                    static_cast<double>(tile_rows + vectors) * kLoadCycles,
+                    4.0}) +
+          kLoopCycles;
+      const int64_t width = vectors * lanes;
+      const double cost =
+          cycles * static_cast<double>((rows + tile_rows - 1) / tile_rows) *
+          static_cast<double>((columns + width - 1) / width);
+      if (best_cost != 0 && cost >= best_cost) continue;
+      best = {tile_rows, vectors};
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+}  // namespace ember::schedule
