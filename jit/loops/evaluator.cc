@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "jit/loops/combining.h"
 #include "jit/loops/walk.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
@@ -300,7 +301,7 @@ class Evaluator {
     };
     if (scope != Scope::kTask)
       EMBER_RETURN_IF_ERROR(note(by_tasks_, task_, "tasks"));
-    if (invocation_ < 0) return OkStatus();
+    if (invocation_ < 0 || (combines_ && stores)) return OkStatus();
     return note(by_invocations_, invocation_, "invocations");
   }
 
@@ -366,6 +367,7 @@ class Evaluator {
     }
     const bool is_invocations = loop.loop == LoopKind::kInvocation;
     if (is_invocations) by_invocations_.Begin();
+    combines_ = IsCombining(nest_.pool, loop);
     for (int64_t i = 0; i < extent; ++i) {
       const int64_t value = is_invocations && backwards_ ? extent - 1 - i : i;
       if (is_invocations) {
@@ -377,6 +379,7 @@ class Evaluator {
       EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
     }
     if (is_invocations) invocation_ = -1;
+    combines_ = false;
     return OkStatus();
   }
 
@@ -481,6 +484,7 @@ class Evaluator {
   const bool refuse_races_;
   int64_t task_ = -1;        // which runs; -1: none does
   int64_t invocation_ = -1;  // which of the loop around runs; -1: none is
+  bool combines_ = false;    // the invocations update one element together
   AccessLog by_tasks_;
   AccessLog by_invocations_;
   std::vector<std::vector<int64_t>> extents_;     // per buffer

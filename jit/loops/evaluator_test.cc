@@ -337,6 +337,7 @@ TEST(EvaluatorTest, RacesAreErrorsIfWanted) {
       "loops @t: buffer %s: element 3 is accessed by invocations ";
   EXPECT_EQ(error("invocation i < 2 { %s[3] = i }"),
             invocations + "1 and 0 at once, and stored to");
+  EXPECT_EQ(error("%s[3] = 1 invocation i < 3 { %s[3] += i }"), "");
   EXPECT_EQ(error("%s[3] = 1 invocation i < 3 { %y[t * 4 + i] = %s[3] "
                   "if 1 < i { %s[3] = 1 } }"),
             invocations + "2 and 0 at once, and stored to");

@@ -81,11 +81,17 @@ enum class LoopKind : uint8_t {
   //   - no access has that variable in an index: each value of the loop has
   //     registers of its own, which hold nothing before it and after it.
   //
+  // Several values of the loop update one element only where that is all that
+  // the loop does; an update then counts all of them, in no specified order
+  // (jit/loops/combining.h).
+  //
   //   invocation i < 64 { %sum[i] = 0.0 }
   //   for k0 < 8 {
   //     invocation i < 64 { %tile[i] = %x[t, k0 * 64 + i] }
   //     invocation i < 64 { for k1 < 64 { %sum[i] += %tile[k1] } }
   //   }
+  //   %y[t] = 0.0
+  //   invocation i < 64 { %y[t] += %sum[i] }
   kInvocation,
 };
 

@@ -389,7 +389,52 @@ class Generator {
                                      : loops_.Over(dims, make_body);
   }
 
+  // All invocations of a loop update each element together.
+  Block Combine(const RandomBuffer& buffer) {
+    const DType type = buffer.type;
+    const bool is_float = IsFloat(type);
+    Update update = AnyUpdate(type);
+    if (update == Update::kAssign ||
+        (is_float && update == Update::kMultiply)) {
+      update = Update::kMaximum;
+    }
+    std::vector<RandomDim> dims = DimsOf(buffer);
+    for (RandomDim& dim : dims) dim.in_invocations = false;
+    Block block;
+    if (is_float) {
+      // Of which sums are exact.
+      block = loops_.Over(dims, [&](const Indices& indices) {
+        const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
+        return BlockOf(Store({To(buffer, indices, start, Update::kAssign)}));
+      });
+    }
+    constexpr int64_t kSizes[] = {1, 2, 3, 7, 8, 12, 16};
+    const RandomExtent extent = make_.ConstantExtent(kSizes[Below(7)]);
+    Append(block, loops_.InOrder(dims, [&](const Indices& indices) {
+      const std::vector<RandomBuffer> outer = make_.readable;
+      std::erase_if(make_.readable, [&](const RandomBuffer& other) {
+        return other.number == buffer.number ||
+               (IsRegister(other) && !other.per_invocation);
+      });
+      Block loop =
+          loops_.Loop(LoopKind::kInvocation, extent, [&](NodeId invocation) {
+            NodeId value =
+                is_float ? make_.SmallValue(type) : make_.Value(type, 2);
+            // Nothing else may stand in the loop.
+            if (make_.NeedsGuards()) {
+              make_.Guarded({});
+              value = make_.Make(Opcode::kCast, type, {invocation});
+            }
+            return BlockOf(Store({To(buffer, indices, value, update)}));
+          });
+      make_.readable = outer;
+      return MaybeIf(std::move(loop));
+    }));
+    return block;
+  }
+
   Block Reduce(const RandomBuffer& buffer) {
+    if (!IsRegister(buffer) && Chance(3)) return Combine(buffer);
     std::vector<RandomDim> dims = DimsOf(buffer);
     int64_t steps = 1;
     const int count = 1 + Below(2);

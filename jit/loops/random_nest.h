@@ -11,9 +11,9 @@
 // Equal seeds and options give equal nests. Results do not depend on the order
 // of tasks, invocations and lanes. Used are all dtypes, all scopes and kinds of
 // loops, splits with guards, loops over several dims at once, registers of
-// invocations and memory that they share, conditions, checks,
-// pads, gathers, scatters, reductions into registers, several targets at once,
-// and sometimes extents of 0.
+// invocations, memory that they share, values that they combine, conditions,
+// checks, pads, gathers, scatters, reductions into registers, several targets
+// at once, and sometimes extents of 0.
 #ifndef EMBER_JIT_LOOPS_RANDOM_NEST_H_
 #define EMBER_JIT_LOOPS_RANDOM_NEST_H_
 

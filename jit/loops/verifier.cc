@@ -10,6 +10,7 @@
 
 #include "base/concat.h"
 #include "jit/loops/bounds.h"
+#include "jit/loops/combining.h"
 #include "jit/loops/facts.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier_signature.h"
@@ -139,9 +140,11 @@ class Verifier {
     bound_.emplace(variable, binder);
     facts_.AssumeIterates(variable);
     in_vector_ |= binder == Binder::kVector;
-    EMBER_RETURN_IF_ERROR(binder == Binder::kInvocation
-                              ? CheckInvocations(variable, body)
-                              : CheckBlock(body));
+    if (binder == Binder::kInvocation) {
+      EMBER_RETURN_IF_ERROR(CheckInvocations(variable, body));
+    } else {
+      EMBER_RETURN_IF_ERROR(CheckBlock(body));
+    }
     in_vector_ &= binder != Binder::kVector;
     facts_.Rollback(mark);
     bound_.erase(variable);
@@ -301,6 +304,7 @@ class Verifier {
   Status CheckStatement(const Statement& statement) {
     switch (statement.kind) {
       case Statement::Kind::kFor:
+        combines_ = IsCombining(nest_.pool, statement);
         return CheckLoop(statement.variable, BinderOf(statement.loop),
                          statement.body);
       case Statement::Kind::kIf:
@@ -383,9 +387,38 @@ class Verifier {
     for (const Target& target : statement.targets) {
       EMBER_RETURN_IF_ERROR(CheckTarget(target));
     }
+    if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
     for (const Target& target : statement.targets) {
       has_value_[target.buffer] = true;
       facts_.Forget(target.buffer);
+    }
+    return OkStatus();
+  }
+
+  // Updates of one element by all invocations of the loop around.
+  Status CheckCombining(const Statement& statement) {
+    for (const Target& target : statement.targets) {
+      if (target.update == Update::kAssign ||
+          nest_.buffers[target.buffer].scope == Scope::kRegister ||
+          !IsOfAllInvocations(nest_.pool, target, *invocation_)) {
+        continue;
+      }
+      const std::string what = Concat({"store to ", BufferName(target.buffer)});
+      if (!combines_) {
+        return Error(Concat({what,
+                             ": expected an update by all invocations to stand "
+                             "alone in its loop"}));
+      }
+      for (const Target& other : statement.targets) {
+        if (other.buffer != target.buffer || other.update == target.update)
+          continue;
+        return Error(Concat({what, ": all invocations update it in two ways"}));
+      }
+      for (NodeId id : NodesUnder(nest_.pool, RootsOf(nest_.pool, statement))) {
+        const Node& node = nest_.pool[id];
+        if (!IsAccess(node) || node.buffer != target.buffer) continue;
+        return Error(Concat({what, ": all invocations update and read it"}));
+      }
     }
     return OkStatus();
   }
@@ -556,6 +589,7 @@ class Verifier {
   std::unordered_set<uint64_t> numbers_;      // of the bound variables
   std::unordered_set<NodeId> has_types_;      // nodes whose types are right
   std::optional<NodeId> invocation_;          // of the invocation loop around
+  bool combines_ = false;  // whether the innermost loop around is combining
   // Per buffer: an input, or stored to before.
   std::vector<bool> has_value_;
   // Per buffer: only kRegister, with registers for each invocation.

@@ -25,6 +25,10 @@
 //               extent (which then counts for nothing); else nothing is read in
 //               an invocation loop that its body has not stored before, or
 //               behind the loop
+//   combining   an update in an invocation loop has that loop's variable, or a
+//               load, in its indices, or stands alone in the loop
+//               (jit/loops/combining.h): not of registers, reading nothing that
+//               it updates, each buffer in one way
 //   bounds      every load and store is provably in bounds (Pad needs no proof)
 //   nesting     kMaximumNesting
 //

@@ -328,6 +328,36 @@ TEST(VerifierTest, InvocationLoops) {
   EXPECT_EQ(BodyError("invocation i < 4 { vector l < 4 { %s[l] = i } }"), "");
 }
 
+TEST(VerifierTest, UpdatesByAllInvocationsStandAlone) {
+  const auto error = [](const std::string& body) {
+    const std::string found = ErrorOf(
+        "loops @t(%x: input f32[4], %k: input i64[4], %y: output f32[4]) { "
+        "task %s: f32[4] register %r: f32[1] phase t < 4 { %y[t] = 0.0 "
+        "%s[0] = 0.0 %r[0] = 0.0 " +
+        body + "}}");
+    const std::string context = "loops @t: phase 0: store to ";
+    return found.starts_with(context) ? found.substr(context.size()) : found;
+  };
+  EXPECT_EQ(error("invocation i < 4 { %y[t] += %x[i] }"), "");
+  EXPECT_EQ(error("for j < 4 { invocation i < 4 { { %s[0] max= %x[i] "
+                  "%y[t] min= %x[j] } } }"),
+            "");
+  EXPECT_EQ(error("invocation i < 4 { %s[i] = 0.0 %s[i] += %x[i] }"), "");
+  const std::string alone =
+      "%s: expected an update by all invocations to stand alone in its loop";
+  EXPECT_EQ(error("invocation i < 4 { %s[0] += %x[i] %y[t] = 1.0 }"), alone);
+  EXPECT_EQ(error("invocation i < 4 { if i < 2 { %s[0] += %x[i] } }"), alone);
+  EXPECT_EQ(error("invocation i < 4 { for j < 4 { %s[j] += %x[i] } }"), alone);
+  EXPECT_EQ(error("invocation i < 4 { { %s[0] += %x[i]  %y[i] = 1.0 } }"),
+            alone);
+  EXPECT_EQ(error("invocation i < 4 { %s[0] += %x[i] + %s[1] }"),
+            "%s: all invocations update and read it");
+  EXPECT_EQ(error("invocation i < 4 { { %s[0] += %x[i]  %s[1] max= 1.0 } }"),
+            "%s: all invocations update it in two ways");
+  EXPECT_EQ(error("invocation i < 4 { %r[0] += %x[i] }"),
+            "%r: an update before any store to it");
+}
+
 // With the invocation as first index registers live across loops.
 TEST(VerifierTest, RegistersOfInvocations) {
   const auto error = [](const std::string& body) {

@@ -74,6 +74,54 @@ TEST(SpirvPlanTest, InvocationsMeetWhereTheyShare) {
   EXPECT_FALSE(code.has_slices);
 }
 
+// A value of each invocation, combined: in one subgroup and in several, not all
+// of which take part; into shared memory, an output, and what was there.
+std::string Combining(std::string_view type, std::string_view update,
+                      int invocations, int extent) {
+  const std::string t(type), u(update);
+  const std::string n = std::to_string(invocations), m = std::to_string(extent);
+  return "loops @combine(%x: input " + t + "[5, " + n + "], %y: output " + t +
+         "[5, 2], %z: output " + t + "[5, " + n + "]) { task %all: " + t +
+         "[] phase t < 5 { invocation i < " + n + " { %z[t, i] = %x[t, " + n +
+         " - 1 - i] } %all[] = %x[t, 0] invocation i < " + m + " { %all[] " +
+         u + " %x[t, i] } %y[t, 0] = %all[] for k < 2 { %y[t, 1] = %all[] " +
+         "invocation i < " + n + " { %y[t, 1] " + u + " %z[t, i] } } " +
+         "invocation i < " + n + " { %z[t, i] = %all[] } } }";
+}
+
+TEST_F(SpirvNestTest, InvocationsCombineValues) {
+  for (const std::string_view type :
+       {"f32", "f64", "f16", "bf16", "i8", "u8", "i32", "u32", "i64"}) {
+    for (const std::string_view update : {"+=", "min=", "max="}) {
+      ExpectAsEvaluated(Combining(type, update, 5, 5));
+      ExpectAsEvaluated(Combining(type, update, 40, 39));
+    }
+  }
+  ExpectAsEvaluated(Combining("bool", "max=", 64, 9));
+  ExpectAsEvaluated(Combining("i32", "*=", 33, 33));
+}
+
+TEST(SpirvPlanTest, CombinedValuesMeetOnce) {
+  const std::string text = R"(
+loops @sum(%x: input f32[9, 64], %y: output f32[9]) {
+  phase t < 9 {
+    %y[t] = 0.0
+    invocation i < 64 { %y[t] += %x[t, i] }
+  }
+})";
+  const std::string target(kSmallTarget);
+  // By halves: 32, 16, ... 1.
+  EXPECT_EQ(FirstPhase(text).barriers, 6);
+  EXPECT_EQ(FirstPhase(text).shared_bytes, 64 * 4);
+  const auto with = [&](const char* features) {
+    return FirstPhase(text, (target + features).c_str());
+  };
+  EXPECT_EQ(with("+subgroup_arithmetic+subgroup16").barriers, 1);
+  EXPECT_EQ(with("+subgroup_arithmetic+subgroup16").shared_bytes, 4 * 4);
+  EXPECT_EQ(with("+subgroup_arithmetic+subgroup64").barriers, 0);
+  EXPECT_EQ(with("+subgroup_arithmetic+subgroup64").shared_bytes, 0);
+}
+
 TEST(SpirvPlanTest, NoMeetingWhereNothingIsShared) {
   const PhaseCode code = FirstPhase(R"(
 loops @apart(%x: input f32[9, 64], %y: output f32[9, 64]) {

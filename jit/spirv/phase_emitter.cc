@@ -6,10 +6,12 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/loops/combining.h"
 #include "jit/loops/facts.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
+#include "jit/spirv/combiner.h"
 #include "jit/spirv/expression_emitter.h"
 #include "jit/spirv/memory.h"
 #include "jit/spirv/phase_plan.h"
@@ -41,6 +43,7 @@ class PhaseEmitter {
         c_(module),
         arithmetic_(c_, target, error_),
         memory_(nest, plan_, c_, arithmetic_.conversions(), code_, error_),
+        combiner_(target, plan_, c_, memory_, arithmetic_),
         expressions_(nest_, facts_, plan_, words, c_, memory_, arithmetic_,
                      error_) {}
 
@@ -72,6 +75,8 @@ class PhaseEmitter {
   void EmitUnrolled(const Statement& statement, int64_t extent);
   void EmitVector(const Statement& statement, int64_t extent);
   void EmitInvocations(const Statement& statement, int64_t extent);
+  // What all invocations update together, in their names the first updates.
+  void EmitCombining(const Statement& statement, int64_t extent);
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement, std::vector<Value> conditions);
   void EmitBranch(Value condition, const Block& block);
@@ -99,6 +104,7 @@ class PhaseEmitter {
   CodeBuilder c_;
   Arithmetic arithmetic_;
   Memory memory_;
+  Combiner combiner_;
   ExpressionEmitter expressions_;
   std::optional<Lanes> lanes_;
   Value invocation_;  // its number in the workgroup
@@ -117,6 +123,8 @@ StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
   const Id function = module_.NewId();
   module_.AddFunction(c_.Finish(function));
   std::vector<Id> interface = memory_.interface();
+  interface.insert(interface.end(), combiner_.interface().begin(),
+                   combiner_.interface().end());
   interface.push_back(
       module_.BuiltIn(spv::BuiltIn::LocalInvocationIndex, 0, ""));
   interface.push_back(module_.BuiltIn(spv::BuiltIn::WorkgroupId, 0, ""));
@@ -280,7 +288,45 @@ void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
   lanes_.reset();
 }
 
+void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
+  std::vector<Pending> all;
+  for (const loops::Target& target : statement.body[0].targets) {
+    const DType type = nest_.buffers[target.buffer].type;
+    // Its memory is in use until the first has read it.
+    if (!all.empty() && plan_.parts > 0) memory_.Meet();
+    Pending pending;
+    pending.target = &target;
+    pending.element = expressions_.Element(target.buffer, target.indices);
+    const auto own = [&] {
+      expressions_.EnterBinding(statement.variable, invocation_, 0);
+      const Value value = expressions_.Emit(target.value);
+      expressions_.Leave();
+      return value;
+    };
+    const auto own_if = [&] {
+      expressions_.EnterBranch();
+      const Value value = own();
+      expressions_.Leave();
+      return value;
+    };
+    const Value value =
+        extent == plan_.invocations
+            ? own()
+            : c_.ValueIf(c_.Less(invocation_, c_.Int(extent), true),
+                         combiner_.Neutral(type, target.update), own_if);
+    pending.value = combiner_.Combine(type, target.update, value, invocation_);
+    all.push_back(pending);
+  }
+  c_.If(c_.Equal(invocation_, c_.Int(0)), [&] {
+    expressions_.EnterBranch();
+    for (const Pending& pending : all) Store(pending);
+    expressions_.Leave();
+  });
+}
+
 void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
+  if (loops::IsCombining(nest_.pool, statement))
+    return EmitCombining(statement, extent);
   in_invocations_ = true;
   const auto body = [&] {
     expressions_.EnterBinding(statement.variable, invocation_, 0);

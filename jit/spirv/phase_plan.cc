@@ -1,10 +1,12 @@
 #include "jit/spirv/phase_plan.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/loops/combining.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/conversions.h"
 
@@ -32,16 +34,29 @@ bool IsInvocationLoop(const Statement& statement) {
          statement.loop == LoopKind::kInvocation;
 }
 
-// Which buffers something touches.
-struct Accesses {
+// Which buffers something touches. The last number is that of the memory in
+// which invocations combine values.
+struct Touched {
   std::vector<bool> reads, writes;
 
-  explicit Accesses(size_t buffers) : reads(buffers), writes(buffers) {}
-  void Add(const Accesses& other) {
+  explicit Touched(size_t buffers) : reads(buffers + 1), writes(buffers + 1) {}
+  void Add(const Touched& other) {
     for (size_t i = 0; i < reads.size(); ++i) {
       reads[i] = reads[i] || other.reads[i];
       writes[i] = writes[i] || other.writes[i];
     }
+  }
+  bool operator==(const Touched&) const = default;
+};
+
+struct Accesses {
+  Touched by_all;    // by any invocation
+  Touched by_first;  // by the first one only, which sees what it did itself
+
+  explicit Accesses(size_t buffers) : by_all(buffers), by_first(buffers) {}
+  void Add(const Accesses& other) {
+    by_all.Add(other.by_all);
+    by_first.Add(other.by_first);
   }
   bool operator==(const Accesses&) const = default;
 };
@@ -70,6 +85,7 @@ class Planner {
                              target_.iterations}));
     }
     ChooseMode();
+    PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
     if (plan_.mode == PhasePlan::Mode::kInvocations) {
       Accesses pending(plan_.places.size());
@@ -177,6 +193,38 @@ class Planner {
         is_small ? std::min(kTasksTogether, target_.invocations) : 1;
   }
 
+  // The memory in which invocations combine values.
+  void PlanParts(const Block& block) {
+    std::set<Scalar> types;
+    NoteParts(block, types);
+    for (const Scalar type : types) {
+      plan_.shared_bytes +=
+          plan_.parts * std::max<int64_t>(BitsOf(type) / 8, 4);
+    }
+  }
+
+  void NoteParts(const Block& block, std::set<Scalar>& types) {
+    for (const Statement& statement : block) {
+      NoteParts(statement.body, types);
+      if (!loops::IsCombining(nest_.pool, statement)) continue;
+      for (const loops::Target& target : statement.body[0].targets) {
+        const int64_t parts = PartsOf(target);
+        if (parts < 2) continue;
+        plan_.parts = std::max(plan_.parts, parts);
+        types.insert(RegisterType(nest_.buffers[target.buffer].type));
+      }
+    }
+  }
+
+  // Values that are left to be combined in memory of the workgroup.
+  int64_t PartsOf(const loops::Target& target) const {
+    const DType type = nest_.buffers[target.buffer].type;
+    if (!CombinesBySubgroups(type, target.update, target_))
+      return plan_.invocations;
+    return (plan_.invocations + target_.subgroup_size - 1) /
+           target_.subgroup_size;
+  }
+
   void PlaceBuffer(size_t i) {
     PhasePlan::Place& place = plan_.places[i];
     if (!IsUsed(i)) return;
@@ -218,6 +266,7 @@ class Planner {
   // the dispatch).
   bool MayBeOneMemory(size_t a, size_t b) const {
     if (a == b) return true;
+    if (std::max(a, b) == plan_.places.size()) return false;
     const Buffer& x = nest_.buffers[a];
     const Buffer& y = nest_.buffers[b];
     const bool are_arguments =
@@ -235,9 +284,15 @@ class Planner {
   }
 
   bool Conflict(const Accesses& before, const Accesses& now) const {
-    for (size_t i = 0; i < plan_.places.size(); ++i) {
+    return Conflict(before.by_all, now.by_all) ||
+           Conflict(before.by_all, now.by_first) ||
+           Conflict(before.by_first, now.by_all);
+  }
+
+  bool Conflict(const Touched& before, const Touched& now) const {
+    for (size_t i = 0; i <= plan_.places.size(); ++i) {
       if (!before.reads[i] && !before.writes[i]) continue;
-      for (size_t j = 0; j < plan_.places.size(); ++j) {
+      for (size_t j = 0; j <= plan_.places.size(); ++j) {
         const bool one_writes = (before.writes[i] && now.writes[j]) ||
                                 (before.writes[i] && now.reads[j]) ||
                                 (before.reads[i] && now.writes[j]);
@@ -247,29 +302,38 @@ class Planner {
     return false;
   }
 
-  // Of the statement, without its body.
-  Accesses OwnAccesses(const Statement& statement) const {
+  // Of the statement, without its body. stores_first: only the first invocation
+  // stores.
+  Accesses OwnAccesses(const Statement& statement, bool stores_first) const {
     Accesses accesses(plan_.places.size());
     if (statement.kind == Statement::Kind::kPrefetch) return accesses;
     for (NodeId id :
          loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
-        accesses.reads[node.buffer] = IsOfMany(node.buffer);
+        accesses.by_all.reads[node.buffer] = IsOfMany(node.buffer);
     }
+    Touched& stored = stores_first ? accesses.by_first : accesses.by_all;
     for (const loops::Target& store : statement.targets) {
       const bool is_of_many = IsOfMany(store.buffer);
-      accesses.writes[store.buffer] = is_of_many;
+      stored.writes[store.buffer] = is_of_many;
       if (store.update != tensor::Update::kAssign && is_of_many)
-        accesses.reads[store.buffer] = true;
+        stored.reads[store.buffer] = true;
     }
     return accesses;
   }
 
   Accesses AllAccesses(const Statement& statement) const {
-    Accesses accesses = OwnAccesses(statement);
-    for (const Statement& inner : statement.body)
-      accesses.Add(AllAccesses(inner));
+    const bool combines = loops::IsCombining(nest_.pool, statement);
+    Accesses accesses = OwnAccesses(statement, /*stores_first=*/false);
+    for (const Statement& inner : statement.body) {
+      accesses.Add(combines ? OwnAccesses(inner, /*stores_first=*/true)
+                            : AllAccesses(inner));
+    }
+    if (combines && plan_.parts > 0) {
+      accesses.by_all.reads.back() = true;
+      accesses.by_all.writes.back() = true;
+    }
     return accesses;
   }
 
@@ -292,7 +356,7 @@ class Planner {
         Step(statement, AllAccesses(statement), pending);
         continue;
       }
-      Step(statement, OwnAccesses(statement), pending);
+      Step(statement, OwnAccesses(statement, /*stores_first=*/true), pending);
       if (statement.kind == Statement::Kind::kFor) {
         PlanLoop(statement, pending);
       } else if (statement.kind == Statement::Kind::kIf) {
@@ -318,7 +382,10 @@ class Planner {
     pending.Add(skipped);
   }
 
-  void NoteShared(const Accesses& before, const Accesses& now) {
+  void NoteShared(const Accesses& all_before, const Accesses& all_now) {
+    Touched before = all_before.by_all, now = all_now.by_all;
+    before.Add(all_before.by_first);
+    now.Add(all_now.by_first);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       const bool is_touched = (before.writes[i] || now.writes[i]) &&
                               (before.reads[i] || before.writes[i]) &&
@@ -348,6 +415,18 @@ StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const spirv::Target& target) {
   return Planner(nest, phase, target).Run();
+}
+
+bool CombinesBySubgroups(DType type, tensor::Update update,
+                         const Target& target) {
+  if (!target.subgroup_arithmetic || target.subgroup_size < 2) return false;
+  const Scalar scalar = RegisterType(type);
+  if (scalar == Scalar::kI32) return true;
+  if (scalar != Scalar::kF32) return false;
+  // Each sum of narrow floats is rounded.
+  const bool rounds =
+      update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
+  return type == DType::kF32 || !rounds;
 }
 
 void CollectStores(const Block& block, std::vector<bool>& stored) {

@@ -57,11 +57,18 @@ struct PhasePlan {
   std::unordered_set<const loops::Statement*> barriers;
   bool has_checks = false;
   int64_t shared_bytes = 0;
+  // Elements of the workgroup's memory in which invocations combine values, of
+  // each type that is combined so; 0: none.
+  int64_t parts = 0;
 };
 
 // Errors: kDeviceLimit where more invocations are wanted than the device has.
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase, const Target& target);
+
+// Whether subgroups combine values of the type, or halves of the workgroup do.
+bool CombinesBySubgroups(DType type, tensor::Update update,
+                         const Target& target);
 
 // Which buffers the statements store to.
 void CollectStores(const loops::Block& block, std::vector<bool>& stored);

@@ -15,6 +15,8 @@ constexpr Flag kFlags[] = {
     {"int64", [](Target& t) -> bool& { return t.i64; }},
     {"storage8", [](Target& t) -> bool& { return t.storage8; }},
     {"storage16", [](Target& t) -> bool& { return t.storage16; }},
+    {"subgroup_arithmetic",
+     [](Target& t) -> bool& { return t.subgroup_arithmetic; }},
     {"denorm16", [](Target& t) -> bool& { return t.float16.denorm; }},
     {"denorm32", [](Target& t) -> bool& { return t.float32.denorm; }},
     {"denorm64", [](Target& t) -> bool& { return t.float64.denorm; }},
@@ -34,6 +36,7 @@ constexpr struct {
     {"shared", [](Target& t) -> int64_t& { return t.shared_bytes; }},
     {"invocations", [](Target& t) -> int64_t& { return t.invocations; }},
     {"iterations", [](Target& t) -> int64_t& { return t.iterations; }},
+    {"subgroup", [](Target& t) -> int64_t& { return t.subgroup_size; }},
 };
 
 void Read(std::string_view feature, Target& target) {

@@ -29,6 +29,10 @@ struct Target {
   int64_t shared_bytes = 16 << 10;  // of a workgroup; what Vulkan guarantees
   int64_t invocations = 128;        // most in a workgroup, and along x
   int64_t iterations = INT64_MAX;   // most of all loops of an invocation
+  // Sums, minima and so on of the values of a subgroup, which has so many
+  // invocations.
+  bool subgroup_arithmetic = false;
+  int64_t subgroup_size = 1;
 
   static Target Of(std::string_view target);
 };

@@ -1,0 +1,77 @@
+// A value of each invocation of a workgroup, all combined into one: what
+// combining loops are made of (jit/loops/combining.h).
+//
+//   Combiner combiner(target, plan, code, memory, arithmetic);
+//   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);
+//   ... the first invocation has it ...
+//
+// By arithmetic of subgroups where the device has it, and what these give one
+// after another; elsewhere by halves, in memory of the workgroup. Minimum and
+// maximum of floats keep to tensor/semantics.h: a NaN wins. Not thread-safe.
+#ifndef EMBER_JIT_SPIRV_COMBINER_H_
+#define EMBER_JIT_SPIRV_COMBINER_H_
+
+#include <array>
+#include <vector>
+
+#include "jit/spirv/arithmetic.h"
+#include "jit/spirv/code_builder.h"
+#include "jit/spirv/memory.h"
+#include "jit/spirv/phase_plan.h"
+#include "jit/spirv/target.h"
+#include "tensor/dispatch.h"
+
+namespace ember::jit::spirv {
+
+class Combiner {
+ public:
+  Combiner(const Target& target, const PhasePlan& plan, CodeBuilder& code,
+           Memory& memory, Arithmetic& arithmetic)
+      : target_(target),
+        plan_(plan),
+        c_(code),
+        memory_(memory),
+        arithmetic_(arithmetic) {}
+
+  // What changes nothing when it is combined with others.
+  Value Neutral(DType type, tensor::Update update);
+
+  // All invocations of the workgroup must be here. What the first gets is the
+  // result; others get anything. The workgroup's memory for it must not be in
+  // use any more: invocations have met since the last time.
+  Value Combine(DType type, tensor::Update update, Value value,
+                Value invocation);
+
+  // Variables of the workgroup that are used.
+  const std::vector<Id>& interface() const { return interface_; }
+
+ private:
+  Value BySubgroups(DType type, tensor::Update update, Value value,
+                    Value invocation);
+  Value ByHalves(DType type, tensor::Update update, Value value,
+                 Value invocation);
+  Value OfSubgroup(DType type, tensor::Update update, Value value);
+  // Floats as integers of the same order, all NaNs beyond what `update` keeps;
+  // and back.
+  Value KeyOf(tensor::Update update, Value value);
+  Value FromKey(Value key);
+  Value Apply(DType type, tensor::Update update, Value a, Value b);
+  Value BuiltInWord(spv::BuiltIn which, const char* name);
+  Id PartAt(Scalar type, Value index);
+  Value LoadPart(Scalar type, Value index) {
+    return c_.Load(type, PartAt(type, index), ++version_);
+  }
+
+  const Target& target_;
+  const PhasePlan& plan_;
+  CodeBuilder& c_;
+  Memory& memory_;
+  Arithmetic& arithmetic_;
+  std::array<Id, 8> parts_ = {};  // arrays, by Scalar; 0: none yet
+  std::vector<Id> interface_;
+  uint32_t version_ = 0;
+};
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_COMBINER_H_
