@@ -1,5 +1,6 @@
 #include "jit/schedule/primitives.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
@@ -48,6 +49,28 @@ std::vector<PrimitiveInfo> Primitives() {
   std::vector<PrimitiveInfo> infos;
   for (const Row& row : kRows) infos.push_back(row.info);
   return infos;
+}
+
+Status CheckUnchanged(const Schedule& schedule, int number,
+                      std::string_view primitive) {
+  const Computation& c = schedule.computation();
+  const StagePlan& plan = schedule.plan(number);
+  const bool is_changed = plan.attach_stage >= 0 ||
+                          plan.loops.size() != c.stages[number].axes.size() ||
+                          std::ranges::any_of(plan.loops, [](const Loop& loop) {
+                            return loop.mark != LoopMark::kSerial;
+                          });
+  if (is_changed) {
+    return FailedPreconditionError(
+        "the stage's loops have been changed already: " +
+        std::string(primitive) + " it first");
+  }
+  for (size_t i = 0; i < c.stages.size(); ++i) {
+    if (schedule.plan(static_cast<int>(i)).attach_stage != number) continue;
+    return FailedPreconditionError("%" + c.stages[i].name +
+                                   " is computed in a loop of the stage");
+  }
+  return OkStatus();
 }
 
 bool KeepsRounding(const Schedule& schedule) {

@@ -14,6 +14,7 @@
 //   compute_at %acc %y j0       %acc inside loop j0 of %y
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
 //   pack %acc %w 1/32 0 1%32 -> wp
+//   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
 //
@@ -66,6 +67,8 @@ struct PrimitiveCall {
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
   row("pack", Pack, 3, -1, 1, "%stage %buffer layout... -> copy", \
       "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once") \
+  row("cache_write", CacheWrite, 1, 1, 1, "%stage -> computing", \
+      "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, "%stage part -> parts", \
       "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results") \
   row("winograd", Winograd, 2, 2, 3, "%convolution outputs -> filter input products", \
@@ -100,6 +103,10 @@ StatusOr<int> BufferOperand(const Schedule& schedule, const PrimitiveCall& call,
 StatusOr<int> LoopOperand(const Schedule& schedule, int stage,
                           const PrimitiveCall& call, size_t index);
 StatusOr<int64_t> NumberOperand(const PrimitiveCall& call, size_t index);
+// Refused where the stage's loops are no longer its axes in order, or others
+// are computed in them: `primitive` replaces the stage.
+Status CheckUnchanged(const Schedule& schedule, int stage,
+                      std::string_view primitive);
 // Names of new loops or buffers: not taken.
 Status CheckNewLoopNames(const StagePlan& plan, const PrimitiveCall& call);
 

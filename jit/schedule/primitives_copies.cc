@@ -1,4 +1,6 @@
-// cache_read and pack: a stage reads a copy of one of its operands.
+// cache_read and pack: a stage reads a copy of one of its operands;
+// cache_write: it stores to a buffer of its own, which is copied to where
+// results belong.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -360,6 +362,59 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
         }
         return result;
       });
+  return OkStatus();
+}
+
+Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+  Computation& c = schedule.mutable_computation();
+  const ComputationStage whole = c.stages[number];
+  if (!tensor::IsPlainName(call.results[0]) ||
+      c.FindBuffer(call.results[0]) >= 0) {
+    return InvalidArgumentError(
+        "expected a new name for the results in progress, found '" +
+        call.results[0] + "'");
+  }
+  if (whole.stores.size() != 1)
+    return FailedPreconditionError("the stage stores several values");
+  EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "cache_write"));
+  const ComputationStore& store = whole.stores[0];
+  const DType type = c.buffers[store.buffer].type;
+  // What computes the values, under the new name.
+  ComputationStage computing = whole;
+  computing.name = call.results[0];
+  ComputationStore kept;
+  kept.buffer = static_cast<uint32_t>(c.buffers.size());
+  ComputationBuffer cache{.name = call.results[0],
+                          .type = type,
+                          .role = RoleOfCopy(c, number, false),
+                          .extents = {}};
+  // What copies them keeps the name, with axes of its own.
+  ComputationStage copying;
+  copying.name = whole.name;
+  std::vector<NodeId> points;
+  for (int a = 0; a < whole.spatial_count; ++a) {
+    const ComputationAxis& axis = whole.axes[a];
+    kept.indices.push_back(axis.variable);
+    cache.extents.push_back(axis.extent);
+    copying.axes.push_back(c.MakeAxis(axis.name, axis.extent));
+    points.push_back(copying.axes.back().variable);
+  }
+  copying.spatial_count = whole.spatial_count;
+  copying.values.push_back(
+      c.pool.Intern(Opcode::kLoad, type, points, 0, /*scope=*/1, kept.buffer));
+  Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
+    const auto axis = std::ranges::find(kept.indices, id);
+    if (axis == kept.indices.end()) return std::nullopt;
+    return points[static_cast<size_t>(axis - kept.indices.begin())];
+  });
+  copying.stores.push_back(
+      {store.buffer, rewriter.Rewrite(store.indices), store.update});
+  computing.stores = {std::move(kept)};
+  c.buffers.push_back(std::move(cache));
+  c.stages[number] = std::move(copying);
+  schedule.mutable_plan(number) = DefaultPlan(c.stages[number]);
+  schedule.InsertStage(number, std::move(computing));
   return OkStatus();
 }
 

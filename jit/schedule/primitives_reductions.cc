@@ -83,22 +83,7 @@ Status CheckStage(const Schedule& schedule, int number) {
     return FailedPreconditionError(
         "sums of narrow floats are rounded once, at the end");
   }
-  const StagePlan& plan = schedule.plan(number);
-  const bool is_changed = plan.attach_stage >= 0 ||
-                          plan.loops.size() != stage.axes.size() ||
-                          std::ranges::any_of(plan.loops, [](const Loop& loop) {
-                            return loop.mark != LoopMark::kSerial;
-                          });
-  if (is_changed) {
-    return FailedPreconditionError(
-        "the stage's loops have been changed already: rfactor it first");
-  }
-  for (size_t i = 0; i < c.stages.size(); ++i) {
-    if (schedule.plan(static_cast<int>(i)).attach_stage != number) continue;
-    return FailedPreconditionError("%" + c.stages[i].name +
-                                   " is computed in a loop of the stage");
-  }
-  return OkStatus();
+  return CheckUnchanged(schedule, number, "rfactor");
 }
 
 // The stage of the parts, from the one that is to combine them.

@@ -308,6 +308,25 @@ TEST(Primitives, Rfactor) {
       for k < 4 { %y.part.4[] += %parts[0, k] })");
 }
 
+TEST(Primitives, CacheWrite) {
+  // A tile of results in progress, stored when it is done.
+  ExpectNest(kAdd,
+             "cache_write %y -> t\n split %y j 3 -> j0 j1\n"
+             "compute_at %t %y j0\n unroll %t j\n unroll %y j1",
+             R"(
+    for i < 4 {
+      for j0 < 2 {
+        unroll j < 3 { %t[0, j] = %x[i, j0 * 3 + j] + 1.0 }
+        unroll j1 < 3 { %y[i, j0 * 3 + j1] = %t[0, j1] }
+      } })");
+  // Where results go, and how, stays with what copies them.
+  ExpectNest(kGather, "cache_write %y.1 -> t", R"(
+      for i_1 < 6 { check %x.0 %p[i_1] < 4 %t[i_1] = %x[%p[i_1]] }
+    }
+    phase task_5 < 1 {
+      for i_2 < 6 { check %y.0 %p[i_2] < 4 %y[%p[i_2]] += %t[i_2] })");
+}
+
 // --- text ---
 
 TEST(ScheduleText, Replays) {
@@ -377,6 +396,8 @@ TEST(ScheduleText, Errors) {
               "expected each part of a dim once, found '0' again");
   ExpectWrong("rfactor %y j%4 -> parts",
               "expected k, k/n or k%n with a reduction k of %y, found 'j%4'");
+  ExpectWrong("cache_write %y -> x",
+              "expected a new name for the results in progress, found 'x'");
   ExpectWrong("pack %y %x 0 1/4 1%2 -> c",
               "expected dim 1 whole, or as d/n and d%n with one n");
 }
@@ -430,6 +451,24 @@ TEST(Refusals, Parallel) {
                 "the stage is computed inside another one's loop");
   ExpectRefused(kGather, "", "parallel %y.1 i",
                 "points of the stage may store to one element");
+}
+
+TEST(Refusals, CacheWrite) {
+  ExpectRefused(
+      kProduct, "unroll %acc i", "cache_write %acc -> t",
+      "the stage's loops have been changed already: cache_write it first");
+  ExpectRefused(kProduct, "cache_read %acc %a -> c\n compute_at %c %acc i",
+                "cache_write %acc -> t",
+                "%c is computed in a loop of the stage");
+  ExpectRefused(R"(
+    dispatch @two(%x: f32[8]) -> (%y: f32[8], %z: f32[8]) {
+      for (i < 8) {
+        let %v = %x[i] * 2.0
+        %y[i] = %v
+        %z[i] = %v + 1.0
+      }
+    })",
+                "", "cache_write %y -> t", "the stage stores several values");
 }
 
 TEST(Refusals, Rfactor) {

@@ -226,6 +226,8 @@ class LineWriter : private tensor::RandomChoices {
     return text + Results(1);
   }
 
+  std::string CacheWrite() { return Stage(AnyStage()) + Results(1); }
+
   // A stage that may be one; -1: there is none.
   int Convolution() const {
     const auto& stages = computation().stages;
