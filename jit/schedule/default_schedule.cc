@@ -13,6 +13,11 @@
 namespace ember::schedule {
 namespace {
 
+// Of a group with products, run together.
+constexpr int64_t kMostRows = 32;
+// Each worker has something to choose from.
+constexpr int64_t kTasksPerCore = 4;
+
 class Chooser {
  public:
   Chooser(const jit::CpuModel& cpu, bool exact, Schedule& schedule)
@@ -174,7 +179,7 @@ class Chooser {
     if (product) {
       const std::string& rows = loops[outer - 1];
       writer_.Do("split %" + group.root + " " + rows + " " +
-                 std::to_string(kRowsOfProduct) + " -> " + rows + "_tile " +
+                 std::to_string(RowsOf(group)) + " -> " + rows + "_tile " +
                  rows + "_row");
       writer_.Do("peel %" + group.root + " " + rows + "_tile");
     }
@@ -195,6 +200,39 @@ class Chooser {
     }
     if (IsWorthThreads(points))
       writer_.Do("parallel %" + group.root + " " + rows);
+  }
+
+  // How many rows a group with products runs together: whole register tiles,
+  // and as many as stay in the cache, so that the other operand is read less
+  // often, but enough tasks for the workers.
+  int64_t RowsOf(const StageGroup& group) const {
+    const Computation& c = writer_.computation();
+    int64_t tile = 1;
+    int64_t row_bytes = 0;
+    bool is_large = false;
+    for (const std::string& member : group.members) {
+      const StageShape shape(c, writer_.StageOf(member));
+      int64_t bytes = shape.WidestBytes();
+      for (int a = group.depth; a < shape.spatial_count(); ++a)
+        bytes *= std::max<int64_t>(shape.LikelyExtent(a), 1);
+      row_bytes += bytes;
+      is_large |= IsWorthThreads(shape.LikelyPoints());
+      if (shape.IsProduct()) {
+        tile = std::max(tile, RowsOfProductInside(cpu_, shape, group.depth));
+      }
+    }
+    const StageShape root(c, writer_.StageOf(group.root));
+    const int64_t extent = root.LikelyExtent(group.depth - 1);
+    int64_t others = 1;
+    for (int a = 0; a + 1 < group.depth; ++a) others *= root.LikelyExtent(a);
+    int64_t best = tile;
+    for (int64_t rows = tile; rows <= kMostRows; rows += tile) {
+      const int64_t tasks = others * ((extent + rows - 1) / rows);
+      if (is_large && tasks < kTasksPerCore * cpu_.cores) break;
+      if (rows * row_bytes > cpu_.l2_bytes / 4) break;
+      best = rows;
+    }
+    return best;
   }
 
   int64_t LanesOf(const StageGroup& group) const {

@@ -13,7 +13,9 @@
 //              stages behind them work on the tile
 //   winograd   convolutions by constant filters, where that takes less time:
 //              with fewer multiplications and other rounding
-//   rows       other groups run row by row, each stage inside one row
+//   rows       other groups run row by row, each stage inside one row; with a
+//              product in them, as many rows at once as make whole register
+//              tiles and stay in the cache
 //   the rest   lanes along the axis that memory runs along; sums along it in
 //              lanes of their own; what transposes, by tiles
 // Whatever a rule asks for goes through the primitives, which refuse what would

@@ -290,6 +290,39 @@ TEST(Lowering, SoftmaxRowByRow) {
       parallel %y i)");
 }
 
+// The last tile of 12 rows has 2 of 26: of its register tiles of 6 the second
+// has none, and is left out, though the sums of the first need no guard.
+TEST(Lowering, TilesBeyondTheEndAreLeftOut) {
+  constexpr std::string_view kDispatch = R"(
+    dispatch @normal(%a: f32[26, 8], %b: f32[8, 16]) -> (%y: f32[26, 16]) {
+      temp %s: f32[26, 16]
+      temp %most: f32[26]
+      %s[i, j] = sum(k < 8) %a[i, k] * %b[k, j]
+      %most[i] = maximum(k < 16) %s[i, k]
+      %y[i, j] = %s[i, j] - %most[i]
+    })";
+  constexpr std::string_view kSchedule = R"(
+    split %y i 12 -> i_tile i_row
+    peel %y i_tile
+    compute_at %most %y i_tile
+    compute_at %s %y i_tile
+    split %s i 6 -> i_part i_row
+    reorder %s i_part k i_row j
+    unroll %s i_row)";
+  ExpectSame(kDispatch, {}, kSchedule);
+  Schedule schedule(Disassemble(ParseDispatch(kDispatch), {}));
+  ASSERT_TRUE(schedule.Replay(kSchedule).ok());
+  auto nest = Lower(schedule);
+  ASSERT_TRUE(nest.ok());
+  const std::string text = loops::ToText(*nest);
+  // Once: tiles of which all is there do not ask.
+  const std::string guard = "if i_tile * 12 + i_part_1 * 6 < 26 {";
+  const size_t first = text.find(guard);
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("if i_tile * 12 + i_part * 6 < 26 {"), std::string::npos)
+      << text;
+}
+
 TEST(Lowering, ConvolutionOfPaddedRows) {
   ExpectSame(R"(
     dispatch @conv<N>(%x: f32[N, 9, 11, 3], %w: f32[3, 3, 3, 20]) -> (%y: f32[N, 9, 11, 20]) {

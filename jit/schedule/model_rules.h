@@ -9,11 +9,13 @@
 
 #include "base/status.h"
 #include "jit/schedule/schedule.h"
+#include "jit/schedule/stage_shape.h"
 #include "jit/target/cpu_model.h"
 
 namespace ember::schedule {
 
-// Rows of a product inside a group that runs row by row.
+// A group that runs row by row with a product in it has at least so many rows:
+// its register tile needs some.
 inline constexpr int64_t kRowsOfProduct = 8;
 
 // Stages that run together: `root` and those that are computed in its loops.
@@ -68,8 +70,11 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
 bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
                       const std::string& conv, ScheduleWriter& writer);
 
-// The loops of a product inside one row of a group (all axes below `depth` are
-// fixed there but for a tile of `rows` of the last).
+// The rows of a product's register tile inside a group with `depth` common
+// axes, the last of which moves over some rows there; 1 if it has none.
+int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
+                            int depth);
+// The loops of a product there.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
                            int depth, ScheduleWriter& writer);
 

@@ -50,9 +50,11 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
       if (static_cast<int>(d) != candidate.dim) line += " " + std::to_string(d);
     }
     const std::string copy = buffer.name + ".packed";
+    const bool is_constant = buffer.is_constant;
     // Refused where two loads differ; the tile then reads what is there.
-    if (writer.Try(line + " " + dim + "%" + width + " -> " + copy))
-      ScheduleLanes(cpu, copy, 0, writer);
+    if (!writer.Try(line + " " + dim + "%" + width + " -> " + copy)) continue;
+    ScheduleLanes(cpu, copy, 0, writer);
+    if (!is_constant) ScheduleTasks(cpu, copy, writer);
   }
 }
 
@@ -309,14 +311,19 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   return writer.status().ok();
 }
 
+int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
+                            int depth) {
+  const std::optional<RegisterTile> tile =
+      ChooseRegisterTile(cpu, product, depth);
+  return tile && tile->u == depth - 1 ? tile->rows : 1;
+}
+
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
                            int depth, ScheduleWriter& writer) {
   std::optional<RegisterTile> tile;
-  bool is_open = false;
   {
     const StageShape shape(writer.computation(), writer.StageOf(product));
     tile = ChooseRegisterTile(cpu, shape, depth);
-    is_open = tile && tile->u >= 0 && !shape.Extent(tile->u);
   }
   if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;
   PackOperands(cpu, product, *tile, writer);
@@ -328,11 +335,10 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
   }
   std::replace(outer.begin(), outer.end(), v, v + "_tile");
   std::string u = tile->u >= 0 ? stage.axes[tile->u].name : "";
-  if (is_open) {
-    // As in ScheduleProduct.
-    writer.Do("split %" + product + " " + u + " " +
-              std::to_string(kRowsOfProduct) + " -> " + u + "_tile " + u +
-              "_row");
+  if (tile->u >= 0) {
+    // The operand along the vectors stays in the cache for all tiles of rows.
+    writer.Do("split %" + product + " " + u + " " + std::to_string(tile->rows) +
+              " -> " + u + "_tile " + u + "_row");
     outer.push_back(u + "_tile");
     u += "_row";
   }

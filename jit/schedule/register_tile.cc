@@ -44,6 +44,8 @@ class TileChooser {
     // Of equals the last axis: its rows lie nearest to each other.
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
+      // Inside a group the others stand still.
+      if (u >= 0 && u < fixed_ - 1) continue;
       if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
       for (int64_t vectors = 1; vectors <= kMostVectors; ++vectors) {
         for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {

@@ -244,9 +244,27 @@ class Maker {
       const bool whole = region.extent == full[loop.axis] &&
                          pool_.IntegerConstant(region.base) == 0;
       if (whole) continue;
+      // Of a split axis: parts that have nothing are left out as a whole, also
+      // where the rest needs no guard.
+      if (const std::optional<NodeId> start = StartOf(static_cast<int>(i))) {
+        const NodeId first = Make(Opcode::kAdd, region.base, *start);
+        r_.guards.push_back(
+            {first, full[loop.axis], LastPosition(first), loop.is_reduction});
+      }
       r_.guards.push_back(
           {value, full[loop.axis], LastPosition(value), loop.is_reduction});
     }
+  }
+
+  // Where the outer loop of a loop that was split is; nothing if it was not.
+  std::optional<NodeId> StartOf(int number) {
+    for (size_t i = number + 1; i < plan_.loops.size(); ++i) {
+      const Loop& loop = plan_.loops[i];
+      if (loop.parent != number || loop.origin != Loop::Origin::kOuter)
+        continue;
+      return Make(Opcode::kMultiply, r_.values[i], Integer(loop.factor));
+    }
+    return std::nullopt;
   }
 
   // Of the loops that the value depends on; -1: of none of this stage.
