@@ -41,6 +41,9 @@ constexpr Feature kFeatures[] = {
      EMBER_PROPERTY(set.properties.properties.deviceType ==
                     VK_PHYSICAL_DEVICE_TYPE_CPU),
      Needs(), "software: invocations are lanes of the host's vectors"},
+    {"unfused_fma",
+     EMBER_PROPERTY(set.p12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE), Needs(),
+     "fma rounds the product, too: of drivers that are known to do so"},
     {"f16", EMBER_BIT(v12.shaderFloat16), Needs(Capability::Float16),
      "arithmetic in 16-bit floats"},
     {"f64", EMBER_BIT(core.features.shaderFloat64), Needs(Capability::Float64),

@@ -37,7 +37,17 @@ Value Arithmetic::Emit(Opcode opcode, const Operation& op) {
   return Unexpanded(op, tensor::InfoOf(opcode).text.data());
 }
 
-Value Arithmetic::MultiplyAdd(Value a, Value b, Value c) {
+Value Arithmetic::MultiplyAdd(Value a, Value b, Value c, bool once) {
+  if (once && target_.unfused_fma && target_.f64 && a.type == Scalar::kF32) {
+    const auto wide = [&](Value x) {
+      return c_.Unary(spv::Op::OpFConvert, Scalar::kF64, x);
+    };
+    const Value product =
+        c_.Pure(spv::Op::OpFMul, Scalar::kF64, {wide(a).id, wide(b).id}, true);
+    const Value sum =
+        c_.Pure(spv::Op::OpFAdd, Scalar::kF64, {product.id, wide(c).id}, true);
+    return c_.Unary(spv::Op::OpFConvert, Scalar::kF32, sum);
+  }
   return c_.Pure(spv::Op::OpExtInst, a.type,
                  {c_.module().Library(), static_cast<uint32_t>(GLSLstd450Fma),
                   a.id, b.id, c.id});

@@ -26,12 +26,13 @@ class Arithmetic {
 
   // error: gets the first reason for which code cannot be made.
   Arithmetic(CodeBuilder& code, const Target& target, Status& error)
-      : c_(code), convert_(code, target), error_(error) {}
+      : c_(code), convert_(code, target), target_(target), error_(error) {}
 
   // Rows of the groups kUnary, kClassify, kBinary, kCompare.
   Value Emit(tensor::Opcode opcode, const Operation& op);
-  // a * b + c of f32 or f64, rounded once or twice.
-  Value MultiplyAdd(Value a, Value b, Value c);
+  // a * b + c of f32 or f64, rounded once or twice. once: of f32 once, wherever
+  // there is f64 (but for one in 2^29 results that lie in the middle of two).
+  Value MultiplyAdd(Value a, Value b, Value c, bool once);
 
   Conversions& conversions() { return convert_; }
 
@@ -62,6 +63,7 @@ class Arithmetic {
 
   CodeBuilder& c_;
   Conversions convert_;
+  const Target& target_;
   Status& error_;
 };
 

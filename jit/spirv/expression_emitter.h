@@ -73,6 +73,9 @@ class ExpressionEmitter {
   // Word number i of the push constants.
   Value PushedWord(uint32_t number);
   bool Fits(NodeId id) const;
+  bool DependsOn(NodeId id, NodeId variable) {
+    return placement_.DependsOn(id, variable);
+  }
 
  private:
   struct Scope {

@@ -1,5 +1,6 @@
 // Nests in text on a device: where buffers are, where invocations meet, what
 // checks say, how tasks are numbered.
+#include <cstring>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -411,6 +412,25 @@ TEST(SpirvTargetTest, ReadsTheTargetString) {
   EXPECT_FALSE(target.float32.denorm);
   EXPECT_EQ(target.shared_bytes, 49152);
   EXPECT_EQ(target.invocations, 1024);
+}
+
+// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which a product that is rounded
+// keeps nothing of the last term.
+TEST_F(SpirvNestTest, ShortSumsRoundOnceAStep) {
+  const loops::LoopNest nest = ParseOrDie(R"(
+loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
+  phase i < 4 { %y[i] = -1.0 for k < 1 { %y[i] += %a[i] * %b[i] } }
+})");
+  Bytes buffers(3, std::vector<uint8_t>(16));
+  const float factor = 1 + 0x1p-12f;
+  for (size_t i = 0; i < 4; ++i) {
+    std::memcpy(&buffers[0][i * 4], &factor, 4);
+    std::memcpy(&buffers[1][i * 4], &factor, 4);
+  }
+  ASSERT_TRUE(RunOnDevice(nest, {}, buffers).ok());
+  float result = 0;
+  std::memcpy(&result, buffers[2].data(), 4);
+  EXPECT_EQ(result, 0x1p-11f + 0x1p-24f);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "jit/spirv/phase_emitter.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,6 +30,10 @@ namespace {
 
 // Instructions of one phase; drivers take a second for about as many.
 constexpr int64_t kLargestPhase = 60000;
+// Sums of no more products are computed in their order by every schedule and
+// back end, so they are the same bits wherever each step rounds once. What
+// follows may be a step function: a color that is rounded to an integer.
+constexpr int64_t kShortSum = 16;
 
 class PhaseEmitter {
  public:
@@ -86,6 +91,7 @@ class PhaseEmitter {
   Pending Prepare(const loops::Target& target);
   void Store(const Pending& pending);
   bool IsFused(const loops::Target& target) const;
+  bool IsShortSum(const loops::Target& target);
   bool IsOfOne(uint32_t buffer) const;
   // visit() once, or for each lane.
   template <typename Visit>
@@ -107,7 +113,8 @@ class PhaseEmitter {
   Combiner combiner_;
   ExpressionEmitter expressions_;
   std::optional<Lanes> lanes_;
-  Value invocation_;  // its number in the workgroup
+  std::vector<NodeId> loops_;  // around, by variable
+  Value invocation_;           // its number in the workgroup
   bool in_invocations_ = false;
 };
 
@@ -247,16 +254,22 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
 
 void PhaseEmitter::EmitFor(const Statement& statement) {
   const NodeId extent = loops::ExtentOf(nest_.pool, statement.variable);
+  loops_.push_back(statement.variable);
   switch (statement.loop) {
     case LoopKind::kSerial:
-      return EmitSerial(statement);
+      EmitSerial(statement);
+      break;
     case LoopKind::kUnrolled:
-      return EmitUnrolled(statement, Constant(extent));
+      EmitUnrolled(statement, Constant(extent));
+      break;
     case LoopKind::kVector:
-      return EmitVector(statement, Constant(extent));
+      EmitVector(statement, Constant(extent));
+      break;
     case LoopKind::kInvocation:
-      return EmitInvocations(statement, Constant(extent));
+      EmitInvocations(statement, Constant(extent));
+      break;
   }
+  loops_.pop_back();
 }
 
 void PhaseEmitter::EmitSerial(const Statement& statement) {
@@ -460,6 +473,21 @@ bool PhaseEmitter::IsFused(const loops::Target& target) const {
          nest_.pool[target.value].opcode == Opcode::kMultiply;
 }
 
+// Steps of the loops around that all update one element.
+bool PhaseEmitter::IsShortSum(const loops::Target& target) {
+  int64_t terms = 1;
+  for (NodeId variable : loops_) {
+    const bool moves = std::ranges::any_of(target.indices, [&](NodeId index) {
+      return expressions_.DependsOn(index, variable);
+    });
+    if (moves) continue;
+    const NodeId extent = loops::ExtentOf(nest_.pool, variable);
+    terms *= std::clamp<int64_t>(facts_.RangeOf(extent).high, 1, kShortSum + 1);
+    if (terms > kShortSum) return false;
+  }
+  return true;
+}
+
 PhaseEmitter::Pending PhaseEmitter::Prepare(const loops::Target& target) {
   Pending pending;
   pending.target = &target;
@@ -505,7 +533,8 @@ void PhaseEmitter::Store(const Pending& pending) {
     code_.multiply_adds += pending.factor.has_value();
     value =
         pending.factor
-            ? arithmetic_.MultiplyAdd(*pending.factor, value, old)
+            ? arithmetic_.MultiplyAdd(*pending.factor, value, old,
+                                      IsShortSum(*pending.target))
             : arithmetic_.Emit(
                   tensor::OpcodeOf(update),
                   {.type = nest_.buffers[buffer].type, .a = old, .b = value});

@@ -12,6 +12,7 @@ struct Flag {
 
 constexpr Flag kFlags[] = {
     {"f64", [](Target& t) -> bool& { return t.f64; }},
+    {"unfused_fma", [](Target& t) -> bool& { return t.unfused_fma; }},
     {"int64", [](Target& t) -> bool& { return t.i64; }},
     {"storage8", [](Target& t) -> bool& { return t.storage8; }},
     {"storage16", [](Target& t) -> bool& { return t.storage16; }},

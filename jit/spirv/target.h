@@ -16,7 +16,8 @@ namespace ember::jit::spirv {
 
 struct Target {
   bool f64 = false;
-  bool i64 = false;  // "int64"
+  bool unfused_fma = false;  // fma rounds the product, too
+  bool i64 = false;          // "int64"
   bool storage8 = false;
   bool storage16 = false;
   // Modes of floats of 16, 32 and 64 bits (SPV_KHR_float_controls).
