@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "jit/schedule/dependences.h"
 #include "jit/schedule/rewrite.h"
 
 namespace ember::schedule {
@@ -35,6 +36,27 @@ NodeId InitialValue(const Computation& computation,
       .Rewrite(stage.initial[i]);
 }
 
+// Whether the stage's results are just what is combined, stored where it may be
+// combined, too.
+bool CombinesInPlace(const Computation& computation, int number,
+                     const loops::LoopNest& nest) {
+  const ComputationStage& stage = computation.stages[number];
+  for (size_t i = 0; i < stage.stores.size(); ++i) {
+    const ComputationStore& store = stage.stores[i];
+    const DType type = computation.pool[stage.values[i]].type;
+    bool has_load = false;
+    ForEachLoad(computation.pool, store.indices,
+                [&](NodeId) { has_load = true; });
+    if (has_load || store.update != Update::kAssign ||
+        AccumulatorType(stage.combiner, type) != type ||
+        nest.buffers[store.buffer].type != type ||
+        Reads(computation, number, store.buffer)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Accumulators MakeAccumulators(const Computation& computation,
@@ -59,6 +81,8 @@ Accumulators MakeAccumulators(const Computation& computation,
         (vector ? vectors : a.indices).push_back(variable);
     } else if (vector && moves) {
       a.lanes.push_back(i);
+    } else if (moves && mark == LoopMark::kInvocation) {
+      a.bound = i;
     }
   }
   if (invocation) a.indices.insert(a.indices.begin(), *invocation);
@@ -67,14 +91,24 @@ Accumulators MakeAccumulators(const Computation& computation,
   a.lane_indices = a.indices;
   for (int lane : a.lanes)
     a.lane_indices.push_back(s.values[s.plan->order[lane]]);
-  for (NodeId value : stage.values) {
+  if (a.bound >= 0) {
+    a.lane_indices.insert(a.lane_indices.begin(),
+                          s.values[s.plan->order[a.bound]]);
+    a.combines_in_place = CombinesInPlace(computation, s.stage, nest);
+  }
+  const bool apart = !a.lanes.empty() || a.bound >= 0;
+  for (size_t i = 0; i < stage.values.size(); ++i) {
     const DType type =
-        AccumulatorType(stage.combiner, computation.pool[value].type);
+        AccumulatorType(stage.combiner, computation.pool[stage.values[i]].type);
     a.buffers.push_back(
         AddBuffer(stage.name + ".part", type, a.lane_indices, nest));
-    a.combined.push_back(a.lanes.empty() ? a.buffers.back()
-                                         : AddBuffer(stage.name + ".all", type,
-                                                     a.indices, nest));
+    if (a.combines_in_place)
+      a.combined.push_back(stage.stores[i].buffer);
+    else if (apart)
+      a.combined.push_back(
+          AddBuffer(stage.name + ".all", type, a.indices, nest));
+    else
+      a.combined.push_back(a.buffers.back());
   }
   return a;
 }

@@ -16,12 +16,16 @@ struct Accumulators {
   // inside the outermost reduction and per lane of vectorized reductions; and
   // those of all lanes together (the same buffers if there are no lanes). The
   // first index is the invocation, where bound loops stand inside or around.
+  // Of a bound reduction `combined` are those of all invocations together: the
+  // buffers that the stage stores, where what it stores is just that.
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> combined;
   std::vector<NodeId> indices;       // of `combined`
   std::vector<NodeId> lane_indices;  // of `buffers`
   std::vector<int> spatial;          // positions of the loops of `indices`
   std::vector<int> lanes;            // positions of vectorized reductions
+  int bound = -1;                    // position of a bound reduction; -1: none
+  bool combines_in_place = false;    // in what the stage stores
 };
 
 // invocation: the variable of the bound loop around the stage's reductions.

@@ -48,54 +48,12 @@ class Chooser {
   // --- groups ---
 
   StageGroup GroupOf(const std::string& root) {
-    StageGroup group;
-    group.root = root;
     const int number = writer_.StageOf(root);
-    const Computation& c = writer_.computation();
-    group.depth = c.stages[number].spatial_count;
-    if (!StoresAreDistinct(c, number)) return group;
-    std::set<int> inside = {number};
-    for (int p = number - 1; p >= 0; --p) {
-      if (done_.contains(c.stages[p].name) || !StoresAreIdentity(c, p))
-        continue;
-      const std::vector<int> consumers = ConsumersOf(c, p);
-      const bool only_here =
-          !consumers.empty() &&
-          std::all_of(consumers.begin(), consumers.end(),
-                      [&](int consumer) { return inside.contains(consumer); });
-      if (!only_here || StoredAgain(p)) continue;
-      const int depth = std::min(group.depth, DepthOf(p, number));
-      if (depth == 0 || !IsWorthJoining(p, number, depth, group)) continue;
-      group.depth = depth;
-      group.members.insert(group.members.begin(), c.stages[p].name);
-      inside.insert(p);
-    }
-    return group;
-  }
-
-  bool StoredAgain(int stage) const {
-    const Computation& c = writer_.computation();
-    std::set<uint32_t> own;
-    for (const ComputationStore& store : c.stages[stage].stores)
-      own.insert(store.buffer);
-    for (int i = 0; i < static_cast<int>(c.stages.size()); ++i) {
-      if (i == stage) continue;
-      for (const ComputationStore& store : c.stages[i].stores) {
-        if (own.contains(store.buffer)) return true;
-      }
-    }
-    return false;
-  }
-
-  // The root's axes, from the first on, that the producer has too.
-  int DepthOf(int producer, int root) const {
-    const Schedule& schedule = writer_.schedule();
-    const int count = schedule.computation().stages[root].spatial_count;
-    for (int depth = count; depth > 0; --depth) {
-      const int loop = schedule.plan(root).order[depth - 1];
-      if (IsComputedOnce(schedule, producer, root, loop)) return depth;
-    }
-    return 0;
+    return schedule::GroupOf(
+        writer_.schedule(), root, done_,
+        [&](int stage, int depth, const StageGroup& group) {
+          return IsWorthJoining(stage, number, depth, group);
+        });
   }
 
   bool IsWorthJoining(int producer, int root, int depth,

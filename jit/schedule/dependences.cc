@@ -273,6 +273,16 @@ Status CheckInsideBound(const Schedule& schedule, int stage) {
                                    "' inside bound loop '" + bound->name +
                                    "' is bound, too");
   }
+  for (int loop : plan.order) {
+    const Loop& other = plan.loops[loop];
+    if (!bound->is_reduction || !other.is_reduction ||
+        other.mark != LoopMark::kVector) {
+      continue;
+    }
+    return FailedPreconditionError("elements are combined by lanes of loop '" +
+                                   other.name + "' and invocations of loop '" +
+                                   bound->name + "'");
+  }
   const StagePlan* inner = &plan;
   while (inner->attach_stage >= 0) {
     const StagePlan& around = schedule.plan(inner->attach_stage);
@@ -354,13 +364,13 @@ Status CheckFolds(const Schedule& schedule) {
 Status CheckMark(const Schedule& schedule, int stage, int number) {
   const Loop& loop = schedule.plan(stage).loops[number];
   const ComputationStage& computed = schedule.computation().stages[stage];
-  const bool is_task =
-      loop.mark == LoopMark::kParallel || loop.mark == LoopMark::kInvocation;
-  if (is_task && loop.is_reduction) {
+  if (loop.mark == LoopMark::kParallel && loop.is_reduction) {
     return FailedPreconditionError("loop '" + loop.name +
                                    "' combines elements into one");
   }
-  const bool at_once = is_task || loop.mark == LoopMark::kVector;
+  const bool at_once = loop.mark == LoopMark::kParallel ||
+                       loop.mark == LoopMark::kInvocation ||
+                       loop.mark == LoopMark::kVector;
   if (at_once && loop.is_reduction &&
       computed.combiner == tensor::Combiner::kFold) {
     return FailedPreconditionError(

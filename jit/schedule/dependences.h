@@ -47,7 +47,8 @@ bool IsSafe(const Computation& computation, NodeId load);
 // Where marked loops stand, in every stage: a parallel loop is the outermost
 // one of a stage that is computed by itself; inside a vector loop is no other
 // one, no bound one, no reduction unless the vector is one, and no other stage;
-// inside a bound loop is no other one, also not of stages computed there.
+// inside a bound loop is no other one, also not of stages computed there; not
+// both lanes and invocations combine elements.
 Status CheckMarkedLoops(const Schedule& schedule);
 // A fold combines its points in the order of the axes.
 Status CheckFolds(const Schedule& schedule);

@@ -41,6 +41,7 @@ enum class Part : uint8_t {
   kOuter,    // the loops around everything of the stage
   kInitial,  // over results in progress: nothing is read or stored
   kUpdate,   // all loops from the outermost reduction on
+  kCombine,  // over results in progress, one after another, storing them
   kFinal     // over results in progress, storing them
 };
 
@@ -210,7 +211,8 @@ class Lowering {
         loop.loop = loops::LoopKind::kUnrolled;
         break;
       case LoopMark::kVector:
-        loop.loop = loops::LoopKind::kVector;
+        // All invocations do each.
+        if (part != Part::kCombine) loop.loop = loops::LoopKind::kVector;
         break;
       case LoopMark::kInvocation:
         loop.loop = loops::LoopKind::kInvocation;
@@ -288,6 +290,7 @@ class Lowering {
   bool Applies(const StageLoops& s, const Guard& guard, Part part) const {
     switch (part) {
       case Part::kOuter:
+      case Part::kCombine:
       case Part::kFinal:
         return true;
       case Part::kInitial:
@@ -452,7 +455,9 @@ class Lowering {
   Status EmitReduction(const StageLoops& s, Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
     const Accumulators a = MakeAccumulators(c_, s, invocation_, nest_);
-    std::vector<int> initial = a.spatial;
+    std::vector<int> initial;
+    if (a.bound >= 0) initial.push_back(a.bound);
+    initial.insert(initial.end(), a.spatial.begin(), a.spatial.end());
     initial.insert(initial.end(), a.lanes.begin(), a.lanes.end());
     EMBER_RETURN_IF_ERROR(EmitLoops(
         s, initial, 0, Part::kInitial,
@@ -471,6 +476,8 @@ class Lowering {
         s, all, 0, Part::kUpdate,
         [&](Block& block) { return EmitUpdate(s, a, block); }, out));
     if (!a.lanes.empty()) EMBER_RETURN_IF_ERROR(CombineLanes(s, a, out));
+    if (a.bound >= 0) EMBER_RETURN_IF_ERROR(CombineInvocations(s, a, out));
+    if (a.combines_in_place) return OkStatus();
     return EmitLoops(
         s, a.spatial, 0, Part::kFinal,
         [&](Block& block) {
@@ -513,6 +520,38 @@ class Lowering {
     values.EmitChecks(out);
     out.push_back(std::move(statement));
     return OkStatus();
+  }
+
+  // What the invocations of a bound reduction have, together.
+  Status CombineInvocations(const StageLoops& s, const Accumulators& a,
+                            Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    return EmitLoops(
+        s, a.spatial, 0, Part::kCombine,
+        [&](Block& block) {
+          StageValues values = ValuesAt(s, false);
+          std::vector<NodeId> indices = a.indices;
+          if (a.combines_in_place) {
+            indices = values.StoreIndices(stage.stores[0]);
+            values.EmitChecks(block);
+          }
+          block.push_back(InitialStore(c_, stage, a.combined, indices, nest_));
+          Statement loop;
+          loop.kind = Statement::Kind::kFor;
+          loop.loop = loops::LoopKind::kInvocation;
+          loop.variable = s.values[s.plan->order[a.bound]];
+          Target target;
+          target.buffer = a.combined[0];
+          target.indices = std::move(indices);
+          target.value = LoadOf(a.buffers[0], a.lane_indices);
+          target.update = UpdateOf(stage.combiner);
+          Statement statement;
+          statement.targets.push_back(std::move(target));
+          loop.body.push_back(std::move(statement));
+          block.push_back(std::move(loop));
+          return OkStatus();
+        },
+        out);
   }
 
   // Sums of all lanes, in memory of their own.

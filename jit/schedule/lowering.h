@@ -12,7 +12,9 @@
 // in loops over points whose results are not stored, by reading an element
 // that exists instead. Accesses whose indices come from data are preceded by
 // Checks. A bound loop becomes an invocation loop; what a stage inside it or
-// its results in progress need of memory, each invocation has of its own.
+// its results in progress need of memory, each invocation has of its own. Of a
+// bound loop that combines elements each invocation combines a part, and a
+// combining loop (jit/loops/combining.h) behind it all parts.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_H_

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "jit/schedule/schedule.h"
+#include "jit/schedule/stage_groups.h"
 #include "jit/schedule/stage_shape.h"
 #include "jit/target/cpu_model.h"
 
@@ -17,16 +18,6 @@ namespace ember::schedule {
 // A group that runs row by row with a product in it has at least so many rows:
 // its register tile needs some.
 inline constexpr int64_t kRowsOfProduct = 8;
-
-// Stages that run together: `root` and those that are computed in its loops.
-// By name, as primitives insert stages.
-struct StageGroup {
-  std::string root;
-  std::vector<std::string> members;  // in order, without the root
-  // So many of the root's axes, from the first on, are common to all: none of
-  // their points needs a member's element twice.
-  int depth = 0;
-};
 
 // Writes primitives, and remembers the first that fails.
 class ScheduleWriter {

@@ -9,7 +9,8 @@
 //   unroll %y i1
 //   vectorize %y j1
 //   parallel %y nh
-//   bind %y j1                  j1's values run at once, within a task
+//   bind %y j1                  j1's values run at once, within a task; of a
+//                               reduction each combines a part, then all
 //   peel %y i0                  no guards where the split is exact
 //   compute_at %acc %y j0       %acc inside loop j0 of %y
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
@@ -58,7 +59,7 @@ struct PrimitiveCall {
   row("parallel", Parallel, 2, 2, 0, "%stage loop", \
       "the outermost loop's values are tasks, on any workers") \
   row("bind", Bind, 2, 2, 0, "%stage loop", \
-      "the loop's values run at once, as invocations of a task; constant extent; in it no other such loop") \
+      "the loop's values run at once, as invocations of a task; constant extent; in it no other such loop; of a reduction each combines a part, then all together") \
   row("peel", Peel, 2, 2, 0, "%stage outer", \
       "where the split that made `outer` is exact, code without guards runs") \
   row("compute_at", ComputeAt, 3, 3, 0, "%producer %stage loop", \

@@ -261,6 +261,34 @@ TEST(Primitives, Pack) {
              "%a[i, k] * %bp[floordiv(j, 4), k, mod(j, 4)]");
 }
 
+// Of a reduction each invocation combines a part, then all together, where the
+// result is stored.
+TEST(Primitives, BindReduction) {
+  constexpr std::string_view kSum = R"(
+    dispatch @sum(%x: f32[4, 10]) -> (%y: f32[4]) {
+      %y[i] = sum(k < 10) %x[i, k]
+    })";
+  ExpectNest(kSum, "parallel %y i\n split %y k 4 -> k0 k1\n bind %y k1", R"(
+    register %y.part.2: f32[4]
+    phase i < 4 {
+      invocation k1 < 4 { %y.part.2[k1] = 0.0 }
+      for k0 < 3 {
+        invocation k1 < 4 {
+          if k0 * 4 + k1 < 10 { %y.part.2[k1] += %x[i, k0 * 4 + k1] }
+        }
+      }
+      %y[i] = 0.0
+      invocation k1 < 4 { %y[i] += %y.part.2[k1] }
+    })");
+  // Sums of narrow floats are rounded once.
+  ExpectNest(R"(
+    dispatch @sum(%x: f16[10]) -> (%y: f16[]) { %y[] = sum(k < 10) %x[k] })",
+             "bind %y k", R"(
+      %y.all.3[] = 0.0
+      invocation k < 10 { %y.all.3[] += %y.part.2[k] }
+      %y[] = f16(%y.all.3[]))");
+}
+
 TEST(Primitives, Rfactor) {
   constexpr std::string_view kSum = R"(
     dispatch @sum(%x: f32[4, 12]) -> (%y: f32[4]) {
@@ -492,8 +520,12 @@ TEST(Refusals, Rfactor) {
 }
 
 TEST(Refusals, Bind) {
-  ExpectRefused(kProduct, "", "bind %acc k",
-                "loop 'k' combines elements into one");
+  ExpectRefused(kArgmax, "", "bind %y k",
+                "a fold combines its elements one after another");
+  ExpectRefused(kProduct, "split %acc k 2 -> k0 k1\n vectorize %acc k1",
+                "bind %acc k0",
+                "elements are combined by lanes of loop 'k1' and invocations "
+                "of loop 'k0'");
   ExpectRefused(kGather, "", "bind %y.1 i",
                 "points of the stage may store to one element");
   ExpectRefused(kAdd, "bind %y i", "bind %y j",
