@@ -6,6 +6,7 @@
 #include <set>
 
 #include "jit/llvm/load_column.h"
+#include "jit/llvm/prefetch.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
@@ -88,9 +89,21 @@ llvm::Instruction* MemoryAccess::Mark(llvm::Instruction* instruction,
   if (no_alias_[buffer] != nullptr)
     instruction->setMetadata(llvm::LLVMContext::MD_noalias, no_alias_[buffer]);
   if (is_load && !is_prologue_ && nest_.buffers[buffer].scope == Scope::kPacked)
-    instruction->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                             llvm::MDNode::get(b_.getContext(), {}));
+    MarkConstant(*instruction, buffer);
   return instruction;
+}
+
+void MemoryAccess::MarkConstant(llvm::Instruction& load, uint32_t number) {
+  const loops::Buffer& buffer = nest_.buffers[number];
+  int64_t bytes = DTypeByteSize(buffer.type);
+  for (tensor::NodeId extent : buffer.extents) {
+    bytes *= nest_.pool.IntegerConstant(extent).value_or(0);
+    if (bytes > kPrefetchDistance) break;
+  }
+  // The mark is also what asks for prefetches, and all passes keep it.
+  if (bytes > kPrefetchDistance)
+    load.setMetadata(llvm::LLVMContext::MD_invariant_load,
+                     llvm::MDNode::get(b_.getContext(), {}));
 }
 
 llvm::Align MemoryAccess::AlignmentOf(uint32_t buffer) const {

@@ -79,6 +79,8 @@ class MemoryAccess {
   // What is known about the memory that the instruction touches.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
                           bool is_load);
+  // As one of memory that never changes.
+  void MarkConstant(llvm::Instruction& load, uint32_t number);
   llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer, Placed elements,
                        int depth);
   // One pointer per lane.

@@ -13,9 +13,6 @@
 namespace ember::jit {
 namespace {
 
-// Bytes ahead: some 400 cycles of a large register tile. From 1 to 8 kB times
-// of whole models differ by less than they vary.
-constexpr int64_t kDistance = 4096;
 constexpr uint64_t kLeastBytes = 32;  // of a vector
 
 constexpr int64_t kLineBytes = 64;
@@ -64,8 +61,9 @@ void PrefetchConstants(llvm::Module& module) {
     for (llvm::LoadInst* load : StreamedLoads(function)) {
       llvm::IRBuilder<> b(load);
       // Not inbounds: the end of the constant may come before.
-      llvm::Value* const ahead = b.CreateGEP(
-          b.getInt8Ty(), load->getPointerOperand(), b.getInt64(kDistance));
+      llvm::Value* const ahead =
+          b.CreateGEP(b.getInt8Ty(), load->getPointerOperand(),
+                      b.getInt64(kPrefetchDistance));
       b.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()},
                         {ahead, b.getInt32(0), b.getInt32(3), b.getInt32(1)});
     }

@@ -58,17 +58,18 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
   }
 }
 
-// Padding is written once, so that the inner loops need not ask for it. The
-// names of the copies.
+// Padding is written once, so that the inner loops need not ask for it, where
+// that costs more. The names of the copies.
 std::vector<std::string> CopyPadded(const jit::CpuModel& cpu,
                                     const std::string& product,
+                                    const RegisterTile& tile,
                                     ScheduleWriter& writer) {
   std::vector<std::string> padded;
   {
     const Computation& c = writer.computation();
     const StageShape shape(c, writer.StageOf(product));
     for (NodeId load : shape.loads()) {
-      if (c.pool[load].opcode == Opcode::kPad)
+      if (shape.IsPadded(load) && !AsksForPadding(cpu, shape, tile, load))
         padded.push_back(c.buffers[c.pool[load].buffer].name);
     }
   }
@@ -221,7 +222,8 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
   }
-  const std::vector<std::string> copies = CopyPadded(cpu, product, writer);
+  const std::vector<std::string> copies =
+      CopyPadded(cpu, product, *tile, writer);
   const RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
   PackOperands(cpu, product, *tile, writer);
   const std::string u = tile->u >= 0 ? axes[tile->u] : "";

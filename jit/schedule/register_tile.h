@@ -9,8 +9,9 @@
 // rows * vectors multiply-adds and a load of each operand per value of the axes
 // that move it; the model takes two of each per cycle, four cycles until an
 // addition's result can be used again, and chooses what costs least for the
-// whole stage, with what is computed beyond the ends counted in. Internal to
-// the default schedule.
+// whole stage, with what is computed beyond the ends counted in, and with the
+// pieces of memory that operands are read in: few long ones come in time, many
+// short ones do not. Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_REGISTER_TILE_H_
 #define EMBER_JIT_SCHEDULE_REGISTER_TILE_H_
 
@@ -37,6 +38,12 @@ struct RegisterTile {
 std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const StageShape& shape,
                                                int fixed);
+
+// Whether a product on such tiles rather asks at each load whether it is in the
+// padding than reads a copy that was made with it. `load` is one of the
+// product's.
+bool AsksForPadding(const jit::CpuModel& cpu, const StageShape& shape,
+                    const RegisterTile& tile, NodeId load);
 
 // A register tile of a plain matrix product.
 struct MatrixTile {

@@ -91,6 +91,14 @@ Stride StageShape::StrideOf(NodeId load, int axis) const {
                          stage_.axes[axis].variable);
 }
 
+bool StageShape::ReadsConstant(NodeId load) const {
+  return c_.buffers[c_.pool[load].buffer].is_constant;
+}
+
+bool StageShape::IsPadded(NodeId load) const {
+  return c_.pool[load].opcode == Opcode::kPad;
+}
+
 int StageShape::BytesOf(NodeId load) const {
   return DTypeByteSize(c_.pool[load].type);
 }
@@ -115,6 +123,50 @@ int64_t StageShape::LikelyBytes(NodeId load, int first) const {
       bytes = std::min(bytes * LikelyExtent(a), int64_t{1} << 40);
   }
   return bytes;
+}
+
+LoadWalk StageShape::WalkOf(NodeId load) const {
+  const tensor::Node& node = c_.pool[load];
+  const std::vector<NodeId>& extents = c_.buffers[node.buffer].extents;
+  LoadWalk walk;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    walk.dims.push_back(c_.pool.IntegerConstant(extents[d]).value_or(kGuess));
+    std::vector<int64_t>& steps = walk.steps.emplace_back();
+    for (const ComputationAxis& axis : stage_.axes) {
+      steps.push_back(
+          Coefficient(c_.pool, node.operands[d], axis.variable).value_or(1));
+    }
+  }
+  return walk;
+}
+
+int64_t StageShape::LikelyBufferBytes(NodeId load) const {
+  int64_t bytes = BytesOf(load);
+  for (int64_t dim : WalkOf(load).dims)
+    bytes = std::min(bytes * std::max<int64_t>(dim, 1), int64_t{1} << 40);
+  return bytes;
+}
+
+LoadWalk::Pieces LoadWalk::Over(std::span<const int64_t> extents) const {
+  Pieces pieces;
+  bool is_whole = true;  // all dims behind this one are read from end to end
+  for (size_t d = dims.size(); d-- > 0;) {
+    // Between the first place and the last, and of those that are read.
+    int64_t span = 1;
+    int64_t places = 1;
+    for (size_t a = 0; a < extents.size(); ++a) {
+      const int64_t step = steps[d][a];
+      if (step == 0) continue;
+      span += (step < 0 ? -step : step) * (extents[a] - 1);
+      places = std::min(places * extents[a], int64_t{1} << 40);
+    }
+    span = std::min(span, dims[d]);
+    places = std::min(places, span);
+    const bool is_row = is_whole && places == span;
+    (is_row ? pieces.elements : pieces.count) *= places;
+    is_whole = is_row && places == dims[d];
+  }
+  return pieces;
 }
 
 bool StageShape::StoresAlong(int axis) const {

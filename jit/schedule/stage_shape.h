@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,21 @@ enum class Stride : uint8_t {
   kNone,  // the same element
   kUnit,  // the next element in memory
   kOther
+};
+
+// Of a load: the likely extents of its buffer, and how far it moves in each of
+// these dims with each axis (where that is not known: by 1).
+struct LoadWalk {
+  std::vector<int64_t> dims;
+  std::vector<std::vector<int64_t>> steps;  // by dim, then by axis
+
+  // What is read while each axis takes `extents` values: pieces of elements
+  // that lie one behind the other in memory.
+  struct Pieces {
+    int64_t count = 1;
+    int64_t elements = 1;  // of each
+  };
+  Pieces Over(std::span<const int64_t> extents) const;
 };
 
 class StageShape {
@@ -36,6 +52,10 @@ class StageShape {
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
+  // Whether what the load reads never changes.
+  bool ReadsConstant(NodeId load) const;
+  // Whether it gives a value of its own for what is outside.
+  bool IsPadded(NodeId load) const;
   // Bytes of an element that the load reads.
   int BytesOf(NodeId load) const;
   // How many elements of some dim a step along the axis moves by: the most of
@@ -44,6 +64,10 @@ class StageShape {
   // Likely number of bytes that the load reads while the axes from `first` on
   // move.
   int64_t LikelyBytes(NodeId load, int first) const;
+  // How the load walks through its buffer.
+  LoadWalk WalkOf(NodeId load) const;
+  // Likely size of the buffer that the load reads from.
+  int64_t LikelyBufferBytes(NodeId load) const;
   // Of each store: whether neighbouring points along the axis are neighbours in
   // memory.
   bool StoresAlong(int axis) const;
