@@ -116,6 +116,92 @@ bool StoresCover(const Computation& computation, int number) {
   return true;
 }
 
+namespace {
+
+// Elements low..high of a dim.
+struct Interval {
+  int64_t low = 0;
+  int64_t high = -1;
+};
+
+// What values the index takes, if all between the least and the greatest.
+std::optional<Interval> ValuesOf(const ExpressionPool& pool, NodeId index) {
+  const std::optional<LinearSum> sum = tensor::Linearize(pool, index);
+  const auto digits = DigitsOf(pool, index);
+  if (!sum || !digits) return std::nullopt;
+  int64_t next = 1;
+  for (const LinearTerm& digit : *digits) {
+    const std::optional<int64_t> count =
+        pool.IntegerConstant(pool[digit.node].operands[0]);
+    if (digit.coefficient != next || !count) return std::nullopt;
+    next *= *count;
+  }
+  const auto low = static_cast<int64_t>(sum->constant);
+  return Interval{low, low + next - 1};
+}
+
+// Which part of the buffer a store covers: all of it along every dim but one,
+// of which `values` of `dim`; dim -1: all. Nothing if that is not so.
+struct CoveredPart {
+  int dim = -1;
+  Interval values;
+};
+std::optional<CoveredPart> PartOf(const Computation& c,
+                                  const ComputationStage& stage,
+                                  const ComputationStore& store) {
+  if (store.update != tensor::Update::kAssign ||
+      !StoreIsDistinct(c, stage, store)) {
+    return std::nullopt;
+  }
+  CoveredPart part;
+  std::set<NodeId> used;
+  for (size_t d = 0; d < store.indices.size(); ++d) {
+    const auto digits = DigitsOf(c.pool, store.indices[d]);
+    if (!digits) return std::nullopt;
+    // As the axes of several dims move independently, they must differ.
+    for (const LinearTerm& digit : *digits) {
+      if (!used.insert(digit.node).second) return std::nullopt;
+    }
+    if (CoversDim(c.pool, store.indices[d], c.buffers[store.buffer].extents[d]))
+      continue;
+    const std::optional<Interval> values = ValuesOf(c.pool, store.indices[d]);
+    if (!values || part.dim >= 0) return std::nullopt;
+    part = {static_cast<int>(d), *values};
+  }
+  return part;
+}
+
+}  // namespace
+
+bool IsStoredWhole(const Computation& c, uint32_t buffer) {
+  std::vector<Interval> parts;
+  int dim = -1;
+  for (int i = 0; i < static_cast<int>(c.stages.size()); ++i) {
+    // What comes later is too late.
+    if (Reads(c, i, buffer)) break;
+    for (const ComputationStore& store : c.stages[i].stores) {
+      if (store.buffer != buffer) continue;
+      const std::optional<CoveredPart> part = PartOf(c, c.stages[i], store);
+      if (!part) continue;
+      if (part->dim < 0) return true;
+      // What covers parts along another dim does not help.
+      if (dim >= 0 && part->dim != dim) continue;
+      dim = part->dim;
+      parts.push_back(part->values);
+    }
+  }
+  if (dim < 0) return false;
+  std::ranges::sort(parts, {}, &Interval::low);
+  int64_t next = 0;
+  for (const Interval& part : parts) {
+    if (part.low > next) return false;
+    next = std::max(next, part.high + 1);
+  }
+  const std::optional<int64_t> extent =
+      c.pool.IntegerConstant(c.buffers[buffer].extents[dim]);
+  return extent && next >= *extent;
+}
+
 bool StoresAreIdentity(const Computation& computation, int number) {
   const ComputationStage& stage = computation.stages[number];
   for (const ComputationStore& store : stage.stores) {

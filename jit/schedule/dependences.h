@@ -17,7 +17,10 @@ bool StoresAreDistinct(const Computation& computation, int stage);
 
 // Every element of the stage's buffers is stored, by assignment.
 bool StoresCover(const Computation& computation, int stage);
-// The same, dim d by axis d.
+// The same of a buffer, by all stages before the first that reads it: each of
+// them may store a part along one dim, as those of a concatenation do.
+bool IsStoredWhole(const Computation& computation, uint32_t buffer);
+// As StoresCover, dim d by axis d.
 bool StoresAreIdentity(const Computation& computation, int stage);
 
 // Where in the order of `around`'s loops the stage is computed, directly or

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -35,6 +36,9 @@ using loops::Target;
 using tensor::Combiner;
 using tensor::Opcode;
 using tensor::Update;
+
+// Elements that a task sets to zero.
+constexpr int64_t kZeroFill = 2048;
 
 // Which of a stage's loops a nest of it has, and what holds in it.
 enum class Part : uint8_t {
@@ -107,41 +111,65 @@ class Lowering {
   // stored.
   void AddZeroFills() {
     for (uint32_t b = 0; b < c_.buffers.size(); ++b) {
-      if (c_.buffers[b].role != BufferRole::kTemporary || IsStoredWhole(b))
-        continue;
-      Phase phase;
-      phase.task = NewVariable("zero_task", Integer(1));
-      Statement store;
-      Target target;
-      target.buffer = b;
-      for (NodeId extent : nest_.buffers[b].extents)
-        target.indices.push_back(NewVariable("zero", extent));
-      target.value = nest_.pool.Constant(tensor::ZeroBits(c_.buffers[b].type),
-                                         c_.buffers[b].type);
-      const std::vector<NodeId> variables = target.indices;
-      store.targets.push_back(std::move(target));
-      Block body = {std::move(store)};
-      for (size_t i = variables.size(); i-- > 0;) {
-        Statement loop;
-        loop.kind = Statement::Kind::kFor;
-        loop.variable = variables[i];
-        loop.body = std::move(body);
-        body = {std::move(loop)};
+      const bool is_read = std::ranges::any_of(
+          std::views::iota(0, static_cast<int>(c_.stages.size())),
+          [&](int stage) { return Reads(c_, stage, b); });
+      if (c_.buffers[b].role == BufferRole::kTemporary && is_read &&
+          !IsStoredWhole(c_, b)) {
+        AddZeroFill(b);
       }
-      phase.body = std::move(body);
-      nest_.phases.push_back(std::move(phase));
     }
   }
 
-  bool IsStoredWhole(uint32_t buffer) const {
-    for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
-      const auto& stores = c_.stages[i].stores;
-      if (std::any_of(stores.begin(), stores.end(),
-                      [&](const auto& s) { return s.buffer == buffer; })) {
-        return StoresCover(c_, i);
-      }
+  // Of a large buffer a task fills what lies along the last dims.
+  void AddZeroFill(uint32_t buffer) {
+    const std::vector<NodeId> extents = nest_.buffers[buffer].extents;
+    size_t inner = extents.size();
+    NodeId elements = Integer(1);
+    while (inner > 0 && IsSmallFill(elements)) {
+      elements =
+          Make(Opcode::kMultiply, DType::kI64, elements, extents[--inner]);
     }
-    return true;  // never read either
+    if (!IsSmallFill(elements)) ++inner;
+    NodeId tasks = Integer(1);
+    for (size_t d = 0; d < inner; ++d)
+      tasks = Make(Opcode::kMultiply, DType::kI64, tasks, extents[d]);
+    Phase phase;
+    phase.task = NewVariable("zero_task", tasks);
+    Target target;
+    target.buffer = buffer;
+    target.indices.resize(extents.size());
+    NodeId rest = phase.task;
+    for (size_t d = inner; d-- > 1;) {
+      target.indices[d] = Make(Opcode::kModulo, DType::kI64, rest, extents[d]);
+      rest = Make(Opcode::kFloorDivide, DType::kI64, rest, extents[d]);
+    }
+    if (inner > 0) target.indices[0] = rest;
+    std::vector<NodeId> variables;
+    for (size_t d = inner; d < extents.size(); ++d) {
+      variables.push_back(NewVariable("zero", extents[d]));
+      target.indices[d] = variables.back();
+    }
+    target.value = nest_.pool.Constant(
+        tensor::ZeroBits(c_.buffers[buffer].type), c_.buffers[buffer].type);
+    Statement store;
+    store.targets.push_back(std::move(target));
+    Block body = {std::move(store)};
+    for (size_t i = variables.size(); i-- > 0;) {
+      Statement loop;
+      loop.kind = Statement::Kind::kFor;
+      loop.variable = variables[i];
+      loop.body = std::move(body);
+      body = {std::move(loop)};
+    }
+    phase.body = std::move(body);
+    nest_.phases.push_back(std::move(phase));
+  }
+
+  // So many elements are one task.
+  bool IsSmallFill(NodeId elements) const {
+    const std::optional<int64_t> count = nest_.pool.IntegerConstant(elements);
+    return count && *count <= kZeroFill;
   }
 
   NodeId NewVariable(const std::string& name, NodeId extent) {
