@@ -21,6 +21,18 @@ std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
                                                 std::set<std::string>& done,
                                                 ScheduleWriter& writer);
 
+// A group of stages that runs row by row, with reductions along the rows, of
+// which `root` is the last. False if the rule does not apply; nothing is
+// changed then. done: gets the other stages of the group.
+bool ScheduleRowsOnGpu(const jit::GpuModel& gpu, const std::string& root,
+                       std::set<std::string>& done, ScheduleWriter& writer);
+
+// Splits a reduction to too few results to keep the device busy, or too long
+// for one invocation, in two (rfactor): a stage `parts` is new. False if that
+// does not pay.
+bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& stage,
+                         const std::string& parts, ScheduleWriter& writer);
+
 // Computes the stages from number `first` on that the root reads point by point
 // in the loop of a point, but for those in `done` and products.
 void JoinPoints(const std::string& root, const std::string& loop, int first,

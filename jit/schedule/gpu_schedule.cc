@@ -19,11 +19,12 @@ class GpuChooser {
       : gpu_(gpu), schedule_(schedule), writer_(schedule) {}
 
   Status Run() {
-    std::vector<std::string> names;
-    for (const ComputationStage& stage : writer_.computation().stages)
-      names.push_back(stage.name);
-    for (size_t i = names.size(); i-- > 0;) {
-      if (!done_.contains(names[i])) ScheduleRoot(names[i]);
+    for (const ComputationStage& stage : c().stages)
+      todo_.push_back(stage.name);
+    while (!todo_.empty()) {
+      const std::string root = todo_.back();
+      todo_.pop_back();
+      if (!done_.contains(root)) ScheduleRoot(root);
     }
     return writer_.status();
   }
@@ -31,13 +32,22 @@ class GpuChooser {
  private:
   void ScheduleRoot(const std::string& root) {
     done_.insert(root);
+    TrySplit(root);
     std::optional<std::string> point;
     const std::string product = ProductFor(root);
-    if (!product.empty()) point = TryProduct(root, product);
-    // Nothing joins a workgroup's row: its point is none of one invocation.
-    if (!point && ScheduleRow(root)) return;
+    if (!product.empty() && !TrySplit(product))
+      point = TryProduct(root, product);
+    if (!point && ScheduleRowsOnGpu(gpu_, root, done_, writer_)) return;
     if (!point) point = SchedulePoints(gpu_, root, writer_);
     if (point) JoinPoints(root, *point, 0, done_, writer_);
+  }
+
+  // A reduction in two stages; the one of the parts comes after it.
+  bool TrySplit(const std::string& reduction) {
+    const std::string parts = reduction + ".parts";
+    if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
+    todo_.insert(std::ranges::find(todo_, reduction), parts);
+    return true;
   }
 
   std::optional<std::string> TryProduct(const std::string& root,
@@ -53,50 +63,10 @@ class GpuChooser {
     return point;
   }
 
-  // A workgroup for each point of a long reduction that runs along memory,
-  // where there are not enough points to keep all invocations busy: a part of
-  // the reduction for each invocation, then all parts together.
-  bool ScheduleRow(const std::string& root) {
-    const int number = writer_.StageOf(root);
-    std::string axis;
-    {
-      const StageShape shape(c(), number);
-      const int last = shape.axis_count() - 1;
-      if (!shape.stage().has_reduction() || !StoresAreDistinct(c(), number) ||
-          shape.LikelyExtent(last) < 2 * gpu_.subgroup_size) {
-        return false;
-      }
-      int64_t points = 1;
-      for (int a = 0; a < shape.spatial_count(); ++a)
-        points = std::min<int64_t>(points * shape.LikelyExtent(a), 1 << 30);
-      const bool along = std::ranges::any_of(shape.loads(), [&](NodeId load) {
-        return shape.StrideOf(load, last) == Stride::kUnit;
-      });
-      if (!along || points >= gpu_.busy_invocations) return false;
-      axis = shape.stage().axes[last].name;
-    }
-    const std::string parts = root + ".parts";
-    const int64_t width = std::min(gpu_.workgroup_size, 2 * gpu_.subgroup_size);
-    if (!writer_.Try("rfactor %" + root + " " + axis + "%" +
-                     std::to_string(width) + " -> " + parts)) {
-      return false;
-    }
-    done_.insert(parts);
-    const int spatial = c().stages[writer_.StageOf(root)].spatial_count;
-    if (spatial == 0) {
-      writer_.Do("bind %" + parts + " " + axis + "_part");
-      return true;
-    }
-    const std::string tasks =
-        writer_.FuseLoops(root, 0, static_cast<size_t>(spatial), "tasks");
-    writer_.Do("parallel %" + root + " " + tasks);
-    writer_.Do("compute_at %" + parts + " %" + root + " " + tasks);
-    writer_.Do("bind %" + parts + " " + axis + "_part");
-    return true;
-  }
-
   const Computation& c() const { return writer_.computation(); }
-  bool IsProduct(int stage) const { return StageShape(c(), stage).IsProduct(); }
+  bool IsProduct(int stage) const {
+    return StageShape(c(), stage).SharesOperands();
+  }
 
   // The product that the root is, or whose results it reads point by point,
   // maybe by way of others; empty if there is none.
@@ -137,6 +107,7 @@ class GpuChooser {
   const jit::GpuModel& gpu_;
   Schedule& schedule_;
   ScheduleWriter writer_;
+  std::vector<std::string> todo_;  // stages in order; the last comes first
   std::set<std::string> done_;
 };
 
@@ -147,7 +118,7 @@ void JoinPoints(const std::string& root, const std::string& loop, int first,
   const Computation& c = writer.computation();
   for (int p = writer.StageOf(root) - 1; p >= first; --p) {
     const std::string name = c.stages[p].name;
-    if (done.contains(name) || StageShape(c, p).IsProduct() ||
+    if (done.contains(name) || StageShape(c, p).SharesOperands() ||
         !StoresAreIdentity(c, p)) {
       continue;
     }

@@ -9,8 +9,12 @@
 //              are loaded together into shared memory where that is fast;
 //              stages that are computed point by point from them work on the
 //              tile
-//   rows       long reductions to few results: a workgroup for each result, a
-//              part of the reduction for each of its invocations
+//   split      reductions that are too long for one invocation, or to too few
+//              results to keep the device busy: parts of them first
+//   rows       stages that need only a row of each other, with reductions along
+//              it (softmax, norms, sums): a workgroup has a row, which its
+//              invocations combine together; or, where rows are short or many,
+//              an invocation
 //   points     of any other stage: workgroups and invocations, reductions one
 //              after another in an invocation; stages that it reads point by
 //              point are computed there

@@ -152,6 +152,7 @@ class Lowering {
     }
     target.value = nest_.pool.Constant(
         tensor::ZeroBits(c_.buffers[buffer].type), c_.buffers[buffer].type);
+    const std::vector<NodeId> store_indices = target.indices;
     Statement store;
     store.targets.push_back(std::move(target));
     Block body = {std::move(store)};
@@ -161,6 +162,22 @@ class Lowering {
       loop.variable = variables[i];
       loop.body = std::move(body);
       body = {std::move(loop)};
+    }
+    // Always true. Products of open extents are beyond what proofs of bounds
+    // can take apart again.
+    const auto open_if = [&](NodeId below, NodeId limit) {
+      Statement branch;
+      branch.kind = Statement::Kind::kIf;
+      branch.condition = Make(Opcode::kLess, DType::kBool, below, limit);
+      branch.body = std::move(body);
+      body = {std::move(branch)};
+    };
+    for (size_t d = 0; d < inner && inner > 1; ++d) {
+      if (nest_.pool.IsConstant(extents[d])) continue;
+      open_if(store_indices[d], extents[d]);
+    }
+    for (size_t d = 1; d < inner; ++d) {
+      if (!nest_.pool.IsConstant(extents[d])) open_if(Integer(0), extents[d]);
     }
     phase.body = std::move(body);
     nest_.phases.push_back(std::move(phase));

@@ -95,10 +95,11 @@ class PartsMaker {
   ComputationStage Run(uint32_t buffer) {
     ComputationStage stage;
     stage.combiner = whole_.combiner;
-    for (int a = 0; a < whole_.spatial_count; ++a) AddCopy(a, stage);
+    // First, so that parts of neighbouring results are neighbours.
     const ComputationAxis& axis = whole_.axes[part_.axis];
     stage.axes.push_back(c_.MakeAxis(axis.name + "_part", PartExtent()));
     const NodeId digit = stage.axes.back().variable;
+    for (int a = 0; a < whole_.spatial_count; ++a) AddCopy(a, stage);
     stage.spatial_count = static_cast<int>(stage.axes.size());
     for (int a = whole_.spatial_count; a < static_cast<int>(whole_.axes.size());
          ++a) {
@@ -228,9 +229,9 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
   const std::string name = whole.axes[part.axis].name;
   stage.axes.resize(static_cast<size_t>(stage.spatial_count));
   stage.axes.push_back(c.MakeAxis(name, maker.PartExtent()));
-  std::vector<NodeId> indices;
-  for (const ComputationAxis& axis : stage.axes)
-    indices.push_back(axis.variable);
+  std::vector<NodeId> indices = {stage.axes.back().variable};
+  for (int a = 0; a < stage.spatial_count; ++a)
+    indices.push_back(stage.axes[a].variable);
   stage.values = {c.pool.Intern(Opcode::kLoad, c.pool[whole.values[0]].type,
                                 indices, 0, /*scope=*/1, buffer)};
   schedule.mutable_plan(number) = DefaultPlan(stage);

@@ -295,24 +295,25 @@ TEST(Primitives, Rfactor) {
       %y[i] = sum(k < 12) %x[i, k]
     })";
   ExpectNest(kSum, "rfactor %y k%4 -> parts", R"(
-    for i < 4 {
-      for k_part < 4 {
+    for k_part < 4 {
+      for i < 4 {
         %parts.part.3[] = 0.0
         for k < 3 { %parts.part.3[] += %x[i, k_part + k * 4] }
-        %parts[i, k_part] = %parts.part.3[]
+        %parts[k_part, i] = %parts.part.3[]
       }
     } }
     phase task_6 < 1 {
       for i_1 < 4 {
         %y.part.4[] = 0.0
-        for k_1 < 4 { %y.part.4[] += %parts[i_1, k_1] }
+        for k_1 < 4 { %y.part.4[] += %parts[k_1, i_1] }
         %y[i_1] = %y.part.4[] } })");
   ExpectNest(kSum, "rfactor %y k/4 -> parts", R"(
       for k_part < 3 {
-        %parts.part.3[] = 0.0
-        for k < 4 { %parts.part.3[] += %x[i, k_part * 4 + k] })");
+        for i < 4 {
+          %parts.part.3[] = 0.0
+          for k < 4 { %parts.part.3[] += %x[i, k_part * 4 + k] })");
   ExpectNest(kSum, "rfactor %y k -> parts",
-             "for k_part < 12 { %parts[i, k_part] = %x[i, k_part] }");
+             "for k_part < 12 { for i < 4 { %parts[k_part, i] = %x[i, k_part]");
   // Past the end nothing is added.
   ExpectNest(R"(
     dispatch @most(%x: i32[10]) -> (%y: i32[]) {
@@ -330,10 +331,10 @@ TEST(Primitives, Rfactor) {
       invocation k_part < 4 {
         %parts.part.3[k_part] = 0.0
         for k_1 < 3 { %parts.part.3[k_part] += %x[i, k_part + k_1 * 4] }
-        %parts[0, k_part] = %parts.part.3[k_part]
+        %parts[k_part, 0] = %parts.part.3[k_part]
       }
       %y.part.4[] = 0.0
-      for k < 4 { %y.part.4[] += %parts[0, k] })");
+      for k < 4 { %y.part.4[] += %parts[k, 0] })");
 }
 
 TEST(Primitives, CacheWrite) {

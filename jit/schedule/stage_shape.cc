@@ -224,4 +224,19 @@ bool StageShape::IsProduct() const {
   return c_.pool[value].opcode == Opcode::kMultiply && loads_.size() >= 2;
 }
 
+bool StageShape::SharesOperands() const {
+  if (!IsProduct()) return false;
+  for (int a = 0; a < spatial_count(); ++a) {
+    if (LikelyExtent(a) < 2) continue;
+    const auto moves = [&](NodeId load) {
+      return StrideOf(load, a) != Stride::kNone;
+    };
+    if (std::ranges::any_of(loads_, moves) &&
+        !std::ranges::all_of(loads_, moves)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace ember::schedule

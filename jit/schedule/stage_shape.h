@@ -79,6 +79,9 @@ class StageShape {
 
   // A sum of products over at least one axis: what register tiles are for.
   bool IsProduct() const;
+  // A product with a load that stays where others move, along an axis of
+  // points: a tile of results uses it again.
+  bool SharesOperands() const;
 
  private:
   const Computation& c_;
