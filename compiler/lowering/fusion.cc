@@ -28,6 +28,14 @@ constexpr int64_t kMaximumRowElements = 64 * 1024;
 constexpr int64_t kMinimumRows = 8;
 constexpr int64_t kSmallWork = 32 * 1024;
 
+// What a product of the rows reads of its other operand for each row.
+constexpr int64_t kMaximumOperandElements = 512 * 1024;
+
+bool IsConstant(const Value* value) {
+  const Operation* producer = StorageRoot(value)->producer();
+  return producer != nullptr && producer->name() == "constant";
+}
+
 bool IsWindowed(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kContraction ||
          operation.name() == "reduce_window";
@@ -151,8 +159,7 @@ class GroupFormer {
                 int candidate, const std::set<int>& producers) {
     const Group& group = groups_[candidate];
     if (group.closed) return -1;
-    if (IsWindowed(operation) || group.operations.size() >= kMaximumOperations)
-      return -1;
+    if (group.operations.size() >= kMaximumOperations) return -1;
     int depth = std::min(group.depth, summary.write_depth);
     for (const auto& [value, read_depth] : summary.read_depth) {
       const auto home = home_.find(value);
@@ -164,11 +171,45 @@ class GroupFormer {
     for (int i = 0; i < depth; ++i) {
       if (shape[i] != group.shape[i]) depth = i;
     }
+    if (IsWindowed(operation) &&
+        !IsProductOfRows(operation, summary, candidate, depth)) {
+      return -1;
+    }
     if (!IsProfitable(operation, group, depth)) return -1;
     for (int producer : producers) {
       if (producer != candidate && DependsOn(producer, candidate)) return -1;
     }
     return depth;
+  }
+
+  // Whether the operation is a product that combines a row of the group, at its
+  // own row index, with an operand that is small enough to be read again for
+  // each few rows:
+  //
+  //   %p[b, i, k] = %e[b, i, k] / %total[b, i]         // rows (b, i)
+  //   %y[b, i, j] = sum(k < 128) %p[b, i, k] * %v[b, k, j]
+  //
+  // The group's rows were whole before, so that nothing is lost: a product
+  // behind elementwise operations has tiles of its own. Constant operands are
+  // packed once, for tiles of all rows.
+  bool IsProductOfRows(const Operation& operation, const StageSummary& summary,
+                       int candidate, int depth) const {
+    const Group& group = groups_[candidate];
+    if (operation.record().trait != OperatorTrait::kContraction) return false;
+    const Shape& shape = operation.result()->shape();
+    const int rank = static_cast<int>(shape.size());
+    if (depth < 1 || depth != group.depth || depth + 1 != rank ||
+        static_cast<int>(group.shape.size()) != rank) {
+      return false;
+    }
+    for (const auto& [value, read_depth] : summary.read_depth) {
+      const auto home = home_.find(value);
+      const bool inside = home != home_.end() && home->second == candidate;
+      if (!inside && IsConstant(value)) return false;
+    }
+    return EstimateElements({group.shape.back()}) *
+               EstimateElements({shape.back()}) <=
+           kMaximumOperandElements;
   }
 
   static int64_t RowElements(const Operation& operation, int depth) {

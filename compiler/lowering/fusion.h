@@ -9,7 +9,10 @@
 //    where it reads that producer's results at its own index on a common prefix
 //    of dims ("rows"): epilogues of contractions and windows, softmax and
 //    layer-norm chains. Rows are then computed one after another while they are
-//    in cache, and values used only inside need no memory.
+//    in cache, and values used only inside need no memory. A contraction joins
+//    where it combines such rows (of a group that needs whole rows anyway) with
+//    an operand that is no constant and not large: softmax(q k) v is one
+//    dispatch.
 //
 // What the program runs itself (control flow, library calls) is a group of its
 // own, and so orders the dispatches around it: those that need a symbol come

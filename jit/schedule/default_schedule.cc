@@ -1,6 +1,7 @@
 #include "jit/schedule/default_schedule.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -65,6 +66,8 @@ class Chooser {
     // Each thread needs something to do.
     if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
       return false;
+    // A product runs over rows of what it reads row by row.
+    if (outer.IsProduct() && depth + 1 != outer.spatial_count()) return false;
     if (!inner.IsProduct()) return true;
     // A product has its tile: with elementwise stages behind it, or with rows
     // of its own.
@@ -76,7 +79,18 @@ class Chooser {
     if (whole && plain && IsElementwise(group.root)) return true;
     return depth + 1 == inner.spatial_count() &&
            outer.LikelyExtent(depth - 1) >= kRowsOfProduct &&
-           BytesPerRow(inner, depth) <= cpu_.l2_bytes / 2;
+           OperandsAreNear(inner, depth);
+  }
+
+  // The operands of a product, which are read again for each block of rows: in
+  // the cache of the core, or at least in that of all where results are more.
+  bool OperandsAreNear(const StageShape& product, int depth) const {
+    const int64_t bytes = BytesPerRow(product, depth);
+    if (bytes <= cpu_.l2_bytes / 2) return true;
+    int64_t results = product.WidestBytes();
+    for (int a = 0; a < product.spatial_count(); ++a)
+      results = std::min(results * product.LikelyExtent(a), int64_t{1} << 40);
+    return bytes <= cpu_.l3_bytes / 4 && results > cpu_.l3_bytes / 2;
   }
 
   // Of the operands, read again for each block of rows.
@@ -115,8 +129,9 @@ class Chooser {
   void ScheduleRows(const StageGroup& group) {
     if (group.members.empty()) return ScheduleAlone(group.root);
     const Computation& c = writer_.computation();
-    bool product = false;
-    int64_t points = 0;
+    const bool is_root_product = IsProduct(group.root);
+    bool product = is_root_product;
+    int64_t points = StageShape(c, writer_.StageOf(group.root)).LikelyPoints();
     for (const std::string& member : group.members) {
       product |= IsProduct(member);
       points += StageShape(c, writer_.StageOf(member)).LikelyPoints();
@@ -125,6 +140,7 @@ class Chooser {
     int first = group.depth;  // of the axes that lanes may run along
     std::vector<std::string> loops = writer_.LoopsOf(group.root);
     const int lane_axis = product ? -1 : LaneAxisOf(group);
+    std::string product_rows;
     if (lane_axis >= 0) {
       // Every axis is common: a row is as many points as there are lanes.
       const int64_t lanes = LanesOf(group);
@@ -140,19 +156,30 @@ class Chooser {
                  std::to_string(RowsOf(group)) + " -> " + rows + "_tile " +
                  rows + "_row");
       writer_.Do("peel %" + group.root + " " + rows + "_tile");
+      product_rows = rows + "_row";
     }
     const std::string rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
     for (size_t i = group.members.size(); i-- > 0;)
       writer_.Do("compute_at %" + group.members[i] + " %" + group.root + " " +
                  rows);
-    if (first < group.depth)
+    if (first < group.depth) {
       writer_.Do("vectorize %" + group.root + " " + loops[first] + "_lanes");
-    else
+    } else if (!is_root_product ||
+               !ScheduleProductInside(cpu_, group.root, group.depth, {rows},
+                                      product_rows, writer_)) {
       ScheduleLanes(cpu_, group.root, first, writer_);
+    }
     for (const std::string& member : group.members) {
-      if (IsProduct(member) &&
-          ScheduleProductInside(cpu_, member, group.depth, writer_)) {
-        continue;
+      if (IsProduct(member)) {
+        const ComputationStage& stage = c.stages[writer_.StageOf(member)];
+        std::vector<std::string> fixed;
+        for (int a = 0; a + 1 < group.depth; ++a)
+          fixed.push_back(stage.axes[a].name);
+        const std::string row = stage.axes[group.depth - 1].name;
+        if (ScheduleProductInside(cpu_, member, group.depth, fixed, row,
+                                  writer_)) {
+          continue;
+        }
       }
       ScheduleLanes(cpu_, member, first, writer_);
     }
@@ -168,16 +195,20 @@ class Chooser {
     int64_t tile = 1;
     int64_t row_bytes = 0;
     bool is_large = false;
-    for (const std::string& member : group.members) {
-      const StageShape shape(c, writer_.StageOf(member));
+    std::vector<std::string> stages = group.members;
+    stages.push_back(group.root);
+    for (const std::string& name : stages) {
+      const StageShape shape(c, writer_.StageOf(name));
       int64_t bytes = shape.WidestBytes();
       for (int a = group.depth; a < shape.spatial_count(); ++a)
         bytes *= std::max<int64_t>(shape.LikelyExtent(a), 1);
-      row_bytes += bytes;
+      if (name != group.root) row_bytes += bytes;
       is_large |= IsWorthThreads(shape.LikelyPoints());
-      if (shape.IsProduct()) {
-        tile = std::max(tile, RowsOfProductInside(cpu_, shape, group.depth));
-      }
+      if (!shape.IsProduct()) continue;
+      const int64_t rows = RowsOfProductInside(cpu_, shape, group.depth);
+      // Tiles that do not divide are filled up in each block.
+      const int64_t both = std::lcm(tile, rows);
+      tile = both <= kMostRows ? both : std::max(tile, rows);
     }
     const StageShape root(c, writer_.StageOf(group.root));
     const int64_t extent = root.LikelyExtent(group.depth - 1);

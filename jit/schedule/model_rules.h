@@ -65,9 +65,11 @@ bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
 // axes, the last of which moves over some rows there; 1 if it has none.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             int depth);
-// The loops of a product there.
+// The loops of a product there: `fixed` and `rows` are its loops over the
+// common axes, of which the last, `rows`, moves over the rows of a block.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
-                           int depth, ScheduleWriter& writer);
+                           int depth, const std::vector<std::string>& fixed,
+                           const std::string& rows, ScheduleWriter& writer);
 
 // Lanes for a stage that is no product, along axes from `first` on.
 void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,

@@ -13,14 +13,26 @@ namespace {
 
 using tensor::Opcode;
 
-// Operands that move along the vectors in steps, or are constants, are copied
-// so that a tile's vectors lie one behind the other.
+// Which operands a product reads from copies made for its tiles.
+enum class Packing : uint8_t {
+  // Those that move along the vectors in steps, and constants.
+  kWhereItTakes,
+  // All that move along the vectors: in a group that goes over them again for
+  // each block of rows, vectors far from each other are a line each.
+  kAll
+};
+
+// Operands are copied so that a tile's vectors lie one behind the other; those
+// of each point of a batch are together.
 void PackOperands(const jit::CpuModel& cpu, const std::string& product,
-                  const RegisterTile& tile, ScheduleWriter& writer) {
+                  const RegisterTile& tile, Packing packing,
+                  ScheduleWriter& writer) {
   const Computation& c = writer.computation();
   struct Candidate {
     uint32_t buffer;
     int dim;
+    std::vector<size_t> batch;  // dims that move with axes of results
+    std::vector<size_t> others;
   };
   std::vector<Candidate> candidates;
   {
@@ -31,24 +43,34 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
       const tensor::Node& node = c.pool[load];
       const bool wanted =
           stride == Stride::kOther ||
-          (stride == Stride::kUnit && c.buffers[node.buffer].is_constant);
+          (stride == Stride::kUnit &&
+           (c.buffers[node.buffer].is_constant || packing == Packing::kAll));
       if (!wanted || node.opcode != Opcode::kLoad) continue;
       const auto dim =
           std::find(node.operands.begin(), node.operands.end(), axis);
       if (dim == node.operands.end()) continue;
-      candidates.push_back(
-          {node.buffer, static_cast<int>(dim - node.operands.begin())});
+      Candidate candidate{
+          node.buffer, static_cast<int>(dim - node.operands.begin()), {}, {}};
+      const size_t rank = c.buffers[node.buffer].extents.size();
+      const auto& axes = shape.stage().axes;
+      for (size_t d = 0; d < rank; ++d) {
+        if (static_cast<int>(d) == candidate.dim) continue;
+        const bool is_batch = std::any_of(
+            axes.begin(), axes.begin() + shape.spatial_count(),
+            [&](const auto& a) { return a.variable == node.operands[d]; });
+        (is_batch ? candidate.batch : candidate.others).push_back(d);
+      }
+      candidates.push_back(std::move(candidate));
     }
   }
   for (const Candidate& candidate : candidates) {
     const ComputationBuffer& buffer = c.buffers[candidate.buffer];
     const std::string dim = std::to_string(candidate.dim);
     const std::string width = std::to_string(tile.width());
-    std::string line =
-        "pack %" + product + " %" + buffer.name + " " + dim + "/" + width;
-    for (size_t d = 0; d < buffer.extents.size(); ++d) {
-      if (static_cast<int>(d) != candidate.dim) line += " " + std::to_string(d);
-    }
+    std::string line = "pack %" + product + " %" + buffer.name;
+    for (size_t d : candidate.batch) line += " " + std::to_string(d);
+    line += " " + dim + "/" + width;
+    for (size_t d : candidate.others) line += " " + std::to_string(d);
     const std::string copy = buffer.name + ".packed";
     const bool is_constant = buffer.is_constant;
     // Refused where two loads differ; the tile then reads what is there.
@@ -225,7 +247,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   const std::vector<std::string> copies =
       CopyPadded(cpu, product, *tile, writer);
   const RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
-  PackOperands(cpu, product, *tile, writer);
+  PackOperands(cpu, product, *tile, Packing::kWhereItTakes, writer);
   const std::string u = tile->u >= 0 ? axes[tile->u] : "";
   const std::string v = axes[tile->v];
   SplitTile(group.root, u, v, *tile, writer);
@@ -321,36 +343,35 @@ int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
 }
 
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
-                           int depth, ScheduleWriter& writer) {
+                           int depth, const std::vector<std::string>& fixed,
+                           const std::string& rows, ScheduleWriter& writer) {
   std::optional<RegisterTile> tile;
   {
     const StageShape shape(writer.computation(), writer.StageOf(product));
     tile = ChooseRegisterTile(cpu, shape, depth);
   }
   if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;
-  PackOperands(cpu, product, *tile, writer);
+  PackOperands(cpu, product, *tile,
+               tile->u >= 0 ? Packing::kAll : Packing::kWhereItTakes, writer);
   const auto& stage = writer.computation().stages[writer.StageOf(product)];
   const std::string v = stage.axes[tile->v].name;
-  std::vector<std::string> outer;
-  for (int a = 0; a < stage.spatial_count; ++a) {
-    if (a != tile->u) outer.push_back(stage.axes[a].name);
-  }
-  std::replace(outer.begin(), outer.end(), v, v + "_tile");
-  std::string u = tile->u >= 0 ? stage.axes[tile->u].name : "";
+  std::vector<std::string> outer = fixed;
+  if (tile->u < 0 && !rows.empty()) outer.push_back(rows);
+  for (int a = depth; a < stage.spatial_count; ++a)
+    outer.push_back(a == tile->v ? v + "_tile" : stage.axes[a].name);
+  const std::string at = " %" + product + " ";
   if (tile->u >= 0) {
     // The operand along the vectors stays in the cache for all tiles of rows.
-    writer.Do("split %" + product + " " + u + " " + std::to_string(tile->rows) +
-              " -> " + u + "_tile " + u + "_row");
-    outer.push_back(u + "_tile");
-    u += "_row";
+    writer.Do("split" + at + rows + " " + std::to_string(tile->rows) + " -> " +
+              rows + "_part " + rows + "_each");
+    outer.push_back(rows + "_part");
   }
-  writer.Do("split %" + product + " " + v + " " +
-            std::to_string(tile->width()) + " -> " + v + "_tile " + v +
-            "_rest");
-  writer.Do("split %" + product + " " + v + "_rest " +
-            std::to_string(tile->lanes) + " -> " + v + "_vector " + v +
-            "_lane");
-  OrderTile(product, *tile, outer, u, v + "_vector", v + "_lane", writer);
+  writer.Do("split" + at + v + " " + std::to_string(tile->width()) + " -> " +
+            v + "_tile " + v + "_rest");
+  writer.Do("split" + at + v + "_rest " + std::to_string(tile->lanes) + " -> " +
+            v + "_vector " + v + "_lane");
+  OrderTile(product, *tile, outer, rows + "_each", v + "_vector", v + "_lane",
+            writer);
   return writer.status().ok();
 }
 

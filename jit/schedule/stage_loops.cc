@@ -167,6 +167,12 @@ class Maker {
       r_.guards.push_back(
           {start, extent, LastPosition(start), loop.is_reduction});
     }
+    // As for regions.
+    if (const std::optional<NodeId> inner = StartOf(number + 1)) {
+      const NodeId first = Make(Opcode::kAdd, start, *inner);
+      r_.guards.push_back(
+          {first, extent, LastPosition(first), loop.is_reduction});
+    }
     const NodeId bound = WithoutLanes(value, extent);
     r_.guards.push_back(
         {bound, extent, LastPosition(bound), loop.is_reduction});
