@@ -194,20 +194,23 @@ class GroupFormer {
   // packed once, for tiles of all rows.
   bool IsProductOfRows(const Operation& operation, const StageSummary& summary,
                        int candidate, int depth) const {
-    const Group& group = groups_[candidate];
     if (operation.record().trait != OperatorTrait::kContraction) return false;
     const Shape& shape = operation.result()->shape();
     const int rank = static_cast<int>(shape.size());
-    if (depth < 1 || depth != group.depth || depth + 1 != rank ||
-        static_cast<int>(group.shape.size()) != rank) {
+    if (depth < 1 || depth != groups_[candidate].depth || depth + 1 != rank)
       return false;
-    }
+    const Value* rows = nullptr;
     for (const auto& [value, read_depth] : summary.read_depth) {
       const auto home = home_.find(value);
-      const bool inside = home != home_.end() && home->second == candidate;
-      if (!inside && IsConstant(value)) return false;
+      if (home == home_.end() || home->second != candidate) {
+        if (IsConstant(value)) return false;
+        continue;
+      }
+      if (rows != nullptr) return false;
+      rows = value;
     }
-    return EstimateElements({group.shape.back()}) *
+    if (rows == nullptr || static_cast<int>(rows->rank()) != rank) return false;
+    return EstimateElements({rows->shape().back()}) *
                EstimateElements({shape.back()}) <=
            kMaximumOperandElements;
   }
