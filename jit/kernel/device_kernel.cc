@@ -7,6 +7,7 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/loops/iterations.h"
 
 namespace ember::jit {
 
@@ -158,6 +159,22 @@ Status DeviceKernel::CheckLayout(const NestLayout& layout) const {
   return OkStatus();
 }
 
+// Of all phases that are to be recorded, before the first is.
+Status DeviceKernel::CheckIterations(
+    std::span<const PhaseCode> phases, std::span<const loops::Phase> bodies,
+    std::span<const int64_t> parameters) const {
+  const loops::LoopNest& nest = definition_.nest;
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const int64_t limit = phases[i].iterations;
+    if (limit == 0) continue;
+    const int64_t most =
+        loops::MostIterations(nest, bodies[i].body, parameters);
+    if (most > limit)
+      return OverLimit(nest, spirv::TooManyIterations(most, limit));
+  }
+  return OkStatus();
+}
+
 StatusOr<hal::Buffer*> DeviceKernel::Allocate(int64_t bytes,
                                               hal::MemoryKind kind,
                                               Buffers& buffers) const {
@@ -183,6 +200,8 @@ Status DeviceKernel::Pack() {
                          header_.LayoutFor(parameters));
   EMBER_RETURN_IF_ERROR(CheckConstants(nest, layout, definition_.constants));
   EMBER_RETURN_IF_ERROR(CheckLayout(layout));
+  EMBER_RETURN_IF_ERROR(
+      CheckIterations(definition_.code.prologue, nest.prologue, parameters));
   EMBER_ASSIGN_OR_RETURN(const Executables executables,
                          Load(definition_.code.prologue));
   std::vector<bool> is_read(nest.buffers.size());
@@ -231,7 +250,11 @@ StatusOr<std::unique_ptr<vm::Recording>> DeviceKernel::Record(
       nest.parameters.empty() ? std::span<const int64_t>() : call.parameters;
   EMBER_ASSIGN_OR_RETURN(const NestLayout layout,
                          header_.LayoutFor(parameters));
-  if (!nest.parameters.empty()) EMBER_RETURN_IF_ERROR(CheckLayout(layout));
+  if (!nest.parameters.empty()) {
+    EMBER_RETURN_IF_ERROR(CheckLayout(layout));
+    EMBER_RETURN_IF_ERROR(
+        CheckIterations(definition_.code.phases, nest.phases, parameters));
+  }
   auto recording = std::make_unique<CallRecording>(nest);
   std::vector<hal::BufferRange> ranges = packed_ranges_;
   for (size_t i = 0; i < call.buffers.size() && i < ranges.size(); ++i) {

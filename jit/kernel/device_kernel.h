@@ -70,6 +70,9 @@ class DeviceKernel final : public vm::Kernel {
   StatusOr<Executables> Load(const std::vector<spirv::PhaseCode>& phases) const;
   // What the code relies on, and limits of the device.
   Status CheckLayout(const NestLayout& layout) const;
+  Status CheckIterations(std::span<const spirv::PhaseCode> phases,
+                         std::span<const loops::Phase> bodies,
+                         std::span<const int64_t> parameters) const;
   Status Pack();
   // Ranges of the nest's buffers, of which `recording` gets the temporaries.
   Status RecordPhases(std::span<const spirv::PhaseCode> phases,

@@ -83,6 +83,36 @@ std::string RunPair(const RandomPair& pair, loops::LoopNest nest,
   return wrong;
 }
 
+// A kernel of open extents refuses calls of more iterations than the driver
+// runs.
+TEST(DeviceKernelTest, IterationsOfACall) {
+  if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
+  DeviceKernelDefinition definition;
+  definition.nest = spirv::ParseOrDie(
+      "loops @sum<N>(%x: input f32[N], %y: output f32[1]) { phase t < 1 { "
+      "%y[t] = 0.0 for i < N { %y[t] += %x[i] } } }");
+  auto code =
+      spirv::Emit(definition.nest, spirv::TestTarget() + "+iterations65535");
+  ASSERT_TRUE(code.ok()) << code.status().ToString();
+  definition.code = *std::move(code);
+  definition.device = TestDevice();
+  auto kernel = DeviceKernel::Create(std::move(definition));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
+  const auto run = [&](int64_t n) {
+    std::vector<float> x(static_cast<size_t>(n), 1.0f), y(1);
+    std::vector<void*> buffers = {x.data(), y.data()};
+    const int64_t parameters[] = {n}, bytes[] = {n * 4, 4};
+    const Status status =
+        spirv::RunKernel(**kernel, parameters, buffers, bytes);
+    return status.ok() ? std::to_string(y[0]) : status.ToString();
+  };
+  EXPECT_EQ(run(1000), "1000.000000");
+  EXPECT_THAT(run(65536),
+              testing::HasSubstr("up to 65536 iterations of an invocation's "
+                                 "loops, where the driver ends them after "
+                                 "65535"));
+}
+
 TEST(DeviceKernelTest, RandomSchedules) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   const schedule::PairSeeds seeds = schedule::SeedsOfPairs(9);

@@ -19,4 +19,11 @@ std::string PhaseCode::Figures() const {
   return text + ratio;
 }
 
+std::string TooManyIterations(int64_t found, int64_t limit) {
+  return Concat({"up to ", found,
+                 " iterations of an invocation's loops, where the driver ends "
+                 "them after ",
+                 limit});
+}
+
 }  // namespace ember::jit::spirv

@@ -39,6 +39,10 @@ struct PhaseCode {
   bool has_checks = false;
   bool has_slices = false;
   int64_t tasks_per_workgroup = 1;
+  // Not 0: whoever records a call refuses it if an invocation's loops might
+  // turn more often than this (jit/loops/iterations.h), as the driver would end
+  // them then.
+  int64_t iterations = 0;
 
   // For people: what it takes of a workgroup's memory and of each invocation,
   // and how often instructions stand in the code, each as often as it is
@@ -52,6 +56,9 @@ struct PhaseCode {
   // "phase0: 128 invocations, 8192 B shared, 256 B of registers, …"
   std::string Figures() const;
 };
+
+// What is said where loops would turn too often.
+std::string TooManyIterations(int64_t found, int64_t limit);
 
 // A module for a nest: an entry point per phase.
 struct ModuleCode {

@@ -399,6 +399,22 @@ TEST(SpirvDeclineTest, MoreIterationsThanTheDriverRuns) {
   }
 }
 
+// Of open extents the call decides.
+TEST(SpirvDeclineTest, IterationsOfOpenExtents) {
+  const auto limit = [](const char* body) {
+    const auto code = Emit(
+        ParseOrDie(
+            std::string(
+                "loops @sum<N>(%x: input f32[N], %y: output f32[9]) { phase "
+                "t < 9 { %y[t] = 0.0 ") +
+            body + " } }"),
+        "vulkan1.3+shared32768+invocations1024+iterations65535");
+    return code.ok() ? code->phases[0].iterations : -1;
+  };
+  EXPECT_EQ(limit("for i < N { %y[t] += %x[i] }"), 65535);
+  EXPECT_EQ(limit("for i < min(N, 100) { %y[t] += %x[i] }"), 0);
+}
+
 TEST(SpirvTargetTest, ReadsTheTargetString) {
   const Target target = Target::Of(
       "vulkan1.3+f16+int64+storage16+rte32+nan16+subgroup32+shared49152+"

@@ -122,6 +122,7 @@ StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
   code_.entry_point = std::move(name);
   code_.has_checks = plan_.has_checks;
   code_.invocations = plan_.invocations;
+  code_.iterations = plan_.iterations;
   code_.shared_bytes = plan_.shared_bytes;
   code_.tasks_per_workgroup =
       plan_.mode == PhasePlan::Mode::kTaskEach ? plan_.invocations : 1;

@@ -7,8 +7,10 @@
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
 #include "jit/loops/combining.h"
+#include "jit/loops/iterations.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/conversions.h"
+#include "jit/spirv/kernel_abi.h"
 
 namespace ember::jit::spirv {
 
@@ -76,14 +78,7 @@ class Planner {
                      Concat({largest_, " invocations, where a workgroup has ",
                              target_.invocations}));
     }
-    const int64_t iterations = MostIterations(phase_.body);
-    if (iterations > target_.iterations) {
-      return Decline(DeclineReason::kDeviceLimit,
-                     Concat({"up to ", iterations,
-                             " iterations of an invocation's loops, where the "
-                             "driver ends them after ",
-                             target_.iterations}));
-    }
+    EMBER_RETURN_IF_ERROR(CheckIterations());
     ChooseMode();
     PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
@@ -97,6 +92,16 @@ class Planner {
 
  private:
   // --- what there is ---
+
+  // Where the call decides, whoever records it looks again.
+  Status CheckIterations() {
+    const int64_t most = loops::MostIterations(nest_, phase_.body, {});
+    if (most <= target_.iterations) return OkStatus();
+    plan_.iterations = target_.iterations;
+    if (!nest_.parameters.empty()) return OkStatus();
+    return Decline(DeclineReason::kDeviceLimit,
+                   TooManyIterations(most, target_.iterations));
+  }
 
   void Survey(const Block& block, const Statement* invocations) {
     for (const Statement& statement : block) {
@@ -112,28 +117,6 @@ class Planner {
       SurveyAccesses(statement, around);
       Survey(statement.body, around);
     }
-  }
-
-  // Of all loops of one invocation; open extents count as what they may be.
-  int64_t MostIterations(const Block& block) const {
-    constexpr int64_t kMany = int64_t{1} << 40;
-    int64_t total = 0;
-    for (const Statement& statement : block) {
-      int64_t inside = MostIterations(statement.body);
-      if (statement.kind == Statement::Kind::kFor) {
-        const tensor::NodeId extent =
-            loops::ExtentOf(nest_.pool, statement.variable);
-        const int64_t times =
-            std::clamp<int64_t>(nest_.pool[extent].range.high, 0, kMany);
-        if (statement.loop == LoopKind::kSerial) {
-          inside = std::min(times, kMany / (inside + 1)) * (inside + 1);
-        } else if (statement.loop != LoopKind::kInvocation) {
-          inside = std::min(times, kMany / (inside + 1)) * inside;
-        }
-      }
-      total = std::min(total + inside, kMany);
-    }
-    return total;
   }
 
   void SurveyAccesses(const Statement& statement, const Statement* around) {

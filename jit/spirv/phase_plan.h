@@ -56,6 +56,9 @@ struct PhasePlan {
   // Before these all invocations of the workgroup meet.
   std::unordered_set<const loops::Statement*> barriers;
   bool has_checks = false;
+  // Where a call may have more iterations of an invocation's loops than the
+  // device allows: how many those are; 0: no call has.
+  int64_t iterations = 0;
   int64_t shared_bytes = 0;
   // Elements of the workgroup's memory in which invocations combine values, of
   // each type that is combined so; 0: none.

@@ -1,0 +1,27 @@
+// How often the loops of one invocation turn in a task: an upper bound, for
+// drivers that end loops after some number of turns.
+//
+//   MostIterations(nest, phase.body, parameters);   // of this call
+//   MostIterations(nest, phase.body, {});           // of any call
+//
+// Thread-safe.
+#ifndef EMBER_JIT_LOOPS_ITERATIONS_H_
+#define EMBER_JIT_LOOPS_ITERATIONS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// Of all serial loops, one in another counted as often as it runs; unrolled
+// loops and lanes are written out, and each value of an invocation loop is
+// another invocation's. parameters: the nest's, or none if they are not known.
+// At most 2^40.
+int64_t MostIterations(const LoopNest& nest, const Block& block,
+                       std::span<const int64_t> parameters);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_ITERATIONS_H_

@@ -1,0 +1,47 @@
+#include "jit/loops/iterations.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "jit/loops/text.h"
+
+namespace ember::loops {
+namespace {
+
+int64_t Most(const std::string& body, const std::vector<int64_t>& parameters) {
+  const auto nest =
+      Parse("loops @t<N>(%y: output f32[N]) { phase t < N { " + body + " } }");
+  EXPECT_TRUE(nest.ok()) << nest.status().message();
+  return nest.ok() ? MostIterations(*nest, nest->phases[0].body, parameters)
+                   : -1;
+}
+
+TEST(IterationsTest, LoopsInEachOtherAndBehindEachOther) {
+  EXPECT_EQ(Most("%y[t] = 1.0", {}), 0);
+  // The inner one's and its own.
+  EXPECT_EQ(Most("for i < 10 { for j < 5 { %y[t] = 1.0 } } "
+                 "for k < 7 { %y[t] = 1.0 }",
+                 {}),
+            10 * 6 + 7);
+  EXPECT_EQ(
+      Most("unroll i < 3 { vector v < 4 { for j < 5 { %y[t] = 1.0 } } }", {}),
+      60);
+  EXPECT_EQ(Most("invocation i < 64 { for j < 5 { %y[t] = 1.0 } }", {}), 5);
+}
+
+TEST(IterationsTest, OpenExtents) {
+  const std::string loops =
+      "for i < floordiv(N + 7, 8) { for j < min(8, N - i * 8) { %y[t] = 1.0 } "
+      "}";
+  EXPECT_EQ(Most(loops, {80}), 10 * 9);
+  EXPECT_GT(Most(loops, {}), int64_t{1} << 30);
+  // As many as any value of the outer variable has.
+  EXPECT_EQ(Most("for i < N { for j < N - i { %y[t] = 1.0 } }", {10}), 110);
+  EXPECT_EQ(Most("for i < N { %y[t] = 1.0 }", {0}), 0);
+  EXPECT_EQ(Most("for i < N { for j < N { %y[t] = 1.0 } }", {1 << 30}),
+            int64_t{1} << 40);
+}
+
+}  // namespace
+}  // namespace ember::loops
