@@ -241,6 +241,20 @@ TEST_F(CliTest, EveryStageOfThePipelineCanBeDumped) {
   }
 }
 
+TEST_F(CliTest, KernelsAreWrittenWhereOneAsks) {
+  const Outcome dumped =
+      Run("vm-run model.vmfb --tier=2 --print=none --dump-kernels=kernels");
+  EXPECT_EQ(dumped.exit_status, 0) << dumped.output;
+  EXPECT_NE(Run("ls kernels").output.find(".schedule"), std::string::npos);
+  const Outcome refused =
+      Run("vm-run model.vmfb --tier=2 --dump-kernels=model.vmfb");
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.output.find("--dump-kernels: expected a folder to write "
+                                "to, found '"),
+            std::string::npos)
+      << refused.output;
+}
+
 TEST_F(CliTest, DumpsHoldWhatTheyShould) {
   EXPECT_EQ(
       Run("vm-compile digits.onnx -o x.vmfb --dump-after=all --dump-dir=passes")

@@ -1,6 +1,11 @@
 // vm-run: runs a module, or an ONNX model compiled in memory, on given or
 // random inputs.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "base/file.h"
 #include "tools/lib/bind.h"
@@ -34,6 +39,7 @@ struct Options {
   double rtol = 1e-3, atol = 1e-5;
   bool profile = false, explain = false, list_devices = false;
   bool exact_schedules = false;
+  bool no_side_by_side = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -76,6 +82,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("exact-schedules", &options.exact_schedules,
             "Kernels round as the interpreter does, but for the order of sums: "
             "no convolution by\nWinograd's method.");
+  flags.Add("no-side-by-side", &options.no_side_by_side,
+            "Dispatches that do not depend on each other run one after another "
+            "all the same,\neach on all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
@@ -235,12 +244,27 @@ StatusOr<std::string> ExplainPlacement(const Options& options,
   return PlacementText(*session, session_options.tiering.get(), options.device);
 }
 
+// The folder that kernels are written to: what is wrong with it is said before
+// the model runs, as kernels are made behind it.
+Status MakeDumpFolder(const std::string& folder) {
+  if (folder.empty()) return OkStatus();
+  const bool is_made = mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST;
+  // With the slash, a file is none.
+  if (is_made && access((folder + "/").c_str(), W_OK | X_OK) == 0)
+    return OkStatus();
+  return InvalidArgumentError(
+      "--dump-kernels: expected a folder to write to, "
+      "found '" +
+      folder + "': " + std::strerror(errno));
+}
+
 Status Run(const Options& options) {
   if (options.list_devices) {
     std::fputs(DevicesText(hal::AllDrivers()).c_str(), stdout);
     return OkStatus();
   }
   EMBER_RETURN_IF_ERROR(CheckTier(options.tier));
+  EMBER_RETURN_IF_ERROR(MakeDumpFolder(UserPath(options.dump_kernels)));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads,
                                     CacheOptionsOf(options.cache).folder));
@@ -262,6 +286,7 @@ Status Run(const Options& options) {
       .device_support = vm::NewDeviceSupport,
       .strings = vm::NewStringSupport,
       .tiering = tier.tiering,
+      .side_by_side = !options.no_side_by_side,
       .profile = options.profile,
       .trace = options.explain || !options.trace.empty()};
   StatusOr<std::unique_ptr<vm::Session>> created =

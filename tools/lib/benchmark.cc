@@ -116,10 +116,12 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
                nullptr, options.exact_schedules));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
-      vm::Session::Create(model.module, {.device = device,
-                                         .device_support = vm::NewDeviceSupport,
-                                         .strings = vm::NewStringSupport,
-                                         .tiering = tier.tiering}));
+      vm::Session::Create(model.module,
+                          {.device = device,
+                           .device_support = vm::NewDeviceSupport,
+                           .strings = vm::NewStringSupport,
+                           .tiering = tier.tiering,
+                           .side_by_side = !options.no_side_by_side}));
   m.load_ms = MillisecondsSince(start);
 
   RandomTensors random(0);
@@ -140,6 +142,10 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   m.rss_mb = ResidentMegabytes();
   m.peak_mb = PeakResidentMegabytes();
   m.tier_mix = TierMix(session->Profile());
+  if (session->side_by_side_count() > 0) {
+    m.tier_mix +=
+        ", " + std::to_string(session->side_by_side_count()) + " side by side";
+  }
   if (!device->is_host()) AddDeviceWork(options.device, *session, m);
   m.calls_ms = std::move(caller.times());
   AddJitTotals(tier, m);

@@ -25,6 +25,7 @@ struct BenchmarkOptions {
   std::string tier = "auto";  // tools/lib/tier.h
   jit::CacheOptions cache;    // no folder: none
   bool exact_schedules = false;
+  bool no_side_by_side = false;
   int64_t threads = 1;
   std::vector<NamedShape> shapes;
   std::vector<std::string>
@@ -45,7 +46,7 @@ struct Measurement {
   double rss_mb = 0;    // when done
   double peak_mb = 0;
   int64_t runs = 0;
-  std::string tier_mix;  // of the measured calls
+  std::string tier_mix;  // of the measured calls; what runs side by side
   // On a device that is not the host: of a measured run, submissions, commands
   // in them, and milliseconds of the calling thread's CPU time before they were
   // submitted; and what Placement::Text says, empty: all ran on the device.

@@ -58,6 +58,10 @@ Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
       input_dims_(module_->entry().inputs.size()) {
   MakeFrames();
   MakeSites();
+  if (options_.side_by_side && options_.tiering != nullptr && !is_profiled_ &&
+      device_ == nullptr && runner_.worker_count() > 1) {
+    side_by_side_ = std::make_unique<SideBySide>(runner_, sites_.size());
+  }
 }
 
 Executor::~Executor() {
@@ -98,6 +102,7 @@ void Executor::MakeSites() {
     state.operands = frame.program->operands.data() + instruction.b;
     state.parameter_count = static_cast<uint32_t>(dispatch.parameters.size());
     state.buffer_count = instruction.c - state.parameter_count;
+    state.input_count = dispatch.input_count();
     state.number = static_cast<uint32_t>(sites_.size());
     state.program = site.program;
     state.instruction = site.instruction;
@@ -209,8 +214,22 @@ Status Executor::Run(std::span<const Tensor> inputs,
   Enter(entry);
   StartAccount();
   if (device_ != nullptr) device_->StartRun(*pool_);
+  if (side_by_side_ != nullptr) {
+    side_by_side_->StartRun(!side_by_side_->is_waiting() ||
+                            (has_run_ && HasAllKernels()));
+    has_run_ = true;
+  }
   Status status = BindInputs(inputs);
   if (status.ok()) status = Execute(*results);
+  if (side_by_side_ != nullptr) {
+    // Of calls that came before what failed.
+    Status kept = side_by_side_->Meet();
+    if (!kept.ok()) status = std::move(kept);
+    side_by_side_->EndRun();
+    // Nothing to look for at each instruction any more.
+    if (side_by_side_->is_decided() && side_by_side_->batch_count() == 0)
+      side_by_side_.reset();
+  }
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
   // Errors of a called program name it.
   if (!status.ok() && frame_ != &entry) {
@@ -259,6 +278,48 @@ Status Executor::CheckFailed(const ProgramInstruction& instruction) const {
   return InvalidArgumentError(std::move(message));
 }
 
+bool Executor::PassesKeptCalls(const ProgramInstruction& instruction) const {
+  switch (instruction.opcode) {
+    case ProgramOpcode::kInteger:
+    case ProgramOpcode::kInputDim:
+    case ProgramOpcode::kAdd:
+    case ProgramOpcode::kSubtract:
+    case ProgramOpcode::kMultiply:
+    case ProgramOpcode::kFloorDivide:
+    case ProgramOpcode::kModulo:
+    case ProgramOpcode::kMinimum:
+    case ProgramOpcode::kMaximum:
+    case ProgramOpcode::kLess:
+    case ProgramOpcode::kEqual:
+    case ProgramOpcode::kMove:
+    case ProgramOpcode::kDispatch:  // compares memory
+      return true;
+    case ProgramOpcode::kInputBuffer:
+    case ProgramOpcode::kConstantBuffer:
+    case ProgramOpcode::kArena:
+    case ProgramOpcode::kAllocate:
+    case ProgramOpcode::kView:
+      // Else the register's block may be freed.
+      return buffers_[instruction.a].block == nullptr;
+    case ProgramOpcode::kCheckEqual:
+    case ProgramOpcode::kCheckTrue:
+    case ProgramOpcode::kBranch:
+    case ProgramOpcode::kBranchIf:
+    case ProgramOpcode::kMoveBuffer:
+    case ProgramOpcode::kRelease:
+    case ProgramOpcode::kLoadInteger:
+    case ProgramOpcode::kLibraryCall:
+    case ProgramOpcode::kResult:
+    case ProgramOpcode::kReturn:
+    case ProgramOpcode::kCallProgram:
+    case ProgramOpcode::kStoreInteger:
+    case ProgramOpcode::kAppend:
+    case ProgramOpcode::kSliceAt:
+      return false;
+  }
+  return false;
+}
+
 // The verifier has checked all numbers: what is left are lengths, overflow and
 // limits.
 Status Executor::Execute(std::vector<Tensor>& results) {
@@ -270,6 +331,8 @@ Status Executor::Execute(std::vector<Tensor>& results) {
   bool fits = true;
   while (true) {
     const ProgramInstruction& in = *pc++;
+    if (side_by_side_ != nullptr && !PassesKeptCalls(in))
+      EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
     switch (in.opcode) {
       case ProgramOpcode::kInteger:
         integers[in.a] = in.immediate;

@@ -16,6 +16,7 @@
 #include "vm/runtime/memory_reference.h"
 #include "vm/runtime/plan_cache.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/side_by_side.h"
 #include "vm/runtime/signature.h"
 
 namespace ember::vm {
@@ -52,6 +53,7 @@ struct SiteState {
   const uint32_t* operands = nullptr;  // parameters, then inputs and outputs
   uint32_t parameter_count = 0;
   uint32_t buffer_count = 0;
+  uint32_t input_count = 0;
   uint32_t number = 0;
   uint32_t program = 0;
   uint32_t instruction = 0;
@@ -81,6 +83,9 @@ class Executor final : public Session {
   std::span<const TraceEvent> trace() const override { return trace_; }
   void ResetProfile() override;
   bool IsSettled() const override;
+  int side_by_side_count() const override {
+    return side_by_side_ == nullptr ? 0 : side_by_side_->batch_count();
+  }
   SessionMemory memory() const override;
   DeviceReport device_report() const override;
 
@@ -94,6 +99,10 @@ class Executor final : public Session {
   // Refuses what needs strings without them.
   Status MakeStrings();
   Status Execute(std::vector<Tensor>& results);
+  // Whether the instruction leaves alone what kept calls (side_by_side.h) read
+  // and write.
+  bool PassesKeptCalls(const ProgramInstruction& instruction) const;
+  bool HasAllKernels() const;
   // Makes the frame the one that runs.
   void Enter(Frame& frame) {
     frame_ = &frame;
@@ -215,6 +224,9 @@ class Executor final : public Session {
   std::vector<HostAccess> accesses_;
   std::vector<TraceEvent> trace_;
   uint64_t thread_ = 0;
+  // Null where dispatches run one after another.
+  std::unique_ptr<SideBySide> side_by_side_;
+  bool has_run_ = false;
 
   // Nobody should notice that kernels are tried: a run may lose a small part of
   // what the last one would have taken at tier 0, by its dispatches' best

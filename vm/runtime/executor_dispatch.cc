@@ -45,7 +45,11 @@ Status Executor::FindPlan(SiteState& site) {
 }
 
 Status Executor::RunSite(SiteState& site) {
-  if (!HasPlan(site)) EMBER_RETURN_IF_ERROR(FindPlan(site));
+  if (!HasPlan(site)) {
+    // Another plan's parameters may be those of a call that is kept.
+    if (side_by_side_ != nullptr) EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
+    EMBER_RETURN_IF_ERROR(FindPlan(site));
+  }
   PlanEntry& entry = *site.entry;
   const uint32_t* registers = site.operands + site.parameter_count;
   const int64_t* required = entry.required_bytes.data();
@@ -57,14 +61,25 @@ Status Executor::RunSite(SiteState& site) {
   ++site.calls;
   if (!observed_)
     return entry.plan->Run({pointers_.data(), site.buffer_count}, runner_);
-  if (!entry.is_settled || site.slot->kernels() != entry.seen)
+  if (!entry.is_settled || site.slot->kernels() != entry.seen) {
+    if (side_by_side_ != nullptr) EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
     return RunObserved(site);
+  }
   if (accounts_) {
     Account(entry.trial, entry.kernel != nullptr
                              ? entry.trial.compiled_ns()
                              : entry.trial.interpreted_ns());
   }
-  return RunWith(site, entry.kernel);
+  if (side_by_side_ == nullptr) return RunWith(site, entry.kernel);
+  if (entry.kernel == nullptr) {
+    EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
+    return RunWith(site, nullptr);
+  }
+  ++site.kernel_calls[entry.kernel_tier - 1];
+  return side_by_side_->Call(
+      site.number,
+      {entry.parameters, {pointers_.data(), site.buffer_count}, runner_},
+      *entry.kernel, entry.required_bytes, site.input_count);
 }
 
 Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
@@ -222,6 +237,11 @@ std::vector<SiteProfile> Executor::Profile() const {
 }
 
 bool Executor::IsSettled() const {
+  return HasAllKernels() &&
+         (side_by_side_ == nullptr || side_by_side_->is_decided());
+}
+
+bool Executor::HasAllKernels() const {
   return std::ranges::all_of(sites_, [this](const SiteState& site) {
     if (site.entry == nullptr || site.slot == nullptr) return true;
     if (device_ != nullptr) return !is_profiled_ && !site.slot->is_pending();

@@ -47,6 +47,10 @@ struct SessionOptions {
   // Kernels and counters shared by the sessions of one module, on one device if
   // that is not the host; null: tier 0 only, which the host runs.
   std::shared_ptr<Tiering> tiering;
+  // Kernels that do not depend on each other may run at once, each on one
+  // worker, where that is measured to be faster (vm/runtime/side_by_side.h).
+  // Not with profile or trace.
+  bool side_by_side = true;
   // Bytes of arena, allocations, temporaries and results of this session; 0: no
   // limit. Strings of one run come on top, up to as many bytes, or 1 GiB.
   int64_t memory_limit = 0;
@@ -121,8 +125,11 @@ class Session {
   // Forgets counters and trace events.
   virtual void ResetProfile() = 0;
   // Every dispatch that ran has, for its last parameters, what it will be run
-  // with from now on: for those who measure. Never with profile or trace.
+  // with from now on, and how: for those who measure. Never with profile or
+  // trace.
   virtual bool IsSettled() const = 0;
+  // Batches of dispatches that run at once (SessionOptions::side_by_side).
+  virtual int side_by_side_count() const = 0;
   virtual SessionMemory memory() const = 0;
   // Since the session was made, or ResetProfile.
   virtual DeviceReport device_report() const = 0;
