@@ -172,11 +172,10 @@ class Lowering {
       branch.body = std::move(body);
       body = {std::move(branch)};
     };
-    for (size_t d = 0; d < inner && inner > 1; ++d) {
-      if (nest_.pool.IsConstant(extents[d])) continue;
+    const bool is_open = !nest_.pool.IsConstant(tasks);
+    for (size_t d = 0; d < inner && is_open && inner > 1; ++d)
       open_if(store_indices[d], extents[d]);
-    }
-    for (size_t d = 1; d < inner; ++d) {
+    for (size_t d = 1; d < inner && is_open; ++d) {
       if (!nest_.pool.IsConstant(extents[d])) open_if(Integer(0), extents[d]);
     }
     phase.body = std::move(body);
