@@ -9,6 +9,7 @@
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/fold_pads.h"
 #include "compiler/passes/fold_scales.h"
+#include "compiler/passes/narrow_products.h"
 #include "compiler/passes/simplify.h"
 #include "compiler/passes/sink_transposes.h"
 
@@ -36,7 +37,11 @@ constexpr Pass kPipeline[] = {
     {"fold-pads", "zero pads become the padding of convolutions and windows",
      FoldPads},
     {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
-    {"fold-constants", "scaled weights and biases", FoldConstants},
+    // Where transposes and constants have come to rest.
+    {"narrow-products", "products of quantized tensors read bytes",
+     NarrowProducts},
+    {"fold-constants", "scaled weights, biases, sums of weights",
+     FoldConstants},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},

@@ -7,6 +7,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/lowering/group_builder.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/narrow_products.h"
 
 namespace ember::compiler {
 namespace {
@@ -156,6 +157,8 @@ class StorageChooser {
 
   bool WouldRepeatWork(const Operation& operation) {
     const Value* result = operation.result();
+    // Reading what is narrow again costs less than memory of what is wide.
+    if (WidensForProducts(operation)) return false;
     const int64_t elements = EstimateElements(result->shape());
     if (elements == 1) return false;  // computed once per row at most
     const Uses& uses = uses_.at(result);

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
+#include "compiler/passes/narrow_products.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::compiler {
@@ -31,6 +32,8 @@ bool ShouldFold(const Operation& operation) {
       operation.record().trait == graph::OperatorTrait::kProgram) {
     return false;
   }
+  // Contractions read narrow integers as they are.
+  if (WidensForProducts(operation)) return false;
   int64_t operand_bytes = 0;
   for (const graph::Value* operand : operation.operands()) {
     if (!IsConstantOperation(operand->producer())) return false;

@@ -1,6 +1,9 @@
 #include "hal/cpu/cpu_target.h"
 
 #include <unistd.h>
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 #include <fstream>
 
@@ -44,9 +47,16 @@ std::string HostTarget() {
   EMBER_ADD_FEATURE("avx512bw")
   EMBER_ADD_FEATURE("avx512vl")
   EMBER_ADD_FEATURE("avx512vnni")
+  EMBER_ADD_FEATURE("avxvnni")
+  EMBER_ADD_FEATURE("avx512bf16")
 #undef EMBER_ADD_FEATURE
 #elif defined(__aarch64__) || defined(__ARM_NEON)
   target += "+neon";
+#if defined(__aarch64__) && defined(__linux__)
+  // <asm/hwcap.h>: ASIMDDP.
+  constexpr unsigned long kDotProducts = 1ul << 20;
+  if (getauxval(AT_HWCAP) & kDotProducts) target += "+dotprod";
+#endif
 #endif
   return target;
 }

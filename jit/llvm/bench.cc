@@ -71,7 +71,7 @@ constexpr const char* kBytes = R"(loops @bytes<M, K>(%a: input u8[M, K],
       unroll i < 14 {
         unroll v < 2 {
           vector l < 16 {
-            unroll q < 4 {
+            dot q < 4 {
               %acc[i, v * 16 + l] += i32(%a[t * 14 + i, k * 4 + q]) *
                                      i32(%b[k, v * 16 + l, q])
             }

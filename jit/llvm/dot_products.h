@@ -1,17 +1,21 @@
-// Sums of 4 products of 8-bit integers, or of 2 of 8- or 16-bit ones, which
-// machines have as one instruction per vector of i32:
+// Dot loops (loops::LoopKind::kDot) in vector loops, as the instructions that
+// machines have for them:
 //
 //   vector l < 16 {
-//     unroll q < 4 {
-//       %y[i, l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q])
-//     }
+//     dot q < 4 { %y[i, l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
 //   }
 //
-// One factor is the same in all lanes and runs with q; the other runs with q,
-// then with the lane, so that its elements are one load. As the sums wrap, the
-// result is that of the loop, bit for bit; where a machine or a nest is
-// different, the loop is emitted as it stands. Works for u8 and i8 in any
-// pairing; u8 by i8 is the fastest.
+// One factor is the same in all lanes; the elements of the other one lie behind
+// each other, those of a lane together, so that they are one load.
+//
+//   products          x86                      aarch64
+//   4, u8 by i8       vpdpbusd (VNNI)          usdot (i8mm), sdot
+//   4, equal signs    vpdpbusd, one shifted    sdot, udot (dotprod)
+//   2, integers       vpmaddwd                 as a loop
+//   2, bf16           vdpbf16ps (AVX512-BF16)  as a loop
+//
+// Where a machine or a nest is different, the caller emits the loop as it
+// stands: results of integers are the same bit for bit.
 #ifndef EMBER_JIT_LLVM_DOT_PRODUCTS_H_
 #define EMBER_JIT_LLVM_DOT_PRODUCTS_H_
 
@@ -19,6 +23,7 @@
 
 #include "jit/llvm/expression_emitter.h"
 #include "jit/llvm/ir.h"
+#include "jit/loops/dot_product.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit {
@@ -29,34 +34,31 @@ class DotProducts {
               Builder& builder, ExpressionEmitter& expressions)
       : nest_(nest), target_(target), b_(builder), expressions_(expressions) {}
 
-  // Emits the unrolled loop if it is such a sum.
+  // Emits the dot loop if there is an instruction for it.
   bool Emit(const loops::Statement& loop);
 
  private:
-  struct Factor {
-    NodeId load = 0;
-    DType type = DType::kI8;
-  };
   struct Operands {
-    Factor a, b;  // the same in all lanes; different
-    Address a_address, b_address, target;
+    DType a_type = DType::kI8, b_type = DType::kI8;
+    Address a, b, target;  // a: the same in all lanes
   };
 
-  std::optional<Factor> FactorOf(NodeId id) const;
-  // The coefficient of a variable in an index; nullopt if it is none.
-  std::optional<int64_t> Coefficient(NodeId index, NodeId variable) const;
-  bool RunsWith(NodeId load, NodeId variable) const;
   // Of a loop whose variable is bound to 0.
-  std::optional<Operands> Match(const loops::Target& target, NodeId variable,
-                                int64_t count);
+  std::optional<Operands> AddressesOf(const loops::DotProduct& dot);
+  bool HasInstruction(const loops::DotProduct& dot, int lanes) const;
+  // sum plus the products, per kind.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* TwoProducts(const Operands& operands, llvm::Value* sum);
-  // One i32 per lane, of as many elements as fit.
-  llvm::Value* PackedA(const Operands& operands);
-  llvm::Value* PackedB(const Operands& operands);
+  llvm::Value* BFloatProducts(const Operands& operands, llvm::Value* sum);
+  // `count` elements per lane, of the type: of a, the same for all.
+  llvm::Value* LoadA(const Operands& operands, llvm::Type* element, int count);
+  llvm::Value* LoadB(const Operands& operands, llvm::Type* element, int count);
+  // One i32 per lane, of 4 bytes.
   llvm::Value* SplatByte(int byte);
   llvm::Value* UnsignedBySigned(llvm::Value* sum, llvm::Value* a,
                                 llvm::Value* b);
+  llvm::Value* NeonDot(unsigned intrinsic, llvm::Value* sum, llvm::Value* a,
+                       llvm::Value* b);
 
   const loops::LoopNest& nest_;
   TargetTraits target_;

@@ -55,6 +55,9 @@ TargetTraits TraitsOfX86(const Has& has) {
   traits.has_half_conversion = has("f16c") || traits.has_half_arithmetic;
   if (has("avxvnni")) traits.dot_product_bits = 256;
   if (has("avx512vnni") && has("avx512vl")) traits.dot_product_bits = 512;
+  if (has("avx512bf16")) {
+    traits.bfloat_product_bits = has("avx512vl") ? 512 : 0;
+  }
   traits.pair_product_bits = has("avx512bw") ? 512 : has("avx2") ? 256 : 128;
   return traits;
 }
@@ -93,6 +96,9 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
     case llvm::Triple::aarch64:
       host.traits.has_fma = host.traits.has_half_conversion = true;
       host.traits.has_half_arithmetic = has("fullfp16");
+      host.traits.is_neon = true;
+      if (has("dotprod")) host.traits.dot_product_bits = 128;
+      host.traits.has_neon_mixed_products = has("i8mm");
       return host;
     default:
       return Decline(DeclineReason::kTarget, host.triple);

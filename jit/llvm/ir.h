@@ -24,10 +24,15 @@ struct TargetTraits {
   bool has_fma = false;
   bool has_half_conversion = false;  // between f16 and f32
   bool has_half_arithmetic = false;  // of f16
-  // The widest vectors with instructions for sums of 4 products of bytes, and
-  // of 2 products of 16 bits; 0: none.
+  // The widest vectors with instructions for sums of 4 products of bytes, of 2
+  // products of 16-bit integers, and of 2 products of bf16; 0: none.
   int dot_product_bits = 0;
   int pair_product_bits = 0;
+  int bfloat_product_bits = 0;
+  // Which products of bytes those are: unsigned by signed ones (x86), or of
+  // equal signs (NEON), and there perhaps of different ones, too.
+  bool is_neon = false;
+  bool has_neon_mixed_products = false;
 };
 
 // Code generation goes on after an error, with values that mean nothing; the

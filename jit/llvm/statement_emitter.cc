@@ -136,6 +136,9 @@ void StatementEmitter::EmitFor(const Statement& statement) {
       return EmitUnrolled(statement, Constant(extent));
     case LoopKind::kVector:
       return EmitVector(statement, Constant(extent));
+    case LoopKind::kDot:
+      if (dot_products_.Emit(statement)) return;
+      return EmitUnrolled(statement, Constant(extent));
     case LoopKind::kSerial:
     case LoopKind::kInvocation:  // here, too, one after the other
       break;
@@ -148,7 +151,6 @@ void StatementEmitter::EmitFor(const Statement& statement) {
 
 void StatementEmitter::EmitUnrolled(const Statement& statement,
                                     int64_t extent) {
-  if (dot_products_.Emit(statement)) return;
   Scopes& scopes = expressions_.scopes();
   for (int64_t i = 0; i < extent && error_.status.ok(); ++i) {
     scopes.Enter(nullptr, statement.variable,

@@ -93,6 +93,18 @@ enum class LoopKind : uint8_t {
   //   %y[t] = 0.0
   //   invocation i < 64 { %y[t] += %sum[i] }
   kInvocation,
+  // A short sum of products, which machines have as one instruction per lane:
+  //
+  //   vector l < 8 {
+  //     dot q < 4 { %sum[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
+  //   }
+  //
+  // The body is one such update; its form, and the types that there are:
+  // jit/loops/dot_product.h. Of integers it is what a serial loop gives, with
+  // sums that wrap. Of bf16, in f32: the order of the products is not specified,
+  // each may be added as a fused multiply-add, and what is subnormal on the way
+  // (factors, sums) may be taken for zero. May stand in a vector loop.
+  kDot,
 };
 
 // One assignment: buffer[indices] = value, or += and so on.

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "jit/loops/dot_product.h"
 #include "jit/loops/random_expressions.h"
 #include "jit/loops/random_loops.h"
 
@@ -84,6 +85,14 @@ class Generator {
     const int inputs = 1 + Below(3);
     for (int i = 0; i < inputs; ++i) {
       AddBuffer({0, make_.AnyType(), Scope::kInput, Extents(Below(4), 100), 0});
+    }
+    // Factors of dot loops.
+    if (!Chance(3)) return;
+    constexpr DType kNarrow[] = {DType::kI8, DType::kU8, DType::kI16};
+    for (int i = 0; i < 2; ++i) {
+      std::vector<RandomExtent> extents = Extents(Below(3), 20);
+      extents.push_back(make_.ConstantExtent(4 + Below(13)));
+      AddBuffer({0, kNarrow[Below(3)], Scope::kInput, extents, 0});
     }
   }
 
@@ -259,7 +268,9 @@ class Generator {
     for (int i = 0; i < statements; ++i) {
       const RandomBuffer& buffer = make_.Pick(buffers);
       const int style = Below(5);
-      if (style == 0 && !IsRegister(buffer)) {
+      if (buffer.type == DType::kI32 && !Chance(3)) {
+        Append(block, SumOfDots(buffer));
+      } else if (style == 0 && !IsRegister(buffer)) {
         Append(block, Scatter(buffer));
       } else if (style <= 2) {
         Append(block, Reduce(buffer));
@@ -330,6 +341,53 @@ class Generator {
         inner.begin() + static_cast<std::ptrdiff_t>(buffer.extents.size() -
                                                     buffer.own_rows));
     return target;
+  }
+
+  // A load along the last dim with the variable, which nothing else knows of.
+  NodeId LoadAlong(const RandomBuffer& buffer, NodeId variable, int64_t count) {
+    std::vector<NodeId> indices;
+    for (size_t d = 0; d + 1 < buffer.extents.size(); ++d)
+      indices.push_back(make_.Index(buffer.extents[d]));
+    const int64_t room = buffer.extents.back().value - count;
+    const int64_t begin = Below(static_cast<int>(room + 1));
+    indices.push_back(make_.MakeIndex(Opcode::kAdd, variable, Integer(begin)));
+    return nest_.pool.Intern(Opcode::kLoad, buffer.type, indices, 0, 1,
+                             buffer.number);
+  }
+
+  // Adds short sums of products to an i32 buffer, where there are factors.
+  Block SumOfDots(const RandomBuffer& buffer) {
+    return Over(DimsOf(buffer), {buffer}, [&](const Indices& indices) {
+      const int64_t count = Chance(3) ? 2 : 4;
+      std::vector<RandomBuffer> factors;
+      for (const RandomBuffer& other : make_.readable) {
+        const bool fits =
+            other.number != buffer.number && !other.extents.empty() &&
+            other.own_rows == 0 && other.extents.back().is_constant &&
+            other.extents.back().value >= count && !IsRegister(other) &&
+            IsDotProductType(count, other.type, DType::kI8, DType::kI32);
+        if (fits) factors.push_back(other);
+      }
+      if (factors.empty()) return Block();
+      const RandomExtent extent = make_.ConstantExtent(count);
+      const uint64_t number = nest_.variables.size();
+      nest_.variables.push_back("q" + std::to_string(number));
+      Statement loop;
+      loop.kind = Statement::Kind::kFor;
+      loop.loop = LoopKind::kDot;
+      loop.variable = nest_.pool.Intern(Opcode::kAxis, DType::kI64,
+                                        {&extent.node, 1}, number, 1);
+      std::vector<NodeId> casts;
+      for (int i = 0; i < 2; ++i) {
+        const NodeId load =
+            LoadAlong(make_.Pick(factors), loop.variable, count);
+        casts.push_back(make_.Make(Opcode::kCast, DType::kI32, {load}));
+      }
+      const NodeId product =
+          make_.Make(Opcode::kMultiply, DType::kI32, {casts[0], casts[1]});
+      loop.body.push_back(Store({To(buffer, indices, product, Update::kAdd)}));
+      return MaybeIf(make_.Guarded(std::move(loop)));
+    });
   }
 
   Block MaybeIf(Block block) {

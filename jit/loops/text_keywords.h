@@ -8,7 +8,7 @@ namespace ember::loops {
 
 // By LoopKind and Scope.
 inline constexpr std::string_view kLoopKeywords[] = {"for", "unroll", "vector",
-                                                     "invocation"};
+                                                     "invocation", "dot"};
 inline constexpr std::string_view kScopeKeywords[] = {
     "input", "output", "packed", "call", "task", "register"};
 

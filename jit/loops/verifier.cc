@@ -11,6 +11,7 @@
 #include "base/concat.h"
 #include "jit/loops/bounds.h"
 #include "jit/loops/combining.h"
+#include "jit/loops/dot_product.h"
 #include "jit/loops/facts.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier_signature.h"
@@ -305,6 +306,7 @@ class Verifier {
     switch (statement.kind) {
       case Statement::Kind::kFor:
         combines_ = IsCombining(nest_.pool, statement);
+        EMBER_RETURN_IF_ERROR(CheckDot(statement));
         return CheckLoop(statement.variable, BinderOf(statement.loop),
                          statement.body);
       case Statement::Kind::kIf:
@@ -319,11 +321,19 @@ class Verifier {
     return OkStatus();
   }
 
+  // Its expressions are checked as those of any loop are.
+  Status CheckDot(const Statement& loop) {
+    const bool is_dot = loop.loop == LoopKind::kDot &&
+                        nest_.pool[loop.variable].opcode == Opcode::kAxis;
+    return is_dot ? DotProductOf(nest_, loop).status() : OkStatus();
+  }
+
   static Binder BinderOf(LoopKind kind) {
     switch (kind) {
       case LoopKind::kSerial:
         return Binder::kSerial;
       case LoopKind::kUnrolled:
+      case LoopKind::kDot:
         return Binder::kUnrolled;
       case LoopKind::kVector:
         return Binder::kVector;

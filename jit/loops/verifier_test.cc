@@ -328,6 +328,41 @@ TEST(VerifierTest, InvocationLoops) {
   EXPECT_EQ(BodyError("invocation i < 4 { vector l < 4 { %s[l] = i } }"), "");
 }
 
+TEST(VerifierTest, DotLoops) {
+  const auto error = [](const std::string& loop) {
+    const std::string found = ErrorOf(
+        "loops @t(%a: input u8[4, 16], %b: input i8[16, 4], %h: input i16[64], "
+        "%f: input bf16[8], %y: output i32[4], %z: output f32[4]) { "
+        "phase t < 4 { %y[t] = 0 %z[t] = 0.0 " +
+        loop + "}}");
+    const std::string context = "loops @t: phase 0: ";
+    return found.starts_with(context) ? found.substr(context.size()) : found;
+  };
+  const std::string wrong = "a dot loop: expected ";
+  EXPECT_EQ(error("dot q < 4 { %y[t] += i32(%a[t, q + 8]) * i32(%b[t, q]) }"),
+            "");
+  EXPECT_EQ(error("for k < 4 { dot q < 2 { %y[t] += i32(%h[k * 2 + q]) * "
+                  "i32(%b[k, q]) } }"),
+            "");
+  EXPECT_EQ(error("dot q < 2 { %z[t] += f32(%f[q]) * f32(%f[t + q]) }"), "");
+  EXPECT_EQ(error("dot q < 4 { %y[t] += i32(%h[q]) * i32(%b[t, q]) }"),
+            "a dot loop: there are none of 4 products of i16 and i8 in i32");
+  EXPECT_EQ(error("dot q < 3 { %y[t] += i32(%a[t, q]) * i32(%b[t, q]) }"),
+            "a dot loop: there are none of 3 products of u8 and i8 in i32");
+  EXPECT_EQ(error("dot q < 4 { %y[t] += i32(%a[t, q]) * i32(%b[q, t]) }"),
+            wrong + "factors that lie along their last dim as its body");
+  EXPECT_EQ(error("dot q < 4 { %y[t] += i32(%a[t, q * 2]) * i32(%b[t, q]) }"),
+            wrong + "factors that lie along their last dim as its body");
+  EXPECT_EQ(error("dot q < 4 { %y[q] += i32(%a[t, q]) * i32(%b[t, q]) }"),
+            wrong + "an update of the same element each time as its body");
+  EXPECT_EQ(error("dot q < 4 { %y[t] = i32(%a[t, q]) * i32(%b[t, q]) }"),
+            wrong + "a product, added to an element, as its body");
+  EXPECT_EQ(error("dot q < 4 { %y[t] += i32(%a[t, q]) * i32(t) }"),
+            wrong + "a product of casts of loads as its body");
+  EXPECT_EQ(error("dot q < 4 { for k < 2 { } }"),
+            wrong + "one store of one value as its body");
+}
+
 TEST(VerifierTest, UpdatesByAllInvocationsStandAlone) {
   const auto error = [](const std::string& body) {
     const std::string found = ErrorOf(

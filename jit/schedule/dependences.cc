@@ -328,7 +328,8 @@ Status CheckInsideVector(const Schedule& schedule, int stage) {
                                      "' is inside vector loop '" +
                                      vector->name + "'");
     }
-    if (loop.is_reduction && !vector->is_reduction) {
+    const bool combines = loop.is_reduction && loop.mark != LoopMark::kDot;
+    if (combines && !vector->is_reduction) {
       return FailedPreconditionError("loop '" + loop.name +
                                      "' inside vector loop '" + vector->name +
                                      "' combines elements into one");

@@ -49,9 +49,10 @@ bool IsSafe(const Computation& computation, NodeId load);
 
 // Where marked loops stand, in every stage: a parallel loop is the outermost
 // one of a stage that is computed by itself; inside a vector loop is no other
-// one, no bound one, no reduction unless the vector is one, and no other stage;
-// inside a bound loop is no other one, also not of stages computed there; not
-// both lanes and invocations combine elements.
+// one, no bound one, no reduction unless the vector is one or it is a dot loop,
+// which is the innermost one, and no other stage; inside a bound loop is no
+// other one, also not of stages computed there; not both lanes and invocations
+// combine elements.
 Status CheckMarkedLoops(const Schedule& schedule);
 // A fold combines its points in the order of the axes.
 Status CheckFolds(const Schedule& schedule);
@@ -59,6 +60,9 @@ Status CheckFolds(const Schedule& schedule);
 // read changes before the place where they are computed now, and those that
 // cannot be computed again are computed once.
 Status CheckAttachments(const Schedule& schedule);
+// Dot loops (primitives_tensorize.cc) are the innermost ones of sums of
+// products of types and layouts that machines have instructions for.
+Status CheckDots(const Schedule& schedule);
 // Whether the loop may have its mark.
 Status CheckMark(const Schedule& schedule, int stage, int loop);
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "jit/loops/dot_product.h"
 #include "jit/schedule/accumulators.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
@@ -261,6 +262,9 @@ class Lowering {
       case LoopMark::kInvocation:
         loop.loop = loops::LoopKind::kInvocation;
         break;
+      case LoopMark::kDot:
+        loop.loop = loops::LoopKind::kDot;
+        break;
       case LoopMark::kSerial:
       case LoopMark::kParallel:
         break;
@@ -271,6 +275,11 @@ class Lowering {
     EMBER_RETURN_IF_ERROR(
         EmitInside(s, positions, index, part, leaf, loop.body));
     if (binds) invocation_.reset();
+    // What a guard or a check stands in is a loop still.
+    if (loop.loop == loops::LoopKind::kDot &&
+        !loops::DotProductOf(nest_, loop).ok()) {
+      loop.loop = loops::LoopKind::kUnrolled;
+    }
     out.push_back(std::move(loop));
     return OkStatus();
   }
@@ -592,7 +601,10 @@ class Lowering {
           Statement statement;
           statement.targets.push_back(std::move(target));
           loop.body.push_back(std::move(statement));
-          block.push_back(std::move(loop));
+          // What never runs has no invocations.
+          const NodeId extent = nest_.pool[loop.variable].operands[0];
+          if (nest_.pool.IntegerConstant(extent) != 0)
+            block.push_back(std::move(loop));
           return OkStatus();
         },
         out);

@@ -17,10 +17,13 @@
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
+//   pad %acc k 4                k runs on to a multiple of 4, adding zeros
+//   tensorize %acc k1           sums of k1 products are instructions
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
 //
 // All but winograd keep results bit for bit, but for the order in which sums
-// are added up. winograd's results have errors of their own: see
+// are added up, and, where bf16 is tensorized, for what is subnormal, which may
+// become zero. winograd's results have errors of their own: see
 // jit/schedule/winograd_matrices.h, and KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_H_
@@ -66,12 +69,18 @@ struct PrimitiveCall {
       "the producer is computed inside the loop, as much of it as is needed there") \
   row("cache_read", CacheRead, 2, 2, 1, "%stage %buffer -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
-  row("pack", Pack, 3, -1, 1, "%stage %buffer layout... -> copy", \
-      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once") \
+  row("pack", Pack, 3, -1, 1, "%stage %buffer [type] layout... -> copy", \
+      "as cache_read, in another layout: d (a dim), d/n and d%n, and in a type that holds all values of the " \
+      "buffer's; of constants of constant extents: made once") \
   row("cache_write", CacheWrite, 1, 1, 1, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, "%stage part -> parts", \
       "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results") \
+  row("pad", PadReduction, 3, 3, 0, "%stage reduction factor", \
+      "the reduction of a sum of products runs on to a multiple of the factor; beyond its end are zeros") \
+  row("tensorize", Tensorize, 2, 2, 0, "%stage loop", \
+      "the innermost loop, of 2 or 4 neighbours along what both factors of a sum of products are packed, becomes " \
+      "one instruction per lane where there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
   row("winograd", Winograd, 2, 2, 3, "%convolution outputs -> filter input products", \
       "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently")
 // clang-format on

@@ -107,14 +107,23 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
     store.indices.push_back(axis.variable);
   stage.spatial_count = static_cast<int>(stage.axes.size());
   stage.stores.push_back(std::move(store));
-  Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
+  const DType type = c.buffers[number].type;
+  const auto is_load = [&](NodeId id) {
     const Node& node = c.pool[id];
-    if ((node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad) ||
-        node.buffer != operands.buffer) {
-      return std::nullopt;
-    }
-    return c.pool.Intern(Opcode::kLoad, node.type, indices(id), 0, node.scope,
-                         number);
+    return (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad) &&
+           node.buffer == operands.buffer;
+  };
+  Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
+    // What is cast is cast from the copy's type, without one to the buffer's
+    // between.
+    const Node node = c.pool[id];
+    const bool casts =
+        node.opcode == Opcode::kCast && is_load(node.operands[0]);
+    if (!casts && !is_load(id)) return std::nullopt;
+    const NodeId load = casts ? node.operands[0] : id;
+    const NodeId read = c.pool.Intern(Opcode::kLoad, type, indices(load), 0,
+                                      c.pool[load].scope, number);
+    return Simplifier(c.pool).Make(Opcode::kCast, node.type, {&read, 1});
   });
   ComputationStage& reader = c.stages[operands.stage];
   reader.values = rewriter.Rewrite(reader.values);
@@ -220,11 +229,12 @@ std::optional<LayoutDim> ParseLayoutDim(std::string_view word) {
   return result;
 }
 
+// From operand `first` on.
 StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
-                                             size_t rank) {
+                                             size_t first, size_t rank) {
   std::vector<LayoutDim> layout;
   std::vector<int64_t> quotients(rank, 0), remainders(rank, 0);
-  for (size_t i = 2; i < call.operands.size(); ++i) {
+  for (size_t i = first; i < call.operands.size(); ++i) {
     const std::optional<LayoutDim> dim = ParseLayoutDim(call.operands[i]);
     if (!dim || dim->dim >= rank) {
       return InvalidArgumentError(
@@ -272,6 +282,36 @@ NodeId ExtentOf(Computation& c, const LayoutDim& dim, NodeId extent) {
                 Make(c, Opcode::kAdd, extent, Integer(c, dim.factor - 1)));
 }
 
+// Whether all values of one type are values of the other.
+bool Holds(DType type, DType values) {
+  if (type == values) return true;
+  const int wider = DTypeByteSize(type) - DTypeByteSize(values);
+  if (IsFloat(type) && IsFloat(values)) return wider > 0;
+  return IsInteger(type) && IsInteger(values) && wider > 0 &&
+         (IsSigned(type) || !IsSigned(values));
+}
+
+// Beyond the ends of the buffer a copy of the layout has zeros, up to the ends
+// of the layout's digits: loads may pad with those.
+bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
+                  NodeId pad) {
+  const Node node = c.pool[pad];
+  const Node value = c.pool[node.operands.back()];
+  if (value.opcode != Opcode::kConstant ||
+      value.immediate != tensor::ZeroBits(node.type)) {
+    return false;
+  }
+  for (const LayoutDim& dim : layout) {
+    if (dim.part == LayoutDim::Part::kRemainder) continue;
+    NodeId end = ExtentOf(c, dim, c.buffers[node.buffer].extents[dim.dim]);
+    if (dim.part == LayoutDim::Part::kQuotient)
+      end = Make(c, Opcode::kMultiply, end, Integer(c, dim.factor));
+    if (!tensor::ProvablyInBounds(c.pool, node.operands[dim.dim], end))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
@@ -297,6 +337,9 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
                          Make(c, Opcode::kSubtract, bounds->high, bounds->low),
                          Integer(c, 1));
     extent = Make(c, Opcode::kMaximum, extent, Integer(c, 0));
+    // Axes without points count as 0, as those with one do.
+    if (!padding && c.pool.IntegerConstant(source.extents[d]) == 0)
+      extent = Integer(c, 0);
     copy.extents.push_back(extent);
     stage.axes.push_back(c.MakeAxis("c" + std::to_string(d), extent));
     lows.push_back(bounds->low);
@@ -324,16 +367,24 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
                          ReadOperands(schedule, call));
   Computation& c = schedule.mutable_computation();
   const ComputationBuffer source = c.buffers[operands.buffer];
-  EMBER_ASSIGN_OR_RETURN(const std::vector<LayoutDim> layout,
-                         ParseLayout(call, source.extents.size()));
+  const std::optional<DType> wide = DTypeFromName(call.operands[2]);
+  const DType type = wide.value_or(source.type);
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<LayoutDim> layout,
+      ParseLayout(call, wide ? 3 : 2, source.extents.size()));
+  if (!Holds(type, source.type)) {
+    return FailedPreconditionError(std::string(DTypeName(type)) +
+                                   " does not hold all values of " +
+                                   std::string(DTypeName(source.type)));
+  }
   for (NodeId load : operands.loads) {
-    if (c.pool[load].opcode == Opcode::kPad)
+    if (c.pool[load].opcode == Opcode::kPad && !CopyHasZeros(c, layout, load))
       return FailedPreconditionError(
           "the stage pads the buffer: cache_read it");
   }
   ComputationBuffer copy{
       .name = call.results[0],
-      .type = source.type,
+      .type = type,
       .role = RoleOfCopy(c, operands.stage,
                          source.is_constant && AreConstant(c, source.extents)),
       .extents = {}};
@@ -352,8 +403,10 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
   // Beyond the last element: zeros, which no result depends on.
   indices.push_back(
       c.pool.Constant(tensor::ZeroBits(source.type), source.type));
+  const NodeId element =
+      c.pool.Intern(Opcode::kPad, source.type, indices, 0, 1, operands.buffer);
   stage.values.push_back(
-      c.pool.Intern(Opcode::kPad, source.type, indices, 0, 1, operands.buffer));
+      Simplifier(c.pool).Make(Opcode::kCast, type, {&element, 1}));
   InsertCopy(
       schedule, operands, std::move(copy), std::move(stage), [&](NodeId load) {
         std::vector<NodeId> result;

@@ -87,6 +87,11 @@ constexpr std::string_view kArgmax = R"(
     }
   })";
 
+constexpr std::string_view kBytes = R"(
+  dispatch @bytes(%a: u8[4, 8], %b: i8[8, 6]) -> (%y: i32[4, 6]) {
+    %y[i, j] = sum(k < 8) i32(%a[i, k]) * i32(%b[k, j])
+  })";
+
 constexpr std::string_view kGather = R"(
   dispatch @gather(%x: f32[4], %p: i64[6]) -> (%y: f32[4]) {
     %y[i] = 0.0
@@ -356,6 +361,60 @@ TEST(Primitives, CacheWrite) {
       for i_2 < 6 { check %y.0 %p[i_2] < 4 %y[%p[i_2]] += %t[i_2] })");
 }
 
+TEST(Primitives, Tensorize) {
+  // Four bytes of each factor lie together.
+  ExpectNest(kBytes,
+             "pack %y %b 1/2 0/4 1%2 0%4 -> w\n split %y j 2 -> j0 l\n"
+             "split %y k 4 -> k0 k1\n reorder %y i j0 k0 l k1\n"
+             "unroll %y j0\n tensorize %y k1\n vectorize %y l",
+             R"(
+          for k0 < 2 {
+            vector l < 2 {
+              dot k1 < 4 {
+                %y.part.4[l] += i32(%a[i, k0 * 4 + k1]) * i32(%w[j0, k0, l, k1])
+              }
+            }
+          })");
+  // Two 16-bit integers, where machines have none of bytes.
+  ExpectNest(kBytes,
+             "pack %y %b i16 1 0 -> w\n pack %y %a i16 0 1 -> x\n"
+             "split %y k 2 -> k0 k1\n tensorize %y k1",
+             "dot k1 < 2 { let %t0 = k0 * 2 + k1 "
+             "%y.part.5[] += i32(%x[i, %t0]) * i32(%w[j, %t0]) }");
+}
+
+TEST(Primitives, PackWidens) {
+  ExpectNest(kBytes, "pack %y %a i16 1 0 -> x", "%x[p0, p1] = i16(%a[p1, p0])");
+  ExpectNest(R"(
+    dispatch @halves(%a: f16[4, 8]) -> (%y: f32[4]) {
+      %y[i] = sum(k < 8) f32(%a[i, k]) * f32(%a[i, k])
+    })",
+             "pack %y %a f32 0 1 -> x", "%x[i, k] * %x[i, k]");
+  // What is not cast is, to what it was.
+  ExpectNest(R"(
+    dispatch @copy(%a: i8[4]) -> (%y: i8[4]) {
+      %y[i] = %a[i]
+    })",
+             "pack %y %a i32 0 -> x", "%y[i] = i8(%x[i])");
+}
+
+TEST(Primitives, Pad) {
+  constexpr std::string_view kSeven = R"(
+    dispatch @seven(%a: u8[4, 7], %b: i8[7, 6]) -> (%y: i32[4, 6]) {
+      %y[i, j] = sum(k < 7) i32(%a[i, k]) * i32(%b[k, j])
+    })";
+  ExpectNest(kSeven, "pad %y k 4",
+             "for k < 8 { %y.part.3[] += i32(pad(%a[i, k], 0)) * "
+             "i32(pad(%b[k, j], 0)) }");
+  // Copies hold the zeros.
+  ExpectNest(kSeven,
+             "pad %y k 4\n pack %y %a 0 1/4 1%4 -> x\n"
+             "pack %y %b 1 0/4 0%4 -> w\n split %y k 4 -> k0 k1\n"
+             "tensorize %y k1",
+             "for k0 < 2 { dot k1 < 4 { %y.part.5[] += "
+             "i32(%x[i, k0, k1]) * i32(%w[j, k0, k1]) } }");
+}
+
 // --- text ---
 
 TEST(ScheduleText, Replays) {
@@ -480,6 +539,47 @@ TEST(Refusals, Parallel) {
                 "the stage is computed inside another one's loop");
   ExpectRefused(kGather, "", "parallel %y.1 i",
                 "points of the stage may store to one element");
+}
+
+TEST(Refusals, Tensorize) {
+  const std::string split = "split %y k 4 -> k0 k1";
+  ExpectRefused(kBytes, split, "tensorize %y j",
+                "loop 'j' is not the innermost one");
+  ExpectRefused(kBytes, split + "\n reorder %y k0 k1 i j", "tensorize %y j",
+                "loop 'j' combines nothing");
+  ExpectRefused(kBytes, "", "tensorize %y k",
+                "loop 'k' is not 2 or 4 neighbours of an axis: split it");
+  ExpectRefused(kBytes, split, "tensorize %y k1",
+                "%b does not lie along the loop: pack it with that innermost");
+  ExpectRefused(kBytes, "pack %y %b i16 1 0 -> w\n" + split, "tensorize %y k1",
+                "there are no sums of 4 products of u8 and i16 in i32");
+  ExpectRefused(kProduct, "split %acc k 4 -> k0 k1", "tensorize %acc k1",
+                "a factor is not a load that is widened");
+  ExpectRefused(kArgmax, "split %y k 2 -> k0 k1", "tensorize %y k1",
+                "the stage is no sum of products");
+  // Later changes have to leave it as it is.
+  const std::string marked =
+      "pack %y %b 1 0 -> w\n" + split + "\n tensorize %y k1";
+  ExpectRefused(kBytes, marked, "reorder %y k1 j",
+                "loop 'k1' is not the innermost one");
+  ExpectRefused(kBytes, marked, "pack %y %a i64 0 1 -> x",
+                "there are no sums of 4 products of i64 and i8 in i32");
+  ExpectRefused(kBytes, marked, "unroll %y k1",
+                "loop 'k1' is marked already: mark loops last");
+}
+
+TEST(Refusals, Pad) {
+  ExpectRefused(kBytes, "", "pad %y j 4", "loop 'j' combines nothing");
+  ExpectRefused(kBytes, "split %y k 4 -> k0 k1", "pad %y k0 4",
+                "the stage's loops have been changed already: pad it first");
+  ExpectRefused(kArgmax, "", "pad %y k 4", "the stage is no sum of products");
+  ExpectRefused(R"(
+    dispatch @window(%x: f32[10], %w: f32[3]) -> (%y: f32[8]) {
+      %y[i] = sum(k < 3) %x[i + k] * %w[k]
+    })",
+                "", "pad %y k 4",
+                "beyond the end of 'k' products are not 0: that needs a dim of "
+                "its extent that it is the index of");
 }
 
 TEST(Refusals, CacheWrite) {
@@ -675,6 +775,10 @@ TEST(Refusals, ComputeAtBesideOverwrittenInput) {
 }
 
 TEST(Refusals, Copies) {
+  ExpectRefused(kBytes, "", "pack %y %b u16 0 1 -> w",
+                "u16 does not hold all values of i8");
+  ExpectRefused(kBytes, "pad %y k 5", "pack %y %b 1 0 -> w",
+                "the stage pads the buffer: cache_read it");
   ExpectRefused(kAdd, "", "cache_read %y %y -> c",
                 "the stage stores to the buffer");
   ExpectRefused(kProduct, "", "cache_read %y %a -> c",

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "jit/schedule/dependences.h"
+#include "jit/schedule/dot_rule.h"
 #include "jit/schedule/model_rules.h"
 #include "jit/schedule/register_tile.h"
 #include "jit/schedule/stage_shape.h"
@@ -177,22 +178,26 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
   return operand <= cpu.l2_bytes / 4;
 }
 
-// The loops of the product itself from its reductions on, in a tile.
+// The loops of the product itself from its reductions on, in a tile. dot: the
+// reduction that is tensorized, empty for none.
 void OrderTile(const std::string& product, const RegisterTile& tile,
                const std::vector<std::string>& outer, const std::string& rows,
                const std::string& vectors, const std::string& lanes,
-               ScheduleWriter& writer) {
+               const std::string& dot, ScheduleWriter& writer) {
   std::vector<std::string> order = outer;
   const StagePlan& plan = writer.schedule().plan(writer.StageOf(product));
   for (int loop : plan.order) {
-    if (plan.loops[loop].is_reduction) order.push_back(plan.loops[loop].name);
+    if (plan.loops[loop].is_reduction && plan.loops[loop].name != dot)
+      order.push_back(plan.loops[loop].name);
   }
   if (tile.u >= 0) order.push_back(rows);
   order.push_back(vectors);
   order.push_back(lanes);
+  if (!dot.empty()) order.push_back(dot);
   writer.Reorder(product, order);
   if (tile.u >= 0) writer.Do("unroll %" + product + " " + rows);
   writer.Do("unroll %" + product + " " + vectors);
+  if (!dot.empty()) writer.Do("tensorize %" + product + " " + dot);
   writer.Do("vectorize %" + product + " " + lanes);
 }
 
@@ -244,10 +249,12 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
   }
-  const std::vector<std::string> copies =
-      CopyPadded(cpu, product, *tile, writer);
+  const std::string dot = PackForDots(cpu, product, *tile, writer);
+  std::vector<std::string> copies;
+  if (dot.empty()) copies = CopyPadded(cpu, product, *tile, writer);
   const RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
-  PackOperands(cpu, product, *tile, Packing::kWhereItTakes, writer);
+  if (dot.empty())
+    PackOperands(cpu, product, *tile, Packing::kWhereItTakes, writer);
   const std::string u = tile->u >= 0 ? axes[tile->u] : "";
   const std::string v = axes[tile->v];
   SplitTile(group.root, u, v, *tile, writer);
@@ -273,7 +280,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   if (vectors_inside) outer.push_back(v + "_tile");
   if (group.root == product) {
     OrderTile(product, *tile, outer, u + "_row", v + "_vector", v + "_lane",
-              writer);
+              dot, writer);
   } else {
     std::vector<std::string> order = outer;
     if (tile->u >= 0) order.push_back(u + "_row");
@@ -322,7 +329,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
               std::to_string(tile->lanes) + " -> " + member_v + "_vector " +
               member_v + "_lane");
     OrderTile(member, *tile, others, member_u, member_v + "_vector",
-              member_v + "_lane", writer);
+              member_v + "_lane", member == product ? dot : "", writer);
   }
   for (const std::string& copy : copies) {
     // Refused where others read it, too.
@@ -371,7 +378,7 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
   writer.Do("split" + at + v + "_rest " + std::to_string(tile->lanes) + " -> " +
             v + "_vector " + v + "_lane");
   OrderTile(product, *tile, outer, rows + "_each", v + "_vector", v + "_lane",
-            writer);
+            "", writer);
   return writer.status().ok();
 }
 

@@ -178,7 +178,10 @@ class Promoter {
     for (const tensor::LinearTerm& term : sum->terms) {
       const auto kind = kinds_.find(term.node);
       if (kind == kinds_.end()) return false;
-      if (kind->second == LoopKind::kUnrolled) continue;
+      if (kind->second == LoopKind::kUnrolled ||
+          kind->second == LoopKind::kDot) {
+        continue;
+      }
       if (!last || term.coefficient != 1) return false;
     }
     return true;

@@ -39,6 +39,16 @@ class LineWriter : private tensor::RandomChoices {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return "winograd " + Winograd();
     }
+    // Products of narrow integers need several lines to be tensorized.
+    if (!looked_for_dots_) {
+      looked_for_dots_ = true;
+      if (!Chance(4)) PlanDots();
+    }
+    if (!planned_.empty()) {
+      std::string line = planned_.front();
+      planned_.erase(planned_.begin());
+      return line;
+    }
     do {
       generator = &kGenerators[Below(std::size(kGenerators))];
     } while (!with_marks && IsMark(generator->primitive) && !Chance(10));
@@ -49,7 +59,8 @@ class LineWriter : private tensor::RandomChoices {
  private:
   static bool IsMark(std::string_view primitive) {
     return primitive == "unroll" || primitive == "vectorize" ||
-           primitive == "parallel" || primitive == "bind";
+           primitive == "parallel" || primitive == "bind" ||
+           primitive == "tensorize";
   }
 
   // --- operands ---
@@ -222,11 +233,96 @@ class LineWriter : private tensor::RandomChoices {
     Shuffle(parts);
     if (!parts.empty() && Chance(30)) parts.pop_back();
     std::string text = Stage(stage) + " %" + buffer->name;
+    if (Chance(4)) {
+      constexpr const char* kTypes[] = {"i16", "i32", "i64", "f32", "f64"};
+      text += std::string(" ") + kTypes[Below(5)];
+    }
     for (const std::string& part : parts) text += " " + part;
     return text + Results(1);
   }
 
+  // Of a sum of products, where there is one.
+  int Product() {
+    const auto is_product = [&](int stage) {
+      const ComputationStage& computed =
+          computation().stages[static_cast<size_t>(stage)];
+      return computed.combiner == tensor::Combiner::kSum &&
+             computation().pool[computed.values[0]].opcode ==
+                 tensor::Opcode::kMultiply;
+    };
+    int stage = AnyStage();
+    for (int i = 0; i < 5 && !is_product(stage); ++i) stage = AnyStage();
+    return stage;
+  }
+
+  std::string PadReduction() {
+    const int stage = Product();
+    return Stage(stage) + " " +
+           (Chance(8) ? AnyLoop(stage) : InnermostLoop(stage)) + " " +
+           AnyFactor();
+  }
+
+  std::string Tensorize() {
+    const int stage = Product();
+    return Stage(stage) + " " +
+           (Chance(8) ? AnyLoop(stage) : InnermostLoop(stage));
+  }
+
   std::string CacheWrite() { return Stage(AnyStage()) + Results(1); }
+
+  // Of a stage %acc[i, j] = sum(k) i32(%a[i, k]) * i32(%b[j, k]), where there
+  // is one: sums of 2 or 4 products, sometimes in lanes.
+  void PlanDots() {
+    using tensor::Opcode;
+    const Computation& c = computation();
+    for (const ComputationStage& stage : c.stages) {
+      if (stage.combiner != tensor::Combiner::kSum || stage.axes.size() != 3)
+        continue;
+      const tensor::Node& product = c.pool[stage.values[0]];
+      if (product.opcode != Opcode::kMultiply || product.type != DType::kI32)
+        continue;
+      std::vector<std::string> buffers;
+      for (NodeId factor : product.operands) {
+        const tensor::Node& cast = c.pool[factor];
+        if (cast.opcode != Opcode::kCast) continue;
+        const tensor::Node& load = c.pool[cast.operands[0]];
+        if (load.opcode == Opcode::kLoad && load.operands.size() == 2 &&
+            load.operands[1] == stage.axes[2].variable) {
+          buffers.push_back(c.buffers[load.buffer].name);
+        }
+      }
+      if (buffers.size() != 2) continue;
+      const std::string at = " %" + stage.name + " ";
+      const std::string count = Chance(2) ? "2" : "4";
+      const std::string i = stage.axes[0].name, j = stage.axes[1].name,
+                        k = stage.axes[2].name;
+      planned_.push_back("pad" + at + k + " " + count);
+      for (size_t n = 0; n < 2; ++n) {
+        std::string layout = count == "2" && Chance(2) ? " i16" : "";
+        layout += n == 1 ? " 0/8 1/" + count + " 0%8 1%" + count
+                         : " 0 1/" + count + " 1%" + count;
+        planned_.push_back("pack" + at + "%" + buffers[n] + layout + " -> " +
+                           NewName());
+      }
+      const std::string step = NewName(), dot = NewName();
+      planned_.push_back("split" + at + k + " " + count + " -> " + step + " " +
+                         dot);
+      if (Chance(3)) {
+        planned_.push_back("tensorize" + at + dot);
+        return;
+      }
+      const std::string block = NewName(), lane = NewName();
+      planned_.push_back("split" + at + j + " " + (Chance(2) ? "8" : "4") +
+                         " -> " + block + " " + lane);
+      std::string order = "reorder" + at + i;
+      for (const std::string& loop : {block, step, lane, dot})
+        order += " " + loop;
+      planned_.push_back(order);
+      planned_.push_back("tensorize" + at + dot);
+      planned_.push_back("vectorize" + at + lane);
+      return;
+    }
+  }
 
   // A stage that may be one; -1: there is none.
   int Convolution() const {
@@ -272,6 +368,8 @@ class LineWriter : private tensor::RandomChoices {
   const Schedule& schedule_;
   int next_name_ = 0;
   bool looked_for_convolution_ = false;
+  bool looked_for_dots_ = false;
+  std::vector<std::string> planned_;
 };
 
 std::string_view FirstWord(std::string_view line) {

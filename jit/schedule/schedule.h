@@ -33,7 +33,8 @@ enum class LoopMark : uint8_t {
   kParallel,
   kUnrolled,
   kVector,
-  kInvocation  // bound to the invocations of a workgroup
+  kInvocation,  // bound to the invocations of a workgroup
+  kDot          // a short sum of products: loops::LoopKind::kDot
 };
 
 // A loop variable of a stage: an axis of it, or made from other loops.

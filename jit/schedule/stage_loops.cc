@@ -25,6 +25,7 @@ std::optional<int64_t> LargestExtent(LoopMark mark) {
     case LoopMark::kParallel:
       break;
     case LoopMark::kUnrolled:
+    case LoopMark::kDot:
       return kMaximumUnrolled;
     case LoopMark::kVector:
       return kMaximumLanes;

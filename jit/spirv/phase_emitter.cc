@@ -261,6 +261,7 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
       EmitSerial(statement);
       break;
     case LoopKind::kUnrolled:
+    case LoopKind::kDot:
       EmitUnrolled(statement, Constant(extent));
       break;
     case LoopKind::kVector:

@@ -34,12 +34,18 @@ CpuModel CpuModel::Of(std::string_view target) {
       cpu.vector_bytes = 64;
       cpu.vector_registers = 32;
       cpu.has_masks = true;
+      cpu.has_byte_dots =
+          HasFeature(target, "avx512vnni") && HasFeature(target, "avx512vl");
+      cpu.has_short_dots = HasFeature(target, "avx512bw");
     } else if (HasFeature(target, "avx2")) {
       cpu.vector_bytes = 32;
+      cpu.has_byte_dots = HasFeature(target, "avxvnni");
+      cpu.has_short_dots = true;
     }
   } else if (target.starts_with("aarch64")) {
     cpu.vector_registers = 32;
     cpu.has_fma = true;
+    cpu.has_byte_dots = HasFeature(target, "dotprod");
   }
   cpu.l1_bytes = CacheBytes(_SC_LEVEL1_DCACHE_SIZE, cpu.l1_bytes);
   cpu.l2_bytes = CacheBytes(_SC_LEVEL2_CACHE_SIZE, cpu.l2_bytes);

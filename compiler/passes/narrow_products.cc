@@ -1,0 +1,457 @@
+#include "compiler/passes/narrow_products.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/operators.h"
+#include "compiler/passes/constant_value.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::ConstantData;
+using graph::Dim;
+using graph::Graph;
+using graph::Operation;
+using graph::OperatorNamed;
+using graph::Shape;
+using graph::Value;
+
+using Permutation = std::vector<int64_t>;
+
+bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+bool IsNamed(const Value* value, std::string_view name) {
+  return value->producer() != nullptr && value->producer()->name() == name;
+}
+
+bool HasOneElement(const Value* value) {
+  return std::ranges::all_of(value->shape(),
+                             [](const Dim& dim) { return dim == Dim(1); });
+}
+
+// transpose(... transpose(i32(narrow) - zero) ...).
+struct Factor {
+  Value* narrow = nullptr;
+  Value* zero = nullptr;  // one element, i32, of narrow's values; null: 0
+  std::vector<Permutation> transposes;  // the innermost last
+  bool is_constant = false;             // narrow is
+};
+
+// --- constants ---
+
+struct Range {
+  int64_t low = 0, high = 0;
+};
+
+template <typename T>
+Range RangeOf(std::span<const uint8_t> bytes) {
+  Range range{std::numeric_limits<int64_t>::max(),
+              std::numeric_limits<int64_t>::min()};
+  for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+    T value;
+    std::memcpy(&value, bytes.data() + i, sizeof value);
+    range.low = std::min<int64_t>(range.low, value);
+    range.high = std::max<int64_t>(range.high, value);
+  }
+  return range;
+}
+
+// The elements less `zero` as another type that holds them.
+template <typename From, typename To>
+std::vector<uint8_t> Converted(std::span<const uint8_t> bytes, int64_t zero) {
+  std::vector<uint8_t> result(bytes.size() / sizeof(From) * sizeof(To));
+  for (size_t i = 0; i < bytes.size() / sizeof(From); ++i) {
+    From value;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    const To converted = static_cast<To>(value - zero);
+    std::memcpy(result.data() + i * sizeof converted, &converted,
+                sizeof converted);
+  }
+  return result;
+}
+
+template <typename From>
+std::vector<uint8_t> ConvertedTo(DType to, std::span<const uint8_t> bytes,
+                                 int64_t zero) {
+  if (to == DType::kI8) return Converted<From, int8_t>(bytes, zero);
+  if (to == DType::kU8) return Converted<From, uint8_t>(bytes, zero);
+  return Converted<From, int16_t>(bytes, zero);
+}
+
+int64_t ElementAt(const ConstantData& data, DType type, int64_t i) {
+  const uint8_t* const bytes = data.bytes.data() + i * DTypeByteSize(type);
+  if (type == DType::kU8) return *bytes;
+  if (type == DType::kI8) return static_cast<int8_t>(*bytes);
+  int16_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+std::optional<DType> NarrowestType(Range range) {
+  if (range.low >= -128 && range.high <= 127) return DType::kI8;
+  if (range.low >= 0 && range.high <= 255) return DType::kU8;
+  if (range.low >= -32768 && range.high <= 32767) return DType::kI16;
+  return std::nullopt;
+}
+
+class Narrower {
+ public:
+  explicit Narrower(Graph& graph) : graph_(graph) {}
+
+  Status Run() {
+    for (Operation* operation : graph_.Operations()) {
+      const bool is_conv = operation->name() == "conv";
+      if (!is_conv && operation->name() != "contract") continue;
+      if (operation->result()->dtype() != DType::kI32) continue;
+      if (is_conv && operation->attributes().Get<int64_t>("groups") != 1)
+        continue;
+      EMBER_RETURN_IF_ERROR(Narrow(operation));
+    }
+    return OkStatus();
+  }
+
+ private:
+  // --- what is there ---
+
+  static Value* BehindTransposes(Value* value, Factor& factor) {
+    while (IsNamed(value, "transpose")) {
+      factor.transposes.push_back(
+          value->producer()->attributes().Get<Permutation>("permutation"));
+      value = value->producer()->operand(0);
+    }
+    return value;
+  }
+
+  // Whether a zero point is a value of the type.
+  static bool IsOfType(const Value* zero, DType type) {
+    if (!HasOneElement(zero)) return false;
+    if (const std::optional<double> constant = UniformConstant(zero)) {
+      return type == DType::kI8 ? *constant >= -128 && *constant <= 127
+                                : *constant >= 0 && *constant <= 255;
+    }
+    while (IsNamed(zero, "reshape")) zero = zero->producer()->operand(0);
+    return IsNamed(zero, "cast") &&
+           zero->producer()->operand(0)->dtype() == type;
+  }
+
+  static std::optional<Factor> FactorOf(Value* value) {
+    Factor factor;
+    value = BehindTransposes(value, factor);
+    Value* zero = nullptr;
+    if (IsNamed(value, "subtract")) {
+      zero = value->producer()->operand(1);
+      Value* wide = value->producer()->operand(0);
+      if (wide->shape() != value->shape()) return std::nullopt;
+      if (UniformConstant(zero) != 0.0) factor.zero = zero;
+      value = BehindTransposes(wide, factor);
+    }
+    if (const Operation* constant = ConstantOf(value)) {
+      factor.is_constant = true;
+      factor.narrow = constant->operand_count() == 0 ? value : nullptr;
+    } else if (IsNamed(value, "cast")) {
+      factor.narrow = value->producer()->operand(0);
+      factor.is_constant = ConstantOf(factor.narrow) != nullptr;
+    }
+    if (factor.narrow == nullptr) return std::nullopt;
+    const DType type = factor.narrow->dtype();
+    if (factor.is_constant) {
+      const bool fits =
+          IsByte(type) || type == DType::kI16 || type == DType::kI32;
+      const bool is_uniform =
+          factor.zero == nullptr || UniformConstant(factor.zero).has_value();
+      if (!fits || !is_uniform) return std::nullopt;
+      return factor;
+    }
+    if (!IsByte(type)) return std::nullopt;
+    if (factor.zero != nullptr && !IsOfType(factor.zero, type))
+      return std::nullopt;
+    return factor;
+  }
+
+  // --- what is made ---
+
+  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
+                        graph::Attributes attributes) {
+    EMBER_ASSIGN_OR_RETURN(
+        Operation * operation,
+        graph_.Add(OperatorNamed(name), std::move(operands),
+                   std::move(attributes), before_->origin(), before_));
+    return operation->result();
+  }
+
+  StatusOr<Value*> Cast(Value* value, DType type) {
+    return Make("cast", {value}, {{"dtype", type}});
+  }
+
+  StatusOr<Value*> Transposed(Value* value, const Factor& factor) {
+    for (size_t i = factor.transposes.size(); i-- > 0;) {
+      EMBER_ASSIGN_OR_RETURN(
+          value,
+          Make("transpose", {value}, {{"permutation", factor.transposes[i]}}));
+    }
+    return value;
+  }
+
+  StatusOr<Value*> Scalar(Value* value) {
+    return Make("reshape", {value}, {{"shape", Shape()}});
+  }
+
+  // The constant less its zero point in the narrowest type that holds it; null
+  // if none does.
+  StatusOr<Value*> NarrowConstant(const Factor& factor) {
+    const auto& data =
+        factor.narrow->producer()->attributes().Get<ConstantData>("value");
+    const DType from = factor.narrow->dtype();
+    Range range = from == DType::kI8    ? RangeOf<int8_t>(data.bytes)
+                  : from == DType::kU8  ? RangeOf<uint8_t>(data.bytes)
+                  : from == DType::kI16 ? RangeOf<int16_t>(data.bytes)
+                                        : RangeOf<int32_t>(data.bytes);
+    if (range.low > range.high) return nullptr;  // no elements
+    const int64_t zero =
+        factor.zero == nullptr
+            ? 0
+            : static_cast<int64_t>(*UniformConstant(factor.zero));
+    const std::optional<DType> type =
+        NarrowestType({range.low - zero, range.high - zero});
+    if (!type) return nullptr;
+    if (*type == from && zero == 0) return factor.narrow;
+    const std::vector<uint8_t> bytes =
+        from == DType::kI8    ? ConvertedTo<int8_t>(*type, data.bytes, zero)
+        : from == DType::kU8  ? ConvertedTo<uint8_t>(*type, data.bytes, zero)
+        : from == DType::kI16 ? ConvertedTo<int16_t>(*type, data.bytes, zero)
+                              : ConvertedTo<int32_t>(*type, data.bytes, zero);
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           Make("constant", {},
+                                {{"value", ConstantData::Copy(bytes)},
+                                 {"dtype", *type},
+                                 {"shape", factor.narrow->shape()}}));
+    result->set_name(factor.narrow->name());
+    return result;
+  }
+
+  // x - z as i16.
+  StatusOr<Value*> Centered(const Factor& factor) {
+    if (factor.zero == nullptr) return factor.narrow;
+    EMBER_ASSIGN_OR_RETURN(Value * wide, Cast(factor.narrow, DType::kI16));
+    EMBER_ASSIGN_OR_RETURN(Value * zero, Cast(factor.zero, DType::kI16));
+    return Make("subtract", {wide, zero}, {});
+  }
+
+  // Where the labels of a contraction's weights that its result has are in the
+  // result's order: the extents with which their sums broadcast against it.
+  std::optional<Shape> BroadcastShape(const Operation& contract, int weights) {
+    const auto& spec = contract.attributes().Get<std::string>("spec");
+    const size_t comma = spec.find(','), arrow = spec.find("->");
+    const std::string labels = weights == 0
+                                   ? spec.substr(0, comma)
+                                   : spec.substr(comma + 1, arrow - comma - 1);
+    const std::string result = spec.substr(arrow + 2);
+    Shape shape(result.size(), Dim(1));
+    size_t next = 0;
+    for (size_t i = 0; i < labels.size(); ++i) {
+      const size_t at = result.find(labels[i]);
+      if (at == std::string::npos) continue;
+      if (at < next) return std::nullopt;
+      next = at + 1;
+      shape[at] = contract.operand(weights)->shape()[i];
+    }
+    return shape;
+  }
+
+  std::vector<int64_t> SummedAxes(const Operation& operation, int weights) {
+    std::vector<int64_t> axes;
+    if (operation.name() == "conv") {
+      for (int i = 0; i + 1 < operation.operand(1)->rank(); ++i)
+        axes.push_back(i);
+      return axes;
+    }
+    const auto& spec = operation.attributes().Get<std::string>("spec");
+    const size_t comma = spec.find(','), arrow = spec.find("->");
+    const std::string labels = weights == 0
+                                   ? spec.substr(0, comma)
+                                   : spec.substr(comma + 1, arrow - comma - 1);
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (spec.find(labels[i], arrow) == std::string::npos)
+        axes.push_back(static_cast<int64_t>(i));
+    }
+    return axes;
+  }
+
+  // The sums of the weights along the axes, which are those of their last
+  // transpose.
+  StatusOr<Value*> SumsOf(const Value* weights, const Factor& factor,
+                          const std::vector<int64_t>& axes) {
+    const size_t rank = weights->shape().size();
+    // Dims of the constant, by dim behind the transposes.
+    std::vector<size_t> dims(rank);
+    std::iota(dims.begin(), dims.end(), size_t{0});
+    for (size_t i = factor.transposes.size(); i-- > 0;) {
+      std::vector<size_t> moved;
+      for (int64_t dim : factor.transposes[i])
+        moved.push_back(dims[static_cast<size_t>(dim)]);
+      dims = std::move(moved);
+    }
+    // Steps in the sums, by dim of the constant.
+    std::vector<int64_t> steps(rank, 0);
+    Shape shape;
+    int64_t count = 1;
+    for (size_t d = rank; d-- > 0;) {
+      if (std::ranges::find(axes, static_cast<int64_t>(d)) != axes.end())
+        continue;
+      const Dim extent = weights->shape()[dims[d]];
+      steps[dims[d]] = count;
+      count *= extent.constant();
+      shape.insert(shape.begin(), extent);
+    }
+    std::vector<uint32_t> sums(static_cast<size_t>(count), 0);
+    const auto& data =
+        weights->producer()->attributes().Get<ConstantData>("value");
+    std::vector<int64_t> at(rank, 0);
+    int64_t sum = 0;
+    const int64_t elements = ElementCount(weights->shape()).constant();
+    for (int64_t i = 0; i < elements; ++i) {
+      sums[static_cast<size_t>(sum)] +=
+          static_cast<uint32_t>(ElementAt(data, weights->dtype(), i));
+      for (size_t d = rank; d-- > 0;) {
+        sum += steps[d];
+        if (++at[d] < weights->shape()[d].constant()) break;
+        sum -= steps[d] * at[d];
+        at[d] = 0;
+      }
+    }
+    const std::span bytes(reinterpret_cast<const uint8_t*>(sums.data()),
+                          sums.size() * sizeof(sums[0]));
+    return Make("constant", {},
+                {{"value", ConstantData::Copy(bytes)},
+                 {"dtype", DType::kI32},
+                 {"shape", shape}});
+  }
+
+  // z * sum(w), broadcasting against the result.
+  StatusOr<Value*> Correction(const Operation& operation, int weights,
+                              const Value* narrow, const Factor& factor,
+                              Value* zero) {
+    EMBER_ASSIGN_OR_RETURN(
+        Value * sums, SumsOf(narrow, factor, SummedAxes(operation, weights)));
+    if (operation.name() == "contract") {
+      EMBER_ASSIGN_OR_RETURN(
+          sums, Make("reshape", {sums},
+                     {{"shape", *BroadcastShape(operation, weights)}}));
+    }
+    EMBER_ASSIGN_OR_RETURN(Value * scalar, Scalar(zero));
+    return Make("multiply", {sums, scalar}, {});
+  }
+
+  // A convolution that pads with the zero point pads before.
+  StatusOr<Value*> Padded(Value* x, Value* zero,
+                          graph::Attributes& attributes) {
+    Shape low = attributes.Get<Shape>("low");
+    Shape high = attributes.Get<Shape>("high");
+    const auto is_zero = [](const Dim& dim) { return dim == Dim(0); };
+    if (std::ranges::all_of(low, is_zero) && std::ranges::all_of(high, is_zero))
+      return x;
+    attributes.Set("low", Shape(low.size(), Dim(0)));
+    attributes.Set("high", Shape(high.size(), Dim(0)));
+    for (Shape* shape : {&low, &high}) {
+      shape->insert(shape->begin(), Dim(0));
+      shape->push_back(Dim(0));
+    }
+    EMBER_ASSIGN_OR_RETURN(Value * scalar, Scalar(zero));
+    EMBER_ASSIGN_OR_RETURN(Value * value, Cast(scalar, x->dtype()));
+    return Make(
+        "pad", {x, value},
+        {{"low", low}, {"high", high}, {"mode", std::string("constant")}});
+  }
+
+  Status Narrow(Operation* operation) {
+    before_ = operation;
+    std::optional<Factor> factors[2];
+    for (int i = 0; i < 2; ++i) factors[i] = FactorOf(operation->operand(i));
+    if (!factors[0] || !factors[1]) return OkStatus();
+    if (factors[0]->is_constant && factors[1]->is_constant) return OkStatus();
+    const bool is_conv = operation->name() == "conv";
+    int weights = factors[1]->is_constant   ? 1
+                  : factors[0]->is_constant ? 0
+                                            : -1;
+    if (is_conv && weights == 0) return OkStatus();
+    Value* narrow[2] = {nullptr, nullptr};
+    const Value* constant = nullptr;  // the weights, before transposes
+    if (weights >= 0) {
+      EMBER_ASSIGN_OR_RETURN(narrow[weights],
+                             NarrowConstant(*factors[weights]));
+      if (narrow[weights] == nullptr) return OkStatus();
+      constant = narrow[weights];
+    }
+    graph::Attributes attributes = operation->attributes();
+    Value* corrected_by = nullptr;  // the zero point
+    for (int i = 0; i < 2; ++i) {
+      const Factor& factor = *factors[i];
+      if (i != weights) {
+        const bool corrects =
+            weights >= 0 && factor.zero != nullptr &&
+            (is_conv || BroadcastShape(*operation, weights).has_value());
+        if (corrects) corrected_by = factor.zero;
+        if (corrects || factor.zero == nullptr) {
+          narrow[i] = factor.narrow;
+        } else {
+          EMBER_ASSIGN_OR_RETURN(narrow[i], Centered(factor));
+        }
+      }
+      EMBER_ASSIGN_OR_RETURN(narrow[i], Transposed(narrow[i], factor));
+    }
+    if (is_conv && corrected_by != nullptr) {
+      EMBER_ASSIGN_OR_RETURN(narrow[0],
+                             Padded(narrow[0], corrected_by, attributes));
+    }
+    Value* wide[2];
+    for (int i = 0; i < 2; ++i) {
+      EMBER_ASSIGN_OR_RETURN(wide[i], Cast(narrow[i], DType::kI32));
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        Value * result,
+        Make(operation->name(), {wide[0], wide[1]}, std::move(attributes)));
+    if (corrected_by != nullptr) {
+      EMBER_ASSIGN_OR_RETURN(Value * correction,
+                             Correction(*operation, weights, constant,
+                                        *factors[weights], corrected_by));
+      EMBER_ASSIGN_OR_RETURN(result,
+                             Make("subtract", {result, correction}, {}));
+    }
+    result->set_name(operation->result()->name());
+    graph_.ReplaceAllUses(operation->result(), result);
+    graph_.Erase(operation);
+    return OkStatus();
+  }
+
+  Graph& graph_;
+  const Operation* before_ = nullptr;
+};
+
+}  // namespace
+
+bool WidensForProducts(const Operation& operation) {
+  if (operation.name() != "cast") return false;
+  const Value* result = operation.result();
+  const DType from = operation.operand(0)->dtype(), to = result->dtype();
+  return IsInteger(from) && IsInteger(to) &&
+         DTypeByteSize(from) < DTypeByteSize(to) && !result->users().empty() &&
+         !result->is_graph_output() &&
+         std::ranges::all_of(
+             result->users(),
+             [](const Operation* user) {
+               return user->record().trait ==
+                      graph::OperatorTrait::kContraction;
+             });
+}
+
+Status NarrowProducts(Graph& graph) { return Narrower(graph).Run(); }
+
+}  // namespace ember::compiler
