@@ -464,7 +464,7 @@ std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
   writer.Do("parallel %" + root + " " + tasks);
   const std::string point = loops.registers.back();
   if (root != product) {
-    JoinPoints(root, point, writer.StageOf(product) + 1, done, writer);
+    JoinPoints(gpu, root, point, writer.StageOf(product) + 1, done, writer);
     if (!writer.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
     const TileLoops own = SplitTile(product, *tile, writer);

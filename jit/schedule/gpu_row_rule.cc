@@ -59,12 +59,12 @@ class RowChooser {
                   return IsWorthJoining(stage, writer_.StageOf(root), depth);
                 });
     bool reduces = Stage(root).has_reduction();
-    is_by_points_ = group_.depth == Stage(root).spatial_count;
     rows_ = Product(ShapeOf(root), 0, group_.depth);
+    is_by_points_ = PointsInRow(root) == 1;
     length_ = LengthOf(root);
     for (const std::string& member : group_.members) {
       reduces |= Stage(member).has_reduction();
-      is_by_points_ &= group_.depth == Stage(member).spatial_count;
+      is_by_points_ &= PointsInRow(member) == 1;
       length_ = std::max(length_, LengthOf(member));
     }
     if (!reduces) return false;
@@ -87,10 +87,19 @@ class RowChooser {
   StageShape ShapeOf(const std::string& name) const {
     return StageShape(c(), writer_.StageOf(name));
   }
-  // Points of a row of the stage, those of reductions included.
-  int64_t LengthOf(const std::string& name) const {
+  // Elements of a row that the stage stores; and with what it combines. No row
+  // needs what another one does, so that all rows have an equal part, whichever
+  // axes of the stage are those of rows.
+  int64_t PointsInRow(const std::string& name) const {
     const StageShape shape = ShapeOf(name);
-    return Product(shape, group_.depth, shape.axis_count());
+    return PartOf(Product(shape, 0, shape.spatial_count()), rows_);
+  }
+  int64_t LengthOf(const std::string& name) const {
+    return PartOf(ShapeOf(name).LikelyPoints(), rows_);
+  }
+  static int64_t PartOf(int64_t points, int64_t rows) {
+    return std::max<int64_t>((points + rows - 1) / std::max<int64_t>(rows, 1),
+                             1);
   }
 
   bool IsWorthJoining(int stage, int root, int depth) const {
@@ -98,7 +107,7 @@ class RowChooser {
     if (inner.SharesOperands() || IsFold(inner.stage())) return false;
     // Else rows are too few to keep all processors busy with what there is.
     const int64_t rows = Product(outer, 0, depth);
-    const int64_t length = Product(inner, depth, inner.axis_count());
+    const int64_t length = PartOf(inner.LikelyPoints(), rows);
     return rows * gpu_.workgroup_size * 2 >= gpu_.busy_invocations ||
            length <= gpu_.workgroup_size * kFewestIterations;
   }
@@ -107,10 +116,8 @@ class RowChooser {
     if (length_ > kMostIterations || group_.depth == 0) return false;
     int64_t bytes = 0;
     for (const std::string& member : group_.members) {
-      const StageShape shape = ShapeOf(member);
-      const int64_t points =
-          Product(shape, group_.depth, shape.spatial_count());
-      if (points > 1) bytes += points * shape.WidestBytes();
+      const int64_t points = PointsInRow(member);
+      if (points > 1) bytes += points * ShapeOf(member).WidestBytes();
     }
     if (bytes > (gpu_.is_cpu_like ? kOwnBytesOfCpu : kOwnBytes)) return false;
     if (length_ < gpu_.subgroup_size) return true;
@@ -150,9 +157,11 @@ class RowChooser {
                    tasks);
       }
     }
-    for (const std::string& member : group_.members)
-      BindRow(member, static_cast<size_t>(group_.depth));
-    BindRow(root, tasks.empty() ? 0 : 1);
+    for (const std::string& member : group_.members) {
+      const int fixed = FixedAxes(member);
+      BindRow(member, fixed, static_cast<size_t>(fixed));
+    }
+    BindRow(root, group_.depth, tasks.empty() ? 0 : 1);
   }
 
   // As many as take a few elements each, without a rest if that can be.
@@ -173,19 +182,33 @@ class RowChooser {
       invocations_ *= 2;
   }
 
-  // The loops of a stage in a row, of which `first` is the first: those of
-  // points by all invocations, or those of a reduction.
-  void BindRow(const std::string& name, size_t first) {
+  // The axes of a member, from the first on, that stand still in a row, and
+  // those between them.
+  int FixedAxes(const std::string& member) const {
+    const std::vector<int> axes =
+        AxesOfReader(writer_.schedule(), writer_.StageOf(member));
+    int fixed = 0;
+    for (size_t a = 0; a < axes.size(); ++a) {
+      if (axes[a] >= 0 && axes[a] < group_.depth)
+        fixed = static_cast<int>(a) + 1;
+    }
+    return fixed;
+  }
+
+  // The loops of a stage in a row: those of its axes from number `axis` on,
+  // which begin with loop number `first`; of points by all invocations, or
+  // those of a reduction.
+  void BindRow(const std::string& name, int axis, size_t first) {
     std::string loop = "row";
     size_t count = 0;
     std::optional<int64_t> extent;
     {
       const StageShape shape = ShapeOf(name);
       const int spatial = shape.spatial_count();
-      const int64_t points = Product(shape, group_.depth, spatial);
+      const int64_t points = Product(shape, axis, spatial);
       const int64_t combined = Product(shape, spatial, shape.axis_count());
-      count = static_cast<size_t>(spatial - group_.depth);
-      extent = ExtentOf(shape, group_.depth, spatial);
+      count = static_cast<size_t>(spatial - axis);
+      extent = ExtentOf(shape, axis, spatial);
       if (combined > points && points < invocations_) {
         loop = "combined";
         first += count;

@@ -34,9 +34,11 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& stage,
                          const std::string& parts, ScheduleWriter& writer);
 
 // Computes the stages from number `first` on that the root reads point by point
-// in the loop of a point, but for those in `done` and products.
-void JoinPoints(const std::string& root, const std::string& loop, int first,
-                std::set<std::string>& done, ScheduleWriter& writer);
+// in the loop of a point, but for those in `done`, products, and what is too
+// much for an invocation.
+void JoinPoints(const jit::GpuModel& gpu, const std::string& root,
+                const std::string& loop, int first, std::set<std::string>& done,
+                ScheduleWriter& writer);
 
 // The points of a stage as tasks and invocations. Gives the loop in which a
 // point is computed; nothing if the points may not run at once or there is but

@@ -39,7 +39,7 @@ class GpuChooser {
       point = TryProduct(root, product);
     if (!point && ScheduleRowsOnGpu(gpu_, root, done_, writer_)) return;
     if (!point) point = SchedulePoints(gpu_, root, writer_);
-    if (point) JoinPoints(root, *point, 0, done_, writer_);
+    if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
   }
 
   // A reduction in two stages; the one of the parts comes after it.
@@ -113,8 +113,28 @@ class GpuChooser {
 
 }  // namespace
 
-void JoinPoints(const std::string& root, const std::string& loop, int first,
-                std::set<std::string>& done, ScheduleWriter& writer) {
+namespace {
+
+// Whether an invocation that has a point of the root may have what the point
+// needs of the stage: a part of it for each of the points.
+bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
+                   const StageShape& root) {
+  constexpr int64_t kMostOfPoint = 8192;
+  int64_t points = 1;
+  for (int a = 0; a < root.spatial_count(); ++a) {
+    points = std::min(points * std::max<int64_t>(root.LikelyExtent(a), 1),
+                      int64_t{1} << 40);
+  }
+  const int64_t part = stage.LikelyPoints() / points;
+  return part <= kMostOfPoint &&
+         (points >= gpu.busy_invocations || part < 16 * gpu.subgroup_size);
+}
+
+}  // namespace
+
+void JoinPoints(const jit::GpuModel& gpu, const std::string& root,
+                const std::string& loop, int first, std::set<std::string>& done,
+                ScheduleWriter& writer) {
   const Computation& c = writer.computation();
   for (int p = writer.StageOf(root) - 1; p >= first; --p) {
     const std::string name = c.stages[p].name;
@@ -123,6 +143,7 @@ void JoinPoints(const std::string& root, const std::string& loop, int first,
       continue;
     }
     const int number = writer.StageOf(root);
+    if (!IsWorkOfPoint(gpu, StageShape(c, p), StageShape(c, number))) continue;
     const int at = writer.schedule().plan(number).FindLoop(loop);
     if (IsComputedOnce(writer.schedule(), p, number, at) &&
         writer.Try("compute_at %" + name + " %" + root + " " + loop)) {

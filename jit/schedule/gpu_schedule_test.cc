@@ -7,11 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "jit/loops/evaluator.h"
+#include "jit/loops/iterations.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/lowering.h"
@@ -94,6 +96,88 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
       static_cast<unsigned long long>(seeds.begin),
       static_cast<unsigned long long>(seeds.end - 1), wrong, unproved);
   EXPECT_LE(unproved * 100, static_cast<int>(seeds.end - seeds.begin));
+}
+
+// What a GPU of subgroups of 32 gets.
+loops::LoopNest NestFor(std::string_view text) {
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  Schedule schedule(Disassemble(*dispatch, {}));
+  const Status chosen = ScheduleForGpu(ModelOf(kTargets[0]), schedule);
+  EXPECT_TRUE(chosen.ok()) << chosen.ToString();
+  auto nest = Lower(schedule);
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  const Status verified = loops::Verify(*nest);
+  EXPECT_TRUE(verified.ok()) << verified.ToString();
+  return *std::move(nest);
+}
+
+int64_t MostIterations(const loops::LoopNest& nest) {
+  int64_t most = 0;
+  for (const loops::Phase& phase : nest.phases)
+    most = std::max(most, loops::MostIterations(nest, phase.body, {}));
+  return most;
+}
+
+// Softmax: a subgroup for each row, which it has in registers.
+TEST(GpuSchedules, RowsAreOnePhase) {
+  const loops::LoopNest nest = NestFor(R"(
+    dispatch @softmax(%x: f32[1536, 128]) -> (%y: f32[1536, 128]) {
+      temp %max: f32[1536]
+      temp %e: f32[1536, 128]
+      temp %sum: f32[1536]
+      %max[i] = maximum(k < 128) %x[i, k]
+      %e[i, j] = exp(%x[i, j] - %max[i])
+      %sum[i] = sum(k < 128) %e[i, k]
+      %y[i, j] = %e[i, j] / %sum[i]
+    })");
+  EXPECT_EQ(nest.phases.size(), 1u);
+  EXPECT_EQ(MostIterations(nest), 0);
+  const std::string text = loops::ToText(nest);
+  EXPECT_THAT(text, HasSubstr("register %e: f32[32, 4]"));
+  EXPECT_THAT(text, HasSubstr("%max[0] max= "));
+  EXPECT_THAT(text, HasSubstr("%sum[0] += "));
+}
+
+TEST(GpuSchedules, ShortRowsAreOfAnInvocationEach) {
+  const loops::LoopNest nest = NestFor(R"(
+    dispatch @normalize(%x: f32[50000, 10]) -> (%y: f32[50000, 10]) {
+      temp %sum: f32[50000]
+      %sum[i] = sum(k < 10) %x[i, k]
+      %y[i, j] = %x[i, j] / %sum[i]
+    })");
+  EXPECT_EQ(nest.phases.size(), 1u);
+  EXPECT_THAT(loops::ToText(nest), HasSubstr("invocation rows_item < 128"));
+}
+
+// All processors have a part, none more than it needs.
+TEST(GpuSchedules, LongSumsAreSplit) {
+  const loops::LoopNest nest = NestFor(R"(
+    dispatch @sum(%x: f32[1048576]) -> (%y: f32[]) {
+      %y[] = sum(k < 1048576) %x[k]
+    })");
+  EXPECT_EQ(nest.phases.size(), 2u);
+  EXPECT_LE(MostIterations(nest), 64);
+  // Elementwise stages that read such a sum do not take it along.
+  EXPECT_LE(MostIterations(NestFor(R"(
+    dispatch @range(%x: f32[172, 309]) -> (%y: f32[1, 1]) {
+      temp %least: f32[1]
+      %least[n] = minimum(i < 172, k < 309) %x[i, k]
+      %y[a, b] = %least[a] + 1.0
+    })")),
+            512);
+}
+
+// Parts that make a whole leave nothing to be set to zero.
+TEST(GpuSchedules, PartsOfAConcatenationNeedNoZeros) {
+  const loops::LoopNest nest = NestFor(R"(
+    dispatch @concat(%a: f32[500, 6], %b: f32[500, 2]) -> (%y: f32[500, 8]) {
+      temp %t: f32[500, 8]
+      for (i < 500, j < 6) %t[i, j] = %a[i, j]
+      for (i < 500, j < 2) %t[i, j + 6] = %b[i, j]
+      %y[i, j] = exp(%t[i, j])
+    })");
+  EXPECT_EQ(loops::ToText(nest).find("zero"), std::string::npos);
 }
 
 }  // namespace
