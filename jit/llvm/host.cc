@@ -72,8 +72,12 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
     DisableBrokenPasses();
   });
   Host host;
-  host.triple = llvm::sys::getProcessTriple();
-  host.cpu = cpu.empty() ? llvm::sys::getHostCPUName().str() : cpu;
+  const size_t colon = cpu.find(':');
+  host.triple = colon == std::string::npos ? llvm::sys::getProcessTriple()
+                                           : cpu.substr(0, colon);
+  host.cpu = cpu.empty()                  ? llvm::sys::getHostCPUName().str()
+             : colon == std::string::npos ? cpu
+                                          : cpu.substr(colon + 1);
   EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
   if (cpu.empty()) host.features = FeaturesBeside(*target, host);
   const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(

@@ -23,7 +23,9 @@ struct Host {
   TargetTraits traits;
 };
 
-// cpu: a name that LLVM has, or empty for this machine with all it can do.
+// cpu: a name that LLVM has, or empty for this machine with all it can do; with
+// a triple and a colon before it, of a machine of another kind, whose code can
+// be looked at (its back end has to be initialized).
 // Thread-safe. Fails where LLVM has no back end or the CPU is too old for
 // kernels without library calls.
 StatusOr<Host> DetectHost(const std::string& cpu);

@@ -101,9 +101,10 @@ enum class LoopKind : uint8_t {
   //
   // The body is one such update; its form, and the types that there are:
   // jit/loops/dot_product.h. Of integers it is what a serial loop gives, with
-  // sums that wrap. Of bf16, in f32: the order of the products is not specified,
-  // each may be added as a fused multiply-add, and what is subnormal on the way
-  // (factors, sums) may be taken for zero. May stand in a vector loop.
+  // sums that wrap. Of bf16, in f32: the order of the products is not
+  // specified, each may be added as a fused multiply-add, and what is subnormal
+  // on the way (factors, sums) may be taken for zero. May stand in a vector
+  // loop.
   kDot,
 };
 

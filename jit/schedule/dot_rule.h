@@ -6,6 +6,10 @@
 //   VNNI, NEON dotprod    4 of bytes         as it is            [j/w][k/4][w][4]
 //   AVX2, AVX-512BW       2 of i16           i16[i][k/2][2]      i16[j/w][k/2][w][2]
 //
+// The sum's extent has to be constant. Products inside of groups that run row
+// by row, those of bf16 (lowering widens it in a dispatch before) and those for
+// GPUs are not made so by default.
+//
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_DOT_RULE_H_
 #define EMBER_JIT_SCHEDULE_DOT_RULE_H_
