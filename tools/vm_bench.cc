@@ -55,7 +55,8 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input, as of vm-run; random otherwise.");
   flags.Add("exact-schedules", &options.benchmark.exact_schedules,
-            "As vm-run's: no convolution by Winograd's method.");
+            "As vm-run's: no convolution by Winograd's method, no softmax in "
+            "blocks.");
   flags.Add("no-side-by-side", &options.benchmark.no_side_by_side,
             "Dispatches that do not depend on each other run one after another "
             "all the same,\neach on all threads.");

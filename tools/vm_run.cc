@@ -81,7 +81,7 @@ void Declare(Options& options, Flags& flags) {
             "--dump-kernels writes them,\nget that one.");
   flags.Add("exact-schedules", &options.exact_schedules,
             "Kernels round as the interpreter does, but for the order of sums: "
-            "no convolution by\nWinograd's method.");
+            "no convolution by\nWinograd's method, no softmax in blocks.");
   flags.Add("no-side-by-side", &options.no_side_by_side,
             "Dispatches that do not depend on each other run one after another "
             "all the same,\neach on all threads.");

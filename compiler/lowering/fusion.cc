@@ -29,7 +29,7 @@ constexpr int64_t kMinimumRows = 8;
 constexpr int64_t kSmallWork = 32 * 1024;
 
 // What a product of the rows reads of its other operand for each row.
-constexpr int64_t kMaximumOperandElements = 512 * 1024;
+constexpr int64_t kMaximumOperandElements = 2 * 1024 * 1024;
 
 bool IsConstant(const Value* value) {
   const Operation* producer = StorageRoot(value)->producer();
@@ -199,6 +199,9 @@ class GroupFormer {
     const int rank = static_cast<int>(shape.size());
     if (depth < 1 || depth != groups_[candidate].depth || depth + 1 != rank)
       return false;
+    // One row for each of the operand's matrices is better off with its columns
+    // together (a step of a decoder).
+    if (EstimateElements({shape[depth - 1]}) < kMinimumRows) return false;
     const Value* rows = nullptr;
     for (const auto& [value, read_depth] : summary.read_depth) {
       const auto home = home_.find(value);

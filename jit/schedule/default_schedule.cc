@@ -9,6 +9,7 @@
 
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/model_rules.h"
+#include "jit/schedule/online_softmax.h"
 #include "jit/schedule/stage_shape.h"
 
 namespace ember::schedule {
@@ -16,6 +17,12 @@ namespace {
 
 // Of a group with products, run together.
 constexpr int64_t kMostRows = 32;
+// Elements of rows that a softmax takes at a time, where it takes them in
+// blocks: as many as keep scores, powers, and both operands of 32 rows near.
+constexpr int64_t kMostBlock = 1024;
+constexpr int64_t kLeastBlock = 128;
+// Scores, scaled ones, powers and weights.
+constexpr int64_t kRowBuffers = 4;
 // Each worker has something to choose from.
 constexpr int64_t kTasksPerCore = 4;
 
@@ -30,10 +37,14 @@ class Chooser {
       names.push_back(stage.name);
     for (size_t i = names.size(); i-- > 0;) {
       if (done_.contains(names[i])) continue;
+      const std::string fold = SoftmaxInBlocks(names[i]);
       const StageGroup group = GroupOf(names[i]);
       done_.insert(group.root);
       done_.insert(group.members.begin(), group.members.end());
-      ScheduleGroup(group);
+      if (fold.empty())
+        ScheduleGroup(group);
+      else
+        ScheduleBlocks(group, fold);
     }
     return writer_.status();
   }
@@ -44,6 +55,34 @@ class Chooser {
   }
   bool IsElementwise(const std::string& name) const {
     return !writer_.computation().stages[writer_.StageOf(name)].has_reduction();
+  }
+
+  // A product of a softmax whose rows are so long that not even those of one
+  // register tile stay in a core's part of the caches becomes one in blocks.
+  // The name of the stage that goes over the blocks; empty where nothing is
+  // changed.
+  std::string SoftmaxInBlocks(const std::string& product) {
+    if (exact_) return "";
+    const StatusOr<SoftmaxOfProduct> softmax =
+        MatchSoftmaxOfProduct(writer_.schedule(), writer_.StageOf(product));
+    if (!softmax.ok()) return "";
+    const int64_t row_bytes =
+        softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
+    // Rows in the cache of all cores cost no more than scaling in blocks does
+    // (measured up to 12288 elements, Zen 3: blocks took 0 to 10% longer).
+    const int64_t room =
+        std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
+    if (row_bytes * kRowsOfProduct <= room) return "";
+    int64_t block = kMostBlock;
+    while (block >= kLeastBlock && softmax->length % block != 0) --block;
+    const std::string fold = product + ".sums";
+    if (block < kLeastBlock || !writer_.Try("online_softmax %" + product + " " +
+                                            std::to_string(block) + " -> " +
+                                            fold + " " + product + ".total")) {
+      return "";
+    }
+    blocked_.insert(product);
+    return fold;
   }
 
   // --- groups ---
@@ -69,6 +108,7 @@ class Chooser {
     // A product runs over rows of what it reads row by row.
     if (outer.IsProduct() && depth + 1 != outer.spatial_count()) return false;
     if (!inner.IsProduct()) return true;
+    if (blocked_.contains(group.root)) return true;
     // A product has its tile: with elementwise stages behind it, or with rows
     // of its own.
     const bool whole = depth == outer.spatial_count() &&
@@ -126,6 +166,60 @@ class Chooser {
     ScheduleRows(group);
   }
 
+  // The loops of a product that is computed inside, by its own axes.
+  void ScheduleMember(const std::string& member, int depth, int first) {
+    if (IsProduct(member)) {
+      const Computation& c = writer_.computation();
+      const ComputationStage& stage = c.stages[writer_.StageOf(member)];
+      std::vector<std::string> fixed;
+      for (int a = 0; a + 1 < depth; ++a) fixed.push_back(stage.axes[a].name);
+      const std::string row = stage.axes[depth - 1].name;
+      if (ScheduleProductInside(cpu_, member, depth, fixed, row, writer_))
+        return;
+    }
+    ScheduleLanes(cpu_, member, first, writer_);
+  }
+
+  // A softmax in blocks (jit/schedule/online_softmax.h): tasks are blocks of
+  // rows, in each the fold goes over the blocks of a row, and everything else
+  // is computed for one of those.
+  void ScheduleBlocks(const StageGroup& group, const std::string& fold) {
+    const Computation& c = writer_.computation();
+    const int spatial = c.stages[writer_.StageOf(group.root)].spatial_count;
+    const int depth = spatial - 1;
+    if (group.depth != depth) {
+      // Nothing is wrong, but it is not what the blocks are for.
+      ScheduleAlone(group.root);
+      for (const std::string& member : group.members) ScheduleAlone(member);
+      return;
+    }
+    const std::string rows = writer_.LoopsOf(group.root)[depth - 1];
+    writer_.Do("split %" + group.root + " " + rows + " " +
+               std::to_string(RowsOf(group)) + " -> " + rows + "_tile " + rows +
+               "_row");
+    writer_.Do("peel %" + group.root + " " + rows + "_tile");
+    const std::string tasks =
+        writer_.FuseLoops(group.root, 0, static_cast<size_t>(depth), "tasks");
+    ScheduleLanes(cpu_, group.root, depth, writer_);
+    writer_.Do("compute_at %" + fold + " %" + group.root + " " + tasks);
+    ScheduleLanes(cpu_, fold, depth, writer_);
+    // The loop over blocks around rows and lanes.
+    std::vector<std::string> loops = writer_.LoopsOf(fold);
+    const std::string blocks = c.stages[writer_.StageOf(fold)].axes.back().name;
+    std::erase(loops, blocks);
+    loops.insert(loops.begin() + depth - 1, blocks);
+    writer_.Reorder(fold, loops);
+    for (size_t i = group.members.size(); i-- > 0;) {
+      if (group.members[i] == fold) continue;
+      writer_.Do("compute_at %" + group.members[i] + " %" + fold + " " +
+                 blocks);
+    }
+    for (const std::string& member : group.members) {
+      if (member != fold) ScheduleMember(member, depth, depth);
+    }
+    writer_.Do("parallel %" + group.root + " " + tasks);
+  }
+
   void ScheduleRows(const StageGroup& group) {
     if (group.members.empty()) return ScheduleAlone(group.root);
     const Computation& c = writer_.computation();
@@ -170,18 +264,7 @@ class Chooser {
       ScheduleLanes(cpu_, group.root, first, writer_);
     }
     for (const std::string& member : group.members) {
-      if (IsProduct(member)) {
-        const ComputationStage& stage = c.stages[writer_.StageOf(member)];
-        std::vector<std::string> fixed;
-        for (int a = 0; a + 1 < group.depth; ++a)
-          fixed.push_back(stage.axes[a].name);
-        const std::string row = stage.axes[group.depth - 1].name;
-        if (ScheduleProductInside(cpu_, member, group.depth, fixed, row,
-                                  writer_)) {
-          continue;
-        }
-      }
-      ScheduleLanes(cpu_, member, first, writer_);
+      ScheduleMember(member, group.depth, first);
     }
     if (IsWorthThreads(points))
       writer_.Do("parallel %" + group.root + " " + rows);
@@ -218,7 +301,8 @@ class Chooser {
     for (int64_t rows = tile; rows <= kMostRows; rows += tile) {
       const int64_t tasks = others * ((extent + rows - 1) / rows);
       if (is_large && tasks < kTasksPerCore * cpu_.cores) break;
-      if (rows * row_bytes > cpu_.l2_bytes / 4) break;
+      const bool fits = rows * row_bytes <= cpu_.l2_bytes / 4;
+      if (!fits && !blocked_.contains(group.root)) break;
       best = rows;
     }
     return best;
@@ -256,6 +340,7 @@ class Chooser {
   const bool exact_;
   ScheduleWriter writer_;
   std::set<std::string> done_;
+  std::set<std::string> blocked_;  // roots that are softmax in blocks
 };
 
 }  // namespace

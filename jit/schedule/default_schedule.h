@@ -16,6 +16,9 @@
 //   rows       other groups run row by row, each stage inside one row; with a
 //              product in them, as many rows at once as make whole register
 //              tiles and stay in the cache
+//   blocks     where not even the rows of a register tile stay in the caches, a
+//              softmax and its product go over them in blocks, with other
+//              rounding (online_softmax.h)
 //   the rest   lanes along the axis that memory runs along; sums along it in
 //              lanes of their own; what transposes, by tiles
 // Whatever a rule asks for goes through the primitives, which refuse what would
@@ -31,7 +34,7 @@ namespace ember::schedule {
 
 struct ModelOptions {
   // Only primitives that keep rounding (KeepsRounding in primitives.h): no
-  // convolution by Winograd's method.
+  // convolution by Winograd's method, no softmax in blocks.
   bool exact = false;
 };
 

@@ -290,6 +290,55 @@ TEST(Lowering, SoftmaxRowByRow) {
       parallel %y i)");
 }
 
+TEST(Lowering, LongSoftmaxInBlocks) {
+  tensor::RandomCase random;
+  random.seed = 3;
+  random.dispatch = ParseDispatch(R"(
+    dispatch @attention(%q: f32[1, 7, 8], %k: f32[1, 2048, 8], %v: f32[1, 2048, 12]) -> (%y: f32[1, 7, 12]) {
+      temp %s: f32[1, 7, 2048]
+      temp %most: f32[1, 7]
+      temp %power: f32[1, 7, 2048]
+      temp %total: f32[1, 7]
+      temp %p: f32[1, 7, 2048]
+      %s[b, i, j] = sum(k < 8) %q[b, i, k] * %k[b, j, k]
+      %most[b, i] = maximum(k < 2048) %s[b, i, k]
+      %power[b, i, j] = exp(%s[b, i, j] - %most[b, i])
+      %total[b, i] = sum(k < 2048) %power[b, i, k]
+      %p[b, i, j] = %power[b, i, j] / %total[b, i]
+      %y[b, i, j] = sum(k < 2048) %p[b, i, k] * %v[b, k, j]
+    })");
+  for (const bool is_small : {false, true}) {
+    for (const bool exact : {false, true}) {
+      jit::CpuModel cpu = jit::CpuModel::Of("x86_64-linux+avx2+fma");
+      if (is_small) cpu.l2_bytes = cpu.l3_bytes = 16 << 10;
+      Schedule schedule(Disassemble(random.dispatch, {}));
+      ASSERT_TRUE(ScheduleByModel(cpu, schedule, {.exact = exact}).ok());
+      const std::string text = schedule.ToText();
+      EXPECT_EQ(text.find("online_softmax %y 1024 ->") != std::string::npos,
+                is_small && !exact)
+          << text;
+      if (!is_small || exact) continue;
+      auto nest = Lower(schedule);
+      ASSERT_TRUE(nest.ok()) << nest.status().ToString() << text;
+      ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
+      // One phase, but for copies of operands: nothing is kept for all rows.
+      for (const loops::Buffer& buffer : nest->buffers) {
+        EXPECT_TRUE(buffer.scope != loops::Scope::kCall ||
+                    buffer.name.find(".packed") != std::string::npos)
+            << buffer.name << text;
+      }
+      auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
+      ASSERT_TRUE(
+          tensor::Evaluate(random.dispatch, {}, tensor::Pointers(expected), {})
+              .ok());
+      ASSERT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(actual)).ok());
+      EXPECT_EQ(tensor::FirstDifference(random, expected, actual, 1e-4, 1e-5),
+                "")
+          << text;
+    }
+  }
+}
+
 // The last tile of 12 rows has 2 of 26: of its register tiles of 6 the second
 // has none, and is left out, though the sums of the first need no guard.
 TEST(Lowering, TilesBeyondTheEndAreLeftOut) {

@@ -74,8 +74,11 @@ Status CheckUnchanged(const Schedule& schedule, int number,
 }
 
 bool KeepsRounding(const Schedule& schedule) {
-  if (schedule.ToText().find("\n  winograd ") != std::string::npos)
+  const std::string text = schedule.ToText();
+  if (text.find("\n  winograd ") != std::string::npos ||
+      text.find("\n  online_softmax ") != std::string::npos) {
     return false;
+  }
   // Dot loops of floats may take what is subnormal for zero.
   const Computation& c = schedule.computation();
   for (size_t i = 0; i < c.stages.size(); ++i) {

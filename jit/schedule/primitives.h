@@ -20,11 +20,14 @@
 //   pad %acc k 4                k runs on to a multiple of 4, adding zeros
 //   tensorize %acc k1           sums of k1 products are instructions
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
+//   online_softmax %y 256 -> sum total
+//                               softmax and its product, in blocks of rows
 //
-// All but winograd keep results bit for bit, but for the order in which sums
-// are added up, and, where bf16 is tensorized, for what is subnormal, which may
-// become zero. winograd's results have errors of their own: see
-// jit/schedule/winograd_matrices.h, and KeepsRounding below.
+// All but winograd and online_softmax keep results bit for bit, but for the
+// order in which sums are added up, and, where bf16 is tensorized, for what is
+// subnormal, which may become zero. The results of those two have errors of
+// their own: see jit/schedule/winograd_matrices.h and online_softmax.h, and
+// KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 
@@ -82,7 +85,9 @@ struct PrimitiveCall {
       "the innermost loop, of 2 or 4 neighbours along what both factors of a sum of products are packed, becomes " \
       "one instruction per lane where there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
   row("winograd", Winograd, 2, 2, 3, "%convolution outputs -> filter input products", \
-      "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently")
+      "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently") \
+  row("online_softmax", OnlineSoftmax, 2, 2, 2, "%product block -> sum total", \
+      "a softmax that the product combines, in blocks of its rows whose sums are scaled as the maximum grows; rounds differently")
 // clang-format on
 
 struct PrimitiveInfo {

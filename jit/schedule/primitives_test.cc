@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/schedule.h"
@@ -292,6 +297,123 @@ TEST(Primitives, BindReduction) {
       %y.all.3[] = 0.0
       invocation k < 10 { %y.all.3[] += %y.part.2[k] }
       %y[] = f16(%y.all.3[]))");
+}
+
+constexpr std::string_view kAttention = R"(
+  dispatch @attention(%x: f32[3, 8], %v: f32[8, 2]) -> (%y: f32[3, 2]) {
+    temp %most: f32[3]
+    temp %power: f32[3, 8]
+    temp %total: f32[3]
+    temp %p: f32[3, 8]
+    %most[i] = maximum(k < 8) %x[i, k]
+    %power[i, j] = exp(%x[i, j] - %most[i])
+    %total[i] = sum(k < 8) %power[i, k]
+    %p[i, j] = %power[i, j] / %total[i]
+    %y[i, j] = sum(k < 8) %p[i, k] * %v[k, j]
+  })";
+
+// The dispatch under a schedule, for given x; v is 1, 2, ...
+std::vector<float> AttentionOf(std::span<const float> x,
+                               std::string_view lines) {
+  Schedule schedule = ScheduleOf(kAttention);
+  EXPECT_TRUE(schedule.Replay(lines).ok());
+  EXPECT_EQ(KeepsRounding(schedule), lines.empty());
+  auto nest = Lower(schedule);
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  std::vector<float> in(x.begin(), x.end()), v(16), y(6);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i + 1);
+  void* const buffers[] = {in.data(), v.data(), y.data()};
+  EXPECT_TRUE(loops::Evaluate(*nest, {}, buffers).ok());
+  return y;
+}
+
+TEST(Primitives, OnlineSoftmax) {
+  constexpr std::string_view kBlocks = "online_softmax %y 4 -> sum whole";
+  ExpectNest(kAttention, kBlocks, R"(
+        for k_part < 2 {
+          %most.part.9[] = -inf
+          for k < 4 { %most.part.9[] max= %x[i, k_part * 4 + k] }
+          %most[i, k_part] = %most.part.9[] } } })");
+  // All of a block in the fold's loop over blocks, a row at a time.
+  ExpectNest(kAttention, std::string(kBlocks) + R"(
+    reorder %sum i k_part j
+    compute_at %sum %y i
+    compute_at %p %sum k_part
+    compute_at %total %sum k_part
+    compute_at %power %sum k_part
+    compute_at %most %sum k_part)",
+             "%y[i, j] = %sum[0, j] / %whole[0, j]");
+  ExpectRefused(kAttention, "", "online_softmax %y 3 -> sum whole",
+                "expected blocks that divide rows of 8 elements, found 3");
+  ExpectRefused(kAttention, "split %power j 4 -> a b",
+                "online_softmax %y 4 -> sum whole",
+                "the stage's loops have been changed already: online_softmax "
+                "it first");
+  ExpectRefused(kAttention, "", "online_softmax %p 4 -> sum whole",
+                "the stage is no product of a softmax: expected sums over one "
+                "axis");
+  ExpectRefused(kAttention, std::string(kBlocks),
+                "online_softmax %y 4 -> more less",
+                "the stage is no product of a softmax: expected sums over one "
+                "axis");
+  const auto with = [](std::string_view from, std::string_view to) {
+    std::string text(kAttention);
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  const std::string reason = "the stage is no product of a softmax: ";
+  const std::string line = "online_softmax %y 4 -> sum whole";
+  ExpectRefused(with("maximum(k < 8) %x[i, k]", "maximum(k < 8) %x[i, 0]"), "",
+                line,
+                reason + "expected the maximum of what it is subtracted from");
+  ExpectRefused(with("maximum(k", "minimum(k"), "", line,
+                reason + "expected differences from a maximum of each row");
+  ExpectRefused(with("exp(%x", "abs(%x"), "", line,
+                reason + "expected powers of a difference");
+  ExpectRefused(with("sum(k < 8) %power[i, k]", "sum(k < 8) %power[i, 1]"), "",
+                line, reason + "expected the total of a row's powers");
+  ExpectRefused(with("%power[i, j] / %total[i]", "%power[i, j] * %total[i]"),
+                "", line,
+                reason + "expected quotients of powers and their total");
+  ExpectRefused(with("%p[i, k] * %v", "%p[i, 0] * %v"), "", line,
+                reason +
+                    "expected a factor that is another stage's result, read by "
+                    "nothing else, row by row");
+}
+
+// Rows with infinities end as they do without blocks.
+TEST(Primitives, OnlineSoftmaxOfInfinities) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<std::vector<float>> rows = {
+      {1, 2, 3, 4, 5, 6, 7, 8},
+      {9, 1, 1, 1, -kInfinity, -kInfinity, -kInfinity, -kInfinity},
+      {-kInfinity, -kInfinity, -kInfinity, -kInfinity, 1, 2, 3, 4},
+      {-kInfinity, 2, -kInfinity, -kInfinity, -kInfinity, -kInfinity, 1, 4},
+      std::vector<float>(8, -kInfinity),
+      {1, 2, 3, kInfinity, 1, 2, 3, 4},
+      {1, 2, 3, 4, kInfinity, kInfinity, 3, 4},
+      {1, 2, nan, 4, 1, 2, 3, 4},
+      {1, 2, 3, 4, 1, 2, 3, nan},
+      {-500, -400, 0, 0, 500, 600, 0, 0},
+      {500, 600, 0, 0, -500, -400, 0, 0},
+      std::vector<float>(8, 1e38f)};
+  for (const std::vector<float>& row : rows) {
+    std::vector<float> x = {0, 1, 0, 1, 0, 1, 0, 1};
+    x.insert(x.end(), row.begin(), row.end());
+    x.insert(x.end(), row.rbegin(), row.rend());
+    const std::vector<float> expected = AttentionOf(x, "");
+    for (const int block : {1, 2, 4, 8}) {
+      const std::vector<float> y = AttentionOf(
+          x, "online_softmax %y " + std::to_string(block) + " -> sum whole");
+      for (size_t i = 0; i < y.size(); ++i) {
+        if (std::isnan(expected[i]))
+          EXPECT_TRUE(std::isnan(y[i])) << y[i];
+        else
+          EXPECT_NEAR(y[i], expected[i], 1e-6f * std::abs(expected[i]));
+      }
+    }
+  }
 }
 
 TEST(Primitives, Rfactor) {

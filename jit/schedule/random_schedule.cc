@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "jit/schedule/dependences.h"
+#include "jit/schedule/online_softmax.h"
 #include "jit/schedule/primitives.h"
 #include "tensor/random_values.h"
 
@@ -34,10 +35,13 @@ class LineWriter : private tensor::RandomChoices {
     };
     // clang-format on
     const Generator* generator = nullptr;
-    // Few stages are convolutions, and none whose loops have changed.
+    // Few stages are convolutions or products of a softmax, and none whose
+    // loops have changed.
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return "winograd " + Winograd();
+      if (ProductOfSoftmax() >= 0 && !Chance(4))
+        return "online_softmax " + OnlineSoftmax();
     }
     // Products of narrow integers need several lines to be tensorized.
     if (!looked_for_dots_) {
@@ -342,6 +346,31 @@ class LineWriter : private tensor::RandomChoices {
             : Chance(2) ? "2"
                         : "4") +
            Results(3);
+  }
+
+  // The last stage that is the product of a softmax; -1 if none is.
+  int ProductOfSoftmax() const {
+    for (int i = static_cast<int>(computation().stages.size()); i-- > 0;) {
+      if (MatchSoftmaxOfProduct(schedule_, i).ok()) return i;
+    }
+    return -1;
+  }
+
+  std::string OnlineSoftmax() {
+    const int product = ProductOfSoftmax();
+    if (product < 0 || Chance(8))
+      return Stage(AnyStage()) + " " + AnyFactor() + Results(2);
+    const int64_t length = MatchSoftmaxOfProduct(schedule_, product)->length;
+    std::vector<int64_t> blocks;
+    for (int64_t block = 1; block <= length; ++block) {
+      if (length % block == 0) blocks.push_back(block);
+    }
+    const std::string block =
+        blocks.empty() || Chance(8)
+            ? AnyFactor()
+            : std::to_string(blocks[static_cast<size_t>(
+                  Below(static_cast<int>(blocks.size())))]);
+    return Stage(product) + " " + block + Results(2);
   }
 
   // Of a reduction, where there is one.

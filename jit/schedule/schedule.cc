@@ -48,6 +48,14 @@ void Schedule::InsertStage(int before, ComputationStage stage) {
                              std::move(stage));
 }
 
+void Schedule::RemoveStage(int stage) {
+  plans_.erase(plans_.begin() + stage);
+  computation_.stages.erase(computation_.stages.begin() + stage);
+  for (StagePlan& plan : plans_) {
+    if (plan.attach_stage > stage) --plan.attach_stage;
+  }
+}
+
 Status Schedule::Apply(std::string_view line) {
   const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
   if (!call.ok()) return call.status().WithContext(line);

@@ -91,6 +91,8 @@ class Schedule {
   // A stage in front of stage `before`; numbers of stages from there on grow by
   // one, in plans too.
   void InsertStage(int before, ComputationStage stage);
+  // A stage that nothing is computed in; numbers of later ones fall by one.
+  void RemoveStage(int stage);
 
  private:
   Computation computation_;
