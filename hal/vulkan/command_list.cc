@@ -151,6 +151,22 @@ Status VulkanCommandList::Fill(const BufferRange& target, uint8_t value) {
   return OkStatus();
 }
 
+StatusOr<VkBufferView> VulkanCommandList::ViewOf(
+    const VkDescriptorBufferInfo& range, VkFormat format) {
+  const VkBufferViewCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+      .buffer = range.buffer,
+      .format = format,
+      .offset = range.offset,
+      .range = range.range};
+  EMBER_ASSIGN_OR_RETURN(
+      OwnedBufferView view,
+      vulkan::Create<OwnedBufferView>(context_, "vkCreateBufferView",
+                                      context_.vk().CreateBufferView, info));
+  views_.push_back(std::move(view));
+  return views_.back().get();
+}
+
 Status VulkanCommandList::Dispatch(const Executable& executable,
                                    const DispatchArguments& arguments) {
   EMBER_RETURN_IF_ERROR(CheckDispatch(executable, arguments, limits_));
@@ -158,18 +174,22 @@ Status VulkanCommandList::Dispatch(const Executable& executable,
   const DeviceFunctions& vk = context_.vk();
   const auto& code = static_cast<const VulkanExecutable&>(executable);
   if (!arguments.bindings.empty()) {
-    std::vector<VkDescriptorBufferInfo> buffers;
-    buffers.reserve(arguments.bindings.size());
-    for (const BufferRange& binding : arguments.bindings) {
+    std::vector<DescriptorSets::Binding> bindings;
+    bindings.reserve(arguments.bindings.size());
+    for (const BufferRange& range : arguments.bindings) {
+      const VkFormat format = code.texel_formats()[bindings.size()];
       // Vulkan has no empty ranges; nothing is read from this one.
-      const bool is_empty = binding.length == 0;
-      buffers.push_back(
-          {.buffer = is_empty ? fill_bytes_.buffer() : HandleOf(binding),
-           .offset = is_empty ? 0 : static_cast<VkDeviceSize>(binding.offset),
-           .range = is_empty ? 4 : static_cast<VkDeviceSize>(binding.length)});
+      const bool is_empty = range.length == 0;
+      DescriptorSets::Binding& binding = bindings.emplace_back();
+      binding.buffer = {
+          .buffer = is_empty ? fill_bytes_.buffer() : HandleOf(range),
+          .offset = is_empty ? 0 : static_cast<VkDeviceSize>(range.offset),
+          .range = is_empty ? 16 : static_cast<VkDeviceSize>(range.length)};
+      if (format == VK_FORMAT_UNDEFINED) continue;
+      EMBER_ASSIGN_OR_RETURN(binding.view, ViewOf(binding.buffer, format));
     }
     EMBER_ASSIGN_OR_RETURN(const VkDescriptorSet set,
-                           sets_.Make(code.set_layout(), buffers));
+                           sets_.Make(code.set_layout(), bindings));
     vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                              code.layout(), 0, 1, &set, 0, nullptr);
   }

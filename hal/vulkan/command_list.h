@@ -73,10 +73,14 @@ class VulkanCommandList final : public CommandList {
                   VkDeviceSize source_offset, VkBuffer target,
                   VkDeviceSize target_offset, VkDeviceSize bytes);
 
+  StatusOr<VkBufferView> ViewOf(const VkDescriptorBufferInfo& range,
+                                VkFormat format);
+
   Context& context_;
   const DeviceLimits& limits_;
   const FillBytes& fill_bytes_;
   OwnedCommandPool pool_;
+  std::vector<OwnedBufferView> views_;  // before the sets that name them
   DescriptorSets sets_;
 
   // Submit is const for its users: the commands do not change.

@@ -118,6 +118,8 @@ StatusOr<OwnedObject> Create(Context& context, std::string_view call,
 }
 
 using OwnedBuffer = Owned<VkBuffer, &DeviceFunctions::DestroyBuffer>;
+using OwnedBufferView =
+    Owned<VkBufferView, &DeviceFunctions::DestroyBufferView>;
 using OwnedMemory = Owned<VkDeviceMemory, &DeviceFunctions::FreeMemory>;
 using OwnedPipeline = Owned<VkPipeline, &DeviceFunctions::DestroyPipeline>;
 using OwnedPipelineCache =

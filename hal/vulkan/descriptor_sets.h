@@ -21,10 +21,14 @@ class DescriptorSets {
   // context must outlive this.
   explicit DescriptorSets(Context& context) : context_(context) {}
 
-  // layout: of storage buffers 0 … buffers.size() - 1.
-  StatusOr<VkDescriptorSet> Make(
-      VkDescriptorSetLayout layout,
-      std::span<const VkDescriptorBufferInfo> buffers);
+  // A storage buffer, or one that is viewed as texels.
+  struct Binding {
+    VkDescriptorBufferInfo buffer;
+    VkBufferView view = VK_NULL_HANDLE;  // null: a storage buffer
+  };
+  // layout: of bindings 0 … bindings.size() - 1. Views must outlive the set.
+  StatusOr<VkDescriptorSet> Make(VkDescriptorSetLayout layout,
+                                 std::span<const Binding> bindings);
 
  private:
   Status AddPool(uint32_t descriptors);

@@ -15,6 +15,7 @@
 #include "hal/vulkan/functions.h"
 #include "hal/vulkan/testing/faulty_vulkan.h"
 #include "hal/vulkan/testing/test_device.h"
+#include "hal/vulkan/testing/texel_kernel.h"
 #include "hal/vulkan/validation.h"
 
 namespace ember::hal::vulkan {
@@ -204,12 +205,19 @@ Status UseDevice(const DeviceOptions& options) {
                                      .parameters = parameters}));
   }
   EMBER_RETURN_IF_ERROR(list->Barrier());
+  const TexelKernel texels;
+  EMBER_ASSIGN_OR_RETURN(auto reader,
+                         device->LoadExecutable(texels.definition()));
+  const BufferRange views[] = {{out.get(), 0, 4096}, {back.get(), 4096, 1024}};
+  EMBER_RETURN_IF_ERROR(
+      list->Dispatch(*reader, {.chunks = {256, 1, 1}, .bindings = views}));
   EMBER_RETURN_IF_ERROR(
       list->Copy({out.get(), 0, 4096}, {back.get(), 0, 4096}));
   EMBER_ASSIGN_OR_RETURN(auto fence, device->Submit(*list));
   static_cast<void>(fence->done());
   EMBER_RETURN_IF_ERROR(fence->Wait());
-  if (static_cast<const uint8_t*>(back->host_data())[5] == 3) return OkStatus();
+  const auto* const bytes = static_cast<const uint8_t*>(back->host_data());
+  if (bytes[5] == 3 && bytes[4096 + 77] == 3) return OkStatus();
   return InternalError("wrong bytes");
 }
 

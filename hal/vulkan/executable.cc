@@ -83,15 +83,45 @@ bool WantsFixedSubgroups(const FeatureSet& features,
 
 }  // namespace
 
+Status VulkanExecutable::SetFormats(const SpirvModule& module) {
+  texel_formats_.resize(static_cast<size_t>(binding_count()),
+                        VK_FORMAT_UNDEFINED);
+  for (const SpirvModule::TexelBuffer& buffer : module.texel_buffers) {
+    VkFormat format = VK_FORMAT_UNDEFINED;
+    switch (static_cast<spv::ImageFormat>(buffer.format)) {
+      case spv::ImageFormat::R32ui:
+        format = VK_FORMAT_R32_UINT;
+        break;
+      case spv::ImageFormat::Rgba32ui:
+        format = VK_FORMAT_R32G32B32A32_UINT;
+        break;
+      default:
+        break;
+    }
+    if (format == VK_FORMAT_UNDEFINED ||
+        buffer.binding >= texel_formats_.size()) {
+      return InvalidArgumentError(
+          Concat({"expected texel buffers of format R32ui or Rgba32ui among ",
+                  binding_count(), " bindings, found format ", buffer.format,
+                  " of binding ", buffer.binding}));
+    }
+    texel_formats_[buffer.binding] = format;
+  }
+  return OkStatus();
+}
+
 Status VulkanExecutable::MakeLayout(Context& context) {
   const DeviceFunctions& vk = context.vk();
   std::vector<VkDescriptorSetLayoutBinding> bindings(
       static_cast<size_t>(binding_count()));
   for (uint32_t i = 0; i < bindings.size(); ++i) {
-    bindings[i] = {.binding = i,
-                   .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                   .descriptorCount = 1,
-                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    bindings[i] = {
+        .binding = i,
+        .descriptorType = texel_formats_[i] == VK_FORMAT_UNDEFINED
+                              ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+                              : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+        .descriptorCount = 1,
+        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
   }
   if (!bindings.empty()) {
     const VkDescriptorSetLayoutCreateInfo info = {
@@ -145,6 +175,8 @@ StatusOr<std::unique_ptr<VulkanExecutable>> VulkanExecutable::Load(
 
   std::unique_ptr<VulkanExecutable> executable(
       new VulkanExecutable(definition));
+  if (Status status = executable->SetFormats(*module); !status.ok())
+    return status.WithContext(name);
   EMBER_RETURN_IF_ERROR(executable->MakeLayout(context));
   const VkShaderModuleCreateInfo code = {
       .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,

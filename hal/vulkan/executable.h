@@ -4,11 +4,13 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "hal/device_limits.h"
 #include "hal/executable.h"
 #include "hal/vulkan/context.h"
+#include "hal/vulkan/spirv_module.h"
 
 namespace ember::hal::vulkan {
 
@@ -25,11 +27,17 @@ class VulkanExecutable final : public Executable {
   VkPipelineLayout layout() const { return layout_.get(); }
   // Null without bindings.
   VkDescriptorSetLayout set_layout() const { return set_layout_.get(); }
+  // Of each binding: as what its range is viewed; VK_FORMAT_UNDEFINED: it is a
+  // storage buffer.
+  const std::vector<VkFormat>& texel_formats() const { return texel_formats_; }
 
  private:
   explicit VulkanExecutable(const ExecutableDefinition& definition)
       : Executable(definition) {}
+  Status SetFormats(const SpirvModule& module);
   Status MakeLayout(Context& context);
+
+  std::vector<VkFormat> texel_formats_;
 
   OwnedSetLayout set_layout_;
   OwnedPipelineLayout layout_;

@@ -185,13 +185,19 @@ std::string FeatureSet::Target() const {
                     limits().maxComputeWorkGroupInvocations});
   // Mesa's llvmpipe leaves loops after so many iterations of all loops of an
   // invocation, and goes on as if nothing had happened.
-  if (p12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) target += "+iterations65535";
+  // It loads from storage buffers lane by lane, each with its own branch; from
+  // texel buffers all lanes at once.
+  if (p12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) {
+    target +=
+        Concat({"+iterations65535+texels", limits().maxTexelBufferElements});
+  }
   return target;
 }
 
 bool HasCapability(const FeatureSet& set, uint32_t capability) {
   switch (static_cast<Capability>(capability)) {
     case Capability::Matrix:
+    case Capability::SampledBuffer:
     case Capability::Shader:
       return true;
     case Capability::GroupNonUniform:

@@ -51,6 +51,7 @@
   F(CmdPipelineBarrier)                  \
   F(CmdPushConstants)                    \
   F(CreateBuffer)                        \
+  F(CreateBufferView)                    \
   F(CreateCommandPool)                   \
   F(CreateComputePipelines)              \
   F(CreateDescriptorPool)                \
@@ -60,6 +61,7 @@
   F(CreateSemaphore)                     \
   F(CreateShaderModule)                  \
   F(DestroyBuffer)                       \
+  F(DestroyBufferView)                   \
   F(DestroyCommandPool)                  \
   F(DestroyDescriptorPool)               \
   F(DestroyDescriptorSetLayout)          \

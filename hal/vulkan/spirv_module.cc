@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <spirv/unified1/spirv.hpp11>
 
@@ -22,6 +23,48 @@ std::optional<std::string_view> Text(std::span<const uint32_t> words) {
       begin, static_cast<size_t>(static_cast<const char*>(end) - begin));
 }
 
+// What tells which variables of an entry point are texel buffers.
+struct Declarations {
+  std::map<uint32_t, uint32_t> formats;   // of image types
+  std::map<uint32_t, uint32_t> pointees;  // of types of pointers to images
+  std::map<uint32_t, uint32_t> images;    // types of variables
+  std::map<uint32_t, uint32_t> bindings;  // of variables
+  std::span<const uint32_t> interface;    // of the entry point
+
+  void Note(spv::Op op, std::span<const uint32_t> operands) {
+    constexpr auto kConstant =
+        static_cast<uint32_t>(spv::StorageClass::UniformConstant);
+    if (op == spv::Op::OpDecorate && operands.size() == 3 &&
+        operands[1] == static_cast<uint32_t>(spv::Decoration::Binding)) {
+      bindings[operands[0]] = operands[2];
+    } else if (op == spv::Op::OpTypeImage && operands.size() >= 8 &&
+               operands[2] == static_cast<uint32_t>(spv::Dim::Buffer)) {
+      formats[operands[0]] = operands[7];
+    } else if (op == spv::Op::OpTypePointer && operands.size() == 3 &&
+               operands[1] == kConstant) {
+      pointees[operands[0]] = operands[2];
+    } else if (op == spv::Op::OpVariable && operands.size() >= 3 &&
+               operands[2] == kConstant) {
+      images[operands[1]] = operands[0];
+    }
+  }
+
+  std::vector<SpirvModule::TexelBuffer> TexelBuffers() const {
+    std::vector<SpirvModule::TexelBuffer> found;
+    for (uint32_t variable : interface) {
+      const auto type = images.find(variable);
+      if (type == images.end()) continue;
+      const auto image = pointees.find(type->second);
+      const auto binding = bindings.find(variable);
+      if (image == pointees.end() || binding == bindings.end()) continue;
+      const auto format = formats.find(image->second);
+      if (format != formats.end())
+        found.push_back({binding->second, format->second});
+    }
+    return found;
+  }
+};
+
 }  // namespace
 
 bool SpirvModule::Declares(uint32_t capability) const {
@@ -38,6 +81,7 @@ StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
   SpirvModule module;
   module.version = words[1];
   std::optional<uint32_t> function;
+  Declarations declarations;
   for (size_t at = kHeaderWords; at < words.size();) {
     const size_t length = words[at] >> spv::WordCountShift;
     if (length == 0 || length > words.size() - at) {
@@ -56,8 +100,11 @@ StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
         if (operands.size() > 2 &&
             operands[0] ==
                 static_cast<uint32_t>(spv::ExecutionModel::GLCompute) &&
-            Text(operands.subspan(2)) == entry_point)
+            Text(operands.subspan(2)) == entry_point) {
           function = operands[1];
+          declarations.interface =
+              operands.subspan(2 + entry_point.size() / 4 + 1);
+        }
         break;
       case spv::Op::OpExecutionMode:
         if (operands.size() == 5 && operands[0] == function &&
@@ -65,9 +112,13 @@ StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
           std::copy_n(operands.begin() + 2, 3, module.workgroup.begin());
         break;
       default:
+        declarations.Note(
+            static_cast<spv::Op>(words[at - length] & spv::OpCodeMask),
+            operands);
         break;
     }
   }
+  module.texel_buffers = declarations.TexelBuffers();
   if (function.has_value()) return module;
   return InvalidArgumentError(
       Concat({"expected a compute shader '", entry_point,

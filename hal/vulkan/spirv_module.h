@@ -21,6 +21,15 @@ namespace ember::hal::vulkan {
 struct SpirvModule {
   uint32_t version = 0;  // 0x00010500: 1.5
   std::vector<uint32_t> capabilities;
+  // Bindings of the entry point that are texel buffers (of modules from SPIR-V
+  // 1.4 on, whose entry points list all variables), in no order, and what
+  // the module says of their format (spv::ImageFormat). All others are storage
+  // buffers.
+  struct TexelBuffer {
+    uint32_t binding = 0;
+    uint32_t format = 0;
+  };
+  std::vector<TexelBuffer> texel_buffers;
   // Invocations of a workgroup of the entry point; zeros where the module
   // leaves them to constants (LocalSizeId).
   std::array<uint32_t, 3> workgroup = {};

@@ -39,8 +39,9 @@ DeviceLimits LimitsOf(const PhysicalDevice& physical, bool separate_memory) {
   const VkPhysicalDeviceLimits& limits = physical.features->limits();
   DeviceLimits result;
   result.shares_memory = physical.memory_plan.shares_memory && !separate_memory;
-  result.binding_alignment = std::max<int64_t>(
-      static_cast<int64_t>(limits.minStorageBufferOffsetAlignment), 1);
+  result.binding_alignment = static_cast<int64_t>(
+      std::max<VkDeviceSize>({limits.minStorageBufferOffsetAlignment,
+                              limits.minTexelBufferOffsetAlignment, 1}));
   result.binding_bytes = limits.maxStorageBufferRange;
   result.binding_count = static_cast<int>(
       std::min<uint32_t>({limits.maxPerStageDescriptorStorageBuffers,

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "hal/conformance/kernels.h"
 #include "hal/vulkan/testing/test_device.h"
+#include "hal/vulkan/testing/texel_kernel.h"
 
 namespace ember::hal::vulkan {
 namespace {
@@ -58,6 +59,35 @@ TEST(VulkanDeviceTest, RefusesBindingsThatAreTooLong) {
           .ok());
   auto fence = *device->Submit(*list);
   EXPECT_TRUE(fence->Wait().ok());
+}
+
+TEST(VulkanDeviceTest, ReadsTexelBuffers) {
+  EMBER_VULKAN_DEVICE(device, {.validate = true});
+  auto buffer = *device->Allocate(4096, MemoryKind::kHostVisible);
+  auto* const words = static_cast<uint32_t*>(buffer->host_data());
+  for (uint32_t i = 0; i < 512; ++i) words[i] = i * i;
+  const TexelKernel kernel;
+  auto executable = *device->LoadExecutable(kernel.definition());
+  auto list = *device->CreateCommandList();
+  const int64_t from =
+      std::max<int64_t>(device->limits().binding_alignment, 64);
+  const BufferRange bindings[] = {{buffer.get(), from, 16 * 16},
+                                  {buffer.get(), 2048, 16 * 4}};
+  ASSERT_TRUE(
+      list->Dispatch(*executable, {.chunks = {16, 1, 1}, .bindings = bindings})
+          .ok());
+  auto fence = *device->Submit(*list);
+  ASSERT_TRUE(fence->Wait().ok());
+  for (uint32_t i = 0; i < 16; ++i) {
+    const uint32_t at = static_cast<uint32_t>(from / 4) + 4 * i + 2;
+    EXPECT_EQ(words[512 + i], at * at) << i;
+  }
+  const TexelKernel other("Rgba16f");
+  const Status refused = device->LoadExecutable(other.definition()).status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  ExpectHas(refused.message(),
+            "expected texel buffers of format R32ui or Rgba32ui among 2 "
+            "bindings, found format 2 of binding 0");
 }
 
 // The kernel with one word changed, found by what is before it.

@@ -187,6 +187,20 @@ StatusOr<hal::Buffer*> DeviceKernel::Allocate(int64_t bytes,
   return buffers.back().get();
 }
 
+StatusOr<hal::BufferRange> DeviceKernel::AllocateTemporary(
+    int64_t bytes, vm::DeviceScratch* scratch, CallRecording& recording) const {
+  if (scratch == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(
+        hal::Buffer* const buffer,
+        Allocate(bytes, hal::MemoryKind::kDeviceLocal, recording.buffers_));
+    return hal::BufferRange{buffer, 0, bytes};
+  }
+  StatusOr<hal::BufferRange> range = scratch->Take(bytes);
+  if (range.ok()) return range;
+  return range.status().WithContext(
+      Concat({"dispatch @", definition_.nest.name}));
+}
+
 // --- packed constants
 
 Status DeviceKernel::Pack() {
@@ -234,7 +248,7 @@ Status DeviceKernel::Pack() {
                          definition_.device->CreateCommandList());
   EMBER_RETURN_IF_ERROR(RecordPhases(definition_.code.prologue, executables, 0,
                                      layout, parameters, std::move(ranges),
-                                     *list, recording));
+                                     *list, nullptr, recording));
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<hal::Fence> fence,
                          definition_.device->Submit(*list));
   EMBER_RETURN_IF_ERROR(fence->Wait());
@@ -264,9 +278,9 @@ StatusOr<std::unique_ptr<vm::Recording>> DeviceKernel::Record(
     // What is behind the last element is nobody's business.
     ranges[i].length = std::min(ranges[i].length, layout.bytes[i]);
   }
-  EMBER_RETURN_IF_ERROR(RecordPhases(definition_.code.phases, phases_,
-                                     nest.prologue.size(), layout, parameters,
-                                     std::move(ranges), call.list, *recording));
+  EMBER_RETURN_IF_ERROR(RecordPhases(
+      definition_.code.phases, phases_, nest.prologue.size(), layout,
+      parameters, std::move(ranges), call.list, call.scratch, *recording));
   return std::unique_ptr<vm::Recording>(std::move(recording));
 }
 
@@ -274,7 +288,8 @@ Status DeviceKernel::RecordPhases(
     std::span<const PhaseCode> phases, const Executables& executables,
     size_t first_task_count, const NestLayout& layout,
     std::span<const int64_t> parameters, std::vector<hal::BufferRange> ranges,
-    hal::CommandList& list, CallRecording& recording) const {
+    hal::CommandList& list, vm::DeviceScratch* scratch,
+    CallRecording& recording) const {
   const loops::LoopNest& nest = definition_.nest;
   // Also of no bytes: commands name a buffer.
   const bool has_call_buffers = std::any_of(
@@ -282,12 +297,12 @@ Status DeviceKernel::RecordPhases(
       [](const loops::Buffer& buffer) { return buffer.scope == Scope::kCall; });
   if (has_call_buffers) {
     EMBER_ASSIGN_OR_RETURN(
-        hal::Buffer* const memory,
-        Allocate(layout.call_bytes, hal::MemoryKind::kDeviceLocal,
-                 recording.buffers_));
+        const hal::BufferRange memory,
+        AllocateTemporary(layout.call_bytes, scratch, recording));
     for (size_t i = 0; i < ranges.size(); ++i) {
-      if (nest.buffers[i].scope == Scope::kCall)
-        ranges[i] = {memory, layout.offsets[i], layout.bytes[i]};
+      if (nest.buffers[i].scope != Scope::kCall) continue;
+      ranges[i] = {memory.buffer, memory.offset + layout.offsets[i],
+                   layout.bytes[i]};
     }
   }
   const bool has_checks =
@@ -320,11 +335,10 @@ Status DeviceKernel::RecordPhases(
     std::vector<hal::BufferRange> bindings;
     for (const PhaseCode::Binding& binding : phase.bindings) {
       if (binding.is_sliced) {
-        const int64_t bytes = layout.bytes[binding.buffer] * at_once;
         EMBER_ASSIGN_OR_RETURN(
-            hal::Buffer* const slices,
-            Allocate(bytes, hal::MemoryKind::kDeviceLocal, recording.buffers_));
-        ranges[binding.buffer] = {slices, 0, bytes};
+            ranges[binding.buffer],
+            AllocateTemporary(layout.bytes[binding.buffer] * at_once, scratch,
+                              recording));
       }
       bindings.push_back(ranges[binding.buffer]);
     }

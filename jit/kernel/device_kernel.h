@@ -7,8 +7,8 @@
 //   ... submit the list, wait ...
 //   EMBER_RETURN_IF_ERROR(recording->Outcome());
 //
-// Thread-safe. Temporaries belong to recordings, packed constants to the
-// kernel.
+// Thread-safe. Temporaries are the caller's scratch or belong to recordings,
+// packed constants to the kernel.
 #ifndef EMBER_JIT_KERNEL_DEVICE_KERNEL_H_
 #define EMBER_JIT_KERNEL_DEVICE_KERNEL_H_
 
@@ -74,13 +74,18 @@ class DeviceKernel final : public vm::Kernel {
                          std::span<const loops::Phase> bodies,
                          std::span<const int64_t> parameters) const;
   Status Pack();
-  // Ranges of the nest's buffers, of which `recording` gets the temporaries.
+  // Ranges of the nest's buffers, but for temporaries.
   Status RecordPhases(std::span<const spirv::PhaseCode> phases,
                       const Executables& executables, size_t first_task_count,
                       const NestLayout& layout,
                       std::span<const int64_t> parameters,
                       std::vector<hal::BufferRange> ranges,
-                      hal::CommandList& list, CallRecording& recording) const;
+                      hal::CommandList& list, vm::DeviceScratch* scratch,
+                      CallRecording& recording) const;
+  // Memory of the device, of the recording where there is no scratch.
+  StatusOr<hal::BufferRange> AllocateTemporary(int64_t bytes,
+                                               vm::DeviceScratch* scratch,
+                                               CallRecording& recording) const;
   StatusOr<hal::Buffer*> Allocate(int64_t bytes, hal::MemoryKind kind,
                                   Buffers& buffers) const;
 

@@ -6,7 +6,9 @@
 // along v again (rows of a matrix, pixels beside each other). An invocation has
 // every threads-th element of each axis in registers. The sum runs in slices of
 // its longest axis; the slices of operands that several invocations need are
-// loaded together into shared memory, where that is faster than caches.
+// loaded together into shared memory, where that is faster than caches. Results
+// and operands that lie together are lanes of vectors, and so are steps of the
+// sum.
 //
 // The model counts, per step of the sum, multiply-adds and loads of an
 // invocation, and what the workgroup loads from memory, for as many
@@ -43,6 +45,8 @@ constexpr double kStep = 2;
 struct AxisTile {
   int64_t threads = 1;
   int64_t registers = 1;
+  // So many of the registers are neighbours, in lanes of a vector.
+  int64_t lanes = 1;
   int64_t size() const { return threads * registers; }
 };
 
@@ -52,6 +56,7 @@ struct WorkgroupTile {
   int k = -1;               // axis of the slices; -1: none
   int64_t slice = 0;        // steps of it
   std::vector<bool> share;  // per load: through shared memory
+  int64_t steps = 1;        // of the innermost loop of the sum written out
 
   int64_t Threads() const {
     int64_t threads = 1;
@@ -271,10 +276,40 @@ class GpuTileChooser {
   double best_cost_ = std::numeric_limits<double>::max();
 };
 
+// How many results of an invocation lie together, so that it loads and stores
+// vectors: where tiles fill the axis, as lanes beyond its end would be guarded
+// one by one.
+int64_t LanesOf(const StageShape& shape, const WorkgroupTile& tile) {
+  const AxisTile& axis = tile.axes[static_cast<size_t>(tile.v)];
+  const auto extent = shape.Extent(tile.v);
+  const bool along = shape.StoresAlong(tile.v) ||
+                     std::ranges::any_of(shape.loads(), [&](NodeId load) {
+                       return shape.StrideOf(load, tile.v) == Stride::kUnit;
+                     });
+  if (!along || !extent || *extent % axis.size() != 0) return 1;
+  for (const int64_t lanes : {4, 2}) {
+    if (axis.registers % lanes == 0) return lanes;
+  }
+  return 1;
+}
+
+// Steps of the sum whose operands lie together: an invocation loads a vector of
+// them.
+int64_t StepsOf(const StageShape& shape, const WorkgroupTile& tile) {
+  constexpr int64_t kSteps = 4;
+  const int axis = tile.k >= 0 ? tile.k : shape.axis_count() - 1;
+  const auto extent = shape.Extent(axis);
+  const bool along = std::ranges::any_of(shape.loads(), [&](NodeId load) {
+    return shape.StrideOf(load, axis) == Stride::kUnit;
+  });
+  return along && extent && *extent % kSteps == 0 ? kSteps : 1;
+}
+
 // An operand's slice in shared memory.
 struct Slice {
   std::string buffer;
   std::string layout;  // dims in the order of the copy; empty: as they are
+  int64_t lanes = 1;   // neighbours that an invocation copies at once
 };
 
 // With the dim that moves along v last: neighbours read neighbours.
@@ -292,6 +327,22 @@ std::string LayoutOf(const Computation& c, const ComputationStage& stage,
   return last.empty() ? "" : layout + last;
 }
 
+// Of the last dim of the copy, as far as whole vectors are in each tile.
+int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
+                    NodeId load, const WorkgroupTile& tile) {
+  const tensor::Node& node = c.pool[load];
+  if (node.opcode != Opcode::kLoad) return 1;
+  const NodeId v = stage.axes[static_cast<size_t>(tile.v)].variable;
+  const bool along = std::ranges::find(node.operands, v) != node.operands.end();
+  const int axis = along ? tile.v : tile.k;
+  const ComputationAxis& last = stage.axes[static_cast<size_t>(axis)];
+  if (!along && node.operands.back() != last.variable) return 1;
+  const int64_t size =
+      along ? tile.axes[static_cast<size_t>(tile.v)].size() : tile.slice;
+  const auto extent = c.pool.IntegerConstant(last.extent);
+  return extent && *extent % size == 0 && size % 4 == 0 ? 4 : 1;
+}
+
 std::vector<Slice> SlicesOf(const Computation& c, const StageShape& shape,
                             const WorkgroupTile& tile) {
   std::vector<Slice> slices;
@@ -302,19 +353,27 @@ std::vector<Slice> SlicesOf(const Computation& c, const StageShape& shape,
     const bool known = std::ranges::any_of(
         slices, [&](const Slice& slice) { return slice.buffer == buffer; });
     if (known) continue;
-    slices.push_back({buffer, LayoutOf(c, shape.stage(), load, tile.v)});
+    slices.push_back({buffer, LayoutOf(c, shape.stage(), load, tile.v),
+                      LanesOfCopy(c, shape.stage(), load, tile)});
   }
   return slices;
 }
 
-// a becomes a_tile, a_register and a_thread.
+// a becomes a_tile, a_register and a_thread; and a_lane, if there are some.
 void SplitAxis(const std::string& stage, const std::string& axis,
                const AxisTile& tile, ScheduleWriter& writer) {
   const std::string at = "split %" + stage + " " + axis;
   writer.Do(at + " " + std::to_string(tile.size()) + " -> " + axis + "_tile " +
             axis + "_rest");
-  writer.Do(at + "_rest " + std::to_string(tile.threads) + " -> " + axis +
-            "_register " + axis + "_thread");
+  if (tile.lanes == 1) {
+    writer.Do(at + "_rest " + std::to_string(tile.threads) + " -> " + axis +
+              "_register " + axis + "_thread");
+    return;
+  }
+  writer.Do(at + "_rest " + std::to_string(tile.threads * tile.lanes) + " -> " +
+            axis + "_register " + axis + "_vector");
+  writer.Do(at + "_vector " + std::to_string(tile.lanes) + " -> " + axis +
+            "_thread " + axis + "_lane");
 }
 
 // The names of a stage's loops in a tile.
@@ -322,6 +381,14 @@ struct TileLoops {
   std::vector<std::string> tiles;
   std::vector<std::string> threads;
   std::vector<std::string> registers;
+  std::string lanes;  // empty: none
+
+  // Innermost, a point of the tile in each.
+  std::vector<std::string> Points() const {
+    std::vector<std::string> points = registers;
+    if (!lanes.empty()) points.push_back(lanes);
+    return points;
+  }
 };
 
 TileLoops SplitTile(const std::string& stage, const WorkgroupTile& tile,
@@ -340,6 +407,7 @@ TileLoops SplitTile(const std::string& stage, const WorkgroupTile& tile,
     loops.tiles.push_back(axes[a] + "_tile");
     loops.threads.push_back(axes[a] + "_thread");
     loops.registers.push_back(axes[a] + "_register");
+    if (tile.axes[a].lanes > 1) loops.lanes = axes[a] + "_lane";
   }
   return loops;
 }
@@ -370,6 +438,8 @@ void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
   writer.Do("bind %" + stage + " " + invocations);
   for (const std::string& loop : loops.registers)
     writer.Do("unroll %" + stage + " " + loop);
+  if (!loops.lanes.empty())
+    writer.Do("vectorize %" + stage + " " + loops.lanes);
 }
 
 // The product's loops inside a tile, and the slices of its operands.
@@ -393,9 +463,19 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   }
   order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
                loops.threads.begin(), loops.threads.end());
-  Append(order, loops.registers);
+  std::string steps;  // of the innermost loop of the sum, written out
+  if (tile.steps > 1) {
+    const std::string k = order.back();
+    steps = k + "_written";
+    writer.Do("split %" + product + " " + k + " " + std::to_string(tile.steps) +
+              " -> " + k + "_round " + steps);
+    order.back() = k + "_round";
+    order.push_back(steps);
+  }
+  Append(order, loops.Points());
   writer.Reorder(product, order);
   MarkTile(product, loops, first, writer);
+  if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
   for (const Slice& operand : slices) {
     const std::string copy = operand.buffer + ".slice";
     // Refused where an index comes from data, or loads differ: the invocations
@@ -407,7 +487,7 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
         writer.Try("cache_read" + line + " -> " + copy);
     if (!made) continue;
     writer.Do("compute_at %" + copy + " %" + product + " " + slice);
-    BindTogether(copy, tile.Threads(), writer);
+    BindTogether(copy, tile.Threads(), operand.lanes, writer);
   }
 }
 
@@ -421,8 +501,12 @@ bool IsReadInPlace(const Computation& c, const std::string& product) {
     ForEachLoad(c.pool, RootsOf(stage), [&](NodeId load) {
       const tensor::Node& node = c.pool[load];
       if (node.buffer != c.stages[number].stores[0].buffer) return;
-      for (size_t d = 0; d < c.stages[number].stores[0].indices.size(); ++d)
-        in_place &= node.operands[d] == stage.axes[d].variable;
+      for (size_t d = 0; d < c.stages[number].stores[0].indices.size(); ++d) {
+        const NodeId axis = stage.axes[d].variable;
+        // An axis of one point may be read at 0.
+        in_place &= node.operands[d] == axis ||
+                    c.pool.IntegerConstant(c.pool[axis].operands[0]) == 1;
+      }
     });
   }
   return in_place;
@@ -444,6 +528,8 @@ std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
     const StageShape shape(c, number);
     tile = GpuTileChooser(gpu, shape).Choose();
     if (!tile) return std::nullopt;
+    tile->axes[static_cast<size_t>(tile->v)].lanes = LanesOf(shape, *tile);
+    tile->steps = StepsOf(shape, *tile);
     slices = SlicesOf(c, shape, *tile);
   }
   if (root != product && !IsReadInPlace(writer.computation(), product))
@@ -455,14 +541,14 @@ std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
   } else {
     std::vector<std::string> order = loops.tiles;
     Append(order, loops.threads);
-    Append(order, loops.registers);
+    Append(order, loops.Points());
     writer.Reorder(root, order);
     MarkTile(root, loops, loops.tiles.size(), writer);
   }
   const std::string tasks =
       writer.FuseLoops(root, 0, loops.tiles.size(), "tasks");
   writer.Do("parallel %" + root + " " + tasks);
-  const std::string point = loops.registers.back();
+  const std::string point = loops.Points().back();
   if (root != product) {
     JoinPoints(gpu, root, point, writer.StageOf(product) + 1, done, writer);
     if (!writer.Try("compute_at %" + product + " %" + root + " " + tasks))

@@ -196,16 +196,25 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
   return item;
 }
 
-void BindTogether(const std::string& name, int64_t count,
+void BindTogether(const std::string& name, int64_t count, int64_t lanes,
                   ScheduleWriter& writer) {
   const int number = writer.StageOf(name);
   const int spatial = writer.computation().stages[number].spatial_count;
   if (spatial == 0) return;
+  std::string lane;
+  if (lanes > 1) {
+    const std::string last =
+        writer.LoopsOf(name)[static_cast<size_t>(spatial) - 1];
+    lane = last + "_lane";
+    writer.Do("split %" + name + " " + last + " " + std::to_string(lanes) +
+              " -> " + last + "_vector " + lane);
+  }
   const std::string all =
       writer.FuseLoops(name, 0, static_cast<size_t>(spatial), "all");
   writer.Do("split %" + name + " " + all + " " + std::to_string(count) +
             " -> " + all + "_round " + all + "_item");
   writer.Do("bind %" + name + " " + all + "_item");
+  if (!lane.empty()) writer.Do("vectorize %" + name + " " + lane);
 }
 
 Status ScheduleForGpu(const jit::GpuModel& gpu, Schedule& schedule) {

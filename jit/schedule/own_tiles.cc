@@ -191,8 +191,8 @@ class Owner {
     return variables;
   }
 
-  // Of the loops around, the invocations' and those of unrolled ones that are
-  // in the indices, outermost first.
+  // Of the loops around, the invocations' and those of unrolled ones and lanes
+  // that are in the indices, outermost first.
   std::optional<std::vector<NodeId>> VariablesOf(
       std::span<const NodeId> indices) const {
     std::vector<NodeId> variables;
@@ -203,7 +203,8 @@ class Owner {
     if (variables.empty()) return std::nullopt;
     const std::vector<NodeId> nodes = loops::NodesUnder(nest_.pool, indices);
     for (const LoopAround& loop : around_) {
-      if (loop.kind == LoopKind::kUnrolled &&
+      if ((loop.kind == LoopKind::kUnrolled ||
+           loop.kind == LoopKind::kVector) &&
           std::ranges::find(nodes, loop.variable) != nodes.end()) {
         variables.push_back(loop.variable);
       }

@@ -69,6 +69,15 @@ Value Arithmetic::FloatRemainder(const Operation& op) {
 }
 
 Value Arithmetic::FloatOperation(const Operation& op, spv::Op instruction) {
+  // Quotients of f16 may be off by more than one of f32 that is rounded.
+  if (op.type == DType::kF16 && convert_.has_halves() &&
+      instruction != spv::Op::OpFDiv) {
+    c_.module().Require(spv::Capability::Float16);
+    const Value a = convert_.Half(op.a);
+    const Value b = convert_.Half(op.b);
+    return convert_.FromHalf(
+        c_.Pure(instruction, Scalar::kF16, {a.id, b.id}, true));
+  }
   return Fit(op, c_.Pure(instruction, op.a.type, {op.a.id, op.b.id}, true));
 }
 

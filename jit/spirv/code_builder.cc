@@ -241,6 +241,17 @@ Value CodeBuilder::Select(Value condition, Value a, Value b) {
   return Pure(spv::Op::OpSelect, a.type, {condition.id, a.id, b.id});
 }
 
+Id CodeBuilder::PairOfHalves(Value word) {
+  Key key{spv::Op::OpExtInst, {GLSLstd450UnpackHalf2x16, word.id}};
+  if (const Id* known = Find(key)) return *known;
+  const Id id = module_.NewId();
+  Effect(spv::Op::OpExtInst,
+         {module_.VectorType(Scalar::kF32, 2), id, module_.Library(),
+          static_cast<uint32_t>(GLSLstd450UnpackHalf2x16), word.id});
+  Remember(std::move(key), id);
+  return id;
+}
+
 // --- memory
 
 Id CodeBuilder::Local(Id type, std::string_view name) {
@@ -268,12 +279,35 @@ Id CodeBuilder::Pointer(spv::StorageClass storage, Id type, Id base,
   return id;
 }
 
-Value CodeBuilder::Load(Scalar type, Id pointer, uint32_t version) {
+Id CodeBuilder::LoadOf(Id type, Id pointer, uint32_t version) {
   Key key{spv::Op::OpLoad, {pointer, version}};
-  if (const Id* known = Find(key)) return {*known, type};
-  const Value value = Result(spv::Op::OpLoad, type, {pointer});
-  Remember(std::move(key), value.id);
-  return value;
+  if (const Id* known = Find(key)) return *known;
+  const Id id = module_.NewId();
+  Effect(spv::Op::OpLoad, {type, id, pointer});
+  Remember(std::move(key), id);
+  return id;
+}
+
+Id CodeBuilder::Fetch(Id variable, Id type, Value number, uint32_t version) {
+  Key key{spv::Op::OpImageFetch, {variable, number.id, version}};
+  if (const Id* known = Find(key)) return *known;
+  const Id texels = module_.NewId(), id = module_.NewId();
+  Effect(spv::Op::OpLoad, {type, texels, variable});
+  Effect(spv::Op::OpImageFetch,
+         {module_.VectorType(Scalar::kI32, 4), id, texels, number.id});
+  Remember(std::move(key), id);
+  return id;
+}
+
+Id CodeBuilder::Vector(std::span<const Value> values) {
+  const auto count = static_cast<uint32_t>(values.size());
+  const Id id = module_.NewId();
+  Words all = {module_.VectorType(values[0].type, count), id};
+  for (const Value& value : values) all.push_back(value.id);
+  AppendInstruction(blocks_[current_].words, spv::Op::OpCompositeConstruct,
+                    all);
+  ++size_;
+  return id;
 }
 
 // --- control flow

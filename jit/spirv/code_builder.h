@@ -24,6 +24,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "jit/spirv/module_builder.h"
@@ -128,6 +129,14 @@ class CodeBuilder {
   Value Not(Value a);
   Value Select(Value condition, Value a, Value b);
 
+  // Two f16 in a word as a vector of two f32, and back.
+  Id PairOfHalves(Value word);
+  Value FromHalves(Id pair) {
+    return Pure(spv::Op::OpExtInst, Scalar::kI32,
+                {module_.Library(),
+                 static_cast<uint32_t>(GLSLstd450PackHalf2x16), pair});
+  }
+
   // --- memory ---
 
   // A variable of the function.
@@ -135,7 +144,17 @@ class CodeBuilder {
   Id Pointer(spv::StorageClass storage, Id type, Id base,
              std::initializer_list<Value> indices);
   // A load that gives the same as any other of the pointer and version.
-  Value Load(Scalar type, Id pointer, uint32_t version);
+  Value Load(Scalar type, Id pointer, uint32_t version) {
+    return {LoadOf(module_.TypeOf(type), pointer, version), type};
+  }
+  Id LoadOf(Id type, Id pointer, uint32_t version);
+  // Texel `number` of a texel buffer, a vector of four words.
+  Id Fetch(Id variable, Id type, Value number, uint32_t version);
+  // A vector of the values, which are of one type; and of a vector one of them.
+  Id Vector(std::span<const Value> values);
+  Value Component(Scalar type, Id vector, uint32_t number) {
+    return Pure(spv::Op::OpCompositeExtract, type, {vector, number});
+  }
   void Store(Id pointer, Value value) {
     Effect(spv::Op::OpStore, {pointer, value.id});
   }

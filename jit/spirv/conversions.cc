@@ -99,7 +99,7 @@ Value Conversions::FromMemory(DType type, Value element) {
     case DType::kU16:
       return c_.Unary(spv::Op::OpUConvert, Scalar::kI32, element);
     case DType::kF16:
-      return c_.Unary(spv::Op::OpFConvert, Scalar::kF32, element);
+      return FromHalf(element);
     case DType::kBF16:
       return AsFloat(c_.ShiftLeft(
           c_.Unary(spv::Op::OpUConvert, Scalar::kI32, element), Word(16)));
@@ -123,8 +123,7 @@ Value Conversions::ToMemory(DType type, Value value) {
       value = c_.ShiftRight(AsWord(value), Word(16));
       break;
     case DType::kF16:
-      // Exact: it is one already.
-      return c_.Unary(spv::Op::OpFConvert, Scalar::kF16, value);
+      return Half(value);
     case DType::kI8:
     case DType::kU8:
     case DType::kI16:
@@ -139,6 +138,43 @@ Value Conversions::ToMemory(DType type, Value value) {
       return value;
   }
   return c_.Unary(spv::Op::OpUConvert, MemoryType(type), value);
+}
+
+Value Conversions::FromWord(DType type, Value word, uint32_t lane) {
+  const auto bits = static_cast<uint32_t>(8 * DTypeByteSize(type));
+  if (bits == 32) return type == DType::kF32 ? AsFloat(word) : word;
+  const uint32_t above = 32 - bits * (lane + 1);
+  switch (type) {
+    case DType::kI8:
+    case DType::kI16:
+      return c_.Binary(spv::Op::OpShiftRightArithmetic, Scalar::kI32,
+                       c_.ShiftLeft(word, Word(above)), Word(32 - bits));
+    case DType::kF16: {
+      const Id pair = c_.PairOfHalves(word);
+      return c_.Component(Scalar::kF32, pair, lane);
+    }
+    case DType::kBF16:
+      return AsFloat(lane == 0 ? c_.ShiftLeft(word, Word(16))
+                               : c_.BitAnd(word, Word(0xffff0000)));
+    default:
+      break;
+  }
+  const Value element =
+      c_.BitAnd(c_.ShiftRight(word, Word(bits * lane)), Word((1u << bits) - 1));
+  return type == DType::kBool ? c_.Not(c_.Equal(element, Word(0))) : element;
+}
+
+Value Conversions::ToWord(DType type, std::span<const Value> values) {
+  if (type == DType::kF16) return c_.FromHalves(c_.Vector(values));
+  const auto bits = static_cast<uint32_t>(8 * DTypeByteSize(type));
+  Value word = Word(0);
+  for (uint32_t lane = 0; lane < values.size(); ++lane) {
+    Value element = ToBits(type, values[lane]);
+    if (lane + 1 < values.size())
+      element = c_.BitAnd(element, Word((1u << bits) - 1));
+    word = c_.BitOr(c_.ShiftLeft(element, Word(bits * lane)), word);
+  }
+  return word;
 }
 
 Value Conversions::Fit(DType type, Value wide) {
@@ -170,6 +206,18 @@ Value Conversions::Fit(DType type, Value wide) {
 }
 
 // --- 16-bit floats
+
+Value Conversions::Half(Value value) {
+  const auto known = halves_.find(value.id);
+  if (known != halves_.end()) return {known->second, Scalar::kF16};
+  return c_.Unary(spv::Op::OpFConvert, Scalar::kF16, value);
+}
+
+Value Conversions::FromHalf(Value half) {
+  const Value value = c_.Unary(spv::Op::OpFConvert, Scalar::kF32, half);
+  halves_[value.id] = half.id;
+  return value;
+}
 
 Value Conversions::RoundToBFloat(Value value) {
   const Value bits = AsWord(value);

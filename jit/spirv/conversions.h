@@ -14,6 +14,9 @@
 #ifndef EMBER_JIT_SPIRV_CONVERSIONS_H_
 #define EMBER_JIT_SPIRV_CONVERSIONS_H_
 
+#include <span>
+#include <unordered_map>
+
 #include "base/dtype.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/target.h"
@@ -32,10 +35,24 @@ class Conversions {
   Value Constant(DType type, uint64_t bits);
   Value FromMemory(DType type, Value element);
   Value ToMemory(DType type, Value value);
+  // Of types of up to 32 bits: element number `lane` of those in a word, from
+  // the lower bits up; and, of fewer bits, elements as a word.
+  Value FromWord(DType type, Value word, uint32_t lane);
+  Value ToWord(DType type, std::span<const Value> values);
 
   // What arithmetic in the register's type gave, as a value of the element
   // type: integers wrap, floats round to nearest even.
   Value Fit(DType type, Value wide);
+
+  // Whether sums, differences and products of f16 in 16 bits round as they
+  // should.
+  bool has_halves() const {
+    return target_.f16 && target_.float16.rte && target_.float16.nan;
+  }
+  // A value of f16 in a register as a float of 16 bits, and back. Exact; what
+  // was made by one is not computed again by the other.
+  Value Half(Value value);
+  Value FromHalf(Value half);
 
   Value Cast(DType from, DType to, Value value);
   // Of the same width.
@@ -75,6 +92,7 @@ class Conversions {
 
   CodeBuilder& c_;
   const Target& target_;
+  std::unordered_map<Id, Id> halves_;  // what FromHalf gave
 };
 
 }  // namespace ember::jit::spirv

@@ -258,6 +258,10 @@ Value ExpressionEmitter::Apply(const Node& node, DType type, Value a, Value b) {
 // --- memory
 
 Value ExpressionEmitter::EmitLoad(const Node& node) {
+  if (!mask_) {
+    if (const auto vector = FindInVector(node.buffer, node.operands))
+      return memory_.LoadFrom(node.buffer, vector->element);
+  }
   const Value element = Element(node.buffer, node.operands);
   const bool is_guarded =
       mask_ && plan_.places[node.buffer].kind != PhasePlan::Kind::kRegisters;
@@ -270,10 +274,25 @@ Value ExpressionEmitter::EmitPad(const Node& node) {
                                         node.operands.size() - 1);
   const std::vector<NodeId> extents = nest_.buffers[node.buffer].extents;
   Value inside = c_.Bool(true);
-  for (size_t dim = 0; dim < indices.size(); ++dim)
-    inside = c_.And(inside, InBounds(indices[dim], extents[dim]));
+  std::vector<NodeId> tested;
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    const Value in_dim = InBounds(indices[dim], extents[dim]);
+    if (!c_.Known(in_dim)) tested.push_back(indices[dim]);
+    inside = c_.And(inside, in_dim);
+  }
   const Value otherwise = Emit(node.operands.back());
   if (c_.IsKnown(inside, 0)) return otherwise;
+  if (!mask_ && !memory_.MayBeEmpty(node.buffer)) {
+    const auto vector = FindInVector(node.buffer, indices);
+    // All of the vector are inside, or none is.
+    if (vector && std::ranges::none_of(tested, [&](NodeId index) {
+          return DependsOn(index, vector->variable);
+        })) {
+      return c_.Select(inside,
+                       memory_.LoadFromIf(inside, node.buffer, vector->element),
+                       otherwise);
+    }
+  }
   const Value element = Element(node.buffer, indices);
   const Value runs = mask_ ? c_.And(inside, *mask_) : inside;
   return c_.Select(inside, memory_.LoadIf(runs, node.buffer, element),
@@ -328,9 +347,34 @@ LinearSum ExpressionEmitter::LinearElement(uint32_t number,
   return sum;
 }
 
-Value ExpressionEmitter::Element(uint32_t buffer,
-                                 std::span<const NodeId> indices) {
-  const LinearSum linear = LinearElement(buffer, indices);
+std::optional<ExpressionEmitter::InVector> ExpressionEmitter::FindInVector(
+    uint32_t buffer, std::span<const NodeId> indices) {
+  const VectorLimits limits = memory_.LimitsOf(buffer);
+  if (limits.most < 2) return std::nullopt;
+  const auto value_of = [&](NodeId node) -> std::optional<int64_t> {
+    const auto bound = bound_.find(node);
+    if (bound == bound_.end()) return std::nullopt;
+    return c_.KnownInteger(bound->second);
+  };
+  const std::optional<VectorAccess> access =
+      FindVector(nest_.pool, LinearElement(buffer, indices), limits, value_of);
+  // What moves in other ways, too, is in another vector for each value.
+  if (!access ||
+      std::ranges::any_of(access->number.terms, [&](const LinearTerm& term) {
+        return DependsOn(term.node, access->variable);
+      })) {
+    return std::nullopt;
+  }
+  InVector found;
+  found.element = {.width = access->width, .lane = access->lane};
+  found.element.number =
+      c_.ShiftRight(EmitSum(access->number), c_.Int(access->shift));
+  found.variable = access->variable;
+  found.is_whole = access->is_whole;
+  return found;
+}
+
+Value ExpressionEmitter::EmitSum(const LinearSum& linear) {
   struct Term {
     int place;
     LinearTerm term;

@@ -67,7 +67,18 @@ class ExpressionEmitter {
   // An i64 node in 32 bits if it fits, else in 64.
   Value EmitShort(NodeId id) { return Fits(id) ? EmitIndex(id) : Emit(id); }
   // The number of the element in its buffer, row by row.
-  Value Element(uint32_t buffer, std::span<const NodeId> indices);
+  Value Element(uint32_t buffer, std::span<const NodeId> indices) {
+    return EmitSum(LinearElement(buffer, indices));
+  }
+  // The element as one of a vector, if neighbours of it are accessed by what a
+  // loop around is written out as.
+  struct InVector {
+    Memory::VectorElement element;
+    NodeId variable = 0;    // of that loop
+    bool is_whole = false;  // see VectorAccess
+  };
+  std::optional<InVector> FindInVector(uint32_t buffer,
+                                       std::span<const NodeId> indices);
   // Whether `index` is in 0..extent-1.
   Value InBounds(NodeId index, NodeId extent);
   // Word number i of the push constants.
@@ -98,6 +109,7 @@ class ExpressionEmitter {
   Value EmitPad(const tensor::Node& node);
   tensor::LinearSum LinearElement(uint32_t buffer,
                                   std::span<const NodeId> indices);
+  Value EmitSum(const tensor::LinearSum& linear);
 
   loops::LoopNest& nest_;
   const loops::Facts& facts_;

@@ -1,9 +1,10 @@
 // How the entry points of a module are called. The one place where the emitter,
 // which writes them, and the kernel, which records their calls, agree.
 //
-//   bindings         storage buffers of descriptor set 0, as
-//                    PhaseCode::bindings lists them; then, if it checks
-//                    indices, the record of a failed check
+//   bindings         storage buffers and, where the module says so, texel
+//                    buffers of descriptor set 0, as PhaseCode::bindings lists
+//                    them (a buffer of the nest maybe more than once); then, if
+//                    it checks indices, the record of a failed check
 //   push constants   the nest's parameters, 8 bytes each; then the number of
 //                    the first task, not 0 only where there are slices
 //   workgroups       {x, y, 1}; number n = x + y * NumWorkgroups.x runs tasks

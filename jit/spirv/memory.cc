@@ -1,10 +1,12 @@
 #include "jit/spirv/memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <string>
 
 #include "base/concat.h"
+#include "jit/loops/divisibility.h"
 
 namespace ember::jit::spirv {
 
@@ -15,6 +17,13 @@ using Kind = PhasePlan::Kind;
 
 namespace {
 
+// The widest that all devices load at once.
+constexpr uint32_t kVectorBytes = 16;
+constexpr int kWordBytes = 4;
+constexpr uint32_t kTexelWords = 4;
+// Elements of PhasePlan::Place::is_vectors.
+constexpr uint32_t kSharedWidth = 4;
+
 constexpr uint32_t Word(spv::MemorySemanticsMask mask) {
   return static_cast<uint32_t>(mask);
 }
@@ -22,12 +31,13 @@ constexpr uint32_t Word(spv::MemorySemanticsMask mask) {
 }  // namespace
 
 Memory::Memory(const loops::LoopNest& nest, const PhasePlan& plan,
-               CodeBuilder& code, Conversions& conversions, PhaseCode& phase,
-               Status& error)
+               CodeBuilder& code, Conversions& conversions,
+               const Target& target, PhaseCode& phase, Status& error)
     : nest_(nest),
       plan_(plan),
       c_(code),
       convert_(conversions),
+      target_(target),
       phase_(phase),
       error_(error),
       variables_(nest.buffers.size()) {
@@ -37,7 +47,8 @@ Memory::Memory(const loops::LoopNest& nest, const PhasePlan& plan,
         break;
       case Kind::kMemory:
       case Kind::kSlices:
-        DeclareBinding(i);
+        // Others where they are first needed.
+        if (!HasTexels(i)) DeclareBinding(i);
         break;
       case Kind::kShared:
       case Kind::kPrivate:
@@ -46,7 +57,17 @@ Memory::Memory(const loops::LoopNest& nest, const PhasePlan& plan,
         break;
     }
   }
-  if (plan.has_checks) record_ = BindingVariable(Scalar::kI32, "failed_check");
+  if (!plan.has_checks) return;
+  record_ = c_.module().Variable(StorageClass::StorageBuffer,
+                                 c_.module().BufferType(Scalar::kI32),
+                                 "failed_check");
+  c_.module().Decorate(record_, spv::Decoration::DescriptorSet, {0});
+  interface_.push_back(record_);
+}
+
+void Memory::Finish() {
+  if (record_ != 0)
+    c_.module().Decorate(record_, spv::Decoration::Binding, {binding_});
 }
 
 bool Memory::IsInMemory(uint32_t buffer) const {
@@ -59,12 +80,11 @@ Scalar Memory::TypeIn(uint32_t buffer) const {
   return IsInMemory(buffer) ? MemoryType(type) : RegisterType(type);
 }
 
-Id Memory::BindingVariable(Scalar element, std::string_view name) {
+Id Memory::BindingVariable(Id type, uint32_t binding, std::string_view name) {
   ModuleBuilder& module = c_.module();
-  const Id id = module.Variable(StorageClass::StorageBuffer,
-                                module.BufferType(element), name);
+  const Id id = module.Variable(StorageClass::StorageBuffer, type, name);
   module.Decorate(id, spv::Decoration::DescriptorSet, {0});
-  module.Decorate(id, spv::Decoration::Binding, {binding_++});
+  module.Decorate(id, spv::Decoration::Binding, {binding});
   interface_.push_back(id);
   return id;
 }
@@ -72,10 +92,11 @@ Id Memory::BindingVariable(Scalar element, std::string_view name) {
 void Memory::DeclareBinding(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
   const PhasePlan::Place& place = plan_.places[number];
-  const Scalar type = MemoryType(buffer.type);
-  const Id id = BindingVariable(type, buffer.name);
-  variables_[number].id = id;
   ModuleBuilder& module = c_.module();
+  variables_[number].binding = binding_;
+  const Id id = BindingVariable(module.BufferType(MemoryType(buffer.type)),
+                                binding_++, buffer.name);
+  variables_[number].id = id;
   if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
   if (place.is_coherent) module.Decorate(id, spv::Decoration::Coherent);
   // What is not said to share memory does not (see PhasePlan on MayAlias).
@@ -88,12 +109,36 @@ void Memory::DeclareBinding(uint32_t number) {
   };
   for (uint32_t other = 0; other < nest_.buffers.size(); ++other) {
     if (!may_share(other)) continue;
-    module.Decorate(id, spv::Decoration::Aliased);
+    SetAliased(number);
     break;
   }
   const bool is_sliced = place.kind == Kind::kSlices;
   phase_.has_slices |= is_sliced;
   phase_.bindings.push_back({number, is_sliced, place.is_written});
+}
+
+void Memory::SetAliased(uint32_t buffer) {
+  Variable& variable = variables_[buffer];
+  if (variable.is_aliased) return;
+  variable.is_aliased = true;
+  c_.module().Decorate(variable.id, spv::Decoration::Aliased);
+}
+
+// The binding once more, as an array of another type.
+Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
+  Variable& variable = variables_[buffer];
+  if (variable.id == 0) DeclareBinding(buffer);
+  Id& id = variable.as_vectors[type];
+  if (id != 0) return id;
+  ModuleBuilder& module = c_.module();
+  id = BindingVariable(module.BufferType(type, bytes), variable.binding,
+                       Concat({nest_.buffers[buffer].name, ".", bytes}));
+  const PhasePlan::Place& place = plan_.places[buffer];
+  if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
+  if (place.is_coherent) module.Decorate(id, spv::Decoration::Coherent);
+  module.Decorate(id, spv::Decoration::Aliased);
+  SetAliased(buffer);
+  return id;
 }
 
 void Memory::DeclareLocal(uint32_t number) {
@@ -103,9 +148,13 @@ void Memory::DeclareLocal(uint32_t number) {
   ModuleBuilder& module = c_.module();
   auto elements = static_cast<uint32_t>(ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
-    variables_[number].id = module.Variable(
-        StorageClass::Workgroup,
-        module.ArrayType(module.TypeOf(type), elements), buffer.name);
+    const Id array =
+        place.is_vectors
+            ? module.ArrayType(module.VectorType(type, kSharedWidth),
+                               elements / kSharedWidth)
+            : module.ArrayType(module.TypeOf(type), elements);
+    variables_[number].id =
+        module.Variable(StorageClass::Workgroup, array, buffer.name);
     interface_.push_back(variables_[number].id);
     return;
   }
@@ -126,6 +175,7 @@ void Memory::DeclareLocal(uint32_t number) {
 }
 
 Id Memory::PointerTo(uint32_t buffer, Value element) {
+  if (HasTexels(buffer) && variables_[buffer].id == 0) DeclareBinding(buffer);
   const Variable& variable = variables_[buffer];
   const Id type = c_.module().TypeOf(TypeIn(buffer));
   switch (plan_.places[buffer].kind) {
@@ -137,6 +187,11 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
       return c_.Pointer(StorageClass::StorageBuffer, type, variable.id,
                         {c_.Int(0), element});
     case Kind::kShared:
+      if (plan_.places[buffer].is_vectors) {
+        return c_.Pointer(StorageClass::Workgroup, type, variable.id,
+                          {c_.ShiftRight(element, c_.Int(2)),
+                           c_.BitAnd(element, c_.Int(kSharedWidth - 1))});
+      }
       return c_.Pointer(StorageClass::Workgroup, type, variable.id, {element});
     case Kind::kPrivate:
       return c_.Pointer(StorageClass::Function, type, variable.id, {element});
@@ -158,6 +213,7 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
 // --- loads and stores
 
 Value Memory::Load(uint32_t buffer, Value element) {
+  if (HasTexels(buffer)) return FetchElement(buffer, element);
   const Id pointer = PointerTo(buffer, element);
   const int64_t size = c_.size();
   const Value loaded =
@@ -195,6 +251,163 @@ void Memory::Store(uint32_t buffer, Value element, Value value) {
   if (IsInMemory(buffer))
     value = convert_.ToMemory(nest_.buffers[buffer].type, value);
   c_.Store(pointer, value);
+  NoteStore(buffer);
+}
+
+// --- texels
+
+bool Memory::HasTexels(uint32_t number) const {
+  const PhasePlan::Place& place = plan_.places[number];
+  const Buffer& buffer = nest_.buffers[number];
+  if (target_.texels == 0 || place.kind != Kind::kMemory || place.is_written ||
+      place.is_coherent) {
+    return false;
+  }
+  // Whole words, no more than the device has; where vectors are loaded, they
+  // are whole, too.
+  int64_t bytes = DTypeByteSize(buffer.type);
+  if (bytes > kWordBytes) return false;
+  for (tensor::NodeId extent : buffer.extents) {
+    const int64_t size = nest_.pool.IntegerConstant(extent).value_or(0);
+    if (size <= 0 || size > target_.texels / bytes) return false;
+    bytes *= size;
+  }
+  return bytes % kWordBytes == 0;
+}
+
+Value Memory::FetchElement(uint32_t buffer, Value element) {
+  const DType type = nest_.buffers[buffer].type;
+  const auto bits = static_cast<uint32_t>(8 * DTypeByteSize(type));
+  if (bits == 32)
+    return convert_.FromWord(type, FetchWord(buffer, 1, element, 0), 0);
+  // One of several in a word.
+  const uint32_t count = 32 / bits;
+  const Value word = FetchWord(
+      buffer, 1, c_.ShiftRight(element, c_.Int(std::countr_zero(count))), 0);
+  const Value shift = c_.Multiply(c_.BitAnd(element, c_.Int(count - 1)),
+                                  c_.Int(static_cast<int64_t>(bits)));
+  return convert_.FromWord(type, c_.ShiftRight(word, shift), 0);
+}
+
+Value Memory::FetchWord(uint32_t buffer, uint32_t words, Value texel,
+                        uint32_t component) {
+  ModuleBuilder& module = c_.module();
+  const Id type = module.TexelBufferType(words);
+  Id& id = variables_[buffer].as_texels[words];
+  if (id == 0) {
+    id = module.Variable(StorageClass::UniformConstant, type,
+                         Concat({nest_.buffers[buffer].name, ".", words}));
+    module.Decorate(id, spv::Decoration::DescriptorSet, {0});
+    module.Decorate(id, spv::Decoration::Binding, {binding_++});
+    interface_.push_back(id);
+    phase_.bindings.push_back({buffer, false, false});
+  }
+  const int64_t size = c_.size();
+  const Id texels = c_.Fetch(id, type, texel, variables_[buffer].version);
+  phase_.loads += c_.size() != size;
+  return c_.Component(Scalar::kI32, texels, component);
+}
+
+// --- vectors
+
+// All of a vector is there if one of its elements is, where buffers end at a
+// multiple of it.
+VectorLimits Memory::LimitsOf(uint32_t number) const {
+  const Buffer& buffer = nest_.buffers[number];
+  const auto bytes = static_cast<uint32_t>(DTypeByteSize(buffer.type));
+  if (plan_.places[number].is_vectors)
+    return {.least = kSharedWidth, .most = kSharedWidth};
+  if (plan_.places[number].kind != Kind::kMemory || bytes > 4) return {};
+  int64_t divisor = 1;
+  for (tensor::NodeId extent : buffer.extents) {
+    divisor = std::min(divisor * loops::DivisorOf(nest_.pool, extent),
+                       loops::kLargestDivisor);
+  }
+  const auto most = std::min<int64_t>(divisor, kVectorBytes / bytes);
+  return {.least = std::max(2u, 4 / bytes),
+          .most = static_cast<uint32_t>(most)};
+}
+
+Memory::VectorForm Memory::FormOf(uint32_t buffer, uint32_t width) const {
+  const DType type = nest_.buffers[buffer].type;
+  const auto bytes = static_cast<uint32_t>(DTypeByteSize(type));
+  if (bytes == 4 || !IsInMemory(buffer)) return {TypeIn(buffer), width, 1};
+  return {Scalar::kI32, width * bytes / 4, 4 / bytes};
+}
+
+Id Memory::TypeOf(const VectorForm& form) {
+  return form.count == 1 ? c_.module().TypeOf(form.component)
+                         : c_.module().VectorType(form.component, form.count);
+}
+
+Id Memory::PointerToVector(uint32_t buffer, const VectorForm& form,
+                           Value number) {
+  const Id type = TypeOf(form);
+  if (plan_.places[buffer].is_vectors) {
+    return c_.Pointer(StorageClass::Workgroup, type, variables_[buffer].id,
+                      {number});
+  }
+  return c_.Pointer(StorageClass::StorageBuffer, type,
+                    VariableOfVectors(buffer, type, 4 * form.count),
+                    {c_.Int(0), number});
+}
+
+Value Memory::LoadFrom(uint32_t buffer, const VectorElement& element) {
+  const VectorForm form = FormOf(buffer, element.width);
+  if (HasTexels(buffer)) {
+    const uint32_t component = element.lane / form.per_component;
+    const Value word =
+        form.count == kTexelWords
+            ? FetchWord(buffer, kTexelWords, element.number, component)
+            : FetchWord(buffer, 1,
+                        c_.Add(c_.Multiply(element.number, c_.Int(form.count)),
+                               c_.Int(component)),
+                        0);
+    return convert_.FromWord(nest_.buffers[buffer].type, word,
+                             element.lane % form.per_component);
+  }
+  const Id pointer = PointerToVector(buffer, form, element.number);
+  const int64_t size = c_.size();
+  const Id vector =
+      c_.LoadOf(TypeOf(form), pointer, variables_[buffer].version);
+  phase_.loads += c_.size() != size;
+  const uint32_t component = element.lane / form.per_component;
+  const Value value = form.count == 1
+                          ? Value{vector, form.component}
+                          : c_.Component(form.component, vector, component);
+  const DType type = nest_.buffers[buffer].type;
+  if (!IsInMemory(buffer)) return value;
+  if (form.per_component == 1) return convert_.FromMemory(type, value);
+  return convert_.FromWord(type, value, element.lane % form.per_component);
+}
+
+Value Memory::LoadFromIf(Value condition, uint32_t buffer,
+                         const VectorElement& element) {
+  VectorElement safe = element;
+  if (!c_.IsKnown(condition, 1))
+    safe.number = c_.Select(condition, element.number, c_.Int(0));
+  return LoadFrom(buffer, safe);
+}
+
+void Memory::StoreVector(uint32_t buffer, Value number,
+                         std::span<const Value> values) {
+  const DType type = nest_.buffers[buffer].type;
+  const VectorForm form = FormOf(buffer, static_cast<uint32_t>(values.size()));
+  std::vector<Value> components;
+  for (uint32_t i = 0; i < form.count; ++i) {
+    const auto part =
+        values.subspan(i * form.per_component, form.per_component);
+    if (!IsInMemory(buffer)) {
+      components.push_back(part[0]);
+    } else {
+      components.push_back(form.per_component == 1
+                               ? convert_.ToMemory(type, part[0])
+                               : convert_.ToWord(type, part));
+    }
+  }
+  const Id pointer = PointerToVector(buffer, form, number);
+  const Id whole = form.count == 1 ? components[0].id : c_.Vector(components);
+  c_.Effect(spv::Op::OpStore, {pointer, whole});
   NoteStore(buffer);
 }
 

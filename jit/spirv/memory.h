@@ -1,5 +1,5 @@
-// Loads and stores of a phase's buffers, an element at a time, wherever the
-// plan has put them; and the record of a failed check.
+// Loads and stores of a phase's buffers, an element or a vector of neighbours
+// at a time, wherever the plan has put them; and the record of a failed check.
 //
 //   Memory memory(nest, plan, code, conversions, phase_code, error);
 //   const Value x = memory.Load(buffer, element);
@@ -10,6 +10,8 @@
 #define EMBER_JIT_SPIRV_MEMORY_H_
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <vector>
 
 #include "base/status.h"
@@ -18,20 +20,44 @@
 #include "jit/spirv/conversions.h"
 #include "jit/spirv/kernel_abi.h"
 #include "jit/spirv/phase_plan.h"
+#include "jit/spirv/target.h"
+#include "jit/spirv/vector_access.h"
 
 namespace ember::jit::spirv {
 
 class Memory {
  public:
-  // Declares what the phase binds: phase.bindings gets them in order, and
-  // interface() the variables.
+  // Declares what the phase binds, up to Finish: phase.bindings gets them in
+  // order, and interface() the variables.
   Memory(const loops::LoopNest& nest, const PhasePlan& plan, CodeBuilder& code,
-         Conversions& conversions, PhaseCode& phase, Status& error);
+         Conversions& conversions, const Target& target, PhaseCode& phase,
+         Status& error);
 
   Value Load(uint32_t buffer, Value element);
   // The element where the condition holds, else anything.
   Value LoadIf(Value condition, uint32_t buffer, Value element);
   void Store(uint32_t buffer, Value element, Value value);
+
+  // --- several elements in one instruction ---
+
+  // How many there may be of a buffer.
+  VectorLimits LimitsOf(uint32_t buffer) const;
+  // Element `lane` of vector number `number`, each of `width` elements.
+  struct VectorElement {
+    uint32_t width = 1;
+    Value number;
+    uint32_t lane = 0;
+  };
+  Value LoadFrom(uint32_t buffer, const VectorElement& element);
+  // The element where the condition holds, else anything.
+  Value LoadFromIf(Value condition, uint32_t buffer,
+                   const VectorElement& element);
+  // As many values as the vector has.
+  void StoreVector(uint32_t buffer, Value number,
+                   std::span<const Value> values);
+
+  // Where extents are open.
+  bool MayBeEmpty(uint32_t buffer) const;
 
   // The buffers may have other contents from here on.
   void Changed(const std::vector<bool>& buffers);
@@ -43,6 +69,9 @@ class Memory {
     variables_[buffer].first = first_element;
     variables_[buffer].has_first = true;
   }
+
+  // Behind the last access: what bindings there are is known then.
+  void Finish();
 
   // Notes a failed check, if it is the first.
   void Fail(const loops::Statement& check, Value index, Value extent);
@@ -56,15 +85,36 @@ class Memory {
     Value first;
     bool has_first = false;
     uint32_t version = 0;
+    uint32_t binding = 0;
+    bool is_aliased = false;
+    // The same memory as vectors, by their type.
+    std::map<Id, Id> as_vectors;
+    // And as texels of 1 and 4 words.
+    std::map<uint32_t, Id> as_texels;
+  };
+  // A vector in memory: of elements as they are, or of words with several.
+  struct VectorForm {
+    Scalar component = Scalar::kI32;
+    uint32_t count = 1;          // components
+    uint32_t per_component = 1;  // elements
   };
 
   void DeclareBinding(uint32_t buffer);
   void DeclareLocal(uint32_t buffer);
-  Id BindingVariable(Scalar element, std::string_view name);
+  Id BindingVariable(Id type, uint32_t binding, std::string_view name);
   Id PointerTo(uint32_t buffer, Value element);
+  VectorForm FormOf(uint32_t buffer, uint32_t width) const;
+  Id TypeOf(const VectorForm& form);
+  Id PointerToVector(uint32_t buffer, const VectorForm& form, Value number);
+  // Whether it is only read here, and better as texels.
+  bool HasTexels(uint32_t buffer) const;
+  Value FetchElement(uint32_t buffer, Value element);
+  Value FetchWord(uint32_t buffer, uint32_t words, Value texel,
+                  uint32_t component);
+  Id VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes);
+  void SetAliased(uint32_t buffer);
   Scalar TypeIn(uint32_t buffer) const;
   bool IsInMemory(uint32_t buffer) const;
-  bool MayBeEmpty(uint32_t buffer) const;
   void NoteStore(uint32_t buffer);
   // 64 bits as two words.
   void StoreLong(uint32_t word, Value value);
@@ -74,6 +124,7 @@ class Memory {
   const PhasePlan& plan_;
   CodeBuilder& c_;
   Conversions& convert_;
+  const Target& target_;
   PhaseCode& phase_;
   Status& error_;
   std::vector<Variable> variables_;

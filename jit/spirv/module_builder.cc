@@ -85,18 +85,26 @@ Id ModuleBuilder::PointerType(spv::StorageClass storage, Id pointee) {
   return Intern(spv::Op::OpTypePointer, {Word(storage), pointee});
 }
 
-Id ModuleBuilder::BufferType(Scalar element) {
+Id ModuleBuilder::BufferType(Id element, uint32_t stride) {
   bool is_new = false;
-  const Id array =
-      Intern(spv::Op::OpTypeRuntimeArray, {TypeOf(element)}, &is_new);
-  if (is_new)
-    Decorate(array, spv::Decoration::ArrayStride, {BitsOf(element) / 8});
+  const Id array = Intern(spv::Op::OpTypeRuntimeArray, {element}, &is_new);
+  if (is_new) Decorate(array, spv::Decoration::ArrayStride, {stride});
   const Id type = Intern(spv::Op::OpTypeStruct, {array}, &is_new);
   if (!is_new) return type;
   Decorate(type, spv::Decoration::Block);
   AppendInstruction(decorations_, spv::Op::OpMemberDecorate,
                     {type, 0, Word(spv::Decoration::Offset), 0});
   return type;
+}
+
+Id ModuleBuilder::TexelBufferType(uint32_t words) {
+  Require(spv::Capability::SampledBuffer);
+  constexpr uint32_t kSampled = 1;
+  return Intern(
+      spv::Op::OpTypeImage,
+      {TypeOf(Scalar::kI32), Word(spv::Dim::Buffer), 0, 0, 0, kSampled,
+       Word(words == 4 ? spv::ImageFormat::Rgba32ui
+                       : spv::ImageFormat::R32ui)});
 }
 
 Id ModuleBuilder::WordsType(uint32_t count) {

@@ -69,7 +69,12 @@ class ModuleBuilder {
   Id ArrayType(Id element, uint32_t count);
   Id PointerType(spv::StorageClass storage, Id pointee);
   // What a storage buffer is: struct { element data[]; }.
-  Id BufferType(Scalar element);
+  Id BufferType(Scalar element) {
+    return BufferType(TypeOf(element), BitsOf(element) / 8);
+  }
+  Id BufferType(Id element, uint32_t stride);
+  // A texel buffer of words, one or four to a texel.
+  Id TexelBufferType(uint32_t words);
   // Push constants: struct { u32 words[count]; }.
   Id WordsType(uint32_t count);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,8 @@ class PhaseEmitter {
         facts_(nest, {.extent = kMostExtent, .elements = kMostElements}),
         c_(module),
         arithmetic_(c_, target, error_),
-        memory_(nest, plan_, c_, arithmetic_.conversions(), code_, error_),
+        memory_(nest, plan_, c_, arithmetic_.conversions(), target, code_,
+                error_),
         combiner_(target, plan_, c_, memory_, arithmetic_),
         expressions_(nest_, facts_, plan_, words, c_, memory_, arithmetic_,
                      error_) {}
@@ -64,7 +66,8 @@ class PhaseEmitter {
   // A target with its operands computed: value, or factor * value.
   struct Pending {
     const loops::Target* target = nullptr;
-    Value element;
+    Value element;  // or, of a store of all lanes together:
+    std::optional<Memory::VectorElement> in_vector;
     Value value;
     std::optional<Value> factor;
     std::optional<Value> mask;
@@ -90,6 +93,8 @@ class PhaseEmitter {
   void EmitStore(const Statement& statement);
   Pending Prepare(const loops::Target& target);
   void Store(const Pending& pending);
+  // A vector that begins at `begin`, an element every `stride`.
+  void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
   bool IsFused(const loops::Target& target) const;
   bool IsShortSum(const loops::Target& target);
   bool IsOfOne(uint32_t buffer) const;
@@ -128,6 +133,7 @@ StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
       plan_.mode == PhasePlan::Mode::kTaskEach ? plan_.invocations : 1;
   EmitTask();
   EMBER_RETURN_IF_ERROR(error_);
+  memory_.Finish();
   const Id function = module_.NewId();
   module_.AddFunction(c_.Finish(function));
   std::vector<Id> interface = memory_.interface();
@@ -494,7 +500,16 @@ PhaseEmitter::Pending PhaseEmitter::Prepare(const loops::Target& target) {
   Pending pending;
   pending.target = &target;
   pending.mask = expressions_.mask();
-  pending.element = expressions_.Element(target.buffer, target.indices);
+  if (lanes_ && !pending.mask && target.update == Update::kAssign &&
+      !IsOfOne(target.buffer)) {
+    const auto vector =
+        expressions_.FindInVector(target.buffer, target.indices);
+    // Whole ones, from the first lane on.
+    if (vector && vector->variable == lanes_->variable && vector->is_whole)
+      pending.in_vector = vector->element;
+  }
+  if (!pending.in_vector)
+    pending.element = expressions_.Element(target.buffer, target.indices);
   if (IsFused(target)) {
     const std::vector<NodeId> factors = nest_.pool[target.value].operands;
     pending.factor = expressions_.Emit(factors[0]);
@@ -512,8 +527,14 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
       all.push_back(Prepare(target));
   });
   for (size_t target = 0; target < statement.targets.size(); ++target) {
-    for (size_t i = target; i < all.size(); i += statement.targets.size()) {
+    const size_t stride = statement.targets.size();
+    for (size_t i = target; i < all.size(); i += stride) {
       const Pending& pending = all[i];
+      if (pending.in_vector) {
+        // Of the lane before, with which it was stored.
+        if (pending.in_vector->lane == 0) StoreVector(all, i, stride);
+        continue;
+      }
       Value condition = pending.mask.value_or(c_.Bool(true));
       if (IsOfOne(pending.target->buffer))
         condition = c_.And(c_.Equal(invocation_, c_.Int(0)), condition);
@@ -524,6 +545,15 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
       }
     }
   }
+}
+
+void PhaseEmitter::StoreVector(std::span<const Pending> all, size_t begin,
+                               size_t stride) {
+  std::vector<Value> values;
+  const Memory::VectorElement& first = *all[begin].in_vector;
+  for (size_t lane = 0; lane < first.width; ++lane)
+    values.push_back(all[begin + lane * stride].value);
+  memory_.StoreVector(all[begin].target->buffer, first.number, values);
 }
 
 void PhaseEmitter::Store(const Pending& pending) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/concat.h"
@@ -115,7 +116,12 @@ class Planner {
       }
       plan_.has_checks |= statement.kind == Statement::Kind::kCheck;
       SurveyAccesses(statement, around);
+      const std::optional<NodeId> outer = lanes_;
+      if (statement.kind == Statement::Kind::kFor &&
+          statement.loop == LoopKind::kVector)
+        lanes_ = statement.variable;
       Survey(statement.body, around);
+      lanes_ = outer;
     }
   }
 
@@ -127,23 +133,35 @@ class Planner {
       if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad) continue;
       PhasePlan::Place& place = plan_.places[node.buffer];
       place.is_read = true;
-      if (node.operands.size() > (node.opcode == Opcode::kPad))
-        NoteFirstIndex(node.operands[0], around, place);
+      const size_t rank = node.operands.size() - (node.opcode == Opcode::kPad);
+      NoteIndices(std::span(node.operands).first(rank), around, place);
     }
     for (const loops::Target& store : statement.targets) {
       PhasePlan::Place& place = plan_.places[store.buffer];
       place.is_written = true;
       place.is_read |= store.update != tensor::Update::kAssign;
-      if (!store.indices.empty())
-        NoteFirstIndex(store.indices[0], around, place);
+      NoteIndices(store.indices, around, place);
     }
   }
 
-  // The verifier saw to it that all accesses are of this kind if one is.
-  static void NoteFirstIndex(NodeId index, const Statement* around,
-                             PhasePlan::Place& place) {
-    if (around != nullptr && index == around->variable)
+  void NoteIndices(std::span<const NodeId> indices, const Statement* around,
+                   PhasePlan::Place& place) {
+    if (indices.empty()) return;
+    // The verifier saw to it that all accesses are of this kind if one is.
+    if (around != nullptr && indices[0] == around->variable)
       place.of_invocation = true;
+    if (!lanes_) return;
+    const std::vector<NodeId> last =
+        loops::NodesUnder(nest_.pool, indices.last(1));
+    place.is_vectors |= std::ranges::find(last, *lanes_) != last.end();
+  }
+
+  // An element of vectors costs some arithmetic more.
+  bool FillsVectors(size_t i) const {
+    const Buffer& buffer = nest_.buffers[i];
+    return BitsOf(RegisterType(buffer.type)) == 32 &&
+           nest_.pool.IntegerConstant(buffer.extents.back()).value_or(1) % 4 ==
+               0;
   }
 
   // --- where it is ---
@@ -213,6 +231,9 @@ class Planner {
     if (!IsUsed(i)) return;
     place.kind = KindOf(i);
     place.of_invocation &= place.kind == PhasePlan::Kind::kRegisters;
+    place.is_vectors = place.is_vectors &&
+                       place.kind == PhasePlan::Kind::kShared &&
+                       FillsVectors(i);
     if (place.kind == PhasePlan::Kind::kShared)
       plan_.shared_bytes += RegisterBytes(i);
   }
@@ -388,6 +409,7 @@ class Planner {
   const loops::Phase& phase_;
   const spirv::Target& target_;
   PhasePlan plan_;
+  std::optional<NodeId> lanes_;  // variable of the vector loop around
   bool has_invocations_ = false;
   int64_t largest_ = 0;
 };

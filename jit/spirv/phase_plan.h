@@ -48,6 +48,8 @@ struct PhasePlan {
     bool is_coherent = false;
     bool is_read = false;
     bool is_written = false;
+    // Memory of the workgroup as vectors of 4 elements.
+    bool is_vectors = false;
   };
 
   Mode mode = Mode::kAlone;

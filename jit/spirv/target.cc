@@ -11,6 +11,7 @@ struct Flag {
 };
 
 constexpr Flag kFlags[] = {
+    {"f16", [](Target& t) -> bool& { return t.f16; }},
     {"f64", [](Target& t) -> bool& { return t.f64; }},
     {"unfused_fma", [](Target& t) -> bool& { return t.unfused_fma; }},
     {"int64", [](Target& t) -> bool& { return t.i64; }},
@@ -36,6 +37,7 @@ constexpr struct {
 } kNumbers[] = {
     {"shared", [](Target& t) -> int64_t& { return t.shared_bytes; }},
     {"invocations", [](Target& t) -> int64_t& { return t.invocations; }},
+    {"texels", [](Target& t) -> int64_t& { return t.texels; }},
     {"iterations", [](Target& t) -> int64_t& { return t.iterations; }},
     {"subgroup", [](Target& t) -> int64_t& { return t.subgroup_size; }},
 };

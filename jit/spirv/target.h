@@ -16,6 +16,7 @@ namespace ember::jit::spirv {
 
 struct Target {
   bool f64 = false;
+  bool f16 = false;          // arithmetic; memory: storage16
   bool unfused_fma = false;  // fma rounds the product, too
   bool i64 = false;          // "int64"
   bool storage8 = false;
@@ -30,6 +31,9 @@ struct Target {
   int64_t shared_bytes = 16 << 10;  // of a workgroup; what Vulkan guarantees
   int64_t invocations = 128;        // most in a workgroup, and along x
   int64_t iterations = INT64_MAX;   // most of all loops of an invocation
+  // Elements of a texel buffer, where what is only read had better be loaded
+  // from such; 0: it had not.
+  int64_t texels = 0;
   // Sums, minima and so on of the values of a subgroup, which has so many
   // invocations.
   bool subgroup_arithmetic = false;

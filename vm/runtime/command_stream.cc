@@ -70,7 +70,7 @@ void CommandStream::Segment::Add(const StreamCommand& command) {
 }
 
 CommandStream::CommandStream(std::shared_ptr<hal::Device> device)
-    : device_(std::move(device)) {}
+    : device_(std::move(device)), scratch_(device_) {}
 
 CommandStream::~CommandStream() = default;
 
@@ -145,6 +145,7 @@ Status CommandStream::StartRecording() {
   segments_.push_back(std::move(recorded));
   is_recording_ = true;
   touches_.clear();
+  scratch_.Reuse();
   Status status;
   StatusOr<std::unique_ptr<hal::CommandList>> list =
       device_->CreateCommandList();
@@ -180,6 +181,7 @@ Status CommandStream::PutBarrier(Segment& segment,
     EMBER_RETURN_IF_ERROR(segment.list->Barrier());
     ++segment.barriers;
     touches_.clear();
+    scratch_.Reuse();
   }
   for (size_t i = 0; i < command.ranges.size(); ++i) {
     if (command.ranges[i].buffer != nullptr)
@@ -198,7 +200,7 @@ Status CommandStream::Record(Segment& segment, const StreamCommand& command) {
     EMBER_ASSIGN_OR_RETURN(
         std::unique_ptr<Recording> recording,
         command.kernel->Record(
-            {command.parameters, command.ranges, *segment.list}));
+            {command.parameters, command.ranges, *segment.list, &scratch_}));
     if (recording != nullptr) {
       segment.device_bytes += recording->device_bytes();
       segment.recordings.push_back(std::move(recording));

@@ -31,6 +31,7 @@
 
 #include "base/status.h"
 #include "hal/device.h"
+#include "vm/runtime/device_scratch.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::vm {
@@ -81,6 +82,8 @@ class CommandStream {
   int64_t failed_site() const { return failed_site_; }
   const StreamCounters& counters() const { return counters_; }
   void ResetCounters() { counters_ = {}; }
+  // Of the device's memory, for temporaries of recorded calls.
+  int64_t scratch_bytes() const { return scratch_.device_bytes(); }
   int64_t segment_count() const {
     return static_cast<int64_t>(segments_.size());
   }
@@ -127,6 +130,8 @@ class CommandStream {
   void DropAll();
 
   const std::shared_ptr<hal::Device> device_;
+  // Temporaries of all segments: one runs at a time.
+  DeviceScratch scratch_;
   std::vector<std::unique_ptr<Segment>> segments_;
   Segment root_;                // stands before the first segment of a run
   Segment* previous_ = &root_;  // the one before the current one

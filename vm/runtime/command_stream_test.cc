@@ -1,6 +1,7 @@
 #include "vm/runtime/command_stream.h"
 
 #include <cstring>
+#include <tuple>
 
 #include "gtest/gtest.h"
 #include "tensor/text.h"
@@ -124,6 +125,57 @@ TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
   EXPECT_EQ(values()[0], 20);
   EXPECT_EQ(stream_.counters().recorded, 2);
   EXPECT_EQ(stream_.counters().submissions, 10);
+}
+
+// Does nothing, with temporaries of 1000 bytes.
+class ScratchKernel final : public Kernel {
+ public:
+  bool is_recorded() const override { return true; }
+  StatusOr<std::unique_ptr<Recording>> Record(
+      const RecordCall& call) const override {
+    EMBER_ASSIGN_OR_RETURN(const hal::BufferRange range,
+                           call.scratch->Take(1000));
+    ranges_.push_back(range);
+    return std::unique_ptr<Recording>();
+  }
+  int tier() const override { return 2; }
+  bool Accepts(std::span<const int64_t>) const override { return true; }
+  Status Run(const KernelCall&) const override {
+    return UnimplementedError("a recorded kernel was called");
+  }
+  std::string Describe() const override { return "scratch"; }
+
+  const std::vector<hal::BufferRange>& ranges() const { return ranges_; }
+
+ private:
+  mutable std::vector<hal::BufferRange> ranges_;
+};
+
+TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
+  const ScratchKernel kernel;
+  const auto call = [&](int64_t from, int64_t to) {
+    const hal::BufferRange ranges[] = {At(from), At(to)};
+    ASSERT_TRUE(
+        stream_.Append({.kernel = &kernel, .input_count = 1, .ranges = ranges})
+            .ok());
+  };
+  call(0, 1);
+  call(2, 3);
+  call(1, 4);  // behind a barrier
+  Flush();
+  call(5, 6);  // of another segment
+  Flush();
+  ASSERT_EQ(kernel.ranges().size(), 4u);
+  const auto& [first, second, third, fourth] =
+      std::tie(kernel.ranges()[0], kernel.ranges()[1], kernel.ranges()[2],
+               kernel.ranges()[3]);
+  EXPECT_EQ(first.buffer, second.buffer);
+  EXPECT_GE(second.offset, first.offset + first.length);
+  EXPECT_EQ(third.buffer, first.buffer);
+  EXPECT_EQ(third.offset, first.offset);
+  EXPECT_EQ(fourth.buffer, first.buffer);
+  EXPECT_EQ(fourth.offset, first.offset);
+  EXPECT_EQ(stream_.scratch_bytes(), first.buffer->size());
 }
 
 TEST_F(CommandStreamTest, TouchesTellsWhatIsPending) {

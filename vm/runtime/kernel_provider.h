@@ -26,6 +26,7 @@
 #include "base/status.h"
 #include "hal/device.h"
 #include "tensor/dispatch.h"
+#include "vm/runtime/device_scratch.h"
 
 namespace ember::vm {
 
@@ -47,9 +48,12 @@ struct RecordCall {
   std::span<const int64_t> parameters;
   std::span<const hal::BufferRange> buffers;
   hal::CommandList& list;
+  // Where temporaries come from, which lives as long as the list may be
+  // submitted; null: the recording owns them.
+  DeviceScratch* scratch = nullptr;
 };
 
-// What recorded commands need besides the call's buffers: temporaries, a record
+// What recorded commands need besides the call's buffers and scratch: a record
 // of failed checks. Lives as long as the list may be submitted.
 class Recording {
  public:

@@ -1,0 +1,28 @@
+// A kernel whose input is a texel buffer, for tests of the driver: bindings in
+// and out, of 32-bit integers, 4 to a texel; no parameters:
+//   out[chunk] = in[4 * chunk + 2]
+#ifndef EMBER_HAL_VULKAN_TESTING_TEXEL_KERNEL_H_
+#define EMBER_HAL_VULKAN_TESTING_TEXEL_KERNEL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "hal/executable.h"
+
+namespace ember::hal::vulkan {
+
+class TexelKernel {
+ public:
+  // format: as SPIR-V's text names it. The driver takes R32ui and Rgba32ui.
+  explicit TexelKernel(const char* format = "Rgba32ui");
+  // Good as long as this.
+  const ExecutableDefinition& definition() const { return definition_; }
+
+ private:
+  std::vector<uint32_t> words_;
+  ExecutableDefinition definition_;
+};
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_TESTING_TEXEL_KERNEL_H_

@@ -1,0 +1,26 @@
+// What a value is divisible by for sure, wherever it is computed: for proofs
+// that an access is aligned.
+//
+//   DivisorOf(pool, i * 8 + mod(j * 4, 12))   // 4
+#ifndef EMBER_JIT_LOOPS_DIVISIBILITY_H_
+#define EMBER_JIT_LOOPS_DIVISIBILITY_H_
+
+#include <cstdint>
+
+#include "tensor/expression_pool.h"
+
+namespace ember::loops {
+
+// Of 0, and the largest of others.
+inline constexpr int64_t kLargestDivisor = int64_t{1} << 30;
+
+// The largest power of two, up to kLargestDivisor, that divides the number.
+int64_t PowerOfTwoIn(int64_t number);
+
+// A power of two, up to kLargestDivisor, that divides every value of the i64
+// node; also where it wraps. 1 where nothing is known.
+int64_t DivisorOf(const tensor::ExpressionPool& pool, tensor::NodeId node);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_DIVISIBILITY_H_

@@ -1,0 +1,41 @@
+#include "vm/runtime/device_scratch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ember::vm {
+namespace {
+
+// Small calls share a chunk; a large one has its own.
+constexpr int64_t kChunkBytes = int64_t{1} << 20;
+
+int64_t RoundUp(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+DeviceScratch::DeviceScratch(std::shared_ptr<hal::Device> device)
+    : device_(std::move(device)),
+      alignment_(std::max<int64_t>(device_->limits().binding_alignment, 64)) {}
+
+StatusOr<hal::BufferRange> DeviceScratch::Take(int64_t bytes) {
+  // Those that are too small for this are for later ones again after Reuse.
+  for (; chunk_ < static_cast<int64_t>(chunks_.size()); ++chunk_, used_ = 0) {
+    hal::Buffer* const chunk = chunks_[static_cast<size_t>(chunk_)].get();
+    const int64_t offset = RoundUp(used_, alignment_);
+    if (offset > chunk->size() || bytes > chunk->size() - offset) continue;
+    used_ = offset + bytes;
+    return hal::BufferRange{chunk, offset, bytes};
+  }
+  const int64_t size = std::max(bytes, kChunkBytes);
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<hal::Buffer> chunk,
+      device_->Allocate(size, hal::MemoryKind::kDeviceLocal));
+  bytes_ += size;
+  chunks_.push_back(std::move(chunk));
+  used_ = bytes;
+  return hal::BufferRange{chunks_.back().get(), 0, bytes};
+}
+
+}  // namespace ember::vm
