@@ -193,6 +193,10 @@ Status UseDevice(const DeviceOptions& options) {
   const KernelCode code(Kernel::kScale, "spirv");
   EMBER_ASSIGN_OR_RETURN(auto executable,
                          device->LoadExecutable(code.definition()));
+  const TexelKernel texels;
+  EMBER_ASSIGN_OR_RETURN(auto reader,
+                         device->LoadExecutable(texels.definition()));
+  // Behind what it uses: it waits for its submissions when it goes.
   EMBER_ASSIGN_OR_RETURN(auto list, device->CreateCommandList());
   EMBER_RETURN_IF_ERROR(list->Fill({in.get(), 0, 4095}, 1));
   EMBER_RETURN_IF_ERROR(list->Barrier());
@@ -205,9 +209,6 @@ Status UseDevice(const DeviceOptions& options) {
                                      .parameters = parameters}));
   }
   EMBER_RETURN_IF_ERROR(list->Barrier());
-  const TexelKernel texels;
-  EMBER_ASSIGN_OR_RETURN(auto reader,
-                         device->LoadExecutable(texels.definition()));
   const BufferRange views[] = {{out.get(), 0, 4096}, {back.get(), 4096, 1024}};
   EMBER_RETURN_IF_ERROR(
       list->Dispatch(*reader, {.chunks = {256, 1, 1}, .bindings = views}));
