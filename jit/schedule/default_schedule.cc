@@ -69,7 +69,7 @@ class Chooser {
     const int64_t row_bytes =
         softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
     // Rows in the cache of all cores cost no more than scaling in blocks does
-    // (measured up to 12288 elements, Zen 3: blocks took 0 to 10% longer).
+    // (measured up to 12288 elements, Zen 3: blocks took 0 to 12% longer).
     const int64_t room =
         std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
     if (row_bytes * kRowsOfProduct <= room) return "";
