@@ -11,6 +11,7 @@
 #include "compiler/lowering/group_builder.h"
 #include "compiler/lowering/stage_summary.h"
 #include "compiler/lowering/storage.h"
+#include "compiler/passes/constant_value.h"
 
 namespace ember::compiler {
 namespace {
@@ -30,11 +31,6 @@ constexpr int64_t kSmallWork = 32 * 1024;
 
 // What a product of the rows reads of its other operand for each row.
 constexpr int64_t kMaximumOperandElements = 2 * 1024 * 1024;
-
-bool IsConstant(const Value* value) {
-  const Operation* producer = StorageRoot(value)->producer();
-  return producer != nullptr && producer->name() == "constant";
-}
 
 bool IsWindowed(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kContraction ||
@@ -206,7 +202,7 @@ class GroupFormer {
     for (const auto& [value, read_depth] : summary.read_depth) {
       const auto home = home_.find(value);
       if (home == home_.end() || home->second != candidate) {
-        if (IsConstant(value)) return false;
+        if (ConstantOf(StorageRoot(value)) != nullptr) return false;
         continue;
       }
       if (rows != nullptr) return false;

@@ -4,7 +4,7 @@
 
 #include "base/concat.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
+#include "tensor/coefficient.h"
 
 namespace ember::loops {
 namespace {
@@ -12,33 +12,15 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-bool DependsOn(const tensor::ExpressionPool& pool, NodeId root,
-               NodeId variable) {
-  for (NodeId id : NodesUnder(pool, {{root}})) {
-    if (id == variable) return true;
-  }
-  return false;
-}
-
 // Whether the elements of the load at 0, 1, ... are neighbours.
 bool RunsWith(const tensor::ExpressionPool& pool, const Node& load,
               NodeId variable) {
   if (load.operands.empty()) return false;
   const size_t last = load.operands.size() - 1;
   for (size_t d = 0; d < last; ++d) {
-    if (DependsOn(pool, load.operands[d], variable)) return false;
+    if (tensor::DependsOn(pool, load.operands[d], variable)) return false;
   }
-  const std::optional<tensor::LinearSum> sum =
-      tensor::Linearize(pool, load.operands[last]);
-  if (!sum) return false;
-  bool runs = false;
-  for (const tensor::LinearTerm& term : sum->terms) {
-    if (term.node == variable)
-      runs = term.coefficient == 1;
-    else if (DependsOn(pool, term.node, variable))
-      return false;
-  }
-  return runs;
+  return tensor::CoefficientOf(pool, load.operands[last], variable) == 1;
 }
 
 Status Wrong(std::string_view expected) {
@@ -76,7 +58,7 @@ StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop) {
     return Wrong("a product, added to an element,");
   }
   for (NodeId index : result.target->indices) {
-    if (DependsOn(pool, index, loop.variable))
+    if (tensor::DependsOn(pool, index, loop.variable))
       return Wrong("an update of the same element each time");
   }
   NodeId* const loads[] = {&result.a, &result.b};

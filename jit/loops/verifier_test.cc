@@ -1,6 +1,7 @@
 #include "jit/loops/verifier.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -36,11 +37,13 @@ std::string WithBody(const std::string& body) {
 }
 
 // The error without its context.
-std::string BodyError(const std::string& body) {
-  std::string error = ErrorOf(WithBody(body));
-  const std::string context = "loops @t: phase 0: ";
+std::string WithoutContext(std::string error,
+                           std::string_view context = "loops @t: phase 0: ") {
   if (error.starts_with(context)) error = error.substr(context.size());
   return error;
+}
+std::string BodyError(const std::string& body) {
+  return WithoutContext(ErrorOf(WithBody(body)));
 }
 
 void ExpectNoProof(const std::string& body) {
@@ -330,13 +333,11 @@ TEST(VerifierTest, InvocationLoops) {
 
 TEST(VerifierTest, DotLoops) {
   const auto error = [](const std::string& loop) {
-    const std::string found = ErrorOf(
+    return WithoutContext(ErrorOf(
         "loops @t(%a: input u8[4, 16], %b: input i8[16, 4], %h: input i16[64], "
         "%f: input bf16[8], %y: output i32[4], %z: output f32[4]) { "
         "phase t < 4 { %y[t] = 0 %z[t] = 0.0 " +
-        loop + "}}");
-    const std::string context = "loops @t: phase 0: ";
-    return found.starts_with(context) ? found.substr(context.size()) : found;
+        loop + "}}"));
   };
   const std::string wrong = "a dot loop: expected ";
   EXPECT_EQ(error("dot q < 4 { %y[t] += i32(%a[t, q + 8]) * i32(%b[t, q]) }"),
@@ -365,13 +366,13 @@ TEST(VerifierTest, DotLoops) {
 
 TEST(VerifierTest, UpdatesByAllInvocationsStandAlone) {
   const auto error = [](const std::string& body) {
-    const std::string found = ErrorOf(
-        "loops @t(%x: input f32[4], %k: input i64[4], %y: output f32[4]) { "
-        "task %s: f32[4] register %r: f32[1] phase t < 4 { %y[t] = 0.0 "
-        "%s[0] = 0.0 %r[0] = 0.0 " +
-        body + "}}");
-    const std::string context = "loops @t: phase 0: store to ";
-    return found.starts_with(context) ? found.substr(context.size()) : found;
+    return WithoutContext(
+        ErrorOf(
+            "loops @t(%x: input f32[4], %k: input i64[4], %y: output f32[4]) { "
+            "task %s: f32[4] register %r: f32[1] phase t < 4 { %y[t] = 0.0 "
+            "%s[0] = 0.0 %r[0] = 0.0 " +
+            body + "}}"),
+        "loops @t: phase 0: store to ");
   };
   EXPECT_EQ(error("invocation i < 4 { %y[t] += %x[i] }"), "");
   EXPECT_EQ(error("for j < 4 { invocation i < 4 { { %s[0] max= %x[i] "

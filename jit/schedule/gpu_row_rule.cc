@@ -30,14 +30,6 @@ constexpr int64_t kMostIterations = 8192;
 constexpr int64_t kFewestIterations = 16;
 constexpr int64_t kMany = int64_t{1} << 40;
 
-int64_t Product(const StageShape& shape, int first, int end) {
-  int64_t points = 1;
-  for (int a = first; a < end; ++a)
-    points =
-        std::min(points * std::max<int64_t>(shape.LikelyExtent(a), 1), kMany);
-  return points;
-}
-
 bool IsFold(const ComputationStage& stage) {
   return stage.combiner == tensor::Combiner::kFold;
 }
@@ -59,7 +51,7 @@ class RowChooser {
                   return IsWorthJoining(stage, writer_.StageOf(root), depth);
                 });
     bool reduces = Stage(root).has_reduction();
-    rows_ = Product(ShapeOf(root), 0, group_.depth);
+    rows_ = ShapeOf(root).LikelyPoints(0, group_.depth);
     is_by_points_ = PointsInRow(root) == 1;
     length_ = LengthOf(root);
     for (const std::string& member : group_.members) {
@@ -92,7 +84,7 @@ class RowChooser {
   // axes of the stage are those of rows.
   int64_t PointsInRow(const std::string& name) const {
     const StageShape shape = ShapeOf(name);
-    return PartOf(Product(shape, 0, shape.spatial_count()), rows_);
+    return PartOf(shape.LikelyPoints(0, shape.spatial_count()), rows_);
   }
   int64_t LengthOf(const std::string& name) const {
     return PartOf(ShapeOf(name).LikelyPoints(), rows_);
@@ -106,7 +98,7 @@ class RowChooser {
     const StageShape inner(c(), stage), outer(c(), root);
     if (inner.SharesOperands() || IsFold(inner.stage())) return false;
     // Else rows are too few to keep all processors busy with what there is.
-    const int64_t rows = Product(outer, 0, depth);
+    const int64_t rows = outer.LikelyPoints(0, depth);
     const int64_t length = PartOf(inner.LikelyPoints(), rows);
     return rows * gpu_.workgroup_size * 2 >= gpu_.busy_invocations ||
            length <= gpu_.workgroup_size * kFewestIterations;
@@ -205,8 +197,8 @@ class RowChooser {
     {
       const StageShape shape = ShapeOf(name);
       const int spatial = shape.spatial_count();
-      const int64_t points = Product(shape, axis, spatial);
-      const int64_t combined = Product(shape, spatial, shape.axis_count());
+      const int64_t points = shape.LikelyPoints(axis, spatial);
+      const int64_t combined = shape.LikelyPoints(spatial, shape.axis_count());
       count = static_cast<size_t>(spatial - axis);
       extent = ExtentOf(shape, axis, spatial);
       if (combined > points && points < invocations_) {
@@ -278,8 +270,8 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
       return false;
     }
     const int spatial = shape.spatial_count();
-    const int64_t points = Product(shape, 0, spatial);
-    const int64_t combined = Product(shape, spatial, shape.axis_count());
+    const int64_t points = shape.LikelyPoints(0, spatial);
+    const int64_t combined = shape.LikelyPoints(spatial, shape.axis_count());
     // What works on one result without being split.
     const int64_t together = shape.SharesOperands() ? 1
                              : gpu.is_cpu_like      ? gpu.subgroup_size

@@ -111,20 +111,12 @@ class GpuChooser {
   std::set<std::string> done_;
 };
 
-}  // namespace
-
-namespace {
-
 // Whether an invocation that has a point of the root may have what the point
 // needs of the stage: a part of it for each of the points.
 bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
                    const StageShape& root) {
   constexpr int64_t kMostOfPoint = 8192;
-  int64_t points = 1;
-  for (int a = 0; a < root.spatial_count(); ++a) {
-    points = std::min(points * std::max<int64_t>(root.LikelyExtent(a), 1),
-                      int64_t{1} << 40);
-  }
+  const int64_t points = root.LikelyPoints(0, root.spatial_count());
   const int64_t part = stage.LikelyPoints() / points;
   return part <= kMostOfPoint &&
          (points >= gpu.busy_invocations || part < 16 * gpu.subgroup_size);

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -22,6 +21,7 @@
 #include "jit/schedule/rewrite.h"
 #include "jit/schedule/stage_loops.h"
 #include "jit/schedule/stage_values.h"
+#include "jit/schedule/zero_fills.h"
 #include "tensor/scalar.h"
 #include "tensor/simplify.h"
 
@@ -37,9 +37,6 @@ using loops::Target;
 using tensor::Combiner;
 using tensor::Opcode;
 using tensor::Update;
-
-// Elements that a task sets to zero.
-constexpr int64_t kZeroFill = 2048;
 
 // Which of a stage's loops a nest of it has, and what holds in it.
 enum class Part : uint8_t {
@@ -69,7 +66,7 @@ class Lowering {
         full.push_back(header_.Rewrite(axis.extent));
     }
     storage_.resize(c_.buffers.size());
-    AddZeroFills();
+    AddZeroFills(c_, nest_);
     for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
       if (schedule_.plan(i).attach_stage < 0)
         EMBER_RETURN_IF_ERROR(LowerRoot(i));
@@ -108,94 +105,6 @@ class Lowering {
     nest_.buffers.push_back(std::move(added));
   }
 
-  // Temporaries start as zeros, where some element may be read before it is
-  // stored.
-  void AddZeroFills() {
-    for (uint32_t b = 0; b < c_.buffers.size(); ++b) {
-      const bool is_read = std::ranges::any_of(
-          std::views::iota(0, static_cast<int>(c_.stages.size())),
-          [&](int stage) { return Reads(c_, stage, b); });
-      if (c_.buffers[b].role == BufferRole::kTemporary && is_read &&
-          !IsStoredWhole(c_, b)) {
-        AddZeroFill(b);
-      }
-    }
-  }
-
-  // Of a large buffer a task fills what lies along the last dims.
-  void AddZeroFill(uint32_t buffer) {
-    const std::vector<NodeId> extents = nest_.buffers[buffer].extents;
-    size_t inner = extents.size();
-    NodeId elements = Integer(1);
-    while (inner > 0 && IsSmallFill(elements)) {
-      elements =
-          Make(Opcode::kMultiply, DType::kI64, elements, extents[--inner]);
-    }
-    if (!IsSmallFill(elements)) ++inner;
-    NodeId tasks = Integer(1);
-    for (size_t d = 0; d < inner; ++d)
-      tasks = Make(Opcode::kMultiply, DType::kI64, tasks, extents[d]);
-    Phase phase;
-    phase.task = NewVariable("zero_task", tasks);
-    Target target;
-    target.buffer = buffer;
-    target.indices.resize(extents.size());
-    NodeId rest = phase.task;
-    for (size_t d = inner; d-- > 1;) {
-      target.indices[d] = Make(Opcode::kModulo, DType::kI64, rest, extents[d]);
-      rest = Make(Opcode::kFloorDivide, DType::kI64, rest, extents[d]);
-    }
-    if (inner > 0) target.indices[0] = rest;
-    std::vector<NodeId> variables;
-    for (size_t d = inner; d < extents.size(); ++d) {
-      variables.push_back(NewVariable("zero", extents[d]));
-      target.indices[d] = variables.back();
-    }
-    target.value = nest_.pool.Constant(
-        tensor::ZeroBits(c_.buffers[buffer].type), c_.buffers[buffer].type);
-    const std::vector<NodeId> store_indices = target.indices;
-    Statement store;
-    store.targets.push_back(std::move(target));
-    Block body = {std::move(store)};
-    for (size_t i = variables.size(); i-- > 0;) {
-      Statement loop;
-      loop.kind = Statement::Kind::kFor;
-      loop.variable = variables[i];
-      loop.body = std::move(body);
-      body = {std::move(loop)};
-    }
-    // Always true. Products of open extents are beyond what proofs of bounds
-    // can take apart again.
-    const auto open_if = [&](NodeId below, NodeId limit) {
-      Statement branch;
-      branch.kind = Statement::Kind::kIf;
-      branch.condition = Make(Opcode::kLess, DType::kBool, below, limit);
-      branch.body = std::move(body);
-      body = {std::move(branch)};
-    };
-    const bool is_open = !nest_.pool.IsConstant(tasks);
-    for (size_t d = 0; d < inner && is_open && inner > 1; ++d)
-      open_if(store_indices[d], extents[d]);
-    for (size_t d = 1; d < inner && is_open; ++d) {
-      if (!nest_.pool.IsConstant(extents[d])) open_if(Integer(0), extents[d]);
-    }
-    phase.body = std::move(body);
-    nest_.phases.push_back(std::move(phase));
-  }
-
-  // So many elements are one task.
-  bool IsSmallFill(NodeId elements) const {
-    const std::optional<int64_t> count = nest_.pool.IntegerConstant(elements);
-    return count && *count <= kZeroFill;
-  }
-
-  NodeId NewVariable(const std::string& name, NodeId extent) {
-    const uint64_t number = nest_.variables.size();
-    nest_.variables.push_back(name + "_" + std::to_string(number));
-    return nest_.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number,
-                             1);
-  }
-
   // --- stages ---
 
   Status LowerRoot(int stage) {
@@ -210,8 +119,8 @@ class Lowering {
         !plan.order.empty() &&
         plan.loops[plan.order[0]].mark == LoopMark::kParallel &&
         IsVariable(s.values[plan.order[0]]);
-    phase.task =
-        parallel ? s.values[plan.order[0]] : NewVariable("task", Integer(1));
+    phase.task = parallel ? s.values[plan.order[0]]
+                          : AddVariable(nest_, "task", Integer(1));
     EMBER_RETURN_IF_ERROR(EmitStage(s, parallel, phase.body));
     const bool prologue = c_.buffers[c_.stages[stage].stores[0].buffer].role ==
                           BufferRole::kPacked;

@@ -8,7 +8,7 @@
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/primitives.h"
 #include "jit/schedule/rewrite.h"
-#include "tensor/linear.h"
+#include "tensor/coefficient.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
 #include "tensor/simplify.h"
@@ -21,15 +21,6 @@ using tensor::Opcode;
 
 bool IsAccess(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
-}
-
-bool DependsOn(const tensor::ExpressionPool& pool, NodeId root, NodeId axis) {
-  if (root == axis) return true;
-  if (pool[root].opcode == Opcode::kAxis) return false;
-  for (NodeId operand : pool[root].operands) {
-    if (DependsOn(pool, operand, axis)) return true;
-  }
-  return false;
 }
 
 // The indices of an access, without the value beyond.
@@ -76,22 +67,13 @@ bool LiesAlong(const Computation& c, NodeId load, const DotLoop& dot) {
     return factor && *factor % dot.count == 0;
   };
   for (size_t d = 0; d + 1 < indices.size(); ++d) {
-    if (DependsOn(c.pool, indices[d], dot.axis) &&
+    if (tensor::DependsOn(c.pool, indices[d], dot.axis) &&
         !is_digit(indices[d], Opcode::kFloorDivide)) {
       return false;
     }
   }
   if (is_digit(indices.back(), Opcode::kModulo)) return true;
-  const auto sum = tensor::Linearize(c.pool, indices.back());
-  if (!sum) return false;
-  bool along = false;
-  for (const tensor::LinearTerm& term : sum->terms) {
-    if (term.node == dot.axis)
-      along = term.coefficient == 1;
-    else if (DependsOn(c.pool, term.node, dot.axis))
-      return false;
-  }
-  return along;
+  return tensor::CoefficientOf(c.pool, indices.back(), dot.axis) == 1;
 }
 
 Status CheckDotLoop(const Schedule& schedule, int number, int at) {
@@ -255,7 +237,7 @@ Status PadReduction(Schedule& schedule, const PrimitiveCall& call) {
     const bool moves =
         std::find(accesses.begin(), accesses.end(), id) != accesses.end() &&
         c.pool[id].opcode == Opcode::kLoad &&
-        DependsOn(c.pool, id, axis.variable);
+        tensor::DependsOn(c.pool, id, axis.variable);
     if (!moves) return std::nullopt;
     const Node load = c.pool[id];
     std::vector<NodeId> operands;

@@ -313,6 +313,13 @@ int StageLoops::FirstReduction() const {
   return position;
 }
 
+NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
+                   NodeId extent) {
+  const uint64_t number = nest.variables.size();
+  nest.variables.push_back(name + "_" + std::to_string(number));
+  return nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, 1);
+}
+
 StatusOr<StageLoops> MakeStageLoops(const Schedule& schedule, int stage,
                                     std::vector<AxisRegion> regions,
                                     const std::vector<NodeId>& full,

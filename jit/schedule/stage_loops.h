@@ -3,6 +3,7 @@
 #ifndef EMBER_JIT_SCHEDULE_STAGE_LOOPS_H_
 #define EMBER_JIT_SCHEDULE_STAGE_LOOPS_H_
 
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -42,6 +43,10 @@ struct StageLoops {
   // Of the outermost reduction loop; the number of loops if there is none.
   int FirstReduction() const;
 };
+
+// A variable that no stage has: the name with a number.
+NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
+                   NodeId extent);
 
 // Makes variables for the stage's loops. full: the axes' whole extents, in the
 // nest's pool; the regions are parts of them.

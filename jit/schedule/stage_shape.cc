@@ -1,57 +1,24 @@
 #include "jit/schedule/stage_shape.h"
 
 #include <algorithm>
-#include <set>
 
-#include "tensor/linear.h"
+#include "tensor/coefficient.h"
 
 namespace ember::schedule {
 namespace {
 
 using tensor::ExpressionPool;
-using tensor::LinearSum;
 using tensor::Opcode;
 
 // What an open extent is taken for.
 constexpr int64_t kGuess = 64;
-
-bool DependsOn(const ExpressionPool& pool, NodeId root, NodeId axis) {
-  std::vector<NodeId> stack = {root};
-  std::set<NodeId> seen;
-  while (!stack.empty()) {
-    const NodeId id = stack.back();
-    stack.pop_back();
-    if (id == axis) return true;
-    if (!seen.insert(id).second) continue;
-    if (pool[id].opcode == Opcode::kAxis) continue;
-    stack.insert(stack.end(), pool[id].operands.begin(),
-                 pool[id].operands.end());
-  }
-  return false;
-}
-
-// The axis's coefficient, if the index is a sum that it enters only so.
-std::optional<int64_t> Coefficient(const ExpressionPool& pool, NodeId index,
-                                   NodeId axis) {
-  if (!DependsOn(pool, index, axis)) return 0;
-  const std::optional<LinearSum> sum = tensor::Linearize(pool, index);
-  if (!sum) return std::nullopt;
-  std::optional<int64_t> result;
-  for (const tensor::LinearTerm& term : sum->terms) {
-    if (term.node == axis)
-      result = term.coefficient;
-    else if (DependsOn(pool, term.node, axis))
-      return std::nullopt;
-  }
-  return result;
-}
 
 Stride StrideOfIndices(const ExpressionPool& pool,
                        std::span<const NodeId> indices, NodeId axis) {
   Stride stride = Stride::kNone;
   for (size_t d = 0; d < indices.size(); ++d) {
     const std::optional<int64_t> coefficient =
-        Coefficient(pool, indices[d], axis);
+        tensor::CoefficientOf(pool, indices[d], axis);
     if (coefficient == 0) continue;
     const bool unit = coefficient == 1 && d + 1 == indices.size();
     stride = unit && stride == Stride::kNone ? Stride::kUnit : Stride::kOther;
@@ -75,9 +42,9 @@ int64_t StageShape::LikelyExtent(int axis) const {
   return Extent(axis).value_or(kGuess);
 }
 
-int64_t StageShape::LikelyPoints() const {
+int64_t StageShape::LikelyPoints(int first, int end) const {
   int64_t points = 1;
-  for (int a = 0; a < axis_count(); ++a) {
+  for (int a = first; a < end; ++a) {
     points *= std::max<int64_t>(LikelyExtent(a), 1);
     points = std::min(points, int64_t{1} << 40);
   }
@@ -108,8 +75,8 @@ int64_t StageShape::StepOf(NodeId load, int axis) const {
   const size_t rank = c_.buffers[node.buffer].extents.size();
   int64_t most = 0;
   for (size_t d = 0; d < rank; ++d) {
-    const std::optional<int64_t> step =
-        Coefficient(c_.pool, node.operands[d], stage_.axes[axis].variable);
+    const std::optional<int64_t> step = tensor::CoefficientOf(
+        c_.pool, node.operands[d], stage_.axes[axis].variable);
     if (!step) return 0;
     most = std::max(most, *step < 0 ? -*step : *step);
   }
@@ -134,7 +101,8 @@ LoadWalk StageShape::WalkOf(NodeId load) const {
     std::vector<int64_t>& steps = walk.steps.emplace_back();
     for (const ComputationAxis& axis : stage_.axes) {
       steps.push_back(
-          Coefficient(c_.pool, node.operands[d], axis.variable).value_or(1));
+          tensor::CoefficientOf(c_.pool, node.operands[d], axis.variable)
+              .value_or(1));
     }
   }
   return walk;
@@ -191,7 +159,7 @@ bool StageShape::StoresAlongBoth(int axis) const {
                 c_.buffers[store.buffer].extents[rank - 1]) == extent;
         for (size_t d = 0; d < rank; ++d) {
           const std::optional<int64_t> coefficient =
-              Coefficient(c_.pool, store.indices[d], before);
+              tensor::CoefficientOf(c_.pool, store.indices[d], before);
           const int64_t expected =
               apart ? (d + 2 == rank ? 1 : 0) : (d + 1 == rank ? *extent : 0);
           if (coefficient != expected) return false;

@@ -47,8 +47,9 @@ class StageShape {
   std::optional<int64_t> Extent(int axis) const;
   // Constant, or a guess where it is open.
   int64_t LikelyExtent(int axis) const;
-  // Likely number of points, reductions included.
-  int64_t LikelyPoints() const;
+  // Likely number of points, reductions included; and of axes first..end-1.
+  int64_t LikelyPoints() const { return LikelyPoints(0, axis_count()); }
+  int64_t LikelyPoints(int first, int end) const;
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;

@@ -162,8 +162,6 @@ class Executor final : public Session {
   Status BufferTooSmall(const SiteState& site, uint32_t buffer) const;
   // Null: tier 0.
   Status RunWith(SiteState& site, const Kernel* kernel);
-  // Of the steady clock, in nanoseconds.
-  static int64_t Now();
   void Trace(const SiteState& site, int64_t begin, int64_t end);
   // Measures: for the profile, the trace, or as there is something to decide.
   Status RunObserved(SiteState& site);

@@ -2,20 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <thread>
 
 #include "base/concat.h"
 #include "vm/runtime/executor.h"
+#include "vm/runtime/steady_clock.h"
 
 namespace ember::vm {
-
-int64_t Executor::Now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void Executor::Trace(const SiteState& site, int64_t begin, int64_t end) {
   if (thread_ == 0)
@@ -115,9 +109,9 @@ Status Executor::RunObserved(SiteState& site) {
     if (site.slot->kernels() != entry.seen) ChooseKernel(site);
     if (!StaysInterpreted(entry)) kernel = entry.kernel;
   }
-  const int64_t begin = Now();
+  const int64_t begin = SteadyNanoseconds();
   Status status = RunWith(site, kernel);
-  const int64_t end = Now();
+  const int64_t end = SteadyNanoseconds();
   site.total_ns += end - begin;
   site.last_tier = kernel != nullptr ? entry.kernel_tier : 0;
   ++entry.calls;

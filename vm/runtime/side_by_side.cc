@@ -1,7 +1,6 @@
 #include "vm/runtime/side_by_side.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/check.h"
@@ -35,12 +34,6 @@ SideBySide::SideBySide(ParallelRunner& runner, size_t site_count, Clock clock)
       is_seen_(site_count),
       batch_of_site_(site_count, -1),
       kept_(kMostCalls) {}
-
-int64_t SideBySide::SteadyClock() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 int SideBySide::batch_count() const {
   return static_cast<int>(

@@ -30,6 +30,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/steady_clock.h"
 
 namespace ember::vm {
 
@@ -37,11 +38,10 @@ class SideBySide {
  public:
   // Nanoseconds since some moment.
   using Clock = int64_t (*)();
-  static int64_t SteadyClock();
 
   // Sites are numbered below `site_count`. The runner must outlive this.
   SideBySide(ParallelRunner& runner, size_t site_count,
-             Clock clock = SteadyClock);
+             Clock clock = SteadyNanoseconds);
 
   // is_settled: every site has the kernel that it will have.
   void StartRun(bool is_settled);

@@ -1,0 +1,28 @@
+// How an index moves with a variable of it.
+//
+//   CoefficientOf(pool, i * 8 + j, i)         // 8
+//   CoefficientOf(pool, i * 8 + j, k)         // 0
+//   CoefficientOf(pool, mod(i, 4) + j, i)     // nothing
+//
+// Thread-safe.
+#ifndef EMBER_TENSOR_COEFFICIENT_H_
+#define EMBER_TENSOR_COEFFICIENT_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "tensor/expression_pool.h"
+
+namespace ember::tensor {
+
+// Whether the value is computed from the node. Extents of axes do not count.
+bool DependsOn(const ExpressionPool& pool, NodeId value, NodeId node);
+
+// The variable's coefficient in an i64 value, if that is a sum which it enters
+// only so; 0 where the value does not depend on it.
+std::optional<int64_t> CoefficientOf(const ExpressionPool& pool, NodeId value,
+                                     NodeId variable);
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_COEFFICIENT_H_

@@ -1,0 +1,19 @@
+// The one clock of a session.
+#ifndef EMBER_VM_RUNTIME_STEADY_CLOCK_H_
+#define EMBER_VM_RUNTIME_STEADY_CLOCK_H_
+
+#include <chrono>
+#include <cstdint>
+
+namespace ember::vm {
+
+// Nanoseconds since some moment; never goes back.
+inline int64_t SteadyNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_STEADY_CLOCK_H_
