@@ -115,7 +115,7 @@ TEST(DeviceKernelTest, IterationsOfACall) {
 
 TEST(DeviceKernelTest, RandomSchedules) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
-  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(9);
+  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(16);
   Totals totals;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
@@ -141,7 +141,7 @@ TEST(DeviceKernelTest, RandomSchedules) {
   totals.Print();
   if (seeds.is_replay) return;
   EXPECT_GT(totals.equal * 10,
-            static_cast<int64_t>(seeds.end - seeds.begin) * 4);
+            static_cast<int64_t>(seeds.end - seeds.begin) * 6);
 }
 
 Compiler& SharedCompiler() {
