@@ -152,18 +152,21 @@ Value* ExpressionEmitter::EmitPad(const Node& node) {
   if (inside.IsAll() && !IsVector(otherwise))
     return memory_.Load(address, mask_, nullptr);
   const bool is_uniform = address.kind == Address::Kind::kUniform;
-  if (is_uniform && inside.IsUniform()) {
+  const bool is_vector = address.kind == Address::Kind::kContiguous &&
+                         !memory_.IsRegister(node.buffer) &&
+                         (mask_ == nullptr || address.is_whole);
+  if ((is_uniform || is_vector) && inside.IsUniform()) {
     Value* in_bounds = inside.IsAll() ? b_.getTrue() : inside.uniform;
-    Value* element = memory_.LoadIf(address, in_bounds);
-    if (IsVector(otherwise)) element = Splat(b_, element, scopes_.lanes());
-    return b_.CreateSelect(in_bounds, element, otherwise);
+    return memory_.LoadIf(address, in_bounds, otherwise);
   }
   otherwise = Splat(b_, otherwise, scopes_.lanes());
   Value* mask = inside.IsAll() ? Splat(b_, b_.getTrue(), scopes_.lanes())
                                : lane_masks_.MaskOf(inside);
   if (mask_ != nullptr) mask = b_.CreateAnd(mask, mask_);
   if (is_uniform) {
-    Value* element = memory_.LoadIf(address, b_.CreateOrReduce(mask));
+    llvm::Type* type = RegisterType(b_.getContext(), node.type);
+    Value* element = memory_.LoadIf(address, b_.CreateOrReduce(mask),
+                                    llvm::Constant::getNullValue(type));
     return b_.CreateSelect(mask, Splat(b_, element, scopes_.lanes()),
                            otherwise);
   }

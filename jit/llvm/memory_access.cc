@@ -32,6 +32,8 @@ std::optional<Lanes> ConstantLanes(Value* value) {
 }
 
 constexpr uint64_t kMaximumLanes = 64;
+// Of the memory that is read for what lies outside of a buffer: some vectors.
+constexpr int64_t kOutsideBytes = 512;
 
 }  // namespace
 
@@ -192,7 +194,9 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   address.buffer = buffer;
   LinearIndex offset;
   int varying = 0;
+  int64_t before_row = 0;
   for (size_t dim = 0; dim < indices.size(); ++dim) {
+    before_row = offset.constant;
     linearizer_.Add(indices[dim], StrideOf(buffer, dim), offset);
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
@@ -210,10 +214,15 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     depth = std::max(depth, term.depth);
     address.pointer = Advance(address.pointer, buffer, term, depth);
   }
-  if (offset.constant != 0) {
-    Value* constant = b_.getInt64(static_cast<uint64_t>(offset.constant));
+  const auto advance = [&](int64_t elements) {
+    if (elements == 0) return;
+    Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
     address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
-  }
+  };
+  address.behind_row = offset.constant - before_row;
+  advance(before_row);
+  address.row = address.pointer;
+  advance(address.behind_row);
   if (offset.IsUniform()) return address;
   const int lanes = scopes_.lanes();
   if (!offset.irregular.empty()) {
@@ -401,19 +410,58 @@ void MemoryAccess::Prefetch(uint32_t buffer, Value* element) {
        buffer, false);
 }
 
-Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds) {
-  if (zero_ == nullptr) {
-    llvm::Type* type = b_.getInt64Ty();
-    zero_ = new llvm::GlobalVariable(
-        *function_.getParent(), type, true, llvm::GlobalValue::PrivateLinkage,
-        llvm::Constant::getNullValue(type), "zero");
-    zero_->setAlignment(llvm::Align(8));
+llvm::GlobalVariable* MemoryAccess::FullOf(llvm::Constant* value) {
+  llvm::GlobalVariable*& global = full_[value];
+  if (global != nullptr) return global;
+  const auto count = static_cast<uint64_t>(kOutsideBytes) * 8 /
+                     value->getType()->getScalarSizeInBits();
+  llvm::Constant* const values =
+      llvm::ConstantArray::get(llvm::ArrayType::get(value->getType(), count),
+                               std::vector<llvm::Constant*>(count, value));
+  global = new llvm::GlobalVariable(*function_.getParent(), values->getType(),
+                                    true, llvm::GlobalValue::PrivateLinkage,
+                                    values, "outside");
+  global->setAlignment(llvm::Align(64));
+  return global;
+}
+
+Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
+                            Value* off) {
+  const uint32_t buffer = address.buffer;
+  const DType dtype = nest_.buffers[buffer].type;
+  llvm::Type* const element = ElementOf(buffer);
+  const bool is_vector = address.kind == Address::Kind::kContiguous;
+  const int lanes = is_vector ? scopes_.lanes() : 1;
+  auto* const constant =
+      IsVector(off) ? nullptr
+                    : llvm::dyn_cast<llvm::Constant>(ToMemory(b_, dtype, off));
+  llvm::GlobalVariable* const outside =
+      FullOf(constant ? constant : llvm::Constant::getNullValue(element));
+  // Those of a row have the choice in common.
+  const int64_t elements = address.behind_row + lanes;
+  const bool has_row = address.row != nullptr && address.behind_row > 0 &&
+                       elements * DTypeByteSize(dtype) <= kOutsideBytes;
+  Value* pointer = b_.CreateSelect(
+      in_bounds, has_row ? address.row : address.pointer, outside);
+  if (has_row) {
+    pointer =
+        b_.CreateGEP(element, pointer,
+                     b_.getInt64(static_cast<uint64_t>(address.behind_row)));
   }
-  // No mark: the memory may be that of `zero`.
-  Value* pointer = b_.CreateSelect(in_bounds, address.pointer, zero_);
-  Value* memory = b_.CreateAlignedLoad(ElementOf(address.buffer), pointer,
-                                       AlignmentOf(address.buffer));
-  return ToRegister(b_, nest_.buffers[address.buffer].type, memory);
+  llvm::Type* type = element;
+  if (is_vector)
+    type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
+  // What is said of the buffer holds outside: nothing is written there either.
+  Value* const loaded =
+      ToRegister(b_, dtype,
+                 Mark(b_.CreateAlignedLoad(type, pointer, AlignmentOf(buffer)),
+                      buffer, true));
+  if (constant != nullptr) return loaded;
+  Value* const inside =
+      IsVector(off) ? Splat(b_, loaded, scopes_.lanes()) : loaded;
+  return b_.CreateSelect(
+      in_bounds, inside,
+      IsVector(inside) ? Splat(b_, off, scopes_.lanes()) : off);
 }
 
 // --- stores

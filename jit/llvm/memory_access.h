@@ -9,6 +9,7 @@
 #ifndef EMBER_JIT_LLVM_MEMORY_ACCESS_H_
 #define EMBER_JIT_LLVM_MEMORY_ACCESS_H_
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct Address {
   llvm::Value* offsets = nullptr;  // lanes x i64
   // No two lanes have the same element.
   bool is_distinct = false;
+  // `pointer` is so many elements behind `row`, which addresses of one row have
+  // in common.
+  llvm::Value* row = nullptr;
+  int64_t behind_row = 0;
   // kStrided: where it is known, the element's number in its row.
   int64_t column = -1;
   // Lanes that are off have elements in the buffer, too.
@@ -57,8 +62,11 @@ class MemoryAccess {
                     llvm::Value* off);
   // Of several lanes that store to one element the last stays.
   void Store(const Address& address, llvm::Value* value, llvm::Value* mask);
-  // The element where `in_bounds` (i1) holds, else anything.
-  llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds);
+  // The element, or the lanes of an address that is contiguous, where
+  // `in_bounds` (i1) holds, else `off`. It is the address that is chosen, so
+  // that the load takes no mask.
+  llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds,
+                      llvm::Value* off);
   // What is at the address and behind it, as another type.
   llvm::Value* LoadAs(const Address& address, llvm::Type* type);
   // The element of one lane of an irregular or strided address.
@@ -68,6 +76,11 @@ class MemoryAccess {
   void Prefetch(uint32_t buffer, llvm::Value* element);
 
   llvm::Value* Parameter(uint64_t number);
+
+  // Whether the buffer is to be in registers, where nothing has an address.
+  bool IsRegister(uint32_t buffer) const {
+    return nest_.buffers[buffer].scope == loops::Scope::kRegister;
+  }
 
  private:
   llvm::Value* PointerOf(uint32_t buffer);
@@ -97,9 +110,8 @@ class MemoryAccess {
   llvm::Value* Reverse(llvm::Value* value);
   llvm::Value* FirstOf(const Address& reversed);
   llvm::Value* LastLane(llvm::Value* value, llvm::Value* mask);
-  bool IsRegister(uint32_t buffer) const {
-    return nest_.buffers[buffer].scope == loops::Scope::kRegister;
-  }
+  // Memory with nothing but the value in it.
+  llvm::GlobalVariable* FullOf(llvm::Constant* value);
   llvm::Type* ElementOf(uint32_t buffer) {
     return MemoryType(b_.getContext(), nest_.buffers[buffer].type);
   }
@@ -116,7 +128,7 @@ class MemoryAccess {
   std::vector<std::vector<Factor>> strides_;
   std::vector<llvm::MDNode*> alias_scopes_;  // null: none of its own
   std::vector<llvm::MDNode*> no_alias_;
-  llvm::GlobalVariable* zero_ = nullptr;
+  std::map<llvm::Constant*, llvm::GlobalVariable*> full_;
 };
 
 }  // namespace ember::jit

@@ -1,6 +1,7 @@
 #include "jit/schedule/default_schedule.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <string>
@@ -413,9 +414,26 @@ int64_t LikelyExtent(const ScheduleWriter& writer, int stage, int loop) {
 
 }  // namespace
 
+size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
+                    int stage, size_t most) {
+  const int64_t enough_tasks = 16 * cpu.cores;
+  size_t count = 0;
+  int64_t tasks = 1;
+  const StagePlan& plan = writer.schedule().plan(stage);
+  for (int loop : plan.order) {
+    if (plan.loops[loop].is_reduction ||
+        plan.loops[loop].mark != LoopMark::kSerial || tasks >= enough_tasks ||
+        count == most || HasStage(writer.schedule(), stage, loop)) {
+      break;
+    }
+    tasks *= LikelyExtent(writer, stage, loop);
+    ++count;
+  }
+  return count;
+}
+
 void ScheduleTasks(const jit::CpuModel& cpu, const std::string& name,
                    ScheduleWriter& writer) {
-  const int64_t enough_tasks = 16 * cpu.cores;
   const int number = writer.StageOf(name);
   {
     const StageShape shape(writer.computation(), number);
@@ -424,20 +442,8 @@ void ScheduleTasks(const jit::CpuModel& cpu, const std::string& name,
       return;
     }
   }
-  // Serial loops over points that stand outside, no more than give each worker
-  // enough to choose from: indices of fused loops are divisions.
-  size_t count = 0;
-  int64_t tasks = 1;
-  const StagePlan& plan = writer.schedule().plan(number);
-  for (int loop : plan.order) {
-    if (plan.loops[loop].is_reduction ||
-        plan.loops[loop].mark != LoopMark::kSerial || tasks >= enough_tasks ||
-        HasStage(writer.schedule(), number, loop)) {
-      break;
-    }
-    tasks *= LikelyExtent(writer, number, loop);
-    ++count;
-  }
+  const size_t count =
+      LoopsOfTasks(cpu, writer, number, std::numeric_limits<size_t>::max());
   if (count == 0) return;
   writer.Do("parallel %" + name + " " +
             writer.FuseLoops(name, 0, count, "tasks"));

@@ -75,6 +75,12 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
 void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,
                    int first, ScheduleWriter& writer);
 
+// How many of the stage's loops, from the first on, are to become tasks: serial
+// ones over points, at most `most`, and no more than give each worker enough to
+// choose from, as indices of fused loops are divisions.
+size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
+                    int stage, size_t most);
+
 // The stage's loops over points as tasks, if that pays.
 void ScheduleTasks(const jit::CpuModel& cpu, const std::string& stage,
                    ScheduleWriter& writer);

@@ -39,13 +39,19 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
   {
     const StageShape shape(c, writer.StageOf(product));
     const NodeId axis = shape.stage().axes[tile.v].variable;
+    // Short sums read few vectors, which are near as they are; copies have no
+    // ends that are cut off.
+    const bool copies_constants =
+        !tile.writes_out_sum ||
+        shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, tile.v);
       const tensor::Node& node = c.pool[load];
       const bool wanted =
           stride == Stride::kOther ||
           (stride == Stride::kUnit &&
-           (c.buffers[node.buffer].is_constant || packing == Packing::kAll));
+           ((c.buffers[node.buffer].is_constant && copies_constants) ||
+            packing == Packing::kAll));
       if (!wanted || node.opcode != Opcode::kLoad) continue;
       const auto dim =
           std::find(node.operands.begin(), node.operands.end(), axis);
@@ -178,6 +184,21 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
   return operand <= cpu.l2_bytes / 4;
 }
 
+// Of the axes of points, those that move all operands, as batches and groups
+// do: their loops stand outside, as nothing is read again when they move on.
+std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
+  std::vector<bool> is_batch;
+  for (int a = 0; a < shape.spatial_count(); ++a) {
+    is_batch.push_back(a != tile.u && a != tile.v &&
+                       std::none_of(shape.loads().begin(), shape.loads().end(),
+                                    [&](NodeId load) {
+                                      return shape.StrideOf(load, a) ==
+                                             Stride::kNone;
+                                    }));
+  }
+  return is_batch;
+}
+
 // The loops of the product itself from its reductions on, in a tile. dot: the
 // reduction that is tensorized, empty for none.
 void OrderTile(const std::string& product, const RegisterTile& tile,
@@ -190,6 +211,8 @@ void OrderTile(const std::string& product, const RegisterTile& tile,
     if (plan.loops[loop].is_reduction && plan.loops[loop].name != dot)
       order.push_back(plan.loops[loop].name);
   }
+  const std::vector<std::string> steps(order.begin() + outer.size(),
+                                       order.end());
   if (tile.u >= 0) order.push_back(rows);
   order.push_back(vectors);
   order.push_back(lanes);
@@ -197,6 +220,10 @@ void OrderTile(const std::string& product, const RegisterTile& tile,
   writer.Reorder(product, order);
   if (tile.u >= 0) writer.Do("unroll %" + product + " " + rows);
   writer.Do("unroll %" + product + " " + vectors);
+  if (tile.writes_out_sum) {
+    for (const std::string& loop : steps)
+      writer.Do("unroll %" + product + " " + loop);
+  }
   if (!dot.empty()) writer.Do("tensorize %" + product + " " + dot);
   writer.Do("vectorize %" + product + " " + lanes);
 }
@@ -236,6 +263,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   bool is_open = false;  // the extent that rows are of
   bool is_open_vectors = false;
   bool vectors_inside = false;
+  std::vector<bool> is_batch;
   std::vector<std::string> axes;
   {
     const StageShape shape(writer.computation(), number);
@@ -245,6 +273,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     is_open = tile->u >= 0 && !shape.Extent(tile->u);
     is_open_vectors = !shape.Extent(tile->v);
     vectors_inside = VectorsInside(cpu, shape, *tile);
+    is_batch = BatchAxes(shape, *tile);
     // Of the root, whose axes are the product's.
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
@@ -271,10 +300,13 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     axes[block.axis] = rows + "_in_block";
   }
   vectors_inside &= blocks == 0;
+  const int first = std::max(block.axis, 0);
+  for (int a = first; a < static_cast<int>(axes.size()); ++a) {
+    if (is_batch[a]) outer.push_back(axes[a]);
+  }
   if (!vectors_inside) outer.push_back(v + "_tile");
-  for (int a = block.axis < 0 ? 0 : block.axis;
-       a < static_cast<int>(axes.size()); ++a) {
-    if (a == tile->v) continue;
+  for (int a = first; a < static_cast<int>(axes.size()); ++a) {
+    if (a == tile->v || is_batch[a]) continue;
     outer.push_back(a == tile->u ? u + "_tile" : axes[a]);
   }
   if (vectors_inside) outer.push_back(v + "_tile");
@@ -291,12 +323,18 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     writer.Do("unroll %" + group.root + " " + v + "_vector");
     writer.Do("vectorize %" + group.root + " " + v + "_lane");
   }
-  const std::string tasks = writer.FuseLoops(
-      group.root, 0, blocks > 0 ? blocks : outer.size(), "tasks");
-  const std::string tiles =
-      blocks > 0
-          ? writer.FuseLoops(group.root, 1, outer.size() - blocks, "tiles")
-          : tasks;
+  // The indices of fused loops are divisions, which take as long as a short
+  // tile: there, only as many are fused as make enough tasks.
+  size_t fused = blocks > 0 ? blocks : outer.size();
+  if (tile->writes_out_sum && blocks == 0)
+    fused = LoopsOfTasks(cpu, writer, writer.StageOf(group.root), fused);
+  const std::string tasks = writer.FuseLoops(group.root, 0, fused, "tasks");
+  std::string tiles = tasks;
+  if (blocks > 0) {
+    tiles = writer.FuseLoops(group.root, 1, outer.size() - blocks, "tiles");
+  } else if (fused < outer.size()) {
+    tiles = outer.back();
+  }
   if (large) writer.Do("parallel %" + group.root + " " + tasks);
   for (size_t i = group.members.size(); i-- > 0;) {
     const std::string& member = group.members[i];

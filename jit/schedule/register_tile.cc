@@ -30,9 +30,21 @@ constexpr double kPieceCycles = 12;
 constexpr double kNearPieceCycles = 1;
 // A line of a padded copy, written and read again.
 constexpr double kCopiedLineCycles = 16;
-constexpr double kNearCopiedLineCycles = 5;
-// To ask whether a vector is in the padding.
+constexpr double kNearCopiedLineCycles = 10;
+// To ask whether a value is in the padding, in a loop over the sum.
 constexpr double kAskCycles = 3;
+
+// Sums that are written out have at most so many multiply-adds.
+constexpr int64_t kMostWrittenOut = 256;
+// There the processor works ahead on the next tile: cycles per addition that
+// waits for the one before, per load, per piece of an operand and per question
+// (depthwise convolutions of 3x3, Zen 3: 61% of the FMA peak with tiles of 4 by
+// two vectors; copying with padding took 1.5 times as long as asking).
+constexpr double kWrittenOutChainCycles = 2;
+constexpr double kWrittenOutLoadCycles = 0.5;
+constexpr double kWrittenOutPieceCycles = 1.7;
+constexpr double kWrittenOutNearPieceCycles = 0.3;
+constexpr double kWrittenOutAskCycles = 1;
 constexpr double kLineBytes = 64;
 
 class TileChooser {
@@ -46,9 +58,8 @@ class TileChooser {
       has_broadcast_ |= stride == Stride::kNone;
       // What moves otherwise is packed, as constants are.
       if (stride == Stride::kOther || shape.ReadsConstant(load)) continue;
-      const bool is_near = IsNear(shape.LikelyBufferBytes(load));
-      streams_.push_back({load, shape.WalkOf(load),
-                          is_near ? kNearPieceCycles : kPieceCycles});
+      streams_.push_back(
+          {load, shape.WalkOf(load), IsNear(shape.LikelyBufferBytes(load))});
       if (shape.IsPadded(load)) padded_.push_back({load, CopyCycles(load)});
     }
   }
@@ -77,8 +88,9 @@ class TileChooser {
           has_broadcast_ ? kMostVectors : cpu_.vector_registers;
       for (int64_t vectors = 1; vectors <= most_vectors; ++vectors) {
         for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
-          const RegisterTile tile{u, v, rows, vectors, lanes};
+          RegisterTile tile{u, v, rows, vectors, lanes};
           if (!Fits(tile)) continue;
+          tile.writes_out_sum = WritesOutSum(tile);
           const double cost = CostOf(tile);
           if (best && cost >= best_cost) continue;
           best = tile;
@@ -104,6 +116,10 @@ class TileChooser {
         if (walk.steps[d][a] != 0) return kNever;
       }
     }
+    if (tile.writes_out_sum) {
+      // Once for all vectors, and for all results that read the value.
+      return kWrittenOutAskCycles * Values(tile, load, 1) * AllTiles(tile);
+    }
     const bool moves =
         tile.u >= 0 && shape_.StrideOf(load, tile.u) != Stride::kNone;
     return kAskCycles * static_cast<double>(moves ? tile.rows : 1) * Steps() *
@@ -122,13 +138,44 @@ class TileChooser {
   struct Stream {
     NodeId load = 0;
     LoadWalk walk;
-    double piece_cycles = 0;
+    bool is_near = false;
   };
 
   struct Padded {
     NodeId load = 0;
     double copy_cycles = 0;
   };
+
+  bool WritesOutSum(const RegisterTile& tile) const {
+    if (has_broadcast_) return false;
+    // What several rows share stays in registers, too.
+    if (tile.rows > 1 && tile.rows * tile.vectors * 2 > cpu_.vector_registers)
+      return false;
+    double count = static_cast<double>(tile.rows * tile.vectors);
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      count *=
+          static_cast<double>(shape_.Extent(a).value_or(kMostWrittenOut + 1));
+    return count <= kMostWrittenOut;
+  }
+
+  // How many axes' values a tile takes, the whole sum, `width` along v.
+  std::vector<int64_t> ExtentsOf(const RegisterTile& tile,
+                                 int64_t width) const {
+    std::vector<int64_t> extents(shape_.axis_count(), 1);
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      extents[a] = shape_.LikelyExtent(a);
+    if (tile.u >= 0) extents[tile.u] = tile.rows;
+    extents[tile.v] = std::min(width, shape_.LikelyExtent(tile.v));
+    return extents;
+  }
+
+  // Of the operand, how many different ones a tile reads.
+  double Values(const RegisterTile& tile, NodeId load, int64_t width) const {
+    const LoadWalk::Pieces pieces =
+        shape_.WalkOf(load).Over(ExtentsOf(tile, width));
+    return static_cast<double>(pieces.count) *
+           static_cast<double>(pieces.elements);
+  }
 
   bool IsNear(int64_t bytes) const { return bytes <= 2 * cpu_.l2_bytes; }
 
@@ -161,7 +208,31 @@ class TileChooser {
   }
 
   double CostOf(const RegisterTile& tile) const {
+    const double ends = kTileCycles + static_cast<double>(tile.rows) *
+                                          static_cast<double>(tile.vectors) *
+                                          StoreCycles(tile);
+    double padding = 0;
+    for (const Padded& padded : padded_)
+      padding += std::min(AskCycles(tile, padded.load), padded.copy_cycles);
+    return (SumCycles(tile) + ends + PieceCycles(tile)) * AllTiles(tile) +
+           padding;
+  }
+
+  // Of a tile, when all that it reads is there.
+  double SumCycles(const RegisterTile& tile) const {
+    const double multiplications =
+        static_cast<double>(tile.rows * tile.vectors);
     double loads = 0;
+    if (tile.writes_out_sum) {
+      for (NodeId load : shape_.loads()) {
+        const bool moves = shape_.StrideOf(load, tile.v) != Stride::kNone;
+        loads += Values(tile, load, 1) *
+                 static_cast<double>(moves ? tile.vectors : 1);
+      }
+      return std::max({multiplications * Steps() / 2,
+                       loads * kWrittenOutLoadCycles,
+                       kWrittenOutChainCycles * Steps()});
+    }
     for (NodeId load : shape_.loads()) {
       double count = 1;
       if (tile.u >= 0 && shape_.StrideOf(load, tile.u) != Stride::kNone)
@@ -170,30 +241,18 @@ class TileChooser {
         count *= static_cast<double>(tile.vectors);
       loads += count;
     }
-    const double multiplications =
-        static_cast<double>(tile.rows * tile.vectors);
     // With none left, the next value is not there in time (16 registers, Zen 3:
     // tiles of 6 rows and two vectors are faster than of 4 and three).
     const bool is_late =
         cpu_.vector_registers <= 16 && Registers(tile) == cpu_.vector_registers;
-    const double cycles =
-        std::max({multiplications / 2, loads * kLoadCycles, 4.0}) +
-        (is_late ? 2 : 1) * kLoopCycles;
-    const double ends = kTileCycles + multiplications * StoreCycles(tile);
-    double padding = 0;
-    for (const Padded& padded : padded_)
-      padding += std::min(AskCycles(tile, padded.load), padded.copy_cycles);
-    return (cycles * Steps() + ends + PieceCycles(tile)) * AllTiles(tile) +
-           padding;
+    return Steps() *
+           (std::max({multiplications / 2, loads * kLoadCycles, 4.0}) +
+            (is_late ? 2 : 1) * kLoopCycles);
   }
 
   // To read what a tile needs.
   double PieceCycles(const RegisterTile& tile) const {
-    std::vector<int64_t> extents(shape_.axis_count(), 1);
-    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
-      extents[a] = shape_.LikelyExtent(a);
-    if (tile.u >= 0) extents[tile.u] = tile.rows;
-    extents[tile.v] = std::min(tile.width(), shape_.LikelyExtent(tile.v));
+    const std::vector<int64_t> extents = ExtentsOf(tile, tile.width());
     double cycles = 0;
     for (const Stream& stream : streams_) {
       // What moves in one direction only was read for the tile before.
@@ -201,8 +260,12 @@ class TileChooser {
           tile.u >= 0 && shape_.StrideOf(stream.load, tile.u) == Stride::kNone;
       const bool is_read_again =
           stands_still || shape_.StrideOf(stream.load, tile.v) == Stride::kNone;
-      cycles += (is_read_again ? kNearPieceCycles : stream.piece_cycles) *
-                static_cast<double>(stream.walk.Over(extents).count);
+      const bool is_near = is_read_again || stream.is_near;
+      const double each =
+          tile.writes_out_sum
+              ? (is_near ? kWrittenOutNearPieceCycles : kWrittenOutPieceCycles)
+              : (is_near ? kNearPieceCycles : kPieceCycles);
+      cycles += each * static_cast<double>(stream.walk.Over(extents).count);
     }
     return cycles;
   }

@@ -11,7 +11,12 @@
 // addition's result can be used again, and chooses what costs least for the
 // whole stage, with what is computed beyond the ends counted in, and with the
 // pieces of memory that operands are read in: few long ones come in time, many
-// short ones do not. Internal to the default schedule.
+// short ones do not.
+//
+// Where both operands move along the vectors (depthwise convolutions), each
+// value is loaded for few multiply-adds; then short sums are written out, so
+// that neighbouring results share what they read. Internal to the default
+// schedule.
 #ifndef EMBER_JIT_SCHEDULE_REGISTER_TILE_H_
 #define EMBER_JIT_SCHEDULE_REGISTER_TILE_H_
 
@@ -29,6 +34,7 @@ struct RegisterTile {
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;
+  bool writes_out_sum = false;  // all of its steps
 
   int64_t width() const { return vectors * lanes; }
 };

@@ -23,7 +23,7 @@ jit::CpuModel Avx2() {
 }
 
 struct Choice {
-  std::string tile;  // "axis rows x vectors"
+  std::string tile;  // "axis rows x vectors", and whether the sum is a loop
   bool asks = false;
 };
 
@@ -39,7 +39,8 @@ Choice ChoiceOf(const std::string& text) {
   Choice choice;
   choice.tile = (tile->u < 0 ? "-" : shape.stage().axes[tile->u].name) + " " +
                 std::to_string(tile->rows) + " x " +
-                std::to_string(tile->vectors);
+                std::to_string(tile->vectors) +
+                (tile->writes_out_sum ? ", sum written out" : "");
   for (NodeId load : shape.loads()) {
     if (shape.IsPadded(load))
       choice.asks = AsksForPadding(cpu, shape, *tile, load);
@@ -65,18 +66,20 @@ TEST(RegisterTile, MatrixProducts) {
 }
 
 // Whole rows of channels, as they come from memory, where there is much of it;
-// else as many results as registers hold for each filter that is loaded.
+// else some results that share what they read.
 TEST(RegisterTile, DepthwiseConvolutions) {
   const Choice large = ChoiceOf(Depthwise(112, 96, 2));
-  EXPECT_EQ(large.tile, "w 1 x 12");
+  EXPECT_EQ(large.tile, "w 1 x 12, sum written out");
   EXPECT_TRUE(large.asks);
   const Choice small = ChoiceOf(Depthwise(14, 384, 1));
-  EXPECT_EQ(small.tile, "w 7 x 2");
-  EXPECT_FALSE(small.asks);
-  // 17 vectors fit no registers, so that a wider tile would be cut off, and
-  // lanes of a vector be inside and outside.
+  EXPECT_EQ(small.tile, "w 2 x 4, sum written out");
+  EXPECT_TRUE(small.asks);
+  // 17 vectors: one of each of several results.
   const Choice odd = ChoiceOf(Depthwise(28, 136, 1));
-  EXPECT_FALSE(odd.asks);
+  EXPECT_EQ(odd.tile, "w 7 x 1, sum written out");
+  EXPECT_TRUE(odd.asks);
+  // Lanes of the last vector would be inside and outside.
+  EXPECT_FALSE(ChoiceOf(Depthwise(28, 140, 1)).asks);
 }
 
 // Each element is used for 64 channels: one copy is less than so many
