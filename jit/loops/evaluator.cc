@@ -83,6 +83,7 @@ class Evaluator {
         parameters_(parameters),
         backwards_(options.backwards),
         refuse_races_(options.refuse_races),
+        meetings_(options.meetings),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -286,7 +287,8 @@ class Evaluator {
   // --- races ---
 
   Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
-    if (!refuse_races_ || task_ < 0) return OkStatus();
+    const bool notes = refuse_races_ || meets_;
+    if (!notes || task_ < 0) return OkStatus();
     const Scope scope = nest_.buffers[buffer].scope;
     if (scope == Scope::kRegister) return OkStatus();
     const size_t count = static_cast<size_t>(ElementCount(buffer));
@@ -299,6 +301,16 @@ class Evaluator {
                   position, " is accessed by ", what, " ", runner, " and ",
                   other, " at once, and stored to"}));
     };
+    if (meets_) {
+      const bool is_own = invocation_ >= 0 && !(combines_ && stores);
+      const int64_t first = is_own ? invocation_ : 0;
+      const char* const what = "invocations that have not met,";
+      EMBER_RETURN_IF_ERROR(note(since_meeting_, first, what));
+      // By all of them, of which two will do.
+      if (invocation_ < 0 && !stores)
+        EMBER_RETURN_IF_ERROR(note(since_meeting_, 1, what));
+    }
+    if (!refuse_races_) return OkStatus();
     if (scope != Scope::kTask)
       EMBER_RETURN_IF_ERROR(note(by_tasks_, task_, "tasks"));
     if (invocation_ < 0 || (combines_ && stores)) return OkStatus();
@@ -313,9 +325,11 @@ class Evaluator {
         Evaluate(ExtentOf(nest_.pool, phase.task), {Lane()}, tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
     by_tasks_.Begin();
+    meets_ = meetings_ != nullptr && HasInvocations(phase.body);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
       task_ = task;
+      since_meeting_.Begin();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
         const Scope scope = nest_.buffers[buffer].scope;
         if (scope == Scope::kTask || scope == Scope::kRegister) {
@@ -329,9 +343,19 @@ class Evaluator {
 
   Status RunBlock(const Block& block, const Lanes& lanes) {
     for (const Statement& statement : block) {
+      if (meets_ && meetings_->contains(&statement)) since_meeting_.Begin();
       EMBER_RETURN_IF_ERROR(RunStatement(statement, lanes));
     }
     return OkStatus();
+  }
+
+  static bool HasInvocations(const Block& block) {
+    for (const Statement& statement : block) {
+      const bool binds = statement.kind == Statement::Kind::kFor &&
+                         statement.loop == LoopKind::kInvocation;
+      if (binds || HasInvocations(statement.body)) return true;
+    }
+    return false;
   }
 
   Status RunStatement(const Statement& statement, const Lanes& lanes) {
@@ -482,11 +506,14 @@ class Evaluator {
   const std::span<const int64_t> parameters_;
   const bool backwards_;
   const bool refuse_races_;
+  const std::unordered_set<const Statement*>* const meetings_;
+  bool meets_ = false;       // the phase has invocation loops
   int64_t task_ = -1;        // which runs; -1: none does
   int64_t invocation_ = -1;  // which of the loop around runs; -1: none is
   bool combines_ = false;    // the invocations update one element together
   AccessLog by_tasks_;
   AccessLog by_invocations_;
+  AccessLog since_meeting_;
   std::vector<std::vector<int64_t>> extents_;     // per buffer
   std::vector<void*> memory_;                     // per buffer
   std::map<size_t, std::vector<uint8_t>> owned_;  // not inputs and outputs

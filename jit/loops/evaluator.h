@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_set>
 
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
@@ -34,6 +35,12 @@ struct EvaluateOptions {
   // accesses, or an invocation to one that another one of its loop accesses:
   // what one after the other hides.
   bool refuse_races = false;
+  // If given: statements before which the invocations of a task meet, as a
+  // device lets them. kInternal where in a phase with invocation loops one
+  // accesses an element that another stored, or stores to one that another
+  // accessed, since they met last. What stands outside of those loops all of
+  // them do, but only the first one stores.
+  const std::unordered_set<const Statement*>* meetings = nullptr;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
                 std::span<void* const> buffers,

@@ -63,6 +63,9 @@ Status CheckAttachments(const Schedule& schedule);
 // Dot loops (primitives_tensorize.cc) are the innermost ones of sums of
 // products of types and layouts that machines have instructions for.
 Status CheckDots(const Schedule& schedule);
+// Stages that are double buffered (primitives_double_buffer.cc) stand in serial
+// loops, for all invocations together, and read nothing that those change.
+Status CheckDoubleBuffers(const Schedule& schedule);
 // Whether the loop may have its mark.
 Status CheckMark(const Schedule& schedule, int stage, int loop);
 

@@ -6,9 +6,10 @@
 // along v again (rows of a matrix, pixels beside each other). An invocation has
 // every threads-th element of each axis in registers. The sum runs in slices of
 // its longest axis; the slices of operands that several invocations need are
-// loaded together into shared memory, where that is faster than caches. Results
-// and operands that lie together are lanes of vectors, and so are steps of the
-// sum.
+// loaded together into shared memory, where that is faster than caches: the
+// next ones while these are used, if there is room for two of each and for what
+// invocations have on its way. Results and operands that lie together are lanes
+// of vectors, and so are steps of the sum.
 //
 // The model counts, per step of the sum, multiply-adds and loads of an
 // invocation, and what the workgroup loads from memory, for as many
@@ -35,7 +36,7 @@ using tensor::Opcode;
 constexpr double kSharedLoad = 1;
 constexpr double kMemoryLoad = 4;
 constexpr double kScatteredLoad = 16;
-constexpr double kBarrier = 32;
+constexpr double kBarrier = 16;
 // Of any load where an invocation is a lane of a CPU's vector (measured on
 // lavapipe: about 80).
 constexpr double kLaneLoad = 64;
@@ -53,8 +54,11 @@ struct AxisTile {
 struct WorkgroupTile {
   std::vector<AxisTile> axes;  // per spatial axis
   int v = -1;
-  int k = -1;               // axis of the slices; -1: none
-  int64_t slice = 0;        // steps of it
+  int k = -1;         // axis of the slices; -1: none
+  int64_t slice = 0;  // steps of it
+  // The next slices are loaded ahead; by way of registers, if there is room.
+  bool is_double = false;
+  bool by_registers = false;
   std::vector<bool> share;  // per load: through shared memory
   int64_t steps = 1;        // of the innermost loop of the sum written out
 
@@ -168,7 +172,7 @@ class GpuTileChooser {
     const double words = std::max(1, shape_.WidestBytes() / 4);
     if ((products + values) * words > static_cast<double>(gpu_.registers))
       return;
-    if (!ChooseSlices(tile)) return;
+    if (!ChooseSlices(tile, (products + values) * words)) return;
     const double cost = CostOf(tile, products);
     if (best_ && cost >= best_cost_) return;
     best_ = tile;
@@ -184,12 +188,13 @@ class GpuTileChooser {
 
   // Which operands go through shared memory, in slices of how many steps.
   // False if they do not fit.
-  bool ChooseSlices(WorkgroupTile& tile) const {
+  bool ChooseSlices(WorkgroupTile& tile, double registers) const {
     tile.share.assign(strides_.size(), false);
     tile.k = -1;
     tile.slice = 0;
+    tile.is_double = false;
     if (gpu_.is_cpu_like || k_ < 0) return true;
-    double bytes = 0;  // of one step
+    double bytes = 0, elements = 0;  // of one step
     const double threads = static_cast<double>(tile.Threads());
     for (size_t l = 0; l < strides_.size(); ++l) {
       const double unique = OfWorkgroup(l, tile);
@@ -197,20 +202,39 @@ class GpuTileChooser {
           OfInvocation(l, tile) * threads >= 2 * unique && unique > 1;
       if (!is_used_again || !Moves(l, static_cast<size_t>(k_))) continue;
       tile.share[l] = true;
-      bytes += unique * WindowFactor(l, tile) *
-               static_cast<double>(
-                   shape_.LikelyBytes(shape_.loads()[l], shape_.axis_count()));
+      const double loaded = unique * WindowFactor(l, tile);
+      elements += loaded;
+      bytes += loaded * static_cast<double>(shape_.LikelyBytes(
+                            shape_.loads()[l], shape_.axis_count()));
     }
     if (bytes == 0) return true;
     tile.k = k_;
-    for (const int64_t slice : {32, 16, 8, 4}) {
-      if (slice > 4 && slice > shape_.LikelyExtent(k_)) continue;
-      tile.slice = slice;
-      // Two workgroups share a processor.
-      if (bytes * static_cast<double>(slice) * 2 <=
-          static_cast<double>(gpu_.shared_bytes)) {
+    // Two workgroups share a processor.
+    const auto fits = [&](int64_t slice, int64_t halves) {
+      return bytes * static_cast<double>(slice * halves) * 2 <=
+             static_cast<double>(gpu_.shared_bytes);
+    };
+    // Half as many steps between two barriers, of which there are half as many,
+    // leave as many in all.
+    const int64_t extent = shape_.LikelyExtent(k_);
+    for (const bool by_registers : {true, false}) {
+      for (const int64_t slice : {32, 16, 8}) {
+        const double ahead = elements * static_cast<double>(slice) / threads;
+        if (extent < 4 * slice || !fits(slice, 2)) continue;
+        if (by_registers &&
+            registers + ahead > static_cast<double>(gpu_.registers)) {
+          continue;
+        }
+        tile.slice = slice;
+        tile.is_double = true;
+        tile.by_registers = by_registers;
         return true;
       }
+    }
+    for (const int64_t slice : {32, 16, 8, 4}) {
+      if (slice > 4 && slice > extent) continue;
+      tile.slice = slice;
+      if (fits(slice, 1)) return true;
     }
     return false;
   }
@@ -240,8 +264,10 @@ class GpuTileChooser {
       }
       invocation += count * LoadCost(l, tile);
     }
-    if (tile.slice > 0)
-      invocation += kBarrier / static_cast<double>(tile.slice);
+    if (tile.slice > 0) {
+      invocation +=
+          (tile.is_double ? 1 : 2) * kBarrier / static_cast<double>(tile.slice);
+    }
     double tiles = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = tile.axes[static_cast<size_t>(a)].size();
@@ -310,7 +336,27 @@ struct Slice {
   std::string buffer;
   std::string layout;  // dims in the order of the copy; empty: as they are
   int64_t lanes = 1;   // neighbours that an invocation copies at once
+  // Loaded ahead into registers: it has as many elements wherever it is.
+  bool by_registers = false;
 };
+
+// Whether the load's slices are of one constant size: its indices are sums of
+// axes, in a buffer of constant extents.
+bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
+                     NodeId load) {
+  const tensor::Node& node = c.pool[load];
+  const auto& extents = c.buffers[node.buffer].extents;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const auto sum = tensor::Linearize(c.pool, node.operands[d]);
+    if (!sum || !c.pool.IsConstant(extents[d])) return false;
+    for (const tensor::LinearTerm& term : sum->terms) {
+      const bool is_axis = std::ranges::any_of(
+          stage.axes, [&](const auto& a) { return a.variable == term.node; });
+      if (!is_axis) return false;
+    }
+  }
+  return true;
+}
 
 // With the dim that moves along v last: neighbours read neighbours.
 std::string LayoutOf(const Computation& c, const ComputationStage& stage,
@@ -353,8 +399,10 @@ std::vector<Slice> SlicesOf(const Computation& c, const StageShape& shape,
     const bool known = std::ranges::any_of(
         slices, [&](const Slice& slice) { return slice.buffer == buffer; });
     if (known) continue;
-    slices.push_back({buffer, LayoutOf(c, shape.stage(), load, tile.v),
-                      LanesOfCopy(c, shape.stage(), load, tile)});
+    slices.push_back(
+        {buffer, LayoutOf(c, shape.stage(), load, tile.v),
+         LanesOfCopy(c, shape.stage(), load, tile),
+         tile.by_registers && IsConstantSlice(c, shape.stage(), load)});
   }
   return slices;
 }
@@ -442,6 +490,31 @@ void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
     writer.Do("vectorize %" + stage + " " + loops.lanes);
 }
 
+// A slice in shared memory, and the loop over what an invocation copies.
+struct Copy {
+  std::string stage;
+  std::string rounds;
+  bool by_registers = false;
+};
+
+// Loads the slices one iteration ahead: all of them, or the workgroup meets as
+// often as before.
+void LoadSlicesAhead(const std::vector<Copy>& copies, ScheduleWriter& writer) {
+  Schedule trial = writer.schedule();
+  for (const Copy& copy : copies) {
+    const std::string line = "double_buffer %" + copy.stage;
+    if (!copy.by_registers) {
+      if (!trial.Apply(line).ok()) return;
+      continue;
+    }
+    if (!trial.Apply("unroll %" + copy.stage + " " + copy.rounds).ok() ||
+        !trial.Apply(line + " registers").ok()) {
+      return;
+    }
+  }
+  writer.Replace(std::move(trial));
+}
+
 // The product's loops inside a tile, and the slices of its operands.
 void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
                   const std::vector<Slice>& slices, const TileLoops& loops,
@@ -476,6 +549,7 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   writer.Reorder(product, order);
   MarkTile(product, loops, first, writer);
   if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
+  std::vector<Copy> copies;
   for (const Slice& operand : slices) {
     const std::string copy = operand.buffer + ".slice";
     // Refused where an index comes from data, or loads differ: the invocations
@@ -487,8 +561,11 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
         writer.Try("cache_read" + line + " -> " + copy);
     if (!made) continue;
     writer.Do("compute_at %" + copy + " %" + product + " " + slice);
-    BindTogether(copy, tile.Threads(), operand.lanes, writer);
+    copies.push_back({copy,
+                      BindTogether(copy, tile.Threads(), operand.lanes, writer),
+                      operand.by_registers});
   }
+  if (tile.is_double) LoadSlicesAhead(copies, writer);
 }
 
 // Whether the stages that read the product's results do so at their own point:

@@ -48,9 +48,10 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
                                           ScheduleWriter& writer);
 
 // All loops over the points of a stage that is computed inside a task, by
-// `count` invocations, each of which has `lanes` neighbours at once.
-void BindTogether(const std::string& stage, int64_t count, int64_t lanes,
-                  ScheduleWriter& writer);
+// `count` invocations, each of which has `lanes` neighbours at once. Gives the
+// loop over what each of them has; empty if the stage has one point.
+std::string BindTogether(const std::string& stage, int64_t count, int64_t lanes,
+                         ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

@@ -188,11 +188,11 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
   return item;
 }
 
-void BindTogether(const std::string& name, int64_t count, int64_t lanes,
-                  ScheduleWriter& writer) {
+std::string BindTogether(const std::string& name, int64_t count, int64_t lanes,
+                         ScheduleWriter& writer) {
   const int number = writer.StageOf(name);
   const int spatial = writer.computation().stages[number].spatial_count;
-  if (spatial == 0) return;
+  if (spatial == 0) return "";
   std::string lane;
   if (lanes > 1) {
     const std::string last =
@@ -207,6 +207,7 @@ void BindTogether(const std::string& name, int64_t count, int64_t lanes,
             " -> " + all + "_round " + all + "_item");
   writer.Do("bind %" + name + " " + all + "_item");
   if (!lane.empty()) writer.Do("vectorize %" + name + " " + lane);
+  return all + "_round";
 }
 
 Status ScheduleForGpu(const jit::GpuModel& gpu, Schedule& schedule) {

@@ -14,6 +14,7 @@
 #include "jit/schedule/accumulators.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
+#include "jit/schedule/load_ahead.h"
 #include "jit/schedule/own_tiles.h"
 #include "jit/schedule/plan_prefetches.h"
 #include "jit/schedule/promote_registers.h"
@@ -189,8 +190,26 @@ class Lowering {
         !loops::DotProductOf(nest_, loop).ok()) {
       loop.loop = loops::LoopKind::kUnrolled;
     }
+    if (part == Part::kOuter || part == Part::kUpdate)
+      LoadAhead(AheadIn(s.stage, number), loop, out, nest_);
     out.push_back(std::move(loop));
     return OkStatus();
+  }
+
+  // What is loaded ahead in a loop.
+  std::vector<AheadTile> AheadIn(int stage, int loop) const {
+    std::vector<AheadTile> tiles;
+    for (int i = 0; i < stage; ++i) {
+      const StagePlan& plan = schedule_.plan(i);
+      if (plan.buffering == Buffering::kSingle || plan.attach_stage != stage ||
+          plan.attach_loop != loop) {
+        continue;
+      }
+      tiles.push_back(
+          {.buffer = c_.stages[i].stores[0].buffer,
+           .by_registers = plan.buffering == Buffering::kDoubleByRegisters});
+    }
+    return tiles;
   }
 
   // The body of loop `positions[index]`; twice if a peeled split is decided

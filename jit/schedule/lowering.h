@@ -14,7 +14,8 @@
 // Checks. A bound loop becomes an invocation loop; what a stage inside it or
 // its results in progress need of memory, each invocation has of its own. Of a
 // bound loop that combines elements each invocation combines a part, and a
-// combining loop (jit/loops/combining.h) behind it all parts.
+// combining loop (jit/loops/combining.h) behind it all parts. What is double
+// buffered is computed one iteration ahead (load_ahead.h).
 //
 // Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_H_

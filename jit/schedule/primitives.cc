@@ -136,7 +136,8 @@ Status Run(const PrimitiveCall& call, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(CheckMarkedLoops(schedule));
   EMBER_RETURN_IF_ERROR(CheckDots(schedule));
   EMBER_RETURN_IF_ERROR(CheckFolds(schedule));
-  return CheckAttachments(schedule);
+  EMBER_RETURN_IF_ERROR(CheckAttachments(schedule));
+  return CheckDoubleBuffers(schedule);
 }
 
 StatusOr<int> StageOperand(const Schedule& schedule, const PrimitiveCall& call,

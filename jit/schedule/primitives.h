@@ -14,6 +14,8 @@
 //   peel %y i0                  no guards where the split is exact
 //   compute_at %acc %y j0       %acc inside loop j0 of %y
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
+//   double_buffer %xp           %xp has two halves: one is read while the
+//                               next iteration's part is loaded into the other
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
@@ -72,6 +74,9 @@ struct PrimitiveCall {
       "the producer is computed inside the loop, as much of it as is needed there") \
   row("cache_read", CacheRead, 2, 2, 1, "%stage %buffer -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
+  row("double_buffer", DoubleBuffer, 1, 2, 0, "%stage [registers]", \
+      "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
+      "iteration; with registers, loaded into those of the invocations at its begin; marks of its loops come first") \
   row("pack", Pack, 3, -1, 1, "%stage %buffer [type] layout... -> copy", \
       "as cache_read, in another layout: d (a dim), d/n and d%n, and in a type that holds all values of the " \
       "buffer's; of constants of constant extents: made once") \

@@ -47,6 +47,7 @@ class LineWriter : private tensor::RandomChoices {
     if (!looked_for_dots_) {
       looked_for_dots_ = true;
       if (!Chance(4)) PlanDots();
+      if (planned_.empty() && Chance(3)) PlanDoubleBuffer();
     }
     if (!planned_.empty()) {
       std::string line = planned_.front();
@@ -217,6 +218,54 @@ class LineWriter : private tensor::RandomChoices {
            (buffer == nullptr || Chance(10) ? AnyBuffer()
                                             : "%" + buffer->name) +
            Results(1);
+  }
+
+  // Of a stage that is computed in another one's loop, where there is one.
+  std::string DoubleBuffer() {
+    int stage = AnyStage();
+    for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
+      stage = AnyStage();
+    return Stage(stage) + (Chance(4) ? " registers" : "");
+  }
+
+  // A copy of what a stage reads, in one of its loops: the invocations load it
+  // together, an iteration ahead.
+  void PlanDoubleBuffer() {
+    const int stage = AnyStage(1);
+    const StagePlan& plan = schedule_.plan(stage);
+    const ComputationBuffer* const buffer = ReadBuffer(stage);
+    if (buffer == nullptr || plan.order.empty()) return;
+    const std::string at = " " + Stage(stage) + " ";
+    const std::string copy = NewName();
+    std::string loop = AnyLoop(stage);
+    if (Chance(2)) {
+      const std::string outer = NewName(), inner = NewName();
+      planned_.push_back("split" + at + loop + " " + (Chance(2) ? "2" : "3") +
+                         " -> " + outer + " " + inner);
+      loop = outer;
+    }
+    planned_.push_back("cache_read" + at + "%" + buffer->name + " -> " + copy);
+    planned_.push_back("compute_at %" + copy + at + loop);
+    const bool by_registers = Chance(2);
+    std::string dim = "c0";
+    const std::string on_copy = " %" + copy + " ";
+    for (size_t d = 1; d < buffer->extents.size(); ++d) {
+      const std::string fused = NewName();
+      planned_.push_back("fuse" + on_copy + dim + " c" + std::to_string(d) +
+                         " -> " + fused);
+      dim = fused;
+    }
+    if (!buffer->extents.empty()) {
+      const std::string round = NewName(), item = NewName();
+      planned_.push_back("split" + on_copy + dim + " " +
+                         (Chance(2) ? "4" : "3") + " -> " + round + " " + item);
+      planned_.push_back("bind" + on_copy + item);
+      if (by_registers) planned_.push_back("unroll" + on_copy + round);
+    }
+    planned_.push_back("double_buffer" + on_copy +
+                       (by_registers ? "registers" : ""));
+    // What reads it, sometimes by several invocations as well.
+    if (Chance(2)) planned_.push_back("bind" + at + InnermostLoop(stage));
   }
 
   std::string Pack() {

@@ -57,6 +57,13 @@ struct Loop {
   bool peeled = false;
 };
 
+// Of what a stage computes in a loop of another one.
+enum class Buffering : uint8_t {
+  kSingle,
+  kDouble,            // one iteration ahead, into the other of two halves
+  kDoubleByRegisters  // by way of registers of the invocations
+};
+
 struct StagePlan {
   std::vector<Loop> loops;  // also those that were split or fused
   std::vector<int> order;   // the loops that are left, outermost first
@@ -64,6 +71,7 @@ struct StagePlan {
   // needs; -1: by itself.
   int attach_stage = -1;
   int attach_loop = -1;
+  Buffering buffering = Buffering::kSingle;
 
   int FindLoop(std::string_view name) const;  // among `order`; -1: none
   int PositionOf(int loop) const;             // in `order`; -1: not there

@@ -10,6 +10,7 @@
 #include "jit/loops/combining.h"
 #include "jit/loops/iterations.h"
 #include "jit/loops/walk.h"
+#include "jit/spirv/barriers.h"
 #include "jit/spirv/conversions.h"
 #include "jit/spirv/kernel_abi.h"
 
@@ -37,33 +38,6 @@ bool IsInvocationLoop(const Statement& statement) {
          statement.loop == LoopKind::kInvocation;
 }
 
-// Which buffers something touches. The last number is that of the memory in
-// which invocations combine values.
-struct Touched {
-  std::vector<bool> reads, writes;
-
-  explicit Touched(size_t buffers) : reads(buffers + 1), writes(buffers + 1) {}
-  void Add(const Touched& other) {
-    for (size_t i = 0; i < reads.size(); ++i) {
-      reads[i] = reads[i] || other.reads[i];
-      writes[i] = writes[i] || other.writes[i];
-    }
-  }
-  bool operator==(const Touched&) const = default;
-};
-
-struct Accesses {
-  Touched by_all;    // by any invocation
-  Touched by_first;  // by the first one only, which sees what it did itself
-
-  explicit Accesses(size_t buffers) : by_all(buffers), by_first(buffers) {}
-  void Add(const Accesses& other) {
-    by_all.Add(other.by_all);
-    by_first.Add(other.by_first);
-  }
-  bool operator==(const Accesses&) const = default;
-};
-
 class Planner {
  public:
   Planner(const loops::LoopNest& nest, const loops::Phase& phase,
@@ -83,11 +57,7 @@ class Planner {
     ChooseMode();
     PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
-    if (plan_.mode == PhasePlan::Mode::kInvocations) {
-      Accesses pending(plan_.places.size());
-      PlanBarriers(phase_.body, pending);
-      NoteCoherent();
-    }
+    if (plan_.mode == PhasePlan::Mode::kInvocations) Meet();
     return std::move(plan_);
   }
 
@@ -260,148 +230,20 @@ class Planner {
 
   // --- where invocations meet ---
 
-  bool IsOfMany(size_t buffer) const {
-    const PhasePlan::Kind kind = plan_.places[buffer].kind;
-    return kind == PhasePlan::Kind::kMemory ||
-           kind == PhasePlan::Kind::kSlices || kind == PhasePlan::Kind::kShared;
-  }
-
-  // An output may be the memory of an input of its type and shape (MayAlias of
-  // the dispatch).
-  bool MayBeOneMemory(size_t a, size_t b) const {
-    if (a == b) return true;
-    if (std::max(a, b) == plan_.places.size()) return false;
-    const Buffer& x = nest_.buffers[a];
-    const Buffer& y = nest_.buffers[b];
-    const bool are_arguments =
-        (x.scope == Scope::kInput && y.scope == Scope::kOutput) ||
-        (x.scope == Scope::kOutput && y.scope == Scope::kInput);
-    if (!are_arguments || x.type != y.type ||
-        x.extents.size() != y.extents.size())
-      return false;
-    for (size_t dim = 0; dim < x.extents.size(); ++dim) {
-      const auto n = nest_.pool.IntegerConstant(x.extents[dim]);
-      const auto m = nest_.pool.IntegerConstant(y.extents[dim]);
-      if (n && m && *n != *m) return false;
+  void Meet() {
+    SharedMemory memory;
+    memory.has_parts = plan_.parts > 0;
+    for (const PhasePlan::Place& place : plan_.places) {
+      memory.is_of_many.push_back(place.kind == PhasePlan::Kind::kMemory ||
+                                  place.kind == PhasePlan::Kind::kSlices ||
+                                  place.kind == PhasePlan::Kind::kShared);
     }
-    return true;
-  }
-
-  bool Conflict(const Accesses& before, const Accesses& now) const {
-    return Conflict(before.by_all, now.by_all) ||
-           Conflict(before.by_all, now.by_first) ||
-           Conflict(before.by_first, now.by_all);
-  }
-
-  bool Conflict(const Touched& before, const Touched& now) const {
-    for (size_t i = 0; i <= plan_.places.size(); ++i) {
-      if (!before.reads[i] && !before.writes[i]) continue;
-      for (size_t j = 0; j <= plan_.places.size(); ++j) {
-        const bool one_writes = (before.writes[i] && now.writes[j]) ||
-                                (before.writes[i] && now.reads[j]) ||
-                                (before.reads[i] && now.writes[j]);
-        if (one_writes && MayBeOneMemory(i, j)) return true;
-      }
-    }
-    return false;
-  }
-
-  // Of the statement, without its body. stores_first: only the first invocation
-  // stores.
-  Accesses OwnAccesses(const Statement& statement, bool stores_first) const {
-    Accesses accesses(plan_.places.size());
-    if (statement.kind == Statement::Kind::kPrefetch) return accesses;
-    for (NodeId id :
-         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
-      const tensor::Node& node = nest_.pool[id];
-      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
-        accesses.by_all.reads[node.buffer] = IsOfMany(node.buffer);
-    }
-    Touched& stored = stores_first ? accesses.by_first : accesses.by_all;
-    for (const loops::Target& store : statement.targets) {
-      const bool is_of_many = IsOfMany(store.buffer);
-      stored.writes[store.buffer] = is_of_many;
-      if (store.update != tensor::Update::kAssign && is_of_many)
-        stored.reads[store.buffer] = true;
-    }
-    return accesses;
-  }
-
-  Accesses AllAccesses(const Statement& statement) const {
-    const bool combines = loops::IsCombining(nest_.pool, statement);
-    Accesses accesses = OwnAccesses(statement, /*stores_first=*/false);
-    for (const Statement& inner : statement.body) {
-      accesses.Add(combines ? OwnAccesses(inner, /*stores_first=*/true)
-                            : AllAccesses(inner));
-    }
-    if (combines && plan_.parts > 0) {
-      accesses.by_all.reads.back() = true;
-      accesses.by_all.writes.back() = true;
-    }
-    return accesses;
-  }
-
-  // What is done by all at once between two meetings: an invocation loop, a
-  // store, what a condition reads.
-  void Step(const Statement& statement, const Accesses& accesses,
-            Accesses& pending) {
-    if (plan_.barriers.contains(&statement) || Conflict(pending, accesses)) {
-      NoteShared(pending, accesses);
-      plan_.barriers.insert(&statement);
-      pending = Accesses(plan_.places.size());
-    }
-    pending.Add(accesses);
-  }
-
-  // pending: what was done since invocations met last, before and after.
-  void PlanBarriers(const Block& block, Accesses& pending) {
-    for (const Statement& statement : block) {
-      if (IsInvocationLoop(statement)) {
-        Step(statement, AllAccesses(statement), pending);
-        continue;
-      }
-      Step(statement, OwnAccesses(statement, /*stores_first=*/true), pending);
-      if (statement.kind == Statement::Kind::kFor) {
-        PlanLoop(statement, pending);
-      } else if (statement.kind == Statement::Kind::kIf) {
-        const Accesses skipped = pending;
-        PlanBarriers(statement.body, pending);
-        pending.Add(skipped);
-      }
-    }
-  }
-
-  // An iteration begins with what the one before it left. Barriers are only
-  // added, and what may be pending at its begin only grows, so this ends.
-  void PlanLoop(const Statement& loop, Accesses& pending) {
-    const Accesses skipped = pending;
-    while (true) {
-      Accesses begin = pending;
-      PlanBarriers(loop.body, pending);
-      Accesses both = begin;
-      both.Add(pending);
-      if (both == begin) break;
-      pending = std::move(both);
-    }
-    pending.Add(skipped);
-  }
-
-  void NoteShared(const Accesses& all_before, const Accesses& all_now) {
-    Touched before = all_before.by_all, now = all_now.by_all;
-    before.Add(all_before.by_first);
-    now.Add(all_now.by_first);
+    Barriers barriers = PlanBarriers(nest_, phase_.body, memory);
+    plan_.barriers = std::move(barriers.before);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
-      const bool is_touched = (before.writes[i] || now.writes[i]) &&
-                              (before.reads[i] || before.writes[i]) &&
-                              (now.reads[i] || now.writes[i]);
-      if (is_touched) plan_.places[i].is_coherent = true;
-    }
-  }
-
-  void NoteCoherent() {
-    for (PhasePlan::Place& place : plan_.places) {
-      place.is_coherent &= place.kind == PhasePlan::Kind::kMemory ||
-                           place.kind == PhasePlan::Kind::kSlices;
+      plan_.places[i].is_coherent =
+          barriers.is_coherent[i] &&
+          plan_.places[i].kind != PhasePlan::Kind::kShared;
     }
   }
 

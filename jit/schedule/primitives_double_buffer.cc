@@ -1,0 +1,190 @@
+// double_buffer: a tile is loaded while the one before it is read.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/dependences.h"
+#include "jit/schedule/primitives.h"
+
+namespace ember::schedule {
+namespace {
+
+// Iterations of a loop of a stage that is computed by itself, where they are
+// constant.
+std::optional<int64_t> IterationsOf(const Computation& c,
+                                    const ComputationStage& stage,
+                                    const StagePlan& plan, int number) {
+  const Loop& loop = plan.loops[number];
+  switch (loop.origin) {
+    case Loop::Origin::kAxis:
+      return c.pool.IntegerConstant(stage.axes[loop.axis].extent);
+    case Loop::Origin::kInner:
+      return loop.factor;
+    case Loop::Origin::kOuter: {
+      const auto whole = IterationsOf(c, stage, plan, loop.parent);
+      if (!whole) return std::nullopt;
+      return (*whole + loop.factor - 1) / loop.factor;
+    }
+    case Loop::Origin::kFused: {
+      const auto outer = IterationsOf(c, stage, plan, loop.parent);
+      const auto inner = IterationsOf(c, stage, plan, loop.second);
+      if (!outer || !inner) return std::nullopt;
+      return *outer * *inner;
+    }
+  }
+  return std::nullopt;
+}
+
+class DoubleBufferChecker {
+ public:
+  DoubleBufferChecker(const Schedule& schedule, int stage)
+      : schedule_(schedule),
+        c_(schedule.computation()),
+        number_(stage),
+        stage_(c_.stages[stage]),
+        plan_(schedule.plan(stage)) {}
+
+  Status Check() const {
+    if (plan_.attach_stage < 0) {
+      return FailedPreconditionError(
+          "the stage is not computed in a loop: compute_at it first");
+    }
+    EMBER_RETURN_IF_ERROR(CheckStage());
+    EMBER_RETURN_IF_ERROR(CheckLoop());
+    EMBER_RETURN_IF_ERROR(CheckReads());
+    if (plan_.buffering == Buffering::kDoubleByRegisters)
+      return CheckRegisters();
+    return OkStatus();
+  }
+
+ private:
+  std::string Name() const { return "%" + stage_.name; }
+
+  // It is a copy, or made point by point as one.
+  Status CheckStage() const {
+    if (stage_.has_reduction())
+      return FailedPreconditionError(Name() + " combines elements");
+    if (stage_.stores.size() != 1)
+      return FailedPreconditionError(Name() + " stores several values");
+    const BufferRole role = c_.buffers[stage_.stores[0].buffer].role;
+    if (role != BufferRole::kTemporary) {
+      return FailedPreconditionError(
+          Name() +
+          (role == BufferRole::kPacked ? " is made once" : " is a result") +
+          ", and has no second half");
+    }
+    if (!AccessesAreSafe(c_, number_)) {
+      return FailedPreconditionError("indices of " + Name() +
+                                     " are checked while the program runs");
+    }
+    for (int i = 0; i < number_; ++i) {
+      if (schedule_.plan(i).attach_stage != number_) continue;
+      return FailedPreconditionError("%" + c_.stages[i].name +
+                                     " is computed in a loop of " + Name());
+    }
+    return OkStatus();
+  }
+
+  Status CheckLoop() const {
+    const StagePlan& around = schedule_.plan(plan_.attach_stage);
+    const Loop& loop = around.loops[plan_.attach_loop];
+    if (loop.mark != LoopMark::kSerial) {
+      return FailedPreconditionError("loop '" + loop.name + "', in which " +
+                                     Name() + " is computed, is not serial");
+    }
+    // Then each invocation has a copy of its own, which none waits for.
+    const StagePlan* inner = &plan_;
+    while (inner->attach_stage >= 0) {
+      const StagePlan& outer = schedule_.plan(inner->attach_stage);
+      for (int other : outer.order) {
+        if (outer.loops[other].mark == LoopMark::kInvocation) {
+          return FailedPreconditionError(
+              Name() + " is computed inside bound loop '" +
+              outer.loops[other].name + "': invocations do not share it");
+        }
+        if (other == inner->attach_loop) break;
+      }
+      inner = &outer;
+    }
+    if (around.attach_stage >= 0) return OkStatus();
+    const auto iterations = IterationsOf(c_, c_.stages[plan_.attach_stage],
+                                         around, plan_.attach_loop);
+    if (iterations && *iterations < 2) {
+      return FailedPreconditionError(
+          "loop '" + loop.name + "', in which " + Name() +
+          " is computed, has no second iteration to load for");
+    }
+    return OkStatus();
+  }
+
+  // What it reads an iteration earlier is there already.
+  Status CheckReads() const {
+    const int consumer = plan_.attach_stage;
+    const StagePlan& around = schedule_.plan(consumer);
+    for (int i = 0; i <= consumer; ++i) {
+      const bool inside =
+          i == consumer || PositionInside(schedule_, i, consumer) >=
+                               around.PositionOf(plan_.attach_loop);
+      if (i == number_ || !inside) continue;
+      for (const ComputationStore& store : c_.stages[i].stores) {
+        if (!Reads(c_, number_, store.buffer)) continue;
+        return FailedPreconditionError(
+            Name() + " reads %" + c_.buffers[store.buffer].name + ", which %" +
+            c_.stages[i].name + " stores in the same loop");
+      }
+    }
+    return OkStatus();
+  }
+
+  // Elements of an invocation are known by number.
+  Status CheckRegisters() const {
+    bool is_bound = false;
+    for (int number : plan_.order) {
+      const Loop& loop = plan_.loops[number];
+      is_bound |= loop.mark == LoopMark::kInvocation;
+      if (loop.mark != LoopMark::kSerial) continue;
+      return FailedPreconditionError(
+          "loop '" + loop.name + "' of " + Name() +
+          " is neither bound, unrolled nor a vector, as registers need it");
+    }
+    if (is_bound) return OkStatus();
+    return FailedPreconditionError(
+        "no loop of " + Name() + " is bound: only invocations have registers");
+  }
+
+  const Schedule& schedule_;
+  const Computation& c_;
+  int number_;
+  const ComputationStage& stage_;
+  const StagePlan& plan_;
+};
+
+}  // namespace
+
+Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
+  const bool by_registers = call.operands.size() > 1;
+  if (by_registers && call.operands[1] != "registers") {
+    return InvalidArgumentError("expected 'registers' or nothing, found '" +
+                                call.operands[1] + "'");
+  }
+  StagePlan& plan = schedule.mutable_plan(stage);
+  if (plan.buffering != Buffering::kSingle)
+    return FailedPreconditionError("the stage is double buffered already");
+  plan.buffering =
+      by_registers ? Buffering::kDoubleByRegisters : Buffering::kDouble;
+  return OkStatus();  // CheckDoubleBuffers says whether it may be, now and
+                      // later
+}
+
+Status CheckDoubleBuffers(const Schedule& schedule) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    if (schedule.plan(i).buffering == Buffering::kSingle) continue;
+    EMBER_RETURN_IF_ERROR(DoubleBufferChecker(schedule, i).Check());
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

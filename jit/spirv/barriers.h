@@ -1,0 +1,54 @@
+// Between which statements of a phase the invocations of a workgroup meet:
+// wherever one reads or writes what another one wrote, or writes what it read,
+// since they met last.
+//
+//   for k < 8 {
+//     invocation i < 64 { %tile[i] = %x[k * 64 + i] }    // meet: they read it
+//     invocation i < 64 { ... %tile[...] ... }           // meet: it is stored
+//   }
+//
+// A buffer counts as one, but for those with two halves, as double_buffer makes
+// them: memory of tasks whose first extent is 2 and whose first index follows
+// the turns of a serial loop, (k + c) mod 2. What is stored for the next turn
+// is not what this one reads:
+//
+//   for k < 8 {
+//     invocation i < 64 { ... %tile[k mod 2, ...] ... }            // meet
+//     if k + 1 < 8 {
+//       invocation i < 64 { %tile[(k + 1) mod 2, i] = %ahead[i] }  // need not
+//     }
+//   }
+//
+// Thread-safe.
+#ifndef EMBER_JIT_SPIRV_BARRIERS_H_
+#define EMBER_JIT_SPIRV_BARRIERS_H_
+
+#include <unordered_set>
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::spirv {
+
+struct SharedMemory {
+  // By buffer: several invocations may touch an element.
+  std::vector<bool> is_of_many;
+  // Combining loops (jit/loops/combining.h) need memory, too.
+  bool has_parts = false;
+};
+
+struct Barriers {
+  // All meet before these, which stand outside of invocation loops.
+  std::unordered_set<const loops::Statement*> before;
+  // By buffer: an invocation has to see what another one stored.
+  std::vector<bool> is_coherent;
+};
+
+// What stands outside of the phase's invocation loops, all invocations do, but
+// memory is stored to by the first one only.
+Barriers PlanBarriers(const loops::LoopNest& nest, const loops::Block& body,
+                      const SharedMemory& memory);
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_BARRIERS_H_

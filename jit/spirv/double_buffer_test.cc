@@ -1,0 +1,163 @@
+// Products whose slices are loaded ahead, as the default schedules of GPUs have
+// them: what they take of a workgroup's memory, how often invocations meet, and
+// what they compute on the device that there is.
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/schedule/computation.h"
+#include "jit/schedule/gpu_schedule.h"
+#include "jit/schedule/lowering.h"
+#include "jit/schedule/schedule.h"
+#include "jit/spirv/emitter.h"
+#include "jit/spirv/target.h"
+#include "jit/spirv/testing.h"
+#include "jit/spirv/tools.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/text.h"
+
+namespace ember::jit::spirv {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kGpu[] =
+    "vulkan1.3+storage8+storage16+subgroup32+shared49152+invocations1024";
+
+schedule::Schedule ScheduleOf(std::string_view text, const GpuModel& gpu) {
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  schedule::Schedule chosen(schedule::Disassemble(*dispatch, {}));
+  const Status status = schedule::ScheduleForGpu(gpu, chosen);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return chosen;
+}
+
+loops::LoopNest NestOf(const schedule::Schedule& schedule) {
+  auto nest = schedule::Lower(schedule);
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  const Status verified = loops::Verify(*nest);
+  EXPECT_TRUE(verified.ok()) << verified.ToString();
+  return *std::move(nest);
+}
+
+// The same without the lines that load ahead.
+schedule::Schedule Single(std::string_view text,
+                          const schedule::Schedule& whole) {
+  std::string lines = whole.ToText();
+  for (size_t at = lines.find("  double_buffer"); at != std::string::npos;
+       at = lines.find("  double_buffer")) {
+    lines.erase(at, lines.find('\n', at) + 1 - at);
+  }
+  const auto dispatch = tensor::Parse(text);
+  schedule::Schedule single(schedule::Disassemble(*dispatch, {}));
+  const Status status = single.Replay(lines);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return single;
+}
+
+PhaseCode CodeOf(const loops::LoopNest& nest) {
+  const auto code = EmitModule(nest, Target::Of(kGpu));
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  if (!code.ok()) return {};
+  const Status valid = ValidateModule(code->words);
+  EXPECT_TRUE(valid.ok()) << valid.ToString();
+  return code->phases[0];
+}
+
+// What a product of 1024 x 1024 x 1024 is on a GPU.
+TEST(DoubleBuffer, OneBarrierPerSlice) {
+  constexpr std::string_view kProduct = R"(
+    dispatch @product(%a: f32[1024, 1024], %b: f32[1024, 1024])
+        -> (%y: f32[1024, 1024]) {
+      %y[i, j] = sum(k < 1024) %a[i, k] * %b[k, j]
+    })";
+  const schedule::Schedule schedule = ScheduleOf(kProduct, GpuModel::Of(kGpu));
+  EXPECT_THAT(schedule.ToText(), HasSubstr("double_buffer %a.slice registers"));
+  EXPECT_THAT(schedule.ToText(), HasSubstr("double_buffer %b.slice registers"));
+  const PhaseCode two = CodeOf(NestOf(schedule));
+  const PhaseCode one = CodeOf(NestOf(Single(kProduct, schedule)));
+  std::printf("double: %s\nsingle: %s\n", two.Figures().c_str(),
+              one.Figures().c_str());
+  EXPECT_EQ(one.barriers, 2);
+  EXPECT_EQ(two.barriers, 1);
+  EXPECT_EQ(two.shared_bytes, 2 * one.shared_bytes);
+  EXPECT_LE(two.shared_bytes * 2, GpuModel::Of(kGpu).shared_bytes);
+  // In the loop they are the same; the first slice is loaded before it.
+  EXPECT_LE(two.loads, 2 * one.loads);
+}
+
+// --- on the device
+
+// So small that little products have several workgroups.
+GpuModel SmallGpu() {
+  GpuModel gpu = GpuModel::Of(kGpu);
+  gpu.is_cpu_like = false;
+  gpu.max_invocations = 64;
+  gpu.workgroup_size = 32;
+  gpu.busy_invocations = 128;
+  gpu.registers = 40;
+  return gpu;
+}
+
+class DeviceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
+  }
+};
+
+void ExpectDouble(std::string_view text, const std::string& wanted,
+                  const std::vector<int64_t>& parameters = {}) {
+  const schedule::Schedule schedule = ScheduleOf(text, SmallGpu());
+  ASSERT_THAT(schedule.ToText(), HasSubstr(wanted));
+  ExpectAsEvaluated(loops::ToText(NestOf(schedule)), parameters);
+}
+
+TEST_F(DeviceTest, Products) {
+  for (const std::string_view type : {"f32", "f16", "i32"}) {
+    const std::string t(type);
+    ExpectDouble("dispatch @product(%a: " + t + "[40, 72], %b: " + t +
+                     "[72, 48]) -> (%y: " + t +
+                     "[40, 48]) { %y[i, j] = sum(k < 72) %a[i, k] * "
+                     "%b[k, j] }",
+                 "double_buffer %a.slice registers");
+  }
+}
+
+// The last slice and the last tiles are not whole.
+TEST_F(DeviceTest, RaggedProducts) {
+  ExpectDouble(R"(
+    dispatch @product(%a: f32[33, 70], %b: f32[70, 45]) -> (%y: f32[33, 45]) {
+      %y[i, j] = sum(k < 70) %a[i, k] * %b[k, j]
+    })",
+               "double_buffer %a.slice registers");
+}
+
+TEST_F(DeviceTest, OpenProducts) {
+  constexpr std::string_view kProduct = R"(
+    dispatch @product<M, K>(%a: f32[M, K], %b: f32[K, 48])
+        -> (%y: f32[M, 48]) {
+      %y[i, j] = sum(k < K) %a[i, k] * %b[k, j]
+    })";
+  ExpectDouble(kProduct, "double_buffer %a.slice\n", {37, 70});
+  ExpectDouble(kProduct, "double_buffer %b.slice\n", {5, 3});
+}
+
+TEST_F(DeviceTest, Convolutions) {
+  ExpectDouble(R"(
+    dispatch @conv(%x: f32[1, 5, 5, 64], %w: f32[3, 3, 64, 24])
+        -> (%y: f32[1, 5, 5, 24]) {
+      for (n < 1, h < 5, w < 5, o < 24)
+        %y[n, h, w, o] = sum(dh < 3, dw < 3, c < 64)
+            pad(%x[n, h + dh - 1, w + dw - 1, c], 0.0) * %w[dh, dw, c, o]
+    })",
+               "double_buffer %x.slice registers");
+}
+
+}  // namespace
+}  // namespace ember::jit::spirv
