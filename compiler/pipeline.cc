@@ -10,6 +10,7 @@
 #include "compiler/passes/fold_pads.h"
 #include "compiler/passes/fold_scales.h"
 #include "compiler/passes/narrow_products.h"
+#include "compiler/passes/narrow_weights.h"
 #include "compiler/passes/simplify.h"
 #include "compiler/passes/sink_transposes.h"
 
@@ -42,6 +43,9 @@ constexpr Pass kPipeline[] = {
      NarrowProducts},
     {"fold-constants", "scaled weights, biases, sums of weights",
      FoldConstants},
+    // Behind what would fold them again.
+    {"narrow-weights", "weights that f16 or bf16 hold are stored so",
+     NarrowWeights},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},

@@ -9,6 +9,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/graph/stage_context.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/narrow_products.h"
 #include "compiler/passes/permutation.h"
 #include "tensor/builder.h"
 
@@ -264,6 +265,15 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
                   Inverse(permutation));
       return PaddedElement(value->producer()->operand(0), moved, otherwise,
                            stage, guarded);
+    }
+    // Contractions pad with zeros, which are zeros in every type.
+    if (WidensForProducts(*value->producer())) {
+      const Value* narrow = value->producer()->operand(0);
+      const Scalar zero = IsFloat(narrow->dtype())
+                              ? stage.Value(0, narrow->dtype())
+                              : stage.IntegerValue(0, narrow->dtype());
+      return Cast(PaddedElement(narrow, indices, zero, stage, guarded),
+                  value->dtype());
     }
   }
   Scalar inside = stage.IntegerValue(1, DType::kBool);

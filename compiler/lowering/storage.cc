@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 
 #include "compiler/graph/operators.h"
@@ -47,6 +48,29 @@ bool ReadsRepeatedly(const Operation& user, int operand) {
     return operand == 0;
   // A guarded read evaluates the operand outside its extents.
   return name == "pad";
+}
+
+// A pad with a constant that convolutions alone read, which do not pad
+// themselves: they read through it, as through padding of their own.
+bool PadsForConvolutions(const Operation& pad) {
+  const bool is_constant =
+      pad.name() == "pad" &&
+      pad.attributes().Get<std::string>("mode") == "constant" &&
+      (pad.operand_count() == 1 || UniformConstant(pad.operand(1)).has_value());
+  if (!is_constant || pad.result()->is_graph_output()) return false;
+  const auto is_zero = [](const Dim& dim) { return dim == Dim(0); };
+  const auto reads_plainly = [&](const Operation* user) {
+    if (user->name() != "conv" || user->operand(1) == pad.result())
+      return false;
+    const auto& attributes = user->attributes();
+    return std::ranges::all_of(attributes.Get<graph::Shape>("low"), is_zero) &&
+           std::ranges::all_of(attributes.Get<graph::Shape>("high"), is_zero);
+  };
+  return std::ranges::all_of(pad.result()->users(), [&](const Operation* user) {
+    return WidensForProducts(*user)
+               ? std::ranges::all_of(user->result()->users(), reads_plainly)
+               : reads_plainly(user);
+  });
 }
 
 // True if a reshape keeps every dim but those of extent 1, so that indices stay
@@ -105,7 +129,8 @@ class StorageChooser {
     if (!store && operation.operand_count() > 0) {
       // A pad inside a window's own guard would be tested element by element.
       if (operation.name() == "pad")
-        store = uses_.at(operation.result()).repeated;
+        store = uses_.at(operation.result()).repeated &&
+                !PadsForConvolutions(operation);
       else if (!IsView(operation))
         store = WouldRepeatWork(operation);
     }

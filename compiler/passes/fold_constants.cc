@@ -32,8 +32,11 @@ bool ShouldFold(const Operation& operation) {
       operation.record().trait == graph::OperatorTrait::kProgram) {
     return false;
   }
-  // Contractions read narrow integers as they are.
-  if (WidensForProducts(operation)) return false;
+  // Contractions read narrow integers as they are; floats, which scales may
+  // still be multiplied to, become narrow again (narrow_weights.h).
+  if (WidensForProducts(operation) && IsInteger(operation.result()->dtype())) {
+    return false;
+  }
   int64_t operand_bytes = 0;
   for (const graph::Value* operand : operation.operands()) {
     if (!IsConstantOperation(operand->producer())) return false;

@@ -32,6 +32,26 @@ bool IsNamed(const Value* value, std::string_view name) {
   return value->producer() != nullptr && value->producer()->name() == name;
 }
 
+bool IsContraction(const Operation& operation) {
+  return operation.record().trait == graph::OperatorTrait::kContraction;
+}
+
+// Elements in other places, of one operand.
+bool IsView(const Operation& operation) {
+  const std::string_view name = operation.name();
+  return name == "reshape" || name == "transpose" || name == "broadcast";
+}
+
+// A cast that keeps all values.
+bool Widens(const Operation& operation) {
+  if (operation.name() != "cast") return false;
+  const DType from = operation.operand(0)->dtype();
+  const DType to = operation.result()->dtype();
+  const bool is_kept =
+      (IsFloat(from) && IsFloat(to)) || (IsInteger(from) && IsInteger(to));
+  return is_kept && DTypeByteSize(from) < DTypeByteSize(to);
+}
+
 bool HasOneElement(const Value* value) {
   return std::ranges::all_of(value->shape(),
                              [](const Dim& dim) { return dim == Dim(1); });
@@ -107,6 +127,8 @@ class Narrower {
   explicit Narrower(Graph& graph) : graph_(graph) {}
 
   Status Run() {
+    for (Operation* operation : graph_.Operations())
+      EMBER_RETURN_IF_ERROR(SinkWidening(operation));
     for (Operation* operation : graph_.Operations()) {
       const bool is_conv = operation->name() == "conv";
       if (!is_conv && operation->name() != "contract") continue;
@@ -119,6 +141,30 @@ class Narrower {
   }
 
  private:
+  // view(cast(x)) becomes cast(view(x)), where that leaves nothing to read what
+  // is wide but contractions.
+  Status SinkWidening(Operation* view) {
+    if (!IsView(*view)) return OkStatus();
+    const Operation* cast = view->operand(0)->producer();
+    if (cast == nullptr || !Widens(*cast) || cast->result()->is_graph_output())
+      return OkStatus();
+    // Weights are looked for behind their views.
+    if (ConstantOf(cast->operand(0)) != nullptr) return OkStatus();
+    const bool is_for_products = std::ranges::all_of(
+        cast->result()->users(),
+        [](const auto* user) { return IsView(*user) || IsContraction(*user); });
+    if (!is_for_products) return OkStatus();
+    before_ = view;
+    EMBER_ASSIGN_OR_RETURN(
+        Value * narrow,
+        Make(view->name(), {cast->operand(0)}, view->attributes()));
+    EMBER_ASSIGN_OR_RETURN(Value * wide, Cast(narrow, cast->result()->dtype()));
+    wide->set_name(view->result()->name());
+    graph_.ReplaceAllUses(view->result(), wide);
+    graph_.Erase(view);
+    return OkStatus();
+  }
+
   // --- what is there ---
 
   static Value* BehindTransposes(Value* value, Factor& factor) {
@@ -438,18 +484,12 @@ class Narrower {
 }  // namespace
 
 bool WidensForProducts(const Operation& operation) {
-  if (operation.name() != "cast") return false;
+  if (!Widens(operation)) return false;
   const Value* result = operation.result();
-  const DType from = operation.operand(0)->dtype(), to = result->dtype();
-  return IsInteger(from) && IsInteger(to) &&
-         DTypeByteSize(from) < DTypeByteSize(to) && !result->users().empty() &&
-         !result->is_graph_output() &&
-         std::ranges::all_of(
-             result->users(),
-             [](const Operation* user) {
-               return user->record().trait ==
-                      graph::OperatorTrait::kContraction;
-             });
+  return !result->users().empty() && !result->is_graph_output() &&
+         std::ranges::all_of(result->users(), [](const Operation* user) {
+           return IsContraction(*user);
+         });
 }
 
 Status NarrowProducts(Graph& graph) { return Narrower(graph).Run(); }

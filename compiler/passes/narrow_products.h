@@ -17,12 +17,13 @@ namespace ember::compiler {
 //
 // and sum(w) is a constant; a convolution's padding, which was 0 behind the
 // zero point, is z. A zero point of constant weights is taken off them. Where
-// neither factor is constant, x - z is stored as i16. Results are the same bit
-// for bit. Grouped convolutions, which have few products per element, stay.
+// neither factor is constant, x - z is stored as i16. Views of what is widened
+// become views of what is narrow, floats, too. Results are the same bit for
+// bit. Grouped convolutions, which have few products per element, stay.
 Status NarrowProducts(graph::Graph& graph);
 
-// A cast to a wider integer that contractions alone read: nothing is gained by
-// computing it before, or storing its result.
+// A cast to a wider integer or float that contractions alone read: nothing is
+// gained by computing it before, or storing its result.
 bool WidensForProducts(const graph::Operation& operation);
 
 }  // namespace ember::compiler

@@ -115,7 +115,7 @@ TEST(DeviceKernelTest, IterationsOfACall) {
 
 TEST(DeviceKernelTest, RandomSchedules) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
-  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(16);
+  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(24);
   Totals totals;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = schedule::MakeRandomPair(seed);

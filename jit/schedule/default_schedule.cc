@@ -12,6 +12,7 @@
 #include "jit/schedule/model_rules.h"
 #include "jit/schedule/online_softmax.h"
 #include "jit/schedule/stage_shape.h"
+#include "jit/schedule/widen_rule.h"
 
 namespace ember::schedule {
 namespace {
@@ -33,6 +34,7 @@ class Chooser {
       : cpu_(cpu), exact_(exact), writer_(schedule) {}
 
   Status Run() {
+    WidenTemporaries(writer_);
     std::vector<std::string> names;
     for (const ComputationStage& stage : writer_.computation().stages)
       names.push_back(stage.name);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "jit/schedule/stage_shape.h"
@@ -20,36 +21,53 @@ struct DotPlan {
     std::string buffer;
     DType type = DType::kI8;
     bool is_constant = false;
+    bool is_padded = false;
     size_t rank = 0;
     size_t step_dim = 0;    // whose index is the reduction
     size_t vector_dim = 0;  // of b: whose index is the vectors' axis
   };
   int64_t count = 4;
-  int axis = 0;  // the reduction
+  std::string type;  // of copies of 16-bit integers: " i16"
+  int axis = 0;      // the reduction
   std::string axis_name;
   bool is_exact = true;  // count divides its extent
   Factor a, b;
 };
 
-std::optional<size_t> DimOf(const Node& load, NodeId axis) {
-  const auto found = std::ranges::find(load.operands, axis);
-  if (found == load.operands.end()) return std::nullopt;
-  return static_cast<size_t>(found - load.operands.begin());
+std::optional<size_t> DimOf(const Computation& c, const Node& load,
+                            NodeId axis) {
+  const auto indices =
+      std::span(load.operands).first(c.buffers[load.buffer].extents.size());
+  const auto found = std::ranges::find(indices, axis);
+  if (found == indices.end()) return std::nullopt;
+  return static_cast<size_t>(found - indices.begin());
+}
+
+// How many products of elements of the types there are at once; 0: none.
+int64_t CountOf(const jit::CpuModel& cpu, DType a, DType b, DType sum) {
+  if (sum == DType::kF32) {
+    const bool is_bfloat = a == DType::kBF16 && b == DType::kBF16;
+    return is_bfloat && cpu.has_bfloat_dots ? 2 : 0;
+  }
+  const auto is_short = [](DType type) {
+    return IsByte(type) || type == DType::kI16;
+  };
+  if (sum != DType::kI32 || !is_short(a) || !is_short(b)) return 0;
+  if (IsByte(a) && IsByte(b) && cpu.has_byte_dots) return 4;
+  return cpu.has_short_dots ? 2 : 0;
 }
 
 std::optional<DotPlan> PlanDots(const jit::CpuModel& cpu, const Computation& c,
                                 const StageShape& shape,
                                 const RegisterTile& tile) {
   const Node& product = c.pool[shape.stage().values[0]];
-  if (product.opcode != Opcode::kMultiply || product.type != DType::kI32)
-    return std::nullopt;
+  if (product.opcode != Opcode::kMultiply) return std::nullopt;
   std::vector<NodeId> loads;
   for (NodeId factor : product.operands) {
     const Node& cast = c.pool[factor];
     if (cast.opcode != Opcode::kCast) return std::nullopt;
-    const Node& load = c.pool[cast.operands[0]];
-    if (load.opcode != Opcode::kLoad) return std::nullopt;
-    if (!IsByte(load.type) && load.type != DType::kI16) return std::nullopt;
+    const Opcode load = c.pool[cast.operands[0]].opcode;
+    if (load != Opcode::kLoad && load != Opcode::kPad) return std::nullopt;
     loads.push_back(cast.operands[0]);
   }
   if (loads[0] == loads[1] ||
@@ -58,30 +76,32 @@ std::optional<DotPlan> PlanDots(const jit::CpuModel& cpu, const Computation& c,
   if (shape.StrideOf(loads[0], tile.v) != Stride::kNone)
     std::swap(loads[0], loads[1]);
   const Node &a = c.pool[loads[0]], &b = c.pool[loads[1]];
+  if (b.opcode != Opcode::kLoad) return std::nullopt;
   if (shape.StrideOf(loads[0], tile.v) != Stride::kNone) return std::nullopt;
   if (tile.u >= 0 && shape.StrideOf(loads[1], tile.u) != Stride::kNone)
     return std::nullopt;
   DotPlan plan;
-  const bool bytes = IsByte(a.type) && IsByte(b.type);
-  if (bytes && cpu.has_byte_dots)
-    plan.count = 4;
-  else if (cpu.has_short_dots)
-    plan.count = 2;
-  else
-    return std::nullopt;
+  plan.count = CountOf(cpu, a.type, b.type, product.type);
+  if (plan.count == 0) return std::nullopt;
+  if (plan.count == 2 && product.type == DType::kI32) plan.type = " i16";
   const auto vector_dim =
-      DimOf(b, shape.stage().axes[static_cast<size_t>(tile.v)].variable);
+      DimOf(c, b, shape.stage().axes[static_cast<size_t>(tile.v)].variable);
   if (!vector_dim) return std::nullopt;
   const auto factor = [&](const Node& load, size_t step_dim) {
     const ComputationBuffer& buffer = c.buffers[load.buffer];
-    return DotPlan::Factor{buffer.name,           load.type, buffer.is_constant,
-                           buffer.extents.size(), step_dim,  *vector_dim};
+    return DotPlan::Factor{.buffer = buffer.name,
+                           .type = load.type,
+                           .is_constant = buffer.is_constant,
+                           .is_padded = load.opcode == Opcode::kPad,
+                           .rank = buffer.extents.size(),
+                           .step_dim = step_dim,
+                           .vector_dim = *vector_dim};
   };
   // The last reduction that both run along.
   for (int axis = shape.axis_count(); axis-- > shape.spatial_count();) {
     const auto& reduction = shape.stage().axes[static_cast<size_t>(axis)];
-    const auto dim_a = DimOf(a, reduction.variable);
-    const auto dim_b = DimOf(b, reduction.variable);
+    const auto dim_a = DimOf(c, a, reduction.variable);
+    const auto dim_b = DimOf(c, b, reduction.variable);
     const std::optional<int64_t> extent = shape.Extent(axis);
     if (!dim_a || !dim_b || !extent || *extent < plan.count - 1) continue;
     plan.axis = axis;
@@ -100,8 +120,7 @@ std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
   const std::string count = std::to_string(plan.count);
   const std::string step = std::to_string(factor.step_dim);
   const std::string vector = std::to_string(factor.vector_dim);
-  std::string text;
-  if (plan.count == 2) text += " i16";
+  std::string text = plan.type;
   if (width > 0) text += " " + vector + "/" + std::to_string(width);
   for (size_t d = 0; d < factor.rank; ++d) {
     if (d != factor.step_dim && (width == 0 || d != factor.vector_dim))
@@ -114,45 +133,56 @@ std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
 
 }  // namespace
 
-std::string PackForDots(const jit::CpuModel& cpu, const std::string& product,
-                        const RegisterTile& tile, ScheduleWriter& writer) {
+Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
+                 const RegisterTile& tile, ScheduleWriter& writer) {
   std::optional<DotPlan> plan;
   {
     const StageShape shape(writer.computation(), writer.StageOf(product));
     plan = PlanDots(cpu, writer.computation(), shape, tile);
   }
-  if (!plan) return "";
+  if (!plan) return {};
   const Schedule before = writer.schedule();
+  Dots dots;
   const auto give_up = [&] {
     writer.Replace(before);
-    return std::string();
+    return Dots();
   };
   const std::string count = std::to_string(plan->count);
   if (!plan->is_exact &&
       !writer.Try("pad %" + product + " " + plan->axis_name + " " + count)) {
     return give_up();
   }
-  // Bytes that lie along the sum are read as they are.
-  const bool copies_a = !plan->is_exact ||
-                        plan->a.step_dim + 1 != plan->a.rank ||
-                        (plan->count == 2 && plan->a.type != DType::kI16);
-  const DotPlan::Factor* const factors[] = {&plan->b, &plan->a};
-  for (const DotPlan::Factor* factor : factors) {
-    const bool is_a = factor == &plan->a;
-    if (is_a && !copies_a) continue;
-    const std::string copy = factor->buffer + ".packed";
-    if (!writer.Try("pack %" + product + " %" + factor->buffer +
-                    LayoutOf(*factor, *plan, is_a ? 0 : tile.width()) + " -> " +
-                    copy)) {
-      return give_up();
-    }
-    ScheduleLanes(cpu, copy, 0, writer);
-    if (!factor->is_constant) ScheduleTasks(cpu, copy, writer);
+  const auto copy = [&](const DotPlan::Factor& factor,
+                        const std::string& line) {
+    const std::string name = factor.buffer + ".packed";
+    if (!writer.Try(line + " -> " + name)) return false;
+    ScheduleLanes(cpu, name, 0, writer);
+    return true;
+  };
+  const DotPlan::Factor &a = plan->a, &b = plan->b;
+  if (!copy(b, "pack %" + product + " %" + b.buffer +
+                   LayoutOf(b, *plan, tile.width()))) {
+    return give_up();
   }
-  const std::string dot = plan->axis_name + "_dot";
+  if (!b.is_constant) ScheduleTasks(cpu, b.buffer + ".packed", writer);
+  const bool lies_along = a.step_dim + 1 == a.rank;
+  const bool is_of_type = plan->type.empty() || a.type == DType::kI16;
+  if (lies_along) {
+    // As it is, but for padding and its type.
+    if (a.is_padded || !plan->is_exact || !is_of_type) {
+      if (!copy(a, "cache_read %" + product + " %" + a.buffer + plan->type))
+        return give_up();
+      dots.copies.push_back(a.buffer + ".packed");
+    }
+  } else {
+    if (!copy(a, "pack %" + product + " %" + a.buffer + LayoutOf(a, *plan, 0)))
+      return give_up();
+    if (!a.is_constant) ScheduleTasks(cpu, a.buffer + ".packed", writer);
+  }
+  dots.loop = plan->axis_name + "_dot";
   writer.Do("split %" + product + " " + plan->axis_name + " " + count + " -> " +
-            plan->axis_name + "_step " + dot);
-  return dot;
+            plan->axis_name + "_step " + dots.loop);
+  return dots;
 }
 
 }  // namespace ember::schedule

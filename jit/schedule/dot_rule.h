@@ -1,32 +1,44 @@
-// Products of narrow integers as dot loops (tensorize), on register tiles.
+// Products of narrow numbers as dot loops (tensorize), on register tiles.
 //
 //   %y[i, j] = sum(k < 64) i32(%a[i, k]) * i32(%b[k, j])     u8 by i8
 //
 //   CPU                   products at once   %a                  %b
 //   VNNI, NEON dotprod    4 of bytes         as it is            [j/w][k/4][w][4]
-//   AVX2, AVX-512BW       2 of i16           i16[i][k/2][2]      i16[j/w][k/2][w][2]
+//   AVX2, AVX-512BW       2 of i16           i16[i][k]           i16[j/w][k/2][w][2]
+//   AVX512-BF16           2 of bf16          as it is            [j/w][k/2][w][2]
+//
+// Padding, and a sum's extent that the count does not divide, are in a copy of
+// %a. Sums of bf16 on AVX512-BF16 round as vdpbf16ps does: products of two
+// neighbours are added without rounding between, subnormals count as zero. An
+// error of sums of n products is below n * 2^-24 of the sum of their sizes, as
+// with f32 in another order, plus n * 2^-126.
 //
 // The sum's extent has to be constant. Products inside of groups that run row
-// by row, those of bf16 (lowering widens it in a dispatch before) and those for
-// GPUs are not made so by default.
+// by row, grouped convolutions, and those for GPUs are not made so by default.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_DOT_RULE_H_
 #define EMBER_JIT_SCHEDULE_DOT_RULE_H_
 
 #include <string>
+#include <vector>
 
 #include "jit/schedule/model_rules.h"
 #include "jit/schedule/register_tile.h"
 
 namespace ember::schedule {
 
+struct Dots {
+  std::string loop;                 // to be tensorized; empty: nothing is
+  std::vector<std::string> copies;  // of %a, whose loops are still serial
+};
+
 // Brings both factors into the layout, each in a stage of its own but where it
 // has it, and splits the loop that is then to be tensorized from the product's
-// others: its name. Empty where the product is none, or the CPU has nothing for
-// it: then nothing is changed. The product's loops are its axes still.
-std::string PackForDots(const jit::CpuModel& cpu, const std::string& product,
-                        const RegisterTile& tile, ScheduleWriter& writer);
+// others. Where the product is none, or the CPU has nothing for it, nothing is
+// changed. The product's loops are its axes still.
+Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
+                 const RegisterTile& tile, ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

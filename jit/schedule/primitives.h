@@ -72,14 +72,14 @@ struct PrimitiveCall {
       "where the split that made `outer` is exact, code without guards runs") \
   row("compute_at", ComputeAt, 3, 3, 0, "%producer %stage loop", \
       "the producer is computed inside the loop, as much of it as is needed there") \
-  row("cache_read", CacheRead, 2, 2, 1, "%stage %buffer -> copy", \
-      "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage") \
+  row("cache_read", CacheRead, 2, 3, 1, "%stage %buffer [type] -> copy", \
+      "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
+      "in a type that holds all values of the buffer's") \
   row("double_buffer", DoubleBuffer, 1, 2, 0, "%stage [registers]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
       "iteration; with registers, loaded into those of the invocations at its begin; marks of its loops come first") \
   row("pack", Pack, 3, -1, 1, "%stage %buffer [type] layout... -> copy", \
-      "as cache_read, in another layout: d (a dim), d/n and d%n, and in a type that holds all values of the " \
-      "buffer's; of constants of constant extents: made once") \
+      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once") \
   row("cache_write", CacheWrite, 1, 1, 1, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, "%stage part -> parts", \

@@ -132,6 +132,26 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
   schedule.InsertStage(operands.stage, std::move(stage));
 }
 
+// Whether all values of one type are values of the other.
+bool Holds(DType type, DType values) {
+  if (type == values) return true;
+  const int wider = DTypeByteSize(type) - DTypeByteSize(values);
+  if (IsFloat(type) && IsFloat(values)) return wider > 0;
+  return IsInteger(type) && IsInteger(values) && wider > 0 &&
+         (IsSigned(type) || !IsSigned(values));
+}
+
+// The type of the copy: operand 2 of the call where that is one, or the
+// buffer's.
+StatusOr<DType> TypeOfCopy(const PrimitiveCall& call, DType buffer) {
+  if (call.operands.size() < 3) return buffer;
+  const DType type = DTypeFromName(call.operands[2]).value_or(buffer);
+  if (Holds(type, buffer)) return type;
+  return FailedPreconditionError(std::string(DTypeName(type)) +
+                                 " does not hold all values of " +
+                                 std::string(DTypeName(buffer)));
+}
+
 // --- cache_read ---
 
 // The smallest and largest values of an index over a stage's axes.
@@ -282,15 +302,6 @@ NodeId ExtentOf(Computation& c, const LayoutDim& dim, NodeId extent) {
                 Make(c, Opcode::kAdd, extent, Integer(c, dim.factor - 1)));
 }
 
-// Whether all values of one type are values of the other.
-bool Holds(DType type, DType values) {
-  if (type == values) return true;
-  const int wider = DTypeByteSize(type) - DTypeByteSize(values);
-  if (IsFloat(type) && IsFloat(values)) return wider > 0;
-  return IsInteger(type) && IsInteger(values) && wider > 0 &&
-         (IsSigned(type) || !IsSigned(values));
-}
-
 // Beyond the ends of the buffer a copy of the layout has zeros, up to the ends
 // of the layout's digits: loads may pad with those.
 bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
@@ -321,8 +332,13 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const std::optional<NodeId> padding,
                          DefaultOf(c, operands));
   const ComputationBuffer source = c.buffers[operands.buffer];
+  if (call.operands.size() == 3 && !DTypeFromName(call.operands[2])) {
+    return InvalidArgumentError("expected a type, found '" + call.operands[2] +
+                                "'");
+  }
+  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
   ComputationBuffer copy{.name = call.results[0],
-                         .type = source.type,
+                         .type = type,
                          .role = RoleOfCopy(c, operands.stage, false),
                          .extents = {}};
   ComputationStage stage;
@@ -347,9 +363,11 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
         Make(c, Opcode::kAdd, stage.axes.back().variable, bounds->low));
   }
   if (padding) indices.push_back(*padding);
-  stage.values.push_back(c.pool.Intern(padding ? Opcode::kPad : Opcode::kLoad,
-                                       source.type, indices, 0, 1,
-                                       operands.buffer));
+  const NodeId element =
+      c.pool.Intern(padding ? Opcode::kPad : Opcode::kLoad, source.type,
+                    indices, 0, 1, operands.buffer);
+  stage.values.push_back(
+      Simplifier(c.pool).Make(Opcode::kCast, type, {&element, 1}));
   InsertCopy(
       schedule, operands, std::move(copy), std::move(stage), [&](NodeId load) {
         std::vector<NodeId> result;
@@ -367,16 +385,11 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
                          ReadOperands(schedule, call));
   Computation& c = schedule.mutable_computation();
   const ComputationBuffer source = c.buffers[operands.buffer];
-  const std::optional<DType> wide = DTypeFromName(call.operands[2]);
-  const DType type = wide.value_or(source.type);
+  const bool has_type = DTypeFromName(call.operands[2]).has_value();
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<LayoutDim> layout,
-      ParseLayout(call, wide ? 3 : 2, source.extents.size()));
-  if (!Holds(type, source.type)) {
-    return FailedPreconditionError(std::string(DTypeName(type)) +
-                                   " does not hold all values of " +
-                                   std::string(DTypeName(source.type)));
-  }
+      ParseLayout(call, has_type ? 3 : 2, source.extents.size()));
+  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
   for (NodeId load : operands.loads) {
     if (c.pool[load].opcode == Opcode::kPad && !CopyHasZeros(c, layout, load))
       return FailedPreconditionError(

@@ -179,6 +179,18 @@ TEST(Primitives, CacheRead) {
     for c0 < 8 { %xp[c0] = pad(%x[c0 - 1], 0.0) })");
 }
 
+// In a type that holds the values, which the stage then reads without a cast.
+TEST(Primitives, CacheReadWidens) {
+  constexpr std::string_view kWidens = R"(
+    dispatch @blur(%x: bf16[6]) -> (%y: f32[6]) {
+      %y[i] = f32(pad(%x[i - 1], 0.0)) * f32(pad(%x[i + 1], 0.0))
+    })";
+  ExpectNest(kWidens, "cache_read %y %x f32 -> xp",
+             "for c0 < 8 { %xp[c0] = f32(pad(%x[c0 - 1], 0.0)) }");
+  ExpectNest(kWidens, "cache_read %y %x f32 -> xp",
+             "for i < 6 { %y[i] = %xp[i] * %xp[i + 2] }");
+}
+
 TEST(Primitives, Pack) {
   ExpectNest(kProduct, "pack %acc %b 1/4 0 1%4 -> bp",
              "call %bp: f32[2, 5, 4]");

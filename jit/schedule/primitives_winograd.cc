@@ -29,7 +29,7 @@ using tensor::Simplifier;
 //                     pad(x[n, h + p + dh, w + q + dw, c], 0.0)
 //                       * filter[p, q, c, o]
 //
-// with the dims of x and filter in any order.
+// with the dims of x and filter in any order. Either may be cast to f32.
 struct Convolution {
   int taps = 0;       // r
   NodeId x = 0;       // the load, padded or not
@@ -55,7 +55,8 @@ class Matcher {
   StatusOr<Convolution> Run() {
     EMBER_RETURN_IF_ERROR(CheckStage());
     const Node& product = c_.pool[stage_.values[0]];
-    const NodeId a = product.operands[0], b = product.operands[1];
+    const NodeId a = LoadOf(product.operands[0]);
+    const NodeId b = LoadOf(product.operands[1]);
     result_.x = IsConstantLoad(b) ? a : b;
     result_.filter = IsConstantLoad(b) ? b : a;
     if (!IsConstantLoad(result_.filter))
@@ -90,17 +91,20 @@ class Matcher {
     if (product.type != DType::kF32 || product.opcode != Opcode::kMultiply)
       return Refusal("expected sums of products of f32");
     for (NodeId factor : product.operands) {
-      const Node& load = c_.pool[factor];
+      const Node& load = c_.pool[LoadOf(factor)];
       const bool is_load =
           load.opcode == Opcode::kLoad || load.opcode == Opcode::kPad;
-      if (!is_load || load.type != DType::kF32 ||
-          c_.buffers[load.buffer].extents.size() != 4) {
+      if (!is_load || c_.buffers[load.buffer].extents.size() != 4) {
         return Refusal("expected products of elements of two operands");
       }
     }
     return OkStatus();
   }
 
+  NodeId LoadOf(NodeId factor) const {
+    const Node& node = c_.pool[factor];
+    return node.opcode == Opcode::kCast ? node.operands[0] : factor;
+  }
   bool IsConstantLoad(NodeId id) const {
     return c_.pool[id].opcode == Opcode::kLoad &&
            c_.buffers[c_.pool[id].buffer].is_constant;
@@ -185,7 +189,7 @@ class Matcher {
     if (load.opcode == Opcode::kPad) {
       const Node& padding = c_.pool[load.operands[4]];
       if (padding.opcode != Opcode::kConstant ||
-          padding.immediate != tensor::ZeroBits(DType::kF32)) {
+          padding.immediate != tensor::ZeroBits(load.type)) {
         return Refusal("expected padding with zeros");
       }
     }
@@ -239,6 +243,13 @@ class Maker {
   NodeId FloatConstant(double value) {
     return c_.pool.Constant(std::bit_cast<uint32_t>(static_cast<float>(value)),
                             DType::kF32);
+  }
+
+  // An element as f32.
+  NodeId Element(Opcode opcode, DType type, const std::vector<NodeId>& operands,
+                 uint32_t buffer) {
+    const NodeId element = c_.pool.Intern(opcode, type, operands, 0, 1, buffer);
+    return Simplifier(c_.pool).Make(Opcode::kCast, DType::kF32, {&element, 1});
   }
 
   // sum(k) coefficients[k] * elements[k]. Of points 1 and -1, 2 and -2 rows and
@@ -430,8 +441,7 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
                   : index == conv.c ? u.axes[2].variable
                                     : u.axes[3].variable;
         }
-        return c.pool.Intern(Opcode::kLoad, DType::kF32, indices, 0, 1,
-                             filter.buffer);
+        return make.Element(Opcode::kLoad, filter.type, indices, filter.buffer);
       }));
   const uint32_t u_buffer = u.stores[0].buffer;
 
@@ -445,23 +455,22 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
     return make.Index(Opcode::kAdd, start,
                       make.Integer(low + static_cast<int64_t>(tap)));
   };
-  v.values.push_back(
-      make.Transformed(matrices.input, v.axes[0].variable, v.axes[1].variable,
-                       /*by_pairs=*/false, [&](size_t p, size_t q) {
-                         // Tiles may reach beyond the image: what is there
-                         // enters no result.
-                         std::vector<NodeId> operands(x.operands.begin(),
-                                                      x.operands.begin() + 4);
-                         for (NodeId& index : operands) {
-                           if (index == conv.n) index = v.axes[2].variable;
-                         }
-                         operands[conv.dim_h] = place(3, p, conv.low_h);
-                         operands[conv.dim_w] = place(4, q, conv.low_w);
-                         operands[conv.dim_c] = v.axes[5].variable;
-                         operands.push_back(make.FloatConstant(0));
-                         return c.pool.Intern(Opcode::kPad, DType::kF32,
-                                              operands, 0, 1, x.buffer);
-                       }));
+  v.values.push_back(make.Transformed(
+      matrices.input, v.axes[0].variable, v.axes[1].variable,
+      /*by_pairs=*/false, [&](size_t p, size_t q) {
+        // Tiles may reach beyond the image: what is there
+        // enters no result.
+        std::vector<NodeId> operands(x.operands.begin(),
+                                     x.operands.begin() + 4);
+        for (NodeId& index : operands) {
+          if (index == conv.n) index = v.axes[2].variable;
+        }
+        operands[conv.dim_h] = place(3, p, conv.low_h);
+        operands[conv.dim_w] = place(4, q, conv.low_w);
+        operands[conv.dim_c] = v.axes[5].variable;
+        operands.push_back(c.pool.Constant(tensor::ZeroBits(x.type), x.type));
+        return make.Element(Opcode::kPad, x.type, operands, x.buffer);
+      }));
   const uint32_t v_buffer = v.stores[0].buffer;
 
   ComputationStage products =

@@ -8,6 +8,7 @@
 #include "jit/schedule/model_rules.h"
 #include "jit/schedule/register_tile.h"
 #include "jit/schedule/stage_shape.h"
+#include "jit/schedule/widen_rule.h"
 
 namespace ember::schedule {
 namespace {
@@ -23,6 +24,23 @@ enum class Packing : uint8_t {
   kAll
 };
 
+// Whether PackOperands copies what the load reads, unless that is refused.
+bool IsPacked(const Computation& c, const StageShape& shape,
+              const RegisterTile& tile, NodeId load, Packing packing) {
+  const tensor::Node& node = c.pool[load];
+  if (node.opcode != Opcode::kLoad) return false;
+  const Stride stride = shape.StrideOf(load, tile.v);
+  // Short sums read few vectors, which are near as they are; copies have no
+  // ends that are cut off.
+  const bool copies_constants =
+      !tile.writes_out_sum ||
+      shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
+  return stride == Stride::kOther ||
+         (stride == Stride::kUnit &&
+          ((c.buffers[node.buffer].is_constant && copies_constants) ||
+           packing == Packing::kAll));
+}
+
 // Operands are copied so that a tile's vectors lie one behind the other; those
 // of each point of a batch are together.
 void PackOperands(const jit::CpuModel& cpu, const std::string& product,
@@ -32,6 +50,7 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
   struct Candidate {
     uint32_t buffer;
     int dim;
+    std::string type;           // of the copy, empty where it is the buffer's
     std::vector<size_t> batch;  // dims that move with axes of results
     std::vector<size_t> others;
   };
@@ -39,25 +58,17 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
   {
     const StageShape shape(c, writer.StageOf(product));
     const NodeId axis = shape.stage().axes[tile.v].variable;
-    // Short sums read few vectors, which are near as they are; copies have no
-    // ends that are cut off.
-    const bool copies_constants =
-        !tile.writes_out_sum ||
-        shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
     for (NodeId load : shape.loads()) {
-      const Stride stride = shape.StrideOf(load, tile.v);
+      if (!IsPacked(c, shape, tile, load, packing)) continue;
       const tensor::Node& node = c.pool[load];
-      const bool wanted =
-          stride == Stride::kOther ||
-          (stride == Stride::kUnit &&
-           ((c.buffers[node.buffer].is_constant && copies_constants) ||
-            packing == Packing::kAll));
-      if (!wanted || node.opcode != Opcode::kLoad) continue;
       const auto dim =
           std::find(node.operands.begin(), node.operands.end(), axis);
       if (dim == node.operands.end()) continue;
-      Candidate candidate{
-          node.buffer, static_cast<int>(dim - node.operands.begin()), {}, {}};
+      Candidate candidate{node.buffer,
+                          static_cast<int>(dim - node.operands.begin()),
+                          ReadsWideCopy(c, shape, tile, load) ? " f32" : "",
+                          {},
+                          {}};
       const size_t rank = c.buffers[node.buffer].extents.size();
       const auto& axes = shape.stage().axes;
       for (size_t d = 0; d < rank; ++d) {
@@ -74,7 +85,7 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
     const ComputationBuffer& buffer = c.buffers[candidate.buffer];
     const std::string dim = std::to_string(candidate.dim);
     const std::string width = std::to_string(tile.width());
-    std::string line = "pack %" + product + " %" + buffer.name;
+    std::string line = "pack %" + product + " %" + buffer.name + candidate.type;
     for (size_t d : candidate.batch) line += " " + std::to_string(d);
     line += " " + dim + "/" + width;
     for (size_t d : candidate.others) line += " " + std::to_string(d);
@@ -88,27 +99,46 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
 }
 
 // Padding is written once, so that the inner loops need not ask for it, where
-// that costs more. The names of the copies.
-std::vector<std::string> CopyPadded(const jit::CpuModel& cpu,
-                                    const std::string& product,
-                                    const RegisterTile& tile,
-                                    ScheduleWriter& writer) {
-  std::vector<std::string> padded;
+// that costs more; what is read often is widened once. The names of the copies.
+std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
+                                      const std::string& product,
+                                      const RegisterTile& tile,
+                                      ScheduleWriter& writer) {
+  struct Operand {
+    std::string buffer;
+    bool is_padded = false;
+    bool is_wide = false;
+    std::string layout;  // of a constant, which is copied once: its dims
+  };
+  std::vector<Operand> operands;
   {
     const Computation& c = writer.computation();
     const StageShape shape(c, writer.StageOf(product));
     for (NodeId load : shape.loads()) {
-      if (shape.IsPadded(load) && !AsksForPadding(cpu, shape, tile, load))
-        padded.push_back(c.buffers[c.pool[load].buffer].name);
+      const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
+      Operand operand{
+          buffer.name,
+          shape.IsPadded(load) && !AsksForPadding(cpu, shape, tile, load),
+          !IsPacked(c, shape, tile, load, Packing::kWhereItTakes) &&
+              ReadsWideCopy(c, shape, tile, load),
+          ""};
+      for (size_t d = 0; buffer.is_constant && d < buffer.extents.size(); ++d)
+        operand.layout += " " + std::to_string(d);
+      if (operand.is_padded || operand.is_wide) operands.push_back(operand);
     }
   }
   std::vector<std::string> copies;
-  for (const std::string& buffer : padded) {
-    const std::string copy = buffer + ".padded";
-    if (!writer.Try("cache_read %" + product + " %" + buffer + " -> " + copy))
+  for (const Operand& operand : operands) {
+    const std::string copy =
+        operand.buffer + (operand.is_padded ? ".padded" : ".wide");
+    const bool is_once = !operand.is_padded && !operand.layout.empty();
+    if (!writer.Try((is_once ? "pack %" : "cache_read %") + product + " %" +
+                    operand.buffer + (operand.is_wide ? " f32" : "") +
+                    (is_once ? operand.layout : "") + " -> " + copy)) {
       continue;
+    }
     ScheduleLanes(cpu, copy, 0, writer);
-    copies.push_back(copy);
+    if (!is_once) copies.push_back(copy);
   }
   return copies;
 }
@@ -278,9 +308,10 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     axes = AxesOf(writer.computation(), writer.StageOf(group.root));
     if (static_cast<int>(axes.size()) != shape.spatial_count()) return false;
   }
-  const std::string dot = PackForDots(cpu, product, *tile, writer);
-  std::vector<std::string> copies;
-  if (dot.empty()) copies = CopyPadded(cpu, product, *tile, writer);
+  const Dots dots = PackForDots(cpu, product, *tile, writer);
+  const std::string& dot = dots.loop;
+  const std::vector<std::string> copies =
+      dot.empty() ? CopyOperands(cpu, product, *tile, writer) : dots.copies;
   const RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
   if (dot.empty())
     PackOperands(cpu, product, *tile, Packing::kWhereItTakes, writer);

@@ -150,6 +150,11 @@ constexpr const char* kForms[] = {
          %conv[n, h, w, o] = sum(a < $P, b < $P, c < $C) pad(%x[n, h + a - $U, w + b - $V, c], 0.0) * %w[a, b, c, o]
          %y[n, h, w, o] = max(%conv[n, h, w, o] + %b[o], 0.0)
        })",
+    R"(dispatch @narrow_window(%x: f16[$L, $H, $W, $C], %w: bf16[$P, $P, $C, $O]) -> (%y: f16[$L, $E, $F, $O]) {
+         temp %conv: f32[$L, $E, $F, $O]
+         %conv[n, h, w, o] = sum(a < $P, b < $P, c < $C) f32(pad(%x[n, h + a - $U, w + b - $V, c], 0.0)) * f32(%w[a, b, c, o])
+         %y[n, h, w, o] = f16(%conv[n, h, w, o])
+       })",
     R"(dispatch @depthwise(%x: f32[$L, $H, $W, $C], %w: f32[$A, $B, $C]) -> (%y: f32[$L, $E, $F, $C], %z: f32[$L, $C]) {
          temp %xs: f32[$L, $H, $W, $C]
          %xs[n, h, w, c] = %x[n, h, w, c] + 1.0

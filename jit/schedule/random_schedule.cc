@@ -217,7 +217,12 @@ class LineWriter : private tensor::RandomChoices {
     return Stage(stage) + " " +
            (buffer == nullptr || Chance(10) ? AnyBuffer()
                                             : "%" + buffer->name) +
-           Results(1);
+           TypeOfCopy() + Results(1);
+  }
+
+  std::string TypeOfCopy() {
+    constexpr const char* kTypes[] = {"i16", "i32", "i64", "f32", "f64"};
+    return Chance(4) ? std::string(" ") + kTypes[Below(5)] : "";
   }
 
   // Of a stage that is computed in another one's loop, where there is one.
@@ -286,10 +291,7 @@ class LineWriter : private tensor::RandomChoices {
     Shuffle(parts);
     if (!parts.empty() && Chance(30)) parts.pop_back();
     std::string text = Stage(stage) + " %" + buffer->name;
-    if (Chance(4)) {
-      constexpr const char* kTypes[] = {"i16", "i32", "i64", "f32", "f64"};
-      text += std::string(" ") + kTypes[Below(5)];
-    }
+    text += TypeOfCopy();
     for (const std::string& part : parts) text += " " + part;
     return text + Results(1);
   }

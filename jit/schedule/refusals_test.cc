@@ -72,6 +72,7 @@ TEST(ScheduleText, Errors) {
   ExpectWrong("split %y j 2 -> i j1", "the stage already has a loop 'i'");
   ExpectWrong("split %y j 2 -> j0 j0", "the stage already has a loop 'j0'");
   ExpectWrong("reorder %y i i", "expected each loop once");
+  ExpectWrong("cache_read %y %x wide -> c", "expected a type, found 'wide'");
   ExpectWrong("cache_read %y %x -> y",
               "expected a new name for the copy, found 'y'");
   ExpectWrong("pack %y %x 0 2 -> c",
@@ -340,6 +341,8 @@ TEST(Refusals, ComputeAtBesideOverwrittenInput) {
 }
 
 TEST(Refusals, Copies) {
+  ExpectRefused(kBytes, "", "cache_read %y %b u16 -> w",
+                "u16 does not hold all values of i8");
   ExpectRefused(kBytes, "", "pack %y %b u16 0 1 -> w",
                 "u16 does not hold all values of i8");
   ExpectRefused(kBytes, "pad %y k 5", "pack %y %b 1 0 -> w",

@@ -1,0 +1,91 @@
+#include "compiler/passes/narrow_weights.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "compiler/graph/operators.h"
+#include "compiler/passes/constant_value.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::ConstantData;
+using graph::Operation;
+using graph::OperatorNamed;
+using graph::Value;
+
+// Of smaller ones nothing is gained.
+constexpr size_t kLeastBytes = 256;
+
+Float16 Narrow(Float16, float value) { return ToFloat16(value); }
+BFloat16 Narrow(BFloat16, float value) { return ToBFloat16(value); }
+
+// The elements as T; nothing where one of them would change.
+template <typename T>
+std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
+  const size_t count = bytes.size() / sizeof(float);
+  const auto element = [&](size_t i) {
+    float value;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    return value;
+  };
+  const auto holds = [](float value) {
+    return std::bit_cast<uint32_t>(ToFloat(Narrow(T{}, value))) ==
+           std::bit_cast<uint32_t>(value);
+  };
+  // Most constants are neither, which the first elements show: no memory until
+  // all have been seen.
+  for (size_t i = 0; i < count; ++i) {
+    if (!holds(element(i))) return std::nullopt;
+  }
+  std::vector<T> narrow(count);
+  for (size_t i = 0; i < count; ++i) narrow[i] = Narrow(T{}, element(i));
+  return ConstantData::Copy({reinterpret_cast<const uint8_t*>(narrow.data()),
+                             narrow.size() * sizeof(T)});
+}
+
+bool IsForProducts(const Value* value) {
+  return !value->is_graph_output() && !value->users().empty() &&
+         std::ranges::all_of(value->users(), [](const Operation* user) {
+           return user->record().trait == graph::OperatorTrait::kContraction;
+         });
+}
+
+}  // namespace
+
+Status NarrowWeights(graph::Graph& graph) {
+  for (Operation* operation : graph.Operations()) {
+    if (operation->name() != "constant") continue;
+    Value* wide = operation->result();
+    if (wide->dtype() != DType::kF32 || !IsForProducts(wide)) continue;
+    const auto& data = operation->attributes().Get<ConstantData>("value");
+    if (data.bytes.size() < kLeastBytes) continue;
+    DType type = DType::kBF16;
+    std::optional<ConstantData> narrow = As<BFloat16>(data.bytes);
+    if (!narrow) {
+      type = DType::kF16;
+      narrow = As<Float16>(data.bytes);
+    }
+    if (!narrow) continue;
+    EMBER_ASSIGN_OR_RETURN(Operation * constant,
+                           graph.Add(OperatorNamed("constant"), {},
+                                     {{"value", *std::move(narrow)},
+                                      {"dtype", type},
+                                      {"shape", wide->shape()}},
+                                     operation->origin(), operation));
+    EMBER_ASSIGN_OR_RETURN(
+        Operation * cast,
+        graph.Add(OperatorNamed("cast"), {constant->result()},
+                  {{"dtype", DType::kF32}}, operation->origin(), operation));
+    constant->result()->set_name(wide->name());
+    graph.ReplaceAllUses(wide, cast->result());
+    graph.Erase(operation);
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::compiler
