@@ -10,6 +10,7 @@
 namespace ember::hal::vulkan {
 namespace {
 
+constexpr const char* kDotExtension = "VK_KHR_shader_integer_dot_product";
 constexpr const char* kMatrixExtension = "VK_KHR_cooperative_matrix";
 constexpr auto kCooperativeMatrixCapability = spv::Capability(6022);
 
@@ -66,9 +67,15 @@ constexpr Feature kFeatures[] = {
            Capability::DotProductInputAll),
      "dot products of small integers"},
     {"fast_dot",
-     EMBER_PROPERTY(set.p13.integerDotProduct4x8BitPackedSignedAccelerated !=
-                    0),
-     Needs(), "dot: four 8-bit integers in one instruction of the machine"},
+     EMBER_PROPERTY(
+         set.p13.integerDotProduct4x8BitPackedSignedAccelerated != 0 &&
+         set.p13.integerDotProduct4x8BitPackedUnsignedAccelerated != 0),
+     Needs(),
+     "dot: four 8-bit integers of one sign in one instruction of the machine"},
+    {"fast_mixed_dot",
+     EMBER_PROPERTY(
+         set.p13.integerDotProduct4x8BitPackedMixedSignednessAccelerated != 0),
+     Needs(), "dot: also where one factor has a sign and the other none"},
     {"matrix", EMBER_BIT(matrix.cooperativeMatrix),
      Needs(kCooperativeMatrixCapability),
      "cooperative matrices (VK_KHR_cooperative_matrix)"},
@@ -139,29 +146,43 @@ bool Feature::IsIn(const FeatureSet& set) const {
                         : property(set);
 }
 
-void FeatureSet::Chain(uint32_t version, bool has_matrix) {
+void FeatureSet::Chain(uint32_t version, bool has_dot, bool has_matrix) {
   const bool has_13 = version >= VK_API_VERSION_1_3;
+  void* const last = has_matrix ? &matrix : nullptr;
   core.pNext = &v11;
   v11.pNext = &v12;
-  v12.pNext = has_13 ? static_cast<void*>(&v13)
-                     : (has_matrix ? static_cast<void*>(&matrix) : nullptr);
-  v13.pNext = has_matrix ? &matrix : nullptr;
+  v12.pNext = has_13 ? &v13 : has_dot ? static_cast<void*>(&dot) : last;
+  v13.pNext = dot.pNext = last;
   properties.pNext = &p11;
   p11.pNext = &p12;
-  p12.pNext = has_13 ? &p13 : nullptr;
+  p12.pNext = has_13    ? static_cast<void*>(&p13)
+              : has_dot ? static_cast<void*>(&dot_properties)
+                        : nullptr;
 }
 
 void FeatureSet::Query(const InstanceFunctions& vk, VkPhysicalDevice device) {
   VkPhysicalDeviceProperties basic;
   vk.GetPhysicalDeviceProperties(device, &basic);
-  Chain(basic.apiVersion, HasExtension(vk, device, kMatrixExtension));
+  const bool has_13 = basic.apiVersion >= VK_API_VERSION_1_3;
+  Chain(basic.apiVersion, !has_13 && HasExtension(vk, device, kDotExtension),
+        HasExtension(vk, device, kMatrixExtension));
   vk.GetPhysicalDeviceFeatures2(device, &core);
   vk.GetPhysicalDeviceProperties2(device, &properties);
+  if (has_13) return;
+  // One place for what is in the core since.
+  v13.shaderIntegerDotProduct = dot.shaderIntegerDotProduct;
+#define EMBER_COPY(property) p13.property = dot_properties.property
+  EMBER_COPY(integerDotProduct4x8BitPackedSignedAccelerated);
+  EMBER_COPY(integerDotProduct4x8BitPackedUnsignedAccelerated);
+  EMBER_COPY(integerDotProduct4x8BitPackedMixedSignednessAccelerated);
+#undef EMBER_COPY
 }
 
 const void* FeatureSet::Request(const FeatureSet& available) {
   const bool has_matrix = available.matrix.cooperativeMatrix != VK_FALSE;
-  Chain(available.version(), has_matrix);
+  const bool has_dot = available.version() < VK_API_VERSION_1_3 &&
+                       available.v13.shaderIntegerDotProduct != VK_FALSE;
+  Chain(available.version(), has_dot, has_matrix);
   for (const Feature& feature : kFeatures) {
     if (feature.bit != nullptr && feature.IsIn(available))
       feature.bit(*this) = VK_TRUE;
@@ -169,6 +190,8 @@ const void* FeatureSet::Request(const FeatureSet& available) {
   // Every device of version 1.2 has it; fences need it.
   v12.timelineSemaphore = VK_TRUE;
   v13.subgroupSizeControl = available.v13.subgroupSizeControl;
+  dot.shaderIntegerDotProduct = v13.shaderIntegerDotProduct;
+  if (has_dot) extensions_[extension_count_++] = kDotExtension;
   if (has_matrix) extensions_[extension_count_++] = kMatrixExtension;
   return &core;
 }

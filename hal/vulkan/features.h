@@ -64,6 +64,10 @@ class FeatureSet {
   VkPhysicalDeviceVulkan13Features v13 = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
   CooperativeMatrixFeatures matrix;
+  // Of devices of version 1.2; what they say is in v13, too, but not asked for
+  // there.
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
 
   VkPhysicalDeviceProperties2 properties = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
@@ -73,6 +77,8 @@ class FeatureSet {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};
   VkPhysicalDeviceVulkan13Properties p13 = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES};
+  VkPhysicalDeviceShaderIntegerDotProductProperties dot_properties = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
 
   uint32_t version() const { return properties.properties.apiVersion; }
   const VkPhysicalDeviceLimits& limits() const {
@@ -80,10 +86,11 @@ class FeatureSet {
   }
 
  private:
-  // Joins the structures that a device of this version knows.
-  void Chain(uint32_t version, bool has_matrix);
+  // Joins the structures that a device of this version, with these extensions,
+  // knows.
+  void Chain(uint32_t version, bool has_dot, bool has_matrix);
 
-  std::array<const char*, 1> extensions_ = {};
+  std::array<const char*, 2> extensions_ = {};
   size_t extension_count_ = 0;
 };
 

@@ -66,6 +66,40 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   EXPECT_STREQ(older.extensions()[0], "VK_KHR_cooperative_matrix");
 }
 
+// In the core of 1.3, an extension of 1.2.
+TEST(FeaturesTest, DotProductsAreAnExtensionOfOlderVersions) {
+  FeatureSet available;
+  available.v13.shaderIntegerDotProduct = VK_TRUE;
+  available.properties.properties.apiVersion = VK_API_VERSION_1_2;
+  FeatureSet older;
+  older.Request(available);
+  EXPECT_EQ(older.v12.pNext, &older.dot);
+  EXPECT_EQ(older.dot.pNext, nullptr);
+  EXPECT_EQ(older.dot.shaderIntegerDotProduct, VK_TRUE);
+  ASSERT_EQ(older.extensions().size(), 1u);
+  EXPECT_STREQ(older.extensions()[0], "VK_KHR_shader_integer_dot_product");
+
+  available.matrix.cooperativeMatrix = VK_TRUE;
+  FeatureSet both;
+  both.Request(available);
+  EXPECT_EQ(both.dot.pNext, &both.matrix);
+  EXPECT_EQ(both.extensions().size(), 2u);
+
+  available.properties.properties.apiVersion = VK_API_VERSION_1_3;
+  FeatureSet newer;
+  newer.Request(available);
+  EXPECT_EQ(newer.v12.pNext, &newer.v13);
+  EXPECT_EQ(newer.v13.shaderIntegerDotProduct, VK_TRUE);
+  EXPECT_EQ(newer.v13.pNext, &newer.matrix);
+  EXPECT_EQ(newer.extensions().size(), 1u);
+
+  FeatureSet fast;
+  fast.p13.integerDotProduct4x8BitPackedSignedAccelerated = VK_TRUE;
+  EXPECT_EQ(fast.Target().find("fast_dot"), std::string::npos);
+  fast.p13.integerDotProduct4x8BitPackedUnsignedAccelerated = VK_TRUE;
+  EXPECT_NE(fast.Target().find("+fast_dot"), std::string::npos);
+}
+
 TEST(FeaturesTest, CapabilitiesFollowFeatures) {
   FeatureSet set;
   const auto has = [&](spv::Capability capability) {

@@ -14,7 +14,8 @@
 // with f32 in another order, plus n * 2^-126.
 //
 // The sum's extent has to be constant. Products inside of groups that run row
-// by row, grouped convolutions, and those for GPUs are not made so by default.
+// by row, and grouped convolutions, are not made so by default. GPUs:
+// gpu_dot_rule.h.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_DOT_RULE_H_

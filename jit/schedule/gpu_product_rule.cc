@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "jit/schedule/dependences.h"
+#include "jit/schedule/gpu_dot_rule.h"
 #include "jit/schedule/gpu_rules.h"
 #include "jit/schedule/stage_shape.h"
 #include "tensor/linear.h"
@@ -69,20 +70,51 @@ struct WorkgroupTile {
   }
 };
 
+// The last axis of results that has neighbours; -1: none.
+int VectorAxis(const StageShape& shape) {
+  int v = shape.spatial_count() - 1;
+  while (v >= 0 && shape.LikelyExtent(v) < 2) --v;
+  return v;
+}
+
+// A product's shape; in words where it has dot loops.
+struct ProductOnGpu {
+  const Computation& c;
+  const StageShape& shape;
+  const std::optional<GpuDots>& dots;
+
+  Stride StrideOf(NodeId load, int axis) const {
+    return dots ? StrideOfWords(c, shape, load, axis, *dots)
+                : shape.StrideOf(load, axis);
+  }
+  // Of an axis, taken one after the other.
+  int64_t Steps(int axis) const {
+    const int64_t extent = shape.LikelyExtent(axis);
+    return dots && axis == dots->axis ? extent / dots->count : extent;
+  }
+  std::optional<int64_t> KnownSteps(int axis) const {
+    const std::optional<int64_t> extent = shape.Extent(axis);
+    return extent ? std::optional(Steps(axis)) : std::nullopt;
+  }
+  int64_t BytesOfStep(NodeId load) const {
+    return shape.LikelyBytes(load, shape.axis_count()) *
+           (dots ? dots->count : 1);
+  }
+};
+
 class GpuTileChooser {
  public:
-  GpuTileChooser(const jit::GpuModel& gpu, const StageShape& shape)
-      : gpu_(gpu), shape_(shape) {
-    for (NodeId load : shape.loads()) {
+  GpuTileChooser(const jit::GpuModel& gpu, const ProductOnGpu& product)
+      : gpu_(gpu), shape_(product.shape), product_(product) {
+    for (NodeId load : shape_.loads()) {
       std::vector<Stride>& strides = strides_.emplace_back();
-      for (int a = 0; a < shape.axis_count(); ++a)
-        strides.push_back(shape.StrideOf(load, a));
+      for (int a = 0; a < shape_.axis_count(); ++a)
+        strides.push_back(product.StrideOf(load, a));
     }
   }
 
   std::optional<WorkgroupTile> Choose() {
-    v_ = shape_.spatial_count() - 1;
-    while (v_ >= 0 && shape_.LikelyExtent(v_) < 2) --v_;
+    v_ = VectorAxis(shape_);
     if (v_ < 0) return std::nullopt;
     ChooseRowAxes();
     k_ = SliceAxis();
@@ -115,6 +147,10 @@ class GpuTileChooser {
   }
 
   int SliceAxis() const {
+    if (product_.dots) {
+      const int k = product_.dots->axis;
+      return product_.Steps(k) >= 8 ? k : -1;
+    }
     int best = -1;
     for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
       if (best < 0 || shape_.LikelyExtent(a) >= shape_.LikelyExtent(best))
@@ -204,8 +240,8 @@ class GpuTileChooser {
       tile.share[l] = true;
       const double loaded = unique * WindowFactor(l, tile);
       elements += loaded;
-      bytes += loaded * static_cast<double>(shape_.LikelyBytes(
-                            shape_.loads()[l], shape_.axis_count()));
+      bytes +=
+          loaded * static_cast<double>(product_.BytesOfStep(shape_.loads()[l]));
     }
     if (bytes == 0) return true;
     tile.k = k_;
@@ -214,13 +250,19 @@ class GpuTileChooser {
       return bytes * static_cast<double>(slice * halves) * 2 <=
              static_cast<double>(gpu_.shared_bytes);
     };
+    // Words are copied whole.
+    const int64_t steps = product_.Steps(k_);
+    const auto is_whole = [&](int64_t slice) {
+      return !product_.dots || steps % slice == 0;
+    };
     // Half as many steps between two barriers, of which there are half as many,
     // leave as many in all.
-    const int64_t extent = shape_.LikelyExtent(k_);
     for (const bool by_registers : {true, false}) {
+      // A byte would take a register.
+      if (by_registers && product_.dots) continue;
       for (const int64_t slice : {32, 16, 8}) {
         const double ahead = elements * static_cast<double>(slice) / threads;
-        if (extent < 4 * slice || !fits(slice, 2)) continue;
+        if (steps < 4 * slice || !is_whole(slice) || !fits(slice, 2)) continue;
         if (by_registers &&
             registers + ahead > static_cast<double>(gpu_.registers)) {
           continue;
@@ -232,11 +274,20 @@ class GpuTileChooser {
       }
     }
     for (const int64_t slice : {32, 16, 8, 4}) {
-      if (slice > 4 && slice > extent) continue;
+      if ((slice > 4 && slice > steps) || !is_whole(slice)) continue;
       tile.slice = slice;
       if (fits(slice, 1)) return true;
     }
-    return false;
+    if (!product_.dots) return false;
+    // All the same, in other slices; or as it is.
+    tile.slice = 0;
+    for (int64_t slice = 5; slice < 32; ++slice) {
+      if (is_whole(slice) && fits(slice, 1)) tile.slice = slice;
+    }
+    if (tile.slice > 0) return true;
+    tile.share.assign(strides_.size(), false);
+    tile.k = -1;
+    return true;
   }
 
   // Elements that a workgroup's part of an operand spans, by those that are
@@ -294,6 +345,7 @@ class GpuTileChooser {
 
   const jit::GpuModel& gpu_;
   const StageShape& shape_;
+  const ProductOnGpu& product_;
   std::vector<std::vector<Stride>> strides_;  // per load and axis
   int v_ = -1;
   int k_ = -1;
@@ -305,12 +357,13 @@ class GpuTileChooser {
 // How many results of an invocation lie together, so that it loads and stores
 // vectors: where tiles fill the axis, as lanes beyond its end would be guarded
 // one by one.
-int64_t LanesOf(const StageShape& shape, const WorkgroupTile& tile) {
+int64_t LanesOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
+  const StageShape& shape = product.shape;
   const AxisTile& axis = tile.axes[static_cast<size_t>(tile.v)];
   const auto extent = shape.Extent(tile.v);
   const bool along = shape.StoresAlong(tile.v) ||
                      std::ranges::any_of(shape.loads(), [&](NodeId load) {
-                       return shape.StrideOf(load, tile.v) == Stride::kUnit;
+                       return product.StrideOf(load, tile.v) == Stride::kUnit;
                      });
   if (!along || !extent || *extent % axis.size() != 0) return 1;
   for (const int64_t lanes : {4, 2}) {
@@ -321,12 +374,15 @@ int64_t LanesOf(const StageShape& shape, const WorkgroupTile& tile) {
 
 // Steps of the sum whose operands lie together: an invocation loads a vector of
 // them.
-int64_t StepsOf(const StageShape& shape, const WorkgroupTile& tile) {
+int64_t StepsOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   constexpr int64_t kSteps = 4;
-  const int axis = tile.k >= 0 ? tile.k : shape.axis_count() - 1;
-  const auto extent = shape.Extent(axis);
+  const StageShape& shape = product.shape;
+  int axis = tile.k >= 0 ? tile.k : shape.axis_count() - 1;
+  if (product.dots) axis = product.dots->axis;
+  auto extent = product.KnownSteps(axis);
+  if (product.dots && tile.slice > 0) extent = tile.slice;
   const bool along = std::ranges::any_of(shape.loads(), [&](NodeId load) {
-    return shape.StrideOf(load, axis) == Stride::kUnit;
+    return product.StrideOf(load, axis) == Stride::kUnit;
   });
   return along && extent && *extent % kSteps == 0 ? kSteps : 1;
 }
@@ -389,8 +445,10 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
   return extent && *extent % size == 0 && size % 4 == 0 ? 4 : 1;
 }
 
-std::vector<Slice> SlicesOf(const Computation& c, const StageShape& shape,
+std::vector<Slice> SlicesOf(const ProductOnGpu& product,
                             const WorkgroupTile& tile) {
+  const Computation& c = product.c;
+  const StageShape& shape = product.shape;
   std::vector<Slice> slices;
   for (size_t l = 0; l < tile.share.size(); ++l) {
     if (!tile.share[l]) continue;
@@ -399,6 +457,10 @@ std::vector<Slice> SlicesOf(const Computation& c, const StageShape& shape,
     const bool known = std::ranges::any_of(
         slices, [&](const Slice& slice) { return slice.buffer == buffer; });
     if (known) continue;
+    if (product.dots) {
+      slices.push_back({buffer, "", product.dots->count});
+      continue;
+    }
     slices.push_back(
         {buffer, LayoutOf(c, shape.stage(), load, tile.v),
          LanesOfCopy(c, shape.stage(), load, tile),
@@ -460,15 +522,19 @@ TileLoops SplitTile(const std::string& stage, const WorkgroupTile& tile,
   return loops;
 }
 
-// The names of a stage's reductions, without axis `without`.
+// The names of a stage's reductions, without axis `without`; last that of the
+// words of dot loops.
 std::vector<std::string> ReductionsOf(const Computation& c, int number,
-                                      int without) {
+                                      int without,
+                                      const std::optional<GpuDots>& dots) {
   const ComputationStage& stage = c.stages[number];
   std::vector<std::string> names;
   for (int a = stage.spatial_count; a < static_cast<int>(stage.axes.size());
        ++a) {
-    if (a != without) names.push_back(stage.axes[a].name);
+    if (a != without && !(dots && a == dots->axis))
+      names.push_back(stage.axes[a].name);
   }
+  if (dots && dots->axis != without) names.push_back(dots->steps);
   return names;
 }
 
@@ -518,15 +584,17 @@ void LoadSlicesAhead(const std::vector<Copy>& copies, ScheduleWriter& writer) {
 // The product's loops inside a tile, and the slices of its operands.
 void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
                   const std::vector<Slice>& slices, const TileLoops& loops,
-                  ScheduleWriter& writer) {
+                  const std::optional<GpuDots>& dots, ScheduleWriter& writer) {
   std::vector<std::string> order = loops.tiles;
   const int number = writer.StageOf(product);
   Append(order, ReductionsOf(writer.computation(), number,
-                             slices.empty() ? -1 : tile.k));
+                             slices.empty() ? -1 : tile.k, dots));
   size_t first = loops.tiles.size();
   std::string slice;
   if (!slices.empty()) {
-    const std::string k = writer.computation().stages[number].axes[tile.k].name;
+    const std::string k =
+        dots ? dots->steps
+             : writer.computation().stages[number].axes[tile.k].name;
     slice = k + "_slice";
     writer.Do("split %" + product + " " + k + " " + std::to_string(tile.slice) +
               " -> " + slice + " " + k + "_step");
@@ -546,7 +614,9 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
     order.push_back(steps);
   }
   Append(order, loops.Points());
+  if (dots) order.push_back(dots->dot);
   writer.Reorder(product, order);
+  if (dots) writer.Do("tensorize %" + product + " " + dots->dot);
   MarkTile(product, loops, first, writer);
   if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
   std::vector<Copy> copies;
@@ -598,23 +668,30 @@ std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
                                                 ScheduleWriter& writer) {
   std::optional<WorkgroupTile> tile;
   std::vector<Slice> slices;
+  std::optional<GpuDots> dots;
   {
     const Computation& c = writer.computation();
     const int number = writer.StageOf(product);
     if (!StoresAreDistinct(c, number)) return std::nullopt;
-    const StageShape shape(c, number);
-    tile = GpuTileChooser(gpu, shape).Choose();
+    const int v = VectorAxis(StageShape(c, number));
+    if (v >= 0) dots = PackForDotsOnGpu(gpu, product, v, done, writer);
+  }
+  {
+    const Computation& c = writer.computation();
+    const StageShape shape(c, writer.StageOf(product));
+    const ProductOnGpu on_gpu = {c, shape, dots};
+    tile = GpuTileChooser(gpu, on_gpu).Choose();
     if (!tile) return std::nullopt;
-    tile->axes[static_cast<size_t>(tile->v)].lanes = LanesOf(shape, *tile);
-    tile->steps = StepsOf(shape, *tile);
-    slices = SlicesOf(c, shape, *tile);
+    tile->axes[static_cast<size_t>(tile->v)].lanes = LanesOf(on_gpu, *tile);
+    tile->steps = StepsOf(on_gpu, *tile);
+    slices = SlicesOf(on_gpu, *tile);
   }
   if (root != product && !IsReadInPlace(writer.computation(), product))
     return std::nullopt;
   const TileLoops loops = SplitTile(root, *tile, writer);
   if (loops.registers.empty()) return std::nullopt;
   if (root == product) {
-    ScheduleTile(product, *tile, slices, loops, writer);
+    ScheduleTile(product, *tile, slices, loops, dots, writer);
   } else {
     std::vector<std::string> order = loops.tiles;
     Append(order, loops.threads);
@@ -631,7 +708,7 @@ std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
     if (!writer.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
     const TileLoops own = SplitTile(product, *tile, writer);
-    ScheduleTile(product, *tile, slices, own, writer);
+    ScheduleTile(product, *tile, slices, own, dots, writer);
   }
   done.insert(product);
   return point;

@@ -27,9 +27,9 @@ using ::testing::HasSubstr;
 
 // Devices whose schedules differ: with shared memory of two sizes, and a CPU.
 constexpr std::string_view kTargets[] = {
-    "vulkan1.3+subgroup32+shared49152+invocations1024",
+    "vulkan1.3+dot+fast_dot+subgroup32+shared49152+invocations1024",
     "vulkan1.3+subgroup4+shared1024+invocations64+gpu",
-    "vulkan1.3+subgroup8+shared32768+invocations1024"};
+    "vulkan1.3+dot+fast_dot+subgroup8+shared32768+invocations1024"};
 
 jit::GpuModel ModelOf(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
@@ -99,11 +99,12 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
 }
 
 // What a GPU of subgroups of 32 gets.
-loops::LoopNest NestFor(std::string_view text) {
+loops::LoopNest NestFor(std::string_view text,
+                        const jit::GpuModel& gpu = ModelOf(kTargets[0])) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   Schedule schedule(Disassemble(*dispatch, {}));
-  const Status chosen = ScheduleForGpu(ModelOf(kTargets[0]), schedule);
+  const Status chosen = ScheduleForGpu(gpu, schedule);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
   auto nest = Lower(schedule);
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
@@ -117,6 +118,84 @@ int64_t MostIterations(const loops::LoopNest& nest) {
   for (const loops::Phase& phase : nest.phases)
     most = std::max(most, loops::MostIterations(nest, phase.body, {}));
   return most;
+}
+
+// The results of the dispatch by a nest, on the same values each time.
+std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
+                                            const loops::LoopNest& nest) {
+  std::vector<std::vector<uint8_t>> buffers;
+  std::vector<void*> pointers;
+  for (size_t i = 0; i < dispatch.buffers.size(); ++i) {
+    const loops::Buffer& buffer = nest.buffers[i];
+    if (buffer.scope != loops::Scope::kInput &&
+        buffer.scope != loops::Scope::kOutput)
+      break;
+    int64_t bytes = DTypeByteSize(buffer.type);
+    for (tensor::NodeId extent : buffer.extents)
+      bytes *= *nest.pool.IntegerConstant(extent);
+    std::vector<uint8_t>& contents = buffers.emplace_back();
+    for (int64_t b = 0; b < bytes; ++b)
+      contents.push_back(static_cast<uint8_t>((b + 7) * 2654435761u >> 13));
+  }
+  for (auto& buffer : buffers) pointers.push_back(buffer.data());
+  const Status status =
+      loops::Evaluate(nest, {}, pointers, {.refuse_races = true});
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return buffers;
+}
+
+// Words of bytes: loaded, shared and multiplied as one.
+TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
+  const struct {
+    const char* text;
+    std::vector<std::string> has;
+  } rows[] = {
+      {R"(dispatch @plain(%x: u8[48, 64], %w: i8[64, 64]) -> (%y: i32[48, 64]) {
+            %y[i, j] = sum(k < 64) i32(%x[i, k]) * i32(%w[k, j])
+          })",
+       {"dot ", "%w.words: i8[16, 64, 4]", "task %w.words.slice: i8[",
+        "task %x.slice: u8["}},
+      // To 40, beyond 37.
+      {R"(dispatch @odd(%x: i8[19, 37], %w: i8[21, 37]) -> (%y: i32[19, 21]) {
+            %y[i, j] = sum(k < 37) i32(%x[i, k]) * i32(%w[j, k])
+          })",
+       {"dot ", "%w.words: i8[10, 21, 4]", "%x.words: i8[19, 10, 4]"}},
+      // As they are.
+      {R"(dispatch @rows(%x: u8[32, 64], %w: i8[64, 64]) -> (%y: i32[32, 64]) {
+            %y[i, j] = sum(k < 64) i32(%x[i, k]) * i32(%w[j, k])
+          })",
+       {"dot ", "%x.slice: u8[", "%w.slice: i8["}},
+      {R"(dispatch @batch(%x: u8[3, 16, 32], %w: u8[3, 32, 24]) -> (%y: i32[3, 16, 24]) {
+            %y[b, i, j] = sum(k < 32) i32(%x[b, i, k]) * i32(%w[b, k, j])
+          })",
+       {"dot ", "%w.words: u8[3, 8, 24, 4]"}},
+      {R"(dispatch @conv(%x: u8[1, 10, 10, 3], %w: i8[3, 3, 3, 20], %c: i32[20]) -> (%y: u8[1, 8, 8, 20]) {
+            temp %s: i32[1, 8, 8, 20]
+            %s[n, h, v, o] = sum(r < 3, q < 3, c < 3) i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o])
+            %y[n, h, v, o] = u8(max(%s[n, h, v, o] + %c[o], 0))
+          })",
+       {"dot ", "%x.words: u8[1, 10, 10, 1, 4]",
+        "%w.words: i8[3, 3, 1, 20, 4]"}}};
+  // That so little work keeps busy: sums are not split.
+  jit::GpuModel gpu = ModelOf(kTargets[0]);
+  gpu.busy_invocations = 64;
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.text);
+    const auto dispatch = tensor::Parse(row.text);
+    ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+    const loops::LoopNest nest = NestFor(row.text, gpu);
+    const std::string text = loops::ToText(nest);
+    for (const std::string& has : row.has) EXPECT_THAT(text, HasSubstr(has));
+    const auto plain = Lower(Schedule(Disassemble(*dispatch, {})));
+    ASSERT_TRUE(plain.ok());
+    EXPECT_EQ(Evaluated(*dispatch, nest), Evaluated(*dispatch, *plain));
+    // Where drivers take words apart.
+    Schedule slow(Disassemble(*dispatch, {}));
+    EXPECT_TRUE(
+        ScheduleForGpu(ModelOf("vulkan1.3+dot+subgroup32+shared49152"), slow)
+            .ok());
+    EXPECT_EQ(slow.ToText().find("tensorize"), std::string::npos);
+  }
 }
 
 // Softmax: a subgroup for each row, which it has in registers.

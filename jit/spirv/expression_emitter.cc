@@ -351,20 +351,10 @@ std::optional<ExpressionEmitter::InVector> ExpressionEmitter::FindInVector(
     uint32_t buffer, std::span<const NodeId> indices) {
   const VectorLimits limits = memory_.LimitsOf(buffer);
   if (limits.most < 2) return std::nullopt;
-  const auto value_of = [&](NodeId node) -> std::optional<int64_t> {
-    const auto bound = bound_.find(node);
-    if (bound == bound_.end()) return std::nullopt;
-    return c_.KnownInteger(bound->second);
-  };
   const std::optional<VectorAccess> access =
-      FindVector(nest_.pool, LinearElement(buffer, indices), limits, value_of);
-  // What moves in other ways, too, is in another vector for each value.
-  if (!access ||
-      std::ranges::any_of(access->number.terms, [&](const LinearTerm& term) {
-        return DependsOn(term.node, access->variable);
-      })) {
-    return std::nullopt;
-  }
+      FindVector(nest_.pool, LinearElement(buffer, indices), limits,
+                 [&](NodeId node) { return ValueOf(node); });
+  if (!access || !IsShared(*access)) return std::nullopt;
   InVector found;
   found.element = {.width = access->width, .lane = access->lane};
   found.element.number =
@@ -372,6 +362,55 @@ std::optional<ExpressionEmitter::InVector> ExpressionEmitter::FindInVector(
   found.variable = access->variable;
   found.is_whole = access->is_whole;
   return found;
+}
+
+std::optional<int64_t> ExpressionEmitter::ValueOf(NodeId variable) const {
+  const auto bound = bound_.find(variable);
+  if (bound == bound_.end()) return std::nullopt;
+  return c_.KnownInteger(bound->second);
+}
+
+bool ExpressionEmitter::IsShared(const VectorAccess& access) {
+  // What moves in other ways, too, is in another vector for each value.
+  return std::ranges::none_of(access.number.terms, [&](const LinearTerm& term) {
+    return DependsOn(term.node, access.variable);
+  });
+}
+
+std::optional<Value> ExpressionEmitter::EmitBytes(
+    uint32_t buffer, std::span<const NodeId> indices) {
+  constexpr int64_t kBytes = 4;
+  const VectorLimits limits = memory_.LimitsOf(buffer);
+  if (mask_ || !memory_.IsPacked(buffer) || limits.most < kBytes)
+    return std::nullopt;
+  LinearSum words;
+  int64_t constant = 0;
+  const LinearSum elements = LinearElement(buffer, indices);
+  for (const LinearTerm& term : elements.terms) {
+    if (term.coefficient % kBytes == 0) {
+      words.terms.push_back({term.node, term.coefficient / kBytes});
+      continue;
+    }
+    const std::optional<int64_t> value = ValueOf(term.node);
+    if (!value) return std::nullopt;
+    constant += *value * term.coefficient;
+  }
+  constant += elements.constant;
+  if (constant % kBytes != 0) return std::nullopt;
+  words.constant = constant / kBytes;
+  Memory::VectorElement place;
+  const std::optional<VectorAccess> access = FindVector(
+      nest_.pool, words,
+      {.least = 2, .most = limits.most / static_cast<uint32_t>(kBytes)},
+      [&](NodeId node) { return ValueOf(node); });
+  if (access && IsShared(*access)) {
+    place = {.width = access->width, .lane = access->lane};
+    place.number =
+        c_.ShiftRight(EmitSum(access->number), c_.Int(access->shift));
+  } else {
+    place.number = EmitSum(words);
+  }
+  return memory_.LoadBytes(buffer, place);
 }
 
 Value ExpressionEmitter::EmitSum(const LinearSum& linear) {

@@ -79,6 +79,11 @@ class ExpressionEmitter {
   };
   std::optional<InVector> FindInVector(uint32_t buffer,
                                        std::span<const NodeId> indices);
+  // Four neighbours of one byte each as they lie in memory, in a word, from the
+  // element on. nullopt where that they begin a word is not proved, or lanes
+  // are off.
+  std::optional<Value> EmitBytes(uint32_t buffer,
+                                 std::span<const NodeId> indices);
   // Whether `index` is in 0..extent-1.
   Value InBounds(NodeId index, NodeId extent);
   // Word number i of the push constants.
@@ -107,6 +112,10 @@ class ExpressionEmitter {
   Value Apply(const tensor::Node& node, DType type, Value a, Value b);
   Value EmitLoad(const tensor::Node& node);
   Value EmitPad(const tensor::Node& node);
+  // The value of a variable that is a constant here.
+  std::optional<int64_t> ValueOf(NodeId variable) const;
+  // Whether all values of the access' variable are in one vector.
+  bool IsShared(const VectorAccess& access);
   tensor::LinearSum LinearElement(uint32_t buffer,
                                   std::span<const NodeId> indices);
   Value EmitSum(const tensor::LinearSum& linear);

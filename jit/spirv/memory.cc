@@ -75,6 +75,10 @@ bool Memory::IsInMemory(uint32_t buffer) const {
   return kind == Kind::kMemory || kind == Kind::kSlices;
 }
 
+bool Memory::IsPacked(uint32_t buffer) const {
+  return IsInMemory(buffer) || plan_.places[buffer].is_words;
+}
+
 Scalar Memory::TypeIn(uint32_t buffer) const {
   const DType type = nest_.buffers[buffer].type;
   return IsInMemory(buffer) ? MemoryType(type) : RegisterType(type);
@@ -148,6 +152,7 @@ void Memory::DeclareLocal(uint32_t number) {
   ModuleBuilder& module = c_.module();
   auto elements = static_cast<uint32_t>(ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
+    if (place.is_words) elements /= 4;
     const Id array =
         place.is_vectors
             ? module.ArrayType(module.VectorType(type, kSharedWidth),
@@ -214,6 +219,11 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
 
 Value Memory::Load(uint32_t buffer, Value element) {
   if (HasTexels(buffer)) return FetchElement(buffer, element);
+  if (plan_.places[buffer].is_words) {
+    const Value word = LoadComponent(buffer, {Scalar::kI32, 1, 4},
+                                     c_.ShiftRight(element, c_.Int(2)), 0);
+    return FromShifted(nest_.buffers[buffer].type, word, element);
+  }
   const Id pointer = PointerTo(buffer, element);
   const int64_t size = c_.size();
   const Value loaded =
@@ -247,6 +257,10 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
 }
 
 void Memory::Store(uint32_t buffer, Value element, Value value) {
+  if (plan_.places[buffer].is_words && error_.ok()) {
+    error_ = InternalError(Concat({"buffer %", nest_.buffers[buffer].name,
+                                   ": expected stores of whole words"}));
+  }
   const Id pointer = PointerTo(buffer, element);
   if (IsInMemory(buffer))
     value = convert_.ToMemory(nest_.buffers[buffer].type, value);
@@ -280,12 +294,17 @@ Value Memory::FetchElement(uint32_t buffer, Value element) {
   const auto bits = static_cast<uint32_t>(8 * DTypeByteSize(type));
   if (bits == 32)
     return convert_.FromWord(type, FetchWord(buffer, 1, element, 0), 0);
-  // One of several in a word.
   const uint32_t count = 32 / bits;
   const Value word = FetchWord(
       buffer, 1, c_.ShiftRight(element, c_.Int(std::countr_zero(count))), 0);
-  const Value shift = c_.Multiply(c_.BitAnd(element, c_.Int(count - 1)),
-                                  c_.Int(static_cast<int64_t>(bits)));
+  return FromShifted(type, word, element);
+}
+
+// One of several in a word, by its number.
+Value Memory::FromShifted(DType type, Value word, Value element) {
+  const int64_t bits = 8 * DTypeByteSize(type);
+  const Value shift =
+      c_.Multiply(c_.BitAnd(element, c_.Int(32 / bits - 1)), c_.Int(bits));
   return convert_.FromWord(type, c_.ShiftRight(word, shift), 0);
 }
 
@@ -315,7 +334,7 @@ Value Memory::FetchWord(uint32_t buffer, uint32_t words, Value texel,
 VectorLimits Memory::LimitsOf(uint32_t number) const {
   const Buffer& buffer = nest_.buffers[number];
   const auto bytes = static_cast<uint32_t>(DTypeByteSize(buffer.type));
-  if (plan_.places[number].is_vectors)
+  if (plan_.places[number].is_vectors || plan_.places[number].is_words)
     return {.least = kSharedWidth, .most = kSharedWidth};
   if (plan_.places[number].kind != Kind::kMemory || bytes > 4) return {};
   int64_t divisor = 1;
@@ -331,7 +350,7 @@ VectorLimits Memory::LimitsOf(uint32_t number) const {
 Memory::VectorForm Memory::FormOf(uint32_t buffer, uint32_t width) const {
   const DType type = nest_.buffers[buffer].type;
   const auto bytes = static_cast<uint32_t>(DTypeByteSize(type));
-  if (bytes == 4 || !IsInMemory(buffer)) return {TypeIn(buffer), width, 1};
+  if (bytes == 4 || !IsPacked(buffer)) return {TypeIn(buffer), width, 1};
   return {Scalar::kI32, width * bytes / 4, 4 / bytes};
 }
 
@@ -343,7 +362,7 @@ Id Memory::TypeOf(const VectorForm& form) {
 Id Memory::PointerToVector(uint32_t buffer, const VectorForm& form,
                            Value number) {
   const Id type = TypeOf(form);
-  if (plan_.places[buffer].is_vectors) {
+  if (plan_.places[buffer].is_vectors || plan_.places[buffer].is_words) {
     return c_.Pointer(StorageClass::Workgroup, type, variables_[buffer].id,
                       {number});
   }
@@ -352,33 +371,36 @@ Id Memory::PointerToVector(uint32_t buffer, const VectorForm& form,
                     {c_.Int(0), number});
 }
 
-Value Memory::LoadFrom(uint32_t buffer, const VectorElement& element) {
-  const VectorForm form = FormOf(buffer, element.width);
+Value Memory::LoadComponent(uint32_t buffer, const VectorForm& form,
+                            Value number, uint32_t component) {
   if (HasTexels(buffer)) {
-    const uint32_t component = element.lane / form.per_component;
-    const Value word =
-        form.count == kTexelWords
-            ? FetchWord(buffer, kTexelWords, element.number, component)
-            : FetchWord(buffer, 1,
-                        c_.Add(c_.Multiply(element.number, c_.Int(form.count)),
-                               c_.Int(component)),
-                        0);
-    return convert_.FromWord(nest_.buffers[buffer].type, word,
-                             element.lane % form.per_component);
+    if (form.count == kTexelWords)
+      return FetchWord(buffer, kTexelWords, number, component);
+    const Value first = c_.Multiply(number, c_.Int(form.count));
+    return FetchWord(buffer, 1, c_.Add(first, c_.Int(component)), 0);
   }
-  const Id pointer = PointerToVector(buffer, form, element.number);
+  const Id pointer = PointerToVector(buffer, form, number);
   const int64_t size = c_.size();
   const Id vector =
       c_.LoadOf(TypeOf(form), pointer, variables_[buffer].version);
   phase_.loads += c_.size() != size;
-  const uint32_t component = element.lane / form.per_component;
-  const Value value = form.count == 1
-                          ? Value{vector, form.component}
-                          : c_.Component(form.component, vector, component);
+  return form.count == 1 ? Value{vector, form.component}
+                         : c_.Component(form.component, vector, component);
+}
+
+Value Memory::LoadFrom(uint32_t buffer, const VectorElement& element) {
+  const VectorForm form = FormOf(buffer, element.width);
+  const Value value = LoadComponent(buffer, form, element.number,
+                                    element.lane / form.per_component);
   const DType type = nest_.buffers[buffer].type;
-  if (!IsInMemory(buffer)) return value;
-  if (form.per_component == 1) return convert_.FromMemory(type, value);
-  return convert_.FromWord(type, value, element.lane % form.per_component);
+  if (HasTexels(buffer) || form.per_component > 1)
+    return convert_.FromWord(type, value, element.lane % form.per_component);
+  return IsInMemory(buffer) ? convert_.FromMemory(type, value) : value;
+}
+
+Value Memory::LoadBytes(uint32_t buffer, const VectorElement& words) {
+  const VectorForm form = {Scalar::kI32, words.width, 4};
+  return LoadComponent(buffer, form, words.number, words.lane);
 }
 
 Value Memory::LoadFromIf(Value condition, uint32_t buffer,
@@ -397,12 +419,11 @@ void Memory::StoreVector(uint32_t buffer, Value number,
   for (uint32_t i = 0; i < form.count; ++i) {
     const auto part =
         values.subspan(i * form.per_component, form.per_component);
-    if (!IsInMemory(buffer)) {
-      components.push_back(part[0]);
+    if (form.per_component > 1) {
+      components.push_back(convert_.ToWord(type, part));
     } else {
-      components.push_back(form.per_component == 1
-                               ? convert_.ToMemory(type, part[0])
-                               : convert_.ToWord(type, part));
+      components.push_back(IsInMemory(buffer) ? convert_.ToMemory(type, part[0])
+                                              : part[0]);
     }
   }
   const Id pointer = PointerToVector(buffer, form, number);

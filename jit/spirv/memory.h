@@ -40,6 +40,8 @@ class Memory {
 
   // --- several elements in one instruction ---
 
+  // Whether elements of 8 and 16 bits take no more than that.
+  bool IsPacked(uint32_t buffer) const;
   // How many there may be of a buffer.
   VectorLimits LimitsOf(uint32_t buffer) const;
   // Element `lane` of vector number `number`, each of `width` elements.
@@ -52,6 +54,9 @@ class Memory {
   // The element where the condition holds, else anything.
   Value LoadFromIf(Value condition, uint32_t buffer,
                    const VectorElement& element);
+  // Four elements of one byte as they lie in a word: number `lane` of those of
+  // vector number `number`, each of `width` words.
+  Value LoadBytes(uint32_t buffer, const VectorElement& words);
   // As many values as the vector has.
   void StoreVector(uint32_t buffer, Value number,
                    std::span<const Value> values);
@@ -105,10 +110,14 @@ class Memory {
   Id PointerTo(uint32_t buffer, Value element);
   VectorForm FormOf(uint32_t buffer, uint32_t width) const;
   Id TypeOf(const VectorForm& form);
+  // A component of the vector, as it lies in memory.
+  Value LoadComponent(uint32_t buffer, const VectorForm& form, Value number,
+                      uint32_t component);
   Id PointerToVector(uint32_t buffer, const VectorForm& form, Value number);
   // Whether it is only read here, and better as texels.
   bool HasTexels(uint32_t buffer) const;
   Value FetchElement(uint32_t buffer, Value element);
+  Value FromShifted(DType type, Value word, Value element);
   Value FetchWord(uint32_t buffer, uint32_t words, Value texel,
                   uint32_t component);
   Id VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes);

@@ -210,6 +210,11 @@ Words ModuleBuilder::Finish() {
   Require(spv::Capability::Shader);
   for (uint32_t capability : capabilities_)
     AppendInstruction(words, spv::Op::OpCapability, {capability});
+  for (const std::string& extension : extensions_) {
+    Words all;
+    AppendText(all, extension);
+    AppendInstruction(words, spv::Op::OpExtension, all);
+  }
   if (library_ != 0) {
     Words all = {library_};
     AppendText(all, "GLSL.std.450");

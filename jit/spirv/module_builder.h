@@ -94,6 +94,8 @@ class ModuleBuilder {
   bool Requires(spv::Capability capability) const {
     return capabilities_.contains(static_cast<uint32_t>(capability));
   }
+  // An extension beyond SPIR-V 1.5 that a capability needs.
+  void RequireExtension(std::string_view name) { extensions_.emplace(name); }
   // A variable of the module.
   Id Variable(spv::StorageClass storage, Id type, std::string_view name);
   // An input that the device sets; the same for all who ask.
@@ -122,6 +124,7 @@ class ModuleBuilder {
 
   Id next_id_ = 1;
   std::set<uint32_t> capabilities_;
+  std::set<std::string> extensions_;
   Id library_ = 0;
   std::map<std::pair<spv::Op, Words>, Id> interned_;
   std::map<std::pair<Scalar, uint64_t>, Id> constants_;

@@ -14,6 +14,7 @@
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/combiner.h"
+#include "jit/spirv/dot_products.h"
 #include "jit/spirv/expression_emitter.h"
 #include "jit/spirv/memory.h"
 #include "jit/spirv/phase_plan.h"
@@ -52,7 +53,8 @@ class PhaseEmitter {
                 error_),
         combiner_(target, plan_, c_, memory_, arithmetic_),
         expressions_(nest_, facts_, plan_, words, c_, memory_, arithmetic_,
-                     error_) {}
+                     error_),
+        dots_(nest, target, c_, expressions_) {}
 
   StatusOr<PhaseCode> Run(std::string name, const Target& target);
 
@@ -82,6 +84,8 @@ class PhaseEmitter {
   void EmitSerial(const Statement& statement);
   void EmitUnrolled(const Statement& statement, int64_t extent);
   void EmitVector(const Statement& statement, int64_t extent);
+  // By the device's instructions, in all lanes; false if it has none.
+  bool EmitDot(const Statement& statement);
   void EmitInvocations(const Statement& statement, int64_t extent);
   // What all invocations update together, in their names the first updates.
   void EmitCombining(const Statement& statement, int64_t extent);
@@ -91,6 +95,8 @@ class PhaseEmitter {
   // The check; what is behind it in the block only if it holds.
   void EmitCheck(const Block& block, size_t number);
   void EmitStore(const Statement& statement);
+  // What was prepared, lane after lane, `stride` targets in each.
+  void StoreAll(std::span<const Pending> all, size_t stride);
   Pending Prepare(const loops::Target& target);
   void Store(const Pending& pending);
   // A vector that begins at `begin`, an element every `stride`.
@@ -117,6 +123,7 @@ class PhaseEmitter {
   Memory memory_;
   Combiner combiner_;
   ExpressionEmitter expressions_;
+  DotProducts dots_;
   std::optional<Lanes> lanes_;
   std::vector<NodeId> loops_;  // around, by variable
   Value invocation_;           // its number in the workgroup
@@ -266,8 +273,10 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
     case LoopKind::kSerial:
       EmitSerial(statement);
       break;
-    case LoopKind::kUnrolled:
     case LoopKind::kDot:
+      if (EmitDot(statement)) break;
+      [[fallthrough]];
+    case LoopKind::kUnrolled:
       EmitUnrolled(statement, Constant(extent));
       break;
     case LoopKind::kVector:
@@ -307,6 +316,33 @@ void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
   lanes_ = Lanes{statement.variable, extent, {}};
   EmitBlock(statement.body);
   lanes_.reset();
+}
+
+bool PhaseEmitter::EmitDot(const Statement& statement) {
+  const std::optional<loops::DotProduct> dot = dots_.Find(statement);
+  // Invocations would meet inside.
+  if (!dot || plan_.barriers.contains(&statement.body[0])) return false;
+  std::vector<Pending> all;
+  bool are_words = true;
+  ForEachLane([&] {
+    if (!are_words) return;
+    expressions_.EnterBinding(statement.variable, c_.Int(0), 0);
+    const std::optional<Value> sum = dots_.Emit(*dot);
+    are_words = sum.has_value();
+    if (are_words) {
+      Pending pending;
+      pending.target = dot->target;
+      pending.element =
+          expressions_.Element(dot->target->buffer, dot->target->indices);
+      pending.value = *sum;
+      all.push_back(std::move(pending));
+    }
+    expressions_.Leave();
+  });
+  if (!are_words) return false;
+  code_.multiply_adds += static_cast<int64_t>(all.size());
+  StoreAll(all, 1);
+  return true;
 }
 
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
@@ -526,8 +562,11 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
     for (const loops::Target& target : statement.targets)
       all.push_back(Prepare(target));
   });
-  for (size_t target = 0; target < statement.targets.size(); ++target) {
-    const size_t stride = statement.targets.size();
+  StoreAll(all, statement.targets.size());
+}
+
+void PhaseEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
+  for (size_t target = 0; target < stride; ++target) {
     for (size_t i = target; i < all.size(); i += stride) {
       const Pending& pending = all[i];
       if (pending.in_vector) {

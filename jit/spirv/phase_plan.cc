@@ -1,6 +1,7 @@
 #include "jit/spirv/phase_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -13,6 +14,9 @@
 #include "jit/spirv/barriers.h"
 #include "jit/spirv/conversions.h"
 #include "jit/spirv/kernel_abi.h"
+#include "jit/spirv/vector_access.h"
+#include "tensor/coefficient.h"
+#include "tensor/linear.h"
 
 namespace ember::jit::spirv {
 
@@ -32,6 +36,7 @@ constexpr int64_t kPrivateBytes = 1024;
 constexpr int64_t kTasksTogether = 64;
 // Everything that is larger is open for the plan.
 constexpr int64_t kLargestArray = int64_t{1} << 20;
+constexpr uint32_t kBytesOfWord = 4;
 
 bool IsInvocationLoop(const Statement& statement) {
   return statement.kind == Statement::Kind::kFor &&
@@ -87,11 +92,14 @@ class Planner {
       plan_.has_checks |= statement.kind == Statement::Kind::kCheck;
       SurveyAccesses(statement, around);
       const std::optional<NodeId> outer = lanes_;
+      const bool outer_mask = may_mask_;
       if (statement.kind == Statement::Kind::kFor &&
           statement.loop == LoopKind::kVector)
         lanes_ = statement.variable;
+      may_mask_ |= lanes_ && statement.kind == Statement::Kind::kIf;
       Survey(statement.body, around);
       lanes_ = outer;
+      may_mask_ = outer_mask;
     }
   }
 
@@ -111,7 +119,46 @@ class Planner {
       place.is_written = true;
       place.is_read |= store.update != tensor::Update::kAssign;
       NoteIndices(store.indices, around, place);
+      if (around == nullptr || !StoresWords(store))
+        has_bytes_.insert(store.buffer);
     }
+  }
+
+  // Whether the lanes around store whole words of four bytes each.
+  bool StoresWords(const loops::Target& store) const {
+    const Buffer& buffer = nest_.buffers[store.buffer];
+    if (!lanes_ || may_mask_ || store.update != tensor::Update::kAssign ||
+        !IsOfWords(buffer)) {
+      return false;
+    }
+    const auto last = tensor::Linearize(nest_.pool, store.indices.back(),
+                                        /*by_ranges=*/false);
+    if (!last) return false;
+    const auto access =
+        FindVector(nest_.pool, *last, {kBytesOfWord, kBytesOfWord},
+                   [&](NodeId node) -> std::optional<int64_t> {
+                     if (node != *lanes_) return std::nullopt;
+                     return 0;
+                   });
+    const auto moves = [&](NodeId id) {
+      return tensor::DependsOn(nest_.pool, id, *lanes_);
+    };
+    return access && access->is_whole &&
+           std::ranges::none_of(
+               std::span(store.indices).first(store.indices.size() - 1),
+               moves) &&
+           std::ranges::none_of(access->number.terms,
+                                [&](const tensor::LinearTerm& term) {
+                                  return moves(term.node);
+                                });
+  }
+
+  // Rows of whole words of bytes.
+  bool IsOfWords(const Buffer& buffer) const {
+    if (buffer.type != DType::kI8 && buffer.type != DType::kU8) return false;
+    return ConstantElements(nest_, buffer) > 0 && !buffer.extents.empty() &&
+           *nest_.pool.IntegerConstant(buffer.extents.back()) % kBytesOfWord ==
+               0;
   }
 
   void NoteIndices(std::span<const NodeId> indices, const Statement* around,
@@ -140,6 +187,17 @@ class Planner {
     const Buffer& buffer = nest_.buffers[number];
     return ConstantElements(nest_, buffer) *
            std::max<int64_t>(BitsOf(RegisterType(buffer.type)) / 8, 4);
+  }
+
+  // In memory of the workgroup.
+  int64_t SharedBytes(size_t number) const {
+    const Buffer& buffer = nest_.buffers[number];
+    return KeepsWords(number) ? ConstantElements(nest_, buffer)
+                              : RegisterBytes(number);
+  }
+  bool KeepsWords(size_t number) const {
+    return IsOfWords(nest_.buffers[number]) &&
+           !has_bytes_.contains(static_cast<uint32_t>(number));
   }
 
   bool IsUsed(size_t i) const {
@@ -204,8 +262,10 @@ class Planner {
     place.is_vectors = place.is_vectors &&
                        place.kind == PhasePlan::Kind::kShared &&
                        FillsVectors(i);
-    if (place.kind == PhasePlan::Kind::kShared)
-      plan_.shared_bytes += RegisterBytes(i);
+    if (place.kind != PhasePlan::Kind::kShared) return;
+    plan_.shared_bytes += SharedBytes(i);
+    place.is_words = KeepsWords(i);
+    place.is_vectors = place.is_vectors && !place.is_words;
   }
 
   PhasePlan::Kind KindOf(size_t i) const {
@@ -222,7 +282,7 @@ class Planner {
     }
     if (plan_.mode == PhasePlan::Mode::kTaskEach)
       return PhasePlan::Kind::kPrivate;
-    const int64_t bytes = RegisterBytes(i);
+    const int64_t bytes = SharedBytes(i);
     const bool fits =
         bytes > 0 && plan_.shared_bytes + bytes <= target_.shared_bytes;
     return fits ? PhasePlan::Kind::kShared : PhasePlan::Kind::kSlices;
@@ -252,6 +312,10 @@ class Planner {
   const spirv::Target& target_;
   PhasePlan plan_;
   std::optional<NodeId> lanes_;  // variable of the vector loop around
+  bool may_mask_ = false;        // within a condition inside of it
+  // Buffers of which something stores less than whole words, or only the first
+  // invocation stores.
+  std::set<uint32_t> has_bytes_;
   bool has_invocations_ = false;
   int64_t largest_ = 0;
 };

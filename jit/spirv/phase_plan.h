@@ -50,6 +50,9 @@ struct PhasePlan {
     bool is_written = false;
     // Memory of the workgroup as vectors of 4 elements.
     bool is_vectors = false;
+    // Bytes in memory of the workgroup as they lie in words, four in each:
+    // where nothing stores less than a word. Else each takes a word.
+    bool is_words = false;
   };
 
   Mode mode = Mode::kAlone;

@@ -9,14 +9,23 @@
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
 #include "jit/spirv/testing.h"
+#include "jit/spirv/tools.h"
 
 namespace ember::jit::spirv {
 namespace {
 
+// Whether the device's module has instructions for dot loops.
+bool HasDots(const loops::LoopNest& nest) {
+  const auto code = Emit(nest);
+  return code.ok() &&
+         DisassembleModule(code->words).find("SPV_KHR_integer_dot_product") !=
+             std::string::npos;
+}
+
 TEST(SpirvRandomTest, Nests) {
   if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
   const tensor::SeedRange seeds = tensor::Seeds(30);
-  int failed_checks = 0;
+  int failed_checks = 0, dots = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                  " bazel run //jit/spirv:random_test");
@@ -25,7 +34,12 @@ TEST(SpirvRandomTest, Nests) {
     Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
     const Status wanted = loops::Evaluate(random.nest, random.parameters,
                                           tensor::Pointers(expected));
-    const Status status = RunOnDevice(random.nest, random.parameters, actual);
+    // Other code for dot loops of two signs.
+    const std::string target =
+        seed % 3 == 0 ? TestTarget() + "+fast_dot" : TestTarget();
+    const Status status =
+        RunOnDevice(random.nest, random.parameters, actual, target);
+    dots += HasDots(random.nest);
     ASSERT_EQ(wanted.ok(), status.ok())
         << wanted.ToString() << " / " << status.ToString() << "\n"
         << loops::ToText(random.nest);
@@ -37,9 +51,14 @@ TEST(SpirvRandomTest, Nests) {
     ASSERT_EQ(loops::FirstDifference(random, expected, actual), "")
         << loops::ToText(random.nest);
   }
-  std::printf("seeds %llu..%llu: %d with a failed check\n",
-              static_cast<unsigned long long>(seeds.begin),
-              static_cast<unsigned long long>(seeds.end - 1), failed_checks);
+  if (seeds.end - seeds.begin >= 30) {
+    EXPECT_GE(dots, 1);
+  }
+  std::printf(
+      "seeds %llu..%llu: %d with a failed check, %d with instructions for dot "
+      "loops\n",
+      static_cast<unsigned long long>(seeds.begin),
+      static_cast<unsigned long long>(seeds.end - 1), failed_checks, dots);
 }
 
 }  // namespace

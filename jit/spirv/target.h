@@ -19,6 +19,11 @@ struct Target {
   bool f16 = false;          // arithmetic; memory: storage16
   bool unfused_fma = false;  // fma rounds the product, too
   bool i64 = false;          // "int64"
+  // Dot products of four bytes in a word (SPV_KHR_integer_dot_product).
+  bool dot = false;
+  // Whether the machine has them: of factors of one sign, and of two.
+  bool fast_dot = false;
+  bool fast_mixed_dot = false;
   bool storage8 = false;
   bool storage16 = false;
   // Modes of floats of 16, 32 and 64 bits (SPV_KHR_float_controls).

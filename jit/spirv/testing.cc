@@ -122,13 +122,14 @@ StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
 }
 
 Status RunOnDevice(const loops::LoopNest& nest,
-                   const std::vector<int64_t>& parameters, Bytes& buffers) {
+                   const std::vector<int64_t>& parameters, Bytes& buffers,
+                   const std::string& target) {
   const std::shared_ptr<hal::Device> device = TestDevice();
   DeviceKernelDefinition definition;
   definition.nest = nest;
   definition.device = device;
   definition.prologue_parameters = parameters;
-  EMBER_ASSIGN_OR_RETURN(definition.code, Emit(nest));
+  EMBER_ASSIGN_OR_RETURN(definition.code, Emit(nest, target));
   for (size_t i = 0; i < buffers.size(); ++i) {
     const bool is_input = nest.buffers[i].scope == loops::Scope::kInput;
     definition.constants.push_back(is_input
@@ -181,15 +182,15 @@ Bytes SmallContents(const loops::LoopNest& nest,
 }
 
 void ExpectAsEvaluated(const std::string& text,
-                       const std::vector<int64_t>& parameters,
-                       double tolerance) {
+                       const std::vector<int64_t>& parameters, double tolerance,
+                       const std::string& target) {
   SCOPED_TRACE(text);
   const loops::LoopNest nest = ParseOrDie(text);
   Bytes expected = SmallContents(nest, parameters);
   Bytes actual = expected;
   const Status wanted =
       loops::Evaluate(nest, parameters, tensor::Pointers(expected));
-  const Status status = RunOnDevice(nest, parameters, actual);
+  const Status status = RunOnDevice(nest, parameters, actual, target);
   ASSERT_EQ(wanted.ok(), status.ok())
       << wanted.ToString() << " / " << status.ToString();
   if (!wanted.ok()) {

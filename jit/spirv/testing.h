@@ -40,9 +40,10 @@ StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
 
 // Emits, validates, records and runs the nest, prologue and phases; buffers
 // then has what is in the device's memory. Bytes around each are seen to stay
-// as they were.
+// as they were. target: "" for the device's.
 Status RunOnDevice(const loops::LoopNest& nest,
-                   const std::vector<int64_t>& parameters, Bytes& buffers);
+                   const std::vector<int64_t>& parameters, Bytes& buffers,
+                   const std::string& target = "");
 
 // Records and runs a call of a device's kernel on copies of the buffers, which
 // are given as pointers and sizes, and copies them back. Equal pointers are one
@@ -57,10 +58,10 @@ Bytes SmallContents(const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters);
 
 // Outputs must be those of the evaluator, but for `tolerance` relative to them,
-// and errors its errors.
+// and errors its errors. target: "" for the device's.
 void ExpectAsEvaluated(const std::string& text,
                        const std::vector<int64_t>& parameters = {},
-                       double tolerance = 0);
+                       double tolerance = 0, const std::string& target = "");
 
 }  // namespace ember::jit::spirv
 

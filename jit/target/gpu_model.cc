@@ -56,6 +56,7 @@ GpuModel GpuModel::Of(std::string_view target) {
         std::max<int64_t>(1, std::thread::hardware_concurrency());
     gpu.busy_invocations = 4 * cores * gpu.workgroup_size;
   }
+  gpu.has_dots = ValueOf(target, "dot") && ValueOf(target, "fast_dot");
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
   return gpu;
 }

@@ -24,6 +24,12 @@ TEST(GpuModelTest, UnknownIsWhatEveryDeviceHas) {
   }
 }
 
+// Not those that the driver makes of others.
+TEST(GpuModelTest, DotProducts) {
+  EXPECT_FALSE(GpuModel::Of("vulkan1.3+dot+subgroup32").has_dots);
+  EXPECT_TRUE(GpuModel::Of("vulkan1.3+dot+fast_dot+subgroup32").has_dots);
+}
+
 TEST(GpuModelTest, Cpus) {
   const GpuModel lanes =
       GpuModel::Of("vulkan1.3+subgroup8+shared32768+invocations1024");

@@ -1,0 +1,45 @@
+#include "jit/spirv/dot_products.h"
+
+#include <utility>
+
+namespace ember::jit::spirv {
+
+using tensor::Node;
+
+std::optional<loops::DotProduct> DotProducts::Find(
+    const loops::Statement& loop) const {
+  if (!target_.dot || loop.loop != loops::LoopKind::kDot) return std::nullopt;
+  const StatusOr<loops::DotProduct> dot = loops::DotProductOf(nest_, loop);
+  // There are no packed pairs of 16 bits.
+  if (!dot.ok() || dot->count != 4) return std::nullopt;
+  return *dot;
+}
+
+std::optional<Value> DotProducts::Emit(const loops::DotProduct& dot) {
+  Node a = nest_.pool[dot.a], b = nest_.pool[dot.b];
+  // Of two signs the signed factor is the first.
+  if (a.type != DType::kI8) std::swap(a, b);
+  const auto x = expressions_.EmitBytes(a.buffer, a.operands);
+  if (!x) return std::nullopt;
+  const auto y = expressions_.EmitBytes(b.buffer, b.operands);
+  if (!y) return std::nullopt;
+  ModuleBuilder& module = c_.module();
+  module.Require(spv::Capability::DotProductKHR);
+  module.Require(spv::Capability::DotProductInput4x8BitPackedKHR);
+  module.RequireExtension("SPV_KHR_integer_dot_product");
+  if (a.type != DType::kI8) return Dot(spv::Op::OpUDotKHR, *x, *y);
+  if (b.type == DType::kI8) return Dot(spv::Op::OpSDotKHR, *x, *y);
+  if (!target_.fast_dot || target_.fast_mixed_dot)
+    return Dot(spv::Op::OpSUDotKHR, *x, *y);
+  const Value flip = c_.Constant(Scalar::kI32, 0x80808080);
+  return c_.Subtract(Dot(spv::Op::OpSDotKHR, *x, c_.BitXor(*y, flip)),
+                     Dot(spv::Op::OpSDotKHR, *x, flip));
+}
+
+Value DotProducts::Dot(spv::Op op, Value a, Value b) {
+  constexpr auto kPacked = static_cast<uint32_t>(
+      spv::PackedVectorFormat::PackedVectorFormat4x8BitKHR);
+  return c_.Pure(op, Scalar::kI32, {a.id, b.id, kPacked});
+}
+
+}  // namespace ember::jit::spirv

@@ -1,0 +1,341 @@
+// Dot loops as instructions of the device: where they are made, where they are
+// written out, and that both give what the evaluator does.
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/loops/text.h"
+#include "jit/schedule/gpu_schedule.h"
+#include "jit/schedule/lowering.h"
+#include "jit/spirv/emitter.h"
+#include "jit/spirv/target.h"
+#include "jit/spirv/testing.h"
+#include "jit/spirv/tools.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/text.h"
+
+namespace ember::jit::spirv {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Replace(std::string text, const std::string& what,
+                    const std::string& by) {
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+constexpr char kTarget[] =
+    "vulkan1.3+int64+storage8+storage16+dot+subgroup32+shared49152+"
+    "invocations1024";
+
+ModuleCode EmitFor(const std::string& text, const std::string& target) {
+  const auto code = Emit(ParseOrDie(text), target);
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  return code.ok() ? *code : ModuleCode();
+}
+
+std::string Assembly(const std::string& text,
+                     const std::string& target = kTarget) {
+  return DisassembleModule(EmitFor(text, target).words);
+}
+
+int CountOf(const std::string& what, const std::string& text) {
+  int count = 0;
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// Rows of %a as they are, columns of %b four steps together.
+constexpr char kProduct[] = R"(
+loops @product(%a: input A[8, 16], %b: input B[4, 8, 4],
+               %y: output i32[8, 8]) {
+  register %sum: i32[8]
+  phase t < 8 {
+    unroll l < 8 { %sum[l] = 0 }
+    for k < 4 {
+      vector l < 8 {
+        dot q < 4 { %sum[l] += i32(%a[t, k * 4 + q]) * i32(%b[k, l, q]) }
+      }
+    }
+    vector l < 8 { %y[t, l] = %sum[l] }
+  }
+})";
+
+std::string Product(const std::string& a, const std::string& b) {
+  return Replace(Replace(kProduct, "A[", a + "["), "B[", b + "[");
+}
+
+TEST(SpirvDotProductTest, SignsChooseTheInstruction) {
+  const struct {
+    const char *a, *b, *instruction;
+  } rows[] = {{"i8", "i8", "OpSDot "},
+              {"u8", "u8", "OpUDot "},
+              {"u8", "i8", "OpSUDot "},
+              {"i8", "u8", "OpSUDot "}};
+  for (const auto& row : rows) {
+    const std::string text = Product(row.a, row.b);
+    const std::string code = Assembly(text);
+    EXPECT_EQ(CountOf(row.instruction, code), 8) << code;
+    EXPECT_THAT(code, HasSubstr("OpCapability DotProduct\n"));
+    EXPECT_THAT(code, HasSubstr("OpCapability DotProductInput4x8BitPacked\n"));
+    EXPECT_THAT(code, HasSubstr("OpExtension \"SPV_KHR_integer_dot_product\""));
+    EXPECT_THAT(code, HasSubstr("PackedVectorFormat4x8Bit"));
+    // A word of the row, two vectors of four words of columns.
+    EXPECT_EQ(EmitFor(text, kTarget).phases[0].loads, 3);
+  }
+}
+
+TEST(SpirvDotProductTest, ResultsAreTheEvaluators) {
+  if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
+  for (const char* a : {"i8", "u8"}) {
+    for (const char* b : {"i8", "u8"}) ExpectAsEvaluated(Product(a, b));
+  }
+}
+
+// Of two signs by those of one: the sum of the signed factor once for all rows.
+constexpr char kTile[] = R"(
+loops @tile(%a: input u8[8, 16], %b: input i8[4, 8, 4],
+            %y: output i32[8, 8]) {
+  register %sum: i32[4, 8]
+  phase t < 2 {
+    unroll r < 4 { unroll l < 8 { %sum[r, l] = 0 } }
+    for k < 4 {
+      unroll r < 4 {
+        vector l < 8 {
+          dot q < 4 { %sum[r, l] += i32(%a[t * 4 + r, k * 4 + q]) * i32(%b[k, l, q]) }
+        }
+      }
+    }
+    unroll r < 4 { vector l < 8 { %y[t * 4 + r, l] = %sum[r, l] } }
+  }
+})";
+
+TEST(SpirvDotProductTest, MixedSignsByProductsOfOne) {
+  const std::string target = std::string(kTarget) + "+fast_dot";
+  const std::string code = Assembly(kTile, target);
+  EXPECT_EQ(CountOf("OpSDot ", code), 4 * 8 + 8);
+  EXPECT_THAT(code, Not(HasSubstr("OpSUDot")));
+  EXPECT_EQ(CountOf("OpSUDot ", Assembly(kTile, target + "+fast_mixed_dot")),
+            4 * 8);
+  EXPECT_THAT(Assembly(kTile), Not(HasSubstr("OpSDot ")));
+  if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
+  ExpectAsEvaluated(kTile);
+  ExpectAsEvaluated(kTile, {}, 0, TestTarget() + "+fast_dot");
+}
+
+// The extremes of both types, and sums that wrap.
+TEST(SpirvDotProductTest, SumsAreExact) {
+  if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
+  const loops::LoopNest nest = ParseOrDie(R"(
+loops @extremes(%a: input u8[1, 16], %b: input i8[1, 16], %y: output i32[3]) {
+  phase t < 1 {
+    %y[0] = 2147483647
+    %y[1] = -2147483648
+    %y[2] = 0
+    for k < 4 {
+      dot q < 4 { %y[0] += i32(%a[t, k * 4 + q]) * i32(%a[t, k * 4 + q]) }
+    }
+    for k < 4 {
+      dot q < 4 { %y[1] += i32(%a[t, k * 4 + q]) * i32(%b[t, k * 4 + q]) }
+    }
+    for k < 4 {
+      dot q < 4 { %y[2] += i32(%b[t, k * 4 + q]) * i32(%b[t, k * 4 + q]) }
+    }
+  }
+})");
+  for (const char* features : {"", "+fast_dot"}) {
+    Bytes buffers = {std::vector<uint8_t>(16, 255),
+                     std::vector<uint8_t>(16, 128), std::vector<uint8_t>(12)};
+    const Status status =
+        RunOnDevice(nest, {}, buffers, TestTarget() + features);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    int32_t sums[3];
+    std::memcpy(sums, buffers[2].data(), sizeof(sums));
+    EXPECT_EQ(sums[0], static_cast<int32_t>(2147483647u + 16u * 255 * 255));
+    EXPECT_EQ(sums[1], static_cast<int32_t>(2147483648u - 16u * 255 * 128));
+    EXPECT_EQ(sums[2], 16 * 128 * 128);
+  }
+}
+
+// Default schedules for devices that have them, run where they are not fast:
+// through memory of the workgroup and, as lanes of a CPU, without; from storage
+// and texel buffers.
+TEST(SpirvDotProductTest, DefaultSchedules) {
+  const char* const products[] = {
+      "dispatch @plain(%x: u8[48, 64], %w: i8[64, 40]) -> (%y: i32[48, 40]) { "
+      "%y[i, j] = sum(k < 64) i32(%x[i, k]) * i32(%w[k, j]) }",
+      "dispatch @odd(%x: i8[19, 37], %w: i8[21, 37]) -> (%y: i32[19, 21]) { "
+      "%y[i, j] = sum(k < 37) i32(%x[i, k]) * i32(%w[j, k]) }",
+      "dispatch @batch(%x: u8[3, 16, 32], %w: u8[3, 32, 24]) -> "
+      "(%y: i32[3, 16, 24]) { %y[b, i, j] = sum(k < 32) "
+      "i32(%x[b, i, k]) * i32(%w[b, k, j]) }",
+      "dispatch @conv(%x: u8[1, 10, 10, 36], %w: i8[3, 3, 36, 20], %c: i32[20])"
+      " -> (%y: u8[1, 8, 8, 20]) { temp %s: i32[1, 8, 8, 20] "
+      "%s[n, h, v, o] = sum(r < 3, q < 3, c < 36) "
+      "i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o]) "
+      "%y[n, h, v, o] = u8(max(%s[n, h, v, o] + %c[o], 0)) }"};
+  for (const char* features :
+       {"+dot+fast_dot+subgroup32+shared32768+invocations1024",
+        "+dot+fast_dot+cpu+subgroup8+shared32768+invocations1024"}) {
+    for (const char* text : products) {
+      SCOPED_TRACE(std::string(features) + text);
+      const auto dispatch = tensor::Parse(text);
+      ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+      schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
+      GpuModel gpu = GpuModel::Of(features);
+      gpu.busy_invocations = 64;  // sums are not split
+      const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
+      ASSERT_TRUE(chosen.ok()) << chosen.ToString();
+      const auto nest = schedule::Lower(schedule);
+      ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+      const auto code = Emit(*nest, std::string(kTarget) + features);
+      ASSERT_TRUE(code.ok()) << code.status().ToString();
+      const std::string assembly = DisassembleModule(code->words);
+      // The products, all of them.
+      EXPECT_THAT(assembly, HasSubstr("Dot ")) << loops::ToText(*nest);
+      EXPECT_EQ(loops::ToText(*nest).find("dot ") == std::string::npos, false);
+      EXPECT_GT(code->phases.back().multiply_adds, 0);
+      if (TestDevice() == nullptr) continue;
+      for (const char* texels : {"", "+texels65536"}) {
+        ExpectAsEvaluated(loops::ToText(*nest), {}, 0,
+                          TestTarget() + "+fast_dot" + texels);
+      }
+    }
+  }
+}
+
+// What is not asked for is not declared.
+TEST(SpirvDotProductTest, DevicesWithoutThemGetCodeWrittenOut) {
+  const std::string without = Replace(kTarget, "+dot", "");
+  const std::string code = Assembly(Product("i8", "u8"), without);
+  EXPECT_THAT(code, Not(HasSubstr("Dot")));
+  EXPECT_THAT(code, Not(HasSubstr("OpExtension")));
+  EXPECT_THAT(code, HasSubstr("OpIMul"));
+  EXPECT_THAT(Assembly(Replace(Product("i8", "u8"), "dot q", "unroll q")),
+              Not(HasSubstr("Dot")));
+}
+
+// Pairs of 16 bits have no packed form; what begins inside a word is no word.
+TEST(SpirvDotProductTest, OthersAreWrittenOut) {
+  const char* const others[] = {R"(
+loops @pairs(%a: input i16[8, 16], %b: input i16[8, 16], %y: output i32[8]) {
+  phase t < 8 {
+    %y[t] = 0
+    for k < 8 {
+      dot q < 2 { %y[t] += i32(%a[t, k * 2 + q]) * i32(%b[t, k * 2 + q]) }
+    }
+  }
+})",
+                                R"(
+loops @shifted(%a: input i8[8, 16], %b: input u8[8, 16], %y: output i32[8]) {
+  phase t < 8 {
+    %y[t] = 0
+    for k < 3 {
+      dot q < 4 { %y[t] += i32(%a[t, k * 4 + q]) * i32(%b[t, k * 4 + q + 1]) }
+    }
+  }
+})",
+                                R"(
+loops @rows(%a: input i8[8, 6], %b: input u8[8, 8], %y: output i32[8]) {
+  phase t < 8 {
+    %y[t] = 0
+    dot q < 4 { %y[t] += i32(%a[t, q]) * i32(%b[t, q]) }
+  }
+})",
+                                R"(
+loops @some_lanes(%a: input i8[4, 4, 4], %y: output i32[4, 4]) {
+  phase t < 4 {
+    vector l < 4 {
+      %y[t, l] = 0
+      if l < t {
+        dot q < 4 { %y[t, l] += i32(%a[t, l, q]) * i32(%a[t, l, q]) }
+      }
+    }
+  }
+})"};
+  for (const char* text : others) {
+    EXPECT_THAT(Assembly(text), Not(HasSubstr("Dot"))) << text;
+    if (TestDevice() != nullptr) ExpectAsEvaluated(text);
+  }
+}
+
+// Slices of both factors in memory of the workgroup, a word at a time.
+constexpr char kSlices[] = R"(
+loops @slices(%a: input u8[16, 32], %b: input i8[8, 16, 4],
+              %y: output i32[16, 16]) {
+  task %x: u8[16, 16]
+  task %w: i8[4, 16, 4]
+  register %sum: i32[16, 4, 4]
+  phase t < 1 {
+    invocation i < 16 {
+      unroll r < 4 { vector l < 4 { %sum[i, r, l] = 0 } }
+    }
+    for k0 < 2 {
+      invocation i < 16 {
+        for j < 4 { vector l < 4 { %x[i, j * 4 + l] = %a[i, k0 * 16 + j * 4 + l] } }
+      }
+      invocation i < 16 {
+        for j < 4 { vector q < 4 { %w[j, i, q] = %b[k0 * 4 + j, i, q] } }
+      }
+      invocation i < 16 {
+        for k1 < 4 {
+          unroll r < 4 {
+            vector l < 4 {
+              dot q < 4 {
+                %sum[i, r, l] += i32(%x[floordiv(i, 4) * 4 + r, k1 * 4 + q]) * i32(%w[k1, mod(i, 4) * 4 + l, q])
+              }
+            }
+          }
+        }
+      }
+    }
+    invocation i < 16 {
+      unroll r < 4 {
+        vector l < 4 {
+          %y[floordiv(i, 4) * 4 + r, mod(i, 4) * 4 + l] = %sum[i, r, l] + i32(%x[i, 5])
+        }
+      }
+    }
+  }
+})";
+
+TEST(SpirvDotProductTest, SlicesInMemoryOfTheWorkgroup) {
+  const ModuleCode code = EmitFor(kSlices, kTarget);
+  EXPECT_EQ(CountOf("OpSUDot ", DisassembleModule(code.words)), 16);
+  // Bytes are bytes there.
+  EXPECT_EQ(code.phases[0].shared_bytes, 2 * 16 * 16);
+  // Copies; rows and columns of words; %x[i, 5].
+  EXPECT_EQ(code.phases[0].loads, 1 + 1 + 4 + 4 + 1);
+  if (TestDevice() != nullptr) ExpectAsEvaluated(kSlices);
+}
+
+// Where a byte is stored by itself, each takes a word, as neighbours are
+// stored by others at the same time.
+TEST(SpirvDotProductTest, BytesThatAreStoredOneByOneTakeWords) {
+  const std::string one_by_one = Replace(
+      kSlices, "for j < 4 { vector q < 4 { %w", "for j < 4 { for q < 4 { %w");
+  const ModuleCode code = EmitFor(one_by_one, kTarget);
+  EXPECT_EQ(code.phases[0].shared_bytes, 16 * 16 + 4 * 16 * 16);
+  EXPECT_THAT(DisassembleModule(code.words), Not(HasSubstr("Dot")));
+  if (TestDevice() != nullptr) ExpectAsEvaluated(one_by_one);
+  const std::string masked =
+      Replace(kSlices, "{ %w[j, i, q] = %b[k0 * 4 + j, i, q] }",
+              "{ if q + j < 9 { %w[j, i, q] = %b[k0 * 4 + j, i, q] } }");
+  EXPECT_EQ(EmitFor(masked, kTarget).phases[0].shared_bytes,
+            16 * 16 + 4 * 16 * 16);
+  if (TestDevice() != nullptr) ExpectAsEvaluated(masked);
+}
+
+}  // namespace
+}  // namespace ember::jit::spirv
