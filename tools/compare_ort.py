@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Compares vm-bench with ONNX Runtime in the same run. `./dev bench` calls it.
 
-usage: compare_ort.py [--rounds 5] [--threads 1,2] [--runs 20] [--seconds 5] [--shape NAME=1x3x8]...
+usage: compare_ort.py [--rounds 3] [--threads 1,2] [--seconds 5] [--shape NAME=1x3x8]...
                       [--at "NAME=1x8 NAME=@b.npy"]... [--json FILE] MODEL.onnx...
 
-Engines take turns, round by round, each measurement in a process of its own; a row is the median over
-the rounds of each side's median, their ratio (above 1: Ember is slower), and the spread of the rounds
-((largest - smallest) / median), which shows other load on the machine. Ember runs a module compiled
-beforehand, in seconds that the "compile" column shows; ONNX Runtime reads the .onnx. Memory of ONNX
-Runtime includes node's. Both get the same inputs; "max diff" is the largest difference of any result,
+In a round, both engines run for --seconds each, in processes of their own that take turns: one is stopped
+(SIGSTOP) while the other makes some calls, so that both see the same load of others on the machine, which
+can halve a processor's speed for seconds. The call that a stop cuts through is long; a median does not
+see it. Before that, each engine loads the model and calls it with nothing beside: "first ms".
+A row is the median over the rounds of each side's median, their ratio (above 1: Ember is slower), and
+the spread of the rounds ((largest - smallest) / median). Ember runs a module compiled beforehand, in
+seconds that the "compile" column shows; ONNX Runtime reads the .onnx. Memory of ONNX Runtime includes
+node's. Both get the same inputs; "max diff" is the largest difference of any result,
 relative to its largest element. Where MODEL.flops lies beside the model, "of peak" is the share of the
 f32 multiply-add peak, measured in every round.
 
@@ -27,6 +30,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -64,18 +68,80 @@ def input_flags(inputs):
     return ours, theirs
 
 
-def measure_ember(module, threads, inputs, options):
+# Of a turn: calls of the slower engine, and seconds at least.
+CALLS_PER_TURN = 5
+SHORTEST_TURN = 0.1
+# As many as there is time for.
+MOST_RUNS = 1000000
+
+
+def command_of_ember(module, threads, inputs, options, runs, seconds):
     command = [os.path.join(BIN, "vm-bench"), module, "-o", "json", f"--threads={threads}",
                f"--tier={options.tier}"]
-    command += [f"--runs={options.runs}", f"--seconds={options.seconds}", f"--warmup={options.warmup}"]
-    return json.loads(output_of(command + input_flags(inputs)[0]))[0]
+    command += [f"--runs={runs}", f"--seconds={seconds}", f"--warmup={options.warmup}"]
+    return command + input_flags(inputs)[0]
 
 
-def measure_ort(model, threads, inputs, options):
-    command = ["node", ORT_BENCH, model, "--threads", str(threads), "--runs", str(options.runs)]
-    command += ["--seconds", str(options.seconds), "--warmup", str(options.warmup)]
-    command += input_flags(inputs)[1]
-    return json.loads(output_of(command, env=dict(os.environ, ORT_DIR=ORT_DIR)))
+def command_of_ort(model, threads, inputs, options, runs, seconds):
+    command = ["node", ORT_BENCH, model, "--threads", str(threads), "--runs", str(runs)]
+    command += ["--seconds", str(seconds), "--warmup", str(options.warmup)]
+    return command + input_flags(inputs)[1]
+
+
+def parse_ember(output):
+    return json.loads(output)[0]
+
+
+def start_stopped(command):
+    """In a session of its own, whose processes stop and go on together."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True, env=dict(os.environ, ORT_DIR=ORT_DIR))
+    os.killpg(process.pid, signal.SIGSTOP)
+    return process
+
+
+def run_in_turns(commands, turn):
+    """The outputs of the commands, of which one at a time runs for `turn` seconds."""
+    processes = [start_stopped(command) for command in commands]
+    # Their output is a line: it waits in the pipe.
+    try:
+        while any(process.poll() is None for process in processes):
+            for process in processes:
+                if process.poll() is not None:
+                    continue
+                os.killpg(process.pid, signal.SIGCONT)
+                try:
+                    process.wait(turn)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGSTOP)
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    outputs = []
+    for process in processes:
+        output, errors = process.communicate()
+        if process.returncode != 0:
+            lines = (errors or output).strip().splitlines() or ["no message"]
+            raise RuntimeError(lines[-1])
+        outputs.append(output)
+    return outputs
+
+
+def measure_both(module, model, threads, inputs, options):
+    """Of each engine, what its benchmark says: the first call alone, the others in turns."""
+    environment = dict(os.environ, ORT_DIR=ORT_DIR)
+    ours = parse_ember(output_of(command_of_ember(module, threads, inputs, options, 3, 1)))
+    theirs = json.loads(output_of(command_of_ort(model, threads, inputs, options, 3, 1), env=environment))
+    turn = max(SHORTEST_TURN, CALLS_PER_TURN * max(ours["median_ms"], theirs["median_ms"]) / 1e3)
+    # The clock of each goes on while it is stopped.
+    seconds = 2 * max(options.seconds, 4 * turn)
+    output = run_in_turns(
+        [command_of_ember(module, threads, inputs, options, MOST_RUNS, seconds),
+         command_of_ort(model, threads, inputs, options, MOST_RUNS, seconds)], turn)
+    ours["median_ms"] = parse_ember(output[0])["median_ms"]
+    theirs["median_ms"] = json.loads(output[1])["median_ms"]
+    return ours, theirs
 
 
 def measure_peak(threads):
@@ -196,8 +262,9 @@ def print_lines(lines):
 def measure(name, module, model, threads, inputs, options):
     ours, theirs, peaks = [], [], []
     for number in range(options.rounds):
-        ours.append(measure_ember(module, threads, inputs, options))
-        theirs.append(measure_ort(model, threads, inputs, options))
+        our, their = measure_both(module, model, threads, inputs, options)
+        ours.append(our)
+        theirs.append(their)
         peaks.append(measure_peak(threads))
         print(f"{name} {' '.join(inputs)}, {threads} threads, round {number + 1}: "
               f"{ours[-1]['median_ms']:.3f} ms and {theirs[-1]['median_ms']:.3f} ms",
@@ -228,10 +295,9 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--tier", default="auto", help="of ours: 0, 1, 2 or auto (vm-run --help)")
-    parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--shape", action="append", default=[])
