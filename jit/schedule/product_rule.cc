@@ -229,20 +229,52 @@ std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   return is_batch;
 }
 
-// The loops of the product itself from its reductions on, in a tile. dot: the
-// reduction that is tensorized, empty for none.
+// Steps of a sum that are written out in a tile: indices move on once for all.
+constexpr int64_t kStepsAtOnce = 4;
+
+// The innermost reduction of a sum becomes two, of which the second is to be
+// unrolled: its name. Empty, and nothing changed, where that does not divide.
+std::string SplitSteps(const std::string& product, const std::string& loop,
+                       ScheduleWriter& writer) {
+  const int stage = writer.StageOf(product);
+  const StagePlan& plan = writer.schedule().plan(stage);
+  const Loop& at = plan.loops[plan.FindLoop(loop)];
+  if (at.origin != Loop::Origin::kAxis) return "";
+  const std::optional<int64_t> extent =
+      StageShape(writer.computation(), stage).Extent(at.axis);
+  if (!extent || *extent % kStepsAtOnce != 0 || *extent < 2 * kStepsAtOnce)
+    return "";
+  const std::string step = loop + "_step";
+  writer.Do("split %" + product + " " + loop + " " +
+            std::to_string(kStepsAtOnce) + " -> " + loop + "_steps " + step);
+  return step;
+}
+
+// The loops of a member of the group, the product's from its reductions on, in
+// a tile. dot: the reduction that is tensorized, empty for none.
 void OrderTile(const std::string& product, const RegisterTile& tile,
                const std::vector<std::string>& outer, const std::string& rows,
                const std::string& vectors, const std::string& lanes,
                const std::string& dot, ScheduleWriter& writer) {
-  std::vector<std::string> order = outer;
-  const StagePlan& plan = writer.schedule().plan(writer.StageOf(product));
-  for (int loop : plan.order) {
-    if (plan.loops[loop].is_reduction && plan.loops[loop].name != dot)
-      order.push_back(plan.loops[loop].name);
+  const int stage = writer.StageOf(product);
+  const auto sums = [&] {
+    std::vector<std::string> loops;
+    const StagePlan& plan = writer.schedule().plan(stage);
+    for (int loop : plan.order) {
+      if (plan.loops[loop].is_reduction && plan.loops[loop].name != dot)
+        loops.push_back(plan.loops[loop].name);
+    }
+    return loops;
+  };
+  std::vector<std::string> written_out = sums();
+  if (!tile.writes_out_sum && !written_out.empty()) {
+    const std::string step = SplitSteps(product, written_out.back(), writer);
+    written_out.clear();
+    if (!step.empty()) written_out.push_back(step);
   }
-  const std::vector<std::string> steps(order.begin() + outer.size(),
-                                       order.end());
+  std::vector<std::string> order = outer;
+  const std::vector<std::string> steps = sums();
+  order.insert(order.end(), steps.begin(), steps.end());
   if (tile.u >= 0) order.push_back(rows);
   order.push_back(vectors);
   order.push_back(lanes);
@@ -250,10 +282,8 @@ void OrderTile(const std::string& product, const RegisterTile& tile,
   writer.Reorder(product, order);
   if (tile.u >= 0) writer.Do("unroll %" + product + " " + rows);
   writer.Do("unroll %" + product + " " + vectors);
-  if (tile.writes_out_sum) {
-    for (const std::string& loop : steps)
-      writer.Do("unroll %" + product + " " + loop);
-  }
+  for (const std::string& loop : written_out)
+    writer.Do("unroll %" + product + " " + loop);
   if (!dot.empty()) writer.Do("tensorize %" + product + " " + dot);
   writer.Do("vectorize %" + product + " " + lanes);
 }
