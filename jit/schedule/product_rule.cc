@@ -229,11 +229,13 @@ std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   return is_batch;
 }
 
-// Steps of a sum that are written out in a tile: indices move on once for all.
-constexpr int64_t kStepsAtOnce = 4;
+// How many steps of a sum are written out in a tile, so that indices move on
+// once for all of them: the first of these that divides.
+constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
 // The innermost reduction of a sum becomes two, of which the second is to be
-// unrolled: its name. Empty, and nothing changed, where that does not divide.
+// unrolled: its name, or that of the whole where it is short. Empty, and
+// nothing changed, where nothing divides.
 std::string SplitSteps(const std::string& product, const std::string& loop,
                        ScheduleWriter& writer) {
   const int stage = writer.StageOf(product);
@@ -242,12 +244,16 @@ std::string SplitSteps(const std::string& product, const std::string& loop,
   if (at.origin != Loop::Origin::kAxis) return "";
   const std::optional<int64_t> extent =
       StageShape(writer.computation(), stage).Extent(at.axis);
-  if (!extent || *extent % kStepsAtOnce != 0 || *extent < 2 * kStepsAtOnce)
-    return "";
-  const std::string step = loop + "_step";
-  writer.Do("split %" + product + " " + loop + " " +
-            std::to_string(kStepsAtOnce) + " -> " + loop + "_steps " + step);
-  return step;
+  if (!extent) return "";
+  for (int64_t steps : kStepsAtOnce) {
+    if (*extent == steps) return loop;
+    if (*extent % steps != 0) continue;
+    const std::string step = loop + "_step";
+    writer.Do("split %" + product + " " + loop + " " + std::to_string(steps) +
+              " -> " + loop + "_steps " + step);
+    return step;
+  }
+  return "";
 }
 
 // The loops of a member of the group, the product's from its reductions on, in
