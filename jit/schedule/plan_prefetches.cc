@@ -24,6 +24,8 @@ using tensor::Opcode;
 // Smaller constants stay in a cache, or are there soon.
 constexpr int64_t kLeastBytes = int64_t{256} << 10;
 constexpr int64_t kLineBytes = 64;
+// In a step, which is some of the sum's where those are written out.
+constexpr int64_t kMostLines = 4;
 
 class Planner {
  public:
@@ -64,11 +66,11 @@ class Planner {
     for (NodeId load : loads) {
       const uint32_t buffer = nest_.pool[load].buffer;
       if (!seen.insert(buffer).second) continue;
-      if (const std::optional<NodeId> index = NextOf(load)) {
+      for (NodeId index : NextOf(load)) {
         Statement prefetch;
         prefetch.kind = Statement::Kind::kPrefetch;
         prefetch.buffer = buffer;
-        prefetch.index = *index;
+        prefetch.index = index;
         body.insert(body.begin(), std::move(prefetch));
       }
     }
@@ -105,14 +107,15 @@ class Planner {
     return elements;
   }
 
-  // The number of the element to ask for in the innermost loop.
-  std::optional<NodeId> NextOf(NodeId load) {
+  // The numbers of the elements to ask for in the innermost loop, one of each
+  // line.
+  std::vector<NodeId> NextOf(NodeId load) {
     const loops::Buffer& buffer = nest_.buffers[nest_.pool[load].buffer];
     const int64_t bytes = DTypeByteSize(buffer.type);
-    if (buffer.extents.size() < 2) return std::nullopt;
+    if (buffer.extents.size() < 2) return {};
     const std::optional<int64_t> total = Elements(buffer, 0);
     const std::optional<int64_t> size = Elements(buffer, 1);
-    if (!total || !size || *total * bytes < kLeastBytes) return std::nullopt;
+    if (!total || !size || *total * bytes < kLeastBytes) return {};
     const NodeId panel = nest_.pool[load].operands[0];
     // The steps that one panel is used in, and the number of this one.
     int64_t steps = 1;
@@ -126,26 +129,34 @@ class Planner {
       const NodeId tiles = nest_.pool[panel].operands[0];
       const NodeId count = nest_.pool[panel].operands[1];
       const std::optional<int64_t> extent = nest_.pool.IntegerConstant(count);
-      if (!extent || *extent < 1) return std::nullopt;
+      if (!extent || *extent < 1) return {};
       add_digit(Make(Opcode::kModulo, tiles, count), *extent);
     }
     const std::optional<size_t> moving = InnermostLoopOf(panel);
-    if (!moving) return std::nullopt;
+    if (!moving) return {};
     for (size_t i = *moving + 1; i < loops_.size(); ++i) {
       const std::optional<int64_t> extent =
           nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, loops_[i]));
       if (!extent || *extent < 1 || steps > (int64_t{1} << 40) / *extent)
-        return std::nullopt;
+        return {};
       add_digit(loops_[i], *extent);
     }
     const int64_t share = (*size + steps - 1) / steps;
-    if (share * bytes > kLineBytes) return std::nullopt;
+    const int64_t lines = (share * bytes + kLineBytes - 1) / kLineBytes;
+    if (lines > kMostLines) return {};
     NodeId offset = Make(Opcode::kMultiply, step, Integer(share));
     if (steps * share > *size + *size / 4)
       offset = Make(Opcode::kMinimum, offset, Integer(*size));
-    const NodeId next = Make(Opcode::kAdd, panel, Integer(1));
-    return Make(Opcode::kAdd, Make(Opcode::kMultiply, next, Integer(*size)),
-                offset);
+    const NodeId next =
+        Make(Opcode::kMultiply, Make(Opcode::kAdd, panel, Integer(1)),
+             Integer(*size));
+    std::vector<NodeId> numbers;
+    for (int64_t line = 0; line < lines; ++line) {
+      const NodeId first =
+          Make(Opcode::kAdd, offset, Integer(line * kLineBytes / bytes));
+      numbers.push_back(Make(Opcode::kAdd, next, first));
+    }
+    return numbers;
   }
 
   // Of the loops around, the innermost whose variable the expression has.

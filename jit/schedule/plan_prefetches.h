@@ -19,7 +19,7 @@ namespace ember::schedule {
 //   }
 //
 // Where extents are constant, panels are used by several tiles, and what is
-// asked for per step is less than a line.
+// asked for per step is a few lines at most.
 void PlanPrefetches(loops::LoopNest& nest);
 
 }  // namespace ember::schedule
