@@ -1,5 +1,6 @@
 // Code for machines that this one is not: which instructions are chosen. It is
-// not run here; what it computes is what the same nests compute where they run.
+// not run here. NEON's runs under qemu-user (`./dev neon`); that of AVX-512,
+// which qemu 7.2 does not have, where a machine has it.
 #include <gtest/gtest.h>
 
 #include <regex>

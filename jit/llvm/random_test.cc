@@ -19,6 +19,7 @@
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/lowering.h"
+#include "jit/schedule/random_model_dispatch.h"
 #include "jit/schedule/schedule.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
@@ -136,12 +137,13 @@ Expected Define(const tensor::RandomCase& random) {
 
 // False if it is declined.
 bool ExpectScheduled(const Expected& expected, const tensor::RandomCase& random,
-                     const char* target, bool is_specialised) {
+                     const char* target, bool is_specialised,
+                     const schedule::ModelOptions& options = {}) {
   const std::vector<int64_t> none;
   schedule::Schedule schedule(schedule::Disassemble(
       random.dispatch, is_specialised ? random.parameters : none));
   const Status chosen =
-      schedule::ScheduleByModel(CpuModel::Of(target), schedule);
+      schedule::ScheduleByModel(CpuModel::Of(target), schedule, options);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
   SCOPED_TRACE(tensor::Print(random.dispatch) + schedule.ToText());
   const auto nest = schedule::Lower(schedule);
@@ -168,6 +170,26 @@ TEST(RandomTest, DispatchesUnderDefaultSchedules) {
     }
   }
   EXPECT_LE(declined, static_cast<int>(seeds.end - seeds.begin) * 2 + 2);
+}
+
+// What models consist of: register tiles, dot loops, copies that widen.
+TEST(RandomTest, ModelsUnderDefaultSchedules) {
+  const tensor::SeedRange seeds = tensor::Seeds(40);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE(ReplayOf("ModelsUnderDefaultSchedules", seed));
+    const tensor::RandomCase random = schedule::MakeRandomModelDispatch(seed);
+    Expected expected = Define(random);
+    // Where functions are polynomials, results differ by their errors.
+    expected.difference = [&](const Bytes& found) {
+      return tensor::FirstDifference(random, expected.final, found, 1e-4, 1e-4);
+    };
+    for (const char* target :
+         {"x86_64-linux+avx2+fma", "aarch64-linux+neon+dotprod"}) {
+      EXPECT_TRUE(
+          ExpectScheduled(expected, random, target, false, {.exact = true}));
+      ASSERT_FALSE(::testing::Test::HasFailure());
+    }
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "gtest/gtest.h"
+#include "jit/llvm/foreign.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "tensor/scalar.h"
@@ -82,7 +83,20 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 }  // namespace
 
+// Of another processor; null where EMBER_TEST_CPU names one of this kind.
+ForeignMachine* TestMachine() {
+  static ForeignMachine* const machine = []() -> ForeignMachine* {
+    const char* const cpu = std::getenv("EMBER_TEST_CPU");
+    if (cpu == nullptr || std::strchr(cpu, ':') == nullptr) return nullptr;
+    static std::unique_ptr<ForeignMachine> created;
+    created = ForeignMachine::Create(cpu);
+    return created.get();
+  }();
+  return machine;
+}
+
 Compiler& TestCompiler() {
+  if (ForeignMachine* const machine = TestMachine()) return machine->compiler();
   static Compiler* compiler = [] {
     const char* const cpu = std::getenv("EMBER_TEST_CPU");
     auto created = Compiler::Create(cpu == nullptr ? "" : cpu);
@@ -155,6 +169,30 @@ uint64_t SmallValue(const Buffer& buffer, size_t number, int64_t element) {
 std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const Buffers& buffers) {
+  const auto error_of = [&](const CheckFailure& failure) {
+    return "loops @" + nest.name + ": buffer %" +
+           nest.buffers[failure.buffer].name + ": expected index " +
+           std::to_string(failure.dim) + " in 0.." +
+           std::to_string(failure.extent - 1) + ", found " +
+           std::to_string(failure.index);
+  };
+  if (ForeignMachine* const machine = TestMachine()) {
+    std::vector<int64_t> tasks;
+    for (const auto* phases : {&nest.prologue, &nest.phases}) {
+      for (const loops::Phase& phase : *phases) {
+        const NodeId extent = nest.pool[phase.task].operands[0];
+        tasks.push_back(
+            static_cast<int64_t>(Evaluate(nest, extent, parameters)));
+      }
+    }
+    std::vector<ForeignBuffer> memory;
+    for (const auto& buffer : buffers)
+      memory.push_back({buffer->data(), buffer->bytes()});
+    CheckFailure failure;
+    const bool ok =
+        machine->Run(nest, code, parameters, tasks, memory, failure);
+    return ok ? "" : error_of(failure);
+  }
   const std::vector<void*> pointers = Pointers(buffers, buffers.size());
   const auto run = [&](const loops::Phase& phase,
                        PhaseFunction function) -> std::string {
@@ -167,11 +205,7 @@ std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
       if (function(parameters.data(), pointers.data(), begin, end, &failure) ==
           0)
         continue;
-      return "loops @" + nest.name + ": buffer %" +
-             nest.buffers[failure.buffer].name + ": expected index " +
-             std::to_string(failure.dim) + " in 0.." +
-             std::to_string(failure.extent - 1) + ", found " +
-             std::to_string(failure.index);
+      return error_of(failure);
     }
     return "";
   };

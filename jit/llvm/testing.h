@@ -20,7 +20,9 @@
 
 namespace ember::jit {
 
-// One for all tests of a process; for the CPU that EMBER_TEST_CPU names.
+// One for all tests of a process; for the CPU that EMBER_TEST_CPU names. If
+// that is "triple:cpu", RunCompiled runs kernels under an emulator (foreign.h),
+// and what is compiled has no functions to call.
 Compiler& TestCompiler();
 loops::LoopNest ParseOrDie(const std::string& text);
 std::unique_ptr<CompiledNest> CompileOrDie(const loops::LoopNest& nest,

@@ -150,6 +150,15 @@ constexpr const char* kForms[] = {
          %conv[n, h, w, o] = sum(a < $P, b < $P, c < $C) pad(%x[n, h + a - $U, w + b - $V, c], 0.0) * %w[a, b, c, o]
          %y[n, h, w, o] = max(%conv[n, h, w, o] + %b[o], 0.0)
        })",
+    R"(dispatch @bytes(%x: u8[$L, $H, $W, $C], %w: i8[$P, $P, $C, $O], %b: i32[$O]) -> (%y: i32[$L, $E, $F, $O]) {
+         temp %conv: i32[$L, $E, $F, $O]
+         %conv[n, h, w, o] = sum(a < $P, b < $P, c < $C) i32(pad(%x[n, h + a - $U, w + b - $V, c], 120)) * i32(%w[a, b, c, o])
+         %y[n, h, w, o] = %conv[n, h, w, o] + %b[o]
+       })",
+    R"(dispatch @bytes_of_one_sign(%x: i8[$M, $K], %w: i8[$K, $N], %b: u8[$K, $N]) -> (%y: i32[$M, $N], %z: i32[$M, $N]) {
+         %y[i, j] = sum(k < $K) i32(%x[i, k]) * i32(%w[k, j])
+         %z[i, j] = sum(k < $K) i32(%x[i, k]) * i32(%b[k, j])
+       })",
     R"(dispatch @narrow_window(%x: f16[$L, $H, $W, $C], %w: bf16[$P, $P, $C, $O]) -> (%y: f16[$L, $E, $F, $O]) {
          temp %conv: f32[$L, $E, $F, $O]
          %conv[n, h, w, o] = sum(a < $P, b < $P, c < $C) f32(pad(%x[n, h + a - $U, w + b - $V, c], 0.0)) * f32(%w[a, b, c, o])

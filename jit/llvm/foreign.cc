@@ -1,0 +1,189 @@
+#include "jit/llvm/foreign.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/check.h"
+#include "jit/llvm/code_generator.h"
+#include "jit/loops/text.h"
+#include "llvm/Support/TargetSelect.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+
+struct ForeignNest : CompiledNest {
+  std::string object;
+};
+
+class ForeignCompiler : public Compiler {
+ public:
+  explicit ForeignCompiler(std::unique_ptr<ObjectCompiler> compiler)
+      : compiler_(std::move(compiler)) {}
+
+  StatusOr<std::unique_ptr<CompiledNest>> Compile(
+      const loops::LoopNest& nest, const CompileOptions& options) override {
+    auto result = std::make_unique<ForeignNest>();
+    EMBER_ASSIGN_OR_RETURN(result->object, compiler_->CompileToObject(
+                                               nest, options, result.get()));
+    return std::unique_ptr<CompiledNest>(std::move(result));
+  }
+
+ private:
+  std::unique_ptr<ObjectCompiler> compiler_;
+};
+
+std::string FromEnvironment(const char* name) {
+  const char* const value = std::getenv(name);
+  EMBER_CHECK(value != nullptr) << "expected " << name << " in the environment";
+  return value;
+}
+
+class Machine : public ForeignMachine {
+ public:
+  explicit Machine(const std::string& cpu)
+      : triple_(cpu.substr(0, cpu.find(':'))) {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    auto compiler = ObjectCompiler::Create(cpu);
+    EMBER_CHECK(compiler.ok()) << compiler.status().ToString();
+    compiler_ = std::make_unique<ForeignCompiler>(*std::move(compiler));
+    const char* const folder = std::getenv("TEST_TMPDIR");
+    path_ = std::string(folder == nullptr ? "/tmp" : folder) + "/kernel" +
+            std::to_string(getpid());
+    StartServer();
+  }
+
+  ~Machine() override {
+    close(to_server_);
+    close(from_server_);
+    waitpid(server_, nullptr, 0);
+    std::remove((path_ + ".o").c_str());
+    std::remove((path_ + ".so").c_str());
+  }
+
+  Compiler& compiler() override { return *compiler_; }
+
+  bool Run(const loops::LoopNest& nest, const CompiledNest& code,
+           const std::vector<int64_t>& parameters,
+           const std::vector<int64_t>& tasks,
+           const std::vector<ForeignBuffer>& buffers,
+           CheckFailure& failure) override {
+    nest_ = &nest;
+    Link(static_cast<const ForeignNest&>(code).object);
+    WriteText(path_ + ".so");
+    WriteNumber(static_cast<int64_t>(parameters.size()));
+    Write(parameters.data(), parameters.size() * sizeof(int64_t));
+    WriteNumber(static_cast<int64_t>(buffers.size()));
+    for (const ForeignBuffer& buffer : buffers) {
+      WriteNumber(buffer.bytes);
+      WriteNumber(static_cast<int64_t>(
+          reinterpret_cast<uintptr_t>(buffer.data) % kPage));
+      Write(buffer.data, static_cast<size_t>(buffer.bytes));
+    }
+    WriteNumber(static_cast<int64_t>(tasks.size()));
+    const size_t prologue = nest.prologue.size();
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      WriteText(PhaseName(i < prologue, i < prologue ? i : i - prologue));
+      WriteNumber(tasks[i]);
+    }
+    int64_t failed = 0;
+    Read(&failed, sizeof failed);
+    Read(&failure, sizeof failure);
+    for (const ForeignBuffer& buffer : buffers)
+      Read(buffer.data, static_cast<size_t>(buffer.bytes));
+    return failed == 0;
+  }
+
+ private:
+  void StartServer() {
+    // A kernel that crashes is seen where its answer is read.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::istringstream words(FromEnvironment("EMBER_TEST_EMULATOR"));
+    std::vector<std::string> arguments;
+    for (std::string word; words >> word;) arguments.push_back(word);
+    arguments.push_back(FromEnvironment("EMBER_TEST_SERVER"));
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    int to[2], from[2];
+    EMBER_CHECK(pipe2(to, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0);
+    server_ = fork();
+    EMBER_CHECK(server_ >= 0);
+    if (server_ == 0) {
+      dup2(to[0], 0);
+      dup2(from[1], 1);
+      execvp(pointers[0], pointers.data());
+      std::perror(pointers[0]);
+      _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    to_server_ = to[1];
+    from_server_ = from[0];
+  }
+
+  void Link(const std::string& object) {
+    std::ofstream(path_ + ".o", std::ios::binary) << object;
+    const std::string command =
+        triple_ + "-ld -shared -o " + path_ + ".so " + path_ + ".o";
+    EMBER_CHECK(std::system(command.c_str()) == 0) << command;
+  }
+
+  [[noreturn]] void Crashed() {
+    EMBER_CHECK(false) << "the kernel crashed, or the server: "
+                       << loops::ToText(*nest_);
+    std::abort();
+  }
+
+  void Write(const void* data, size_t bytes) {
+    const auto* at = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t count = write(to_server_, at, bytes);
+      if (count <= 0) Crashed();
+      at += count;
+      bytes -= static_cast<size_t>(count);
+    }
+  }
+  void WriteNumber(int64_t number) { Write(&number, sizeof number); }
+  void WriteText(const std::string& text) {
+    WriteNumber(static_cast<int64_t>(text.size()));
+    Write(text.data(), text.size());
+  }
+  void Read(void* data, size_t bytes) {
+    auto* at = static_cast<char*>(data);
+    while (bytes > 0) {
+      const ssize_t count = read(from_server_, at, bytes);
+      if (count <= 0) Crashed();
+      at += count;
+      bytes -= static_cast<size_t>(count);
+    }
+  }
+
+  std::string triple_;
+  std::unique_ptr<Compiler> compiler_;
+  std::string path_;
+  pid_t server_ = -1;
+  int to_server_ = -1;
+  int from_server_ = -1;
+  const loops::LoopNest* nest_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<ForeignMachine> ForeignMachine::Create(const std::string& cpu) {
+  return std::make_unique<Machine>(cpu);
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,131 @@
+// Calls kernels in shared libraries, as jit/llvm/foreign.cc asks for it: built
+// for the other processor, run under qemu-user.
+//
+// Request, all numbers i64: the library's path; the parameters; the buffers'
+// bytes, each with its offset in a page; names and tasks of the functions.
+// Answer: 0, or 1 and what a check found; the buffers' bytes.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "jit/llvm/kernel_abi.h"
+
+namespace {
+
+constexpr int64_t kPage = 4096;
+
+// The other side has gone, or does not keep to the protocol.
+[[noreturn]] void Fail(const char* what) {
+  std::fprintf(stderr, "foreign_server: %s\n", what);
+  std::exit(1);
+}
+
+void Read(void* data, size_t bytes) {
+  auto* at = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t count = read(0, at, bytes);
+    if (count == 0) std::exit(0);
+    if (count < 0) Fail("cannot read");
+    at += count;
+    bytes -= static_cast<size_t>(count);
+  }
+}
+
+void Write(const void* data, size_t bytes) {
+  const auto* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t count = write(1, at, bytes);
+    if (count <= 0) Fail("cannot write");
+    at += count;
+    bytes -= static_cast<size_t>(count);
+  }
+}
+
+int64_t ReadNumber() {
+  int64_t number = 0;
+  Read(&number, sizeof number);
+  return number;
+}
+
+std::string ReadText() {
+  std::string text(static_cast<size_t>(ReadNumber()), ' ');
+  Read(text.data(), text.size());
+  return text;
+}
+
+// Between two pages that cannot be touched.
+struct Memory {
+  char* base = nullptr;
+  char* data = nullptr;
+  int64_t bytes = 0;
+  int64_t mapped = 0;
+};
+
+Memory ReadMemory() {
+  Memory memory;
+  memory.bytes = ReadNumber();
+  const int64_t offset = ReadNumber();
+  const int64_t inner = (offset + memory.bytes + kPage - 1) / kPage * kPage;
+  memory.mapped = inner + 2 * kPage;
+  void* const base = mmap(nullptr, static_cast<size_t>(memory.mapped),
+                          PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) Fail("no memory");
+  memory.base = static_cast<char*>(base);
+  if (inner > 0 && mprotect(memory.base + kPage, static_cast<size_t>(inner),
+                            PROT_READ | PROT_WRITE) != 0) {
+    Fail("cannot protect memory");
+  }
+  memory.data = memory.base + kPage + offset;
+  Read(memory.data, static_cast<size_t>(memory.bytes));
+  return memory;
+}
+
+void Serve() {
+  const std::string path = ReadText();
+  std::vector<int64_t> parameters(static_cast<size_t>(ReadNumber()));
+  Read(parameters.data(), parameters.size() * sizeof(int64_t));
+  std::vector<Memory> memories(static_cast<size_t>(ReadNumber()));
+  std::vector<void*> buffers;
+  for (Memory& memory : memories) {
+    memory = ReadMemory();
+    buffers.push_back(memory.data);
+  }
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) Fail(dlerror());
+  ember::jit::CheckFailure failure;
+  int64_t failed = 0;
+  const int64_t functions = ReadNumber();
+  for (int64_t i = 0; i < functions; ++i) {
+    const std::string name = ReadText();
+    const int64_t tasks = ReadNumber();
+    const auto function = reinterpret_cast<ember::jit::PhaseFunction>(
+        dlsym(library, name.c_str()));
+    if (function == nullptr) Fail(dlerror());
+    for (const bool is_second_half : {false, true}) {
+      if (failed != 0) continue;
+      failed = function(parameters.data(), buffers.data(),
+                        is_second_half ? tasks / 2 : 0,
+                        is_second_half ? tasks : tasks / 2, &failure);
+    }
+  }
+  dlclose(library);
+  Write(&failed, sizeof failed);
+  Write(&failure, sizeof failure);
+  for (const Memory& memory : memories) {
+    Write(memory.data, static_cast<size_t>(memory.bytes));
+    munmap(memory.base, static_cast<size_t>(memory.mapped));
+  }
+}
+
+}  // namespace
+
+int main() {
+  while (true) Serve();
+}
