@@ -40,12 +40,20 @@ void JoinPoints(const jit::GpuModel& gpu, const std::string& root,
                 const std::string& loop, int first, std::set<std::string>& done,
                 ScheduleWriter& writer);
 
-// The points of a stage as tasks and invocations. Gives the loop in which a
-// point is computed; nothing if the points may not run at once or there is but
-// one.
+// The points of a stage as tasks and invocations, each of which has `lanes`
+// neighbours along the last axis as a vector. Gives the loop in which one is
+// computed; nothing if the points may not run at once or there is but one.
+// lanes: divide the axis.
 std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
                                           const std::string& stage,
+                                          int64_t lanes,
                                           ScheduleWriter& writer);
+
+// How many neighbours along the last axis an invocation is to have: more than 1
+// where all of what the stage loads and stores along it are aligned vectors
+// then, and enough invocations are left to keep the device busy.
+int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& computation,
+                      int stage);
 
 // All loops over the points of a stage that is computed inside a task, by
 // `count` invocations, each of which has `lanes` neighbours at once. Gives the

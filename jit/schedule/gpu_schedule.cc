@@ -38,8 +38,34 @@ class GpuChooser {
     if (!product.empty() && !TrySplit(product))
       point = TryProduct(root, product);
     if (!point && ScheduleRowsOnGpu(gpu_, root, done_, writer_)) return;
-    if (!point) point = SchedulePoints(gpu_, root, writer_);
+    if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
+    if (!TryVectors(root)) PointByPoint(root);
+  }
+
+  void PointByPoint(const std::string& root) {
+    const std::optional<std::string> point =
+        SchedulePoints(gpu_, root, /*lanes=*/1, writer_);
     if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
+  }
+
+  // Neighbours at once, if no other stage is computed for a point: those would
+  // need lanes, too.
+  bool TryVectors(const std::string& root) {
+    const int number = writer_.StageOf(root);
+    const int64_t lanes = LanesOfPoints(gpu_, c(), number);
+    if (lanes == 1) return false;
+    Schedule trial = schedule_;
+    ScheduleWriter writer(trial);
+    std::set<std::string> joined = done_;
+    const auto point = SchedulePoints(gpu_, root, /*lanes=*/1, writer);
+    if (!point) return false;
+    JoinPoints(gpu_, root, *point, 0, joined, writer);
+    if (joined != done_) return false;
+    trial = schedule_;
+    if (!SchedulePoints(gpu_, root, lanes, writer) || !writer.status().ok())
+      return false;
+    schedule_ = std::move(trial);
+    return true;
   }
 
   // A reduction in two stages; the one of the parts comes after it.
@@ -144,14 +170,29 @@ void JoinPoints(const jit::GpuModel& gpu, const std::string& root,
   }
 }
 
+namespace {
+
+// Neighbours along loop number `position`: gives the loop over them.
+std::string SplitLanes(const std::string& name, size_t position, int64_t lanes,
+                       ScheduleWriter& writer) {
+  const std::string loop = writer.LoopsOf(name)[position];
+  writer.Do("split %" + name + " " + loop + " " + std::to_string(lanes) +
+            " -> " + loop + "_vector " + loop + "_lane");
+  return loop + "_lane";
+}
+
+}  // namespace
+
 std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
                                           const std::string& name,
+                                          int64_t lanes,
                                           ScheduleWriter& writer) {
   const int number = writer.StageOf(name);
   size_t together = 0;  // axes, from the last one back
   int64_t extent = 1;   // of them
   bool is_constant = true;
   size_t count = 0;
+  std::string lane;
   {
     const Computation& c = writer.computation();
     if (!StoresAreDistinct(c, number)) return std::nullopt;
@@ -168,10 +209,12 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
     while (together < count && !is_enough()) {
       const int axis = static_cast<int>(count - ++together);
       is_constant &= shape.Extent(axis).has_value();
-      extent = std::min(extent * std::max<int64_t>(shape.LikelyExtent(axis), 1),
-                        int64_t{1} << 40);
+      int64_t size = std::max<int64_t>(shape.LikelyExtent(axis), 1);
+      if (together == 1) size = (size + lanes - 1) / lanes;
+      extent = std::min(extent * size, int64_t{1} << 40);
     }
   }
+  if (lanes > 1) lane = SplitLanes(name, count - 1, lanes, writer);
   std::string item =
       writer.FuseLoops(name, count - together, together, "points");
   size_t outer = count - together;
@@ -185,6 +228,12 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
   const std::string tasks = writer.FuseLoops(name, 0, outer, "tasks");
   if (outer > 0) writer.Do("parallel %" + name + " " + tasks);
   writer.Do("bind %" + name + " " + item);
+  if (lane.empty()) return item;
+  std::vector<std::string> order = writer.LoopsOf(name);
+  std::erase(order, lane);
+  order.push_back(lane);
+  writer.Reorder(name, order);
+  writer.Do("vectorize %" + name + " " + lane);
   return item;
 }
 
@@ -194,13 +243,8 @@ std::string BindTogether(const std::string& name, int64_t count, int64_t lanes,
   const int spatial = writer.computation().stages[number].spatial_count;
   if (spatial == 0) return "";
   std::string lane;
-  if (lanes > 1) {
-    const std::string last =
-        writer.LoopsOf(name)[static_cast<size_t>(spatial) - 1];
-    lane = last + "_lane";
-    writer.Do("split %" + name + " " + last + " " + std::to_string(lanes) +
-              " -> " + last + "_vector " + lane);
-  }
+  if (lanes > 1)
+    lane = SplitLanes(name, static_cast<size_t>(spatial) - 1, lanes, writer);
   const std::string all =
       writer.FuseLoops(name, 0, static_cast<size_t>(spatial), "all");
   writer.Do("split %" + name + " " + all + " " + std::to_string(count) +

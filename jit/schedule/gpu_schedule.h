@@ -17,7 +17,8 @@
 //              an invocation
 //   points     of any other stage: workgroups and invocations, reductions one
 //              after another in an invocation; stages that it reads point by
-//              point are computed there
+//              point are computed there; or else, where that moves aligned
+//              vectors, neighbours in one invocation
 //   the rest   stages whose points may not run at once: one invocation
 // Whatever a rule asks for goes through the primitives, which refuse what would
 // be wrong. Loops that Lower would refuse are not made: a schedule that this

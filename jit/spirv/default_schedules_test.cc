@@ -1,6 +1,7 @@
-// Products whose slices are loaded ahead, as the default schedules of GPUs have
-// them: what they take of a workgroup's memory, how often invocations meet, and
-// what they compute on the device that there is.
+// What the default schedules of GPUs make: of products whose slices are loaded
+// ahead, of points in vectors. What code takes of a workgroup's memory, how
+// often invocations meet, how much one instruction moves; and what it computes
+// on the device that there is.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr char kGpu[] =
-    "vulkan1.3+storage8+storage16+subgroup32+shared49152+invocations1024";
+    "vulkan1.3+int64+storage8+storage16+subgroup32+shared49152+invocations1024";
 
 schedule::Schedule ScheduleOf(std::string_view text, const GpuModel& gpu) {
   const auto dispatch = tensor::Parse(text);
@@ -111,9 +112,11 @@ class DeviceTest : public ::testing::Test {
   }
 };
 
-void ExpectDouble(std::string_view text, const std::string& wanted,
-                  const std::vector<int64_t>& parameters = {}) {
-  const schedule::Schedule schedule = ScheduleOf(text, SmallGpu());
+// wanted: a line of the schedule.
+void ExpectRuns(std::string_view text, const std::string& wanted,
+                const std::vector<int64_t>& parameters = {},
+                const GpuModel& gpu = SmallGpu()) {
+  const schedule::Schedule schedule = ScheduleOf(text, gpu);
   ASSERT_THAT(schedule.ToText(), HasSubstr(wanted));
   ExpectAsEvaluated(loops::ToText(NestOf(schedule)), parameters);
 }
@@ -121,21 +124,21 @@ void ExpectDouble(std::string_view text, const std::string& wanted,
 TEST_F(DeviceTest, Products) {
   for (const std::string_view type : {"f32", "f16", "i32"}) {
     const std::string t(type);
-    ExpectDouble("dispatch @product(%a: " + t + "[40, 72], %b: " + t +
-                     "[72, 48]) -> (%y: " + t +
-                     "[40, 48]) { %y[i, j] = sum(k < 72) %a[i, k] * "
-                     "%b[k, j] }",
-                 "double_buffer %a.slice registers");
+    ExpectRuns("dispatch @product(%a: " + t + "[40, 72], %b: " + t +
+                   "[72, 48]) -> (%y: " + t +
+                   "[40, 48]) { %y[i, j] = sum(k < 72) %a[i, k] * "
+                   "%b[k, j] }",
+               "double_buffer %a.slice registers");
   }
 }
 
 // The last slice and the last tiles are not whole.
 TEST_F(DeviceTest, RaggedProducts) {
-  ExpectDouble(R"(
+  ExpectRuns(R"(
     dispatch @product(%a: f32[33, 70], %b: f32[70, 45]) -> (%y: f32[33, 45]) {
       %y[i, j] = sum(k < 70) %a[i, k] * %b[k, j]
     })",
-               "double_buffer %a.slice registers");
+             "double_buffer %a.slice registers");
 }
 
 TEST_F(DeviceTest, OpenProducts) {
@@ -144,19 +147,93 @@ TEST_F(DeviceTest, OpenProducts) {
         -> (%y: f32[M, 48]) {
       %y[i, j] = sum(k < K) %a[i, k] * %b[k, j]
     })";
-  ExpectDouble(kProduct, "double_buffer %a.slice\n", {37, 70});
-  ExpectDouble(kProduct, "double_buffer %b.slice\n", {5, 3});
+  ExpectRuns(kProduct, "double_buffer %a.slice\n", {37, 70});
+  ExpectRuns(kProduct, "double_buffer %b.slice\n", {5, 3});
 }
 
 TEST_F(DeviceTest, Convolutions) {
-  ExpectDouble(R"(
+  ExpectRuns(R"(
     dispatch @conv(%x: f32[1, 5, 5, 64], %w: f32[3, 3, 64, 24])
         -> (%y: f32[1, 5, 5, 24]) {
       for (n < 1, h < 5, w < 5, o < 24)
         %y[n, h, w, o] = sum(dh < 3, dw < 3, c < 64)
             pad(%x[n, h + dh - 1, w + dw - 1, c], 0.0) * %w[dh, dw, c, o]
     })",
-               "double_buffer %x.slice registers");
+             "double_buffer %x.slice registers");
+}
+
+// --- points in vectors
+
+std::string Sum(const std::string& type, const std::string& parameters,
+                const std::string& dims, const std::string& a,
+                const std::string& b) {
+  return "dispatch @sum" + parameters + "(%a: " + type + dims +
+         ", %b: " + type + "[48]) -> (%y: " + type + dims +
+         ") { %y[i, j] = %a[" + a + "] + %b[" + b + "] }";
+}
+
+GpuModel BusySoon() {
+  GpuModel gpu = SmallGpu();
+  gpu.busy_invocations = 8;
+  return gpu;
+}
+
+// An invocation moves 16 bytes at once.
+TEST(Vectors, LoadsOfAnInvocation) {
+  const auto code = [](const std::string& type) {
+    return CodeOf(
+        NestOf(ScheduleOf(Sum(type, "", "[64, 48]", "i, j", "j"), BusySoon())));
+  };
+  for (const char* type : {"f32", "f16", "u8", "i32"}) {
+    SCOPED_TRACE(type);
+    EXPECT_EQ(code(type).loads, 2);
+  }
+}
+
+TEST_F(DeviceTest, Vectors) {
+  const std::string vectorize = "vectorize %y j_lane";
+  for (const char* type : {"f32", "f16", "u8", "i32"}) {
+    SCOPED_TRACE(type);
+    ExpectRuns(Sum(type, "", "[9, 48]", "i, j", "j"), vectorize, {},
+               BusySoon());
+    // Another order of rows, and one element for all lanes.
+    ExpectRuns(Sum(type, "", "[9, 48]", "8 - i, j", "i"), vectorize, {},
+               BusySoon());
+    ExpectRuns(Sum(type, "<N>", "[N, 48]", "i, j", "j"), vectorize, {7},
+               BusySoon());
+    ExpectRuns(Sum(type, "<N>", "[N, 48]", "i, j", "j"), vectorize, {0},
+               BusySoon());
+  }
+}
+
+TEST_F(DeviceTest, VectorsOfReductions) {
+  ExpectRuns(R"(
+    dispatch @pool(%x: f32[9, 9, 24]) -> (%y: f32[4, 4, 24]) {
+      %y[h, w, c] = maximum(i < 3, j < 3) %x[h * 2 + i, w * 2 + j, c]
+    })",
+             "vectorize %y c_lane", {}, BusySoon());
+}
+
+// What is beside each other in memory is not aligned, or not along the axis, or
+// there are too few points.
+TEST(Vectors, NotWhereTheyAreOfNoUse) {
+  const auto lanes = [](const std::string& text, const GpuModel& gpu) {
+    return ScheduleOf(text, gpu).ToText().find("vectorize") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(lanes(Sum("f32", "", "[64, 48]", "i, j", "j"), BusySoon()));
+  EXPECT_FALSE(
+      lanes(Sum("f32", "", "[64, 48]", "i, j", "j"), GpuModel::Of(kGpu)));
+  EXPECT_FALSE(lanes(Sum("f64", "", "[64, 48]", "i, j", "j"), BusySoon()));
+  EXPECT_FALSE(lanes(Sum("f32", "", "[48, 47]", "i, j", "j"), BusySoon()));
+  EXPECT_FALSE(lanes(Sum("f32", "<N>", "[48, N]", "i, j", "0"), BusySoon()));
+  EXPECT_FALSE(lanes(Sum("f32", "", "[48, 48]", "j, i", "j"), BusySoon()));
+  EXPECT_FALSE(lanes(Sum("f32", "", "[64, 48]", "i, 47 - j", "j"), BusySoon()));
+  EXPECT_FALSE(lanes(R"(
+    dispatch @slice(%a: f32[64, 50]) -> (%y: f32[64, 48]) {
+      %y[i, j] = %a[i, j + 1]
+    })",
+                     BusySoon()));
 }
 
 }  // namespace
