@@ -135,7 +135,7 @@ def measure_both(module, model, threads, inputs, options):
     theirs = json.loads(output_of(command_of_ort(model, threads, inputs, options, 3, 1), env=environment))
     turn = max(SHORTEST_TURN, CALLS_PER_TURN * max(ours["median_ms"], theirs["median_ms"]) / 1e3)
     # The clock of each goes on while it is stopped.
-    seconds = 2 * max(options.seconds, 4 * turn)
+    seconds = 2 * max(options.seconds, 8 * turn)
     output = run_in_turns(
         [command_of_ember(module, threads, inputs, options, MOST_RUNS, seconds),
          command_of_ort(model, threads, inputs, options, MOST_RUNS, seconds)], turn)
