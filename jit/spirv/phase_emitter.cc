@@ -15,6 +15,7 @@
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/combiner.h"
 #include "jit/spirv/dot_products.h"
+#include "jit/spirv/entry_point.h"
 #include "jit/spirv/expression_emitter.h"
 #include "jit/spirv/memory.h"
 #include "jit/spirv/phase_plan.h"
@@ -76,7 +77,6 @@ class PhaseEmitter {
   };
 
   void EmitTask();
-  Value WorkgroupNumber();
   void SetSlices(Value workgroup);
   void EmitBlock(const Block& block, size_t begin = 0);
   void EmitStatement(const Statement& statement);
@@ -151,44 +151,9 @@ StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
   interface.push_back(module_.BuiltIn(spv::BuiltIn::WorkgroupId, 0, ""));
   interface.push_back(module_.BuiltIn(spv::BuiltIn::NumWorkgroups, 0, ""));
   interface.push_back(words_);
-  module_.Name(function, code_.entry_point);
-  module_.EntryPoint(function, code_.entry_point, interface);
-  module_.ExecutionMode(function, spv::ExecutionMode::LocalSize,
-                        {static_cast<uint32_t>(plan_.invocations), 1, 1});
-  const auto mode = [&](bool has_it, spv::Capability capability,
-                        spv::ExecutionMode mode, uint32_t bits) {
-    if (!has_it) return;
-    module_.Require(capability);
-    module_.ExecutionMode(function, mode, {bits});
-  };
-  const std::pair<const Target::FloatModes*, uint32_t> widths[] = {
-      {&target.float16, 16}, {&target.float32, 32}, {&target.float64, 64}};
-  for (const auto& [modes, bits] : widths) {
-    mode(modes->nan, spv::Capability::SignedZeroInfNanPreserve,
-         spv::ExecutionMode::SignedZeroInfNanPreserve, bits);
-    mode(modes->denorm, spv::Capability::DenormPreserve,
-         spv::ExecutionMode::DenormPreserve, bits);
-    mode(modes->rte, spv::Capability::RoundingModeRTE,
-         spv::ExecutionMode::RoundingModeRTE, bits);
-  }
+  DeclareEntryPoint(module_, function, code_.entry_point, interface,
+                    plan_.invocations, target);
   return std::move(code_);
-}
-
-Value PhaseEmitter::WorkgroupNumber() {
-  const Id word = module_.TypeOf(Scalar::kI32);
-  const Id words = module_.VectorType(Scalar::kI32, 3);
-  const auto component = [&](spv::BuiltIn which, const char* name,
-                             int64_t dim) {
-    return c_.Load(
-        Scalar::kI32,
-        c_.Pointer(spv::StorageClass::Input, word,
-                   module_.BuiltIn(which, words, name), {c_.Int(dim)}),
-        0);
-  };
-  const Value y = component(spv::BuiltIn::WorkgroupId, "workgroup", 1);
-  const Value width = component(spv::BuiltIn::NumWorkgroups, "workgroups", 0);
-  return c_.Add(component(spv::BuiltIn::WorkgroupId, "workgroup", 0),
-                c_.Multiply(y, width));
 }
 
 void PhaseEmitter::EmitTask() {
@@ -202,7 +167,7 @@ void PhaseEmitter::EmitTask() {
                 module_.BuiltIn(spv::BuiltIn::LocalInvocationIndex,
                                 module_.TypeOf(Scalar::kI32), "invocation"),
                 0);
-    workgroup = WorkgroupNumber();
+    workgroup = WorkgroupNumber(c_);
   }
   Value task = workgroup;
   if (plan_.mode == PhasePlan::Mode::kTaskEach) {
