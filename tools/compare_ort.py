@@ -92,6 +92,17 @@ def parse_ember(output):
     return json.loads(output)[0]
 
 
+def measure_ember(module, threads, inputs, options):
+    return parse_ember(output_of(
+        command_of_ember(module, threads, inputs, options, options.runs, options.seconds)))
+
+
+def measure_ort(model, threads, inputs, options):
+    return json.loads(output_of(
+        command_of_ort(model, threads, inputs, options, options.runs, options.seconds),
+        env=dict(os.environ, ORT_DIR=ORT_DIR)))
+
+
 def start_stopped(command):
     """In a session of its own, whose processes stop and go on together."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -130,9 +141,9 @@ def run_in_turns(commands, turn):
 
 def measure_both(module, model, threads, inputs, options):
     """Of each engine, what its benchmark says: the first call alone, the others in turns."""
-    environment = dict(os.environ, ORT_DIR=ORT_DIR)
-    ours = parse_ember(output_of(command_of_ember(module, threads, inputs, options, 3, 1)))
-    theirs = json.loads(output_of(command_of_ort(model, threads, inputs, options, 3, 1), env=environment))
+    alone = argparse.Namespace(**{**vars(options), "runs": 3, "seconds": 1})
+    ours = measure_ember(module, threads, inputs, alone)
+    theirs = measure_ort(model, threads, inputs, alone)
     turn = max(SHORTEST_TURN, CALLS_PER_TURN * max(ours["median_ms"], theirs["median_ms"]) / 1e3)
     # The clock of each goes on while it is stopped.
     seconds = 2 * max(options.seconds, 8 * turn)

@@ -23,6 +23,7 @@
 #include "jit/schedule/stage_loops.h"
 #include "jit/schedule/stage_values.h"
 #include "jit/schedule/zero_fills.h"
+#include "tensor/coefficient.h"
 #include "tensor/scalar.h"
 #include "tensor/simplify.h"
 
@@ -419,11 +420,25 @@ class Lowering {
       target.indices = values.StoreIndices(store);
       target.value = results[i];
       target.update = store.update;
+      if (invocation_ && store.update != tensor::Update::kAssign &&
+          !MovesWithInvocations(target)) {
+        return FailedPreconditionError(
+            "%" + stage.name + ": expected results that move with loop '" +
+            nest_.variables[nest_.pool[*invocation_].immediate] +
+            "', whose values run at once, found an update of one element");
+      }
       statement.targets.push_back(std::move(target));
     }
     values.EmitChecks(out);
     out.push_back(std::move(statement));
     return OkStatus();
+  }
+
+  // Not where an axis has one point, in a loop over more.
+  bool MovesWithInvocations(const Target& target) const {
+    return std::ranges::any_of(target.indices, [&](NodeId index) {
+      return tensor::DependsOn(nest_.pool, index, *invocation_);
+    });
   }
 
   // --- reductions ---

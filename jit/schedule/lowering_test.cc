@@ -120,6 +120,24 @@ TEST(Lowering, PrefetchesLargeConstants) {
   }
 }
 
+// Of an axis with one point, a bound loop over two is one that updates the same
+// element in both.
+TEST(Lowering, RefusesUpdatesOfOneElementAtOnce) {
+  const int64_t parameters[] = {1};
+  Schedule schedule(Disassemble(
+      ParseDispatch("dispatch @clip<N>(%x: f32[N]) -> (%y: f32[N]) {\n"
+                    "  %y[i] = %x[i]\n  for (i < N) %y[N - i - 1] max= 2.0\n}"),
+      parameters));
+  const Status replayed =
+      schedule.Replay("split %y.1 i 2 -> i0 i1\nbind %y.1 i1");
+  ASSERT_TRUE(replayed.ok()) << replayed.ToString();
+  const auto nest = Lower(schedule);
+  ASSERT_FALSE(nest.ok()) << loops::ToText(*nest);
+  EXPECT_EQ(nest.status().message(),
+            "%y.1: expected results that move with loop 'i1', whose values run "
+            "at once, found an update of one element");
+}
+
 // What is loaded along one axis and stored along another goes through tiles; a
 // result that may be in the operand's place is transposed without.
 TEST(Lowering, TransposesByTiles) {
