@@ -133,6 +133,7 @@ class Lowering {
   // first_is_task: the outermost loop is there already.
   Status EmitStage(const StageLoops& s, bool first_is_task, Block& out) {
     std::vector<int> outer;
+    outer.reserve(s.plan->order.size());
     for (int i = 0; i < s.FirstReduction(); ++i) outer.push_back(i);
     const Leaf leaf = [&](Block& block) {
       return c_.stages[s.stage].has_reduction() ? EmitReduction(s, block)
@@ -498,6 +499,7 @@ class Lowering {
     Statement statement;
     if (stage.combiner == Combiner::kFold) {
       std::vector<NodeId> before;
+      before.reserve(a.buffers.size());
       for (uint32_t buffer : a.buffers)
         before.push_back(LoadOf(buffer, a.lane_indices));
       elements = values.ConvertFold(stage.results, before, elements);

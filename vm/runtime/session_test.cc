@@ -391,8 +391,9 @@ TEST(SessionErrorTest, NeedsADeviceWithHostMemory) {
             "session: expected a device, found none");
   SessionOptions options;
   options.device = *hal::CreateNullDevice({});
-  EXPECT_EQ(Session::Create(module, options).status().ToString(),
-            "UNIMPLEMENTED: session: expected the host's device, as this runtime was "
+  EXPECT_EQ(
+      Session::Create(module, options).status().ToString(),
+      "UNIMPLEMENTED: session: expected the host's device, as this runtime was "
       "built without others, found 'null'");
 }
 
