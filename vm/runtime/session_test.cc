@@ -430,6 +430,7 @@ TEST(SessionTest, EightSessionsOfOneModuleAtOnce) {
   const std::shared_ptr<hal::Device> device = CpuDevice(2);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       const auto session = NewSession(module, {.device = device});
