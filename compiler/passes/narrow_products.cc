@@ -483,13 +483,15 @@ class Narrower {
 
 }  // namespace
 
-bool WidensForProducts(const Operation& operation) {
-  if (!Widens(operation)) return false;
-  const Value* result = operation.result();
-  return !result->users().empty() && !result->is_graph_output() &&
-         std::ranges::all_of(result->users(), [](const Operation* user) {
+bool IsReadByProductsOnly(const Value& value) {
+  return !value.users().empty() && !value.is_graph_output() &&
+         std::ranges::all_of(value.users(), [](const Operation* user) {
            return IsContraction(*user);
          });
+}
+
+bool WidensForProducts(const Operation& operation) {
+  return Widens(operation) && IsReadByProductsOnly(*operation.result());
 }
 
 Status NarrowProducts(Graph& graph) { return Narrower(graph).Run(); }

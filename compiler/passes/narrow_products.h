@@ -22,6 +22,9 @@ namespace ember::compiler {
 // bit. Grouped convolutions, which have few products per element, stay.
 Status NarrowProducts(graph::Graph& graph);
 
+// Whether contractions alone read the value, and there are some.
+bool IsReadByProductsOnly(const graph::Value& value);
+
 // A cast to a wider integer or float that contractions alone read: nothing is
 // gained by computing it before, or storing its result.
 bool WidensForProducts(const graph::Operation& operation);

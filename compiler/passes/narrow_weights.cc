@@ -1,6 +1,5 @@
 #include "compiler/passes/narrow_weights.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/narrow_products.h"
 
 namespace ember::compiler {
 namespace {
@@ -48,20 +48,13 @@ std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
                              narrow.size() * sizeof(T)});
 }
 
-bool IsForProducts(const Value* value) {
-  return !value->is_graph_output() && !value->users().empty() &&
-         std::ranges::all_of(value->users(), [](const Operation* user) {
-           return user->record().trait == graph::OperatorTrait::kContraction;
-         });
-}
-
 }  // namespace
 
 Status NarrowWeights(graph::Graph& graph) {
   for (Operation* operation : graph.Operations()) {
     if (operation->name() != "constant") continue;
     Value* wide = operation->result();
-    if (wide->dtype() != DType::kF32 || !IsForProducts(wide)) continue;
+    if (wide->dtype() != DType::kF32 || !IsReadByProductsOnly(*wide)) continue;
     const auto& data = operation->attributes().Get<ConstantData>("value");
     if (data.bytes.size() < kLeastBytes) continue;
     DType type = DType::kBF16;

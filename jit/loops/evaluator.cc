@@ -325,7 +325,7 @@ class Evaluator {
         Evaluate(ExtentOf(nest_.pool, phase.task), {Lane()}, tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
     by_tasks_.Begin();
-    meets_ = meetings_ != nullptr && HasInvocations(phase.body);
+    meets_ = meetings_ != nullptr && HasInvocationLoop(phase.body);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
       task_ = task;
@@ -347,15 +347,6 @@ class Evaluator {
       EMBER_RETURN_IF_ERROR(RunStatement(statement, lanes));
     }
     return OkStatus();
-  }
-
-  static bool HasInvocations(const Block& block) {
-    for (const Statement& statement : block) {
-      const bool binds = statement.kind == Statement::Kind::kFor &&
-                         statement.loop == LoopKind::kInvocation;
-      if (binds || HasInvocations(statement.body)) return true;
-    }
-    return false;
   }
 
   Status RunStatement(const Statement& statement, const Lanes& lanes) {

@@ -1,5 +1,6 @@
 #include "jit/loops/walk.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -62,6 +63,17 @@ std::vector<NodeId> RootsOf(const ExpressionPool& pool,
     roots.push_back(target.value);
   }
   return roots;
+}
+
+bool IsInvocationLoop(const Statement& statement) {
+  return statement.kind == Statement::Kind::kFor &&
+         statement.loop == LoopKind::kInvocation;
+}
+
+bool HasInvocationLoop(const Block& block) {
+  return std::ranges::any_of(block, [](const Statement& statement) {
+    return IsInvocationLoop(statement) || HasInvocationLoop(statement.body);
+  });
 }
 
 }  // namespace ember::loops

@@ -1,4 +1,5 @@
-// Which expressions a statement has, and which nodes they are made of.
+// Which expressions a statement has, which nodes they are made of, and which
+// loops stand in it.
 //
 //   for (NodeId node : NodesUnder(nest.pool, RootsOf(nest.pool, statement))) {
 //     // operands come before their users, each node once
@@ -33,6 +34,11 @@ NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
 // check's index and extent, what is prefetched.
 std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
                             const Statement& statement);
+
+// Whether the statement is a loop over invocations; whether there is one in a
+// block, or in its statements.
+bool IsInvocationLoop(const Statement& statement);
+bool HasInvocationLoop(const Block& block);
 
 }  // namespace ember::loops
 

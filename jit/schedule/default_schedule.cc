@@ -396,24 +396,6 @@ bool HasStage(const Schedule& schedule, int stage, int loop) {
   return false;
 }
 
-int64_t LikelyExtent(const ScheduleWriter& writer, int stage, int loop) {
-  const StagePlan& plan = writer.schedule().plan(stage);
-  const Loop& at = plan.loops[loop];
-  switch (at.origin) {
-    case Loop::Origin::kAxis:
-      return StageShape(writer.computation(), stage).LikelyExtent(at.axis);
-    case Loop::Origin::kOuter:
-      return (LikelyExtent(writer, stage, at.parent) + at.factor - 1) /
-             at.factor;
-    case Loop::Origin::kInner:
-      return at.factor;
-    case Loop::Origin::kFused:
-      break;
-  }
-  return LikelyExtent(writer, stage, at.parent) *
-         LikelyExtent(writer, stage, at.second);
-}
-
 }  // namespace
 
 size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
@@ -422,13 +404,15 @@ size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
   size_t count = 0;
   int64_t tasks = 1;
   const StagePlan& plan = writer.schedule().plan(stage);
+  const StageShape shape(writer.computation(), stage);
+  const auto likely = [&](int axis) { return shape.LikelyExtent(axis); };
   for (int loop : plan.order) {
     if (plan.loops[loop].is_reduction ||
         plan.loops[loop].mark != LoopMark::kSerial || tasks >= enough_tasks ||
         count == most || HasStage(writer.schedule(), stage, loop)) {
       break;
     }
-    tasks *= LikelyExtent(writer, stage, loop);
+    tasks *= *plan.IterationsOf(loop, likely);
     ++count;
   }
   return count;

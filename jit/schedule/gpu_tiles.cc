@@ -18,6 +18,7 @@ constexpr double kBarrier = 16;
 constexpr double kLaneLoad = 64;
 // Of one step of the sum that is not written out.
 constexpr double kStep = 2;
+
 class GpuTileChooser {
  public:
   GpuTileChooser(const jit::GpuModel& gpu, const ProductOnGpu& product)
@@ -115,7 +116,10 @@ class GpuTileChooser {
   void Consider(WorkgroupTile& tile) {
     const int64_t threads = tile.Threads();
     // Lanes of a subgroup that have nothing to do cost as much.
-    if (threads < gpu_.subgroup_size && threads < MostThreads()) return;
+    if (threads < gpu_.subgroup_size &&
+        threads < shape_.LikelyPoints(0, shape_.spatial_count())) {
+      return;
+    }
     double products = 1, values = 0;
     for (const AxisTile& axis : tile.axes)
       products *= static_cast<double>(axis.registers);
@@ -129,13 +133,6 @@ class GpuTileChooser {
     if (best_ && cost >= best_cost_) return;
     best_ = tile;
     best_cost_ = cost;
-  }
-
-  int64_t MostThreads() const {
-    int64_t points = 1;
-    for (int a = 0; a < shape_.spatial_count(); ++a)
-      points = std::min<int64_t>(points * shape_.LikelyExtent(a), 1 << 20);
-    return points;
   }
 
   // Which operands go through shared memory, in slices of how many steps.
@@ -302,6 +299,7 @@ int64_t StepsOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   });
   return along && extent && *extent % kSteps == 0 ? kSteps : 1;
 }
+
 }  // namespace
 
 int VectorAxis(const StageShape& shape) {

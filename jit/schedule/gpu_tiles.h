@@ -83,6 +83,7 @@ struct ProductOnGpu {
            (dots ? dots->count : 1);
   }
 };
+
 // The tile, with the lanes of its axis v and the steps that are written out;
 // nothing where results have no neighbours, or no tile fits.
 std::optional<WorkgroupTile> ChooseWorkgroupTile(const jit::GpuModel& gpu,

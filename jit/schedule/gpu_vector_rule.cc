@@ -3,10 +3,9 @@
 // which it loads and stores at once.
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <span>
-#include <vector>
 
+#include "jit/loops/walk.h"
 #include "jit/schedule/gpu_rules.h"
 #include "jit/schedule/stage_shape.h"
 #include "tensor/linear.h"
@@ -39,16 +38,9 @@ bool IsAligned(const Computation& c, std::span<const NodeId> indices,
 }
 
 int64_t InstructionsOf(const Computation& c, const ComputationStage& stage) {
-  std::vector<NodeId> stack = stage.values;
-  std::set<NodeId> seen;
-  while (!stack.empty()) {
-    const NodeId id = stack.back();
-    stack.pop_back();
-    if (c.pool[id].opcode == Opcode::kAxis || !seen.insert(id).second) continue;
-    stack.insert(stack.end(), c.pool[id].operands.begin(),
-                 c.pool[id].operands.end());
-  }
-  return static_cast<int64_t>(seen.size());
+  return std::ranges::count_if(
+      loops::NodesUnder(c.pool, stage.values),
+      [&](NodeId id) { return c.pool[id].opcode != Opcode::kAxis; });
 }
 
 bool FitVectors(const Computation& c, const StageShape& shape, int axis,

@@ -291,6 +291,22 @@ void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
 
 }  // namespace
 
+std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
+                                  int loop) {
+  std::vector<AheadTile> tiles;
+  for (int i = 0; i < stage; ++i) {
+    const StagePlan& plan = schedule.plan(i);
+    if (plan.buffering == Buffering::kSingle || plan.attach_stage != stage ||
+        plan.attach_loop != loop) {
+      continue;
+    }
+    tiles.push_back(
+        {.buffer = schedule.computation().stages[i].stores[0].buffer,
+         .by_registers = plan.buffering == Buffering::kDoubleByRegisters});
+  }
+  return tiles;
+}
+
 void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
                LoopNest& nest) {
   const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);

@@ -18,8 +18,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "jit/loops/loop_nest.h"
+#include "jit/schedule/schedule.h"
 
 namespace ember::schedule {
 
@@ -27,6 +29,11 @@ struct AheadTile {
   uint32_t buffer = 0;
   bool by_registers = false;
 };
+
+// The tiles that the schedule wants ahead in a loop of the stage. Their buffers
+// have the same numbers in the nest.
+std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
+                                  int loop);
 
 // loop: serial, complete, and not in its block yet. In its body, under no more
 // than conditions, stand the statements that store to the tiles, each to one

@@ -193,25 +193,9 @@ class Lowering {
       loop.loop = loops::LoopKind::kUnrolled;
     }
     if (part == Part::kOuter || part == Part::kUpdate)
-      LoadAhead(AheadIn(s.stage, number), loop, out, nest_);
+      LoadAhead(TilesAhead(schedule_, s.stage, number), loop, out, nest_);
     out.push_back(std::move(loop));
     return OkStatus();
-  }
-
-  // What is loaded ahead in a loop.
-  std::vector<AheadTile> AheadIn(int stage, int loop) const {
-    std::vector<AheadTile> tiles;
-    for (int i = 0; i < stage; ++i) {
-      const StagePlan& plan = schedule_.plan(i);
-      if (plan.buffering == Buffering::kSingle || plan.attach_stage != stage ||
-          plan.attach_loop != loop) {
-        continue;
-      }
-      tiles.push_back(
-          {.buffer = c_.stages[i].stores[0].buffer,
-           .by_registers = plan.buffering == Buffering::kDoubleByRegisters});
-    }
-    return tiles;
   }
 
   // The body of loop `positions[index]`; twice if a peeled split is decided

@@ -1,6 +1,5 @@
 // double_buffer: a tile is loaded while the one before it is read.
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,32 +8,6 @@
 
 namespace ember::schedule {
 namespace {
-
-// Iterations of a loop of a stage that is computed by itself, where they are
-// constant.
-std::optional<int64_t> IterationsOf(const Computation& c,
-                                    const ComputationStage& stage,
-                                    const StagePlan& plan, int number) {
-  const Loop& loop = plan.loops[number];
-  switch (loop.origin) {
-    case Loop::Origin::kAxis:
-      return c.pool.IntegerConstant(stage.axes[loop.axis].extent);
-    case Loop::Origin::kInner:
-      return loop.factor;
-    case Loop::Origin::kOuter: {
-      const auto whole = IterationsOf(c, stage, plan, loop.parent);
-      if (!whole) return std::nullopt;
-      return (*whole + loop.factor - 1) / loop.factor;
-    }
-    case Loop::Origin::kFused: {
-      const auto outer = IterationsOf(c, stage, plan, loop.parent);
-      const auto inner = IterationsOf(c, stage, plan, loop.second);
-      if (!outer || !inner) return std::nullopt;
-      return *outer * *inner;
-    }
-  }
-  return std::nullopt;
-}
 
 class DoubleBufferChecker {
  public:
@@ -108,8 +81,11 @@ class DoubleBufferChecker {
       inner = &outer;
     }
     if (around.attach_stage >= 0) return OkStatus();
-    const auto iterations = IterationsOf(c_, c_.stages[plan_.attach_stage],
-                                         around, plan_.attach_loop);
+    const ComputationStage& consumer = c_.stages[plan_.attach_stage];
+    const auto iterations =
+        around.IterationsOf(plan_.attach_loop, [&](int axis) {
+          return c_.pool.IntegerConstant(consumer.axes[axis].extent);
+        });
     if (iterations && *iterations < 2) {
       return FailedPreconditionError(
           "loop '" + loop.name + "', in which " + Name() +
@@ -174,8 +150,8 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
     return FailedPreconditionError("the stage is double buffered already");
   plan.buffering =
       by_registers ? Buffering::kDoubleByRegisters : Buffering::kDouble;
-  return OkStatus();  // CheckDoubleBuffers says whether it may be, now and
-                      // later
+  // CheckDoubleBuffers says whether it may be, now and later.
+  return OkStatus();
 }
 
 Status CheckDoubleBuffers(const Schedule& schedule) {

@@ -118,7 +118,7 @@ class TileChooser {
     }
     if (tile.writes_out_sum) {
       // Once for all vectors, and for all results that read the value.
-      return kWrittenOutAskCycles * Values(tile, load, 1) * AllTiles(tile);
+      return kWrittenOutAskCycles * Values(tile, load) * AllTiles(tile);
     }
     const bool moves =
         tile.u >= 0 && shape_.StrideOf(load, tile.u) != Stride::kNone;
@@ -169,10 +169,10 @@ class TileChooser {
     return extents;
   }
 
-  // Of the operand, how many different ones a tile reads.
-  double Values(const RegisterTile& tile, NodeId load, int64_t width) const {
+  // Of the operand, how many different ones a tile reads at one point of v.
+  double Values(const RegisterTile& tile, NodeId load) const {
     const LoadWalk::Pieces pieces =
-        shape_.WalkOf(load).Over(ExtentsOf(tile, width));
+        shape_.WalkOf(load).Over(ExtentsOf(tile, /*width=*/1));
     return static_cast<double>(pieces.count) *
            static_cast<double>(pieces.elements);
   }
@@ -226,8 +226,8 @@ class TileChooser {
     if (tile.writes_out_sum) {
       for (NodeId load : shape_.loads()) {
         const bool moves = shape_.StrideOf(load, tile.v) != Stride::kNone;
-        loads += Values(tile, load, 1) *
-                 static_cast<double>(moves ? tile.vectors : 1);
+        loads +=
+            Values(tile, load) * static_cast<double>(moves ? tile.vectors : 1);
       }
       return std::max({multiplications * Steps() / 2,
                        loads * kWrittenOutLoadCycles,

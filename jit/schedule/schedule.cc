@@ -33,6 +33,30 @@ int StagePlan::PositionOf(int loop) const {
   return -1;
 }
 
+std::optional<int64_t> StagePlan::IterationsOf(
+    int loop,
+    const std::function<std::optional<int64_t>(int axis)>& of_axis) const {
+  const Loop& at = loops[loop];
+  switch (at.origin) {
+    case Loop::Origin::kAxis:
+      return of_axis(at.axis);
+    case Loop::Origin::kInner:
+      return at.factor;
+    case Loop::Origin::kOuter: {
+      const auto whole = IterationsOf(at.parent, of_axis);
+      if (!whole) return std::nullopt;
+      return (*whole + at.factor - 1) / at.factor;
+    }
+    case Loop::Origin::kFused: {
+      const auto outer = IterationsOf(at.parent, of_axis);
+      const auto inner = IterationsOf(at.second, of_axis);
+      if (!outer || !inner) return std::nullopt;
+      return *outer * *inner;
+    }
+  }
+  return std::nullopt;
+}
+
 Schedule::Schedule(Computation computation)
     : computation_(std::move(computation)) {
   for (const ComputationStage& stage : computation_.stages)

@@ -19,6 +19,8 @@
 #define EMBER_JIT_SCHEDULE_SCHEDULE_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +77,11 @@ struct StagePlan {
 
   int FindLoop(std::string_view name) const;  // among `order`; -1: none
   int PositionOf(int loop) const;             // in `order`; -1: not there
+  // How often loop `loop` runs, from how often axes do; nothing where one of
+  // those that it is made of is nothing.
+  std::optional<int64_t> IterationsOf(
+      int loop,
+      const std::function<std::optional<int64_t>(int axis)>& of_axis) const;
 };
 
 class Schedule {

@@ -16,6 +16,7 @@
 
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/loops/walk.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/gpu_schedule.h"
@@ -31,17 +32,6 @@ struct Counts {
   int serial_phases = 0;  // of one task that no invocations share
   std::map<std::string, int> refused;
 };
-
-bool HasInvocations(const loops::Block& block) {
-  for (const loops::Statement& statement : block) {
-    if (statement.kind == loops::Statement::Kind::kFor &&
-        statement.loop == loops::LoopKind::kInvocation) {
-      return true;
-    }
-    if (HasInvocations(statement.body)) return true;
-  }
-  return false;
-}
 
 StatusOr<loops::LoopNest> NestOf(const tensor::Dispatch& dispatch,
                                  std::string_view target, std::string& text) {
@@ -73,7 +63,7 @@ void Count(const tensor::Dispatch& dispatch, std::string_view target,
     ++counts.phases;
     const bool is_one =
         nest->pool.IntegerConstant(nest->pool[phase.task].operands[0]) == 1;
-    counts.serial_phases += is_one && !HasInvocations(phase.body);
+    counts.serial_phases += is_one && !loops::HasInvocationLoop(phase.body);
   }
 }
 

@@ -14,6 +14,7 @@ namespace ember::jit::spirv {
 
 using loops::Block;
 using loops::Buffer;
+using loops::IsInvocationLoop;
 using loops::LoopKind;
 using loops::Scope;
 using loops::Statement;
@@ -21,11 +22,6 @@ using tensor::NodeId;
 using tensor::Opcode;
 
 namespace {
-
-bool IsInvocationLoop(const Statement& statement) {
-  return statement.kind == Statement::Kind::kFor &&
-         statement.loop == LoopKind::kInvocation;
-}
 
 // Of a buffer: bit h for the half that is read, or written, in turn t of its
 // loop where h = t mod 2; outside of the loop, half h. Both, where it is not

@@ -22,6 +22,7 @@ namespace ember::jit::spirv {
 
 using loops::Block;
 using loops::Buffer;
+using loops::IsInvocationLoop;
 using loops::LoopKind;
 using loops::Scope;
 using loops::Statement;
@@ -37,11 +38,6 @@ constexpr int64_t kTasksTogether = 64;
 // Everything that is larger is open for the plan.
 constexpr int64_t kLargestArray = int64_t{1} << 20;
 constexpr uint32_t kBytesOfWord = 4;
-
-bool IsInvocationLoop(const Statement& statement) {
-  return statement.kind == Statement::Kind::kFor &&
-         statement.loop == LoopKind::kInvocation;
-}
 
 class Planner {
  public:
