@@ -25,6 +25,7 @@ namespace ember::jit {
   row(NoProof, "no-proof", "an index cannot be proved or checked to be in bounds") \
   row(DeviceLimit, "device-limit", "the device has too little of what the kernel needs") \
   row(DeviceType, "device-type", "the device does not have the type") \
+  row(DeviceMatrix, "device-matrix", "the device has no such matrices of subgroups") \
   row(Target, "target", "there is no back end for the target") \
   row(Slower, "slower", "calls of the kernel took longer than tier 0's") \
   row(Differs, "differs", "the kernel was withdrawn, as a result differed from tier 0's")

@@ -141,6 +141,8 @@ void StatementEmitter::EmitFor(const Statement& statement) {
       return EmitUnrolled(statement, Constant(extent));
     case LoopKind::kSerial:
     case LoopKind::kInvocation:  // here, too, one after the other
+    case LoopKind::kSubgroup:
+    case LoopKind::kMatrix:
       break;
   }
   expressions_.BeginStatement();

@@ -380,7 +380,7 @@ class Evaluator {
       }
       return RunBlock(loop.body, vector);
     }
-    const bool is_invocations = loop.loop == LoopKind::kInvocation;
+    const bool is_invocations = IsInvocationLoop(loop);
     if (is_invocations) by_invocations_.Begin();
     combines_ = IsCombining(nest_.pool, loop);
     for (int64_t i = 0; i < extent; ++i) {

@@ -29,7 +29,7 @@ class Counter {
             RangeOf(ExtentOf(nest_.pool, statement.variable)).high, 0, kMany);
         if (statement.loop == LoopKind::kSerial)
           inside = Times(times, inside + 1);
-        else if (statement.loop != LoopKind::kInvocation)
+        else if (!IsInvocationLoop(statement))
           inside = Times(times, inside);
       }
       total = std::min(total + inside, kMany);

@@ -16,9 +16,9 @@
 namespace ember::loops {
 
 // Of all serial loops, one in another counted as often as it runs; unrolled
-// loops and lanes are written out, and each value of an invocation loop is
-// another invocation's. parameters: the nest's, or none if they are not known.
-// At most 2^40.
+// loops and lanes are written out, matrices are one instruction, and each value
+// of an invocation or subgroup loop is another invocation's. parameters: the
+// nest's, or none if they are not known. At most 2^40.
 int64_t MostIterations(const LoopNest& nest, const Block& block,
                        std::span<const int64_t> parameters);
 

@@ -92,6 +92,8 @@ enum class LoopKind : uint8_t {
   //   }
   //   %y[t] = 0.0
   //   invocation i < 64 { %y[t] += %sum[i] }
+  //
+  // kInvocation and kSubgroup together are the loops over invocations.
   kInvocation,
   // A short sum of products, which machines have as one instruction per lane:
   //
@@ -106,6 +108,34 @@ enum class LoopKind : uint8_t {
   // on the way (factors, sums) may be taken for zero. May stand in a vector
   // loop.
   kDot,
+  // As kInvocation, but a device runs each value on a whole subgroup (a warp, a
+  // wave: invocations that advance together), value s on invocations s * N to
+  // s * N + N - 1 where it has N. Others run it as a serial loop. In it stand
+  // matrix loops, serial and unrolled loops and branches around those, and
+  // nothing else: so all invocations of a subgroup take the same way.
+  kSubgroup,
+  // One step of a product of small matrices, which the invocations of a
+  // subgroup compute together, each holding some of the elements:
+  //
+  //   subgroup s < 4 {
+  //     matrix m < 16 { matrix n < 16 { %acc[s, m, n] = 0.0 } }
+  //     for k0 < 32 {
+  //       matrix m < 16 { matrix n < 16 { matrix k < 16 {
+  //         %acc[s, m, n] += f32(%a[s * 16 + m, k0 * 16 + k]) *
+  //                          f32(%b[k0 * 16 + k, n])
+  //       } } }
+  //     }
+  //     matrix m < 16 { matrix n < 16 { %y[s * 16 + m, n] = %acc[s, m, n] } }
+  //   }
+  //
+  // Two or three loops of constant extents directly in each other, together a
+  // fill, a product or a store: jit/loops/matrix_operation.h says which there
+  // are. Only in a subgroup loop. Of integers it is what serial loops give,
+  // with sums that wrap. Of floats, the order of the sum's terms is not
+  // specified, nor are they rounded one by one: a product may be exact, and
+  // what is added up on the way more exact than the accumulator; what is
+  // subnormal may be taken for zero.
+  kMatrix,
 };
 
 // One assignment: buffer[indices] = value, or += and so on.

@@ -8,6 +8,7 @@
 #include "jit/loops/dot_product.h"
 #include "jit/loops/random_expressions.h"
 #include "jit/loops/random_loops.h"
+#include "jit/loops/random_matrices.h"
 
 namespace ember::loops {
 namespace {
@@ -35,6 +36,7 @@ struct PhasePlan {
   std::vector<RandomExtent> rows;
   std::vector<RandomBuffer> shared;
   std::vector<RandomBuffer> locals;  // kTask, kRegister
+  std::optional<RandomMatrices> matrices;
 };
 
 class Generator {
@@ -157,6 +159,10 @@ class Generator {
       }
       plan.locals.push_back(local);
     }
+    const std::vector<MatrixType> types =
+        options_.matrices.value_or(std::vector<MatrixType>());
+    if ((!options_.matrices || !types.empty()) && Chance(5))
+      plan.matrices = PlanMatrices(make_, types);
     return plan;
   }
 
@@ -168,6 +174,11 @@ class Generator {
       }
       if (outputs) continue;
       for (RandomBuffer& buffer : plan.locals) AddBuffer(buffer);
+      if (!plan.matrices) continue;
+      AddBuffer(plan.matrices->a);
+      AddBuffer(plan.matrices->b);
+      AddBuffer(plan.matrices->accumulators);
+      AddBuffer(plan.matrices->result);
     }
   }
 
@@ -251,6 +262,12 @@ class Generator {
     Block block;
     const std::vector<RandomBuffer> outer = make_.readable;
     std::vector<RandomBuffer> buffers = plan.locals;
+    if (plan.matrices) {
+      Append(block, FillSmall(plan.matrices->a));
+      Append(block, FillSmall(plan.matrices->b));
+      Append(block, MultiplyMatrices(*plan.matrices, make_, loops_, nest_));
+      make_.readable.push_back(plan.matrices->result);
+    }
     // Both at once where there are two: they have the same extents.
     if (plan.shared.size() == 2 && Chance(2)) {
       Append(block, Map(plan.shared, Update::kAssign));
@@ -425,6 +442,20 @@ class Generator {
         }
       }
       Append(block, make_.Guarded(Store(std::move(targets))));
+      return block;
+    });
+  }
+
+  Block FillSmall(const RandomBuffer& buffer) {
+    return Over(DimsOf(buffer), {buffer}, [&](const Indices& indices) {
+      const NodeId value = make_.SmallValue(buffer.type);
+      Block block;
+      if (make_.NeedsGuards()) {
+        const NodeId one = make_.Make(Opcode::kCast, buffer.type, {Integer(1)});
+        block.push_back(Store({To(buffer, indices, one, Update::kAssign)}));
+      }
+      Append(block, make_.Guarded(
+                        Store({To(buffer, indices, value, Update::kAssign)})));
       return block;
     });
   }

@@ -11,17 +11,19 @@
 // Equal seeds and options give equal nests. Results do not depend on the order
 // of tasks, invocations and lanes. Used are all dtypes, all scopes and kinds of
 // loops, splits with guards, loops over several dims at once, registers of
-// invocations, memory that they share, values that they combine, conditions,
-// checks, pads, gathers, scatters, reductions into registers, several targets
-// at once, and sometimes extents of 0.
+// invocations, memory that they share, values that they combine, matrices of
+// subgroups, conditions, checks, pads, gathers, scatters, reductions into
+// registers, several targets at once, and sometimes extents of 0.
 #ifndef EMBER_JIT_LOOPS_RANDOM_NEST_H_
 #define EMBER_JIT_LOOPS_RANDOM_NEST_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/matrix_operation.h"
 #include "tensor/random_values.h"  // IWYU pragma: export
 
 namespace ember::loops {
@@ -40,6 +42,9 @@ struct RandomNestOptions {
   // Without it some conditions and checks are left out that accesses need: the
   // verifier has to find that out.
   bool guarded = true;
+  // Sizes and types of the products of matrix loops: empty for no such loops,
+  // which devices may lack; nothing for any.
+  std::optional<std::vector<MatrixType>> matrices;
 };
 
 struct RandomNest {

@@ -7,8 +7,8 @@
 namespace ember::loops {
 
 // By LoopKind and Scope.
-inline constexpr std::string_view kLoopKeywords[] = {"for", "unroll", "vector",
-                                                     "invocation", "dot"};
+inline constexpr std::string_view kLoopKeywords[] = {
+    "for", "unroll", "vector", "invocation", "dot", "subgroup", "matrix"};
 inline constexpr std::string_view kScopeKeywords[] = {
     "input", "output", "packed", "call", "task", "register"};
 

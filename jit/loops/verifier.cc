@@ -13,7 +13,9 @@
 #include "jit/loops/combining.h"
 #include "jit/loops/dot_product.h"
 #include "jit/loops/facts.h"
+#include "jit/loops/matrix_operation.h"
 #include "jit/loops/text.h"
+#include "jit/loops/verifier_matrices.h"
 #include "jit/loops/verifier_signature.h"
 #include "jit/loops/walk.h"
 #include "tensor/linear.h"
@@ -32,7 +34,14 @@ constexpr int64_t kMaximumLanes = 64;
 constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
 
 // What binds a variable.
-enum class Binder : uint8_t { kTask, kSerial, kUnrolled, kVector, kInvocation };
+enum class Binder : uint8_t {
+  kTask,
+  kSerial,
+  kUnrolled,
+  kVector,
+  kInvocation,  // or a subgroup
+  kMatrix       // as an unrolled one; verifier_matrices.h does the rest
+};
 
 bool IsAccess(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
@@ -211,8 +220,7 @@ class Verifier {
   void FindPerInvocation(const Block& block, int depth) {
     if (depth > kMaximumNesting) return;  // refused later
     for (const Statement& statement : block) {
-      if (statement.kind != Statement::Kind::kFor ||
-          statement.loop != LoopKind::kInvocation) {
+      if (!IsInvocationLoop(statement)) {
         FindPerInvocation(statement.body, depth + 1);
         continue;
       }
@@ -276,6 +284,8 @@ class Verifier {
       case Binder::kInvocation:
         return CheckConstantExtent(extent, kMaximumInvocations,
                                    "an invocation");
+      case Binder::kMatrix:
+        return CheckConstantExtent(extent, kMaximumMatrixExtent, "a matrix");
     }
     return OkStatus();
   }
@@ -338,7 +348,10 @@ class Verifier {
       case LoopKind::kVector:
         return Binder::kVector;
       case LoopKind::kInvocation:
+      case LoopKind::kSubgroup:
         return Binder::kInvocation;
+      case LoopKind::kMatrix:
+        return Binder::kMatrix;
     }
     return Binder::kSerial;
   }
@@ -583,7 +596,8 @@ class Verifier {
       const Node& node = nest_.pool[id];
       if (IsAccess(node) || node.opcode == Opcode::kParameter) return false;
       const auto bound = bound_.find(id);
-      if (bound != bound_.end() && bound->second != Binder::kUnrolled) {
+      if (bound != bound_.end() && bound->second != Binder::kUnrolled &&
+          bound->second != Binder::kMatrix) {
         return false;
       }
     }
@@ -611,6 +625,7 @@ class Verifier {
 Status Verify(const LoopNest& nest) {
   Status status = CheckSignature(nest);
   if (status.ok()) status = Verifier(nest).Run();
+  if (status.ok()) status = CheckMatrices(nest);
   return status.ok() ? status
                      : status.WithContext(Concat({"loops @", nest.name}));
 }

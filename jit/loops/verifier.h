@@ -29,6 +29,13 @@
 //               load, in its indices, or stands alone in the loop
 //               (jit/loops/combining.h): not of registers, reading nothing that
 //               it updates, each buffer in one way
+//   matrices    a matrix loop is what jit/loops/matrix_operation.h says, in a
+//               subgroup loop, in which stand serial and unrolled loops and
+//               branches besides, and nothing else. What matrix loops use as
+//               accumulators is accessed by matrix loops only; a subgroup loop
+//               reads a buffer or stores to it. To the rules above a subgroup
+//               loop is an invocation loop and a matrix loop an unrolled one, of
+//               1..256
 //   bounds      every load and store is provably in bounds (Pad needs no proof)
 //   nesting     kMaximumNesting
 //

@@ -67,7 +67,8 @@ std::vector<NodeId> RootsOf(const ExpressionPool& pool,
 
 bool IsInvocationLoop(const Statement& statement) {
   return statement.kind == Statement::Kind::kFor &&
-         statement.loop == LoopKind::kInvocation;
+         (statement.loop == LoopKind::kInvocation ||
+          statement.loop == LoopKind::kSubgroup);
 }
 
 bool HasInvocationLoop(const Block& block) {

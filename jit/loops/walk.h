@@ -35,8 +35,8 @@ NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
 std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
                             const Statement& statement);
 
-// Whether the statement is a loop over invocations; whether there is one in a
-// block, or in its statements.
+// Whether the statement is a loop over invocations, or over their subgroups;
+// whether there is one in a block, or in its statements.
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 

@@ -250,6 +250,9 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
     case LoopKind::kInvocation:
       EmitInvocations(statement, Constant(extent));
       break;
+    case LoopKind::kSubgroup:  // PlanPhase declines them
+    case LoopKind::kMatrix:
+      break;
   }
   loops_.pop_back();
 }

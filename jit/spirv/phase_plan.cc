@@ -49,6 +49,10 @@ class Planner {
 
   StatusOr<PhasePlan> Run() {
     Survey(phase_.body, nullptr);
+    if (has_matrices_) {
+      return Decline(DeclineReason::kDeviceMatrix,
+                     "matrix loops have no SPIR-V yet");
+    }
     if (largest_ > target_.invocations) {
       return Decline(DeclineReason::kDeviceLimit,
                      Concat({largest_, " invocations, where a workgroup has ",
@@ -84,6 +88,7 @@ class Planner {
             std::max(largest_, *nest_.pool.IntegerConstant(loops::ExtentOf(
                                    nest_.pool, statement.variable)));
         has_invocations_ = true;
+        has_matrices_ |= statement.loop == LoopKind::kSubgroup;
       }
       plan_.has_checks |= statement.kind == Statement::Kind::kCheck;
       SurveyAccesses(statement, around);
@@ -313,6 +318,7 @@ class Planner {
   // invocation stores.
   std::set<uint32_t> has_bytes_;
   bool has_invocations_ = false;
+  bool has_matrices_ = false;
   int64_t largest_ = 0;
 };
 

@@ -70,7 +70,8 @@ struct PhasePlan {
   int64_t parts = 0;
 };
 
-// Errors: kDeviceLimit where more invocations are wanted than the device has.
+// Errors: kDeviceLimit where more invocations are wanted than the device has,
+// kDeviceMatrix of matrix loops.
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase, const Target& target);
 

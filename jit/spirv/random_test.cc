@@ -30,7 +30,9 @@ TEST(SpirvRandomTest, Nests) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                  " bazel run //jit/spirv:random_test");
     const loops::RandomNest random = loops::MakeRandomNest(
-        seed, {.float_remainders = false, .simplify = seed % 2 == 0});
+        seed, {.float_remainders = false,
+               .simplify = seed % 2 == 0,
+               .matrices = std::vector<loops::MatrixType>()});
     Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
     const Status wanted = loops::Evaluate(random.nest, random.parameters,
                                           tensor::Pointers(expected));

@@ -1,0 +1,119 @@
+// What a matrix loop is (LoopKind::kMatrix): the one place that says so, for
+// the verifier, lowering, and back ends.
+//
+//   matrix m < 16 { matrix n < 16 { %acc[s, 1, m, n] = 0.0 } }         // fill
+//
+//   matrix m < 16 { matrix n < 16 { matrix k < 16 {                 // product
+//     %acc[s, 1, m, n] += f32(%a[t * 16 + m, k0 * 16 + k]) *
+//                         f32(%b[k0 * 16 + k, n])
+//   } } }
+//
+//   matrix m < 16 { matrix n < 16 { %y[t * 16 + m, n] = %acc[s, 1, m, n] } }
+//
+// Two or three loops, each the only statement of the one around it, m, n and k
+// in this order; in the innermost one store to one element. `s` is the variable
+// of the subgroup loop around.
+//   accumulator  a register buffer; its first index is s, its last two are m and
+//                n, whose extents are the buffer's: a whole matrix. What is
+//                between is the same for all of m, n and k. Nothing else
+//                accesses the buffer: which invocation of a subgroup holds which
+//                element is the device's
+//   fill         the value is a constant
+//   product      an update by + of the product of two factors, casts of loads:
+//                f16, or i8 and u8 in any pairing, in f32, f16 (there without
+//                casts) and i32. One moves with m and k, the other with k and n
+//   store        an assignment of the accumulator, without a cast
+// Of matrices in memory, those of factors and what is stored to, one dim moves
+// by 1 and the other by a constant stride (which of them: both layouts), the
+// rows of what is stored do not overlap, and rows begin at multiples of 16
+// bytes, or of their own size where that is less (that buffers do is whoever's
+// who binds them: kernels rely on it). A buffer of a task that matrix loops
+// access has its elements in memory as an input has.
+#ifndef EMBER_JIT_LOOPS_MATRIX_OPERATION_H_
+#define EMBER_JIT_LOOPS_MATRIX_OPERATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// Where rows begin, in bytes, if they are not smaller.
+inline constexpr int64_t kMatrixAlignment = 16;
+
+// Of the loops.
+inline constexpr int64_t kMaximumMatrixExtent = 256;
+
+// A matrix in memory; it begins at the element with 0 for the variables of the
+// loops.
+struct MatrixInMemory {
+  uint32_t buffer = 0;
+  std::span<const NodeId> indices;
+  // Elements to the next row and to the next column; one is 1.
+  int64_t row_stride = 0;
+  int64_t column_stride = 0;
+
+  bool IsRowMajor() const { return column_stride == 1; }
+  int64_t stride() const { return IsRowMajor() ? row_stride : column_stride; }
+};
+
+struct MatrixOperation {
+  enum class Kind : uint8_t { kFill, kProduct, kStore };
+
+  Kind kind = Kind::kFill;
+  // Extents and variables of the loops; depth and k: of products.
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+  NodeId m = 0;
+  NodeId n = 0;
+  NodeId k = 0;
+  const Target* target = nullptr;  // of the innermost store
+  // s, what is the same for the matrix, m, n.
+  uint32_t accumulator = 0;
+  std::span<const NodeId> accumulator_indices;
+  NodeId value = 0;            // kFill: a constant of the accumulator's type
+  MatrixInMemory a;            // kProduct: rows x depth
+  MatrixInMemory b;            // kProduct: depth x columns
+  MatrixInMemory destination;  // kStore
+};
+
+// loop: the outermost of the loops. subgroup: the variable of the subgroup loop
+// around. kInvalidArgument with what is wrong where the loop is none. The
+// result refers to both arguments.
+StatusOr<MatrixOperation> MatrixOperationOf(const LoopNest& nest,
+                                            const Statement& loop,
+                                            NodeId subgroup);
+
+// Sizes and types of a product: which there are is a matter of the device.
+struct MatrixType {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+  DType a = DType::kF16;
+  DType b = DType::kF16;
+  DType sum = DType::kF32;
+
+  bool operator==(const MatrixType&) const = default;
+};
+
+// As features of targets name them: 16x8x32:i8:u8:i32, which is rows x columns
+// x depth and the types of the factors and of the sum. Nothing if that is not
+// what the text says, or there are no such products.
+std::optional<MatrixType> ParseMatrixType(std::string_view text);
+std::string ToText(const MatrixType& type);
+
+// Of a product.
+MatrixType TypeOf(const LoopNest& nest, const MatrixOperation& product);
+
+// Whether there are products of the types in the type.
+bool IsMatrixProductType(DType a, DType b, DType sum);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_MATRIX_OPERATION_H_
