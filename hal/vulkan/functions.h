@@ -15,9 +15,10 @@
 #include <vulkan/vulkan.h>
 
 // Known before there is an instance.
-#define EMBER_VULKAN_GLOBAL_FUNCTIONS(F) \
-  F(CreateInstance)                      \
-  F(EnumerateInstanceLayerProperties)    \
+#define EMBER_VULKAN_GLOBAL_FUNCTIONS(F)  \
+  F(CreateInstance)                       \
+  F(EnumerateInstanceExtensionProperties) \
+  F(EnumerateInstanceLayerProperties)     \
   F(EnumerateInstanceVersion)
 
 #define EMBER_VULKAN_INSTANCE_FUNCTIONS(F) \

@@ -46,6 +46,24 @@ Status FindValidationLayer(const GlobalFunctions& vk) {
                                "vulkan-validationlayers of Debian"}));
 }
 
+StatusOr<bool> LayerHasSettings(const GlobalFunctions& vk) {
+  uint32_t count = 0;
+  EMBER_RETURN_IF_ERROR(ResultStatus("vkEnumerateInstanceExtensionProperties",
+                                     vk.EnumerateInstanceExtensionProperties(
+                                         kValidationLayer, &count, nullptr)));
+  std::vector<VkExtensionProperties> extensions(count);
+  EMBER_RETURN_IF_ERROR(
+      ResultStatus("vkEnumerateInstanceExtensionProperties",
+                   vk.EnumerateInstanceExtensionProperties(
+                       kValidationLayer, &count, extensions.data())));
+  extensions.resize(std::min<size_t>(count, extensions.size()));
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [](const VkExtensionProperties& extension) {
+                       return std::string_view(extension.extensionName) ==
+                              kLayerSettingsExtension;
+                     });
+}
+
 // Smaller comes first.
 int Rank(VkPhysicalDeviceType type) {
   switch (type) {
@@ -132,7 +150,12 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
       .pEngineName = "Ember",
       .apiVersion = VK_API_VERSION_1_3};
   // Messages about the instance itself; the messenger below has the others.
-  const VkDebugUtilsMessengerCreateInfoEXT messages = MessengerInfo();
+  VkDebugUtilsMessengerCreateInfoEXT messages = MessengerInfo();
+  bool has_settings = false;
+  if (validate) {
+    EMBER_ASSIGN_OR_RETURN(has_settings, LayerHasSettings(global));
+  }
+  if (has_settings) messages.pNext = SettingsOfValidation();
   // Barriers that are missing are messages too, although a device may have done
   // without.
   constexpr VkValidationFeatureEnableEXT kMore[] = {
@@ -143,14 +166,17 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
       .enabledValidationFeatureCount = 1,
       .pEnabledValidationFeatures = kMore};
   const char* const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
-                                    VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+                                    VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME,
+                                    kLayerSettingsExtension};
   const VkInstanceCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
       .pNext = validate ? &checks : nullptr,
       .pApplicationInfo = &application,
       .enabledLayerCount = validate ? 1u : 0u,
       .ppEnabledLayerNames = &kValidationLayer,
-      .enabledExtensionCount = validate ? 2u : 0u,
+      .enabledExtensionCount = has_settings ? 3u
+                               : validate   ? 2u
+                                            : 0u,
       .ppEnabledExtensionNames = extensions};
   const std::shared_ptr<Instance> instance(new Instance());
   const VkResult result =
@@ -170,6 +196,7 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
         instance->vk_.DestroyDebugUtilsMessengerEXT == nullptr)
       return NotFoundError(Concat(
           {"Vulkan: expected ", extensions[0], " for validation, found none"}));
+    messages.pNext = nullptr;
     EMBER_RETURN_IF_ERROR(ResultStatus(
         "vkCreateDebugUtilsMessengerEXT",
         instance->vk_.CreateDebugUtilsMessengerEXT(

@@ -31,4 +31,13 @@ VkDebugUtilsMessengerCreateInfoEXT MessengerInfo() {
           .pfnUserCallback = OnMessage};
 }
 
+const LayerSettings* SettingsOfValidation() {
+  static constexpr VkBool32 kOn = VK_TRUE;
+  static constexpr LayerSetting kSettings[] = {
+      {.pSettingName = "syncval_shader_accesses_heuristic", .pValues = &kOn}};
+  static constexpr LayerSettings kAll = {.settingCount = 1,
+                                         .pSettings = kSettings};
+  return &kAll;
+}
+
 }  // namespace ember::hal::vulkan

@@ -23,6 +23,29 @@ int64_t ValidationMessageCount();
 // For an instance's pNext and its messenger: every warning and error.
 VkDebugUtilsMessengerCreateInfoEXT MessengerInfo();
 
+// VK_EXT_layer_settings is younger than the headers of Debian 12; names and
+// values are those of Vulkan's registry.
+inline constexpr const char* kLayerSettingsExtension = "VK_EXT_layer_settings";
+struct LayerSetting {
+  const char* pLayerName = kValidationLayer;
+  const char* pSettingName = nullptr;
+  int32_t type = 0;  // VK_LAYER_SETTING_TYPE_BOOL32_EXT
+  uint32_t valueCount = 1;
+  const void* pValues = nullptr;
+};
+struct LayerSettings {
+  static constexpr auto kType = static_cast<VkStructureType>(1000496000);
+  VkStructureType sType = kType;
+  const void* pNext = nullptr;
+  uint32_t settingCount = 0;
+  const LayerSetting* pSettings = nullptr;
+};
+
+// For an instance's pNext, where the layer has kLayerSettingsExtension: that
+// the layer looks for missing barriers between dispatches, too, which layers
+// since 1.3.290 do only if they are told. Lives as long as the process.
+const LayerSettings* SettingsOfValidation();
+
 }  // namespace ember::hal::vulkan
 
 #endif  // EMBER_HAL_VULKAN_VALIDATION_H_

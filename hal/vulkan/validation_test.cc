@@ -1,6 +1,8 @@
 // The validation layer finds what other tests are run under it for.
 #include "hal/vulkan/validation.h"
 
+#include <cstdlib>
+
 #include "gtest/gtest.h"
 #include "hal/conformance/kernels.h"
 #include "hal/vulkan/testing/test_device.h"
@@ -41,6 +43,7 @@ TEST(ValidationTest, AMissingBarrierIsFound) {
 }
 
 TEST(ValidationTest, NobodyIsAskedWithoutIt) {
+  unsetenv("EMBER_VULKAN_VALIDATION");
   EMBER_VULKAN_DEVICE(device, {});
   EXPECT_EQ(MessagesOfTwoDispatches(*device, /*with_barrier=*/false), 0);
 }

@@ -303,6 +303,7 @@ NodeId RandomExpressions::Value(DType type, int depth) {
       return Make(Opcode::kCast, type, {Value(AnyType(), depth - 1)});
     case 3:
       if (type == DType::kBool) return BoolValue(depth);
+      if (IsFloat(type) && !options_.bits_as_floats) return Leaf(type);
       return BitcastValue(type, depth);
     default:
       return BinaryValue(type, depth);

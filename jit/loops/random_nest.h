@@ -37,6 +37,9 @@ struct RandomNestOptions {
   bool exact = true;
   // mod and rem of floats, which back ends may decline.
   bool float_remainders = true;
+  // Bits of integers as floats, most of which are subnormal: devices may take
+  // those for zero.
+  bool bits_as_floats = true;
   // Whether expressions are simplified as they are made.
   bool simplify = true;
   // Without it some conditions and checks are left out that accesses need: the

@@ -104,6 +104,22 @@ std::string TestTarget() {
   return target.substr(0, target.find("+iterations"));
 }
 
+bool KeepsSubnormals() {
+  static const bool keeps = [] {
+    const loops::LoopNest nest = ParseOrDie(
+        "loops @sums(%x: input f32[1], %y: input f64[1], %a: output f32[1], "
+        "%b: output f64[1]) {\n"
+        "  phase i < 1 { %a[i] = %x[i] + %x[i] %b[i] = %y[i] + %y[i] }\n}");
+    Bytes buffers = {{1, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 0}, {}, {}};
+    buffers[2] = std::vector<uint8_t>(4);
+    buffers[3] = std::vector<uint8_t>(8);
+    const Status status = RunOnDevice(nest, {}, buffers);
+    EMBER_CHECK(status.ok()) << status.ToString();
+    return buffers[2][0] == 2 && buffers[3][0] == 2;
+  }();
+  return keeps;
+}
+
 loops::LoopNest ParseOrDie(const std::string& text) {
   StatusOr<loops::LoopNest> nest = loops::Parse(text);
   EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;

@@ -29,6 +29,10 @@ std::shared_ptr<hal::Device> TestDevice();
 // while extents that are open might be of many.
 std::string TestTarget();
 
+// Whether subnormal numbers of 32 and 64 bits keep their value there, which
+// Vulkan leaves to the device where the target does not say so (denorm32).
+bool KeepsSubnormals();
+
 // Bytes of inputs and outputs, in order.
 using Bytes = std::vector<std::vector<uint8_t>>;
 
