@@ -29,6 +29,7 @@ TEST(SpirvRandomTest, Nests) {
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                  " bazel run //jit/spirv:random_test");
+    const loops::RandomNest random = loops::MakeRandomNest(
         seed, {.float_remainders = false,
                .bits_as_floats = KeepsSubnormals(),
                .simplify = seed % 2 == 0,
