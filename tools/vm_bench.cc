@@ -50,10 +50,16 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("life", &options.life, "FILE.json",
             "Writes the latency of every run, from the first on, and what "
             "compiling took.");
+  flags.Add("turns", &options.benchmark.turns, "FD",
+            "Before each call writes a byte to this file descriptor and waits "
+            "for one from it, and ends\nwhere it ends: for programs that let "
+            "several processes call in turns (tools/turns.py).");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of an input that a model leaves open (1 otherwise).");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input, as of vm-run; random otherwise.");
+  flags.Add("schedules", &options.benchmark.schedules, "DIR",
+            "As vm-run's: dispatches with a schedule there get that one.");
   flags.Add("exact-schedules", &options.benchmark.exact_schedules,
             "As vm-run's: no convolution by Winograd's method, no softmax in "
             "blocks.");

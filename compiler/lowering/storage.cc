@@ -73,6 +73,39 @@ bool PadsForConvolutions(const Operation& pad) {
   });
 }
 
+// A transpose that brings together what convolutions sum over: they read each
+// element again for every few of their results, and channels that are apart in
+// memory are a cache line each. One pass that brings them together costs less
+// where results are many, and the channels' lines do not stay in the first
+// cache: because they are many, or several rows of a window are read.
+bool GathersChannels(const Operation& transpose) {
+  if (transpose.name() != "transpose") return false;
+  constexpr int64_t kChannelsOfPoints = 512;
+  constexpr int64_t kChannelsOfWindows = 32;
+  constexpr int64_t kResults = 64;
+  const Value* result = transpose.result();
+  const int64_t last = static_cast<int64_t>(result->rank()) - 1;
+  if (last < 0 ||
+      transpose.attributes().Get<std::vector<int64_t>>("permutation").back() ==
+          last) {
+    return false;
+  }
+  const int64_t channels = EstimateElements({result->shape().back()});
+  return std::ranges::any_of(result->users(), [&](const Operation* user) {
+    if (user->name() != "conv" || user->operand(0) != result ||
+        user->attributes().Get<int64_t>("groups") != 1) {
+      return false;
+    }
+    const graph::Shape& weights = user->operand(1)->shape();
+    const bool is_of_points =
+        std::all_of(weights.begin(), weights.end() - 2,
+                    [](const Dim& extent) { return extent == Dim(1); });
+    return channels >=
+               (is_of_points ? kChannelsOfPoints : kChannelsOfWindows) &&
+           EstimateElements({weights.back()}) >= kResults;
+  });
+}
+
 // True if a reshape keeps every dim but those of extent 1, so that indices stay
 // simple.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
@@ -131,8 +164,9 @@ class StorageChooser {
       if (operation.name() == "pad")
         store = uses_.at(operation.result()).repeated &&
                 !PadsForConvolutions(operation);
-      else if (!IsView(operation))
-        store = WouldRepeatWork(operation);
+      else
+        store = IsView(operation) ? GathersChannels(operation)
+                                  : WouldRepeatWork(operation);
     }
     if (!store) return;
     for (const auto& result : operation.results()) stored_.insert(result.get());

@@ -1,6 +1,10 @@
 #include "tools/lib/benchmark.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <sstream>
 
 #include "tools/lib/bind.h"
@@ -26,19 +30,40 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
+// See BenchmarkOptions::turns. False: there are no more.
+StatusOr<bool> WaitForTurn(int file) {
+  char byte = 0;
+  ssize_t count = write(file, &byte, 1);
+  if (count == 1) {
+    do {
+      count = read(file, &byte, 1);
+    } while (count < 0 && errno == EINTR);
+  }
+  if (count >= 0) return count == 1;
+  return InvalidArgumentError(
+      "--turns: expected a descriptor to write to and read from, found " +
+      std::to_string(file) + ": " + std::strerror(errno));
+}
+
 // Calls a session, and remembers how long each call took.
 class Caller {
  public:
-  Caller(vm::Session& session, const std::vector<vm::Tensor>& inputs)
-      : session_(session), inputs_(inputs) {}
+  Caller(vm::Session& session, const std::vector<vm::Tensor>& inputs,
+         int64_t turns)
+      : session_(session), inputs_(inputs), turns_(static_cast<int>(turns)) {}
 
-  Status Call() {
+  // False, and not called: there are no more turns.
+  StatusOr<bool> Call() {
+    if (turns_ >= 0) {
+      EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
+      if (!is_next) return false;
+    }
     const Clock::time_point begin = Clock::now();
     EMBER_RETURN_IF_ERROR(session_.Run(inputs_, &results_));
     last_ms_ = MillisecondsSince(begin);
     constexpr size_t kMostKept = 1'000'000;
     if (times_.size() < kMostKept) times_.push_back(last_ms_);
-    return OkStatus();
+    return true;
   }
   double last_ms() const { return last_ms_; }
   std::vector<double>& times() { return times_; }
@@ -47,6 +72,7 @@ class Caller {
   vm::Session& session_;
   const std::vector<vm::Tensor>& inputs_;
   std::vector<vm::Tensor> results_;
+  const int turns_;
   std::vector<double> times_;
   double last_ms_ = 0;
 };
@@ -60,7 +86,8 @@ Status WarmUp(const BenchmarkOptions& options, const Tier& tier,
     const bool may_begin = m.is_settled || MillisecondsSince(start) >=
                                                1000 * options.settle_seconds;
     if (m.warmup_calls > options.warmup && may_begin) return OkStatus();
-    EMBER_RETURN_IF_ERROR(caller.Call());
+    EMBER_ASSIGN_OR_RETURN(const bool is_called, caller.Call());
+    if (!is_called) return OkStatus();
   }
 }
 
@@ -72,9 +99,11 @@ StatusOr<std::vector<double>> TimeRuns(const BenchmarkOptions& options,
   for (int64_t i = 0; i < std::max(options.runs, kFewest); ++i) {
     if (i >= kFewest && MillisecondsSince(start) >= 1000 * options.seconds)
       break;
-    EMBER_RETURN_IF_ERROR(caller.Call());
+    EMBER_ASSIGN_OR_RETURN(const bool is_called, caller.Call());
+    if (!is_called) break;
     times.push_back(caller.last_ms());
   }
+  if (times.empty()) times.push_back(caller.last_ms());
   return times;
 }
 
@@ -112,8 +141,8 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       OpenDevice(options.device, options.threads, options.cache.folder));
   EMBER_ASSIGN_OR_RETURN(
       const Tier tier,
-      OpenTier(options.tier, *device, model.module, "", "", options.cache,
-               nullptr, options.exact_schedules));
+      OpenTier(options.tier, *device, model.module, "", options.schedules,
+               options.cache, nullptr, options.exact_schedules));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
       vm::Session::Create(model.module,
@@ -128,8 +157,8 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<vm::Tensor> inputs,
       BindInputs(*model.module, options.inputs, options.shapes, random));
-  Caller caller(*session, inputs);
-  EMBER_RETURN_IF_ERROR(caller.Call());
+  Caller caller(*session, inputs, options.turns);
+  EMBER_RETURN_IF_ERROR(caller.Call().status());
   m.first_ms = m.load_ms + caller.last_ms();
   EMBER_RETURN_IF_ERROR(WarmUp(options, tier, *session, caller, m));
   session->ResetProfile();

@@ -24,6 +24,7 @@ struct BenchmarkOptions {
   std::string device = "cpu";
   std::string tier = "auto";  // tools/lib/tier.h
   jit::CacheOptions cache;    // no folder: none
+  std::string schedules;      // tools/lib/tier.h: a folder with some
   bool exact_schedules = false;
   bool no_side_by_side = false;
   int64_t threads = 1;
@@ -36,6 +37,10 @@ struct BenchmarkOptions {
   double settle_seconds = 60;
   int64_t runs = 30;    // at most
   double seconds = 10;  // no new run after that long, but at least three runs
+  // A file descriptor, to which a byte is written before each call, which waits
+  // for one from there: who started several processes lets them call in turns.
+  // At its end no further call is made. Negative: none.
+  int64_t turns = -1;
 };
 
 struct Measurement {
