@@ -4,20 +4,22 @@
 usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--settle 60] [--json FILE]
                       [--calls] MODEL.onnx...
 
-In each round, in turns and each in a process of its own: the interpreter alone (tier 0); auto with an empty
-kernel cache on disk; auto again, with what that left there (warm); ONNX Runtime. Columns, medians over
-the rounds:
+Each round starts with an empty kernel cache on disk (cold), and measures auto, auto again with what that left there (warm),
+and ONNX Runtime, each in a process of its own, one after another. Then cold and warm once more, call by call in turns
+(turns.py) with two processes of the interpreter alone (tier 0): what the machine's other work does to a call, it does to
+those beside it. Columns, medians over the rounds:
 
   first ms     loading and the first call: of the module compiled beforehand; with ONNX Runtime, of the .onnx
   steady ms    a call when everything has been decided
   after        seconds from the start, and calls, until the median of five calls is within 10% of that for good;
                in brackets: until every dispatch has the kernel that it will have
-  tier-up      of the calls before that, as multiples of tier 0's median: median, 99% of all below, worst
-  tier 0       the same of as many calls of tier 0: what the machine's other work does to any call
+  tier-up      of the calls before that, as multiples of the calls of the first interpreter beside them (the median of
+               three): the median call; the slowest call, by number: of the rounds' medians of call 1, call 2 ... the largest;
+               and the largest single multiple of a round. For tier 0 the same of the second interpreter: what the machine does
   compile      milliseconds of the compiling thread, kernels; from the cache: how many needed no compiling
 
---calls prints the latencies themselves (the first round's, shortened). The machine should be quiet: the
-worst call is a single one. See compare_ort.py for where things are (environment).
+--calls prints the latencies themselves (the first round's, shortened). See compare_ort.py for where things are
+(environment).
 """
 
 import argparse
@@ -28,18 +30,41 @@ import sys
 import tempfile
 
 import compare_ort
+import turns
 
-TIER_UP = ("median", "p99", "worst")
+# A call number counts where so large a part of the rounds had it before they were settled.
+PART_OF_ROUNDS = 0.5
+
+
+def life_command(module, threads, tier, options, life, flags):
+    return [os.path.join(compare_ort.BIN, "vm-bench"), module, f"--tier={tier}", f"--threads={threads}",
+            f"--runs={options.runs}", f"--seconds={options.seconds}", f"--settle={options.settle}",
+            f"--life={life}"] + flags
+
+
+def read_life(life):
+    with open(life, encoding="utf-8") as file:
+        return json.load(file)[0]
 
 
 def measure_life(module, threads, tier, options, folder, flags):
     life = os.path.join(folder, "life.json")
-    compare_ort.output_of(
-        [os.path.join(compare_ort.BIN, "vm-bench"), module, f"--tier={tier}", f"--threads={threads}",
-         f"--runs={options.runs}", f"--seconds={options.seconds}", f"--settle={options.settle}",
-         f"--life={life}"] + flags)
-    with open(life, encoding="utf-8") as file:
-        return json.load(file)[0]
+    compare_ort.output_of(life_command(module, threads, tier, options, life, flags))
+    return read_life(life)
+
+
+def multiples_in_turns(module, threads, options, folder, on, off):
+    """Of auto and of the interpreter, call by call: multiples of the interpreter beside them, until auto is settled."""
+    lives = [os.path.join(folder, f"{name}.json") for name in ("auto", "interpreter", "other")]
+    # The clock of each goes on while it is stopped; a few calls when it is settled, as that is seen only afterwards.
+    auto = argparse.Namespace(runs=3, seconds=0, settle=3 * options.settle)
+    rest = argparse.Namespace(runs=10**6, seconds=10**6, settle=0)
+    turns.run([life_command(module, threads, "auto", auto, lives[0], on)] +
+              [life_command(module, threads, "0", rest, life, off) for life in lives[1:]])
+    auto, interpreter, other = (read_life(life) for life in lives)
+    count = min(auto["warmup_calls"], len(interpreter["calls_ms"]), len(other["calls_ms"]))
+    beside = [statistics.median(interpreter["calls_ms"][max(i - 1, 0):i + 2]) for i in range(count)]
+    return tuple([life["calls_ms"][i] / beside[i] for i in range(count)] for life in (auto, other))
 
 
 def steady_call(life):
@@ -51,21 +76,12 @@ def steady_call(life):
     return first
 
 
-def multiples(calls, unit):
-    """Of unit: median, 99th percentile and largest of the calls."""
-    calls = sorted(calls)
-    return dict(zip(TIER_UP, (c / unit for c in (statistics.median(calls), calls[int(0.99 * len(calls))],
-                                                 calls[-1]))))
-
-
 def seconds_until(life, call):
     return (life["load_ms"] + sum(life["calls_ms"][:call])) / 1e3
 
 
-def describe(life, interpreted_ms):
+def describe(life):
     steady = steady_call(life)
-    # The first call also makes plans and touches memory first, at every tier.
-    tier_up = life["calls_ms"][1:life["warmup_calls"]]
     return {
         "first_ms": life["first_ms"],
         "steady_ms": life["median_ms"],
@@ -76,29 +92,33 @@ def describe(life, interpreted_ms):
         "kernels": life["kernels"],
         "kernels_loaded": life["kernels_loaded"],
         "tier_mix": life["tier_mix"],
-        **multiples(tier_up, interpreted_ms),
     }
 
 
 def measure_round(module, model, threads, options, folder):
     off = ["--no-kernel-cache"] + options.flag
-    with tempfile.TemporaryDirectory() as cache:
-        os.chmod(cache, 0o700)
-        on = [f"--kernel-cache={cache}"] + options.flag
-        cold = measure_life(module, threads, "auto", options, folder, on)
-        warm = measure_life(module, threads, "auto", options, folder, on)
-    calls = max(cold["warmup_calls"], 10)
+    lives, in_turns = [], []
+    for is_in_turns in (False, True):
+        with tempfile.TemporaryDirectory() as cache:
+            os.chmod(cache, 0o700)
+            on = [f"--kernel-cache={cache}"] + options.flag
+            for _ in ("cold", "warm"):
+                if is_in_turns:
+                    in_turns.append(multiples_in_turns(module, threads, options, folder, on, off))
+                else:
+                    lives.append(measure_life(module, threads, "auto", options, folder, on))
     interpreted = measure_life(module, threads, "0", argparse.Namespace(
-        runs=min(calls, 2000), seconds=options.seconds, settle=0), folder, off)
+        runs=10, seconds=options.seconds, settle=0), folder, off)
     ort = compare_ort.measure_ort(model, threads, [], options)
-    unit = interpreted["median_ms"]
     return {
-        "tier0": {"median_ms": unit, "first_ms": interpreted["first_ms"],
-                  **multiples(interpreted["calls_ms"][1:], unit)},
-        "cold": describe(cold, unit),
-        "warm": describe(warm, unit),
+        "tier0": {"first_ms": interpreted["first_ms"], "median_ms": interpreted["median_ms"]},
+        "cold": describe(lives[0]),
+        "warm": describe(lives[1]),
+        "cold_multiples": in_turns[0][0],
+        "warm_multiples": in_turns[1][0],
+        "tier0_multiples": in_turns[0][1],
         "ort": {"first_ms": ort["first_ms"], "median_ms": ort["median_ms"]},
-        "calls_ms": cold["calls_ms"],
+        "calls_ms": lives[0]["calls_ms"],
     }
 
 
@@ -107,12 +127,24 @@ def median_of(rounds, engine, key):
     return statistics.median(values) if values else None
 
 
-HEAD = ("model", "threads", "start", "first ms", "steady ms", "after s (calls) [decided]", "tier-up med / p99 / worst",
-        "compile ms (kernels)", "tiers")
+HEAD = ("model", "threads", "start", "first ms", "steady ms", "after s (calls) [decided]",
+        "tier-up med / slowest / single", "compile ms (kernels)", "tiers")
 
 
-def tier_up_text(rounds, engine):
-    return " / ".join(f"{median_of(rounds, engine, key):.2f}x" for key in TIER_UP)
+def tier_up_text(rounds, start):
+    """Of the calls behind the first, which also makes plans and touches memory first, at every tier."""
+    rounds = [r[start + "_multiples"][1:] for r in rounds]
+    rounds = [multiples for multiples in rounds if multiples]
+    if not rounds:
+        return "–"
+    by_call = []
+    for i in range(max(len(multiples) for multiples in rounds)):
+        at = [multiples[i] for multiples in rounds if len(multiples) > i]
+        if len(at) >= PART_OF_ROUNDS * len(rounds):
+            by_call.append(statistics.median(at))
+    typical = statistics.median(statistics.median(multiples) for multiples in rounds)
+    single = statistics.median(max(multiples) for multiples in rounds)
+    return f"{typical:.2f}x / {max(by_call):.2f}x / {single:.2f}x"
 
 
 def auto_cells(name, threads, rounds, start):

@@ -4,19 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
-#include "jit/schedule/default_schedule.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/schedule.h"
-#include "jit/target/cpu_model.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/random_values.h"
-#include "tensor/text.h"
+#include "jit/schedule/default_schedule_testing.h"
 
 namespace ember::schedule {
 namespace {
@@ -29,35 +18,6 @@ constexpr const char* kVnni = "x86_64-linux+avx2+fma+avxvnni";
 constexpr const char* kBFloat =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl+avx512bf16";
 constexpr const char* kNeon = "aarch64-linux+neon+dotprod";
-
-// The default schedule's text; what it computes is compared with the dispatch.
-std::string ScheduleFor(const char* target, const std::string& text) {
-  auto dispatch = tensor::Parse(text);
-  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
-  if (!dispatch.ok()) return "";
-  tensor::RandomCase random;
-  random.seed = 1;
-  random.dispatch = *std::move(dispatch);
-  Computation computation = Disassemble(random.dispatch, {});
-  computation.buffers[1].is_constant = true;
-  Schedule schedule(std::move(computation));
-  // Winograd's convolutions round differently.
-  const Status status =
-      ScheduleByModel(jit::CpuModel::Of(target), schedule, {.exact = true});
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  auto nest = Lower(schedule);
-  EXPECT_TRUE(nest.ok()) << nest.status().ToString() << schedule.ToText();
-  if (!nest.ok()) return "";
-  EXPECT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-  auto expected = random.MakeBuffers(), found = random.MakeBuffers();
-  EXPECT_TRUE(
-      tensor::Evaluate(random.dispatch, {}, tensor::Pointers(expected), {})
-          .ok());
-  EXPECT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(found)).ok());
-  EXPECT_EQ(tensor::FirstDifference(random, expected, found), "")
-      << loops::ToText(*nest);
-  return schedule.ToText();
-}
 
 std::string Product(const std::string& a, const std::string& b,
                     const std::string& sum, int rows, int inner) {

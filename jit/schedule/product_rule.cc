@@ -6,6 +6,7 @@
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/dot_rule.h"
 #include "jit/schedule/model_rules.h"
+#include "jit/schedule/pack_rows_rule.h"
 #include "jit/schedule/register_tile.h"
 #include "jit/schedule/stage_shape.h"
 #include "jit/schedule/widen_rule.h"
@@ -349,8 +350,10 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   const std::vector<std::string> copies =
       dot.empty() ? CopyOperands(cpu, product, *tile, writer) : dots.copies;
   const RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
-  if (dot.empty())
+  if (dot.empty()) {
     PackOperands(cpu, product, *tile, Packing::kWhereItTakes, writer);
+    if (copies.empty()) PackRows(cpu, product, *tile, writer);
+  }
   const std::string u = tile->u >= 0 ? axes[tile->u] : "";
   const std::string v = axes[tile->v];
   SplitTile(group.root, u, v, *tile, writer);
