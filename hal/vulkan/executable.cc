@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "hal/vulkan/cooperative_matrix.h"
 #include "hal/vulkan/spirv_module.h"
 
 namespace ember::hal::vulkan {
@@ -79,6 +80,14 @@ bool WantsFixedSubgroups(const FeatureSet& features,
           VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
          module.Declares(
              static_cast<uint32_t>(spv::Capability::GroupNonUniform));
+}
+
+// A product of matrices is computed by whole subgroups.
+bool WantsFullSubgroups(const FeatureSet& features, const SpirvModule& module) {
+  const uint32_t size = features.p11.subgroupSize;
+  return module.Declares(kCooperativeMatrixCapability) &&
+         features.FixesSubgroups() && size > 0 &&
+         module.workgroup[0] % size == 0;
 }
 
 }  // namespace
@@ -193,12 +202,18 @@ StatusOr<std::unique_ptr<VulkanExecutable>> VulkanExecutable::Load(
       .requiredSubgroupSize = features.p11.subgroupSize};
   const VkComputePipelineCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-      .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                .pNext = WantsFixedSubgroups(features, *module) ? &subgroups
-                                                                : nullptr,
-                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                .module = shader.get(),
-                .pName = definition.entry_point.c_str()},
+      .stage =
+          {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+           .pNext =
+               WantsFixedSubgroups(features, *module) ? &subgroups : nullptr,
+           .flags =
+               WantsFullSubgroups(features, *module)
+                   ? VkPipelineShaderStageCreateFlags(
+                         VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT)
+                   : 0,
+           .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+           .module = shader.get(),
+           .pName = definition.entry_point.c_str()},
       .layout = executable->layout()};
   VkPipeline pipeline = VK_NULL_HANDLE;
   if (Status status = context.Check(

@@ -12,7 +12,6 @@ namespace {
 
 constexpr const char* kDotExtension = "VK_KHR_shader_integer_dot_product";
 constexpr const char* kMatrixExtension = "VK_KHR_cooperative_matrix";
-constexpr auto kCooperativeMatrixCapability = spv::Capability(6022);
 
 constexpr std::array<uint32_t, 4> Needs(
     spv::Capability a = spv::Capability(0),
@@ -77,8 +76,11 @@ constexpr Feature kFeatures[] = {
          set.p13.integerDotProduct4x8BitPackedMixedSignednessAccelerated != 0),
      Needs(), "dot: also where one factor has a sign and the other none"},
     {"matrix", EMBER_BIT(matrix.cooperativeMatrix),
-     Needs(kCooperativeMatrixCapability),
+     Needs(Capability(kCooperativeMatrixCapability)),
      "cooperative matrices (VK_KHR_cooperative_matrix)"},
+    {"vulkan_memory_model", EMBER_BIT(v12.vulkanMemoryModel),
+     Needs(Capability::VulkanMemoryModel),
+     "Vulkan's memory model, beside that of GLSL450"},
     {"bda", EMBER_BIT(v12.bufferDeviceAddress),
      Needs(Capability::PhysicalStorageBufferAddresses),
      "pointers to buffers (buffer device addresses)"},
@@ -164,8 +166,10 @@ void FeatureSet::Query(const InstanceFunctions& vk, VkPhysicalDevice device) {
   VkPhysicalDeviceProperties basic;
   vk.GetPhysicalDeviceProperties(device, &basic);
   const bool has_13 = basic.apiVersion >= VK_API_VERSION_1_3;
+  const bool has_matrix = HasExtension(vk, device, kMatrixExtension);
+  if (has_matrix) matrix_products = MatrixProducts(vk, device);
   Chain(basic.apiVersion, !has_13 && HasExtension(vk, device, kDotExtension),
-        HasExtension(vk, device, kMatrixExtension));
+        has_matrix);
   vk.GetPhysicalDeviceFeatures2(device, &core);
   vk.GetPhysicalDeviceProperties2(device, &properties);
   if (has_13) return;
@@ -190,10 +194,26 @@ const void* FeatureSet::Request(const FeatureSet& available) {
   // Every device of version 1.2 has it; fences need it.
   v12.timelineSemaphore = VK_TRUE;
   v13.subgroupSizeControl = available.v13.subgroupSizeControl;
+  v13.computeFullSubgroups = available.v13.computeFullSubgroups;
+  // Modules of the other memory model have atomics of this scope, which is a
+  // feature where this one is on.
+  v12.vulkanMemoryModelDeviceScope = available.v12.vulkanMemoryModelDeviceScope;
   dot.shaderIntegerDotProduct = v13.shaderIntegerDotProduct;
   if (has_dot) extensions_[extension_count_++] = kDotExtension;
   if (has_matrix) extensions_[extension_count_++] = kMatrixExtension;
   return &core;
+}
+
+bool FeatureSet::FixesSubgroups() const {
+  return v13.subgroupSizeControl != VK_FALSE &&
+         v13.computeFullSubgroups != VK_FALSE &&
+         (p13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+}
+
+bool FeatureSet::HasMatrices() const {
+  return matrix.cooperativeMatrix != VK_FALSE &&
+         v12.vulkanMemoryModel != VK_FALSE && FixesSubgroups() &&
+         HasSubgroup(*this, VK_SUBGROUP_FEATURE_BASIC_BIT);
 }
 
 std::string FeatureSet::Target() const {
@@ -202,6 +222,10 @@ std::string FeatureSet::Target() const {
       version() >= VK_API_VERSION_1_3 ? "vulkan1.3" : "vulkan1.2";
   for (const Feature& feature : kFeatures) {
     if (feature.IsIn(*this)) target += Concat({"+", feature.name});
+  }
+  if (HasMatrices()) {
+    for (const std::string& product : matrix_products)
+      target += Concat({"+matrix", product});
   }
   target += Concat({"+subgroup", p11.subgroupSize, "+shared",
                     limits().maxComputeSharedMemorySize, "+invocations",

@@ -7,7 +7,9 @@
 //   features.Target();   // "vulkan1.3+cpu+f16+f64+int64+…+shared32768+…"
 //
 // A target is "vulkanMAJOR.MINOR", then the names of kFeatures that the device
-// has, then three values: subgroupN (invocations of a subgroup; it is that size
+// has, then, where `matrix` and what that needs is among them, the products of
+// matrices (matrix16x16x16:f16:f16:f32; cooperative_matrix.h), then three
+// values: subgroupN (invocations of a subgroup; it is that size
 // wherever a module uses subgroups), sharedN (bytes of a workgroup's memory),
 // invocationsN (most in a workgroup); and, where code may not loop as it likes,
 // iterationsN (of all loops of an invocation); and, where loads from texel
@@ -20,20 +22,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "hal/vulkan/cooperative_matrix.h"
 #include "hal/vulkan/functions.h"
 
 namespace ember::hal::vulkan {
-
-// VK_KHR_cooperative_matrix is younger than the headers of Debian 12; the
-// values are those of Vulkan's registry.
-struct CooperativeMatrixFeatures {
-  static constexpr auto kType = static_cast<VkStructureType>(1000506000);
-  VkStructureType sType = kType;
-  void* pNext = nullptr;
-  VkBool32 cooperativeMatrix = VK_FALSE;
-  VkBool32 cooperativeMatrixRobustBufferAccess = VK_FALSE;
-};
 
 // Vulkan's structures of features and properties, as one object. Not copied:
 // they point to each other.
@@ -54,6 +48,11 @@ class FeatureSet {
   }
 
   std::string Target() const;
+  // Whether modules may multiply matrices: they use Vulkan's memory model, and
+  // subgroups are full and of one size.
+  bool HasMatrices() const;
+  // Whether pipelines may be told to have full subgroups of the target's size.
+  bool FixesSubgroups() const;
 
   VkPhysicalDeviceFeatures2 core = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
@@ -64,6 +63,7 @@ class FeatureSet {
   VkPhysicalDeviceVulkan13Features v13 = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
   CooperativeMatrixFeatures matrix;
+  std::vector<std::string> matrix_products;
   // Of devices of version 1.2; what they say is in v13, too, but not asked for
   // there.
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {

@@ -100,6 +100,67 @@ TEST(FeaturesTest, DotProductsAreAnExtensionOfOlderVersions) {
   EXPECT_NE(fast.Target().find("+fast_dot"), std::string::npos);
 }
 
+CooperativeMatrixProperties Product(ComponentType a, ComponentType b,
+                                    ComponentType sum) {
+  CooperativeMatrixProperties product;
+  product.MSize = 16;
+  product.NSize = 8;
+  product.KSize = 32;
+  product.AType = a;
+  product.BType = b;
+  product.CType = product.ResultType = sum;
+  return product;
+}
+
+TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
+  using enum ComponentType;
+  EXPECT_EQ(NameOf(Product(kFloat16, kFloat16, kFloat32)),
+            "16x8x32:f16:f16:f32");
+  EXPECT_EQ(NameOf(Product(kFloat16, kFloat16, kFloat16)),
+            "16x8x32:f16:f16:f16");
+  EXPECT_EQ(NameOf(Product(kSigned8, kSigned8, kSigned32)),
+            "16x8x32:i8:i8:i32");
+  EXPECT_EQ(NameOf(Product(kSigned8, kUnsigned8, kSigned32)),
+            "16x8x32:i8:u8:i32");
+  EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kUnsigned32)),
+            "16x8x32:u8:u8:i32");
+  // What code would say of the signs would not be what the device lists.
+  EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kSigned32)), "");
+  EXPECT_EQ(NameOf(Product(kSigned8, kSigned8, kUnsigned32)), "");
+  EXPECT_EQ(NameOf(Product(kFloat32, kFloat32, kFloat32)), "");
+  EXPECT_EQ(NameOf(Product(ComponentType{1000141000}, ComponentType{1000141000},
+                           kFloat32)),
+            "");
+  CooperativeMatrixProperties other = Product(kFloat16, kFloat16, kFloat32);
+  other.ResultType = kFloat16;
+  EXPECT_EQ(NameOf(other), "");
+  other = Product(kSigned8, kSigned8, kSigned32);
+  other.saturatingAccumulation = VK_TRUE;
+  EXPECT_EQ(NameOf(other), "");
+  other = Product(kSigned8, kSigned8, kSigned32);
+  other.scope = 2;  // of a workgroup
+  EXPECT_EQ(NameOf(other), "");
+}
+
+TEST(FeaturesTest, TargetsNameProductsOfMatricesThatModulesMayHave) {
+  FeatureSet set;
+  set.matrix_products = {"16x16x16:f16:f16:f32", "8x8x8:i8:i8:i32"};
+  set.matrix.cooperativeMatrix = VK_TRUE;
+  set.v13.subgroupSizeControl = VK_TRUE;
+  set.v13.computeFullSubgroups = VK_TRUE;
+  set.p13.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  set.p11.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  set.p11.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT;
+  EXPECT_EQ(set.Target().find("x16x"), std::string::npos) << set.Target();
+  set.v12.vulkanMemoryModel = VK_TRUE;
+  EXPECT_NE(set.Target().find("+matrix+vulkan_memory_model+matrix16x16x16:f16:"
+                              "f16:f32+matrix8x8x8:i8:i8:i32+subgroup0"),
+            std::string::npos)
+      << set.Target();
+  set.v13.computeFullSubgroups = VK_FALSE;
+  EXPECT_EQ(set.Target().find("x16x"), std::string::npos) << set.Target();
+}
+
 TEST(FeaturesTest, CapabilitiesFollowFeatures) {
   FeatureSet set;
   const auto has = [&](spv::Capability capability) {

@@ -96,6 +96,9 @@ struct GlobalFunctions {
 struct InstanceFunctions {
   EMBER_VULKAN_INSTANCE_FUNCTIONS(EMBER_VULKAN_MEMBER)
   EMBER_VULKAN_DEBUG_FUNCTIONS(EMBER_VULKAN_MEMBER)
+  // Of an extension that headers may not know (cooperative_matrix.h, which has
+  // its type); null where the loader and all drivers do not.
+  PFN_vkVoidFunction GetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 
 struct DeviceFunctions {

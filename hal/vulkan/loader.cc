@@ -60,6 +60,9 @@ StatusOr<InstanceFunctions> LoadFunctions(const GlobalFunctions& global,
   if (functions.function == nullptr) return MissingFunction("vk" #function);
   EMBER_VULKAN_INSTANCE_FUNCTIONS(EMBER_VULKAN_LOAD)
   EMBER_VULKAN_DEBUG_FUNCTIONS(EMBER_VULKAN_FIND)
+  functions.GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+      global.GetInstanceProcAddr(
+          instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
 #undef EMBER_VULKAN_LOAD
 #undef EMBER_VULKAN_FIND
   return functions;

@@ -76,12 +76,14 @@ class Planner {
   Planner(const loops::LoopNest& nest, const SharedMemory& memory)
       : nest_(nest), memory_(memory), turns_(nest.buffers.size()) {
     result_.is_coherent.resize(nest.buffers.size());
+    result_.is_ordered.resize(nest.buffers.size());
   }
 
   Barriers Run(const Block& body) {
     FindTurns(body);
     Accesses pending(nest_.buffers.size());
     Plan(body, pending);
+    FindOrdered(body);
     return std::move(result_);
   }
 
@@ -320,6 +322,63 @@ class Planner {
                               (before.reads[i] | before.writes[i]) != 0 &&
                               (now.reads[i] | now.writes[i]) != 0;
       if (is_touched) result_.is_coherent[i] = true;
+    }
+  }
+
+  // --- across barriers ---
+
+  // How many statements touch a buffer, those in loops counting as two.
+  struct Uses {
+    int touches = 0;
+    bool reads = false, writes = false, by_all = false;
+  };
+
+  void CountUses(const Accesses& accesses, int weight,
+                 std::vector<Uses>& uses) const {
+    for (size_t i = 0; i < uses.size(); ++i) {
+      const Halves all_reads = accesses.by_all.reads[i],
+                   all_writes = accesses.by_all.writes[i],
+                   reads = all_reads | accesses.by_first.reads[i],
+                   writes = all_writes | accesses.by_first.writes[i];
+      if ((reads | writes) == 0) continue;
+      uses[i].touches += weight;
+      uses[i].reads |= reads != 0;
+      uses[i].writes |= writes != 0;
+      uses[i].by_all |= (all_reads | all_writes) != 0;
+    }
+  }
+
+  void CountUses(const Block& block, int weight,
+                 std::vector<Uses>& uses) const {
+    for (const Statement& statement : block) {
+      if (IsInvocationLoop(statement)) {
+        CountUses(AllAccesses(statement), weight, uses);
+        continue;
+      }
+      CountUses(OwnAccesses(statement, /*stores_first=*/true), weight, uses);
+      const bool is_loop = statement.kind == Statement::Kind::kFor;
+      CountUses(statement.body, is_loop ? 2 : weight, uses);
+    }
+  }
+
+  // A barrier may have been put for the sake of another buffer: what it stands
+  // between is looked for in the whole phase.
+  void FindOrdered(const Block& body) {
+    if (result_.before.empty()) return;
+    std::vector<Uses> uses(nest_.buffers.size());
+    CountUses(body, 1, uses);
+    for (size_t i = 0; i < uses.size(); ++i) {
+      const bool is_ordered =
+          uses[i].writes && uses[i].by_all && uses[i].touches > 1;
+      if (is_ordered) result_.is_ordered[i] = true;
+      if (is_ordered && uses[i].reads) result_.is_coherent[i] = true;
+      for (size_t j = 0; j < uses.size(); ++j) {
+        const bool one_writes = uses[i].writes || uses[j].writes;
+        const bool are_used = uses[i].touches > 0 && uses[j].touches > 0;
+        if (i != j && one_writes && are_used && MayBeOneMemory(i, j))
+          result_.is_ordered[i] = true;
+      }
+      if (result_.is_coherent[i]) result_.is_ordered[i] = true;
     }
   }
 

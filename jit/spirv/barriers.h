@@ -40,8 +40,12 @@ struct SharedMemory {
 struct Barriers {
   // All meet before these, which stand outside of invocation loops.
   std::unordered_set<const loops::Statement*> before;
-  // By buffer: an invocation has to see what another one stored.
+  // By buffer: an invocation has to see what another one stored, before they
+  // met last or at any time before that.
   std::vector<bool> is_coherent;
+  // By buffer: it is touched before and behind a barrier, and stored to, or it
+  // may be the memory of one that is. All that are coherent are.
+  std::vector<bool> is_ordered;
 };
 
 // What stands outside of the phase's invocation loops, all invocations do, but

@@ -279,13 +279,25 @@ Id CodeBuilder::Pointer(spv::StorageClass storage, Id type, Id base,
   return id;
 }
 
-Id CodeBuilder::LoadOf(Id type, Id pointer, uint32_t version) {
+Id CodeBuilder::LoadOf(Id type, Id pointer, uint32_t version, uint32_t access) {
   Key key{spv::Op::OpLoad, {pointer, version}};
   if (const Id* known = Find(key)) return *known;
   const Id id = module_.NewId();
-  Effect(spv::Op::OpLoad, {type, id, pointer});
+  if (access != 0) {
+    Effect(spv::Op::OpLoad, {type, id, pointer, access});
+  } else {
+    Effect(spv::Op::OpLoad, {type, id, pointer});
+  }
   Remember(std::move(key), id);
   return id;
+}
+
+void CodeBuilder::StoreOf(Id pointer, Id value, uint32_t access) {
+  if (access != 0) {
+    Effect(spv::Op::OpStore, {pointer, value, access});
+  } else {
+    Effect(spv::Op::OpStore, {pointer, value});
+  }
 }
 
 Id CodeBuilder::Fetch(Id variable, Id type, Value number, uint32_t version) {

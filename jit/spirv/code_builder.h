@@ -143,11 +143,12 @@ class CodeBuilder {
   Id Local(Id type, std::string_view name);
   Id Pointer(spv::StorageClass storage, Id type, Id base,
              std::initializer_list<Value> indices);
-  // A load that gives the same as any other of the pointer and version.
-  Value Load(Scalar type, Id pointer, uint32_t version) {
-    return {LoadOf(module_.TypeOf(type), pointer, version), type};
+  // A load that gives the same as any other of the pointer and version. access:
+  // memory operands, which are the same for all of a pointer.
+  Value Load(Scalar type, Id pointer, uint32_t version, uint32_t access = 0) {
+    return {LoadOf(module_.TypeOf(type), pointer, version, access), type};
   }
-  Id LoadOf(Id type, Id pointer, uint32_t version);
+  Id LoadOf(Id type, Id pointer, uint32_t version, uint32_t access = 0);
   // Texel `number` of a texel buffer, a vector of four words.
   Id Fetch(Id variable, Id type, Value number, uint32_t version);
   // A vector of the values, which are of one type; and of a vector one of them.
@@ -155,9 +156,10 @@ class CodeBuilder {
   Value Component(Scalar type, Id vector, uint32_t number) {
     return Pure(spv::Op::OpCompositeExtract, type, {vector, number});
   }
-  void Store(Id pointer, Value value) {
-    Effect(spv::Op::OpStore, {pointer, value.id});
+  void Store(Id pointer, Value value, uint32_t access = 0) {
+    StoreOf(pointer, value.id, access);
   }
+  void StoreOf(Id pointer, Id value, uint32_t access = 0);
   void Effect(spv::Op op, std::initializer_list<uint32_t> operands);
   Value Result(spv::Op op, Scalar type,
                std::initializer_list<uint32_t> operands);

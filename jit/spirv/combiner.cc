@@ -143,7 +143,7 @@ Value Combiner::BySubgroups(DType type, Update update, Value value,
       spv::Op::OpGroupNonUniformElect, Scalar::kBool,
       {module.ConstantId(static_cast<uint32_t>(spv::Scope::Subgroup))});
   const Value number = BuiltInWord(spv::BuiltIn::SubgroupId, "subgroup");
-  c_.If(elected, [&] { c_.Store(PartAt(value.type, number), value); });
+  c_.If(elected, [&] { StorePart(number, value); });
   memory_.Meet();
   const Value is_first = c_.Equal(invocation, c_.Int(0));
   const Scalar scalar = value.type;
@@ -162,7 +162,7 @@ Value Combiner::BySubgroups(DType type, Update update, Value value,
 Value Combiner::ByHalves(DType type, Update update, Value value,
                          Value invocation) {
   const Scalar scalar = value.type;
-  c_.Store(PartAt(scalar, invocation), value);
+  StorePart(invocation, value);
   const auto all = static_cast<uint64_t>(plan_.invocations);
   for (uint64_t half = std::bit_ceil(all) / 2; half > 0; half /= 2) {
     memory_.Meet();
@@ -172,7 +172,7 @@ Value Combiner::ByHalves(DType type, Update update, Value value,
     c_.If(c_.Less(invocation, c_.Int(busy), true), [&] {
       const Value own = LoadPart(scalar, invocation);
       const Value other = LoadPart(scalar, c_.Add(invocation, c_.Int(count)));
-      c_.Store(PartAt(scalar, invocation), Apply(type, update, own, other));
+      StorePart(invocation, Apply(type, update, own, other));
     });
   }
   return LoadPart(scalar, invocation);

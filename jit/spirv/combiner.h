@@ -17,6 +17,7 @@
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
+#include "jit/spirv/memory_model.h"
 #include "jit/spirv/phase_plan.h"
 #include "jit/spirv/target.h"
 #include "tensor/dispatch.h"
@@ -59,7 +60,12 @@ class Combiner {
   Value BuiltInWord(spv::BuiltIn which, const char* name);
   Id PartAt(Scalar type, Value index);
   Value LoadPart(Scalar type, Value index) {
-    return c_.Load(type, PartAt(type, index), ++version_);
+    return c_.Load(type, PartAt(type, index), ++version_,
+                   MemoryModel(target_).SharedAccess());
+  }
+  void StorePart(Value index, Value value) {
+    c_.Store(PartAt(value.type, index), value,
+             MemoryModel(target_).SharedAccess());
   }
 
   const Target& target_;

@@ -2,6 +2,7 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/spirv/memory_model.h"
 #include "jit/spirv/module_builder.h"
 #include "jit/spirv/phase_emitter.h"
 
@@ -35,6 +36,7 @@ StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
                                 const Target& target) {
   loops::LoopNest nest = given;
   ModuleBuilder module;
+  MemoryModel(target).Declare(module);
   // With room for the number of the first task.
   const auto count = static_cast<uint32_t>(2 * nest.parameters.size() + 2);
   const Id words = module.Variable(spv::StorageClass::PushConstant,

@@ -24,10 +24,6 @@ constexpr uint32_t kTexelWords = 4;
 // Elements of PhasePlan::Place::is_vectors.
 constexpr uint32_t kSharedWidth = 4;
 
-constexpr uint32_t Word(spv::MemorySemanticsMask mask) {
-  return static_cast<uint32_t>(mask);
-}
-
 }  // namespace
 
 Memory::Memory(const loops::LoopNest& nest, const PhasePlan& plan,
@@ -38,6 +34,7 @@ Memory::Memory(const loops::LoopNest& nest, const PhasePlan& plan,
       c_(code),
       convert_(conversions),
       target_(target),
+      model_(target),
       phase_(phase),
       error_(error),
       variables_(nest.buffers.size()) {
@@ -102,7 +99,7 @@ void Memory::DeclareBinding(uint32_t number) {
                                 binding_++, buffer.name);
   variables_[number].id = id;
   if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
-  if (place.is_coherent) module.Decorate(id, spv::Decoration::Coherent);
+  if (place.is_coherent) model_.DecorateCoherent(module, id);
   // What is not said to share memory does not (see PhasePlan on MayAlias).
   const auto may_share = [&](uint32_t other) {
     const Buffer& b = nest_.buffers[other];
@@ -139,7 +136,7 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
                        Concat({nest_.buffers[buffer].name, ".", bytes}));
   const PhasePlan::Place& place = plan_.places[buffer];
   if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
-  if (place.is_coherent) module.Decorate(id, spv::Decoration::Coherent);
+  if (place.is_coherent) model_.DecorateCoherent(module, id);
   module.Decorate(id, spv::Decoration::Aliased);
   SetAliased(buffer);
   return id;
@@ -226,8 +223,8 @@ Value Memory::Load(uint32_t buffer, Value element) {
   }
   const Id pointer = PointerTo(buffer, element);
   const int64_t size = c_.size();
-  const Value loaded =
-      c_.Load(TypeIn(buffer), pointer, variables_[buffer].version);
+  const Value loaded = c_.Load(TypeIn(buffer), pointer,
+                               variables_[buffer].version, AccessTo(buffer));
   const bool is_new = c_.size() != size;
   phase_.loads += is_new && plan_.places[buffer].kind != Kind::kRegisters;
   if (!IsInMemory(buffer)) return loaded;
@@ -264,7 +261,7 @@ void Memory::Store(uint32_t buffer, Value element, Value value) {
   const Id pointer = PointerTo(buffer, element);
   if (IsInMemory(buffer))
     value = convert_.ToMemory(nest_.buffers[buffer].type, value);
-  c_.Store(pointer, value);
+  c_.Store(pointer, value, AccessTo(buffer));
   NoteStore(buffer);
 }
 
@@ -381,8 +378,8 @@ Value Memory::LoadComponent(uint32_t buffer, const VectorForm& form,
   }
   const Id pointer = PointerToVector(buffer, form, number);
   const int64_t size = c_.size();
-  const Id vector =
-      c_.LoadOf(TypeOf(form), pointer, variables_[buffer].version);
+  const Id vector = c_.LoadOf(TypeOf(form), pointer, variables_[buffer].version,
+                              AccessTo(buffer));
   phase_.loads += c_.size() != size;
   return form.count == 1 ? Value{vector, form.component}
                          : c_.Component(form.component, vector, component);
@@ -428,8 +425,14 @@ void Memory::StoreVector(uint32_t buffer, Value number,
   }
   const Id pointer = PointerToVector(buffer, form, number);
   const Id whole = form.count == 1 ? components[0].id : c_.Vector(components);
-  c_.Effect(spv::Op::OpStore, {pointer, whole});
+  c_.StoreOf(pointer, whole, AccessTo(buffer));
   NoteStore(buffer);
+}
+
+uint32_t Memory::AccessTo(uint32_t buffer) const {
+  const PhasePlan::Place& place = plan_.places[buffer];
+  const bool is_shared = place.is_ordered || place.kind == Kind::kShared;
+  return is_shared ? model_.SharedAccess() : 0;
 }
 
 void Memory::NoteStore(uint32_t buffer) {
@@ -449,20 +452,21 @@ void Memory::Changed(const std::vector<bool>& buffers) {
 
 void Memory::Meet() {
   ++phase_.barriers;
-  uint32_t semantics = Word(spv::MemorySemanticsMask::AcquireRelease) |
-                       Word(spv::MemorySemanticsMask::WorkgroupMemory);
+  bool is_ordered = false, is_coherent = false;
   ++version_;
   for (size_t i = 0; i < variables_.size(); ++i) {
     const PhasePlan::Place& place = plan_.places[i];
-    if (place.is_coherent)
-      semantics |= Word(spv::MemorySemanticsMask::UniformMemory);
+    is_ordered |= place.is_ordered;
+    is_coherent |= place.is_coherent;
     if (place.is_coherent || place.kind == Kind::kShared)
       variables_[i].version = version_;
   }
   const Id workgroup =
       c_.module().ConstantId(static_cast<uint32_t>(spv::Scope::Workgroup));
   c_.Effect(spv::Op::OpControlBarrier,
-            {workgroup, workgroup, c_.module().ConstantId(semantics)});
+            {workgroup, workgroup,
+             c_.module().ConstantId(
+                 model_.BarrierSemantics(is_ordered, is_coherent))});
 }
 
 // --- the record of a failed check
@@ -494,12 +498,12 @@ void Memory::Fail(const loops::Statement& check, Value index, Value extent) {
   const Id flag =
       c_.Pointer(StorageClass::StorageBuffer, type, record_,
                  {c_.Int(0), c_.Int(kWord(offsetof(CheckRecord, flag)))});
-  const Id device =
-      module.ConstantId(static_cast<uint32_t>(spv::Scope::Device));
+  const Id scope =
+      module.ConstantId(static_cast<uint32_t>(model_.AtomicScope()));
   const Id relaxed = module.ConstantId(0);
   const Value before =
       c_.Result(spv::Op::OpAtomicCompareExchange, Scalar::kI32,
-                {flag, device, relaxed, relaxed, c_.Int(1).id, c_.Int(0).id});
+                {flag, scope, relaxed, relaxed, c_.Int(1).id, c_.Int(0).id});
   c_.If(c_.Equal(before, c_.Int(0)), [&] {
     StoreWord(kWord(offsetof(CheckRecord, buffer)), c_.Int(check.buffer));
     StoreWord(kWord(offsetof(CheckRecord, dim)), c_.Int(check.dim));

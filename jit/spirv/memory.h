@@ -19,6 +19,7 @@
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/conversions.h"
 #include "jit/spirv/kernel_abi.h"
+#include "jit/spirv/memory_model.h"
 #include "jit/spirv/phase_plan.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/vector_access.h"
@@ -124,6 +125,8 @@ class Memory {
   void SetAliased(uint32_t buffer);
   Scalar TypeIn(uint32_t buffer) const;
   bool IsInMemory(uint32_t buffer) const;
+  // Memory operands of loads and stores.
+  uint32_t AccessTo(uint32_t buffer) const;
   void NoteStore(uint32_t buffer);
   // 64 bits as two words.
   void StoreLong(uint32_t word, Value value);
@@ -134,6 +137,7 @@ class Memory {
   CodeBuilder& c_;
   Conversions& convert_;
   const Target& target_;
+  const MemoryModel model_;
   PhaseCode& phase_;
   Status& error_;
   std::vector<Variable> variables_;

@@ -220,9 +220,8 @@ Words ModuleBuilder::Finish() {
     AppendText(all, "GLSL.std.450");
     AppendInstruction(words, spv::Op::OpExtInstImport, all);
   }
-  AppendInstruction(
-      words, spv::Op::OpMemoryModel,
-      {Word(spv::AddressingModel::Logical), Word(spv::MemoryModel::GLSL450)});
+  AppendInstruction(words, spv::Op::OpMemoryModel,
+                    {Word(spv::AddressingModel::Logical), Word(memory_model_)});
   for (const Words* part : {&entry_points_, &modes_, &names_, &decorations_,
                             &globals_, &functions_}) {
     words.insert(words.end(), part->begin(), part->end());

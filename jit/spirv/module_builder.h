@@ -94,6 +94,7 @@ class ModuleBuilder {
   bool Requires(spv::Capability capability) const {
     return capabilities_.contains(static_cast<uint32_t>(capability));
   }
+  void SetMemoryModel(spv::MemoryModel model) { memory_model_ = model; }
   // An extension beyond SPIR-V 1.5 that a capability needs.
   void RequireExtension(std::string_view name) { extensions_.emplace(name); }
   // A variable of the module.
@@ -125,6 +126,7 @@ class ModuleBuilder {
   Id next_id_ = 1;
   std::set<uint32_t> capabilities_;
   std::set<std::string> extensions_;
+  spv::MemoryModel memory_model_ = spv::MemoryModel::GLSL450;
   Id library_ = 0;
   std::map<std::pair<spv::Op, Words>, Id> interned_;
   std::map<std::pair<Scalar, uint64_t>, Id> constants_;

@@ -428,6 +428,22 @@ TEST(SpirvTargetTest, ReadsTheTargetString) {
   EXPECT_FALSE(target.float32.denorm);
   EXPECT_EQ(target.shared_bytes, 49152);
   EXPECT_EQ(target.invocations, 1024);
+  EXPECT_TRUE(target.matrices.empty());
+  EXPECT_FALSE(target.vulkan_memory_model);
+}
+
+TEST(SpirvTargetTest, ReadsProductsOfMatrices) {
+  const Target target = Target::Of(
+      "vulkan1.3+matrix+vulkan_memory_model+matrix16x8x32:i8:u8:i32+"
+      "matrix16x16x16:f16:f16:f32+matrix16x16:f16+subgroup32");
+  EXPECT_TRUE(target.vulkan_memory_model);
+  EXPECT_EQ(target.matrices.size(), 2u);
+  EXPECT_TRUE(
+      target.HasMatrix({16, 8, 32, DType::kI8, DType::kU8, DType::kI32}));
+  EXPECT_FALSE(
+      target.HasMatrix({16, 8, 32, DType::kI8, DType::kI8, DType::kI32}));
+  EXPECT_TRUE(
+      target.HasMatrix({16, 16, 16, DType::kF16, DType::kF16, DType::kF32}));
 }
 
 // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which a product that is rounded

@@ -305,6 +305,9 @@ class Planner {
       plan_.places[i].is_coherent =
           barriers.is_coherent[i] &&
           plan_.places[i].kind != PhasePlan::Kind::kShared;
+      plan_.places[i].is_ordered =
+          barriers.is_ordered[i] &&
+          plan_.places[i].kind != PhasePlan::Kind::kShared;
     }
   }
 

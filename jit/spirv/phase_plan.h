@@ -46,6 +46,8 @@ struct PhasePlan {
     bool of_invocation = false;
     // Invocations of a workgroup see what others stored to memory.
     bool is_coherent = false;
+    // Barriers order what they do there, coherent or not.
+    bool is_ordered = false;
     bool is_read = false;
     bool is_written = false;
     // Memory of the workgroup as vectors of 4 elements.

@@ -1,5 +1,6 @@
 #include "jit/spirv/target.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace ember::jit::spirv {
@@ -20,6 +21,8 @@ constexpr Flag kFlags[] = {
     {"int64", [](Target& t) -> bool& { return t.i64; }},
     {"storage8", [](Target& t) -> bool& { return t.storage8; }},
     {"storage16", [](Target& t) -> bool& { return t.storage16; }},
+    {"vulkan_memory_model",
+     [](Target& t) -> bool& { return t.vulkan_memory_model; }},
     {"subgroup_arithmetic",
      [](Target& t) -> bool& { return t.subgroup_arithmetic; }},
     {"denorm16", [](Target& t) -> bool& { return t.float16.denorm; }},
@@ -57,9 +60,17 @@ void Read(std::string_view feature, Target& target) {
     const auto read = std::from_chars(digits.data(), end, value);
     if (read.ec == std::errc() && read.ptr == end) number.of(target) = value;
   }
+  constexpr std::string_view kMatrix = "matrix";
+  if (feature.substr(0, kMatrix.size()) != kMatrix) return;
+  const auto type = loops::ParseMatrixType(feature.substr(kMatrix.size()));
+  if (type) target.matrices.push_back(*type);
 }
 
 }  // namespace
+
+bool Target::HasMatrix(const loops::MatrixType& type) const {
+  return std::ranges::find(matrices, type) != matrices.end();
+}
 
 Target Target::Of(std::string_view text) {
   Target target;

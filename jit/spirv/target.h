@@ -11,6 +11,9 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
+
+#include "jit/loops/matrix_operation.h"
 
 namespace ember::jit::spirv {
 
@@ -24,6 +27,8 @@ struct Target {
   // Whether the machine has them: of factors of one sign, and of two.
   bool fast_dot = false;
   bool fast_mixed_dot = false;
+  // The memory model that modules use (jit/spirv/memory_model.h).
+  bool vulkan_memory_model = false;
   bool storage8 = false;
   bool storage16 = false;
   // Modes of floats of 16, 32 and 64 bits (SPV_KHR_float_controls).
@@ -43,6 +48,11 @@ struct Target {
   // invocations.
   bool subgroup_arithmetic = false;
   int64_t subgroup_size = 1;
+
+  // Products of matrices by subgroups, in the device's order.
+  std::vector<loops::MatrixType> matrices;
+
+  bool HasMatrix(const loops::MatrixType& type) const;
 
   static Target Of(std::string_view target);
 };

@@ -1,6 +1,7 @@
 #include "jit/spirv/testing.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <utility>
@@ -100,8 +101,19 @@ std::shared_ptr<hal::Device> TestDevice() {
 }
 
 std::string TestTarget() {
-  const std::string target(TestDevice()->target());
-  return target.substr(0, target.find("+iterations"));
+  std::string target(TestDevice()->target());
+  target.resize(std::min(target.size(), target.find("+iterations")));
+  const char* const without = std::getenv("EMBER_TEST_WITHOUT");
+  return without == nullptr ? target : Without(std::move(target), without);
+}
+
+std::string Without(std::string target, std::string_view feature) {
+  const std::string row = Concat({"+", feature});
+  const size_t at = target.find(row);
+  if (at == std::string::npos) return target;
+  const size_t end = at + row.size();
+  if (end == target.size() || target[end] == '+') target.erase(at, row.size());
+  return target;
 }
 
 bool KeepsSubnormals() {

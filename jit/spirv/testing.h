@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -26,8 +27,11 @@ inline constexpr char kNoDevice[] =
 // The first Vulkan device of the machine; null if there is none.
 std::shared_ptr<hal::Device> TestDevice();
 // Its target, but for how often loops may turn: tests are of few iterations,
-// while extents that are open might be of many.
+// while extents that are open might be of many; and for the feature that
+// EMBER_TEST_WITHOUT names, if any.
 std::string TestTarget();
+// The target without a feature.
+std::string Without(std::string target, std::string_view feature);
 
 // Whether subnormal numbers of 32 and 64 bits keep their value there, which
 // Vulkan leaves to the device where the target does not say so (denorm32).

@@ -1,0 +1,72 @@
+// VK_KHR_cooperative_matrix, which is younger than the headers of Debian 12:
+// names and values are those of Vulkan's registry (vk.xml). And how a target
+// names the products of matrices that a device has:
+//
+//   16x16x16:f16:f16:f32    rows x columns x depth : types of the factors : of
+//                           the sum
+//
+// Only those that the invocations of a subgroup compute together, that wrap and
+// round as ever (no saturating accumulation), of types that the compiler has:
+// f16 in f16 or f32, bytes in i32. A sum of integers counts as unsigned exactly
+// where both factors are u8 (the bits are the same); a device that lists
+// another sign for it only is taken not to have the product.
+#ifndef EMBER_HAL_VULKAN_COOPERATIVE_MATRIX_H_
+#define EMBER_HAL_VULKAN_COOPERATIVE_MATRIX_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hal/vulkan/functions.h"
+
+namespace ember::hal::vulkan {
+
+// CooperativeMatrixKHR of SPV_KHR_cooperative_matrix.
+inline constexpr uint32_t kCooperativeMatrixCapability = 6022;
+
+struct CooperativeMatrixFeatures {
+  static constexpr auto kType = static_cast<VkStructureType>(1000506000);
+  VkStructureType sType = kType;
+  void* pNext = nullptr;
+  VkBool32 cooperativeMatrix = VK_FALSE;
+  VkBool32 cooperativeMatrixRobustBufferAccess = VK_FALSE;
+};
+
+enum class ComponentType : int32_t {
+  kFloat16 = 0,
+  kFloat32 = 1,
+  kSigned8 = 3,
+  kSigned32 = 5,
+  kUnsigned8 = 7,
+  kUnsigned32 = 9,
+};
+
+// VkScopeKHR.
+inline constexpr int32_t kSubgroupScope = 3;
+
+struct CooperativeMatrixProperties {
+  static constexpr auto kType = static_cast<VkStructureType>(1000506001);
+  VkStructureType sType = kType;
+  void* pNext = nullptr;
+  uint32_t MSize = 0;
+  uint32_t NSize = 0;
+  uint32_t KSize = 0;
+  ComponentType AType = ComponentType::kFloat16;
+  ComponentType BType = ComponentType::kFloat16;
+  ComponentType CType = ComponentType::kFloat16;
+  ComponentType ResultType = ComponentType::kFloat16;
+  VkBool32 saturatingAccumulation = VK_FALSE;
+  int32_t scope = kSubgroupScope;
+};
+
+// The name of a product; empty for those that are not named.
+std::string NameOf(const CooperativeMatrixProperties& properties);
+
+// What a device with the extension lists, in its order, each once. Nothing
+// where it does not answer.
+std::vector<std::string> MatrixProducts(const InstanceFunctions& vk,
+                                        VkPhysicalDevice device);
+
+}  // namespace ember::hal::vulkan
+
+#endif  // EMBER_HAL_VULKAN_COOPERATIVE_MATRIX_H_
