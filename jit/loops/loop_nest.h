@@ -51,6 +51,10 @@ enum class Scope : uint8_t {
              // see LoopKind::kInvocation
 };
 
+// Of a register buffer; of one value's of the loop over invocations, where each
+// has its own.
+inline constexpr int64_t kMaximumRegisterElements = 4096;
+
 struct Buffer {
   std::string name;  // without '%'; unique in the nest
   DType type = DType::kF32;

@@ -14,8 +14,8 @@
 #include "jit/loops/dot_product.h"
 #include "jit/loops/facts.h"
 #include "jit/loops/matrix_operation.h"
+#include "jit/loops/matrix_rules.h"
 #include "jit/loops/text.h"
-#include "jit/loops/verifier_matrices.h"
 #include "jit/loops/verifier_signature.h"
 #include "jit/loops/walk.h"
 #include "tensor/linear.h"
@@ -40,7 +40,7 @@ enum class Binder : uint8_t {
   kUnrolled,
   kVector,
   kInvocation,  // or a subgroup
-  kMatrix       // as an unrolled one; verifier_matrices.h does the rest
+  kMatrix       // as an unrolled one; matrix_rules.h does the rest
 };
 
 bool IsAccess(const Node& node) {

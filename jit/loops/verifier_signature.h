@@ -10,9 +10,6 @@
 
 namespace ember::loops {
 
-// Of a register buffer; of one invocation's where each has its own.
-inline constexpr int64_t kMaximumRegisterElements = 4096;
-
 // Names, buffers and their extents.
 Status CheckSignature(const LoopNest& nest);
 

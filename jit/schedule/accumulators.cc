@@ -75,13 +75,13 @@ Accumulators MakeAccumulators(const Computation& computation,
     const bool vector = mark == LoopMark::kVector;
     if (!s.IsReduction(i)) {
       a.spatial.push_back(i);
-      if (moves && mark == LoopMark::kInvocation)
+      if (moves && IsBound(mark))
         invocation = variable;
       else if (moves)
         (vector ? vectors : a.indices).push_back(variable);
     } else if (vector && moves) {
       a.lanes.push_back(i);
-    } else if (moves && mark == LoopMark::kInvocation) {
+    } else if (moves && IsBound(mark)) {
       a.bound = i;
     }
   }

@@ -323,7 +323,7 @@ Status CheckInsideVector(const Schedule& schedule, int stage) {
                                      "' inside vector loop '" + vector->name +
                                      "' is a vector loop, too");
     }
-    if (loop.mark == LoopMark::kInvocation) {
+    if (IsBound(loop.mark)) {
       return FailedPreconditionError("bound loop '" + loop.name +
                                      "' is inside vector loop '" +
                                      vector->name + "'");
@@ -342,8 +342,7 @@ Status CheckInsideVector(const Schedule& schedule, int stage) {
 // bound; nothing if none is.
 const Loop* BoundLoopOf(const StagePlan& plan, int last) {
   for (int loop : plan.order) {
-    if (plan.loops[loop].mark == LoopMark::kInvocation)
-      return &plan.loops[loop];
+    if (IsBound(plan.loops[loop].mark)) return &plan.loops[loop];
     if (loop == last) break;
   }
   return nullptr;
@@ -355,7 +354,7 @@ Status CheckInsideBound(const Schedule& schedule, int stage) {
   if (bound == nullptr) return OkStatus();
   for (int loop : plan.order) {
     const Loop& other = plan.loops[loop];
-    if (other.mark != LoopMark::kInvocation || &other == bound) continue;
+    if (!IsBound(other.mark) || &other == bound) continue;
     return FailedPreconditionError("loop '" + other.name +
                                    "' inside bound loop '" + bound->name +
                                    "' is bound, too");
@@ -456,8 +455,8 @@ Status CheckMark(const Schedule& schedule, int stage, int number) {
                                    "' combines elements into one");
   }
   const bool at_once = loop.mark == LoopMark::kParallel ||
-                       loop.mark == LoopMark::kInvocation ||
-                       loop.mark == LoopMark::kVector;
+                       loop.mark == LoopMark::kVector ||
+                       loop.mark == LoopMark::kMatrix || IsBound(loop.mark);
   if (at_once && loop.is_reduction &&
       computed.combiner == tensor::Combiner::kFold) {
     return FailedPreconditionError(

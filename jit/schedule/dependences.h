@@ -63,6 +63,8 @@ Status CheckAttachments(const Schedule& schedule);
 // Dot loops (primitives_tensorize.cc) are the innermost ones of sums of
 // products of types and layouts that machines have instructions for.
 Status CheckDots(const Schedule& schedule);
+// The same of loops that are products of matrices.
+Status CheckMatrixLoops(const Schedule& schedule);
 // Stages that are double buffered (primitives_double_buffer.cc) stand in serial
 // loops, for all invocations together, and read nothing that those change.
 Status CheckDoubleBuffers(const Schedule& schedule);

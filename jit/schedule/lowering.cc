@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "jit/loops/dot_product.h"
+#include "jit/loops/matrix_rules.h"
+#include "jit/loops/walk.h"
 #include "jit/schedule/accumulators.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
@@ -76,6 +78,11 @@ class Lowering {
     if (has_invocations_) MakeTilesOwn(nest_);
     PromoteRegisters(nest_);
     PlanPrefetches(nest_);
+    // What a guard or a check stands in, or is not known to be aligned, is no
+    // matrix.
+    const Status matrices = loops::CheckMatrices(nest_);
+    if (!matrices.ok())
+      return FailedPreconditionError(std::string(matrices.message()));
     return std::move(nest_);
   }
 
@@ -177,11 +184,17 @@ class Lowering {
       case LoopMark::kDot:
         loop.loop = loops::LoopKind::kDot;
         break;
+      case LoopMark::kSubgroup:
+        loop.loop = loops::LoopKind::kSubgroup;
+        break;
+      case LoopMark::kMatrix:
+        loop.loop = loops::LoopKind::kMatrix;
+        break;
       case LoopMark::kSerial:
       case LoopMark::kParallel:
         break;
     }
-    const bool binds = loop.loop == loops::LoopKind::kInvocation;
+    const bool binds = loops::IsInvocationLoop(loop);
     if (binds) invocation_ = variable;
     has_invocations_ |= binds;
     EMBER_RETURN_IF_ERROR(
@@ -258,14 +271,24 @@ class Lowering {
     switch (part) {
       case Part::kOuter:
       case Part::kCombine:
-      case Part::kFinal:
         return true;
+      case Part::kFinal:
+        // Matrices are stored whole; what is beyond the end nobody reads.
+        return !guard.is_of_region || !s.plan->MultipliesMatrices() ||
+               !StoresToRegions(s.stage);
       case Part::kInitial:
         return false;
       case Part::kUpdate:
         return guard.is_reduction || !AccessesAreSafe(c_, s.stage);
     }
     return true;
+  }
+
+  bool StoresToRegions(int stage) const {
+    return std::ranges::all_of(c_.stages[stage].stores,
+                               [&](const ComputationStore& store) {
+                                 return storage_[store.buffer].has_value();
+                               });
   }
 
   static Block* Push(Block& out, Statement statement) {
@@ -310,7 +333,8 @@ class Lowering {
     std::map<int, StageLoops> made;
     for (size_t i = inside.size(); i-- > 0;) {
       const int stage = inside[i];
-      const std::vector<AxisRegion> regions = RegionsOf(stage, body);
+      std::vector<AxisRegion> regions = RegionsOf(stage, body);
+      if (is_attached(stage)) FillMatrices(stage, regions);
       if (is_attached(stage)) ShrinkStorage(stage, regions);
       EMBER_ASSIGN_OR_RETURN(
           made[stage],
@@ -361,6 +385,25 @@ class Lowering {
     for (size_t a = computed.spatial_count; a < computed.axes.size(); ++a)
       regions.push_back({Integer(0), full_[stage][a]});
     return regions;
+  }
+
+  // Matrices are stored whole: where only regions are kept, those have room.
+  void FillMatrices(int stage, std::vector<AxisRegion>& regions) {
+    const StagePlan& plan = schedule_.plan(stage);
+    const ComputationStage& computed = c_.stages[stage];
+    const bool is_result =
+        c_.buffers[computed.stores[0].buffer].role == BufferRole::kOutput;
+    if (!plan.MultipliesMatrices() || is_result) return;
+    for (const Loop& loop : plan.loops) {
+      if (loop.origin != Loop::Origin::kOuter || loop.is_reduction ||
+          plan.loops[loop.parent].origin != Loop::Origin::kAxis) {
+        continue;
+      }
+      NodeId& extent = regions[plan.loops[loop.parent].axis].extent;
+      const std::optional<int64_t> known = nest_.pool.IntegerConstant(extent);
+      if (!known) continue;
+      extent = Integer((*known + loop.factor - 1) / loop.factor * loop.factor);
+    }
   }
 
   // Of a stage's temporaries only the regions are kept.
@@ -436,6 +479,8 @@ class Lowering {
   Status EmitReduction(const StageLoops& s, Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
     const Accumulators a = MakeAccumulators(c_, s, invocation_, nest_);
+    if (s.plan->MultipliesMatrices())
+      EMBER_RETURN_IF_ERROR(HoldInMatrices(s, a.buffers[0]));
     std::vector<int> initial;
     if (a.bound >= 0) initial.push_back(a.bound);
     initial.insert(initial.end(), a.spatial.begin(), a.spatial.end());
@@ -474,6 +519,22 @@ class Lowering {
           return EmitStores(s, values, std::move(results), block);
         },
         out);
+  }
+
+  // Results in progress that a subgroup holds in matrices.
+  Status HoldInMatrices(const StageLoops& s, uint32_t number) {
+    loops::Buffer& buffer = nest_.buffers[number];
+    buffer.scope = Scope::kRegister;
+    int64_t elements = 1;
+    for (NodeId extent : std::span(buffer.extents).subspan(1))
+      elements *= nest_.pool.IntegerConstant(extent).value_or(0);
+    if (elements > 0 && elements <= loops::kMaximumRegisterElements)
+      return OkStatus();
+    return FailedPreconditionError(
+        "%" + c_.stages[s.stage].name + ": expected at most " +
+        std::to_string(loops::kMaximumRegisterElements) +
+        " elements in matrices of a subgroup, found " +
+        std::to_string(elements));
   }
 
   Status EmitUpdate(const StageLoops& s, const Accumulators& a, Block& out) {

@@ -48,7 +48,7 @@ class Planner {
         continue;
       }
       // Where many invocations wait for memory in turns, it is hidden already.
-      if (statement.loop == LoopKind::kInvocation) return true;
+      if (loops::IsInvocationLoop(statement)) return true;
       const bool is_serial = statement.loop == LoopKind::kSerial;
       if (is_serial) loops_.push_back(statement.variable);
       const bool is_innermost = !Visit(statement.body);

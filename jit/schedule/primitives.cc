@@ -79,12 +79,12 @@ bool KeepsRounding(const Schedule& schedule) {
       text.find("\n  online_softmax ") != std::string::npos) {
     return false;
   }
-  // Dot loops of floats may take what is subnormal for zero.
+  // Dot loops and matrices of floats may take what is subnormal for zero.
   const Computation& c = schedule.computation();
   for (size_t i = 0; i < c.stages.size(); ++i) {
     const StagePlan& plan = schedule.plan(static_cast<int>(i));
     const bool has_dots = std::ranges::any_of(plan.loops, [](const Loop& loop) {
-      return loop.mark == LoopMark::kDot;
+      return loop.mark == LoopMark::kDot || loop.mark == LoopMark::kMatrix;
     });
     if (has_dots && IsFloat(c.pool[c.stages[i].values[0]].type)) return false;
   }
@@ -135,6 +135,7 @@ Status Run(const PrimitiveCall& call, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(kRows[call.primitive].run(schedule, call));
   EMBER_RETURN_IF_ERROR(CheckMarkedLoops(schedule));
   EMBER_RETURN_IF_ERROR(CheckDots(schedule));
+  EMBER_RETURN_IF_ERROR(CheckMatrixLoops(schedule));
   EMBER_RETURN_IF_ERROR(CheckFolds(schedule));
   EMBER_RETURN_IF_ERROR(CheckAttachments(schedule));
   return CheckDoubleBuffers(schedule);

@@ -21,15 +21,18 @@
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
 //   pad %acc k 4                k runs on to a multiple of 4, adding zeros
 //   tensorize %acc k1           sums of k1 products are instructions
+//   multiply_matrices %acc s m n k
+//                               subgroups s multiply matrices of m by n by k
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
 //   online_softmax %y 256 -> sum total
 //                               softmax and its product, in blocks of rows
 //
 // All but winograd and online_softmax keep results bit for bit, but for the
-// order in which sums are added up, and, where bf16 is tensorized, for what is
-// subnormal, which may become zero. The results of those two have errors of
-// their own: see jit/schedule/winograd_matrices.h and online_softmax.h, and
-// KeepsRounding below.
+// order in which sums are added up, and, where bf16 is tensorized or matrices
+// of f16 are multiplied, for what is subnormal, which may become zero, and how
+// sums on the way are rounded (loops::LoopKind::kMatrix). The results of those
+// two have errors of their own: see jit/schedule/winograd_matrices.h and
+// online_softmax.h, and KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 
@@ -89,6 +92,9 @@ struct PrimitiveCall {
   row("tensorize", Tensorize, 2, 2, 0, "%stage loop", \
       "the innermost loop, of 2 or 4 neighbours along what both factors of a sum of products are packed, becomes " \
       "one instruction per lane where there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
+  row("multiply_matrices", MultiplyMatrices, 5, 5, 0, "%stage subgroups rows columns steps", \
+      "the three innermost loops of a sum of products of f16, i8 or u8, inner ones of splits, become a product of matrices, of " \
+      "which each value of the loop `subgroups` has its own; loops between are unrolled, or serial ones of the sum") \
   row("winograd", Winograd, 2, 2, 3, "%convolution outputs -> filter input products", \
       "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently") \
   row("online_softmax", OnlineSoftmax, 2, 2, 2, "%product block -> sum total", \

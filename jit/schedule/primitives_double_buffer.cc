@@ -71,7 +71,7 @@ class DoubleBufferChecker {
     while (inner->attach_stage >= 0) {
       const StagePlan& outer = schedule_.plan(inner->attach_stage);
       for (int other : outer.order) {
-        if (outer.loops[other].mark == LoopMark::kInvocation) {
+        if (IsBound(outer.loops[other].mark)) {
           return FailedPreconditionError(
               Name() + " is computed inside bound loop '" +
               outer.loops[other].name + "': invocations do not share it");

@@ -163,9 +163,17 @@ class Promoter {
         continue;
       }
       const auto kind = kinds_.find(id);
-      if (kind == kinds_.end() || kind->second == LoopKind::kSerial ||
-          kind->second == LoopKind::kInvocation) {
-        return true;
+      if (kind == kinds_.end()) return true;
+      switch (kind->second) {
+        case LoopKind::kUnrolled:
+        case LoopKind::kVector:
+        case LoopKind::kDot:
+          break;
+        case LoopKind::kSerial:
+        case LoopKind::kInvocation:
+        case LoopKind::kSubgroup:
+        case LoopKind::kMatrix:  // what its factors and results lie in
+          return true;
       }
     }
     return false;

@@ -133,6 +133,7 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
   Reader reader(body, nest);
   std::vector<std::optional<AxisRegion>> regions(full.size());
   std::vector<bool> whole(full.size());
+  bool has_matrices = false;
   for (const StageLoops* loops : body.stages) {
     const ComputationStage& stage = computation.stages[loops->stage];
     Rewriter rewriter(computation.pool, nest.pool,
@@ -146,6 +147,7 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
     ForEachLoad(computation.pool, RootsOf(stage), [&](NodeId load) {
       const tensor::Node& node = computation.pool[load];
       if (node.buffer != buffer) return;
+      has_matrices |= loops->plan->MultipliesMatrices();
       for (size_t d = 0; d < full.size(); ++d) {
         // Of a padded load, indices may be outside.
         std::optional<AxisRegion> region;
@@ -163,8 +165,9 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
   std::vector<AxisRegion> result;
   for (size_t d = 0; d < full.size(); ++d) {
     const AxisRegion all{reader.Integer(0), full[d]};
-    const bool covers = regions[d] && nest.pool[regions[d]->extent].range.low >=
-                                          nest.pool[full[d]].range.high;
+    const bool covers = !has_matrices && regions[d] &&
+                        nest.pool[regions[d]->extent].range.low >=
+                            nest.pool[full[d]].range.high;
     result.push_back(whole[d] || !regions[d] || covers ? all : *regions[d]);
   }
   return result;

@@ -18,8 +18,9 @@ struct LoopBody {
 };
 
 // For each dim of the buffer, a part that holds all elements that the body
-// loads from it; the whole dim where more is not known. full: the buffer's
-// extents in the nest's pool.
+// loads from it; the whole dim where more is not known. What matrices are
+// loaded from may reach beyond the end. full: the buffer's extents in the
+// nest's pool.
 std::vector<AxisRegion> RegionRead(const Computation& computation,
                                    uint32_t buffer, const LoopBody& body,
                                    const std::vector<NodeId>& full,

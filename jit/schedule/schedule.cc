@@ -33,6 +33,11 @@ int StagePlan::PositionOf(int loop) const {
   return -1;
 }
 
+bool StagePlan::MultipliesMatrices() const {
+  return std::ranges::any_of(
+      loops, [](const Loop& loop) { return loop.mark == LoopMark::kMatrix; });
+}
+
 std::optional<int64_t> StagePlan::IterationsOf(
     int loop,
     const std::function<std::optional<int64_t>(int axis)>& of_axis) const {

@@ -36,8 +36,15 @@ enum class LoopMark : uint8_t {
   kUnrolled,
   kVector,
   kInvocation,  // bound to the invocations of a workgroup
-  kDot          // a short sum of products: loops::LoopKind::kDot
+  kDot,         // a short sum of products: loops::LoopKind::kDot
+  kSubgroup,    // bound to the subgroups of a workgroup
+  kMatrix       // with two others, a product of matrices of a subgroup
 };
+
+// Whether the loop's values are those of invocations, or of their subgroups.
+constexpr bool IsBound(LoopMark mark) {
+  return mark == LoopMark::kInvocation || mark == LoopMark::kSubgroup;
+}
 
 // A loop variable of a stage: an axis of it, or made from other loops.
 struct Loop {
@@ -77,6 +84,7 @@ struct StagePlan {
 
   int FindLoop(std::string_view name) const;  // among `order`; -1: none
   int PositionOf(int loop) const;             // in `order`; -1: not there
+  bool MultipliesMatrices() const;            // has loops marked so
   // How often loop `loop` runs, from how often axes do; nothing where one of
   // those that it is made of is nothing.
   std::optional<int64_t> IterationsOf(

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "jit/loops/matrix_operation.h"
 #include "tensor/simplify.h"
 
 namespace ember::schedule {
@@ -30,7 +31,10 @@ std::optional<int64_t> LargestExtent(LoopMark mark) {
     case LoopMark::kVector:
       return kMaximumLanes;
     case LoopMark::kInvocation:
+    case LoopMark::kSubgroup:
       return kMaximumInvocations;
+    case LoopMark::kMatrix:
+      return loops::kMaximumMatrixExtent;
   }
   return std::nullopt;
 }
@@ -102,9 +106,10 @@ class Maker {
 
   NodeId MakeVariable(int loop) {
     const uint64_t number = nest_.variables.size();
-    // A loop of constant extent 1 is none.
+    // A loop of constant extent 1 is none; but matrices need theirs.
     const NodeId extent = r_.extents[loop];
-    if (pool_.IntegerConstant(extent) == 1) return Integer(0);
+    const bool is_needed = plan_.loops[loop].mark == LoopMark::kSubgroup;
+    if (pool_.IntegerConstant(extent) == 1 && !is_needed) return Integer(0);
     nest_.variables.push_back(UniqueName(plan_.loops[loop].name));
     pool_.Refine(extent, {0, INT64_MAX});
     return pool_.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, 1);
@@ -174,7 +179,9 @@ class Maker {
       r_.guards.push_back(
           {first, extent, LastPosition(first), loop.is_reduction});
     }
-    const NodeId bound = WithoutLanes(value, extent);
+    const NodeId bound =
+        WithoutLanes(WithoutLanes(value, extent, LoopMark::kVector), extent,
+                     LoopMark::kMatrix);
     r_.guards.push_back(
         {bound, extent, LastPosition(bound), loop.is_reduction});
     if (loop.peeled) {
@@ -183,17 +190,19 @@ class Maker {
     }
   }
 
-  // The lanes of a vector loop are in a guard together or not at all where it
-  // compares multiples of their number:
+  // The lanes of a vector loop, and the rows, columns or steps of a matrix, are
+  // in a guard together or not at all where it compares multiples of their
+  // number:
   //
   //   x * 24 + y * 8 + lane < 256   ->   x * 24 + y * 8 + 7 < 256
   //
-  // The result stands for `value` in value < extent, without masks.
-  NodeId WithoutLanes(NodeId value, NodeId extent) {
+  // The result stands for `value` in value < extent, without masks. mark: of
+  // the loops that this is done for.
+  NodeId WithoutLanes(NodeId value, NodeId extent, LoopMark mark) {
     const std::optional<int64_t> size = pool_.IntegerConstant(extent);
     if (!size) return value;
     for (int loop : plan_.order) {
-      if (plan_.loops[loop].mark != LoopMark::kVector) continue;
+      if (plan_.loops[loop].mark != mark) continue;
       const NodeId lane = r_.values[loop];
       const std::optional<int64_t> lanes =
           pool_.IntegerConstant(r_.extents[loop]);
@@ -255,11 +264,13 @@ class Maker {
       // where the rest needs no guard.
       if (const std::optional<NodeId> start = StartOf(static_cast<int>(i))) {
         const NodeId first = Make(Opcode::kAdd, region.base, *start);
-        r_.guards.push_back(
-            {first, full[loop.axis], LastPosition(first), loop.is_reduction});
+        r_.guards.push_back({first, full[loop.axis], LastPosition(first),
+                             loop.is_reduction, /*is_of_region=*/true});
       }
-      r_.guards.push_back(
-          {value, full[loop.axis], LastPosition(value), loop.is_reduction});
+      const NodeId bound =
+          WithoutLanes(value, full[loop.axis], LoopMark::kMatrix);
+      r_.guards.push_back({bound, full[loop.axis], LastPosition(bound),
+                           loop.is_reduction, /*is_of_region=*/true});
     }
   }
 

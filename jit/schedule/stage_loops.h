@@ -24,6 +24,8 @@ struct Guard {
   NodeId b = 0;
   int position = 0;  // in the order, of the last loop that it depends on
   bool is_reduction = false;
+  // Of the end of the axis, where the region that is computed reaches beyond.
+  bool is_of_region = false;
 };
 
 struct StageLoops {

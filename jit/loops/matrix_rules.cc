@@ -1,4 +1,4 @@
-#include "jit/loops/verifier_matrices.h"
+#include "jit/loops/matrix_rules.h"
 
 #include <optional>
 #include <string_view>
