@@ -9,9 +9,9 @@
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/gpu_dot_rule.h"
 #include "jit/schedule/gpu_rules.h"
+#include "jit/schedule/gpu_slices.h"
 #include "jit/schedule/gpu_tiles.h"
 #include "jit/schedule/stage_shape.h"
-#include "tensor/linear.h"
 
 namespace ember::schedule {
 namespace {
@@ -26,24 +26,6 @@ struct Slice {
   // Loaded ahead into registers: it has as many elements wherever it is.
   bool by_registers = false;
 };
-
-// Whether the load's slices are of one constant size: its indices are sums of
-// axes, in a buffer of constant extents.
-bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
-                     NodeId load) {
-  const tensor::Node& node = c.pool[load];
-  const auto& extents = c.buffers[node.buffer].extents;
-  for (size_t d = 0; d < extents.size(); ++d) {
-    const auto sum = tensor::Linearize(c.pool, node.operands[d]);
-    if (!sum || !c.pool.IsConstant(extents[d])) return false;
-    for (const tensor::LinearTerm& term : sum->terms) {
-      const bool is_axis = std::ranges::any_of(
-          stage.axes, [&](const auto& a) { return a.variable == term.node; });
-      if (!is_axis) return false;
-    }
-  }
-  return true;
-}
 
 // With the dim that moves along v last: neighbours read neighbours.
 std::string LayoutOf(const Computation& c, const ComputationStage& stage,
@@ -187,31 +169,6 @@ void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
     writer.Do("vectorize %" + stage + " " + loops.lanes);
 }
 
-// A slice in shared memory, and the loop over what an invocation copies.
-struct Copy {
-  std::string stage;
-  std::string rounds;
-  bool by_registers = false;
-};
-
-// Loads the slices one iteration ahead: all of them, or the workgroup meets as
-// often as before.
-void LoadSlicesAhead(const std::vector<Copy>& copies, ScheduleWriter& writer) {
-  Schedule trial = writer.schedule();
-  for (const Copy& copy : copies) {
-    const std::string line = "double_buffer %" + copy.stage;
-    if (!copy.by_registers) {
-      if (!trial.Apply(line).ok()) return;
-      continue;
-    }
-    if (!trial.Apply("unroll %" + copy.stage + " " + copy.rounds).ok() ||
-        !trial.Apply(line + " registers").ok()) {
-      return;
-    }
-  }
-  writer.Replace(std::move(trial));
-}
-
 // The product's loops inside a tile, and the slices of its operands.
 void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
                   const std::vector<Slice>& slices, const TileLoops& loops,
@@ -250,7 +207,7 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   if (dots) writer.Do("tensorize %" + product + " " + dots->dot);
   MarkTile(product, loops, first, writer);
   if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
-  std::vector<Copy> copies;
+  std::vector<SliceCopy> copies;
   for (const Slice& operand : slices) {
     const std::string copy = operand.buffer + ".slice";
     // Refused where an index comes from data, or loads differ: the invocations
@@ -267,27 +224,6 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
                       operand.by_registers});
   }
   if (tile.is_double) LoadSlicesAhead(copies, writer);
-}
-
-// Whether the stages that read the product's results do so at their own point:
-// their axes are the product's.
-bool IsReadInPlace(const Computation& c, const std::string& product) {
-  const int number = c.FindStage(product);
-  bool in_place = true;
-  for (int reader : ConsumersOf(c, number)) {
-    const ComputationStage& stage = c.stages[reader];
-    ForEachLoad(c.pool, RootsOf(stage), [&](NodeId load) {
-      const tensor::Node& node = c.pool[load];
-      if (node.buffer != c.stages[number].stores[0].buffer) return;
-      for (size_t d = 0; d < c.stages[number].stores[0].indices.size(); ++d) {
-        const NodeId axis = stage.axes[d].variable;
-        // An axis of one point may be read at 0.
-        in_place &= node.operands[d] == axis ||
-                    c.pool.IntegerConstant(c.pool[axis].operands[0]) == 1;
-      }
-    });
-  }
-  return in_place;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jit/schedule/dependences.h"
+#include "jit/schedule/gpu_matrix_rule.h"
 #include "jit/schedule/gpu_rules.h"
 #include "jit/schedule/stage_shape.h"
 
@@ -81,8 +82,9 @@ class GpuChooser {
     Schedule trial = schedule_;
     std::set<std::string> done = done_;
     ScheduleWriter writer(trial);
-    const std::optional<std::string> point =
-        ScheduleProductOnGpu(gpu_, root, product, done, writer);
+    std::optional<std::string> point =
+        ScheduleMatricesOnGpu(gpu_, root, product, done, writer);
+    if (!point) point = ScheduleProductOnGpu(gpu_, root, product, done, writer);
     if (!point || !writer.status().ok()) return std::nullopt;
     schedule_ = std::move(trial);
     done_ = std::move(done);

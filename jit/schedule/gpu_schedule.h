@@ -9,6 +9,8 @@
 //              are loaded together into shared memory where that is fast;
 //              stages that are computed point by point from them work on the
 //              tile
+//   matrices   products of types that subgroups multiply matrices of: a workgroup
+//              has a tile of them, stages behind work on the tile
 //   split      reductions that are too long for one invocation, or to too few
 //              results to keep the device busy: parts of them first
 //   rows       stages that need only a row of each other, with reductions along

@@ -25,11 +25,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Devices whose schedules differ: with shared memory of two sizes, and a CPU.
+// Devices whose schedules differ: with shared memory of two sizes, a CPU, and
+// matrices of subgroups.
 constexpr std::string_view kTargets[] = {
     "vulkan1.3+dot+fast_dot+subgroup32+shared49152+invocations1024",
     "vulkan1.3+subgroup4+shared1024+invocations64+gpu",
-    "vulkan1.3+dot+fast_dot+subgroup8+shared32768+invocations1024"};
+    "vulkan1.3+dot+fast_dot+subgroup8+shared32768+invocations1024",
+    "vulkan1.3+subgroup4+shared4096+invocations64+matrix4x4x4:f16:f16:f32+"
+    "matrix4x2x8:u8:i8:i32+matrix2x4x4:i8:i8:i32+matrix4x4x4:u8:u8:i32+gpu"};
 
 jit::GpuModel ModelOf(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
@@ -71,12 +74,13 @@ std::string Check(const RandomPair& pair, std::string_view target,
 
 TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
   const PairSeeds seeds = SeedsOfPairs(120);
-  int wrong = 0, unproved = 0;
+  int wrong = 0, unproved = 0, matrices = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = MakeRandomPair(seed);
     for (const std::string_view target : kTargets) {
       std::string text;
       const std::string found = Check(pair, target, seed, text, unproved);
+      matrices += text.find("multiply_matrices") != std::string::npos;
       if (seeds.is_replay)
         std::printf("%s%s", pair.ToText().c_str(), text.c_str());
       if (found.empty()) continue;
@@ -92,9 +96,14 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
     }
   }
   std::printf(
-      "seeds %llu..%llu: %d wrong, %d equal without a proof of bounds\n",
+      "seeds %llu..%llu: %d wrong, %d equal without a proof of bounds, %d with "
+      "matrices\n",
       static_cast<unsigned long long>(seeds.begin),
-      static_cast<unsigned long long>(seeds.end - 1), wrong, unproved);
+      static_cast<unsigned long long>(seeds.end - 1), wrong, unproved,
+      matrices);
+  if (!seeds.is_replay) {
+    EXPECT_GT(matrices, 0);
+  }
   EXPECT_LE(unproved * 100, static_cast<int>(seeds.end - seeds.begin));
 }
 

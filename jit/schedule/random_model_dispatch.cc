@@ -159,6 +159,14 @@ constexpr const char* kForms[] = {
          %y[i, j] = sum(k < $K) i32(%x[i, k]) * i32(%w[k, j])
          %z[i, j] = sum(k < $K) i32(%x[i, k]) * i32(%b[k, j])
        })",
+    R"(dispatch @halves(%a: f16[$L, $M, $K], %b: f16[$L, $K, $N], %c: f16[$N]) -> (%y: f16[$L, $M, $N]) {
+         temp %s: f32[$L, $M, $N]
+         %s[n, i, j] = sum(k < $K) f32(%a[n, i, k]) * f32(%b[n, k, j])
+         %y[n, i, j] = f16(%s[n, i, j]) + %c[j]
+       })",
+    R"(dispatch @halves_window(%x: f16[$L, $H, $W, $C], %w: f16[$P, $P, $C, $O]) -> (%y: f32[$L, $E, $F, $O]) {
+         %y[n, h, w, o] = sum(a < $P, b < $P, c < $C) f32(pad(%x[n, h + a - $U, w + b - $V, c], 0.0)) * f32(%w[a, b, c, o])
+       })",
     R"(dispatch @narrow_window(%x: f16[$L, $H, $W, $C], %w: bf16[$P, $P, $C, $O]) -> (%y: f16[$L, $E, $F, $O]) {
          temp %conv: f32[$L, $E, $F, $O]
          %conv[n, h, w, o] = sum(a < $P, b < $P, c < $C) f32(pad(%x[n, h + a - $U, w + b - $V, c], 0.0)) * f32(%w[a, b, c, o])

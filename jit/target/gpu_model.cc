@@ -33,6 +33,21 @@ std::optional<int64_t> ValueOf(std::string_view target, std::string_view name) {
   return std::nullopt;
 }
 
+// "matrix16x16x16:f16:f16:f32", one for each.
+std::vector<loops::MatrixType> MatricesOf(std::string_view target) {
+  constexpr std::string_view kName = "matrix";
+  std::vector<loops::MatrixType> matrices;
+  while (!target.empty()) {
+    const size_t end = std::min(target.find('+'), target.size());
+    const std::string_view part = target.substr(0, end);
+    target.remove_prefix(std::min(end + 1, target.size()));
+    if (!part.starts_with(kName)) continue;
+    const auto type = loops::ParseMatrixType(part.substr(kName.size()));
+    if (type) matrices.push_back(*type);
+  }
+  return matrices;
+}
+
 }  // namespace
 
 GpuModel GpuModel::Of(std::string_view target) {
@@ -57,6 +72,7 @@ GpuModel GpuModel::Of(std::string_view target) {
     gpu.busy_invocations = 4 * cores * gpu.workgroup_size;
   }
   gpu.has_dots = ValueOf(target, "dot") && ValueOf(target, "fast_dot");
+  gpu.matrices = MatricesOf(target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
   return gpu;
 }

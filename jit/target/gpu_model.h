@@ -12,6 +12,9 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
+
+#include "jit/loops/matrix_operation.h"
 
 namespace ember::jit {
 
@@ -38,6 +41,9 @@ struct GpuModel {
   // drivers take the words apart for them, products of bytes are as fast
   // without (measured on lavapipe).
   bool has_dots = false;
+
+  // Products of matrices that subgroups have instructions for.
+  std::vector<loops::MatrixType> matrices;
 
   static GpuModel Of(std::string_view target);
 };

@@ -30,6 +30,15 @@ TEST(GpuModelTest, DotProducts) {
   EXPECT_TRUE(GpuModel::Of("vulkan1.3+dot+fast_dot+subgroup32").has_dots);
 }
 
+TEST(GpuModelTest, Matrices) {
+  const GpuModel gpu = GpuModel::Of(
+      "vulkan1.3+matrix16x8x16:f16:f16:f32+subgroup32+matrix+matrix8x8:f16+"
+      "matrix16x16x32:u8:i8:i32");
+  ASSERT_EQ(gpu.matrices.size(), 2u);
+  EXPECT_EQ(loops::ToText(gpu.matrices[0]), "16x8x16:f16:f16:f32");
+  EXPECT_EQ(loops::ToText(gpu.matrices[1]), "16x16x32:u8:i8:i32");
+}
+
 TEST(GpuModelTest, Cpus) {
   const GpuModel lanes =
       GpuModel::Of("vulkan1.3+subgroup8+shared32768+invocations1024");
