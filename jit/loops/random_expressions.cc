@@ -246,6 +246,19 @@ std::optional<NodeId> RandomExpressions::Load(const RandomBuffer& buffer) {
                            buffer.number);
 }
 
+NodeId RandomExpressions::LoadAlong(const RandomBuffer& buffer, NodeId variable,
+                                    int64_t count) {
+  std::vector<NodeId> indices;
+  for (size_t d = 0; d + 1 < buffer.extents.size(); ++d)
+    indices.push_back(Index(buffer.extents[d]));
+  const int64_t room = buffer.extents.back().value - count;
+  int64_t begin = Below(static_cast<int>(room + 1));
+  if (begin % 2 == 0) begin -= begin % 4;
+  indices.push_back(MakeIndex(Opcode::kAdd, variable, Integer(begin)));
+  return nest_.pool.Intern(Opcode::kLoad, buffer.type, indices, 0, 1,
+                           buffer.number);
+}
+
 // --- values ---
 
 NodeId RandomExpressions::SmallValue(DType type) {

@@ -73,6 +73,9 @@ class RandomExpressions : public tensor::RandomChoices {
   NodeId Value(DType type, int depth);
   // An integer of at most 4 bits and a sign; never -0.
   NodeId SmallValue(DType type);
+  // A load along the last dim with a variable of `count` values, which nothing
+  // else knows of.
+  NodeId LoadAlong(const RandomBuffer& buffer, NodeId variable, int64_t count);
   NodeId Condition(int depth);
   // Within the extent, if the guards hold.
   NodeId Index(const RandomExtent& extent);

@@ -363,19 +363,6 @@ class Generator {
     return target;
   }
 
-  // A load along the last dim with the variable, which nothing else knows of.
-  NodeId LoadAlong(const RandomBuffer& buffer, NodeId variable, int64_t count) {
-    std::vector<NodeId> indices;
-    for (size_t d = 0; d + 1 < buffer.extents.size(); ++d)
-      indices.push_back(make_.Index(buffer.extents[d]));
-    const int64_t room = buffer.extents.back().value - count;
-    int64_t begin = Below(static_cast<int>(room + 1));
-    if (begin % 2 == 0) begin -= begin % 4;
-    indices.push_back(make_.MakeIndex(Opcode::kAdd, variable, Integer(begin)));
-    return nest_.pool.Intern(Opcode::kLoad, buffer.type, indices, 0, 1,
-                             buffer.number);
-  }
-
   // Adds short sums of products to an i32 buffer, where there are factors.
   Block SumOfDots(const RandomBuffer& buffer) {
     return Over(DimsOf(buffer), {buffer}, [&](const Indices& indices) {
@@ -401,7 +388,7 @@ class Generator {
       std::vector<NodeId> casts;
       for (int i = 0; i < 2; ++i) {
         const NodeId load =
-            LoadAlong(make_.Pick(factors), loop.variable, count);
+            make_.LoadAlong(make_.Pick(factors), loop.variable, count);
         casts.push_back(make_.Make(Opcode::kCast, DType::kI32, {load}));
       }
       const NodeId product =

@@ -67,7 +67,7 @@ class Verifier {
     for (const auto* phases : {&nest_.prologue, &nest_.phases}) {
       for (const Phase& phase : *phases) FindPerInvocation(phase.body, 0);
     }
-    EMBER_RETURN_IF_ERROR(CheckRegisterCounts());
+    EMBER_RETURN_IF_ERROR(CheckRegisterCounts(nest_, per_invocation_));
     for (size_t i = 0; i < nest_.prologue.size(); ++i) {
       in_prologue_ = true;
       const Status status = CheckPhase(nest_.prologue[i]);
@@ -233,23 +233,6 @@ class Verifier {
                       }
                     });
     }
-  }
-
-  Status CheckRegisterCounts() const {
-    for (size_t i = 0; i < nest_.buffers.size(); ++i) {
-      const Buffer& buffer = nest_.buffers[i];
-      if (buffer.scope != Scope::kRegister) continue;
-      int64_t elements = 1;
-      for (size_t d = per_invocation_[i] ? 1 : 0; d < buffer.extents.size();
-           ++d) {
-        elements *= nest_.pool.IntegerConstant(buffer.extents[d]).value_or(1);
-      }
-      if (elements <= kMaximumRegisterElements) continue;
-      return Error(Concat(
-          {"buffer %", buffer.name, ": expected constant extents and at most ",
-           kMaximumRegisterElements, " elements in registers"}));
-    }
-    return OkStatus();
   }
 
   void ForgetStores(const Block& block) {

@@ -205,4 +205,20 @@ Status CheckIndexTypes(const LoopNest& nest, const Buffer& buffer,
   return OkStatus();
 }
 
+Status CheckRegisterCounts(const LoopNest& nest,
+                           const std::vector<bool>& per_invocation) {
+  for (size_t i = 0; i < nest.buffers.size(); ++i) {
+    const Buffer& buffer = nest.buffers[i];
+    if (buffer.scope != Scope::kRegister) continue;
+    int64_t elements = 1;
+    for (size_t d = per_invocation[i] ? 1 : 0; d < buffer.extents.size(); ++d)
+      elements *= nest.pool.IntegerConstant(buffer.extents[d]).value_or(1);
+    if (elements <= kMaximumRegisterElements) continue;
+    return InvalidArgumentError(Concat(
+        {"buffer %", buffer.name, ": expected constant extents and at most ",
+         kMaximumRegisterElements, " elements in registers"}));
+  }
+  return OkStatus();
+}
+
 }  // namespace ember::loops

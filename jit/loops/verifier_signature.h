@@ -4,6 +4,7 @@
 #define EMBER_JIT_LOOPS_VERIFIER_SIGNATURE_H_
 
 #include <span>
+#include <vector>
 
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
@@ -12,6 +13,11 @@ namespace ember::loops {
 
 // Names, buffers and their extents.
 Status CheckSignature(const LoopNest& nest);
+
+// The elements of register buffers; per_invocation: those of which each
+// invocation has its own, by the first index.
+Status CheckRegisterCounts(const LoopNest& nest,
+                           const std::vector<bool>& per_invocation);
 
 // The node's own types; those of its operands have been checked.
 Status CheckNode(const LoopNest& nest, NodeId id);

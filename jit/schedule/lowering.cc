@@ -17,6 +17,7 @@
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
 #include "jit/schedule/load_ahead.h"
+#include "jit/schedule/matrix_regions.h"
 #include "jit/schedule/own_tiles.h"
 #include "jit/schedule/plan_prefetches.h"
 #include "jit/schedule/promote_registers.h"
@@ -168,32 +169,12 @@ class Lowering {
     Statement loop;
     loop.kind = Statement::Kind::kFor;
     loop.variable = variable;
-    // What never runs has no lanes.
-    const bool is_empty = nest_.pool.IntegerConstant(s.extents[number]) == 0;
-    switch (is_empty ? LoopMark::kSerial : s.plan->loops[number].mark) {
-      case LoopMark::kUnrolled:
-        loop.loop = loops::LoopKind::kUnrolled;
-        break;
-      case LoopMark::kVector:
-        // All invocations do each.
-        if (part != Part::kCombine) loop.loop = loops::LoopKind::kVector;
-        break;
-      case LoopMark::kInvocation:
-        loop.loop = loops::LoopKind::kInvocation;
-        break;
-      case LoopMark::kDot:
-        loop.loop = loops::LoopKind::kDot;
-        break;
-      case LoopMark::kSubgroup:
-        loop.loop = loops::LoopKind::kSubgroup;
-        break;
-      case LoopMark::kMatrix:
-        loop.loop = loops::LoopKind::kMatrix;
-        break;
-      case LoopMark::kSerial:
-      case LoopMark::kParallel:
-        break;
-    }
+    const LoopMark mark = s.plan->loops[number].mark;
+    // What never runs has no lanes; of a combination all invocations do each.
+    const bool is_serial =
+        nest_.pool.IntegerConstant(s.extents[number]) == 0 ||
+        (mark == LoopMark::kVector && part == Part::kCombine);
+    if (!is_serial) loop.loop = LoopKindOf(mark);
     const bool binds = loops::IsInvocationLoop(loop);
     if (binds) invocation_ = variable;
     has_invocations_ |= binds;
@@ -334,7 +315,10 @@ class Lowering {
     for (size_t i = inside.size(); i-- > 0;) {
       const int stage = inside[i];
       std::vector<AxisRegion> regions = RegionsOf(stage, body);
-      if (is_attached(stage)) FillMatrices(stage, regions);
+      if (is_attached(stage) && !IsResult(stage) &&
+          schedule_.plan(stage).MultipliesMatrices()) {
+        FillMatrices(schedule_.plan(stage), regions, nest_.pool);
+      }
       if (is_attached(stage)) ShrinkStorage(stage, regions);
       EMBER_ASSIGN_OR_RETURN(
           made[stage],
@@ -346,6 +330,12 @@ class Lowering {
     for (int stage : attached)
       EMBER_RETURN_IF_ERROR(EmitStage(made[stage], false, out));
     return OkStatus();
+  }
+
+  bool IsResult(int stage) const {
+    return std::ranges::any_of(c_.stages[stage].stores, [&](const auto& store) {
+      return c_.buffers[store.buffer].role == BufferRole::kOutput;
+    });
   }
 
   // The part of each axis of a stage that the body needs.
@@ -369,11 +359,7 @@ class Lowering {
         }
       }
     }
-    const bool is_result = std::any_of(
-        computed.stores.begin(), computed.stores.end(), [&](const auto& store) {
-          return c_.buffers[store.buffer].role == BufferRole::kOutput;
-        });
-    if (is_result) {
+    if (IsResult(stage)) {
       // All of it is wanted, but for the parts that other iterations of the
       // loops around compute.
       const std::vector<int> axes = AxesOfReader(schedule_, stage);
@@ -385,25 +371,6 @@ class Lowering {
     for (size_t a = computed.spatial_count; a < computed.axes.size(); ++a)
       regions.push_back({Integer(0), full_[stage][a]});
     return regions;
-  }
-
-  // Matrices are stored whole: where only regions are kept, those have room.
-  void FillMatrices(int stage, std::vector<AxisRegion>& regions) {
-    const StagePlan& plan = schedule_.plan(stage);
-    const ComputationStage& computed = c_.stages[stage];
-    const bool is_result =
-        c_.buffers[computed.stores[0].buffer].role == BufferRole::kOutput;
-    if (!plan.MultipliesMatrices() || is_result) return;
-    for (const Loop& loop : plan.loops) {
-      if (loop.origin != Loop::Origin::kOuter || loop.is_reduction ||
-          plan.loops[loop.parent].origin != Loop::Origin::kAxis) {
-        continue;
-      }
-      NodeId& extent = regions[plan.loops[loop.parent].axis].extent;
-      const std::optional<int64_t> known = nest_.pool.IntegerConstant(extent);
-      if (!known) continue;
-      extent = Integer((*known + loop.factor - 1) / loop.factor * loop.factor);
-    }
   }
 
   // Of a stage's temporaries only the regions are kept.
@@ -480,7 +447,8 @@ class Lowering {
     const ComputationStage& stage = c_.stages[s.stage];
     const Accumulators a = MakeAccumulators(c_, s, invocation_, nest_);
     if (s.plan->MultipliesMatrices())
-      EMBER_RETURN_IF_ERROR(HoldInMatrices(s, a.buffers[0]));
+      EMBER_RETURN_IF_ERROR(
+          HoldInMatrices(c_.stages[s.stage].name, a.buffers[0], nest_));
     std::vector<int> initial;
     if (a.bound >= 0) initial.push_back(a.bound);
     initial.insert(initial.end(), a.spatial.begin(), a.spatial.end());
@@ -519,22 +487,6 @@ class Lowering {
           return EmitStores(s, values, std::move(results), block);
         },
         out);
-  }
-
-  // Results in progress that a subgroup holds in matrices.
-  Status HoldInMatrices(const StageLoops& s, uint32_t number) {
-    loops::Buffer& buffer = nest_.buffers[number];
-    buffer.scope = Scope::kRegister;
-    int64_t elements = 1;
-    for (NodeId extent : std::span(buffer.extents).subspan(1))
-      elements *= nest_.pool.IntegerConstant(extent).value_or(0);
-    if (elements > 0 && elements <= loops::kMaximumRegisterElements)
-      return OkStatus();
-    return FailedPreconditionError(
-        "%" + c_.stages[s.stage].name + ": expected at most " +
-        std::to_string(loops::kMaximumRegisterElements) +
-        " elements in matrices of a subgroup, found " +
-        std::to_string(elements));
   }
 
   Status EmitUpdate(const StageLoops& s, const Accumulators& a, Block& out) {

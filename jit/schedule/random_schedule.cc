@@ -1,16 +1,15 @@
 #include "jit/schedule/random_schedule.h"
 
-#include <array>
 #include <cctype>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/online_softmax.h"
 #include "jit/schedule/primitives.h"
+#include "jit/schedule/random_matrix_lines.h"
 #include "tensor/random_values.h"
 
 namespace ember::schedule {
@@ -49,7 +48,8 @@ class LineWriter : private tensor::RandomChoices {
     if (!looked_for_dots_) {
       looked_for_dots_ = true;
       if (!Chance(4)) PlanDots();
-      if (planned_.empty() && !Chance(4)) PlanMatrices();
+      if (planned_.empty() && !Chance(4))
+        planned_ = PlanRandomMatrices(computation(), *this, next_name_);
       if (planned_.empty() && Chance(3)) PlanDoubleBuffer();
     }
     if (!planned_.empty()) {
@@ -390,109 +390,6 @@ class LineWriter : private tensor::RandomChoices {
     for (size_t i = 3; i > 0; --i)
       text += " " + (Chance(8) ? AnyLoop(stage) : LoopAt(stage, count - i));
     return text;
-  }
-
-  // Of a stage %acc[.., i, j] = sum(.., k) of products of bytes or f16, where
-  // there is one: tiles in memory of the task, of matrices of factors that lie
-  // there, too, or where they are.
-  void PlanMatrices() {
-    const Computation& c = computation();
-    for (const ComputationStage& stage : c.stages) {
-      std::vector<std::string> factors;
-      if (!HasMatrices(stage, factors)) continue;
-      const std::string& last = stage.axes.back().name;
-      const size_t spatial = static_cast<size_t>(stage.spatial_count);
-      const std::string i = stage.axes[spatial - 2].name,
-                        j = stage.axes[spatial - 1].name;
-      const std::string m = AnyMatrixExtent(), n = AnyMatrixExtent(),
-                        k = AnyMatrixExtent();
-      const auto twice = [](const std::string& size) {
-        return std::to_string(2 * std::stoi(size));
-      };
-      planned_.push_back("pad %" + stage.name + " " + last + " " + k);
-      std::string computing = stage.name;
-      std::string outer;
-      if (!Chance(4)) {
-        computing = NewName();
-        const std::string at = " %" + stage.name + " ";
-        const std::string i0 = NewName(), i1 = NewName(), j0 = NewName(),
-                          j1 = NewName();
-        planned_.push_back("cache_write" + at + "-> " + computing);
-        planned_.push_back("tile" + at + i + " " + j + " " + twice(m) + " " +
-                           twice(n) + " -> " + i0 + " " + j0 + " " + i1 + " " +
-                           j1);
-        planned_.push_back("compute_at %" + computing + at + j0);
-        if (Chance(2)) planned_.push_back("bind" + at + j1);
-      }
-      PlanProduct(stage, " %" + computing + " ", {i, j, last}, {m, n, k},
-                  factors);
-      return;
-    }
-  }
-
-  std::string AnyMatrixExtent() {
-    constexpr const char* kExtents[] = {"2", "4", "8"};
-    return kExtents[Below(3)];
-  }
-
-  // Whether the stage is such a product; the buffers that its factors read.
-  bool HasMatrices(const ComputationStage& stage,
-                   std::vector<std::string>& factors) const {
-    const Computation& c = computation();
-    if (stage.combiner != tensor::Combiner::kSum || stage.spatial_count < 2 ||
-        c.pool[stage.values[0]].opcode != tensor::Opcode::kMultiply) {
-      return false;
-    }
-    std::vector<DType> types;
-    for (NodeId factor : c.pool[stage.values[0]].operands) {
-      const tensor::Node& cast = c.pool[factor];
-      if (cast.opcode != tensor::Opcode::kCast) return false;
-      const tensor::Node& load = c.pool[cast.operands[0]];
-      if (load.opcode != tensor::Opcode::kLoad &&
-          load.opcode != tensor::Opcode::kPad) {
-        return false;
-      }
-      types.push_back(load.type);
-      factors.push_back(c.buffers[load.buffer].name);
-    }
-    return loops::IsMatrixProductType(types[0], types[1],
-                                      c.pool[stage.values[0]].type);
-  }
-
-  void PlanProduct(const ComputationStage& stage, const std::string& at,
-                   const std::array<std::string, 3>& axes,
-                   const std::array<std::string, 3>& extents,
-                   const std::vector<std::string>& factors) {
-    std::array<std::string, 3> outer, inner;
-    for (size_t d = 0; d < 3; ++d) {
-      outer[d] = NewName();
-      inner[d] = NewName();
-      planned_.push_back("split" + at + axes[d] + " " + extents[d] + " -> " +
-                         outer[d] + " " + inner[d]);
-    }
-    // The steps of the sum around the subgroups, or in them.
-    std::vector<std::string> order = {outer[0], outer[2]};
-    if (!Chance(4)) std::swap(order[0], order[1]);
-    const bool is_around = order[0] == outer[2];
-    order.push_back(outer[1]);
-    std::string reorder = "reorder" + at;
-    for (size_t a = 0; a + 1 < stage.axes.size(); ++a) {
-      if (stage.axes[a].name != axes[0] && stage.axes[a].name != axes[1])
-        reorder += stage.axes[a].name + " ";
-    }
-    for (const std::string& loop : order) reorder += loop + " ";
-    for (const std::string& loop : inner) reorder += loop + " ";
-    planned_.push_back(reorder);
-    planned_.push_back("unroll" + at + outer[1]);
-    for (const std::string& factor : factors) {
-      if (Chance(8)) continue;
-      const std::string slice = NewName();
-      planned_.push_back("cache_read" + at + "%" + factor + " -> " + slice);
-      if (is_around)
-        planned_.push_back("compute_at %" + slice + at + outer[2]);
-    }
-    planned_.push_back("multiply_matrices" + at + outer[0] + " " + inner[0] +
-                       " " + inner[1] + " " + inner[2]);
   }
 
   // A stage that may be one; -1: there is none.

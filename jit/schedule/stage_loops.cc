@@ -324,6 +324,27 @@ int StageLoops::FirstReduction() const {
   return position;
 }
 
+loops::LoopKind LoopKindOf(LoopMark mark) {
+  switch (mark) {
+    case LoopMark::kUnrolled:
+      return loops::LoopKind::kUnrolled;
+    case LoopMark::kVector:
+      return loops::LoopKind::kVector;
+    case LoopMark::kInvocation:
+      return loops::LoopKind::kInvocation;
+    case LoopMark::kDot:
+      return loops::LoopKind::kDot;
+    case LoopMark::kSubgroup:
+      return loops::LoopKind::kSubgroup;
+    case LoopMark::kMatrix:
+      return loops::LoopKind::kMatrix;
+    case LoopMark::kSerial:
+    case LoopMark::kParallel:
+      break;
+  }
+  return loops::LoopKind::kSerial;
+}
+
 NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
                    NodeId extent) {
   const uint64_t number = nest.variables.size();

@@ -46,6 +46,9 @@ struct StageLoops {
   int FirstReduction() const;
 };
 
+// What a loop with the mark becomes.
+loops::LoopKind LoopKindOf(LoopMark mark);
+
 // A variable that no stage has: the name with a number.
 NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
                    NodeId extent);
