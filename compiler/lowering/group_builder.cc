@@ -18,6 +18,7 @@ namespace {
 
 using graph::Dim;
 using graph::Operation;
+using graph::OperatorTrait;
 using graph::Value;
 using tensor::BufferKind;
 using tensor::Scalar;
@@ -34,6 +35,12 @@ std::string Identifier(std::string_view name) {
   }
   return identifier;
 }
+
+// What is read outside of a value's extents.
+struct Beyond {
+  Scalar value;
+  bool is_zero = false;  // known to be, as contractions pad
+};
 
 class GroupBuilder {
  public:
@@ -72,7 +79,7 @@ class GroupBuilder {
   Scalar Element(const Value* value, std::span<const Scalar> indices,
                  StageBuilder& stage, bool guarded);
   Scalar PaddedElement(const Value* value, std::span<const Scalar> indices,
-                       Scalar otherwise, StageBuilder& stage, bool guarded);
+                       const Beyond& beyond, StageBuilder& stage, bool guarded);
   int ResultBuffer(const Value* value) const {
     return buffers_.at({value, value});
   }
@@ -166,8 +173,10 @@ class InlineContext final : public graph::BuilderStageContext {
   }
   Scalar Pad(int operand, std::span<const Scalar> indices,
              Scalar otherwise) override {
-    return group_.PaddedElement(operation_.operand(operand), indices, otherwise,
-                                stage(), guarded_);
+    const bool is_zero =
+        operation_.record().trait == OperatorTrait::kContraction;
+    return group_.PaddedElement(operation_.operand(operand), indices,
+                                {otherwise, is_zero}, stage(), guarded_);
   }
   Scalar Extent(const Dim& dim) override { return group_.Extent(dim); }
 
@@ -250,11 +259,11 @@ Scalar GroupBuilder::Element(const Value* value,
 
 Scalar GroupBuilder::PaddedElement(const Value* value,
                                    std::span<const Scalar> indices,
-                                   Scalar otherwise, StageBuilder& stage,
+                                   const Beyond& beyond, StageBuilder& stage,
                                    bool guarded) {
   if (!IsScalarConstant(value)) {
     if (const int buffer = BufferOf(value); buffer >= 0) {
-      return stage.Pad(buffer, indices, otherwise);
+      return stage.Pad(buffer, indices, beyond.value);
     }
     // A transpose only renames indices: outside stays outside.
     if (value->producer()->name() == "transpose") {
@@ -263,16 +272,16 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
       const std::vector<Scalar> moved =
           Permute(std::vector<Scalar>(indices.begin(), indices.end()),
                   Inverse(permutation));
-      return PaddedElement(value->producer()->operand(0), moved, otherwise,
-                           stage, guarded);
+      return PaddedElement(value->producer()->operand(0), moved, beyond, stage,
+                           guarded);
     }
-    // Contractions pad with zeros, which are zeros in every type.
-    if (WidensForProducts(*value->producer())) {
+    // Zeros are zeros in every type.
+    if (beyond.is_zero && WidensNumbers(*value->producer())) {
       const Value* narrow = value->producer()->operand(0);
       const Scalar zero = IsFloat(narrow->dtype())
                               ? stage.Value(0, narrow->dtype())
                               : stage.IntegerValue(0, narrow->dtype());
-      return Cast(PaddedElement(narrow, indices, zero, stage, guarded),
+      return Cast(PaddedElement(narrow, indices, {zero, true}, stage, guarded),
                   value->dtype());
     }
   }
@@ -282,7 +291,7 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
                              indices[i] < Extent(value->shape()[i])));
   }
   return Select(inside, Element(value, indices, stage, /*guarded=*/true),
-                otherwise);
+                beyond.value);
 }
 
 }  // namespace

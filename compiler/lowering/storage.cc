@@ -120,6 +120,64 @@ bool ChangesOnlyUnitDims(const Operation& reshape) {
   return from == to;
 }
 
+// True if elements come in another order: by more than dims of extent 1.
+bool MovesElements(const Operation& transpose) {
+  if (transpose.name() != "transpose") return false;
+  const graph::Shape& shape = transpose.operand(0)->shape();
+  int64_t last = -1;
+  for (int64_t dim :
+       transpose.attributes().Get<std::vector<int64_t>>("permutation")) {
+    if (shape[static_cast<size_t>(dim)] == Dim(1)) continue;
+    if (dim < last) return true;
+    last = dim;
+  }
+  return false;
+}
+
+// Whether convolutions of narrow integers alone read the transposed elements,
+// perhaps padded: products of several at once need them one behind the other.
+bool IsReadByNarrowConvolutions(const Value* transposed) {
+  if (!IsInteger(transposed->dtype()) || transposed->is_graph_output() ||
+      transposed->users().empty()) {
+    return false;
+  }
+  return std::ranges::all_of(transposed->users(), [](const Operation* user) {
+    if (user->name() == "pad")
+      return IsReadByNarrowConvolutions(user->result());
+    return WidensForProducts(*user) &&
+           std::ranges::all_of(user->result()->users(),
+                               [](const Operation* product) {
+                                 return product->name() == "conv";
+                               });
+  });
+}
+
+// Of a value that elementwise operations compute from a contraction, and that
+// is read once, in another order than it is computed in: the value on the way
+// that takes least memory, the last of these. Stored there, the operations up
+// to it are computed where the contraction's results are made, and those are
+// never in memory. Null for other values. `narrowest`: of those before `value`.
+const Value* NarrowestBehindContraction(const Value* value,
+                                        const Value* narrowest = nullptr) {
+  if (value->producer() == nullptr || value->users().size() != 1 ||
+      value->is_graph_output()) {
+    return nullptr;
+  }
+  const Operation& producer = *value->producer();
+  if (producer.record().trait == OperatorTrait::kContraction) return narrowest;
+  if (producer.record().trait != OperatorTrait::kElementwise) return nullptr;
+  if (narrowest == nullptr ||
+      DTypeByteSize(value->dtype()) < DTypeByteSize(narrowest->dtype())) {
+    narrowest = value;
+  }
+  for (const Value* operand : producer.operands()) {
+    if (operand->shape() != value->shape()) continue;
+    if (const Value* found = NarrowestBehindContraction(operand, narrowest))
+      return found;
+  }
+  return nullptr;
+}
+
 class StorageChooser {
  public:
   explicit StorageChooser(const graph::Graph& graph) : graph_(graph) {}
@@ -164,9 +222,20 @@ class StorageChooser {
       if (operation.name() == "pad")
         store = uses_.at(operation.result()).repeated &&
                 !PadsForConvolutions(operation);
+      else if (IsView(operation))
+        store = GathersChannels(operation) ||
+                (MovesElements(operation) &&
+                 IsReadByNarrowConvolutions(operation.result()));
       else
-        store = IsView(operation) ? GathersChannels(operation)
-                                  : WouldRepeatWork(operation);
+        store = WouldRepeatWork(operation);
+    }
+    // Reductions compute as they read: only what is narrower than the
+    // contraction's results is stored for them.
+    const bool moves = MovesElements(operation);
+    if (moves || operation.record().trait == OperatorTrait::kReduction) {
+      const Value* value = NarrowestBehindContraction(operation.operand(0));
+      if (value != nullptr && (moves || DTypeByteSize(value->dtype()) < 4))
+        forced_.insert(value);
     }
     if (!store) return;
     for (const auto& result : operation.results()) stored_.insert(result.get());
@@ -217,7 +286,7 @@ class StorageChooser {
   bool WouldRepeatWork(const Operation& operation) {
     const Value* result = operation.result();
     // Reading what is narrow again costs less than memory of what is wide.
-    if (WidensForProducts(operation)) return false;
+    if (WidensNumbers(operation)) return false;
     const int64_t elements = EstimateElements(result->shape());
     if (elements == 1) return false;  // computed once per row at most
     const Uses& uses = uses_.at(result);

@@ -42,16 +42,6 @@ bool IsView(const Operation& operation) {
   return name == "reshape" || name == "transpose" || name == "broadcast";
 }
 
-// A cast that keeps all values.
-bool Widens(const Operation& operation) {
-  if (operation.name() != "cast") return false;
-  const DType from = operation.operand(0)->dtype();
-  const DType to = operation.result()->dtype();
-  const bool is_kept =
-      (IsFloat(from) && IsFloat(to)) || (IsInteger(from) && IsInteger(to));
-  return is_kept && DTypeByteSize(from) < DTypeByteSize(to);
-}
-
 bool HasOneElement(const Value* value) {
   return std::ranges::all_of(value->shape(),
                              [](const Dim& dim) { return dim == Dim(1); });
@@ -133,8 +123,6 @@ class Narrower {
       const bool is_conv = operation->name() == "conv";
       if (!is_conv && operation->name() != "contract") continue;
       if (operation->result()->dtype() != DType::kI32) continue;
-      if (is_conv && operation->attributes().Get<int64_t>("groups") != 1)
-        continue;
       EMBER_RETURN_IF_ERROR(Narrow(operation));
     }
     return OkStatus();
@@ -146,7 +134,8 @@ class Narrower {
   Status SinkWidening(Operation* view) {
     if (!IsView(*view)) return OkStatus();
     const Operation* cast = view->operand(0)->producer();
-    if (cast == nullptr || !Widens(*cast) || cast->result()->is_graph_output())
+    if (cast == nullptr || !WidensNumbers(*cast) ||
+        cast->result()->is_graph_output())
       return OkStatus();
     // Weights are looked for behind their views.
     if (ConstantOf(cast->operand(0)) != nullptr) return OkStatus();
@@ -483,6 +472,15 @@ class Narrower {
 
 }  // namespace
 
+bool WidensNumbers(const Operation& operation) {
+  if (operation.name() != "cast") return false;
+  const DType from = operation.operand(0)->dtype();
+  const DType to = operation.result()->dtype();
+  const bool is_kept =
+      (IsFloat(from) && IsFloat(to)) || (IsInteger(from) && IsInteger(to));
+  return is_kept && DTypeByteSize(from) < DTypeByteSize(to);
+}
+
 bool IsReadByProductsOnly(const Value& value) {
   return !value.users().empty() && !value.is_graph_output() &&
          std::ranges::all_of(value.users(), [](const Operation* user) {
@@ -491,7 +489,7 @@ bool IsReadByProductsOnly(const Value& value) {
 }
 
 bool WidensForProducts(const Operation& operation) {
-  return Widens(operation) && IsReadByProductsOnly(*operation.result());
+  return WidensNumbers(operation) && IsReadByProductsOnly(*operation.result());
 }
 
 Status NarrowProducts(Graph& graph) { return Narrower(graph).Run(); }

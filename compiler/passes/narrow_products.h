@@ -19,8 +19,11 @@ namespace ember::compiler {
 // zero point, is z. A zero point of constant weights is taken off them. Where
 // neither factor is constant, x - z is stored as i16. Views of what is widened
 // become views of what is narrow, floats, too. Results are the same bit for
-// bit. Grouped convolutions, which have few products per element, stay.
+// bit.
 Status NarrowProducts(graph::Graph& graph);
+
+// A cast to a wider integer or float.
+bool WidensNumbers(const graph::Operation& operation);
 
 // Whether contractions alone read the value, and there are some.
 bool IsReadByProductsOnly(const graph::Value& value);

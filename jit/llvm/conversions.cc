@@ -1,6 +1,9 @@
 #include "jit/llvm/conversions.h"
 
+#include <cmath>
+
 #include "jit/decline_reasons.h"
+#include "llvm/ADT/APInt.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 
@@ -77,11 +80,53 @@ llvm::Value* Conversions::Cast(DType from, DType to, llvm::Value* value) {
   return b_.CreateIntCast(value, type, IsSigned(from));
 }
 
+// LLVM's saturating conversions of vectors go through their lanes one by one on
+// some machines (x86).
 llvm::Value* Conversions::FloatToInteger(DType to, llvm::Value* value) {
   llvm::Type* type = ShapedAs(RegisterType(b_.getContext(), to), value);
-  return b_.CreateIntrinsic(
-      IsSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-      {type, value->getType()}, {value});
+  const bool is_signed = IsSigned(to);
+  const auto convert = [&](llvm::Value* from, llvm::Type* as) {
+    return is_signed ? b_.CreateFPToSI(from, as) : b_.CreateFPToUI(from, as);
+  };
+  const unsigned bits = type->getScalarSizeInBits();
+  const double low =
+      is_signed ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0;
+  const double above =
+      std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits));
+  const auto constant = [&](double number) {
+    return llvm::ConstantFP::get(value->getType(), number);
+  };
+  llvm::Value* is_number = b_.CreateFCmpORD(value, value);
+  if (bits < 32) {
+    // Floats hold the bounds. NaN is not greater than the lower one.
+    llvm::Value* clamped =
+        is_signed ? b_.CreateSelect(is_number, value, constant(0)) : value;
+    clamped = b_.CreateMinNum(b_.CreateMaxNum(clamped, constant(low)),
+                              constant(above - 1));
+    // Machines convert to 32 bits, signed.
+    llvm::Value* whole =
+        b_.CreateFPToSI(clamped, ShapedAs(b_.getInt32Ty(), value));
+    return b_.CreateTrunc(whole, type);
+  }
+  if (!value->getType()->isVectorTy()) {
+    return b_.CreateIntrinsic(
+        is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+        {type, value->getType()}, {value});
+  }
+  const auto bound = [&](const llvm::APInt& number) {
+    return llvm::ConstantInt::get(type, number);
+  };
+  llvm::Value* result = b_.CreateSelect(is_number, convert(value, type),
+                                        llvm::Constant::getNullValue(type));
+  result =
+      b_.CreateSelect(b_.CreateFCmpOLT(value, constant(low)),
+                      bound(is_signed ? llvm::APInt::getSignedMinValue(bits)
+                                      : llvm::APInt::getMinValue(bits)),
+                      result);
+  return b_.CreateSelect(b_.CreateFCmpOGE(value, constant(above)),
+                         bound(is_signed ? llvm::APInt::getSignedMaxValue(bits)
+                                         : llvm::APInt::getMaxValue(bits)),
+                         result);
 }
 
 llvm::Value* Conversions::FloatToFloat(DType from, DType to,

@@ -80,6 +80,26 @@ int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   return lanes;
 }
 
+// Parts of vectors of elements below four bytes are accessed element by element
+// where there are no mask registers: of these lanes, what costs least. Cycles
+// per vector, and per element of a part.
+constexpr int64_t kNarrowVectorCycles = 1;
+constexpr int64_t kNarrowElementCycles = 3;
+constexpr int64_t kFewestNarrowLanes = 4;
+
+int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
+  if (!extent) return lanes;
+  const auto cycles = [&](int64_t count) {
+    return *extent / count * kNarrowVectorCycles +
+           *extent % count * kNarrowElementCycles;
+  };
+  int64_t best = lanes;
+  for (int64_t fewer = lanes / 2; fewer >= kFewestNarrowLanes; fewer /= 2) {
+    if (cycles(fewer) < cycles(best)) best = fewer;
+  }
+  return best;
+}
+
 // The axis along which a load runs that lanes do not run along.
 struct LineAxis {
   int axis = -1;       // -1: there is none
@@ -180,6 +200,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
+  bool has_part = false;  // of a vector, that is accessed by elements
   std::string axis, before, along;
   {
     const StageShape shape(writer.computation(), number);
@@ -190,6 +211,12 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
     if (line.rows >= 0) {
       lanes.lanes = LanesThatDivide(shape.Extent(lanes.axis), lanes.lanes);
       line.chunk = std::min(line.chunk, lanes.lanes);
+    }
+    const std::optional<int64_t> extent = shape.Extent(lanes.axis);
+    if (lanes.over_points && lanes.before < 0 && line.axis < 0 &&
+        !cpu.has_masks && shape.WidestBytes() < 4) {
+      lanes.lanes = NarrowLanes(extent, lanes.lanes);
+      has_part = extent && *extent % lanes.lanes != 0;
     }
     axis = shape.stage().axes[lanes.axis].name;
     if (lanes.before >= 0) before = shape.stage().axes[lanes.before].name;
@@ -208,7 +235,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
             " -> " + block + " " + lane);
   // Loads of digits are few instructions without a mask, and gathers with one;
   // so are transposed tiles.
-  if (!before.empty() || !along.empty())
+  if (!before.empty() || !along.empty() || has_part)
     writer.Do("peel %" + name + " " + block);
   if (!along.empty()) {
     ScheduleLine(name, along, line, splits, lane, writer);

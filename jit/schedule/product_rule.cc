@@ -241,10 +241,9 @@ std::string SplitSteps(const std::string& product, const std::string& loop,
                        ScheduleWriter& writer) {
   const int stage = writer.StageOf(product);
   const StagePlan& plan = writer.schedule().plan(stage);
-  const Loop& at = plan.loops[plan.FindLoop(loop)];
-  if (at.origin != Loop::Origin::kAxis) return "";
-  const std::optional<int64_t> extent =
-      StageShape(writer.computation(), stage).Extent(at.axis);
+  const StageShape shape(writer.computation(), stage);
+  const std::optional<int64_t> extent = plan.IterationsOf(
+      plan.FindLoop(loop), [&](int axis) { return shape.Extent(axis); });
   if (!extent) return "";
   for (int64_t steps : kStepsAtOnce) {
     if (*extent == steps) return loop;

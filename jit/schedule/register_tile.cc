@@ -53,6 +53,10 @@ class TileChooser {
       : cpu_(cpu), shape_(shape), fixed_(fixed) {
     const int v = VectorAxis();
     if (v < 0) return;
+    const bool reads_bytes = std::ranges::all_of(
+        shape.loads(), [&](NodeId load) { return shape.BytesOf(load) == 1; });
+    adds_apart_ = shape.SumsIntegers() && !cpu.has_integer_fma &&
+                  !(cpu.has_byte_dots && reads_bytes);
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, v);
       has_broadcast_ |= stride == Stride::kNone;
@@ -202,9 +206,10 @@ class TileChooser {
   }
 
   // Sums, the vectors of one operand, and one value of the other; where both
-  // are vectors, one of each.
+  // are vectors, one of each. A product that is not yet added.
   int64_t Registers(const RegisterTile& tile) const {
-    return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2);
+    return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2) +
+           (adds_apart_ ? 1 : 0);
   }
 
   double CostOf(const RegisterTile& tile) const {
@@ -242,9 +247,10 @@ class TileChooser {
       loads += count;
     }
     // With none left, the next value is not there in time (16 registers, Zen 3:
-    // tiles of 6 rows and two vectors are faster than of 4 and three).
-    const bool is_late =
-        cpu_.vector_registers <= 16 && Registers(tile) == cpu_.vector_registers;
+    // tiles of 6 rows and two vectors are faster than of 4 and three); a
+    // product that is not yet added makes room for it.
+    const bool is_late = cpu_.vector_registers <= 16 && !adds_apart_ &&
+                         Registers(tile) == cpu_.vector_registers;
     return Steps() *
            (std::max({multiplications / 2, loads * kLoadCycles, 4.0}) +
             (is_late ? 2 : 1) * kLoopCycles);
@@ -317,6 +323,7 @@ class TileChooser {
   const StageShape& shape_;
   int fixed_;                   // axes before this one stand still
   bool has_broadcast_ = false;  // of an operand, one value is for all lanes
+  bool adds_apart_ = false;     // products and sums are two instructions
   std::vector<Stream> streams_;
   std::vector<Padded> padded_;
 };

@@ -181,6 +181,10 @@ int StageShape::WidestBytes() const {
   return bytes;
 }
 
+bool StageShape::SumsIntegers() const {
+  return IsInteger(c_.pool[stage_.values[0]].type);
+}
+
 bool StageShape::IsProduct() const {
   if (stage_.combiner != tensor::Combiner::kSum || stage_.values.size() != 1 ||
       stage_.spatial_count == 0) {

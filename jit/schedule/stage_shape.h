@@ -78,6 +78,9 @@ class StageShape {
   // Bytes of the widest value that is stored, loaded or accumulated.
   int WidestBytes() const;
 
+  // Whether the first value that is combined is an integer.
+  bool SumsIntegers() const;
+
   // A sum of products over at least one axis: what register tiles are for.
   bool IsProduct() const;
   // A product with a load that stays where others move, along an axis of

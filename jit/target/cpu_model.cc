@@ -47,6 +47,7 @@ CpuModel CpuModel::Of(std::string_view target) {
   } else if (target.starts_with("aarch64")) {
     cpu.vector_registers = 32;
     cpu.has_fma = true;
+    cpu.has_integer_fma = true;
     cpu.has_byte_dots = HasFeature(target, "dotprod");
   }
   cpu.l1_bytes = CacheBytes(_SC_LEVEL1_DCACHE_SIZE, cpu.l1_bytes);

@@ -19,6 +19,7 @@ struct CpuModel {
   int vector_bytes = 16;
   int vector_registers = 16;
   bool has_fma = false;
+  bool has_integer_fma = false;  // of 32 bits
   // Instructions for sums of 4 products of bytes, and of 2 of 16-bit integers.
   bool has_byte_dots = false;
   bool has_short_dots = false;
