@@ -93,6 +93,20 @@ Value* Existing(const Operation& operation) {
   return nullptr;
 }
 
+// x where the value is x + 0.0; else null.
+Value* WithoutZero(const Value* value) {
+  const Operation* add = value->producer();
+  if (add == nullptr || add->name() != "add" || !IsFloat(value->dtype()))
+    return nullptr;
+  for (int i = 0; i < 2; ++i) {
+    if (UniformConstant(add->operand(i)) == 0.0 &&
+        SameType(add->operand(1 - i), value)) {
+      return add->operand(1 - i);
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Status Simplify(Graph& graph) {
@@ -102,8 +116,14 @@ Status Simplify(Graph& graph) {
       graph.Erase(operation);
       continue;
     }
-    // reshape(reshape(x)) and the like: only the last shape matters.
     const std::string_view name = operation->name();
+    // i32(x + 0.0): integers have one zero.
+    if (name == "cast" && IsInteger(operation->result()->dtype())) {
+      if (Value* x = WithoutZero(operation->operand(0)))
+        graph.SetOperand(operation, 0, x);
+      continue;
+    }
+    // reshape(reshape(x)) and the like: only the last shape matters.
     if (name == "reshape" || name == "broadcast") {
       Operation* inner = operation->operand(0)->producer();
       if (inner != nullptr && inner->name() == name &&

@@ -7,7 +7,8 @@
 //   → %x
 //
 // Floating-point rules are exact: x + 0 is only dropped for -0 (x + 0 turns -0
-// into 0, so it is kept unless the constant is -0.0), x * 1 and x / 1 always.
+// into 0, so it is kept unless the constant is -0.0, or the sum becomes an
+// integer), x * 1 and x / 1 always.
 #ifndef EMBER_COMPILER_PASSES_SIMPLIFY_H_
 #define EMBER_COMPILER_PASSES_SIMPLIFY_H_
 

@@ -12,6 +12,7 @@
 // the line, in turn, and read by lanes from there, which is shuffles in
 // registers (jit/llvm/load_column.h).
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ namespace {
 constexpr int64_t kLineBytes = 64;
 // Of a line, loaded at once: jit/llvm/load_column.h.
 constexpr int64_t kChunkBytes = 16;
+constexpr int64_t kFewestNarrowLanes = 4;
 
 struct LaneAxis {
   int axis = -1;    // -1: no lanes
@@ -34,6 +36,18 @@ struct LaneAxis {
   bool over_points = false;  // not over what is combined
 };
 
+// Whether a load runs along one axis and not along the other.
+bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
+  return std::ranges::any_of(shape.loads(), [&](NodeId load) {
+    return shape.StrideOf(load, axis) == Stride::kUnit &&
+           shape.StrideOf(load, other) == Stride::kOther;
+  });
+}
+
+// Lanes over a few results of each of several points (a pixel's channels) are
+// digits of one index: shuffles where the digits are bits, divisions in vectors
+// where they are not, and conditions for each lane in padding. Then lanes run
+// along the points, and store results apart, or are the results of one point.
 LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
                      const StageShape& shape, int number, int first) {
   LaneAxis result;
@@ -64,7 +78,17 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   const bool short_axis = shape.LikelyExtent(chosen) < result.lanes;
   if (result.over_points && short_axis && chosen > first &&
       shape.StoresAlongBoth(chosen)) {
-    result.before = chosen - 1;
+    const int64_t digit = shape.LikelyExtent(chosen);
+    const bool is_power = std::has_single_bit(static_cast<uint64_t>(digit));
+    const auto is_padded = [&](NodeId load) { return shape.IsPadded(load); };
+    if (!is_power && LoadsAlongInstead(shape, chosen - 1, chosen)) {
+      --chosen;
+    } else if (is_power && digit >= kFewestNarrowLanes &&
+               std::ranges::any_of(shape.loads(), is_padded)) {
+      result.lanes = digit;
+    } else {
+      result.before = chosen - 1;
+    }
   } else if (shape.LikelyExtent(chosen) * 2 < result.lanes) {
     return result;
   }
@@ -85,7 +109,6 @@ int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
 // per vector, and per element of a part.
 constexpr int64_t kNarrowVectorCycles = 1;
 constexpr int64_t kNarrowElementCycles = 3;
-constexpr int64_t kFewestNarrowLanes = 4;
 
 int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
   if (!extent) return lanes;
