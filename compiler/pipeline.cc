@@ -5,6 +5,7 @@
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/passes/capture_constants.h"
+#include "compiler/passes/dequantize_late.h"
 #include "compiler/passes/eliminate.h"
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/fold_pads.h"
@@ -19,6 +20,9 @@ namespace {
 
 constexpr Pass kPipeline[] = {
     {"simplify", "drops operations that compute nothing", Simplify},
+    // Weights are still bytes.
+    {"dequantize-late", "quantizers' float operators compute with integers",
+     DequantizeLate},
     {"fold-constants",
      "computes operations on constants by running their definition",
      FoldConstants},

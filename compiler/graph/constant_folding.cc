@@ -28,6 +28,15 @@ bool HasSymbols(const Operation& operation) {
   return false;
 }
 
+bool WidensMatrixOfBytes(const Operation& operation) {
+  if (operation.name() != "cast") return false;
+  const TensorType& type = operation.operand(0)->type();
+  const bool is_byte = type.dtype == DType::kI8 || type.dtype == DType::kU8;
+  return is_byte && DTypeByteSize(operation.result()->dtype()) > 1 &&
+         std::ranges::count_if(
+             type.shape, [](const Dim& dim) { return dim != Dim(1); }) > 1;
+}
+
 }  // namespace
 
 const ConstantData* ConstantDataOf(const Value* value) {
@@ -40,8 +49,10 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
   const Definition& definition = operation.record().definition;
   if (definition.element == nullptr && definition.stages == nullptr)
     return std::nullopt;
-  if (operation.results().size() != 1 || HasSymbols(operation))
+  if (operation.results().size() != 1 || HasSymbols(operation) ||
+      WidensMatrixOfBytes(operation)) {
     return std::nullopt;
+  }
   int64_t operand_elements = 0;
   std::vector<void*> buffers;
   for (const Value* operand : operation.operands()) {

@@ -106,6 +106,34 @@ bool GathersChannels(const Operation& transpose) {
   });
 }
 
+// Whether few operations compute the value from one that takes less memory, and
+// constants, as dequantization does: to read that again costs less.
+bool IsOfNarrowValue(const Operation& operation) {
+  constexpr int kOperations = 4;
+  const Value* result = operation.result();
+  const Value* value = result;
+  for (int i = 0; i < kOperations; ++i) {
+    const Operation* producer = value->producer();
+    if (producer == nullptr) return false;
+    const std::string_view name = producer->name();
+    if (name != "cast" && name != "add" && name != "subtract" &&
+        name != "multiply") {
+      return false;
+    }
+    const Value* whole = nullptr;
+    for (const Value* operand : producer->operands()) {
+      if (ConstantOf(operand) != nullptr) continue;
+      if (whole != nullptr || operand->shape() != result->shape()) return false;
+      whole = operand;
+    }
+    if (whole == nullptr) return false;
+    if (DTypeByteSize(whole->dtype()) < DTypeByteSize(result->dtype()))
+      return true;
+    value = whole;
+  }
+  return false;
+}
+
 // True if a reshape keeps every dim but those of extent 1, so that indices stay
 // simple.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
@@ -290,6 +318,8 @@ class StorageChooser {
     const int64_t elements = EstimateElements(result->shape());
     if (elements == 1) return false;  // computed once per row at most
     const Uses& uses = uses_.at(result);
+    if (!uses.repeated && uses.reads <= elements && IsOfNarrowValue(operation))
+      return false;
     return uses.count > 1 || uses.repeated || uses.reads > elements;
   }
 

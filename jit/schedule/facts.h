@@ -4,15 +4,18 @@
 //   Facts facts(pool);
 //   facts.Add(i0 * 16 + 15, n);             // i0 * 16 + 15 < n
 //   facts.IsBelow(i0 * 16 + i1, n);         // true for i1 < 16
+//   facts.IsBelow(i0 * 32 + i1, n * 2);     // true for i1 < 32
 //   facts.Truncate(0);                      // behind the If
 #ifndef EMBER_JIT_SCHEDULE_FACTS_H_
 #define EMBER_JIT_SCHEDULE_FACTS_H_
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "tensor/expression_pool.h"
+#include "tensor/linear.h"
 
 namespace ember::schedule {
 
@@ -35,6 +38,8 @@ class Facts {
  private:
   // low <= a - b for all values of the variables.
   bool DifferenceIsAtLeast(NodeId a, NodeId b, int64_t low) const;
+  bool IsBelowByMultiples(NodeId a, NodeId b) const;
+  std::optional<tensor::LinearSum> Gap(NodeId a, NodeId b) const;
 
   const tensor::ExpressionPool& pool_;
   std::vector<std::pair<NodeId, NodeId>> facts_;

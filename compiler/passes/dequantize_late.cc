@@ -1,0 +1,428 @@
+#include "compiler/passes/dequantize_late.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/contract_spec.h"
+#include "compiler/graph/operators.h"
+#include "compiler/passes/constant_value.h"
+#include "compiler/passes/dequantized_value.h"
+#include "compiler/passes/permutation.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::Attributes;
+using graph::ContractSpec;
+using graph::Dim;
+using graph::Graph;
+using graph::Operation;
+using graph::OperatorNamed;
+using graph::Shape;
+using graph::Value;
+
+bool IsNamed(const Value* value, std::string_view name) {
+  return value->producer() != nullptr && value->producer()->name() == name;
+}
+
+bool OnlyUsedOnce(const Value* value) {
+  return value->users().size() == 1 && !value->is_graph_output();
+}
+
+bool IsPositive(const Value* scale) {
+  const std::optional<double> number = UniformConstant(scale);
+  return number && *number > 0;
+}
+
+// The largest size of a sum of so many products or numbers that 32 bits hold.
+bool SumFits(std::optional<int64_t> count, int64_t bound) {
+  return count &&
+         (bound == 0 || *count <= std::numeric_limits<int32_t>::max() / bound);
+}
+
+// Extents of dims with a label, one after the other.
+std::optional<int64_t> ProductOf(const Shape& shape,
+                                 const std::vector<int64_t>& axes) {
+  int64_t product = 1;
+  for (int64_t axis : axes) {
+    const std::optional<int64_t> extent =
+        shape[static_cast<size_t>(axis)].AsConstant();
+    if (!extent || *extent > (int64_t{1} << 20)) return std::nullopt;
+    product = std::min(product * *extent, int64_t{1} << 40);
+  }
+  return product;
+}
+
+// Where a scale that varies along one label at most, which the sum keeps, is in
+// the result: its shape there; nothing where it varies otherwise.
+std::optional<Shape> ScaleInResult(const Shape& scale, std::string_view labels,
+                                   const std::string& result) {
+  Shape shape;
+  for (size_t d = 0; d < scale.size(); ++d) {
+    if (scale[d] == Dim(1)) continue;
+    const size_t at = result.find(labels[d]);
+    const bool is_diagonal =
+        std::count(labels.begin(), labels.end(), labels[d]) > 1;
+    if (at == std::string::npos || is_diagonal || !shape.empty())
+      return std::nullopt;
+    shape.assign(result.size(), Dim(1));
+    shape[at] = scale[d];
+  }
+  return shape;
+}
+
+class Dequantizer {
+ public:
+  explicit Dequantizer(Graph& graph) : graph_(graph) {}
+
+  Status Run();
+
+ private:
+  using Rewrite = Status (Dequantizer::*)(Operation*);
+  struct Row {
+    std::string_view name;
+    Rewrite rewrite;
+  };
+  static const Row kRows[];
+
+  // --- what is made ---
+
+  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
+                        Attributes attributes = {}) {
+    EMBER_ASSIGN_OR_RETURN(
+        Operation * operation,
+        graph_.Add(OperatorNamed(name), std::move(operands),
+                   std::move(attributes), before_->origin(), before_));
+    return operation->result();
+  }
+
+  StatusOr<Value*> Cast(Value* value, DType type) {
+    return Make("cast", {value}, {{"dtype", type}});
+  }
+
+  // A parameter seen through the views: of one element, or transposed.
+  StatusOr<Value*> Seen(Value* parameter, const DequantizedValue& value) {
+    if (HasOneElement(parameter)) {
+      if (parameter->rank() == 0) return parameter;
+      return Make("reshape", {parameter}, {{"shape", Shape()}});
+    }
+    return ThroughViews(parameter, value);
+  }
+
+  StatusOr<Value*> ThroughViews(Value* seen, const DequantizedValue& value) {
+    for (size_t i = value.views.size(); i-- > 0;) {
+      const Operation& view = *value.views[i];
+      std::vector<Value*> operands(view.operands().begin(),
+                                   view.operands().end());
+      operands[0] = seen;
+      EMBER_ASSIGN_OR_RETURN(
+          seen, Make(view.name(), std::move(operands), view.attributes()));
+    }
+    return seen;
+  }
+
+  // i32(bytes) - zero, where bytes are as they are seen.
+  StatusOr<Value*> Centered(Value* bytes, const DequantizedValue& value) {
+    EMBER_ASSIGN_OR_RETURN(Value * wide, Cast(bytes, DType::kI32));
+    if (value.zero == nullptr) return wide;
+    EMBER_ASSIGN_OR_RETURN(Value * zero, Seen(value.zero, value));
+    return Make("subtract", {wide, zero});
+  }
+
+  StatusOr<Value*> IntegerOf(const DequantizedValue& value) {
+    EMBER_ASSIGN_OR_RETURN(Value * bytes, ThroughViews(value.bytes, value));
+    return Centered(bytes, value);
+  }
+
+  StatusOr<Value*> Scaled(Value* integer, Value* scale) {
+    EMBER_ASSIGN_OR_RETURN(Value * number, Cast(integer, DType::kF32));
+    return Make("multiply", {number, scale});
+  }
+
+  Status Replace(Operation* operation, Value* by) {
+    by->set_name(operation->result()->name());
+    graph_.ReplaceAllUses(operation->result(), by);
+    graph_.Erase(operation);
+    return OkStatus();
+  }
+
+  // --- sums of products ---
+
+  struct Factors {
+    DequantizedValue a, b;
+  };
+  static std::optional<Factors> FactorsOf(const Operation& operation) {
+    if (operation.result()->dtype() != DType::kF32) return std::nullopt;
+    const auto a = DequantizedValueOf(operation.operand(0));
+    const auto b = DequantizedValueOf(operation.operand(1));
+    if (!a || !b) return std::nullopt;
+    return Factors{*a, *b};
+  }
+
+  // shapes: of the scales in the result; empty: of one element.
+  Status RewriteProduct(Operation* operation, const Factors& factors,
+                        const Shape& shape_a, const Shape& shape_b) {
+    Value* integers[2];
+    Value* scales[2];
+    const DequantizedValue* values[2] = {&factors.a, &factors.b};
+    const Shape* shapes[2] = {&shape_a, &shape_b};
+    for (int i = 0; i < 2; ++i) {
+      EMBER_ASSIGN_OR_RETURN(integers[i], IntegerOf(*values[i]));
+      EMBER_ASSIGN_OR_RETURN(scales[i], Seen(values[i]->scale, *values[i]));
+      if (!shapes[i]->empty() && scales[i]->shape() != *shapes[i]) {
+        EMBER_ASSIGN_OR_RETURN(
+            scales[i], Make("reshape", {scales[i]}, {{"shape", *shapes[i]}}));
+      }
+    }
+    EMBER_ASSIGN_OR_RETURN(Value * sum,
+                           Make(operation->name(), {integers[0], integers[1]},
+                                operation->attributes()));
+    EMBER_ASSIGN_OR_RETURN(Value * scale,
+                           Make("multiply", {scales[0], scales[1]}));
+    EMBER_ASSIGN_OR_RETURN(Value * result, Scaled(sum, scale));
+    return Replace(operation, result);
+  }
+
+  Status RewriteContract(Operation* operation) {
+    const std::optional<Factors> factors = FactorsOf(*operation);
+    if (!factors) return OkStatus();
+    EMBER_ASSIGN_OR_RETURN(
+        ContractSpec spec,
+        ContractSpec::Parse(operation->attributes().Get<std::string>("spec")));
+    const auto shape_a =
+        ScaleInResult(factors->a.ScaleShape(), spec.a, spec.result);
+    const auto shape_b =
+        ScaleInResult(factors->b.ScaleShape(), spec.b, spec.result);
+    std::optional<int64_t> count = 1;
+    for (char label : spec.Reduced()) {
+      const size_t in_a = spec.a.find(label);
+      const auto extent =
+          in_a != std::string::npos
+              ? ProductOf(operation->operand(0)->shape(),
+                          {static_cast<int64_t>(in_a)})
+              : ProductOf(operation->operand(1)->shape(),
+                          {static_cast<int64_t>(spec.b.find(label))});
+      count = count && extent && *count <= (int64_t{1} << 20)
+                  ? std::optional<int64_t>(*count * *extent)
+                  : std::nullopt;
+    }
+    if (!shape_a || !shape_b ||
+        !SumFits(count, factors->a.Bound() * factors->b.Bound())) {
+      return OkStatus();
+    }
+    return RewriteProduct(operation, *factors, *shape_a, *shape_b);
+  }
+
+  // Weights' dims but the last are summed over, and the last is that of
+  // results; of conv_transpose without groups, too.
+  Status RewriteConvolution(Operation* operation) {
+    const std::optional<Factors> factors = FactorsOf(*operation);
+    if (!factors) return OkStatus();
+    const Shape& weights = operation->operand(1)->shape();
+    std::vector<int64_t> summed(weights.size() - 1);
+    for (size_t i = 0; i < summed.size(); ++i)
+      summed[i] = static_cast<int64_t>(i);
+    const Shape scale = factors->b.ScaleShape();
+    const bool is_of_channels =
+        scale.empty() ||
+        std::all_of(scale.begin(), scale.end() - 1,
+                    [](const Dim& dim) { return dim == Dim(1); });
+    const bool is_split = operation->name() == "conv_transpose" &&
+                          operation->attributes().Get<int64_t>("groups") != 1;
+    if (!factors->a.ScaleShape().empty() || !is_of_channels ||
+        (is_split && !scale.empty()) ||
+        !SumFits(ProductOf(weights, summed),
+                 factors->a.Bound() * factors->b.Bound())) {
+      return OkStatus();
+    }
+    return RewriteProduct(operation, *factors, {}, scale);
+  }
+
+  // --- sums and extremes ---
+
+  Status RewriteReduction(Operation* operation) {
+    const auto value = DequantizedValueOf(operation->operand(0));
+    if (!value || operation->result()->dtype() != DType::kF32 ||
+        !HasOneElement(value->scale) ||
+        (value->zero != nullptr && !HasOneElement(value->zero))) {
+      return OkStatus();
+    }
+    const bool is_window = operation->name() == "reduce_window";
+    const auto& combiner = operation->attributes().Get<std::string>("combiner");
+    Value* result = nullptr;
+    if (combiner == "sum") {
+      const std::optional<int64_t> count =
+          is_window
+              ? WindowElements(*operation)
+              : ProductOf(
+                    operation->operand(0)->shape(),
+                    operation->attributes().Get<std::vector<int64_t>>("axes"));
+      if (!SumFits(count, value->Bound())) return OkStatus();
+      EMBER_ASSIGN_OR_RETURN(Value * integer, IntegerOf(*value));
+      EMBER_ASSIGN_OR_RETURN(
+          result, Make(operation->name(), {integer}, operation->attributes()));
+    } else if (IsPositive(value->scale) &&
+               (combiner == "maximum" || combiner == "minimum")) {
+      EMBER_ASSIGN_OR_RETURN(Value * bytes, ThroughViews(value->bytes, *value));
+      EMBER_ASSIGN_OR_RETURN(
+          bytes, Make(operation->name(), {bytes}, operation->attributes()));
+      EMBER_ASSIGN_OR_RETURN(result, Centered(bytes, *value));
+    } else {
+      return OkStatus();
+    }
+    EMBER_ASSIGN_OR_RETURN(Value * scale, Seen(value->scale, *value));
+    EMBER_ASSIGN_OR_RETURN(result, Scaled(result, scale));
+    return Replace(operation, result);
+  }
+
+  static std::optional<int64_t> WindowElements(const Operation& operation) {
+    int64_t count = 1;
+    for (int64_t extent :
+         operation.attributes().Get<std::vector<int64_t>>("window"))
+      count = std::min(count * extent, int64_t{1} << 40);
+    return count;
+  }
+
+  // --- quantization ---
+
+  // cast(round(x / scale) + zero): bytes that were dequantized alike are there
+  // already.
+  Status RewriteQuantization(Operation* cast) {
+    const DType type = cast->result()->dtype();
+    if (type != DType::kI8 && type != DType::kU8) return OkStatus();
+    Value* rounded = cast->operand(0);
+    double zero = 0;
+    if (IsNamed(rounded, "add")) {
+      const auto number = UniformConstant(rounded->producer()->operand(1));
+      if (!number) return OkStatus();
+      zero = *number;
+      rounded = rounded->producer()->operand(0);
+    }
+    if (!IsNamed(rounded, "round")) return OkStatus();
+    Value* quotient = rounded->producer()->operand(0);
+    if (!IsNamed(quotient, "divide")) return OkStatus();
+    const auto value = DequantizedValueOf(quotient->producer()->operand(0));
+    if (!value || value->bytes->dtype() != type) return OkStatus();
+    const auto scale = UniformConstant(value->scale);
+    const auto zero_before =
+        value->zero != nullptr ? UniformConstant(value->zero) : 0.0;
+    if (!scale || *scale <= 0 || zero_before != zero ||
+        UniformConstant(quotient->producer()->operand(1)) != scale) {
+      return OkStatus();
+    }
+    EMBER_ASSIGN_OR_RETURN(Value * bytes, ThroughViews(value->bytes, *value));
+    if (bytes->type() != cast->result()->type()) return OkStatus();
+    graph_.ReplaceAllUses(cast->result(), bytes);
+    graph_.Erase(cast);
+    return OkStatus();
+  }
+
+  // A quotient that is rounded.
+  Status RewriteDivision(Operation* divide) {
+    Value* scale = divide->operand(1);
+    const bool is_rounded = std::ranges::all_of(
+        divide->result()->users(),
+        [](const Operation* user) { return user->name() == "round"; });
+    if (!is_rounded || divide->result()->is_graph_output() ||
+        divide->result()->dtype() != DType::kF32 ||
+        ConstantOf(scale) == nullptr || !IsPositive(scale) ||
+        !HasOneElement(scale) || !TakesDivision(divide->operand(0))) {
+      return OkStatus();
+    }
+    EMBER_ASSIGN_OR_RETURN(Value * result, Divided(divide->operand(0), scale));
+    return Replace(divide, result);
+  }
+
+  // Whether a division costs nothing in what makes the value: it ends in
+  // constants, some of them factors.
+  static bool TakesDivision(const Value* value) {
+    const Operation* producer = value->producer();
+    if (producer == nullptr || IsConstantParameter(value)) return false;
+    const std::string_view name = producer->name();
+    // Computed twice where it has other users.
+    if (name == "multiply") {
+      return IsConstantParameter(producer->operand(0)) ||
+             IsConstantParameter(producer->operand(1));
+    }
+    if (!OnlyUsedOnce(value)) return false;
+    if (name == "transpose" || name == "reshape")
+      return TakesDivision(producer->operand(0));
+    if (name == "divide") {
+      return IsConstantParameter(producer->operand(1)) &&
+             TakesDivision(producer->operand(0));
+    }
+    if (name != "add" && name != "subtract" && name != "maximum" &&
+        name != "minimum") {
+      return false;
+    }
+    int constants = 0;
+    for (const Value* operand : producer->operands()) {
+      if (IsConstantParameter(operand))
+        ++constants;
+      else if (!TakesDivision(operand))
+        return false;
+    }
+    return constants < 2;
+  }
+
+  StatusOr<Value*> Divided(Value* value, Value* scale) {
+    if (IsConstantParameter(value)) return Make("divide", {value, scale});
+    const Operation& producer = *value->producer();
+    std::vector<Value*> operands(producer.operands().begin(),
+                                 producer.operands().end());
+    const std::string_view name = producer.name();
+    if (name == "multiply") {
+      const int constant = IsConstantParameter(operands[1]) ? 1 : 0;
+      EMBER_ASSIGN_OR_RETURN(operands[constant],
+                             Make("divide", {operands[constant], scale}));
+    } else {
+      const bool is_of_first =
+          name == "transpose" || name == "reshape" || name == "divide";
+      for (size_t i = 0; i < (is_of_first ? 1 : operands.size()); ++i) {
+        EMBER_ASSIGN_OR_RETURN(operands[i], Divided(operands[i], scale));
+      }
+    }
+    return Make(name, std::move(operands), producer.attributes());
+  }
+
+  Graph& graph_;
+  const Operation* before_ = nullptr;
+};
+
+// Elementwise operators between are left: what is stored is bytes
+// (compiler/lowering/storage.h).
+const Dequantizer::Row Dequantizer::kRows[] = {
+    {"contract", &Dequantizer::RewriteContract},
+    {"conv", &Dequantizer::RewriteConvolution},
+    {"conv_transpose", &Dequantizer::RewriteConvolution},
+    {"reduce", &Dequantizer::RewriteReduction},
+    {"reduce_window", &Dequantizer::RewriteReduction},
+    {"cast", &Dequantizer::RewriteQuantization},
+    {"divide", &Dequantizer::RewriteDivision},
+};
+
+Status Dequantizer::Run() {
+  // Divisions last: what is quantized again as it was has one.
+  for (const bool divisions : {false, true}) {
+    for (Operation* operation : graph_.Operations()) {
+      if ((operation->name() == "divide") != divisions) continue;
+      const auto row = std::ranges::find(kRows, operation->name(), &Row::name);
+      if (row == std::end(kRows)) continue;
+      before_ = operation;
+      EMBER_RETURN_IF_ERROR((this->*row->rewrite)(operation));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status DequantizeLate(Graph& graph) { return Dequantizer(graph).Run(); }
+
+}  // namespace ember::compiler

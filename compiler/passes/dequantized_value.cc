@@ -1,0 +1,147 @@
+#include "compiler/passes/dequantized_value.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "compiler/passes/constant_value.h"
+#include "compiler/passes/permutation.h"
+
+namespace ember::compiler {
+namespace {
+
+using graph::ConstantData;
+using graph::Dim;
+using graph::Operation;
+using graph::Shape;
+using graph::Value;
+
+bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+bool IsNamed(const Value* value, std::string_view name) {
+  return value->producer() != nullptr && value->producer()->name() == name;
+}
+
+// Elements in other places, of operand 0.
+bool IsView(const Operation& operation) {
+  const std::string_view name = operation.name();
+  return name == "transpose" || name == "reshape" || name == "slice" ||
+         name == "broadcast" || name == "gather";
+}
+
+// Whether every element is a value of the byte type.
+bool IsOfType(const Value* zero, DType type) {
+  while (IsNamed(zero, "reshape")) zero = zero->producer()->operand(0);
+  if (IsNamed(zero, "cast"))
+    return zero->producer()->operand(0)->dtype() == type;
+  const Operation* constant = ConstantOf(zero);
+  if (constant == nullptr || zero->dtype() != DType::kI32) return false;
+  const auto& data = constant->attributes().Get<ConstantData>("value");
+  const int32_t low = type == DType::kI8 ? -128 : 0;
+  for (size_t i = 0; i + sizeof(int32_t) <= data.bytes.size();
+       i += sizeof(int32_t)) {
+    int32_t value;
+    std::memcpy(&value, data.bytes.data() + i, sizeof value);
+    if (value < low || value > low + 255) return false;
+  }
+  return true;
+}
+
+// (i32(bytes) - zero) * scale
+std::optional<DequantizedValue> WithoutViews(Value* value) {
+  if (!IsNamed(value, "multiply") || value->dtype() != DType::kF32)
+    return std::nullopt;
+  DequantizedValue result;
+  Value* wide = nullptr;
+  for (int i = 0; i < 2; ++i) {
+    Value* factor = value->producer()->operand(i);
+    Value* scale = value->producer()->operand(1 - i);
+    if (!IsNamed(factor, "cast") || !IsConstantParameter(scale)) continue;
+    wide = factor->producer()->operand(0);
+    result.scale = scale;
+  }
+  if (wide == nullptr || wide->dtype() != DType::kI32 ||
+      wide->shape() != value->shape()) {
+    return std::nullopt;
+  }
+  if (IsNamed(wide, "subtract")) {
+    result.zero = wide->producer()->operand(1);
+    wide = wide->producer()->operand(0);
+    if (UniformConstant(result.zero) == 0.0) result.zero = nullptr;
+  }
+  if (!IsNamed(wide, "cast") || wide->shape() != value->shape())
+    return std::nullopt;
+  result.bytes = wide->producer()->operand(0);
+  if (!IsByte(result.bytes->dtype())) return std::nullopt;
+  if (result.zero != nullptr && !IsOfType(result.zero, result.bytes->dtype()))
+    return std::nullopt;
+  return result;
+}
+
+bool HasOneOf(const DequantizedValue& value) {
+  return HasOneElement(value.scale) &&
+         (value.zero == nullptr || HasOneElement(value.zero));
+}
+
+// Whether the parameters have the dims of what they broadcast against.
+bool HasWholeRank(const DequantizedValue& value) {
+  const int rank = value.bytes->rank();
+  return (HasOneElement(value.scale) || value.scale->rank() == rank) &&
+         (value.zero == nullptr || HasOneElement(value.zero) ||
+          value.zero->rank() == rank);
+}
+
+}  // namespace
+
+bool HasOneElement(const Value* value) {
+  return std::ranges::all_of(value->shape(),
+                             [](const Dim& dim) { return dim == Dim(1); });
+}
+
+bool IsConstantParameter(const Value* value) {
+  while (IsNamed(value, "reshape")) value = value->producer()->operand(0);
+  return ConstantOf(value) != nullptr;
+}
+
+Shape DequantizedValue::ScaleShape() const {
+  if (HasOneElement(scale)) return {};
+  Shape shape = scale->shape();
+  for (size_t i = views.size(); i-- > 0;) {
+    shape =
+        Permute(shape, views[i]->attributes().Get<Permutation>("permutation"));
+  }
+  return shape;
+}
+
+int64_t DequantizedValue::Bound() const {
+  const Operation* constant = ConstantOf(bytes);
+  if (constant == nullptr || zero != nullptr) return 255;
+  int64_t bound = 0;
+  const auto& data = constant->attributes().Get<ConstantData>("value");
+  for (uint8_t byte : data.bytes) {
+    const int64_t value = bytes->dtype() == DType::kI8
+                              ? int64_t{static_cast<int8_t>(byte)}
+                              : int64_t{byte};
+    bound = std::max(bound, value < 0 ? -value : value);
+  }
+  return bound;
+}
+
+std::optional<DequantizedValue> DequantizedValueOf(Value* value) {
+  std::vector<const Operation*> views;
+  bool only_transposes = true;
+  while (value->producer() != nullptr && IsView(*value->producer())) {
+    views.push_back(value->producer());
+    only_transposes &= value->producer()->name() == "transpose";
+    value = value->producer()->operand(0);
+  }
+  std::optional<DequantizedValue> result = WithoutViews(value);
+  if (!result) return std::nullopt;
+  const bool is_kept =
+      HasOneOf(*result) || (only_transposes && HasWholeRank(*result));
+  if (!views.empty() && !is_kept) return std::nullopt;
+  result->views = std::move(views);
+  return result;
+}
+
+}  // namespace ember::compiler
