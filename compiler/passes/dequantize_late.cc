@@ -13,7 +13,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/dequantized_value.h"
-#include "compiler/passes/permutation.h"
+#include "compiler/passes/eliminate.h"
 
 namespace ember::compiler {
 namespace {
@@ -418,7 +418,8 @@ Status Dequantizer::Run() {
       EMBER_RETURN_IF_ERROR((this->*row->rewrite)(operation));
     }
   }
-  return OkStatus();
+  // Passes behind this one count users.
+  return EliminateDeadCode(graph_);
 }
 
 }  // namespace

@@ -99,8 +99,13 @@ bool HasOneElement(const Value* value) {
 }
 
 bool IsConstantParameter(const Value* value) {
-  while (IsNamed(value, "reshape")) value = value->producer()->operand(0);
-  return ConstantOf(value) != nullptr;
+  if (ConstantOf(value) != nullptr) return true;
+  if (!IsNamed(value, "reshape") && !IsNamed(value, "transpose") &&
+      !IsNamed(value, "multiply") && !IsNamed(value, "divide")) {
+    return false;
+  }
+  return std::ranges::all_of(value->producer()->operands(),
+                             IsConstantParameter);
 }
 
 Shape DequantizedValue::ScaleShape() const {

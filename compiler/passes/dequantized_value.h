@@ -35,7 +35,7 @@ std::optional<DequantizedValue> DequantizedValueOf(graph::Value* value);
 // Exactly one element, whatever the rank.
 bool HasOneElement(const graph::Value* value);
 
-// A constant, perhaps reshaped.
+// Constants, perhaps reshaped or transposed, and their products and quotients.
 bool IsConstantParameter(const graph::Value* value);
 
 }  // namespace ember::compiler
