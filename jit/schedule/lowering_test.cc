@@ -96,6 +96,36 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   EXPECT_GT(scheduled, given ? -1 : 100);
 }
 
+// A window that moves by two in whole tiles, of rows that exist: it reads what
+// exists without being asked.
+TEST(Lowering, WholeTilesReadWithoutBounds) {
+  Schedule schedule(Disassemble(ParseDispatch(R"(
+dispatch @rows(%x: f32[25, 8]) -> (%y: f32[11, 8]) {
+  temp %sum: f32[11, 8]
+  %sum[i, j] = sum(k < 5) %x[i * 2 + k, j]
+  %y[i, j] = max(%sum[i, j], 0.0)
+})"),
+                                {}));
+  const Status status = schedule.Replay(R"(
+split %y i 4 -> tile row
+peel %y tile
+unroll %y row
+compute_at %sum %y tile
+unroll %sum i)");
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  auto nest = Lower(schedule);
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_TRUE(loops::Verify(*nest).ok());
+  const std::string text = loops::ToText(*nest);
+  const size_t whole = text.find("if tile * 4 + 3 < 11");
+  const size_t part = text.find("if 11 <= tile * 4 + 3");
+  ASSERT_NE(whole, std::string::npos) << text;
+  ASSERT_LT(whole, part) << text;
+  EXPECT_EQ(text.substr(whole, part - whole).find("min("), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("min(", part), std::string::npos) << text;
+}
+
 // Large packed constants are fetched panel by panel while others are used;
 // small ones are not.
 TEST(Lowering, PrefetchesLargeConstants) {
