@@ -111,6 +111,7 @@ split %y i 4 -> tile row
 peel %y tile
 unroll %y row
 compute_at %sum %y tile
+reorder %sum k i j
 unroll %sum i)");
   ASSERT_TRUE(status.ok()) << status.ToString();
   auto nest = Lower(schedule);
