@@ -12,7 +12,6 @@
 // the line, in turn, and read by lanes from there, which is shuffles in
 // registers (jit/llvm/load_column.h).
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,13 +78,14 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   if (result.over_points && short_axis && chosen > first &&
       shape.StoresAlongBoth(chosen)) {
     const int64_t digit = shape.LikelyExtent(chosen);
-    const bool is_power = std::has_single_bit(static_cast<uint64_t>(digit));
+    // The power of two that divides it.
+    const int64_t whole = digit & -digit;
     const auto is_padded = [&](NodeId load) { return shape.IsPadded(load); };
-    if (!is_power && LoadsAlongInstead(shape, chosen - 1, chosen)) {
+    if (digit != whole && LoadsAlongInstead(shape, chosen - 1, chosen)) {
       --chosen;
-    } else if (is_power && digit >= kFewestNarrowLanes &&
+    } else if (whole >= kFewestNarrowLanes &&
                std::ranges::any_of(shape.loads(), is_padded)) {
-      result.lanes = digit;
+      result.lanes = whole;
     } else {
       result.before = chosen - 1;
     }
