@@ -292,6 +292,23 @@ Id CodeBuilder::LoadOf(Id type, Id pointer, uint32_t version, uint32_t access) {
   return id;
 }
 
+Id CodeBuilder::LoadMatrix(Id type, Id pointer, MatrixLayout layout,
+                           uint32_t stride, uint32_t version, uint32_t access) {
+  Key key{kOpMatrixLoad,
+          {type, pointer, static_cast<uint32_t>(layout), stride, version}};
+  if (const Id* known = Find(key)) return *known;
+  const Id id = module_.NewId();
+  const Id layout_id = module_.ConstantId(static_cast<uint32_t>(layout)),
+           stride_id = module_.ConstantId(stride);
+  if (access != 0) {
+    Effect(kOpMatrixLoad, {type, id, pointer, layout_id, stride_id, access});
+  } else {
+    Effect(kOpMatrixLoad, {type, id, pointer, layout_id, stride_id});
+  }
+  Remember(std::move(key), id);
+  return id;
+}
+
 void CodeBuilder::StoreOf(Id pointer, Id value, uint32_t access) {
   if (access != 0) {
     Effect(spv::Op::OpStore, {pointer, value, access});

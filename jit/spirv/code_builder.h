@@ -149,6 +149,9 @@ class CodeBuilder {
     return {LoadOf(module_.TypeOf(type), pointer, version, access), type};
   }
   Id LoadOf(Id type, Id pointer, uint32_t version, uint32_t access = 0);
+  // A matrix in memory, as LoadOf.
+  Id LoadMatrix(Id type, Id pointer, MatrixLayout layout, uint32_t stride,
+                uint32_t version, uint32_t access);
   // Texel `number` of a texel buffer, a vector of four words.
   Id Fetch(Id variable, Id type, Value number, uint32_t version);
   // A vector of the values, which are of one type; and of a vector one of them.

@@ -18,6 +18,8 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   } rows[] = {
       {spv::Capability::Int64, target.i64, "64-bit integers"},
       {spv::Capability::Float64, target.f64, "f64"},
+      {spv::Capability::Float16, target.f16, "arithmetic of f16"},
+      {spv::Capability::Int8, target.i8, "8-bit integers"},
       {spv::Capability::StorageBuffer8BitAccess, target.storage8,
        "8-bit elements in memory"},
       {spv::Capability::StorageBuffer16BitAccess, target.storage16,

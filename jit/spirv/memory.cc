@@ -52,6 +52,9 @@ Memory::Memory(const loops::LoopNest& nest, const PhasePlan& plan,
       case Kind::kRegisters:
         DeclareLocal(i);
         break;
+      case Kind::kMatrices:
+        NoteMatrices(i);
+        break;
     }
   }
   if (!plan.has_checks) return;
@@ -72,13 +75,17 @@ bool Memory::IsInMemory(uint32_t buffer) const {
   return kind == Kind::kMemory || kind == Kind::kSlices;
 }
 
+bool Memory::HasMemoryType(uint32_t buffer) const {
+  return IsInMemory(buffer) || plan_.places[buffer].is_native;
+}
+
 bool Memory::IsPacked(uint32_t buffer) const {
   return IsInMemory(buffer) || plan_.places[buffer].is_words;
 }
 
 Scalar Memory::TypeIn(uint32_t buffer) const {
   const DType type = nest_.buffers[buffer].type;
-  return IsInMemory(buffer) ? MemoryType(type) : RegisterType(type);
+  return HasMemoryType(buffer) ? MemoryType(type) : RegisterType(type);
 }
 
 Id Memory::BindingVariable(Id type, uint32_t binding, std::string_view name) {
@@ -145,11 +152,14 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
 void Memory::DeclareLocal(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
   const PhasePlan::Place& place = plan_.places[number];
-  const Scalar type = RegisterType(buffer.type);
+  const Scalar type = TypeIn(number);
   ModuleBuilder& module = c_.module();
   auto elements = static_cast<uint32_t>(ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
     if (place.is_words) elements /= 4;
+    // Variables of these types, and not only buffers.
+    if (type == Scalar::kF16) module.Require(spv::Capability::Float16);
+    if (type == Scalar::kI8) module.Require(spv::Capability::Int8);
     const Id array =
         place.is_vectors
             ? module.ArrayType(module.VectorType(type, kSharedWidth),
@@ -174,6 +184,16 @@ void Memory::DeclareLocal(uint32_t number) {
     variables_[number].elements.push_back(
         c_.Local(module.TypeOf(type), Concat({buffer.name, "_", i})));
   }
+}
+
+// For people: each invocation of a subgroup has its part.
+void Memory::NoteMatrices(uint32_t number) {
+  const Buffer& buffer = nest_.buffers[number];
+  const int64_t elements =
+      ConstantElements(nest_, buffer) /
+      std::max<int64_t>(*nest_.pool.IntegerConstant(buffer.extents[0]), 1);
+  phase_.register_bytes += elements * DTypeByteSize(buffer.type) /
+                           std::max<int64_t>(target_.subgroup_size, 1);
 }
 
 Id Memory::PointerTo(uint32_t buffer, Value element) {
@@ -203,6 +223,8 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
         return variable.elements[*known];
       break;
     }
+    case Kind::kMatrices:
+      break;
   }
   if (error_.ok()) {
     error_ = InternalError(
@@ -227,7 +249,7 @@ Value Memory::Load(uint32_t buffer, Value element) {
                                variables_[buffer].version, AccessTo(buffer));
   const bool is_new = c_.size() != size;
   phase_.loads += is_new && plan_.places[buffer].kind != Kind::kRegisters;
-  if (!IsInMemory(buffer)) return loaded;
+  if (!HasMemoryType(buffer)) return loaded;
   return convert_.FromMemory(nest_.buffers[buffer].type, loaded);
 }
 
@@ -259,7 +281,7 @@ void Memory::Store(uint32_t buffer, Value element, Value value) {
                                    ": expected stores of whole words"}));
   }
   const Id pointer = PointerTo(buffer, element);
-  if (IsInMemory(buffer))
+  if (HasMemoryType(buffer))
     value = convert_.ToMemory(nest_.buffers[buffer].type, value);
   c_.Store(pointer, value, AccessTo(buffer));
   NoteStore(buffer);
@@ -392,7 +414,7 @@ Value Memory::LoadFrom(uint32_t buffer, const VectorElement& element) {
   const DType type = nest_.buffers[buffer].type;
   if (HasTexels(buffer) || form.per_component > 1)
     return convert_.FromWord(type, value, element.lane % form.per_component);
-  return IsInMemory(buffer) ? convert_.FromMemory(type, value) : value;
+  return HasMemoryType(buffer) ? convert_.FromMemory(type, value) : value;
 }
 
 Value Memory::LoadBytes(uint32_t buffer, const VectorElement& words) {
@@ -419,13 +441,46 @@ void Memory::StoreVector(uint32_t buffer, Value number,
     if (form.per_component > 1) {
       components.push_back(convert_.ToWord(type, part));
     } else {
-      components.push_back(IsInMemory(buffer) ? convert_.ToMemory(type, part[0])
-                                              : part[0]);
+      components.push_back(
+          HasMemoryType(buffer) ? convert_.ToMemory(type, part[0]) : part[0]);
     }
   }
   const Id pointer = PointerToVector(buffer, form, number);
   const Id whole = form.count == 1 ? components[0].id : c_.Vector(components);
   c_.StoreOf(pointer, whole, AccessTo(buffer));
+  NoteStore(buffer);
+}
+
+// --- matrices of a subgroup
+
+Id Memory::PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form) {
+  if (!plan_.places[buffer].is_words) return PointerTo(buffer, element);
+  // Matrices begin at whole words, as do their rows.
+  form.stride /= kWordBytes;
+  return PointerToVector(buffer, {Scalar::kI32, 1, kWordBytes},
+                         c_.ShiftRight(element, c_.Int(2)));
+}
+
+Id Memory::LoadMatrix(uint32_t buffer, Value element, Id type,
+                      MatrixForm form) {
+  const Id pointer = PointerToMatrix(buffer, element, form);
+  const int64_t size = c_.size();
+  const Id matrix = c_.LoadMatrix(type, pointer, form.layout, form.stride,
+                                  variables_[buffer].version, AccessTo(buffer));
+  phase_.loads += c_.size() != size;
+  return matrix;
+}
+
+void Memory::StoreMatrix(uint32_t buffer, Value element, Id matrix,
+                         MatrixForm form) {
+  const Id pointer = PointerToMatrix(buffer, element, form);
+  const Id layout = c_.module().ConstantId(static_cast<uint32_t>(form.layout));
+  const Id stride = c_.module().ConstantId(form.stride);
+  if (const uint32_t access = AccessTo(buffer)) {
+    c_.Effect(kOpMatrixStore, {pointer, matrix, layout, stride, access});
+  } else {
+    c_.Effect(kOpMatrixStore, {pointer, matrix, layout, stride});
+  }
   NoteStore(buffer);
 }
 

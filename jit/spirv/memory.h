@@ -18,6 +18,7 @@
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/conversions.h"
+#include "jit/spirv/cooperative_matrix.h"
 #include "jit/spirv/kernel_abi.h"
 #include "jit/spirv/memory_model.h"
 #include "jit/spirv/phase_plan.h"
@@ -61,6 +62,16 @@ class Memory {
   // As many values as the vector has.
   void StoreVector(uint32_t buffer, Value number,
                    std::span<const Value> values);
+
+  // --- matrices of a subgroup ---
+
+  struct MatrixForm {
+    MatrixLayout layout = MatrixLayout::kRowMajor;
+    uint32_t stride = 0;  // elements
+  };
+  // A matrix that begins at the element; type: of the matrix.
+  Id LoadMatrix(uint32_t buffer, Value element, Id type, MatrixForm form);
+  void StoreMatrix(uint32_t buffer, Value element, Id matrix, MatrixForm form);
 
   // Where extents are open.
   bool MayBeEmpty(uint32_t buffer) const;
@@ -107,6 +118,7 @@ class Memory {
 
   void DeclareBinding(uint32_t buffer);
   void DeclareLocal(uint32_t buffer);
+  void NoteMatrices(uint32_t buffer);
   Id BindingVariable(Id type, uint32_t binding, std::string_view name);
   Id PointerTo(uint32_t buffer, Value element);
   VectorForm FormOf(uint32_t buffer, uint32_t width) const;
@@ -125,6 +137,10 @@ class Memory {
   void SetAliased(uint32_t buffer);
   Scalar TypeIn(uint32_t buffer) const;
   bool IsInMemory(uint32_t buffer) const;
+  // Whether elements are there as they are in memory, or as in registers.
+  bool HasMemoryType(uint32_t buffer) const;
+  // Changes the stride to what is pointed to: elements, or words of them.
+  Id PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form);
   // Memory operands of loads and stores.
   uint32_t AccessTo(uint32_t buffer) const;
   void NoteStore(uint32_t buffer);

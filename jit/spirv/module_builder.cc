@@ -107,6 +107,13 @@ Id ModuleBuilder::TexelBufferType(uint32_t words) {
                        : spv::ImageFormat::R32ui)});
 }
 
+Id ModuleBuilder::MatrixType(Id component, uint32_t rows, uint32_t columns,
+                             MatrixUse use) {
+  return Intern(kOpTypeMatrix,
+                {component, ConstantId(Word(spv::Scope::Subgroup)),
+                 ConstantId(rows), ConstantId(columns), ConstantId(Word(use))});
+}
+
 Id ModuleBuilder::WordsType(uint32_t count) {
   // Not shared with other arrays, which have no stride.
   const Id array = NewId();

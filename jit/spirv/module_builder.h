@@ -26,6 +26,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "jit/spirv/cooperative_matrix.h"
+
 namespace ember::jit::spirv {
 
 using Id = uint32_t;
@@ -75,6 +77,12 @@ class ModuleBuilder {
   Id BufferType(Id element, uint32_t stride);
   // A texel buffer of words, one or four to a texel.
   Id TexelBufferType(uint32_t words);
+  // An integer with a sign or without: matrices have such.
+  Id IntegerType(uint32_t bits, bool is_signed) {
+    return Intern(spv::Op::OpTypeInt, {bits, is_signed ? 1u : 0u});
+  }
+  // A matrix that a subgroup holds together.
+  Id MatrixType(Id component, uint32_t rows, uint32_t columns, MatrixUse use);
   // Push constants: struct { u32 words[count]; }.
   Id WordsType(uint32_t count);
 
@@ -101,6 +109,11 @@ class ModuleBuilder {
   Id Variable(spv::StorageClass storage, Id type, std::string_view name);
   // An input that the device sets; the same for all who ask.
   Id BuiltIn(spv::BuiltIn which, Id type, std::string_view name);
+  // The same; 0 if nobody asked yet.
+  Id KnownBuiltIn(spv::BuiltIn which) const {
+    const auto found = built_ins_.find(which);
+    return found == built_ins_.end() ? 0 : found->second;
+  }
   // GLSL.std.450
   Id Library();
   void Decorate(Id target, spv::Decoration decoration,

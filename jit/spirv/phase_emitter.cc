@@ -17,6 +17,7 @@
 #include "jit/spirv/dot_products.h"
 #include "jit/spirv/entry_point.h"
 #include "jit/spirv/expression_emitter.h"
+#include "jit/spirv/matrices.h"
 #include "jit/spirv/memory.h"
 #include "jit/spirv/phase_plan.h"
 #include "tensor/update.h"
@@ -55,7 +56,9 @@ class PhaseEmitter {
         combiner_(target, plan_, c_, memory_, arithmetic_),
         expressions_(nest_, facts_, plan_, words, c_, memory_, arithmetic_,
                      error_),
-        dots_(nest, target, c_, expressions_) {}
+        dots_(nest, target, c_, expressions_),
+        matrices_(nest, plan_, c_, memory_, expressions_, code_, error_),
+        subgroup_size_(target.subgroup_size) {}
 
   StatusOr<PhaseCode> Run(std::string name, const Target& target);
 
@@ -87,6 +90,8 @@ class PhaseEmitter {
   // By the device's instructions, in all lanes; false if it has none.
   bool EmitDot(const Statement& statement);
   void EmitInvocations(const Statement& statement, int64_t extent);
+  // Each value by a subgroup; those beyond the last value skip it.
+  void EmitSubgroups(const Statement& statement, int64_t extent);
   // What all invocations update together, in their names the first updates.
   void EmitCombining(const Statement& statement, int64_t extent);
   void EmitIf(const Statement& statement);
@@ -124,6 +129,10 @@ class PhaseEmitter {
   Combiner combiner_;
   ExpressionEmitter expressions_;
   DotProducts dots_;
+  Matrices matrices_;
+  const int64_t subgroup_size_;
+  bool has_subgroups_ = false;
+  NodeId subgroup_ = 0;  // variable of the subgroup loop around
   std::optional<Lanes> lanes_;
   std::vector<NodeId> loops_;  // around, by variable
   Value invocation_;           // its number in the workgroup
@@ -150,6 +159,10 @@ StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
       module_.BuiltIn(spv::BuiltIn::LocalInvocationIndex, 0, ""));
   interface.push_back(module_.BuiltIn(spv::BuiltIn::WorkgroupId, 0, ""));
   interface.push_back(module_.BuiltIn(spv::BuiltIn::NumWorkgroups, 0, ""));
+  const Id subgroup = module_.KnownBuiltIn(spv::BuiltIn::SubgroupId);
+  if (subgroup != 0 && has_subgroups_ &&
+      std::ranges::find(interface, subgroup) == interface.end())
+    interface.push_back(subgroup);
   interface.push_back(words_);
   DeclareEntryPoint(module_, function, code_.entry_point, interface,
                     plan_.invocations, target);
@@ -250,8 +263,11 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
     case LoopKind::kInvocation:
       EmitInvocations(statement, Constant(extent));
       break;
-    case LoopKind::kSubgroup:  // PlanPhase declines them
+    case LoopKind::kSubgroup:
+      EmitSubgroups(statement, Constant(extent));
+      break;
     case LoopKind::kMatrix:
+      matrices_.Emit(statement, subgroup_);
       break;
   }
   loops_.pop_back();
@@ -362,6 +378,35 @@ void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
     body();
   } else {
     c_.If(c_.Less(invocation_, c_.Int(extent), true), [&] {
+      expressions_.EnterBranch();
+      body();
+      expressions_.Leave();
+    });
+  }
+  in_invocations_ = false;
+}
+
+void PhaseEmitter::EmitSubgroups(const Statement& statement, int64_t extent) {
+  module_.Require(spv::Capability::GroupNonUniform);
+  has_subgroups_ = true;
+  const Id variable = module_.BuiltIn(spv::BuiltIn::SubgroupId,
+                                      module_.TypeOf(Scalar::kI32), "subgroup");
+  Value subgroup;
+  {
+    const CodeBuilder::At at(c_, 0);
+    subgroup = c_.Load(Scalar::kI32, variable, 0);
+  }
+  in_invocations_ = true;
+  subgroup_ = statement.variable;
+  const auto body = [&] {
+    expressions_.EnterBinding(statement.variable, subgroup, 0);
+    EmitBlock(statement.body);
+    expressions_.Leave();
+  };
+  if (extent * subgroup_size_ == plan_.invocations) {
+    body();
+  } else {
+    c_.If(c_.Less(subgroup, c_.Int(extent), true), [&] {
       expressions_.EnterBranch();
       body();
       expressions_.Leave();

@@ -1,15 +1,18 @@
 #include "jit/spirv/phase_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/iterations.h"
+#include "jit/loops/matrix_operation.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/barriers.h"
 #include "jit/spirv/conversions.h"
@@ -43,16 +46,17 @@ class Planner {
  public:
   Planner(const loops::LoopNest& nest, const loops::Phase& phase,
           const spirv::Target& target)
-      : nest_(nest), phase_(phase), target_(target) {
+      : nest_(nest),
+        phase_(phase),
+        target_(target),
+        has_subgroups_(HasSubgroupLoop(nest)) {
     plan_.places.resize(nest.buffers.size());
   }
 
   StatusOr<PhasePlan> Run() {
     Survey(phase_.body, nullptr);
-    if (has_matrices_) {
-      return Decline(DeclineReason::kDeviceMatrix,
-                     "matrix loops have no SPIR-V yet");
-    }
+    EMBER_RETURN_IF_ERROR(matrices_);
+    if (has_subgroups_) largest_ = InWholeSubgroups(largest_);
     if (largest_ > target_.invocations) {
       return Decline(DeclineReason::kDeviceLimit,
                      Concat({largest_, " invocations, where a workgroup has ",
@@ -84,12 +88,19 @@ class Planner {
       const Statement* around = invocations;
       if (IsInvocationLoop(statement)) {
         around = &statement;
-        largest_ =
-            std::max(largest_, *nest_.pool.IntegerConstant(loops::ExtentOf(
-                                   nest_.pool, statement.variable)));
+        int64_t invocations_of_loop = *nest_.pool.IntegerConstant(
+            loops::ExtentOf(nest_.pool, statement.variable));
+        if (statement.loop == LoopKind::kSubgroup) {
+          invocations_of_loop *= target_.subgroup_size;
+        }
+        largest_ = std::max(largest_, invocations_of_loop);
         has_invocations_ = true;
-        has_matrices_ |= statement.loop == LoopKind::kSubgroup;
       }
+      const bool is_matrix = statement.kind == Statement::Kind::kFor &&
+                             statement.loop == LoopKind::kMatrix;
+      // The outermost of its loops.
+      if (is_matrix && !in_matrix_ && matrices_.ok())
+        matrices_ = SurveyMatrix(statement, around->variable);
       plan_.has_checks |= statement.kind == Statement::Kind::kCheck;
       SurveyAccesses(statement, around);
       const std::optional<NodeId> outer = lanes_;
@@ -98,10 +109,82 @@ class Planner {
           statement.loop == LoopKind::kVector)
         lanes_ = statement.variable;
       may_mask_ |= lanes_ && statement.kind == Statement::Kind::kIf;
+      const bool was_in_matrix = std::exchange(in_matrix_, is_matrix);
       Survey(statement.body, around);
+      in_matrix_ = was_in_matrix;
       lanes_ = outer;
       may_mask_ = outer_mask;
     }
+  }
+
+  // --- subgroups and matrices ---
+
+  static bool HasSubgroupLoop(const Block& block) {
+    return std::ranges::any_of(block, [](const Statement& statement) {
+      return (statement.kind == Statement::Kind::kFor &&
+              statement.loop == LoopKind::kSubgroup) ||
+             HasSubgroupLoop(statement.body);
+    });
+  }
+
+  static bool HasSubgroupLoop(const loops::LoopNest& nest) {
+    const auto in_phase = [](const loops::Phase& phase) {
+      return HasSubgroupLoop(phase.body);
+    };
+    return std::ranges::any_of(nest.prologue, in_phase) ||
+           std::ranges::any_of(nest.phases, in_phase);
+  }
+
+  int64_t InWholeSubgroups(int64_t invocations) const {
+    const int64_t size = target_.subgroup_size;
+    return (invocations + size - 1) / size * size;
+  }
+
+  Status SurveyMatrix(const Statement& loop, NodeId subgroup) {
+    EMBER_ASSIGN_OR_RETURN(const loops::MatrixOperation operation,
+                           loops::MatrixOperationOf(nest_, loop, subgroup));
+    PhasePlan::Place& accumulator = plan_.places[operation.accumulator];
+    accumulator.kind = PhasePlan::Kind::kMatrices;
+    using enum loops::MatrixOperation::Kind;
+    switch (operation.kind) {
+      case kFill:
+        return CheckHasSums(operation);
+      case kStore:
+        plan_.places[operation.destination.buffer].is_native = true;
+        return CheckHasSums(operation);
+      case kProduct:
+        break;
+    }
+    plan_.places[operation.a.buffer].is_native = true;
+    plan_.places[operation.b.buffer].is_native = true;
+    const loops::MatrixType type = loops::TypeOf(nest_, operation);
+    if (!target_.HasMatrix(type) || !target_.vulkan_memory_model)
+      return Lacks(ToText(type));
+    const bool is_unsigned = type.a == DType::kU8 && type.b == DType::kU8;
+    const auto [sign, is_new] =
+        are_unsigned_.emplace(operation.accumulator, is_unsigned);
+    accumulator.is_unsigned = is_unsigned;
+    if (is_new || sign->second == is_unsigned) return OkStatus();
+    return Decline(DeclineReason::kDeviceMatrix,
+                   "sums of products of u8 and of others in one matrix");
+  }
+
+  // A matrix that is only filled and stored.
+  Status CheckHasSums(const loops::MatrixOperation& operation) const {
+    const DType type = nest_.buffers[operation.accumulator].type;
+    const bool has_them =
+        std::ranges::any_of(target_.matrices, [&](const auto& matrix) {
+          return matrix.rows == operation.rows &&
+                 matrix.columns == operation.columns && matrix.sum == type;
+        });
+    if (has_them && target_.vulkan_memory_model) return OkStatus();
+    return Lacks(Concat({"accumulators of ", operation.rows, "x",
+                         operation.columns, ":", DTypeName(type)}));
+  }
+
+  Status Lacks(std::string_view what) const {
+    return Decline(DeclineReason::kDeviceMatrix,
+                   Concat({what, ", of subgroups of ", target_.subgroup_size}));
   }
 
   void SurveyAccesses(const Statement& statement, const Statement* around) {
@@ -193,8 +276,10 @@ class Planner {
   // In memory of the workgroup.
   int64_t SharedBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
-    return KeepsWords(number) ? ConstantElements(nest_, buffer)
-                              : RegisterBytes(number);
+    if (KeepsWords(number)) return ConstantElements(nest_, buffer);
+    if (plan_.places[number].is_native)
+      return ConstantElements(nest_, buffer) * DTypeByteSize(buffer.type);
+    return RegisterBytes(number);
   }
   bool KeepsWords(size_t number) const {
     return IsOfWords(nest_.buffers[number]) &&
@@ -208,6 +293,7 @@ class Planner {
   void ChooseMode() {
     plan_.mode = PhasePlan::Mode::kInvocations;
     plan_.invocations = std::max<int64_t>(largest_, 1);
+    if (has_subgroups_) plan_.invocations = InWholeSubgroups(plan_.invocations);
     if (has_invocations_) return;
     int64_t bytes = 0;
     bool is_open = false;
@@ -217,10 +303,14 @@ class Planner {
       is_open |= ConstantElements(nest_, nest_.buffers[i]) == 0;
     }
     const bool is_small = !is_open && bytes <= kPrivateBytes;
-    plan_.mode =
-        is_small ? PhasePlan::Mode::kTaskEach : PhasePlan::Mode::kAlone;
-    plan_.invocations =
-        is_small ? std::min(kTasksTogether, target_.invocations) : 1;
+    if (is_small) {
+      plan_.mode = PhasePlan::Mode::kTaskEach;
+      plan_.invocations = std::min(kTasksTogether, target_.invocations);
+      if (has_subgroups_)
+        plan_.invocations = InWholeSubgroups(plan_.invocations);
+    } else if (!has_subgroups_) {
+      plan_.mode = PhasePlan::Mode::kAlone;
+    }
   }
 
   // The memory in which invocations combine values.
@@ -257,16 +347,20 @@ class Planner {
 
   void PlaceBuffer(size_t i) {
     PhasePlan::Place& place = plan_.places[i];
-    if (!IsUsed(i)) return;
+    if (!IsUsed(i) || place.kind == PhasePlan::Kind::kMatrices) return;
     place.kind = KindOf(i);
     place.of_invocation &= place.kind == PhasePlan::Kind::kRegisters;
     place.is_vectors = place.is_vectors &&
                        place.kind == PhasePlan::Kind::kShared &&
                        FillsVectors(i);
-    if (place.kind != PhasePlan::Kind::kShared) return;
+    if (place.kind != PhasePlan::Kind::kShared) {
+      place.is_native = false;
+      return;
+    }
     plan_.shared_bytes += SharedBytes(i);
     place.is_words = KeepsWords(i);
-    place.is_vectors = place.is_vectors && !place.is_words;
+    place.is_native = place.is_native && !place.is_words;
+    place.is_vectors = place.is_vectors && !place.is_words && !place.is_native;
   }
 
   PhasePlan::Kind KindOf(size_t i) const {
@@ -321,7 +415,13 @@ class Planner {
   // invocation stores.
   std::set<uint32_t> has_bytes_;
   bool has_invocations_ = false;
-  bool has_matrices_ = false;
+  // In any phase: what is true of one entry point of a module with matrices,
+  // Vulkan wants of all of them.
+  const bool has_subgroups_;
+  bool in_matrix_ = false;
+  Status matrices_;
+  // Accumulators of products, by buffer.
+  std::map<uint32_t, bool> are_unsigned_;
   int64_t largest_ = 0;
 };
 

@@ -29,16 +29,19 @@ struct PhasePlan {
     // No invocation loops, and little memory of its own: an invocation for each
     // task.
     kTaskEach,
-    // No invocation loops, but much memory: a workgroup of one invocation.
+    // No invocation loops, but much memory: a workgroup of one invocation. Or
+    // kInvocations, where the nest has subgroup loops elsewhere.
     kAlone,
   };
   enum class Kind : uint8_t {
     kUnused,
-    kMemory,    // a binding
-    kSlices,    // a binding, of which each workgroup has a part
-    kShared,    // memory of the workgroup
-    kPrivate,   // an array of each invocation
-    kRegisters  // a variable for each element
+    kMemory,     // a binding
+    kSlices,     // a binding, of which each workgroup has a part
+    kShared,     // memory of the workgroup
+    kPrivate,    // an array of each invocation
+    kRegisters,  // a variable for each element
+    kMatrices    // accumulators of matrix loops: each subgroup has a variable
+                 // for each matrix
   };
   struct Place {
     Kind kind = Kind::kUnused;
@@ -55,10 +58,16 @@ struct PhasePlan {
     // Bytes in memory of the workgroup as they lie in words, four in each:
     // where nothing stores less than a word. Else each takes a word.
     bool is_words = false;
+    // Memory of the workgroup with elements as they are in memory, of 8 or 16
+    // bits, too: matrix loops load and store them.
+    bool is_native = false;
+    // kMatrices of i32: sums of products of u8.
+    bool is_unsigned = false;
   };
 
   Mode mode = Mode::kAlone;
-  int64_t invocations = 1;    // of a workgroup
+  int64_t invocations = 1;    // of a workgroup: whole subgroups where the
+                              // nest has subgroup loops
   std::vector<Place> places;  // by buffer
   // Before these all invocations of the workgroup meet.
   std::unordered_set<const loops::Statement*> barriers;
@@ -73,7 +82,7 @@ struct PhasePlan {
 };
 
 // Errors: kDeviceLimit where more invocations are wanted than the device has,
-// kDeviceMatrix of matrix loops.
+// kDeviceMatrix of matrix loops of types that the target does not list.
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase, const Target& target);
 

@@ -18,6 +18,7 @@ constexpr Flag kFlags[] = {
     {"dot", [](Target& t) -> bool& { return t.dot; }},
     {"fast_dot", [](Target& t) -> bool& { return t.fast_dot; }},
     {"fast_mixed_dot", [](Target& t) -> bool& { return t.fast_mixed_dot; }},
+    {"int8", [](Target& t) -> bool& { return t.i8; }},
     {"int64", [](Target& t) -> bool& { return t.i64; }},
     {"storage8", [](Target& t) -> bool& { return t.storage8; }},
     {"storage16", [](Target& t) -> bool& { return t.storage16; }},

@@ -22,6 +22,7 @@ struct Target {
   bool f16 = false;          // arithmetic; memory: storage16
   bool unfused_fma = false;  // fma rounds the product, too
   bool i64 = false;          // "int64"
+  bool i8 = false;           // "int8": variables; memory: storage8
   // Dot products of four bytes in a word (SPV_KHR_integer_dot_product).
   bool dot = false;
   // Whether the machine has them: of factors of one sign, and of two.

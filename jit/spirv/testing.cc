@@ -8,12 +8,14 @@
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "base/file.h"
 #include "gtest/gtest.h"
 #include "hal/vulkan/testing/test_device.h"
 #include "hal/vulkan/vulkan_device.h"
 #include "jit/kernel/device_kernel.h"
 #include "jit/kernel/nest_layout.h"
 #include "jit/loops/evaluator.h"
+#include "jit/loops/matrix_operation.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/spirv/emitter.h"
@@ -116,6 +118,50 @@ std::string Without(std::string target, std::string_view feature) {
   return target;
 }
 
+Status Validate(std::span<const uint32_t> words) {
+  const Status status = ValidateModule(words);
+  const char* const newer = std::getenv("EMBER_SPIRV_VAL");
+  if (status.code() != StatusCode::kUnimplemented || newer == nullptr)
+    return status;
+  const std::string file = testing::TempDir() + "/module.spv";
+  const std::string log = file + ".log";
+  const auto bytes = std::as_bytes(words);
+  EMBER_RETURN_IF_ERROR(WriteFileAtomically(
+      file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  const std::string command =
+      Concat({newer, " --target-env vulkan1.2 ", file, " >", log, " 2>&1"});
+  if (std::system(command.c_str()) == 0) return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(const std::string said, ReadFile(log));
+  return InternalError(Concat({command, ": ", said}));
+}
+
+std::string WhyNoMatrices() {
+  if (TestDevice() == nullptr) return kNoDevice;
+  const Target target = Target::Of(TestTarget());
+  if (target.matrices.empty()) {
+    return Concat({"no products of matrices: ", TestTarget(),
+                   " (./dev lavapipe has a device with them)"});
+  }
+  const loops::MatrixType& type = target.matrices[0];
+  const std::string size = Concat({type.rows, ", ", type.columns, "]"});
+  const std::string loops =
+      Concat({"matrix m < ", type.rows, " { matrix n < ", type.columns, " { "});
+  const std::string sum(DTypeName(type.sum));
+  const auto code =
+      EmitModule(ParseOrDie(Concat({"loops @probe(%y: output ", sum, "[", size,
+                                    ") { register %s: ", sum, "[1, ", size,
+                                    " phase t < 1 { subgroup g < 1 { ", loops,
+                                    "%s[g, m, n] = 0:", sum, " } } ", loops,
+                                    "%y[m, n] = %s[g, m, n] } } } } }"})),
+                 target);
+  EMBER_CHECK(code.ok()) << code.status().ToString();
+  const Status valid = Validate(code->words);
+  if (valid.code() == StatusCode::kUnimplemented)
+    return std::string(valid.message());
+  EMBER_CHECK(valid.ok()) << valid.ToString();
+  return "";
+}
+
 bool KeepsSubnormals() {
   static const bool keeps = [] {
     const loops::LoopNest nest = ParseOrDie(
@@ -144,7 +190,7 @@ StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
                           const std::string& target) {
   const std::string wanted = target.empty() ? TestTarget() : target;
   EMBER_ASSIGN_OR_RETURN(ModuleCode code, EmitModule(nest, Target::Of(wanted)));
-  if (Status status = ValidateModule(code.words); !status.ok())
+  if (Status status = Validate(code.words); !status.ok())
     return status.WithContext(DisassembleModule(code.words));
   return code;
 }

@@ -37,6 +37,15 @@ std::string Without(std::string target, std::string_view feature);
 // Vulkan leaves to the device where the target does not say so (denorm32).
 bool KeepsSubnormals();
 
+// Why the device's modules cannot have cooperative matrices here: it lists no
+// products, or nothing can validate them: neither the SPIRV-Tools that are
+// linked nor what EMBER_SPIRV_VAL names. Empty: they can.
+std::string WhyNoMatrices();
+
+// ValidateModule; by the spirv-val that EMBER_SPIRV_VAL names where the library
+// does not know what the module has.
+Status Validate(std::span<const uint32_t> words);
+
 // Bytes of inputs and outputs, in order.
 using Bytes = std::vector<std::vector<uint8_t>>;
 

@@ -1,0 +1,74 @@
+// Matrix loops (jit/loops/matrix_operation.h) as cooperative matrices: each
+// accumulator is a variable, a product two loads and one instruction.
+//
+//   Matrices matrices(nest, plan, code, memory, expressions, phase, error);
+//   matrices.Emit(loop, subgroup_variable);
+//
+// All that is emitted stands where all invocations of a subgroup come. Signs of
+// integers are those by which devices list products: a sum is unsigned where
+// both factors are (PhasePlan::Place::is_unsigned). Not thread-safe.
+#ifndef EMBER_JIT_SPIRV_MATRICES_H_
+#define EMBER_JIT_SPIRV_MATRICES_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/loops/matrix_operation.h"
+#include "jit/spirv/code_builder.h"
+#include "jit/spirv/cooperative_matrix.h"
+#include "jit/spirv/expression_emitter.h"
+#include "jit/spirv/kernel_abi.h"
+#include "jit/spirv/memory.h"
+#include "jit/spirv/phase_plan.h"
+
+namespace ember::jit::spirv {
+
+class Matrices {
+ public:
+  Matrices(const loops::LoopNest& nest, const PhasePlan& plan,
+           CodeBuilder& code, Memory& memory, ExpressionEmitter& expressions,
+           PhaseCode& phase, Status& error)
+      : nest_(nest),
+        plan_(plan),
+        c_(code),
+        memory_(memory),
+        expressions_(expressions),
+        phase_(phase),
+        error_(error) {}
+
+  // loop: the outermost of the loops. subgroup: the variable of the subgroup
+  // loop around.
+  void Emit(const loops::Statement& loop, tensor::NodeId subgroup);
+
+ private:
+  using Operation = loops::MatrixOperation;
+
+  void EmitFill(const Operation& operation);
+  void EmitProduct(const Operation& operation);
+  void EmitStore(const Operation& operation);
+  // The type of a matrix of elements of the type.
+  Id TypeOf(DType type, bool is_unsigned, int64_t rows, int64_t columns,
+            MatrixUse use);
+  Id AccumulatorType(const Operation& operation);
+  // The variable.
+  Id Accumulator(const Operation& operation);
+  Id Load(const loops::MatrixInMemory& matrix, int64_t rows, int64_t columns,
+          MatrixUse use);
+
+  const loops::LoopNest& nest_;
+  const PhasePlan& plan_;
+  CodeBuilder& c_;
+  Memory& memory_;
+  ExpressionEmitter& expressions_;
+  PhaseCode& phase_;
+  Status& error_;
+  // By buffer and number of the matrix in it.
+  std::map<std::pair<uint32_t, uint64_t>, Id> accumulators_;
+};
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_MATRICES_H_
