@@ -5,7 +5,7 @@ usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--
                       [--calls] MODEL.onnx...
 
 Each round starts with an empty kernel cache on disk (cold), and measures auto, auto again with what that left there (warm),
-and ONNX Runtime, each in a process of its own, one after another. Then cold and warm once more, call by call in turns
+and ONNX Runtime, each in a process of its own, one after another. Then cold and warm once more, in turns of five calls
 (turns.py) with two processes of the interpreter alone (tier 0): what the machine's other work does to a call, it does to
 those beside it. Columns, medians over the rounds:
 
@@ -34,6 +34,7 @@ import turns
 
 # A call number counts where so large a part of the rounds had it before they were settled.
 PART_OF_ROUNDS = 0.5
+CALLS_PER_TURN = 5
 
 
 def life_command(module, threads, tier, options, life, flags):
@@ -60,7 +61,7 @@ def multiples_in_turns(module, threads, options, folder, on, off):
     auto = argparse.Namespace(runs=3, seconds=0, settle=3 * options.settle)
     rest = argparse.Namespace(runs=10**6, seconds=10**6, settle=0)
     turns.run([life_command(module, threads, "auto", auto, lives[0], on)] +
-              [life_command(module, threads, "0", rest, life, off) for life in lives[1:]])
+              [life_command(module, threads, "0", rest, life, off) for life in lives[1:]], CALLS_PER_TURN)
     auto, interpreter, other = (read_life(life) for life in lives)
     count = min(auto["warmup_calls"], len(interpreter["calls_ms"]), len(other["calls_ms"]))
     beside = [statistics.median(interpreter["calls_ms"][max(i - 1, 0):i + 2]) for i in range(count)]

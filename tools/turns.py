@@ -1,10 +1,12 @@
 """Processes of vm-bench that call their models in turns, so that all see the same load of others on the machine.
 
-    turns.run([["vm-bench", "a.vmfb", "--life=a.json"], ["vm-bench", "b.vmfb", "--life=b.json"]])
+    turns.run([["vm-bench", "a.vmfb", "--life=a.json"], ["vm-bench", "b.vmfb", "--life=b.json"]], calls=5)
 
-One call each, round after round, until the first has ended, which ends the others; those whose turn it is not are
+So many calls each, round after round, until the first has ended, which ends the others; those whose turn it is not are
 stopped (SIGSTOP), with all their threads. Call i of the files that --life writes was made right beside call i of the
-others.
+others. When a process goes on, its threads compete anew: what runs beside the calls (the compiler's thread) gets more of
+the processors then than it would between calls that follow each other, so turns of one call are for processes that have
+nothing beside them.
 """
 
 import os
@@ -22,20 +24,23 @@ class Player:
                 stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.wait()
 
-    def wait(self):
-        """Until it asks for its next turn, or ends."""
+    def wait(self, goes_on=False):
+        """Until it asks for its next call, or ends."""
         self.is_alive = self.here.recv(1) != b""
         if self.is_alive:
-            os.killpg(self.process.pid, signal.SIGSTOP)
+            if not goes_on:
+                os.killpg(self.process.pid, signal.SIGSTOP)
             return
         _, errors = self.process.communicate()
         if self.process.returncode != 0:
             raise RuntimeError((errors.strip().splitlines() or ["no message"])[-1])
 
-    def call(self):
+    def turn(self, calls):
         os.killpg(self.process.pid, signal.SIGCONT)
-        self.here.send(b"\0")
-        self.wait()
+        for i in range(calls):
+            if self.is_alive:
+                self.here.send(b"\0")
+                self.wait(goes_on=i + 1 < calls)
 
     def finish(self):
         """It makes no further call."""
@@ -51,7 +56,7 @@ class Player:
         self.here.close()
 
 
-def run(commands):
+def run(commands, calls=1):
     players = []
     try:
         for command in commands:
@@ -59,7 +64,7 @@ def run(commands):
         while players[0].is_alive:
             for player in players:
                 if player.is_alive:
-                    player.call()
+                    player.turn(calls)
         for player in players:
             player.finish()
     finally:
