@@ -5,7 +5,7 @@ usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--
                       [--calls] MODEL.onnx...
 
 Each round starts with an empty kernel cache on disk (cold), and measures auto, auto again with what that left there (warm),
-and ONNX Runtime, each in a process of its own, one after another. Then cold and warm once more, in turns of five calls
+and ONNX Runtime, each in a process of its own, one after another. Then cold and warm once more, in turns of five to fifteen calls
 (turns.py) with two processes of the interpreter alone (tier 0): what the machine's other work does to a call, it does to
 those beside it. Columns, medians over the rounds:
 
@@ -34,7 +34,7 @@ import turns
 
 # A call number counts where so large a part of the rounds had it before they were settled.
 PART_OF_ROUNDS = 0.5
-CALLS_PER_TURN = 5
+CALLS_PER_TURN = (5, 15)
 
 
 def life_command(module, threads, tier, options, life, flags):

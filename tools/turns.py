@@ -1,15 +1,16 @@
 """Processes of vm-bench that call their models in turns, so that all see the same load of others on the machine.
 
-    turns.run([["vm-bench", "a.vmfb", "--life=a.json"], ["vm-bench", "b.vmfb", "--life=b.json"]], calls=5)
+    turns.run([["vm-bench", "a.vmfb", "--life=a.json"], ["vm-bench", "b.vmfb", "--life=b.json"]], calls=(5, 15))
 
-So many calls each, round after round, until the first has ended, which ends the others; those whose turn it is not are
-stopped (SIGSTOP), with all their threads. Call i of the files that --life writes was made right beside call i of the
-others. When a process goes on, its threads compete anew: what runs beside the calls (the compiler's thread) gets more of
-the processors then than it would between calls that follow each other, so turns of one call are for processes that have
-nothing beside them.
+From so many to so many calls each, as many for all, round after round, until the first has ended, which ends the others;
+those whose turn it is not are stopped (SIGSTOP), with all their threads. Call i of the files that --life writes was made
+near call i of the others. When a process goes on, its threads compete anew: what runs beside the calls (the compiler's
+thread) gets more of the processors at first than it would between calls that follow each other. So turns are longer where
+there is such a thread, and of random length, that it is not always the same calls that begin one.
 """
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -56,15 +57,16 @@ class Player:
         self.here.close()
 
 
-def run(commands, calls=1):
+def run(commands, calls=(1, 1)):
     players = []
     try:
         for command in commands:
             players.append(Player(command))
         while players[0].is_alive:
+            count = random.randint(*calls)
             for player in players:
                 if player.is_alive:
-                    player.turn(calls)
+                    player.turn(count)
         for player in players:
             player.finish()
     finally:
