@@ -42,6 +42,29 @@ class ParallelRunner {
   // takes part. Not reentrant from within a chunk. Concurrent calls from
   // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
+  // Until it is called with false as often as with true, threads without work
+  // keep their cores for longer before they sleep. See AwakeWorkers.
+  virtual void StayAwake(bool) {}
+};
+
+// Keeps a runner's threads awake between calls that follow each other, while
+// something of low priority runs beside them: that would take the core of a
+// thread that sleeps, and leave it milliseconds after the thread's next work
+// has come.
+class AwakeWorkers {
+ public:
+  // Null: none.
+  explicit AwakeWorkers(ParallelRunner* runner) : runner_(runner) {
+    if (runner_ != nullptr) runner_->StayAwake(true);
+  }
+  ~AwakeWorkers() {
+    if (runner_ != nullptr) runner_->StayAwake(false);
+  }
+  AwakeWorkers(const AwakeWorkers&) = delete;
+  AwakeWorkers& operator=(const AwakeWorkers&) = delete;
+
+ private:
+  ParallelRunner* const runner_;
 };
 
 class SerialRunner final : public ParallelRunner {

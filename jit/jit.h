@@ -20,7 +20,7 @@
 
 namespace ember::jit {
 
-// About 6% of a core that others want too, and all of an idle one. Measured
+// About 3% of a core that others want too, and all of an idle one. Measured
 // with MobileNet v2 (10 ms a call) and the compiler on one core of a 250 Hz
 // kernel, calls while kernels come in relative to tier 0's median:
 //
@@ -31,11 +31,17 @@ namespace ember::jit {
 //         12               1.0                1.0     1.4             10 s
 //         15              1.0                0.95     1.5             19 s
 //
-// (Beyond, who is preempted while it holds a lock makes others wait: 100 calls
-// long with SCHED_IDLE.) The worst call is one that the scheduler interrupted,
-// for the 4 ms between two ticks, whatever the niceness. With a core to spare,
-// no call is slower.
-inline constexpr int kCompileNiceness = 12;
+// The worst call is one that the scheduler interrupted, for the 4 ms between
+// two ticks, whatever the niceness. With a core to spare, no call is slower,
+// and all is done in a second or two. Where calls that follow each other use
+// all cores (two threads on two), workers that sleep between dispatches would
+// leave their cores to the compiler for such a time again and again: so
+// sessions keep them awake while kernels are being compiled (base/parallel.h:
+// AwakeWorkers). There, by number of the call, medians of three lives: the
+// slowest was 1.9 with 12 and sleeping workers, done after 3.6 s; 1.2 with 15
+// and awake ones, where tier 0 itself moved by as much; done after 20 s.
+// (SCHED_IDLE: nothing comes while others want all cores.)
+inline constexpr int kCompileNiceness = 15;
 
 // What a kernel was made from, for people.
 struct KernelText {

@@ -4,22 +4,21 @@
 usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--settle 60] [--json FILE]
                       [--calls] MODEL.onnx...
 
-Each round starts with an empty kernel cache on disk (cold), and measures auto, auto again with what that left there (warm),
-and ONNX Runtime, each in a process of its own, one after another. Then cold and warm once more, in turns of five to fifteen calls
-(turns.py) with two processes of the interpreter alone (tier 0): what the machine's other work does to a call, it does to
-those beside it. Columns, medians over the rounds:
+In each round, each in a process of its own: the interpreter alone (tier 0); auto with an empty kernel cache on disk; the
+interpreter again; auto with what the first left in the cache (warm); ONNX Runtime. Columns, medians over the rounds:
 
   first ms     loading and the first call: of the module compiled beforehand; with ONNX Runtime, of the .onnx
   steady ms    a call when everything has been decided
   after        seconds from the start, and calls, until the median of five calls is within 10% of that for good;
                in brackets: until every dispatch has the kernel that it will have
-  tier-up      of the calls before that, as multiples of the calls of the first interpreter beside them (the median of
-               three): the median call; the slowest call, by number: of the rounds' medians of call 1, call 2 ... the largest;
-               and the largest single multiple of a round. For tier 0 the same of the second interpreter: what the machine does
+  tier-up      of the calls before that, as multiples of the median call of the interpreter that ran before: the median; the
+               slowest call by number (of the rounds' medians of call 2, call 3 ... the largest: what the machine's other
+               work does to a call it does not do in most rounds to the same one); the largest single multiple of a round;
+               and how many of 100 calls are above 1.1. For tier 0 the same of as many of its calls: what the machine does
   compile      milliseconds of the compiling thread, kernels; from the cache: how many needed no compiling
 
---calls prints the latencies themselves (the first round's, shortened). See compare_ort.py for where things are
-(environment).
+--calls prints the latencies themselves (the first round's, shortened). Five rounds or more tell what is the machine's and
+what is ours. See compare_ort.py for where things are (environment).
 """
 
 import argparse
@@ -30,42 +29,19 @@ import sys
 import tempfile
 
 import compare_ort
-import turns
 
 # A call number counts where so large a part of the rounds had it before they were settled.
 PART_OF_ROUNDS = 0.5
-CALLS_PER_TURN = (5, 15)
-
-
-def life_command(module, threads, tier, options, life, flags):
-    return [os.path.join(compare_ort.BIN, "vm-bench"), module, f"--tier={tier}", f"--threads={threads}",
-            f"--runs={options.runs}", f"--seconds={options.seconds}", f"--settle={options.settle}",
-            f"--life={life}"] + flags
-
-
-def read_life(life):
-    with open(life, encoding="utf-8") as file:
-        return json.load(file)[0]
 
 
 def measure_life(module, threads, tier, options, folder, flags):
     life = os.path.join(folder, "life.json")
-    compare_ort.output_of(life_command(module, threads, tier, options, life, flags))
-    return read_life(life)
-
-
-def multiples_in_turns(module, threads, options, folder, on, off):
-    """Of auto and of the interpreter, call by call: multiples of the interpreter beside them, until auto is settled."""
-    lives = [os.path.join(folder, f"{name}.json") for name in ("auto", "interpreter", "other")]
-    # The clock of each goes on while it is stopped; a few calls when it is settled, as that is seen only afterwards.
-    auto = argparse.Namespace(runs=3, seconds=0, settle=3 * options.settle)
-    rest = argparse.Namespace(runs=10**6, seconds=10**6, settle=0)
-    turns.run([life_command(module, threads, "auto", auto, lives[0], on)] +
-              [life_command(module, threads, "0", rest, life, off) for life in lives[1:]], CALLS_PER_TURN)
-    auto, interpreter, other = (read_life(life) for life in lives)
-    count = min(auto["warmup_calls"], len(interpreter["calls_ms"]), len(other["calls_ms"]))
-    beside = [statistics.median(interpreter["calls_ms"][max(i - 1, 0):i + 2]) for i in range(count)]
-    return tuple([life["calls_ms"][i] / beside[i] for i in range(count)] for life in (auto, other))
+    compare_ort.output_of(
+        [os.path.join(compare_ort.BIN, "vm-bench"), module, f"--tier={tier}", f"--threads={threads}",
+         f"--runs={options.runs}", f"--seconds={options.seconds}", f"--settle={options.settle}",
+         f"--life={life}"] + flags)
+    with open(life, encoding="utf-8") as file:
+        return json.load(file)[0]
 
 
 def steady_call(life):
@@ -96,30 +72,34 @@ def describe(life):
     }
 
 
+# The interpreter's first calls make plans and touch memory first.
+FIRST_CALLS = 5
+CALLS_OF_TIER0 = 100
+
+
+def multiples(calls, unit):
+    return [ms / unit for ms in calls]
+
+
 def measure_round(module, model, threads, options, folder):
     off = ["--no-kernel-cache"] + options.flag
-    lives, in_turns = [], []
-    for is_in_turns in (False, True):
-        with tempfile.TemporaryDirectory() as cache:
-            os.chmod(cache, 0o700)
-            on = [f"--kernel-cache={cache}"] + options.flag
-            for _ in ("cold", "warm"):
-                if is_in_turns:
-                    in_turns.append(multiples_in_turns(module, threads, options, folder, on, off))
-                else:
-                    lives.append(measure_life(module, threads, "auto", options, folder, on))
-    interpreted = measure_life(module, threads, "0", argparse.Namespace(
-        runs=10, seconds=options.seconds, settle=0), folder, off)
+    short = argparse.Namespace(runs=CALLS_OF_TIER0, seconds=options.seconds, settle=0)
+    measured = {}
+    with tempfile.TemporaryDirectory() as cache:
+        os.chmod(cache, 0o700)
+        on = [f"--kernel-cache={cache}"] + options.flag
+        for start in ("cold", "warm"):
+            interpreted = measure_life(module, threads, "0", short, folder, off)
+            unit = statistics.median(interpreted["calls_ms"][FIRST_CALLS:])
+            life = measure_life(module, threads, "auto", options, folder, on)
+            measured[start] = {**describe(life), "calls_ms": life["calls_ms"],
+                               "multiples": multiples(life["calls_ms"][:life["warmup_calls"]], unit)}
     ort = compare_ort.measure_ort(model, threads, [], options)
     return {
-        "tier0": {"first_ms": interpreted["first_ms"], "median_ms": interpreted["median_ms"]},
-        "cold": describe(lives[0]),
-        "warm": describe(lives[1]),
-        "cold_multiples": in_turns[0][0],
-        "warm_multiples": in_turns[1][0],
-        "tier0_multiples": in_turns[0][1],
+        "tier0": {"first_ms": interpreted["first_ms"], "median_ms": unit,
+                  "multiples": multiples(interpreted["calls_ms"], unit)},
+        **measured,
         "ort": {"first_ms": ort["first_ms"], "median_ms": ort["median_ms"]},
-        "calls_ms": lives[0]["calls_ms"],
     }
 
 
@@ -129,12 +109,12 @@ def median_of(rounds, engine, key):
 
 
 HEAD = ("model", "threads", "start", "first ms", "steady ms", "after s (calls) [decided]",
-        "tier-up med / slowest / single", "compile ms (kernels)", "tiers")
+        "tier-up med / slowest / single, >1.1", "compile ms (kernels)", "tiers")
 
 
 def tier_up_text(rounds, start):
     """Of the calls behind the first, which also makes plans and touches memory first, at every tier."""
-    rounds = [r[start + "_multiples"][1:] for r in rounds]
+    rounds = [r[start]["multiples"][1:] for r in rounds]
     rounds = [multiples for multiples in rounds if multiples]
     if not rounds:
         return "–"
@@ -145,7 +125,8 @@ def tier_up_text(rounds, start):
             by_call.append(statistics.median(at))
     typical = statistics.median(statistics.median(multiples) for multiples in rounds)
     single = statistics.median(max(multiples) for multiples in rounds)
-    return f"{typical:.2f}x / {max(by_call):.2f}x / {single:.2f}x"
+    above = statistics.median(sum(x > 1.1 for x in multiples) / len(multiples) for multiples in rounds)
+    return f"{typical:.2f}x / {max(by_call):.2f}x / {single:.2f}x, {above:.0%}"
 
 
 def auto_cells(name, threads, rounds, start):
@@ -225,7 +206,7 @@ def main():
                     rows += rows_of(name, threads, rounds)
                     measured.append({"model": name, "threads": threads, "rounds": rounds})
                     if options.calls:
-                        print("\n".join([f"{name}, {threads} threads"] + shortened(rounds[0]["calls_ms"])))
+                        print("\n".join([f"{name}, {threads} threads"] + shortened(rounds[0]["cold"]["calls_ms"])))
             except (RuntimeError, OSError) as error:
                 print(f"life_of_run: {name}: {error}", file=sys.stderr)
     if rows:

@@ -17,20 +17,9 @@ void Pause() {
 // Long enough to bridge the gap between two dispatches, short enough not to
 // burn a core that somebody else wants.
 constexpr std::chrono::microseconds kSpinTime(200);
+// As long as the scheduler of an operating system leaves a core to somebody.
+constexpr std::chrono::microseconds kAwakeSpinTime(4000);
 constexpr int kPausesPerClockRead = 32;
-
-// Until condition() holds or the time is over; whether it held.
-template <typename Condition>
-bool Spin(const Condition& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
-  while (true) {
-    for (int i = 0; i < kPausesPerClockRead; ++i) {
-      if (condition()) return true;
-      Pause();
-    }
-    if (std::chrono::steady_clock::now() >= deadline) return condition();
-  }
-}
 
 int ResolveThreadCount(int threads) {
   constexpr int kMaxThreads = 1024;
@@ -117,6 +106,22 @@ void ThreadPool::RunChunks(uint32_t job, int worker) {
       completed_.notify_one();
     }
     ticket = ticket_.load(std::memory_order_acquire);
+  }
+}
+
+template <typename Condition>
+bool ThreadPool::Spin(const Condition& condition) const {
+  const auto start = std::chrono::steady_clock::now();
+  while (true) {
+    for (int i = 0; i < kPausesPerClockRead; ++i) {
+      if (condition()) return true;
+      Pause();
+    }
+    const bool is_awake = awake_.load(std::memory_order_relaxed) > 0;
+    if (std::chrono::steady_clock::now() - start >=
+        (is_awake ? kAwakeSpinTime : kSpinTime)) {
+      return condition();
+    }
   }
 }
 

@@ -31,8 +31,14 @@ class ThreadPool final : public ParallelRunner {
 
   int worker_count() const override { return worker_count_; }
   void Run(int64_t chunk_count, ChunkFunction function) override;
+  void StayAwake(bool is_awake) override {
+    awake_.fetch_add(is_awake ? 1 : -1, std::memory_order_relaxed);
+  }
 
  private:
+  // Until condition() holds, or it has waited for long; whether it held.
+  template <typename Condition>
+  bool Spin(const Condition& condition) const;
   void WorkerLoop(int worker);
   // Sleeps or spins until there is a job after `seen`; its number.
   uint32_t AwaitJob(uint32_t seen);
@@ -57,6 +63,7 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<uint32_t> job_{0};
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
+  std::atomic<int> awake_{0};  // StayAwake
 
   std::vector<std::thread> threads_;  // last: they use what is above
 };

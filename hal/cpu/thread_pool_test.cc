@@ -1,5 +1,6 @@
 #include "hal/cpu/thread_pool.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <set>
@@ -62,6 +63,23 @@ TEST(ThreadPoolTest, WakesSleepingWorkers) {
     });
     EXPECT_EQ(arrived.load(), 2);
   }
+}
+
+TEST(ThreadPoolTest, AwakeWorkersSleepAfterAWhile) {
+  // Longer than any of them spins, and not; awake before a job, and in between.
+  ThreadPool pool(3);
+  std::atomic<int64_t> sum{0};
+  const auto run = [&] {
+    pool.Run(64, [&](int64_t chunk, int) { sum += chunk; });
+  };
+  for (const int milliseconds : {0, 1, 8}) {
+    const AwakeWorkers awake(&pool);
+    run();
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    run();
+  }
+  run();
+  EXPECT_EQ(sum, 7 * 64 * 63 / 2);
 }
 
 TEST(ThreadPoolTest, ConcurrentCallers) {

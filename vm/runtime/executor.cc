@@ -213,6 +213,8 @@ Status Executor::Run(std::span<const Tensor> inputs,
   results->resize(entry.program->results.size());
   Enter(entry);
   StartAccount();
+  // Whoever compiles in the meantime steps back for threads that are awake.
+  const AwakeWorkers awake(AwaitsKernels() ? &runner_ : nullptr);
   if (device_ != nullptr) device_->StartRun(*pool_);
   if (side_by_side_ != nullptr) {
     side_by_side_->StartRun(!side_by_side_->is_waiting() ||

@@ -103,6 +103,8 @@ class Executor final : public Session {
   // and write.
   bool PassesKeptCalls(const ProgramInstruction& instruction) const;
   bool HasAllKernels() const;
+  // Whether a kernel that this session asked for may be being compiled.
+  bool AwaitsKernels();
   // Makes the frame the one that runs.
   void Enter(Frame& frame) {
     frame_ = &frame;
@@ -225,6 +227,7 @@ class Executor final : public Session {
   // Null where dispatches run one after another.
   std::unique_ptr<SideBySide> side_by_side_;
   bool has_run_ = false;
+  bool awaits_kernels_ = false;  // true: perhaps
 
   // Nobody should notice that kernels are tried: a run may lose a small part of
   // what the last one would have taken at tier 0, by its dispatches' best

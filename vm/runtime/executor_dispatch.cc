@@ -139,6 +139,7 @@ void Executor::RequestKernels(const SiteState& site) {
       tier >= 2 ? std::span<const int64_t>(entry.parameters)
                 : std::span<const int64_t>();
   tiering.Request(site.group, tier, parameters, options_.device->target());
+  awaits_kernels_ = true;
 }
 
 void Executor::ChooseKernel(SiteState& site) {
@@ -233,6 +234,14 @@ std::vector<SiteProfile> Executor::Profile() const {
 bool Executor::IsSettled() const {
   return HasAllKernels() &&
          (side_by_side_ == nullptr || side_by_side_->is_decided());
+}
+
+bool Executor::AwaitsKernels() {
+  awaits_kernels_ =
+      awaits_kernels_ && std::ranges::any_of(sites_, [](const SiteState& site) {
+        return site.slot != nullptr && site.slot->is_pending();
+      });
+  return awaits_kernels_;
 }
 
 bool Executor::HasAllKernels() const {
