@@ -3,11 +3,14 @@
 #include <chrono>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "base/concat.h"
+#include "base/dtype.h"
 #include "jit/decline_reasons.h"
 #include "jit/kernel/device_kernel.h"
 #include "jit/kernel/nest_kernel.h"
+#include "jit/loops/matrix_operation.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/collapse_axes.h"
@@ -77,8 +80,14 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   if (!report.given_schedule.empty()) {
     scheduled = schedule.Replay(report.given_schedule);
   } else if (spirv::IsSpirvTarget(request.target)) {
-    scheduled =
-        schedule::ScheduleForGpu(GpuModel::Of(request.target), schedule);
+    GpuModel gpu = GpuModel::Of(request.target);
+    // Sums of matrices of floats are rounded as the device likes.
+    if (report.is_exact) {
+      std::erase_if(gpu.matrices, [](const loops::MatrixType& type) {
+        return IsFloat(type.sum);
+      });
+    }
+    scheduled = schedule::ScheduleForGpu(gpu, schedule);
   } else {
     scheduled = schedule::ScheduleByModel(CpuModel::Of(request.target),
                                           schedule, {.exact = report.is_exact});

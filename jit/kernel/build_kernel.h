@@ -22,7 +22,7 @@ struct KernelReport {
   bool keep_text = false;
   bool keep_code_text = false;
   std::string given_schedule;
-  // Set by the caller: the default schedule of a host keeps rounding
+  // Set by the caller: the default schedule keeps rounding
   // (ModelOptions).
   bool is_exact = false;
   std::string schedule, nest;

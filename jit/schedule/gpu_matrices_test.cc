@@ -50,6 +50,8 @@ Made Make(std::string_view text, std::string_view target = kMatrices,
   Schedule schedule(Disassemble(*dispatch, {}));
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.busy_invocations = busy;
+  // Small ones, which real CPUs' lanes are.
+  gpu.is_cpu_like = false;
   const Status chosen = ScheduleForGpu(gpu, schedule);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
   made.schedule = schedule.ToText();
@@ -63,9 +65,10 @@ Made Make(std::string_view text, std::string_view target = kMatrices,
 }
 
 // Compared with the dispatch, too.
-Made Check(std::string_view text, std::string_view target = kMatrices) {
+Made Check(std::string_view text, std::string_view target = kMatrices,
+           int64_t busy = 256) {
   SCOPED_TRACE(text);
-  Made made = Make(text, target);
+  Made made = Make(text, target, busy);
   const auto nest = loops::Parse(made.nest);
   EXPECT_TRUE(nest.ok());
   if (!nest.ok()) return made;
@@ -160,6 +163,55 @@ TEST(GpuMatrices, OfConvolutions) {
       %y[n, h, v, o] = f16(max(%s[n, h, v, o] + f32(%c[o]), 0.0))
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
+}
+
+// Sizes that matrices fill or not, of factors that lie in either way, with and
+// without something to do with results.
+TEST(GpuMatrices, OfAnySizes) {
+  constexpr std::string_view kSmall =
+      "vulkan1.3+subgroup4+shared8192+invocations64+"
+      "matrix4x8x4:f16:f16:f32+matrix8x4x8:u8:i8:i32";
+  const tensor::SeedRange seeds = tensor::Seeds(40);
+  int matrices = 0;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
+                 " bazel run //jit/schedule:gpu_matrices_test");
+    tensor::RandomChoices choices(seed);
+    const auto size = [&](int most) {
+      const int of_four = 4 * (1 + choices.Below(most / 4));
+      return std::to_string(choices.Chance(2) ? of_four
+                                              : 2 + choices.Below(most));
+    };
+    const std::string l = std::to_string(1 + choices.Below(2));
+    const std::string m = size(36), n = size(36),
+                      k = std::to_string(8 + choices.Below(20));
+    const bool is_half = !choices.Chance(3);
+    const std::string sum = is_half ? "f32" : "i32";
+    const bool a_by_rows = choices.Chance(2), b_by_rows = choices.Chance(2);
+    std::string text =
+        "dispatch @any(%a: " + std::string(is_half ? "f16" : "u8") + "[" + l +
+        ", " + (a_by_rows ? m + ", " + k : k + ", " + m) +
+        "], %b: " + (is_half ? "f16" : "i8") + "[" + l + ", " +
+        (b_by_rows ? k + ", " + n : n + ", " + k) + "]) -> (";
+    const std::string product = "sum(k < " + k + ") " + sum + "(%a[" +
+                                (a_by_rows ? "l, i, k" : "l, k, i") + "]) * " +
+                                sum + "(%b[" +
+                                (b_by_rows ? "l, k, j" : "l, j, k") + "])";
+    const std::string extents = "[" + l + ", " + m + ", " + n + "]";
+    if (choices.Chance(2)) {
+      text += "%y: " + sum + extents + ") { %y[l, i, j] = " + product + " }";
+    } else {
+      text += "%y: i64" + extents + ") { temp %s: " + sum + extents +
+              " %s[l, i, j] = " + product +
+              " %y[l, i, j] = i64(%s[l, i, j]) + j }";
+    }
+    const Made made = Check(text, kSmall, /*busy=*/16);
+    matrices += made.schedule.find("multiply_matrices") != std::string::npos;
+    if (::testing::Test::HasFailure()) return;
+  }
+  if (seeds.end - seeds.begin >= 40) {
+    EXPECT_GT(matrices, 20);
+  }
 }
 
 // What has no matrices, or too small ones, is as on other devices.
