@@ -10,8 +10,9 @@
 namespace ember::compiler {
 
 // Values that need memory: results of operations with stages of their own,
-// graph outputs, and those whose inlining would repeat work. Graph inputs,
-// constants and reshapes are never in the set.
+// graph outputs, and those whose inlining would repeat work, but not where few
+// operations compute them from what takes less memory. Graph inputs, constants
+// and reshapes are never in the set.
 std::set<const graph::Value*> ChooseStorage(const graph::Graph& graph);
 
 // Elements of a shape, symbols counted as `symbol_extent`: for cost estimates
