@@ -14,10 +14,16 @@
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
+#include "jit/schedule/computation.h"
+#include "jit/schedule/gpu_schedule.h"
+#include "jit/schedule/lowering.h"
+#include "jit/schedule/schedule.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/testing.h"
 #include "jit/spirv/tools.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/text.h"
 
 namespace ember::jit::spirv {
 namespace {
@@ -227,6 +233,44 @@ loops @phases(%x: input SUM[2M, 2N], %y: output SUM[2M, 2N],
     }
   }
 })");
+}
+
+// What the default schedules of GPUs make of products, if the device were one.
+void ExpectScheduled(std::string_view text) {
+  SCOPED_TRACE(text);
+  const auto dispatch = tensor::Parse(text);
+  ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  GpuModel gpu = GpuModel::Of(TestTarget());
+  gpu.is_cpu_like = false;
+  gpu.max_invocations = 64;
+  gpu.workgroup_size = 32;
+  gpu.busy_invocations = 128;
+  schedule::Schedule chosen(schedule::Disassemble(*dispatch, {}));
+  const Status status = schedule::ScheduleForGpu(gpu, chosen);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_THAT(chosen.ToText(), HasSubstr("multiply_matrices"));
+  const auto nest = schedule::Lower(chosen);
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  ExpectAsEvaluated(loops::ToText(*nest));
+}
+
+TEST_F(MatricesTest, DefaultSchedules) {
+  // Whole matrices; and rows, columns and steps that none fill.
+  ExpectScheduled(R"(
+    dispatch @product(%a: f16[64, 128], %b: f16[128, 64]) -> (%y: f32[64, 64]) {
+      %y[i, j] = sum(k < 128) f32(%a[i, k]) * f32(%b[k, j])
+    })");
+  ExpectScheduled(R"(
+    dispatch @product(%a: f16[37, 100], %b: f16[100, 21], %c: f16[21])
+        -> (%y: f16[37, 21]) {
+      temp %sum: f32[37, 21]
+      %sum[i, j] = sum(k < 100) f32(%a[i, k]) * f32(%b[k, j])
+      %y[i, j] = max(f16(%sum[i, j]) + %c[j], 0.0)
+    })");
+  ExpectScheduled(R"(
+    dispatch @bytes(%a: i8[64, 128], %b: i8[64, 128]) -> (%y: i32[64, 64]) {
+      %y[i, j] = sum(k < 128) i32(%a[i, k]) * i32(%b[j, k])
+    })");
 }
 
 TEST_F(MatricesTest, RandomNests) {
