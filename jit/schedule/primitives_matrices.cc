@@ -1,6 +1,4 @@
 // multiply_matrices: three loops as a product of matrices of subgroups.
-#include <array>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
