@@ -47,6 +47,7 @@ struct Totals {
 
 std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
   std::vector<int64_t> sizes;
+  sizes.reserve(buffers.size());
   for (const std::vector<uint8_t>& buffer : buffers)
     sizes.push_back(static_cast<int64_t>(buffer.size()));
   return sizes;
