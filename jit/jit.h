@@ -37,10 +37,11 @@ namespace ember::jit {
 // all cores (two threads on two), workers that sleep between dispatches would
 // leave their cores to the compiler for such a time again and again: so
 // sessions keep them awake while kernels are being compiled (base/parallel.h:
-// AwakeWorkers). There, by number of the call, medians of three lives: the
-// slowest was 1.9 with 12 and sleeping workers, done after 3.6 s; 1.2 with 15
-// and awake ones, where tier 0 itself moved by as much; done after 20 s.
-// (SCHED_IDLE: nothing comes while others want all cores.)
+// AwakeWorkers). There, of three lives each: with 12 and sleeping workers 24%
+// of the calls were above 1.1, and all was done after 3.6 s; with 15 and awake
+// ones 12%, as of tier 0 itself (11%), a few single calls took 3 times as long,
+// and all was done after 21 to 29 s. (SCHED_IDLE: nothing comes while others
+// want all cores.)
 inline constexpr int kCompileNiceness = 15;
 
 // What a kernel was made from, for people.

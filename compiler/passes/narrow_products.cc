@@ -12,6 +12,7 @@
 
 #include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/dequantized_value.h"
 
 namespace ember::compiler {
 namespace {
@@ -40,11 +41,6 @@ bool IsContraction(const Operation& operation) {
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "reshape" || name == "transpose" || name == "broadcast";
-}
-
-bool HasOneElement(const Value* value) {
-  return std::ranges::all_of(value->shape(),
-                             [](const Dim& dim) { return dim == Dim(1); });
 }
 
 // transpose(... transpose(i32(narrow) - zero) ...).

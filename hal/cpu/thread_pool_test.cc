@@ -65,8 +65,8 @@ TEST(ThreadPoolTest, WakesSleepingWorkers) {
   }
 }
 
-TEST(ThreadPoolTest, AwakeWorkersSleepAfterAWhile) {
-  // Longer than any of them spins, and not; awake before a job, and in between.
+TEST(ThreadPoolTest, AwakeWorkersGetEveryJob) {
+  // Jobs that come while they spin, and after they fell asleep.
   ThreadPool pool(3);
   std::atomic<int64_t> sum{0};
   const auto run = [&] {

@@ -81,7 +81,8 @@ class Lowering {
     PlanPrefetches(nest_);
     // What a guard or a check stands in, or is not known to be aligned, is no
     // matrix.
-    const Status matrices = loops::CheckMatrices(nest_);
+    const Status matrices =
+        has_invocations_ ? loops::CheckMatrices(nest_) : OkStatus();
     if (!matrices.ok())
       return FailedPreconditionError(std::string(matrices.message()));
     return std::move(nest_);
