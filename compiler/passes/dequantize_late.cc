@@ -10,30 +10,21 @@
 #include <vector>
 
 #include "compiler/graph/contract_spec.h"
-#include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/dequantized_value.h"
 #include "compiler/passes/eliminate.h"
+#include "compiler/passes/queries.h"
+#include "compiler/passes/rewriter.h"
 
 namespace ember::compiler {
 namespace {
 
-using graph::Attributes;
 using graph::ContractSpec;
 using graph::Dim;
 using graph::Graph;
 using graph::Operation;
-using graph::OperatorNamed;
 using graph::Shape;
 using graph::Value;
-
-bool IsNamed(const Value* value, std::string_view name) {
-  return value->producer() != nullptr && value->producer()->name() == name;
-}
-
-bool OnlyUsedOnce(const Value* value) {
-  return value->users().size() == 1 && !value->is_graph_output();
-}
 
 bool IsPositive(const Value* scale) {
   const std::optional<double> number = UniformConstant(scale);
@@ -93,24 +84,11 @@ class Dequantizer {
 
   // --- what is made ---
 
-  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
-                        Attributes attributes = {}) {
-    EMBER_ASSIGN_OR_RETURN(
-        Operation * operation,
-        graph_.Add(OperatorNamed(name), std::move(operands),
-                   std::move(attributes), before_->origin(), before_));
-    return operation->result();
-  }
-
-  StatusOr<Value*> Cast(Value* value, DType type) {
-    return Make("cast", {value}, {{"dtype", type}});
-  }
-
   // A parameter seen through the views: of one element, or transposed.
   StatusOr<Value*> Seen(Value* parameter, const DequantizedValue& value) {
     if (HasOneElement(parameter)) {
       if (parameter->rank() == 0) return parameter;
-      return Make("reshape", {parameter}, {{"shape", Shape()}});
+      return rewriter_.Reshape(parameter, {});
     }
     return ThroughViews(parameter, value);
   }
@@ -118,21 +96,20 @@ class Dequantizer {
   StatusOr<Value*> ThroughViews(Value* seen, const DequantizedValue& value) {
     for (size_t i = value.views.size(); i-- > 0;) {
       const Operation& view = *value.views[i];
-      std::vector<Value*> operands(view.operands().begin(),
-                                   view.operands().end());
+      std::vector<Value*> operands = OperandsOf(view);
       operands[0] = seen;
-      EMBER_ASSIGN_OR_RETURN(
-          seen, Make(view.name(), std::move(operands), view.attributes()));
+      EMBER_ASSIGN_OR_RETURN(seen,
+                             rewriter_.MakeLike(view, std::move(operands)));
     }
     return seen;
   }
 
   // i32(bytes) - zero, where bytes are as they are seen.
   StatusOr<Value*> Centered(Value* bytes, const DequantizedValue& value) {
-    EMBER_ASSIGN_OR_RETURN(Value * wide, Cast(bytes, DType::kI32));
+    EMBER_ASSIGN_OR_RETURN(Value * wide, rewriter_.Cast(bytes, DType::kI32));
     if (value.zero == nullptr) return wide;
     EMBER_ASSIGN_OR_RETURN(Value * zero, Seen(value.zero, value));
-    return Make("subtract", {wide, zero});
+    return rewriter_.Make("subtract", {wide, zero});
   }
 
   StatusOr<Value*> IntegerOf(const DequantizedValue& value) {
@@ -141,15 +118,9 @@ class Dequantizer {
   }
 
   StatusOr<Value*> Scaled(Value* integer, Value* scale) {
-    EMBER_ASSIGN_OR_RETURN(Value * number, Cast(integer, DType::kF32));
-    return Make("multiply", {number, scale});
-  }
-
-  Status Replace(Operation* operation, Value* by) {
-    by->set_name(operation->result()->name());
-    graph_.ReplaceAllUses(operation->result(), by);
-    graph_.Erase(operation);
-    return OkStatus();
+    EMBER_ASSIGN_OR_RETURN(Value * number,
+                           rewriter_.Cast(integer, DType::kF32));
+    return rewriter_.Make("multiply", {number, scale});
   }
 
   // --- sums of products ---
@@ -176,25 +147,24 @@ class Dequantizer {
       EMBER_ASSIGN_OR_RETURN(integers[i], IntegerOf(*values[i]));
       EMBER_ASSIGN_OR_RETURN(scales[i], Seen(values[i]->scale, *values[i]));
       if (!shapes[i]->empty() && scales[i]->shape() != *shapes[i]) {
-        EMBER_ASSIGN_OR_RETURN(
-            scales[i], Make("reshape", {scales[i]}, {{"shape", *shapes[i]}}));
+        EMBER_ASSIGN_OR_RETURN(scales[i],
+                               rewriter_.Reshape(scales[i], *shapes[i]));
       }
     }
-    EMBER_ASSIGN_OR_RETURN(Value * sum,
-                           Make(operation->name(), {integers[0], integers[1]},
-                                operation->attributes()));
+    EMBER_ASSIGN_OR_RETURN(
+        Value * sum,
+        rewriter_.MakeLike(*operation, {integers[0], integers[1]}));
     EMBER_ASSIGN_OR_RETURN(Value * scale,
-                           Make("multiply", {scales[0], scales[1]}));
+                           rewriter_.Make("multiply", {scales[0], scales[1]}));
     EMBER_ASSIGN_OR_RETURN(Value * result, Scaled(sum, scale));
-    return Replace(operation, result);
+    rewriter_.Replace(operation, result);
+    return OkStatus();
   }
 
   Status RewriteContract(Operation* operation) {
     const std::optional<Factors> factors = FactorsOf(*operation);
     if (!factors) return OkStatus();
-    EMBER_ASSIGN_OR_RETURN(
-        ContractSpec spec,
-        ContractSpec::Parse(operation->attributes().Get<std::string>("spec")));
+    const ContractSpec spec = SpecOf(*operation);
     const auto shape_a =
         ScaleInResult(factors->a.ScaleShape(), spec.a, spec.result);
     const auto shape_b =
@@ -265,20 +235,19 @@ class Dequantizer {
                     operation->attributes().Get<std::vector<int64_t>>("axes"));
       if (!SumFits(count, value->Bound())) return OkStatus();
       EMBER_ASSIGN_OR_RETURN(Value * integer, IntegerOf(*value));
-      EMBER_ASSIGN_OR_RETURN(
-          result, Make(operation->name(), {integer}, operation->attributes()));
+      EMBER_ASSIGN_OR_RETURN(result, rewriter_.MakeLike(*operation, {integer}));
     } else if (IsPositive(value->scale) &&
                (combiner == "maximum" || combiner == "minimum")) {
       EMBER_ASSIGN_OR_RETURN(Value * bytes, ThroughViews(value->bytes, *value));
-      EMBER_ASSIGN_OR_RETURN(
-          bytes, Make(operation->name(), {bytes}, operation->attributes()));
+      EMBER_ASSIGN_OR_RETURN(bytes, rewriter_.MakeLike(*operation, {bytes}));
       EMBER_ASSIGN_OR_RETURN(result, Centered(bytes, *value));
     } else {
       return OkStatus();
     }
     EMBER_ASSIGN_OR_RETURN(Value * scale, Seen(value->scale, *value));
     EMBER_ASSIGN_OR_RETURN(result, Scaled(result, scale));
-    return Replace(operation, result);
+    rewriter_.Replace(operation, result);
+    return OkStatus();
   }
 
   static std::optional<int64_t> WindowElements(const Operation& operation) {
@@ -295,18 +264,18 @@ class Dequantizer {
   // already.
   Status RewriteQuantization(Operation* cast) {
     const DType type = cast->result()->dtype();
-    if (type != DType::kI8 && type != DType::kU8) return OkStatus();
+    if (!IsByte(type)) return OkStatus();
     Value* rounded = cast->operand(0);
     double zero = 0;
-    if (IsNamed(rounded, "add")) {
+    if (IsResultOf(rounded, "add")) {
       const auto number = UniformConstant(rounded->producer()->operand(1));
       if (!number) return OkStatus();
       zero = *number;
       rounded = rounded->producer()->operand(0);
     }
-    if (!IsNamed(rounded, "round")) return OkStatus();
+    if (!IsResultOf(rounded, "round")) return OkStatus();
     Value* quotient = rounded->producer()->operand(0);
-    if (!IsNamed(quotient, "divide")) return OkStatus();
+    if (!IsResultOf(quotient, "divide")) return OkStatus();
     const auto value = DequantizedValueOf(quotient->producer()->operand(0));
     if (!value || value->bytes->dtype() != type) return OkStatus();
     const auto scale = UniformConstant(value->scale);
@@ -318,8 +287,7 @@ class Dequantizer {
     }
     EMBER_ASSIGN_OR_RETURN(Value * bytes, ThroughViews(value->bytes, *value));
     if (bytes->type() != cast->result()->type()) return OkStatus();
-    graph_.ReplaceAllUses(cast->result(), bytes);
-    graph_.Erase(cast);
+    rewriter_.Replace(cast, bytes);
     return OkStatus();
   }
 
@@ -336,7 +304,8 @@ class Dequantizer {
       return OkStatus();
     }
     EMBER_ASSIGN_OR_RETURN(Value * result, Divided(divide->operand(0), scale));
-    return Replace(divide, result);
+    rewriter_.Replace(divide, result);
+    return OkStatus();
   }
 
   // Whether a division costs nothing in what makes the value: it ends in
@@ -350,7 +319,7 @@ class Dequantizer {
       return IsConstantParameter(producer->operand(0)) ||
              IsConstantParameter(producer->operand(1));
     }
-    if (!OnlyUsedOnce(value)) return false;
+    if (!IsUsedOnce(value)) return false;
     if (name == "transpose" || name == "reshape")
       return TakesDivision(producer->operand(0));
     if (name == "divide") {
@@ -372,15 +341,16 @@ class Dequantizer {
   }
 
   StatusOr<Value*> Divided(Value* value, Value* scale) {
-    if (IsConstantParameter(value)) return Make("divide", {value, scale});
+    if (IsConstantParameter(value))
+      return rewriter_.Make("divide", {value, scale});
     const Operation& producer = *value->producer();
-    std::vector<Value*> operands(producer.operands().begin(),
-                                 producer.operands().end());
+    std::vector<Value*> operands = OperandsOf(producer);
     const std::string_view name = producer.name();
     if (name == "multiply") {
       const int constant = IsConstantParameter(operands[1]) ? 1 : 0;
-      EMBER_ASSIGN_OR_RETURN(operands[constant],
-                             Make("divide", {operands[constant], scale}));
+      EMBER_ASSIGN_OR_RETURN(
+          operands[constant],
+          rewriter_.Make("divide", {operands[constant], scale}));
     } else {
       const bool is_of_first =
           name == "transpose" || name == "reshape" || name == "divide";
@@ -388,11 +358,11 @@ class Dequantizer {
         EMBER_ASSIGN_OR_RETURN(operands[i], Divided(operands[i], scale));
       }
     }
-    return Make(name, std::move(operands), producer.attributes());
+    return rewriter_.MakeLike(producer, std::move(operands));
   }
 
   Graph& graph_;
-  const Operation* before_ = nullptr;
+  Rewriter rewriter_{graph_};
 };
 
 // Elementwise operators between are left: what is stored is bytes
@@ -414,7 +384,7 @@ Status Dequantizer::Run() {
       if ((operation->name() == "divide") != divisions) continue;
       const auto row = std::ranges::find(kRows, operation->name(), &Row::name);
       if (row == std::end(kRows)) continue;
-      before_ = operation;
+      rewriter_.StartAt(operation);
       EMBER_RETURN_IF_ERROR((this->*row->rewrite)(operation));
     }
   }

@@ -1,26 +1,19 @@
 #include "compiler/passes/dequantized_value.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/permutation.h"
+#include "compiler/passes/queries.h"
 
 namespace ember::compiler {
 namespace {
 
 using graph::ConstantData;
-using graph::Dim;
 using graph::Operation;
 using graph::Shape;
 using graph::Value;
-
-bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
-
-bool IsNamed(const Value* value, std::string_view name) {
-  return value->producer() != nullptr && value->producer()->name() == name;
-}
 
 // Elements in other places, of operand 0.
 bool IsView(const Operation& operation) {
@@ -29,34 +22,16 @@ bool IsView(const Operation& operation) {
          name == "broadcast" || name == "gather";
 }
 
-// Whether every element is a value of the byte type.
-bool IsOfType(const Value* zero, DType type) {
-  while (IsNamed(zero, "reshape")) zero = zero->producer()->operand(0);
-  if (IsNamed(zero, "cast"))
-    return zero->producer()->operand(0)->dtype() == type;
-  const Operation* constant = ConstantOf(zero);
-  if (constant == nullptr || zero->dtype() != DType::kI32) return false;
-  const auto& data = constant->attributes().Get<ConstantData>("value");
-  const int32_t low = type == DType::kI8 ? -128 : 0;
-  for (size_t i = 0; i + sizeof(int32_t) <= data.bytes.size();
-       i += sizeof(int32_t)) {
-    int32_t value;
-    std::memcpy(&value, data.bytes.data() + i, sizeof value);
-    if (value < low || value > low + 255) return false;
-  }
-  return true;
-}
-
 // (i32(bytes) - zero) * scale
 std::optional<DequantizedValue> WithoutViews(Value* value) {
-  if (!IsNamed(value, "multiply") || value->dtype() != DType::kF32)
+  if (!IsResultOf(value, "multiply") || value->dtype() != DType::kF32)
     return std::nullopt;
   DequantizedValue result;
   Value* wide = nullptr;
   for (int i = 0; i < 2; ++i) {
     Value* factor = value->producer()->operand(i);
     Value* scale = value->producer()->operand(1 - i);
-    if (!IsNamed(factor, "cast") || !IsConstantParameter(scale)) continue;
+    if (!IsResultOf(factor, "cast") || !IsConstantParameter(scale)) continue;
     wide = factor->producer()->operand(0);
     result.scale = scale;
   }
@@ -64,16 +39,16 @@ std::optional<DequantizedValue> WithoutViews(Value* value) {
       wide->shape() != value->shape()) {
     return std::nullopt;
   }
-  if (IsNamed(wide, "subtract")) {
+  if (IsResultOf(wide, "subtract")) {
     result.zero = wide->producer()->operand(1);
     wide = wide->producer()->operand(0);
     if (UniformConstant(result.zero) == 0.0) result.zero = nullptr;
   }
-  if (!IsNamed(wide, "cast") || wide->shape() != value->shape())
+  if (!IsResultOf(wide, "cast") || wide->shape() != value->shape())
     return std::nullopt;
   result.bytes = wide->producer()->operand(0);
   if (!IsByte(result.bytes->dtype())) return std::nullopt;
-  if (result.zero != nullptr && !IsOfType(result.zero, result.bytes->dtype()))
+  if (result.zero != nullptr && !HoldsBytes(result.zero, result.bytes->dtype()))
     return std::nullopt;
   return result;
 }
@@ -93,15 +68,10 @@ bool HasWholeRank(const DequantizedValue& value) {
 
 }  // namespace
 
-bool HasOneElement(const Value* value) {
-  return std::ranges::all_of(value->shape(),
-                             [](const Dim& dim) { return dim == Dim(1); });
-}
-
 bool IsConstantParameter(const Value* value) {
   if (ConstantOf(value) != nullptr) return true;
-  if (!IsNamed(value, "reshape") && !IsNamed(value, "transpose") &&
-      !IsNamed(value, "multiply") && !IsNamed(value, "divide")) {
+  if (!IsResultOf(value, "reshape") && !IsResultOf(value, "transpose") &&
+      !IsResultOf(value, "multiply") && !IsResultOf(value, "divide")) {
     return false;
   }
   return std::ranges::all_of(value->producer()->operands(),

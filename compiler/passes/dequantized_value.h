@@ -32,9 +32,6 @@ struct DequantizedValue {
 // None where the value is something else.
 std::optional<DequantizedValue> DequantizedValueOf(graph::Value* value);
 
-// Exactly one element, whatever the rank.
-bool HasOneElement(const graph::Value* value);
-
 // Constants, perhaps reshaped or transposed, and their products and quotients.
 bool IsConstantParameter(const graph::Value* value);
 

@@ -7,6 +7,7 @@
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
 #include "compiler/passes/narrow_products.h"
+#include "compiler/passes/rewriter.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::compiler {
@@ -81,6 +82,7 @@ StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
 }  // namespace
 
 Status FoldConstants(graph::Graph& graph) {
+  Rewriter rewriter(graph);
   for (Operation* operation : graph.Operations()) {
     if (!ShouldFold(*operation)) continue;
     StatusOr<std::vector<ConstantData>> values = Evaluate(*operation);
@@ -89,16 +91,13 @@ Status FoldConstants(graph::Graph& graph) {
       // must fail when run, not when compiled, as another path may be taken.
       continue;
     }
+    rewriter.StartAt(operation);
     for (size_t i = 0; i < values->size(); ++i) {
       graph::Value* result = operation->result(static_cast<int>(i));
-      EMBER_ASSIGN_OR_RETURN(Operation * constant,
-                             graph.Add(graph::OperatorNamed("constant"), {},
-                                       {{"value", (*values)[i]},
-                                        {"dtype", result->dtype()},
-                                        {"shape", result->shape()}},
-                                       operation->origin(), operation));
-      constant->result()->set_name(result->name());
-      graph.ReplaceAllUses(result, constant->result());
+      EMBER_ASSIGN_OR_RETURN(graph::Value * constant,
+                             rewriter.Constant(result->type(), (*values)[i]));
+      constant->set_name(result->name());
+      graph.ReplaceAllUses(result, constant);
     }
     graph.Erase(operation);
   }

@@ -1,9 +1,10 @@
 #include "compiler/passes/fold_pads.h"
 
 #include <string>
+#include <utility>
 
-#include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/rewriter.h"
 
 namespace ember::compiler {
 namespace {
@@ -31,6 +32,7 @@ bool IsNonNegative(const Shape& shape) {
 }  // namespace
 
 Status FoldPads(graph::Graph& graph) {
+  Rewriter rewriter(graph);
   for (Operation* operation : graph.Operations()) {
     const bool is_conv = operation->name() == "conv";
     const bool is_sum =
@@ -58,16 +60,13 @@ Status FoldPads(graph::Graph& graph) {
     }
     attributes.Set("low", new_low);
     attributes.Set("high", new_high);
-    std::vector<graph::Value*> operands(operation->operands().begin(),
-                                        operation->operands().end());
+    std::vector<graph::Value*> operands = OperandsOf(*operation);
     operands[0] = pad->operand(0);
-    EMBER_ASSIGN_OR_RETURN(
-        Operation * folded,
-        graph.Add(operation->record(), std::move(operands),
-                  std::move(attributes), operation->origin(), operation));
-    folded->result()->set_name(operation->result()->name());
-    graph.ReplaceAllUses(operation->result(), folded->result());
-    graph.Erase(operation);
+    rewriter.StartAt(operation);
+    EMBER_ASSIGN_OR_RETURN(graph::Value * folded,
+                           rewriter.MakeLike(*operation, std::move(operands),
+                                             std::move(attributes)));
+    rewriter.Replace(operation, folded);
   }
   return OkStatus();
 }

@@ -1,21 +1,21 @@
 #include "compiler/passes/fold_scales.h"
 
-#include "compiler/graph/operators.h"
+#include <string>
+
+#include "compiler/graph/contract_spec.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/queries.h"
+#include "compiler/passes/rewriter.h"
 
 namespace ember::compiler {
 namespace {
 
+using graph::ContractSpec;
 using graph::Dim;
 using graph::Graph;
 using graph::Operation;
-using graph::OperatorNamed;
 using graph::Shape;
 using graph::Value;
-
-bool OnlyUsedOnce(const Value* value) {
-  return value->users().size() == 1 && !value->is_graph_output();
-}
 
 // A float constant that varies along the result's last dim at most; as a vector
 // or scalar.
@@ -35,12 +35,11 @@ bool IsChannelConstant(const Value* value, const Shape& result) {
 int ChannelDimOfWeights(const Operation& operation) {
   const Value* weights = operation.operand(1);
   if (operation.name() == "conv") return weights->rank() - 1;
-  const auto& spec = operation.attributes().Get<std::string>("spec");
-  const size_t comma = spec.find(','), arrow = spec.find("->");
-  if (arrow + 2 >= spec.size()) return -1;
-  const char label = spec.back();
-  if (spec.substr(0, comma).find(label) != std::string::npos) return -1;
-  const size_t position = spec.substr(comma + 1, arrow - comma - 1).find(label);
+  const ContractSpec spec = SpecOf(operation);
+  if (spec.result.empty()) return -1;
+  const char label = spec.result.back();
+  if (spec.a.find(label) != std::string::npos) return -1;
+  const size_t position = spec.b.find(label);
   return position == std::string::npos ? -1 : static_cast<int>(position);
 }
 
@@ -48,39 +47,39 @@ bool IsFoldableContraction(const Value* value) {
   const Operation* producer = value->producer();
   return producer != nullptr &&
          (producer->name() == "conv" || producer->name() == "contract") &&
-         OnlyUsedOnce(value) && IsFloat(value->dtype()) && value->rank() > 0 &&
+         IsUsedOnce(value) && IsFloat(value->dtype()) && value->rank() > 0 &&
          ConstantOf(producer->operand(1)) != nullptr &&
          ChannelDimOfWeights(*producer) >= 0;
 }
 
 class Folder {
  public:
-  explicit Folder(Graph& graph) : graph_(graph) {}
+  explicit Folder(Graph& graph) : rewriter_(graph) {}
 
-  StatusOr<bool> Fold(Operation* multiply) {
+  Status Fold(Operation* multiply) {
+    rewriter_.StartAt(multiply);
     const int constant_index =
         ConstantOf(multiply->operand(0)) != nullptr ? 0 : 1;
     Value* scale = multiply->operand(constant_index);
     Value* scaled = multiply->operand(1 - constant_index);
     const Shape& shape = multiply->result()->shape();
     if (!IsChannelConstant(scale, shape) || scaled->shape() != shape)
-      return false;
+      return OkStatus();
     if (IsFoldableContraction(scaled)) {
-      EMBER_ASSIGN_OR_RETURN(
-          Value * folded,
-          ScaledContraction(*scaled->producer(), scale, multiply));
-      Replace(multiply, folded);
-      return true;
+      EMBER_ASSIGN_OR_RETURN(Value * folded,
+                             ScaledContraction(*scaled->producer(), scale));
+      rewriter_.Replace(multiply, folded);
+      return OkStatus();
     }
     return FoldThroughAdd(multiply, scaled, scale);
   }
 
  private:
   // (conv + b) * s = conv * s + b * s.
-  StatusOr<bool> FoldThroughAdd(Operation* multiply, Value* sum, Value* scale) {
+  Status FoldThroughAdd(Operation* multiply, Value* sum, Value* scale) {
     const Operation* add = sum->producer();
-    if (add == nullptr || add->name() != "add" || !OnlyUsedOnce(sum))
-      return false;
+    if (add == nullptr || add->name() != "add" || !IsUsedOnce(sum))
+      return OkStatus();
     for (int i = 0; i < 2; ++i) {
       Value* convolution = add->operand(i);
       Value* bias = add->operand(1 - i);
@@ -90,51 +89,31 @@ class Folder {
         continue;
       }
       EMBER_ASSIGN_OR_RETURN(
-          Value * scaled,
-          ScaledContraction(*convolution->producer(), scale, multiply));
+          Value * scaled, ScaledContraction(*convolution->producer(), scale));
       EMBER_ASSIGN_OR_RETURN(Value * scaled_bias,
-                             Make("multiply", {bias, scale}, {}, multiply));
+                             rewriter_.Make("multiply", {bias, scale}));
       EMBER_ASSIGN_OR_RETURN(Value * result,
-                             Make("add", {scaled, scaled_bias}, {}, multiply));
-      Replace(multiply, result);
-      return true;
+                             rewriter_.Make("add", {scaled, scaled_bias}));
+      rewriter_.Replace(multiply, result);
+      return OkStatus();
     }
-    return false;
+    return OkStatus();
   }
 
-  StatusOr<Value*> ScaledContraction(const Operation& contraction, Value* scale,
-                                     const Operation* before) {
+  StatusOr<Value*> ScaledContraction(const Operation& contraction,
+                                     Value* scale) {
     Value* weights = contraction.operand(1);
     const int channel = ChannelDimOfWeights(contraction);
     // The scale along the weights' channel dim: [1, …, O, …, 1].
     Shape shape(weights->rank(), Dim(1));
     shape[channel] = scale->rank() == 0 ? Dim(1) : scale->shape().back();
-    EMBER_ASSIGN_OR_RETURN(
-        Value * shaped, Make("reshape", {scale}, {{"shape", shape}}, before));
+    EMBER_ASSIGN_OR_RETURN(Value * shaped, rewriter_.Reshape(scale, shape));
     EMBER_ASSIGN_OR_RETURN(Value * scaled,
-                           Make("multiply", {weights, shaped}, {}, before));
-    return Make(contraction.name(), {contraction.operand(0), scaled},
-                contraction.attributes(), before, contraction.origin());
+                           rewriter_.Make("multiply", {weights, shaped}));
+    return rewriter_.MakeLike(contraction, {contraction.operand(0), scaled});
   }
 
-  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
-                        graph::Attributes attributes, const Operation* before,
-                        std::string origin = "") {
-    EMBER_ASSIGN_OR_RETURN(
-        Operation * operation,
-        graph_.Add(
-            OperatorNamed(name), std::move(operands), std::move(attributes),
-            origin.empty() ? before->origin() : std::move(origin), before));
-    return operation->result();
-  }
-
-  void Replace(Operation* old, Value* value) {
-    value->set_name(old->result()->name());
-    graph_.ReplaceAllUses(old->result(), value);
-    graph_.Erase(old);
-  }
-
-  Graph& graph_;
+  Rewriter rewriter_;
 };
 
 }  // namespace
@@ -142,8 +121,7 @@ class Folder {
 Status FoldScales(Graph& graph) {
   for (Operation* operation : graph.Operations()) {
     if (operation->name() != "multiply") continue;
-    EMBER_ASSIGN_OR_RETURN(bool folded, Folder(graph).Fold(operation));
-    (void)folded;
+    EMBER_RETURN_IF_ERROR(Folder(graph).Fold(operation));
   }
   return OkStatus();
 }

@@ -10,28 +10,23 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
-#include "compiler/passes/dequantized_value.h"
+#include "compiler/passes/permutation.h"
+#include "compiler/passes/queries.h"
+#include "compiler/passes/rewriter.h"
 
 namespace ember::compiler {
 namespace {
 
 using graph::ConstantData;
+using graph::ContractSpec;
 using graph::Dim;
 using graph::Graph;
 using graph::Operation;
-using graph::OperatorNamed;
 using graph::Shape;
 using graph::Value;
-
-using Permutation = std::vector<int64_t>;
-
-bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
-
-bool IsNamed(const Value* value, std::string_view name) {
-  return value->producer() != nullptr && value->producer()->name() == name;
-}
 
 bool IsContraction(const Operation& operation) {
   return operation.record().trait == graph::OperatorTrait::kContraction;
@@ -139,21 +134,19 @@ class Narrower {
         cast->result()->users(),
         [](const auto* user) { return IsView(*user) || IsContraction(*user); });
     if (!is_for_products) return OkStatus();
-    before_ = view;
-    EMBER_ASSIGN_OR_RETURN(
-        Value * narrow,
-        Make(view->name(), {cast->operand(0)}, view->attributes()));
-    EMBER_ASSIGN_OR_RETURN(Value * wide, Cast(narrow, cast->result()->dtype()));
-    wide->set_name(view->result()->name());
-    graph_.ReplaceAllUses(view->result(), wide);
-    graph_.Erase(view);
+    rewriter_.StartAt(view);
+    EMBER_ASSIGN_OR_RETURN(Value * narrow,
+                           rewriter_.MakeLike(*view, {cast->operand(0)}));
+    EMBER_ASSIGN_OR_RETURN(Value * wide,
+                           rewriter_.Cast(narrow, cast->result()->dtype()));
+    rewriter_.Replace(view, wide);
     return OkStatus();
   }
 
   // --- what is there ---
 
   static Value* BehindTransposes(Value* value, Factor& factor) {
-    while (IsNamed(value, "transpose")) {
+    while (IsResultOf(value, "transpose")) {
       factor.transposes.push_back(
           value->producer()->attributes().Get<Permutation>("permutation"));
       value = value->producer()->operand(0);
@@ -161,23 +154,11 @@ class Narrower {
     return value;
   }
 
-  // Whether a zero point is a value of the type.
-  static bool IsOfType(const Value* zero, DType type) {
-    if (!HasOneElement(zero)) return false;
-    if (const std::optional<double> constant = UniformConstant(zero)) {
-      return type == DType::kI8 ? *constant >= -128 && *constant <= 127
-                                : *constant >= 0 && *constant <= 255;
-    }
-    while (IsNamed(zero, "reshape")) zero = zero->producer()->operand(0);
-    return IsNamed(zero, "cast") &&
-           zero->producer()->operand(0)->dtype() == type;
-  }
-
   static std::optional<Factor> FactorOf(Value* value) {
     Factor factor;
     value = BehindTransposes(value, factor);
     Value* zero = nullptr;
-    if (IsNamed(value, "subtract")) {
+    if (IsResultOf(value, "subtract")) {
       zero = value->producer()->operand(1);
       Value* wide = value->producer()->operand(0);
       if (wide->shape() != value->shape()) return std::nullopt;
@@ -187,7 +168,7 @@ class Narrower {
     if (const Operation* constant = ConstantOf(value)) {
       factor.is_constant = true;
       factor.narrow = constant->operand_count() == 0 ? value : nullptr;
-    } else if (IsNamed(value, "cast")) {
+    } else if (IsResultOf(value, "cast")) {
       factor.narrow = value->producer()->operand(0);
       factor.is_constant = ConstantOf(factor.narrow) != nullptr;
     }
@@ -202,37 +183,21 @@ class Narrower {
       return factor;
     }
     if (!IsByte(type)) return std::nullopt;
-    if (factor.zero != nullptr && !IsOfType(factor.zero, type))
+    if (factor.zero != nullptr &&
+        (!HasOneElement(factor.zero) || !HoldsBytes(factor.zero, type))) {
       return std::nullopt;
+    }
     return factor;
   }
 
   // --- what is made ---
 
-  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
-                        graph::Attributes attributes) {
-    EMBER_ASSIGN_OR_RETURN(
-        Operation * operation,
-        graph_.Add(OperatorNamed(name), std::move(operands),
-                   std::move(attributes), before_->origin(), before_));
-    return operation->result();
-  }
-
-  StatusOr<Value*> Cast(Value* value, DType type) {
-    return Make("cast", {value}, {{"dtype", type}});
-  }
-
   StatusOr<Value*> Transposed(Value* value, const Factor& factor) {
     for (size_t i = factor.transposes.size(); i-- > 0;) {
-      EMBER_ASSIGN_OR_RETURN(
-          value,
-          Make("transpose", {value}, {{"permutation", factor.transposes[i]}}));
+      EMBER_ASSIGN_OR_RETURN(value,
+                             rewriter_.Transpose(value, factor.transposes[i]));
     }
     return value;
-  }
-
-  StatusOr<Value*> Scalar(Value* value) {
-    return Make("reshape", {value}, {{"shape", Shape()}});
   }
 
   // The constant less its zero point in the narrowest type that holds it; null
@@ -260,10 +225,8 @@ class Narrower {
         : from == DType::kI16 ? ConvertedTo<int16_t>(*type, data.bytes, zero)
                               : ConvertedTo<int32_t>(*type, data.bytes, zero);
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Make("constant", {},
-                                {{"value", ConstantData::Copy(bytes)},
-                                 {"dtype", *type},
-                                 {"shape", factor.narrow->shape()}}));
+                           rewriter_.Constant({*type, factor.narrow->shape()},
+                                              ConstantData::Copy(bytes)));
     result->set_name(factor.narrow->name());
     return result;
   }
@@ -271,24 +234,22 @@ class Narrower {
   // x - z as i16.
   StatusOr<Value*> Centered(const Factor& factor) {
     if (factor.zero == nullptr) return factor.narrow;
-    EMBER_ASSIGN_OR_RETURN(Value * wide, Cast(factor.narrow, DType::kI16));
-    EMBER_ASSIGN_OR_RETURN(Value * zero, Cast(factor.zero, DType::kI16));
-    return Make("subtract", {wide, zero}, {});
+    EMBER_ASSIGN_OR_RETURN(Value * wide,
+                           rewriter_.Cast(factor.narrow, DType::kI16));
+    EMBER_ASSIGN_OR_RETURN(Value * zero,
+                           rewriter_.Cast(factor.zero, DType::kI16));
+    return rewriter_.Make("subtract", {wide, zero});
   }
 
   // Where the labels of a contraction's weights that its result has are in the
   // result's order: the extents with which their sums broadcast against it.
   std::optional<Shape> BroadcastShape(const Operation& contract, int weights) {
-    const auto& spec = contract.attributes().Get<std::string>("spec");
-    const size_t comma = spec.find(','), arrow = spec.find("->");
-    const std::string labels = weights == 0
-                                   ? spec.substr(0, comma)
-                                   : spec.substr(comma + 1, arrow - comma - 1);
-    const std::string result = spec.substr(arrow + 2);
-    Shape shape(result.size(), Dim(1));
+    const ContractSpec spec = SpecOf(contract);
+    const std::string& labels = weights == 0 ? spec.a : spec.b;
+    Shape shape(spec.result.size(), Dim(1));
     size_t next = 0;
     for (size_t i = 0; i < labels.size(); ++i) {
-      const size_t at = result.find(labels[i]);
+      const size_t at = spec.result.find(labels[i]);
       if (at == std::string::npos) continue;
       if (at < next) return std::nullopt;
       next = at + 1;
@@ -304,13 +265,10 @@ class Narrower {
         axes.push_back(i);
       return axes;
     }
-    const auto& spec = operation.attributes().Get<std::string>("spec");
-    const size_t comma = spec.find(','), arrow = spec.find("->");
-    const std::string labels = weights == 0
-                                   ? spec.substr(0, comma)
-                                   : spec.substr(comma + 1, arrow - comma - 1);
+    const ContractSpec spec = SpecOf(operation);
+    const std::string& labels = weights == 0 ? spec.a : spec.b;
     for (size_t i = 0; i < labels.size(); ++i) {
-      if (spec.find(labels[i], arrow) == std::string::npos)
+      if (spec.result.find(labels[i]) == std::string::npos)
         axes.push_back(static_cast<int64_t>(i));
     }
     return axes;
@@ -360,10 +318,7 @@ class Narrower {
     }
     const std::span bytes(reinterpret_cast<const uint8_t*>(sums.data()),
                           sums.size() * sizeof(sums[0]));
-    return Make("constant", {},
-                {{"value", ConstantData::Copy(bytes)},
-                 {"dtype", DType::kI32},
-                 {"shape", shape}});
+    return rewriter_.Constant({DType::kI32, shape}, ConstantData::Copy(bytes));
   }
 
   // z * sum(w), broadcasting against the result.
@@ -374,11 +329,10 @@ class Narrower {
         Value * sums, SumsOf(narrow, factor, SummedAxes(operation, weights)));
     if (operation.name() == "contract") {
       EMBER_ASSIGN_OR_RETURN(
-          sums, Make("reshape", {sums},
-                     {{"shape", *BroadcastShape(operation, weights)}}));
+          sums, rewriter_.Reshape(sums, *BroadcastShape(operation, weights)));
     }
-    EMBER_ASSIGN_OR_RETURN(Value * scalar, Scalar(zero));
-    return Make("multiply", {sums, scalar}, {});
+    EMBER_ASSIGN_OR_RETURN(Value * scalar, rewriter_.Reshape(zero, {}));
+    return rewriter_.Make("multiply", {sums, scalar});
   }
 
   // A convolution that pads with the zero point pads before.
@@ -395,15 +349,15 @@ class Narrower {
       shape->insert(shape->begin(), Dim(0));
       shape->push_back(Dim(0));
     }
-    EMBER_ASSIGN_OR_RETURN(Value * scalar, Scalar(zero));
-    EMBER_ASSIGN_OR_RETURN(Value * value, Cast(scalar, x->dtype()));
-    return Make(
+    EMBER_ASSIGN_OR_RETURN(Value * scalar, rewriter_.Reshape(zero, {}));
+    EMBER_ASSIGN_OR_RETURN(Value * value, rewriter_.Cast(scalar, x->dtype()));
+    return rewriter_.Make(
         "pad", {x, value},
         {{"low", low}, {"high", high}, {"mode", std::string("constant")}});
   }
 
   Status Narrow(Operation* operation) {
-    before_ = operation;
+    rewriter_.StartAt(operation);
     std::optional<Factor> factors[2];
     for (int i = 0; i < 2; ++i) factors[i] = FactorOf(operation->operand(i));
     if (!factors[0] || !factors[1]) return OkStatus();
@@ -444,26 +398,24 @@ class Narrower {
     }
     Value* wide[2];
     for (int i = 0; i < 2; ++i) {
-      EMBER_ASSIGN_OR_RETURN(wide[i], Cast(narrow[i], DType::kI32));
+      EMBER_ASSIGN_OR_RETURN(wide[i], rewriter_.Cast(narrow[i], DType::kI32));
     }
-    EMBER_ASSIGN_OR_RETURN(
-        Value * result,
-        Make(operation->name(), {wide[0], wide[1]}, std::move(attributes)));
+    EMBER_ASSIGN_OR_RETURN(Value * result,
+                           rewriter_.MakeLike(*operation, {wide[0], wide[1]},
+                                              std::move(attributes)));
     if (corrected_by != nullptr) {
       EMBER_ASSIGN_OR_RETURN(Value * correction,
                              Correction(*operation, weights, constant,
                                         *factors[weights], corrected_by));
       EMBER_ASSIGN_OR_RETURN(result,
-                             Make("subtract", {result, correction}, {}));
+                             rewriter_.Make("subtract", {result, correction}));
     }
-    result->set_name(operation->result()->name());
-    graph_.ReplaceAllUses(operation->result(), result);
-    graph_.Erase(operation);
+    rewriter_.Replace(operation, result);
     return OkStatus();
   }
 
   Graph& graph_;
-  const Operation* before_ = nullptr;
+  Rewriter rewriter_{graph_};
 };
 
 }  // namespace

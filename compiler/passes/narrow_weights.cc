@@ -6,16 +6,14 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/graph/operators.h"
-#include "compiler/passes/constant_value.h"
 #include "compiler/passes/narrow_products.h"
+#include "compiler/passes/rewriter.h"
 
 namespace ember::compiler {
 namespace {
 
 using graph::ConstantData;
 using graph::Operation;
-using graph::OperatorNamed;
 using graph::Value;
 
 // Of smaller ones nothing is gained.
@@ -51,6 +49,7 @@ std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
 }  // namespace
 
 Status NarrowWeights(graph::Graph& graph) {
+  Rewriter rewriter(graph);
   for (Operation* operation : graph.Operations()) {
     if (operation->name() != "constant") continue;
     Value* wide = operation->result();
@@ -64,18 +63,13 @@ Status NarrowWeights(graph::Graph& graph) {
       narrow = As<Float16>(data.bytes);
     }
     if (!narrow) continue;
-    EMBER_ASSIGN_OR_RETURN(Operation * constant,
-                           graph.Add(OperatorNamed("constant"), {},
-                                     {{"value", *std::move(narrow)},
-                                      {"dtype", type},
-                                      {"shape", wide->shape()}},
-                                     operation->origin(), operation));
+    rewriter.StartAt(operation);
     EMBER_ASSIGN_OR_RETURN(
-        Operation * cast,
-        graph.Add(OperatorNamed("cast"), {constant->result()},
-                  {{"dtype", DType::kF32}}, operation->origin(), operation));
-    constant->result()->set_name(wide->name());
-    graph.ReplaceAllUses(wide, cast->result());
+        Value * constant,
+        rewriter.Constant({type, wide->shape()}, *std::move(narrow)));
+    EMBER_ASSIGN_OR_RETURN(Value * cast, rewriter.Cast(constant, DType::kF32));
+    constant->set_name(wide->name());
+    graph.ReplaceAllUses(wide, cast);
     graph.Erase(operation);
   }
   return OkStatus();

@@ -5,17 +5,20 @@
 #include <optional>
 #include <string>
 
+#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/operators.h"
 #include "compiler/passes/permutation.h"
+#include "compiler/passes/queries.h"
+#include "compiler/passes/rewriter.h"
 
 namespace ember::compiler {
 namespace {
 
 using graph::Attributes;
+using graph::ContractSpec;
 using graph::Dim;
 using graph::Graph;
 using graph::Operation;
-using graph::OperatorNamed;
 using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
@@ -28,20 +31,17 @@ struct Run {
 
 // A rewrite adds operations before the one it replaces and returns the new
 // value of its result, or null where it does not apply.
-class Rewriter {
+class Sinker {
  public:
-  explicit Rewriter(Graph& graph) : graph_(graph) {}
+  explicit Sinker(Graph& graph) : graph_(graph) {}
 
   StatusOr<bool> RunOnce() {
     bool changed = false;
     for (Operation* operation : graph_.Operations()) {
-      current_ = operation;
+      rewriter_.StartAt(operation);
       EMBER_ASSIGN_OR_RETURN(Value * replacement, Rewrite(*operation));
       if (replacement == nullptr) continue;
-      if (replacement->name().empty())
-        replacement->set_name(operation->result()->name());
-      graph_.ReplaceAllUses(operation->result(), replacement);
-      graph_.Erase(operation);
+      rewriter_.Replace(operation, replacement);
       changed = true;
     }
     return changed;
@@ -52,23 +52,6 @@ class Rewriter {
     const Operation* producer = value->producer();
     if (producer == nullptr || producer->name() != "transpose") return nullptr;
     return &producer->attributes().Get<Permutation>("permutation");
-  }
-
-  StatusOr<Value*> Make(std::string_view name, std::vector<Value*> operands,
-                        Attributes attributes) {
-    EMBER_ASSIGN_OR_RETURN(
-        Operation * operation,
-        graph_.Add(OperatorNamed(name), std::move(operands),
-                   std::move(attributes), current_->origin(), current_));
-    return operation->result();
-  }
-  StatusOr<Value*> Transpose(Value* value, const Permutation& permutation) {
-    if (IsIdentity(permutation)) return value;
-    return Make("transpose", {value}, {{"permutation", permutation}});
-  }
-  // current_'s operator on other operands and attributes.
-  StatusOr<Value*> Again(std::vector<Value*> operands, Attributes attributes) {
-    return Make(current_->name(), std::move(operands), std::move(attributes));
   }
 
   StatusOr<Value*> Rewrite(const Operation& operation) {
@@ -104,11 +87,12 @@ class Rewriter {
         operation.attributes().Get<Permutation>("permutation");
     if (IsIdentity(permutation)) return operation.operand(0);
     if (const Permutation* inner = PermutationOf(operation.operand(0))) {
-      return Transpose(Source(operation), Compose(*inner, permutation));
+      return rewriter_.Transpose(Source(operation),
+                                 Compose(*inner, permutation));
     }
     if (MovesOnlyUnitDims(operation.operand(0)->shape(), permutation)) {
-      return Make("reshape", {operation.operand(0)},
-                  {{"shape", operation.result()->shape()}});
+      return rewriter_.Reshape(operation.operand(0),
+                               operation.result()->shape());
     }
     return nullptr;
   }
@@ -147,8 +131,9 @@ class Rewriter {
       operands.push_back(moved);
     }
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again(std::move(operands), operation.attributes()));
-    return Transpose(result, chosen);
+                           rewriter_.MakeLike(operation, std::move(operands),
+                                              operation.attributes()));
+    return rewriter_.Transpose(result, chosen);
   }
 
   // The shape with leading ones up to the permutation's rank.
@@ -181,13 +166,12 @@ class Rewriter {
     if (MovesOnlyUnitDims(extended, permutation)) {
       const Shape moved = Permute(extended, permutation);
       if (moved == value->shape()) return value;
-      return Make("reshape", {value}, {{"shape", moved}});
+      return rewriter_.Reshape(value, moved);
     }
     if (extended != value->shape()) {
-      EMBER_ASSIGN_OR_RETURN(value,
-                             Make("reshape", {value}, {{"shape", extended}}));
+      EMBER_ASSIGN_OR_RETURN(value, rewriter_.Reshape(value, extended));
     }
-    return Transpose(value, permutation);
+    return rewriter_.Transpose(value, permutation);
   }
 
   // Transposed operands of a contraction are the same contraction with labels
@@ -197,24 +181,22 @@ class Rewriter {
         PermutationOf(operation.operand(1)) == nullptr) {
       return nullptr;
     }
-    const auto& spec = operation.attributes().Get<std::string>("spec");
-    const size_t comma = spec.find(','), arrow = spec.find("->");
-    std::string labels[2] = {spec.substr(0, comma),
-                             spec.substr(comma + 1, arrow - comma - 1)};
-    std::vector<Value*> operands(operation.operands().begin(),
-                                 operation.operands().end());
+    ContractSpec spec = SpecOf(operation);
+    std::string* const labels[2] = {&spec.a, &spec.b};
+    std::vector<Value*> operands = OperandsOf(operation);
     for (int i = 0; i < 2; ++i) {
       const Permutation* permutation = PermutationOf(operands[i]);
       if (permutation == nullptr) continue;
-      std::string moved(labels[i].size(), ' ');
+      std::string moved(labels[i]->size(), ' ');
       for (size_t d = 0; d < moved.size(); ++d)
-        moved[(*permutation)[d]] = labels[i][d];
-      labels[i] = moved;
+        moved[(*permutation)[d]] = (*labels[i])[d];
+      *labels[i] = moved;
       operands[i] = operands[i]->producer()->operand(0);
     }
     Attributes attributes = operation.attributes();
-    attributes.Set("spec", labels[0] + "," + labels[1] + spec.substr(arrow));
-    return Again(std::move(operands), std::move(attributes));
+    attributes.Set("spec", spec.ToString());
+    return rewriter_.MakeLike(operation, std::move(operands),
+                              std::move(attributes));
   }
 
   StatusOr<Value*> RewriteReduce(const Operation& operation,
@@ -228,7 +210,8 @@ class Rewriter {
     Attributes attributes = operation.attributes();
     attributes.Set("axes", axes);
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again({Source(operation)}, std::move(attributes)));
+                           rewriter_.MakeLike(operation, {Source(operation)},
+                                              std::move(attributes)));
     // Dims that are left, in source order, and where each goes.
     Permutation rest;
     for (int64_t source : permutation) {
@@ -237,7 +220,7 @@ class Rewriter {
           source - std::count_if(axes.begin(), axes.end(),
                                  [&](int64_t axis) { return axis < source; }));
     }
-    return Transpose(result, rest);
+    return rewriter_.Transpose(result, rest);
   }
 
   StatusOr<Value*> RewriteReduceWindow(const Operation& operation,
@@ -252,8 +235,9 @@ class Rewriter {
       attributes.Set(name, Permute(attributes.Get<Shape>(name), inverse));
     }
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again({Source(operation)}, std::move(attributes)));
-    return Transpose(result, permutation);
+                           rewriter_.MakeLike(operation, {Source(operation)},
+                                              std::move(attributes)));
+    return rewriter_.Transpose(result, permutation);
   }
 
   StatusOr<Value*> RewriteSlice(const Operation& operation,
@@ -266,8 +250,9 @@ class Rewriter {
         Permute(attributes.Get<std::vector<int64_t>>("steps"), inverse));
     attributes.Set("sizes", Permute(attributes.Get<Shape>("sizes"), inverse));
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again({Source(operation)}, std::move(attributes)));
-    return Transpose(result, permutation);
+                           rewriter_.MakeLike(operation, {Source(operation)},
+                                              std::move(attributes)));
+    return rewriter_.Transpose(result, permutation);
   }
 
   StatusOr<Value*> RewritePad(const Operation& operation,
@@ -276,12 +261,12 @@ class Rewriter {
     Attributes attributes = operation.attributes();
     attributes.Set("low", Permute(attributes.Get<Shape>("low"), inverse));
     attributes.Set("high", Permute(attributes.Get<Shape>("high"), inverse));
-    std::vector<Value*> operands(operation.operands().begin(),
-                                 operation.operands().end());
+    std::vector<Value*> operands = OperandsOf(operation);
     operands[0] = Source(operation);
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again(std::move(operands), std::move(attributes)));
-    return Transpose(result, permutation);
+                           rewriter_.MakeLike(operation, std::move(operands),
+                                              std::move(attributes)));
+    return rewriter_.Transpose(result, permutation);
   }
 
   StatusOr<Value*> RewriteAssume(const Operation& operation,
@@ -291,8 +276,9 @@ class Rewriter {
     attributes.Set("shape",
                    Permute(attributes.Get<Shape>("shape"), Inverse(chosen)));
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again({Source(operation)}, std::move(attributes)));
-    return Transpose(result, chosen);
+                           rewriter_.MakeLike(operation, {Source(operation)},
+                                              std::move(attributes)));
+    return rewriter_.Transpose(result, chosen);
   }
 
   StatusOr<Value*> RewriteConcat(const Operation& operation,
@@ -314,8 +300,9 @@ class Rewriter {
     Attributes attributes = operation.attributes();
     attributes.Set("axis", chosen[attributes.Get<int64_t>("axis")]);
     EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again(std::move(operands), std::move(attributes)));
-    return Transpose(result, chosen);
+                           rewriter_.MakeLike(operation, std::move(operands),
+                                              std::move(attributes)));
+    return rewriter_.Transpose(result, chosen);
   }
 
   // gather by a vector or scalar of indices along one dim.
@@ -328,15 +315,16 @@ class Rewriter {
     attributes.Set("axis", axis);
     const bool dropped = operation.operand(1)->rank() == 0;
     const Permutation chosen = permutation;
-    EMBER_ASSIGN_OR_RETURN(Value * result,
-                           Again({Source(operation), operation.operand(1)},
-                                 std::move(attributes)));
-    if (!dropped) return Transpose(result, chosen);
+    EMBER_ASSIGN_OR_RETURN(
+        Value * result,
+        rewriter_.MakeLike(operation, {Source(operation), operation.operand(1)},
+                           std::move(attributes)));
+    if (!dropped) return rewriter_.Transpose(result, chosen);
     Permutation rest;
     for (int64_t source : chosen) {
       if (source != axis) rest.push_back(source - (source > axis ? 1 : 0));
     }
-    return Transpose(result, rest);
+    return rewriter_.Transpose(result, rest);
   }
 
   // reshape(T(x)) where the reshape splits and merges only runs of dims that
@@ -362,7 +350,7 @@ class Rewriter {
       const Permutation rest = Compose(Inverse(inner), permutation);
       if (IsIdentity(rest)) return nullptr;  // nothing of it can move
       EMBER_ASSIGN_OR_RETURN(Value * ordered,
-                             Transpose(Source(operation), inner));
+                             rewriter_.Transpose(Source(operation), inner));
       return SinkThroughReshape(operation, ordered, rest, runs);
     }
     return SinkThroughReshape(operation, Source(operation), permutation, runs);
@@ -400,9 +388,8 @@ class Rewriter {
             position[r] + static_cast<int64_t>(d - runs[r].to_begin));
       }
     }
-    EMBER_ASSIGN_OR_RETURN(Value * reshaped,
-                           Make("reshape", {source}, {{"shape", shape}}));
-    return Transpose(reshaped, result_permutation);
+    EMBER_ASSIGN_OR_RETURN(Value * reshaped, rewriter_.Reshape(source, shape));
+    return rewriter_.Transpose(reshaped, result_permutation);
   }
 
   // The finest common runs of two shapes with one element count; empty where
@@ -488,7 +475,7 @@ class Rewriter {
   }
 
   Graph& graph_;
-  Operation* current_ = nullptr;
+  Rewriter rewriter_{graph_};
 };
 
 }  // namespace
@@ -499,7 +486,7 @@ Status SinkTransposes(Graph& graph) {
   // that undoes another.
   const size_t limit = graph.operations().size() + 16;
   for (size_t round = 0; round < limit; ++round) {
-    EMBER_ASSIGN_OR_RETURN(bool changed, Rewriter(graph).RunOnce());
+    EMBER_ASSIGN_OR_RETURN(bool changed, Sinker(graph).RunOnce());
     if (!changed) return OkStatus();
   }
   return OkStatus();
