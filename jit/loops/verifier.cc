@@ -10,6 +10,7 @@
 
 #include "base/concat.h"
 #include "jit/loops/bounds.h"
+#include "jit/loops/buffer_uses.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/dot_product.h"
 #include "jit/loops/facts.h"
@@ -43,10 +44,6 @@ enum class Binder : uint8_t {
   kMatrix       // as an unrolled one; matrix_rules.h does the rest
 };
 
-bool IsAccess(const Node& node) {
-  return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
-}
-
 Status Error(std::string message) {
   return InvalidArgumentError(std::move(message));
 }
@@ -57,16 +54,13 @@ class Verifier {
       : nest_(nest),
         facts_(nest),
         has_value_(nest.buffers.size(), false),
-        per_invocation_(nest.buffers.size(), false) {
+        per_invocation_(BuffersOfInvocations(nest)) {
     for (size_t i = 0; i < nest.buffers.size(); ++i) {
       has_value_[i] = nest.buffers[i].scope == Scope::kInput;
     }
   }
 
   Status Run() {
-    for (const auto* phases : {&nest_.prologue, &nest_.phases}) {
-      for (const Phase& phase : *phases) FindPerInvocation(phase.body, 0);
-    }
     EMBER_RETURN_IF_ERROR(CheckRegisterCounts(nest_, per_invocation_));
     for (size_t i = 0; i < nest_.prologue.size(); ++i) {
       in_prologue_ = true;
@@ -99,27 +93,8 @@ class Verifier {
         has_value_[i] = false;
       }
     }
-    facts_.BeginPhase(StoredIn(phase.body));
+    facts_.BeginPhase(StoredIn(nest_, phase.body));
     return CheckLoop(phase.task, Binder::kTask, phase.body);
-  }
-
-  std::vector<bool> StoredIn(const Block& block) const {
-    std::vector<bool> stored(nest_.buffers.size(), false);
-    ForEachStore(block, 0, [&](const Target& target) {
-      if (target.buffer < stored.size()) stored[target.buffer] = true;
-    });
-    return stored;
-  }
-
-  template <typename Visitor>
-  static void ForEachStore(const Block& block, int depth, Visitor&& visit) {
-    if (depth > kMaximumNesting) return;  // refused later
-    for (const Statement& statement : block) {
-      if (statement.kind == Statement::Kind::kStore) {
-        for (const Target& target : statement.targets) visit(target);
-      }
-      ForEachStore(statement.body, depth + 1, visit);
-    }
   }
 
   Status CheckLoop(NodeId variable, Binder binder, const Block& body) {
@@ -165,12 +140,12 @@ class Verifier {
   // Registers that are no invocation's for longer hold nothing when the loop
   // begins, and those that it stores to nothing behind it.
   Status CheckInvocations(NodeId variable, const Block& body) {
-    std::vector<bool> stored = StoredIn(body);
+    const std::vector<bool> stored = StoredIn(nest_, body);
     std::vector<bool> before = has_value_;
     for (size_t i = 0; i < has_value_.size(); ++i) {
       if (IsShortLived(i)) has_value_[i] = false;
     }
-    facts_.BeginInvocations(SharedIn(body, variable, stored));
+    facts_.BeginInvocations(SharedIn(nest_, variable, body));
     invocation_ = variable;
     EMBER_RETURN_IF_ERROR(CheckBlock(body));
     invocation_.reset();
@@ -181,64 +156,16 @@ class Verifier {
     return OkStatus();
   }
 
-  // Of the stored buffers those that invocations do not have parts of their own
-  // of, by the first index.
-  std::vector<bool> SharedIn(const Block& block, NodeId variable,
-                             const std::vector<bool>& stored) const {
-    std::vector<bool> shared(stored.size(), false);
-    ForEachAccess(block, 0, [&](uint32_t buffer, std::span<const NodeId> at) {
-      if (buffer < shared.size() && (at.empty() || at[0] != variable))
-        shared[buffer] = stored[buffer];
-    });
-    return shared;
-  }
-
-  // Loads and stores of the block, with their indices.
-  template <typename Visitor>
-  void ForEachAccess(const Block& block, int depth, Visitor&& visit) const {
-    if (depth > kMaximumNesting) return;  // refused later
-    for (const Statement& statement : block) {
-      ForEachAccess(statement.body, depth + 1, visit);
-      if (statement.kind == Statement::Kind::kFor) continue;
-      for (const Target& target : statement.targets)
-        visit(target.buffer, std::span<const NodeId>(target.indices));
-      for (NodeId id : NodesUnder(nest_.pool, RootsOf(nest_.pool, statement))) {
-        const Node& node = nest_.pool[id];
-        if (IsAccess(node))
-          visit(node.buffer, std::span<const NodeId>(node.operands));
-      }
-    }
-  }
-
   bool IsShortLived(size_t buffer) const {
     return nest_.buffers[buffer].scope == Scope::kRegister &&
            !per_invocation_[buffer];
   }
 
-  // Notes the register buffers that are accessed with the variable of the
-  // invocation loop around as their first index.
-  void FindPerInvocation(const Block& block, int depth) {
-    if (depth > kMaximumNesting) return;  // refused later
-    for (const Statement& statement : block) {
-      if (!IsInvocationLoop(statement)) {
-        FindPerInvocation(statement.body, depth + 1);
-        continue;
-      }
-      ForEachAccess(statement.body, depth + 1,
-                    [&](uint32_t buffer, std::span<const NodeId> at) {
-                      if (buffer < nest_.buffers.size() &&
-                          nest_.buffers[buffer].scope == Scope::kRegister &&
-                          !at.empty() && at[0] == statement.variable) {
-                        per_invocation_[buffer] = true;
-                      }
-                    });
-    }
-  }
-
   void ForgetStores(const Block& block) {
-    ForEachStore(block, 0, [&](const Target& target) {
-      if (target.buffer < nest_.buffers.size()) facts_.Forget(target.buffer);
-    });
+    const std::vector<bool> stored = StoredIn(nest_, block);
+    for (size_t i = 0; i < stored.size(); ++i) {
+      if (stored[i]) facts_.Forget(static_cast<uint32_t>(i));
+    }
   }
 
   Status CheckExtent(NodeId extent, Binder binder) {
@@ -600,7 +527,7 @@ class Verifier {
   // Per buffer: an input, or stored to before.
   std::vector<bool> has_value_;
   // Per buffer: only kRegister, with registers for each invocation.
-  std::vector<bool> per_invocation_;
+  const std::vector<bool> per_invocation_;
 };
 
 }  // namespace
