@@ -40,6 +40,30 @@ RandomExtent RandomExpressions::Steps(const RandomExtent& extent,
   return {MakeIndex(Opcode::kFloorDivide, last, step.node), steps};
 }
 
+RandomExtent RandomExpressions::AnyExtent(int64_t largest) {
+  constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 8, 11, 16, 20};
+  while (true) {
+    RandomExtent extent = ConstantExtent(kSizes[Below(10)]);
+    const RandomExtent& n = Pick(parameters);
+    if (Chance(3)) {
+      extent = n;
+    } else if (Chance(8)) {
+      const NodeId twice = MakeIndex(Opcode::kMultiply, n.node, Integer(2));
+      extent = {MakeIndex(Opcode::kAdd, twice, Integer(1)), n.value * 2 + 1};
+    }
+    if (extent.value <= largest) return extent;
+  }
+}
+
+std::vector<RandomExtent> RandomExpressions::Extents(int rank, int64_t room) {
+  std::vector<RandomExtent> extents;
+  for (int i = 0; i < rank; ++i) {
+    extents.push_back(AnyExtent(std::max<int64_t>(room, 1)));
+    room /= std::max<int64_t>(extents.back().value, 1);
+  }
+  return extents;
+}
+
 RandomExtent RandomExpressions::Times(const RandomExtent& a,
                                       const RandomExtent& b) {
   if (a.is_constant && b.is_constant) return ConstantExtent(a.value * b.value);

@@ -41,6 +41,10 @@ struct RandomBuffer {
   bool per_invocation = false;
 };
 
+inline bool IsRegister(const RandomBuffer& buffer) {
+  return buffer.scope == Scope::kRegister;
+}
+
 class RandomExpressions : public tensor::RandomChoices {
  public:
   RandomExpressions(uint64_t seed, const RandomNestOptions& options,
@@ -52,6 +56,7 @@ class RandomExpressions : public tensor::RandomChoices {
 
   // --- what expressions may use ---
 
+  std::vector<RandomExtent> parameters;
   std::vector<RandomVariable> variables;  // of the loops around
   std::vector<RandomBuffer> readable;
   std::vector<NodeId> rows;  // see RandomBuffer::own_rows
@@ -67,6 +72,10 @@ class RandomExpressions : public tensor::RandomChoices {
   RandomExtent ConstantExtent(int64_t value) {
     return {Integer(value), value, true};
   }
+  // A constant, a parameter or made of one.
+  RandomExtent AnyExtent(int64_t largest);
+  // With about `room` points at the most.
+  std::vector<RandomExtent> Extents(int rank, int64_t room);
   RandomExtent Times(const RandomExtent& a, const RandomExtent& b);
   // How many steps of a constant size reach over the extent.
   RandomExtent Steps(const RandomExtent& extent, const RandomExtent& step);

@@ -16,10 +16,21 @@ Statement If(NodeId condition, Block body) {
   return statement;
 }
 
+Statement Store(std::vector<Target> targets) {
+  Statement statement;
+  statement.kind = Statement::Kind::kStore;
+  statement.targets = std::move(targets);
+  return statement;
+}
+
 Block BlockOf(Statement statement) {
   Block block;
   block.push_back(std::move(statement));
   return block;
+}
+
+void Append(Block& block, Block&& more) {
+  std::move(more.begin(), more.end(), std::back_inserter(block));
 }
 
 // Numbers are used again by loops that are not within each other.

@@ -20,7 +20,9 @@ struct RandomDim {
 };
 
 Statement If(NodeId condition, Block body);
+Statement Store(std::vector<Target> targets);
 Block BlockOf(Statement statement);
+void Append(Block& block, Block&& more);
 
 class RandomLoops {
  public:

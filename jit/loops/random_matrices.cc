@@ -56,10 +56,6 @@ class Multiplier {
   }
 
  private:
-  static void Append(Block& block, Block&& more) {
-    std::move(more.begin(), more.end(), std::back_inserter(block));
-  }
-
   Block Subgroups(const std::function<Block()>& inside) {
     return loops_.Loop(LoopKind::kSubgroup,
                        make_.ConstantExtent(plan_.subgroups), [&](NodeId s) {
@@ -90,10 +86,7 @@ class Multiplier {
     std::vector<NodeId> variables;
     const std::function<Block()> next = [&]() -> Block {
       if (variables.size() == extents.size()) {
-        Statement store;
-        store.kind = Statement::Kind::kStore;
-        store.targets.push_back(inside(variables));
-        return BlockOf(std::move(store));
+        return BlockOf(Store({inside(variables)}));
       }
       return loops_.Loop(LoopKind::kMatrix,
                          make_.ConstantExtent(extents[variables.size()]),

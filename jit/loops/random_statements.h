@@ -1,0 +1,68 @@
+// Random statements that store to one buffer, with the loops around them.
+// Internal to jit/loops/random_nest.h.
+#ifndef EMBER_JIT_LOOPS_RANDOM_STATEMENTS_H_
+#define EMBER_JIT_LOOPS_RANDOM_STATEMENTS_H_
+
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+#include "jit/loops/random_expressions.h"
+#include "jit/loops/random_loops.h"
+#include "jit/loops/random_nest.h"
+
+namespace ember::loops {
+
+// Expressions read what RandomExpressions::readable has. A block may be empty,
+// where nothing fits.
+class RandomStatements {
+ public:
+  RandomStatements(const RandomNestOptions& options, RandomExpressions& make,
+                   RandomLoops& loops, LoopNest& nest)
+      : options_(options), make_(make), loops_(loops), nest_(nest) {}
+
+  // Any that elements of the type have, a plain store too.
+  tensor::Update AnyUpdate(DType type);
+
+  // --- every element ---
+
+  // Once; buffers of the same extents. No element is left out of a plain store.
+  Block Map(const std::vector<RandomBuffer>& buffers, tensor::Update update);
+  // Of values whose sums are exact (RandomExpressions::SmallValue).
+  Block FillSmall(const RandomBuffer& buffer);
+  // Several times, or by all invocations of a loop together.
+  Block Reduce(const RandomBuffer& buffer);
+  // Adds short sums of products to an i32 buffer, where there are factors.
+  Block SumOfDots(const RandomBuffer& buffer);
+
+  // --- some elements ---
+
+  // In any order: updates, or a plain store by one after the other.
+  Block Scatter(const RandomBuffer& buffer);
+
+ private:
+  using Indices = RandomLoops::Indices;
+
+  int Below(int limit) { return make_.Below(limit); }
+  bool Chance(int one_in) { return make_.Chance(one_in); }
+  NodeId Integer(int64_t value) { return make_.Integer(value); }
+
+  std::vector<RandomDim> DimsOf(const RandomBuffer& buffer);
+  Block Over(const std::vector<RandomDim>& dims,
+             const std::vector<RandomBuffer>& stored,
+             const RandomLoops::MakeBody& make_body);
+  Target To(const RandomBuffer& buffer, const Indices& inner, NodeId value,
+            tensor::Update update);
+  Block MaybeIf(Block block);
+  Block Combine(const RandomBuffer& buffer);
+  Block ReduceExactly(const RandomBuffer& buffer,
+                      const std::vector<RandomDim>& dims, int64_t steps);
+
+  const RandomNestOptions options_;
+  RandomExpressions& make_;
+  RandomLoops& loops_;
+  LoopNest& nest_;
+};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_RANDOM_STATEMENTS_H_
