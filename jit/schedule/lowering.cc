@@ -14,6 +14,7 @@
 #include "jit/loops/matrix_rules.h"
 #include "jit/loops/walk.h"
 #include "jit/schedule/accumulators.h"
+#include "jit/schedule/attached_stages.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
 #include "jit/schedule/load_ahead.h"
@@ -315,12 +316,14 @@ class Lowering {
     std::map<int, StageLoops> made;
     for (size_t i = inside.size(); i-- > 0;) {
       const int stage = inside[i];
-      std::vector<AxisRegion> regions = RegionsOf(stage, body);
-      if (is_attached(stage) && !IsResult(stage) &&
+      std::vector<AxisRegion> regions =
+          CoveredRegions(schedule_, stage, body, full_[stage], header_, nest_);
+      if (is_attached(stage) && !StoresResult(c_, stage) &&
           schedule_.plan(stage).MultipliesMatrices()) {
         FillMatrices(schedule_.plan(stage), regions, nest_.pool);
       }
-      if (is_attached(stage)) ShrinkStorage(stage, regions);
+      if (is_attached(stage))
+        KeepRegions(c_, stage, regions, invocation_, nest_, storage_);
       EMBER_ASSIGN_OR_RETURN(
           made[stage],
           MakeStageLoops(schedule_, stage, regions, full_[stage], nest_));
@@ -331,66 +334,6 @@ class Lowering {
     for (int stage : attached)
       EMBER_RETURN_IF_ERROR(EmitStage(made[stage], false, out));
     return OkStatus();
-  }
-
-  bool IsResult(int stage) const {
-    return std::ranges::any_of(c_.stages[stage].stores, [&](const auto& store) {
-      return c_.buffers[store.buffer].role == BufferRole::kOutput;
-    });
-  }
-
-  // The part of each axis of a stage that the body needs.
-  std::vector<AxisRegion> RegionsOf(int stage, const LoopBody& body) {
-    const ComputationStage& computed = c_.stages[stage];
-    std::vector<AxisRegion> regions;
-    for (const ComputationStore& store : computed.stores) {
-      const std::vector<NodeId> full =
-          header_.Rewrite(c_.buffers[store.buffer].extents);
-      std::vector<AxisRegion> read =
-          RegionRead(c_, store.buffer, body, full, nest_);
-      if (regions.empty()) {
-        regions = std::move(read);
-        continue;
-      }
-      // Several results: what all of them need.
-      for (size_t d = 0; d < regions.size(); ++d) {
-        if (regions[d].base != read[d].base ||
-            regions[d].extent != read[d].extent) {
-          regions[d] = {Integer(0), full[d]};
-        }
-      }
-    }
-    if (IsResult(stage)) {
-      // All of it is wanted, but for the parts that other iterations of the
-      // loops around compute.
-      const std::vector<int> axes = AxesOfReader(schedule_, stage);
-      for (size_t d = 0; d < regions.size(); ++d) {
-        if (axes[d] < 0 || nest_.pool.IsConstant(regions[d].base))
-          regions[d] = {Integer(0), full_[stage][d]};
-      }
-    }
-    for (size_t a = computed.spatial_count; a < computed.axes.size(); ++a)
-      regions.push_back({Integer(0), full_[stage][a]});
-    return regions;
-  }
-
-  // Of a stage's temporaries only the regions are kept.
-  void ShrinkStorage(int stage, const std::vector<AxisRegion>& regions) {
-    for (const ComputationStore& store : c_.stages[stage].stores) {
-      if (c_.buffers[store.buffer].role == BufferRole::kOutput) continue;
-      loops::Buffer& buffer = nest_.buffers[store.buffer];
-      buffer.scope = Scope::kTask;
-      buffer.extents.clear();
-      RegionStorage& storage = storage_[store.buffer].emplace();
-      storage.invocation = invocation_;
-      // Others of the loop compute theirs at the same time.
-      if (invocation_)
-        buffer.extents.push_back(nest_.pool[*invocation_].operands[0]);
-      for (size_t d = 0; d < c_.buffers[store.buffer].extents.size(); ++d) {
-        storage.bases.push_back(regions[d].base);
-        buffer.extents.push_back(regions[d].extent);
-      }
-    }
   }
 
   // --- values and stores ---
