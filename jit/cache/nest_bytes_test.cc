@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "jit/llvm/testing.h"
+#include "jit/loops/text_template.h"
 
 namespace ember::jit {
 namespace {
@@ -16,19 +17,11 @@ std::string BytesOfText(const std::string& text) {
 }
 
 // The text with the first `from` replaced.
-std::string Replaced(std::string text, const std::string& from,
-                     const std::string& to) {
+std::string FirstReplaced(std::string text, const std::string& from,
+                          const std::string& to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
-}
-
-std::string ReplacedAll(std::string text, const std::string& from,
-                        const std::string& to) {
-  for (size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
 }
 
 constexpr const char* kNest = R"(loops @scale<N, M>(%x: input f32[N, 16],
@@ -56,12 +49,12 @@ constexpr const char* kNest = R"(loops @scale<N, M>(%x: input f32[N, 16],
 TEST(NestBytesTest, NamesAreLeftOut) {
   std::string renamed = kNest;
   for (const char* const name : {"%x", "%z", "%y", "%w", "%t", "@scale"})
-    renamed = ReplacedAll(renamed, name, std::string(name) + "_renamed");
-  renamed = ReplacedAll(renamed, "m < M", "q < M");
-  renamed = ReplacedAll(renamed, "m * 16", "q * 16");
-  renamed = ReplacedAll(renamed, "m < 7", "q < 7");
-  renamed = ReplacedAll(renamed, "[m]", "[q]");
-  renamed = ReplacedAll(renamed, "N", "Rows");
+    renamed = loops::Replaced(renamed, name, std::string(name) + "_renamed");
+  renamed = loops::Replaced(renamed, "m < M", "q < M");
+  renamed = loops::Replaced(renamed, "m * 16", "q * 16");
+  renamed = loops::Replaced(renamed, "m < 7", "q < 7");
+  renamed = loops::Replaced(renamed, "[m]", "[q]");
+  renamed = loops::Replaced(renamed, "N", "Rows");
   ASSERT_NE(renamed, kNest);
   EXPECT_EQ(BytesOfText(renamed), BytesOfText(kNest));
 }
@@ -107,7 +100,7 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
   for (const auto& [from, to] : changes) {
     const std::string change = from + " -> " + to;
     const auto [at, is_new] =
-        seen.emplace(BytesOfText(Replaced(kNest, from, to)), change);
+        seen.emplace(BytesOfText(FirstReplaced(kNest, from, to)), change);
     EXPECT_TRUE(is_new) << change << " is as " << at->second;
   }
 }
@@ -131,11 +124,11 @@ TEST(NestBytesTest, AxesAreTold) {
     phase t < 1 { for a < 8 { for b < 8 { %y[a, b] = %x[a, b] } } }
   })";
   EXPECT_NE(BytesOfText(text),
-            BytesOfText(Replaced(text, "%x[a, b]", "%x[b, a]")));
+            BytesOfText(FirstReplaced(text, "%x[a, b]", "%x[b, a]")));
   // The same in other words.
   EXPECT_EQ(BytesOfText(text),
-            BytesOfText(ReplacedAll(ReplacedAll(text, "a < 8", "c < 8"),
-                                    "[a, b]", "[c, b]")));
+            BytesOfText(loops::Replaced(loops::Replaced(text, "a < 8", "c < 8"),
+                                        "[a, b]", "[c, b]")));
 }
 
 }  // namespace

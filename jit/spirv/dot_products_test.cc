@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/loops/text.h"
+#include "jit/loops/text_template.h"
 #include "jit/schedule/gpu_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/spirv/emitter.h"
@@ -20,17 +21,9 @@
 namespace ember::jit::spirv {
 namespace {
 
+using loops::Replaced;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string Replace(std::string text, const std::string& what,
-                    const std::string& by) {
-  for (size_t at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-  return text;
-}
 
 constexpr char kTarget[] =
     "vulkan1.3+int64+storage8+storage16+dot+subgroup32+shared49152+"
@@ -73,7 +66,7 @@ loops @product(%a: input A[8, 16], %b: input B[4, 8, 4],
 })";
 
 std::string Product(const std::string& a, const std::string& b) {
-  return Replace(Replace(kProduct, "A[", a + "["), "B[", b + "[");
+  return Replaced(kProduct, {{"A[", a + "["}, {"B[", b + "["}});
 }
 
 TEST(SpirvDotProductTest, SignsChooseTheInstruction) {
@@ -217,12 +210,12 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
 
 // What is not asked for is not declared.
 TEST(SpirvDotProductTest, DevicesWithoutThemGetCodeWrittenOut) {
-  const std::string without = Replace(kTarget, "+dot", "");
+  const std::string without = Replaced(kTarget, "+dot", "");
   const std::string code = Assembly(Product("i8", "u8"), without);
   EXPECT_THAT(code, Not(HasSubstr("Dot")));
   EXPECT_THAT(code, Not(HasSubstr("OpExtension")));
   EXPECT_THAT(code, HasSubstr("OpIMul"));
-  EXPECT_THAT(Assembly(Replace(Product("i8", "u8"), "dot q", "unroll q")),
+  EXPECT_THAT(Assembly(Replaced(Product("i8", "u8"), "dot q", "unroll q")),
               Not(HasSubstr("Dot")));
 }
 
@@ -323,15 +316,15 @@ TEST(SpirvDotProductTest, SlicesInMemoryOfTheWorkgroup) {
 // Where a byte is stored by itself, each takes a word, as neighbours are
 // stored by others at the same time.
 TEST(SpirvDotProductTest, BytesThatAreStoredOneByOneTakeWords) {
-  const std::string one_by_one = Replace(
+  const std::string one_by_one = Replaced(
       kSlices, "for j < 4 { vector q < 4 { %w", "for j < 4 { for q < 4 { %w");
   const ModuleCode code = EmitFor(one_by_one, kTarget);
   EXPECT_EQ(code.phases[0].shared_bytes, 16 * 16 + 4 * 16 * 16);
   EXPECT_THAT(DisassembleModule(code.words), Not(HasSubstr("Dot")));
   if (TestDevice() != nullptr) ExpectAsEvaluated(one_by_one);
   const std::string masked =
-      Replace(kSlices, "{ %w[j, i, q] = %b[k0 * 4 + j, i, q] }",
-              "{ if q + j < 9 { %w[j, i, q] = %b[k0 * 4 + j, i, q] } }");
+      Replaced(kSlices, "{ %w[j, i, q] = %b[k0 * 4 + j, i, q] }",
+               "{ if q + j < 9 { %w[j, i, q] = %b[k0 * 4 + j, i, q] } }");
   EXPECT_EQ(EmitFor(masked, kTarget).phases[0].shared_bytes,
             16 * 16 + 4 * 16 * 16);
   if (TestDevice() != nullptr) ExpectAsEvaluated(masked);

@@ -14,6 +14,7 @@
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
+#include "jit/loops/text_template.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/gpu_schedule.h"
 #include "jit/schedule/lowering.h"
@@ -29,24 +30,13 @@ namespace ember::jit::spirv {
 namespace {
 
 using loops::MatrixType;
+using loops::Replaced;
 using ::testing::HasSubstr;
 
 constexpr char kTarget[] =
     "vulkan1.3+f16+int8+storage8+storage16+matrix+vulkan_memory_model+"
     "matrix16x16x16:f16:f16:f32+matrix16x16x32:u8:u8:i32+"
     "matrix16x16x32:i8:i8:i32+subgroup32+shared32768+invocations1024";
-
-// The text with names in it replaced.
-std::string Replaced(
-    std::string text,
-    const std::vector<std::pair<std::string, std::string>>& names) {
-  for (const auto& [name, value] : names) {
-    for (size_t at = 0; (at = text.find(name, at)) != std::string::npos;
-         at += value.size())
-      text.replace(at, name.size(), value);
-  }
-  return text;
-}
 
 // For the sizes and types; factors cast as the sum wants it.
 std::string Of(const MatrixType& type, std::string_view text) {

@@ -15,9 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char kSmallTarget[] =
-    "vulkan1.2+f64+int64+storage8+storage16+shared16384+invocations64";
-
 class SpirvNestTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -29,16 +26,6 @@ class SpirvNestTest : public ::testing::Test {
 std::string EmissionError(const std::string& text, const char* target) {
   const auto code = EmitModule(ParseOrDie(text), Target::Of(target));
   return code.ok() ? "" : code.status().ToString();
-}
-
-PhaseCode FirstPhase(const std::string& text,
-                     const char* target = kSmallTarget) {
-  const auto code = EmitModule(ParseOrDie(text), Target::Of(target));
-  EXPECT_TRUE(code.ok()) << code.status().ToString();
-  if (!code.ok()) return {};
-  const Status valid = ValidateModule(code->words);
-  EXPECT_TRUE(valid.ok()) << valid.ToString() << DisassembleModule(code->words);
-  return code->phases[0];
 }
 
 // The example of docs/devices.md.
@@ -344,6 +331,25 @@ loops @packed(%w: input bf16[6, 10], %x: input f32[4, 6], %y: output f32[4, 10])
 })");
 }
 
+// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which a product that is rounded
+// keeps nothing of the last term.
+TEST_F(SpirvNestTest, ShortSumsRoundOnceAStep) {
+  const loops::LoopNest nest = ParseOrDie(R"(
+loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
+  phase i < 4 { %y[i] = -1.0 for k < 1 { %y[i] += %a[i] * %b[i] } }
+})");
+  Bytes buffers(3, std::vector<uint8_t>(16));
+  const float factor = 1 + 0x1p-12f;
+  for (size_t i = 0; i < 4; ++i) {
+    std::memcpy(&buffers[0][i * 4], &factor, 4);
+    std::memcpy(&buffers[1][i * 4], &factor, 4);
+  }
+  ASSERT_TRUE(RunOnDevice(nest, {}, buffers).ok());
+  float result = 0;
+  std::memcpy(&result, buffers[2].data(), 4);
+  EXPECT_EQ(result, 0x1p-11f + 0x1p-24f);
+}
+
 // --- what is declined
 
 TEST(SpirvDeclineTest, SaysWhatTheDeviceLacks) {
@@ -413,224 +419,6 @@ TEST(SpirvDeclineTest, IterationsOfOpenExtents) {
   };
   EXPECT_EQ(limit("for i < N { %y[t] += %x[i] }"), 65535);
   EXPECT_EQ(limit("for i < min(N, 100) { %y[t] += %x[i] }"), 0);
-}
-
-TEST(SpirvTargetTest, ReadsTheTargetString) {
-  const Target target = Target::Of(
-      "vulkan1.3+f16+int64+storage16+rte32+nan16+subgroup32+shared49152+"
-      "invocations1024");
-  EXPECT_TRUE(target.i64);
-  EXPECT_TRUE(target.storage16);
-  EXPECT_FALSE(target.storage8);
-  EXPECT_FALSE(target.f64);
-  EXPECT_TRUE(target.float32.rte);
-  EXPECT_TRUE(target.float16.nan);
-  EXPECT_FALSE(target.float32.denorm);
-  EXPECT_EQ(target.shared_bytes, 49152);
-  EXPECT_EQ(target.invocations, 1024);
-  EXPECT_TRUE(target.matrices.empty());
-  EXPECT_FALSE(target.vulkan_memory_model);
-}
-
-TEST(SpirvTargetTest, ReadsProductsOfMatrices) {
-  const Target target = Target::Of(
-      "vulkan1.3+matrix+vulkan_memory_model+matrix16x8x32:i8:u8:i32+"
-      "matrix16x16x16:f16:f16:f32+matrix16x16:f16+subgroup32");
-  EXPECT_TRUE(target.vulkan_memory_model);
-  EXPECT_EQ(target.matrices.size(), 2u);
-  EXPECT_TRUE(
-      target.HasMatrix({16, 8, 32, DType::kI8, DType::kU8, DType::kI32}));
-  EXPECT_FALSE(
-      target.HasMatrix({16, 8, 32, DType::kI8, DType::kI8, DType::kI32}));
-  EXPECT_TRUE(
-      target.HasMatrix({16, 16, 16, DType::kF16, DType::kF16, DType::kF32}));
-}
-
-// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which a product that is rounded
-// keeps nothing of the last term.
-TEST_F(SpirvNestTest, ShortSumsRoundOnceAStep) {
-  const loops::LoopNest nest = ParseOrDie(R"(
-loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
-  phase i < 4 { %y[i] = -1.0 for k < 1 { %y[i] += %a[i] * %b[i] } }
-})");
-  Bytes buffers(3, std::vector<uint8_t>(16));
-  const float factor = 1 + 0x1p-12f;
-  for (size_t i = 0; i < 4; ++i) {
-    std::memcpy(&buffers[0][i * 4], &factor, 4);
-    std::memcpy(&buffers[1][i * 4], &factor, 4);
-  }
-  ASSERT_TRUE(RunOnDevice(nest, {}, buffers).ok());
-  float result = 0;
-  std::memcpy(&result, buffers[2].data(), 4);
-  EXPECT_EQ(result, 0x1p-11f + 0x1p-24f);
-}
-
-// --- vectors
-
-std::string WithType(std::string text, const std::string& type) {
-  for (size_t at = text.find("TYPE"); at != std::string::npos;
-       at = text.find("TYPE"))
-    text.replace(at, 4, type);
-  return text;
-}
-
-constexpr char kLanes[] = R"(
-loops @lanes(%x: input TYPE[8, 32], %y: output TYPE[8, 32]) {
-  phase t < 8 {
-    invocation i < 2 {
-      vector l < 16 { %y[t, i * 16 + l] = max(%x[t, i * 16 + l], %x[7 - t, i * 16 + l]) }
-    }
-  }
-})";
-
-TEST_F(SpirvNestTest, LanesMoveTogetherWhereTheyLieTogether) {
-  for (const char* type :
-       {"f32", "i32", "u32", "f16", "bf16", "i16", "u16", "i8", "u8", "bool"}) {
-    SCOPED_TRACE(type);
-    const std::string text = WithType(kLanes, type);
-    ExpectAsEvaluated(text);
-    // Vectors of 16 bytes.
-    const auto element =
-        static_cast<int64_t>(DTypeByteSize(ParseOrDie(text).buffers[0].type));
-    EXPECT_EQ(FirstPhase(text).loads, 2 * element);
-  }
-}
-
-TEST_F(SpirvNestTest, WhatIsNotAlignedIsLoadedFromVectorsAround) {
-  const char* const text = R"(
-loops @shifted(%x: input f32[8, 32], %y: output f32[8, 24]) {
-  phase t < 8 {
-    invocation i < 3 {
-      vector l < 8 { %y[t, i * 8 + l] = %x[t, i * 8 + l + 3] }
-    }
-  }
-})";
-  ExpectAsEvaluated(text);
-  EXPECT_EQ(FirstPhase(text).loads, 3);
-}
-
-// Rows of 6 elements are vectors of 2, rows of 7 none; nor are indices of which
-// nothing is known.
-TEST_F(SpirvNestTest, VectorsAreAsWideAsIsProved) {
-  const auto rows_of = [](const char* count) {
-    return WithType(R"(
-loops @rows(%x: input f32[8, TYPE], %y: output f32[8, TYPE]) {
-  phase t < 8 { vector l < TYPE { %y[t, l] = %x[t, l] } }
-})",
-                    count);
-  };
-  ExpectAsEvaluated(rows_of("6"));
-  EXPECT_EQ(FirstPhase(rows_of("6")).loads, 3);
-  ExpectAsEvaluated(rows_of("7"));
-  EXPECT_EQ(FirstPhase(rows_of("7")).loads, 7);
-  const char* const moved = R"(
-loops @moved(%x: input f32[64], %y: output f32[4, 4]) {
-  phase t < 4 { vector l < 4 { %y[t, l] = %x[t * 3 + l] } }
-})";
-  ExpectAsEvaluated(moved);
-  EXPECT_EQ(FirstPhase(moved).loads, 4);
-}
-
-TEST_F(SpirvNestTest, UnrolledStepsShareAVector) {
-  const char* const text = R"(
-loops @steps(%x: input f32[8, 32], %w: input f32[32, 8], %y: output f32[8, 8]) {
-  register %sum: f32[8]
-  phase t < 8 {
-    unroll l < 8 { %sum[l] = 0.0 }
-    for k0 < 8 {
-      unroll k1 < 4 {
-        vector l < 8 { %sum[l] += %x[t, k0 * 4 + k1] * %w[k0 * 4 + k1, l] }
-      }
-    }
-    vector l < 8 { %y[t, l] = %sum[l] }
-  }
-})";
-  ExpectAsEvaluated(text);
-  EXPECT_EQ(FirstPhase(text).loads, 1 + 4 * 2);
-}
-
-TEST_F(SpirvNestTest, PaddedVectorsAreInsideOrNot) {
-  const char* const text = R"(
-loops @padded(%x: input TYPE[6, 8], %y: output TYPE[8, 8]) {
-  phase t < 8 {
-    vector l < 8 { %y[t, l] = pad(%x[t - 1, l], 1) }
-  }
-})";
-  ExpectAsEvaluated(WithType(text, "i8"));
-  ExpectAsEvaluated(WithType(text, "i32"));
-  EXPECT_EQ(FirstPhase(WithType(text, "i8")).loads, 1);
-  // Lanes that are, beside others.
-  ExpectAsEvaluated(R"(
-loops @padded(%x: input i32[8, 8], %y: output i32[8, 8]) {
-  phase t < 8 {
-    vector l < 8 { %y[t, l] = pad(%x[t, l - 2], 1) }
-  }
-})");
-}
-
-// Slices of both operands in memory of the workgroup, copied and read four at a
-// time; and one element by itself.
-constexpr char kSharedVectors[] = R"(
-loops @slices(%x: input f32[16, 32], %w: input f32[32, 16],
-              %y: output f32[16, 16]) {
-  task %a: f32[16, 8]
-  task %b: f32[8, 16]
-  register %sum: f32[16, 4, 4]
-  phase t < 1 {
-    invocation i < 16 {
-      unroll r < 4 { vector l < 4 { %sum[i, r, l] = 0.0 } }
-    }
-    for k0 < 4 {
-      invocation i < 16 {
-        for j < 2 { vector l < 4 { %a[i, j * 4 + l] = %x[i, k0 * 8 + j * 4 + l] } }
-      }
-      invocation i < 16 {
-        for j < 2 {
-          vector l < 4 {
-            %b[floordiv(i, 4) + j * 4, mod(i, 4) * 4 + l] = %w[k0 * 8 + floordiv(i, 4) + j * 4, mod(i, 4) * 4 + l]
-          }
-        }
-      }
-      invocation i < 16 {
-        for k1 < 2 {
-          unroll k2 < 4 {
-            unroll r < 4 {
-              vector l < 4 {
-                %sum[i, r, l] += %a[floordiv(i, 4) * 4 + r, k1 * 4 + k2] * %b[k1 * 4 + k2, mod(i, 4) * 4 + l]
-              }
-            }
-          }
-        }
-      }
-    }
-    invocation i < 16 {
-      unroll r < 4 {
-        vector l < 4 {
-          %y[floordiv(i, 4) * 4 + r, mod(i, 4) * 4 + l] = %sum[i, r, l] + %a[r, 5]
-        }
-      }
-    }
-  }
-})";
-
-TEST_F(SpirvNestTest, VectorsInMemoryOfTheWorkgroup) {
-  ExpectAsEvaluated(kSharedVectors);
-  // Copies of both operands, rows by four steps, columns of four; %a[r, 5].
-  EXPECT_EQ(FirstPhase(kSharedVectors).loads, 1 + 1 + 4 + 4 + 4);
-}
-
-// Elements are read again after vectors were stored, and the other way round.
-TEST_F(SpirvNestTest, VectorsAndElementsAreOneMemory) {
-  ExpectAsEvaluated(R"(
-loops @both(%x: input i8[8, 16], %y: output i8[8, 16]) {
-  phase t < 8 {
-    vector l < 16 { %y[t, l] = %x[t, l] }
-    for j < 15 { %y[t, j] = %y[t, j] + %y[t, j + 1] }
-    vector l < 16 { %y[t, l] = %y[t, l] + %x[t, l] }
-    %y[t, 3] += 1
-    vector l < 16 { %y[t, l] += %x[t, l] }
-  }
-})");
 }
 
 }  // namespace

@@ -20,25 +20,18 @@
 #include "jit/spirv/matrices.h"
 #include "jit/spirv/memory.h"
 #include "jit/spirv/phase_plan.h"
-#include "tensor/update.h"
+#include "jit/spirv/store_emitter.h"
 
 namespace ember::jit::spirv {
 
 using loops::Block;
 using loops::LoopKind;
 using loops::Statement;
-using tensor::Opcode;
-using tensor::Update;
 
 namespace {
 
 // Instructions of one phase; drivers take a second for about as many.
 constexpr int64_t kLargestPhase = 60000;
-// Sums of no more products are computed in their order by every schedule and
-// back end, so they are the same bits wherever each step rounds once. What
-// follows may be a step function: a color that is rounded to an integer.
-constexpr int64_t kShortSum = 16;
-
 class PhaseEmitter {
  public:
   PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase, PhasePlan plan,
@@ -58,27 +51,13 @@ class PhaseEmitter {
                      error_),
         dots_(nest, target, c_, expressions_),
         matrices_(nest, plan_, c_, memory_, expressions_, code_, error_),
+        stores_(nest, facts_, plan_, around_, c_, memory_, arithmetic_,
+                expressions_, code_),
         subgroup_size_(target.subgroup_size) {}
 
   StatusOr<PhaseCode> Run(std::string name, const Target& target);
 
  private:
-  // Lanes of the vector loop around; no masks: all are on.
-  struct Lanes {
-    NodeId variable = 0;
-    int64_t count = 0;
-    std::vector<Value> masks;
-  };
-  // A target with its operands computed: value, or factor * value.
-  struct Pending {
-    const loops::Target* target = nullptr;
-    Value element;  // or, of a store of all lanes together:
-    std::optional<Memory::VectorElement> in_vector;
-    Value value;
-    std::optional<Value> factor;
-    std::optional<Value> mask;
-  };
-
   void EmitTask();
   void SetSlices(Value workgroup);
   void EmitBlock(const Block& block, size_t begin = 0);
@@ -100,15 +79,6 @@ class PhaseEmitter {
   // The check; what is behind it in the block only if it holds.
   void EmitCheck(const Block& block, size_t number);
   void EmitStore(const Statement& statement);
-  // What was prepared, lane after lane, `stride` targets in each.
-  void StoreAll(std::span<const Pending> all, size_t stride);
-  Pending Prepare(const loops::Target& target);
-  void Store(const Pending& pending);
-  // A vector that begins at `begin`, an element every `stride`.
-  void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
-  bool IsFused(const loops::Target& target) const;
-  bool IsShortSum(const loops::Target& target);
-  bool IsOfOne(uint32_t buffer) const;
   // visit() once, or for each lane.
   template <typename Visit>
   void ForEachLane(Visit&& visit);
@@ -130,13 +100,11 @@ class PhaseEmitter {
   ExpressionEmitter expressions_;
   DotProducts dots_;
   Matrices matrices_;
+  Surroundings around_;
+  StoreEmitter stores_;
   const int64_t subgroup_size_;
   bool has_subgroups_ = false;
   NodeId subgroup_ = 0;  // variable of the subgroup loop around
-  std::optional<Lanes> lanes_;
-  std::vector<NodeId> loops_;  // around, by variable
-  Value invocation_;           // its number in the workgroup
-  bool in_invocations_ = false;
 };
 
 StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
@@ -175,7 +143,7 @@ void PhaseEmitter::EmitTask() {
   Value workgroup;
   {
     const CodeBuilder::At at(c_, 0);
-    invocation_ =
+    around_.invocation =
         c_.Load(Scalar::kI32,
                 module_.BuiltIn(spv::BuiltIn::LocalInvocationIndex,
                                 module_.TypeOf(Scalar::kI32), "invocation"),
@@ -184,7 +152,8 @@ void PhaseEmitter::EmitTask() {
   }
   Value task = workgroup;
   if (plan_.mode == PhasePlan::Mode::kTaskEach) {
-    task = c_.Add(c_.Multiply(task, c_.Int(plan_.invocations)), invocation_);
+    task = c_.Add(c_.Multiply(task, c_.Int(plan_.invocations)),
+                  around_.invocation);
   }
   if (code_.has_slices) {
     task = c_.Add(task, expressions_.PushedWord(static_cast<uint32_t>(
@@ -246,7 +215,7 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
 
 void PhaseEmitter::EmitFor(const Statement& statement) {
   const NodeId extent = loops::ExtentOf(nest_.pool, statement.variable);
-  loops_.push_back(statement.variable);
+  around_.loops.push_back(statement.variable);
   switch (statement.loop) {
     case LoopKind::kSerial:
       EmitSerial(statement);
@@ -270,7 +239,7 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
       matrices_.Emit(statement, subgroup_);
       break;
   }
-  loops_.pop_back();
+  around_.loops.pop_back();
 }
 
 void PhaseEmitter::EmitSerial(const Statement& statement) {
@@ -297,16 +266,16 @@ void PhaseEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
 
 void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
-  lanes_ = Lanes{statement.variable, extent, {}};
+  around_.lanes = Surroundings::Lanes{statement.variable, extent, {}};
   EmitBlock(statement.body);
-  lanes_.reset();
+  around_.lanes.reset();
 }
 
 bool PhaseEmitter::EmitDot(const Statement& statement) {
   const std::optional<loops::DotProduct> dot = dots_.Find(statement);
   // Invocations would meet inside.
   if (!dot || plan_.barriers.contains(&statement.body[0])) return false;
-  std::vector<Pending> all;
+  std::vector<StoreEmitter::Pending> all;
   bool are_words = true;
   ForEachLane([&] {
     if (!are_words) return;
@@ -314,7 +283,7 @@ bool PhaseEmitter::EmitDot(const Statement& statement) {
     const std::optional<Value> sum = dots_.Emit(*dot);
     are_words = sum.has_value();
     if (are_words) {
-      Pending pending;
+      StoreEmitter::Pending pending;
       pending.target = dot->target;
       pending.element =
           expressions_.Element(dot->target->buffer, dot->target->indices);
@@ -325,21 +294,21 @@ bool PhaseEmitter::EmitDot(const Statement& statement) {
   });
   if (!are_words) return false;
   code_.multiply_adds += static_cast<int64_t>(all.size());
-  StoreAll(all, 1);
+  stores_.StoreAll(all, 1);
   return true;
 }
 
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
-  std::vector<Pending> all;
+  std::vector<StoreEmitter::Pending> all;
   for (const loops::Target& target : statement.body[0].targets) {
     const DType type = nest_.buffers[target.buffer].type;
     // Its memory is in use until the first has read it.
     if (!all.empty() && plan_.parts > 0) memory_.Meet();
-    Pending pending;
+    StoreEmitter::Pending pending;
     pending.target = &target;
     pending.element = expressions_.Element(target.buffer, target.indices);
     const auto own = [&] {
-      expressions_.EnterBinding(statement.variable, invocation_, 0);
+      expressions_.EnterBinding(statement.variable, around_.invocation, 0);
       const Value value = expressions_.Emit(target.value);
       expressions_.Leave();
       return value;
@@ -353,14 +322,15 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
     const Value value =
         extent == plan_.invocations
             ? own()
-            : c_.ValueIf(c_.Less(invocation_, c_.Int(extent), true),
+            : c_.ValueIf(c_.Less(around_.invocation, c_.Int(extent), true),
                          combiner_.Neutral(type, target.update), own_if);
-    pending.value = combiner_.Combine(type, target.update, value, invocation_);
+    pending.value =
+        combiner_.Combine(type, target.update, value, around_.invocation);
     all.push_back(pending);
   }
-  c_.If(c_.Equal(invocation_, c_.Int(0)), [&] {
+  c_.If(c_.Equal(around_.invocation, c_.Int(0)), [&] {
     expressions_.EnterBranch();
-    for (const Pending& pending : all) Store(pending);
+    for (const StoreEmitter::Pending& pending : all) stores_.Store(pending);
     expressions_.Leave();
   });
 }
@@ -368,22 +338,22 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
 void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
   if (loops::IsCombining(nest_.pool, statement))
     return EmitCombining(statement, extent);
-  in_invocations_ = true;
+  around_.in_invocations = true;
   const auto body = [&] {
-    expressions_.EnterBinding(statement.variable, invocation_, 0);
+    expressions_.EnterBinding(statement.variable, around_.invocation, 0);
     EmitBlock(statement.body);
     expressions_.Leave();
   };
   if (extent == plan_.invocations) {
     body();
   } else {
-    c_.If(c_.Less(invocation_, c_.Int(extent), true), [&] {
+    c_.If(c_.Less(around_.invocation, c_.Int(extent), true), [&] {
       expressions_.EnterBranch();
       body();
       expressions_.Leave();
     });
   }
-  in_invocations_ = false;
+  around_.in_invocations = false;
 }
 
 void PhaseEmitter::EmitSubgroups(const Statement& statement, int64_t extent) {
@@ -396,7 +366,7 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement, int64_t extent) {
     const CodeBuilder::At at(c_, 0);
     subgroup = c_.Load(Scalar::kI32, variable, 0);
   }
-  in_invocations_ = true;
+  around_.in_invocations = true;
   subgroup_ = statement.variable;
   const auto body = [&] {
     expressions_.EnterBinding(statement.variable, subgroup, 0);
@@ -412,23 +382,23 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement, int64_t extent) {
       expressions_.Leave();
     });
   }
-  in_invocations_ = false;
+  around_.in_invocations = false;
 }
 
 // --- lanes
 
 std::optional<Value> PhaseEmitter::MaskOf(size_t lane) const {
-  if (!lanes_ || lanes_->masks.empty()) return std::nullopt;
-  return lanes_->masks[lane];
+  if (!around_.lanes || around_.lanes->masks.empty()) return std::nullopt;
+  return around_.lanes->masks[lane];
 }
 
 template <typename Visit>
 void PhaseEmitter::ForEachLane(Visit&& visit) {
-  if (!lanes_) return visit();
-  for (int64_t lane = 0; lane < lanes_->count; ++lane) {
+  if (!around_.lanes) return visit();
+  for (int64_t lane = 0; lane < around_.lanes->count; ++lane) {
     const std::optional<Value> mask = MaskOf(static_cast<size_t>(lane));
     if (mask && c_.IsKnown(*mask, 0)) continue;
-    expressions_.EnterBinding(lanes_->variable, c_.Int(lane), 0);
+    expressions_.EnterBinding(around_.lanes->variable, c_.Int(lane), 0);
     expressions_.SetMask(mask);
     visit();
     expressions_.SetMask(std::nullopt);
@@ -452,11 +422,11 @@ void PhaseEmitter::EmitBranch(Value condition, const Block& block) {
 
 void PhaseEmitter::EmitIf(const Statement& statement) {
   std::vector<Value> conditions;
-  if (!lanes_)
+  if (!around_.lanes)
     return EmitBranch(expressions_.Emit(statement.condition), statement.body);
-  for (int64_t lane = 0; lane < lanes_->count; ++lane) {
+  for (int64_t lane = 0; lane < around_.lanes->count; ++lane) {
     const std::optional<Value> mask = MaskOf(static_cast<size_t>(lane));
-    expressions_.EnterBinding(lanes_->variable, c_.Int(lane), 0);
+    expressions_.EnterBinding(around_.lanes->variable, c_.Int(lane), 0);
     expressions_.SetMask(mask);
     const Value condition = expressions_.Emit(statement.condition);
     conditions.push_back(mask ? c_.And(*mask, condition) : condition);
@@ -475,10 +445,11 @@ void PhaseEmitter::EmitLanesIf(const Statement& statement,
     any = c_.Or(any, condition);
     are_all_on &= c_.IsKnown(condition, 1);
   }
-  std::vector<Value> outer = std::exchange(
-      lanes_->masks, are_all_on ? std::vector<Value>() : std::move(conditions));
+  std::vector<Value> outer =
+      std::exchange(around_.lanes->masks,
+                    are_all_on ? std::vector<Value>() : std::move(conditions));
   EmitBranch(any, statement.body);
-  lanes_->masks = std::move(outer);
+  around_.lanes->masks = std::move(outer);
 }
 
 void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
@@ -516,114 +487,13 @@ void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
 
 // --- stores
 
-// What is stored outside of invocation loops where there are some, one
-// invocation stores; but all have registers.
-bool PhaseEmitter::IsOfOne(uint32_t buffer) const {
-  return plan_.mode == PhasePlan::Mode::kInvocations && !in_invocations_ &&
-         plan_.places[buffer].kind != PhasePlan::Kind::kRegisters;
-}
-
-bool PhaseEmitter::IsFused(const loops::Target& target) const {
-  const DType type = nest_.buffers[target.buffer].type;
-  return target.update == Update::kAdd &&
-         (type == DType::kF32 || type == DType::kF64) &&
-         nest_.pool[target.value].opcode == Opcode::kMultiply;
-}
-
-// Steps of the loops around that all update one element.
-bool PhaseEmitter::IsShortSum(const loops::Target& target) {
-  int64_t terms = 1;
-  for (NodeId variable : loops_) {
-    const bool moves = std::ranges::any_of(target.indices, [&](NodeId index) {
-      return expressions_.DependsOn(index, variable);
-    });
-    if (moves) continue;
-    const NodeId extent = loops::ExtentOf(nest_.pool, variable);
-    terms *= std::clamp<int64_t>(facts_.RangeOf(extent).high, 1, kShortSum + 1);
-    if (terms > kShortSum) return false;
-  }
-  return true;
-}
-
-PhaseEmitter::Pending PhaseEmitter::Prepare(const loops::Target& target) {
-  Pending pending;
-  pending.target = &target;
-  pending.mask = expressions_.mask();
-  if (lanes_ && !pending.mask && target.update == Update::kAssign &&
-      !IsOfOne(target.buffer)) {
-    const auto vector =
-        expressions_.FindInVector(target.buffer, target.indices);
-    // Whole ones, from the first lane on.
-    if (vector && vector->variable == lanes_->variable && vector->is_whole)
-      pending.in_vector = vector->element;
-  }
-  if (!pending.in_vector)
-    pending.element = expressions_.Element(target.buffer, target.indices);
-  if (IsFused(target)) {
-    const std::vector<NodeId> factors = nest_.pool[target.value].operands;
-    pending.factor = expressions_.Emit(factors[0]);
-    pending.value = expressions_.Emit(factors[1]);
-  } else {
-    pending.value = expressions_.Emit(target.value);
-  }
-  return pending;
-}
-
 void PhaseEmitter::EmitStore(const Statement& statement) {
-  std::vector<Pending> all;
+  std::vector<StoreEmitter::Pending> all;
   ForEachLane([&] {
     for (const loops::Target& target : statement.targets)
-      all.push_back(Prepare(target));
+      all.push_back(stores_.Prepare(target));
   });
-  StoreAll(all, statement.targets.size());
-}
-
-void PhaseEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
-  for (size_t target = 0; target < stride; ++target) {
-    for (size_t i = target; i < all.size(); i += stride) {
-      const Pending& pending = all[i];
-      if (pending.in_vector) {
-        // Of the lane before, with which it was stored.
-        if (pending.in_vector->lane == 0) StoreVector(all, i, stride);
-        continue;
-      }
-      Value condition = pending.mask.value_or(c_.Bool(true));
-      if (IsOfOne(pending.target->buffer))
-        condition = c_.And(c_.Equal(invocation_, c_.Int(0)), condition);
-      if (c_.IsKnown(condition, 1)) {
-        Store(pending);
-      } else {
-        c_.If(condition, [&] { Store(pending); });
-      }
-    }
-  }
-}
-
-void PhaseEmitter::StoreVector(std::span<const Pending> all, size_t begin,
-                               size_t stride) {
-  std::vector<Value> values;
-  const Memory::VectorElement& first = *all[begin].in_vector;
-  for (size_t lane = 0; lane < first.width; ++lane)
-    values.push_back(all[begin + lane * stride].value);
-  memory_.StoreVector(all[begin].target->buffer, first.number, values);
-}
-
-void PhaseEmitter::Store(const Pending& pending) {
-  const uint32_t buffer = pending.target->buffer;
-  const Update update = pending.target->update;
-  Value value = pending.value;
-  if (update != Update::kAssign) {
-    const Value old = memory_.Load(buffer, pending.element);
-    code_.multiply_adds += pending.factor.has_value();
-    value =
-        pending.factor
-            ? arithmetic_.MultiplyAdd(*pending.factor, value, old,
-                                      IsShortSum(*pending.target))
-            : arithmetic_.Emit(
-                  tensor::OpcodeOf(update),
-                  {.type = nest_.buffers[buffer].type, .a = old, .b = value});
-  }
-  memory_.Store(buffer, pending.element, value);
+  stores_.StoreAll(all, statement.targets.size());
 }
 
 }  // namespace

@@ -186,6 +186,15 @@ loops::LoopNest ParseOrDie(const std::string& text) {
   return *std::move(nest);
 }
 
+PhaseCode FirstPhase(const std::string& text, const char* target) {
+  const auto code = EmitModule(ParseOrDie(text), Target::Of(target));
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  if (!code.ok()) return {};
+  const Status valid = ValidateModule(code->words);
+  EXPECT_TRUE(valid.ok()) << valid.ToString() << DisassembleModule(code->words);
+  return code->phases[0];
+}
+
 StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
                           const std::string& target) {
   const std::string wanted = target.empty() ? TestTarget() : target;

@@ -46,6 +46,15 @@ std::string WhyNoMatrices();
 // does not know what the module has.
 Status Validate(std::span<const uint32_t> words);
 
+// A device that has little, for what the emitter decides by itself.
+inline constexpr char kSmallTarget[] =
+    "vulkan1.2+f64+int64+storage8+storage16+shared16384+invocations64";
+
+// The first phase of the nest's module, which passes spirv-val. Needs no
+// device.
+PhaseCode FirstPhase(const std::string& text,
+                     const char* target = kSmallTarget);
+
 // Bytes of inputs and outputs, in order.
 using Bytes = std::vector<std::vector<uint8_t>>;
 

@@ -1,0 +1,24 @@
+// Texts of nests that differ in types, sizes or statements, for tests.
+//
+//   Replaced("loops @f(%x: input T[W]) { ... }", {{"T[", "i8["}, {"W", "16"}})
+//   == "loops @f(%x: input i8[16]) { ... }"
+#ifndef EMBER_JIT_LOOPS_TEXT_TEMPLATE_H_
+#define EMBER_JIT_LOOPS_TEXT_TEMPLATE_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ember::loops {
+
+// The text with each `from` replaced. What is put in is not looked at again.
+std::string Replaced(std::string text, const std::string& from,
+                     const std::string& to);
+// One after the other.
+std::string Replaced(
+    std::string text,
+    const std::vector<std::pair<std::string, std::string>>& all);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_TEXT_TEMPLATE_H_

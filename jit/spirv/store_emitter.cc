@@ -1,0 +1,126 @@
+#include "jit/spirv/store_emitter.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "jit/loops/walk.h"
+#include "tensor/update.h"
+
+namespace ember::jit::spirv {
+
+using tensor::Opcode;
+using tensor::Update;
+
+namespace {
+
+// Sums of no more products are computed in their order by every schedule and
+// back end, so they are the same bits wherever each step rounds once. What
+// follows may be a step function: a color that is rounded to an integer.
+constexpr int64_t kShortSum = 16;
+
+}  // namespace
+
+// What is stored outside of invocation loops where there are some, one
+// invocation stores; but all have registers.
+bool StoreEmitter::IsOfOne(uint32_t buffer) const {
+  return plan_.mode == PhasePlan::Mode::kInvocations &&
+         !around_.in_invocations &&
+         plan_.places[buffer].kind != PhasePlan::Kind::kRegisters;
+}
+
+bool StoreEmitter::IsFused(const loops::Target& target) const {
+  const DType type = nest_.buffers[target.buffer].type;
+  return target.update == Update::kAdd &&
+         (type == DType::kF32 || type == DType::kF64) &&
+         nest_.pool[target.value].opcode == Opcode::kMultiply;
+}
+
+// Steps of the loops around that all update one element.
+bool StoreEmitter::IsShortSum(const loops::Target& target) {
+  int64_t terms = 1;
+  for (NodeId variable : around_.loops) {
+    const bool moves = std::ranges::any_of(target.indices, [&](NodeId index) {
+      return expressions_.DependsOn(index, variable);
+    });
+    if (moves) continue;
+    const NodeId extent = loops::ExtentOf(nest_.pool, variable);
+    terms *= std::clamp<int64_t>(facts_.RangeOf(extent).high, 1, kShortSum + 1);
+    if (terms > kShortSum) return false;
+  }
+  return true;
+}
+
+StoreEmitter::Pending StoreEmitter::Prepare(const loops::Target& target) {
+  Pending pending;
+  pending.target = &target;
+  pending.mask = expressions_.mask();
+  if (around_.lanes && !pending.mask && target.update == Update::kAssign &&
+      !IsOfOne(target.buffer)) {
+    const auto vector =
+        expressions_.FindInVector(target.buffer, target.indices);
+    // Whole ones, from the first lane on.
+    if (vector && vector->variable == around_.lanes->variable &&
+        vector->is_whole)
+      pending.in_vector = vector->element;
+  }
+  if (!pending.in_vector)
+    pending.element = expressions_.Element(target.buffer, target.indices);
+  if (IsFused(target)) {
+    const std::vector<NodeId> factors = nest_.pool[target.value].operands;
+    pending.factor = expressions_.Emit(factors[0]);
+    pending.value = expressions_.Emit(factors[1]);
+  } else {
+    pending.value = expressions_.Emit(target.value);
+  }
+  return pending;
+}
+
+void StoreEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
+  for (size_t target = 0; target < stride; ++target) {
+    for (size_t i = target; i < all.size(); i += stride) {
+      const Pending& pending = all[i];
+      if (pending.in_vector) {
+        // Of the lane before, with which it was stored.
+        if (pending.in_vector->lane == 0) StoreVector(all, i, stride);
+        continue;
+      }
+      Value condition = pending.mask.value_or(c_.Bool(true));
+      if (IsOfOne(pending.target->buffer))
+        condition = c_.And(c_.Equal(around_.invocation, c_.Int(0)), condition);
+      if (c_.IsKnown(condition, 1)) {
+        Store(pending);
+      } else {
+        c_.If(condition, [&] { Store(pending); });
+      }
+    }
+  }
+}
+
+void StoreEmitter::StoreVector(std::span<const Pending> all, size_t begin,
+                               size_t stride) {
+  std::vector<Value> values;
+  const Memory::VectorElement& first = *all[begin].in_vector;
+  for (size_t lane = 0; lane < first.width; ++lane)
+    values.push_back(all[begin + lane * stride].value);
+  memory_.StoreVector(all[begin].target->buffer, first.number, values);
+}
+
+void StoreEmitter::Store(const Pending& pending) {
+  const uint32_t buffer = pending.target->buffer;
+  const Update update = pending.target->update;
+  Value value = pending.value;
+  if (update != Update::kAssign) {
+    const Value old = memory_.Load(buffer, pending.element);
+    phase_.multiply_adds += pending.factor.has_value();
+    value =
+        pending.factor
+            ? arithmetic_.MultiplyAdd(*pending.factor, value, old,
+                                      IsShortSum(*pending.target))
+            : arithmetic_.Emit(
+                  tensor::OpcodeOf(update),
+                  {.type = nest_.buffers[buffer].type, .a = old, .b = value});
+  }
+  memory_.Store(buffer, pending.element, value);
+}
+
+}  // namespace ember::jit::spirv

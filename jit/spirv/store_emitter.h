@@ -1,0 +1,99 @@
+// Stores and updates of a phase as SPIR-V, at the place where the code builder
+// is.
+//
+//   StoreEmitter::Pending pending = stores.Prepare(target);  // reads operands
+//   stores.StoreAll({&pending, 1}, 1);                       // reads and stores
+//
+// What one statement stores in all lanes of a vector loop is prepared before
+// any of it is stored. Not thread-safe.
+#ifndef EMBER_JIT_SPIRV_STORE_EMITTER_H_
+#define EMBER_JIT_SPIRV_STORE_EMITTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "jit/loops/facts.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/spirv/arithmetic.h"
+#include "jit/spirv/code_builder.h"
+#include "jit/spirv/expression_emitter.h"
+#include "jit/spirv/kernel_abi.h"
+#include "jit/spirv/memory.h"
+#include "jit/spirv/phase_plan.h"
+
+namespace ember::jit::spirv {
+
+// What stands around a statement.
+struct Surroundings {
+  // Of a vector loop, whose body is written out for each of them.
+  struct Lanes {
+    NodeId variable = 0;
+    int64_t count = 0;
+    std::vector<Value> masks;  // none: all are on
+  };
+  std::vector<NodeId> loops;  // all of them by variable, the outermost first
+  std::optional<Lanes> lanes;
+  Value invocation;  // its number in the workgroup
+  bool in_invocations = false;
+};
+
+class StoreEmitter {
+ public:
+  // around: as it is whenever a function is called. phase: its multiply_adds
+  // count what is fused.
+  StoreEmitter(const loops::LoopNest& nest, const loops::Facts& facts,
+               const PhasePlan& plan, const Surroundings& around,
+               CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
+               ExpressionEmitter& expressions, PhaseCode& phase)
+      : nest_(nest),
+        facts_(facts),
+        plan_(plan),
+        around_(around),
+        c_(code),
+        memory_(memory),
+        arithmetic_(arithmetic),
+        expressions_(expressions),
+        phase_(phase) {}
+
+  // A target with its operands computed: value, or factor * value.
+  struct Pending {
+    const loops::Target* target = nullptr;
+    Value element;  // or, of a store of all lanes together:
+    std::optional<Memory::VectorElement> in_vector;
+    Value value;
+    std::optional<Value> factor;
+    std::optional<Value> mask;
+  };
+
+  // With the mask and the lane that the expressions have now.
+  Pending Prepare(const loops::Target& target);
+  // What was prepared, lane after lane, `stride` targets in each: where its
+  // mask is on, and of what all invocations share by the first of them.
+  void StoreAll(std::span<const Pending> all, size_t stride);
+  // The same of one, by whoever gets here.
+  void Store(const Pending& pending);
+
+ private:
+  // A vector that begins at `begin`, an element every `stride`.
+  void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
+  bool IsFused(const loops::Target& target) const;
+  bool IsShortSum(const loops::Target& target);
+  bool IsOfOne(uint32_t buffer) const;
+
+  const loops::LoopNest& nest_;
+  const loops::Facts& facts_;
+  const PhasePlan& plan_;
+  const Surroundings& around_;
+  CodeBuilder& c_;
+  Memory& memory_;
+  Arithmetic& arithmetic_;
+  ExpressionEmitter& expressions_;
+  PhaseCode& phase_;
+};
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_STORE_EMITTER_H_
