@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -16,11 +17,13 @@
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
+#include "jit/schedule/collapse_axes.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/random_model_dispatch.h"
 #include "jit/schedule/schedule.h"
+#include "jit/schedule/split_dims.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
 #include "tensor/random_values.h"
@@ -140,8 +143,16 @@ bool ExpectScheduled(const Expected& expected, const tensor::RandomCase& random,
                      const char* target, bool is_specialised,
                      const schedule::ModelOptions& options = {}) {
   const std::vector<int64_t> none;
-  schedule::Schedule schedule(schedule::Disassemble(
-      random.dispatch, is_specialised ? random.parameters : none));
+  schedule::Computation computation = schedule::Disassemble(
+      random.dispatch, is_specialised ? random.parameters : none);
+  // As kernels are made, with weights that are constants now and then.
+  for (size_t i = 1; i < random.dispatch.input_count(); ++i) {
+    computation.buffers[i].is_constant =
+        random.parameters.empty() && random.seed % 2 == 0;
+  }
+  schedule::CollapseAxes(computation);
+  schedule::SplitDims(computation);
+  schedule::Schedule schedule(std::move(computation));
   const Status chosen =
       schedule::ScheduleByModel(CpuModel::Of(target), schedule, options);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();

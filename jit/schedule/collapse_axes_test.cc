@@ -1,4 +1,4 @@
-// What becomes one axis, what becomes two dims, and that both compute the same.
+// What becomes one axis, and that it computes the same; so do split dims.
 #include "jit/schedule/collapse_axes.h"
 
 #include <gtest/gtest.h>
@@ -94,27 +94,6 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
     CollapseAxes(computation);
     EXPECT_EQ(computation.stages[0].axes.size(), before) << text;
   }
-}
-
-TEST(SplitDims, WeightsOfGroups) {
-  auto dispatch = tensor::Parse(R"(
-dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
-  %y[g, o] = sum(c < 34) %x[g, c] * %w[c, g * 34 + o]
-}
-)");
-  ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
-  Computation computation = Disassemble(*dispatch, {});
-  SplitDims(computation);  // %w is no constant
-  EXPECT_EQ(computation.buffers[1].extents.size(), 2u);
-  computation.buffers[1].is_constant = true;
-  SplitDims(computation);
-  auto nest = Lower(Schedule(std::move(computation)));
-  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-  EXPECT_NE(loops::ToText(*nest).find("%x[g, c] * %w[c, g, o]"),
-            std::string::npos)
-      << loops::ToText(*nest);
-  EXPECT_NE(loops::ToText(*nest).find("%w: input f32[34, 4, 34]"),
-            std::string::npos);
 }
 
 TEST(CollapseAxes, RandomDispatchesComputeTheSame) {

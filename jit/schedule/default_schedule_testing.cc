@@ -10,6 +10,7 @@
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/schedule.h"
+#include "jit/schedule/split_dims.h"
 #include "jit/target/cpu_model.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
@@ -30,6 +31,7 @@ std::string MakeSchedule(const char* target, const std::string& text,
   random.dispatch = *std::move(dispatch);
   Computation computation = Disassemble(random.dispatch, {});
   computation.buffers[1].is_constant = true;
+  SplitDims(computation);
   Schedule schedule(std::move(computation));
   // Winograd's convolutions round differently.
   const Status status =

@@ -13,9 +13,9 @@
 // error of sums of n products is below n * 2^-24 of the sum of their sizes, as
 // with f32 in another order, plus n * 2^-126.
 //
-// The sum's extent has to be constant. Products inside of groups that run row
-// by row, and grouped convolutions, are not made so by default. GPUs:
-// gpu_dot_rule.h.
+// The sum's extent has to be constant. Grouped convolutions are made so where
+// their weights are constants (split_dims.h); products inside of groups of
+// stages that run row by row are not. GPUs: gpu_dot_rule.h.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_DOT_RULE_H_

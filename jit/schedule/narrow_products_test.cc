@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "jit/schedule/default_schedule_testing.h"
 
@@ -64,6 +65,34 @@ TEST(NarrowProducts, ConvolutionsOfBytes) {
       EXPECT_THAT(text, HasSubstr("cache_read %y %x"));
       EXPECT_THAT(text, HasSubstr("tensorize %y c_dot"));
       EXPECT_EQ(inputs == 7, text.find("pad %y c") != std::string::npos);
+    }
+  }
+}
+
+// In 3 groups, with what quantizers put behind.
+std::string GroupedConvolution(const std::string& x, int inputs, int outputs) {
+  const std::string c = std::to_string(inputs), o = std::to_string(outputs);
+  const std::string all = std::to_string(3 * outputs);
+  return "dispatch @conv(%x: " + x + "[1, 5, 7, " + std::to_string(3 * inputs) +
+         "], %w: i8[3, 3, " + c + ", " + all + "], %b: i32[" + all +
+         "]) -> (%y: u8[1, 5, 7, " + all + "]) {\n  temp %s: i32[1, 5, 7, " +
+         all + "]\n  for (n < 1, h < 5, w < 7, g < 3, o < " + o +
+         ") %s[n, h, w, g * " + o + " + o] = sum(p < 3, q < 3, c < " + c +
+         ") i32(pad(%x[n, h + p - 1, w + q - 1, g * " + c +
+         " + c], 0)) * i32(%w[p, q, c, g * " + o + " + o])\n" +
+         "  %y[n, h, w, o] = u8(min(max(%s[n, h, w, o] + %b[o], 0), 255))\n}";
+}
+
+TEST(NarrowProducts, GroupedConvolutions) {
+  for (const char* target : {kAvx2, kVnni, kNeon}) {
+    for (const auto& [type, inputs] : {std::pair("u8", 4), {"i8", 7}}) {
+      for (const int outputs : {4, 12}) {
+        const std::string text =
+            ScheduleFor(target, GroupedConvolution(type, inputs, outputs));
+        EXPECT_THAT(text, HasSubstr("tensorize %s c_dot"));
+        // Sums stay in registers until they are narrow.
+        EXPECT_THAT(text, HasSubstr("compute_at %s %y"));
+      }
     }
   }
 }

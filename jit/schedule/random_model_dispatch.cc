@@ -184,6 +184,11 @@ constexpr const char* kForms[] = {
     R"(dispatch @grouped(%x: f32[$M, $P, $K], %w: f32[$P, $K, $Q]) -> (%y: f32[$M, $T]) {
          for (m < $M, g < $P, o < $Q) %y[m, g * $Q + o] = sum(k < $K) %x[m, g, k] * %w[g, k, o]
        })",
+    R"(dispatch @grouped_bytes(%x: u8[$M, $X], %w: i8[$K, $T], %b: i32[$T]) -> (%y: u8[$M, $T]) {
+         temp %sum: i32[$M, $T]
+         for (m < $M, g < $P, o < $Q) %sum[m, g * $Q + o] = sum(k < $K) i32(%x[m, g * $K + k]) * i32(%w[k, g * $Q + o])
+         %y[m, o] = u8(min(max(%sum[m, o] + %b[o], 0), 255))
+       })",
 };
 
 class Sizes : private tensor::RandomChoices {
@@ -197,7 +202,11 @@ class Sizes : private tensor::RandomChoices {
     // @reshape: n parts of p; @grouped: p groups of q.
     const bool grouped = form.text().find("@grouped") != std::string::npos;
     const int64_t q = grouped ? 1 + Below(9) : n * p;
-    form.Set('Q', q).Set('T', p * q).Set('R', m + k).Set('S', n + 2);
+    form.Set('Q', q)
+        .Set('T', p * q)
+        .Set('X', p * k)
+        .Set('R', m + k)
+        .Set('S', n + 2);
     SetConvolution(form);
     return form.text();
   }

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "jit/math/expand.h"
+#include "jit/schedule/collapse_axes.h"
 #include "jit/schedule/primitives.h"
 #include "jit/schedule/random_model_dispatch.h"
+#include "jit/schedule/split_dims.h"
 #include "tensor/evaluator.h"
 #include "tensor/text.h"
 #include "vm/interpreter/plan.h"
@@ -106,6 +108,10 @@ RandomPair MakeRandomPair(uint64_t seed) {
   for (size_t i = 0; i < same_memory.size(); ++i)
     computation.buffers[i].is_constant =
         same_memory[i] < 0 && choices.Chance(2);
+  if (choices.Chance(2)) {
+    CollapseAxes(computation);
+    SplitDims(computation);
+  }
   Schedule schedule(computation);
   RandomScheduleCounts counts;
   ApplyRandomPrimitives(seed, 1 + choices.Below(25), schedule, &counts);

@@ -1,10 +1,16 @@
 #include "jit/schedule/split_dims.h"
 
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "jit/schedule/rewrite.h"
+#include "tensor/coefficient.h"
+#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -38,77 +44,281 @@ std::optional<Digits> DigitsOf(const tensor::ExpressionPool& pool,
   return std::nullopt;
 }
 
+struct Dim {
+  uint32_t buffer = 0;
+  size_t number = 0;
+  auto operator<=>(const Dim&) const = default;
+};
+
+struct Axis {
+  size_t stage = 0;
+  size_t number = 0;
+  auto operator<=>(const Axis&) const = default;
+};
+
+// The axis over groups of a sum of products.
+struct Group {
+  size_t stage = 0;
+  NodeId axis = 0;  // its variable
+  auto operator<=>(const Group&) const = default;
+};
+
+// What becomes two, with the extent of the second.
+struct Plan {
+  std::map<Dim, int64_t> dims;
+  std::map<Axis, int64_t> axes;
+};
+
 class Splitter {
  public:
   explicit Splitter(Computation& computation)
       : c_(computation), pool_(computation.pool) {}
 
   void Run() {
+    std::set<Group> groups;
     for (size_t b = 0; b < c_.buffers.size(); ++b) {
       if (!c_.buffers[b].is_constant) continue;
       // Dims that are made need no second look.
       for (size_t d = c_.buffers[b].extents.size(); d-- > 0;)
-        SplitDim(static_cast<uint32_t>(b), d);
+        SplitConstant({static_cast<uint32_t>(b), d}, groups);
     }
+    for (const Group& group : groups) SplitByGroup(group);
   }
 
  private:
-  void SplitDim(uint32_t buffer, size_t dim) {
-    const int64_t factor = FactorOf(buffer, dim);
+  void SplitConstant(const Dim& dim, std::set<Group>& groups) {
+    const int64_t factor = FactorOf(dim);
     if (factor == 0) return;
-    std::vector<NodeId>& extents = c_.buffers[buffer].extents;
-    const int64_t size = *pool_.IntegerConstant(extents[dim]);
-    extents[dim] = Integer(size / factor);
-    extents.insert(extents.begin() + static_cast<ptrdiff_t>(dim) + 1,
-                   Integer(factor));
-    for (ComputationStage& stage : c_.stages) RewriteStage(stage, buffer, dim);
+    for (size_t s = 0; s < c_.stages.size(); ++s) {
+      if (c_.stages[s].combiner != tensor::Combiner::kSum) continue;
+      for (const auto& [of, index] : AccessesOf(s)) {
+        if (of != dim) continue;
+        const NodeId high = DigitsOf(pool_, index)->high;
+        if (AxisOf(s, high)) groups.insert({s, high});
+      }
+    }
+    Plan plan;
+    plan.dims[dim] = factor;
+    Apply(plan);
+  }
+
+  // Dims of what the stage reads and stores by the axis, as the high digit.
+  // Those that cannot be split stay.
+  void SplitByGroup(const Group& group) {
+    // Others are found again behind each change, which moves dims' numbers.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [dim, index] : AccessesOf(group.stage)) {
+        const std::optional<Digits> digits = DigitsOf(pool_, index);
+        Plan plan;
+        if (!digits || digits->high != group.axis ||
+            !AddDim(dim, digits->factor, plan) || !KeepsDigits(plan)) {
+          continue;
+        }
+        Apply(plan);
+        changed = true;
+        break;
+      }
+    }
+  }
+
+  // --- what there is ---
+
+  // All indices of buffers in a stage.
+  std::vector<std::pair<Dim, NodeId>> AccessesOf(size_t stage) const {
+    std::vector<std::pair<Dim, NodeId>> accesses;
+    ForEachLoad(pool_, RootsOf(c_.stages[stage]), [&](NodeId load) {
+      const tensor::Node& node = pool_[load];
+      const size_t rank = c_.buffers[node.buffer].extents.size();
+      for (size_t d = 0; d < rank; ++d)
+        accesses.push_back({{node.buffer, d}, node.operands[d]});
+    });
+    for (const ComputationStore& store : c_.stages[stage].stores) {
+      for (size_t d = 0; d < store.indices.size(); ++d)
+        accesses.push_back({{store.buffer, d}, store.indices[d]});
+    }
+    return accesses;
+  }
+
+  std::optional<Axis> AxisOf(size_t stage, NodeId variable) const {
+    const std::vector<ComputationAxis>& axes = c_.stages[stage].axes;
+    const auto found =
+        std::ranges::find(axes, variable, &ComputationAxis::variable);
+    if (found == axes.end()) return std::nullopt;
+    return Axis{stage, static_cast<size_t>(found - axes.begin())};
+  }
+
+  bool ReadsData(NodeId index) const {
+    bool found = false;
+    ForEachLoad(pool_, {&index, 1}, [&](NodeId) { found = true; });
+    return found;
+  }
+
+  // --- what has to be split together ---
+
+  bool AddDim(const Dim& dim, int64_t factor, Plan& plan) const {
+    const auto [found, is_new] = plan.dims.emplace(dim, factor);
+    if (!is_new) return found->second == factor;
+    const std::optional<int64_t> size =
+        pool_.IntegerConstant(c_.buffers[dim.buffer].extents[dim.number]);
+    if (!size || *size % factor != 0) return false;
+    for (size_t s = 0; s < c_.stages.size(); ++s) {
+      for (const auto& [of, index] : AccessesOf(s)) {
+        if (of.buffer != dim.buffer) continue;
+        if (ReadsData(index)) return false;
+        if (of != dim) continue;
+        if (const auto axis = AxisOf(s, index)) {
+          if (ExtentOf(*axis) != size || !AddAxis(*axis, factor, plan))
+            return false;
+          continue;
+        }
+        const std::optional<Digits> digits = DigitsOf(pool_, index);
+        if (!digits || digits->factor != factor) return false;
+      }
+    }
+    return true;
+  }
+
+  bool AddAxis(const Axis& axis, int64_t factor, Plan& plan) const {
+    const auto [found, is_new] = plan.axes.emplace(axis, factor);
+    if (!is_new) return found->second == factor;
+    const NodeId variable = c_.stages[axis.stage].axes[axis.number].variable;
+    return std::ranges::all_of(AccessesOf(axis.stage), [&](const auto& access) {
+      return access.second != variable || AddDim(access.first, factor, plan);
+    });
+  }
+
+  // Whether the digits of all accesses are what they were once the plan's axes
+  // are sums.
+  bool KeepsDigits(const Plan& plan) const {
+    for (const auto& [dim, factor] : plan.dims) {
+      for (size_t s = 0; s < c_.stages.size(); ++s) {
+        for (const auto& [of, index] : AccessesOf(s)) {
+          if (of != dim || AxisOf(s, index)) continue;
+          for (const auto& [axis, unused] : plan.axes) {
+            const ComputationStage& stage = c_.stages[axis.stage];
+            if (axis.stage == s &&
+                tensor::DependsOn(pool_, index,
+                                  stage.axes[axis.number].variable)) {
+              return false;
+            }
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  std::optional<int64_t> ExtentOf(const Axis& axis) const {
+    return pool_.IntegerConstant(
+        c_.stages[axis.stage].axes[axis.number].extent);
   }
 
   // That all accesses have; 0: there is none.
-  int64_t FactorOf(uint32_t buffer, size_t dim) const {
+  int64_t FactorOf(const Dim& dim) const {
     const std::optional<int64_t> size =
-        pool_.IntegerConstant(c_.buffers[buffer].extents[dim]);
+        pool_.IntegerConstant(c_.buffers[dim.buffer].extents[dim.number]);
     if (!size) return 0;
     int64_t factor = 0;
     bool all = true;
-    for (const ComputationStage& stage : c_.stages) {
-      ForEachLoad(pool_, RootsOf(stage), [&](NodeId load) {
-        const tensor::Node& node = pool_[load];
-        if (node.buffer != buffer) return;
-        const std::optional<Digits> digits =
-            DigitsOf(pool_, node.operands[dim]);
+    for (size_t s = 0; s < c_.stages.size(); ++s) {
+      for (const auto& [of, index] : AccessesOf(s)) {
+        if (of != dim) continue;
+        const std::optional<Digits> digits = DigitsOf(pool_, index);
         all &= digits && (factor == 0 || digits->factor == factor);
         if (digits) factor = digits->factor;
-      });
+      }
     }
     return all && factor > 0 && *size % factor == 0 ? factor : 0;
   }
 
-  void RewriteStage(ComputationStage& stage, uint32_t buffer, size_t dim) {
+  // --- the rewrite ---
+
+  void Apply(const Plan& plan) {
+    for (size_t s = 0; s < c_.stages.size(); ++s) RewriteStage(s, plan);
+    for (auto dim = plan.dims.rbegin(); dim != plan.dims.rend(); ++dim) {
+      const auto& [of, factor] = *dim;
+      std::vector<NodeId>& extents = c_.buffers[of.buffer].extents;
+      const int64_t size = *pool_.IntegerConstant(extents[of.number]);
+      extents[of.number] = Integer(size / factor);
+      extents.insert(extents.begin() + static_cast<ptrdiff_t>(of.number) + 1,
+                     Integer(factor));
+    }
+  }
+
+  void RewriteStage(size_t number, const Plan& plan) {
+    ComputationStage& stage = c_.stages[number];
+    std::map<NodeId, Digits> halves;  // of the plan's axes
+    for (auto axis = plan.axes.rbegin(); axis != plan.axes.rend(); ++axis) {
+      if (axis->first.stage != number) continue;
+      const NodeId variable = stage.axes[axis->first.number].variable;
+      halves[variable] = SplitAxis(stage, axis->first.number, axis->second);
+    }
+    const auto split = [&](uint32_t buffer, std::span<const NodeId> indices,
+                           std::vector<NodeId> operands) {
+      for (size_t d = indices.size(); d-- > 0;) {
+        if (!plan.dims.contains({buffer, d})) continue;
+        const auto half = halves.find(indices[d]);
+        const Digits digits =
+            half != halves.end() ? half->second : *DigitsOf(pool_, operands[d]);
+        operands[d] = digits.high;
+        operands.insert(operands.begin() + static_cast<ptrdiff_t>(d) + 1,
+                        digits.low);
+      }
+      return operands;
+    };
     Rewriter rewriter(
-        pool_, pool_, [](NodeId) { return std::nullopt; },
+        pool_, pool_,
+        [&](NodeId id) -> std::optional<NodeId> {
+          const auto half = halves.find(id);
+          if (half == halves.end()) return std::nullopt;
+          const Digits& digits = half->second;
+          return Make(
+              Opcode::kAdd,
+              Make(Opcode::kMultiply, digits.high, Integer(digits.factor)),
+              digits.low);
+        },
         [&](NodeId id,
             std::span<const NodeId> rewritten) -> std::optional<NodeId> {
           const tensor::Node node = pool_[id];
-          const bool is_load =
-              node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
-          if (!is_load || node.buffer != buffer) return std::nullopt;
-          std::vector<NodeId> operands(rewritten.begin(), rewritten.end());
-          const Digits digits = *DigitsOf(pool_, operands[dim]);
-          operands[dim] = digits.high;
-          operands.insert(operands.begin() + static_cast<ptrdiff_t>(dim) + 1,
-                          digits.low);
+          if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)
+            return std::nullopt;
+          const std::vector<NodeId> operands =
+              split(node.buffer,
+                    std::span(node.operands)
+                        .first(c_.buffers[node.buffer].extents.size()),
+                    {rewritten.begin(), rewritten.end()});
+          if (operands.size() == rewritten.size()) return std::nullopt;
           return pool_.Intern(node.opcode, node.type, operands, node.immediate,
                               node.scope, node.buffer);
         });
     for (auto* nodes : {&stage.values, &stage.initial, &stage.results})
       *nodes = rewriter.Rewrite(*nodes);
-    for (ComputationStore& store : stage.stores)
-      store.indices = rewriter.Rewrite(store.indices);
+    for (ComputationStore& store : stage.stores) {
+      store.indices =
+          split(store.buffer, store.indices, rewriter.Rewrite(store.indices));
+    }
+  }
+
+  // The digits that the axis becomes.
+  Digits SplitAxis(ComputationStage& stage, size_t number, int64_t factor) {
+    const ComputationAxis axis = stage.axes[number];
+    const int64_t extent = *pool_.IntegerConstant(axis.extent);
+    stage.axes[number] =
+        c_.MakeAxis(axis.name + "_high", Integer(extent / factor));
+    stage.axes.insert(stage.axes.begin() + static_cast<ptrdiff_t>(number) + 1,
+                      c_.MakeAxis(axis.name + "_low", Integer(factor)));
+    if (static_cast<int>(number) < stage.spatial_count) ++stage.spatial_count;
+    return {stage.axes[number].variable, stage.axes[number + 1].variable,
+            factor};
   }
 
   NodeId Integer(int64_t value) {
     return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Make(Opcode opcode, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
   }
 
   Computation& c_;
