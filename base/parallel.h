@@ -42,26 +42,31 @@ class ParallelRunner {
   // takes part. Not reentrant from within a chunk. Concurrent calls from
   // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
-  // Until it is called with false as often as with true, threads without work
-  // keep their cores for longer before they sleep. See AwakeWorkers.
-  virtual void StayAwake(bool) {}
+  // From now on something of the lowest priority runs beside the calls, which
+  // gets no time where threads take all cores: such a runner leaves it `share`
+  // (0 to 0.5; 0: it has ended) of one core's time, in pauses of a thread that
+  // last for about pause_ns, no shorter than what changing threads is worth. Of
+  // several callers, the last one's counts. See BackgroundShare.
+  virtual void LeaveToBackground(double /*share*/, int64_t /*pause_ns*/) {}
 };
 
-// Keeps a runner's threads awake between calls that follow each other, while
-// something of low priority runs beside them: that would take the core of a
-// thread that sleeps, and leave it milliseconds after the thread's next work
-// has come.
-class AwakeWorkers {
+// Leaves a share of a runner's time to what runs in the background, while calls
+// follow each other.
+//
+//   const BackgroundShare share(&runner, 0.1, 1'000'000);
+//   runner.Run(...);
+class BackgroundShare {
  public:
-  // Null: none.
-  explicit AwakeWorkers(ParallelRunner* runner) : runner_(runner) {
-    if (runner_ != nullptr) runner_->StayAwake(true);
+  // Null: nothing to leave it of.
+  BackgroundShare(ParallelRunner* runner, double share, int64_t pause_ns)
+      : runner_(runner) {
+    if (runner_ != nullptr) runner_->LeaveToBackground(share, pause_ns);
   }
-  ~AwakeWorkers() {
-    if (runner_ != nullptr) runner_->StayAwake(false);
+  ~BackgroundShare() {
+    if (runner_ != nullptr) runner_->LeaveToBackground(0, 0);
   }
-  AwakeWorkers(const AwakeWorkers&) = delete;
-  AwakeWorkers& operator=(const AwakeWorkers&) = delete;
+  BackgroundShare(const BackgroundShare&) = delete;
+  BackgroundShare& operator=(const BackgroundShare&) = delete;
 
  private:
   ParallelRunner* const runner_;

@@ -48,7 +48,7 @@ BackgroundJit::BackgroundJit(JitOptions options,
     : options_(std::move(options)),
       compiler_(std::move(compiler)),
       cache_problem_(std::move(cache_problem)),
-      queue_({options_.threads, options_.niceness},
+      queue_({.threads = options_.threads},
              [this](const CompileQueue::Job& job) { Run(job); }) {}
 
 void BackgroundJit::RequestKernel(const vm::KernelRequest& request,

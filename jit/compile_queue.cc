@@ -3,26 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#ifdef __linux__
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
 namespace ember::jit {
 namespace {
-
-// Of the calling thread. Only Linux has priorities of threads that any program
-// may lower; elsewhere the threads compete as others do.
-void LowerPriority(int niceness) {
-#ifdef __linux__
-  const auto thread = static_cast<id_t>(syscall(SYS_gettid));
-  const int now = getpriority(PRIO_PROCESS, thread);
-  // Refused only where it does not matter: a sandbox without the call.
-  static_cast<void>(
-      setpriority(PRIO_PROCESS, thread, std::min(now + niceness, 19)));
-#endif
-}
 
 // What compiling would save, in units that compare. A site that has a kernel
 // already gains less from a better one than one that is interpreted.
@@ -30,6 +12,15 @@ int64_t Heat(const CompileQueue::Job& job) {
   constexpr int64_t kGainOfFirstKernel = 4;
   const bool has_kernel = job.slot->kernels() != nullptr;
   return job.slot->total_ns() / (has_kernel ? kGainOfFirstKernel : 1);
+}
+
+// Whether the calling thread, in the background, has its core back soon after
+// it offered it to others.
+bool GetsItsTurn() {
+  constexpr std::chrono::milliseconds kSoon(50);
+  const auto begin = std::chrono::steady_clock::now();
+  std::this_thread::yield();
+  return std::chrono::steady_clock::now() - begin < kSoon;
 }
 
 }  // namespace
@@ -55,7 +46,8 @@ void CompileQueue::Add(Job job) {
     jobs_.push_back(std::move(job));
     if (threads_.empty()) {
       for (int i = 0; i < options_.threads; ++i)
-        threads_.emplace_back([this] { Work(); });
+        threads_.emplace_back([this] { WorkInBackground(); });
+      threads_.emplace_back([this] { WorkWhereOthersStandStill(); });
     }
   }
   changed_.notify_all();
@@ -80,21 +72,67 @@ CompileQueue::Job CompileQueue::TakeHottest() {
   return job;
 }
 
-void CompileQueue::Work() {
-  LowerPriority(options_.niceness);
+void CompileQueue::DoHottest(std::unique_lock<std::mutex>& lock) {
+  Job job = TakeHottest();
+  ++busy_;
+  lock.unlock();
+  work_(job);
+  job = {};  // May be the last to hold the module.
+  lock.lock();
+  --busy_;
+  changed_.notify_all();
+}
+
+void CompileQueue::WorkInBackground() {
+  EnterBackground();
+  std::unique_lock<std::mutex> lock(mutex_);
+  clocks_.push_back(ThreadClock::OfThisThread());
+  const auto may_begin = [&] { return !jobs_.empty() && !stand_still_; };
+  while (true) {
+    changed_.wait(lock, [&] { return stops_ || may_begin(); });
+    if (stops_) return;
+    // A job that is begun must end here: better not where it would stand still.
+    lock.unlock();
+    const bool gets_on = GetsItsTurn();
+    lock.lock();
+    if (gets_on && may_begin() && !stops_) DoHottest(lock);
+  }
+}
+
+void CompileQueue::WorkWhereOthersStandStill() {
+  // Steps back for all others that step back for nobody; gets on all the same.
+  constexpr int kNiceness = 15;
+  LowerPriority(kNiceness);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stops_ || !jobs_.empty(); });
+    stand_still_ = !GetOn(lock);
     if (stops_) return;
-    Job job = TakeHottest();
-    ++busy_;
-    lock.unlock();
-    work_(job);
-    job = {};  // May be the last to hold the module.
-    lock.lock();
-    --busy_;
+    if (stand_still_ && !jobs_.empty()) DoHottest(lock);
+    stand_still_ = false;
     changed_.notify_all();
   }
+}
+
+bool CompileQueue::GetOn(std::unique_lock<std::mutex>& lock) {
+  // Half of what sessions leave them, and what the other thread would get.
+  constexpr int64_t kLeastPart = 32;
+  const int64_t before = BackgroundTime();
+  changed_.wait_for(lock, options_.patience,
+                    [&] { return stops_ || jobs_.empty(); });
+  const int64_t patience = std::chrono::nanoseconds(options_.patience).count();
+  const int64_t now = BackgroundTime();
+  return now < 0 || jobs_.empty() || now - before >= patience / kLeastPart;
+}
+
+int64_t CompileQueue::BackgroundTime() const {
+  int64_t sum = 0;
+  for (const ThreadClock& clock : clocks_) {
+    const int64_t ns = clock.nanoseconds();
+    if (ns < 0) return -1;
+    sum += ns;
+  }
+  return sum;
 }
 
 }  // namespace ember::jit

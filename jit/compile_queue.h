@@ -8,14 +8,21 @@
 //
 // The first is the one whose slot has taken most time when a thread gets free,
 // not when it was added: sites that a program visits for the first time late
-// may still come first. Threads start with the first job, and lower their own
-// priority: see Options. Knows nothing of what compiling is: no LLVM here.
+// may still come first. Knows nothing of what compiling is: no LLVM here.
+//
+// The threads, which start with the first job, run in the background
+// (background_thread.h): calls of sessions are never slower for them, and leave
+// them a share of their cores (base/parallel.h: BackgroundShare). Where
+// somebody else takes all cores that is next to nothing. Then one more thread,
+// of a low priority that gets 3% of a core, does the jobs that wait, until the
+// others get on again. What was begun there ends there: a kernel may come late.
 //
 // Thread-safe. The destructor drops what has not begun and waits for what has;
 // a program that ends while is_busy() and should not wait leaves with _exit.
 #ifndef EMBER_JIT_COMPILE_QUEUE_H_
 #define EMBER_JIT_COMPILE_QUEUE_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -23,6 +30,7 @@
 #include <thread>
 #include <vector>
 
+#include "jit/background_thread.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/tiering.h"
 
@@ -36,9 +44,8 @@ class CompileQueue {
   };
   struct Options {
     int threads = 1;
-    // Added to the threads' nice value (Linux; 19 is the most). See
-    // JitOptions::niceness.
-    int niceness = 0;
+    // How long the threads in the background may stand still while jobs wait.
+    std::chrono::milliseconds patience{100};
   };
 
   CompileQueue(Options options, std::function<void(const Job&)> work);
@@ -53,8 +60,16 @@ class CompileQueue {
   bool is_busy() const;
 
  private:
-  void Work();
-  Job TakeHottest();  // mutex_ is held
+  // What the threads do.
+  void WorkInBackground();
+  void WorkWhereOthersStandStill();
+  // All with mutex_ held.
+  Job TakeHottest();
+  void DoHottest(std::unique_lock<std::mutex>& lock);
+  // Whether the threads in the background ran for a part of the time, while
+  // patience_ lasted. Ends at once when nothing waits.
+  bool GetOn(std::unique_lock<std::mutex>& lock);
+  int64_t BackgroundTime() const;
 
   const Options options_;
   const std::function<void(const Job&)> work_;
@@ -62,7 +77,9 @@ class CompileQueue {
   std::condition_variable changed_;
   std::vector<Job> jobs_;
   int busy_ = 0;
+  bool stand_still_ = false;  // the threads in the background
   bool stops_ = false;
+  std::vector<ThreadClock> clocks_;  // of those
   std::vector<std::thread> threads_;
 };
 

@@ -20,30 +20,6 @@
 
 namespace ember::jit {
 
-// About 3% of a core that others want too, and all of an idle one. Measured
-// with MobileNet v2 (10 ms a call) and the compiler on one core of a 250 Hz
-// kernel, calls while kernels come in relative to tier 0's median:
-//
-//   niceness  first 20, median   90% of all below   worst    all done after
-//          0               2.2                2.2     2.6            1.2 s
-//          5               1.4                1.4     1.8            2.5 s
-//         10              1.06                1.1     1.5            6.6 s
-//         12               1.0                1.0     1.4             10 s
-//         15              1.0                0.95     1.5             19 s
-//
-// The worst call is one that the scheduler interrupted, for the 4 ms between
-// two ticks, whatever the niceness. With a core to spare, no call is slower,
-// and all is done in a second or two. Where calls that follow each other use
-// all cores (two threads on two), workers that sleep between dispatches would
-// leave their cores to the compiler for such a time again and again: so
-// sessions keep them awake while kernels are being compiled (base/parallel.h:
-// AwakeWorkers). There, of three lives each: with 12 and sleeping workers 24%
-// of the calls were above 1.1, and all was done after 3.6 s; with 15 and awake
-// ones 12%, as of tier 0 itself (11%), a few single calls took 3 times as long,
-// and all was done after 21 to 29 s. (SCHED_IDLE: nothing comes while others
-// want all cores.)
-inline constexpr int kCompileNiceness = 15;
-
 // What a kernel was made from, for people.
 struct KernelText {
   std::string schedule;
@@ -62,11 +38,9 @@ class KernelWrapper {
 };
 
 struct JitOptions {
-  // Threads that compile; 0: RequestKernel compiles, and returns when it is
-  // done.
+  // Threads that compile, in the background (compile_queue.h); 0: RequestKernel
+  // compiles, and returns when it is done.
   int threads = 1;
-  // How much the threads step back for others (compile_queue.h).
-  int niceness = kCompileNiceness;
   // Writes schedule, nest, LLVM IR and assembly of each kernel here (of a
   // device's: SPIR-V, which is validated then):
   // DIR/NAME.tier2.schedule and so on. Empty: nowhere.

@@ -372,6 +372,7 @@ TEST_F(CliTest, LifeOfAProcess) {
   ASSERT_EQ(lives.size(), 2u);
   for (const nlohmann::json& life : lives) {
     EXPECT_TRUE(life.at("is_settled").get<bool>());
+    EXPECT_EQ(life.at("waits_ms").size(), life.at("calls_ms").size());
     EXPECT_EQ(life.at("calls_ms").size(),
               life.at("warmup_calls").get<size_t>() + 3);
   }

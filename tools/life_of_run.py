@@ -15,6 +15,9 @@ interpreter again; auto with what the first left in the cache (warm); ONNX Runti
                slowest call by number (of the rounds' medians of call 2, call 3 ... the largest: what the machine's other
                work does to a call it does not do in most rounds to the same one); the largest single multiple of a round;
                and how many of 100 calls are above 1.1. For tier 0 the same of as many of its calls: what the machine does
+  waited       of the same calls: how long their threads waited for a core that other threads of this machine had, the
+               compiler's among them (not what a hypervisor takes), as multiples of the same median: the largest of 99 of
+               100 calls, the largest, and how many of 100 calls waited for more than 0.1
   compile      milliseconds of the compiling thread, kernels; from the cache: how many needed no compiling
 
 --calls prints the latencies themselves (the first round's, shortened). Five rounds or more tell what is the machine's and
@@ -93,11 +96,13 @@ def measure_round(module, model, threads, options, folder):
             unit = statistics.median(interpreted["calls_ms"][FIRST_CALLS:])
             life = measure_life(module, threads, "auto", options, folder, on)
             measured[start] = {**describe(life), "calls_ms": life["calls_ms"],
-                               "multiples": multiples(life["calls_ms"][:life["warmup_calls"]], unit)}
+                               "multiples": multiples(life["calls_ms"][:life["warmup_calls"]], unit),
+                               "waits": multiples(life["waits_ms"][:life["warmup_calls"]], unit)}
     ort = compare_ort.measure_ort(model, threads, [], options)
     return {
         "tier0": {"first_ms": interpreted["first_ms"], "median_ms": unit,
-                  "multiples": multiples(interpreted["calls_ms"], unit)},
+                  "multiples": multiples(interpreted["calls_ms"], unit),
+                  "waits": multiples(interpreted["waits_ms"], unit)},
         **measured,
         "ort": {"first_ms": ort["first_ms"], "median_ms": ort["median_ms"]},
     }
@@ -109,7 +114,7 @@ def median_of(rounds, engine, key):
 
 
 HEAD = ("model", "threads", "start", "first ms", "steady ms", "after s (calls) [decided]",
-        "tier-up med / slowest / single, >1.1", "compile ms (kernels)", "tiers")
+        "tier-up med / slowest / single, >1.1", "waited p99 / largest, >0.1", "compile ms (kernels)", "tiers")
 
 
 def tier_up_text(rounds, start):
@@ -129,6 +134,14 @@ def tier_up_text(rounds, start):
     return f"{typical:.2f}x / {max(by_call):.2f}x / {single:.2f}x, {above:.0%}"
 
 
+def waits_text(rounds, start):
+    waits = sorted(x for r in rounds for x in r[start]["waits"][1:])
+    if not waits:
+        return "–"
+    above = sum(x > 0.1 for x in waits) / len(waits)
+    return f"{waits[int(0.99 * (len(waits) - 1))]:.2f}x / {waits[-1]:.2f}x, {above:.1%}"
+
+
 def auto_cells(name, threads, rounds, start):
     value = lambda key: median_of(rounds, start, key)
     decided = value("settled_s")
@@ -138,18 +151,19 @@ def auto_cells(name, threads, rounds, start):
     if value("kernels_loaded"):
         kernels += f", {value('kernels_loaded'):.0f} from the cache"
     return (name, str(threads), f"auto, {start}", f"{value('first_ms'):.1f}", f"{value('steady_ms'):.3f}", after,
-            tier_up_text(rounds, start), f"{value('compile_ms'):.0f} ({kernels})", rounds[0][start]["tier_mix"])
+            tier_up_text(rounds, start), waits_text(rounds, start), f"{value('compile_ms'):.0f} ({kernels})",
+            rounds[0][start]["tier_mix"])
 
 
 def rows_of(name, threads, rounds):
     value = lambda engine, key: median_of(rounds, engine, key)
     return [
         (name, str(threads), "tier 0", f"{value('tier0', 'first_ms'):.1f}", f"{value('tier0', 'median_ms'):.3f}", "",
-         tier_up_text(rounds, "tier0"), "", ""),
+         tier_up_text(rounds, "tier0"), waits_text(rounds, "tier0"), "", ""),
         auto_cells(name, threads, rounds, "cold"),
         auto_cells(name, threads, rounds, "warm"),
         (name, str(threads), "ONNX Runtime", f"{value('ort', 'first_ms'):.1f}", f"{value('ort', 'median_ms'):.3f}", "",
-         "", "", ""),
+         "", "", "", ""),
     ]
 
 

@@ -48,8 +48,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("seconds", &options.benchmark.seconds, "S",
             "No new run after so long; three runs at least.");
   flags.Add("life", &options.life, "FILE.json",
-            "Writes the latency of every run, from the first on, and what "
-            "compiling took.");
+            "Writes the latency of every run, from the first on, how long its "
+            "threads waited for a core\nthat other threads of this machine "
+            "had, and what compiling took.");
   flags.Add("turns", &options.benchmark.turns, "FD",
             "Before each call writes a byte to this file descriptor and waits "
             "for one from it, and ends\nwhere it ends: for programs that let "
@@ -157,6 +158,9 @@ std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
        << ", \"tier_mix\": " << JsonString(m.tier_mix) << ", \"calls_ms\": [";
   for (size_t i = 0; i < m.calls_ms.size(); ++i)
     text << (i == 0 ? "" : ", ") << m.calls_ms[i];
+  text << "], \"waits_ms\": [";
+  for (size_t i = 0; i < m.waits_ms.size(); ++i)
+    text << (i == 0 ? "" : ", ") << m.waits_ms[i];
   text << "]}";
   return text.str();
 }

@@ -17,8 +17,9 @@ void Pause() {
 // Long enough to bridge the gap between two dispatches, short enough not to
 // burn a core that somebody else wants.
 constexpr std::chrono::microseconds kSpinTime(200);
-// As long as the scheduler of an operating system leaves a core to somebody.
-constexpr std::chrono::microseconds kAwakeSpinTime(4000);
+// Two changes of threads, and caches that the background finds cold, are little
+// beside the shortest pause; nobody waits for long for the end of the longest.
+constexpr int64_t kLeastPause = 400'000, kMostPause = 4'000'000;
 constexpr int kPausesPerClockRead = 32;
 
 int ResolveThreadCount(int threads) {
@@ -35,7 +36,8 @@ constexpr uint32_t kClosed = 0xffffffff;
 }  // namespace
 
 ThreadPool::ThreadPool(int threads)
-    : worker_count_(ResolveThreadCount(threads)) {
+    : worker_count_(ResolveThreadCount(threads)),
+      takes_all_cores_(cores_.count() > 0 && worker_count_ >= cores_.count()) {
   for (int worker = 1; worker < worker_count_; ++worker) {
     threads_.emplace_back([this, worker] { WorkerLoop(worker); });
   }
@@ -49,6 +51,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
+  if (worker_count_ == 1) PauseForBackground();
   if (worker_count_ == 1 || chunk_count <= 1 || !run_mutex_.try_lock()) {
     for (int64_t chunk = 0; chunk < chunk_count; ++chunk) function(chunk, 0);
     return;
@@ -61,7 +64,39 @@ void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
   }
 }
 
+void ThreadPool::LeaveToBackground(double share, int64_t pause_ns) {
+  const int64_t pause = std::clamp(pause_ns, kLeastPause, kMostPause);
+  const bool pauses = takes_all_cores_ && share > 0;
+  pause_.store(pause, std::memory_order_relaxed);
+  pause_period_.store(
+      pauses ? static_cast<int64_t>(static_cast<double>(pause) / share) : 0,
+      std::memory_order_relaxed);
+}
+
+void ThreadPool::PauseForBackground() {
+  const int64_t period = pause_period_.load(std::memory_order_relaxed);
+  if (period == 0) return;
+  const int64_t now = std::chrono::nanoseconds(
+                          std::chrono::steady_clock::now().time_since_epoch())
+                          .count();
+  if (now - last_pause_.load(std::memory_order_relaxed) < period) return;
+  last_pause_.store(now, std::memory_order_relaxed);
+  std::this_thread::sleep_for(
+      std::chrono::nanoseconds(pause_.load(std::memory_order_relaxed)));
+}
+
+void ThreadPool::KeepOffCallersCore() {
+  if (worker_count_ != cores_.count()) return;
+  const int core = CurrentCore();
+  if (core == callers_core_) return;
+  callers_core_ = core;
+  CoreSet others = cores_;
+  others.Remove(core);
+  for (std::thread& thread : threads_) KeepOn(thread, others);
+}
+
 void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
+  KeepOffCallersCore();
   const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
   // Closed while the fields change: a worker that is late, holds the last job's
   // ticket and reads this job's fields must fail to claim. Release and acquire
@@ -110,18 +145,15 @@ void ThreadPool::RunChunks(uint32_t job, int worker) {
 }
 
 template <typename Condition>
-bool ThreadPool::Spin(const Condition& condition) const {
+bool ThreadPool::Spin(const Condition& condition) {
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     for (int i = 0; i < kPausesPerClockRead; ++i) {
       if (condition()) return true;
       Pause();
     }
-    const bool is_awake = awake_.load(std::memory_order_relaxed) > 0;
-    if (std::chrono::steady_clock::now() - start >=
-        (is_awake ? kAwakeSpinTime : kSpinTime)) {
+    if (std::chrono::steady_clock::now() - start >= kSpinTime)
       return condition();
-    }
   }
 }
 
@@ -156,6 +188,7 @@ void ThreadPool::WorkerLoop(int worker) {
     seen = AwaitJob(seen);
     if (stop_.load()) return;
     RunChunks(seen, worker);
+    if (worker == 1) PauseForBackground();
   }
 }
 

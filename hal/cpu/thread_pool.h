@@ -6,6 +6,10 @@
 //                         // none
 //   pool.Run(8, [&](int64_t chunk, int worker) { ... });
 //
+// A pool with a thread for each core keeps its threads off the core that the
+// caller runs on, and is the one that pauses for what runs in the background
+// (LeaveToBackground): with fewer threads there is a core for that.
+//
 // Thread-safety: Run may be called from several threads; while the pool is busy
 // with one call, others run their chunks alone, on their own thread.
 #ifndef EMBER_HAL_CPU_THREAD_POOL_H_
@@ -18,6 +22,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "hal/cpu/core_set.h"
 
 namespace ember::hal {
 
@@ -31,14 +36,12 @@ class ThreadPool final : public ParallelRunner {
 
   int worker_count() const override { return worker_count_; }
   void Run(int64_t chunk_count, ChunkFunction function) override;
-  void StayAwake(bool is_awake) override {
-    awake_.fetch_add(is_awake ? 1 : -1, std::memory_order_relaxed);
-  }
+  void LeaveToBackground(double share, int64_t pause_ns) override;
 
  private:
   // Until condition() holds, or it has waited for long; whether it held.
   template <typename Condition>
-  bool Spin(const Condition& condition) const;
+  static bool Spin(const Condition& condition);
   void WorkerLoop(int worker);
   // Sleeps or spins until there is a job after `seen`; its number.
   uint32_t AwaitJob(uint32_t seen);
@@ -46,9 +49,21 @@ class ThreadPool final : public ParallelRunner {
   void RunChunks(uint32_t job, int worker);
   void RunJob(int64_t chunk_count, const ChunkFunction& function);
   void AwaitCompletion(uint32_t chunk_count);
+  // The calling thread has a core of its own; with run_mutex_.
+  void KeepOffCallersCore();
+  // Called by one thread of the pool, between jobs: sleeps if it is time.
+  void PauseForBackground();
 
+  const CoreSet cores_ = CoreSet::OfThisThread();
   const int worker_count_;
+  const bool takes_all_cores_;
   std::mutex run_mutex_;  // held by the caller whose job it is
+  int callers_core_ = -1;
+  // Nanoseconds: from the start of one pause to that of the next, 0: there are
+  // none; how long they are; when the last one began.
+  std::atomic<int64_t> pause_period_{0};
+  std::atomic<int64_t> pause_{0};
+  std::atomic<int64_t> last_pause_{0};
 
   // Number of the job in the upper, next chunk in the lower half: a worker that
   // is late cannot claim a chunk of a job that it has not read.
@@ -63,7 +78,6 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<uint32_t> job_{0};
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
-  std::atomic<int> awake_{0};  // StayAwake
 
   std::vector<std::thread> threads_;  // last: they use what is above
 };

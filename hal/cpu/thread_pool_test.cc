@@ -65,21 +65,47 @@ TEST(ThreadPoolTest, WakesSleepingWorkers) {
   }
 }
 
-TEST(ThreadPoolTest, AwakeWorkersGetEveryJob) {
-  // Jobs that come while they spin, and after they fell asleep.
-  ThreadPool pool(3);
-  std::atomic<int64_t> sum{0};
-  const auto run = [&] {
-    pool.Run(64, [&](int64_t chunk, int) { sum += chunk; });
-  };
-  for (const int milliseconds : {0, 1, 8}) {
-    const AwakeWorkers awake(&pool);
-    run();
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+TEST(ThreadPoolTest, LeavesAShareToTheBackground) {
+  // Where threads take all cores, one pauses; where they do not, none does.
+  const int cores = CoreSet::OfThisThread().count();
+  for (const int threads : {1, cores}) {
+    ThreadPool pool(threads);
+    const auto run = [&] {
+      std::atomic<int64_t> sum{0};
+      pool.Run(64, [&](int64_t chunk, int) { sum += chunk; });
+      EXPECT_EQ(sum, 64 * 63 / 2);
+    };
+    const BackgroundShare share(&pool, 0.5, 0);
+    for (int i = 0; i < 1000; ++i) run();
+    // After it slept.
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
     run();
   }
-  run();
-  EXPECT_EQ(sum, 7 * 64 * 63 / 2);
+}
+
+TEST(ThreadPoolTest, PausesAreAsLongAsTheShare) {
+  if (CoreSet::OfThisThread().count() != 2) GTEST_SKIP() << "not two cores";
+  ThreadPool pool(2);
+  using Clock = std::chrono::steady_clock;
+  // Of 100 ms full of jobs: how often the second thread took part in none for
+  // as long as a pause takes.
+  Clock::time_point last = Clock::now();
+  const Clock::time_point end = last + std::chrono::milliseconds(100);
+  int gaps = 0;
+  const BackgroundShare share(&pool, 0.25, 0);
+  while (Clock::now() < end) {
+    pool.Run(2, [&](int64_t, int worker) {
+      const Clock::time_point begin = Clock::now();
+      if (worker == 1) {
+        gaps += begin - last >= std::chrono::microseconds(400);
+        last = begin;
+      }
+      while (Clock::now() - begin < std::chrono::microseconds(20)) {
+      }
+    });
+  }
+  // A quarter of 100 ms; on a machine that has other things to do, fewer.
+  EXPECT_GE(gaps, 15);
 }
 
 TEST(ThreadPoolTest, ConcurrentCallers) {

@@ -15,6 +15,7 @@
 #include "tools/lib/process.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/statistics.h"
+#include "tools/lib/thread_waits.h"
 #include "tools/lib/tier.h"
 #include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
@@ -58,22 +59,30 @@ class Caller {
       EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
       if (!is_next) return false;
     }
+    const double waited = threads_.milliseconds();
     const Clock::time_point begin = Clock::now();
     EMBER_RETURN_IF_ERROR(session_.Run(inputs_, &results_));
     last_ms_ = MillisecondsSince(begin);
     constexpr size_t kMostKept = 1'000'000;
-    if (times_.size() < kMostKept) times_.push_back(last_ms_);
+    if (times_.size() < kMostKept) {
+      times_.push_back(last_ms_);
+      waits_.push_back(threads_.milliseconds() - waited);
+    }
     return true;
   }
   double last_ms() const { return last_ms_; }
   std::vector<double>& times() { return times_; }
+  std::vector<double>& waits() { return waits_; }
 
  private:
   vm::Session& session_;
   const std::vector<vm::Tensor>& inputs_;
   std::vector<vm::Tensor> results_;
   const int turns_;
+  // The caller's and the device's: those that compile come with the first job.
+  const ThreadWaits threads_;
   std::vector<double> times_;
+  std::vector<double> waits_;
   double last_ms_ = 0;
 };
 
@@ -177,6 +186,7 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   }
   if (!device->is_host()) AddDeviceWork(options.device, *session, m);
   m.calls_ms = std::move(caller.times());
+  m.waits_ms = std::move(caller.waits());
   AddJitTotals(tier, m);
   return m;
 }
@@ -193,6 +203,7 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
          << m.kernels_loaded << ' ' << m.is_on_device << ' ' << m.submissions
          << ' ' << m.commands << ' ' << m.host_ms << ' ' << m.calls_ms.size();
     for (const double ms : m.calls_ms) text << ' ' << ms;
+    for (const double ms : m.waits_ms) text << ' ' << ms;
     text << ' ' << m.tier_mix << '\n' << m.on_host;
     return text.str();
   };
@@ -206,6 +217,8 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
       m.submissions >> m.commands >> m.host_ms >> calls;
   m.calls_ms.resize(calls);
   for (double& ms : m.calls_ms) fields >> ms;
+  m.waits_ms.resize(calls);
+  for (double& ms : m.waits_ms) fields >> ms;
   fields >> std::ws;
   std::getline(fields, m.tier_mix);
   std::getline(fields, m.on_host);

@@ -61,6 +61,8 @@ struct Measurement {
 
   // The life of the process. Every call from the first on, up to a million.
   std::vector<double> calls_ms;
+  // Of each, how long the session's threads waited for a core (thread_waits.h).
+  std::vector<double> waits_ms;
   int64_t warmup_calls = 0;  // of them, before those that are measured
   bool is_settled = false;   // when those began
   double compile_ms = 0;

@@ -34,7 +34,7 @@ class LazyJit final : public jit::Jit {
  public:
   explicit LazyJit(jit::JitOptions options)
       : options_(std::move(options)),
-        queue_({options_.threads, options_.niceness},
+        queue_({.threads = options_.threads},
                [this](const jit::CompileQueue::Job& job) { Compile(job); }) {}
 
   void RequestKernel(const vm::KernelRequest& request,

@@ -212,9 +212,12 @@ Status Executor::Run(std::span<const Tensor> inputs,
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);
+  // Whoever compiles kernels in the meantime steps back for calls.
+  const double share = ShareForCompiler();
+  const BackgroundShare background(
+      AwaitsKernels() ? &runner_ : nullptr, share,
+      static_cast<int64_t>(share * static_cast<double>(interpreted_ns_)));
   StartAccount();
-  // Whoever compiles in the meantime steps back for threads that are awake.
-  const AwakeWorkers awake(AwaitsKernels() ? &runner_ : nullptr);
   if (device_ != nullptr) device_->StartRun(*pool_);
   if (side_by_side_ != nullptr) {
     side_by_side_->StartRun(!side_by_side_->is_waiting() ||

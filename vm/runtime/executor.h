@@ -173,9 +173,11 @@ class Executor final : public Session {
   bool StaysInterpreted(const PlanEntry& entry) const;
   // After a call that `used` a kernel, or tier 0 if null.
   void Judge(SiteState& site, const Kernel* used, int64_t ns);
-  // A call that took ns.
-  void Account(const KernelTrial& trial, int64_t ns);
+  // A call that took ns, and best_ns at best.
+  void Account(const KernelTrial& trial, int64_t ns, int64_t best_ns);
   void StartAccount();
+  // Of a core's time during a run, by the account of the last one.
+  double ShareForCompiler() const;
 
   // Only with device_ (executor_device.cc).
   Status BindOnDevice(size_t input, const Tensor& tensor);
@@ -234,6 +236,7 @@ class Executor final : public Session {
   // times. What faster kernels have saved in it counts. No bound in the first
   // run.
   int64_t interpreted_ns_ = 0;
+  int64_t best_ns_ = 0;  // with the kernels that are used
   int64_t lost_ns_ = 0;
   bool has_measured_ = true;  // something in this run
   bool accounts_ = true;      // in this run, as the last one measured something

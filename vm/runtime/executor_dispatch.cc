@@ -10,6 +10,14 @@
 #include "vm/runtime/steady_clock.h"
 
 namespace ember::vm {
+namespace {
+
+// Of a call with the kernel; null: at tier 0.
+int64_t BestTime(const KernelTrial& trial, const Kernel* kernel) {
+  return kernel != nullptr ? trial.compiled_ns() : trial.interpreted_ns();
+}
+
+}  // namespace
 
 void Executor::Trace(const SiteState& site, int64_t begin, int64_t end) {
   if (thread_ == 0)
@@ -60,9 +68,8 @@ Status Executor::RunSite(SiteState& site) {
     return RunObserved(site);
   }
   if (accounts_) {
-    Account(entry.trial, entry.kernel != nullptr
-                             ? entry.trial.compiled_ns()
-                             : entry.trial.interpreted_ns());
+    const int64_t best = BestTime(entry.trial, entry.kernel);
+    Account(entry.trial, best, best);
   }
   if (side_by_side_ == nullptr) return RunWith(site, entry.kernel);
   if (entry.kernel == nullptr) {
@@ -161,17 +168,29 @@ bool Executor::StaysInterpreted(const PlanEntry& entry) const {
          (entry.trial.WantsInterpreter() || lost_ns_ > may_lose_ns_);
 }
 
-void Executor::Account(const KernelTrial& trial, int64_t ns) {
+void Executor::Account(const KernelTrial& trial, int64_t ns, int64_t best_ns) {
   interpreted_ns_ += trial.interpreted_ns();
+  best_ns_ += trial.interpreted_ns() > 0 ? best_ns : 0;
   if (trial.interpreted_ns() > 0) lost_ns_ += ns - trial.interpreted_ns();
 }
 
 void Executor::StartAccount() {
   constexpr int64_t kMayLose = 32;  // one of so many nanoseconds
   if (interpreted_ns_ > 0) may_lose_ns_ = interpreted_ns_ / kMayLose;
-  interpreted_ns_ = lost_ns_ = 0;
+  interpreted_ns_ = best_ns_ = lost_ns_ = 0;
   accounts_ = has_measured_;
   has_measured_ = false;
+}
+
+double Executor::ShareForCompiler() const {
+  // Nobody should notice, here either: what faster kernels save, and before
+  // there are any a small part, which is what a run loses at most (of two
+  // threads on two cores, half of it).
+  constexpr double kLeast = 1.0 / 16, kMost = 0.5;
+  if (interpreted_ns_ == 0) return kLeast;
+  const double saved =
+      1 - static_cast<double>(best_ns_) / static_cast<double>(interpreted_ns_);
+  return std::clamp(saved, kLeast, kMost);
 }
 
 void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
@@ -183,7 +202,7 @@ void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
   } else {
     trial.AddCompiled(ns);
   }
-  Account(trial, ns);
+  Account(trial, ns, BestTime(trial, used));
   has_measured_ = true;
   if (entry.kernel != nullptr && !options.keeps_slow_kernels) {
     const KernelTrial::Verdict verdict = trial.verdict();

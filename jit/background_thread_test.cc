@@ -1,0 +1,56 @@
+#include "jit/background_thread.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace ember::jit {
+namespace {
+
+int Niceness() {
+  return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+}
+
+TEST(BackgroundThread, OfTheCallingThreadOnly) {
+  int inside = -1;
+  std::thread thread([&] {
+    EnterBackground();
+    inside = sched_getscheduler(0);
+  });
+  thread.join();
+  EXPECT_EQ(inside, SCHED_IDLE);
+  EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
+}
+
+TEST(BackgroundThread, PrioritiesAreBelowTheThreadsOwn) {
+  const int own = Niceness();
+  for (const int niceness : {0, 7, 100}) {
+    int inside = -100;
+    std::thread thread([&] {
+      LowerPriority(niceness);
+      inside = Niceness();
+    });
+    thread.join();
+    EXPECT_EQ(inside, std::min(own + niceness, 19));
+  }
+  EXPECT_EQ(Niceness(), own);
+}
+
+TEST(ThreadClock, CountsWhatTheThreadRan) {
+  const ThreadClock clock = ThreadClock::OfThisThread();
+  const int64_t begin = clock.nanoseconds();
+  ASSERT_GE(begin, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const int64_t slept = clock.nanoseconds() - begin;
+  EXPECT_LT(slept, 25'000'000);
+  while (clock.nanoseconds() - begin < slept + 1'000'000) {
+  }
+}
+
+}  // namespace
+}  // namespace ember::jit
