@@ -1,7 +1,8 @@
-"""Counts test cases of a `bazel test` run: test_summary.py EVENTS.json BAZEL_EXIT_STATUS.
+"""Counts test cases of `bazel test` runs: test_summary.py (WHERE EVENTS.json BAZEL_EXIT_STATUS)...
 
-The last line is "N passed, N failed"; CI reads it. The unit is a test case where
-the test writes a JUnit file (GoogleTest does), the target otherwise.
+The last line is "N passed, N failed", of all runs together; CI reads it. The unit
+is a test case where the test writes a JUnit file (GoogleTest does), the target
+otherwise. WHERE, if not empty, stands behind what failed there.
 """
 
 import json
@@ -28,8 +29,8 @@ def cases(path):
     return passed, failed
 
 
-def main():
-    events, bazel_status = sys.argv[1], int(sys.argv[2])
+def count(events, bazel_status):
+    """(passed, failed, one line each of the failed) of a run."""
     tests, results, skipped = set(), {}, set()
     if os.path.exists(events):
         for line in open(events, encoding="utf-8"):
@@ -75,8 +76,17 @@ def main():
     if bazel_status and not failed:
         failed = 1
         messages.append("bazel: exit status %d" % bazel_status)
-    for message in messages:
-        print("FAILED " + message)
+    return passed, failed, messages
+
+
+def main():
+    passed, failed = 0, 0
+    for i in range(1, len(sys.argv), 3):
+        where, events, status = sys.argv[i:i + 3]
+        good, bad, messages = count(events, int(status))
+        passed, failed = passed + good, failed + bad
+        for message in messages:
+            print("FAILED " + message + (" (on %s)" % where if where else ""))
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

@@ -45,8 +45,10 @@ inside() {
 }
 
 make_root() {
-  ((EUID == 0)) || die "making $ROOT needs root: run this once as root"
+  ((EUID == 0)) || die "making $ROOT needs root: run ./dev lavapipe once as root"
   command -v debootstrap >/dev/null || die "needs debootstrap: apt-get install debootstrap"
+  # In a container that may not mount, root is not enough; known before packages are downloaded.
+  unshare --mount --propagation private true 2>/dev/null || die "this root may not mount (a container?)"
   local log="$ROOT.log"
   rm -rf --one-file-system "$ROOT"
   mkdir -p "$ROOT"
