@@ -14,7 +14,8 @@ interpreter again; auto with what the first left in the cache (warm); ONNX Runti
   tier-up      of the calls before that, as multiples of the median call of the interpreter that ran before: the median; the
                slowest call by number (of the rounds' medians of call 2, call 3 ... the largest: what the machine's other
                work does to a call it does not do in most rounds to the same one); the largest single multiple of a round;
-               and how many of 100 calls are above 1.1. For tier 0 the same of as many of its calls: what the machine does
+               and how many of 100 calls are above 1.1. For tier 0 the same of as many of its calls as the cold start had
+               before all was decided: what the machine does
   waited       of the same calls: how long their threads waited for a core that other threads of this machine had, the
                compiler's among them (not what a hypervisor takes), as multiples of the same median: the largest of 99 of
                100 calls, the largest, and how many of 100 calls waited for more than 0.1
@@ -86,18 +87,20 @@ def multiples(calls, unit):
 
 def measure_round(module, model, threads, options, folder):
     off = ["--no-kernel-cache"] + options.flag
-    short = argparse.Namespace(runs=CALLS_OF_TIER0, seconds=options.seconds, settle=0)
-    measured = {}
+    calls, measured = CALLS_OF_TIER0, {}
     with tempfile.TemporaryDirectory() as cache:
         os.chmod(cache, 0o700)
         on = [f"--kernel-cache={cache}"] + options.flag
         for start in ("cold", "warm"):
-            interpreted = measure_life(module, threads, "0", short, folder, off)
+            of_tier0 = argparse.Namespace(runs=calls, seconds=options.settle, settle=0)
+            interpreted = measure_life(module, threads, "0", of_tier0, folder, off)
             unit = statistics.median(interpreted["calls_ms"][FIRST_CALLS:])
             life = measure_life(module, threads, "auto", options, folder, on)
             measured[start] = {**describe(life), "calls_ms": life["calls_ms"],
                                "multiples": multiples(life["calls_ms"][:life["warmup_calls"]], unit),
                                "waits": multiples(life["waits_ms"][:life["warmup_calls"]], unit)}
+            # The slowest of many is slower than that of a few.
+            calls = max(calls, life["warmup_calls"])
     ort = compare_ort.measure_ort(model, threads, [], options)
     return {
         "tier0": {"first_ms": interpreted["first_ms"], "median_ms": unit,

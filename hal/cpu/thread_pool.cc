@@ -17,6 +17,11 @@ void Pause() {
 // Long enough to bridge the gap between two dispatches, short enough not to
 // burn a core that somebody else wants.
 constexpr std::chrono::microseconds kSpinTime(200);
+// While something runs in the background, which would move to each core that is
+// left for a moment: a scheduler remembers what a thread is owed beside another
+// one of the same core (and that is nothing, after a pause), not beside one
+// that it has just moved to. That one would lose its core for a tick, 4 ms.
+constexpr std::chrono::microseconds kSpinTimeBesideBackground(5000);
 // Two changes of threads, and caches that the background finds cold, are little
 // beside the shortest pause; nobody waits for long for the end of the longest.
 constexpr int64_t kLeastPause = 400'000, kMostPause = 4'000'000;
@@ -145,15 +150,19 @@ void ThreadPool::RunChunks(uint32_t job, int worker) {
 }
 
 template <typename Condition>
-bool ThreadPool::Spin(const Condition& condition) {
+bool ThreadPool::Spin(const Condition& condition) const {
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     for (int i = 0; i < kPausesPerClockRead; ++i) {
       if (condition()) return true;
       Pause();
     }
-    if (std::chrono::steady_clock::now() - start >= kSpinTime)
+    const bool leaves_pauses =
+        pause_period_.load(std::memory_order_relaxed) > 0;
+    if (std::chrono::steady_clock::now() - start >=
+        (leaves_pauses ? kSpinTimeBesideBackground : kSpinTime)) {
       return condition();
+    }
   }
 }
 

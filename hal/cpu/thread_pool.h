@@ -41,7 +41,7 @@ class ThreadPool final : public ParallelRunner {
  private:
   // Until condition() holds, or it has waited for long; whether it held.
   template <typename Condition>
-  static bool Spin(const Condition& condition);
+  bool Spin(const Condition& condition) const;
   void WorkerLoop(int worker);
   // Sleeps or spins until there is a job after `seen`; its number.
   uint32_t AwaitJob(uint32_t seen);

@@ -186,7 +186,7 @@ double Executor::ShareForCompiler() const {
   // Nobody should notice, here either: what faster kernels save, and before
   // there are any a small part, which is what a run loses at most (of two
   // threads on two cores, half of it).
-  constexpr double kLeast = 1.0 / 16, kMost = 0.5;
+  constexpr double kLeast = 1.0 / 10, kMost = 0.5;
   if (interpreted_ns_ == 0) return kLeast;
   const double saved =
       1 - static_cast<double>(best_ns_) / static_cast<double>(interpreted_ns_);

@@ -335,10 +335,10 @@ TEST_F(TieringTest, TheCompilerGetsAShareOfRunsThatAwaitKernels) {
     return runner.shares[0];
   };
   EXPECT_EQ(share_of_run(), 0) << "nothing was asked for before";
-  EXPECT_EQ(share_of_run(), 1.0 / 16);
+  EXPECT_EQ(share_of_run(), 1.0 / 10);
   Run(kOtherRows);
   share_of_run();
-  EXPECT_EQ(share_of_run(), 1.0 / 16);
+  EXPECT_EQ(share_of_run(), 1.0 / 10);
   EXPECT_GT(runner.last_pause_ns, 0);
   // One kernel makes runs faster, others are awaited still.
   KernelSlot& slot = *tiering_->slot(0);
