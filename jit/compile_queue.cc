@@ -14,13 +14,12 @@ int64_t Heat(const CompileQueue::Job& job) {
   return job.slot->total_ns() / (has_kernel ? kGainOfFirstKernel : 1);
 }
 
-// Whether the calling thread, in the background, has its core back soon after
-// it offered it to others.
-bool GetsItsTurn() {
-  constexpr std::chrono::milliseconds kSoon(50);
+// Whether the calling thread, in the background, has its core back within some
+// time after it offered it to others.
+bool GetsItsTurn(std::chrono::milliseconds within) {
   const auto begin = std::chrono::steady_clock::now();
   std::this_thread::yield();
-  return std::chrono::steady_clock::now() - begin < kSoon;
+  return std::chrono::steady_clock::now() - begin < within;
 }
 
 }  // namespace
@@ -93,7 +92,7 @@ void CompileQueue::WorkInBackground() {
     if (stops_) return;
     // A job that is begun must end here: better not where it would stand still.
     lock.unlock();
-    const bool gets_on = GetsItsTurn();
+    const bool gets_on = GetsItsTurn(options_.patience / 2);
     lock.lock();
     if (gets_on && may_begin() && !stops_) DoHottest(lock);
   }

@@ -138,42 +138,55 @@ TEST(CompileQueue, ThreadsStartWithTheFirstJob) {
 }
 
 TEST(CompileQueue, AnotherThreadHelpsWhereTheFirstStandsStill) {
-  std::promise<void> helped;
-  std::atomic<int> policies[2] = {-1, -1};
+  std::atomic<bool> helped{false}, stands_still{false};
   std::atomic<int> niceness{-100};
-  CompileQueue queue({.patience = std::chrono::milliseconds(20)},
-                     [&](const CompileQueue::Job& job) {
-                       const bool is_first = job.request.target == "first";
-                       policies[is_first ? 0 : 1] = sched_getscheduler(0);
-                       if (is_first) return helped.get_future().wait();
-                       niceness = getpriority(PRIO_PROCESS,
-                                              static_cast<id_t>(gettid()));
-                       helped.set_value();
-                     });
-  queue.Add(JobOf("first", 1));
-  while (policies[0] == -1) std::this_thread::yield();
-  queue.Add(JobOf("second", 1));
+  CompileQueue queue(
+      {.patience = std::chrono::milliseconds(20)},
+      [&](const CompileQueue::Job& job) {
+        const bool is_background = sched_getscheduler(0) == SCHED_IDLE;
+        if (job.request.target == "stand still" && is_background) {
+          stands_still = true;
+          return helped.wait(false);
+        }
+        if (job.request.target == "help") {
+          EXPECT_FALSE(is_background);
+          niceness = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+          helped = true;
+          helped.notify_all();
+        }
+      });
+  // On a machine whose cores are all taken the other thread has those first.
+  for (int i = 0; i < 100 && !stands_still; ++i) {
+    queue.Add(JobOf("stand still", 1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  if (!stands_still) GTEST_SKIP() << "others want all cores";
+  queue.Add(JobOf("help", 1));
   queue.Wait();
-  EXPECT_EQ(policies[0], SCHED_IDLE);
-  EXPECT_EQ(policies[1], SCHED_OTHER);
   EXPECT_GE(niceness, 15);
 }
 
 TEST(CompileQueue, ThreadsThatGetOnAreLeftAlone) {
-  // Each job takes longer than the patience lasts, of the thread's own time.
+  // Each job lasts as long as the patience, of the thread's own time.
+  constexpr int kJobs = 5, kMilliseconds = 5;
   std::atomic<int> elsewhere{0};
-  CompileQueue queue({.patience = std::chrono::milliseconds(5)},
+  const auto begin = std::chrono::steady_clock::now();
+  CompileQueue queue({.patience = std::chrono::milliseconds(kMilliseconds)},
                      [&](const auto&) {
                        elsewhere += sched_getscheduler(0) != SCHED_IDLE;
                        const ThreadClock clock = ThreadClock::OfThisThread();
-                       const int64_t begin = clock.nanoseconds();
-                       while (clock.nanoseconds() - begin < 20'000'000) {
+                       const int64_t start = clock.nanoseconds();
+                       while (clock.nanoseconds() - start <
+                              int64_t{1'000'000} * kMilliseconds) {
                        }
                      });
-  for (int i = 0; i < 5; ++i) queue.Add(JobOf("a", 1));
+  for (int i = 0; i < kJobs; ++i) queue.Add(JobOf("a", 1));
   queue.Wait();
-  // Of a machine whose cores are all taken by others, a part may be.
-  EXPECT_LT(elsewhere, 5);
+  const auto elapsed = std::chrono::steady_clock::now() - begin;
+  if (elapsed > std::chrono::milliseconds(2 * kJobs * kMilliseconds))
+    GTEST_SKIP() << "others want all cores";
+  // The time that was lost may have come at once.
+  EXPECT_LT(elsewhere, kJobs / 2 + 1);
 }
 
 }  // namespace
