@@ -219,6 +219,7 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
 // do: their loops stand outside, as nothing is read again when they move on.
 std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   std::vector<bool> is_batch;
+  is_batch.reserve(static_cast<size_t>(shape.spatial_count()));
   for (int a = 0; a < shape.spatial_count(); ++a) {
     is_batch.push_back(a != tile.u && a != tile.v &&
                        std::none_of(shape.loads().begin(), shape.loads().end(),
@@ -297,6 +298,7 @@ void OrderTile(const std::string& product, const RegisterTile& tile,
 // Names of a stage's axes, without those of reductions.
 std::vector<std::string> AxesOf(const Computation& c, int stage) {
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(c.stages[stage].spatial_count));
   for (int a = 0; a < c.stages[stage].spatial_count; ++a)
     names.push_back(c.stages[stage].axes[a].name);
   return names;

@@ -288,7 +288,7 @@ bool PhaseEmitter::EmitDot(const Statement& statement) {
       pending.element =
           expressions_.Element(dot->target->buffer, dot->target->indices);
       pending.value = *sum;
-      all.push_back(std::move(pending));
+      all.push_back(pending);
     }
     expressions_.Leave();
   });
