@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Writes quantized models: blocks of image networks, in the forms that quantizers write.
 
-usage: quantized_models.py --out DIR [--forms qlinear,qdq] [--types u8,i8] [NAME...]
+usage: quantized_models.py --out DIR [--forms qlinear,qdq] [--types u8,i8] [--reduce-range] [NAME...]
 Needs Debian's python3-onnx (/usr/bin/python3). Writes DIR/NAME_FORM_TYPE.onnx, as tools/compare_ort.py
 reads them: weights are i8, of one scale per channel; activations are of TYPE. In the form `qlinear`
 convolutions are QLinearConv and sums com.microsoft's QLinearAdd; in `qdq` they are the float operators
 between DequantizeLinear and QuantizeLinear, with activation functions written out; `float` has none
-of it (NAME_float.onnx). Scales are what the float model's values ask for. All is the same each time.
+of it (NAME_float.onnx). With --reduce-range weights are in -64..64, as quantizers make them on request for
+x86 without VNNI, and the files' names end in _reduced. Scales are what the float model's values ask for. All is the same each time.
 """
 import argparse
 import os
@@ -127,8 +128,9 @@ def build(name):
 class Writer:
     """The model in one form."""
 
-    def __init__(self, model, form, type_name):
+    def __init__(self, model, form, type_name, most=127):
         self.model, self.form = model, form
+        self.most = most  # of a weight's size
         self.dtype, self.onnx_type, self.low, self.high = TYPES.get(type_name, TYPES["u8"])
         self.nodes, self.constants = [], []
 
@@ -150,9 +152,9 @@ class Writer:
 
     def weights(self, name, w, b, input_scale):
         flat = np.abs(w.reshape(w.shape[0], -1)).max(axis=1)
-        scale = (flat / 127).astype(np.float32)
+        scale = (flat / self.most).astype(np.float32)
         shape = (-1,) + (1,) * (w.ndim - 1)
-        quantized = np.clip(np.round(w / scale.reshape(shape)), -127, 127).astype(np.int8)
+        quantized = np.clip(np.round(w / scale.reshape(shape)), -self.most, self.most).astype(np.int8)
         bias_scale = (scale * input_scale).astype(np.float32)
         bias = np.round(b / bias_scale).astype(np.int32)
         return (self.constant(name + "_w", quantized), self.constant(name + "_w_scale", scale),
@@ -262,14 +264,16 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--forms", default="qlinear,qdq")
     parser.add_argument("--types", default="u8,i8")
+    parser.add_argument("--reduce-range", action="store_true")
     arguments = parser.parse_args()
     os.makedirs(arguments.out, exist_ok=True)
     for name in arguments.names or MODELS:
         model = build(name)
         for form in arguments.forms.split(","):
             for type_name in [""] if form == "float" else arguments.types.split(","):
-                full = "_".join(part for part in (name, form, type_name) if part)
-                written = Writer(model, form, type_name).write(full)
+                reduced = arguments.reduce_range and form != "float"
+                full = "_".join(part for part in (name, form, type_name, "reduced" if reduced else "") if part)
+                written = Writer(model, form, type_name, 64 if reduced else 127).write(full)
                 onnx.checker.check_model(written)
                 onnx.save(written, os.path.join(arguments.out, full + ".onnx"))
                 print(full)

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "hal/cpu/cpu_target.h"
 #include "tensor/evaluator.h"
@@ -23,6 +25,42 @@ Compiler& SharedCompiler() {
     return created->release();
   }();
   return *compiler;
+}
+
+// The values of a kernel's weights decide how they are multiplied on CPUs
+// without VNNI; results are exact in any case.
+TEST(BuildKernel, LooksAtWeights) {
+  const auto dispatch = tensor::Parse(R"(
+    dispatch @product(%a: u8[12, 32], %b: i8[32, 16]) -> (%y: i32[12, 16]) {
+      %y[i, j] = sum(k < 32) i32(%a[i, k]) * i32(%b[k, j])
+    })");
+  ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  for (const int most : {1, 64, 65, 127}) {
+    SCOPED_TRACE(most);
+    std::vector<uint8_t> a(12 * 32, 255), b(32 * 16);
+    for (size_t i = 0; i < b.size(); ++i)
+      b[i] = static_cast<uint8_t>(i / 16 % 5 == 4 ? -most : most);
+    std::vector<int32_t> expected(12 * 16), found(12 * 16);
+    void* pointers[] = {a.data(), b.data(), expected.data()};
+    ASSERT_TRUE(tensor::Evaluate(*dispatch, {}, pointers, {}).ok());
+    vm::KernelRequest request;
+    request.dispatch = &*dispatch;
+    request.target = "x86_64-linux+avx2+fma";
+    request.tier = 2;
+    request.constant_inputs = {false, true};
+    request.constant_data = {{}, b};
+    KernelReport report;
+    report.keep_text = true;
+    const auto kernel = BuildKernel(request, SharedCompiler(), &report);
+    ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
+    const bool is_small =
+        report.schedule.find("pack %y %b -64..64 ") != std::string::npos;
+    EXPECT_EQ(is_small, most <= 64) << report.schedule;
+    pointers[2] = found.data();
+    SerialRunner runner;
+    ASSERT_TRUE((*kernel)->Run({{}, pointers, runner}).ok());
+    EXPECT_EQ(found, expected);
+  }
 }
 
 TEST(BuildKernel, RandomDispatches) {

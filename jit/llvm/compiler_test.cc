@@ -336,6 +336,25 @@ TEST(CompilerTest, DotProductsAreExact) {
   }
 }
 
+TEST(CompilerTest, SmallDotProductsAreExact) {
+  // Each byte's largest, with factors of one sign and of both.
+  const auto extremes = [](const loops::Buffer&, size_t number,
+                           int64_t element) -> uint64_t {
+    constexpr uint64_t kSmall[] = {0x7f, 0x7f, 0x80, 0x80, 0x01};
+    return number == 0   ? (element % 11 == 0 ? 0x80 : 0xff)
+           : number == 1 ? kSmall[static_cast<size_t>(element / 2) % 5]
+                         : 0;
+  };
+  for (int lanes : {4, 8, 16, 7}) {
+    for (int most : {64, 65, 127}) {
+      const std::string text =
+          WithSmallFactor(DotText("u8", "i8", lanes, 4), lanes, -most, most);
+      SCOPED_TRACE(text);
+      ExpectAsEvaluated(text, {9}, extremes);
+    }
+  }
+}
+
 TEST(CompilerTest, DotProductsAreInstructions) {
   if (!__builtin_cpu_supports("avx512vnni")) GTEST_SKIP() << "needs VNNI";
   const auto count = [](const char* a, const char* b, int products,

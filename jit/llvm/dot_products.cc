@@ -16,6 +16,24 @@ llvm::FixedVectorType* VectorOf(llvm::Type* element, int count) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
 }
 
+// Whether all that the statements store to the buffer is in the range; found:
+// whether there is anything.
+bool StoresWithin(const loops::LoopNest& nest, const loops::Block& block,
+                  uint32_t buffer, tensor::Interval range, bool& found) {
+  for (const Statement& statement : block) {
+    for (const loops::Target& target : statement.targets) {
+      if (target.buffer != buffer) continue;
+      if (target.update != tensor::Update::kAssign ||
+          !nest.pool[target.value].range.Within(range)) {
+        return false;
+      }
+      found = true;
+    }
+    if (!StoresWithin(nest, statement.body, buffer, range, found)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool DotProducts::Emit(const Statement& loop) {
@@ -49,8 +67,27 @@ bool DotProducts::HasInstruction(const loops::DotProduct& dot,
   if (dot.count == 2) {
     bits = nest_.pool[dot.a].type == DType::kBF16 ? target_.bfloat_product_bits
                                                   : target_.pair_product_bits;
+  } else if (lanes * 32 > bits && HasSmallFactor(dot)) {
+    bits = target_.small_product_bits;
   }
   return lanes * 32 <= bits;
+}
+
+bool DotProducts::HasSmallFactor(const loops::DotProduct& dot) const {
+  NodeId small = dot.a, other = dot.b;
+  if (!IsSigned(nest_.pool[small].type)) std::swap(small, other);
+  if (!IsSigned(nest_.pool[small].type) || IsSigned(nest_.pool[other].type))
+    return false;
+  const uint32_t buffer = nest_.pool[small].buffer;
+  if (nest_.buffers[buffer].scope != loops::Scope::kPacked) return false;
+  bool found = false;
+  for (const loops::Phase& phase : nest_.prologue) {
+    if (!StoresWithin(nest_, phase.body, buffer,
+                      {-loops::kSmallByte, loops::kSmallByte}, found)) {
+      return false;
+    }
+  }
+  return found;
 }
 
 std::optional<DotProducts::Operands> DotProducts::AddressesOf(
@@ -108,11 +145,27 @@ Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
   if (target_.is_neon)
     return NeonDot(llvm::Intrinsic::aarch64_neon_usdot, sum, a, b);
   const int lanes = expressions_.scopes().lanes();
+  if (lanes * 32 > target_.dot_product_bits) return UnsignedBySmall(sum, a, b);
   const llvm::Intrinsic::ID id =
       lanes == 16  ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
       : lanes == 8 ? llvm::Intrinsic::x86_avx512_vpdpbusd_256
                    : llvm::Intrinsic::x86_avx512_vpdpbusd_128;
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
+}
+
+// As that, b small: pairs of products fit 16 bits, and sums of two such pairs
+// are products by one.
+Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
+  const int lanes = expressions_.scopes().lanes();
+  const llvm::Intrinsic::ID id =
+      lanes == 16  ? llvm::Intrinsic::x86_avx512_pmaddubs_w_512
+      : lanes == 8 ? llvm::Intrinsic::x86_avx2_pmadd_ub_sw
+                   : llvm::Intrinsic::x86_ssse3_pmadd_ub_sw_128;
+  llvm::Type* const bytes = VectorOf(b_.getInt8Ty(), 4 * lanes);
+  Value* const pairs = b_.CreateIntrinsic(
+      id, {}, {b_.CreateBitCast(a, bytes), b_.CreateBitCast(b, bytes)});
+  Value* const ones = llvm::ConstantInt::get(pairs->getType(), 1);
+  return b_.CreateAdd(sum, PairSums(pairs, ones));
 }
 
 // Where a product is of other signs than the machine's, another 128 in one
@@ -173,11 +226,16 @@ Value* DotProducts::TwoProducts(const Operands& operands, Value* sum) {
       widened(LoadA(operands, type_of(operands.a_type), 2), operands.a_type),
       b_.getInt32Ty());
   Value* a = b_.CreateBitCast(Splat(b_, pair, lanes), b->getType());
+  return b_.CreateAdd(sum, PairSums(a, b));
+}
+
+Value* DotProducts::PairSums(Value* a, Value* b) {
+  const int lanes = expressions_.scopes().lanes();
   const llvm::Intrinsic::ID id =
       lanes == 16  ? llvm::Intrinsic::x86_avx512_pmaddw_d_512
       : lanes == 8 ? llvm::Intrinsic::x86_avx2_pmadd_wd
                    : llvm::Intrinsic::x86_sse2_pmadd_wd;
-  return b_.CreateAdd(sum, b_.CreateIntrinsic(id, {}, {a, b}));
+  return b_.CreateIntrinsic(id, {}, {a, b});
 }
 
 Value* DotProducts::BFloatProducts(const Operands& operands, Value* sum) {

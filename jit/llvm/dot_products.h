@@ -11,8 +11,12 @@
 //   products          x86                      aarch64
 //   4, u8 by i8       vpdpbusd (VNNI)          usdot (i8mm), sdot
 //   4, equal signs    vpdpbusd, one shifted    sdot, udot (dotprod)
+//   4, u8 by small    vpmaddubsw, vpmaddwd     as above
 //   2, integers       vpmaddwd                 as a loop
 //   2, bf16           vdpbf16ps (AVX512-BF16)  as a loop
+//
+// Small are packed constants whose prologue can be seen to store nothing beyond
+// -64..64: vpmaddubsw, which saturates, then does not.
 //
 // Where a machine or a nest is different, the caller emits the loop as it
 // stands: results of integers are the same bit for bit.
@@ -46,6 +50,7 @@ class DotProducts {
   // Of a loop whose variable is bound to 0.
   std::optional<Operands> AddressesOf(const loops::DotProduct& dot);
   bool HasInstruction(const loops::DotProduct& dot, int lanes) const;
+  bool HasSmallFactor(const loops::DotProduct& dot) const;
   // sum plus the products, per kind.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* TwoProducts(const Operands& operands, llvm::Value* sum);
@@ -57,6 +62,10 @@ class DotProducts {
   llvm::Value* SplatByte(int byte);
   llvm::Value* UnsignedBySigned(llvm::Value* sum, llvm::Value* a,
                                 llvm::Value* b);
+  llvm::Value* UnsignedBySmall(llvm::Value* sum, llvm::Value* a,
+                               llvm::Value* b);
+  // Of vectors of i16, sums of 2 products of neighbours.
+  llvm::Value* PairSums(llvm::Value* a, llvm::Value* b);
   llvm::Value* NeonDot(unsigned intrinsic, llvm::Value* sum, llvm::Value* a,
                        llvm::Value* b);
 

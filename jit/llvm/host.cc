@@ -66,6 +66,7 @@ TargetTraits TraitsOfX86(const Has& has) {
     traits.bfloat_product_bits = has("avx512vl") ? 512 : 0;
   }
   traits.pair_product_bits = has("avx512bw") ? 512 : has("avx2") ? 256 : 128;
+  traits.small_product_bits = has("avx2") ? traits.pair_product_bits : 0;
   return traits;
 }
 

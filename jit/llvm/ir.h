@@ -29,6 +29,8 @@ struct TargetTraits {
   int dot_product_bits = 0;
   int pair_product_bits = 0;
   int bfloat_product_bits = 0;
+  // Of 4 products of unsigned bytes by small ones (jit/loops/dot_product.h).
+  int small_product_bits = 0;
   // Which products of bytes those are: unsigned by signed ones (x86), or of
   // equal signs (NEON), and there perhaps of different ones, too.
   bool is_neon = false;

@@ -88,6 +88,22 @@ TEST(OtherTargets, Vnni) {
   EXPECT_EQ(Count(pairs, "vpdpwssd[^\n]*%zmm"), 2) << pairs;
 }
 
+TEST(OtherTargets, SmallBytes) {
+  // Two products in 16 bits, where nothing is packed beyond -64..64.
+  const auto text = [](int lanes, int low, int high) {
+    return WithSmallFactor(DotText("u8", "i8", "i32", lanes, 4), lanes, low,
+                           high);
+  };
+  const std::string narrow = AssemblyFor("haswell", text(8, -64, 64));
+  EXPECT_EQ(Count(narrow, "vpmaddubsw[^\n]*%ymm"), 2) << narrow;
+  EXPECT_EQ(Count(narrow, "vpmaddwd[^\n]*%ymm"), 2) << narrow;
+  const std::string wide = AssemblyFor("skylake-avx512", text(16, -64, 64));
+  EXPECT_EQ(Count(wide, "vpmaddubsw[^\n]*%zmm"), 2) << wide;
+  EXPECT_EQ(Count(AssemblyFor("haswell", text(8, -65, 64)), "vpmaddubsw"), 0);
+  EXPECT_EQ(Count(AssemblyFor("haswell", text(8, -64, 65)), "vpmaddubsw"), 0);
+  EXPECT_EQ(Count(AssemblyFor("alderlake", text(8, -64, 64)), "vpdpbusd"), 2);
+}
+
 TEST(OtherTargets, BFloat) {
   const std::string wide =
       AssemblyFor("sapphirerapids", DotText("bf16", "bf16", "f32", 16, 2));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "base/dtype.h"
@@ -110,6 +111,23 @@ LoopNest ParseOrDie(const std::string& text) {
   StatusOr<LoopNest> nest = loops::Parse(text);
   EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
   return std::move(*nest);
+}
+
+std::string WithSmallFactor(std::string text, int lanes, int low, int high) {
+  const std::string width = std::to_string(lanes);
+  const std::pair<std::string, std::string> replaced[] = {
+      {"%b[k", "%p[k"},
+      {"phase", "packed %p: i8[9, " + width +
+                    ", 4]\n    prologue t < 1 { for k < 9 { for l < " + width +
+                    " { for q < 4 { %p[k, l, q] = min(max(%b[k, l, q], " +
+                    std::to_string(low) + "), " + std::to_string(high) +
+                    ") } } } }\n    phase"}};
+  for (const auto& [from, to] : replaced) {
+    const size_t at = text.find(from);
+    EMBER_CHECK(at != std::string::npos) << text;
+    text.replace(at, from.size(), to);
+  }
+  return text;
 }
 
 std::unique_ptr<CompiledNest> CompileOrDie(const LoopNest& nest,

@@ -25,6 +25,9 @@ namespace ember::jit {
 // and what is compiled has no functions to call.
 Compiler& TestCompiler();
 loops::LoopNest ParseOrDie(const std::string& text);
+// A nest of one phase with vectors of `lanes`, that reads %b[k, l, q] in dot
+// loops of 4 and 9 of k: from a packed copy of it, clamped to low..high.
+std::string WithSmallFactor(std::string text, int lanes, int low, int high);
 std::unique_ptr<CompiledNest> CompileOrDie(const loops::LoopNest& nest,
                                            const CompileOptions& options = {});
 // "" or the error.

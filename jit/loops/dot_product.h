@@ -21,6 +21,11 @@
 
 namespace ember::loops {
 
+// Signed bytes in -kSmallByte..kSmallByte are small: a sum of two products of
+// them by any unsigned bytes fits 16 bits, which is what x86 without VNNI has
+// an instruction for.
+inline constexpr int64_t kSmallByte = 64;
+
 struct DotProduct {
   int64_t count = 4;
   const Target* target = nullptr;  // of the statement's body

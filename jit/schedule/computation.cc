@@ -1,5 +1,6 @@
 #include "jit/schedule/computation.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -183,6 +184,15 @@ uint64_t NeutralBits(tensor::Combiner combiner, DType type) {
       break;
   }
   return tensor::ZeroBits(type);
+}
+
+tensor::Interval RangeOfBytes(std::span<const uint8_t> elements) {
+  int8_t low = 0, high = 0;
+  for (const uint8_t element : elements) {
+    low = std::min(low, static_cast<int8_t>(element));
+    high = std::max(high, static_cast<int8_t>(element));
+  }
+  return {low, high};
 }
 
 DType AccumulatorType(tensor::Combiner combiner, DType type) {

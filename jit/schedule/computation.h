@@ -16,6 +16,7 @@
 
 #include "tensor/dispatch.h"
 #include "tensor/expression_pool.h"
+#include "tensor/interval.h"
 
 namespace ember::schedule {
 
@@ -35,6 +36,8 @@ struct ComputationBuffer {
   std::vector<NodeId> extents;
   // Inputs: always the same constant of the module. Packed ones: made of such.
   bool is_constant = false;
+  // Constants of integers: all elements are known to be in it.
+  tensor::Interval values;
   // Inputs: may be the same memory as an output (vm::MayAlias).
   bool may_be_overwritten = false;
 };
@@ -104,6 +107,9 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
     stack.insert(stack.end(), node.operands.begin(), node.operands.end());
   }
 }
+
+// In what the elements of a constant of i8, and 0, lie.
+tensor::Interval RangeOfBytes(std::span<const uint8_t> elements);
 
 // What combined with anything gives that: the bits of 0 for sums, and so on.
 // Not of a fold.

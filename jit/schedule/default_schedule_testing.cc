@@ -22,7 +22,7 @@ namespace ember::schedule {
 namespace {
 
 std::string MakeSchedule(const char* target, const std::string& text,
-                         bool is_evaluated) {
+                         bool is_known, bool is_evaluated) {
   auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   if (!dispatch.ok()) return "";
@@ -31,6 +31,8 @@ std::string MakeSchedule(const char* target, const std::string& text,
   random.dispatch = *std::move(dispatch);
   Computation computation = Disassemble(random.dispatch, {});
   computation.buffers[1].is_constant = true;
+  if (is_known)
+    computation.buffers[1].values = RangeOfBytes(random.MakeBuffers()[1]);
   SplitDims(computation);
   Schedule schedule(std::move(computation));
   // Winograd's convolutions round differently.
@@ -55,11 +57,15 @@ std::string MakeSchedule(const char* target, const std::string& text,
 }  // namespace
 
 std::string ScheduleFor(const char* target, const std::string& dispatch) {
-  return MakeSchedule(target, dispatch, true);
+  return MakeSchedule(target, dispatch, false, true);
+}
+
+std::string ScheduleForKnown(const char* target, const std::string& dispatch) {
+  return MakeSchedule(target, dispatch, true, true);
 }
 
 std::string ScheduleOfLarge(const char* target, const std::string& dispatch) {
-  return MakeSchedule(target, dispatch, false);
+  return MakeSchedule(target, dispatch, false, false);
 }
 
 }  // namespace ember::schedule

@@ -13,6 +13,8 @@ namespace ember::schedule {
 // number 1 is a constant. What it computes is compared with the dispatch: an
 // expectation fails where they differ.
 std::string ScheduleFor(const char* target, const std::string& dispatch);
+// Where that constant, of i8, is known to be what it is in the comparison.
+std::string ScheduleForKnown(const char* target, const std::string& dispatch);
 // Of what takes too long to be evaluated: the text alone.
 std::string ScheduleOfLarge(const char* target, const std::string& dispatch);
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "jit/loops/dot_product.h"
+
 namespace ember::schedule {
 namespace {
 
@@ -59,8 +61,16 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   if (b.opcode != Opcode::kLoad) return std::nullopt;
   if (shape.StrideOf(loads[0], v) != Stride::kNone) return std::nullopt;
   DotPlan plan;
-  plan.count = CountOf(counts, a.type, b.type, product.type);
+  // What is copied once is known to stay small.
+  const bool is_small = !counts.bytes && counts.small &&
+                        product.type == DType::kI32 && a.type == DType::kU8 &&
+                        shape.ReadsSmallBytes(loads[1]);
+  plan.count = is_small ? 4 : CountOf(counts, a.type, b.type, product.type);
   if (plan.count == 0) return std::nullopt;
+  if (is_small) {
+    plan.range = " " + std::to_string(-loops::kSmallByte) + ".." +
+                 std::to_string(loops::kSmallByte);
+  }
   if (plan.count == 2 && product.type == DType::kI32) plan.type = " i16";
   const auto vector_dim =
       DimOf(c, b, shape.stage().axes[static_cast<size_t>(v)].variable);

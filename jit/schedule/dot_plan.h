@@ -31,8 +31,9 @@ struct DotPlan {
     bool LiesAlong() const { return step_dim + 1 == rank; }
   };
   int64_t count = 4;
-  std::string type;  // of copies of 16-bit integers, for `pack`: " i16"
-  int axis = 0;      // the reduction
+  std::string type;   // of copies of 16-bit integers, for `pack`: " i16"
+  std::string range;  // that b's elements have to be in, too: " -64..64"
+  int axis = 0;       // the reduction
   std::string axis_name;
   bool is_exact = true;  // count divides its extent
   Factor a, b;           // b moves along v, a does not
@@ -41,6 +42,7 @@ struct DotPlan {
 // How many products of which types the machine has at once.
 struct DotCounts {
   bool bytes = false;    // 4 of bytes
+  bool small = false;    // 4 of u8 by small bytes (jit/loops/dot_product.h)
   bool shorts = false;   // 2 of i16, and what fits in it
   bool bfloats = false;  // 2 of bf16
 };

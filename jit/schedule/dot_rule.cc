@@ -15,6 +15,7 @@ std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
   const std::string step = std::to_string(factor.step_dim);
   const std::string vector = std::to_string(factor.vector_dim);
   std::string text = plan.type;
+  if (&factor == &plan.b) text += plan.range;
   if (width > 0) text += " " + vector + "/" + std::to_string(width);
   text += OtherDims(factor, width > 0) + " " + step + "/" + count;
   if (width > 0) text += " " + vector + "%" + std::to_string(width);
@@ -30,6 +31,7 @@ Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
     const StageShape shape(writer.computation(), writer.StageOf(product));
     plan = PlanDots(writer.computation(), shape, tile.v,
                     {.bytes = cpu.has_byte_dots,
+                     .small = cpu.has_small_byte_dots,
                      .shorts = cpu.has_short_dots,
                      .bfloats = cpu.has_bfloat_dots});
     if (plan && tile.u >= 0 &&

@@ -69,6 +69,25 @@ TEST(NarrowProducts, ConvolutionsOfBytes) {
   }
 }
 
+TEST(NarrowProducts, SmallWeights) {
+  // Two products of those by u8 fit 16 bits.
+  for (const int inner : {32, 30}) {
+    const std::string text =
+        ScheduleForKnown(kAvx2, Product("u8", "i8", "i32", 20, inner));
+    EXPECT_THAT(text, HasSubstr("pack %y %b -64..64 1/"));
+    EXPECT_THAT(text, HasSubstr("split %y k 4 -> k_step k_dot"));
+    EXPECT_THAT(text, Not(HasSubstr(" i16 ")));
+    EXPECT_EQ(inner == 30, text.find("cache_read %y %a") != std::string::npos);
+  }
+  EXPECT_THAT(ScheduleForKnown(kAvx2, Convolution("u8", "i8", "i32", "120", 7)),
+              HasSubstr("pack %y %w -64..64 3/"));
+  // Of i8, or where there are instructions for any bytes, nothing is gained.
+  EXPECT_THAT(ScheduleForKnown(kAvx2, Product("i8", "i8", "i32", 20, 32)),
+              Not(HasSubstr("..")));
+  EXPECT_THAT(ScheduleForKnown(kVnni, Product("u8", "i8", "i32", 20, 32)),
+              Not(HasSubstr("..")));
+}
+
 // In 3 groups, with what quantizers put behind.
 std::string GroupedConvolution(const std::string& x, int inputs, int outputs) {
   const std::string c = std::to_string(inputs), o = std::to_string(outputs);

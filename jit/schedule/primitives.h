@@ -81,8 +81,9 @@ struct PrimitiveCall {
   row("double_buffer", DoubleBuffer, 1, 2, 0, "%stage [registers]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
       "iteration; with registers, loaded into those of the invocations at its begin; marks of its loops come first") \
-  row("pack", Pack, 3, -1, 1, "%stage %buffer [type] layout... -> copy", \
-      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once") \
+  row("pack", Pack, 3, -1, 1, "%stage %buffer [type] [low..high] layout... -> copy", \
+      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once, and with " \
+      "low..high, which all elements are known to be in, written so that code can tell") \
   row("cache_write", CacheWrite, 1, 1, 1, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, "%stage part -> parts", \

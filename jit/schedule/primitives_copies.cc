@@ -249,6 +249,22 @@ std::optional<LayoutDim> ParseLayoutDim(std::string_view word) {
   return result;
 }
 
+// "-64..64".
+std::optional<tensor::Interval> ParseRange(std::string_view word) {
+  const size_t dots = word.find("..");
+  if (dots == std::string_view::npos) return std::nullopt;
+  tensor::Interval range;
+  const auto parse = [](std::string_view text, int64_t& value) {
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    return parsed.ec == std::errc() && parsed.ptr == end;
+  };
+  const bool is_range = parse(word.substr(0, dots), range.low) &&
+                        parse(word.substr(dots + 2), range.high) &&
+                        range.low <= 0 && range.high >= 0;
+  return is_range ? std::optional(range) : std::nullopt;
+}
+
 // From operand `first` on.
 StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
                                              size_t first, size_t rank) {
@@ -300,6 +316,20 @@ NodeId ExtentOf(Computation& c, const LayoutDim& dim, NodeId extent) {
   if (dim.part == LayoutDim::Part::kRemainder) return Integer(c, dim.factor);
   return PartOf(c, dim,
                 Make(c, Opcode::kAdd, extent, Integer(c, dim.factor - 1)));
+}
+
+// The integer, as something whose range can be seen.
+NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
+  const DType type = c.pool[element].type;
+  const auto limit = [&](Opcode opcode, int64_t value) {
+    const NodeId operands[] = {
+        element, c.pool.Constant(tensor::IntegerToBits(value, type), type)};
+    element = Simplifier(c.pool).Make(opcode, type, operands);
+  };
+  const tensor::Interval all = tensor::RangeOfType(type);
+  if (range.low > all.low) limit(Opcode::kMaximum, range.low);
+  if (range.high < all.high) limit(Opcode::kMinimum, range.high);
+  return element;
 }
 
 // Beyond the ends of the buffer a copy of the layout has zeros, up to the ends
@@ -385,10 +415,22 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
                          ReadOperands(schedule, call));
   Computation& c = schedule.mutable_computation();
   const ComputationBuffer source = c.buffers[operands.buffer];
-  const bool has_type = DTypeFromName(call.operands[2]).has_value();
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<LayoutDim> layout,
-      ParseLayout(call, has_type ? 3 : 2, source.extents.size()));
+  size_t first = DTypeFromName(call.operands[2]).has_value() ? 3 : 2;
+  std::optional<tensor::Interval> range;
+  if (first < call.operands.size()) range = ParseRange(call.operands[first]);
+  if (range) {
+    ++first;
+    const bool is_known =
+        tensor::Intersect(source.values, tensor::RangeOfType(source.type))
+            .Within(*range);
+    if (!IsInteger(source.type) || !is_known) {
+      return FailedPreconditionError("the elements of %" + source.name +
+                                     " are not known to be in " +
+                                     call.operands[first - 1]);
+    }
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<LayoutDim> layout,
+                         ParseLayout(call, first, source.extents.size()));
   EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
   for (NodeId load : operands.loads) {
     if (c.pool[load].opcode == Opcode::kPad && !CopyHasZeros(c, layout, load))
@@ -416,8 +458,9 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
   // Beyond the last element: zeros, which no result depends on.
   indices.push_back(
       c.pool.Constant(tensor::ZeroBits(source.type), source.type));
-  const NodeId element =
+  NodeId element =
       c.pool.Intern(Opcode::kPad, source.type, indices, 0, 1, operands.buffer);
+  if (range) element = Clamped(c, element, *range);
   stage.values.push_back(
       Simplifier(c.pool).Make(Opcode::kCast, type, {&element, 1}));
   InsertCopy(

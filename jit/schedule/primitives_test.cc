@@ -9,9 +9,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/primitives_testing.h"
 #include "jit/schedule/schedule.h"
@@ -448,6 +450,25 @@ TEST(Primitives, PackWidens) {
       %y[i] = %a[i]
     })",
              "pack %y %a i32 0 -> x", "%y[i] = i8(%x[i])");
+}
+
+TEST(Primitives, PackKeepsRanges) {
+  // What all values of the type are in needs no proof.
+  ExpectNest(kBytes, "pack %y %b -128..127 1 0 -> w",
+             "%w[p0, p1] = %b[p1, p0]");
+  ExpectNest(kBytes, "pack %y %a i16 -1..256 1 0 -> w",
+             "%w[p0, p1] = i16(%a[p1, p0])");
+  Computation computation = ScheduleOf(kBytes).computation();
+  computation.buffers[1].values = {-3, 64};
+  Schedule schedule(std::move(computation));
+  ASSERT_TRUE(schedule.Apply("pack %y %b i16 -64..64 1 0 -> w").ok());
+  // The text is what is replayed.
+  EXPECT_THAT(schedule.ToText(), HasSubstr("pack %y %b i16 -64..64 1 0 -> w"));
+  const auto nest = Lower(schedule);
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_THAT(loops::ToText(*nest),
+              HasSubstr("= i16(min(max(%b[p1, p0], -64), 64))"));
+  EXPECT_FALSE(schedule.Apply("pack %y %b -2..64 1 0 -> v").ok());
 }
 
 TEST(Primitives, Pad) {

@@ -105,9 +105,13 @@ RandomPair MakeRandomPair(uint64_t seed) {
   Computation computation =
       Disassemble(random.dispatch, is_specialised ? random.parameters : none);
   std::vector<int> same_memory = ChooseSameMemory(random.dispatch, choices);
-  for (size_t i = 0; i < same_memory.size(); ++i)
-    computation.buffers[i].is_constant =
-        same_memory[i] < 0 && choices.Chance(2);
+  const std::vector<std::vector<uint8_t>> data = random.MakeBuffers();
+  for (size_t i = 0; i < same_memory.size(); ++i) {
+    ComputationBuffer& buffer = computation.buffers[i];
+    buffer.is_constant = same_memory[i] < 0 && choices.Chance(2);
+    if (buffer.is_constant && buffer.type == DType::kI8)
+      buffer.values = RangeOfBytes(data[i]);
+  }
   if (choices.Chance(2)) {
     CollapseAxes(computation);
     SplitDims(computation);

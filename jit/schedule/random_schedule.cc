@@ -357,6 +357,9 @@ class LineWriter : private tensor::RandomChoices {
       planned_.push_back("pad" + at + k + " " + count);
       for (size_t n = 0; n < 2; ++n) {
         std::string layout = count == "2" && Chance(2) ? " i16" : "";
+        const tensor::Interval values =
+            c.buffers[static_cast<size_t>(c.FindBuffer(buffers[n]))].values;
+        if (values.Within({-64, 64}) && !Chance(3)) layout += " -64..64";
         layout += n == 1 ? " 0/8 1/" + count + " 0%8 1%" + count
                          : " 0 1/" + count + " 1%" + count;
         planned_.push_back("pack" + at + "%" + buffers[n] + layout + " -> " +

@@ -343,6 +343,8 @@ TEST(Refusals, ComputeAtBesideOverwrittenInput) {
 TEST(Refusals, Copies) {
   ExpectRefused(kBytes, "", "cache_read %y %b u16 -> w",
                 "u16 does not hold all values of i8");
+  ExpectRefused(kBytes, "", "pack %y %b -64..64 0 1 -> w",
+                "the elements of %b are not known to be in -64..64");
   ExpectRefused(kBytes, "", "pack %y %b u16 0 1 -> w",
                 "u16 does not hold all values of i8");
   ExpectRefused(kBytes, "pad %y k 5", "pack %y %b 1 0 -> w",

@@ -57,6 +57,11 @@ class TileChooser {
         shape.loads(), [&](NodeId load) { return shape.BytesOf(load) == 1; });
     adds_apart_ = shape.SumsIntegers() && !cpu.has_integer_fma &&
                   !(cpu.has_byte_dots && reads_bytes);
+    has_ones_ = shape.SumsIntegers() && reads_bytes && !cpu.has_byte_dots &&
+                cpu.has_small_byte_dots &&
+                std::ranges::any_of(shape.loads(), [&](NodeId load) {
+                  return shape.ReadsSmallBytes(load);
+                });
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, v);
       has_broadcast_ |= stride == Stride::kNone;
@@ -206,10 +211,11 @@ class TileChooser {
   }
 
   // Sums, the vectors of one operand, and one value of the other; where both
-  // are vectors, one of each. A product that is not yet added.
+  // are vectors, one of each. A product that is not yet added; the ones that
+  // small products are multiplied by to be added up.
   int64_t Registers(const RegisterTile& tile) const {
     return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2) +
-           (adds_apart_ ? 1 : 0);
+           (adds_apart_ ? 1 : 0) + (has_ones_ && has_broadcast_ ? 1 : 0);
   }
 
   double CostOf(const RegisterTile& tile) const {
@@ -324,6 +330,7 @@ class TileChooser {
   int fixed_;                   // axes before this one stand still
   bool has_broadcast_ = false;  // of an operand, one value is for all lanes
   bool adds_apart_ = false;     // products and sums are two instructions
+  bool has_ones_ = false;       // 4 products of small bytes at once
   std::vector<Stream> streams_;
   std::vector<Padded> padded_;
 };

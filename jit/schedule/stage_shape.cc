@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jit/loops/dot_product.h"
 #include "tensor/coefficient.h"
 
 namespace ember::schedule {
@@ -60,6 +61,12 @@ Stride StageShape::StrideOf(NodeId load, int axis) const {
 
 bool StageShape::ReadsConstant(NodeId load) const {
   return c_.buffers[c_.pool[load].buffer].is_constant;
+}
+
+bool StageShape::ReadsSmallBytes(NodeId load) const {
+  const ComputationBuffer& buffer = c_.buffers[c_.pool[load].buffer];
+  return buffer.is_constant && buffer.type == DType::kI8 &&
+         buffer.values.Within({-loops::kSmallByte, loops::kSmallByte});
 }
 
 bool StageShape::IsPadded(NodeId load) const {

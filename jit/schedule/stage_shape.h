@@ -55,6 +55,8 @@ class StageShape {
   Stride StrideOf(NodeId load, int axis) const;
   // Whether what the load reads never changes.
   bool ReadsConstant(NodeId load) const;
+  // Whether it reads a constant of small bytes (jit/loops/dot_product.h).
+  bool ReadsSmallBytes(NodeId load) const;
   // Whether it gives a value of its own for what is outside.
   bool IsPadded(NodeId load) const;
   // Bytes of an element that the load reads.

@@ -37,12 +37,14 @@ CpuModel CpuModel::Of(std::string_view target) {
       cpu.has_byte_dots =
           HasFeature(target, "avx512vnni") && HasFeature(target, "avx512vl");
       cpu.has_short_dots = HasFeature(target, "avx512bw");
+      cpu.has_small_byte_dots = cpu.has_short_dots;
       cpu.has_bfloat_dots =
           HasFeature(target, "avx512bf16") && HasFeature(target, "avx512vl");
     } else if (HasFeature(target, "avx2")) {
       cpu.vector_bytes = 32;
       cpu.has_byte_dots = HasFeature(target, "avxvnni");
       cpu.has_short_dots = true;
+      cpu.has_small_byte_dots = true;
     }
   } else if (target.starts_with("aarch64")) {
     cpu.vector_registers = 32;

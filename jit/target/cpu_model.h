@@ -23,6 +23,8 @@ struct CpuModel {
   // Instructions for sums of 4 products of bytes, and of 2 of 16-bit integers.
   bool has_byte_dots = false;
   bool has_short_dots = false;
+  // Of 4 products of unsigned bytes and small ones (jit/loops/dot_product.h).
+  bool has_small_byte_dots = false;
   // Of 2 products of bf16, in f32.
   bool has_bfloat_dots = false;
   bool has_masks = false;       // some lanes are stored as quickly as all
