@@ -271,14 +271,13 @@ class Sinker {
 
   StatusOr<Value*> RewriteAssume(const Operation& operation,
                                  const Permutation& permutation) {
-    const Permutation chosen = permutation;
     Attributes attributes = operation.attributes();
-    attributes.Set("shape",
-                   Permute(attributes.Get<Shape>("shape"), Inverse(chosen)));
+    attributes.Set(
+        "shape", Permute(attributes.Get<Shape>("shape"), Inverse(permutation)));
     EMBER_ASSIGN_OR_RETURN(Value * result,
                            rewriter_.MakeLike(operation, {Source(operation)},
                                               std::move(attributes)));
-    return rewriter_.Transpose(result, chosen);
+    return rewriter_.Transpose(result, permutation);
   }
 
   StatusOr<Value*> RewriteConcat(const Operation& operation,
@@ -291,18 +290,17 @@ class Sinker {
         return nullptr;
       }
     }
-    const Permutation chosen = permutation;
     std::vector<Value*> operands;
     for (Value* operand : operation.operands()) {
       EMBER_ASSIGN_OR_RETURN(Value * moved, TransposeFreely(operand, inverse));
       operands.push_back(moved);
     }
     Attributes attributes = operation.attributes();
-    attributes.Set("axis", chosen[attributes.Get<int64_t>("axis")]);
+    attributes.Set("axis", permutation[attributes.Get<int64_t>("axis")]);
     EMBER_ASSIGN_OR_RETURN(Value * result,
                            rewriter_.MakeLike(operation, std::move(operands),
                                               std::move(attributes)));
-    return rewriter_.Transpose(result, chosen);
+    return rewriter_.Transpose(result, permutation);
   }
 
   // gather by a vector or scalar of indices along one dim.
@@ -314,14 +312,13 @@ class Sinker {
     Attributes attributes = operation.attributes();
     attributes.Set("axis", axis);
     const bool dropped = operation.operand(1)->rank() == 0;
-    const Permutation chosen = permutation;
     EMBER_ASSIGN_OR_RETURN(
         Value * result,
         rewriter_.MakeLike(operation, {Source(operation), operation.operand(1)},
                            std::move(attributes)));
-    if (!dropped) return rewriter_.Transpose(result, chosen);
+    if (!dropped) return rewriter_.Transpose(result, permutation);
     Permutation rest;
-    for (int64_t source : chosen) {
+    for (int64_t source : permutation) {
       if (source != axis) rest.push_back(source - (source > axis ? 1 : 0));
     }
     return rewriter_.Transpose(result, rest);
