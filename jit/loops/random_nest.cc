@@ -281,6 +281,7 @@ RandomNest MakeRandomNest(uint64_t seed, const RandomNestOptions& options) {
 std::vector<std::vector<uint8_t>> RandomNest::MakeBuffers() const {
   std::mt19937_64 random(seed + 1);
   std::vector<std::vector<uint8_t>> buffers;
+  buffers.reserve(element_counts.size());
   for (size_t i = 0; i < element_counts.size(); ++i) {
     buffers.push_back(tensor::RandomElements(random, nest.buffers[i].type,
                                              element_counts[i]));

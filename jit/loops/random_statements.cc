@@ -161,6 +161,7 @@ Block RandomStatements::Scatter(const RandomBuffer& buffer) {
   if (update != Update::kAssign && IsFloat(buffer.type)) return {};
   std::vector<RandomDim> dims;
   const int count = 1 + Below(2);
+  dims.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i)
     dims.push_back({make_.AnyExtent(6), false, false});
   const auto make_body = [&](const Indices&) {

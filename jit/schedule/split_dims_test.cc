@@ -64,8 +64,8 @@ TEST(SplitDims, WhatGroupsReadAndStore) {
   for (const char* part :
        {"%x: input u8[5, 4, 8]", "%b: input i32[4, 12]",
         "%y: output i32[5, 4, 12]", "i32(%x[i, g, c]) * i32(%w[c, g, o])",
-        "%y[i_1, j_high, j_low] = %sum[i_1, j_high, j_low] + %b[j_high, "
-        "j_low]"}) {
+        ("%y[i_1, j_high, j_low] = %sum[i_1, j_high, j_low] + %b[j_high, "
+         "j_low]")}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << text;
   }
 }

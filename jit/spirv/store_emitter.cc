@@ -100,6 +100,7 @@ void StoreEmitter::StoreVector(std::span<const Pending> all, size_t begin,
                                size_t stride) {
   std::vector<Value> values;
   const Memory::VectorElement& first = *all[begin].in_vector;
+  values.reserve(first.width);
   for (size_t lane = 0; lane < first.width; ++lane)
     values.push_back(all[begin + lane * stride].value);
   memory_.StoreVector(all[begin].target->buffer, first.number, values);
