@@ -78,7 +78,8 @@ class Jit : public vm::KernelProvider {
   // Until nothing is waiting or being compiled.
   virtual void Wait() = 0;
   // Something is waiting or being compiled. The destructor drops what waits,
-  // and waits for what is being compiled: tens of milliseconds.
+  // and waits for what is being compiled: tens of milliseconds, or seconds where
+  // others take all cores.
   virtual bool is_busy() const = 0;
   virtual JitTotals totals() const = 0;
   // Why kernels are not read from or written to the cache on disk that was
