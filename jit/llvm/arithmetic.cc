@@ -56,10 +56,10 @@ Value* Arithmetic::Emit(Opcode opcode, const Operation& op) {
 #undef EMBER_ROW
     break;
   }
-  return Unexpanded(op, tensor::InfoOf(opcode).text.data());
+  return Unexpanded(op, tensor::InfoOf(opcode).text);
 }
 
-Value* Arithmetic::Unexpanded(const Operation& op, const char* name) {
+Value* Arithmetic::Unexpanded(const Operation& op, std::string_view name) {
   error_.Set(InternalError(Concat(
       {"expected functions to be expanded before code generation, found ", name,
        " of ", DTypeName(op.type)})));

@@ -5,6 +5,8 @@
 #ifndef EMBER_JIT_LLVM_ARITHMETIC_H_
 #define EMBER_JIT_LLVM_ARITHMETIC_H_
 
+#include <string_view>
+
 #include "jit/llvm/conversions.h"
 #include "jit/llvm/ir.h"
 #include "tensor/instructions.h"
@@ -41,7 +43,7 @@ class Arithmetic {
   EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 
-  llvm::Value* Unexpanded(const Operation& op, const char* name);
+  llvm::Value* Unexpanded(const Operation& op, std::string_view name);
   llvm::Value* FloatRemainder(const Operation& op);
   // A unary function of floats that LLVM has as an intrinsic.
   llvm::Value* Function(const Operation& op, unsigned intrinsic);

@@ -124,6 +124,7 @@ TEST(CompilerTest, CodeOutlivesItsCompiler) {
 
 TEST(CompilerTest, ThreadsShareACompiler) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([thread] {
       for (int64_t n = 1; n < 20; n += 4)

@@ -34,7 +34,7 @@ Value Arithmetic::Emit(Opcode opcode, const Operation& op) {
 #undef EMBER_ROW
     break;
   }
-  return Unexpanded(op, tensor::InfoOf(opcode).text.data());
+  return Unexpanded(op, tensor::InfoOf(opcode).text);
 }
 
 Value Arithmetic::MultiplyAdd(Value a, Value b, Value c, bool once) {
@@ -53,7 +53,7 @@ Value Arithmetic::MultiplyAdd(Value a, Value b, Value c, bool once) {
                   a.id, b.id, c.id});
 }
 
-Value Arithmetic::Unexpanded(const Operation& op, const char* name) {
+Value Arithmetic::Unexpanded(const Operation& op, std::string_view name) {
   if (error_.ok()) {
     error_ = InternalError(Concat(
         {"expected functions to be expanded before code generation, found ",

@@ -6,6 +6,8 @@
 #ifndef EMBER_JIT_SPIRV_ARITHMETIC_H_
 #define EMBER_JIT_SPIRV_ARITHMETIC_H_
 
+#include <string_view>
+
 #include "base/status.h"
 #include "jit/spirv/conversions.h"
 #include "tensor/instructions.h"
@@ -45,7 +47,7 @@ class Arithmetic {
   EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 
-  Value Unexpanded(const Operation& op, const char* name);
+  Value Unexpanded(const Operation& op, std::string_view name);
   Value FloatRemainder(const Operation& op);
   Value Fit(const Operation& op, Value wide) {
     return convert_.Fit(op.type, wide);
