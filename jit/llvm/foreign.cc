@@ -115,6 +115,7 @@ class Machine : public ForeignMachine {
     for (std::string word; words >> word;) arguments.push_back(word);
     arguments.push_back(FromEnvironment("EMBER_TEST_SERVER"));
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     int to[2], from[2];

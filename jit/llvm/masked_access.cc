@@ -1,6 +1,7 @@
 #include "jit/llvm/masked_access.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "llvm/IR/IRBuilder.h"
@@ -168,16 +169,15 @@ class MaskedAccess {
         pairs.push_back(Concatenated(parts[i], parts[i + 1]));
       parts = std::move(pairs);
     }
-    std::vector<int> first;
-    for (int lane = 0; lane < lanes_; ++lane) first.push_back(lane);
+    std::vector<int> first(static_cast<size_t>(lanes_));
+    std::iota(first.begin(), first.end(), 0);
     return b_.CreateShuffleVector(parts[0], first);
   }
 
   Value* Concatenated(Value* a, Value* b) {
     const auto* type = llvm::cast<llvm::FixedVectorType>(a->getType());
-    std::vector<int> all;
-    for (unsigned lane = 0; lane < 2 * type->getNumElements(); ++lane)
-      all.push_back(static_cast<int>(lane));
+    std::vector<int> all(2 * type->getNumElements());
+    std::iota(all.begin(), all.end(), 0);
     return b_.CreateShuffleVector(a, b, all);
   }
 
