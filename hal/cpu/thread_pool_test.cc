@@ -117,9 +117,11 @@ TEST(ThreadPoolTest, AThreadPausesAgainAndAgain) {
 
 TEST(ThreadPoolTest, ConcurrentCallers) {
   ThreadPool pool(2);
+  constexpr int kCallers = 4;
   std::vector<std::thread> callers;
+  callers.reserve(kCallers);
   std::atomic<int64_t> sum = 0;
-  for (int caller = 0; caller < 4; ++caller) {
+  for (int caller = 0; caller < kCallers; ++caller) {
     callers.emplace_back([&] {
       for (int job = 0; job < 1000; ++job) {
         int64_t own =
@@ -133,7 +135,7 @@ TEST(ThreadPoolTest, ConcurrentCallers) {
     });
   }
   for (std::thread& caller : callers) caller.join();
-  EXPECT_EQ(sum.load(), 4 * 1000 * 10);
+  EXPECT_EQ(sum.load(), kCallers * 1000 * 10);
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ void Executor::DropRegisters(Frame& frame) {
   Drop(frame.results);
 }
 
-Status Executor::ErrorAt(size_t index, std::string message) const {
+Status Executor::ErrorAt(size_t index, std::string_view message) const {
   const ProgramInstruction& instruction = frame_->program->instructions[index];
   return InvalidArgumentError(
       Concat({"program ", frame_->program->name, ": instruction ", index, " (",

@@ -119,11 +119,11 @@ class Executor final : public Session {
 
   // Errors of instruction `index`, whose message tells what was expected and
   // found.
-  Status ErrorAt(size_t index, std::string message) const;
+  Status ErrorAt(size_t index, std::string_view message) const;
   Status ErrorAt(const ProgramInstruction& instruction,
-                 std::string message) const {
+                 std::string_view message) const {
     return ErrorAt(static_cast<size_t>(&instruction - frame_->code.data()),
-                   std::move(message));
+                   message);
   }
   Status TooManyBranches() const;
   Status CheckFailed(const ProgramInstruction& instruction) const;
