@@ -173,10 +173,21 @@ class Splitter {
           continue;
         }
         const std::optional<Digits> digits = DigitsOf(pool_, index);
-        if (!digits || digits->factor != factor) return false;
+        if (!digits || digits->factor != factor || AreExchanged(s, *digits))
+          return false;
       }
     }
     return true;
+  }
+
+  // Whether the stage moves over the digits in another order than memory does,
+  // as those that shuffle channels do. With a dim for each it would have the
+  // product's axes, but not be on its tiles: vectors of results that it stores
+  // apart (ShuffleNet took 13 times as long).
+  bool AreExchanged(size_t stage, const Digits& digits) const {
+    const auto high = AxisOf(stage, digits.high);
+    const auto low = AxisOf(stage, digits.low);
+    return high && low && low->number < high->number;
   }
 
   bool AddAxis(const Axis& axis, int64_t factor, Plan& plan) const {

@@ -27,9 +27,9 @@ namespace ember::schedule {
 // and y in 0..F-1. Then what a sum of products by such a constant reads and
 // stores by its group (x, an axis): dims where every index is such a sum, or an
 // axis that runs over the whole dim and becomes two, x_high and x_low, with all
-// that it indexes in its stage. All of a dim's stages or none; buffers whose
-// indices come from data are left alone, so that a failed check names the
-// dispatch's dim.
+// that it indexes in its stage. All of a dim's stages or none: none where one
+// moves over the digits in another order. Buffers whose indices come from data
+// are left alone, so that a failed check names the dispatch's dim.
 void SplitDims(Computation& computation);
 
 }  // namespace ember::schedule

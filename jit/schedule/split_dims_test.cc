@@ -88,6 +88,22 @@ dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 
   EXPECT_NE(other.find("%y: output f32[5, 4, 4]"), std::string::npos) << other;
 }
 
+TEST(SplitDims, KeepsWhatIsShuffled) {
+  // A shuffle of channels stores groups side by side.
+  const std::string text = SplitText(R"(
+dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12, 4]) {
+  temp %sum: f32[5, 48]
+  temp %biased: f32[5, 48]
+  for (i < 5, g < 4, o < 12) %sum[i, g * 12 + o] = sum(c < 8) %x[i, g * 8 + c] * %w[c, g * 12 + o]
+  %biased[i, j] = %sum[i, j] + %b[j]
+  %y[i, o, g] = %biased[i, g * 12 + o]
+})",
+                                     1);
+  EXPECT_NE(text.find("%w: input f32[8, 4, 12]"), std::string::npos) << text;
+  EXPECT_NE(text.find("%sum: f32[5, 48]"), std::string::npos) << text;
+  EXPECT_NE(text.find("%biased: f32[5, 48]"), std::string::npos) << text;
+}
+
 TEST(SplitDims, ValuesOfSplitAxes) {
   // An axis that is no index is the sum of its digits.
   const std::string text =
