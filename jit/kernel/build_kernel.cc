@@ -72,10 +72,8 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   schedule::Computation computation =
       schedule::Disassemble(*request.dispatch, request.parameters);
   for (size_t i = 0; i < request.constant_inputs.size(); ++i) {
-    schedule::ComputationBuffer& buffer = computation.buffers[i];
-    buffer.is_constant = request.constant_inputs[i];
-    if (buffer.is_constant && buffer.type == DType::kI8)
-      buffer.values = schedule::RangeOfBytes(request.constant_data[i]);
+    if (request.constant_inputs[i])
+      schedule::MakeConstant(computation.buffers[i], request.constant_data[i]);
   }
   schedule::CollapseAxes(computation);
   schedule::SplitDims(computation);

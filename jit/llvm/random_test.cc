@@ -147,10 +147,8 @@ bool ExpectScheduled(const Expected& expected, const tensor::RandomCase& random,
       random.dispatch, is_specialised ? random.parameters : none);
   // As kernels are made, with weights that are constants now and then.
   for (size_t i = 1; i < random.dispatch.input_count(); ++i) {
-    schedule::ComputationBuffer& buffer = computation.buffers[i];
-    buffer.is_constant = random.parameters.empty() && random.seed % 2 == 0;
-    if (buffer.is_constant && buffer.type == DType::kI8)
-      buffer.values = schedule::RangeOfBytes(expected.initial[i]);
+    if (random.parameters.empty() && random.seed % 2 == 0)
+      schedule::MakeConstant(computation.buffers[i], expected.initial[i]);
   }
   schedule::CollapseAxes(computation);
   schedule::SplitDims(computation);

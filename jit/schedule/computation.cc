@@ -186,13 +186,15 @@ uint64_t NeutralBits(tensor::Combiner combiner, DType type) {
   return tensor::ZeroBits(type);
 }
 
-tensor::Interval RangeOfBytes(std::span<const uint8_t> elements) {
+void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data) {
+  input.is_constant = true;
+  if (input.type != DType::kI8) return;
   int8_t low = 0, high = 0;
-  for (const uint8_t element : elements) {
+  for (const uint8_t element : data) {
     low = std::min(low, static_cast<int8_t>(element));
     high = std::max(high, static_cast<int8_t>(element));
   }
-  return {low, high};
+  input.values = {low, high};
 }
 
 DType AccumulatorType(tensor::Combiner combiner, DType type) {

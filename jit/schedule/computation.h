@@ -36,7 +36,7 @@ struct ComputationBuffer {
   std::vector<NodeId> extents;
   // Inputs: always the same constant of the module. Packed ones: made of such.
   bool is_constant = false;
-  // Constants of integers: all elements are known to be in it.
+  // Constants of i8: all elements, and 0, are known to be in it.
   tensor::Interval values;
   // Inputs: may be the same memory as an output (vm::MayAlias).
   bool may_be_overwritten = false;
@@ -108,8 +108,8 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
   }
 }
 
-// In what the elements of a constant of i8, and 0, lie.
-tensor::Interval RangeOfBytes(std::span<const uint8_t> elements);
+// The input is always this constant of the module, whose values are looked at.
+void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data);
 
 // What combined with anything gives that: the bits of 0 for sums, and so on.
 // Not of a fold.

@@ -30,9 +30,10 @@ std::string MakeSchedule(const char* target, const std::string& text,
   random.seed = 1;
   random.dispatch = *std::move(dispatch);
   Computation computation = Disassemble(random.dispatch, {});
-  computation.buffers[1].is_constant = true;
   if (is_known)
-    computation.buffers[1].values = RangeOfBytes(random.MakeBuffers()[1]);
+    MakeConstant(computation.buffers[1], random.MakeBuffers()[1]);
+  else
+    computation.buffers[1].is_constant = true;
   SplitDims(computation);
   Schedule schedule(std::move(computation));
   // Winograd's convolutions round differently.

@@ -107,10 +107,8 @@ RandomPair MakeRandomPair(uint64_t seed) {
   std::vector<int> same_memory = ChooseSameMemory(random.dispatch, choices);
   const std::vector<std::vector<uint8_t>> data = random.MakeBuffers();
   for (size_t i = 0; i < same_memory.size(); ++i) {
-    ComputationBuffer& buffer = computation.buffers[i];
-    buffer.is_constant = same_memory[i] < 0 && choices.Chance(2);
-    if (buffer.is_constant && buffer.type == DType::kI8)
-      buffer.values = RangeOfBytes(data[i]);
+    if (same_memory[i] < 0 && choices.Chance(2))
+      MakeConstant(computation.buffers[i], data[i]);
   }
   if (choices.Chance(2)) {
     CollapseAxes(computation);
