@@ -114,7 +114,7 @@ void CompileQueue::WorkWhereOthersStandStill() {
 }
 
 bool CompileQueue::GetOn(std::unique_lock<std::mutex>& lock) {
-  // Half of what sessions leave them, and what the other thread would get.
+  // A third of what sessions leave them, and what the other thread would get.
   constexpr int64_t kLeastPart = 32;
   const int64_t before = BackgroundTime();
   changed_.wait_for(lock, options_.patience,

@@ -8,7 +8,9 @@
 //
 // A pool with a thread for each core keeps its threads off the core that the
 // caller runs on, and is the one that pauses for what runs in the background
-// (LeaveToBackground): with fewer threads there is a core for that.
+// (LeaveToBackground): with fewer threads there is a core for that. So the
+// affinity of its threads is the pool's to set, within what the thread that
+// made it had: what others set while it lives is lost at the next call.
 //
 // Thread-safety: Run may be called from several threads; while the pool is busy
 // with one call, others run their chunks alone, on their own thread.
