@@ -1,0 +1,103 @@
+// measure_models: what performance_test measures, for people.
+//
+//   bazel run //tests/performance:measure_models -- shuffled_groups --explain
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "tests/performance/measure.h"
+#include "tests/performance/models.h"
+#include "tools/lib/flags.h"
+#include "tools/lib/paths.h"
+#include "tools/lib/table.h"
+
+namespace ember::tests {
+namespace {
+
+struct Options {
+  std::vector<std::string> models;
+  std::string schedules, write;
+  double seconds = 1;
+  bool explain = false;
+};
+
+void Declare(Options& options, tools::Flags& flags) {
+  flags.Positional("MODEL...", 0, 100, &options.models);
+  flags.Add("seconds", &options.seconds, "S", "Of turns, for each model.");
+  flags.Add("explain", &options.explain,
+            "What vm-run --explain prints, for each model.");
+  flags.Add("schedules", &options.schedules, "DIR", "As vm-run's.");
+  flags.Add("write", &options.write, "DIR",
+            "Writes DIR/MODEL.onnx, for vm-run, vm-dump and "
+            "tools/compare_builds.py, and measures nothing.");
+  flags.Example("measure_models shuffled_groups --explain");
+}
+
+Status CheckNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    std::string known;
+    bool is_known = false;
+    for (const GuardedModel& model : GuardedModels()) {
+      known += (known.empty() ? "" : ", ") + std::string(model.name);
+      is_known |= name == model.name;
+    }
+    if (!is_known)
+      return InvalidArgumentError("no model '" + name + "'; there are " +
+                                  known);
+  }
+  return OkStatus();
+}
+
+Status Run(const Options& options) {
+  EMBER_RETURN_IF_ERROR(CheckNames(options.models));
+  tools::Table table({"model", "speed", "least", "ms", "reference_ms", "MFLOP",
+                      "MB", "GFLOP/s", "GB/s", "turns"});
+  std::string explained;
+  for (const GuardedModel& model : GuardedModels()) {
+    if (!options.models.empty() &&
+        std::ranges::find(options.models, model.name) == options.models.end())
+      continue;
+    onnx::ModelBuilder onnx_model = model.build();
+    if (!options.write.empty()) {
+      EMBER_RETURN_IF_ERROR(WriteFileAtomically(
+          tools::UserPath(options.write) + "/" + model.name + ".onnx",
+          onnx_model.proto().SerializeAsString()));
+      continue;
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        const std::unique_ptr<TimedModel> timed,
+        TimedModel::Create(onnx_model, tools::UserPath(options.schedules)));
+    EMBER_ASSIGN_OR_RETURN(const Speed speed, timed->Measure(options.seconds));
+    table.AddRow(
+        {model.name, tools::Cell(speed.relative, 3),
+         tools::Cell(model.least_speed(), 3), tools::Cell(speed.model_ms, 3),
+         tools::Cell(speed.reference_ms, 3),
+         tools::Cell(1e-6 * timed->operations(), 1),
+         tools::Cell(1e-6 * timed->bytes(), 2), tools::Cell(speed.gigaflops, 1),
+         tools::Cell(speed.gigabytes_per_second, 1), speed.turns});
+    if (!options.explain) continue;
+    EMBER_ASSIGN_OR_RETURN(const std::string text, timed->Explain());
+    explained += "\n" + std::string(model.name) + "\n" + text;
+  }
+  if (options.write.empty())
+    std::fputs((table.Print(tools::TableFormat::kMarkdown) + explained).c_str(),
+               stdout);
+  return OkStatus();
+}
+
+}  // namespace
+}  // namespace ember::tests
+
+int main(int argc, char** argv) {
+  ember::tests::Options options;
+  ember::tools::Flags flags(
+      "measure_models", "[MODEL...] [flags]",
+      "Measures the models of performance_test (all, or those named) as it "
+      "does: the speed is the time of\nthe same work in a reference, by "
+      "that of the model (tests/performance/measure.h).");
+  Declare(options, flags);
+  return ember::tools::RunTool(
+      argc, argv, flags, [&options] { return ember::tests::Run(options); });
+}

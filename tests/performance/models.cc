@@ -1,0 +1,95 @@
+#include "tests/performance/models.h"
+
+#include "tests/performance/blocks.h"
+
+namespace ember::tests {
+namespace {
+
+onnx::ModelBuilder GemmChain() {
+  return Blocks({96, 512}).MatMul(1024).Relu().MatMul(512).Relu().Finish();
+}
+
+onnx::ModelBuilder WinogradConvolution() {
+  Blocks net({1, 64, 28, 28});
+  net.Conv({.out = 64, .window = 3}).Relu();
+  return net.Conv({.out = 64, .window = 3}).Relu().Finish();
+}
+
+// Winograd's method is for strides of 1.
+onnx::ModelBuilder DirectConvolution() {
+  Blocks net({1, 32, 56, 56});
+  net.Conv({.out = 64, .window = 3, .stride = 2}).Relu();
+  return net.Conv({.out = 128, .window = 3, .stride = 2}).Relu().Finish();
+}
+
+onnx::ModelBuilder PointwiseConvolution() {
+  Blocks net({1, 128, 28, 28});
+  net.Conv({.out = 256}).Relu();
+  return net.Conv({.out = 128}).Relu().Finish();
+}
+
+// As MobileNetV2's.
+onnx::ModelBuilder DepthwiseBlock() {
+  Blocks net({1, 24, 56, 56});
+  const std::string input = net.last();
+  net.Conv({.out = 144}).Relu6();
+  net.Conv({.out = 144, .window = 3, .groups = 0}).Relu6();
+  return net.Conv({.out = 24}).Add(input).Finish();
+}
+
+// As ShuffleNet's, with its channels.
+onnx::ModelBuilder ShuffledGroups() {
+  Blocks net({1, 136, 28, 28});
+  const std::string input = net.last();
+  net.Conv({.out = 136, .groups = 4}).Relu().Shuffle(4);
+  net.Conv({.out = 136, .window = 3, .groups = 0});
+  return net.Conv({.out = 136, .groups = 4}).Add(input).Relu().Finish();
+}
+
+// As ResNeXt's.
+onnx::ModelBuilder GroupedConvolution() {
+  Blocks net({1, 128, 28, 28});
+  net.Conv({.out = 128, .window = 3, .groups = 32}).Relu();
+  return net.Conv({.out = 128, .window = 3, .groups = 8}).Relu().Finish();
+}
+
+// As a transformer's layer.
+onnx::ModelBuilder AttentionBlock() {
+  Blocks net({128, 256});
+  const std::string input = net.last();
+  net.LayerNormalization().SelfAttention(4).Add(input);
+  const std::string middle = net.last();
+  net.LayerNormalization().MatMul(512).Gelu().MatMul(256).Add(middle);
+  return net.Finish();
+}
+
+onnx::ModelBuilder ByteConvolution() {
+  Blocks net({1, 64, 28, 28});
+  net.Quantize().QuantizedConv({.out = 128});
+  net.QuantizedConv({.out = 64, .window = 3, .stride = 1});
+  net.QuantizedConv({.out = 64, .window = 3, .groups = 0});
+  return net.QuantizedConv({.out = 128}).Dequantize().Finish();
+}
+
+onnx::ModelBuilder MatrixByVector() {
+  return Blocks({1, 1024}).MatMul(1024).Relu().MatMul(1024).Finish();
+}
+
+constexpr GuardedModel kModels[] = {
+    {"gemm_chain", GemmChain, 0.99},
+    {"winograd_convolution", WinogradConvolution, 2.35},
+    {"direct_convolution", DirectConvolution, 0.95},
+    {"pointwise_convolution", PointwiseConvolution, 0.96},
+    {"depthwise_block", DepthwiseBlock, 1.05},
+    {"shuffled_groups", ShuffledGroups, 0.72},
+    {"grouped_convolution", GroupedConvolution, 0.52},
+    {"attention_block", AttentionBlock, 0.87},
+    {"byte_convolution", ByteConvolution, 1.37},
+    {"matrix_by_vector", MatrixByVector, 1.10},
+};
+
+}  // namespace
+
+std::span<const GuardedModel> GuardedModels() { return kModels; }
+
+}  // namespace ember::tests
