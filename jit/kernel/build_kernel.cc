@@ -6,25 +6,13 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/dtype.h"
 #include "jit/decline_reasons.h"
+#include "jit/kernel/build_nest.h"
 #include "jit/kernel/device_kernel.h"
 #include "jit/kernel/nest_kernel.h"
-#include "jit/loops/matrix_operation.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
-#include "jit/schedule/collapse_axes.h"
-#include "jit/schedule/computation.h"
-#include "jit/schedule/default_schedule.h"
-#include "jit/schedule/gpu_schedule.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/schedule.h"
-#include "jit/schedule/split_dims.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/tools.h"
-#include "jit/target/cpu_model.h"
-#include "jit/target/gpu_model.h"
 
 namespace ember::jit {
 namespace {
@@ -66,43 +54,16 @@ std::string Describe(const loops::LoopNest& nest, const KernelReport& report) {
   return text;
 }
 
-// The nest of the default schedule, or of the one that was given.
-StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
-                                    KernelReport& report) {
-  schedule::Computation computation =
-      schedule::Disassemble(*request.dispatch, request.parameters);
-  for (size_t i = 0; i < request.constant_inputs.size(); ++i) {
-    if (request.constant_inputs[i])
-      schedule::MakeConstant(computation.buffers[i], request.constant_data[i]);
-  }
-  schedule::CollapseAxes(computation);
-  schedule::SplitDims(computation);
-  schedule::Schedule schedule(std::move(computation));
-  Status scheduled;
-  if (!report.given_schedule.empty()) {
-    scheduled = schedule.Replay(report.given_schedule);
-  } else if (spirv::IsSpirvTarget(request.target)) {
-    GpuModel gpu = GpuModel::Of(request.target);
-    // Sums of matrices of floats are rounded as the device likes.
-    if (report.is_exact) {
-      std::erase_if(gpu.matrices, [](const loops::MatrixType& type) {
-        return IsFloat(type.sum);
-      });
-    }
-    scheduled = schedule::ScheduleForGpu(gpu, schedule);
-  } else {
-    scheduled = schedule::ScheduleByModel(CpuModel::Of(request.target),
-                                          schedule, {.exact = report.is_exact});
-  }
-  EMBER_RETURN_IF_ERROR(scheduled);
-  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));
-  if (report.keep_text) {
-    report.schedule = schedule.ToText();
-    report.nest = loops::ToText(nest);
-  }
-  // Modules come from strangers: what runs has been proved to stay in bounds.
-  if (Status status = loops::Verify(nest); !status.ok())
-    return Decline(DeclineReason::kNoProof, status.message());
+// As the report asks for, with its texts.
+StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
+                                            KernelReport& report) {
+  NestText text;
+  StatusOr<loops::LoopNest> nest = BuildNest(
+      request,
+      {.given_schedule = report.given_schedule, .is_exact = report.is_exact},
+      report.keep_text ? &text : nullptr);
+  report.schedule = std::move(text.schedule);
+  report.nest = std::move(text.nest);
   return nest;
 }
 
@@ -188,7 +149,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   KernelReport own;
   if (report == nullptr) report = &own;
   Stopwatch stopwatch;
-  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, BuildNest(request, *report));
+  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
+                         BuildReportedNest(request, *report));
   report->schedule_ms = stopwatch.Lap();
   if (spirv::IsSpirvTarget(request.target))
     return BuildDeviceKernel(request, std::move(nest), *report);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "tests/performance/measure.h"
+#include "tests/performance/model_instructions.h"
 #include "tests/performance/models.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/paths.h"
@@ -26,8 +27,10 @@ struct Options {
 void Declare(Options& options, tools::Flags& flags) {
   flags.Positional("MODEL...", 0, 100, &options.models);
   flags.Add("seconds", &options.seconds, "S", "Of turns, for each model.");
-  flags.Add("explain", &options.explain,
-            "What vm-run --explain prints, for each model.");
+  flags.Add(
+      "explain", &options.explain,
+      "What vm-run --explain prints, for each model, and the instructions "
+      "of each dispatch.");
   flags.Add("schedules", &options.schedules, "DIR", "As vm-run's.");
   flags.Add("write", &options.write, "DIR",
             "Writes DIR/MODEL.onnx, for vm-run, vm-dump and "
@@ -50,10 +53,19 @@ Status CheckNames(const std::vector<std::string>& names) {
   return OkStatus();
 }
 
+// The dispatches with the instructions of each.
+std::string InstructionsText(const ModelInstructions& count) {
+  tools::Table table({"dispatch", "M instructions"});
+  for (const ModelInstructions::Dispatch& dispatch : count.dispatches)
+    table.AddRow({dispatch.name, tools::Cell(1e-6 * dispatch.instructions, 3)});
+  return table.Print(tools::TableFormat::kMarkdown);
+}
+
 Status Run(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckNames(options.models));
-  tools::Table table({"model", "speed", "least", "ms", "reference_ms", "MFLOP",
-                      "MB", "GFLOP/s", "GB/s", "turns"});
+  tools::Table table({"model", "speed", "least", "M instructions", "most", "ms",
+                      "reference_ms", "MFLOP", "MB", "GFLOP/s", "GB/s",
+                      "turns"});
   std::string explained;
   for (const GuardedModel& model : GuardedModels()) {
     if (!options.models.empty() &&
@@ -67,19 +79,25 @@ Status Run(const Options& options) {
       continue;
     }
     EMBER_ASSIGN_OR_RETURN(
+        const ModelInstructions count,
+        CountModel(onnx_model, tools::UserPath(options.schedules)));
+    EMBER_ASSIGN_OR_RETURN(
         const std::unique_ptr<TimedModel> timed,
         TimedModel::Create(onnx_model, tools::UserPath(options.schedules)));
     EMBER_ASSIGN_OR_RETURN(const Speed speed, timed->Measure(options.seconds));
     table.AddRow(
         {model.name, tools::Cell(speed.relative, 3),
-         tools::Cell(model.least_speed(), 3), tools::Cell(speed.model_ms, 3),
-         tools::Cell(speed.reference_ms, 3),
+         tools::Cell(model.least_speed(), 3),
+         tools::Cell(1e-6 * count.total, 2),
+         tools::Cell(model.most_instructions(), 2),
+         tools::Cell(speed.model_ms, 3), tools::Cell(speed.reference_ms, 3),
          tools::Cell(1e-6 * timed->operations(), 1),
          tools::Cell(1e-6 * timed->bytes(), 2), tools::Cell(speed.gigaflops, 1),
          tools::Cell(speed.gigabytes_per_second, 1), speed.turns});
     if (!options.explain) continue;
     EMBER_ASSIGN_OR_RETURN(const std::string text, timed->Explain());
-    explained += "\n" + std::string(model.name) + "\n" + text;
+    explained +=
+        "\n" + std::string(model.name) + "\n" + text + InstructionsText(count);
   }
   if (options.write.empty())
     std::fputs((table.Print(tools::TableFormat::kMarkdown) + explained).c_str(),

@@ -20,14 +20,24 @@ namespace ember::tests {
 struct GuardedModel {
   const char* name;  // as of a test case: letters, digits and _
   onnx::ModelBuilder (*build)();
-  // Speed::relative (measure.h) as it was measured when the row was written, on
-  // AMD Zen 3, the median of ten runs of measure_models.
+  // Of ModelInstructions::total (model_instructions.h), in millions: counted
+  // when the row was written.
+  double usual_instructions;
+  // Speed::relative (measure.h): measured when the row was written, on AMD Zen
+  // 3, the median of ten runs of measure_models.
   double usual_speed;
 
-  // The test fails below. Beside compilers and busy loops a run's figure was
-  // down to 0.64 of the usual one (where more turns, in other memory, did
-  // not repeat it: performance_test.cc); twice the time is 0.5.
-  double least_speed() const { return 0.6 * usual_speed; }
+  // The test fails below, on processors with vectors of 32 bytes. Twice the
+  // time is 0.5. Where others use the processor's caches, models were seen at
+  // 0.57 for up to a second while the reference was as fast as ever; the test
+  // measures again then.
+  double least_speed() const { return 0.55 * usual_speed; }
+  // On other processors the reference is another one: wider vectors compute
+  // more, but what is bound by memory is not faster. Only a guess.
+  double least_speed_elsewhere() const { return 0.5 * least_speed(); }
+  // The test fails above, in millions. The count is exact; what is left is room
+  // for schedules that are faster with more instructions.
+  double most_instructions() const { return 1.25 * usual_instructions; }
 };
 
 std::span<const GuardedModel> GuardedModels();

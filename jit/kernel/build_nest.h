@@ -1,0 +1,41 @@
+// From a request to the loop nest that its kernel is made of: the first half of
+// BuildKernel, which needs no LLVM.
+//
+//   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
+//                          BuildNest(request, {}, nullptr));
+#ifndef EMBER_JIT_KERNEL_BUILD_NEST_H_
+#define EMBER_JIT_KERNEL_BUILD_NEST_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/target/cpu_model.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+struct NestOptions {
+  // Replayed instead of the default schedule; empty: the default one.
+  std::string given_schedule;
+  // The default schedule keeps rounding (schedule::ModelOptions).
+  bool is_exact = false;
+  // The CPU that the default schedule is for; null: CpuModel::Of the request's
+  // target, which asks this machine for its caches and cores.
+  const CpuModel* cpu = nullptr;
+};
+
+// For people.
+struct NestText {
+  std::string schedule, nest;
+};
+
+// A verified nest. text: if it is not null, what was made, also where no proof
+// of bounds was found. Errors: what the schedule, lowering or the verifier
+// declines, with a reason of jit/decline_reasons.h. Thread-safe.
+StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
+                                    const NestOptions& options, NestText* text);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_BUILD_NEST_H_

@@ -1,0 +1,359 @@
+#include "tests/performance/count_instructions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/dtype.h"
+#include "jit/loops/walk.h"
+#include "tensor/dispatch.h"
+#include "tensor/scalar.h"
+
+namespace ember::tests {
+namespace {
+
+using loops::Block;
+using loops::LoopKind;
+using loops::LoopNest;
+using loops::NodeId;
+using loops::Scope;
+using loops::Statement;
+using loops::Target;
+using tensor::Node;
+using tensor::Opcode;
+
+class Counter {
+ public:
+  Counter(const LoopNest& nest, std::span<const int64_t> parameters,
+          int64_t vector_bytes)
+      : nest_(nest),
+        parameters_(parameters),
+        vector_bytes_(static_cast<double>(vector_bytes)) {}
+
+  StatusOr<InstructionCount> Count() {
+    InstructionCount total;
+    for (const loops::Phase& phase : nest_.phases)
+      total += CountTurns(phase.task, phase.body);
+    if (!status_.ok()) return status_;
+    return total;
+  }
+
+ private:
+  // A loop whose values are lanes, or the products of a dot loop.
+  struct Lanes {
+    NodeId variable = 0;
+    int64_t extent = 1;
+    bool is_set = false;
+  };
+
+  void Fail(const char* why) {
+    if (status_.ok()) {
+      status_ = UnimplementedError("loops @" + nest_.name + ": " + why +
+                                   " cannot be counted");
+    }
+  }
+
+  // The value of an expression of variables and parameters, as bits; none where
+  // it depends on data.
+  std::optional<uint64_t> Evaluate(NodeId root) const {
+    std::unordered_map<NodeId, uint64_t> known;
+    for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
+      const Node& node = nest_.pool[id];
+      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad) {
+        continue;
+      } else if (node.opcode == Opcode::kConstant) {
+        known[id] = node.immediate;
+      } else if (node.opcode == Opcode::kParameter) {
+        known[id] = static_cast<uint64_t>(parameters_[node.immediate]);
+      } else if (node.opcode == Opcode::kAxis) {
+        const auto found = values_.find(id);
+        known[id] =
+            found == values_.end() ? 0 : static_cast<uint64_t>(found->second);
+      } else if (std::ranges::all_of(node.operands, [&](NodeId operand) {
+                   return known.contains(operand);
+                 })) {
+        uint64_t operands[3] = {};
+        for (size_t i = 0; i < node.operands.size(); ++i)
+          operands[i] = known[node.operands[i]];
+        // Select's first operand is its condition.
+        const NodeId typed =
+            node.operands[node.opcode == Opcode::kSelect ? 1 : 0];
+        known[id] = tensor::EvaluateScalar(
+            node.opcode, nest_.pool[typed].type, node.type,
+            {operands[0], operands[1], operands[2]});
+      }
+    }
+    const auto found = known.find(root);
+    if (found == known.end()) return std::nullopt;
+    return found->second;
+  }
+
+  int64_t Extent(NodeId variable) {
+    const std::optional<uint64_t> extent =
+        Evaluate(loops::ExtentOf(nest_.pool, variable));
+    if (!extent) Fail("a loop whose extent depends on data");
+    return static_cast<int64_t>(extent.value_or(0));
+  }
+
+  bool DependsOn(NodeId root, NodeId variable) const {
+    const std::vector<NodeId> nodes = loops::NodesUnder(nest_.pool, {&root, 1});
+    return std::ranges::find(nodes, variable) != nodes.end();
+  }
+
+  // Whether which statements of the block are executed, and how often, depends
+  // on the variable.
+  bool ControlDependsOn(const Block& block, NodeId variable) const {
+    return std::ranges::any_of(block, [&](const Statement& statement) {
+      if (statement.kind == Statement::Kind::kIf &&
+          DependsOn(statement.condition, variable))
+        return true;
+      if (statement.kind == Statement::Kind::kFor &&
+          DependsOn(loops::ExtentOf(nest_.pool, statement.variable), variable))
+        return true;
+      return ControlDependsOn(statement.body, variable);
+    });
+  }
+  bool IsFollowed(NodeId variable, const Block& body) {
+    const auto [found, is_new] = followed_.emplace(&body, false);
+    if (is_new) found->second = ControlDependsOn(body, variable);
+    return found->second;
+  }
+
+  // All values of a loop that is neither unrolled nor lanes.
+  InstructionCount CountTurns(NodeId variable, const Block& body) {
+    std::vector<std::pair<NodeId, int64_t>> outer;
+    std::swap(outer, unrolled_);
+    const InstructionCount count = CountValues(variable, body);
+    std::swap(outer, unrolled_);
+    double times = 1;
+    for (const auto& [other, extent] : unrolled_)
+      times *= static_cast<double>(extent);
+    return count * times;
+  }
+
+  InstructionCount CountValues(NodeId variable, const Block& body) {
+    const int64_t extent = Extent(variable);
+    InstructionCount total;
+    if (IsFollowed(variable, body)) {
+      for (int64_t value = 0; value < extent && status_.ok(); ++value) {
+        values_[variable] = value;
+        total += CountBlock(body);
+      }
+    } else if (extent > 0) {
+      values_[variable] = 0;
+      total = CountBlock(body) * static_cast<double>(extent);
+    }
+    values_.erase(variable);
+    return total;
+  }
+
+  InstructionCount CountUnrolled(NodeId variable, const Block& body) {
+    if (IsFollowed(variable, body)) return CountValues(variable, body);
+    unrolled_.push_back({variable, Extent(variable)});
+    const InstructionCount count = CountBlock(body);
+    unrolled_.pop_back();
+    return count;
+  }
+
+  InstructionCount CountLanes(Lanes& lanes, NodeId variable,
+                              const Block& body) {
+    lanes = {variable, Extent(variable), true};
+    const InstructionCount count = CountBlock(body);
+    lanes = {};
+    return count;
+  }
+
+  InstructionCount CountBlock(const Block& block) {
+    InstructionCount total;
+    for (const Statement& statement : block) {
+      if (!status_.ok()) break;
+      total += CountStatement(statement);
+    }
+    return total;
+  }
+
+  InstructionCount CountStatement(const Statement& statement) {
+    switch (statement.kind) {
+      case Statement::Kind::kFor:
+        return CountLoop(statement);
+      case Statement::Kind::kIf:
+        return MayHold(statement.condition) ? CountBlock(statement.body)
+                                            : InstructionCount{};
+      case Statement::Kind::kStore:
+        return CountStore(statement);
+      case Statement::Kind::kCheck:
+      case Statement::Kind::kPrefetch:
+        return {};
+    }
+    return {};
+  }
+
+  InstructionCount CountLoop(const Statement& loop) {
+    switch (loop.loop) {
+      case LoopKind::kSerial:
+      case LoopKind::kInvocation:
+        return CountTurns(loop.variable, loop.body);
+      case LoopKind::kUnrolled:
+        return CountUnrolled(loop.variable, loop.body);
+      case LoopKind::kVector:
+        return CountLanes(vector_, loop.variable, loop.body);
+      case LoopKind::kDot:
+        return CountLanes(dot_, loop.variable, loop.body);
+      case LoopKind::kSubgroup:
+      case LoopKind::kMatrix:
+        Fail("a loop of devices");
+        return {};
+    }
+    return {};
+  }
+
+  // In any lane.
+  bool MayHold(NodeId condition) {
+    if (!vector_.is_set || !DependsOn(condition, vector_.variable))
+      return Evaluate(condition).value_or(1) != 0;
+    bool holds = false;
+    for (int64_t lane = 0; lane < vector_.extent && !holds; ++lane) {
+      values_[vector_.variable] = lane;
+      holds = Evaluate(condition).value_or(1) != 0;
+    }
+    values_.erase(vector_.variable);
+    return holds;
+  }
+
+  // Counted once for all values of the loops around it.
+  InstructionCount CountStore(const Statement& statement) {
+    const auto found = stores_.find(&statement);
+    if (found != stores_.end()) return found->second;
+    InstructionCount total;
+    for (const Target& target : statement.targets) {
+      total += CountValue(target);
+      double stores = Accesses(target.buffer, target.indices);
+      if (target.update != tensor::Update::kAssign) {
+        total.arithmetic += Vectors(nest_.buffers[target.buffer].type, true) *
+                            Repeats(std::nullopt);
+        stores *= 2;
+      }
+      total.accesses += stores * Repeats(std::nullopt);
+    }
+    stores_.emplace(&statement, total);
+    return total;
+  }
+
+  // What it takes to have the value, without the update.
+  InstructionCount CountValue(const Target& target) {
+    InstructionCount total;
+    std::vector<NodeId> waiting = {target.value};
+    std::unordered_set<NodeId> seen = {target.value};
+    while (!waiting.empty()) {
+      const NodeId id = waiting.back();
+      waiting.pop_back();
+      const Node& node = nest_.pool[id];
+      std::span<const NodeId> operands = loops::OperandsOf(nest_.pool, id);
+      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad) {
+        const size_t rank = nest_.buffers[node.buffer].extents.size();
+        total.accesses +=
+            Accesses(node.buffer, operands.first(rank)) * Repeats(id);
+        operands = operands.subspan(rank);
+      } else if (!operands.empty() && !IsPartOfUpdate(target, id)) {
+        const bool in_lanes = vector_.is_set && DependsOn(id, vector_.variable);
+        total.arithmetic += Vectors(node.type, in_lanes) * Repeats(id);
+      }
+      for (const NodeId operand : operands) {
+        if (seen.insert(operand).second) waiting.push_back(operand);
+      }
+    }
+    return total;
+  }
+
+  // A product that is added to what is there; all that a dot loop multiplies.
+  bool IsPartOfUpdate(const Target& target, NodeId id) const {
+    if (dot_.is_set) return true;
+    return target.update == tensor::Update::kAdd && id == target.value &&
+           nest_.pool[id].opcode == Opcode::kMultiply;
+  }
+
+  // Of values in all lanes, or of one value.
+  double Vectors(DType type, bool in_lanes) const {
+    if (!in_lanes || !vector_.is_set) return 1;
+    return std::ceil(static_cast<double>(vector_.extent * DTypeByteSize(type)) /
+                     vector_bytes_);
+  }
+
+  // How often it is done in the unrolled loops directly around the statement.
+  double Repeats(std::optional<NodeId> id) const {
+    double times = 1;
+    for (const auto& [variable, extent] : unrolled_) {
+      if (!id || DependsOn(*id, variable)) times *= static_cast<double>(extent);
+    }
+    return times;
+  }
+
+  // Instructions to read or write the elements of all lanes.
+  double Accesses(uint32_t buffer, std::span<const NodeId> indices) {
+    const loops::Buffer& accessed = nest_.buffers[buffer];
+    if (accessed.scope == Scope::kRegister) return 0;
+    const auto bytes = static_cast<double>(DTypeByteSize(accessed.type));
+    // Neighbours that each lane reads: the products of a dot loop.
+    int64_t width = 1;
+    if (dot_.is_set && !indices.empty() &&
+        DependsOn(indices.back(), dot_.variable))
+      width = dot_.extent;
+    double total = 0;
+    int64_t run = 0;
+    std::optional<int64_t> last;
+    const auto end_run = [&] {
+      total += std::ceil(static_cast<double>(run) * bytes / vector_bytes_);
+    };
+    for (int64_t lane = 0; lane < vector_.extent; ++lane) {
+      if (vector_.is_set) values_[vector_.variable] = lane;
+      const std::optional<int64_t> element = Element(accessed, indices);
+      if (run > 0 && element && element == last) continue;
+      if (run > 0 && !(element && last && *element == *last + width)) {
+        end_run();
+        run = 0;
+      }
+      run += width;
+      last = element;
+    }
+    end_run();
+    if (vector_.is_set) values_.erase(vector_.variable);
+    return total;
+  }
+
+  // The number of an element, row by row.
+  std::optional<int64_t> Element(const loops::Buffer& buffer,
+                                 std::span<const NodeId> indices) const {
+    int64_t element = 0;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const std::optional<uint64_t> extent = Evaluate(buffer.extents[i]);
+      const std::optional<uint64_t> index = Evaluate(indices[i]);
+      if (!extent || !index) return std::nullopt;
+      element = element * static_cast<int64_t>(*extent) +
+                static_cast<int64_t>(*index);
+    }
+    return element;
+  }
+
+  const LoopNest& nest_;
+  const std::span<const int64_t> parameters_;
+  const double vector_bytes_;
+  std::unordered_map<NodeId, int64_t> values_;  // of variables; others are 0
+  std::vector<std::pair<NodeId, int64_t>> unrolled_;  // directly around
+  Lanes vector_, dot_;
+  std::unordered_map<const Block*, bool> followed_;
+  std::unordered_map<const Statement*, InstructionCount> stores_;
+  Status status_;
+};
+
+}  // namespace
+
+StatusOr<InstructionCount> CountInstructions(
+    const loops::LoopNest& nest, std::span<const int64_t> parameters,
+    int64_t vector_bytes) {
+  return Counter(nest, parameters, vector_bytes).Count();
+}
+
+}  // namespace ember::tests
