@@ -205,6 +205,32 @@ Blocks& Blocks::SelfAttention(int64_t heads) {
   return *this;
 }
 
+Blocks& Blocks::Lstm(int64_t hidden) {
+  const int64_t width = dims_.back(), gates = 4 * hidden;
+  const std::string input_weights = Weights({1, gates, width}, width);
+  const std::string state_weights = Weights({1, gates, hidden}, hidden);
+  const std::string bias = Weights({1, 2 * gates}, 300);
+  Apply("LSTM", {input_weights, state_weights, bias},
+        {{"hidden_size", static_cast<int>(hidden)}});
+  dims_ = {dims_[0], 1, 1, hidden};
+  return *this;
+}
+
+Blocks& Blocks::MaxPool() {
+  Apply("MaxPool", {},
+        {IntegersAttribute("kernel_shape", {3, 3}),
+         IntegersAttribute("strides", {2, 2}),
+         IntegersAttribute("pads", {1, 1, 1, 1})});
+  dims_[2] = (dims_[2] - 1) / 2 + 1;
+  dims_[3] = (dims_[3] - 1) / 2 + 1;
+  return *this;
+}
+
+Blocks& Blocks::GlobalAveragePool() {
+  dims_[2] = dims_[3] = 1;
+  return Apply("GlobalAveragePool");
+}
+
 Blocks& Blocks::Relu() { return Apply("Relu"); }
 
 Blocks& Blocks::Relu6() { return Apply("Clip", {Scalar(0), Scalar(6)}); }

@@ -44,6 +44,13 @@ class Blocks {
   // dims are tokens, width.
   Blocks& SelfAttention(int64_t heads);
 
+  // A layer over the rows, of batch 1: dims are steps, 1, width.
+  Blocks& Lstm(int64_t hidden);
+
+  // The maximum of windows of 3 by 3, every second one; channels' means.
+  Blocks& MaxPool();
+  Blocks& GlobalAveragePool();
+
   Blocks& Relu();
   Blocks& Relu6();
   Blocks& Gelu();

@@ -62,6 +62,7 @@ Status TimedModel::CountWork() {
                       profile[i].parameters));
     operations_ += work.operations * static_cast<double>(profile[i].calls);
     bytes_ += work.bytes * static_cast<double>(profile[i].calls);
+    working_set_ += work.bytes;
   }
   return OkStatus();
 }
@@ -76,9 +77,10 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
        ++turn) {
     speed.gigaflops =
         std::max(speed.gigaflops, tools::MeasureFmaPeak(1, kPeakSeconds));
-    speed.gigabytes_per_second = std::max(
-        speed.gigabytes_per_second,
-        tools::MeasureReadRate(1, static_cast<int64_t>(bytes_), kReadSeconds));
+    speed.gigabytes_per_second =
+        std::max(speed.gigabytes_per_second,
+                 tools::MeasureReadRate(1, static_cast<int64_t>(working_set_),
+                                        kReadSeconds));
     // After a call that brings back what the buffer drove out of the caches. It
     // was written just before it was read, too.
     EMBER_RETURN_IF_ERROR(session_->Run(inputs_, &results));

@@ -7,12 +7,12 @@
 //   // speed.relative == 0.7: it takes 1 / 0.7 of the reference's time
 //
 // The reference of a model is its operations (tools/lib/dispatch_work.h) as f32
-// multiply-adds in registers, and then its bytes read from a buffer of that
-// size. (Ratios above 1 occur: models do both at once, find intermediate
-// results in nearer caches, do less by Winograd's method, or work on bytes.)
-// Both are measured anew in each turn, between calls of the model. Why this,
-// and neither the share of the multiply-adds' peak alone nor a kernel in this
-// tree to compare with:
+// multiply-adds in registers, and then its bytes read from a buffer as large as
+// what its dispatches use, each counted once. (Ratios above 1 occur: models do
+// both at once, find intermediate results in nearer caches, do less by
+// Winograd's method, or work on bytes.) Both are measured anew in each turn,
+// between calls of the model. Why this, and neither the share of the
+// multiply-adds' peak alone nor a kernel in this tree to compare with:
 //   - What is bound by memory (a matrix by a vector, a depthwise convolution)
 //     is no fixed share of that peak: caches are shared with whatever else runs
 //     on the processor, and the share moves with it. The read moves, too.
@@ -90,6 +90,8 @@ class TimedModel {
   std::unique_ptr<vm::Session> session_;
   std::vector<vm::Tensor> inputs_;
   double operations_ = 0, bytes_ = 0;  // of a call
+  // Of them, those of its dispatches once each: what must be in caches.
+  double working_set_ = 0;
 };
 
 }  // namespace ember::tests

@@ -75,6 +75,18 @@ onnx::ModelBuilder MatrixByVector() {
   return Blocks({1, 1024}).MatMul(1024).Relu().MatMul(1024).Finish();
 }
 
+// Many short dispatches: what the VM adds to each shows.
+onnx::ModelBuilder RecurrentLayer() {
+  return Blocks({100, 1, 128}).Lstm(128).Finish();
+}
+
+// Of images with their channels last, as a convolution leaves them.
+onnx::ModelBuilder Pooling() {
+  Blocks net({1, 3, 112, 112});
+  net.Conv({.out = 64}).MaxPool().MaxPool();
+  return net.GlobalAveragePool().Finish();
+}
+
 // Name, model, millions of instructions, speed.
 constexpr GuardedModel kModels[] = {
     {"gemm_chain", GemmChain, 21.23, 0.99},
@@ -87,6 +99,8 @@ constexpr GuardedModel kModels[] = {
     {"attention_block", AttentionBlock, 17.35, 0.87},
     {"byte_convolution", ByteConvolution, 8.66, 1.39},
     {"matrix_by_vector", MatrixByVector, 0.59, 1.22},
+    {"recurrent_layer", RecurrentLayer, 3.59, 1.07},
+    {"pooling", Pooling, 1.44, 0.53},
 };
 
 }  // namespace
