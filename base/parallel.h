@@ -7,7 +7,9 @@
 #define EMBER_BASE_PARALLEL_H_
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace ember {
 
@@ -31,6 +33,21 @@ class ChunkFunction {
   void (*call_)(const void*, int64_t, int);
 };
 
+// What goes on in the background, for those whose threads compute. Thread-safe.
+class BackgroundWork {
+ public:
+  virtual ~BackgroundWork() = default;
+  // Its threads stand still when this returns, wherever they are: they may hold
+  // locks, of an allocator for example, so nobody keeps them for long. The
+  // caller sleeps in it, as they may need its core to get there: for some tens
+  // of microseconds, at most a millisecond.
+  virtual void StandStill() = 0;
+  // Ends one StandStill; they go on after the last.
+  virtual void GoOn() = 0;
+  // Between the two: sleeps for that long, while they run on the caller's core.
+  virtual void RunInstead(int64_t ns) = 0;
+};
+
 class ParallelRunner {
  public:
   virtual ~ParallelRunner() = default;
@@ -42,28 +59,33 @@ class ParallelRunner {
   // takes part. Not reentrant from within a chunk. Concurrent calls from
   // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
-  // From now on something of the lowest priority runs beside the calls, which
-  // gets no time where threads take all cores: such a runner leaves it `share`
-  // (0 to 0.5; 0: it has ended) of one core's time, in pauses of a thread that
-  // last for about pause_ns, no shorter than what changing threads is worth. Of
-  // several callers, the last one's counts. See BackgroundShare.
-  virtual void LeaveToBackground(double /*share*/, int64_t /*pause_ns*/) {}
+  // From now on `work` goes on beside the calls, in threads of the lowest
+  // priority. Those get no time where threads take all cores, or get it at the
+  // wrong moment: such a runner leaves it `share` (0 to 0.5; 0: it has ended)
+  // of one core's time, in pauses of a thread that last for about pause_ns, no
+  // shorter than what changing threads is worth, and stops it between them.
+  // Null: it cannot be stopped. Of several callers, the last one's counts. See
+  // BackgroundShare.
+  virtual void LeaveToBackground(double /*share*/, int64_t /*pause_ns*/,
+                                 std::shared_ptr<BackgroundWork> /*work*/) {}
 };
 
 // Leaves a share of a runner's time to what runs in the background, while calls
 // follow each other.
 //
-//   const BackgroundShare share(&runner, 0.1, 1'000'000);
+//   const BackgroundShare share(&runner, 0.1, 1'000'000, compiler);
 //   runner.Run(...);
 class BackgroundShare {
  public:
   // Null: nothing to leave it of.
-  BackgroundShare(ParallelRunner* runner, double share, int64_t pause_ns)
+  BackgroundShare(ParallelRunner* runner, double share, int64_t pause_ns,
+                  std::shared_ptr<BackgroundWork> work)
       : runner_(runner) {
-    if (runner_ != nullptr) runner_->LeaveToBackground(share, pause_ns);
+    if (runner_ != nullptr)
+      runner_->LeaveToBackground(share, pause_ns, std::move(work));
   }
   ~BackgroundShare() {
-    if (runner_ != nullptr) runner_->LeaveToBackground(0, 0);
+    if (runner_ != nullptr) runner_->LeaveToBackground(0, 0, nullptr);
   }
   BackgroundShare(const BackgroundShare&) = delete;
   BackgroundShare& operator=(const BackgroundShare&) = delete;

@@ -10,6 +10,7 @@
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
+#include "jit/stoppable_threads.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::jit {
@@ -27,6 +28,9 @@ class BackgroundJit final : public Jit {
   bool is_busy() const override { return queue_.is_busy(); }
   JitTotals totals() const override;
   std::string cache_problem() const override;
+  std::shared_ptr<BackgroundWork> background_work() override {
+    return background_;
+  }
 
  private:
   void Run(const CompileQueue::Job& job);
@@ -39,6 +43,7 @@ class BackgroundJit final : public Jit {
   const std::string cache_problem_;
   mutable std::mutex mutex_;  // guards totals_
   JitTotals totals_;
+  const std::shared_ptr<StoppableThreads> background_;
   CompileQueue queue_;  // last: its threads use what is above
 };
 
@@ -48,7 +53,10 @@ BackgroundJit::BackgroundJit(JitOptions options,
     : options_(std::move(options)),
       compiler_(std::move(compiler)),
       cache_problem_(std::move(cache_problem)),
-      queue_({.threads = options_.threads},
+      background_(options_.background != nullptr
+                      ? options_.background
+                      : std::make_shared<StoppableThreads>()),
+      queue_({.threads = options_.threads, .stoppable = background_},
              [this](const CompileQueue::Job& job) { Run(job); }) {}
 
 void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
@@ -90,13 +98,18 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
     if (report.origin != CodeOrigin::kShared)
       totals_.code_bytes += report.code_bytes;
   }
-  if (!kernel.ok()) return job.slot->Decline(kernel.status().ToString());
+  if (!kernel.ok()) {
+    // Sessions wait for a slot's lock.
+    const StoppableThreads::Unstoppable unstoppable;
+    return job.slot->Decline(kernel.status().ToString());
+  }
   if (options_.wrapper != nullptr) {
     kernel = options_.wrapper->Wrap(
         job.request, *job.slot,
         {std::move(report.schedule), std::move(report.nest)},
         *std::move(kernel));
   }
+  const StoppableThreads::Unstoppable unstoppable;
   job.slot->Install(*std::move(kernel));
 }
 

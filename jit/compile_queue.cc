@@ -1,6 +1,7 @@
 #include "jit/compile_queue.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace ember::jit {
@@ -35,6 +36,8 @@ CompileQueue::~CompileQueue() {
     stops_ = true;
     dropped.swap(jobs_);
   }
+  // What is being done ends, whoever wants it to stand still.
+  if (options_.stoppable != nullptr) options_.stoppable->Release();
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -75,8 +78,12 @@ void CompileQueue::DoHottest(std::unique_lock<std::mutex>& lock) {
   Job job = TakeHottest();
   ++busy_;
   lock.unlock();
-  work_(job);
-  job = {};  // May be the last to hold the module.
+  {
+    std::optional<StoppableThreads::Section> section;
+    if (options_.stoppable != nullptr) section.emplace(*options_.stoppable);
+    work_(job);
+    job = {};  // May be the last to hold the module.
+  }
   lock.lock();
   --busy_;
   changed_.notify_all();
@@ -117,11 +124,16 @@ bool CompileQueue::GetOn(std::unique_lock<std::mutex>& lock) {
   // A third of what sessions leave them, and what the other thread would get.
   constexpr int64_t kLeastPart = 32;
   const int64_t before = BackgroundTime();
+  const auto begin = std::chrono::steady_clock::now();
   changed_.wait_for(lock, options_.patience,
                     [&] { return stops_ || jobs_.empty(); });
+  // All stood still if this thread did, too: a machine that was halted.
+  const bool was_halted = std::chrono::steady_clock::now() - begin >
+                          options_.patience + options_.patience / 4;
   const int64_t patience = std::chrono::nanoseconds(options_.patience).count();
   const int64_t now = BackgroundTime();
-  return now < 0 || jobs_.empty() || now - before >= patience / kLeastPart;
+  return was_halted || now < 0 || jobs_.empty() ||
+         now - before >= patience / kLeastPart;
 }
 
 int64_t CompileQueue::BackgroundTime() const {

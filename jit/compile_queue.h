@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "jit/background_thread.h"
+#include "jit/stoppable_threads.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/tiering.h"
 
@@ -46,6 +47,8 @@ class CompileQueue {
     int threads = 1;
     // How long the threads in the background may stand still while jobs wait.
     std::chrono::milliseconds patience{100};
+    // Where the threads in the background are stopped; null: nowhere.
+    std::shared_ptr<StoppableThreads> stoppable;
   };
 
   CompileQueue(Options options, std::function<void(const Job&)> work);

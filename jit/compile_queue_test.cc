@@ -19,7 +19,7 @@ namespace ember::jit {
 namespace {
 
 // No other comes to help: the jobs that wait for something stand still.
-constexpr CompileQueue::Options kOneThread{.patience = std::chrono::hours(1)};
+const CompileQueue::Options kOneThread{.patience = std::chrono::hours(1)};
 
 // A job that is known by its target, of a site that took so long.
 CompileQueue::Job JobOf(const std::string& name, int64_t ns) {

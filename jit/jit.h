@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
+#include "jit/stoppable_threads.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
@@ -41,6 +42,11 @@ struct JitOptions {
   // Threads that compile, in the background (compile_queue.h); 0: RequestKernel
   // compiles, and returns when it is done.
   int threads = 1;
+  // Sessions stop those threads here while they need all cores, by SIGURG;
+  // null: at one of the JIT's own. One that has been released: they are never
+  // stopped, no signal's handler is set, and a call may lose its core to them
+  // now and then.
+  std::shared_ptr<StoppableThreads> background;
   // Writes schedule, nest, LLVM IR and assembly of each kernel here (of a
   // device's: SPIR-V, which is validated then):
   // DIR/NAME.tier2.schedule and so on. Empty: nowhere.
@@ -78,8 +84,8 @@ class Jit : public vm::KernelProvider {
   // Until nothing is waiting or being compiled.
   virtual void Wait() = 0;
   // Something is waiting or being compiled. The destructor drops what waits,
-  // and waits for what is being compiled: tens of milliseconds, or seconds where
-  // others take all cores.
+  // and waits for what is being compiled: tens of milliseconds, or seconds
+  // where others take all cores.
   virtual bool is_busy() const = 0;
   virtual JitTotals totals() const = 0;
   // Why kernels are not read from or written to the cache on disk that was

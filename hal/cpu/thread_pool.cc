@@ -40,6 +40,45 @@ constexpr uint32_t kClosed = 0xffffffff;
 
 }  // namespace
 
+// Lets what runs in the background go on while a thread of the pool sleeps, and
+// not while it is awake. Of that thread.
+class ThreadPool::Keeper {
+ public:
+  Keeper(ThreadPool& pool, bool keeps) : pool_(pool), keeps_(keeps) {}
+  ~Keeper() { GoAway(); }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  // Before the thread sleeps until there is a job.
+  void GoAway() {
+    if (stopped_ == nullptr) return;
+    stopped_->GoOn();
+    stopped_.reset();
+  }
+  void Sleep(std::chrono::nanoseconds time) const {
+    if (stopped_ == nullptr) return std::this_thread::sleep_for(time);
+    stopped_->RunInstead(time.count());
+  }
+  bool is_watching() const { return stopped_ != nullptr; }
+  // While it is awake, until it goes away, or nothing runs in the background.
+  void Watch() {
+    if (!keeps_) return;
+    if (pool_.pause_period_.load(std::memory_order_relaxed) == 0)
+      return GoAway();
+    if (stopped_ != nullptr) return;
+    {
+      std::lock_guard<std::mutex> lock(pool_.background_mutex_);
+      stopped_ = pool_.background_;
+    }
+    if (stopped_ != nullptr) stopped_->StandStill();
+  }
+
+ private:
+  ThreadPool& pool_;
+  const bool keeps_;
+  std::shared_ptr<BackgroundWork> stopped_;
+};
+
 ThreadPool::ThreadPool(int threads)
     : worker_count_(ResolveThreadCount(threads)),
       takes_all_cores_(cores_.count() > 0 && worker_count_ >= cores_.count()) {
@@ -56,7 +95,11 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
-  if (worker_count_ == 1) PauseForBackground();
+  if (worker_count_ == 1) {
+    // It is not known when the caller goes away: nothing is stopped.
+    Keeper keeper(*this, /*keeps=*/false);
+    PauseForBackground(keeper);
+  }
   if (worker_count_ == 1 || chunk_count <= 1 || !run_mutex_.try_lock()) {
     for (int64_t chunk = 0; chunk < chunk_count; ++chunk) function(chunk, 0);
     return;
@@ -69,16 +112,20 @@ void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
   }
 }
 
-void ThreadPool::LeaveToBackground(double share, int64_t pause_ns) {
+void ThreadPool::LeaveToBackground(double share, int64_t pause_ns,
+                                   std::shared_ptr<BackgroundWork> work) {
   const int64_t pause = std::clamp(pause_ns, kLeastPause, kMostPause);
   const bool pauses = takes_all_cores_ && share > 0;
   pause_.store(pause, std::memory_order_relaxed);
   pause_period_.store(
       pauses ? static_cast<int64_t>(static_cast<double>(pause) / share) : 0,
       std::memory_order_relaxed);
+  if (!pauses) work = nullptr;
+  std::lock_guard<std::mutex> lock(background_mutex_);
+  background_.swap(work);
 }
 
-void ThreadPool::PauseForBackground() {
+void ThreadPool::PauseForBackground(Keeper& keeper) {
   const int64_t period = pause_period_.load(std::memory_order_relaxed);
   if (period == 0) return;
   const int64_t now = std::chrono::nanoseconds(
@@ -86,7 +133,7 @@ void ThreadPool::PauseForBackground() {
                           .count();
   if (now - last_pause_.load(std::memory_order_relaxed) < period) return;
   last_pause_.store(now, std::memory_order_relaxed);
-  std::this_thread::sleep_for(
+  keeper.Sleep(
       std::chrono::nanoseconds(pause_.load(std::memory_order_relaxed)));
 }
 
@@ -97,7 +144,7 @@ void ThreadPool::KeepOffCallersCore() {
   callers_core_ = core;
   CoreSet others = cores_;
   others.Remove(core);
-  for (std::thread& thread : threads_) KeepOn(thread, others);
+  for (std::thread& thread : threads_) KeepOn(thread.native_handle(), others);
 }
 
 void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
@@ -150,27 +197,29 @@ void ThreadPool::RunChunks(uint32_t job, int worker) {
 }
 
 template <typename Condition>
-bool ThreadPool::Spin(const Condition& condition) const {
+bool ThreadPool::Spin(const Condition& condition,
+                      std::chrono::nanoseconds time) {
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     for (int i = 0; i < kPausesPerClockRead; ++i) {
       if (condition()) return true;
       Pause();
     }
-    const bool leaves_pauses =
-        pause_period_.load(std::memory_order_relaxed) > 0;
-    if (std::chrono::steady_clock::now() - start >=
-        (leaves_pauses ? kSpinTimeBesideBackground : kSpinTime)) {
-      return condition();
-    }
+    if (std::chrono::steady_clock::now() - start >= time) return condition();
   }
+}
+
+std::chrono::nanoseconds ThreadPool::SpinTime() const {
+  return pause_period_.load(std::memory_order_relaxed) > 0
+             ? kSpinTimeBesideBackground
+             : kSpinTime;
 }
 
 void ThreadPool::AwaitCompletion(uint32_t chunk_count) {
   const auto complete = [&] {
     return completed_.load(std::memory_order_acquire) == chunk_count;
   };
-  if (complete() || Spin(complete)) return;
+  if (complete() || Spin(complete, SpinTime())) return;
   caller_sleeps_.store(true, std::memory_order_seq_cst);
   for (uint32_t seen = completed_.load(std::memory_order_seq_cst);
        seen != chunk_count; seen = completed_.load(std::memory_order_seq_cst)) {
@@ -179,25 +228,30 @@ void ThreadPool::AwaitCompletion(uint32_t chunk_count) {
   caller_sleeps_.store(false, std::memory_order_relaxed);
 }
 
-uint32_t ThreadPool::AwaitJob(uint32_t seen) {
+uint32_t ThreadPool::AwaitJob(uint32_t seen, Keeper& keeper) {
   const auto has_job = [&] {
     return job_.load(std::memory_order_acquire) != seen;
   };
-  if (!Spin(has_job)) {
+  // Between two calls, too: stopping it again would take longer.
+  if (!Spin(has_job,
+            keeper.is_watching() ? kSpinTimeBesideBackground : SpinTime())) {
+    keeper.GoAway();
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
     job_.wait(seen, std::memory_order_seq_cst);
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
+  keeper.Watch();
   return job_.load(std::memory_order_acquire);
 }
 
 void ThreadPool::WorkerLoop(int worker) {
+  Keeper keeper(*this, /*keeps=*/worker == 1);
   uint32_t seen = 0;
   while (true) {
-    seen = AwaitJob(seen);
+    seen = AwaitJob(seen, keeper);
     if (stop_.load()) return;
     RunChunks(seen, worker);
-    if (worker == 1) PauseForBackground();
+    if (worker == 1) PauseForBackground(keeper);
   }
 }
 

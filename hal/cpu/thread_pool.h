@@ -8,9 +8,12 @@
 //
 // A pool with a thread for each core keeps its threads off the core that the
 // caller runs on, and is the one that pauses for what runs in the background
-// (LeaveToBackground): with fewer threads there is a core for that. So the
-// affinity of its threads is the pool's to set, within what the thread that
-// made it had: what others set while it lives is lost at the next call.
+// (LeaveToBackground): with fewer threads there is a core for that. One of its
+// threads lets that go on whenever it sleeps, and stops it when it wakes: a
+// thread of the lowest priority that waits for a core gets it for a scheduler's
+// tick (4 ms, often) now and then. So the affinity of its threads is the pool's
+// to set, within what the thread that made it had: what others set while it
+// lives is lost at the next call.
 //
 // Thread-safety: Run may be called from several threads; while the pool is busy
 // with one call, others run their chunks alone, on their own thread.
@@ -18,13 +21,15 @@
 #define EMBER_HAL_CPU_THREAD_POOL_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/core_set.h"
 #include "base/parallel.h"
-#include "hal/cpu/core_set.h"
 
 namespace ember::hal {
 
@@ -38,15 +43,19 @@ class ThreadPool final : public ParallelRunner {
 
   int worker_count() const override { return worker_count_; }
   void Run(int64_t chunk_count, ChunkFunction function) override;
-  void LeaveToBackground(double share, int64_t pause_ns) override;
+  void LeaveToBackground(double share, int64_t pause_ns,
+                         std::shared_ptr<BackgroundWork> work) override;
 
  private:
-  // Until condition() holds, or it has waited for long; whether it held.
+  class Keeper;
+
+  // Until condition() holds, or it has waited for that long; whether it held.
   template <typename Condition>
-  bool Spin(const Condition& condition) const;
+  static bool Spin(const Condition& condition, std::chrono::nanoseconds time);
+  std::chrono::nanoseconds SpinTime() const;
   void WorkerLoop(int worker);
   // Sleeps or spins until there is a job after `seen`; its number.
-  uint32_t AwaitJob(uint32_t seen);
+  uint32_t AwaitJob(uint32_t seen, Keeper& keeper);
   // Claims and runs chunks of a job until none is left.
   void RunChunks(uint32_t job, int worker);
   void RunJob(int64_t chunk_count, const ChunkFunction& function);
@@ -54,7 +63,7 @@ class ThreadPool final : public ParallelRunner {
   // The calling thread has a core of its own; with run_mutex_.
   void KeepOffCallersCore();
   // Called by one thread of the pool, between jobs: sleeps if it is time.
-  void PauseForBackground();
+  void PauseForBackground(Keeper& keeper);
 
   const CoreSet cores_ = CoreSet::OfThisThread();
   const int worker_count_;
@@ -66,6 +75,8 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<int64_t> pause_period_{0};
   std::atomic<int64_t> pause_{0};
   std::atomic<int64_t> last_pause_{0};
+  std::mutex background_mutex_;  // guards background_
+  std::shared_ptr<BackgroundWork> background_;
 
   // Number of the job in the upper, next chunk in the lower half: a worker that
   // is late cannot claim a chunk of a job that it has not read.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -77,7 +78,7 @@ TEST(ThreadPoolTest, LeavesAShareToTheBackground) {
       pool.Run(64, [&](int64_t chunk, int) { sum += chunk; });
       EXPECT_EQ(sum, 64 * 63 / 2);
     };
-    const BackgroundShare share(&pool, 0.5, 0);
+    const BackgroundShare share(&pool, 0.5, 0, nullptr);
     for (int i = 0; i < 1000; ++i) run();
     // After it slept.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -101,7 +102,7 @@ TEST(ThreadPoolTest, AThreadPausesAgainAndAgain) {
   const Clock::time_point end = Clock::now() + std::chrono::seconds(10);
   constexpr int64_t kEnough = 10;
   std::atomic<int64_t> first{-1}, last{-1};
-  const BackgroundShare share(&pool, 0.25, 0);
+  const BackgroundShare share(&pool, 0.25, 0, nullptr);
   while (last - first < kEnough && Clock::now() < end) {
     pool.Run(2, [&](int64_t, int worker) {
       const Clock::time_point begin = Clock::now();
@@ -114,6 +115,62 @@ TEST(ThreadPoolTest, AThreadPausesAgainAndAgain) {
     });
   }
   EXPECT_GE(last - first, kEnough);
+}
+
+// Notes what is asked of it.
+class NotingWork : public BackgroundWork {
+ public:
+  void StandStill() override {
+    EXPECT_FALSE(stands.exchange(true));
+    ++stops;
+  }
+  void GoOn() override { EXPECT_TRUE(stands.exchange(false)); }
+  void RunInstead(int64_t ns) override {
+    EXPECT_TRUE(stands);
+    EXPECT_GT(ns, 0);
+    ++breaks;
+  }
+  std::atomic<bool> stands{false};
+  std::atomic<int> stops{0}, breaks{0};
+};
+
+TEST(ThreadPoolTest, StopsTheBackgroundWhileItIsAwake) {
+  const int cores = CoreSet::OfThisThread().count();
+  if (cores < 2) GTEST_SKIP() << "one core";
+  ThreadPool pool(cores);
+  const auto work = std::make_shared<NotingWork>();
+  int jobs = 0;
+  const auto run = [&] {
+    pool.Run(10, [&](int64_t, int) {});
+    ++jobs;
+  };
+  for (int i = 0; i < 3; ++i) {
+    {
+      const BackgroundShare share(&pool, 0.25, 0, work);
+      // With a pause of 0.4 ms in every 1.6 ms.
+      const int before = work->breaks;
+      for (int job = 0; job < 500 || work->breaks < before + 3; ++job) run();
+      EXPECT_TRUE(work->stands);
+    }
+    // No more jobs come.
+    while (work->stands) std::this_thread::yield();
+  }
+  {
+    const BackgroundShare share(&pool, 0.25, 0, work);
+    while (!work->stands) run();
+  }
+  // Jobs of those that wait for nothing.
+  while (work->stands) run();
+  // Once for many jobs; more often only where others had the caller's core for
+  // so long that the thread went to sleep.
+  EXPECT_LT(work->stops, jobs / 10) << jobs;
+  // A pool that ends leaves nobody behind.
+  {
+    ThreadPool other(cores);
+    other.LeaveToBackground(0.25, 0, work);
+    while (!work->stands) other.Run(1000, [&](int64_t, int) {});
+  }
+  EXPECT_FALSE(work->stands);
 }
 
 TEST(ThreadPoolTest, ConcurrentCallers) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "jit/compile_queue.h"
+#include "jit/stoppable_threads.h"
 
 namespace ember::tools {
 namespace {
@@ -33,8 +34,8 @@ std::filesystem::path FindLibrary() {
 class LazyJit final : public jit::Jit {
  public:
   explicit LazyJit(jit::JitOptions options)
-      : options_(std::move(options)),
-        queue_({.threads = options_.threads},
+      : options_(WithBackground(std::move(options))),
+        queue_({.threads = options_.threads, .stoppable = options_.background},
                [this](const jit::CompileQueue::Job& job) { Compile(job); }) {}
 
   void RequestKernel(const vm::KernelRequest& request,
@@ -51,8 +52,16 @@ class LazyJit final : public jit::Jit {
     std::lock_guard<std::mutex> lock(mutex_);
     return IsLoaded() ? (*jit_)->cache_problem() : "";
   }
+  std::shared_ptr<BackgroundWork> background_work() override {
+    return options_.background;
+  }
 
  private:
+  static jit::JitOptions WithBackground(jit::JitOptions options) {
+    if (options.background == nullptr)
+      options.background = std::make_shared<jit::StoppableThreads>();
+    return options;
+  }
   bool IsLoaded() const { return jit_.ok() && *jit_ != nullptr; }
   // Null where there is none, with the reason.
   StatusOr<std::shared_ptr<jit::Jit>> Loaded() {

@@ -214,9 +214,11 @@ Status Executor::Run(std::span<const Tensor> inputs,
   Enter(entry);
   // Whoever compiles kernels in the meantime steps back for calls.
   const double share = ShareForCompiler();
+  const bool awaits_kernels = AwaitsKernels();
   const BackgroundShare background(
-      AwaitsKernels() ? &runner_ : nullptr, share,
-      static_cast<int64_t>(share * static_cast<double>(interpreted_ns_)));
+      awaits_kernels ? &runner_ : nullptr, share,
+      static_cast<int64_t>(share * static_cast<double>(interpreted_ns_)),
+      awaits_kernels ? options_.tiering->background_work() : nullptr);
   StartAccount();
   if (device_ != nullptr) device_->StartRun(*pool_);
   if (side_by_side_ != nullptr) {

@@ -115,6 +115,9 @@ class KernelProvider {
   // slot, once per request.
   virtual void RequestKernel(const KernelRequest& request,
                              std::shared_ptr<KernelSlot> slot) = 0;
+  // What goes on until the answers are there, for the threads of sessions that
+  // wait for some; null: it cannot be stopped.
+  virtual std::shared_ptr<BackgroundWork> background_work() { return nullptr; }
 };
 
 }  // namespace ember::vm

@@ -175,6 +175,10 @@ class Tiering {
   // in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
                std::string_view target);
+  // The provider's.
+  std::shared_ptr<BackgroundWork> background_work() const {
+    return provider_ == nullptr ? nullptr : provider_->background_work();
+  }
 
  private:
   std::shared_ptr<const Module> module_;

@@ -307,7 +307,8 @@ class RecordingRunner : public ParallelRunner {
   void Run(int64_t chunk_count, ChunkFunction function) override {
     SerialRunner().Run(chunk_count, function);
   }
-  void LeaveToBackground(double share, int64_t pause_ns) override {
+  void LeaveToBackground(double share, int64_t pause_ns,
+                         std::shared_ptr<BackgroundWork>) override {
     if (share > 0) last_pause_ns = pause_ns;
     shares.push_back(share);
   }

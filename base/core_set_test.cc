@@ -1,4 +1,4 @@
-#include "hal/cpu/core_set.h"
+#include "base/core_set.h"
 
 #include <atomic>
 #include <set>
@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace ember::hal {
+namespace ember {
 namespace {
 
 TEST(CoreSet, KnowsItsCores) {
@@ -33,7 +33,7 @@ TEST(CoreSet, ThreadsLeaveTheirCoreAtOnce) {
     const int left = core;
     CoreSet others = all;
     others.Remove(left);
-    KeepOn(thread, others);
+    KeepOn(thread.native_handle(), others);
     // What it had read before it left may still be written.
     core = -1;
     std::set<int> seen;
@@ -49,4 +49,4 @@ TEST(CoreSet, ThreadsLeaveTheirCoreAtOnce) {
 }
 
 }  // namespace
-}  // namespace ember::hal
+}  // namespace ember

@@ -4,12 +4,12 @@
 //
 //   CoreSet others = CoreSet::OfThisThread();
 //   others.Remove(CurrentCore());
-//   KeepOn(worker, others);
+//   KeepOn(worker.native_handle(), others);
 //
 // Linux; elsewhere sets are empty and nothing happens. Sets are values; the
 // functions are thread-safe.
-#ifndef EMBER_HAL_CPU_CORE_SET_H_
-#define EMBER_HAL_CPU_CORE_SET_H_
+#ifndef EMBER_BASE_CORE_SET_H_
+#define EMBER_BASE_CORE_SET_H_
 
 #include <thread>
 
@@ -17,19 +17,25 @@
 #include <sched.h>
 #endif
 
-namespace ember::hal {
+namespace ember {
+
+// Of a std::thread, or pthread_self().
+using ThreadHandle = std::thread::native_handle_type;
 
 class CoreSet {
  public:
   // Those that the calling thread may run on; empty where that is not known.
   static CoreSet OfThisThread();
 
+  // That core alone; empty if it is negative.
+  static CoreSet Of(int core);
+
   int count() const;
   // Nothing happens if it is not there, or negative.
   void Remove(int core);
 
  private:
-  friend void KeepOn(std::thread& thread, const CoreSet& cores);
+  friend void KeepOn(ThreadHandle thread, const CoreSet& cores);
 
 #ifdef __linux__
   cpu_set_t set_ = {};
@@ -41,8 +47,8 @@ int CurrentCore();
 
 // The thread leaves its core at once if that is not among them. Where the
 // system refuses, or the set is empty, it stays where it may be.
-void KeepOn(std::thread& thread, const CoreSet& cores);
+void KeepOn(ThreadHandle thread, const CoreSet& cores);
 
-}  // namespace ember::hal
+}  // namespace ember
 
-#endif  // EMBER_HAL_CPU_CORE_SET_H_
+#endif  // EMBER_BASE_CORE_SET_H_

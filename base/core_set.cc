@@ -1,10 +1,10 @@
-#include "hal/cpu/core_set.h"
+#include "base/core_set.h"
 
 #ifdef __linux__
 #include <pthread.h>
 #endif
 
-namespace ember::hal {
+namespace ember {
 
 #ifdef __linux__
 
@@ -13,6 +13,13 @@ CoreSet CoreSet::OfThisThread() {
   // More cores than the set has room for: not known.
   if (sched_getaffinity(0, sizeof(cores.set_), &cores.set_) != 0)
     CPU_ZERO(&cores.set_);
+  return cores;
+}
+
+CoreSet CoreSet::Of(int core) {
+  CoreSet cores;
+  if (core >= 0 && core < CPU_SETSIZE)
+    CPU_SET(static_cast<size_t>(core), &cores.set_);
   return cores;
 }
 
@@ -25,20 +32,21 @@ void CoreSet::Remove(int core) {
 
 int CurrentCore() { return sched_getcpu(); }
 
-void KeepOn(std::thread& thread, const CoreSet& cores) {
+void KeepOn(ThreadHandle thread, const CoreSet& cores) {
   if (cores.count() == 0) return;
-  static_cast<void>(pthread_setaffinity_np(thread.native_handle(),
-                                           sizeof(cores.set_), &cores.set_));
+  static_cast<void>(
+      pthread_setaffinity_np(thread, sizeof(cores.set_), &cores.set_));
 }
 
 #else
 
 CoreSet CoreSet::OfThisThread() { return {}; }
+CoreSet CoreSet::Of(int) { return {}; }
 int CoreSet::count() const { return 0; }
 void CoreSet::Remove(int) {}
 int CurrentCore() { return -1; }
-void KeepOn(std::thread&, const CoreSet&) {}
+void KeepOn(ThreadHandle, const CoreSet&) {}
 
 #endif
 
-}  // namespace ember::hal
+}  // namespace ember
