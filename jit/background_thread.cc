@@ -19,6 +19,8 @@ void EnterBackground() {
   constexpr int kLowest = 19;
   if (sched_setscheduler(0, SCHED_IDLE, &no_priority) != 0)
     LowerPriority(kLowest);
+  // Who waits for this core has not been looked at since.
+  sched_yield();
 }
 
 void LowerPriority(int niceness) {

@@ -212,13 +212,7 @@ Status Executor::Run(std::span<const Tensor> inputs,
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);
-  // Whoever compiles kernels in the meantime steps back for calls.
-  const double share = ShareForCompiler();
-  const bool awaits_kernels = AwaitsKernels();
-  const BackgroundShare background(
-      awaits_kernels ? &runner_ : nullptr, share,
-      static_cast<int64_t>(share * static_cast<double>(interpreted_ns_)),
-      awaits_kernels ? options_.tiering->background_work() : nullptr);
+  if (AwaitsKernels()) LeaveToCompiler();
   StartAccount();
   if (device_ != nullptr) device_->StartRun(*pool_);
   if (side_by_side_ != nullptr) {
@@ -246,6 +240,7 @@ Status Executor::Run(std::span<const Tensor> inputs,
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
   Drop(entry.inputs);  // copies of those that were not aligned
+  background_.reset();
   return status;
 }
 

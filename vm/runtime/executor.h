@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -177,6 +178,9 @@ class Executor final : public Session {
   void Account(const KernelTrial& trial, int64_t ns, int64_t best_ns);
   void StartAccount();
   // Of a core's time during a run, by the account of the last one.
+  // From now until the run's end: whoever compiles kernels in the meantime
+  // steps back for it.
+  void LeaveToCompiler();
   double ShareForCompiler() const;
 
   // Only with device_ (executor_device.cc).
@@ -229,7 +233,8 @@ class Executor final : public Session {
   // Null where dispatches run one after another.
   std::unique_ptr<SideBySide> side_by_side_;
   bool has_run_ = false;
-  bool awaits_kernels_ = false;  // true: perhaps
+  bool awaits_kernels_ = false;                // true: perhaps
+  std::optional<BackgroundShare> background_;  // within a run
 
   // Nobody should notice that kernels are tried: a run may lose a small part of
   // what the last one would have taken at tier 0, by its dispatches' best

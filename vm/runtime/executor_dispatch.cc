@@ -145,8 +145,9 @@ void Executor::RequestKernels(const SiteState& site) {
   const std::span<const int64_t> parameters =
       tier >= 2 ? std::span<const int64_t>(entry.parameters)
                 : std::span<const int64_t>();
-  tiering.Request(site.group, tier, parameters, options_.device->target());
   awaits_kernels_ = true;
+  LeaveToCompiler();
+  tiering.Request(site.group, tier, parameters, options_.device->target());
 }
 
 void Executor::ChooseKernel(SiteState& site) {
@@ -180,6 +181,15 @@ void Executor::StartAccount() {
   interpreted_ns_ = best_ns_ = lost_ns_ = 0;
   accounts_ = has_measured_;
   has_measured_ = false;
+}
+
+void Executor::LeaveToCompiler() {
+  if (background_.has_value()) return;
+  const double share = ShareForCompiler();
+  background_.emplace(
+      &runner_, share,
+      static_cast<int64_t>(share * static_cast<double>(interpreted_ns_)),
+      options_.tiering->background_work());
 }
 
 double Executor::ShareForCompiler() const {
