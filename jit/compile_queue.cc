@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/thread_name.h"
+
 namespace ember::jit {
 namespace {
 
@@ -90,6 +92,7 @@ void CompileQueue::DoHottest(std::unique_lock<std::mutex>& lock) {
 }
 
 void CompileQueue::WorkInBackground() {
+  NameThisThread("ember-compile");
   EnterBackground();
   std::unique_lock<std::mutex> lock(mutex_);
   clocks_.push_back(ThreadClock::OfThisThread());
@@ -108,6 +111,7 @@ void CompileQueue::WorkInBackground() {
 void CompileQueue::WorkWhereOthersStandStill() {
   // Steps back for all others that step back for nobody; gets on all the same.
   constexpr int kNiceness = 15;
+  NameThisThread("ember-helper");
   LowerPriority(kNiceness);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/thread_name.h"
+
 namespace ember::hal {
 namespace {
 
@@ -245,6 +247,7 @@ uint32_t ThreadPool::AwaitJob(uint32_t seen, Keeper& keeper) {
 }
 
 void ThreadPool::WorkerLoop(int worker) {
+  NameThisThread("ember-pool");
   Keeper keeper(*this, /*keeps=*/worker == 1);
   uint32_t seen = 0;
   while (true) {
