@@ -44,7 +44,8 @@ class BackgroundWork {
   virtual void StandStill() = 0;
   // Ends one StandStill; they go on after the last.
   virtual void GoOn() = 0;
-  // Between the two: sleeps for that long, while they run on the caller's core.
+  // Between the two: they run on the caller's core for that long, while it
+  // sleeps. It wakes a tenth of a millisecond after that.
   virtual void RunInstead(int64_t ns) = 0;
 };
 
