@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
-#include <utility>
 
 namespace ember {
 
@@ -67,8 +66,9 @@ class ParallelRunner {
   // shorter than what changing threads is worth, and stops it between them.
   // Null: it cannot be stopped. Of several callers, the last one's counts. See
   // BackgroundShare.
-  virtual void LeaveToBackground(double /*share*/, int64_t /*pause_ns*/,
-                                 std::shared_ptr<BackgroundWork> /*work*/) {}
+  virtual void LeaveToBackground(
+      double /*share*/, int64_t /*pause_ns*/,
+      const std::shared_ptr<BackgroundWork>& /*work*/) {}
 };
 
 // Leaves a share of a runner's time to what runs in the background, while calls
@@ -80,10 +80,9 @@ class BackgroundShare {
  public:
   // Null: nothing to leave it of.
   BackgroundShare(ParallelRunner* runner, double share, int64_t pause_ns,
-                  std::shared_ptr<BackgroundWork> work)
+                  const std::shared_ptr<BackgroundWork>& work)
       : runner_(runner) {
-    if (runner_ != nullptr)
-      runner_->LeaveToBackground(share, pause_ns, std::move(work));
+    if (runner_ != nullptr) runner_->LeaveToBackground(share, pause_ns, work);
   }
   ~BackgroundShare() {
     if (runner_ != nullptr) runner_->LeaveToBackground(0, 0, nullptr);

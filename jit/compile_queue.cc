@@ -29,7 +29,7 @@ bool GetsItsTurn(std::chrono::milliseconds within) {
 
 CompileQueue::CompileQueue(Options options,
                            std::function<void(const Job&)> work)
-    : options_(options), work_(std::move(work)) {}
+    : options_(std::move(options)), work_(std::move(work)) {}
 
 CompileQueue::~CompileQueue() {
   {

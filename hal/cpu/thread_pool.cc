@@ -114,17 +114,17 @@ void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
   }
 }
 
-void ThreadPool::LeaveToBackground(double share, int64_t pause_ns,
-                                   std::shared_ptr<BackgroundWork> work) {
+void ThreadPool::LeaveToBackground(
+    double share, int64_t pause_ns,
+    const std::shared_ptr<BackgroundWork>& work) {
   const int64_t pause = std::clamp(pause_ns, kLeastPause, kMostPause);
   const bool pauses = takes_all_cores_ && share > 0;
   pause_.store(pause, std::memory_order_relaxed);
   pause_period_.store(
       pauses ? static_cast<int64_t>(static_cast<double>(pause) / share) : 0,
       std::memory_order_relaxed);
-  if (!pauses) work = nullptr;
   std::lock_guard<std::mutex> lock(background_mutex_);
-  background_.swap(work);
+  background_ = pauses ? work : nullptr;
 }
 
 void ThreadPool::PauseForBackground(Keeper& keeper) {

@@ -44,7 +44,7 @@ class ThreadPool final : public ParallelRunner {
   int worker_count() const override { return worker_count_; }
   void Run(int64_t chunk_count, ChunkFunction function) override;
   void LeaveToBackground(double share, int64_t pause_ns,
-                         std::shared_ptr<BackgroundWork> work) override;
+                         const std::shared_ptr<BackgroundWork>& work) override;
 
  private:
   class Keeper;

@@ -308,7 +308,7 @@ class RecordingRunner : public ParallelRunner {
     SerialRunner().Run(chunk_count, function);
   }
   void LeaveToBackground(double share, int64_t pause_ns,
-                         std::shared_ptr<BackgroundWork>) override {
+                         const std::shared_ptr<BackgroundWork>&) override {
     if (share > 0) last_pause_ns = pause_ns;
     shares.push_back(share);
   }
