@@ -46,6 +46,9 @@ class BackgroundWork {
   // Between the two: they run on the caller's core for that long, while it
   // sleeps. It wakes a tenth of a millisecond after that.
   virtual void RunInstead(int64_t ns) = 0;
+  // For those whose threads leave a core free: from now on they run on others
+  // than this one, if there are any; negative: on all.
+  virtual void KeepOff(int core) = 0;
 };
 
 class ParallelRunner {

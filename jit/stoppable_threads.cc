@@ -174,6 +174,7 @@ void StoppableThreads::Join() {
     std::lock_guard<std::mutex> lock(mutex_);
     handler_ = OnSignal;
     members_.push_back(std::move(owned));
+    if (left_core_ >= 0) KeepOnItsCores(member);
   }
   // Those that came before it joined sent it no signal.
   Stand(member);
@@ -186,7 +187,7 @@ void StoppableThreads::Leave() {
   // Who holds the mutex may wait for this thread.
   member->stands.store(true);
   std::lock_guard<std::mutex> lock(mutex_);
-  if (member->core >= 0) KeepOn(member->handle, member->cores);
+  KeepOn(member->handle, member->cores);
   std::erase_if(members_, [&](const auto& m) { return m.get() == member; });
 }
 
@@ -227,11 +228,8 @@ void StoppableThreads::StandStill() {
 void StoppableThreads::GoOn() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (stops_.fetch_sub(1) > 1) return;
-  for (const auto& member : members_) {
-    if (member->core < 0) continue;
-    member->core = -1;
-    KeepOn(member->handle, member->cores);
-  }
+  for (const auto& member : members_)
+    if (member->core >= 0) KeepOnItsCores(*member);
   Wake(kUntilCallerSleeps);
 }
 
@@ -252,6 +250,20 @@ void StoppableThreads::RunInstead(int64_t ns) {
   SleepUntil(end + kArrival);
   std::lock_guard<std::mutex> lock(mutex_);
   AwaitStanding();
+}
+
+void StoppableThreads::KeepOff(int core) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (core == left_core_) return;
+  left_core_ = core;
+  for (const auto& member : members_) KeepOnItsCores(*member);
+}
+
+void StoppableThreads::KeepOnItsCores(Member& member) const {
+  member.core = -1;
+  CoreSet others = member.cores;
+  others.Remove(left_core_);
+  KeepOn(member.handle, others.count() > 0 ? others : member.cores);
 }
 
 void StoppableThreads::Release() {
@@ -280,6 +292,21 @@ void StoppableThreads::GoOn() {}
 void StoppableThreads::RunInstead(int64_t ns) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
 }
+void StoppableThreads::KeepOff(int core) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (core == left_core_) return;
+  left_core_ = core;
+  for (const auto& member : members_) KeepOnItsCores(*member);
+}
+
+void StoppableThreads::KeepOnItsCores(Member& member) const {
+  member.core = -1;
+  CoreSet others = member.cores;
+  others.Remove(left_core_);
+  KeepOn(member.handle, others.count() > 0 ? others : member.cores);
+}
+
+void StoppableThreads::KeepOff(int) {}
 void StoppableThreads::Release() {}
 StoppableThreads::Unstoppable::Unstoppable() = default;
 StoppableThreads::Unstoppable::~Unstoppable() = default;

@@ -84,6 +84,7 @@ class StoppableThreads final : public BackgroundWork {
   void StandStill() override;
   void GoOn() override;
   void RunInstead(int64_t ns) override;
+  void KeepOff(int core) override;
   // From now on nobody stands still. Before the first section: no handler is
   // set.
   void Release();
@@ -101,6 +102,8 @@ class StoppableThreads final : public BackgroundWork {
   void Leave();
   // With mutex_: until all members do.
   void AwaitStanding();
+  // With mutex_. Where it may run while nobody has it run on his core.
+  void KeepOnItsCores(Member& member) const;
   // With mutex_: those who stand look again after that time.
   void Wake(int64_t ns) const;
 
@@ -114,6 +117,7 @@ class StoppableThreads final : public BackgroundWork {
   std::atomic<bool> is_released_{false};
   std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Member>> members_;
+  int left_core_ = -1;
 #ifdef __linux__
   void (*handler_)(int, siginfo_t*, void*) = nullptr;
 #endif

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/core_set.h"
 #include "gtest/gtest.h"
 #include "jit/background_thread.h"
 
@@ -34,6 +35,8 @@ class Worker {
     thread_.join();
   }
   int64_t steps() const { return steps_; }
+  // That it was seen on last.
+  int core() const { return core_; }
   // Whether it steps within that time.
   bool StepsWithin(milliseconds time) const {
     const int64_t before = steps_;
@@ -52,11 +55,12 @@ class Worker {
       const std::lock_guard<std::mutex> lock(mutex);
       for (int i = 0; i < 1000; ++i) idle_ = i;
     }
+    core_ = CurrentCore();
     ++steps_;
   }
 
   std::atomic<int64_t> steps_{0};
-  std::atomic<int> idle_{0};
+  std::atomic<int> idle_{0}, core_{-1};
   std::atomic<bool> ends_{false};
   std::thread thread_;
 };
@@ -100,6 +104,32 @@ TEST(StoppableThreads, RunWhileTheCallerSleeps) {
     EXPECT_FALSE(worker.StepsWithin(milliseconds(1)));
   }
   threads.GoOn();
+}
+
+TEST(StoppableThreads, KeepOffACore) {
+  if (CoreSet::OfThisThread().count() < 2) GTEST_SKIP() << "one core";
+  StoppableThreads threads;
+  const Worker worker(threads, true);
+  for (int i = 0; i < 20; ++i) {
+    const int left = worker.core();
+    threads.KeepOff(left);
+    // The step that it was in.
+    EXPECT_TRUE(worker.StepsWithin(kLong));
+    EXPECT_TRUE(worker.StepsWithin(kLong));
+    EXPECT_NE(worker.core(), left) << i;
+  }
+  // Also in the next sections, and after a break on that core.
+  const int left = CurrentCore();
+  threads.KeepOff(left);
+  threads.StandStill();
+  threads.RunInstead(1'000'000);
+  threads.GoOn();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(worker.StepsWithin(kLong));
+    EXPECT_TRUE(worker.StepsWithin(kLong));
+    EXPECT_NE(worker.core(), left) << i;
+  }
+  threads.KeepOff(-1);
 }
 
 TEST(StoppableThreads, HoldNoLocksOfOthers) {

@@ -123,6 +123,8 @@ void ThreadPool::LeaveToBackground(
   pause_period_.store(
       pauses ? static_cast<int64_t>(static_cast<double>(pause) / share) : 0,
       std::memory_order_relaxed);
+  // Where they leave a core free, a scheduler takes a tick or two to see that.
+  if (!takes_all_cores_ && work != nullptr) work->KeepOff(CurrentCore());
   std::lock_guard<std::mutex> lock(background_mutex_);
   background_ = pauses ? work : nullptr;
 }

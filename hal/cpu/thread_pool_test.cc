@@ -1,5 +1,6 @@
 #include "hal/cpu/thread_pool.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "base/core_set.h"
 #include "gtest/gtest.h"
 
 namespace ember::hal {
@@ -130,8 +132,9 @@ class NotingWork : public BackgroundWork {
     EXPECT_GT(ns, 0);
     ++breaks;
   }
+  void KeepOff(int core) override { left_core = core; }
   std::atomic<bool> stands{false};
-  std::atomic<int> stops{0}, breaks{0};
+  std::atomic<int> stops{0}, breaks{0}, left_core{-1};
 };
 
 TEST(ThreadPoolTest, StopsTheBackgroundWhileItIsAwake) {
@@ -171,6 +174,22 @@ TEST(ThreadPoolTest, StopsTheBackgroundWhileItIsAwake) {
     while (!work->stands) other.Run(1000, [&](int64_t, int) {});
   }
   EXPECT_FALSE(work->stands);
+}
+
+TEST(ThreadPoolTest, LeavesOtherCoresToTheBackground) {
+  const CoreSet before = CoreSet::OfThisThread();
+  if (before.count() < 2) GTEST_SKIP() << "one core";
+  ThreadPool pool(1);
+  const auto work = std::make_shared<NotingWork>();
+  const int core = CurrentCore();
+  KeepOn(pthread_self(), CoreSet::Of(core));
+  {
+    const BackgroundShare share(&pool, 0.25, 0, work);
+    pool.Run(2, [&](int64_t, int) {});
+  }
+  KeepOn(pthread_self(), before);
+  EXPECT_EQ(work->left_core, core);
+  EXPECT_EQ(work->stops, 0);
 }
 
 TEST(ThreadPoolTest, ConcurrentCallers) {
