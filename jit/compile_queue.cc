@@ -45,8 +45,10 @@ CompileQueue::~CompileQueue() {
 }
 
 void CompileQueue::Add(Job job) {
+  bool is_first = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    is_first = jobs_.empty();
     jobs_.push_back(std::move(job));
     if (threads_.empty()) {
       for (int i = 0; i < options_.threads; ++i)
@@ -54,7 +56,9 @@ void CompileQueue::Add(Job job) {
       threads_.emplace_back([this] { WorkWhereOthersStandStill(); });
     }
   }
-  changed_.notify_all();
+  // A model asks for all its kernels in one call, and to wake a thread takes as
+  // long as a small dispatch.
+  if (is_first) changed_.notify_all();
 }
 
 void CompileQueue::Wait() {
