@@ -85,6 +85,8 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
       BuildKernel(job.request, *compiler_, &report);
   if (dumps) Dump(job.request, report);
+  // Sessions and whoever asks for totals wait for these locks.
+  const StoppableThreads::Unstoppable unstoppable;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     totals_.kernels += kernel.ok();
@@ -98,18 +100,13 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
     if (report.origin != CodeOrigin::kShared)
       totals_.code_bytes += report.code_bytes;
   }
-  if (!kernel.ok()) {
-    // Sessions wait for a slot's lock.
-    const StoppableThreads::Unstoppable unstoppable;
-    return job.slot->Decline(kernel.status().ToString());
-  }
+  if (!kernel.ok()) return job.slot->Decline(kernel.status().ToString());
   if (options_.wrapper != nullptr) {
     kernel = options_.wrapper->Wrap(
         job.request, *job.slot,
         {std::move(report.schedule), std::move(report.nest)},
         *std::move(kernel));
   }
-  const StoppableThreads::Unstoppable unstoppable;
   job.slot->Install(*std::move(kernel));
 }
 

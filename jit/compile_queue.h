@@ -11,11 +11,12 @@
 // may still come first. Knows nothing of what compiling is: no LLVM here.
 //
 // The threads, which start with the first job, run in the background
-// (background_thread.h): calls of sessions are never slower for them, and leave
-// them a share of their cores (base/parallel.h: BackgroundShare). Where
-// somebody else takes all cores that is next to nothing. Then one more thread,
-// of a low priority that gets 3% of a core, does the jobs that wait, until the
-// others get on again. What was begun there ends there: a kernel may come late.
+// (background_thread.h). Calls of sessions leave them a share of their cores
+// (base/parallel.h: BackgroundShare), and stop them for the rest of the time
+// where they need all cores (stoppable_threads.h). Where somebody else takes
+// all cores they get next to nothing. Then one more thread, of a low priority
+// that gets 3% of a core, does the jobs that wait, until the others get on
+// again. What was begun there ends there: a kernel may come late.
 //
 // Thread-safe. The destructor drops what has not begun and waits for what has;
 // a program that ends while is_busy() and should not wait leaves with _exit.

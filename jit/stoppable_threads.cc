@@ -292,20 +292,6 @@ void StoppableThreads::GoOn() {}
 void StoppableThreads::RunInstead(int64_t ns) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
 }
-void StoppableThreads::KeepOff(int core) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (core == left_core_) return;
-  left_core_ = core;
-  for (const auto& member : members_) KeepOnItsCores(*member);
-}
-
-void StoppableThreads::KeepOnItsCores(Member& member) const {
-  member.core = -1;
-  CoreSet others = member.cores;
-  others.Remove(left_core_);
-  KeepOn(member.handle, others.count() > 0 ? others : member.cores);
-}
-
 void StoppableThreads::KeepOff(int) {}
 void StoppableThreads::Release() {}
 StoppableThreads::Unstoppable::Unstoppable() = default;

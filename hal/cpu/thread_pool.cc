@@ -57,7 +57,7 @@ class ThreadPool::Keeper {
     stopped_->GoOn();
     stopped_.reset();
   }
-  void Sleep(std::chrono::nanoseconds time) const {
+  void Pause(std::chrono::nanoseconds time) const {
     if (stopped_ == nullptr) return std::this_thread::sleep_for(time);
     stopped_->RunInstead(time.count());
   }
@@ -97,11 +97,8 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
-  if (worker_count_ == 1) {
-    // It is not known when the caller goes away: nothing is stopped.
-    Keeper keeper(*this, /*keeps=*/false);
-    PauseForBackground(keeper);
-  }
+  // It is not known when the caller goes away: nothing is stopped.
+  if (worker_count_ == 1) std::this_thread::sleep_for(DuePause());
   if (worker_count_ == 1 || chunk_count <= 1 || !run_mutex_.try_lock()) {
     for (int64_t chunk = 0; chunk < chunk_count; ++chunk) function(chunk, 0);
     return;
@@ -129,16 +126,16 @@ void ThreadPool::LeaveToBackground(
   background_ = pauses ? work : nullptr;
 }
 
-void ThreadPool::PauseForBackground(Keeper& keeper) {
+std::chrono::nanoseconds ThreadPool::DuePause() {
+  constexpr std::chrono::nanoseconds kNone(0);
   const int64_t period = pause_period_.load(std::memory_order_relaxed);
-  if (period == 0) return;
+  if (period == 0) return kNone;
   const int64_t now = std::chrono::nanoseconds(
                           std::chrono::steady_clock::now().time_since_epoch())
                           .count();
-  if (now - last_pause_.load(std::memory_order_relaxed) < period) return;
+  if (now - last_pause_.load(std::memory_order_relaxed) < period) return kNone;
   last_pause_.store(now, std::memory_order_relaxed);
-  keeper.Sleep(
-      std::chrono::nanoseconds(pause_.load(std::memory_order_relaxed)));
+  return std::chrono::nanoseconds(pause_.load(std::memory_order_relaxed));
 }
 
 void ThreadPool::KeepOffCallersCore() {
@@ -256,7 +253,9 @@ void ThreadPool::WorkerLoop(int worker) {
     seen = AwaitJob(seen, keeper);
     if (stop_.load()) return;
     RunChunks(seen, worker);
-    if (worker == 1) PauseForBackground(keeper);
+    if (worker != 1) continue;
+    const std::chrono::nanoseconds pause = DuePause();
+    if (pause.count() > 0) keeper.Pause(pause);
   }
 }
 

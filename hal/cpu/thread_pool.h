@@ -7,13 +7,13 @@
 //   pool.Run(8, [&](int64_t chunk, int worker) { ... });
 //
 // A pool with a thread for each core keeps its threads off the core that the
-// caller runs on, and is the one that pauses for what runs in the background
-// (LeaveToBackground): with fewer threads there is a core for that. One of its
-// threads lets that go on whenever it sleeps, and stops it when it wakes: a
-// thread of the lowest priority that waits for a core gets it for a scheduler's
-// tick (4 ms, often) now and then. So the affinity of its threads is the pool's
-// to set, within what the thread that made it had: what others set while it
-// lives is lost at the next call.
+// caller runs on: their affinity is the pool's to set, within what the thread
+// that made it had, and what others set while it lives is lost at the next
+// call. Such a pool pauses for what runs in the background (LeaveToBackground);
+// with fewer threads there is a core for that. One of its threads lets that go
+// on whenever it sleeps, and stops it when it wakes: a thread of the lowest
+// priority that waits for a core gets it for a scheduler's tick (4 ms, often)
+// now and then.
 //
 // Thread-safety: Run may be called from several threads; while the pool is busy
 // with one call, others run their chunks alone, on their own thread.
@@ -62,8 +62,9 @@ class ThreadPool final : public ParallelRunner {
   void AwaitCompletion(uint32_t chunk_count);
   // The calling thread has a core of its own; with run_mutex_.
   void KeepOffCallersCore();
-  // Called by one thread of the pool, between jobs: sleeps if it is time.
-  void PauseForBackground(Keeper& keeper);
+  // For one thread of the pool, between jobs: how long it is to pause now, as
+  // it will; 0: not.
+  std::chrono::nanoseconds DuePause();
 
   const CoreSet cores_ = CoreSet::OfThisThread();
   const int worker_count_;
