@@ -65,8 +65,9 @@ class ParallelRunner {
   // From now on `work` goes on beside the calls, in threads of the lowest
   // priority. Those get no time where threads take all cores, or get it at the
   // wrong moment: such a runner leaves it `share` (0 to 0.5; 0: it has ended)
-  // of one core's time, in pauses of a thread that last for about pause_ns, no
-  // shorter than what changing threads is worth, and stops it between them.
+  // of one core's time, what changing threads takes included, in pauses of a
+  // thread that last for about pause_ns, no shorter than what such a change is
+  // worth, and stops it between them.
   // Null: it cannot be stopped. Of several callers, the last one's counts. See
   // BackgroundShare.
   virtual void LeaveToBackground(

@@ -129,8 +129,9 @@ void CompileQueue::WorkWhereOthersStandStill() {
 }
 
 bool CompileQueue::GetOn(std::unique_lock<std::mutex>& lock) {
-  // A third of what sessions leave them, and what the other thread would get.
-  constexpr int64_t kLeastPart = 32;
+  // Sessions leave them a fortieth of a core or more; others that take all
+  // cores, a tick now and then (1/300).
+  constexpr int64_t kLeastPart = 128;
   const int64_t before = BackgroundTime();
   const auto begin = std::chrono::steady_clock::now();
   changed_.wait_for(lock, options_.patience,

@@ -47,7 +47,8 @@ class CompileQueue {
   struct Options {
     int threads = 1;
     // How long the threads in the background may stand still while jobs wait.
-    std::chrono::milliseconds patience{100};
+    // Clocks of threads are known by the tick (4 ms).
+    std::chrono::milliseconds patience{1000};
     // Where the threads in the background are stopped; null: nowhere.
     std::shared_ptr<StoppableThreads> stoppable;
   };

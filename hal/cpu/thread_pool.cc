@@ -27,6 +27,8 @@ constexpr std::chrono::microseconds kSpinTimeBesideBackground(5000);
 // Two changes of threads, and caches that the background finds cold, are little
 // beside the shortest pause; nobody waits for long for the end of the longest.
 constexpr int64_t kLeastPause = 400'000, kMostPause = 4'000'000;
+// What the thread loses with each besides, by the two changes.
+constexpr int64_t kChanges = 130'000;
 constexpr int kPausesPerClockRead = 32;
 
 int ResolveThreadCount(int threads) {
@@ -118,7 +120,9 @@ void ThreadPool::LeaveToBackground(
   const bool pauses = takes_all_cores_ && share > 0;
   pause_.store(pause, std::memory_order_relaxed);
   pause_period_.store(
-      pauses ? static_cast<int64_t>(static_cast<double>(pause) / share) : 0,
+      pauses
+          ? static_cast<int64_t>(static_cast<double>(pause + kChanges) / share)
+          : 0,
       std::memory_order_relaxed);
   // Where they leave a core free, a scheduler takes a tick or two to see that.
   if (!takes_all_cores_ && work != nullptr) work->KeepOff(CurrentCore());

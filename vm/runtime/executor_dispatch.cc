@@ -193,14 +193,17 @@ void Executor::LeaveToCompiler() {
 }
 
 double Executor::ShareForCompiler() const {
-  // Nobody should notice, here either: what faster kernels save, and before
-  // there are any a small part, which is what a run loses at most (of two
-  // threads on two cores, half of it).
-  constexpr double kLeast = 1.0 / 10, kMost = 0.5;
-  if (interpreted_ns_ == 0) return kLeast;
-  const double saved =
-      1 - static_cast<double>(best_ns_) / static_cast<double>(interpreted_ns_);
-  return std::clamp(saved, kLeast, kMost);
+  // Nobody should notice, here either: a run takes as long as it would at tier
+  // 0 less a quarter of what faster kernels save, and before there are any a
+  // fortieth longer. All its threads bear what one of them loses.
+  constexpr double kLeast = 1.0 / 40, kOfSaved = 3.0 / 4, kMostOfACore = 0.5;
+  double saved = 0;
+  if (interpreted_ns_ > 0) {
+    saved = 1 - static_cast<double>(best_ns_) /
+                    static_cast<double>(interpreted_ns_);
+  }
+  return std::min(std::max(kOfSaved * saved, kLeast) * runner_.worker_count(),
+                  kMostOfACore);
 }
 
 void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
@@ -212,7 +215,9 @@ void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
   } else {
     trial.AddCompiled(ns);
   }
-  Account(trial, ns, BestTime(trial, used));
+  // Tier 0's own times, which are never below its best, are no loss of trials.
+  Account(trial, used == nullptr ? trial.interpreted_ns() : ns,
+          BestTime(trial, used));
   has_measured_ = true;
   if (entry.kernel != nullptr && !options.keeps_slow_kernels) {
     const KernelTrial::Verdict verdict = trial.verdict();

@@ -1,6 +1,8 @@
 // Whether a kernel is worth its place at a site: the best of a few of its calls
-// against the best of a few of tier 0's, for one shape class. The best, because
-// everything else that runs on the machine only makes a call slower.
+// against the best of the last few of tier 0's, for one shape class. The best,
+// because everything else that runs on the machine only makes a call slower; of
+// the last few, because a processor is faster for some seconds, and the best of
+// hundreds is of such.
 //
 //   trial.AddInterpreted(ns);  // while there is no kernel
 //   trial.Restart();           // a kernel came
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace ember::vm {
 
@@ -21,7 +24,8 @@ class KernelTrial {
   enum class Verdict { kOpen, kKeep, kSlower };
 
   void AddInterpreted(int64_t ns) {
-    (is_rematch_ ? rematch_interpreted_ : interpreted_).Add(ns);
+    if (is_rematch_) return rematch_interpreted_.Add(ns);
+    interpreted_.Add(ns);
   }
   void AddCompiled(int64_t ns) {
     if (is_rematch_) return rematch_compiled_.Add(ns);
@@ -37,7 +41,7 @@ class KernelTrial {
   // Without calls of tier 0 there is nothing to compare with: a kernel that was
   // there before the first call stays.
   Verdict verdict() const {
-    if (interpreted_.calls == 0) return Verdict::kKeep;
+    if (interpreted_.calls() == 0) return Verdict::kKeep;
     if (!is_rematch_) {
       return compiled_.calls >= kSomeCalls && !IsSlower(kHardly)
                  ? Verdict::kKeep
@@ -57,11 +61,11 @@ class KernelTrial {
   bool WantsInterpreter() const {
     if (is_rematch_)
       return rematch_interpreted_.calls < rematch_compiled_.calls;
-    return interpreted_.calls > 0 && interpreted_.calls < kFewCalls &&
+    return interpreted_.calls() > 0 && interpreted_.calls() < kFewCalls &&
            compiled_.calls >= kFewCalls && IsSlower(kDoubtful);
   }
 
-  int64_t interpreted_ns() const { return interpreted_.ns; }
+  int64_t interpreted_ns() const { return interpreted_.ns(); }
   int64_t compiled_ns() const { return compiled_.ns; }
 
  private:
@@ -74,6 +78,23 @@ class KernelTrial {
       total_ns += sample;
       ++calls;
     }
+  };
+  // Of the last kSomeCalls, and of up to as many before them.
+  class RecentBest {
+   public:
+    void Add(int64_t sample) {
+      if (last_.calls == kSomeCalls) before_ = std::exchange(last_, {});
+      last_.Add(sample);
+      ++calls_;
+    }
+    int64_t calls() const { return calls_; }
+    int64_t ns() const {
+      return before_.calls == 0 ? last_.ns : std::min(last_.ns, before_.ns);
+    }
+
+   private:
+    Best before_, last_;
+    int64_t calls_ = 0;
   };
   static constexpr int64_t kFewCalls = 3;
   static constexpr int64_t kSomeCalls = 8;
@@ -90,15 +111,16 @@ class KernelTrial {
   // compiled, or did not): unless the kernel is much slower, both take turns
   // then, and that decides.
   bool SeemsSlower() const {
-    if (interpreted_.calls < kFewCalls) return false;
+    if (interpreted_.calls() < kFewCalls) return false;
     return (compiled_.calls >= kFewCalls && IsSlower(kMuch)) ||
            (compiled_.calls >= kSomeCalls && IsSlower(kHardly));
   }
   bool IsSlower(int64_t percent) const {
-    return compiled_.ns * 100 > interpreted_.ns * percent;
+    return compiled_.ns * 100 > interpreted_.ns() * percent;
   }
 
-  Best interpreted_, compiled_;
+  RecentBest interpreted_;
+  Best compiled_;
   bool is_rematch_ = false;
   Best rematch_interpreted_, rematch_compiled_;
 };

@@ -66,6 +66,19 @@ TEST(KernelTrial, TheBestCallCounts) {
   EXPECT_EQ(trial.compiled_ns(), 900 * kMicrosecond);
 }
 
+TEST(KernelTrial, TierZerosLastCallsCount) {
+  KernelTrial trial = After(100, 500, 0, 0);
+  EXPECT_EQ(trial.interpreted_ns(), 500 * kMicrosecond);
+  // The processor is slower now.
+  for (int i = 0; i < 16; ++i) trial.AddInterpreted(1000 * kMicrosecond);
+  EXPECT_EQ(trial.interpreted_ns(), 1000 * kMicrosecond);
+  for (int i = 0; i < 8; ++i) trial.AddCompiled(900 * kMicrosecond);
+  EXPECT_EQ(trial.verdict(), Verdict::kKeep);
+  // One slow call changes nothing.
+  trial.AddInterpreted(2000 * kMicrosecond);
+  EXPECT_EQ(trial.interpreted_ns(), 1000 * kMicrosecond);
+}
+
 TEST(KernelTrial, AnotherKernelIsMeasuredAnew) {
   KernelTrial trial = After(5, 1000, 8, 2000);
   EXPECT_EQ(trial.verdict(), Verdict::kSlower);

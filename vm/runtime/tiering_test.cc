@@ -240,23 +240,29 @@ TEST_F(TieringTest, SlowKernelsAreSetAsideForTheirShape) {
             profile[0].calls);
 }
 
-// y = x + 8, one at a time, each by a dispatch of its own.
+// y = x + 8, one at a time, each by a dispatch of its own, for `extent`
+// elements.
 constexpr int kChain = 8;
-std::string ChainText() {
+std::string ChainText(int extent = 1) {
+  const std::string n = std::to_string(extent);
+  const auto f32 = [&](const char* name) {
+    return std::string(name) + ": f32[" + n + "]";
+  };
   std::string text = "module \"chain\" from \"test\"\n", body;
   for (int i = 0; i < kChain; ++i) {
     const std::string name = "@increment" + std::to_string(i);
-    text += "dispatch " + name +
-            "(%x: f32[1]) -> (%y: f32[1]) {\n  %y[i] = %x[i] + 1.0\n}\n";
+    text += "dispatch " + name + "(" + f32("%x") + ") -> (" + f32("%y") +
+            ") {\n  %y[i] = %x[i] + 1.0\n}\n";
     const char* from = i == 0 ? "b0" : i % 2 == 1 ? "b2" : "b3";
     body += "  dispatch " + name + "(" + from + " -> " +
             (i % 2 == 0 ? "b2" : "b3") + ")\n";
   }
-  return text +
-         "program main(x: f32[1]) -> (y: f32[1]) {\n  b0 = input x\n"
-         "  b1 = arena 128\n  i0 = integer 4\n  i1 = integer 1\n"
-         "  b2 = view b1, i0, 0\n  b3 = view b1, i0, 64\n" +
-         body + "  result y = b3 [i1]\n  return\n}\n";
+  return text + "program main(" + f32("x") + ") -> (" + f32("y") +
+         ") {\n  b0 = input x\n  b1 = arena " + std::to_string(128 * extent) +
+         "\n  i0 = integer " + std::to_string(4 * extent) +
+         "\n  i1 = integer " + n + "\n  b2 = view b1, i0, 0\n" +
+         "  b3 = view b1, i0, " + std::to_string(64 * extent) + "\n" + body +
+         "  result y = b3 [i1]\n  return\n}\n";
 }
 
 class SlowIncrement : public Kernel {
@@ -300,10 +306,46 @@ TEST_F(TieringTest, KernelsOnTrialCostARunLittle) {
   EXPECT_TRUE(session_->IsSettled());
 }
 
+// Faster than all others.
+class NoWorkKernel : public MarkingKernel {
+ public:
+  using MarkingKernel::MarkingKernel;
+  Status Run(const KernelCall&) const override { return OkStatus(); }
+};
+
+// Takes its time every other time.
+class UnsteadyRunner : public ParallelRunner {
+ public:
+  int worker_count() const override { return 2; }
+  void Run(int64_t chunk_count, ChunkFunction function) override {
+    if (++runs % 2 == 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+    SerialRunner().Run(chunk_count, function);
+  }
+  int64_t runs = 0;
+};
+
+TEST_F(TieringTest, KernelsOnTrialDoNotPayForTierZero) {
+  constexpr int kExtent = 1 << 16;  // so that tier 0 asks its runner
+  UnsteadyRunner runner;
+  device_ = *hal::CreateCpuDevice({.host_runner = &runner});
+  module_ = *Module::FromDefinition(*ParseModule(ChainText(kExtent)));
+  StartWith({.least_ns = 0, .tier1_calls = 1});
+  const Tensor x = *Tensor::Allocate(DType::kF32, {kExtent});
+  std::vector<Tensor> results;
+  const auto run = [&] { ASSERT_TRUE(session_->Run({&x, 1}, &results).ok()); };
+  for (int i = 0; i < 20; ++i) run();
+  EXPECT_GE(runner.runs, 20 * kChain);
+  tiering_->slot(kChain - 1)
+      ->Install(std::make_unique<NoWorkKernel>(2, std::vector<int64_t>{}));
+  for (int i = 0; i < 8; ++i) run();
+  EXPECT_EQ(session_->Profile()[kChain - 1].tier_calls[2], 8);
+}
+
 // Runs alone, and remembers what it was to leave to the background.
 class RecordingRunner : public ParallelRunner {
  public:
-  int worker_count() const override { return 1; }
+  int worker_count() const override { return workers; }
   void Run(int64_t chunk_count, ChunkFunction function) override {
     SerialRunner().Run(chunk_count, function);
   }
@@ -312,14 +354,9 @@ class RecordingRunner : public ParallelRunner {
     if (share > 0) last_pause_ns = pause_ns;
     shares.push_back(share);
   }
+  int workers = 1;
   std::vector<double> shares;
   int64_t last_pause_ns = 0;
-};
-
-class NoWorkKernel : public MarkingKernel {
- public:
-  using MarkingKernel::MarkingKernel;
-  Status Run(const KernelCall&) const override { return OkStatus(); }
 };
 
 TEST_F(TieringTest, TheCompilerGetsAShareOfRunsThatAwaitKernels) {
@@ -335,11 +372,14 @@ TEST_F(TieringTest, TheCompilerGetsAShareOfRunsThatAwaitKernels) {
     EXPECT_EQ(runner.shares.back(), 0) << "it ends with the run";
     return runner.shares[0];
   };
-  EXPECT_EQ(share_of_run(), 1.0 / 10) << "from the first request on";
-  EXPECT_EQ(share_of_run(), 1.0 / 10);
+  EXPECT_EQ(share_of_run(), 1.0 / 40) << "from the first request on";
+  EXPECT_EQ(share_of_run(), 1.0 / 40);
+  runner.workers = 4;
+  EXPECT_EQ(share_of_run(), 1.0 / 10) << "borne by all";
+  runner.workers = 1;
   Run(kOtherRows);
   share_of_run();
-  EXPECT_EQ(share_of_run(), 1.0 / 10);
+  EXPECT_EQ(share_of_run(), 1.0 / 40);
   EXPECT_GT(runner.last_pause_ns, 0);
   // One kernel makes runs faster, others are awaited still.
   KernelSlot& slot = *tiering_->slot(0);
