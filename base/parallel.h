@@ -47,7 +47,8 @@ class BackgroundWork {
   // sleeps. It wakes a tenth of a millisecond after that.
   virtual void RunInstead(int64_t ns) = 0;
   // For those whose threads leave a core free: from now on they run on others
-  // than this one, if there are any; negative: on all.
+  // than this one, if there are any; negative: on all. Returns at once, and may
+  // leave it to a later call: ask before each run.
   virtual void KeepOff(int core) = 0;
 };
 

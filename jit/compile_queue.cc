@@ -19,7 +19,7 @@ int64_t Heat(const CompileQueue::Job& job) {
 
 // Whether the calling thread, in the background, has its core back within some
 // time after it offered it to others.
-bool GetsItsTurn(std::chrono::milliseconds within) {
+bool GetsItsTurn(std::chrono::nanoseconds within) {
   const auto begin = std::chrono::steady_clock::now();
   std::this_thread::yield();
   return std::chrono::steady_clock::now() - begin < within;
@@ -92,7 +92,10 @@ void CompileQueue::DoHottest(std::unique_lock<std::mutex>& lock) {
   }
   lock.lock();
   --busy_;
+  // Who wakes takes its core: not with a lock that callers wait for.
+  lock.unlock();
   changed_.notify_all();
+  lock.lock();
 }
 
 void CompileQueue::WorkInBackground() {
@@ -106,7 +109,8 @@ void CompileQueue::WorkInBackground() {
     if (stops_) return;
     // A job that is begun must end here: better not where it would stand still.
     lock.unlock();
-    const bool gets_on = GetsItsTurn(options_.patience / 2);
+    const bool gets_on =
+        GetsItsTurn(std::chrono::nanoseconds(options_.patience) / 10);
     lock.lock();
     if (gets_on && may_begin() && !stops_) DoHottest(lock);
   }
@@ -131,7 +135,7 @@ void CompileQueue::WorkWhereOthersStandStill() {
 bool CompileQueue::GetOn(std::unique_lock<std::mutex>& lock) {
   // Sessions leave them a fortieth of a core or more; others that take all
   // cores, a tick now and then (1/300).
-  constexpr int64_t kLeastPart = 128;
+  constexpr int64_t kLeastPart = 64;
   const int64_t before = BackgroundTime();
   const auto begin = std::chrono::steady_clock::now();
   changed_.wait_for(lock, options_.patience,

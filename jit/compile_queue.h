@@ -48,7 +48,7 @@ class CompileQueue {
     int threads = 1;
     // How long the threads in the background may stand still while jobs wait.
     // Clocks of threads are known by the tick (4 ms).
-    std::chrono::milliseconds patience{1000};
+    std::chrono::milliseconds patience{500};
     // Where the threads in the background are stopped; null: nowhere.
     std::shared_ptr<StoppableThreads> stoppable;
   };

@@ -170,11 +170,12 @@ void StoppableThreads::Join() {
   if (!is_installed || !member.has_timer || member.alarm < 0)
     is_released_.store(true);
   current_ = &member;
+  // Before the others know it.
+  if (left_core_.load() >= 0) KeepOnItsCores(member);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     handler_ = OnSignal;
     members_.push_back(std::move(owned));
-    if (left_core_ >= 0) KeepOnItsCores(member);
   }
   // Those that came before it joined sent it no signal.
   Stand(member);
@@ -186,9 +187,17 @@ void StoppableThreads::Leave() {
   Member* const member = std::exchange(current_, nullptr);
   // Who holds the mutex may wait for this thread.
   member->stands.store(true);
-  std::lock_guard<std::mutex> lock(mutex_);
-  KeepOn(member->handle, member->cores);
-  std::erase_if(members_, [&](const auto& m) { return m.get() == member; });
+  std::unique_ptr<Member> owned;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto place = std::ranges::find_if(
+        members_, [&](const auto& m) { return m.get() == member; });
+    owned = std::move(*place);
+    members_.erase(place);
+  }
+  // It may lose its core by that, for seconds where others take all cores: not
+  // with a lock that callers wait for.
+  KeepOn(owned->handle, owned->cores);
 }
 
 void StoppableThreads::AwaitStanding() {
@@ -253,16 +262,18 @@ void StoppableThreads::RunInstead(int64_t ns) {
 }
 
 void StoppableThreads::KeepOff(int core) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (core == left_core_) return;
-  left_core_ = core;
+  if (core == left_core_.load()) return;
+  // It is asked again, and would wait for a thread that gets no core.
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  left_core_.store(core);
   for (const auto& member : members_) KeepOnItsCores(*member);
 }
 
 void StoppableThreads::KeepOnItsCores(Member& member) const {
   member.core = -1;
   CoreSet others = member.cores;
-  others.Remove(left_core_);
+  others.Remove(left_core_.load());
   KeepOn(member.handle, others.count() > 0 ? others : member.cores);
 }
 

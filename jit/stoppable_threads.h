@@ -102,7 +102,8 @@ class StoppableThreads final : public BackgroundWork {
   void Leave();
   // With mutex_: until all members do.
   void AwaitStanding();
-  // With mutex_. Where it may run while nobody has it run on his core.
+  // With mutex_, or of a member that nobody knows yet. Where it may run while
+  // nobody has it run on his core.
   void KeepOnItsCores(Member& member) const;
   // With mutex_: those who stand look again after that time.
   void Wake(int64_t ns) const;
@@ -115,9 +116,11 @@ class StoppableThreads final : public BackgroundWork {
   std::atomic<int64_t> run_begin_{0};
   std::atomic<int64_t> run_end_{0};
   std::atomic<bool> is_released_{false};
-  std::mutex mutex_;  // guards what follows
+  std::atomic<int> left_core_{-1};
+  // Guards what follows. Threads of the lowest priority hold it, too, but for
+  // some instructions: who waits for them waits until they get a core.
+  std::mutex mutex_;
   std::vector<std::unique_ptr<Member>> members_;
-  int left_core_ = -1;
 #ifdef __linux__
   void (*handler_)(int, siginfo_t*, void*) = nullptr;
 #endif

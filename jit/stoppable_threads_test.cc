@@ -2,9 +2,13 @@
 
 #include <signal.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "base/core_set.h"
 #include "gtest/gtest.h"
@@ -138,6 +142,47 @@ TEST(StoppableThreads, KeepOffACore) {
     EXPECT_NE(worker.core(), left) << i;
   }
   threads.KeepOff(-1);
+}
+
+// Its sections begin and end all the time, and it gets a core now and then. One
+// run in four sees it where callers do wait.
+TEST(StoppableThreads, NobodyWaitsForOneWithoutACore) {
+  const int cores = CoreSet::OfThisThread().count();
+  if (cores < 2) GTEST_SKIP() << "one core";
+  StoppableThreads threads;
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> others;
+  std::thread worker([&] {
+    EnterBackground();
+    while (!ends) const StoppableThreads::Section section(threads);
+  });
+  // All cores are taken, but for some milliseconds now and then.
+  using Clock = std::chrono::steady_clock;
+  constexpr milliseconds kTaken(400), kFree(20);
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < cores; ++i) {
+    others.emplace_back([&] {
+      for (Clock::time_point next = start + kTaken; !ends;
+           next += kTaken + kFree) {
+        while (Clock::now() < next && !ends) {
+        }
+        std::this_thread::sleep_until(next + kFree);
+      }
+    });
+  }
+  Clock::duration longest{0};
+  const Clock::time_point end = start + std::chrono::seconds(4);
+  for (int i = 0; Clock::now() < end; ++i) {
+    const Clock::time_point begin = Clock::now();
+    threads.KeepOff(i % cores);
+    longest = std::max(longest, Clock::now() - begin);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  ends = true;
+  for (std::thread& other : others) other.join();
+  worker.join();
+  // A scheduler's ticks, of others of this machine, too.
+  EXPECT_LT(longest, kTaken * 3 / 4);
 }
 
 TEST(StoppableThreads, HoldNoLocksOfOthers) {

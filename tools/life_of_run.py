@@ -4,21 +4,25 @@
 usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--settle 60] [--json FILE]
                       [--calls] MODEL.onnx...
 
-In each round, each in a process of its own: the interpreter alone (tier 0); auto with an empty kernel cache on disk; the
-interpreter again; auto with what the first left in the cache (warm); ONNX Runtime. Columns, medians over the rounds:
+In each round, each in a process of its own: auto with an empty kernel cache on disk; auto with what that left in the cache
+(warm); the interpreter alone (tier 0), for as many calls; both starts again beside the interpreter; ONNX Runtime. Columns,
+medians over the rounds:
 
   first ms     loading and the first call: of the module compiled beforehand; with ONNX Runtime, of the .onnx
   steady ms    a call when everything has been decided
   after        seconds from the start, and calls, until the median of five calls is within 10% of that for good;
                in brackets: until every dispatch has the kernel that it will have
-  tier-up      of the calls before that, as multiples of the median call of the interpreter that ran before: the median; the
-               slowest call by number (of the rounds' medians of call 2, call 3 ... the largest: what the machine's other
-               work does to a call it does not do in most rounds to the same one); the largest single multiple of a round;
-               and how many of 100 calls are above 1.1. For tier 0 the same of as many of its calls as the cold start had
-               before all was decided: what the machine does
-  waited       of the same calls: how long their threads waited for a core that other threads of this machine had, the
-               compiler's among them (not what a hypervisor takes), as multiples of the same median: the largest of 99 of
-               100 calls, the largest, and how many of 100 calls waited for more than 0.1
+  tier-up      of the calls before that, as multiples of the interpreter's, which a second process makes in turns with them,
+               16 calls each (turns.py): the median; the slowest turn by number (the largest of the medians of all rounds'
+               calls in turn 1, turn 2 ...: what the machine's other work does to a call it does not do in most rounds to
+               the same ones); the largest single multiple of a round; and how many of 100 calls are above 1.1. The unit is
+               the median of the interpreter's turns before and after. For tier 0 the same of a third process, which
+               interprets, too, and takes its turns as auto does: what the machine does. Neither a process's first call
+               counts nor one that begins a turn
+  waited       of the calls before all was decided, of the processes that ran alone: how long their threads waited for a core
+               that other threads of this machine had, the compiler's among them (not what a hypervisor takes), as multiples
+               of the median call of the interpreter alone: the largest of 99 of 100 calls, the largest, and how many of 100
+               calls waited for more than 0.1
   compile      milliseconds of the compiling thread, kernels; from the cache: how many needed no compiling
 
 --calls prints the latencies themselves (the first round's, shortened). Five rounds or more tell what is the machine's and
@@ -33,19 +37,26 @@ import sys
 import tempfile
 
 import compare_ort
+import turns
 
-# A call number counts where so large a part of the rounds had it before they were settled.
+# A turn counts where so large a part of the rounds had it before they were settled.
 PART_OF_ROUNDS = 0.5
 
 
-def measure_life(module, threads, tier, options, folder, flags):
-    life = os.path.join(folder, "life.json")
-    compare_ort.output_of(
-        [os.path.join(compare_ort.BIN, "vm-bench"), module, f"--tier={tier}", f"--threads={threads}",
-         f"--runs={options.runs}", f"--seconds={options.seconds}", f"--settle={options.settle}",
-         f"--life={life}"] + flags)
-    with open(life, encoding="utf-8") as file:
+def life_command(module, threads, tier, runs, seconds, settle, life, flags):
+    return [os.path.join(compare_ort.BIN, "vm-bench"), module, f"--tier={tier}", f"--threads={threads}", f"--runs={runs}",
+            f"--seconds={seconds}", f"--settle={settle}", f"--life={life}"] + flags
+
+
+def read_life(path):
+    with open(path, encoding="utf-8") as file:
         return json.load(file)[0]
+
+
+def measure_life(module, threads, tier, runs, seconds, settle, folder, flags):
+    life = os.path.join(folder, "life.json")
+    compare_ort.output_of(life_command(module, threads, tier, runs, seconds, settle, life, flags))
+    return read_life(life)
 
 
 def steady_call(life):
@@ -78,34 +89,72 @@ def describe(life):
 
 # The interpreter's first calls make plans and touch memory first.
 FIRST_CALLS = 5
-CALLS_OF_TIER0 = 100
+LEAST_CALLS_OF_TIER0 = 100
+
+# In turns: who plays, and in which order.
+AUTO, TIER0, UNIT = range(3)
+ORDER = (UNIT, AUTO, UNIT, TIER0)
+CALLS_OF_TURN = 16
 
 
-def multiples(calls, unit):
-    return [ms / unit for ms in calls]
+def units_of(lives, taken):
+    """By the number of a turn, the median call of the interpreter in the turn of UNIT that it is."""
+    units = {}
+    for number, (player, first) in enumerate(taken):
+        calls = lives[player]["calls_ms"][first + 1:first + CALLS_OF_TURN]
+        if player == UNIT and calls:
+            units[number] = statistics.median(calls)
+    return units
+
+
+def multiples_in_turns(lives, taken, player):
+    """Of that player, for each of its turns that have UNIT's before and after, its calls' multiples of those."""
+    units = units_of(lives, taken)
+    last_call = lives[AUTO]["warmup_calls"]
+    multiples = []
+    for number, (who, first) in enumerate(taken):
+        if who != player or number - 1 not in units or number + 1 not in units:
+            continue
+        unit = (units[number - 1] + units[number + 1]) / 2
+        calls = lives[player]["calls_ms"][first + 1:min(first + CALLS_OF_TURN, last_call)]
+        multiples.append([ms / unit for ms in calls])
+    return multiples
+
+
+def measure_in_turns(module, threads, options, folder, on, off):
+    paths = [os.path.join(folder, f"life{player}.json") for player in (AUTO, TIER0, UNIT)]
+    # The others' turns are part of these times.
+    settle = options.settle * len(ORDER)
+    auto = life_command(module, threads, "auto", 1, 0, settle, paths[AUTO], on)
+    tier0 = [life_command(module, threads, "0", 1000000, 2 * settle, 0, paths[player], off)
+             for player in (TIER0, UNIT)]
+    taken = turns.run([auto] + tier0, ORDER, CALLS_OF_TURN)
+    lives = [read_life(path) for path in paths]
+    return [multiples_in_turns(lives, taken, player) for player in (AUTO, TIER0)]
 
 
 def measure_round(module, model, threads, options, folder):
     off = ["--no-kernel-cache"] + options.flag
-    calls, measured = CALLS_OF_TIER0, {}
-    with tempfile.TemporaryDirectory() as cache:
-        os.chmod(cache, 0o700)
-        on = [f"--kernel-cache={cache}"] + options.flag
+    measured, lives, calls = {}, {}, LEAST_CALLS_OF_TIER0
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as cache_in_turns:
         for start in ("cold", "warm"):
-            of_tier0 = argparse.Namespace(runs=calls, seconds=options.settle, settle=0)
-            interpreted = measure_life(module, threads, "0", of_tier0, folder, off)
-            unit = statistics.median(interpreted["calls_ms"][FIRST_CALLS:])
-            life = measure_life(module, threads, "auto", options, folder, on)
-            measured[start] = {**describe(life), "calls_ms": life["calls_ms"],
-                               "multiples": multiples(life["calls_ms"][:life["warmup_calls"]], unit),
-                               "waits": multiples(life["waits_ms"][:life["warmup_calls"]], unit)}
+            on = [f"--kernel-cache={cache}"] + options.flag
+            life = measure_life(module, threads, "auto", options.runs, options.seconds, options.settle, folder, on)
+            lives[start] = life
             # The slowest of many is slower than that of a few.
             calls = max(calls, life["warmup_calls"])
+            on = [f"--kernel-cache={cache_in_turns}"] + options.flag
+            auto, tier0 = measure_in_turns(module, threads, options, folder, on, off)
+            measured[start] = {**describe(life), "calls_ms": life["calls_ms"], "multiples": auto, "tier0_multiples": tier0}
+    interpreted = measure_life(module, threads, "0", calls, options.settle, 0, folder, off)
+    unit = statistics.median(interpreted["calls_ms"][FIRST_CALLS:])
+    for start, life in lives.items():
+        measured[start]["waits"] = [ms / unit for ms in life["waits_ms"][:life["warmup_calls"]]]
     ort = compare_ort.measure_ort(model, threads, [], options)
     return {
         "tier0": {"first_ms": interpreted["first_ms"], "median_ms": unit,
-                  "multiples": multiples(interpreted["calls_ms"], unit),
-                  "waits": multiples(interpreted["waits_ms"], unit)},
+                  "multiples": measured["cold"]["tier0_multiples"],
+                  "waits": [ms / unit for ms in interpreted["waits_ms"]]},
         **measured,
         "ort": {"first_ms": ort["first_ms"], "median_ms": ort["median_ms"]},
     }
@@ -117,24 +166,23 @@ def median_of(rounds, engine, key):
 
 
 HEAD = ("model", "threads", "start", "first ms", "steady ms", "after s (calls) [decided]",
-        "tier-up med / slowest / single, >1.1", "waited p99 / largest, >0.1", "compile ms (kernels)", "tiers")
+        "tier-up med / slowest turn / single, >1.1", "waited p99 / largest, >0.1", "compile ms (kernels)", "tiers")
 
 
 def tier_up_text(rounds, start):
-    """Of the calls behind the first, which also makes plans and touches memory first, at every tier."""
-    rounds = [r[start]["multiples"][1:] for r in rounds]
-    rounds = [multiples for multiples in rounds if multiples]
-    if not rounds:
+    rounds = [r[start]["multiples"] for r in rounds]
+    calls = [[multiple for turn in turns_of for multiple in turn] for turns_of in rounds]
+    if not all(calls):
         return "–"
-    by_call = []
-    for i in range(max(len(multiples) for multiples in rounds)):
-        at = [multiples[i] for multiples in rounds if len(multiples) > i]
+    by_turn = []
+    for i in range(max(len(turns_of) for turns_of in rounds)):
+        at = [turns_of[i] for turns_of in rounds if len(turns_of) > i and turns_of[i]]
         if len(at) >= PART_OF_ROUNDS * len(rounds):
-            by_call.append(statistics.median(at))
-    typical = statistics.median(statistics.median(multiples) for multiples in rounds)
-    single = statistics.median(max(multiples) for multiples in rounds)
-    above = statistics.median(sum(x > 1.1 for x in multiples) / len(multiples) for multiples in rounds)
-    return f"{typical:.2f}x / {max(by_call):.2f}x / {single:.2f}x, {above:.0%}"
+            by_turn.append(statistics.median(multiple for turn in at for multiple in turn))
+    typical = statistics.median(statistics.median(multiples) for multiples in calls)
+    single = statistics.median(max(multiples) for multiples in calls)
+    above = statistics.median(sum(x > 1.1 for x in multiples) / len(multiples) for multiples in calls)
+    return f"{typical:.2f}x / {max(by_turn):.2f}x / {single:.2f}x, {above:.0%}"
 
 
 def waits_text(rounds, start):

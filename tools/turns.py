@@ -5,8 +5,8 @@
 One call each, round after round, until the first has ended, which ends the others; those whose turn it is not are
 stopped (SIGSTOP), with all their threads. Call i of the files that --life writes was made right beside call i of the
 others. When a process goes on, its threads compete anew: what runs beside the calls (the compiler's thread) gets more of
-the processors then than it would between calls that follow each other, and workers wake up. So this is for processes
-that are settled.
+the processors then than it would between calls that follow each other, and workers wake up. So processes that are not
+settled take turns of several calls, of which the first does not count, and get on faster than they would alone.
 """
 
 import os
@@ -22,22 +22,31 @@ class Player:
             self.process = subprocess.Popen(
                 command + [f"--turns={there.fileno()}"], pass_fds=[there.fileno()], stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.calls = 0
         self.wait()
 
-    def wait(self):
-        """Until it asks for its next turn, or ends."""
-        self.is_alive = self.here.recv(1) != b""
+    def wait(self, stop=True):
+        """Until it asks for its next call, or ends."""
+        try:
+            self.is_alive = self.here.recv(1) != b""
+        except ConnectionResetError:  # It left bytes unread.
+            self.is_alive = False
         if self.is_alive:
-            os.killpg(self.process.pid, signal.SIGSTOP)
+            if stop:
+                os.killpg(self.process.pid, signal.SIGSTOP)
             return
         _, errors = self.process.communicate()
         if self.process.returncode != 0:
             raise RuntimeError((errors.strip().splitlines() or ["no message"])[-1])
 
-    def call(self):
+    def call(self, count):
+        """Makes so many calls, if it makes so many."""
         os.killpg(self.process.pid, signal.SIGCONT)
-        self.here.send(b"\0")
-        self.wait()
+        self.here.send(b"\0" * count)
+        while count > 0 and self.is_alive:
+            self.calls += 1
+            count -= 1
+            self.wait(stop=count == 0)
 
     def finish(self):
         """It makes no further call."""
@@ -53,17 +62,20 @@ class Player:
         self.here.close()
 
 
-def run(commands):
-    players = []
+def run(commands, order=None, calls=1):
+    """In that order (of indices), so many calls in a turn; the turns: whose, and the calls that it had made before."""
+    players, turns = [], []
     try:
         for command in commands:
             players.append(Player(command))
         while players[0].is_alive:
-            for player in players:
-                if player.is_alive:
-                    player.call()
+            for i in order or range(len(players)):
+                if players[i].is_alive:
+                    turns.append((i, players[i].calls))
+                    players[i].call(calls)
         for player in players:
             player.finish()
     finally:
         for player in players:
             player.end()
+    return turns
