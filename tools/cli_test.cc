@@ -321,8 +321,7 @@ TEST_F(CliTest, ExplainSaysWhyAndHowFast) {
 TEST_F(CliTest, BenchPrintsEveryField) {
   const Outcome outcome =
       Run("vm-bench model.vmfb digits.onnx --threads=1,2 --runs=3 --warmup=1 "
-          "--settle=2 "
-          "-o json");
+          "--settle=2 -o json");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   const nlohmann::json rows =
       nlohmann::json::parse(outcome.output, nullptr, false);

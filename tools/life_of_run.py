@@ -4,9 +4,9 @@
 usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--settle 60] [--json FILE]
                       [--calls] MODEL.onnx...
 
-In each round, each in a process of its own: auto with an empty kernel cache on disk; auto with what that left in the cache
-(warm); the interpreter alone (tier 0), for as many calls; both starts again beside the interpreter; ONNX Runtime. Columns,
-medians over the rounds:
+In each round, each in a process of its own: auto with an empty kernel cache on disk (cold), alone and then again, with a cache
+of its own, in turns with two that interpret (tier 0); the same with what those left in their caches (warm); the interpreter
+alone, for as many calls; ONNX Runtime. Columns, medians over the rounds:
 
   first ms     loading and the first call: of the module compiled beforehand; with ONNX Runtime, of the .onnx
   steady ms    a call when everything has been decided

@@ -177,10 +177,10 @@ class Executor final : public Session {
   // A call that took ns, and best_ns at best.
   void Account(const KernelTrial& trial, int64_t ns, int64_t best_ns);
   void StartAccount();
-  // Of a core's time during a run, by the account of the last one.
   // From now until the run's end: whoever compiles kernels in the meantime
   // steps back for it.
   void LeaveToCompiler();
+  // Of a core's time during a run, by the account of the last one.
   double ShareForCompiler() const;
 
   // Only with device_ (executor_device.cc).
