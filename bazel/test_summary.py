@@ -1,8 +1,9 @@
-"""Counts test cases of `bazel test` runs: test_summary.py (WHERE EVENTS.json BAZEL_EXIT_STATUS)...
+"""Counts test cases of `bazel test` runs: test_summary.py [--failed=CHECK]... (WHERE EVENTS.json BAZEL_EXIT_STATUS)...
 
-The last line is "N passed, N failed", of all runs together; CI reads it. The unit
+The last line is "N passed, N failed, N skipped", of all runs together; CI reads it. The unit
 is a test case where the test writes a JUnit file (GoogleTest does), the target
-otherwise. WHERE, if not empty, stands behind what failed there.
+otherwise. WHERE, if not empty, stands behind what failed there. CHECK, which Bazel
+does not run, counts as one failed.
 """
 
 import json
@@ -13,24 +14,31 @@ import xml.etree.ElementTree
 
 
 def cases(path):
-    """(passed, names of the failed) of a test.xml; (0, []) if it cannot be read."""
+    """(passed, skipped, names of the failed) of a test.xml; (0, 0, []) if it cannot be read."""
     try:
         root = xml.etree.ElementTree.parse(path).getroot()
     except (OSError, xml.etree.ElementTree.ParseError):
-        return 0, []
-    passed, failed = 0, []
+        return 0, 0, []
+    passed, skipped, failed = 0, 0, []
     for case in root.iter("testcase"):
-        if case.get("status") == "notrun" or case.get("result") in ("skipped", "suppressed"):
+        # A case that was filtered out or disabled has not been asked for; one that skips itself has.
+        if case.get("status") == "notrun" or case.get("result") == "suppressed":
+            continue
+        if case.get("result") == "skipped" or case.find("skipped") is not None:
+            skipped += 1
             continue
         if case.find("failure") is not None or case.find("error") is not None:
             failed.append("%s.%s" % (case.get("classname", ""), case.get("name", "")))
         else:
             passed += 1
-    return passed, failed
+    return passed, skipped, failed
 
 
 def count(events, bazel_status):
-    """(passed, failed, one line each of the failed) of a run."""
+    """(passed, failed, skipped, one line each of the failed) of a run.
+
+    A target that Bazel skips, as it does not fit the platform, is one skipped.
+    """
     tests, results, skipped = set(), {}, set()
     if os.path.exists(events):
         for line in open(events, encoding="utf-8"):
@@ -53,7 +61,7 @@ def count(events, bazel_status):
                 shard = (key.get("run", 1), key.get("shard", 1))
                 results.setdefault(key["label"], {})[shard] = event["testResult"]
 
-    passed, failed, messages = 0, 0, []
+    passed, failed, skipped_cases, messages = 0, 0, len(skipped), []
     for label in sorted((tests | set(results)) - skipped):
         if label not in results:
             failed += 1
@@ -61,11 +69,12 @@ def count(events, bazel_status):
             continue
         for result in results[label].values():
             status = result.get("status", "NO_STATUS")
-            good, bad = 0, []
+            good, left_out, bad = 0, 0, []
             for output in result.get("testActionOutput", []):
                 if output.get("name") == "test.xml":
                     uri = urllib.parse.urlparse(output.get("uri", ""))
-                    good, bad = cases(urllib.parse.unquote(uri.path))
+                    good, left_out, bad = cases(urllib.parse.unquote(uri.path))
+            skipped_cases += left_out
             if status in ("PASSED", "FLAKY"):
                 # All cases may be skipped; a test without a file counts as one.
                 passed += good
@@ -76,18 +85,22 @@ def count(events, bazel_status):
     if bazel_status and not failed:
         failed = 1
         messages.append("bazel: exit status %d" % bazel_status)
-    return passed, failed, messages
+    return passed, failed, skipped_cases, messages
 
 
 def main():
-    passed, failed = 0, 0
-    for i in range(1, len(sys.argv), 3):
-        where, events, status = sys.argv[i:i + 3]
-        good, bad, messages = count(events, int(status))
-        passed, failed = passed + good, failed + bad
+    checks = [argument for argument in sys.argv[1:] if argument.startswith("--failed=")]
+    runs = sys.argv[1 + len(checks):]
+    for check in checks:
+        print("FAILED " + check[len("--failed="):])
+    passed, failed, skipped = 0, len(checks), 0
+    for i in range(0, len(runs), 3):
+        where, events, status = runs[i:i + 3]
+        good, bad, left_out, messages = count(events, int(status))
+        passed, failed, skipped = passed + good, failed + bad, skipped + left_out
         for message in messages:
             print("FAILED " + message + (" (on %s)" % where if where else ""))
-    print("%d passed, %d failed" % (passed, failed))
+    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return 1 if failed else 0
 
 

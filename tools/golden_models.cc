@@ -26,6 +26,8 @@ struct Options {
   int64_t threads = 1, timeout = 300;
   std::string tier = "auto", device = "cpu";
   double seconds = 1;
+  bool complete = false;
+  bool found_nothing = false;  // what came out: no model was asked for
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -48,6 +50,8 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("device", &options.device, "NAME",
             "As of vm-run; the note tells how much of a model it ran.");
   flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
+  flags.Add("complete", &options.complete,
+            "A model that is not supported is a failure, too.");
   flags.AddChoice("o", &options.format, {"md", "json", "csv"},
                   "How the table is printed.");
   flags.Example("golden_models --corpus=../shared/corpus --seeded=/tmp/seeded");
@@ -179,9 +183,16 @@ Cell Scientific(double value) {
   return std::isfinite(value) ? Cell(text) : Cell();
 }
 
-Status Run(const Options& options) {
+Status Run(Options& options) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases,
                          ReadManifest(options));
+  if (cases.empty()) {
+    options.found_nothing = true;
+    return NotFoundError((options.only.empty() ? "--filter=" + options.filter
+                                               : "--only=" + options.only) +
+                         ": expected a model of --folders=" + options.folders +
+                         ", found none");
+  }
   EMBER_ASSIGN_OR_RETURN(const TableFormat format,
                          ParseTableFormat(options.format));
   std::vector<std::string> columns = {"model",   "status",  "sets",
@@ -233,12 +244,13 @@ Status Run(const Options& options) {
                   all_on_device, counts["ok"], options.device.c_str());
     }
   }
-  // Unsupported models are no failure of this check; wrong results and errors
-  // are.
-  if (const size_t bad = counts["differs"] + counts["error"]; bad > 0) {
+  const size_t unsupported = options.complete ? counts["unsupported"] : 0;
+  const size_t bad = counts["differs"] + counts["error"] + unsupported;
+  if (bad > 0) {
     return InternalError(std::to_string(bad) + " of " +
                          std::to_string(cases.size()) +
-                         " models give wrong results or errors");
+                         " models give wrong results or errors" +
+                         (options.complete ? ", or are not supported" : ""));
   }
   return OkStatus();
 }
@@ -251,7 +263,10 @@ int main(int argc, char** argv) {
   Options options;
   Flags flags("golden_models", "[flags]",
               "Runs the models of a corpus on recorded inputs and compares "
-              "with recorded outputs.");
+              "with recorded outputs.\n"
+              "Exit status: 0 none is wrong, 1 some are, 2 no model is meant.");
   Declare(options, flags);
-  return RunTool(argc, argv, flags, [&options] { return Run(options); });
+  const int code =
+      RunTool(argc, argv, flags, [&options] { return Run(options); });
+  return options.found_nothing ? 2 : code;
 }

@@ -137,6 +137,11 @@ Status CompareTiersOf(Options& options, const Side& a, const Side& b,
   const bool results_differ =
       CompareResults(options, *module, results_b, results_a);
   options.differs = results_differ || report.differing > 0;
+  if (report.calls > 0 && report.compared == 0 && !options.differs) {
+    return FailedPreconditionError(
+        "expected at least one dispatch with a kernel, found none: nothing was "
+        "compared");
+  }
   return OkStatus();
 }
 

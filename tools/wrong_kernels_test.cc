@@ -133,6 +133,23 @@ TEST_F(WrongKernelsTest, DiffNamesTheFirstDispatch) {
                  "result y differs: [3]: got 9, want 8; 1 of 4", 1);
 }
 
+TEST_F(WrongKernelsTest, DiffOfNothing) {
+  onnx::ModelProto model = TwiceModel();
+  onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_op_type("Mod");
+  onnx::AttributeProto& fmod = *node.add_attribute();
+  fmod.set_name("fmod");
+  fmod.set_type(onnx::AttributeProto::INT);
+  fmod.set_i(1);
+  Write("remainder.onnx", model.SerializeAsString());
+  const Outcome outcome = Run("vm-diff remainder.onnx --input=4xf32=1,2,3,4");
+  ExpectContains(outcome, "not compiled: @d0_remainder: ", 2);
+  ExpectContains(outcome,
+                 "vm-diff: expected at least one dispatch with a kernel, found "
+                 "none: nothing was compared",
+                 2);
+}
+
 TEST_F(WrongKernelsTest, DiffOfTwoModules) {
   EXPECT_EQ(Run("vm-diff digits.onnx model.vmfb").exit_status, 0);
   onnx::ModelProto model;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "tests/onnx/expectation.h"
 #include "tests/onnx/run_case.h"
 #include "tests/onnx/suite.h"
 #include "tools/lib/flags.h"
@@ -21,10 +22,11 @@ namespace ember::tests {
 namespace {
 
 struct Options {
-  std::string suite, filter, json, manifest;
+  std::string suite, filter, json, manifest, expect;
   RunOptions run;
   int64_t timeout = 60;
-  bool quiet = false, verbose = false;
+  bool quiet = false, verbose = false, bless = false;
+  bool found_nothing = false;  // what came out: no case was asked for
 };
 
 void Declare(Options& options, tools::Flags& flags) {
@@ -44,6 +46,13 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add(
       "manifest", &options.manifest, "FILE",
       "Tolerances per case; default: manifest.json in the suite or above it.");
+  flags.Add("expect", &options.expect, "FILE",
+            "Compare with the cases that this file expects to fail or to be "
+            "interpreted (tests/onnx/expectation.h); differences are errors, "
+            "other failures are not.");
+  flags.Add("bless", &options.bless,
+            "Write what was found to the file of --expect. Needs a tier with "
+            "kernels and no --filter.");
   flags.Add("quiet", &options.quiet, "Only the summary.");
   flags.Add("verbose", &options.verbose,
             "Also list the passed cases that needed pinned dims or inputs "
@@ -150,6 +159,14 @@ void PrintCounts(const Report& report, bool verbose,
         "%d with none; %d have no dispatch\n",
         all, device.c_str(), passed - all - none - empty, none, empty);
   }
+  int64_t calls = 0, kernel_calls = 0;
+  for (const auto& [test_case, result] : report.results) {
+    calls += result.calls;
+    kernel_calls += result.kernel_calls;
+  }
+  std::printf("%lld of %lld calls of dispatches ran kernels\n",
+              static_cast<long long>(kernel_calls),
+              static_cast<long long>(calls));
   // Nothing is ever skipped: what is not supported has failed.
   std::printf("%d passed, %d failed, 0 skipped\n", passed,
               report.Count() - passed);
@@ -176,6 +193,67 @@ Status WriteJson(const Report& report, const std::string& path) {
   return WriteFileAtomically(path, text + "]\n");
 }
 
+bool AsksForKernels(const Options& options) {
+  return options.run.tier == "1" || options.run.tier == "2";
+}
+
+Expectation Found(const Report& report) {
+  Expectation found;
+  found.cases = report.Count();
+  for (const auto& [test_case, result] : report.results) {
+    if (!result.passed()) {
+      found.failures[test_case.name] = StageName(result.stage);
+    } else if (result.kernel_calls < result.calls) {
+      found.interpreted.insert(test_case.name);
+    }
+  }
+  return found;
+}
+
+// What the run was expected to give but did not, or the file that says so anew.
+Status CompareOrBless(const Report& report, const Options& options) {
+  const std::string path = tools::UserPath(options.expect);
+  const Expectation found = Found(report);
+  if (options.bless) {
+    return WriteFileAtomically(
+        path,
+        PrintExpectation(found,
+                         "What ./dev conformance expects; ./dev conformance "
+                         "--bless writes it."));
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  StatusOr<Expectation> expected = ParseExpectation(text);
+  if (!expected.ok()) {
+    return InvalidArgumentError(path + ": " +
+                                std::string(expected.status().message()));
+  }
+  const std::vector<std::string> differences =
+      Differences(*expected, found, AsksForKernels(options));
+  for (const std::string& line : differences)
+    std::printf("UNEXPECTED %s\n", line.c_str());
+  if (differences.empty()) return OkStatus();
+  return InternalError(std::to_string(differences.size()) +
+                       " differences from what " + options.expect +
+                       " expects; --bless writes it anew");
+}
+
+// Flags that contradict each other.
+Status CheckOptions(const Options& options) {
+  if (options.suite.empty())
+    return InvalidArgumentError("--suite: expected a folder");
+  if (options.expect.empty()) {
+    if (options.bless)
+      return InvalidArgumentError("--bless: expected --expect=FILE beside it");
+  } else if (!options.filter.empty()) {
+    return InvalidArgumentError(
+        "--expect: expected all cases of a suite, found --filter");
+  } else if (options.bless && !AsksForKernels(options)) {
+    return InvalidArgumentError("--bless: expected --tier=1 or 2, found " +
+                                options.run.tier);
+  }
+  return tools::CheckTier(options.run.tier);
+}
+
 std::string FindManifest(const Options& options) {
   if (!options.manifest.empty()) return tools::UserPath(options.manifest);
   std::filesystem::path folder =
@@ -187,14 +265,13 @@ std::string FindManifest(const Options& options) {
   return "";
 }
 
-Status Run(const Options& options, bool& all_passed) {
-  if (options.suite.empty())
-    return InvalidArgumentError("--suite: expected a folder");
-  EMBER_RETURN_IF_ERROR(tools::CheckTier(options.run.tier));
+Status Run(Options& options, bool& all_passed) {
+  EMBER_RETURN_IF_ERROR(CheckOptions(options));
   EMBER_ASSIGN_OR_RETURN(
       std::vector<TestCase> cases,
       FindCases(tools::UserPath(options.suite), options.filter));
   if (cases.empty()) {
+    options.found_nothing = true;
     return NotFoundError("suite '" + options.suite + "': no case matches '" +
                          options.filter + "'");
   }
@@ -216,9 +293,10 @@ Status Run(const Options& options, bool& all_passed) {
     EMBER_RETURN_IF_ERROR(WriteJson(report, tools::UserPath(options.json)));
   }
   PrintCounts(report, options.verbose, options.run.device);
-  all_passed =
-      report.Passed([](const CaseResult&) { return true; }) == report.Count();
-  return OkStatus();
+  all_passed = !options.expect.empty() || report.Passed([](const CaseResult&) {
+    return true;
+  }) == report.Count();
+  return options.expect.empty() ? OkStatus() : CompareOrBless(report, options);
 }
 
 }  // namespace
@@ -228,11 +306,13 @@ int main(int argc, char** argv) {
   ember::tests::Options options;
   ember::tools::Flags flags(
       "conformance", "--suite DIR [flags]",
-      "Runs ONNX backend tests and says what fails and why.");
+      "Runs ONNX backend tests and says what fails and why.\n"
+      "Exit status: 0 all as expected, 1 not, 2 no case is meant.");
   ember::tests::Declare(options, flags);
   bool all_passed = true;
   const int code = ember::tools::RunTool(argc, argv, flags, [&] {
     return ember::tests::Run(options, all_passed);
   });
+  if (options.found_nothing) return 2;
   return code == 0 && !all_passed ? 1 : code;
 }

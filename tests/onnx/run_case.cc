@@ -214,9 +214,12 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   auto graph_inputs = GraphInputs(test_case.model());
   if (!graph_inputs.ok()) return Failed(Stage::kData, graph_inputs.status());
   CaseResult result = RunDataSet(**session, test_case, set, *graph_inputs);
-  const tools::Placement placement = tools::PlacementOf((*session)->Profile());
+  const std::vector<vm::SiteProfile> sites = (*session)->Profile();
+  const tools::Placement placement = tools::PlacementOf(sites);
   result.calls = placement.calls;
   result.device_calls = placement.device_calls;
+  for (const vm::SiteProfile& site : sites)
+    result.kernel_calls += site.tier_calls[1] + site.tier_calls[2];
   return result;
 }
 
@@ -276,6 +279,7 @@ CaseResult RunCase(const TestCase& test_case, const RunOptions& options) {
     set.pinned = set.pinned || result.pinned;
     set.calls += result.calls;
     set.device_calls += result.device_calls;
+    set.kernel_calls += result.kernel_calls;
     result = std::move(set);
   }
   result.values_unchecked = !test_case.check_values;
@@ -292,7 +296,8 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
                            digit(std::min(result.frozen_inputs, 9)),
                            digit(result.pinned ? 1 : 0)} +
                std::to_string(result.calls) + " " +
-               std::to_string(result.device_calls) + " " + result.message;
+               std::to_string(result.device_calls) + " " +
+               std::to_string(result.kernel_calls) + " " + result.message;
       },
       timeout_seconds);
   CaseResult result;
@@ -301,7 +306,7 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
     result.frozen_inputs = (*answer)[1] - '0';
     result.pinned = (*answer)[2] != '0';
     std::istringstream rest(answer->substr(3));
-    rest >> result.calls >> result.device_calls;
+    rest >> result.calls >> result.device_calls >> result.kernel_calls;
     rest.get();
     std::getline(rest, result.message, '\0');
   } else {

@@ -40,9 +40,9 @@ struct CaseResult {
   int frozen_inputs = 0;
   // The dims that the file leaves open had to be those of the data set.
   bool pinned = false;
-  // Of a device that is not the host: calls of dispatches, and how many of them
-  // it ran.
-  int64_t calls = 0, device_calls = 0;
+  // Calls of dispatches; how many of them a device that is not the host ran,
+  // and how many a kernel ran (on whichever device) instead of the interpreter.
+  int64_t calls = 0, device_calls = 0, kernel_calls = 0;
   // Only types and shapes are compared: the case is random by its nature.
   bool values_unchecked = false;
 
