@@ -116,8 +116,9 @@ struct Fold {
 // For every point of the spatial axes: combine `values` over all points of the
 // reduction axes (last axis fastest), then store. Sums of f16, bf16 and f32
 // accumulate in f32, of f64 in f64, of integers in their own type, wrapping;
-// the order of accumulation is not specified for kSum and kProduct and is the
-// axes' order for kFold. An empty reduction gives 0, 1, +inf/largest,
+// the order of accumulation is not specified for kSum and kProduct, but that
+// sums of floats of any length keep the error bound of tensor/sum_error.h, and
+// is the axes' order for kFold. An empty reduction gives 0, 1, +inf/largest,
 // -inf/smallest, or `initial`.
 struct Stage {
   std::vector<Axis> spatial;
