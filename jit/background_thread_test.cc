@@ -45,10 +45,18 @@ TEST(ThreadClock, CountsWhatTheThreadRan) {
   const ThreadClock clock = ThreadClock::OfThisThread();
   const int64_t begin = clock.nanoseconds();
   ASSERT_GE(begin, 0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  const int64_t slept = clock.nanoseconds() - begin;
-  EXPECT_LT(slept, 25'000'000);
-  while (clock.nanoseconds() - begin < slept + 1'000'000) {
+  // Another runs until it has run for longer than this one, which waits: never,
+  // if this clock went on, too.
+  std::thread other([&] {
+    const ThreadClock own = ThreadClock::OfThisThread();
+    const int64_t own_begin = own.nanoseconds();
+    while (own.nanoseconds() - own_begin <
+           clock.nanoseconds() - begin + 10'000'000) {
+    }
+  });
+  other.join();
+  const int64_t waited = clock.nanoseconds();
+  while (clock.nanoseconds() < waited + 1'000'000) {
   }
 }
 

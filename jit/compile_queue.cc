@@ -17,15 +17,31 @@ int64_t Heat(const CompileQueue::Job& job) {
   return job.slot->total_ns() / (has_kernel ? kGainOfFirstKernel : 1);
 }
 
-// Whether the calling thread, in the background, has its core back within some
-// time after it offered it to others.
-bool GetsItsTurn(std::chrono::nanoseconds within) {
-  const auto begin = std::chrono::steady_clock::now();
-  std::this_thread::yield();
-  return std::chrono::steady_clock::now() - begin < within;
+}  // namespace
+
+int64_t QueueTime::Now() const {
+  return std::chrono::nanoseconds(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
-}  // namespace
+void QueueTime::Yield() { std::this_thread::yield(); }
+
+int64_t QueueTime::RunTime(std::span<const ThreadClock> clocks) const {
+  int64_t sum = 0;
+  for (const ThreadClock& clock : clocks) {
+    const int64_t ns = clock.nanoseconds();
+    if (ns < 0) return -1;
+    sum += ns;
+  }
+  return sum;
+}
+
+void QueueTime::WaitFor(std::condition_variable& changed,
+                        std::unique_lock<std::mutex>& lock, int64_t ns,
+                        const std::function<bool()>& ends) {
+  changed.wait_for(lock, std::chrono::nanoseconds(ns), ends);
+}
 
 CompileQueue::CompileQueue(Options options,
                            std::function<void(const Job&)> work)
@@ -109,8 +125,7 @@ void CompileQueue::WorkInBackground() {
     if (stops_) return;
     // A job that is begun must end here: better not where it would stand still.
     lock.unlock();
-    const bool gets_on =
-        GetsItsTurn(std::chrono::nanoseconds(options_.patience) / 10);
+    const bool gets_on = GetsItsTurn();
     lock.lock();
     if (gets_on && may_begin() && !stops_) DoHottest(lock);
   }
@@ -132,31 +147,26 @@ void CompileQueue::WorkWhereOthersStandStill() {
   }
 }
 
+bool CompileQueue::GetsItsTurn() const {
+  const int64_t begin = options_.time->Now();
+  options_.time->Yield();
+  return options_.time->Now() - begin < patience() / 10;
+}
+
 bool CompileQueue::GetOn(std::unique_lock<std::mutex>& lock) {
   // Sessions leave them a fortieth of a core or more; others that take all
   // cores, a tick now and then (1/300).
   constexpr int64_t kLeastPart = 64;
-  const int64_t before = BackgroundTime();
-  const auto begin = std::chrono::steady_clock::now();
-  changed_.wait_for(lock, options_.patience,
-                    [&] { return stops_ || jobs_.empty(); });
+  QueueTime& time = *options_.time;
+  const int64_t before = time.RunTime(clocks_);
+  const int64_t begin = time.Now();
+  time.WaitFor(changed_, lock, patience(),
+               [&] { return stops_ || jobs_.empty(); });
   // All stood still if this thread did, too: a machine that was halted.
-  const bool was_halted = std::chrono::steady_clock::now() - begin >
-                          options_.patience + options_.patience / 4;
-  const int64_t patience = std::chrono::nanoseconds(options_.patience).count();
-  const int64_t now = BackgroundTime();
+  const bool was_halted = time.Now() - begin > patience() + patience() / 4;
+  const int64_t now = time.RunTime(clocks_);
   return was_halted || now < 0 || jobs_.empty() ||
-         now - before >= patience / kLeastPart;
-}
-
-int64_t CompileQueue::BackgroundTime() const {
-  int64_t sum = 0;
-  for (const ThreadClock& clock : clocks_) {
-    const int64_t ns = clock.nanoseconds();
-    if (ns < 0) return -1;
-    sum += ns;
-  }
-  return sum;
+         now - before >= patience() / kLeastPart;
 }
 
 }  // namespace ember::jit

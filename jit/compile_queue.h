@@ -25,9 +25,11 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -37,6 +39,22 @@
 #include "vm/runtime/tiering.h"
 
 namespace ember::jit {
+
+// Time as a CompileQueue sees it. Tests play another.
+class QueueTime {
+ public:
+  virtual ~QueueTime() = default;
+  // Nanoseconds since some moment.
+  virtual int64_t Now() const;
+  // Offers the calling thread's core to others.
+  virtual void Yield();
+  // How long the threads have run together; negative: that is not known.
+  virtual int64_t RunTime(std::span<const ThreadClock> clocks) const;
+  // For that long, or until it `ends`, which `changed` tells of.
+  virtual void WaitFor(std::condition_variable& changed,
+                       std::unique_lock<std::mutex>& lock, int64_t ns,
+                       const std::function<bool()>& ends);
+};
 
 class CompileQueue {
  public:
@@ -51,6 +69,7 @@ class CompileQueue {
     std::chrono::milliseconds patience{500};
     // Where the threads in the background are stopped; null: nowhere.
     std::shared_ptr<StoppableThreads> stoppable;
+    std::shared_ptr<QueueTime> time = std::make_shared<QueueTime>();
   };
 
   CompileQueue(Options options, std::function<void(const Job&)> work);
@@ -74,7 +93,12 @@ class CompileQueue {
   // Whether the threads in the background ran for a part of the time, while
   // patience_ lasted. Ends at once when nothing waits.
   bool GetOn(std::unique_lock<std::mutex>& lock);
-  int64_t BackgroundTime() const;
+  // Of the calling thread, in the background: whether it has its core back soon
+  // after it offered it to others.
+  bool GetsItsTurn() const;
+  int64_t patience() const {
+    return std::chrono::nanoseconds(options_.patience).count();
+  }
 
   const Options options_;
   const std::function<void(const Job&)> work_;

@@ -106,8 +106,7 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
     }
     releaser = std::thread([&] {
       // Only after the destructor began.
-      while (!dropped.expired())
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (!dropped.expired()) std::this_thread::yield();
       recorder.Release();
     });
   }
@@ -137,56 +136,106 @@ TEST(CompileQueue, ThreadsStartWithTheFirstJob) {
   EXPECT_EQ(new_threads(), 4);
 }
 
+// Of each thread its own: it goes on where the test says so.
+class PlayedTime : public QueueTime {
+ public:
+  int64_t Now() const override { return now; }
+  void Yield() override { now += yield_ns; }
+  int64_t RunTime(std::span<const ThreadClock>) const override {
+    return run_time_is_known ? run_time += ran_between_looks : -1;
+  }
+  // The patience is over when the test lets it be.
+  void WaitFor(std::condition_variable& changed,
+               std::unique_lock<std::mutex>& lock, int64_t ns,
+               const std::function<bool()>& ends) override {
+    do {
+      changed.wait_for(lock, std::chrono::microseconds(100));
+    } while (!is_over && !ends());
+    now += halted_ns + (ends() ? 0 : ns);
+  }
+  static thread_local int64_t now;
+
+  std::atomic<bool> is_over{false};
+  int64_t yield_ns = 0, halted_ns = 0, ran_between_looks = 0;
+  bool run_time_is_known = true;
+  mutable std::atomic<int64_t> run_time{0};
+};
+thread_local int64_t PlayedTime::now = 0;
+
+constexpr std::chrono::milliseconds kPatience(500);
+constexpr int64_t kPatienceNs = 500'000'000;
+
 TEST(CompileQueue, AnotherThreadHelpsWhereTheFirstStandsStill) {
-  std::atomic<bool> helped{false}, stands_still{false};
+  const auto time = std::make_shared<PlayedTime>();
+  time->ran_between_looks = kPatienceNs / 65;
+  std::atomic<bool> helped{false};
   std::atomic<int> niceness{-100};
   CompileQueue queue(
-      {.patience = std::chrono::milliseconds(20)},
+      {.patience = kPatience, .stoppable = nullptr, .time = time},
       [&](const CompileQueue::Job& job) {
         const bool is_background = sched_getscheduler(0) == SCHED_IDLE;
-        if (job.request.target == "stand still" && is_background) {
-          stands_still = true;
+        EXPECT_EQ(is_background, job.request.target == "stand still");
+        if (is_background) {
+          time->is_over = true;
           return helped.wait(false);
         }
-        if (job.request.target == "help") {
-          EXPECT_FALSE(is_background);
-          niceness = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
-          helped = true;
-          helped.notify_all();
-        }
+        niceness = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+        helped = true;
+        helped.notify_all();
       });
-  // On a machine whose cores are all taken the other thread has those first.
-  for (int i = 0; i < 100 && !stands_still; ++i) {
-    queue.Add(JobOf("stand still", 1));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  if (!stands_still) GTEST_SKIP() << "others want all cores";
+  queue.Add(JobOf("stand still", 2));
   queue.Add(JobOf("help", 1));
   queue.Wait();
   EXPECT_GE(niceness, 15);
 }
 
-TEST(CompileQueue, ThreadsThatGetOnAreLeftAlone) {
-  // Each job lasts as long as the patience, of the thread's own time.
-  constexpr int kJobs = 5, kMilliseconds = 5;
-  std::atomic<int> elsewhere{0};
-  const auto begin = std::chrono::steady_clock::now();
-  CompileQueue queue({.patience = std::chrono::milliseconds(kMilliseconds)},
-                     [&](const auto&) {
-                       elsewhere += sched_getscheduler(0) != SCHED_IDLE;
-                       const ThreadClock clock = ThreadClock::OfThisThread();
-                       const int64_t start = clock.nanoseconds();
-                       while (clock.nanoseconds() - start <
-                              int64_t{1'000'000} * kMilliseconds) {
-                       }
-                     });
-  for (int i = 0; i < kJobs; ++i) queue.Add(JobOf("a", 1));
+TEST(CompileQueue, NothingBeginsWhereItWouldStandStill) {
+  const auto time = std::make_shared<PlayedTime>();
+  time->yield_ns = kPatienceNs / 10;
+  time->is_over = true;
+  std::atomic<int> in_background{0}, elsewhere{0};
+  CompileQueue queue(
+      {.patience = kPatience, .stoppable = nullptr, .time = time},
+      [&](const auto&) {
+        ++(sched_getscheduler(0) == SCHED_IDLE ? in_background : elsewhere);
+      });
+  for (int i = 0; i < 5; ++i) queue.Add(JobOf("a", 1));
   queue.Wait();
-  const auto elapsed = std::chrono::steady_clock::now() - begin;
-  if (elapsed > std::chrono::milliseconds(2 * kJobs * kMilliseconds))
-    GTEST_SKIP() << "others want all cores";
-  // The time that was lost may have come at once.
-  EXPECT_LT(elsewhere, kJobs / 2 + 1);
+  EXPECT_EQ(in_background, 0);
+  EXPECT_EQ(elsewhere, 5);
+}
+
+TEST(CompileQueue, ThreadsThatGetOnAreLeftAlone) {
+  for (const bool is_halted : {false, true}) {
+    for (const bool is_known : {true, false}) {
+      // They run, or the machine was away as a whole, or nobody knows.
+      const auto time = std::make_shared<PlayedTime>();
+      time->is_over = true;
+      time->run_time_is_known = is_known;
+      time->halted_ns = is_halted ? kPatienceNs : 0;
+      time->ran_between_looks = is_halted ? 0 : kPatienceNs / 64;
+      std::atomic<int> elsewhere{0};
+      CompileQueue queue(
+          {.patience = kPatience, .stoppable = nullptr, .time = time},
+          [&](const auto&) {
+            elsewhere += sched_getscheduler(0) != SCHED_IDLE;
+          });
+      for (int i = 0; i < 5; ++i) queue.Add(JobOf("a", 1));
+      queue.Wait();
+      EXPECT_EQ(elsewhere, 0) << is_halted << is_known;
+    }
+  }
+}
+
+TEST(QueueTime, RunTimeIsWhatThreadsRan) {
+  QueueTime time;
+  const ThreadClock clock = ThreadClock::OfThisThread();
+  const ThreadClock clocks[] = {clock, clock};
+  if (clock.nanoseconds() < 0) GTEST_SKIP() << "not known here";
+  const int64_t before = clock.nanoseconds();
+  const int64_t both = time.RunTime(clocks);
+  EXPECT_GE(both, 2 * before);
+  EXPECT_LE(both, 2 * clock.nanoseconds());
 }
 
 }  // namespace

@@ -142,7 +142,8 @@ bool StoppableThreads::MustStand() const {
 
 void StoppableThreads::Stand(Member& member) const {
   if (!MustStand()) return;
-  const int64_t end = Now() + std::chrono::nanoseconds(kLongestStand).count();
+  const int64_t end =
+      Now() + std::chrono::nanoseconds(options_.longest_stand).count();
   do {
     member.stands.store(true);
     const int64_t left = (end - Now()) / 1'000'000;
@@ -170,13 +171,24 @@ void StoppableThreads::Join() {
   if (!is_installed || !member.has_timer || member.alarm < 0)
     is_released_.store(true);
   current_ = &member;
-  // Before the others know it.
-  if (left_core_.load() >= 0) KeepOnItsCores(member);
+  // What it is kept off may change before the others know it.
+  int kept_off = -1;
+  const auto keep_off = [&] {
+    for (int left = left_core_.load(); left != kept_off;
+         left = left_core_.load()) {
+      kept_off = left;
+      Reach(Moment::kMayLoseItsCore);
+      KeepOn(member.handle, CoresOf(member));
+    }
+  };
+  keep_off();
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    Reach(Moment::kHoldsTheLock);
     handler_ = OnSignal;
     members_.push_back(std::move(owned));
   }
+  keep_off();
   // Those that came before it joined sent it no signal.
   Stand(member);
   Unblock();
@@ -190,6 +202,7 @@ void StoppableThreads::Leave() {
   std::unique_ptr<Member> owned;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    Reach(Moment::kHoldsTheLock);
     const auto place = std::ranges::find_if(
         members_, [&](const auto& m) { return m.get() == member; });
     owned = std::move(*place);
@@ -197,6 +210,7 @@ void StoppableThreads::Leave() {
   }
   // It may lose its core by that, for seconds where others take all cores: not
   // with a lock that callers wait for.
+  Reach(Moment::kMayLoseItsCore);
   KeepOn(owned->handle, owned->cores);
 }
 
@@ -270,11 +284,21 @@ void StoppableThreads::KeepOff(int core) {
   for (const auto& member : members_) KeepOnItsCores(*member);
 }
 
-void StoppableThreads::KeepOnItsCores(Member& member) const {
-  member.core = -1;
+CoreSet StoppableThreads::CoresOf(const Member& member) const {
   CoreSet others = member.cores;
   others.Remove(left_core_.load());
-  KeepOn(member.handle, others.count() > 0 ? others : member.cores);
+  return others.count() > 0 ? others : member.cores;
+}
+
+void StoppableThreads::KeepOnItsCores(Member& member) const {
+  member.core = -1;
+  KeepOn(member.handle, CoresOf(member));
+}
+
+int StoppableThreads::standing() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<int>(std::ranges::count_if(
+      members_, [](const auto& member) { return member->stands.load(); }));
 }
 
 void StoppableThreads::Release() {
@@ -305,12 +329,15 @@ void StoppableThreads::RunInstead(int64_t ns) {
 }
 void StoppableThreads::KeepOff(int) {}
 void StoppableThreads::Release() {}
+int StoppableThreads::standing() const { return 0; }
 StoppableThreads::Unstoppable::Unstoppable() = default;
 StoppableThreads::Unstoppable::~Unstoppable() = default;
 
 #endif
 
-StoppableThreads::StoppableThreads() = default;
+StoppableThreads::StoppableThreads() : StoppableThreads(Options()) {}
+StoppableThreads::StoppableThreads(Options options)
+    : options_(std::move(options)) {}
 StoppableThreads::~StoppableThreads() = default;
 
 StoppableThreads::Section::Section(StoppableThreads& threads)

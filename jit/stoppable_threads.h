@@ -38,10 +38,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "base/core_set.h"
 #include "base/parallel.h"
 
 namespace ember::jit {
@@ -49,6 +51,17 @@ namespace ember::jit {
 class StoppableThreads final : public BackgroundWork {
  public:
   static constexpr std::chrono::milliseconds kLongestStand{100};
+
+  // Where a thread is that joins or leaves.
+  enum class Moment {
+    kHoldsTheLock,    // that callers take, too
+    kMayLoseItsCore,  // for long, where others take all
+  };
+  struct Options {
+    std::chrono::milliseconds longest_stand = kLongestStand;
+    // Called there, if it is not empty: tests keep threads in such a moment.
+    std::function<void(Moment)> at;
+  };
 
   // While it lives, the calling thread can be stopped, if it has entered the
   // background (background_thread.h); others are left alone. Sections do not
@@ -77,6 +90,7 @@ class StoppableThreads final : public BackgroundWork {
   };
 
   StoppableThreads();
+  explicit StoppableThreads(Options options);
   ~StoppableThreads() override;
   StoppableThreads(const StoppableThreads&) = delete;
   StoppableThreads& operator=(const StoppableThreads&) = delete;
@@ -88,6 +102,12 @@ class StoppableThreads final : public BackgroundWork {
   // From now on nobody stands still. Before the first section: no handler is
   // set.
   void Release();
+
+  // How many do: one that gets no core does not yet when StandStill returns,
+  // though nothing of its own comes before it will.
+  int standing() const;
+  // That they are kept off; negative: none.
+  int left_core() const { return left_core_.load(); }
 
  private:
   struct Member;
@@ -102,14 +122,19 @@ class StoppableThreads final : public BackgroundWork {
   void Leave();
   // With mutex_: until all members do.
   void AwaitStanding();
-  // With mutex_, or of a member that nobody knows yet. Where it may run while
-  // nobody has it run on his core.
+  // Where it may run while nobody has it run on his core.
+  CoreSet CoresOf(const Member& member) const;
+  // With mutex_.
   void KeepOnItsCores(Member& member) const;
+  void Reach(Moment moment) const {
+    if (options_.at) options_.at(moment);
+  }
   // With mutex_: those who stand look again after that time.
   void Wake(int64_t ns) const;
 
   static thread_local Member* current_;  // set in sections
 
+  const Options options_;
   // How many StandStill wait for their GoOn; from when until when (of
   // CLOCK_MONOTONIC) they may run all the same.
   std::atomic<int> stops_{0};
@@ -119,7 +144,7 @@ class StoppableThreads final : public BackgroundWork {
   std::atomic<int> left_core_{-1};
   // Guards what follows. Threads of the lowest priority hold it, too, but for
   // some instructions: who waits for them waits until they get a core.
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Member>> members_;
 #ifdef __linux__
   void (*handler_)(int, siginfo_t*, void*) = nullptr;

@@ -364,7 +364,8 @@ TEST_F(CliTest, AutoGivesWhatTheInterpreterGives) {
 TEST_F(CliTest, LifeOfAProcess) {
   const Outcome outcome =
       Run("vm-bench model.vmfb --shape=image=16x1x28x28 --runs=3 "
-          "--no-kernel-cache --life=life.json --tier=0,auto");
+          "--no-kernel-cache --life=life.json --tier=0,auto "
+          "--settle=1000000");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   const nlohmann::json lives =
       nlohmann::json::parse(Read("life.json"), nullptr, false);

@@ -241,6 +241,7 @@ uint32_t ThreadPool::AwaitJob(uint32_t seen, Keeper& keeper) {
   if (!Spin(has_job,
             keeper.is_watching() ? kSpinTimeBesideBackground : SpinTime())) {
     keeper.GoAway();
+    sleeps_.fetch_add(1, std::memory_order_relaxed);
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
     job_.wait(seen, std::memory_order_seq_cst);
     sleepers_.fetch_sub(1, std::memory_order_relaxed);

@@ -46,6 +46,11 @@ class ThreadPool final : public ParallelRunner {
   void LeaveToBackground(double share, int64_t pause_ns,
                          const std::shared_ptr<BackgroundWork>& work) override;
 
+  // How many threads sleep until there is a job.
+  int sleepers() const { return sleepers_.load(); }
+  // How often one has gone to sleep so.
+  int64_t sleeps() const { return sleeps_.load(); }
+
  private:
   class Keeper;
 
@@ -91,6 +96,7 @@ class ThreadPool final : public ParallelRunner {
   char padding_before_job_[64];
   std::atomic<uint32_t> job_{0};
   std::atomic<int> sleepers_{0};
+  std::atomic<int64_t> sleeps_{0};
   std::atomic<bool> stop_{false};
 
   std::vector<std::thread> threads_;  // last: they use what is above

@@ -240,8 +240,15 @@ TEST_F(DiskCacheTest, RemovesWhatWasUsedLastLongestAgo) {
   options_.max_bytes = 100'000;
   const auto cache = OpenOrDie();
   const std::string contents(5'000, 'x');
-  const auto pause = [] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  // Until files get another time: how fine that is is the file system's.
+  const auto pause = [&] {
+    const std::string probe = base_ / "probe";
+    Write(probe, "");
+    const fs::file_time_type before = fs::last_write_time(probe);
+    do {
+      std::this_thread::yield();
+      Write(probe, "");
+    } while (fs::last_write_time(probe) == before);
   };
   cache->Store(Key(0), contents);
   for (int i = 1; i < 60; ++i) {
@@ -275,10 +282,10 @@ TEST_F(DiskCacheTest, RemovesWhatKilledWritersLeft) {
   const std::string of_others = options_.folder + "/notes.txt";
   for (const std::string& path : {old_one, new_one, of_others}) {
     Write(path, "x");
-    if (path != new_one) {
-      fs::last_write_time(
-          path, fs::file_time_type::clock::now() - std::chrono::minutes(2));
-    }
+    // The new one stays new, however long this takes.
+    const auto now = fs::file_time_type::clock::now();
+    fs::last_write_time(path, path == new_one ? now + std::chrono::hours(24)
+                                              : now - std::chrono::minutes(2));
   }
   OpenOrDie()->Store(Key(1), "x");
   EXPECT_FALSE(fs::exists(old_one));

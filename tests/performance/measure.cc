@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "compiler/compile.h"
-#include "jit/target/cpu_model.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/device.h"
 #include "tools/lib/dispatch_work.h"
@@ -97,10 +96,6 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
                                bytes_ / speed.gigabytes_per_second);
   speed.relative = speed.reference_ms / speed.model_ms;
   return speed;
-}
-
-int TimedModel::vector_bytes() const {
-  return jit::CpuModel::Of(device_->target()).vector_bytes;
 }
 
 std::vector<std::string> TimedModel::Dispatches() const {

@@ -68,8 +68,6 @@ class TimedModel {
   // Takes turns for so long, at least ten.
   StatusOr<Speed> Measure(double seconds);
 
-  // Bytes of a vector of the CPU that the kernels are for.
-  int vector_bytes() const;
   // The names of its dispatches, and of those that no kernel of tier 2 runs.
   std::vector<std::string> Dispatches() const;
   std::vector<std::string> Interpreted() const;

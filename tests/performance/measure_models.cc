@@ -1,12 +1,15 @@
-// measure_models: what performance_test measures, for people.
+// measure_models: how fast the guarded models are, and whether they are as fast
+// as they were.
 //
 //   bazel run //tests/performance:measure_models -- shuffled_groups --explain
+//   ./dev bench --guard
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "tests/performance/guard.h"
 #include "tests/performance/measure.h"
 #include "tests/performance/model_instructions.h"
 #include "tests/performance/models.h"
@@ -19,7 +22,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> models;
-  std::string schedules, write;
+  std::string schedules, write, guard, version = "unknown";
+  bool record = false;
   double seconds = 1;
   bool explain = false;
 };
@@ -35,7 +39,31 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("write", &options.write, "DIR",
             "Writes DIR/MODEL.onnx, for vm-run, vm-dump and "
             "tools/compare_builds.py, and measures nothing.");
+  flags.Add("guard", &options.guard, "FILE",
+            "Compares with the speeds in FILE, which were measured on this "
+            "machine, and fails\nwhere one is less than 0.7 of that. Makes "
+            "FILE where it is not there or another\nmachine's. See ./dev bench "
+            "--guard.");
+  flags.Add("record", &options.record,
+            "With --guard: measures what is in FILE anew.");
+  flags.Add("version", &options.version, "NAME",
+            "With --guard: of what is measured, for FILE.");
   flags.Example("measure_models shuffled_groups --explain");
+  flags.Example("measure_models --guard=speeds.txt");
+}
+
+Status CheckFlags(const Options& options) {
+  if (options.guard.empty()) {
+    return options.record ? InvalidArgumentError("--record: needs --guard")
+                          : OkStatus();
+  }
+  if (options.explain || !options.schedules.empty() || !options.write.empty())
+    return InvalidArgumentError(
+        "--guard: goes with --record and --version alone");
+  if (options.version.empty() ||
+      options.version.find_first_of(" \n") != std::string::npos)
+    return InvalidArgumentError("--version: expected a name without spaces");
+  return OkStatus();
 }
 
 Status CheckNames(const std::vector<std::string>& names) {
@@ -62,15 +90,25 @@ std::string InstructionsText(const ModelInstructions& count) {
 }
 
 Status Run(const Options& options) {
+  EMBER_RETURN_IF_ERROR(CheckFlags(options));
   EMBER_RETURN_IF_ERROR(CheckNames(options.models));
-  tools::Table table({"model", "speed", "least", "M instructions", "most", "ms",
+  std::vector<GuardedModel> models;
+  for (const GuardedModel& model : GuardedModels()) {
+    if (options.models.empty() ||
+        std::ranges::find(options.models, model.name) != options.models.end())
+      models.push_back(model);
+  }
+  if (!options.guard.empty()) {
+    return Guard({.models = models,
+                  .file = tools::UserPath(options.guard),
+                  .records = options.record,
+                  .version = options.version});
+  }
+  tools::Table table({"model", "speed", "Zen 3", "M instructions", "most", "ms",
                       "reference_ms", "MFLOP", "MB", "GFLOP/s", "GB/s",
                       "turns"});
   std::string explained;
-  for (const GuardedModel& model : GuardedModels()) {
-    if (!options.models.empty() &&
-        std::ranges::find(options.models, model.name) == options.models.end())
-      continue;
+  for (const GuardedModel& model : models) {
     onnx::ModelBuilder onnx_model = model.build();
     if (!options.write.empty()) {
       EMBER_RETURN_IF_ERROR(WriteFileAtomically(
@@ -87,8 +125,7 @@ Status Run(const Options& options) {
     EMBER_ASSIGN_OR_RETURN(const Speed speed, timed->Measure(options.seconds));
     table.AddRow(
         {model.name, tools::Cell(speed.relative, 3),
-         tools::Cell(model.least_speed(), 3),
-         tools::Cell(1e-6 * count.total, 2),
+         tools::Cell(model.usual_speed, 3), tools::Cell(1e-6 * count.total, 2),
          tools::Cell(model.most_instructions(), 2),
          tools::Cell(speed.model_ms, 3), tools::Cell(speed.reference_ms, 3),
          tools::Cell(1e-6 * timed->operations(), 1),
@@ -112,9 +149,9 @@ int main(int argc, char** argv) {
   ember::tests::Options options;
   ember::tools::Flags flags(
       "measure_models", "[MODEL...] [flags]",
-      "Measures the models of performance_test (all, or those named) as it "
-      "does: the speed is the time of\nthe same work in a reference, by "
-      "that of the model (tests/performance/measure.h).");
+      "Measures the models of performance_test (all, or those named): the "
+      "speed is the time of\nthe same work in a reference, by that of the "
+      "model (tests/performance/measure.h).");
   Declare(options, flags);
   return ember::tools::RunTool(
       argc, argv, flags, [&options] { return ember::tests::Run(options); });

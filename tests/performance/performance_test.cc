@@ -1,13 +1,10 @@
-// That no model has become several times slower. Tests of values do not see it:
-// ShuffleNet once took 13 times as long, and all of them passed.
-//
-// measure.h says what is measured and why it holds on a machine that others
-// use; models.cc has the models and bounds. A model that seems too slow is
-// measured for longer before it fails.
+// That no model has come to execute many more instructions, and that each
+// dispatch has a kernel. Tests of values do not see it: ShuffleNet once took 13
+// times as long, and all of them passed. The same in each run, on any machine;
+// how long it takes is for `./dev bench --guard`.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -26,13 +23,6 @@ void PrintTo(const GuardedModel& model, std::ostream* out) {
 }
 
 namespace {
-
-// Of these builds the reference is slower, and the sessions around the kernels.
-#if defined(EMBER_SANITIZER) || !defined(__OPTIMIZE__)
-constexpr bool kIsOptimized = false;
-#else
-constexpr bool kIsOptimized = true;
-#endif
 
 std::unique_ptr<TimedModel> MakeModel(const GuardedModel& model,
                                       const std::string& schedules = "") {
@@ -58,54 +48,7 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// How people see what a failure is about.
-std::string ReplayText(const GuardedModel& model) {
-  return std::string("bazel run //tests/performance:measure_models -- ") +
-         model.name + " --explain";
-}
-
-double LeastSpeed(const GuardedModel& model, const TimedModel& timed) {
-  constexpr int kUsualVector = 32;
-  return timed.vector_bytes() == kUsualVector ? model.least_speed()
-                                              : model.least_speed_elsewhere();
-}
-
-std::string SpeedText(const GuardedModel& model, double least,
-                      const Speed& speed) {
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "%s: expected at least %.2f of the reference's speed, found "
-                "%.2f (%.3f ms, the reference %.3f ms, %d turns)",
-                model.name, least, speed.relative, speed.model_ms,
-                speed.reference_ms, speed.turns);
-  return text;
-}
-
 class PerformanceTest : public testing::TestWithParam<GuardedModel> {};
-
-TEST_P(PerformanceTest, IsAsFastAsItWas) {
-  if (!kIsOptimized)
-    GTEST_SKIP() << "times of a build that is not optimised say nothing";
-  const GuardedModel& model = GetParam();
-  // What disturbs a measurement is over at some time, or comes from the memory
-  // that the model happens to have; what makes it slow stays.
-  std::vector<std::unique_ptr<TimedModel>> attempts;
-  Speed best;
-  double least = 0;
-  for (const double seconds : {0.6, 2.0, 6.0}) {
-    // Beside the earlier ones, which keep their memory.
-    attempts.push_back(MakeModel(model));
-    if (attempts.back() == nullptr) return;
-    least = LeastSpeed(model, *attempts.back());
-    const StatusOr<Speed> speed = attempts.back()->Measure(seconds);
-    ASSERT_TRUE(speed.ok()) << speed.status().ToString();
-    if (speed->relative > best.relative) best = *speed;
-    if (best.relative >= least) break;
-  }
-  std::printf("%s\n", SpeedText(model, least, best).c_str());
-  if (best.relative < least)
-    ADD_FAILURE() << SpeedText(model, least, best) << "; " << ReplayText(model);
-}
 
 // All dispatches have kernels, by LLVM's word too.
 TEST_P(PerformanceTest, HasKernels) {
@@ -116,7 +59,7 @@ TEST_P(PerformanceTest, HasKernels) {
     ADD_FAILURE() << model.name
                   << ": expected kernels of tier 2 for all dispatches, found "
                      "none for "
-                  << Joined(timed->Interpreted()) << "; " << ReplayText(model);
+                  << Joined(timed->Interpreted()) << "; " << model.ReplayText();
   }
 }
 
@@ -127,7 +70,7 @@ TEST_P(PerformanceTest, ExecutesAsFewInstructions) {
   ADD_FAILURE() << model.name << ": expected at most "
                 << model.most_instructions()
                 << " million vector instructions, found " << found << "; "
-                << ReplayText(model);
+                << model.ReplayText();
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PerformanceTest,
@@ -154,14 +97,9 @@ TEST(GuardTest, SeesBadSchedules) {
   }
   EXPECT_GT(MillionsOfInstructions(model, testing::TempDir()),
             2 * model.most_instructions());
-  if (!kIsOptimized) return;
   const std::unique_ptr<TimedModel> slow = MakeModel(model, testing::TempDir());
   ASSERT_NE(slow, nullptr);
   EXPECT_EQ(Joined(slow->Interpreted()), "");
-  const StatusOr<Speed> speed = slow->Measure(0.2);
-  ASSERT_TRUE(speed.ok()) << speed.status().ToString();
-  const double least = LeastSpeed(model, *slow);
-  EXPECT_LT(speed->relative, 0.5 * least) << SpeedText(model, least, *speed);
 }
 
 }  // namespace

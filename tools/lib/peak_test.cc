@@ -19,12 +19,12 @@ TEST(PeakTest, RatesBetweenMeasuredSizes) {
             "100 GB/s, of 256 KiB at 80 GB/s, of 4 MiB at 10 GB/s");
 }
 
-TEST(PeakTest, WhatIsMeasuredIsPlausible) {
+TEST(PeakTest, LargerSetsAreNotReadFaster) {
   const MachineLimits limits = MeasureMachineLimits(1);
-  EXPECT_GT(limits.gflops, 0.1);
+  EXPECT_GT(limits.gflops, 0);
   ASSERT_GE(limits.reads.size(), 2u);
   for (size_t i = 0; i < limits.reads.size(); ++i) {
-    EXPECT_GT(limits.reads[i].gigabytes_per_second, 0.1);
+    EXPECT_GT(limits.reads[i].gigabytes_per_second, 0);
     if (i == 0) continue;
     EXPECT_GE(limits.reads[i - 1].gigabytes_per_second,
               limits.reads[i].gigabytes_per_second);

@@ -60,7 +60,8 @@ Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
   MakeSites();
   if (options_.side_by_side && options_.tiering != nullptr && !is_profiled_ &&
       device_ == nullptr && runner_.worker_count() > 1) {
-    side_by_side_ = std::make_unique<SideBySide>(runner_, sites_.size());
+    side_by_side_ =
+        std::make_unique<SideBySide>(runner_, sites_.size(), options_.clock);
   }
 }
 

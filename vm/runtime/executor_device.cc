@@ -4,7 +4,6 @@
 
 #include "base/concat.h"
 #include "vm/runtime/executor.h"
-#include "vm/runtime/steady_clock.h"
 
 namespace ember::vm {
 Status Executor::BindOnDevice(size_t input, const Tensor& tensor) {
@@ -33,7 +32,7 @@ Status Executor::RunOnDevice(SiteState& site) {
   int64_t begin = 0;
   if (is_profiled_) {
     EMBER_RETURN_IF_ERROR(device_->Flush());
-    begin = SteadyNanoseconds();
+    begin = options_.clock();
   }
   const uint32_t* const registers = site.operands + site.parameter_count;
   references_.resize(site.buffer_count);
@@ -65,7 +64,7 @@ Status Executor::RunOnDevice(SiteState& site) {
     EMBER_RETURN_IF_ERROR(RunOnHost(site, reason));
   }
   if (!is_profiled_) return OkStatus();
-  const int64_t end = SteadyNanoseconds();
+  const int64_t end = options_.clock();
   site.total_ns += end - begin;
   if (options_.trace) Trace(site, begin, end);
   return OkStatus();

@@ -7,7 +7,6 @@
 
 #include "base/concat.h"
 #include "vm/runtime/executor.h"
-#include "vm/runtime/steady_clock.h"
 
 namespace ember::vm {
 namespace {
@@ -116,9 +115,9 @@ Status Executor::RunObserved(SiteState& site) {
     if (site.slot->kernels() != entry.seen) ChooseKernel(site);
     if (!StaysInterpreted(entry)) kernel = entry.kernel;
   }
-  const int64_t begin = SteadyNanoseconds();
+  const int64_t begin = options_.clock();
   Status status = RunWith(site, kernel);
-  const int64_t end = SteadyNanoseconds();
+  const int64_t end = options_.clock();
   site.total_ns += end - begin;
   site.last_tier = kernel != nullptr ? entry.kernel_tier : 0;
   ++entry.calls;

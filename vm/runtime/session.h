@@ -29,6 +29,7 @@
 #include "hal/device.h"
 #include "vm/runtime/device_support.h"
 #include "vm/runtime/module.h"
+#include "vm/runtime/steady_clock.h"
 #include "vm/runtime/string_support.h"
 #include "vm/runtime/tensor.h"
 #include "vm/runtime/tiering.h"
@@ -51,6 +52,9 @@ struct SessionOptions {
   // worker, where that is measured to be faster (vm/runtime/side_by_side.h).
   // Not with profile or trace.
   bool side_by_side = true;
+  // What calls are timed with: nanoseconds since some moment. Tests say what
+  // time it is.
+  int64_t (*clock)() = SteadyNanoseconds;
   // Bytes of arena, allocations, temporaries and results of this session; 0: no
   // limit. Strings of one run come on top, up to as many bytes, or 1 GiB.
   int64_t memory_limit = 0;
