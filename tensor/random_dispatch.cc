@@ -6,30 +6,16 @@
 #include "base/check.h"
 #include "tensor/builder.h"
 #include "tensor/index_algebra.h"
+#include "tensor/random_grid.h"
+#include "tensor/random_stage_values.h"
 
 namespace ember::tensor {
 namespace {
 
-// An extent as the builder knows it and the number that it will be.
-struct Extent {
-  Scalar scalar;
-  int64_t value = 0;
-};
-
-struct BufferInfo {
-  int number = 0;
-  DType type = DType::kF32;
-  std::vector<Extent> extents;
-  bool small_values =
-      false;  // holds integers of at most 4 bits: sums of them are exact
-};
-
-class Generator : private RandomChoices {
+class Generator : private RandomStageValues {
  public:
   Generator(uint64_t seed, const RandomOptions& options)
-      : RandomChoices(seed),
-        options_(options),
-        builder_("random_" + std::to_string(seed), options.simplify) {
+      : RandomStageValues(seed, options) {
     result_.seed = seed;
   }
 
@@ -38,9 +24,21 @@ class Generator : private RandomChoices {
       const std::string name(1, static_cast<char>('N' + i));
       parameters_.push_back({builder_.Parameter(name), Below(8) + 1});
     }
-    const int inputs = 1 + Below(3);
-    for (int i = 0; i < inputs; ++i)
-      AddBuffer(BufferKind::kInput, AnyType(), Below(4));
+    room_ = Chance(8) ? options_.largest_elements
+                      : std::min<int64_t>(options_.largest_elements, 4000);
+    if (Chance(2)) MakeGrid();
+    // Mostly of one type, so that results fit where operands are.
+    if (grid_ && Chance(2)) usual_type_ = AnyType();
+    const int inputs = 1 + Below(grid_ ? 4 : 3);
+    for (int i = 0; i < inputs; ++i) {
+      if (grid_ && !Chance(6))
+        AddOnGrid(BufferKind::kInput, UsualType(), grid_->OperandShape());
+      else
+        AddBuffer(BufferKind::kInput, AnyType(), Below(4));
+    }
+    special_inputs_ = Chance(4);
+    result_.has_special_values = special_inputs_;
+    result_.has_subnormals = special_inputs_ && options_.subnormals;
     const int stages = 1 + Below(options_.maximum_stages);
     for (int i = 0; i < stages; ++i) {
       const bool last = i == stages - 1;
@@ -69,12 +67,16 @@ class Generator : private RandomChoices {
     }
   }
 
+  DType UsualType() {
+    return usual_type_ && !Chance(5) ? *usual_type_ : AnyType();
+  }
+
   Extent AnyExtent(int64_t largest) {
-    constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 17, 64, 130};
+    constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 17, 64, 130, 260};
     while (true) {
       Extent extent;
       const Extent& parameter = Pick(parameters_);
-      switch (Below(6)) {
+      switch (Below(8)) {
         case 0:
           extent = parameter;
           break;
@@ -85,8 +87,14 @@ class Generator : private RandomChoices {
           extent = {FloorDivide(parameter.scalar + 2, 2),
                     (parameter.value + 2) / 2};
           break;
+        case 3: {
+          const Extent& other = Pick(parameters_);
+          extent = {parameter.scalar * other.scalar,
+                    parameter.value * other.value};
+          break;
+        }
         default: {
-          const int64_t size = Chance(60) ? 0 : kSizes[Below(9)];
+          const int64_t size = Chance(60) ? 0 : kSizes[Below(10)];
           extent = {builder_.Index(size), size};
         }
       }
@@ -105,7 +113,7 @@ class Generator : private RandomChoices {
                                                             : "t") +
                              std::to_string(buffer_count_++);
     BufferInfo info{builder_.AddBuffer(name, type, kind, scalars), type,
-                    std::move(extents), false};
+                    std::move(extents), false, std::nullopt};
     if (kind == BufferKind::kInput) {
       info.small_values = true;  // see MakeBuffers
       loadable_.push_back(info);
@@ -115,7 +123,7 @@ class Generator : private RandomChoices {
 
   BufferInfo AddBuffer(BufferKind kind, DType type, int rank) {
     std::vector<Extent> extents;
-    int64_t room = 4000;
+    int64_t room = room_;
     for (int i = 0; i < rank; ++i) {
       extents.push_back(AnyExtent(room));
       room /= std::max<int64_t>(extents.back().value, 1);
@@ -123,9 +131,112 @@ class Generator : private RandomChoices {
     return AddBuffer(kind, type, std::move(extents));
   }
 
+  // --- the grid ---
+
+  void MakeGrid() {
+    const int rank = 1 + Below(5);
+    std::vector<Extent> extents;
+    int64_t room = room_;
+    for (int i = 0; i < rank; ++i) {
+      do {
+        extents.push_back(AnyExtent(room));
+        if (extents.back().value > 0) break;
+        extents.pop_back();
+      } while (true);
+      room /= extents.back().value;
+    }
+    grid_.emplace(static_cast<RandomChoices&>(*this), std::move(extents),
+                  /*is_plain=*/Chance(3));
+  }
+
+  BufferInfo AddOnGrid(BufferKind kind, DType type, const GridShape& shape) {
+    BufferInfo info = AddBuffer(kind, type, grid_->ExtentsOf(shape, builder_));
+    info.shape = shape;
+    if (kind == BufferKind::kInput) loadable_.back() = info;
+    return info;
+  }
+
+  // The stage's axes, by which the grid's move: each one, or the digits of one
+  // that runs over several.
+  void AddGridAxes(const std::vector<int>& axes, bool reduce) {
+    for (size_t first = 0; first < axes.size();) {
+      size_t end = first + 1;
+      while (end < axes.size() && !grid_->is_plain() && Chance(6)) ++end;
+      Extent flat = grid_->extent(axes[first]);
+      for (size_t i = first + 1; i < end; ++i) {
+        const Extent& next = grid_->extent(axes[i]);
+        flat = {flat.scalar * next.scalar, flat.value * next.value};
+      }
+      AddAxes({flat}, reduce);
+      Scalar rest = axes_.back().scalar;
+      for (size_t i = end; i-- > first;) {
+        const Scalar& extent = grid_->extent(axes[i]).scalar;
+        point_.values[static_cast<size_t>(axes[i])] =
+            i == first ? rest : Modulo(rest, extent);
+        if (i > first) rest = FloorDivide(rest, extent);
+      }
+      first = end;
+    }
+  }
+
+  void BeginOnGrid() {
+    Begin();
+    const size_t rank = static_cast<size_t>(grid_->rank());
+    point_.values.assign(rank, stage_->Index(0));
+    point_.windows.assign(rank, std::nullopt);
+    is_on_grid_ = true;
+  }
+
+  std::vector<int> GridAxes() const {
+    std::vector<int> axes;
+    for (int axis = 0; axis < grid_->rank(); ++axis) axes.push_back(axis);
+    return axes;
+  }
+
+  void AddGridElementwise(BufferKind kind) {
+    const BufferInfo target =
+        AddOnGrid(kind, UsualType(), grid_->ResultShape(GridAxes()));
+    BeginOnGrid();
+    AddGridAxes(GridAxes(), false);
+    stage_->Yield(Value(target.type, 1 + Below(options_.maximum_depth)),
+                  target.number, grid_->Write(*target.shape, point_, *stage_));
+    is_on_grid_ = false;
+    loadable_.push_back(target);
+  }
+
+  // Over some of the grid's axes, and sometimes windows along others.
+  void AddGridReduction(BufferKind kind) {
+    std::vector<int> spatial, reduced;
+    for (int axis = 0; axis < grid_->rank(); ++axis)
+      (Chance(3) ? reduced : spatial).push_back(axis);
+    const Combiner combiner = Chance(2) ? Combiner::kSum : AnyCombiner();
+    const DType type = TypeToReduce(combiner, UsualType());
+    const BufferInfo target =
+        AddOnGrid(kind, type, grid_->ResultShape(spatial));
+    BeginOnGrid();
+    AddGridAxes(spatial, false);
+    const bool has_window = reduced.empty() || Chance(3);
+    AddGridAxes(reduced, true);
+    for (int i = has_window ? 1 + Below(2) : 0; i > 0; --i) AddWindow(spatial);
+    stage_->Yield(ValueToReduce(combiner, type), target.number,
+                  grid_->Write(*target.shape, point_, *stage_), combiner);
+    is_on_grid_ = false;
+    loadable_.push_back(target);
+  }
+
+  void AddWindow(const std::vector<int>& spatial) {
+    const int64_t size = 1 + Below(4);
+    AddAxes({{builder_.Index(size), size}}, true);
+    if (!spatial.empty())
+      point_.windows[static_cast<size_t>(Pick(spatial))] = axes_.back();
+  }
+
   // --- stages ---
 
   void AddStages(BufferKind kind) {
+    if (grid_ && !Chance(4)) {
+      return Chance(3) ? AddGridReduction(kind) : AddGridElementwise(kind);
+    }
     switch (Below(6)) {
       case 0:
         return AddRegions(kind);
@@ -229,26 +340,33 @@ class Generator : private RandomChoices {
   }
 
   void AddReduction(BufferKind kind) {
-    const Combiner combiner = static_cast<Combiner>(1 + Below(4));
-    const bool adds =
-        combiner == Combiner::kSum || combiner == Combiner::kProduct;
-    const bool careful = adds && options_.exact;
-    DType type = adds ? AnyNumericType() : AnyType();
-    if (careful && combiner == Combiner::kProduct) type = AnyIntegerType();
+    const Combiner combiner = AnyCombiner();
+    const DType type = TypeToReduce(combiner, AnyType());
     BufferInfo target = AddBuffer(kind, type, Below(4));
     Begin();
     AddAxes(target.extents, false);
     AddAxes(ReductionExtents(), true);
-    Scalar value;
-    if (careful && IsFloat(type)) {
-      value = SmallValue(type);
-      if (Chance(2)) value = value * SmallValue(type);
-    } else {
-      value = Value(type, 3);
-    }
-    stage_->Yield(value, target.number, AxisScalars(target.extents.size()),
-                  combiner);
+    stage_->Yield(ValueToReduce(combiner, type), target.number,
+                  AxisScalars(target.extents.size()), combiner);
     loadable_.push_back(target);
+  }
+  Combiner AnyCombiner() { return static_cast<Combiner>(1 + Below(4)); }
+  static bool Adds(Combiner combiner) {
+    return combiner == Combiner::kSum || combiner == Combiner::kProduct;
+  }
+  // The wanted type if it can be.
+  DType TypeToReduce(Combiner combiner, DType wanted) {
+    if (!Adds(combiner)) return wanted;
+    if (options_.exact && combiner == Combiner::kProduct)
+      return IsInteger(wanted) ? wanted : AnyIntegerType();
+    return wanted != DType::kBool ? wanted : AnyNumericType();
+  }
+  Scalar ValueToReduce(Combiner combiner, DType type) {
+    const bool careful = Adds(combiner) && options_.exact && IsFloat(type);
+    if (!careful) return Chance(3) ? Leaf(type) : Value(type, 3);
+    Scalar value = SmallValue(type);
+    if (Chance(2)) value = value * SmallValue(type);
+    return value;
   }
 
   // The largest or smallest value with its place, or a sum with a count.
@@ -292,177 +410,11 @@ class Generator : private RandomChoices {
     unstored_.clear();
   }
 
-  // --- values ---
-
-  Scalar Constant(DType type) {
-    if (IsFloat(type)) {
-      constexpr double kValues[] = {0.0, 1.0,  -1.0, 0.5,
-                                    2.0, 3.25, -0.0, 100.0};
-      return stage_->Value(kValues[Below(8)], type);
-    }
-    return stage_->IntegerValue(Below(12) - 4, type);
-  }
-
-  // An index expression somewhere around 0..extent, from axes and constants.
-  Scalar RoughIndex() {
-    Scalar index = stage_->Index(Below(5));
-    const int terms = 1 + Below(2);
-    for (int i = 0; i < terms && !axes_.empty(); ++i) {
-      Scalar axis = Pick(axes_).scalar;
-      if (Chance(3)) axis = axis * (1 + Below(4));
-      if (Chance(5)) axis = FloorDivide(axis, 1 + Below(4));
-      if (Chance(6)) axis = Modulo(axis, 1 + Below(5));
-      if (Chance(8)) {  // the axis again, or nearly
-        const int divisor = 1 + Below(4);
-        axis = FloorDivide(axis, divisor) * (Chance(2) ? divisor : Below(4)) +
-               Modulo(axis, divisor);
-      }
-      index = Chance(4) ? index - axis : index + axis;
-    }
-    return index;
-  }
-
-  // An index that is in 0..extent - 1 for sure; the extent is not 0.
-  Scalar IndexWithin(const Extent& extent) {
-    std::vector<Extent> fitting;
-    for (const Extent& axis : axes_) {
-      if (axis.value <= extent.value) fitting.push_back(axis);
-    }
-    switch (Below(8)) {
-      case 0:
-        return Modulo(RoughIndex(), extent.scalar);
-      case 1:
-        return Minimum(Maximum(RoughIndex(), stage_->Index(0)),
-                       extent.scalar - 1);
-      case 2:
-        if (const std::optional<Scalar> gathered = GatheredIndex()) {
-          return Minimum(Maximum(*gathered, stage_->Index(0)),
-                         extent.scalar - 1);
-        }
-        break;
-      case 3:
-        if (!fitting.empty()) return extent.scalar - 1 - Pick(fitting).scalar;
-        break;
-      case 4:
-        if (!fitting.empty()) {
-          const Extent& axis = Pick(fitting);
-          return axis.scalar +
-                 (extent.value - std::max<int64_t>(axis.value, 1));
-        }
-        break;
-      default:
-        break;
-    }
-    if (!fitting.empty()) return Pick(fitting).scalar;
-    return Modulo(RoughIndex(), extent.scalar);
-  }
-
-  // An element of an integer buffer, itself at a simple place.
-  std::optional<Scalar> GatheredIndex() {
-    const BufferInfo& source = Pick(loadable_);
-    if (!IsInteger(source.type) || HasNoElements(source)) return std::nullopt;
-    std::vector<Scalar> indices;
-    for (const Extent& extent : source.extents) {
-      indices.push_back(Modulo(RoughIndex(), extent.scalar));
-    }
-    return Cast(stage_->Load(source.number, indices), DType::kI64);
-  }
-
-  static bool HasNoElements(const BufferInfo& buffer) {
-    return std::any_of(buffer.extents.begin(), buffer.extents.end(),
-                       [](const Extent& extent) { return extent.value == 0; });
-  }
-
-  Scalar LoadOf(const BufferInfo& source) {
-    std::vector<Scalar> indices;
-    if (HasNoElements(source) || Chance(5)) {
-      for (size_t i = 0; i < source.extents.size(); ++i)
-        indices.push_back(RoughIndex());
-      // Of rank 0 there is nothing outside.
-      return stage_->Pad(source.number, indices, Constant(source.type));
-    }
-    for (const Extent& extent : source.extents)
-      indices.push_back(IndexWithin(extent));
-    return stage_->Load(source.number, indices);
-  }
-
-  // A float that is an integer of few bits, so that sums of products are exact.
-  Scalar SmallValue(DType type) {
-    const BufferInfo& source = Pick(loadable_);
-    if (!source.small_values || source.type == DType::kBool)
-      return stage_->Value(Below(5), type);
-    return Cast(LoadOf(source), type);
-  }
-
-  Scalar Leaf(DType type) {
-    if (Chance(8)) return Constant(type);
-    if (Chance(8)) return Cast(RoughIndex(), type);
-    for (int attempt = 0; attempt < 4; ++attempt) {
-      const BufferInfo& source = Pick(loadable_);
-      if (source.type == type) return LoadOf(source);
-    }
-    return Cast(LoadOf(Pick(loadable_)), type);
-  }
-
-  Scalar Condition(int depth) {
-    const DType type = AnyType();
-    const Opcode opcode =
-        static_cast<Opcode>(static_cast<int>(Opcode::kEqual) + Below(4));
-    return Binary(opcode, Value(type, depth - 1), Value(type, depth - 1));
-  }
-
-  Scalar Value(DType type, int depth) {
-    if (depth <= 0 || Chance(6)) return Leaf(type);
-    switch (Below(6)) {
-      case 0:
-        return UnaryValue(type, depth);
-      case 1:
-        return Select(Condition(depth - 1), Value(type, depth - 1),
-                      Value(type, depth - 1));
-      case 2:
-        return Cast(Value(AnyType(), depth - 1), type);
-      case 3:
-        if (type == DType::kBool) return Condition(depth);
-        break;
-      default:
-        break;
-    }
-    return BinaryValue(type, depth);
-  }
-
-  Scalar UnaryValue(DType type, int depth) {
-    const int first = static_cast<int>(Opcode::kNegate),
-              last = static_cast<int>(Opcode::kErf);
-    while (true) {
-      const Opcode opcode =
-          static_cast<Opcode>(first + Below(last - first + 1));
-      if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
-      if (options_.exact && !IsExact(opcode, type)) continue;
-      return Unary(opcode, Value(type, depth - 1));
-    }
-  }
-
-  Scalar BinaryValue(DType type, int depth) {
-    const int first = static_cast<int>(Opcode::kAdd),
-              last = static_cast<int>(Opcode::kShiftRight);
-    while (true) {
-      const Opcode opcode =
-          static_cast<Opcode>(first + Below(last - first + 1));
-      if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
-      if (options_.exact && !IsExact(opcode, type)) continue;
-      return Binary(opcode, Value(type, depth - 1), Value(type, depth - 1));
-    }
-  }
-
-  const RandomOptions options_;
-  DispatchBuilder builder_;
   RandomCase result_;
   int buffer_count_ = 0;
-  std::vector<Extent> parameters_;
-  std::vector<BufferInfo> loadable_;
   std::vector<BufferInfo> unstored_;
-  StageBuilder* stage_ = nullptr;
-  std::vector<Extent> axes_;
+  int64_t room_ = 0;  // elements of a buffer
+  std::optional<DType> usual_type_;
 };
 
 }  // namespace
@@ -483,6 +435,8 @@ std::vector<std::vector<uint8_t>> RandomCase::MakeBuffers() const {
     const int64_t count = header->ElementCount(buffer);
     if (buffer.kind == BufferKind::kInput) {
       buffers.push_back(RandomElements(random, buffer.type, count));
+      if (has_special_values && IsFloat(buffer.type))
+        AddSpecialValues(random, buffer.type, has_subnormals, buffers.back());
     } else {
       buffers.emplace_back(
           static_cast<size_t>(count * DTypeByteSize(buffer.type)), 0);

@@ -12,7 +12,10 @@
 // Equal seeds and options give equal cases. All loads and stores are in bounds
 // for the parameters. Used are all dtypes, several stages, all combiners and
 // updates, folds, pads, gathers, scatters, region stores, extents from
-// parameters, and sometimes extents of 0.
+// parameters and products of them, and sometimes extents of 0. Half of the
+// cases have operands and results over one grid of extents
+// (tensor/random_grid.h), as the stages of models do. Floats may be infinite,
+// not a number or, if that is wanted, subnormal.
 #ifndef EMBER_TENSOR_RANDOM_DISPATCH_H_
 #define EMBER_TENSOR_RANDOM_DISPATCH_H_
 
@@ -28,11 +31,15 @@ namespace ember::tensor {
 struct RandomOptions {
   int maximum_stages = 5;
   int maximum_depth = 4;  // of expressions
+  // Elements of a buffer, about; most cases stay below 4000.
+  int64_t largest_elements = 4000;
   // Only what every executor must compute bit for bit: no transcendental
   // functions, and float sums and products only where every order of
   // accumulation is exact. Without it, results may differ by rounding, and by
   // more where rounding is amplified (a cast to an integer, a comparison).
   bool exact = true;
+  // Inputs of some cases have subnormal elements, which not every device keeps.
+  bool subnormals = false;
   // Whether the builder simplifies. The same seed gives the same computation
   // either way.
   bool simplify = true;
@@ -42,6 +49,10 @@ struct RandomCase {
   uint64_t seed = 0;
   Dispatch dispatch;
   std::vector<int64_t> parameters;
+  // Inputs have floats that are infinite, not a number, or large among others;
+  // with subnormal ones or without.
+  bool has_special_values = false;
+  bool has_subnormals = false;
 
   // Memory for inputs (random, the same each time) and outputs (zeros), in
   // order.

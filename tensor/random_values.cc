@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <limits>
 
 #include "tensor/scalar.h"
 
@@ -51,6 +53,24 @@ std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
                      : DoubleToBits(static_cast<double>(value), type));
   }
   return elements;
+}
+
+void AddSpecialValues(std::mt19937_64& random, DType type, bool with_subnormals,
+                      std::vector<uint8_t>& elements) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  // The last three are subnormal in f16, in f32 and bf16, and in f64.
+  constexpr double kValues[] = {
+      kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+      -0.0,      1e30,       -6e4,
+      5e-6,      -3e-39,     4e-310};
+  const size_t choices = std::size(kValues) - (with_subnormals ? 0 : 3);
+  const int64_t count =
+      static_cast<int64_t>(elements.size()) / DTypeByteSize(type);
+  for (int64_t i = 0; i < count; ++i) {
+    if (random() % 8 != 0) continue;
+    StoreElement(elements.data(), i, type,
+                 DoubleToBits(kValues[random() % choices], type));
+  }
 }
 
 std::string FirstDifferentElement(DType type,

@@ -46,6 +46,11 @@ bool IsExact(Opcode opcode, DType type);
 std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
                                     int64_t count);
 
+// Replaces some elements of a float type by infinities, NaN, zero of either
+// sign and very large values, and by subnormal ones.
+void AddSpecialValues(std::mt19937_64& random, DType type, bool with_subnormals,
+                      std::vector<uint8_t>& elements);
+
 // "element 3: expected 1, found 2" for the first that differs; empty if all are
 // equal bit for bit, all NaNs and both zeros counted as equal. With a
 // tolerance: |a - b| <= absolute + relative * |a|.

@@ -7,6 +7,7 @@
 
 #include "compiler/graph/contract_spec.h"
 #include "compiler/graph/operators.h"
+#include "compiler/passes/element_order.h"
 #include "compiler/passes/permutation.h"
 #include "compiler/passes/queries.h"
 #include "compiler/passes/rewriter.h"
@@ -40,7 +41,8 @@ class Sinker {
     for (Operation* operation : graph_.Operations()) {
       rewriter_.StartAt(operation);
       EMBER_ASSIGN_OR_RETURN(Value * replacement, Rewrite(*operation));
-      if (replacement == nullptr) continue;
+      if (replacement == nullptr || !IsProved(*operation, replacement))
+        continue;
       rewriter_.Replace(operation, replacement);
       changed = true;
     }
@@ -48,6 +50,16 @@ class Sinker {
   }
 
  private:
+  // What moves elements by other movements, dims of extent 1 and runs of dims
+  // among them, has to be the same for each element. The other rules name whole
+  // dims differently.
+  static bool IsProved(const Operation& operation, const Value* replacement) {
+    const bool moves = operation.name() == "transpose" ||
+                       operation.name() == "reshape" ||
+                       operation.record().trait == OperatorTrait::kElementwise;
+    return !moves || HoldSameElements(operation.result(), replacement);
+  }
+
   static const Permutation* PermutationOf(const Value* value) {
     const Operation* producer = value->producer();
     if (producer == nullptr || producer->name() != "transpose") return nullptr;
@@ -343,7 +355,7 @@ class Sinker {
     // shuffle) are ordered by a transpose of x first; the rest of the
     // permutation then moves past the reshape.
     if (!in_order) {
-      const Permutation inner = OrderRuns(runs, permutation);
+      const Permutation inner = OrderRuns(runs, from, permutation);
       const Permutation rest = Compose(Inverse(inner), permutation);
       if (IsIdentity(rest)) return nullptr;  // nothing of it can move
       EMBER_ASSIGN_OR_RETURN(Value * ordered,
@@ -456,17 +468,21 @@ class Sinker {
   }
 
   // The permutation of the transpose's operand that puts the dims of each run
-  // into the run's order and leaves the runs where they are.
-  static Permutation OrderRuns(const std::vector<Run>& runs,
+  // into the run's order and leaves the runs where they are. Dims of extent 1
+  // may lie anywhere, so they stay there.
+  static Permutation OrderRuns(const std::vector<Run>& runs, const Shape& from,
                                const Permutation& permutation) {
     Permutation order(permutation.size());
+    for (size_t d = 0; d < order.size(); ++d)
+      order[d] = static_cast<int64_t>(d);
     for (const Run& run : runs) {
-      std::vector<int64_t> places(permutation.begin() + run.from_begin,
-                                  permutation.begin() + run.from_end);
-      std::sort(places.begin(), places.end());
+      std::vector<int64_t> wanted;
       for (size_t d = run.from_begin; d < run.from_end; ++d) {
-        order[places[d - run.from_begin]] = permutation[d];
+        if (from[d] != Dim(1)) wanted.push_back(permutation[d]);
       }
+      std::vector<int64_t> places = wanted;
+      std::sort(places.begin(), places.end());
+      for (size_t i = 0; i < places.size(); ++i) order[places[i]] = wanted[i];
     }
     return order;
   }

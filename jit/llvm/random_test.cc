@@ -168,7 +168,8 @@ TEST(RandomTest, DispatchesUnderDefaultSchedules) {
   const tensor::SeedRange seeds = tensor::Seeds(25);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE(ReplayOf("DefaultSchedules", seed));
-    const tensor::RandomCase random = tensor::MakeRandomCase(seed, {});
+    const tensor::RandomCase random =
+        tensor::MakeRandomCase(seed, {.subnormals = true});
     Expected expected = Define(random);
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found);

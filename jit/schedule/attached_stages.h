@@ -1,5 +1,5 @@
-// What a stage that is computed at a loop of another one covers there, and what
-// is kept of it. Internal to lowering.
+// What a stage that is computed at a loop of another one covers there. Internal
+// to schedules and lowering.
 //
 //   for i < N {
 //     for j < 8 { %t[0, j] = exp(%x[i, j]) }
@@ -11,7 +11,8 @@
 #ifndef EMBER_JIT_SCHEDULE_ATTACHED_STAGES_H_
 #define EMBER_JIT_SCHEDULE_ATTACHED_STAGES_H_
 
-#include <optional>
+#include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -20,12 +21,8 @@
 #include "jit/schedule/rewrite.h"
 #include "jit/schedule/schedule.h"
 #include "jit/schedule/stage_loops.h"
-#include "jit/schedule/stage_values.h"
 
 namespace ember::schedule {
-
-// Whether the stage stores to a result of the dispatch.
-bool StoresResult(const Computation& computation, int stage);
 
 // The part of each axis of a stage that the body needs; all of an axis that is
 // combined. full: the axes' whole extents, in the nest's pool. header: rewrites
@@ -35,13 +32,34 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
                                        std::span<const NodeId> full,
                                        Rewriter& header, loops::LoopNest& nest);
 
-// Makes the stage's temporaries as large as the regions, memory of a task, and
-// notes that in `storage`. invocation: of the loop around, if any, of whose
-// values each has its own.
-void KeepRegions(const Computation& computation, int stage,
-                 std::span<const AxisRegion> regions,
-                 std::optional<NodeId> invocation, loops::LoopNest& nest,
-                 std::vector<std::optional<RegionStorage>>& storage);
+// Stages at a loop.
+struct PlacedStages {
+  std::vector<int> attached;        // computed right there, in order
+  std::map<int, StageLoops> loops;  // of these and of stages further in
+};
+
+// Changes what is computed of an attached stage; null: nothing.
+using RegionChange =
+    std::function<void(int stage, std::vector<AxisRegion>& regions)>;
+
+// The stages at loop `position` of `around`, and what they cover there. full:
+// per stage, as above.
+StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
+                                   const StageLoops& around, int position,
+                                   std::span<const std::vector<NodeId>> full,
+                                   const RegionChange& change, Rewriter& header,
+                                   loops::LoopNest& nest);
+
+// Stages that must run once (MustRunOnce) cover a part of their own in each
+// iteration of the loops around: no element is computed twice, neither one
+// after another nor at once. A part that cannot be bounded is everything, so
+// more than one iteration is refused. variables: of all loops around.
+Status CheckPartsAreOwn(const Computation& computation,
+                        const PlacedStages& placed,
+                        std::span<const NodeId> variables,
+                        loops::LoopNest& nest);
+// The same at all loops of the schedule.
+Status CheckPartsAreOwn(const Schedule& schedule);
 
 }  // namespace ember::schedule
 

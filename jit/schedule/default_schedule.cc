@@ -163,10 +163,26 @@ class Chooser {
       // way of its loops.
       if (product == group.root || group.members.front() == product) {
         if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
-        if (ScheduleProduct(cpu_, group, product, writer_)) return;
+        if (TryProduct(group, product)) return;
       }
     }
     ScheduleRows(group);
+  }
+
+  // Not where a member must run once, and it cannot be proved that each tile
+  // needs a part of its own.
+  bool TryProduct(const StageGroup& group, const std::string& product) {
+    const auto runs_once = [&](const std::string& member) {
+      return MustRunOnce(writer_.computation(), writer_.StageOf(member));
+    };
+    if (std::ranges::none_of(group.members, runs_once))
+      return ScheduleProduct(cpu_, group, product, writer_);
+    Schedule trial = writer_.schedule();
+    ScheduleWriter writer(trial);
+    if (!ScheduleProduct(cpu_, group, product, writer) || !writer.status().ok())
+      return false;
+    writer_.Replace(std::move(trial));
+    return true;
   }
 
   // The loops of a product that is computed inside, by its own axes.
@@ -256,9 +272,7 @@ class Chooser {
       product_rows = rows + "_row";
     }
     const std::string rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
-    for (size_t i = group.members.size(); i-- > 0;)
-      writer_.Do("compute_at %" + group.members[i] + " %" + group.root + " " +
-                 rows);
+    const std::set<std::string> alone = ComputeAt(group, rows);
     if (first < group.depth) {
       writer_.Do("vectorize %" + group.root + " " + loops[first] + "_lanes");
     } else if (!is_root_product ||
@@ -267,10 +281,34 @@ class Chooser {
       ScheduleLanes(cpu_, group.root, first, writer_);
     }
     for (const std::string& member : group.members) {
-      ScheduleMember(member, group.depth, first);
+      if (alone.contains(member))
+        ScheduleAlone(member);
+      else
+        ScheduleMember(member, group.depth, first);
     }
     if (IsWorthThreads(points))
       writer_.Do("parallel %" + group.root + " " + rows);
+  }
+
+  // Computes the members in the root's loop. Those that must run once are left
+  // alone where it cannot be proved that each iteration needs a part of its
+  // own, and with them what only they need. Their names.
+  std::set<std::string> ComputeAt(const StageGroup& group,
+                                  const std::string& loop) {
+    std::set<std::string> alone;
+    for (size_t i = group.members.size(); i-- > 0;) {
+      const std::string& member = group.members[i];
+      const std::string line =
+          "compute_at %" + member + " %" + group.root + " " + loop;
+      const bool may_be_refused =
+          !alone.empty() ||
+          MustRunOnce(writer_.computation(), writer_.StageOf(member));
+      if (!may_be_refused)
+        writer_.Do(line);
+      else if (!writer_.Try(line))
+        alone.insert(member);
+    }
+    return alone;
   }
 
   // How many rows a group with products runs together: whole register tiles,

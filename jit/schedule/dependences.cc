@@ -252,6 +252,29 @@ std::vector<int> ConsumersOf(const Computation& computation, int stage) {
   return consumers;
 }
 
+bool StoresResult(const Computation& computation, int stage) {
+  return std::ranges::any_of(
+      computation.stages[stage].stores, [&](const auto& store) {
+        return computation.buffers[store.buffer].role == BufferRole::kOutput;
+      });
+}
+
+bool ReadsOverwritten(const Computation& computation, int stage) {
+  bool found = false;
+  ForEachLoad(
+      computation.pool, RootsOf(computation.stages[stage]), [&](NodeId load) {
+        const ComputationBuffer& buffer =
+            computation.buffers[computation.pool[load].buffer];
+        found |= buffer.role == BufferRole::kInput && buffer.may_be_overwritten;
+      });
+  return found;
+}
+
+bool MustRunOnce(const Computation& computation, int stage) {
+  return StoresResult(computation, stage) ||
+         ReadsOverwritten(computation, stage);
+}
+
 bool IsSafe(const Computation& computation, NodeId load) {
   const tensor::Node& node = computation.pool[load];
   if (node.opcode == Opcode::kPad) return true;

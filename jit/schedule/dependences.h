@@ -42,6 +42,14 @@ bool Reads(const Computation& computation, int stage, uint32_t buffer);
 // Stages that read what this one stores, in order.
 std::vector<int> ConsumersOf(const Computation& computation, int stage);
 
+// Whether the stage stores to a result of the dispatch.
+bool StoresResult(const Computation& computation, int stage);
+// Whether it reads an input whose memory a result may be.
+bool ReadsOverwritten(const Computation& computation, int stage);
+// Whether computing an element of the stage a second time may give something
+// else, or be seen by others: one of both holds.
+bool MustRunOnce(const Computation& computation, int stage);
+
 // Every index of every load and store is within its buffer wherever the axes
 // are within their extents: no check is needed when the program runs.
 bool AccessesAreSafe(const Computation& computation, int stage);
@@ -58,7 +66,7 @@ Status CheckMarkedLoops(const Schedule& schedule);
 Status CheckFolds(const Schedule& schedule);
 // Stages inside others' loops (primitives_compute_at.cc): nothing that they
 // read changes before the place where they are computed now, and those that
-// cannot be computed again are computed once.
+// must run once (MustRunOnce) compute no element in two iterations.
 Status CheckAttachments(const Schedule& schedule);
 // Dot loops (primitives_tensorize.cc) are the innermost ones of sums of
 // products of types and layouts that machines have instructions for.

@@ -22,6 +22,10 @@ bool Facts::DifferenceIsAtLeast(NodeId a, NodeId b, int64_t low) const {
   return !range.IsFull() && range.low >= low;
 }
 
+bool Facts::Has(NodeId a, NodeId b) const {
+  return std::ranges::find(facts_, std::pair(a, b)) != facts_.end();
+}
+
 bool Facts::IsBelow(NodeId a, NodeId b) const {
   if (pool_[a].range.high < pool_[b].range.low) return true;
   if (tensor::ProvablyInBounds(pool_, a, b)) return true;

@@ -1,5 +1,6 @@
 // What holds at a place of a loop nest beyond the ranges of its variables: the
-// conditions of the Ifs and Checks around it.
+// conditions of the Ifs and Checks around it. Internal to schedules and
+// lowering.
 //
 //   Facts facts(pool);
 //   facts.Add(i0 * 16 + 15, n);             // i0 * 16 + 15 < n
@@ -31,6 +32,8 @@ class Facts {
   size_t size() const { return facts_.size(); }
   void Truncate(size_t size) { facts_.resize(size); }
 
+  // Whether just that was added.
+  bool Has(NodeId a, NodeId b) const;
   // Whether a < b, or 0 <= a, is sure.
   bool IsBelow(NodeId a, NodeId b) const;
   bool IsNotNegative(NodeId a) const;

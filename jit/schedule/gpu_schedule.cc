@@ -38,7 +38,7 @@ class GpuChooser {
     const std::string product = ProductFor(root);
     if (!product.empty() && !TrySplit(product))
       point = TryProduct(root, product);
-    if (!point && ScheduleRowsOnGpu(gpu_, root, done_, writer_)) return;
+    if (!point && TryRows(root)) return;
     if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
     if (!TryVectors(root)) PointByPoint(root);
   }
@@ -89,6 +89,19 @@ class GpuChooser {
     schedule_ = std::move(trial);
     done_ = std::move(done);
     return point;
+  }
+
+  // Not where a stage must run once, and it cannot be proved that each row
+  // needs a part of its own.
+  bool TryRows(const std::string& root) {
+    Schedule trial = schedule_;
+    std::set<std::string> done = done_;
+    ScheduleWriter writer(trial);
+    if (!ScheduleRowsOnGpu(gpu_, root, done, writer) || !writer.status().ok())
+      return false;
+    schedule_ = std::move(trial);
+    done_ = std::move(done);
+    return true;
   }
 
   const Computation& c() const { return writer_.computation(); }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -133,7 +131,9 @@ class Lowering {
         IsVariable(s.values[plan.order[0]]);
     phase.task = parallel ? s.values[plan.order[0]]
                           : AddVariable(nest_, "task", Integer(1));
+    variables_.push_back(phase.task);
     EMBER_RETURN_IF_ERROR(EmitStage(s, parallel, phase.body));
+    variables_.pop_back();
     const bool prologue = c_.buffers[c_.stages[stage].stores[0].buffer].role ==
                           BufferRole::kPacked;
     (prologue ? nest_.prologue : nest_.phases).push_back(std::move(phase));
@@ -180,8 +180,10 @@ class Lowering {
     const bool binds = loops::IsInvocationLoop(loop);
     if (binds) invocation_ = variable;
     has_invocations_ |= binds;
+    variables_.push_back(variable);
     EMBER_RETURN_IF_ERROR(
         EmitInside(s, positions, index, part, leaf, loop.body));
+    variables_.pop_back();
     if (binds) invocation_.reset();
     // What a guard or a check stands in is a loop still.
     if (loop.loop == loops::LoopKind::kDot &&
@@ -287,7 +289,9 @@ class Lowering {
   }
 
   Block* OpenGuard(const Guard& guard, Block& out) {
-    if (facts_.IsBelow(guard.a, guard.b)) return &out;
+    const bool is_known = guard.is_fact ? facts_.Has(guard.a, guard.b)
+                                        : facts_.IsBelow(guard.a, guard.b);
+    if (is_known) return &out;
     facts_.Add(guard.a, guard.b);
     return OpenIf(Make(Opcode::kLess, DType::kBool, guard.a, guard.b), out);
   }
@@ -295,44 +299,21 @@ class Lowering {
   // --- stages inside a loop ---
 
   Status EmitAttached(const StageLoops& s, int position, Block& out) {
-    const auto is_attached = [&](int stage) {
-      const StagePlan& plan = schedule_.plan(stage);
-      return plan.attach_stage == s.stage &&
-             plan.attach_loop == s.plan->order[position];
-    };
-    std::vector<int> inside;  // here or further in
-    std::vector<int> attached;
-    for (int i = 0; i < s.stage; ++i) {
-      if (PositionInside(schedule_, i, s.stage) >= position)
-        inside.push_back(i);
-      if (is_attached(i)) attached.push_back(i);
-    }
-    if (attached.empty()) return OkStatus();
-    LoopBody body;
-    body.stages.push_back(&s);
-    for (size_t i = position + 1; i < s.plan->order.size(); ++i)
-      body.moving.insert(s.values[s.plan->order[i]]);
-    // What a stage covers depends on those behind it.
-    std::map<int, StageLoops> made;
-    for (size_t i = inside.size(); i-- > 0;) {
-      const int stage = inside[i];
-      std::vector<AxisRegion> regions =
-          CoveredRegions(schedule_, stage, body, full_[stage], header_, nest_);
-      if (is_attached(stage) && !StoresResult(c_, stage) &&
-          schedule_.plan(stage).MultipliesMatrices()) {
-        FillMatrices(schedule_.plan(stage), regions, nest_.pool);
-      }
-      if (is_attached(stage))
-        KeepRegions(c_, stage, regions, invocation_, nest_, storage_);
-      EMBER_ASSIGN_OR_RETURN(
-          made[stage],
-          MakeStageLoops(schedule_, stage, regions, full_[stage], nest_));
-      body.stages.push_back(&made[stage]);
-      for (int loop : schedule_.plan(stage).order)
-        body.moving.insert(made[stage].values[loop]);
-    }
-    for (int stage : attached)
-      EMBER_RETURN_IF_ERROR(EmitStage(made[stage], false, out));
+    EMBER_ASSIGN_OR_RETURN(
+        const PlacedStages placed,
+        PlaceStages(
+            schedule_, s, position, full_,
+            [&](int stage, std::vector<AxisRegion>& regions) {
+              if (!StoresResult(c_, stage) &&
+                  schedule_.plan(stage).MultipliesMatrices()) {
+                FillMatrices(schedule_.plan(stage), regions, nest_.pool);
+              }
+              KeepRegions(c_, stage, regions, invocation_, nest_, storage_);
+            },
+            header_, nest_));
+    EMBER_RETURN_IF_ERROR(CheckPartsAreOwn(c_, placed, variables_, nest_));
+    for (int stage : placed.attached)
+      EMBER_RETURN_IF_ERROR(EmitStage(placed.loops.at(stage), false, out));
     return OkStatus();
   }
 
@@ -530,6 +511,7 @@ class Lowering {
   Rewriter header_;
   Facts facts_;
   std::vector<std::vector<NodeId>> full_;  // per stage: extents of its axes
+  std::vector<NodeId> variables_;          // of the loops around
   bool has_invocations_ = false;
   std::optional<NodeId> invocation_;  // of the bound loop around
   std::vector<std::optional<RegionStorage>> storage_;  // per buffer

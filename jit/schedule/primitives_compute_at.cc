@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "jit/schedule/attached_stages.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/primitives.h"
 
@@ -57,18 +58,19 @@ class Attachment {
                                        " changes before it would be computed");
       }
     }
-    const bool once = IsComputedOnce() && PiecesAreExact();
     if (MissesResult()) {
       return FailedPreconditionError(
           "%" + NameOf(producer_) +
           " is a result, and a loop around it may never run");
     }
-    if (StoresResult(producer_) && !once) {
+    // Necessary; what the loops need exactly is looked at by CheckPartsAreOwn.
+    const bool once = IsComputedOnce();
+    if (StoresResult(computation_, producer_) && !once) {
       return FailedPreconditionError(
           "parts of %" + NameOf(producer_) +
           " would be computed more than once, and it is a result");
     }
-    if (ReadsOverwritten() && !(once && KeepsPlaces())) {
+    if (ReadsOverwritten(computation_, producer_) && !(once && KeepsPlaces())) {
       return FailedPreconditionError(
           "%" + NameOf(producer_) +
           " reads an input that a result may overwrite in an earlier "
@@ -91,7 +93,7 @@ class Attachment {
   // The producer stores a result, and some loop down to `loop_` may have no
   // iteration though the producer has points.
   bool MissesResult() const {
-    if (!StoresResult(producer_)) return false;
+    if (!StoresResult(computation_, producer_)) return false;
     const AxisMap map = MapOf(producer_);
     return std::ranges::any_of(AxesAround(), [&](int axis) {
       const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
@@ -134,94 +136,6 @@ class Attachment {
     return false;
   }
 
-  bool StoresResult(int stage) const {
-    const auto& stores = computation_.stages[stage].stores;
-    return std::any_of(stores.begin(), stores.end(), [&](const auto& store) {
-      return computation_.buffers[store.buffer].role == BufferRole::kOutput;
-    });
-  }
-
-  bool ReadsOverwritten() const {
-    bool found = false;
-    ForEachLoad(computation_.pool, RootsOf(computation_.stages[producer_]),
-                [&](NodeId load) {
-                  const ComputationBuffer& buffer =
-                      computation_.buffers[computation_.pool[load].buffer];
-                  found |= buffer.role == BufferRole::kInput &&
-                           buffer.may_be_overwritten;
-                });
-    return found;
-  }
-
-  // --- whether what iterations need of a stage overlaps ---
-
-  // What one iteration of the loop `loop_` covers of a loop that may have been
-  // split: all of it, one value, or a part beside those of other iterations. Or
-  // it may overlap with those.
-  struct Piece {
-    enum class Kind : uint8_t { kWhole, kPoint, kPart, kOverlaps };
-    Kind kind = Kind::kOverlaps;
-    int64_t size = -1;  // -1: not known
-
-    bool operator==(Kind other) const { return kind == other; }
-  };
-  using enum Piece::Kind;
-
-  Piece PieceOf(int stage, int number, int64_t extent) const {
-    const StagePlan& plan = schedule_.plan(stage);
-    if (const int position = plan.PositionOf(number); position >= 0) {
-      const bool is_fixed =
-          stage == consumer_ && position <= plan.PositionOf(loop_);
-      return is_fixed ? Piece{kPoint, 1} : Piece{kWhole, extent};
-    }
-    for (int i = number + 1; i < static_cast<int>(plan.loops.size()); ++i) {
-      const Loop& child = plan.loops[i];
-      if (child.parent != number && child.second != number) continue;
-      if (child.origin == Loop::Origin::kFused) {
-        const Piece fused = PieceOf(stage, i, -1);
-        return fused == kPoint ? fused : Piece{};
-      }
-      const int64_t outer = extent < 0 ? -1 : (extent - 1) / child.factor + 1;
-      // The inner loop is the next.
-      return Joined(PieceOf(stage, i, outer),
-                    PieceOf(stage, i + 1, child.factor), child.factor, extent);
-    }
-    return {};
-  }
-
-  static Piece Joined(Piece outer, Piece inner, int64_t factor,
-                      int64_t extent) {
-    if (outer == kPoint)
-      return inner == kWhole ? Piece{kPart, inner.size} : inner;
-    if (inner == kWhole && inner.size == factor) {
-      if (outer == kPart && outer.size > 0) return {kPart, outer.size * factor};
-      // Loops over more than the extent need more than others left.
-      if (outer == kWhole && extent > 0 && extent % factor == 0)
-        return {kWhole, extent};
-    }
-    return {};
-  }
-
-  // Each fixed axis of the consumer, and the axes of stages between that follow
-  // it, cover no more than their iteration's part.
-  bool PiecesAreExact() const {
-    for (int axis : FixedAxes()) {
-      const Piece piece = PieceOf(consumer_, axis, -1);
-      if (!(piece == kPoint) && !(piece == kPart)) return false;
-      for (int i = producer_ + 1; i < consumer_; ++i) {
-        if (PositionInside(schedule_, i, consumer_) < 0) continue;
-        const AxisMap map = MapOf(i);
-        for (size_t a = 0; a < map.size(); ++a) {
-          if (map[a] == axis &&
-              !(PieceOf(i, static_cast<int>(a), piece.size) == kWhole)) {
-            return false;
-          }
-        }
-      }
-    }
-    return true;
-  }
-
   // The producer, and stages in the loop that store results, have the fixed
   // axes in their places: what one iteration overwrites of an input, no other
   // reads.
@@ -229,8 +143,8 @@ class Attachment {
     const std::vector<int> fixed = FixedAxes();
     for (int i = producer_; i < consumer_; ++i) {
       const bool matters =
-          i == producer_ ||
-          (PositionInside(schedule_, i, consumer_) >= 0 && StoresResult(i));
+          i == producer_ || (PositionInside(schedule_, i, consumer_) >= 0 &&
+                             StoresResult(computation_, i));
       if (!matters) continue;
       const AxisMap map = MapOf(i);
       const bool keeps = std::all_of(fixed.begin(), fixed.end(), [&](int axis) {
@@ -355,7 +269,7 @@ Status CheckAttachments(const Schedule& schedule) {
       inner = plan.attach_stage;
     }
   }
-  return OkStatus();
+  return CheckPartsAreOwn(schedule);
 }
 
 }  // namespace ember::schedule

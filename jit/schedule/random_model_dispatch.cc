@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "tensor/text.h"
@@ -12,18 +13,45 @@
 namespace ember::schedule {
 namespace {
 
-// Texts with letters for extents: "$M" is replaced by its number.
+// An extent as it is written and as a number.
+struct Size {
+  Size(int64_t number) : text(std::to_string(number)), value(number) {}
+  Size(std::string written, int64_t number)
+      : text(std::move(written)), value(number) {}
+
+  std::string text;
+  int64_t value;
+};
+Size operator+(const Size& a, const Size& b) {
+  return {"(" + a.text + " + " + b.text + ")", a.value + b.value};
+}
+Size operator*(const Size& a, const Size& b) {
+  return {"(" + a.text + " * " + b.text + ")", a.value * b.value};
+}
+
+// Texts with letters for extents: "$M" is replaced by its size.
 class Form {
  public:
   explicit Form(std::string text) : text_(std::move(text)) {}
 
-  Form& Set(char letter, int64_t value) {
+  Form& Set(char letter, const Size& size) {
     const std::string name = std::string("$") + letter;
     for (size_t at = text_.find(name); at != std::string::npos;
          at = text_.find(name, at)) {
-      text_.replace(at, name.size(), std::to_string(value));
+      text_.replace(at, name.size(), size.text);
     }
     return *this;
+  }
+  // Declares those of the parameters that are used. Their values are added.
+  void Declare(const std::vector<Size>& parameters,
+               std::vector<int64_t>& values) {
+    std::string names;
+    for (const Size& parameter : parameters) {
+      if (text_.find(parameter.text) == std::string::npos) continue;
+      names += (names.empty() ? "" : ", ") + parameter.text;
+      values.push_back(parameter.value);
+    }
+    if (!names.empty()) text_.insert(text_.find('('), "<" + names + ">");
   }
   const std::string& text() const { return text_; }
 
@@ -117,6 +145,12 @@ constexpr const char* kForms[] = {
          %u[i] = sum(j < $N) %x[i, j]
          %y[i, j] = %t[i, j] + %u[i] - %s[i]
        })",
+    R"(dispatch @chain(%x: f32[$M, $N, $K], %s: f32[$K]) -> (%y: f32[$M, $N, $K], %z: f32[$M, $N, $K]) {
+         temp %t: f32[$M, $N, $K]
+         %y[i, j, k] = %x[i, j, k] * 2.0
+         %t[i, j, k] = %y[i, j, k] - %s[k]
+         %z[i, j, k] = %t[i, j, k] * 3.0 + %y[i, j, k]
+       })",
     R"(dispatch @transposes(%x: i16[$K, $M, $N]) -> (%y: i16[$M, $N, $K], %z: i16[$N, $M]) {
          temp %t: i16[$N, $K, $M]
          %t[i, j, k] = %x[j, k, i]
@@ -195,27 +229,46 @@ class Sizes : private tensor::RandomChoices {
  public:
   explicit Sizes(uint64_t seed) : RandomChoices(seed) {}
 
-  std::string Text() {
+  // values: of the parameters.
+  std::string Text(std::vector<int64_t>& values) {
     Form form(kForms[Below(std::size(kForms))]);
-    const int64_t m = Any(), n = Any(), k = Any(), p = 1 + Below(5);
+    is_open_ = Chance(3);
+    const Size m = Any(), n = Any(), k = Any(), p = Open(1 + Below(5));
     form.Set('M', m).Set('N', n).Set('K', k).Set('P', p);
     // @reshape: n parts of p; @grouped: p groups of q.
     const bool grouped = form.text().find("@grouped") != std::string::npos;
-    const int64_t q = grouped ? 1 + Below(9) : n * p;
+    const Size q = grouped ? Size(1 + Below(9)) : n * p;
     form.Set('Q', q)
         .Set('T', p * q)
         .Set('X', p * k)
         .Set('R', m + k)
         .Set('S', n + 2);
     SetConvolution(form);
+    form.Declare(parameters_, values);
     return form.text();
   }
 
  private:
-  int64_t Any() {
+  Size Any() {
     static constexpr std::array<int64_t, 12> kSizes = {1, 2, 3, 4,  5,  6,
                                                        7, 8, 9, 12, 16, 17};
-    return kSizes[static_cast<size_t>(Below(kSizes.size()))];
+    return Open(kSizes[static_cast<size_t>(Below(kSizes.size()))]);
+  }
+
+  // A parameter, a multiple or a product of parameters, or a constant.
+  Size Open(int64_t value) {
+    if (!is_open_ || Chance(3)) return value;
+    const int64_t factor = 1 + Below(3);
+    if (value % factor != 0) return Parameter(value);
+    const Size rest = Parameter(value / factor);
+    return factor == 1 ? rest
+                       : rest * (Chance(2) ? Size(factor) : Parameter(factor));
+  }
+  Size Parameter(int64_t value) {
+    parameters_.emplace_back(
+        std::string("size_") + static_cast<char>('a' + parameters_.size()),
+        value);
+    return parameters_.back();
   }
 
   void SetConvolution(Form& form) {
@@ -230,23 +283,29 @@ class Sizes : private tensor::RandomChoices {
     // Of the input, what the last window reaches, with no or one row missing.
     const int64_t h = (e - 1) * stride + (a - 1) * dilation + 1 - top;
     const int64_t w = (f - 1) * stride + (b - 1) * dilation + 1 - left;
-    form.Set('L', 1 + Below(3)).Set('C', 1 + Below(4)).Set('O', Any());
+    form.Set('L', Open(1 + Below(3)));
+    form.Set('C', Open(1 + Below(4))).Set('O', Any());
     form.Set('G', stride).Set('D', dilation).Set('A', a).Set('B', b);
     form.Set('U', top).Set('V', left).Set('E', e).Set('F', f);
     form.Set('H', std::max<int64_t>(1, h - Below(2)));
     form.Set('W', std::max<int64_t>(1, w - Below(2)));
   }
+
+  bool is_open_ = false;
+  std::vector<Size> parameters_;
 };
 
 }  // namespace
 
 tensor::RandomCase MakeRandomModelDispatch(uint64_t seed) {
-  const std::string text = Sizes(seed).Text();
+  std::vector<int64_t> values;
+  const std::string text = Sizes(seed).Text(values);
   auto dispatch = tensor::Parse(text);
   EMBER_CHECK(dispatch.ok()) << dispatch.status().ToString() << "\n" << text;
   tensor::RandomCase random;
   random.seed = seed;
   random.dispatch = *std::move(dispatch);
+  random.parameters = std::move(values);
   return random;
 }
 

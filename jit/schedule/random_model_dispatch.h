@@ -1,7 +1,8 @@
-// Random dispatches of the forms that models consist of, all extents constant
-// and no index from data, so that most primitives are legal: products with an
-// epilogue, convolutions with padding, rows of softmax and normalisation,
-// reductions, folds, broadcasting, transposes, regions, grouped stores.
+// Random dispatches of the forms that models consist of, no index from data, so
+// that most primitives are legal: products with an epilogue, convolutions with
+// padding, rows of softmax and normalisation, reductions, folds, broadcasting,
+// chains that may run in place, transposes, regions, grouped stores. Extents
+// are constant, or in some parameters, multiples and products of parameters.
 //
 //   tensor::RandomCase random = MakeRandomModelDispatch(seed);
 //

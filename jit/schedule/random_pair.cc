@@ -141,7 +141,10 @@ PairSeeds SeedsOfPairs(uint64_t count) {
   }
   if (const char* const pairs = std::getenv("PAIRS"))
     count = std::strtoull(pairs, nullptr, 0);
-  return {1, count + 1, false};
+  uint64_t first = 1;
+  if (const char* const given = std::getenv("FIRST_SEED"))
+    first = std::strtoull(given, nullptr, 0);
+  return {first, first + count, false};
 }
 
 }  // namespace ember::schedule

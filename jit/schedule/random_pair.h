@@ -48,7 +48,7 @@ struct RandomPair {
 
 RandomPair MakeRandomPair(uint64_t seed);
 
-// The seeds of a test: PAIRS=n of them, or SEED=n alone.
+// The seeds of a test: PAIRS=n of them from FIRST_SEED=n on, or SEED=n alone.
 struct PairSeeds {
   uint64_t begin = 0;
   uint64_t end = 0;

@@ -311,6 +311,31 @@ TEST(Refusals, ComputeAtAfterChanges) {
                 "%t reads %u, which %u.1 changes before it would be computed");
 }
 
+// What a loop needs has to be known exactly: a part that is not bounded would
+// be all of the stage, in each iteration.
+TEST(Refusals, ComputeAtOfUnknownParts) {
+  constexpr std::string_view kResult = R"(
+    dispatch @result<N, M>(%x: f32[N * 2, M * 2, 5]) -> (%y: f32[N * 2, M * 2, 5], %z: f32[N * 2, M * 2, 5]) {
+      %y[i, j, k] = %x[i, j, k] * 3.0
+      %z[i, j, k] = %y[i, j, k] + 1.0
+    })";
+  const std::string reason =
+      "parts of %y would be computed more than once, and it is a result";
+  // Parts of four rows begin anywhere in i and j.
+  ExpectRefused(kResult, "fuse %z i j -> ij\n split %z ij 4 -> rows row",
+                "compute_at %y %z rows", reason);
+  constexpr std::string_view kInput = R"(
+    dispatch @input<N, M>(%x: f32[N, M]) -> (%y: f32[N, M]) {
+      temp %t: f32[N, M]
+      %t[i, j] = %x[i, j] * 3.0
+      %y[i, j] = %t[i, j] + 1.0
+    })";
+  ExpectRefused(
+      kInput, "fuse %y i j -> ij\n split %y ij 4 -> parts part",
+      "compute_at %t %y parts",
+      "%t reads an input that a result may overwrite in an earlier iteration");
+}
+
 TEST(Refusals, ComputeAtBesideOverwrittenInput) {
   // %y may be %x's memory: row j of %x is needed after %y's row j is stored.
   constexpr std::string_view kTransposed = R"(

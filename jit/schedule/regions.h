@@ -1,11 +1,11 @@
-// Which part of a buffer the inside of a loop reads. Internal to lowering.
+// Which part of a buffer the inside of a loop reads. Internal to schedules and
+// lowering.
 #ifndef EMBER_JIT_SCHEDULE_REGIONS_H_
 #define EMBER_JIT_SCHEDULE_REGIONS_H_
 
 #include <set>
 #include <vector>
 
-#include "jit/schedule/facts.h"
 #include "jit/schedule/stage_loops.h"
 
 namespace ember::schedule {

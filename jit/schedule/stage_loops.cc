@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "jit/loops/matrix_operation.h"
+#include "jit/schedule/facts.h"
 #include "tensor/simplify.h"
 
 namespace ember::schedule {
@@ -154,8 +155,18 @@ class Maker {
             pool_.IsConstant(r_.extents[loop.parent])) {
           break;
         }
-        r_.guards.push_back(
-            {value, r_.extents[part], LastPosition(value), loop.is_reduction});
+        if (Facts(pool_).IsBelow(value, r_.extents[part])) continue;
+        r_.guards.push_back({value, r_.extents[part], LastPosition(value),
+                             loop.is_reduction, /*is_of_region=*/false,
+                             /*is_fact=*/true});
+      }
+      // Of open extents ranges say less than what holds: each part is below its
+      // extent.
+      for (const int part : {loop.parent, loop.second}) {
+        if (!IsWithin(number)) break;
+        const int64_t end = pool_[r_.extents[part]].range.high;
+        pool_.Refine(r_.values[part], {0, std::max<int64_t>(end, 1) - 1});
+        within_.insert(part);
       }
     }
     if (loop.origin != Loop::Origin::kOuter) return;
@@ -166,7 +177,10 @@ class Maker {
     r_.values[loop.parent] = value;
     const NodeId extent = r_.extents[loop.parent];
     const std::optional<int64_t> constant = pool_.IntegerConstant(extent);
-    if (constant && *constant % loop.factor == 0) return;
+    if (constant && *constant % loop.factor == 0) {
+      if (IsWithin(number) && IsWithin(number + 1)) within_.insert(loop.parent);
+      return;
+    }
     if (loop.factor == 1) return;
     // Always true, and says that the extent is not 0, where that is open.
     if (!constant) {
@@ -188,6 +202,12 @@ class Maker {
       const NodeId last = Make(Opcode::kAdd, start, Integer(loop.factor - 1));
       r_.exact.push_back({last, extent, LastPosition(last), loop.is_reduction});
     }
+  }
+
+  // Whether the loop's value is below its extent wherever its loops are,
+  // without a guard: unlike that of a loop which was split with a rest.
+  bool IsWithin(int number) const {
+    return plan_.PositionOf(number) >= 0 || within_.contains(number);
   }
 
   // The lanes of a vector loop, and the rows, columns or steps of a matrix, are
@@ -311,6 +331,7 @@ class Maker {
   loops::LoopNest& nest_;
   ExpressionPool& pool_;
   StageLoops& r_;
+  std::set<int> within_;  // see IsWithin
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The loops of one stage at one place of the nest: extents, variables, and what
-// the stage's axes are in terms of them. Internal to lowering.
+// the stage's axes are in terms of them. Internal to schedules and lowering.
 #ifndef EMBER_JIT_SCHEDULE_STAGE_LOOPS_H_
 #define EMBER_JIT_SCHEDULE_STAGE_LOOPS_H_
 
@@ -26,6 +26,9 @@ struct Guard {
   bool is_reduction = false;
   // Of the end of the axis, where the region that is computed reaches beyond.
   bool is_of_region = false;
+  // Holds anyhow, and is there for who proves the nest's bounds: only ranges
+  // that schedules know of say so (Facts::Has, not IsBelow).
+  bool is_fact = false;
 };
 
 struct StageLoops {

@@ -16,6 +16,28 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::Simplifier;
 
+void KeepRegions(const Computation& computation, int stage,
+                 std::span<const AxisRegion> regions,
+                 std::optional<NodeId> invocation, loops::LoopNest& nest,
+                 std::vector<std::optional<RegionStorage>>& storage) {
+  for (const ComputationStore& store : computation.stages[stage].stores) {
+    if (computation.buffers[store.buffer].role == BufferRole::kOutput) continue;
+    loops::Buffer& buffer = nest.buffers[store.buffer];
+    buffer.scope = loops::Scope::kTask;
+    buffer.extents.clear();
+    RegionStorage& kept = storage[store.buffer].emplace();
+    kept.invocation = invocation;
+    // Others of the loop compute theirs at the same time.
+    if (invocation)
+      buffer.extents.push_back(nest.pool[*invocation].operands[0]);
+    for (size_t d = 0; d < computation.buffers[store.buffer].extents.size();
+         ++d) {
+      kept.bases.push_back(regions[d].base);
+      buffer.extents.push_back(regions[d].extent);
+    }
+  }
+}
+
 std::optional<NodeId> StageValues::ReplaceAxis(NodeId id) const {
   if (c_.pool[id].opcode != Opcode::kAxis) return std::nullopt;
   const auto& axes = c_.stages[s_.stage].axes;

@@ -21,6 +21,14 @@ struct RegionStorage {
   std::optional<NodeId> invocation;
 };
 
+// Makes the stage's temporaries as large as the regions, memory of a task, and
+// notes that in `storage`. invocation: of the loop around, if any, of whose
+// values each has its own.
+void KeepRegions(const Computation& computation, int stage,
+                 std::span<const AxisRegion> regions,
+                 std::optional<NodeId> invocation, loops::LoopNest& nest,
+                 std::vector<std::optional<RegionStorage>>& storage);
+
 class StageValues {
  public:
   // storage: per buffer, where not all of it is kept. may_overrun: the loops

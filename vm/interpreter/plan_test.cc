@@ -412,5 +412,23 @@ TEST(MayAliasTest, SamePositionOnly) {
   })"));
 }
 
+// Only known when it runs, so each element is looked at. Rows of the outer dims
+// are one axis.
+TEST(PlanTest, PadsByLoadedValues) {
+  ExpectMatchesDefinition(R"(
+  dispatch @inner(%x: f32[1, 3, 4, 5], %value: f32[]) -> (%y: f32[1, 3, 4, 8]) {
+    %y[i0, i1, i2, i3] = pad(%x[i0, i1, i2, i3 - 3], %value[])
+  })");
+  ExpectMatchesDefinition(R"(
+  dispatch @middle(%x: f32[6, 4, 5], %value: f32[4]) -> (%y: f32[6, 7, 5]) {
+    %y[i, j, k] = pad(%x[i, j - 2, k], %value[mod(j, 4)])
+  })");
+  // The columns tested together with the rows.
+  ExpectMatchesDefinition(R"(
+  dispatch @diagonal(%x: f32[3, 4, 20]) -> (%y: f32[3, 4, 20, 20]) {
+    %y[i, j, k, l] = pad(%x[i, j, k + l - 10], 0.5)
+  })");
+}
+
 }  // namespace
 }  // namespace ember::vm

@@ -352,7 +352,9 @@ class Analyzer {
         access.dynamic.push_back(dim);
       } else {
         AddScaled(access.offset, dim.form, dim.stride);
-        if (!proved && pad) access.guards.push_back({dim.form, dim.extent});
+        if (!proved && pad)
+          access.guards.push_back(
+              {dim.form, dim.extent, dim.dimension, dim.stride});
       }
     }
     return OkStatus();

@@ -52,6 +52,8 @@ struct DynamicIndex {
 struct Guard {
   Affine form;
   int64_t extent = 0;
+  int dimension = 0;
+  int64_t stride = 0;  // in elements of the buffer
 };
 
 struct Access {

@@ -75,12 +75,17 @@ void CollapseList(const StageAnalysis& analysis, const StripUses& uses,
     if (extent == 1) continue;
     if (result.axes.size() > first &&
         CanCollapse(uses, result.innermost.back(), axis, extent)) {
+      for (size_t outer = 0; outer < analysis.axes.size(); ++outer) {
+        if (result.masks.back() >> outer & 1) result.steps[outer] *= extent;
+      }
       result.axes.back().extent *= extent;
       result.innermost.back() = axis;
+      result.steps[axis] = 1;
       result.masks.back() |= 1u << axis;
       continue;
     }
     result.axes.push_back({extent, segment});
+    result.steps[axis] = 1;
     result.innermost.push_back(axis);
     result.masks.push_back(1u << axis);
   }
@@ -238,6 +243,19 @@ class TileChooser {
 };
 
 }  // namespace
+
+bool StripAxes::Describes(const Affine& form) const {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t unit = form.coefficients[innermost[i]];
+    for (int axis = 0; axis < kMaxAxes; ++axis) {
+      if ((masks[i] >> axis & 1) &&
+          form.coefficients[axis] != unit * steps[axis]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
 
 StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec) {
   StripUses uses;

@@ -14,7 +14,14 @@ struct StripAxes {
   std::vector<int>
       innermost;  // per loop axis: the analysis axis with its coefficient
   std::vector<uint32_t> masks;  // per loop axis: the analysis axes in it
+  // Per analysis axis: a step along it is so many steps along the innermost
+  // analysis axis of its loop axis.
+  int64_t steps[kMaxAxes] = {};
   int spatial_count = 0;
+
+  // True if one coefficient per loop axis says how the form moves: where
+  // several axes are one loop axis, the form depends on their flat index only.
+  bool Describes(const Affine& form) const;
 
   int64_t Coefficient(const Affine& form, int axis) const {
     return axis < 0 ? 0 : form.coefficients[innermost[axis]];

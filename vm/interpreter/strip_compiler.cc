@@ -87,6 +87,10 @@ int StripCompiler::AddConstant(uint64_t tile_bits, int element_size) {
 }
 
 int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
+  // Axes were made one for the forms of CollectUses: another form would be read
+  // as a different one.
+  EMBER_CHECK(axes_.Describes(form))
+      << "dispatch @" << dispatch_.name << ", stage " << analysis_.number;
   const int first = static_cast<int>(program_.strides.size());
   for (size_t i = 0; i < axes_.axes.size(); ++i) {
     program_.strides.push_back(axes_.Coefficient(form, static_cast<int>(i)) *

@@ -106,8 +106,7 @@ class StripCompiler {
                      bool skips);
   void AddGuards(const Access& access, StripView& view);
   // The same access with its guarded dimensions tested element by element.
-  Access WithDynamicGuards(const Access& access,
-                           const Instruction& instruction) const;
+  Access WithDynamicGuards(const Access& access) const;
   // The tile of flat offsets of an access; sets the element step between
   // columns that the offsets leave out, and what the result varies with.
   struct Offsets {

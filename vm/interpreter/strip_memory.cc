@@ -50,7 +50,7 @@ int StripCompiler::EmitLoad(Register r, const Instruction& instruction,
   if (!access.dynamic.empty()) return EmitGather(access, instruction);
   const bool guarded = !access.guards.empty();
   if (guarded && (!IsConstant(instruction.c) || !GuardsFormRectangle(access))) {
-    return EmitGather(WithDynamicGuards(access, instruction), instruction);
+    return EmitGather(WithDynamicGuards(access), instruction);
   }
   const int otherwise = guarded ? Emit(instruction.c) : -1;
   return EmitAffineLoad(access, instruction.type, otherwise,
@@ -111,30 +111,25 @@ void StripCompiler::AddGuards(const Access& access, StripView& view) {
   }
 }
 
-Access StripCompiler::WithDynamicGuards(const Access& access,
-                                        const Instruction& instruction) const {
+Access StripCompiler::WithDynamicGuards(const Access& access) const {
+  // Only the forms that CollectUses saw: the guards and the offset, of which
+  // the guarded dimensions are taken out.
   Access result = access;
   result.guards.clear();
-  const std::vector<int64_t>& extents =
-      analysis_.header->extents[access.buffer];
-  int64_t stride = 1;
-  for (int d = static_cast<int>(extents.size()) - 1; d >= 0; --d) {
-    const Register index = dispatch_.operands[instruction.b + d];
+  for (const Guard& guard : access.guards) {
     DynamicIndex dim;
     dim.affine = true;
-    dim.index = index;
-    dim.dimension = d;
-    dim.stride = stride;
-    dim.extent = extents[d];
-    if (analysis_.IsHeader(index)) {
-      dim.form.constant = static_cast<int64_t>(analysis_.header->values[index]);
-    } else {
-      dim.form = analysis_.ValueOf(index).form;
-    }
-    stride *= std::max<int64_t>(extents[d], 1);
+    dim.form = guard.form;
+    dim.dimension = guard.dimension;
+    dim.stride = guard.stride;
+    dim.extent = guard.extent;
     result.dynamic.push_back(dim);
+    result.offset.constant -= guard.form.constant * guard.stride;
+    for (int i = 0; i < kMaxAxes; ++i) {
+      result.offset.coefficients[i] -=
+          guard.form.coefficients[i] * guard.stride;
+    }
   }
-  result.offset = {};
   return result;
 }
 

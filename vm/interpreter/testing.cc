@@ -149,10 +149,34 @@ std::string ExpectMatchesDefinition(const Dispatch& dispatch,
   return (*plan)->Describe();
 }
 
+namespace {
+
+// Binds outputs to the memory of inputs that they may overwrite; empty if there
+// is none. Per buffer: the input whose memory it is, or -1.
+std::vector<int> InputsToOverwrite(const Dispatch& dispatch) {
+  const int inputs = static_cast<int>(dispatch.input_count());
+  const int outputs = static_cast<int>(dispatch.output_count());
+  std::vector<int> memory_of(static_cast<size_t>(inputs + outputs), -1);
+  bool found = false;
+  for (int i = 0; i < inputs; ++i) {
+    for (int o = inputs; o < inputs + outputs; ++o) {
+      if (memory_of[static_cast<size_t>(o)] >= 0 || !MayAlias(dispatch, i, o))
+        continue;
+      memory_of[static_cast<size_t>(o)] = i;
+      found = true;
+      break;
+    }
+  }
+  return found ? memory_of : std::vector<int>();
+}
+
+}  // namespace
+
 void ExpectRandomCase(uint64_t seed, int workers,
                       const tensor::RandomOptions& options) {
   const tensor::RandomCase random_case = tensor::MakeRandomCase(seed, options);
-  const std::string where = "seed " + std::to_string(seed) +
+  const std::string where = "seed " + std::to_string(seed) + ", workers " +
+                            std::to_string(workers) +
                             ", replay: EMBER_SEED=" + std::to_string(seed) +
                             " bazel run //vm/interpreter:random_test";
   std::vector<std::vector<uint8_t>> expected = random_case.MakeBuffers();
@@ -174,9 +198,20 @@ void ExpectRandomCase(uint64_t seed, int workers,
     return;
   }
   ThreadRunner runner(workers);
-  for (int run = 0; run < 2; ++run) {
+  const std::vector<int> memory_of = InputsToOverwrite(random_case.dispatch);
+  for (int run = 0; run < (memory_of.empty() ? 2 : 3); ++run) {
     found = random_case.MakeBuffers();
-    const Status status = (*plan)->Run(tensor::Pointers(found), runner);
+    std::vector<void*> pointers = tensor::Pointers(found);
+    const bool in_place = run == 2;
+    for (size_t i = 0; in_place && i < memory_of.size(); ++i) {
+      if (memory_of[i] >= 0)
+        pointers[i] = pointers[static_cast<size_t>(memory_of[i])];
+    }
+    const Status status = (*plan)->Run(pointers, runner);
+    for (size_t i = 0; in_place && i < memory_of.size(); ++i) {
+      if (memory_of[i] >= 0)
+        found[i] = found[static_cast<size_t>(memory_of[i])];
+    }
     if (!defined.ok()) {
       EXPECT_FALSE(status.ok())
           << where << ": the definition says " << defined.ToString();
@@ -186,7 +221,7 @@ void ExpectRandomCase(uint64_t seed, int workers,
         status.ok() ? tensor::FirstDifference(random_case, expected, found)
                     : status.ToString();
     EXPECT_EQ(difference, "")
-        << where << ", run " << run << "\n"
+        << where << ", run " << run << (in_place ? " in place" : "") << "\n"
         << tensor::Print(random_case.dispatch) << (*plan)->Describe();
     if (!difference.empty()) return;
   }

@@ -1,0 +1,78 @@
+// Random graphs before and after each pass of the pipeline, and as a whole:
+// what they compute is the same, bit for bit.
+//
+//   export EMBER_SEEDS=10000 EMBER_FIRST_SEED=1000000
+//   bazel run //compiler:random_passes_test
+//   EMBER_SEED=1000042 bazel run //compiler:random_passes_test
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/evaluate.h"
+#include "compiler/graph/text.h"
+#include "compiler/graph/verifier.h"
+#include "compiler/pipeline.h"
+#include "compiler/random_movements.h"
+#include "gtest/gtest.h"
+#include "tensor/random_values.h"
+
+namespace ember::compiler {
+namespace {
+
+// Empty, or what differs.
+std::string Difference(const StatusOr<std::vector<graph::TensorData>>& expected,
+                       const StatusOr<std::vector<graph::TensorData>>& found) {
+  if (!expected.ok()) return "before: " + expected.status().ToString();
+  if (!found.ok()) return found.status().ToString();
+  for (size_t i = 0; i < expected->size(); ++i) {
+    const graph::TensorData& a = (*expected)[i];
+    const graph::TensorData& b = (*found)[i];
+    if (a.dtype != b.dtype || a.extents != b.extents)
+      return "output " + std::to_string(i) + ": another type or shape";
+    const std::span<const uint8_t> x = a.data.bytes, y = b.data.bytes;
+    const std::string difference = tensor::FirstDifferentElement(
+        a.dtype, {x.begin(), x.end()}, {y.begin(), y.end()});
+    if (!difference.empty())
+      return "output " + std::to_string(i) + ": " + difference;
+  }
+  return "";
+}
+
+void ExpectPassesKeepMeaning(uint64_t seed) {
+  RandomMovements random = MakeRandomMovements(seed);
+  const std::string replay = "replay: EMBER_SEED=" + std::to_string(seed) +
+                             " bazel run //compiler:random_passes_test\n";
+  const Status verified = graph::Verify(random.graph);
+  ASSERT_TRUE(verified.ok()) << replay << verified.ToString();
+  const auto expected = graph::Evaluate(random.graph, random.inputs);
+  for (const Pass& pass : GraphPipeline()) {
+    const std::string before = graph::Print(random.graph);
+    const Status status = pass.run(random.graph);
+    ASSERT_TRUE(status.ok())
+        << replay << pass.name << ": " << status.ToString() << "\n"
+        << before;
+    const std::string after = graph::Print(random.graph);
+    if (after == before) continue;
+    const Status still = graph::Verify(random.graph);
+    ASSERT_TRUE(still.ok())
+        << replay << pass.name << ": " << still.ToString() << "\n"
+        << before << after;
+    ASSERT_EQ(
+        Difference(expected, graph::Evaluate(random.graph, random.inputs)), "")
+        << replay << pass.name << "\n"
+        << before << after;
+  }
+}
+
+TEST(RandomPasses, KeepWhatGraphsCompute) {
+  tensor::SeedRange seeds = tensor::Seeds(1000);
+  if (const char* first = std::getenv("EMBER_FIRST_SEED")) {
+    const uint64_t begin = std::strtoull(first, nullptr, 10);
+    seeds = {begin, begin + (seeds.end - seeds.begin)};
+  }
+  for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed)
+    ExpectPassesKeepMeaning(seed);
+}
+
+}  // namespace
+}  // namespace ember::compiler

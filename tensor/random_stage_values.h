@@ -1,0 +1,72 @@
+// The values of a random dispatch's stages: expressions of loads, constants and
+// indices. Internal to MakeRandomCase, whose generator adds the stages.
+#ifndef EMBER_TENSOR_RANDOM_STAGE_VALUES_H_
+#define EMBER_TENSOR_RANDOM_STAGE_VALUES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tensor/builder.h"
+#include "tensor/random_dispatch.h"
+#include "tensor/random_grid.h"
+
+namespace ember::tensor {
+
+struct BufferInfo {
+  int number = 0;
+  DType type = DType::kF32;
+  std::vector<Extent> extents;
+  bool small_values =
+      false;  // holds integers of at most 4 bits: sums of them are exact
+  std::optional<GridShape> shape;  // where it is one over the case's grid
+};
+
+class RandomStageValues : protected RandomChoices {
+ protected:
+  RandomStageValues(uint64_t seed, const RandomOptions& options)
+      : RandomChoices(seed),
+        options_(options),
+        builder_("random_" + std::to_string(seed), options.simplify) {}
+
+  Scalar Constant(DType type);
+  // An index expression somewhere around 0..extent, from axes and constants.
+  Scalar RoughIndex();
+  // An index that is in 0..extent - 1 for sure; the extent is not 0.
+  Scalar IndexWithin(const Extent& extent);
+  // An element of an integer buffer, itself at a simple place.
+  std::optional<Scalar> GatheredIndex();
+  static bool HasNoElements(const BufferInfo& buffer);
+  Scalar LoadOf(const BufferInfo& source);
+  // Zero, a constant, a value that is known when the dispatch runs, or one that
+  // differs from point to point.
+  Scalar PadValue(DType type);
+  // A float that is an integer of few bits, so that sums of products are exact.
+  Scalar SmallValue(DType type);
+  Scalar Leaf(DType type);
+  Scalar Condition(int depth);
+  Scalar Value(DType type, int depth);
+  Scalar UnaryValue(DType type, int depth);
+  Scalar BinaryValue(DType type, int depth);
+
+  const RandomOptions options_;
+  DispatchBuilder builder_;
+  std::vector<Extent> parameters_;
+  std::vector<BufferInfo> loadable_;
+  StageBuilder* stage_ = nullptr;
+  std::vector<Extent> axes_;  // of the stage
+  std::optional<RandomGrid> grid_;
+  bool special_inputs_ = false;
+  // Of the stage, where it is on the grid.
+  bool is_on_grid_ = false;
+  GridPoint point_;
+
+ private:
+  int pad_depth_ = 0;
+  bool pads_are_small_ = false;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_RANDOM_STAGE_VALUES_H_
