@@ -12,6 +12,7 @@
 #include "jit/schedule/model_rules.h"
 #include "jit/schedule/online_softmax.h"
 #include "jit/schedule/stage_shape.h"
+#include "jit/schedule/sum_rule.h"
 #include "jit/schedule/widen_rule.h"
 
 namespace ember::schedule {
@@ -49,6 +50,7 @@ class Chooser {
       else
         ScheduleBlocks(group, fold);
     }
+    SplitLongSums(writer_);
     return writer_.status();
   }
 

@@ -13,6 +13,7 @@
 #include "jit/loops/walk.h"
 #include "jit/schedule/accumulators.h"
 #include "jit/schedule/attached_stages.h"
+#include "jit/schedule/carried_sums.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/facts.h"
 #include "jit/schedule/load_ahead.h"
@@ -75,8 +76,12 @@ class Lowering {
       if (schedule_.plan(i).attach_stage < 0)
         EMBER_RETURN_IF_ERROR(LowerRoot(i));
     }
-    if (has_invocations_) MakeTilesOwn(nest_);
-    PromoteRegisters(nest_);
+    if (has_invocations_) {
+      MakeTilesOwn(nest_);
+      // Invocations have registers of their own, or nothing that is as near.
+      totals_.clear();
+    }
+    PromoteRegisters(totals_, nest_);
     PlanPrefetches(nest_);
     // What a guard or a check stands in, or is not known to be aligned, is no
     // matrix.
@@ -192,8 +197,19 @@ class Lowering {
     }
     if (part == Part::kOuter || part == Part::kUpdate)
       LoadAhead(TilesAhead(schedule_, s.stage, number), loop, out, nest_);
+    if (part == Part::kUpdate) CarryAt(s.stage, positions[index], loop.body);
     out.push_back(std::move(loop));
     return OkStatus();
+  }
+
+  // What the stage's sums have so far becomes part of their totals, at the
+  // start of some turns of the loop.
+  void CarryAt(int stage, int position, Block& body) const {
+    const auto carried = carried_.find(stage);
+    if (carried == carried_.end()) return;
+    const auto at = carried->second.at.find(position);
+    if (at == carried->second.at.end()) return;
+    body.insert(body.begin(), at->second.begin(), at->second.end());
   }
 
   // The body of loop `positions[index]`; twice if a peeled split is decided
@@ -371,9 +387,11 @@ class Lowering {
   Status EmitReduction(const StageLoops& s, Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
     const Accumulators a = MakeAccumulators(c_, s, invocation_, nest_);
-    if (s.plan->MultipliesMatrices())
+    if (s.plan->MultipliesMatrices()) {
+      EMBER_RETURN_IF_ERROR(CheckMatrixSum(c_, s, a, nest_));
       EMBER_RETURN_IF_ERROR(
           HoldInMatrices(c_.stages[s.stage].name, a.buffers[0], nest_));
+    }
     std::vector<int> initial;
     if (a.bound >= 0) initial.push_back(a.bound);
     initial.insert(initial.end(), a.spatial.begin(), a.spatial.end());
@@ -391,9 +409,15 @@ class Lowering {
          ++i) {
       all.push_back(i);
     }
+    CarriedSums& carried = carried_[s.stage];
+    carried = CarrySums(c_, s, a, nest_);
+    totals_.insert(totals_.end(), carried.buffers.begin(),
+                   carried.buffers.end());
+    out.insert(out.end(), carried.begin.begin(), carried.begin.end());
     EMBER_RETURN_IF_ERROR(EmitLoops(
         s, all, 0, Part::kUpdate,
         [&](Block& block) { return EmitUpdate(s, a, block); }, out));
+    out.insert(out.end(), carried.end.begin(), carried.end.end());
     if (!a.lanes.empty()) EMBER_RETURN_IF_ERROR(CombineLanes(s, a, out));
     if (a.bound >= 0) EMBER_RETURN_IF_ERROR(CombineInvocations(s, a, out));
     if (a.combines_in_place) return OkStatus();
@@ -515,6 +539,8 @@ class Lowering {
   bool has_invocations_ = false;
   std::optional<NodeId> invocation_;  // of the bound loop around
   std::vector<std::optional<RegionStorage>> storage_;  // per buffer
+  std::map<int, CarriedSums> carried_;  // of the stages being emitted
+  std::vector<uint32_t> totals_;        // buffers of carried sums
 };
 
 }  // namespace

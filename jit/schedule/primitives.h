@@ -28,11 +28,12 @@
 //                               softmax and its product, in blocks of rows
 //
 // All but winograd and online_softmax keep results bit for bit, but for the
-// order in which sums are added up, and, where bf16 is tensorized or matrices
-// of f16 are multiplied, for what is subnormal, which may become zero, and how
-// sums on the way are rounded (loops::LoopKind::kMatrix). The results of those
-// two have errors of their own: see jit/schedule/winograd_matrices.h and
-// online_softmax.h, and KeepsRounding below.
+// order in which sums are added up (within tensor/sum_error.h), and, where bf16
+// is tensorized or matrices of f16 are multiplied, for what is subnormal, which
+// may become zero, and how sums on the way are rounded
+// (loops::LoopKind::kMatrix). The results of those two have errors of their
+// own: see jit/schedule/winograd_matrices.h and online_softmax.h, and
+// KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_H_
 

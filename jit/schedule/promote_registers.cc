@@ -22,9 +22,11 @@ constexpr int64_t kMaximumElements = 4096;
 
 class Promoter {
  public:
-  explicit Promoter(loops::LoopNest& nest) : nest_(nest) {
+  Promoter(std::span<const uint32_t> in_memory, loops::LoopNest& nest)
+      : nest_(nest) {
     for (const loops::Buffer& buffer : nest.buffers)
       candidates_.push_back(buffer.scope == Scope::kTask);
+    for (const uint32_t buffer : in_memory) candidates_[buffer] = false;
     places_.resize(nest.buffers.size());
   }
 
@@ -212,6 +214,9 @@ class Promoter {
 
 }  // namespace
 
-void PromoteRegisters(loops::LoopNest& nest) { Promoter(nest).Run(); }
+void PromoteRegisters(std::span<const uint32_t> in_memory,
+                      loops::LoopNest& nest) {
+  Promoter(in_memory, nest).Run();
+}
 
 }  // namespace ember::schedule

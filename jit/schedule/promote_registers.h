@@ -2,6 +2,9 @@
 #ifndef EMBER_JIT_SCHEDULE_PROMOTE_REGISTERS_H_
 #define EMBER_JIT_SCHEDULE_PROMOTE_REGISTERS_H_
 
+#include <cstdint>
+#include <span>
+
 #include "jit/loops/loop_nest.h"
 
 namespace ember::schedule {
@@ -10,7 +13,9 @@ namespace ember::schedule {
 // every access is to an element that is known once loops are unrolled, lanes in
 // the last dim. Where invocation loops access a buffer, all accesses have to be
 // by the invocation in the first dim: each then has registers of its own.
-void PromoteRegisters(loops::LoopNest& nest);
+// in_memory: buffers that stay what they are.
+void PromoteRegisters(std::span<const uint32_t> in_memory,
+                      loops::LoopNest& nest);
 
 }  // namespace ember::schedule
 

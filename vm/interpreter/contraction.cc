@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/sum_error.h"
+#include "vm/interpreter/kernel_selection.h"
+
 namespace ember::vm {
 namespace {
 
@@ -106,12 +109,30 @@ void Contraction::Multiply(Work& work, int64_t batch, int64_t begin,
   }
 }
 
+void Contraction::RunTotals(Kernel kernel, char* c, int64_t rows) const {
+  const auto at = [&](int64_t block) {
+    return TileOperand{c + block * block_c_bytes(), c_stride_m_ * size_, 1};
+  };
+  TileArguments t = {};
+  t.rows = rows;
+  t.columns = n_;
+  t.destination = at(0);
+  t.a = at(1);
+  t.b = at(2);
+  kernel(t);
+}
+
 void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
                                 int64_t end) const {
   char* a = AlignUp(work.scratch);
   char* c = AlignUp(a + block_m_ * a_stride_ * size_);
-  const int64_t strips = direct_ ? 0 : block_m_ * c_stride_m_ * size_;
-  work.context.scratch = AlignUp(c + strips);
+  const int64_t blocks_of_c = carries_ ? 3 : 1;
+  work.context.scratch = AlignUp(c + blocks_of_c * block_c_bytes());
+  const int wide = type_ == DType::kF64;
+  if (carries_) {
+    std::memset(c + block_c_bytes(), 0,
+                static_cast<size_t>(2 * block_c_bytes()));
+  }
   if (direct_) {
     c = Advance(work.buffers[c_buffer_],
                 (OffsetOfC(batch) + begin * c_stride_m_) * size_);
@@ -122,6 +143,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
   t.a_stride = a_in_place_ ? a_stride_m_ : a_stride_;
   t.b_stride = panel_width_;
   t.c_stride = c_stride_m_;
+  int64_t summed = 0;  // blocks of K, since they were carried
   for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
     const int64_t depth = std::min(k_ - k0, block_k_);
     const char* left = a;
@@ -136,7 +158,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
       RunStrips(pack_a_, work.context, ranges);
     }
     t.depth = depth;
-    t.accumulate = k0 > 0;
+    t.accumulate = summed > 0;
     for (int64_t panel = 0; panel < panels_; ++panel) {
       const int64_t columns = std::min(n_ - panel * panel_width_, panel_width_);
       const MicroKernel* run =
@@ -161,6 +183,13 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
         run[height - 1](t);
       }
     }
+    if (++summed == tensor::kMostPlainBlocks && carries_) {
+      RunTotals(HostKernels().carry_sum[wide], c, end - begin);
+      summed = 0;
+    }
+  }
+  if (carries_) {
+    RunTotals(HostKernels().finish_sum[wide], c, end - begin);
   }
   if (!direct_) {
     work.buffers[first_buffer_ + kBlockC] =

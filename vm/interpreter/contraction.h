@@ -14,6 +14,9 @@
 // rounded to 16 bits before they are added (in f32), and a product and its sum
 // may be rounded once instead of twice.
 //
+// A block of K is one sum; those of many blocks are carried to a total
+// (tensor/sum_error.h).
+//
 // Packed layouts. A block: [rows][a_stride] for a part of K. B, whole: for each
 // batch point of B, for each block of K, for each panel of panel_width columns:
 // [depth of block][panel_width], the columns beyond N zero.
@@ -108,6 +111,11 @@ class Contraction {
   void Multiply(Work& work, int64_t batch, int64_t begin, int64_t end) const;
   void MultiplyBlock(Work& work, int64_t batch, int64_t begin,
                      int64_t end) const;
+  // A kernel of long sums on so many rows of the block of C and its totals.
+  void RunTotals(Kernel kernel, char* c, int64_t rows) const;
+  int64_t block_c_bytes() const {
+    return direct_ ? 0 : block_m_ * c_stride_m_ * size_;
+  }
   int64_t BatchOfB(int64_t batch) const;
   int64_t OffsetOfC(int64_t batch) const;
   int64_t OffsetOfA(int64_t batch) const;
@@ -140,6 +148,9 @@ class Contraction {
   int64_t a_constant_ = 0, a_stride_m_ = 0;
   // Results go straight to the buffer, or through a block of C.
   bool direct_ = false;
+  // Float sums of so many blocks of K that they need totals, two blocks like
+  // that of C behind it.
+  bool carries_ = false;
   int c_buffer_ = 0;
   int64_t c_constant_ = 0, c_stride_m_ = 0;
   int64_t padded_inside_ = 1;  // elements that each run copies

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/concat.h"
+#include "tensor/sum_error.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/kernel_selection.h"
 
@@ -351,7 +352,10 @@ StatusOr<Contraction> Contraction::Make(
                      stage.stores[0].update == tensor::Update::kAssign &&
                      DTypeByteSize(stored) == c.size_ && stored == value_type;
   c.c_stride_m_ = FlatStride(analysis, axes.m, store.offset);
-  c.direct_ = plain && FlatStride(analysis, axes.n, store.offset) == 1 &&
+  c.carries_ = c.type_ != DType::kI32 &&
+               (c.k_ + c.block_k_ - 1) / c.block_k_ > tensor::kMostPlainBlocks;
+  c.direct_ = !c.carries_ && plain &&
+              FlatStride(analysis, axes.n, store.offset) == 1 &&
               c.c_stride_m_ >= 0;
   c.c_buffer_ = store.buffer;
   c.c_constant_ = store.offset.constant;
@@ -375,7 +379,7 @@ StatusOr<Contraction> Contraction::Make(
 int64_t Contraction::scratch_bytes() const {
   const int64_t strips = std::max({pack_a_.scratch_bytes, pack_b_.scratch_bytes,
                                    copy_c_.scratch_bytes, pad_.scratch_bytes});
-  const int64_t c_block = direct_ ? 0 : block_m_ * c_stride_m_ * size_;
+  const int64_t c_block = (carries_ ? 3 : 1) * block_c_bytes();
   return strips + block_m_ * a_stride_ * size_ + c_block + 3 * 64;
 }
 

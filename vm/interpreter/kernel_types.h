@@ -151,6 +151,11 @@ struct KernelTable {
   // 1
   Kernel reduce_rows[4][kComputeTypeCount];
   TapKernel combine_taps[4];  // f32, by combiner - 1; null for products
+  // Of long sums (tensor/sum_error.h), f32 and f64: what the destination has is
+  // carried to the compensated total a, whose error is b, and the destination
+  // is 0 again; then the destination becomes all of it.
+  Kernel carry_sum[2];
+  Kernel finish_sum[2];
   const ProductKernels* products;
 };
 

@@ -111,6 +111,39 @@ void CombineTapsKernel(const TapArguments& t) {
   }
 }
 
+// visit(part, total, rest) for each element.
+template <typename T, typename Visit>
+inline void ForEachTotal(const TileArguments& t, Visit visit) {
+  for (int64_t r = 0; r < t.rows; ++r) {
+    T* part = Row<T>(t.destination, r);
+    T* total = Row<T>(t.a, r);
+    T* rest = Row<T>(t.b, r);
+    EMBER_INDEPENDENT
+    for (int64_t i = 0; i < t.columns; ++i) visit(part[i], total[i], rest[i]);
+  }
+}
+
+// As tensor/sum_error.h says, each operation rounded by itself.
+template <typename T>
+void CarrySumKernel(const TileArguments& t) {
+  ForEachTotal<T>(t, [](T& part, T& total, T& rest) {
+    const T next = total + part;
+    const T seen = next - total;
+    const T lost = (total - (next - seen)) + (part - seen);
+    const bool is_finite = next - next == 0;
+    const T error = is_finite ? rest + lost : 0;
+    total = next + error;
+    rest = is_finite ? error - (total - next) : 0;
+    part = 0;
+  });
+}
+
+template <typename T>
+void FinishSumKernel(const TileArguments& t) {
+  ForEachTotal<T>(
+      t, [](T& part, T& total, T& rest) { part = total + (part + rest); });
+}
+
 template <typename Op>
 constexpr void SetReduceRows(KernelTable& table, int combiner) {
   Kernel* row = table.reduce_rows[combiner];
@@ -127,6 +160,13 @@ constexpr void SetReduceKernels(KernelTable& table) {
   SetReduceRows<MultiplyOp>(table, 1);
   SetReduceRows<MinimumOp>(table, 2);
   SetReduceRows<MaximumOp>(table, 3);
+  // Rare: wide vectors would gain nothing.
+#ifndef EMBER_FAST_TYPES_ONLY
+  table.carry_sum[0] = &CarrySumKernel<float>;
+  table.carry_sum[1] = &CarrySumKernel<double>;
+  table.finish_sum[0] = &FinishSumKernel<float>;
+  table.finish_sum[1] = &FinishSumKernel<double>;
+#endif
   table.combine_taps[0] = &CombineTapsKernel<AddOp>;
   table.combine_taps[2] = &CombineTapsKernel<MinimumOp>;
   table.combine_taps[3] = &CombineTapsKernel<MaximumOp>;

@@ -34,6 +34,8 @@ std::vector<StripOp>& StripCompiler::OpsOf(Level level) {
       return program_.initial;
     case kStep:
       return program_.step;
+    case kCarry:
+      return program_.carry;
     default:
       return program_.epilogue;
   }

@@ -52,7 +52,7 @@ class StripCompiler {
   }
 
  private:
-  enum Level { kPrologue, kInitial, kStep, kEpilogue };
+  enum Level { kPrologue, kInitial, kStep, kEpilogue, kCarry };
 
   std::vector<StripOp>& OpsOf(Level level);
 
@@ -138,6 +138,9 @@ class StripCompiler {
   void FindTaps(TapKernel kernel, bool single);
   int64_t StepOffset(const StripView& view, int64_t step) const;
   void TabulateTaps(const StripOp& op);
+  // Totals for the sum in the slot, if it takes more steps than an accumulator
+  // of float sums may (tensor/sum_error.h).
+  void CarrySum(int accumulator, DType type);
   void CompileReduction();
   void CompileFold();
 

@@ -177,6 +177,10 @@ struct StripProgram {
   std::vector<StripSpecial> specials;
   // Once per tile; before the reduction; per reduction step; after it.
   std::vector<StripOp> prologue, initial, step, epilogue;
+  // Of long sums: after so many steps (0: never) what the accumulator has is
+  // carried to a total.
+  int64_t carry_steps = 0;
+  std::vector<StripOp> carry;
   int skip_view = -1;  // in step_views
   TapKernel tap_kernel =
       nullptr;                   // runs several of the one op of `step` at once

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "tensor/sum_error.h"
 #include "vm/interpreter/strip_compiler.h"
 
 namespace ember::vm {
@@ -144,6 +145,35 @@ void StripCompiler::TabulateTaps(const StripOp& op) {
   }
 }
 
+void StripCompiler::CarrySum(int accumulator, DType type) {
+  if (spec_.combiner != Combiner::kSum || !IsFloat(type)) return;
+  const bool horizontal = program_.mode == StripMode::kHorizontal;
+  int64_t steps = 1;
+  for (int i = axes_.spatial_count; i < static_cast<int>(axes_.axes.size());
+       ++i) {
+    int64_t extent = axes_.axes[i].extent;
+    if (horizontal && i == program_.column_axis)
+      extent = (extent + program_.max_columns - 1) / program_.max_columns;
+    if (__builtin_mul_overflow(steps, extent, &steps)) steps = INT64_MAX;
+  }
+  // A step that combines columns is some additions by itself.
+  const int64_t most =
+      horizontal ? tensor::kSumBlock / 2 : tensor::kSumBlock - kMaxTaps;
+  if (steps <= most) return;
+  program_.carry_steps = most;
+  const TileShape full = FullShape();
+  const int size = TileElementSize(type);
+  const int total = AddTile(kInitial, full, size);
+  const int rest = AddTile(kInitial, full, size);
+  const int zero = AddConstant(0, size);
+  AddOp(kInitial, full, CopyKernel(size), total, zero);
+  AddOp(kInitial, full, CopyKernel(size), rest, zero);
+  const int wide = type == DType::kF64;
+  AddOp(kCarry, full, HostKernels().carry_sum[wide], accumulator, total, rest);
+  AddOp(kEpilogue, full, HostKernels().finish_sum[wide], accumulator, total,
+        rest);
+}
+
 void StripCompiler::CompileReduction() {
   const Register value = spec_.values[0];
   const DType type = TypeOf(value);
@@ -195,6 +225,7 @@ void StripCompiler::CompileReduction() {
                true);
     }
   }
+  CarrySum(accumulator, type);
   if (Kernel narrow = NarrowingKernel(type)) {
     AddOp(kEpilogue, full, narrow, accumulator, accumulator);
   }

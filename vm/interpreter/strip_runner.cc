@@ -2,6 +2,7 @@
 
 #include "vm/interpreter/clip_range.h"
 #include "vm/interpreter/kernel_selection.h"
+#include "vm/interpreter/strip_boxes.h"
 #include "vm/interpreter/strip_program.h"
 
 namespace ember::vm {
@@ -32,78 +33,23 @@ class Runner {
   }
 
   void Run(std::span<const FlatRange> ranges) {
-    ranges_ = ranges;
-    for (size_t i = 0; i < program_.axes.size(); ++i) {
-      begin_[i] = 0;
-      end_[i] = program_.axes[i].extent;
-    }
-    RunSegment(0, 0);
+    WalkBoxes(program_, ranges, [this](const StripBox& box) {
+      box_ = &box;
+      RunBox();
+      return !failed();
+    });
   }
 
  private:
   bool failed() const { return context_.failure->found; }
-
-  // --- boxes: a flat range of a segment as a few ranges of its axes ---
-
-  void RunSegment(int segment, int first_axis) {
-    if (segment == program_.segment_count) {
-      RunBox();
-      return;
-    }
-    int last = first_axis;
-    while (last < program_.spatial_count &&
-           program_.axes[last].segment == segment)
-      ++last;
-    const FlatRange range = ranges_[segment];
-    const int count = last - first_axis;
-    if (count == 0) {
-      if (range.begin < range.end) RunSegment(segment + 1, last);
-      return;
-    }
-    if (count == 1) {
-      begin_[first_axis] = range.begin;
-      end_[first_axis] = range.end;
-      if (range.begin < range.end) RunSegment(segment + 1, last);
-      return;
-    }
-    int64_t flat = range.begin;
-    while (flat < range.end && !failed())
-      flat += NextBox(segment, first_axis, last, flat);
-  }
-
-  // Runs the largest box that starts at `flat`; returns its size.
-  int64_t NextBox(int segment, int first, int last, int64_t flat) {
-    const int64_t left = ranges_[segment].end - flat;
-    int64_t inner[kMaxAxes];  // points per step of the axis
-    int64_t index[kMaxAxes];
-    int64_t product = 1;
-    int64_t rest = flat;
-    for (int axis = last - 1; axis >= first; --axis) {
-      inner[axis] = product;
-      index[axis] = rest % program_.axes[axis].extent;
-      rest /= program_.axes[axis].extent;
-      product *= program_.axes[axis].extent;
-    }
-    int split = first;  // the outermost axis along which whole steps fit
-    while (flat % inner[split] != 0 || left < inner[split]) ++split;
-    for (int axis = first; axis < last; ++axis) {
-      begin_[axis] = axis <= split ? index[axis] : 0;
-      end_[axis] = axis < split ? index[axis] + 1 : program_.axes[axis].extent;
-    }
-    const int64_t steps = std::min(left / inner[split],
-                                   program_.axes[split].extent - index[split]);
-    end_[split] = begin_[split] + steps;
-    RunSegment(segment + 1, last);
-    return steps * inner[split];
-  }
 
   // --- tiles of a box ---
 
   void RunBox() {
     outer_count_ = 0;
     for (int i = 0; i < program_.spatial_count; ++i) {
-      if (begin_[i] >= end_[i]) return;
-      origin_[i] = begin_[i];
+      if (box_->begin[i] >= box_->end[i]) return;
+      origin_[i] = box_->begin[i];
       if (i != program_.row_axis && i != program_.column_axis)
         outer_[outer_count_++] = i;
     }
@@ -132,8 +78,8 @@ class Runner {
   bool NextOuter() {
     for (int i = outer_count_ - 1; i >= 0; --i) {
       const int axis = outer_[i];
-      if (++origin_[axis] < end_[axis]) return true;
-      origin_[axis] = begin_[axis];
+      if (++origin_[axis] < box_->end[axis]) return true;
+      origin_[axis] = box_->begin[axis];
     }
     return false;
   }
@@ -142,12 +88,12 @@ class Runner {
     const int columns = program_.column_axis;
     if (columns < 0 || columns >= program_.spatial_count)
       return RunTile(rows, 1);
-    for (int64_t c = begin_[columns]; c < end_[columns];
+    for (int64_t c = box_->begin[columns]; c < box_->end[columns];
          c += program_.max_columns) {
       origin_[columns] = c;
-      RunTile(rows, std::min(program_.max_columns, end_[columns] - c));
+      RunTile(rows, std::min(program_.max_columns, box_->end[columns] - c));
     }
-    origin_[columns] = begin_[columns];
+    origin_[columns] = box_->begin[columns];
   }
 
   // The row axis in blocks; rows at a border form blocks of their own, so that
@@ -157,8 +103,8 @@ class Runner {
     explicit RowBlocks(Runner& runner)
         : runner_(runner), axis_(runner.program_.row_axis) {
       if (axis_ < 0) return;
-      next_ = runner.begin_[axis_];
-      end_ = runner.end_[axis_];
+      next_ = runner.box_->begin[axis_];
+      end_ = runner.box_->end[axis_];
       inside_[0] = next_;
       inside_[1] = end_;
       if (runner.program_.skip_view >= 0)
@@ -210,13 +156,14 @@ class Runner {
     RunOps(program_.prologue, rows, columns, Clip());
     if (program_.mode == StripMode::kMap) return;
     RunOps(program_.initial, rows, columns, Clip());
+    steps_ = 0;
     if (program_.tap_kernel != nullptr) {
       tap_.rows = rows;
       tap_.columns = columns;
       tap_.taps = 0;
       tap_.destination = slots_[program_.step.front().destination];
       if (!program_.tap_offsets.empty() && IsInside(rows, columns)) {
-        RunTabulatedTaps();
+        RunTabulatedTaps(rows, columns);
       } else {
         Reduce(rows, columns);
         RunTaps();
@@ -243,10 +190,12 @@ class Runner {
         for (int64_t c = 0; c < extent; c += program_.max_columns) {
           origin_[program_.column_axis] = c;
           Step(rows, std::min(program_.max_columns, extent - c));
+          CountSteps(1, rows, columns);
         }
         origin_[program_.column_axis] = 0;
       } else {
         Step(rows, columns);
+        CountSteps(1, rows, columns);
       }
       if (program_.has_checks && failed()) return;
       int i = count - 1;
@@ -257,6 +206,16 @@ class Runner {
       }
       if (i < program_.spatial_count) return;
     }
+  }
+
+  // The tile's accumulators have taken so many more terms.
+  void CountSteps(int64_t steps, int64_t rows, int64_t columns) {
+    if (program_.carry_steps == 0) return;
+    steps_ += steps;
+    if (steps_ < program_.carry_steps) return;
+    if (program_.tap_kernel != nullptr) RunTaps();
+    RunOps(program_.carry, rows, columns, Clip());
+    steps_ = 0;
   }
 
   void Step(int64_t rows, int64_t columns) {
@@ -301,7 +260,7 @@ class Runner {
     return true;
   }
 
-  void RunTabulatedTaps() {
+  void RunTabulatedTaps(int64_t rows, int64_t columns) {
     const StripOp& op = program_.step.front();
     SetStepBases();
     for (size_t i = 0; i < program_.step_views.size(); ++i) {
@@ -314,7 +273,9 @@ class Runner {
     program_.ForEachTap(tap_.a.data, tap_.b.data, [&](char* a, char* b) {
       tap_.a_data[tap_.taps] = a;
       tap_.b_data[tap_.taps] = b;
-      if (++tap_.taps == kMaxTaps) RunTaps();
+      if (++tap_.taps < kMaxTaps) return;
+      RunTaps();
+      CountSteps(kMaxTaps, rows, columns);
     });
     RunTaps();
   }
@@ -578,13 +539,12 @@ class Runner {
   const StripProgram& program_;
   const StripContext& context_;
   TileOperand* slots_;
-  std::span<const FlatRange> ranges_;
-  int64_t begin_[kMaxAxes];
-  int64_t end_[kMaxAxes];
+  const StripBox* box_ = nullptr;
   int64_t origin_[kMaxAxes];
   int outer_[kMaxAxes];  // axes that are neither rows nor columns
   int outer_count_ = 0;
   int64_t step_columns_ = -1;
+  int64_t steps_ = 0;  // since sums were carried
   int64_t skip_bases_[kMaxAxes];
   IndexFailure index_failure_ = {0, false};
   TapArguments tap_;

@@ -1,0 +1,61 @@
+#include "jit/kernel/executors.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "hal/cpu/cpu_target.h"
+#include "jit/kernel/build_kernel.h"
+#include "jit/spirv/testing.h"
+#include "vm/interpreter/plan.h"
+
+namespace ember::jit {
+namespace {
+
+Compiler& SharedCompiler() {
+  static Compiler* const compiler = [] {
+    auto created = Compiler::Create();
+    EMBER_CHECK(created.ok()) << created.status().ToString();
+    return created->release();
+  }();
+  return *compiler;
+}
+
+}  // namespace
+
+std::vector<Executor> ExecutorsHere() {
+  std::vector<Executor> executors;
+  for (const Executor& executor : kExecutors) {
+    if (!executor.is_device || spirv::TestDevice() != nullptr)
+      executors.push_back(executor);
+  }
+  return executors;
+}
+
+Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
+             const std::vector<int64_t>& parameters,
+             std::span<void* const> buffers, std::span<const int64_t> sizes) {
+  SerialRunner runner;
+  if (executor.tier == 0) {
+    EMBER_ASSIGN_OR_RETURN(const auto plan,
+                           vm::Plan::Make(dispatch, parameters, {}));
+    return plan->Run(buffers, runner);
+  }
+  vm::KernelRequest request;
+  request.dispatch = &dispatch;
+  request.tier = executor.tier;
+  if (executor.tier == 2) request.parameters = parameters;
+  if (executor.is_device) {
+    request.device = spirv::TestDevice();
+    request.target = request.device->target();
+  } else {
+    request.target = hal::HostTarget();
+  }
+  EMBER_ASSIGN_OR_RETURN(const auto kernel,
+                         BuildKernel(request, SharedCompiler(), nullptr));
+  if (executor.is_device)
+    return spirv::RunKernel(*kernel, parameters, buffers, sizes);
+  return kernel->Run({parameters, buffers, runner});
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,37 @@
+// Every way to run a dispatch, by one call: what tests compare.
+#ifndef EMBER_JIT_KERNEL_EXECUTORS_H_
+#define EMBER_JIT_KERNEL_EXECUTORS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "tensor/dispatch.h"
+
+namespace ember::jit {
+
+struct Executor {
+  const char* name;
+  int tier = 0;
+  bool is_device = false;  // Vulkan
+};
+
+inline constexpr Executor kExecutors[] = {{"tier 0"},
+                                          {"tier 1", 1},
+                                          {"tier 2", 2},
+                                          {"Vulkan, tier 1", 1, true},
+                                          {"Vulkan, tier 2", 2, true}};
+
+// Those that this machine has: all, or those of the CPU.
+std::vector<Executor> ExecutorsHere();
+
+// By default schedules, in one thread. sizes: bytes of inputs and outputs.
+// kUnimplemented where a kernel is declined.
+Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
+             const std::vector<int64_t>& parameters,
+             std::span<void* const> buffers, std::span<const int64_t> sizes);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_EXECUTORS_H_
