@@ -226,6 +226,7 @@ Status Run(Options& options) {
   }
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  load.inputs = options.inputs;
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   RandomTensors random(static_cast<uint64_t>(options.seed));

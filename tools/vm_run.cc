@@ -51,7 +51,8 @@ void Declare(Options& options, Flags& flags) {
       "tensor, sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, or "
       "2x3xf32 (random).\n"
       "Without NAME: in order. Inputs not given are random: floats in "
-      "[-1, 1), integers 0 or 1.");
+      "[-1, 1), integers 0 or 1.\n"
+      "One of which an .onnx gives no rank has the dims of its value.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of a random input, where the model leaves it open (1 "
             "otherwise).");
@@ -271,6 +272,7 @@ Status Run(const Options& options) {
   const int threads = device->host_runner().worker_count();
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  load.inputs = options.inputs;
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,

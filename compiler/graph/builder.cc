@@ -132,6 +132,14 @@ Value* GraphBuilder::Apply(std::string_view operator_name,
                        std::string(operator_name) + "'"));
     return nullptr;
   }
+  if (record->trait == OperatorTrait::kElementwise && operands.size() > 1) {
+    if (!AlignDims(operands, nullptr)) return nullptr;
+  } else if (record->name == "broadcast" && operands.size() == 1) {
+    const Attribute* shape = attributes.Find("shape");
+    if (shape != nullptr && std::holds_alternative<Shape>(*shape) &&
+        !AlignDims(operands, &std::get<Shape>(*shape)))
+      return nullptr;
+  }
   const std::vector<Shape> shapes = UnifyDims(*record, operands, attributes);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (shapes[i] == operands[i]->shape()) continue;
@@ -150,6 +158,7 @@ GraphBuilder GraphBuilder::Inner(std::string name) const {
   GraphBuilder inner(std::move(name));
   inner.origin_ = origin_;
   inner.shared_ = shared_;
+  inner.broadcasting_ = broadcasting_;
   return inner;
 }
 

@@ -31,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/graph/broadcasting.h"
 #include "compiler/graph/graph.h"
 #include "compiler/graph/integer_contents.h"
 #include "compiler/graph/operators.h"
@@ -53,6 +54,19 @@ class GraphBuilder {
   // Node name given to the operations made from here on.
   void SetOrigin(std::string origin) { origin_ = std::move(origin); }
   const std::string& origin() const { return origin_; }
+  // How open dims broadcast from here on, in regions made from here on, too.
+  void SetBroadcasting(Broadcasting broadcasting) {
+    broadcasting_ = broadcasting;
+  }
+  // What kAssumeEqual has assumed so far of dims that may broadcast and are
+  // known when the model's inputs are; of regions, too. Each pair once.
+  const std::vector<AssumedDims>& assumed_dims() const {
+    return shared_->assumed_dims;
+  }
+  // For what broadcasts by rules of its own: true if the caller has to let the
+  // data decide whether `a` is 1 where `b` is not; else it may take `a` not to
+  // be 1, and this is remembered.
+  bool LeavesBroadcastOpen(const Dim& a, const Dim& b);
   const Status& status() const { return status_; }
   void Fail(Status status);  // keeps the first
   StatusOr<Graph> Finish();
@@ -143,6 +157,13 @@ class GraphBuilder {
   bool Ready(std::span<Value* const> operands);
   Value* Add(const OperatorRecord& record, std::vector<Value*> operands,
              Attributes attributes);
+  // Operands of an elementwise operator or of `broadcast` (whose result's shape
+  // is `fixed`): dims that may broadcast are repeated, or the builder remembers
+  // that they will be assumed to be equal.
+  bool AlignDims(std::vector<Value*>& operands, const Shape* fixed);
+  // A dim that is 1 or `extent` when the program runs, as one of `extent`.
+  Value* Stretch(Value* a, size_t axis, const Dim& extent);
+  void Remember(const Dim& a, const Dim& b);
   // The axis counted from the start; fails if it is not one.
   int64_t Axis(int64_t axis, int rank);
   std::vector<int64_t> Axes(std::span<const int64_t> axes, int rank);
@@ -151,11 +172,13 @@ class GraphBuilder {
   Status status_;
   std::string origin_;
   graph::IntegerContents contents_;
+  Broadcasting broadcasting_ = Broadcasting::kAssumeEqual;
   // With the builders of regions.
   struct Shared {
     int64_t symbols = 0;  // fresh ones so far
     std::vector<std::string> strings;
     std::map<std::string, int64_t, std::less<>> handles;
+    std::vector<AssumedDims> assumed_dims;
   };
   std::shared_ptr<Shared> shared_;
 };

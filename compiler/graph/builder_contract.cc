@@ -32,6 +32,22 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
   const int batch_a = std::max(a->rank() - 2, 0),
             batch_b = std::max(b->rank() - 2, 0);
   const int batch = std::max(batch_a, batch_b);
+  for (int i = 1; i <= std::min(batch_a, batch_b); ++i) {
+    const auto at_a = static_cast<size_t>(batch_a - i),
+               at_b = static_cast<size_t>(batch_b - i);
+    const std::vector<Dim> extents = {a->shape()[at_a], b->shape()[at_b]};
+    if (broadcasting_ == Broadcasting::kAssumeEqual) {
+      Remember(extents[0], extents[1]);
+      continue;
+    }
+    const Dim extent = BroadcastExtent(extents);
+    if (extents[0] == Dim(1) || extents[1] == Dim(1)) continue;
+    if (!extents[0].is_constant() && MayBeUnit(extents[0]))
+      a = Stretch(a, at_a, extent);
+    if (!extents[1].is_constant() && MayBeUnit(extents[1]))
+      b = Stretch(b, at_b, extent);
+    if (a == nullptr || b == nullptr) return nullptr;
+  }
   LabelledOperand left, right;
   std::string result;
   for (int i = 0; i < batch; ++i) {

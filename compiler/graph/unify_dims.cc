@@ -76,6 +76,60 @@ void UnifyContract(const std::string& text, std::vector<Shape>& shapes) {
   for (const auto& [label, positions] : labels) Agree(positions, shapes);
 }
 
+// A convolution's operands have the same channels: x[…, C], and per group
+// w[…, C / groups, O], or all of them if it is transposed.
+void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
+  if (shapes[0].size() < 2 || shapes[1].size() < 2 || groups < 1) return;
+  Dim& x = shapes[0].back();
+  Dim& w = shapes[1][shapes[1].size() - 2];
+  if (!x.is_constant()) {
+    x = w * Dim(groups);
+  } else if (!w.is_constant() && x.constant() % groups == 0) {
+    w = Dim(x.constant() / groups);
+  }
+}
+
+// Dims of what is broadcast to a shape are 1 or its.
+void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
+  Shape& own = shapes[0];
+  if (own.size() > result.size()) return;
+  for (size_t i = 0; i < own.size(); ++i) {
+    const Dim& target = result[result.size() - own.size() + i];
+    if (!own[i].is_constant() && target != One()) own[i] = target;
+  }
+}
+
+// Operands `a` and `b` have one shape.
+void UnifySame(size_t a, size_t b, std::vector<Shape>& shapes) {
+  if (shapes.size() <= b || shapes[a].size() != shapes[b].size()) return;
+  for (size_t dim = 0; dim < shapes[a].size(); ++dim)
+    Agree({{a, dim}, {b, dim}}, shapes);
+}
+
+// Updates have the indices' shape but for its last dim, which says how many
+// dims of the data an index names, and then the data's other dims.
+void UnifyScatterNd(std::vector<Shape>& shapes) {
+  if (shapes.size() != 3 || shapes[1].empty()) return;
+  const auto depth = shapes[1].back().AsConstant();
+  if (!depth || *depth < 0 || static_cast<size_t>(*depth) > shapes[0].size())
+    return;
+  const size_t batch = shapes[1].size() - 1;
+  const auto names = static_cast<size_t>(*depth);
+  if (shapes[2].size() != batch + shapes[0].size() - names) return;
+  for (size_t i = 0; i < shapes[2].size(); ++i) {
+    Agree({i < batch ? Position{1, i} : Position{0, i - batch + names}, {2, i}},
+          shapes);
+  }
+}
+
+int64_t IntegerOr(const Attributes& attributes, std::string_view name,
+                  int64_t otherwise) {
+  const Attribute* attribute = attributes.Find(name);
+  return attribute != nullptr && std::holds_alternative<int64_t>(*attribute)
+             ? std::get<int64_t>(*attribute)
+             : otherwise;
+}
+
 }  // namespace
 
 std::vector<Shape> UnifyDims(const OperatorRecord& record,
@@ -83,14 +137,20 @@ std::vector<Shape> UnifyDims(const OperatorRecord& record,
                              const Attributes& attributes) {
   std::vector<Shape> shapes;
   for (const Value* operand : operands) shapes.push_back(operand->shape());
+  if (record.name == "broadcast" && operands.size() == 1) {
+    const Attribute* shape = attributes.Find("shape");
+    if (shape != nullptr && std::holds_alternative<Shape>(*shape))
+      UnifyWithShape(std::get<Shape>(*shape), shapes);
+  }
   if (operands.size() < 2) return shapes;
   if (record.trait == OperatorTrait::kElementwise) UnifyBroadcast(shapes);
-  if (record.name == "concat") {
-    const auto* axis = attributes.Find("axis");
-    if (axis != nullptr && std::holds_alternative<int64_t>(*axis)) {
-      UnifyConcat(std::get<int64_t>(*axis), shapes);
-    }
-  }
+  if (record.name == "concat")
+    UnifyConcat(IntegerOr(attributes, "axis", -1), shapes);
+  if (record.name == "conv")
+    UnifyConvolution(IntegerOr(attributes, "groups", 0), shapes);
+  if (record.name == "conv_transpose") UnifyConvolution(1, shapes);
+  if (record.name == "scatter_elements") UnifySame(1, 2, shapes);
+  if (record.name == "scatter_nd") UnifyScatterNd(shapes);
   if (record.name == "contract") {
     const auto* spec = attributes.Find("spec");
     if (spec != nullptr && std::holds_alternative<std::string>(*spec)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/symbols.h"
 #include "compiler/passes/constant_value.h"
@@ -320,12 +321,25 @@ uint32_t ProgramEmitter::EmitConstant(const Operation& constant,
   const auto known = module_.constants.find(data.bytes.data());
   vm::Constant entry{value.name(), value.dtype(), {}, data.owner, data.bytes};
   for (const Dim& dim : value.shape()) entry.dims.push_back(dim.constant());
+  const auto is_same = [&](uint32_t other) {
+    return !data.bytes.empty() && constants[other].type == entry.type &&
+           constants[other].dims == entry.dims;
+  };
   uint32_t number = static_cast<uint32_t>(constants.size());
-  if (known != module_.constants.end() && !data.bytes.empty() &&
-      constants[known->second].type == entry.type &&
-      constants[known->second].dims == entry.dims) {
+  if (known != module_.constants.end() && is_same(known->second)) {
     number = known->second;
-  } else {
+  } else if (module_.definition.programs.size() > 1) {
+    // Regions fold constants of their own, often to the same.
+    auto& hashes = module_.region_constants;
+    const uint64_t hash = HashBytes(data.bytes);
+    for (auto [other, end] = hashes.equal_range(hash); other != end; ++other) {
+      if (is_same(other->second) &&
+          std::ranges::equal(constants[other->second].data, data.bytes))
+        number = other->second;
+    }
+    hashes.emplace(hash, number);
+  }
+  if (number == constants.size()) {
     constants.push_back(std::move(entry));
     module_.constants[data.bytes.data()] = number;
   }

@@ -31,6 +31,7 @@ struct ModuleInProgress {
   vm::ModuleDefinition definition;
   std::map<const uint8_t*, uint32_t> constants;  // by data: captured ones are
                                                  // copies that share it
+  std::multimap<uint64_t, uint32_t> region_constants;  // by hash of the data
 };
 
 class ProgramEmitter {

@@ -68,6 +68,26 @@ Tensor MaskWhere(NodeContext& c, Tensor kept, DType type) {
   return Select(kept, c.Scalar(0, type), c.Scalar(kMinusInfinity, type));
 }
 
+// A mask of another number of columns than there are keys. One that is too
+// short hides the rest; one column is for all keys, which may be known to the
+// data only.
+Tensor LengthenedMask(Tensor mask, const Dim& length) {
+  graph::GraphBuilder& builder = mask.builder();
+  const int last = mask.rank() - 1;
+  const Dim columns = mask.dim(last);
+  if (builder.LeavesBroadcastOpen(columns, length)) {
+    const Tensor column = IotaVector(builder, length, DType::kI64);
+    const Tensor end = DimScalar(builder, columns - Dim(1));
+    const Tensor hidden = And(Less(end, column), NotEqual(end, 0));
+    return Select(hidden, mask.Like(kMinusInfinity),
+                  Gather(mask, Minimum(column, end), last));
+  }
+  Shape high(mask.rank(), Dim(0));
+  high.back() = length - columns;
+  return Pad(mask, Shape(mask.rank(), Dim(0)), high, "constant",
+             mask.Like(kMinusInfinity));
+}
+
 // What is added to the scores: the mask, causality, padding of the keys. Absent
 // if nothing is.
 Tensor Bias(NodeContext& c, const Operands& o) {
@@ -80,10 +100,7 @@ Tensor Bias(NodeContext& c, const Operands& o) {
                                         : Cast(mask, type);
     // A mask that is too short hides the rest.
     if (mask.rank() > 0 && mask.dim(-1) != length && mask.dim(-1) != Dim(1)) {
-      Shape high(mask.rank(), Dim(0));
-      high.back() = length - mask.dim(-1);
-      mask = Pad(mask, Shape(mask.rank(), Dim(0)), high, "constant",
-                 mask.Like(kMinusInfinity));
+      mask = LengthenedMask(mask, length);
     }
     add(mask);
   }
@@ -116,15 +133,22 @@ Tensor Probabilities(NodeContext& c, Tensor scores, Tensor bias) {
                 probabilities.Like(0), probabilities);
 }
 
+// f64[]: the square root of the scale, which is split between both operands, as
+// the specification has it.
+Tensor ScaleOfOperands(NodeContext& c, const Dim& size) {
+  if (c.HasAttribute("scale") || size.is_constant()) {
+    const double natural =
+        size.is_constant() ? 1 / std::sqrt(static_cast<double>(size.constant()))
+                           : 1;
+    return c.Scalar(std::sqrt(c.Float("scale", natural)), DType::kF64);
+  }
+  return 1 / Sqrt(Sqrt(Cast(DimScalar(c.builder(), size), DType::kF64)));
+}
+
 void ImportAttention(NodeContext& c) {
   const std::optional<Operands> o = ReadOperands(c);
   if (!o) return;
-  const Dim& size = o->q.dim(3);
-  if (!size.is_constant())
-    return c.FailUnsupported("expected a constant head size");
-  // The scale is split between both operands, as the specification has it.
-  const double scale = std::sqrt(
-      c.Float("scale", 1 / std::sqrt(static_cast<double>(size.constant()))));
+  const Tensor scale = Cast(ScaleOfOperands(c, o->q.dim(3)), o->q.dtype());
   Tensor k = RepeatHeads(o->k, o->q.dim(1));
   Tensor v = RepeatHeads(o->v, o->q.dim(1));
   Tensor raw = Contract(o->q * scale, k * scale, "bhqs,bhks->bhqk");

@@ -1,4 +1,6 @@
-// If: both branches become regions, or one of them is imported in place.
+// If: both branches become regions, or one of them is imported in place. Where
+// they give values of different ranks or types, so that nothing could be the
+// result of both, each is imported with all that follows (continuations.cc).
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,29 +13,6 @@
 #include "frontends/onnx/sequence.h"
 
 namespace ember::onnx {
-namespace {
-
-// Whether one value can be either; sequences become of one kind.
-bool SameKind(const Tensor& a, const Tensor& b) {
-  if (a.sequence() != nullptr && b.sequence() != nullptr) return true;
-  for (const Tensor* one : {&a, &b}) {
-    // A tensor becomes an optional, but no sequence.
-    if (one->sequence() != nullptr)
-      return one->sequence()->kind == SequenceKind::kOptionalTensor;
-  }
-  return a.rank() == b.rank() && a.dtype() == b.dtype() &&
-         a.narrow_type() == b.narrow_type();
-}
-
-bool SameKinds(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!SameKind(a[i], b[i])) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 bool GraphImporter::FitStatedTypes(const NodeProto& node,
                                    const std::vector<Tensor>& values,
                                    const Scope& scope) {
@@ -84,6 +63,9 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
   if (known && known->size() == 1)
     return import_one(Tensor(), known->front() != 0);
   const Tensor condition = Cast(Reshape(c.Input(0), {}), DType::kBool);
+  if (const auto taken = taken_branches_.find(c.origin());
+      taken != taken_branches_.end())
+    return import_one(Tensor(), taken->second);
   if (const auto chosen = choices_.Find(c.origin()))
     return import_one(condition, *chosen);
   graph::IfRegions regions(builder);
@@ -104,8 +86,14 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
   if (!SameKinds(then_outputs, else_outputs)) {
     // An exporter's condition is the case that its author wrote: a dim that is
     // squeezed is 1.
-    const bool is_then = FitStatedTypes(c.node(), then_outputs, scope) ||
-                         !FitStatedTypes(c.node(), else_outputs, scope);
+    const bool then_fits = FitStatedTypes(c.node(), then_outputs, scope);
+    const bool else_fits = FitStatedTypes(c.node(), else_outputs, scope);
+    if (then_fits == else_fits && MaySplit(c.origin())) {
+      split_ = {c.origin(), condition};
+      return UnimplementedError("node '" + c.origin() +
+                                "': its branches give different kinds");
+    }
+    const bool is_then = then_fits || !else_fits;
     choices_.Choose(c.origin(), is_then);
     return import_one(condition, is_then);
   }

@@ -3,10 +3,43 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
+#include "compiler/graph/control_flow.h"
 #include "frontends/onnx/dims.h"
 
 namespace ember::onnx {
+namespace {
+
+// Doubling steps: after step k each element holds the last 2^k ones. A step
+// along an axis of open extent is an iteration of a loop.
+Tensor OpenScan(Tensor x, int axis, Opcode opcode) {
+  graph::GraphBuilder& builder = x.builder();
+  const Dim extent = x.dim(axis);
+  const int rank = x.rank();
+  const Tensor one(&builder, builder.Scalar(1, DType::kI64));
+  graph::LoopRequest request;
+  request.carried = {x.value(), one.value()};
+  request.conditional = true;
+  request.condition = Less(one, DimScalar(builder, extent)).value();
+  const auto body = [&](graph::Region& region,
+                        const graph::LoopInputs& in) -> graph::LoopOutputs {
+    graph::GraphBuilder& inside = region.builder();
+    const Tensor sums(&inside, in.carried[0]);
+    const Tensor shift(&inside, in.carried[1]);
+    const Tensor place = IotaVector(inside, extent, DType::kI64);
+    const Tensor before = Gather(sums, Maximum(place - shift, 0), axis);
+    const Tensor next = Select(AlongAxis(LessEqual(shift, place), axis, rank),
+                               Binary(opcode, sums, before), sums);
+    const Tensor doubled = shift * 2.0;
+    return {.proceed = Less(doubled, DimScalar(inside, extent)).value(),
+            .carried = {next.value(), doubled.value()}};
+  };
+  const std::vector<graph::Value*> results = BuildLoop(builder, request, body);
+  return {&builder, results.empty() ? nullptr : results[0]};
+}
+
+}  // namespace
 
 Tensor Relu(Tensor x) { return Maximum(x, 0); }
 
@@ -62,6 +95,14 @@ Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim) {
   return {&builder, builder.DimValue(dim)};
 }
 
+Tensor WithDim(Tensor x, int axis, const Dim& extent) {
+  if (!x.HasDim(axis) || x.dim(axis) == extent) return x;
+  if (x.dim(axis).is_constant() && extent.is_constant()) return x;
+  Shape shape = x.shape();
+  shape[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)] = extent;
+  return Apply("assume", {x}, {{"shape", shape}}).Marked(x.narrow_type());
+}
+
 Tensor RepeatEach(Tensor x, int axis, const Dim& times) {
   if (!x.HasDim(axis)) return x;
   if (times == Dim(1)) return x;
@@ -76,12 +117,13 @@ Tensor Reverse(Tensor x, int axis) {
   return SliceAxis(x, axis, x.dim(axis) - Dim(1), x.dim(axis), -1);
 }
 
-// Doubling steps: after step k each element holds the last 2^k ones.
-Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode,
-                     double identity) {
+Tensor InclusiveScan(Tensor x, int axis, Opcode opcode, double identity) {
   if (!x.HasDim(axis)) return x;
+  const std::optional<int64_t> extent = x.dim(axis).AsConstant();
+  if (!extent) return OpenScan(x, axis, opcode);
   const int rank = x.rank();
-  for (int64_t shift = 1; shift < extent; shift *= 2) {
+  for (int64_t shift = 1; shift < *extent && shift < int64_t{1} << 40;
+       shift *= 2) {
     Shape low(rank, Dim(0));
     Shape high(rank, Dim(0));
     low[axis] = Dim(shift);

@@ -30,14 +30,16 @@ Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes);
 Tensor NormalizeIndices(Tensor indices, const Dim& extent);
 // An i64 scalar of an expression.
 Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim);
+// The same with an open dim taken to be `extent`, which the program checks: for
+// dims that must be equal, where others would broadcast.
+Tensor WithDim(Tensor x, int axis, const Dim& extent);
 // Each slice along an axis that x has, `times` times in a row.
 Tensor RepeatEach(Tensor x, int axis, const Dim& times);
 // The last slice along the axis first.
 Tensor Reverse(Tensor x, int axis);
-// Each element combined with all before it along an axis of `extent` elements:
-// running sums, products and so on. `identity` changes nothing.
-Tensor InclusiveScan(Tensor x, int axis, int64_t extent, Opcode opcode,
-                     double identity);
+// Each element combined with all before it along an axis: running sums,
+// products and so on. `identity` changes nothing.
+Tensor InclusiveScan(Tensor x, int axis, Opcode opcode, double identity);
 
 }  // namespace ember::onnx
 

@@ -3,6 +3,7 @@
 #include "frontends/onnx/contrib_attention.h"
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,16 +66,12 @@ Tensor FollowBeams(NodeContext& c, Tensor rows, Tensor beams, Tensor past) {
   return Transpose(found, {0, 2, 1, 3});
 }
 
-// Future keys are hidden as far as the mask hides others, not at minus
-// infinity: a row whose keys are all hidden attends to everything alike. That
-// is how these operators are defined, by their first implementation; it adds to
-// a mask per query and replaces a mask per key.
-Tensor HideFuture(NodeContext& c, Tensor bias, Tensor seen, double filter,
-                  bool per_query) {
-  Tensor visible = c.Scalar(0, DType::kF32), hidden = visible.Like(filter);
-  if (!bias) return Select(seen, visible, hidden);
-  if (per_query) return bias + Select(seen, visible, hidden);
-  return Select(seen, bias, hidden);
+// Future keys are out of sight, whatever the mask says; it only hides. So a row
+// whose own keys are all hidden attends to these alike.
+Tensor HideFuture(NodeContext& c, Tensor bias, Tensor seen) {
+  if (!bias) return BiasWhere(c, seen);
+  return Select(seen, bias,
+                bias.Like(-std::numeric_limits<double>::infinity()));
 }
 
 MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
@@ -109,7 +106,7 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   if (m.causal) {
     Tensor seen =
         LessEqual(KeyPositions(c, extents), QueryPositions(c, extents));
-    o.bias = HideFuture(c, o.bias, seen, filter, mask && mask.rank() == 3);
+    o.bias = HideFuture(c, o.bias, seen);
   }
   o.bias = AddOptional(o.bias, bias);
   if (is_buffer) {

@@ -12,7 +12,7 @@ struct AttentionOperands {
   Tensor q, k, v;      // k and v may have fewer heads, which then serve several
   Tensor bias;         // added to the scores; may be absent
   Tensor sink;         // a score per head that takes part in the softmax only
-  double scale = 1;    // of q k
+  Tensor scale;        // of q k
   double softcap = 0;  // scores pass through softcap * tanh(· / softcap)
 };
 
@@ -25,7 +25,7 @@ struct AttentionResults {
 AttentionResults Attend(const AttentionOperands& operands);
 
 // 1 / sqrt(head size), or what attribute `scale` says instead.
-double AttentionScale(NodeContext& c, const Dim& head_size);
+Tensor AttentionScale(NodeContext& c, const Dim& head_size);
 
 // Where the queries lie among the keys: query i is at position past + i.
 struct AttentionExtents {

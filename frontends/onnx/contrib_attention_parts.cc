@@ -56,7 +56,8 @@ Tensor GatherRows(Tensor data, Tensor index) {
 
 AttentionResults Attend(const AttentionOperands& o) {
   AttentionResults results;
-  Tensor scores = Scores(o) * o.scale;
+  Tensor scores = Scores(o);
+  scores = scores * Cast(o.scale, scores.dtype());
   if (o.softcap != 0) scores = Tanh(scores / o.softcap) * o.softcap;
   results.scores = AddOptional(scores, o.bias);
   results.probabilities = o.sink ? SoftmaxWithSink(results.scores, o.sink)
@@ -65,14 +66,15 @@ AttentionResults Attend(const AttentionOperands& o) {
   return results;
 }
 
-double AttentionScale(NodeContext& c, const Dim& head_size) {
+Tensor AttentionScale(NodeContext& c, const Dim& head_size) {
   const double given = c.Float("scale", 0);
-  if (given != 0) return given;
-  if (!head_size.is_constant()) {
-    if (c.ok()) c.FailUnsupported("expected a constant head size");
-    return 1;
+  if (given != 0) return c.Scalar(given, DType::kF32);
+  if (head_size.is_constant()) {
+    return c.Scalar(1 / std::sqrt(static_cast<double>(head_size.constant())),
+                    DType::kF32);
   }
-  return 1 / std::sqrt(static_cast<double>(head_size.constant()));
+  return Cast(1 / Sqrt(Cast(DimScalar(c.builder(), head_size), DType::kF64)),
+              DType::kF32);
 }
 
 Tensor KeyPositions(NodeContext& c, const AttentionExtents& extents) {

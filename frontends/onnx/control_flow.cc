@@ -65,18 +65,7 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportSubgraph(
   }
   scope.stated = {&graph.value_info(), &graph.output()};
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
-  EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
-  std::vector<Tensor> outputs;
-  for (const ValueInfoProto& output : graph.output()) {
-    if (!IsKnown(scope, output.name())) {
-      return InvalidArgumentError("'" + scope.prefix + "': output '" +
-                                  output.name() +
-                                  "' is not produced by any node");
-    }
-    EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
-    outputs.push_back(value);
-  }
-  return outputs;
+  return ImportOutputs(graph, scope);
 }
 
 Status GraphImporter::SetOutputs(const NodeContext& c,

@@ -28,9 +28,15 @@ Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   return Transpose(w, std::move(permutation));
 }
 
-// The window's extents: from the weights, checked against the attribute.
-std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor w) {
+// The window's extents: from the weights, checked against the attribute; or
+// from the attribute, checked when the program runs.
+std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor& w) {
   std::vector<int64_t> kernel;
+  const std::optional<std::vector<int64_t>> stated = c.Integers("kernel_shape");
+  if (stated && stated->size() + 2 == static_cast<size_t>(w.rank())) {
+    for (int i = 2; i < w.rank(); ++i)
+      w = WithDim(w, i, Dim((*stated)[static_cast<size_t>(i - 2)]));
+  }
   for (int i = 2; i < w.rank(); ++i) {
     if (!w.dim(i).is_constant()) {
       c.FailUnsupported("weights: expected a constant window, found " +
@@ -39,8 +45,7 @@ std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor w) {
     }
     kernel.push_back(w.dim(i).constant());
   }
-  const std::vector<int64_t> declared = c.Integers("kernel_shape", kernel);
-  if (declared != kernel) {
+  if (stated && *stated != kernel) {
     c.FailInvalid("attribute 'kernel_shape' differs from the weights " +
                   graph::ShapeToString(w.shape()));
     return std::nullopt;
@@ -62,7 +67,11 @@ bool CheckOperands(NodeContext& c, Tensor x, Tensor w, int64_t groups) {
   return false;
 }
 
-Tensor AddBias(Tensor y, Tensor bias) { return bias ? y + bias : y; }
+// One element per channel, which are the last dim.
+Tensor AddBias(Tensor y, Tensor bias) {
+  if (!bias) return y;
+  return y + (bias.rank() == 1 ? WithDim(bias, 0, y.dim(-1)) : bias);
+}
 
 Tensor Convolve(Tensor x, Tensor w, Tensor bias, const Window& window,
                 int64_t groups) {

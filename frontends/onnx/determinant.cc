@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
 
@@ -52,7 +53,9 @@ void ImportDet(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const DType result_type = c.Input(0).dtype();
   Tensor x = Cast(c.Input(0), ComputeType(result_type));
-  const Dim n = x.dim(-1);
+  // One of the two may be known.
+  const Dim n = x.dim(-1).is_constant() ? x.dim(-1) : x.dim(-2);
+  x = WithDim(WithDim(x, -1, n), -2, n);
   if (n != x.dim(-2)) {
     return c.FailInvalid("expected square matrices, found " +
                          graph::ShapeToString(x.shape()));

@@ -193,8 +193,7 @@ class EncoderDecoder final : public Decoder {
     const Dim length = state[0].dim(2);
     for (Tensor& past : state) past = WithLength(past, 2, length);
     const Tensor ids =
-        WholeSequence() ? SliceAxis(step.sequences, 1, Dim(0), length + Dim(1))
-                        : Unsqueeze(step.tokens, {1});
+        WholeSequence() ? TokensSoFar(step) : Unsqueeze(step.tokens, {1});
     return RunDecoder(fixed, ids, &step.region, state);
   }
 
@@ -240,6 +239,17 @@ class EncoderDecoder final : public Decoder {
         return shape.dim(1).dim_value() != 1;
     }
     return false;
+  }
+
+  // All tokens before the next one. Not the past's length and one more: a
+  // decoder that takes all tokens need not have a past that grows.
+  Tensor TokensSoFar(const DecoderStep& step) const {
+    const Tensor count = step.iteration + DimScalar(step.region.builder(),
+                                                    prompt_.dim(1) + Dim(1));
+    const Shape known =
+        step.region.builder().Extents(Reshape(count, {Dim(1)}).value());
+    if (known.empty()) return step.sequences;
+    return SliceAxis(step.sequences, 1, Dim(0), known.front());
   }
 
   // 0 for the padding in front of a row's tokens.

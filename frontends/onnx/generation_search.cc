@@ -34,16 +34,6 @@ struct SearchState {
   Tensor seen;       // bool [batch, vocabulary], if the rules ask for it
 };
 
-Tensor RunningSum(const NodeContext& c, Tensor x) {
-  const std::optional<int64_t> extent = x.dim(1).AsConstant();
-  if (extent) return InclusiveScan(x, 1, *extent, Opcode::kAdd, 0);
-  x.builder().Fail(UnimplementedError(
-      "node '" + c.origin() +
-      "': expected a constant extent of the vocabulary, found " +
-      x.dim(1).ToString()));
-  return {&x.builder(), nullptr};
-}
-
 // f64 [steps, batch].
 Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
   Tensor seed = c.Scalar(0, DType::kI64);
@@ -58,9 +48,8 @@ Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
 // Whether the scores, sorted, are left out: the least probable whose sum is at
 // most 1 - top_p (never the last `least_kept`); in the other order, those
 // behind the most probable whose sum is above top_p.
-Tensor LeftOut(const NodeContext& c, const SamplingOptions& options,
-               Tensor sorted) {
-  const Tensor sums = RunningSum(c, Softmax(sorted, 1));
+Tensor LeftOut(const SamplingOptions& options, Tensor sorted) {
+  const Tensor sums = InclusiveScan(Softmax(sorted, 1), 1, Opcode::kAdd, 0);
   const Dim count = sorted.dim(1);
   const Tensor place =
       Unsqueeze(IotaVector(sorted.builder(), count, DType::kI64), {0});
@@ -79,15 +68,14 @@ Tensor LeftOut(const NodeContext& c, const SamplingOptions& options,
 }
 
 // The tokens that are left out, bool [batch, vocabulary].
-Tensor FilteredTokens(const NodeContext& c, const SamplingOptions& options,
-                      Tensor scores) {
+Tensor FilteredTokens(const SamplingOptions& options, Tensor scores) {
   const std::vector<Tensor> sorted =
       ApplyAll("top_k", {scores},
                {{"axis", int64_t{1}},
                 {"k", Shape{scores.dim(1)}},
                 {"largest", options.descending ? int64_t{1} : int64_t{0}}});
   if (sorted.size() != 2) return scores;
-  const Tensor left = Cast(LeftOut(c, options, sorted[0]), DType::kI32);
+  const Tensor left = Cast(LeftOut(options, sorted[0]), DType::kI32);
   const Tensor none = Broadcast(left.Like(0), scores.shape());
   return NotEqual(
       Apply("scatter_elements", {none, sorted[1], left},
@@ -96,9 +84,8 @@ Tensor FilteredTokens(const NodeContext& c, const SamplingOptions& options,
 }
 
 // A token per row by its probability: draw is f64 [batch].
-Tensor SampleToken(const NodeContext& c, const SamplingOptions& options,
-                   Tensor scores, Tensor draw) {
-  scores = Select(FilteredTokens(c, options, scores),
+Tensor SampleToken(const SamplingOptions& options, Tensor scores, Tensor draw) {
+  scores = Select(FilteredTokens(options, scores),
                   scores.Like(options.filter_value), scores);
   // Infinite scores are no candidates.
   const Tensor infinite = IsInfinite(scores);
@@ -106,7 +93,7 @@ Tensor SampleToken(const NodeContext& c, const SamplingOptions& options,
   const Tensor above = Cast(finite, DType::kF64) -
                        Cast(Reduce(finite, "maximum", {1}, true), DType::kF64);
   const Tensor weights = Select(infinite, above.Like(0), Exp(above));
-  const Tensor sums = RunningSum(c, weights);
+  const Tensor sums = InclusiveScan(weights, 1, Opcode::kAdd, 0);
   const Tensor total = SliceAxis(sums, 1, sums.dim(1) - Dim(1), Dim(1));
   // The first whose sum is above; rounding never leads to one behind the last
   // that has a weight.
@@ -124,9 +111,8 @@ Tensor BestToken(Tensor scores) {
 
 class Search {
  public:
-  Search(NodeContext& c, const SamplingOptions& options, int64_t eos,
-         int64_t pad)
-      : c_(c), options_(options), eos_(eos), pad_(pad) {}
+  Search(const SamplingOptions& options, int64_t eos, int64_t pad)
+      : options_(options), eos_(eos), pad_(pad) {}
 
   // length: i64[], the tokens so far. draw: of this step.
   void Advance(const ScoreRules& rules, Tensor scores, Tensor length,
@@ -134,7 +120,7 @@ class Search {
     scores =
         ApplyRules(rules, scores, state.sequences, state.seen, length, first);
     Tensor token =
-        draw ? SampleToken(c_, options_, scores, draw) : BestToken(scores);
+        draw ? SampleToken(options_, scores, draw) : BestToken(scores);
     state.done = Or(state.done, Equal(token, static_cast<double>(eos_)));
     token = Cast(token, DType::kI32);
     state.tokens =
@@ -147,7 +133,6 @@ class Search {
   }
 
  private:
-  NodeContext& c_;
   const SamplingOptions& options_;
   int64_t eos_, pad_;
 };
@@ -233,7 +218,7 @@ void ImportSearch(NodeContext& c, const SubgraphRunner& run, bool is_sampling) {
   state.sequences = BeginSequences(c, prompt, *most);
   state.done = Broadcast(c.Scalar(0, DType::kBool), {prompt.dim(0)});
   if (rules.repetition_penalty) state.seen = SeenTokens(prompt, scores.dim(1));
-  const Search search(c, options, rules.eos, c.Integer("pad_token_id", -1));
+  const Search search(options, rules.eos, c.Integer("pad_token_id", -1));
   search.Advance(rules, scores, DimScalar(c.builder(), prompt.dim(1)),
                  /*first=*/true,
                  StepOf(options.draws, c.Scalar(0, DType::kI64)), state);

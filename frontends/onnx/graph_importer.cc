@@ -149,17 +149,16 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   scope.stated = {&graph.value_info(), &graph.output()};
   EMBER_RETURN_IF_ERROR(AddInitializers(graph, scope));
   EMBER_RETURN_IF_ERROR(AddInputs(scope));
-  EMBER_RETURN_IF_ERROR(ImportNodes(graph.node(), scope));
   if (graph.output_size() == 0)
     return InvalidArgumentError("the graph has no outputs");
-  for (const ValueInfoProto& output : graph.output()) {
-    if (!IsKnown(scope, output.name())) {
-      return InvalidArgumentError(
-          "output '" + output.name() +
-          "' is not produced by any node, input or initializer");
-    }
+  for (const ValueInfoProto& output : graph.output())
     EMBER_RETURN_IF_ERROR(CheckName("output", output.name()));
-    EMBER_ASSIGN_OR_RETURN(Tensor value, Lookup(scope, output.name()));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<Tensor> outputs,
+      variants_.empty() ? ImportOutputs(graph, scope) : ImportVariants(scope));
+  for (int i = 0; i < graph.output_size(); ++i) {
+    const ValueInfoProto& output = graph.output(i);
+    const Tensor& value = outputs[static_cast<size_t>(i)];
     if (choices_.open() && !FitsType(output.type(), value)) {
       return InvalidArgumentError("output '" + output.name() +
                                   "': expected what the model states, found " +
@@ -168,6 +167,43 @@ StatusOr<graph::Graph> GraphImporter::Import() {
     AddOutput(output.name(), value);
   }
   return builder_.Finish();
+}
+
+StatusOr<std::vector<Tensor>> GraphImporter::ImportOutputs(
+    const GraphProto& graph, Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<int> order,
+                         Order(graph.node(), scope));
+  return ImportFrom(graph, order, 0, scope);
+}
+
+StatusOr<std::vector<Tensor>> GraphImporter::ImportFrom(
+    const GraphProto& graph, const std::vector<int>& order, size_t first,
+    Scope& scope) {
+  for (size_t i = first; i < order.size(); ++i) {
+    Status status = ImportNode(graph.node(order[i]), order[i], scope);
+    if (split_) {
+      const Split split = *std::move(split_);
+      split_.reset();
+      StatusOr<std::vector<Tensor>> outputs =
+          ImportBothWays(graph, order, i, split, scope);
+      if (!outputs.ok() || !outputs->empty()) return outputs;
+      not_split_.insert(split.origin);
+      status = ImportNode(graph.node(order[i]), order[i], scope);
+    }
+    EMBER_RETURN_IF_ERROR(status);
+  }
+  std::vector<Tensor> outputs;
+  for (const ValueInfoProto& output : graph.output()) {
+    if (!IsKnown(scope, output.name())) {
+      return InvalidArgumentError(
+          (scope.prefix.empty() ? "" : "'" + scope.prefix + "': ") +
+          "output '" + output.name() +
+          "' is not produced by any node, input or initializer");
+    }
+    EMBER_ASSIGN_OR_RETURN(const Tensor value, Lookup(scope, output.name()));
+    outputs.push_back(value);
+  }
+  return outputs;
 }
 
 void GraphImporter::AddOutput(const std::string& name, const Tensor& value) {
@@ -303,24 +339,26 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
   return Captured(*scope.region, outer);
 }
 
+StatusOr<std::vector<int>> GraphImporter::Order(const NodeList& nodes,
+                                                const Scope& scope) const {
+  return OrderNodes(
+      nodes, [&](const std::string& name) { return IsKnown(scope, name); });
+}
+
 Status GraphImporter::ImportNodes(const NodeList& nodes, Scope& scope) {
-  EMBER_ASSIGN_OR_RETURN(std::vector<int> order,
-                         OrderNodes(nodes, [&](const std::string& name) {
-                           return IsKnown(scope, name);
-                         }));
-  for (int index : order) {
-    if (++imported_nodes_ > kMaximumNodes) {
-      return ResourceExhaustedError(
-          "expected at most " + std::to_string(kMaximumNodes) +
-          " nodes after inlining functions, found more");
-    }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<int> order, Order(nodes, scope));
+  for (int index : order)
     EMBER_RETURN_IF_ERROR(ImportNode(nodes[index], index, scope));
-  }
   return OkStatus();
 }
 
 Status GraphImporter::ImportNode(const NodeProto& node, int index,
                                  Scope& scope) {
+  if (++imported_nodes_ > kMaximumNodes) {
+    return ResourceExhaustedError(
+        "expected at most " + std::to_string(kMaximumNodes) +
+        " nodes after inlining functions, found more");
+  }
   // What optimizers leave of nodes that they made useless.
   if (node.output_size() == 0) return OkStatus();
   const std::string origin = scope.prefix + NodeOrigin(node, index);

@@ -5,11 +5,15 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "compiler/graph/broadcasting.h"
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
 #include "frontends/onnx/branch_choices.h"
@@ -38,6 +42,17 @@ class GraphImporter {
 
   // Once per importer.
   StatusOr<graph::Graph> Import();
+  // Open dims that this import has taken to be equal where broadcasting would
+  // allow that one is 1.
+  const std::vector<graph::AssumedDims>& assumed_dims() const {
+    return builder_.assumed_dims();
+  }
+  // Import then makes both variants of the graph, and the program chooses: the
+  // one that takes these dims to be equal where they are, else the one whose
+  // broadcasting the extents decide (variants.cc).
+  void MakeVariants(std::vector<graph::AssumedDims> assumed) {
+    variants_ = std::move(assumed);
+  }
 
  private:
   // Names visible to a list of nodes. A subgraph's scope also sees its
@@ -64,9 +79,31 @@ class GraphImporter {
   StatusOr<Tensor> AddMapInput(const InputType& input);
   void AddOutput(const std::string& name, const Tensor& value);
   Status AddInitializers(const GraphProto& graph, Scope& scope);
+  // The nodes, and then the values of the outputs.
+  StatusOr<std::vector<Tensor>> ImportOutputs(const GraphProto& graph,
+                                              Scope& scope);
+  // (variants.cc)
+  StatusOr<std::vector<Tensor>> ImportVariants(Scope& scope);
   static bool IsKnown(const Scope& scope, const std::string& name);
   StatusOr<Tensor> Lookup(Scope& scope, const std::string& name);
+  // Nodes of a function; those of a graph are imported with its outputs.
   Status ImportNodes(const NodeList& nodes, Scope& scope);
+  StatusOr<std::vector<int>> Order(const NodeList& nodes,
+                                   const Scope& scope) const;
+  // The nodes from order[first] on, and then the values of the outputs.
+  StatusOr<std::vector<Tensor>> ImportFrom(const GraphProto& graph,
+                                           const std::vector<int>& order,
+                                           size_t first, Scope& scope);
+  // (continuations.cc) An `if` of which each region has one branch of the node
+  // that asked for it, and all nodes from there on. No outputs: they cannot
+  // both be imported, or give values of different kinds.
+  struct Split;
+  StatusOr<std::vector<Tensor>> ImportBothWays(const GraphProto& graph,
+                                               const std::vector<int>& order,
+                                               size_t first, const Split& split,
+                                               Scope& scope);
+  // Whether the branches of an If may be imported with what follows each.
+  bool MaySplit(const std::string& origin) const;
   Status ImportNode(const NodeProto& node, int index, Scope& scope);
   Status ImportCall(const FunctionProto& function, const NodeProto& node,
                     const std::string& origin, std::vector<Tensor> inputs,
@@ -129,6 +166,18 @@ class GraphImporter {
   ExternalFiles files_;
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
+  // An If whose branches give different kinds of values asks for this, and its
+  // import fails; whoever imports the graph around it sees it.
+  struct Split {
+    std::string origin;
+    Tensor condition;
+  };
+  std::optional<Split> split_;
+  // Nodes whose branch is known where import is, and those that were tried both
+  // ways in vain.
+  std::map<std::string, bool> taken_branches_;
+  std::set<std::string> not_split_;
+  std::vector<graph::AssumedDims> variants_;  // empty: one variant
 };
 
 }  // namespace ember::onnx

@@ -89,6 +89,10 @@ class InputReader {
     auto pins = options_.input_shapes.find(name);
     const bool has_pins = pins != options_.input_shapes.end();
     if (!type.has_shape() && !has_pins) {
+      const auto value = options_.input_values.find(name);
+      if (value != options_.input_values.end())
+        return graph::Shape(value->second.dims.begin(),
+                            value->second.dims.end());
       return InvalidArgumentError(
           Named(name) + ": the model does not give its rank; pin its shape");
     }

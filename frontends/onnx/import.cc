@@ -55,8 +55,15 @@ StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
   BranchChoices choices;
   Status first_error;
   do {
-    StatusOr<graph::Graph> graph =
-        GraphImporter(model, std::string(folder), options, choices).Import();
+    GraphImporter importer(model, std::string(folder), options, choices);
+    StatusOr<graph::Graph> graph = importer.Import();
+    if (graph.ok() && !importer.assumed_dims().empty()) {
+      GraphImporter both(model, std::string(folder), options, choices);
+      both.MakeVariants(importer.assumed_dims());
+      // Else the program refuses extents that would have to broadcast.
+      if (StatusOr<graph::Graph> variants = both.Import(); variants.ok())
+        graph = std::move(variants);
+    }
     if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted) {
       if (options.data_dependent_inputs != nullptr && graph.ok())
         options.data_dependent_inputs->clear();

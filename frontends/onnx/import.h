@@ -7,14 +7,18 @@
 //
 // Every ONNX operator is decomposed into the few operators of the graph.
 // Model-local functions are inlined; If, Loop and Scan become regions, an If
-// whose condition is known when compiling its branch. Of an If whose branches
-// give different ranks or types, the branch that the rest of the model can use
-// is taken (the then branch if both can), and the program checks the condition.
+// whose condition is known when compiling its branch. An If whose branches give
+// different ranks or types is imported with all that follows each of them, if
+// that leads to results of the same kinds; else the branch that the rest of the
+// model can use is taken (the then branch if both can), and the program checks
+// the condition.
 // Initializers share the memory of the file. Dims that the model leaves open
 // become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0");
-// they are taken to be at least 1. Sizes that depend on data become symbols of
-// their own, read when the program runs ("_0"); axes, ranks and the like must
-// be known.
+// they are taken to be at least 1. Where open dims meet that broadcast if one of
+// them is 1, the graph is an `if` of two variants: one takes them to be equal,
+// the other repeats what is 1 when the program runs. Sizes that depend on data
+// become symbols of their own, read when the program runs ("_0"); of axes the
+// number must be known, and ranks.
 //
 // Errors are one line. All unsupported operators of a model are listed at once,
 // with node names; malformed models (missing or duplicate names, cycles, wrong

@@ -7,6 +7,7 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
+#include "frontends/onnx/dynamic_axes.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -156,22 +157,9 @@ void ImportReverseSequence(NodeContext& c) {
                        {{"axis", int64_t{time}}}));
 }
 
-void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
-  if (!c.CheckRank(0, 1)) return;
-  const std::optional<std::vector<int64_t>> given =
-      c.ConstantIntegers(1, "axis");
-  if (!given) return;
-  if (given->size() != 1)
-    return c.FailInvalid("axis (input 1): expected one element");
-  const DType type = c.Input(0).dtype();
-  Tensor x = Cast(c.Input(0), ComputeType(type));
-  const int axis = c.NormalizeAxis(given->front(), x.rank());
-  if (!c.ok()) return;
-  if (!x.dim(axis).is_constant() || x.dim(axis).constant() > int64_t{1} << 40) {
-    return c.FailUnsupported(
-        "expected a constant extent of the axis below 2^40, found " +
-        x.dim(axis).ToString());
-  }
+// Running sums or products along one axis of x.
+Tensor ScanAlongAxis(NodeContext& c, Tensor x, int axis, Opcode opcode,
+                     double identity) {
   const bool reverse = c.Integer("reverse", 0) != 0;
   if (reverse) x = Reverse(x, axis);
   if (c.Integer("exclusive", 0) != 0) {
@@ -181,8 +169,33 @@ void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
     high[axis] = Dim(-1);
     x = Pad(x, low, high, "constant", x.Like(identity));
   }
-  x = InclusiveScan(x, axis, x.dim(axis).constant(), opcode, identity);
-  c.SetOutput(0, Cast(reverse ? Reverse(x, axis) : x, type));
+  x = InclusiveScan(x, axis, opcode, identity);
+  return reverse ? Reverse(x, axis) : x;
+}
+
+void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
+  if (!c.CheckRank(0, 1)) return;
+  const DType type = c.Input(0).dtype();
+  const Tensor x = Cast(c.Input(0), ComputeType(type));
+  if (c.ok() && c.Input(1) && !c.IsKnown(1)) {
+    const std::optional<Tensor> axis = ReadDynamicAxes(c, 1, x.rank());
+    if (!axis) return;
+    if (axis->dim(0) != Dim(1))
+      return c.FailInvalid("axis (input 1): expected one element");
+    const AxisOrder order = AxesLast(*axis, x.rank());
+    const Tensor y = ScanAlongAxis(c, PermuteByData(c, x, order.source),
+                                   x.rank() - 1, opcode, identity);
+    return c.SetOutput(0,
+                       Cast(PermuteByData(c, y, order.place, x.shape()), type));
+  }
+  const std::optional<std::vector<int64_t>> given =
+      c.ConstantIntegers(1, "axis");
+  if (!given) return;
+  if (given->size() != 1)
+    return c.FailInvalid("axis (input 1): expected one element");
+  const int axis = c.NormalizeAxis(given->front(), x.rank());
+  if (!c.ok()) return;
+  c.SetOutput(0, Cast(ScanAlongAxis(c, x, axis, opcode, identity), type));
 }
 
 void ImportCumSum(NodeContext& c) { ImportScanAlongAxis(c, Opcode::kAdd, 0); }

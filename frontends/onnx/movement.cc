@@ -9,6 +9,7 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
+#include "frontends/onnx/dynamic_axes.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -139,7 +140,49 @@ void ImportTranspose(NodeContext& c) {
   c.SetOutput(0, Transpose(x, std::move(permutation)));
 }
 
+// Whether axes are an operand that only data tells.
+bool HasDynamicAxes(NodeContext& c) {
+  return c.ok() && !c.HasAttribute("axes") && c.Input(1) && !c.IsKnown(1);
+}
+
+void SqueezeDynamic(NodeContext& c) {
+  Tensor x = c.Input(0);
+  const std::optional<Tensor> axes = ReadDynamicAxes(c, 1, x.rank());
+  if (!axes) return;
+  const Tensor kept = SliceAxis(AxesLast(*axes, x.rank()).source, 0, Dim(0),
+                                Dim(x.rank()) - axes->dim(0));
+  const Tensor dims = c.Wrap(c.builder().ShapeValue(x.shape()));
+  const std::optional<Shape> shape = c.SizesOf(Gather(dims, kept, 0), "dims");
+  // That the others are 1 follows from the number of elements.
+  if (shape) c.SetOutput(0, Reshape(x, *shape));
+}
+
+void UnsqueezeDynamic(NodeContext& c) {
+  Tensor x = c.Input(0);
+  if (!c.CheckRank(1, 0, 1)) return;
+  const Tensor operand = c.Input(1);
+  const std::optional<int64_t> count =
+      operand.rank() == 0 ? 1 : operand.dim(0).AsConstant();
+  if (!count) {
+    c.ConstantIntegers(1, "axes");  // says what would have to be known
+    return;
+  }
+  if (*count > kMaximumRank - x.rank())
+    return c.FailInvalid("axes: too many dims");
+  const int rank = x.rank() + static_cast<int>(*count);
+  const std::optional<Tensor> axes = ReadDynamicAxes(c, 1, rank);
+  if (!axes) return;
+  // The dims of x come first in that order, then the new ones.
+  Shape dims = x.shape();
+  dims.resize(static_cast<size_t>(rank), Dim(1));
+  const Tensor place = AxesLast(*axes, rank).place;
+  const std::optional<Shape> shape =
+      c.SizesOf(Gather(c.Wrap(c.builder().ShapeValue(dims)), place, 0), "dims");
+  if (shape) c.SetOutput(0, Reshape(x, *shape));
+}
+
 void ImportSqueeze(NodeContext& c) {
+  if (HasDynamicAxes(c)) return SqueezeDynamic(c);
   Tensor x = c.Input(0);
   std::optional<std::vector<int64_t>> axes =
       c.IntegersFromAttributeOrInput("axes", 1);
@@ -156,6 +199,7 @@ void ImportSqueeze(NodeContext& c) {
 }
 
 void ImportUnsqueeze(NodeContext& c) {
+  if (HasDynamicAxes(c)) return UnsqueezeDynamic(c);
   Tensor x = c.Input(0);
   std::optional<std::vector<int64_t>> axes =
       c.IntegersFromAttributeOrInput("axes", 1);

@@ -27,15 +27,32 @@ Tensor PerChannel(Tensor vector, int rank, DType type) {
   return rank < 2 ? Cast(vector, type) : Cast(AlongAxis(vector, 1, rank), type);
 }
 
+// Vectors of one element per channel, and x: dim 1, the channels, is the same
+// in all of them, and known where one tells.
+void AgreeOnChannels(Tensor& x, const std::vector<Tensor*>& vectors) {
+  if (x.rank() < 2) return;
+  Dim channels = x.dim(1);
+  for (const Tensor* vector : vectors) {
+    if (vector->rank() == 1 && vector->dim(0).is_constant() &&
+        !channels.is_constant())
+      channels = vector->dim(0);
+  }
+  x = WithDim(x, 1, channels);
+  for (Tensor* vector : vectors) {
+    if (vector->rank() == 1) *vector = WithDim(*vector, 0, channels);
+  }
+}
+
 bool CheckVector(NodeContext& c, int input) { return c.CheckRank(input, 1, 1); }
 
 // Per-channel scale and shift from the statistics, so that what is left at run
 // time is x * a + b.
-Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor mean, Tensor variance) {
+Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor factor, Tensor offset,
+                     Tensor mean, Tensor variance) {
   const DType type = ComputeType(x.dtype());
-  Tensor scale = Cast(c.Input(1), type) /
+  Tensor scale = Cast(factor, type) /
                  Sqrt(Cast(variance, type) + c.Float("epsilon", 1e-5));
-  Tensor shift = Cast(c.Input(2), type) - Cast(mean, type) * scale;
+  Tensor shift = Cast(offset, type) - Cast(mean, type) * scale;
   return Cast(Cast(x, type) * PerChannel(scale, x.rank(), type) +
                   PerChannel(shift, x.rank(), type),
               x.dtype());
@@ -50,12 +67,16 @@ void ImportBatchNormalization(NodeContext& c) {
     const int rank = spatial ? 1 : x.rank() - 1;
     if (!c.CheckRank(i, rank, rank)) return;
   }
+  Tensor factor = c.Input(1);
+  Tensor offset = c.Input(2);
   Tensor mean = c.Input(3);
   Tensor variance = c.Input(4);
+  AgreeOnChannels(x, {&factor, &offset, &mean, &variance});
   // Before opset 14 extra outputs meant training.
   const bool training =
       c.opset() >= 14 ? c.Integer("training_mode", 0) != 0 : c.WantsOutput(1);
-  if (!training) return c.SetOutput(0, ScaleAndShift(c, x, mean, variance));
+  if (!training)
+    return c.SetOutput(0, ScaleAndShift(c, x, factor, offset, mean, variance));
 
   std::vector<int64_t> axes = AxesFrom(spatial ? 1 : x.rank(), x.rank());
   // Every axis but that of the channels; or the batch alone.
@@ -65,14 +86,15 @@ void ImportBatchNormalization(NodeContext& c) {
   Tensor wide = Cast(x, type);
   Tensor batch_mean = Mean(wide, axes, true);
   Tensor batch_variance =
-      Reshape(Variance(wide, batch_mean, axes), c.Input(4).shape());
-  batch_mean = Reshape(batch_mean, c.Input(3).shape());
+      Reshape(Variance(wide, batch_mean, axes), variance.shape());
+  batch_mean = Reshape(batch_mean, mean.shape());
   const double momentum = c.Float("momentum", 0.9);
   auto running = [&](Tensor old, Tensor batch) {
     return Cast(Cast(old, type) * momentum + batch * (1 - momentum),
                 old.dtype());
   };
-  c.SetOutput(0, ScaleAndShift(c, x, batch_mean, batch_variance));
+  c.SetOutput(0,
+              ScaleAndShift(c, x, factor, offset, batch_mean, batch_variance));
   c.SetOutput(1, running(mean, batch_mean));
   c.SetOutput(2, running(variance, batch_variance));
   // Saved for the gradient, until opset 13.
@@ -89,11 +111,14 @@ Tensor Standardize(Tensor x, const std::vector<int64_t>& axes, double epsilon) {
 void ImportInstanceNormalization(NodeContext& c) {
   if (!c.CheckRank(0, 3) || !CheckVector(c, 1) || !CheckVector(c, 2)) return;
   Tensor x = c.Input(0);
+  Tensor factor = c.Input(1);
+  Tensor offset = c.Input(2);
+  AgreeOnChannels(x, {&factor, &offset});
   const DType type = ComputeType(x.dtype());
   Tensor normal = Standardize(Cast(x, type), AxesFrom(2, x.rank()),
                               c.Float("epsilon", 1e-5));
-  Tensor y = normal * PerChannel(c.Input(1), x.rank(), type) +
-             PerChannel(c.Input(2), x.rank(), type);
+  Tensor y = normal * PerChannel(factor, x.rank(), type) +
+             PerChannel(offset, x.rank(), type);
   c.SetOutput(0, Cast(y, x.dtype()));
 }
 
@@ -150,11 +175,17 @@ void ImportGroupNormalization(NodeContext& c) {
       x.shape());
   // Scale and bias were per group in opset 18 and are per channel since.
   auto parameter = [&](Tensor vector) {
-    if (vector.dim(0) != x.dim(1)) {
+    const bool per_group =
+        vector.dim(0).is_constant()
+            ? vector.dim(0) == Dim(groups) && x.dim(1) != Dim(groups)
+            : vector.dim(0) != x.dim(1) && c.opset() < 21;
+    if (per_group) {
+      vector = WithDim(vector, 0, Dim(groups));
       Tensor repeated =
           Broadcast(Unsqueeze(vector, {1}), {Dim(groups), grouped[2]});
       vector = Reshape(repeated, {x.dim(1)});
     }
+    vector = WithDim(vector, 0, x.dim(1));
     return PerChannel(vector, x.rank(), x.dtype());
   };
   c.SetOutput(0, Cast(normal, x.dtype()) * parameter(c.Input(1)) +

@@ -178,26 +178,15 @@ void ImportMaxPool(NodeContext& c) {
 }
 
 // What MaxPool took from where: elements go to the flat indices that it gave,
-// all others are 0. The indices are into the result, whether its shape is given
-// or follows from the window.
+// all others are 0. The indices count in the shape that follows from the
+// window; one that is given is filled with zeros behind it.
 void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);
   const int rank = x.rank();
   if (!c.CheckRank(1, rank, rank)) return;
-  std::optional<Shape> shape;
-  if (c.Input(2)) {
-    shape = c.Sizes(2, "output_shape");
-    if (!shape) return;
-  } else {
-    shape = UnpooledShape(c);
-    if (!shape) return;
-  }
-  if (static_cast<int>(shape->size()) != rank) {
-    return c.FailInvalid("output_shape (input 2): expected " +
-                         std::to_string(rank) + " elements, found " +
-                         std::to_string(shape->size()));
-  }
+  const std::optional<Shape> shape = UnpooledShape(c);
+  if (!shape) return;
   const Dim total = ElementCount(*shape);
   const Dim count = ElementCount(x.shape());
   Tensor y = Apply(
@@ -205,7 +194,18 @@ void ImportMaxUnpool(NodeContext& c) {
       {Broadcast(x.Like(0), {total}),
        Reshape(Cast(c.Input(1), DType::kI64), {count}), Reshape(x, {count})},
       {{"axis", int64_t{0}}, {"update", std::string("assign")}});
-  c.SetOutput(0, Reshape(y, *shape));
+  y = Reshape(y, *shape);
+  if (!c.Input(2)) return c.SetOutput(0, y);
+  const std::optional<Shape> given = c.Sizes(2, "output_shape");
+  if (!given) return;
+  if (static_cast<int>(given->size()) != rank) {
+    return c.FailInvalid("output_shape (input 2): expected " +
+                         std::to_string(rank) + " elements, found " +
+                         std::to_string(given->size()));
+  }
+  Shape high;
+  for (int i = 0; i < rank; ++i) high.push_back((*given)[i] - y.dim(i));
+  c.SetOutput(0, Pad(y, Shape(rank, Dim(0)), high, "constant", x.Like(0)));
 }
 
 // (sum of |x|^p)^(1/p), with the powers that have a simple form written so.

@@ -6,25 +6,59 @@
 #include <vector>
 
 #include "frontends/onnx/compositions.h"
+#include "frontends/onnx/dynamic_axes.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
 namespace {
 
 struct Reduction {
+  Tensor x;
   std::vector<int64_t> axes;
   bool keep = true;
   bool no_operation = false;
+  // What the result is reshaped to at last, if the axes are not known.
+  std::optional<Shape> result;
+
+  Tensor Finish(Tensor y) const { return result ? Reshape(y, *result) : y; }
 };
+
+// Axes that only data tells become the last dims.
+bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
+  const Tensor x = reduction.x;
+  const int rank = x.rank();
+  const std::optional<Tensor> axes = ReadDynamicAxes(c, 1, rank);
+  if (!axes) return false;
+  const auto count = static_cast<int>(axes->dim(0).constant());
+  if (reduction.keep) {
+    const Tensor kept =
+        Select(Equal(AxisMask(*axes, rank), 1), c.Scalar(1, DType::kI64),
+               c.Wrap(c.builder().ShapeValue(x.shape())));
+    reduction.result = c.SizesOf(kept, "dims");
+    if (!reduction.result) return false;
+  }
+  reduction.keep = false;
+  reduction.x = PermuteByData(c, x, AxesLast(*axes, rank).source);
+  for (int i = rank - count; i < rank; ++i) reduction.axes.push_back(i);
+  return c.ok();
+}
 
 // Axes moved from an attribute to input 1: ReduceSum in opset 13, the others
 // in 18.
 std::optional<Reduction> ReadReduction(NodeContext& c) {
   Reduction reduction;
+  reduction.x = c.Input(0);
   reduction.keep = c.Integer("keepdims", 1) != 0;
   const int rank = c.Input(0).rank();
-  std::optional<std::vector<int64_t>> axes =
-      c.IntegersFromAttributeOrInput("axes", 1);
+  if (c.ok() && !c.HasAttribute("axes") && c.Input(1) && !c.IsKnown(1) &&
+      c.Input(1).shape() != Shape{Dim(0)}) {
+    if (!ReadDynamicReduction(c, reduction)) return std::nullopt;
+    return reduction;
+  }
+  // Of no axes there is nothing to know.
+  const bool none = c.Input(1) && c.Input(1).shape() == Shape{Dim(0)};
+  std::optional<std::vector<int64_t>> axes;
+  if (!none) axes = c.IntegersFromAttributeOrInput("axes", 1);
   if (!c.ok()) return std::nullopt;
   if (axes && !axes->empty()) {
     reduction.axes = c.NormalizeAxes(*axes, rank);
@@ -50,12 +84,12 @@ void ImportFormula(NodeContext& c, const Formula& formula) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;
   const DType type = c.Input(0).dtype();
-  Tensor x = Cast(c.Input(0), ComputeType(type));
+  Tensor x = Cast(reduction->x, ComputeType(type));
   if (formula.before) x = formula.before(x);
   if (!reduction->no_operation)
     x = Reduce(x, formula.combiner, reduction->axes, reduction->keep);
   if (formula.after) x = formula.after(x);
-  c.SetOutput(0, Cast(x, type));
+  c.SetOutput(0, Cast(reduction->Finish(x), type));
 }
 
 Tensor Square(Tensor x) { return x * x; }
@@ -85,12 +119,12 @@ void ImportReduceSumSquare(NodeContext& c) {
 void ImportExtreme(NodeContext& c, const char* combiner) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;
-  Tensor x = c.Input(0);
+  Tensor x = reduction->x;
   if (reduction->no_operation) return c.SetOutput(0, x);
   const DType type = x.dtype();
   if (type == DType::kBool) x = Cast(x, DType::kU8);
-  c.SetOutput(
-      0, Cast(Reduce(x, combiner, reduction->axes, reduction->keep), type));
+  const Tensor y = Reduce(x, combiner, reduction->axes, reduction->keep);
+  c.SetOutput(0, Cast(reduction->Finish(y), type));
 }
 
 void ImportReduceMax(NodeContext& c) { ImportExtreme(c, "maximum"); }
@@ -99,12 +133,11 @@ void ImportReduceMin(NodeContext& c) { ImportExtreme(c, "minimum"); }
 void ImportReduceMean(NodeContext& c) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;
-  Tensor x = c.Input(0);
+  Tensor x = reduction->x;
   if (reduction->no_operation) return c.SetOutput(0, x);
-  if (x.is_float())
-    return c.SetOutput(0, Mean(x, reduction->axes, reduction->keep));
-  Tensor mean = Mean(Cast(x, DType::kF64), reduction->axes, reduction->keep);
-  c.SetOutput(0, Cast(mean, x.dtype()));
+  const Tensor wide = x.is_float() ? x : Cast(x, DType::kF64);
+  const Tensor mean = Mean(wide, reduction->axes, reduction->keep);
+  c.SetOutput(0, Cast(reduction->Finish(mean), x.dtype()));
 }
 
 // The largest element is taken out so that exp does not overflow; where it is
@@ -114,14 +147,14 @@ void ImportReduceLogSumExp(NodeContext& c) {
   if (!reduction) return;
   const DType type = c.Input(0).dtype();
   if (reduction->no_operation) return c.SetOutput(0, c.Input(0));
-  Tensor x = Cast(c.Input(0), IsFloat(type) ? ComputeType(type) : DType::kF64);
+  Tensor x =
+      Cast(reduction->x, IsFloat(type) ? ComputeType(type) : DType::kF64);
   Tensor largest = Reduce(x, "maximum", reduction->axes, true);
   Tensor offset = Select(IsInfinite(largest), largest.Like(0), largest);
   Tensor result =
       Log(Reduce(Exp(x - offset), "sum", reduction->axes, true)) + offset;
-  c.SetOutput(
-      0,
-      Cast(reduction->keep ? result : Squeeze(result, reduction->axes), type));
+  if (!reduction->keep) result = Squeeze(result, reduction->axes);
+  c.SetOutput(0, Cast(reduction->Finish(result), type));
 }
 
 void ImportArg(NodeContext& c, const char* mode) {

@@ -5,6 +5,21 @@
 #include <utility>
 
 namespace ember::onnx {
+namespace {
+
+// Whether one value can be either; sequences become of one kind.
+bool SameKind(const Tensor& a, const Tensor& b) {
+  if (a.sequence() != nullptr && b.sequence() != nullptr) return true;
+  for (const Tensor* one : {&a, &b}) {
+    // A tensor becomes an optional, but no sequence.
+    if (one->sequence() != nullptr)
+      return one->sequence()->kind == SequenceKind::kOptionalTensor;
+  }
+  return a.rank() == b.rank() && a.dtype() == b.dtype() &&
+         a.narrow_type() == b.narrow_type();
+}
+
+}  // namespace
 
 void CheckOperands(NodeContext& c, int first, bool sequences) {
   for (int i = first; i < c.input_count(); ++i) {
@@ -172,6 +187,14 @@ std::vector<Tensor> RegionValues::Inputs(
     if (like->kind == SequenceKind::kOptionalSequence) add(DType::kBool, {});
   }
   return Rebuild(builder, parts);
+}
+
+bool SameKinds(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!SameKind(a[i], b[i])) return false;
+  }
+  return true;
 }
 
 }  // namespace ember::onnx

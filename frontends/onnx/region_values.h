@@ -57,6 +57,10 @@ void CheckOperands(NodeContext& c, int first, bool sequences);
 // each element.
 Tensor Captured(graph::Region& region, const Tensor& outer);
 
+// Whether each value can be either of two, position by position; sequences
+// become of one kind.
+bool SameKinds(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
+
 // The same value as an optional of that kind.
 Tensor AsKind(Tensor value, SequenceKind kind);
 

@@ -360,11 +360,14 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
 // Scales that only data tells: the program works out the sizes.
 bool SetDynamicScales(NodeContext& c, int input,
                       std::vector<ResizedAxis>& axes) {
-  const Tensor scales = Cast(c.Input(input), DType::kF64);
+  Tensor scales = Cast(c.Input(input), DType::kF64);
   if (!c.CheckRank(input, 1, 1)) return false;
   Shape extents;
   for (const ResizedAxis& axis : axes) extents.push_back(axis.in);
-  if (scales.dim(0) != Dim(static_cast<int64_t>(axes.size()))) {
+  const Dim count(static_cast<int64_t>(axes.size()));
+  if (!scales.dim(0).is_constant())
+    scales = Apply("assume", {scales}, {{"shape", Shape{count}}});
+  if (scales.dim(0) != count) {
     c.FailInvalid("scales: expected " + std::to_string(axes.size()) +
                   " values, found " + scales.dim(0).ToString());
     return false;
@@ -469,6 +472,12 @@ void ImportUpsample(NodeContext& c) {
   options.coordinates = "asymmetric";
   options.nearest = "floor";
   std::vector<ResizedAxis> axes = ReadAxes(c, x);
+  if (c.ok() && c.Input(1) &&
+      !c.builder().ConstantContents(c.Input(1).value())) {
+    if (CheckMode(c, options.mode) && SetDynamicScales(c, 1, axes))
+      c.SetOutput(0, ResizeAxes(c, options, axes, x));
+    return;
+  }
   auto scales =
       c.Input(1) ? c.ConstantNumbers(1, "scales") : c.Floats("scales");
   // Opset 1 knew images only.

@@ -277,8 +277,8 @@ void ImportRoiAlign(NodeContext& c) {
   const DType result_type = c.Input(0).dtype();
   const DType type = ComputeType(result_type);
   Tensor x = Cast(c.Input(0), type);
-  Tensor rois = Cast(c.Input(1), type);
-  Tensor batch = Cast(c.Input(2), DType::kI64);
+  Tensor rois = WithDim(Cast(c.Input(1), type), 1, Dim(4));
+  Tensor batch = WithDim(Cast(c.Input(2), DType::kI64), 0, rois.dim(0));
   if (rois.dim(1) != Dim(4)) {
     return c.FailInvalid(
         "rois (input 1): expected 4 numbers per region, found " +

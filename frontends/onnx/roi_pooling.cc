@@ -56,7 +56,7 @@ void ImportMaxRoiPool(NodeContext& c) {
   const DType result_type = c.Input(0).dtype();
   const DType type = ComputeType(result_type);
   Tensor x = Cast(c.Input(0), type);
-  Tensor rois = Cast(c.Input(1), type);
+  Tensor rois = WithDim(Cast(c.Input(1), type), 1, Dim(5));
   if (rois.dim(1) != Dim(5)) {
     return c.FailInvalid(
         "rois (input 1): expected 5 numbers per region, found " +

@@ -170,6 +170,7 @@ void ImportGridSample(NodeContext& c) {
   const int spatial = x.rank() - 2;
   const DType type = ComputeType(c.Input(1).dtype());
   Tensor grid = Cast(c.Input(1), type);
+  grid = WithDim(WithDim(grid, -1, Dim(spatial)), 0, x.dim(0));
   if (grid.dim(-1) != Dim(spatial)) {
     return c.FailInvalid("grid (input 1): expected " + std::to_string(spatial) +
                          " coordinates per point, found " +

@@ -72,15 +72,6 @@ Tensor AxisFromFront(Tensor x, int64_t axis) {
   return Transpose(x, std::move(permutation));
 }
 
-// Sequences of one model must be equally long, and batches equally large: taken
-// to be.
-Tensor WithDim(Tensor x, int axis, const Dim& dim) {
-  if (x.dim(axis) == dim) return x;
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(axis)] = dim;
-  return Apply("assume", {x}, {{"shape", shape}}).Marked(x.narrow_type());
-}
-
 // Scan of opset 8: what one element of the batch needs.
 struct BatchedScan {
   using Body =

@@ -134,7 +134,7 @@ void ImportNonMaxSuppression(NodeContext& c) {
   if (!most) return;
   if (most->size() != 1)
     return c.FailInvalid("max_output_boxes_per_class: expected one number");
-  Tensor boxes = Cast(c.Input(0), DType::kF32);
+  Tensor boxes = WithDim(Cast(c.Input(0), DType::kF32), 2, Dim(4));
   Tensor scores = Cast(c.Input(1), DType::kF32);
   // What the model leaves open must agree.
   Shape expected = {boxes.dim(0), scores.dim(1), boxes.dim(1)};

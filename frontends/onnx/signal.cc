@@ -8,6 +8,7 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
+#include "frontends/onnx/dynamic_axes.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -48,9 +49,10 @@ Tensor Resized(Tensor x, int axis, const Dim& length) {
 }
 
 // Part 0 (real) or 1 (imaginary) of a tensor whose last dim is 1 or 2; absent
-// if not there.
+// if known not to be there, and zero if an open dim turns out to be 1.
 Tensor Part(Tensor x, int part) {
   if (part == 1 && x.dim(-1) == Dim(1)) return Tensor();
+  if (part == 1) x = Resized(x, x.rank() - 1, Dim(2));
   return Squeeze(SliceAxis(x, x.rank() - 1, Dim(part), Dim(1)), {x.rank() - 1});
 }
 
@@ -114,33 +116,70 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
               type);
 }
 
+// How many points a signal or spectrum of that many elements has.
+Dim NaturalLength(const Transform& t, const Dim& extent) {
+  return t.inverse && t.onesided ? (extent - Dim(1)) * Dim(2) : extent;
+}
+
+// dft_length, if it is given.
+std::optional<Dim> ReadLength(NodeContext& c) {
+  if (!c.Input(1)) return std::nullopt;
+  const auto length = c.Sizes(1, "dft_length");
+  if (!length) return std::nullopt;
+  if (length->size() == 1) return length->front();
+  c.FailInvalid("dft_length (input 1): expected one element");
+  return std::nullopt;
+}
+
+// Along an axis that only data tells, which becomes the one before the last.
+void DftAlongData(NodeContext& c, Transform t,
+                  const std::optional<Dim>& given) {
+  const Tensor x = c.Input(0);
+  const int last = x.rank() - 1;
+  Tensor axis = Cast(c.Input(2), DType::kI64);
+  if (!c.CheckRank(2, 0, 1)) return;
+  axis = Reshape(axis, {Dim(1)});
+  axis = Select(Less(axis, 0), axis + static_cast<double>(x.rank()), axis);
+  const Tensor inside = And(LessEqual(0, axis), Less(axis, last));
+  c.builder().Require(Reshape(inside, {}).value(),
+                      "axis (input 2): expected one before the last");
+  if (!c.ok()) return;
+  const AxisOrder order = AxesLast(axis, last);
+  const Tensor parts = c.Integers64({last});
+  const Tensor moved = PermuteByData(c, x, Concat({order.source, parts}, 0));
+  t.axis = last - 1;
+  t.length = given.value_or(NaturalLength(t, moved.dim(t.axis)));
+  const Tensor y = Dft(c, t, moved);
+  std::optional<Shape> shape;
+  if (y.dim(t.axis) == moved.dim(t.axis)) {
+    shape = x.shape();
+    shape->back() = y.dim(last);
+  }
+  c.SetOutput(0, PermuteByData(c, y, Concat({order.place, parts}, 0), shape));
+}
+
 void ImportDft(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   Tensor x = c.Input(0);
   Transform t;
   t.inverse = c.Integer("inverse", 0) != 0;
   t.onesided = c.Integer("onesided", 0) != 0;
+  const std::optional<Dim> given = ReadLength(c);
+  if (!c.ok()) return;
+  if (c.Input(2) && !c.IsKnown(2)) return DftAlongData(c, t, given);
   int64_t axis = c.opset() < 20 ? c.Integer("axis", 1) : -2;
   if (c.Input(2)) {
-    const auto given = c.ConstantIntegers(2, "axis");
-    if (!given) return;
-    if (given->size() != 1)
+    const auto known = c.ConstantIntegers(2, "axis");
+    if (!known) return;
+    if (known->size() != 1)
       return c.FailInvalid("axis (input 2): expected one element");
-    axis = given->front();
+    axis = known->front();
   }
   t.axis = c.NormalizeAxis(axis, x.rank());
   if (!c.ok()) return;
   if (t.axis == x.rank() - 1)
     return c.FailInvalid("axis: expected one before the last");
-  t.length = x.dim(t.axis);
-  if (t.inverse && t.onesided) t.length = (t.length - Dim(1)) * Dim(2);
-  if (c.Input(1)) {
-    const auto length = c.Sizes(1, "dft_length");
-    if (!length) return;
-    if (length->size() != 1)
-      return c.FailInvalid("dft_length (input 1): expected one element");
-    t.length = length->front();
-  }
+  t.length = given.value_or(NaturalLength(t, x.dim(t.axis)));
   c.SetOutput(0, Dft(c, t, x));
 }
 
@@ -186,21 +225,26 @@ void ImportStft(NodeContext& c) {
   if (!c.CheckRank(0, 2, 3)) return;
   Tensor signal = c.Input(0);
   if (signal.rank() == 2) signal = Unsqueeze(signal, {2});
-  const std::optional<Shape> step = c.Contents(1, "frame_step");
+  const std::optional<Shape> step = c.Sizes(1, "frame_step");
   if (!step) return;
   Tensor window = c.Input(2);
   Dim length = window ? window.dim(0) : Dim(0);
   if (c.Input(3)) {
-    const std::optional<Shape> given = c.Contents(3, "frame_length");
+    const std::optional<Shape> given = c.Sizes(3, "frame_length");
     if (!given) return;
     if (given->size() != 1)
       return c.FailInvalid("frame_length (input 3): expected one element");
     length = given->front();
   }
-  if (step->size() != 1 || RangeOf(step->front()).low < 1 ||
-      RangeOf(length).low < 1) {
+  if (step->size() != 1 || RangeOf(step->front()).high < 1 ||
+      RangeOf(length).high < 1) {
     return c.FailInvalid(
         "expected a positive frame_step, and frame_length or a window");
+  }
+  for (const Dim& size : {step->front(), length}) {
+    if (RangeOf(size).low >= 1) continue;
+    c.builder().Require(LessEqual(1, DimScalar(c.builder(), size)).value(),
+                        "expected a positive frame_step and frame_length");
   }
   Tensor frames = Frames(c, signal, step->front(), length);
   if (window) frames = frames * AlongAxis(window, 2, 4);
@@ -218,8 +262,8 @@ Tensor WideScalar(NodeContext& c, int input) {
 
 // Triangles over the spectrum's bins, evenly spaced on the mel scale.
 void ImportMelWeightMatrix(NodeContext& c) {
-  const std::optional<Shape> bands = c.Contents(0, "num_mel_bins");
-  const std::optional<Shape> length = c.Contents(1, "dft_length");
+  const std::optional<Shape> bands = c.Sizes(0, "num_mel_bins");
+  const std::optional<Shape> length = c.Sizes(1, "dft_length");
   if (!bands || !length) return;
   if (bands->size() != 1 || length->size() != 1)
     return c.FailInvalid("num_mel_bins, dft_length: expected scalars");

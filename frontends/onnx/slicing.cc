@@ -10,6 +10,7 @@
 
 #include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dims.h"
+#include "frontends/onnx/dynamic_axes.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
@@ -215,11 +216,89 @@ void ImportDynamicSlice(NodeContext& c) {
   c.SetOutput(0, Slice(x, all_starts, std::move(all_steps), all_sizes));
 }
 
+// Axes or steps that only data tells: every dim is sliced, those that are no
+// axes from end to end.
+void ImportSliceByData(NodeContext& c) {
+  const Tensor x = c.Input(0);
+  const int rank = x.rank();
+  if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1))
+    return;
+  // Where data tells how many starts there are, something else may tell it,
+  // too.
+  std::optional<int64_t> count;
+  for (const int input : {1, 2, 3, 4}) {
+    if (c.Input(input) && c.Input(input).rank() == 1 && !count)
+      count = c.Input(input).dim(0).AsConstant();
+  }
+  if (!count) {
+    c.Contents(1, "starts");  // says what would have to be known
+    return;
+  }
+  const auto operand = [&](int input) {
+    const Tensor values = Cast(c.Input(input), DType::kI64);
+    return values.dim(0) == Dim(*count)
+               ? values
+               : Apply("assume", {values}, {{"shape", Shape{Dim(*count)}}});
+  };
+  std::optional<Tensor> axes =
+      IotaVector(c.builder(), Dim(*count), DType::kI64);
+  if (c.Input(3)) {
+    axes = ReadDynamicAxes(c, 3, rank);
+    if (!axes) return;
+  }
+  const Tensor extent = c.Wrap(c.builder().ShapeValue(x.shape()));
+  const auto spread = [&](Tensor values, Tensor otherwise) {
+    return SpreadOverDims(*axes, values, otherwise, rank);
+  };
+  const Tensor zero = c.Scalar(0, DType::kI64);
+  const Tensor one = c.Scalar(1, DType::kI64);
+  // A step beyond any extent takes the first element only.
+  constexpr double kFar = static_cast<double>(int64_t{1} << 40);
+  Tensor step = one;
+  if (c.Input(4)) {
+    step = spread(Minimum(Maximum(operand(4), -kFar), kFar), one);
+    const Tensor forward =
+        Reduce(Cast(NotEqual(step, 0), DType::kU8), "minimum", {0}, false);
+    c.builder().Require(NotEqual(forward, 0).value(),
+                        "steps: expected values other than 0");
+  } else {
+    step = spread(Broadcast(one, {Dim(*count)}), one);
+  }
+  const Tensor back = Cast(Less(step, 0), DType::kI64);
+  const auto clamped = [&](int input, Tensor otherwise, Tensor low) {
+    Tensor bound = spread(operand(input), otherwise);
+    // Not bound + extent for the smallest integers, which would wrap.
+    bound =
+        Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent, bound);
+    return Minimum(Maximum(bound, low), extent - back);
+  };
+  const Tensor start = clamped(1, zero, zero);
+  const Tensor end = clamped(2, extent, -back);
+  const Tensor length = Absolute(step);
+  const Tensor distance = Select(Equal(back, 1), start - end, end - start);
+  const std::optional<Shape> sizes = c.SizesOf(
+      Maximum(Binary(Opcode::kFloorDivide, distance + length - 1.0, length), 0),
+      "sizes");
+  if (!sizes) return;
+  const auto element = [](Tensor values, int index) {
+    return Reshape(SliceAxis(values, 0, Dim(index), Dim(1)), {});
+  };
+  Tensor y = x;
+  for (int i = 0; i < rank; ++i) {
+    const Tensor place = IotaVector(c.builder(), (*sizes)[i], DType::kI64);
+    y = Gather(y, place * element(step, i) + element(start, i), i);
+  }
+  c.SetOutput(0, y);
+}
+
 void ImportSlice(NodeContext& c) {
   Tensor x = c.Input(0);
-  if (c.opset() >= 10 && c.ok() && c.Input(1) && c.Input(2) &&
-      !(c.IsKnown(1) && c.IsKnown(2))) {
-    return ImportDynamicSlice(c);
+  if (c.opset() >= 10 && c.ok() && c.Input(1) && c.Input(2)) {
+    const auto open = [&](int input) {
+      return c.Input(input) && !c.IsKnown(input);
+    };
+    if (open(3) || open(4)) return ImportSliceByData(c);
+    if (open(1) || open(2)) return ImportDynamicSlice(c);
   }
   const std::optional<SliceOperands> slice = ReadSlice(c);
   if (!slice) return;

@@ -27,11 +27,11 @@ Tensor Marked(Tensor x) { return x.Marked(TensorProto::STRING); }
 void ImportStringConcat(NodeContext& c) {
   if (!CheckStrings(c)) return;
   const Tensor a = c.Input(0), b = c.Input(1);
-  const StatusOr<Shape> shape = graph::BroadcastShapes(a.shape(), b.shape());
-  if (!shape.ok()) return c.Fail(shape.status());
-  c.SetOutput(0,
-              Marked(Apply("string_concat",
-                           {Broadcast(a, *shape), Broadcast(b, *shape)}, {})));
+  // Handles broadcast as numbers do.
+  const Shape shape = Equal(a, b).shape();
+  if (!c.ok()) return;
+  c.SetOutput(0, Marked(Apply("string_concat",
+                              {Broadcast(a, shape), Broadcast(b, shape)}, {})));
 }
 
 void ImportStringSplit(NodeContext& c) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "frontends/onnx/dims.h"
+
 namespace ember::onnx {
 namespace {
 
@@ -86,6 +88,15 @@ Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes) {
 Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
                  int64_t step) {
   if (!a.HasDim(axis)) return {&a.builder(), nullptr};
+  const Dim least = start + size;
+  if (step == 1 && least.is_constant() && !a.dim(axis).is_constant() &&
+      a.dim(axis).LowerBound().value_or(0) < least.constant()) {
+    // An open dim may be too small: the program checks it.
+    Shape checked = a.shape();
+    const auto place = static_cast<size_t>(axis < 0 ? axis + a.rank() : axis);
+    checked[place] = Maximum(checked[place], least);
+    a = Apply("assume", {a}, {{"shape", checked}});
+  }
   Shape starts(a.rank(), Dim(0));
   Shape sizes = a.shape();
   std::vector<int64_t> steps(a.rank(), 1);

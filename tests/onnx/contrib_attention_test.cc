@@ -121,15 +121,28 @@ TEST(ContribAttention, CausalWithPastReturnsBoth) {
              {7 * w + 1 * (1 - w), 6 * w + 2 * (1 - w)});
 }
 
-TEST(ContribAttention, ARowThatSeesNothingAttendsToAllAlike) {
-  // The first row's own key is hidden by the mask, the other by the order:
-  // equally far, and so far that scores do not count.
-  OneNode node = Contrib("Attention");
-  node.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Constant(F32({2, 6}, kThrice));
-  node.Absent().Input(I32({1, 2}, {0, 1})).Attribute({"num_heads", 1});
-  node.Attribute({"unidirectional", 1})
-      .Attribute({"mask_filter_value", -1e30f});
-  Expect(node.Run(), {1, 2, 2}, {2, 3, 3, 4});
+TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
+  // The first row's own key is hidden by the mask, the other by the order,
+  // which counts more. As ONNX Runtime 1.30 computes it, to the weights of the
+  // last.
+  for (const float filter : {-1e30f, -10000.0f, -1.0f}) {
+    OneNode node = Contrib("Attention");
+    Floats weights(12, 0);  // values are the input, scores are 0
+    weights[4] = weights[11] = 1;
+    node.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Constant(F32({2, 6}, weights));
+    node.Absent().Input(I32({1, 2}, {0, 1})).Attribute({"num_heads", 1});
+    node.Attribute({"unidirectional", 1});
+    node.Attribute({"mask_filter_value", filter});
+    const double hidden = std::exp(filter) / (1 + std::exp(filter));
+    Expect(node.Run(), {1, 2, 2}, {1, 2, 3 - 2 * hidden, 4 - 2 * hidden});
+  }
+  OneNode unmasked = Contrib("Attention");
+  Floats weights(12, 0);
+  weights[4] = weights[11] = 1;
+  unmasked.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Constant(F32({2, 6}, weights));
+  unmasked.Attribute({"num_heads", 1}).Attribute({"unidirectional", 1});
+  unmasked.Attribute({"mask_filter_value", -1.0});
+  Expect(unmasked.Run(), {1, 2, 2}, {1, 2, 2, 3});
 }
 
 TEST(ContribAttention, MasksByLengthStartAndFlag) {

@@ -83,6 +83,51 @@ TEST(If, SqueezesADimThatMustThenBeOne) {
                     HasSubstr("dim 2*n must be 2: expected 2, found 4")));
 }
 
+TEST(If, WhatFollowsIsThereForBothRanks) {
+  ModelBuilder m = SqueezeIfOne();
+  m.Node("Neg", {"squeezed"}, {"negative"});
+  m.Integers("all", {-1});
+  m.Node("Reshape", {"negative", "all"}, {"flat"});
+  m.Node("Add", {"flat", "flat"}, {"y"});
+  m.Output("y");
+  const std::vector<float> x = {1, 2, 3, 4};
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 1})}), {2}, {-2, -4});
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {4},
+               {-2, -4, -6, -8});
+}
+
+TEST(If, WhatFollowsACallIsThereForBothRanks) {
+  // The If is a node of a function, which gives values of either rank.
+  ModelBuilder squeeze = SqueezeIfOne();
+  ModelBuilder m(11);
+  m.Input("x", {2, "n"});
+  onnx::FunctionProto& function = *m.proto().add_functions();
+  function.set_domain("own");
+  function.set_name("Squeezed");
+  function.add_input("x");
+  function.add_output("squeezed");
+  onnx::NodeProto& one = *function.add_node();
+  one = m.Node("Constant", {}, {"one"},
+               {{"value_ints", std::vector<int64_t>{1}}});
+  m.graph().clear_node();
+  for (const NodeProto& node : squeeze.graph().node())
+    *function.add_node() = node;
+  for (const char* domain : {"", "own"}) {
+    onnx::OperatorSetIdProto& opset = *function.add_opset_import();
+    opset.set_domain(domain);
+    opset.set_version(12);
+  }
+  onnx::OperatorSetIdProto& own = *m.proto().add_opset_import();
+  own.set_domain("own");
+  own.set_version(1);
+  m.Node("Squeezed", {"x"}, {"squeezed"}).set_domain("own");
+  m.Node("ReduceMax", {"squeezed"}, {"y"}, {{"keepdims", 0}});
+  m.Output("y");
+  const std::vector<float> x = {1, 2, 4, 3};
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 1})}), {}, {2});
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {}, {4});
+}
+
 TEST(If, TheRestOfTheModelTellsTheBranch) {
   ModelBuilder m = SqueezeIfOne();
   // Takes two dims only.

@@ -36,16 +36,24 @@ TEST(Det, PivotsAndBatches) {
   ExpectNumbers(three.Run(), {{DType::kF64, {}, {-10}}});
 }
 
-TEST(MaxUnpool, IndicesAreIntoTheGivenShape) {
-  OneNode node("MaxUnpool", 22);
-  node.Input(F32({1, 1, 2, 2}, {5, 6, 7, 8}));
-  node.Input(I64({1, 1, 2, 2}, {6, 8, 16, 18}));
-  node.Constant(I64({4}, {1, 1, 5, 5}));
-  node.Attribute({"kernel_shape", std::vector<int64_t>{2, 2}});
-  node.Attribute({"strides", std::vector<int64_t>{2, 2}});
-  Values expected(25);
-  expected[6] = 5, expected[8] = 6, expected[16] = 7, expected[18] = 8;
-  ExpectNumbers(node.Run(), {F32({1, 1, 5, 5}, expected)});
+// Of a shape that is given, the windows cover the beginning: the case that ONNX
+// publishes (maxunpool_export_with_output_shape).
+TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
+  for (const bool known : {true, false}) {
+    OneNode node("MaxUnpool", 22);
+    node.Input(F32({1, 1, 2, 2}, {5, 6, 7, 8}), {-2, -2, -2, -2});
+    node.Input(I64({1, 1, 2, 2}, {5, 7, 13, 15}));
+    const Numbers shape = I64({4}, {1, 1, 5, 5});
+    if (known)
+      node.Constant(shape);
+    else
+      node.Input(shape);
+    node.Attribute({"kernel_shape", std::vector<int64_t>{2, 2}});
+    node.Attribute({"strides", std::vector<int64_t>{2, 2}});
+    Values expected(25);
+    expected[6] = 5, expected[8] = 6, expected[16] = 7, expected[18] = 8;
+    ExpectNumbers(node.Run(), {F32({1, 1, 5, 5}, expected)});
+  }
 }
 
 TEST(MaxUnpool, ShapeFollowsFromTheWindow) {

@@ -474,6 +474,56 @@ TEST(BeamSearch, RunsTheEncoderOnce) {
   }
 }
 
+// The next token is the last one and the sum of the encoder's tokens. The past
+// grows by all tokens in each step, so that its length says nothing of theirs.
+TEST(BeamSearch, DecodersMayTakeAllTokensAnew) {
+  constexpr int kStart = 1, kPad = 2, kVocabulary = 32;
+  const std::vector<int64_t> inner = {1, 3};
+  ModelBuilder encoder(11);
+  for (const char* name : {"encoder_input_ids", "encoder_attention_mask"})
+    encoder.Input(name, {"batch", "length"}, TensorProto::INT32);
+  encoder.Node("Cast", {"encoder_input_ids"}, {"numbers"},
+               {{"to", TensorProto::FLOAT}});
+  for (const char* name : {"present_key_cross_0", "present_value_cross_0"}) {
+    encoder.Node("Unsqueeze", {"numbers"}, {name}, {{"axes", inner}});
+    encoder.Output(name);
+  }
+  ModelBuilder decoder(11);
+  decoder.Input("input_ids", {"batch", "count"}, TensorProto::INT32);
+  decoder.Input("encoder_attention_mask", {"batch", "length"},
+                TensorProto::INT32);
+  for (const char* name : {"past_key_self_0", "past_value_self_0"})
+    decoder.Input(name, {"batch", 1, "past", 1});
+  for (const char* name : {"past_key_cross_0", "past_value_cross_0"})
+    decoder.Input(name, {"batch", 1, "length", 1});
+  decoder.Node("Cast", {"input_ids"}, {"number"}, {{"to", TensorProto::FLOAT}});
+  decoder.Node("Unsqueeze", {"number"}, {"fresh"}, {{"axes", inner}});
+  for (const std::string part : {"key", "value"}) {
+    decoder.Node("Concat", {"past_" + part + "_self_0", "fresh"},
+                 {"present_" + part + "_self_0"}, {{"axis", 2}});
+  }
+  decoder.Node("ReduceSum", {"past_value_cross_0"}, {"sum"},
+               {{"axes", std::vector<int64_t>{1, 3}}, {"keepdims", 0}});
+  decoder.Node("ReduceSum", {"sum"}, {"sums"},
+               {{"axes", std::vector<int64_t>{1}}, {"keepdims", 1}});
+  decoder.Node("Add", {"number", "sums"}, {"target"});
+  LogitsAround(decoder, "target", kVocabulary);
+  for (const char* name :
+       {"logits", "present_key_self_0", "present_value_self_0"}) {
+    decoder.Output(name);
+  }
+  for (const double beams : {1, 3}) {
+    Generation node("BeamSearch", decoder.graph(), 31, kPad);
+    node.Subgraph("encoder", encoder.graph());
+    node.Attribute({"model_type", 1});
+    node.Attribute({"decoder_start_token_id", kStart});
+    node.Prompt({2, 2}, {1, 1, 1, 3}).Input(I32({1}, {7})).Absent();
+    node.Constant(I32({1}, {beams}));
+    ExpectNumbers(node.Run(), {I32({2, 1, 7}, {1, 3, 5, 7, 9, 11, 13,  //
+                                               1, 5, 9, 13, 17, 21, 25})});
+  }
+}
+
 TEST(BeamSearch, StopsEarly) {
   // Without, a third step finds 0 1 1 … ahead of 0 1: here the first two that
   // ended are the result.

@@ -93,7 +93,9 @@ OneNode& OneNode::AddInput(vm::Tensor tensor, int32_t onnx_type,
     if (declared[i] >= 0) {
       dims.emplace_back(declared[i]);
     } else {
-      dims.emplace_back("s" + std::to_string(i));
+      const std::string own = std::to_string(operands_) + "_";
+      dims.emplace_back("s" + (declared[i] == -1 ? "" : own) +
+                        std::to_string(i));
     }
   }
   const std::string name = "x" + std::to_string(operands_++);

@@ -53,7 +53,7 @@ class OneNode {
           const std::string& domain = "");
 
   // The next operand, given when run. Dims of -1 stay symbolic: s0, s1 … by
-  // position in the shape.
+  // position in the shape; those of -2 too, each with a name of its own.
   OneNode& Input(Numbers value, std::vector<int64_t> declared = {});
   // The same, of strings.
   OneNode& Strings(std::vector<int64_t> dims, std::vector<std::string> values,

@@ -142,9 +142,10 @@ void AddDeviceWork(const std::string& device, const vm::Session& session,
 StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   Measurement m;
   Clock::time_point start = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(
-      const LoadedModel model,
-      LoadModel(options.model, {.shapes = options.shapes, .compile = {}}));
+  EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
+                         LoadModel(options.model, {.shapes = options.shapes,
+                                                   .inputs = options.inputs,
+                                                   .compile = {}}));
   EMBER_ASSIGN_OR_RETURN(
       std::shared_ptr<hal::Device> device,
       OpenDevice(options.device, options.threads, options.cache.folder));

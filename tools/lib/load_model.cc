@@ -11,6 +11,7 @@
 #include "frontends/onnx/import.h"
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/lib/paths.h"
+#include "tools/lib/random_tensors.h"
 #include "vm/format/reader.h"
 
 namespace ember::tools {
@@ -109,6 +110,64 @@ Status AddValue(const NamedTensor& value, onnx::ImportOptions& import) {
   return OkStatus();
 }
 
+StatusOr<onnx::ModelProto> ReadModelProto(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
+                         MappedFile::Open(UserPath(path)));
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(file.bytes().data(),
+                            static_cast<int>(file.bytes().size()))) {
+    return NotAModel(path, AsText(file.bytes()));
+  }
+  return model;
+}
+
+// The inputs that are no initializers, in the model's order.
+std::vector<const onnx::ValueInfoProto*> InputsOf(
+    const onnx::GraphProto& graph) {
+  std::set<std::string> initializers;
+  for (const onnx::TensorProto& tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  std::vector<const onnx::ValueInfoProto*> inputs;
+  for (const onnx::ValueInfoProto& input : graph.input()) {
+    if (!initializers.contains(input.name())) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+// Pins the dims of inputs without a rank to those of their values. What is
+// wrong with a value is said when it is bound.
+Status PinUnranked(const std::string& path,
+                   const std::vector<std::string>& specs,
+                   onnx::ImportOptions& import) {
+  EMBER_ASSIGN_OR_RETURN(const onnx::ModelProto model, ReadModelProto(path));
+  const std::vector<const onnx::ValueInfoProto*> inputs =
+      InputsOf(model.graph());
+  std::set<std::string> open;
+  for (const onnx::ValueInfoProto* input : inputs) {
+    const onnx::TypeProto& type = input->type();
+    if (type.has_tensor_type() && !type.tensor_type().has_shape() &&
+        !import.input_shapes.contains(input->name()))
+      open.insert(input->name());
+  }
+  if (open.empty()) return OkStatus();
+  std::set<std::string> taken;
+  RandomTensors random(0);
+  for (const std::string& spec : specs) {
+    const StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
+    if (!value.ok()) continue;
+    // Without a name: the next in order.
+    std::string name = value->name.value_or("");
+    for (size_t i = 0; !value->name && name.empty() && i < inputs.size(); ++i) {
+      if (!taken.contains(inputs[i]->name())) name = inputs[i]->name();
+    }
+    taken.insert(name);
+    if (!open.contains(name)) continue;
+    const std::vector<int64_t>& dims = value->tensor.dims;
+    import.input_shapes[name] = {dims.begin(), dims.end()};
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
@@ -147,6 +206,8 @@ StatusOr<graph::Graph> ImportOnnx(const std::string& path,
     import.input_shapes[shape.name] = shape.dims;
   for (const NamedTensor& value : options.values)
     EMBER_RETURN_IF_ERROR(AddValue(value, import));
+  if (!options.inputs.empty())
+    EMBER_RETURN_IF_ERROR(PinUnranked(path, options.inputs, import));
   StatusOr<graph::Graph> graph = onnx::ImportModel(UserPath(path), import);
   if (!graph.ok()) return Named(path, graph.status());
   // The importer takes values of tensors only.
@@ -161,21 +222,10 @@ StatusOr<graph::Graph> ImportOnnx(const std::string& path,
 }
 
 StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
-                         MappedFile::Open(UserPath(path)));
-  onnx::ModelProto model;
-  if (!model.ParseFromArray(file.bytes().data(),
-                            static_cast<int>(file.bytes().size()))) {
-    return NotAModel(path, AsText(file.bytes()));
-  }
-  std::set<std::string> initializers;
-  for (const onnx::TensorProto& tensor : model.graph().initializer()) {
-    initializers.insert(tensor.name());
-  }
+  EMBER_ASSIGN_OR_RETURN(const onnx::ModelProto model, ReadModelProto(path));
   std::vector<std::string> names;
-  for (const onnx::ValueInfoProto& input : model.graph().input()) {
-    if (!initializers.contains(input.name())) names.push_back(input.name());
-  }
+  for (const onnx::ValueInfoProto* input : InputsOf(model.graph()))
+    names.push_back(input->name());
   return names;
 }
 

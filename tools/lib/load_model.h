@@ -34,6 +34,9 @@ struct LoadOptions {
   // All of an ONNX model:
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
+  // Of --input (tensor_spec.h): an input of which the model does not even give
+  // the rank has the dims of the value that it will be given.
+  std::vector<std::string> inputs;
   compiler::CompileOptions compile;
 };
 

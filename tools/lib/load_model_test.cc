@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "gtest/gtest.h"
+#include "third_party/onnx/onnx.pb.h"
 
 namespace ember::tools {
 namespace {
@@ -24,6 +25,48 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(SniffModelFile("\xff\xfe\xfd", "a.vmfb"), ModelFileKind::kModule);
   EXPECT_EQ(SniffModelFile("\xff\xfe\xfd", "a.onnx"), ModelFileKind::kOnnx);
   EXPECT_EQ(SniffModelFile("\xff\xfe\xfd", "a.bin"), ModelFileKind::kOther);
+}
+
+// y = x0 + x1, of which the model gives the types but no ranks.
+std::string WithoutRanks() {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(17);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (const char* name : {"x0", "x1"}) {
+    onnx::ValueInfoProto& input = *graph.add_input();
+    input.set_name(name);
+    input.mutable_type()->mutable_tensor_type()->set_elem_type(
+        onnx::TensorProto::FLOAT);
+  }
+  graph.add_output()->set_name("y");
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type("Add");
+  node.add_input("x0");
+  node.add_input("x1");
+  node.add_output("y");
+  const std::string path = ::testing::TempDir() + "/without_ranks.onnx";
+  EXPECT_TRUE(WriteFileAtomically(path, model.SerializeAsString()).ok());
+  return path;
+}
+
+TEST(LoadModelTest, InputsWithoutARankHaveThatOfTheirValue) {
+  const std::string path = WithoutRanks();
+  EXPECT_FALSE(LoadModel(path, {}).ok());
+  using Specs = std::vector<std::string>;
+  for (const Specs& inputs :
+       {Specs{"x1=3xf32=1", "x0=2x3xf32"}, Specs{"2x3xf32=1", "3xf32=2"}}) {
+    LoadOptions options;
+    options.inputs = inputs;
+    const StatusOr<LoadedModel> model = LoadModel(path, options);
+    ASSERT_TRUE(model.ok()) << model.status().ToString();
+    const auto signatures = model->module->inputs();
+    EXPECT_EQ(signatures[0].dims, (std::vector<int64_t>{2, 3}));
+    EXPECT_EQ(signatures[1].dims, (std::vector<int64_t>{3}));
+  }
+  LoadOptions one;
+  one.inputs = {"x1=3xf32=1"};
+  EXPECT_FALSE(LoadModel(path, one).ok());
 }
 
 TEST(LoadModelTest, SaysWhatItFoundInstead) {

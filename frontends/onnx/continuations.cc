@@ -1,0 +1,58 @@
+// An If whose branches give values of different ranks or types: no value can be
+// either, but all that follows can be imported for each, in the regions of an
+// `if` whose results are those of the graph around the node.
+#include <string>
+#include <vector>
+
+#include "compiler/graph/control_flow.h"
+#include "frontends/onnx/graph_importer.h"
+#include "frontends/onnx/region_values.h"
+
+namespace ember::onnx {
+namespace {
+
+// Each doubles what follows.
+constexpr size_t kMostInEachOther = 3;
+
+}  // namespace
+
+bool GraphImporter::MaySplit(const std::string& origin) const {
+  return taken_branches_.size() < kMostInEachOther &&
+         !not_split_.contains(origin);
+}
+
+StatusOr<std::vector<Tensor>> GraphImporter::ImportBothWays(
+    const GraphProto& graph, const std::vector<int>& order, size_t first,
+    const Split& split, Scope& scope) {
+  graph::GraphBuilder& builder = *scope.builder;
+  graph::IfRegions regions(builder);
+  // Errors stay in the regions: the caller goes on without them.
+  const auto import = [&](bool is_then, graph::Region& region) {
+    Scope body = SubgraphScope(scope, "", &region);
+    body.prefix = scope.prefix;
+    body.stated = scope.stated;
+    taken_branches_[split.origin] = is_then;
+    StatusOr<std::vector<Tensor>> outputs =
+        ImportFrom(graph, order, first, body);
+    taken_branches_.erase(split.origin);
+    const Status& status = region.builder().status();
+    if (outputs.ok() && !status.ok()) outputs = status;
+    return outputs;
+  };
+  const StatusOr<std::vector<Tensor>> then = import(true, regions.then());
+  if (!then.ok()) return std::vector<Tensor>();
+  const StatusOr<std::vector<Tensor>> otherwise =
+      import(false, regions.otherwise());
+  if (!otherwise.ok() || !SameKinds(*then, *otherwise))
+    return std::vector<Tensor>();
+  RegionValues values(*then);
+  values.Widen(*otherwise);
+  builder.SetOrigin(split.origin);
+  const std::vector<graph::Value*> results =
+      regions.Build(split.condition.value(), values.Flatten(*then),
+                    values.Flatten(*otherwise));
+  EMBER_RETURN_IF_ERROR(builder.status());
+  return values.Rebuild(builder, results);
+}
+
+}  // namespace ember::onnx

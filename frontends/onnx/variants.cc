@@ -1,0 +1,63 @@
+// A model whose open dims may broadcast, as two variants of which the program
+// runs one: what the model's author meant, where dims that meet are equal, and
+// one that is right for all extents.
+//
+// The check is of the inputs' dims alone, so that a run of the usual kind does
+// what it would do without the other variant. Constants are shared.
+#include <string>
+#include <vector>
+
+#include "compiler/graph/broadcasting.h"
+#include "compiler/graph/control_flow.h"
+#include "frontends/onnx/graph_importer.h"
+#include "frontends/onnx/region_values.h"
+
+namespace ember::onnx {
+namespace {
+
+using graph::AssumedDims;
+using graph::Broadcasting;
+using graph::Dim;
+using graph::GraphBuilder;
+using graph::Value;
+
+// bool[]: whether all pairs are equal.
+Value* AllEqual(GraphBuilder& builder, const std::vector<AssumedDims>& pairs) {
+  Dim difference;
+  for (const AssumedDims& pair : pairs) {
+    difference = difference + Maximum(pair.a, pair.b) - Minimum(pair.a, pair.b);
+  }
+  return builder.Apply(
+      "equal", {builder.DimValue(difference), builder.Scalar(0, DType::kI64)});
+}
+
+}  // namespace
+
+StatusOr<std::vector<Tensor>> GraphImporter::ImportVariants(Scope& scope) {
+  builder_.SetOrigin("broadcasting");
+  Value* const condition = AllEqual(builder_, variants_);
+  graph::IfRegions regions(builder_);
+  const auto import = [&](graph::Region& region, Broadcasting broadcasting) {
+    region.builder().SetBroadcasting(broadcasting);
+    Scope body = SubgraphScope(scope, "", &region);
+    body.prefix = scope.prefix;
+    body.stated = scope.stated;
+    return ImportOutputs(model_->graph(), body);
+  };
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> equal,
+                         import(regions.then(), Broadcasting::kAssumeEqual));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<Tensor> any,
+      import(regions.otherwise(), Broadcasting::kDecidedByData));
+  if (!SameKinds(equal, any))
+    return InternalError("variants of the graph give different kinds");
+  RegionValues values(equal);
+  values.Widen(any);
+  builder_.SetOrigin("broadcasting");
+  const std::vector<Value*> results =
+      regions.Build(condition, values.Flatten(equal), values.Flatten(any));
+  EMBER_RETURN_IF_ERROR(builder_.status());
+  return values.Rebuild(builder_, results);
+}
+
+}  // namespace ember::onnx

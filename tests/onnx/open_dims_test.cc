@@ -1,0 +1,179 @@
+// Dims that the model leaves open, and what follows from them: broadcasting
+// that only the data decides, running sums, and dims that operators' rules
+// tell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/onnx/one_node.h"
+
+namespace ember::tests {
+namespace {
+
+using ::testing::HasSubstr;
+using Values = std::vector<double>;
+
+// A value per element, different in all.
+Numbers Counted(const std::vector<int64_t>& dims, double first = 1) {
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= dim;
+  Numbers numbers = F32(dims, {});
+  for (int64_t i = 0; i < count; ++i)
+    numbers.values.push_back(first + static_cast<double>(i));
+  return numbers;
+}
+
+std::vector<int64_t> AllOpen(const Numbers& numbers) {
+  return std::vector<int64_t>(numbers.dims.size(), -2);
+}
+
+OneNode& Open(OneNode& node, const Numbers& value) {
+  return node.Input(value, AllOpen(value));
+}
+
+// What numpy gives for a + b of rank 2.
+Numbers Sum(const Numbers& a, const Numbers& b) {
+  Numbers sum = F32({std::max(a.dims[0], b.dims[0]),  //
+                     std::max(a.dims[1], b.dims[1])},
+                    {});
+  const auto at = [](const Numbers& x, int64_t i, int64_t j) {
+    const int64_t row = x.dims[0] == 1 ? 0 : i;
+    const int64_t column = x.dims[1] == 1 ? 0 : j;
+    return x.values[static_cast<size_t>(row * x.dims[1] + column)];
+  };
+  for (int64_t i = 0; i < sum.dims[0]; ++i) {
+    for (int64_t j = 0; j < sum.dims[1]; ++j)
+      sum.values.push_back(at(a, i, j) + at(b, i, j));
+  }
+  return sum;
+}
+
+TEST(OpenDims, TheDataDecidesWhatBroadcasts) {
+  const std::vector<std::vector<int64_t>> shapes = {
+      {2, 3}, {1, 3}, {2, 1}, {1, 1}};
+  for (const auto& one : shapes) {
+    for (const auto& other : shapes) {
+      const Numbers a = Counted(one), b = Counted(other, 100);
+      OneNode node("Add", 17);
+      Open(Open(node, a), b);
+      ExpectNumbers(node.Run(), {Sum(a, b)});
+    }
+  }
+}
+
+TEST(OpenDims, ConstantsMayBroadcastWhatIsOpen) {
+  for (const int64_t extent : {1, 3}) {
+    const Numbers a = Counted({2, extent}), b = Counted({1, 3}, 100);
+    OneNode node("Add", 17);
+    Open(node, a).Constant(b);
+    ExpectNumbers(node.Run(), {Sum(a, b)});
+  }
+}
+
+TEST(OpenDims, WhatDoesNotBroadcastIsAnError) {
+  OneNode node("Add", 17);
+  Open(Open(node, Counted({2, 3})), Counted({2, 2}));
+  const auto results = node.Run();
+  ASSERT_FALSE(results.ok());
+  EXPECT_THAT(std::string(results.status().message()), HasSubstr("must be"));
+}
+
+TEST(OpenDims, BroadcastDimsMeetAgain) {
+  // (a + b) + a, where a's rows and b's columns are repeated.
+  OneNode node("Add", 17);
+  const Numbers a = Counted({1, 3}), b = Counted({2, 1}, 100);
+  Open(Open(node, a), b);
+  node.model().Node("Add", {"y0", "x0"}, {"z"});
+  node.model().graph().mutable_output(0)->set_name("z");
+  ExpectNumbers(node.Run(), {Sum(Sum(a, b), a)});
+}
+
+TEST(OpenDims, BatchesOfProductsBroadcast) {
+  for (const int64_t batch : {1, 2}) {
+    OneNode node("MatMul", 17);
+    Open(node, F32({2, 1, 2}, {1, 2, 3, 4}));
+    Numbers b = Counted({batch, 2, 1});
+    Open(node, b);
+    ExpectNumbers(node.Run(),
+                  {F32({2, 1, 1}, batch == 1 ? Values{5, 11} : Values{5, 25})});
+  }
+}
+
+TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
+  OneNode node("Conv", 17);
+  Open(node, Counted({1, 2, 3}));
+  node.Constant(F32({1, 2, 2}, {1, 1, 1, -1})).Constant(F32({1}, {0.5}));
+  // 1 + 2 + 4 - 5, 2 + 3 + 5 - 6
+  ExpectNumbers(node.Run(), {F32({1, 1, 2}, {2.5, 4.5})});
+  OneNode transposed("ConvTranspose", 17);
+  Open(transposed, Counted({1, 2, 2}));
+  transposed.Constant(F32({2, 1, 2}, {1, 2, 3, 4}));
+  // 1 * 1 + 3 * 3, 1 * 2 + 3 * 4 + 2 * 1 + 4 * 3, 2 * 2 + 4 * 4
+  ExpectNumbers(transposed.Run(), {F32({1, 1, 3}, {10, 28, 20})});
+  OneNode grouped("Conv", 17);
+  Open(grouped, Counted({1, 2, 2}));
+  Open(grouped, F32({2, 1, 1}, {10, 100}));
+  grouped.Attribute({"group", 2});
+  grouped.Attribute({"kernel_shape", std::vector<int64_t>{1}});
+  ExpectNumbers(grouped.Run(), {F32({1, 2, 2}, {10, 20, 300, 400})});
+  OneNode other("Conv", 17);
+  Open(other, Counted({1, 3, 3}));
+  other.Constant(F32({1, 2, 2}, {1, 1, 1, -1}));
+  const auto results = other.Run();
+  ASSERT_FALSE(results.ok());
+  EXPECT_THAT(std::string(results.status().message()),
+              HasSubstr("dim s0_1 must be 2"));
+}
+
+TEST(OpenDims, RunningSumsGoAlongAnyExtent) {
+  for (const int64_t extent : {1, 2, 5, 17, 64}) {
+    Values x, sums, before;
+    double sum = 0;
+    for (int64_t i = 0; i < extent; ++i) {
+      x.push_back(static_cast<double>(i % 7) - 2);
+      before.push_back(sum);
+      sum += x.back();
+      sums.push_back(sum);
+    }
+    for (const bool exclusive : {false, true}) {
+      OneNode node("CumSum", 14);
+      Open(node, F32({extent, 1}, x)).Constant(I64({}, {0}));
+      node.Attribute({"exclusive", exclusive ? 1 : 0});
+      ExpectNumbers(node.Run(), {F32({extent, 1}, exclusive ? before : sums)});
+    }
+  }
+  OneNode node("CumProd", 1);
+  Open(node, F32({2, 3}, {1, 2, 3, 4, 5, 6})).Constant(I64({}, {1}));
+  node.Attribute({"reverse", 1});
+  ExpectNumbers(node.Run(), {F32({2, 3}, {6, 6, 3, 120, 30, 6})});
+}
+
+TEST(OpenDims, SpectraMayHaveOnePartOrTwo) {
+  OneNode real("DFT", 17);
+  Open(real, F32({1, 2, 1}, {1, 3}));
+  ExpectNumbers(real.Run(), {F32({1, 2, 2}, {4, 0, -2, 0})});
+  OneNode complex("DFT", 17);
+  Open(complex, F32({1, 2, 2}, {1, 5, 3, 7}));
+  ExpectNumbers(complex.Run(), {F32({1, 2, 2}, {4, 12, -2, -2})});
+}
+
+TEST(OpenDims, HeadsOfAttentionMayBeOpen) {
+  // One head of 4 numbers: scores of 1 / sqrt(4) * 2 against 0.
+  OneNode node("Attention", 23);
+  Open(node, F32({1, 1, 1, 4}, {2, 0, 0, 0}));
+  Open(node, F32({1, 1, 2, 4}, {1, 0, 0, 0, 0, 0, 0, 0}));
+  Open(node, F32({1, 1, 2, 1}, {1, 0}));
+  ExpectNumbers(node.Run(), {F32({1, 1, 1, 1}, {0.7310586})});
+  // One column of a mask is for all keys.
+  OneNode masked("Attention", 23);
+  Open(masked, F32({1, 1, 1, 4}, {2, 0, 0, 0}));
+  Open(masked, F32({1, 1, 2, 4}, {1, 0, 0, 0, 0, 0, 0, 0}));
+  Open(masked, F32({1, 1, 2, 1}, {1, 0}));
+  Open(masked, F32({1, 1}, {5}));
+  ExpectNumbers(masked.Run(), {F32({1, 1, 1, 1}, {0.7310586})});
+}
+
+}  // namespace
+}  // namespace ember::tests
