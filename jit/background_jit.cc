@@ -31,6 +31,7 @@ class BackgroundJit final : public Jit {
   std::shared_ptr<BackgroundWork> background_work() override {
     return background_;
   }
+  std::shared_ptr<vm::KernelJudge> judge() override { return oracle_; }
 
  private:
   void Run(const CompileQueue::Job& job);
@@ -39,6 +40,7 @@ class BackgroundJit final : public Jit {
   std::string GivenSchedule(const vm::KernelRequest& request) const;
 
   const JitOptions options_;
+  const std::shared_ptr<Oracle> oracle_;
   const std::unique_ptr<CachingCompiler> compiler_;
   const std::string cache_problem_;
   mutable std::mutex mutex_;  // guards totals_
@@ -51,6 +53,9 @@ BackgroundJit::BackgroundJit(JitOptions options,
                              std::unique_ptr<CachingCompiler> compiler,
                              std::string cache_problem)
     : options_(std::move(options)),
+      oracle_(options_.oracle != nullptr
+                  ? options_.oracle
+                  : std::make_shared<Oracle>(OracleOptions{})),
       compiler_(std::move(compiler)),
       cache_problem_(std::move(cache_problem)),
       background_(options_.background != nullptr

@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
+#include "jit/oracle/oracle.h"
 #include "jit/stoppable_threads.h"
 #include "vm/runtime/kernel_provider.h"
 
@@ -62,6 +63,8 @@ struct JitOptions {
   CacheOptions cache;
   // Null: kernels go to sessions as they are.
   std::shared_ptr<KernelWrapper> wrapper;
+  // Judges first calls of kernels; null: one that tells nobody.
+  std::shared_ptr<Oracle> oracle;
 };
 
 // Sums over the kernels compiled so far.

@@ -11,6 +11,7 @@
 #include "tools/lib/child.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/golden.h"
+#include "tools/lib/kernel_checks.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/table.h"
 
@@ -25,6 +26,7 @@ struct Options {
   std::string only;
   int64_t threads = 1, timeout = 300;
   std::string tier = "auto", device = "cpu";
+  KernelCheckFlags checks;
   double seconds = 1;
   bool complete = false;
   bool found_nothing = false;  // what came out: no model was asked for
@@ -47,6 +49,7 @@ void Declare(Options& options, Flags& flags) {
             "Threads that compute; 0: one per core.");
   flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
                   "As of vm-run.");
+  AddKernelCheckFlags(flags, &options.checks);
   flags.Add("device", &options.device, "NAME",
             "As of vm-run; the note tells how much of a model it ran.");
   flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
@@ -140,6 +143,7 @@ StatusOr<GoldenResult> RunCase(const GoldenCase& golden,
                            RunGolden(golden, {.threads = options.threads,
                                               .device = options.device,
                                               .tier = options.tier,
+                                              .checks = options.checks,
                                               .seconds = options.seconds}));
     return result.Serialize();
   };

@@ -9,6 +9,7 @@
 #include "tools/lib/flags.h"
 #include "tools/lib/json.h"
 #include "tools/lib/kernel_cache.h"
+#include "tools/lib/kernel_checks.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/peak.h"
 #include "tools/lib/process.h"
@@ -68,6 +69,7 @@ void Declare(Options& options, Flags& flags) {
             "Dispatches that do not depend on each other run one after another "
             "all the same,\neach on all threads.");
   AddKernelCacheFlags(flags, &options.cache);
+  AddKernelCheckFlags(flags, &options.benchmark.checks);
   flags.AddStandalone(
       "peak", &options.peak,
       "Measures no model but the processor's peak of f32 multiply-adds.");

@@ -15,6 +15,7 @@
 #include "tools/lib/explain.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/kernel_cache.h"
+#include "tools/lib/kernel_checks.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/peak.h"
@@ -35,6 +36,7 @@ struct Options {
   std::string device = "cpu", tier = "auto", trace, print = "summary",
               dump_kernels, schedules, shadow;
   KernelCacheFlags cache;
+  KernelCheckFlags checks;
   int64_t threads = 0, seed = 0, runs = 0, profile_rows = 30, shadow_runs = 3;
   double rtol = 1e-3, atol = 1e-5;
   bool profile = false, explain = false, list_devices = false;
@@ -87,6 +89,7 @@ void Declare(Options& options, Flags& flags) {
             "Dispatches that do not depend on each other run one after another "
             "all the same,\neach on all threads.");
   AddKernelCacheFlags(flags, &options.cache);
+  AddKernelCheckFlags(flags, &options.checks);
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
       "Runs tier 0 beside the first calls of each kernel. One that differs is "
@@ -281,7 +284,8 @@ Status Run(const Options& options) {
       Tier opened,
       OpenTier(options.tier, *device, model.module,
                UserPath(options.dump_kernels), UserPath(options.schedules),
-               CacheOptionsOf(options.cache), shadow, options.exact_schedules));
+               CacheOptionsOf(options.cache), shadow, options.exact_schedules,
+               options.checks));
   const Tier& tier = KeepTier(std::move(opened));
   const vm::SessionOptions session_options = {
       .device = device,

@@ -99,6 +99,45 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
   EXPECT_EQ(same.exit_status, 0) << same.output;
 }
 
+TEST_F(WrongKernelsTest, FirstCallsAreCheckedBeforeAnybodySeesThem) {
+  EXPECT_EQ(Run("rm -rf checked").exit_status, 0);
+  const std::string run =
+      "EMBER_FAULT=d2_conv wrong/tools/vm-run model.vmfb --tier=2 "
+      "--wrong-kernels=checked --runs=3 ";
+  const Outcome outcome = Run(
+      run + "--check-kernels=on --profile --print=none --output=@checked.npy");
+  ExpectContains(outcome,
+                 "a kernel of @d2_conv_maximum was wrong and is not used: "
+                 "%maximum[0, 13, 13, 15]: got ",
+                 0);
+  ExpectContains(outcome,
+                 "; see vm-diff --repro=checked/d2_conv_maximum.tier2\n", 0);
+  ExpectContains(outcome, "| 0    | d2_conv_maximum ", 0);
+  ExpectContains(outcome, "| 2    | d0_conv_maximum ", 0);
+  ExpectContains(outcome,
+                 "First calls of kernels that were checked: 5, of which 1 "
+                 "wrong, ",
+                 0);
+  ExpectContains(outcome,
+                 "UNIMPLEMENTED: differs: the kernel was withdrawn, as a "
+                 "result differed from tier 0's: tier 2 with N=1: "
+                 "%maximum[0, 13, 13, 15]: got ",
+                 0);
+  const std::string replay = "vm-diff --repro=checked/d2_conv_maximum.tier2";
+  ExpectContains(Run("EMBER_FAULT=d2_conv wrong/tools/" + replay),
+                 "the kernel differs from tier 0: %maximum[0, 13, 13, ", 1);
+  EXPECT_EQ(Run(replay).exit_status, 0);
+  const Outcome same =
+      Run("vm-run model.vmfb --tier=0 --print=none --rtol=1e-4 "
+          "--expected=@checked.npy");
+  EXPECT_EQ(same.exit_status, 0) << same.output;
+  // Off, and by default with the tier 2 that is asked for: nobody looks.
+  const Outcome unchecked = Run(run + "--print=none --profile");
+  ExpectContains(unchecked, "| 2    | d2_conv_maximum ", 0);
+  EXPECT_EQ(unchecked.output.find("wrong"), std::string::npos)
+      << unchecked.output;
+}
+
 TEST_F(WrongKernelsTest, WrongForSomeInputsOnly) {
   const std::string run =
       "EMBER_FAULT=add EMBER_FAULT_ABOVE=1 wrong/tools/vm-run twice.onnx "

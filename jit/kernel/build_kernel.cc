@@ -61,7 +61,7 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
   StatusOr<loops::LoopNest> nest = BuildNest(
       request,
       {.given_schedule = report.given_schedule, .is_exact = report.is_exact},
-      report.keep_text ? &text : nullptr);
+      report.keep_text ? &text : nullptr, &report.error_growth);
   report.schedule = std::move(text.schedule);
   report.nest = std::move(text.nest);
   return nest;
@@ -87,6 +87,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildHostKernel(
   definition.parameters = request.parameters;
   definition.is_specialised = !request.parameters.empty();
   definition.constants = request.constant_data;
+  definition.error_growth = report.error_growth;
   definition.description = Describe(definition.nest, report);
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<NestKernel> kernel,

@@ -33,6 +33,7 @@ struct KernelReport {
   double codegen_ms = 0;  // with what the device's driver makes of it
   double pack_ms = 0;
   int64_t code_bytes = 0;
+  double error_growth = 1;  // vm::Kernel::error_growth
   CodeOrigin origin = CodeOrigin::kCompiled;
 };
 

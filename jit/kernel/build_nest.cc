@@ -15,6 +15,7 @@
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/schedule.h"
 #include "jit/schedule/split_dims.h"
+#include "jit/schedule/winograd_matrices.h"
 #include "jit/spirv/target.h"
 #include "jit/target/gpu_model.h"
 
@@ -33,11 +34,18 @@ Status ScheduleForDevice(const vm::KernelRequest& request, bool is_exact,
   return schedule::ScheduleForGpu(gpu, schedule);
 }
 
+// Winograd's convolutions, in two dims, add up other products.
+double ErrorGrowthOf(const std::string& schedule) {
+  return schedule.find("winograd ") == std::string::npos
+             ? 1
+             : schedule::kLargestErrorGrowth * schedule::kLargestErrorGrowth;
+}
+
 }  // namespace
 
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
-                                    const NestOptions& options,
-                                    NestText* text) {
+                                    const NestOptions& options, NestText* text,
+                                    double* error_growth) {
   schedule::Computation computation =
       schedule::Disassemble(*request.dispatch, request.parameters);
   for (size_t i = 0; i < request.constant_inputs.size(); ++i) {
@@ -59,6 +67,7 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   }
   EMBER_RETURN_IF_ERROR(scheduled);
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));
+  if (error_growth != nullptr) *error_growth = ErrorGrowthOf(schedule.ToText());
   if (text != nullptr)
     *text = {.schedule = schedule.ToText(), .nest = loops::ToText(nest)};
   // Modules come from strangers: what runs has been proved to stay in bounds.

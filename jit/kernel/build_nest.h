@@ -31,10 +31,12 @@ struct NestText {
 };
 
 // A verified nest. text: if it is not null, what was made, also where no proof
-// of bounds was found. Errors: what the schedule, lowering or the verifier
+// of bounds was found; error_growth: if it is not null,
+// vm::Kernel::error_growth. Errors: what the schedule, lowering or the verifier
 // declines, with a reason of jit/decline_reasons.h. Thread-safe.
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
-                                    const NestOptions& options, NestText* text);
+                                    const NestOptions& options, NestText* text,
+                                    double* error_growth = nullptr);
 
 }  // namespace ember::jit
 

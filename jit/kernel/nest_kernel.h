@@ -35,6 +35,7 @@ struct NestKernelDefinition {
   // Of the constant inputs, by input; empty for others. Used by the prologue
   // only, which runs in Create.
   std::vector<std::span<const uint8_t>> constants;
+  double error_growth = 1;  // vm::Kernel::error_growth
   std::string description;
 };
 
@@ -48,6 +49,7 @@ class NestKernel final : public vm::Kernel {
   int tier() const override { return definition_.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override;
   Status Run(const vm::KernelCall& call) const override;
+  double error_growth() const override { return definition_.error_growth; }
   std::string Describe() const override { return definition_.description; }
 
  private:

@@ -15,6 +15,7 @@
 #include "tests/onnx/suite.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/json.h"
+#include "tools/lib/kernel_checks.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/tier.h"
 
@@ -35,6 +36,7 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("filter", &options.filter, "GLOB",
             "Only cases whose path below the suite matches.");
   flags.Add("tier", &options.run.tier, "TIER", "0, 1, 2 or auto; see vm-run.");
+  tools::AddKernelCheckFlags(flags, &options.run.checks);
   flags.Add("device", &options.run.device, "NAME",
             "The device to run on, as of vm-run; the summary tells how many "
             "cases it ran in all.");

@@ -206,7 +206,8 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   session_options.device = *device;
   session_options.strings = vm::NewStringSupport;
   session_options.device_support = vm::NewDeviceSupport;
-  const auto tier = tools::OpenTier(options.tier, **device, *module, "");
+  const auto tier = tools::OpenTier(options.tier, **device, *module, "", "", {},
+                                    nullptr, false, options.checks);
   if (!tier.ok()) return Failed(Stage::kRun, tier.status());
   session_options.tiering = tier->tiering;
   auto session = vm::Session::Create(*module, session_options);
@@ -214,6 +215,10 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   auto graph_inputs = GraphInputs(test_case.model());
   if (!graph_inputs.ok()) return Failed(Stage::kData, graph_inputs.status());
   CaseResult result = RunDataSet(**session, test_case, set, *graph_inputs);
+  if (tier->oracle != nullptr && tier->oracle->totals().wrong > 0) {
+    return Failed(Stage::kMismatch,
+                  InternalError("a kernel was wrong (see stderr)"));
+  }
   const std::vector<vm::SiteProfile> sites = (*session)->Profile();
   const tools::Placement placement = tools::PlacementOf(sites);
   result.calls = placement.calls;

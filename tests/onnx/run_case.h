@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "frontends/onnx/import.h"
 #include "tests/onnx/suite.h"
+#include "tools/lib/kernel_checks.h"
 
 namespace ember::tests {
 
@@ -15,6 +16,7 @@ struct RunOptions {
   std::string device = "cpu";
   int64_t threads = 1;
   std::string tier = "auto";  // tools/lib/tier.h
+  tools::KernelCheckFlags checks;
 };
 
 // Where a case stopped.

@@ -149,10 +149,10 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       std::shared_ptr<hal::Device> device,
       OpenDevice(options.device, options.threads, options.cache.folder));
-  EMBER_ASSIGN_OR_RETURN(
-      const Tier tier,
-      OpenTier(options.tier, *device, model.module, "", options.schedules,
-               options.cache, nullptr, options.exact_schedules));
+  EMBER_ASSIGN_OR_RETURN(const Tier tier,
+                         OpenTier(options.tier, *device, model.module, "",
+                                  options.schedules, options.cache, nullptr,
+                                  options.exact_schedules, options.checks));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<vm::Session> session,
       vm::Session::Create(model.module,

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
+#include "tools/lib/kernel_checks.h"
 #include "tools/lib/tensor_spec.h"
 
 namespace ember::tools {
@@ -26,6 +27,7 @@ struct BenchmarkOptions {
   jit::CacheOptions cache;    // no folder: none
   std::string schedules;      // tools/lib/tier.h: a folder with some
   bool exact_schedules = false;
+  KernelCheckFlags checks;
   bool no_side_by_side = false;
   int64_t threads = 1;
   std::vector<NamedShape> shapes;

@@ -186,14 +186,4 @@ std::optional<size_t> ChangedInput(const CallOperands& before,
   return std::nullopt;
 }
 
-std::string ParametersText(const tensor::Dispatch& dispatch,
-                           std::span<const int64_t> parameters) {
-  std::string text;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += dispatch.parameters[i] + "=" + std::to_string(parameters[i]);
-  }
-  return text.empty() ? "no parameters" : text;
-}
-
 }  // namespace ember::tools

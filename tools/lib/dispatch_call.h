@@ -24,10 +24,13 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "tensor/dispatch.h"
+#include "tensor/parameters_text.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tools {
+
+using tensor::ParametersText;
 
 struct CallOperands {
   std::vector<vm::Tensor> inputs, outputs;
@@ -82,10 +85,6 @@ std::optional<std::string> DifferenceOf(const tensor::Dispatch& dispatch,
 // at.
 std::optional<size_t> ChangedInput(const CallOperands& before,
                                    const CallOperands& after);
-
-// "N=2, M=7", or "no parameters".
-std::string ParametersText(const tensor::Dispatch& dispatch,
-                           std::span<const int64_t> parameters);
 
 }  // namespace ember::tools
 

@@ -89,6 +89,10 @@ class GoldenRunner {
           RunSet(folder, folder.substr(folder.rfind('/') + 1)));
     }
     CountCalls();
+    if (wrong_kernels_ > 0) {
+      result_.passed = false;
+      result_.note = std::to_string(wrong_kernels_) + " kernels were wrong";
+    }
     return result_;
   }
 
@@ -99,6 +103,7 @@ class GoldenRunner {
     const Placement placement = PlacementOf(session_->Profile());
     result_.calls += placement.calls;
     result_.device_calls += placement.device_calls;
+    if (tier_.oracle != nullptr) wrong_kernels_ += tier_.oracle->totals().wrong;
   }
 
   Status Open(const std::vector<NamedShape>& shapes) {
@@ -109,8 +114,9 @@ class GoldenRunner {
                            OpenDevice(options_.device, options_.threads));
     CountCalls();
     session_ = nullptr;
-    EMBER_ASSIGN_OR_RETURN(tier_,
-                           OpenTier(options_.tier, *device, model.module, ""));
+    EMBER_ASSIGN_OR_RETURN(
+        tier_, OpenTier(options_.tier, *device, model.module, "", "", {},
+                        nullptr, false, options_.checks));
     EMBER_ASSIGN_OR_RETURN(
         session_, vm::Session::Create(model.module,
                                       {.device = std::move(device),
@@ -223,6 +229,7 @@ class GoldenRunner {
   Tier tier_;
   std::unique_ptr<vm::Session> session_;
   GoldenResult result_;
+  int64_t wrong_kernels_ = 0;
 };
 
 }  // namespace

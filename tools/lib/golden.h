@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "tools/lib/compare.h"
+#include "tools/lib/kernel_checks.h"
 
 namespace ember::tools {
 
@@ -44,6 +45,7 @@ struct GoldenOptions {
   int64_t threads = 1;
   std::string device = "cpu";
   std::string tier = "auto";  // tools/lib/tier.h
+  KernelCheckFlags checks;    // a kernel that is wrong fails the case
   double seconds = 1;         // for the timed runs: 3 to 200
 };
 

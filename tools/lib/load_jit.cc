@@ -34,7 +34,7 @@ std::filesystem::path FindLibrary() {
 class LazyJit final : public jit::Jit {
  public:
   explicit LazyJit(jit::JitOptions options)
-      : options_(WithBackground(std::move(options))),
+      : options_(WithDefaults(std::move(options))),
         queue_({.threads = options_.threads, .stoppable = options_.background},
                [this](const jit::CompileQueue::Job& job) { Compile(job); }) {}
 
@@ -55,9 +55,12 @@ class LazyJit final : public jit::Jit {
   std::shared_ptr<BackgroundWork> background_work() override {
     return options_.background;
   }
+  std::shared_ptr<vm::KernelJudge> judge() override { return options_.oracle; }
 
  private:
-  static jit::JitOptions WithBackground(jit::JitOptions options) {
+  static jit::JitOptions WithDefaults(jit::JitOptions options) {
+    if (options.oracle == nullptr)
+      options.oracle = std::make_shared<jit::Oracle>(jit::OracleOptions{});
     if (options.background == nullptr)
       options.background = std::make_shared<jit::StoppableThreads>();
     return options;

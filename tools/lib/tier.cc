@@ -74,7 +74,7 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         const std::string& schedule_folder,
                         const jit::CacheOptions& cache,
                         std::shared_ptr<jit::KernelWrapper> wrapper,
-                        bool exact_schedules) {
+                        bool exact_schedules, const KernelCheckFlags& checks) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
   if (name == "0") return tier;
@@ -84,10 +84,16 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
   options.exact_schedules = exact_schedules;
   options.cache = cache;
   options.wrapper = std::move(wrapper);
+  if (options.wrapper == nullptr && device.is_host() &&
+      ChecksKernels(checks, name)) {
+    tier.oracle = NewOracle(checks.folder);
+    options.oracle = tier.oracle;
+  }
   if (name == "auto" && device.is_host()) {
     vm::Tiering::Options policy;
     // A wrapper takes time that is not the kernel's.
     policy.keeps_slow_kernels = options.wrapper != nullptr;
+    policy.checks_kernels = tier.oracle != nullptr;
     // A few on machines where sessions rarely use all cores.
     constexpr unsigned kMostThreads = 4;
     options.threads = static_cast<int>(
@@ -101,8 +107,10 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
   StatusOr<std::shared_ptr<jit::Jit>> jit = LoadJit(options);
   if (!jit.ok()) return jit.status().WithContext("--tier=" + name);
   tier.jit = *std::move(jit);
-  tier.tiering = std::make_shared<vm::Tiering>(
-      std::move(module), tier.jit, vm::Tiering::Eager(name == "1" ? 1 : 2));
+  vm::Tiering::Options policy = vm::Tiering::Eager(name == "1" ? 1 : 2);
+  policy.checks_kernels = tier.oracle != nullptr;
+  tier.tiering =
+      std::make_shared<vm::Tiering>(std::move(module), tier.jit, policy);
   return tier;
 }
 
@@ -144,6 +152,7 @@ std::string JitText(const Tier& tier, const vm::Module& module) {
   text += line;
   if (const std::string problem = tier.jit->cache_problem(); !problem.empty())
     text += "Kernel cache: " + problem + ".\n";
+  if (tier.oracle != nullptr) text += OracleText(tier.oracle->totals());
   return text + DeclineTable(*tier.tiering, module);
 }
 

@@ -20,6 +20,7 @@
 #include "hal/device.h"
 #include "jit/cache/cache_options.h"
 #include "jit/jit.h"
+#include "tools/lib/kernel_checks.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/tiering.h"
 
@@ -28,10 +29,14 @@ namespace ember::tools {
 struct Tier {
   std::shared_ptr<vm::Tiering> tiering;  // null for "0"
   std::shared_ptr<jit::Jit> jit;         // null for "0"
+  std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
 };
 
 // exact_schedules: JitOptions::exact_schedules.
-// wrapper: JitOptions::wrapper; with one, "auto" uses slow kernels, too.
+// wrapper: JitOptions::wrapper; with one, "auto" uses slow kernels, too, and
+// no kernel is checked but by the wrapper.
+// checks: of the first call of each kernel; on devices that are not the host
+// there are none.
 // cache: no folder: kernels are kept for the process only. One that cannot be
 // used is reported on stderr. Errors: an unknown name; "1" and "2": no JIT
 // beside this program, or LLVM's library is missing.
@@ -41,7 +46,8 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         const std::string& schedule_folder = "",
                         const jit::CacheOptions& cache = {},
                         std::shared_ptr<jit::KernelWrapper> wrapper = nullptr,
-                        bool exact_schedules = false);
+                        bool exact_schedules = false,
+                        const KernelCheckFlags& checks = {});
 // For the one tier of a process: it is not closed before the process ends, and
 // EndProcess, the last call of main, does not wait for kernels that are being
 // compiled. (A thread that runs LLVM must not outlive LLVM's globals, which
@@ -51,8 +57,8 @@ int EndProcess(int exit_status);
 // Whether the name is one of them, before anything is loaded.
 Status CheckTier(const std::string& name);
 
-// For people, below a profile: what compiling took in all, and the dispatches
-// without a kernel by reason. Empty at tier 0.
+// For people, below a profile: what compiling took in all, what was checked,
+// and the dispatches without a kernel by reason. Empty at tier 0.
 std::string JitText(const Tier& tier, const vm::Module& module);
 
 }  // namespace ember::tools

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vm/runtime/device_support.h"
+#include "vm/runtime/kernel_check.h"
 #include "vm/runtime/library.h"
 #include "vm/runtime/memory_pool.h"
 #include "vm/runtime/memory_reference.h"
@@ -170,6 +171,13 @@ class Executor final : public Session {
   Status RunObserved(SiteState& site);
   void RequestKernels(const SiteState& site);
   void ChooseKernel(SiteState& site);
+  void UseKernel(PlanEntry& entry, const Kernel* kernel);
+  // The first call of a kernel: tier 0 makes it, the kernel on copies; then
+  // the kernel is known to be right, or is used no more (executor_check.cc).
+  bool MustCheck(SiteState& site);
+  Status RunChecked(SiteState& site);
+  // Whether the kernel did what tier 0 did, with status `want`.
+  void Check(SiteState& site, KernelCheck& check, const Status& want);
   // Whether a call leaves the kernel that is there to be measured.
   bool StaysInterpreted(const PlanEntry& entry) const;
   // After a call that `used` a kernel, or tier 0 if null.

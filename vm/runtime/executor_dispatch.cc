@@ -114,6 +114,7 @@ Status Executor::RunObserved(SiteState& site) {
     RequestKernels(site);
     if (site.slot->kernels() != entry.seen) ChooseKernel(site);
     if (!StaysInterpreted(entry)) kernel = entry.kernel;
+    if (kernel != nullptr && MustCheck(site)) return RunChecked(site);
   }
   const int64_t begin = options_.clock();
   Status status = RunWith(site, kernel);
@@ -155,15 +156,24 @@ void Executor::ChooseKernel(SiteState& site) {
   entry.is_settled = false;
   const Kernel* kernel =
       entry.seen->Best(entry.parameters, options_.tiering->options().max_tier);
-  if (kernel == entry.kernel) return;
+  if (kernel != entry.kernel) UseKernel(entry, kernel);
+}
+
+void Executor::UseKernel(PlanEntry& entry, const Kernel* kernel) {
   entry.kernel = kernel;
   entry.kernel_tier = kernel == nullptr ? 0 : std::clamp(kernel->tier(), 1, 2);
+  entry.is_checked = kernel == nullptr || options_.tiering->judge() == nullptr;
+  entry.checks = 0;
   entry.trial.Restart();
 }
 
 bool Executor::StaysInterpreted(const PlanEntry& entry) const {
-  if (entry.kernel == nullptr || options_.tiering->options().keeps_slow_kernels)
-    return false;
+  if (entry.kernel == nullptr) return false;
+  // After a check that told little comes the next call: the first of each run
+  // may be as little worth.
+  if (!entry.is_checked && entry.checks == 0 && lost_ns_ > may_lose_ns_)
+    return true;
+  if (options_.tiering->options().keeps_slow_kernels) return false;
   return entry.trial.verdict() == KernelTrial::Verdict::kOpen &&
          (entry.trial.WantsInterpreter() || lost_ns_ > may_lose_ns_);
 }
@@ -226,7 +236,7 @@ void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
     }
     if (verdict != KernelTrial::Verdict::kKeep) return;
   }
-  entry.is_settled = !is_profiled_ &&
+  entry.is_settled = !is_profiled_ && entry.is_checked &&
                      entry.requested_tier >= options.max_tier &&
                      !site.slot->is_pending();
   if (entry.is_settled && entry.kernel != nullptr) entry.plan.reset();

@@ -27,6 +27,7 @@
 #include "hal/device.h"
 #include "tensor/dispatch.h"
 #include "vm/runtime/device_scratch.h"
+#include "vm/runtime/kernel_judge.h"
 
 namespace ember::vm {
 
@@ -86,6 +87,9 @@ class Kernel {
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
   // Only if not is_recorded().
   virtual Status Run(const KernelCall& call) const = 0;
+  // By how much more than those of the dispatch's sums its sums may be off,
+  // relative to results around them: 1 where it adds up what the dispatch says.
+  virtual double error_growth() const { return 1; }
   // One line for --profile.
   virtual std::string Describe() const = 0;
 };
@@ -118,6 +122,9 @@ class KernelProvider {
   // What goes on until the answers are there, for the threads of sessions that
   // wait for some; null: it cannot be stopped.
   virtual std::shared_ptr<BackgroundWork> background_work() { return nullptr; }
+  // Who sees the first call of each of its kernels (Tiering::Options); null:
+  // kernels are used as they are.
+  virtual std::shared_ptr<KernelJudge> judge() { return nullptr; }
 };
 
 }  // namespace ember::vm

@@ -33,6 +33,9 @@ struct PlanEntry {
   // The kernel to use, null for tier 0, chosen when the slot showed `seen`.
   const Kernel* kernel = nullptr;
   int kernel_tier = 0;
+  // Its results may be used: a call of it was checked, or none needs to be.
+  bool is_checked = true;
+  int checks = 0;  // that told little
   const KernelSlot::Kernels* seen = nullptr;
   KernelTrial trial;
   // Nothing depends on further measurements until the slot shows another.

@@ -69,6 +69,28 @@ void KernelSlot::Withdraw(const Kernel* kernel, std::string reason) {
   Publish(std::move(snapshot));
 }
 
+void KernelSlot::NoteChecked(const Kernel* kernel,
+                             std::span<const int64_t> parameters) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  checked_.emplace_back(
+      kernel, std::vector<int64_t>(parameters.begin(), parameters.end()));
+}
+
+bool KernelSlot::IsChecked(const Kernel* kernel,
+                           std::span<const int64_t> parameters) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::ranges::any_of(checked_, [&](const auto& checked) {
+    return checked.first == kernel &&
+           std::ranges::equal(checked.second, parameters);
+  });
+}
+
+void KernelSlot::NoteUnchecked(std::string reason) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (std::ranges::find(decline_reasons_, reason) == decline_reasons_.end())
+    decline_reasons_.push_back(std::move(reason));
+}
+
 std::vector<std::string> KernelSlot::decline_reasons() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return decline_reasons_;
@@ -98,14 +120,17 @@ Tiering::Options Tiering::Eager(int max_tier) {
           .tier1_calls = 0,
           .tier2_calls = 0,
           .most_specialised = INT_MAX,
-          .max_tier = max_tier};
+          .max_tier = max_tier,
+          .checks_kernels = false};
 }
 
 Tiering::Tiering(std::shared_ptr<const Module> module,
                  std::shared_ptr<KernelProvider> provider, Options options)
     : module_(std::move(module)),
       provider_(std::move(provider)),
-      options_(options) {
+      options_(options),
+      judge_(options.checks_kernels && provider_ != nullptr ? provider_->judge()
+                                                            : nullptr) {
   slots_.resize(module_->group_count());
   for (std::shared_ptr<KernelSlot>& slot : slots_)
     slot = std::make_shared<KernelSlot>();

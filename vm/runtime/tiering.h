@@ -25,6 +25,13 @@
 //   and the provider begins with the hottest (KernelSlot::total_ns).
 // - Whether a kernel is faster than tier 0 is measured (kernel_trial.h); one
 //   that is not is set aside for that shape class.
+// - Before any of that, the first call of a kernel with each shape class is
+//   made twice, by tier 0 for the caller and by the kernel on copies
+//   (kernel_check.h), and the provider's judge compares both. A kernel that is
+//   wrong is withdrawn for good before anybody has seen a result of it.
+//   The time that takes is part of what a run may lose to kernels on trial.
+//   With what a session's memory limit has no room to check, tier 0 stays.
+//   Kernels of devices are not checked.
 //
 // Thread-safe. Kernels are never freed before the Tiering, so that readers need
 // no lock.
@@ -37,6 +44,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vm/runtime/kernel_provider.h"
@@ -76,6 +84,12 @@ class KernelSlot {
   // their next call, and the reason joins those of Decline. It is not freed
   // before the slot, as calls may be running.
   void Withdraw(const Kernel* kernel, std::string reason);
+  // The kernel was found right in a call with these parameters.
+  void NoteChecked(const Kernel* kernel, std::span<const int64_t> parameters);
+  bool IsChecked(const Kernel* kernel,
+                 std::span<const int64_t> parameters) const;
+  // A session cannot check a kernel, and so leaves it.
+  void NoteUnchecked(std::string reason);
 
   // Null while there are none. Compare with a remembered pointer to notice a
   // change.
@@ -127,6 +141,7 @@ class KernelSlot {
       snapshots_;  // kept: readers may still hold old ones
   std::vector<std::string> decline_reasons_;
   std::vector<std::vector<int64_t>> claims_;  // (tier, parameters...)
+  std::vector<std::pair<const Kernel*, std::vector<int64_t>>> checked_;
 };
 
 class Tiering {
@@ -144,10 +159,14 @@ class Tiering {
     // Kernels that are slower than tier 0 are used all the same: while
     // something else is looked for.
     bool keeps_slow_kernels = false;
+    // The first call of each kernel with each shape class is checked, if the
+    // provider has a judge.
+    bool checks_kernels = true;
   };
 
   // Every site asks before its first call, for tier max_tier: for a provider
-  // that compiles within the request.
+  // that compiles within the request. Kernels are used as they are: whoever
+  // wants them at once does not want tier 0's calls.
   static Options Eager(int max_tier);
 
   Tiering(std::shared_ptr<const Module> module,
@@ -175,6 +194,8 @@ class Tiering {
   // in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
                std::string_view target);
+  // The provider's, if kernels are to be checked; else null.
+  KernelJudge* judge() const { return judge_.get(); }
   // The provider's.
   std::shared_ptr<BackgroundWork> background_work() const {
     return provider_ == nullptr ? nullptr : provider_->background_work();
@@ -184,6 +205,7 @@ class Tiering {
   std::shared_ptr<const Module> module_;
   std::shared_ptr<KernelProvider> provider_;
   Options options_;
+  std::shared_ptr<KernelJudge> judge_;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
   std::vector<int64_t> sites_;  // by group
   std::atomic<int64_t> ns_{0};

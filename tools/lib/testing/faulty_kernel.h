@@ -42,6 +42,7 @@ class FaultyKernel final : public vm::Kernel {
     if (applies) spoil_(call);
     return status;
   }
+  double error_growth() const override { return kernel_->error_growth(); }
   std::string Describe() const override { return kernel_->Describe(); }
 
  private:

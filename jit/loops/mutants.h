@@ -1,0 +1,53 @@
+// Miscompilations on purpose: one thing in a loop nest is made wrong, as a bug
+// of a schedule, of lowering or of a back end would. For tests of what must
+// notice wrong kernels.
+//
+//   LoopNest wrong = *BuildNest(request, {}, nullptr);
+//   const auto what = Mutate(wrong, MutantKind::kWrongLane, seed);
+//   if (what.has_value() && Verify(wrong).ok()) ...   // compile it
+//
+// Equal nests, kinds and seeds give equal mutants. A mutant may access memory
+// out of bounds (ask Verify), or compute what the nest does.
+#ifndef EMBER_JIT_LOOPS_MUTANTS_H_
+#define EMBER_JIT_LOOPS_MUTANTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// Rows: (name, text).
+// clang-format off
+#define EMBER_FOR_EACH_MUTANT_KIND(row) \
+  row(WrongIndex, "wrong index")           /* of a load or store, by one */ \
+  row(DroppedGuard, "dropped guard")       /* of an if, a select or a pad */ \
+  row(SwappedOperand, "swapped operand")   /* or the same one twice */ \
+  row(WrongLane, "wrong lane")             /* of a vector loop */ \
+  row(OffByOne, "off-by-one bound")        /* of a loop or the tasks */ \
+  row(ReassociatedSum, "reassociated sum") /* digits or terms are lost */
+// clang-format on
+
+enum class MutantKind : uint8_t {
+#define EMBER_ROW(name, text) k##name,
+  EMBER_FOR_EACH_MUTANT_KIND(EMBER_ROW)
+#undef EMBER_ROW
+};
+inline constexpr const char* kMutantTexts[] = {
+#define EMBER_ROW(name, text) text,
+    EMBER_FOR_EACH_MUTANT_KIND(EMBER_ROW)
+#undef EMBER_ROW
+};
+inline constexpr int kMutantKindCount =
+    sizeof(kMutantTexts) / sizeof(kMutantTexts[0]);
+
+// Changes a place of the nest, chosen by the seed, and says what; nothing if
+// there is no place for that kind.
+std::optional<std::string> Mutate(LoopNest& nest, MutantKind kind,
+                                  uint64_t seed);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_MUTANTS_H_

@@ -1,0 +1,47 @@
+// What a sum or product of floats may be, in any order.
+//
+//   SumBounds sum(DType::kF32);
+//   for (const ValueRange& term : terms) sum.Add(term);
+//   const ValueRange result = sum.Result(1);
+#ifndef EMBER_TENSOR_REDUCTION_BOUNDS_H_
+#define EMBER_TENSOR_REDUCTION_BOUNDS_H_
+
+#include <cstdint>
+
+#include "tensor/value_range.h"
+
+namespace ember::tensor {
+
+class SumBounds {
+ public:
+  explicit SumBounds(DType type) : type_(type) {}
+  void Add(const ValueRange& term);
+  // growth: BoundsOptions::error_growth.
+  ValueRange Result(double growth) const;
+
+ private:
+  const DType type_;
+  double low_ = 0, high_ = 0, magnitude_ = 0;
+  int64_t terms_ = 0;
+  bool is_known_ = true;
+  bool is_whole_ = true;  // all terms are integers, and exact
+  // Infinities and NaNs, which come out in every order.
+  double special_ = 0;
+};
+
+class ProductBounds {
+ public:
+  explicit ProductBounds(DType type);
+  void Add(const ValueRange& term);
+  ValueRange Result() const;
+
+ private:
+  const DType type_, wide_;  // of terms, of accumulators
+  ValueRange product_;
+  // Of all factors that are large, or small: what some order comes to first.
+  double most_ = 1, least_ = 1;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_REDUCTION_BOUNDS_H_

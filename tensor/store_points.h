@@ -1,0 +1,63 @@
+// The points of a stage that store to an element: what a Store's indices say,
+// read backwards.
+//
+//   StorePoints points(dispatch, stage, stage.stores[0], header);
+//   for (const std::vector<int64_t>& point : *points.Of({3, 0})) ...
+//
+// Where each index is an axis (with an offset, a stride) it is arithmetic;
+// otherwise all points are looked at once, if there are not too many. Indices
+// from data are the caller's to evaluate. Refers to its arguments.
+#ifndef EMBER_TENSOR_STORE_POINTS_H_
+#define EMBER_TENSOR_STORE_POINTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tensor/dispatch.h"
+#include "tensor/index_algebra.h"
+
+namespace ember::tensor {
+
+class StorePoints {
+ public:
+  using Point = std::vector<int64_t>;  // of the spatial axes
+  // The indices that a point stores to; false: not known.
+  using IndexFunction =
+      std::function<bool(const Point& point, std::vector<int64_t>& indices)>;
+
+  StorePoints(const Dispatch& dispatch, const Stage& stage, const Store& store,
+              const ConcreteHeader& header);
+
+  // Whether Of needs no look at all points.
+  bool is_direct() const { return is_direct_; }
+  int64_t point_count() const { return point_count_; }
+
+  // In the stage's order. nullopt: not known. `indices_of` is called for every
+  // point, once, if it is not direct; the result is valid until the next call.
+  const std::vector<Point>* Of(std::span<const int64_t> indices,
+                               const IndexFunction& indices_of);
+
+ private:
+  struct Solution {
+    int axis = -1;  // -1: the index is constant
+    int64_t coefficient = 0;
+    int64_t constant = 0;
+  };
+
+  const std::vector<int64_t> extents_;
+  int64_t point_count_ = 1;
+  bool is_direct_ = true;
+  std::vector<Solution> solutions_;  // per index
+  std::vector<Point> found_;
+  bool has_looked_ = false, is_known_ = true;
+  std::map<std::vector<int64_t>, std::vector<Point>> points_;
+  const std::vector<Point> none_;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_STORE_POINTS_H_

@@ -1,0 +1,99 @@
+// A model whose dispatches can be miscompiled one at a time, and what its
+// callers see then.
+//
+//   EMBER_ASSIGN_OR_RETURN(auto model, MiscompiledModel::Make("gemm", builder));
+//   for (size_t i = 0; i < model->dispatch_count(); ++i)
+//     const Trial trial = model->Try(i, loops::MutantKind::kWrongLane, seed);
+//
+// A test aid; not thread-safe.
+#ifndef EMBER_TESTS_ORACLE_MISCOMPILED_MODEL_H_
+#define EMBER_TESTS_ORACLE_MISCOMPILED_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/onnx/model_builder.h"
+#include "hal/device.h"
+#include "jit/llvm/compiler.h"
+#include "jit/loops/mutants.h"
+#include "jit/oracle/oracle.h"
+#include "tools/lib/dispatch_call.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tests {
+
+enum class Outcome : uint8_t {
+  kNoPlace,     // the nest has none for the kind
+  kRefused,     // the verifier found no proof of bounds, or the compiler
+                // declined: it would never have run
+  kEquivalent,  // it gives bit for bit what the right kernel gives
+  kRounding,    // it differs no more than right kernels do
+  kCaught,      // nobody saw a wrong result, and the kernel was withdrawn
+  kMissed
+};
+
+struct Trial {
+  Outcome outcome = Outcome::kNoPlace;
+  std::string what;    // was changed
+  std::string reason;  // why it was withdrawn
+  double error = 0;    // largest, relative to the size of results
+};
+
+class MiscompiledModel {
+ public:
+  // Compiles it, and runs it once at tier 0 on random inputs.
+  static StatusOr<std::unique_ptr<MiscompiledModel>> Make(
+      std::string name, onnx::ModelBuilder model);
+
+  const std::string& name() const { return name_; }
+  size_t dispatch_count() const { return subjects_.size(); }
+  const std::string& dispatch_name(size_t dispatch) const {
+    return subjects_[dispatch].request.dispatch->name;
+  }
+
+  // With one thing in the kernel's nest made wrong.
+  Trial Try(size_t dispatch, loops::MutantKind kind, uint64_t seed);
+  // Of the kernels as they are: reasons why some were withdrawn.
+  std::vector<std::string> TryRightKernels();
+
+ private:
+  // A dispatch site's group, with the operands of some of its calls.
+  struct Subject {
+    size_t group = 0;
+    vm::KernelRequest request;
+    std::vector<std::vector<int64_t>> parameters;  // per call
+    std::vector<tools::CallOperands> calls;
+    // What the right kernel gives for each.
+    std::vector<std::vector<vm::Tensor>> right;
+    double noise = 0;  // by which it differs from tier 0, as Trial::error
+  };
+  class Capture;
+
+  StatusOr<std::unique_ptr<vm::Kernel>> Build(const Subject& subject,
+                                              loops::LoopNest nest) const;
+  // The outputs, from memory that holds what no kernel stores.
+  StatusOr<std::vector<vm::Tensor>> RunOn(const Subject& subject, size_t call,
+                                          const vm::Kernel* kernel) const;
+  Status Prepare(Subject& subject);
+  struct Visible {
+    bool is_right = true;  // all that callers saw
+    std::vector<std::string> reasons;
+  };
+  Visible RunWith(size_t group, std::unique_ptr<vm::Kernel> kernel);
+
+  std::string name_;
+  std::shared_ptr<const vm::Module> module_;
+  std::shared_ptr<hal::Device> device_;
+  std::unique_ptr<jit::Compiler> compiler_;
+  std::vector<vm::Tensor> inputs_;
+  std::vector<vm::Tensor> want_;
+  std::vector<Subject> subjects_;
+};
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_ORACLE_MISCOMPILED_MODEL_H_

@@ -1,0 +1,96 @@
+// The live oracle against miscompiles that are made on purpose, in kernels of
+// blocks of networks: nobody may see a wrong result.
+//
+// EMBER_MISCOMPILES=n tries until n wrong kernels have met the oracle (200),
+// EMBER_SEED=s begins with another seed.
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/oracle/miscompiled_model.h"
+#include "tests/performance/models.h"
+
+namespace ember::tests {
+namespace {
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+class MiscompilesTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    for (const GuardedModel& guarded : GuardedModels()) {
+      auto model = MiscompiledModel::Make(guarded.name, guarded.build());
+      ASSERT_TRUE(model.ok()) << model.status().ToString();
+      models().push_back(*std::move(model));
+    }
+  }
+  static void TearDownTestSuite() { models().clear(); }
+  static std::vector<std::unique_ptr<MiscompiledModel>>& models() {
+    static auto* const models =
+        new std::vector<std::unique_ptr<MiscompiledModel>>();
+    return *models;
+  }
+};
+
+TEST_F(MiscompilesTest, RightKernelsStay) {
+  for (const auto& model : models()) {
+    EXPECT_GT(model->dispatch_count(), 0u) << model->name();
+    for (const std::string& reason : model->TryRightKernels())
+      ADD_FAILURE() << model->name() << ": " << reason;
+  }
+}
+
+TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
+  const uint64_t wanted = FromEnvironment("EMBER_MISCOMPILES", 200);
+  const uint64_t first = FromEnvironment("EMBER_SEED", 0);
+  std::vector<std::pair<size_t, size_t>> dispatches;
+  for (size_t m = 0; m < models().size(); ++m) {
+    for (size_t d = 0; d < models()[m]->dispatch_count(); ++d)
+      dispatches.emplace_back(m, d);
+  }
+  std::map<Outcome, int64_t> counts[loops::kMutantKindCount];
+  int64_t caught = 0, missed = 0;
+  // Every kind in turn, on every dispatch in turn.
+  for (uint64_t seed = first; seed < first + 20 * wanted &&
+                              caught + missed < static_cast<int64_t>(wanted);
+       ++seed) {
+    const auto kind =
+        static_cast<loops::MutantKind>(seed % loops::kMutantKindCount);
+    const auto [m, d] =
+        dispatches[seed / loops::kMutantKindCount % dispatches.size()];
+    const Trial trial = models()[m]->Try(d, kind, seed);
+    ++counts[seed % loops::kMutantKindCount][trial.outcome];
+    caught += trial.outcome == Outcome::kCaught;
+    missed += trial.outcome == Outcome::kMissed;
+    if (trial.outcome != Outcome::kMissed) continue;
+    std::printf(
+        "missed: %s @%s, %s: %s; error %.3g; EMBER_SEED=%llu "
+        "EMBER_MISCOMPILES=1 bazel run //tests/oracle:miscompiles_test\n",
+        models()[m]->name().c_str(), models()[m]->dispatch_name(d).c_str(),
+        loops::kMutantTexts[static_cast<int>(kind)], trial.what.c_str(),
+        trial.error, static_cast<unsigned long long>(seed));
+  }
+  std::printf("| %-16s | caught | missed | rounding | equivalent | refused |\n",
+              "kind");
+  for (int kind = 0; kind < loops::kMutantKindCount; ++kind) {
+    auto& count = counts[kind];
+    std::printf("| %-16s | %6lld | %6lld | %8lld | %10lld | %7lld |\n",
+                loops::kMutantTexts[kind],
+                static_cast<long long>(count[Outcome::kCaught]),
+                static_cast<long long>(count[Outcome::kMissed]),
+                static_cast<long long>(count[Outcome::kRounding]),
+                static_cast<long long>(count[Outcome::kEquivalent]),
+                static_cast<long long>(count[Outcome::kRefused]));
+  }
+  EXPECT_GE(caught + missed, static_cast<int64_t>(wanted));
+  EXPECT_GE(caught * 100, (caught + missed) * 99);
+}
+
+}  // namespace
+}  // namespace ember::tests
