@@ -56,6 +56,10 @@ constexpr Pass kPipeline[] = {
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
 };
 
+}  // namespace
+
+std::span<const Pass> GraphPipeline() { return kPipeline; }
+
 // The regions inside first: what they do not use any more then shows outside.
 Status RunPass(const Pass& pass, graph::Graph& graph) {
   for (graph::Operation* operation : graph.Operations()) {
@@ -64,10 +68,6 @@ Status RunPass(const Pass& pass, graph::Graph& graph) {
   }
   return pass.run(graph);
 }
-
-}  // namespace
-
-std::span<const Pass> GraphPipeline() { return kPipeline; }
 
 Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
   using Clock = std::chrono::steady_clock;

@@ -25,6 +25,10 @@ inline constexpr std::string_view kImport = "import";
 // In execution order. A pass may stand in the list more than once.
 std::span<const Pass> GraphPipeline();
 
+// One pass on its own, on the regions inside first: for tests that compare a
+// graph before and after it.
+Status RunPass(const Pass& pass, graph::Graph& graph);
+
 // Errors begin with the pass that gave them; kInternal where a pass left a
 // graph that does not verify.
 Status RunPipeline(graph::Graph& graph, const CompileOptions& options);

@@ -51,7 +51,9 @@ Tensor Position(const GridOptions& options, const GridAxis& axis,
                  ? (normalized + 1.0) * 0.5 * (axis.size - 1.0)
                  : ((normalized + 1.0) * axis.size - 1.0) * 0.5;
   if (options.mode == "nearest") x = Round(x);
-  if (options.padding == "border")
+  // A cubic looks beyond the two neighbours: from a position outside it still
+  // sees elements inside, so that only its taps are brought to the border.
+  if (options.padding == "border" && options.mode != "cubic")
     return Maximum(Minimum(x, axis.size - 1.0), 0);
   if (options.padding == "reflection") {
     Tensor outside = Or(Less(x, axis.low), Less(axis.high, x));

@@ -1,0 +1,41 @@
+// Random ONNX models of a few nodes: typed and shape-aware, of all operators
+// that have a recipe.
+//
+//   RandomModel model = GenerateModel(seed, {}, *engine, &refused);
+//
+// The same seed and options give the same model as long as tier 0 gives the
+// same results. Thread-safe for distinct engines.
+#ifndef EMBER_TESTS_RANDOM_MODELS_GENERATOR_H_
+#define EMBER_TESTS_RANDOM_MODELS_GENERATOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/random_models/builder.h"
+#include "tests/random_models/model.h"
+
+namespace ember::tests {
+
+struct GeneratorOptions {
+  int64_t most_nodes = 10;  // recipes; one may have several nodes
+  // Only recipes whose "domain::name" contains this.
+  std::string only;
+  // Only f32 and what goes with it: what devices have kernels for.
+  bool is_plain = false;
+};
+
+// What the engine refuses while the model grows is added to `refused`.
+RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
+                          Engine& engine, std::vector<Refused>* refused);
+
+// Makes some or all dims of the inputs open.
+enum class OpenDims : uint8_t { kNone, kSome, kAll };
+RandomModel WithOpenDims(const RandomModel& model, OpenDims open);
+
+// Drops nodes, initializers and inputs that no output needs.
+void RemoveDeadNodes(RandomModel& model);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_RANDOM_MODELS_GENERATOR_H_

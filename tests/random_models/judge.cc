@@ -1,0 +1,257 @@
+#include "tests/random_models/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/dtype.h"
+#include "frontends/onnx/tensor_proto.h"
+#include "tests/random_models/random.h"
+#include "tools/lib/compare.h"
+#include "tools/lib/elements.h"
+
+namespace ember::tests {
+namespace {
+
+using onnx::TensorProto;
+
+double FactorOf(DType type) {
+  // ONNX Runtime rounds to 16 bits after every node, we where a dispatch ends.
+  return type == DType::kF16 || type == DType::kBF16 ? 4 : 1;
+}
+
+const vm::Tensor* Find(const NamedTensors& tensors, const std::string& name) {
+  for (const auto& [other, tensor] : tensors)
+    if (other == name) return &tensor;
+  return nullptr;
+}
+
+// Of all elements that are no fill values such as a mask's -3e38.
+double SizeOf(const vm::Tensor& tensor) {
+  double size = 0;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    const double element = std::abs(tools::FloatElement(tensor, i));
+    if (element < 1e30) size = std::max(size, element);
+  }
+  return size;
+}
+
+tools::Comparison CompareResults(const vm::Tensor& got,
+                                 const vm::Tensor& want) {
+  tools::Tolerance tolerance{.rtol = 0, .atol = 0};
+  if (IsFloat(want.type)) {
+    tolerance.rtol = FactorOf(want.type) * tools::TierTolerance(want.type);
+    tolerance.atol = tolerance.rtol * SizeOf(want) / 10;
+  }
+  return tools::Compare(got, want, tolerance);
+}
+
+// Moves elements by a unit or two in the last place of the type that the
+// computation is likely to have.
+void Perturb(vm::Tensor& tensor, Random& random) {
+  if (tensor.strings || !IsFloat(tensor.type)) return;
+  const double unit = tensor.type == DType::kF64   ? 1e-9
+                      : tensor.type == DType::kF32 ? 1e-6
+                                                   : 2e-3;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    const double element = tools::FloatElement(tensor, i);
+    tools::SetFloatElement(tensor, i, element * (1 + random.Real(-unit, unit)));
+  }
+}
+
+void Perturb(TensorProto& proto, Random& random) {
+  const auto dtype = onnx::DTypeFromOnnx(proto.data_type());
+  if (!dtype.ok() || !IsFloat(*dtype) || !proto.has_raw_data()) return;
+  std::vector<int64_t> dims(proto.dims().begin(), proto.dims().end());
+  auto tensor = vm::Tensor::Allocate(*dtype, dims);
+  if (!tensor.ok()) return;
+  std::memcpy(tensor->data, proto.raw_data().data(), proto.raw_data().size());
+  Perturb(*tensor, random);
+  proto.set_raw_data(tensor->data, static_cast<size_t>(tensor->byte_size));
+}
+
+void Perturb(onnx::GraphProto& graph, Random& random) {
+  for (TensorProto& initializer : *graph.mutable_initializer())
+    Perturb(initializer, random);
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) Perturb(*attribute.mutable_g(), random);
+      if (attribute.has_t()) Perturb(*attribute.mutable_t(), random);
+    }
+  }
+}
+
+RandomModel Perturbed(const RandomModel& model, uint64_t seed) {
+  RandomModel copy = model;
+  Random random(seed);
+  Perturb(*copy.proto.mutable_graph(), random);
+  for (auto& [name, tensor] : copy.inputs) {
+    if (tensor.strings) continue;
+    auto own = vm::Tensor::Allocate(tensor.type, tensor.dims);
+    if (!own.ok()) continue;
+    std::memcpy(own->data, tensor.data, static_cast<size_t>(tensor.byte_size));
+    Perturb(*own, random);
+    tensor = *own;
+  }
+  return copy;
+}
+
+// Elements of `got` that are not those of `want`; all of them for other dims.
+std::vector<bool> Marks(const vm::Tensor& got, const vm::Tensor& want) {
+  const auto count = static_cast<size_t>(want.element_count());
+  if (got.type != want.type || got.dims != want.dims || want.strings)
+    return std::vector<bool>(std::max<size_t>(count, 1), true);
+  std::vector<bool> marks(count);
+  double size = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const double w = tools::FloatElement(want, static_cast<int64_t>(i));
+    if (std::isfinite(w)) size = std::max(size, std::abs(w));
+  }
+  const double tolerance = tools::TierTolerance(want.type) * FactorOf(want.type);
+  for (size_t i = 0; i < count; ++i) {
+    const double g = tools::FloatElement(got, static_cast<int64_t>(i));
+    const double w = tools::FloatElement(want, static_cast<int64_t>(i));
+    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+    marks[i] = !(std::abs(g - w) <= tolerance * (std::abs(w) + size / 10) / 3);
+  }
+  return marks;
+}
+
+// Whether the elements that differ are those that move by themselves, most of
+// them: of discontinuities not each is hit by a few perturbations.
+bool AreUnstable(const NamedTensors& got, const NamedTensors& want,
+                 const std::vector<NamedTensors>& moved) {
+  for (const auto& [name, tensor] : want) {
+    const vm::Tensor* other = Find(got, name);
+    if (other == nullptr) return false;
+    if (CompareResults(*other, tensor).equal) continue;
+    const std::vector<bool> differs = Marks(*other, tensor);
+    std::vector<bool> moves(differs.size());
+    for (const NamedTensors& results : moved) {
+      const vm::Tensor* variant = Find(results, name);
+      if (variant == nullptr) return false;
+      const std::vector<bool> marks = Marks(*variant, tensor);
+      for (size_t i = 0; i < std::min(marks.size(), moves.size()); ++i)
+        moves[i] = moves[i] || marks[i];
+    }
+    const auto differing = std::count(differs.begin(), differs.end(), true);
+    const auto moving = std::count(moves.begin(), moves.end(), true);
+    if (moving == 0 || differing > 4 * moving + 2) return false;
+  }
+  return true;
+}
+
+void Widen(TensorProto& proto) {
+  if (proto.data_type() != TensorProto::FLOAT) return;
+  const StatusOr<onnx::TensorBytes> bytes =
+      onnx::DecodeTensor(proto, nullptr, nullptr);
+  if (!bytes.ok()) return;
+  proto.clear_raw_data();
+  proto.clear_float_data();
+  proto.set_data_type(TensorProto::DOUBLE);
+  for (size_t i = 0; i < bytes->bytes.size(); i += sizeof(float)) {
+    float element;
+    std::memcpy(&element, bytes->bytes.data() + i, sizeof element);
+    proto.add_double_data(element);
+  }
+}
+
+void Widen(onnx::ValueInfoProto& info) {
+  auto& type = *info.mutable_type()->mutable_tensor_type();
+  if (type.elem_type() == TensorProto::FLOAT)
+    type.set_elem_type(TensorProto::DOUBLE);
+}
+
+void Widen(onnx::GraphProto& graph) {
+  for (TensorProto& initializer : *graph.mutable_initializer())
+    Widen(initializer);
+  for (onnx::ValueInfoProto& info : *graph.mutable_input()) Widen(info);
+  for (onnx::ValueInfoProto& info : *graph.mutable_output()) Widen(info);
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) Widen(*attribute.mutable_g());
+      if (attribute.has_t()) Widen(*attribute.mutable_t());
+      const bool is_type = attribute.name() == "to" ||
+                           attribute.name() == "dtype" ||
+                           attribute.name() == "output_datatype";
+      if (is_type && attribute.i() == TensorProto::FLOAT)
+        attribute.set_i(TensorProto::DOUBLE);
+    }
+  }
+}
+
+// The model with f64 in the place of f32.
+RandomModel Widened(const RandomModel& model) {
+  RandomModel copy = model;
+  Widen(*copy.proto.mutable_graph());
+  for (auto& [name, tensor] : copy.inputs) {
+    if (tensor.type != DType::kF32) continue;
+    auto wide = vm::Tensor::Allocate(DType::kF64, tensor.dims);
+    if (!wide.ok()) continue;
+    for (int64_t i = 0; i < tensor.element_count(); ++i)
+      tools::SetFloatElement(*wide, i, tools::FloatElement(tensor, i));
+    tensor = *wide;
+  }
+  return copy;
+}
+
+NamedTensors Narrowed(NamedTensors tensors, const NamedTensors& like) {
+  for (auto& [name, tensor] : tensors) {
+    const vm::Tensor* other = Find(like, name);
+    if (tensor.type != DType::kF64 || other == nullptr ||
+        other->type != DType::kF32)
+      continue;
+    auto narrow = vm::Tensor::Allocate(DType::kF32, tensor.dims);
+    if (!narrow.ok()) continue;
+    for (int64_t i = 0; i < tensor.element_count(); ++i)
+      tools::SetFloatElement(*narrow, i, tools::FloatElement(tensor, i));
+    tensor = *narrow;
+  }
+  return tensors;
+}
+
+}  // namespace
+
+std::string Difference(const NamedTensors& got, const NamedTensors& want) {
+  if (got.size() != want.size()) {
+    return "got " + std::to_string(got.size()) + " results, want " +
+           std::to_string(want.size());
+  }
+  for (const auto& [name, tensor] : want) {
+    const vm::Tensor* other = Find(got, name);
+    if (other == nullptr) return "no result '" + name + "'";
+    const tools::Comparison comparison = CompareResults(*other, tensor);
+    if (!comparison.equal) return "'" + name + "' " + comparison.message;
+  }
+  return "";
+}
+
+StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
+                              const NamedTensors& got,
+                              const NamedTensors& want) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<OrtResult> optimised,
+                         ort.Run({&model}, "all"));
+  if (optimised[0].outcome == OrtResult::kResults &&
+      Difference(got, optimised[0].results).empty())
+    return std::string("itself");
+  std::vector<RandomModel> variants;
+  for (uint64_t i = 1; i <= 6; ++i) variants.push_back(Perturbed(model, i));
+  std::vector<const RandomModel*> pointers;
+  for (const RandomModel& variant : variants) pointers.push_back(&variant);
+  EMBER_ASSIGN_OR_RETURN(const std::vector<OrtResult> results,
+                         ort.Run(pointers));
+  std::vector<NamedTensors> moved;
+  for (const OrtResult& result : results)
+    if (result.outcome == OrtResult::kResults) moved.push_back(result.results);
+  if (AreUnstable(got, want, moved)) return std::string("unstable");
+  const RandomModel widened = Widened(model);
+  EMBER_ASSIGN_OR_RETURN(const std::vector<OrtResult> wide,
+                         ort.Run({&widened}));
+  if (wide[0].outcome == OrtResult::kResults &&
+      Difference(got, Narrowed(wide[0].results, got)).empty())
+    return std::string("less exact");
+  return std::string();
+}
+
+}  // namespace ember::tests

@@ -1,0 +1,38 @@
+// Compares what two engines made of one model, and says why they may differ.
+#ifndef EMBER_TESTS_RANDOM_MODELS_JUDGE_H_
+#define EMBER_TESTS_RANDOM_MODELS_JUDGE_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "tests/random_models/model.h"
+#include "tests/random_models/ort_process.h"
+
+namespace ember::tests {
+
+// "": equal. Floats may be apart by some hundred units in the last place of
+// themselves (tools::TierTolerance), and a tenth of that of the largest element;
+// all else is exact.
+std::string Difference(const NamedTensors& got, const NamedTensors& want);
+
+// A difference that is neither's fault, by the name of its rule; "": none
+// holds. Rules, and why they are none of our errors:
+//
+//   unstable         ONNX Runtime's own results move as much, in as many
+//                    elements, when its float inputs and constants move by a
+//                    unit or two in the last place: a Floor at its step, an
+//                    ArgMax of ties, a quantized value halfway between two, a
+//                    sum that cancels. Rounding alone decides there.
+//   itself           With its graph optimisations ONNX Runtime gives our
+//                    result: it differs from itself.
+//   less exact       With every f32 of the model made an f64 ONNX Runtime gives
+//                    our result: its own rounding errors are those of an
+//                    algorithm that cancels, as x * k + (b - m * k) for a
+//                    normalization of few elements.
+StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
+                              const NamedTensors& got,
+                              const NamedTensors& want);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_RANDOM_MODELS_JUDGE_H_

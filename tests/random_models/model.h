@@ -1,0 +1,32 @@
+// A model that the generator made, with the operands to run it on.
+#ifndef EMBER_TESTS_RANDOM_MODELS_MODEL_H_
+#define EMBER_TESTS_RANDOM_MODELS_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "third_party/onnx/onnx.pb.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tests {
+
+using NamedTensors = std::vector<std::pair<std::string, vm::Tensor>>;
+
+struct RandomModel {
+  uint64_t seed = 0;
+  onnx::ModelProto proto;
+  NamedTensors inputs;
+  // What the generator's own run gave for each value of the main graph: what
+  // shrinking puts in the place of the nodes that it drops.
+  std::map<std::string, vm::Tensor> values;
+};
+
+// Adds the opsets of the other domains that the nodes use.
+void AddDomains(onnx::ModelProto& model, int ml_opset);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_RANDOM_MODELS_MODEL_H_

@@ -1,0 +1,100 @@
+// How each operator of frontends/onnx/operator_table is generated: one row, a
+// line of text where that is enough, a function where it is not.
+//
+//   {"", "Gather", "dfhil?", "T[*1] axis=@a l[k,n]{-$a,$a-1}"},
+//   {"", "Conv", GenerateConv},
+//
+// The text is read from left to right, by spaces. An operand is
+//
+//   TYPE [dims] {low,high} flags
+//
+// TYPE: T, the row's type (drawn from its letters, builder.h), U, one of
+// another draw of them, or a letter itself. - is an operand that is left out.
+// dims: expressions, by commas. A T whose dims are names that have no value yet
+// is taken from the graph where there is one of that rank, and gives them
+// values. Or: * any shape of at most rank 5 (*2: of rank 2 or more), from then
+// on S; = S again; ~ a shape that broadcasts with S, either way; < one that S
+// need not change for. ".." in front: some more dims, the same ones each time.
+// {}: bounds of the elements. Flags: ? at times left out, with all behind it; !
+// a constant; & no constant.
+//
+// An attribute is NAME=value, with ? in front: at times left out. value:
+// expressions by commas (more than one, or a comma at the end: a list), or
+// NAME:a|b, one of these strings. NAME starting with $ is no attribute but a
+// name for later.
+//
+// Expressions: integers, numbers with a point, names, + - * / (of integers
+// rounded down), % , parentheses, a|b one of them, a..b one between (both
+// included; with points a real number), @a an axis of S, whose extent $a
+// becomes, @r the rank of S.
+#ifndef EMBER_TESTS_RANDOM_MODELS_RECIPE_H_
+#define EMBER_TESTS_RANDOM_MODELS_RECIPE_H_
+
+#include <span>
+#include <string_view>
+
+#include "tests/random_models/builder.h"
+
+namespace ember::tests {
+
+struct Recipe {
+  Recipe(std::string_view d, std::string_view n, std::string_view t,
+         std::string_view s, int outputs = 1, int first = 1, int last = 100)
+      : domain(d),
+        name(n),
+        types(t),
+        text(s),
+        results(outputs),
+        first_opset(first),
+        last_opset(last) {}
+  // False where it finds nothing to begin with.
+  Recipe(std::string_view d, std::string_view n,
+         bool (*function)(Builder& builder, const Recipe& recipe),
+         int first = 1, int last = 100)
+      : domain(d),
+        name(n),
+        generate(function),
+        first_opset(first),
+        last_opset(last) {}
+
+  std::string_view domain, name, types, text;
+  bool (*generate)(Builder& builder, const Recipe& recipe) = nullptr;
+  int results = 1;
+  int first_opset, last_opset;  // of the default domain
+};
+
+// Whether the operator exists at this opset, in the form that is generated.
+bool IsAvailable(const Recipe& recipe, int opset);
+
+// Adds the nodes of a recipe and runs them.
+bool Generate(Builder& builder, const Recipe& recipe);
+
+// All rows, and the families, each in the file of its name. An operator may
+// have several.
+std::span<const Recipe> Recipes();
+std::span<const Recipe> AttentionRecipes();
+std::span<const Recipe> ContractionRecipes();
+std::span<const Recipe> ContribRecipes();
+std::span<const Recipe> ControlFlowRecipes();
+std::span<const Recipe> ElementwiseRecipes();
+std::span<const Recipe> IndexingRecipes();
+std::span<const Recipe> MlRecipes();
+std::span<const Recipe> MovementRecipes();
+std::span<const Recipe> NormalizationRecipes();
+std::span<const Recipe> QuantizationRecipes();
+std::span<const Recipe> RecurrentRecipes();
+std::span<const Recipe> ReductionRecipes();
+std::span<const Recipe> SequenceRecipes();
+std::span<const Recipe> SignalRecipes();
+std::span<const Recipe> StringRecipes();
+std::span<const Recipe> WindowRecipes();
+
+// Operators without a recipe, each with the reason.
+struct NotGenerated {
+  std::string_view domain, name, reason;
+};
+std::span<const NotGenerated> OperatorsNotGenerated();
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_RANDOM_MODELS_RECIPE_H_

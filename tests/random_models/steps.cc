@@ -1,0 +1,104 @@
+// Checker::ExplainBySteps.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "frontends/onnx/tensor_proto.h"
+#include "tests/random_models/checker.h"
+#include "tests/random_models/judge.h"
+
+namespace ember::tests {
+namespace {
+
+using onnx::TensorProto;
+
+// Operators whose results jump where their operands are equal, or whole.
+constexpr std::string_view kSteps[] = {
+    "ArgMax",   "ArgMin",         "Cast",
+    "Ceil",     "DynamicQuantizeLinear",
+    "Equal",    "Floor",          "Greater",
+    "GreaterOrEqual",             "Hardmax",
+    "Less",     "LessOrEqual",    "Mod",
+    "NonMaxSuppression",          "NonZero",
+    "Not",      "QuantizeLinear", "Round",
+    "Sign",     "TopK",           "Unique",
+    "Shrink",   "ThresholdedRelu"};
+
+bool IsStep(const onnx::NodeProto& node) {
+  return std::find(std::begin(kSteps), std::end(kSteps), node.op_type()) !=
+         std::end(kSteps);
+}
+
+void AddInput(RandomModel& model, const std::string& name,
+              const vm::Tensor& tensor) {
+  onnx::ValueInfoProto& input = *model.proto.mutable_graph()->add_input();
+  input.set_name(name);
+  auto& type = *input.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(tensor.strings ? int32_t{TensorProto::STRING}
+                                    : onnx::DTypeToOnnx(tensor.type));
+  type.mutable_shape();
+  for (const int64_t dim : tensor.dims)
+    type.mutable_shape()->add_dim()->set_dim_value(dim);
+  model.inputs.emplace_back(name, tensor);
+}
+
+}  // namespace
+
+StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
+  const onnx::GraphProto& graph = model.proto.graph();
+  if (ort_ == nullptr ||
+      !std::any_of(graph.node().begin(), graph.node().end(), IsStep))
+    return std::string();
+  // ONNX Runtime's values between the nodes.
+  RandomModel shown = model;
+  auto& outputs = *shown.proto.mutable_graph()->mutable_output();
+  outputs.Clear();
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const std::string& name : node.output()) {
+      if (!name.empty()) outputs.Add()->set_name(name);
+    }
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<OrtResult> ort,
+                         ort_->Run({&shown}));
+  if (ort[0].outcome != OrtResult::kResults) return std::string();
+  std::map<std::string, vm::Tensor> values(ort[0].results.begin(),
+                                           ort[0].results.end());
+  for (const auto& [name, tensor] : model.inputs) values[name] = tensor;
+  for (const onnx::NodeProto& node : graph.node()) {
+    RandomModel one;
+    one.proto = model.proto;
+    onnx::GraphProto& alone = *one.proto.mutable_graph();
+    alone.clear_node();
+    alone.clear_input();
+    alone.clear_output();
+    if (node.op_type() == "Constant") continue;
+    // Sizes and the like must stay constants.
+    std::set<std::string> constants;
+    for (const onnx::NodeProto& constant : graph.node()) {
+      if (constant.op_type() != "Constant") continue;
+      *alone.add_node() = constant;
+      constants.insert(constant.output(0));
+    }
+    *alone.add_node() = node;
+    std::set<std::string> taken;
+    for (const std::string& name : node.input()) {
+      if (constants.count(name) == 0 && values.count(name) > 0 &&
+          taken.insert(name).second)
+        AddInput(one, name, values.at(name));
+    }
+    NamedTensors want;
+    for (const std::string& name : node.output()) {
+      if (name.empty()) continue;
+      alone.add_output()->set_name(name);
+      want.emplace_back(name, values.at(name));
+    }
+    const auto module = Engine::Compile(one.proto);
+    if (!module.ok()) return std::string();
+    const auto got = engine_.Run(*module, one.inputs, 0);
+    if (!got.ok() || !Difference(*got, want).empty()) return std::string();
+  }
+  return std::string("steps");
+}
+
+}  // namespace ember::tests
