@@ -19,7 +19,6 @@ namespace ember::jit {
 // clang-format off
 #define EMBER_FOR_EACH_DECLINE_REASON(row) \
   row(FloatRemainder, "float-remainder", "remainders of floats are exact only by long division, which kernels do not contain") \
-  row(HalfConversion, "half-conversion", "the CPU has no conversion between f16 and f32") \
   row(ScatterOrder, "scatter-order", "points of the stage may store to one element, in an order that counts") \
   row(TooLarge, "too-large", "the kernel would be larger than the limit") \
   row(NoProof, "no-proof", "an index cannot be proved or checked to be in bounds") \

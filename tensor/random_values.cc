@@ -17,7 +17,9 @@ SeedRange Seeds(uint64_t count) {
     return {number(seed), number(seed) + 1};
   }
   if (const char* seeds = std::getenv("EMBER_SEEDS")) count = number(seeds);
-  return {0, count};
+  const char* const first = std::getenv("EMBER_FIRST_SEED");
+  const uint64_t begin = first == nullptr ? 0 : number(first);
+  return {begin, begin + count};
 }
 
 bool IsExact(Opcode opcode, DType type) {

@@ -13,7 +13,7 @@
 namespace ember::tensor {
 
 // The seeds of a random test: 0..count-1, of which EMBER_SEED=n replays one;
-// EMBER_SEEDS=n tries that many.
+// EMBER_SEEDS=n tries that many, EMBER_FIRST_SEED=n others than those from 0.
 struct SeedRange {
   uint64_t begin;
   uint64_t end;

@@ -1,11 +1,14 @@
 #include "hal/cpu/cpu_target.h"
 
 #include <unistd.h>
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
+#include <algorithm>
 #include <fstream>
+#include <thread>
 
 namespace ember::hal {
 namespace {
@@ -32,6 +35,12 @@ constexpr const char* kSystem = "darwin";
 constexpr const char* kSystem = "none";
 #endif
 
+void AddCache(int name, const char* text, std::string& target) {
+  const long bytes = ::sysconf(name);
+  if (bytes > 0)
+    target += "+" + std::string(text) + "=" + std::to_string(bytes >> 10) + "K";
+}
+
 }  // namespace
 
 std::string HostTarget() {
@@ -50,15 +59,35 @@ std::string HostTarget() {
   EMBER_ADD_FEATURE("avxvnni")
   EMBER_ADD_FEATURE("avx512bf16")
 #undef EMBER_ADD_FEATURE
-#elif defined(__aarch64__) || defined(__ARM_NEON)
+#elif defined(__aarch64__)
   target += "+neon";
-#if defined(__aarch64__) && defined(__linux__)
-  // <asm/hwcap.h>: ASIMDDP.
+#if defined(__linux__)
+  // <asm/hwcap.h>: ASIMDDP, I8MM.
   constexpr unsigned long kDotProducts = 1ul << 20;
+  constexpr unsigned long kMixedProducts = 1ul << 13;
   if (getauxval(AT_HWCAP) & kDotProducts) target += "+dotprod";
+  if (getauxval(AT_HWCAP2) & kMixedProducts) target += "+i8mm";
+  // SVE, with vectors of so many bytes.
+  constexpr unsigned long kScalable = 1ul << 22;
+  if (getauxval(AT_HWCAP) & kScalable) {
+    const int bytes = prctl(PR_SVE_GET_VL) & PR_SVE_VL_LEN_MASK;
+    target += "+sve=" + std::to_string(8 * bytes);
+  }
 #endif
+#elif defined(__arm__) && defined(__linux__)
+  // <asm/hwcap.h>: NEON, VFPv4.
+  constexpr unsigned long kNeon = 1ul << 12;
+  constexpr unsigned long kFusedMultiplyAdd = 1ul << 16;
+  if (getauxval(AT_HWCAP) & kNeon) target += "+neon";
+  if (getauxval(AT_HWCAP) & kFusedMultiplyAdd) target += "+vfp4";
 #endif
-  return target;
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+  AddCache(_SC_LEVEL1_DCACHE_SIZE, "l1", target);
+  AddCache(_SC_LEVEL2_CACHE_SIZE, "l2", target);
+  AddCache(_SC_LEVEL3_CACHE_SIZE, "l3", target);
+#endif
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return target + "+cores=" + std::to_string(cores);
 }
 
 std::string HostName() {

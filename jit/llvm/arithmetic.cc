@@ -10,6 +10,7 @@
 namespace ember::jit {
 
 using llvm::CmpInst;
+using llvm::Instruction;
 using llvm::Value;
 using tensor::Opcode;
 
@@ -182,11 +183,28 @@ Value* Arithmetic::SafeDivisor(const Operation& op) {
   return b_.CreateSelect(traps, Integer(op.b, 1), op.b);
 }
 
+Value* Arithmetic::Quotient(const Operation& op, Value* divisor,
+                            Instruction::BinaryOps operation) {
+  const bool is_unsigned = IsUnsignedDivision(op);
+  // Without -2^31, whose quotient by -1 has more bits.
+  const tensor::Interval range = is_unsigned
+                                     ? tensor::Interval{0, UINT32_MAX}
+                                     : tensor::Interval{-INT32_MAX, INT32_MAX};
+  const bool is_short = op.type == DType::kI64 && op.range_a.Within(range) &&
+                        op.range_b.Within(range);
+  if (target_.has_long_integers || !is_short)
+    return b_.CreateBinOp(operation, op.a, divisor);
+  llvm::Type* const word = ShapedAs(b_.getInt32Ty(), op.a);
+  return b_.CreateIntCast(b_.CreateBinOp(operation, b_.CreateTrunc(op.a, word),
+                                         b_.CreateTrunc(divisor, word)),
+                          op.a->getType(), !is_unsigned);
+}
+
 Value* Arithmetic::Divide(const Operation& op) {
   if (IsFloat(op.type)) return Rounded(op, b_.CreateFDiv(WideA(op), WideB(op)));
-  Value* divisor = SafeDivisor(op);
-  Value* quotient = IsUnsignedDivision(op) ? b_.CreateUDiv(op.a, divisor)
-                                           : b_.CreateSDiv(op.a, divisor);
+  Value* quotient =
+      Quotient(op, SafeDivisor(op),
+               IsUnsignedDivision(op) ? Instruction::UDiv : Instruction::SDiv);
   if (IsSigned(op.type) && op.range_b.Contains(-1)) {
     quotient = b_.CreateSelect(b_.CreateICmpEQ(op.b, Integer(op.b, -1)),
                                b_.CreateNeg(op.a), quotient);
@@ -198,9 +216,9 @@ Value* Arithmetic::Divide(const Operation& op) {
 
 Value* Arithmetic::Remainder(const Operation& op) {
   if (IsFloat(op.type)) return FloatRemainder(op);
-  Value* divisor = SafeDivisor(op);
-  return IsUnsignedDivision(op) ? b_.CreateURem(op.a, divisor)
-                                : b_.CreateSRem(op.a, divisor);
+  return Quotient(
+      op, SafeDivisor(op),
+      IsUnsignedDivision(op) ? Instruction::URem : Instruction::SRem);
 }
 
 // Whether a remainder is one of a quotient rounded down: it is 0 or has the

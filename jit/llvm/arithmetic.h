@@ -27,7 +27,10 @@ class Arithmetic {
   };
 
   Arithmetic(Builder& builder, TargetTraits target, FirstError& error)
-      : b_(builder), convert_(builder, target, error), error_(error) {}
+      : b_(builder),
+        target_(target),
+        convert_(builder, target),
+        error_(error) {}
 
   // Rows of the groups kUnary, kClassify, kBinary, kCompare.
   llvm::Value* Emit(tensor::Opcode opcode, const Operation& op);
@@ -51,6 +54,10 @@ class Arithmetic {
   llvm::Value* WideB(const Operation& op);
   llvm::Value* Rounded(const Operation& op, llvm::Value* wide);
   llvm::Value* SafeDivisor(const Operation& op);
+  // a and b divided by the operation, in 32 bits where that is as good and
+  // the machine has no more.
+  llvm::Value* Quotient(const Operation& op, llvm::Value* divisor,
+                        llvm::Instruction::BinaryOps operation);
   llvm::Value* RemainderFits(const Operation& op, llvm::Value* remainder);
   // Whether Minimum or Maximum of floats is b: `ordered` and `unordered`
   // compare it.
@@ -59,6 +66,7 @@ class Arithmetic {
   llvm::Value* InShiftRange(const Operation& op);
 
   Builder& b_;
+  TargetTraits target_;
   Conversions convert_;
   FirstError& error_;
 };

@@ -73,7 +73,7 @@ std::string IdentityOf(const Host& host, const void* llvm) {
   if (ours.empty() || theirs.empty()) return "";
   return Concat({"compiler ", ours, "\nLLVM ", LLVM_VERSION_STRING, " ", theirs,
                  "\ntarget ", host.triple, " ", host.cpu, " ", host.features,
-                 "\n"});
+                 " sve=", host.traits.sve_bits, "\n"});
 }
 
 class OrcCompiler : public ObjectCompiler {
@@ -132,7 +132,6 @@ StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(host_.triple);
   EMBER_RETURN_IF_ERROR(GenerateCode(nest, host_.traits, module));
-  AddTargetAttributes(host_, module);
 
   Clock::time_point start = Clock::now();
   EMBER_RETURN_IF_ERROR(Optimize(host_, machine, options.effort, module));
@@ -143,6 +142,7 @@ StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
   }
   Lap(start);
   EMBER_ASSIGN_OR_RETURN(Object object, EmitObject(machine, module));
+  EMBER_RETURN_IF_ERROR(CheckNeedsNothing(*object));
   figures.code_bytes = CodeBytes(*object);
   figures.codegen_ms = Lap(start);
   return object;
@@ -195,6 +195,11 @@ StatusOr<std::unique_ptr<Compiler>> Compiler::Create(const std::string& cpu) {
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
                          ObjectCompiler::Create(cpu));
   return std::unique_ptr<Compiler>(std::move(compiler));
+}
+
+StatusOr<std::string> Compiler::MissingHere(const std::string& cpu) {
+  EMBER_ASSIGN_OR_RETURN(const Host host, DetectHost(cpu));
+  return jit::MissingHere(host);
 }
 
 StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(

@@ -63,11 +63,15 @@ class Compiler {
   virtual StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
 
-  // For the CPU that this runs on, with all its features; or for `cpu`, a name
-  // that LLVM has ("x86-64-v3"), which this one can do all of. kUnimplemented
-  // with the reason if LLVM cannot make code for it.
+  // For the CPU that this runs on, with all its features; or for `cpu`, as
+  // jit/llvm/host.h reads it ("x86-64-v3", "x86-64-v4+avx512vnni"), which this
+  // one can do all of. kUnimplemented with the reason if LLVM cannot make code
+  // for it.
   static StatusOr<std::unique_ptr<Compiler>> Create(
       const std::string& cpu = "");
+  // What this machine lacks of that CPU, for people; empty if code for it runs
+  // here.
+  static StatusOr<std::string> MissingHere(const std::string& cpu);
 };
 
 // A compiler whose two halves can be used by themselves.

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "jit/decline_reasons.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
@@ -19,11 +18,8 @@ llvm::Constant* Bits(llvm::Value* like, uint64_t bits) {
 }  // namespace
 
 llvm::Value* Conversions::Widen(DType type, llvm::Value* value) {
-  if (type == DType::kF16) {
-    if (!target_.has_half_conversion)
-      error_.Set(Decline(DeclineReason::kHalfConversion, ""));
+  if (type == DType::kF16)
     return Opaque(b_.CreateFPExt(value, ShapedAs(b_.getFloatTy(), value)));
-  }
   if (type != DType::kBF16) return value;
   llvm::Value* bits = b_.CreateZExt(value, ShapedAs(b_.getInt32Ty(), value));
   bits = b_.CreateShl(bits, 16);
@@ -33,8 +29,6 @@ llvm::Value* Conversions::Widen(DType type, llvm::Value* value) {
 llvm::Value* Conversions::Narrow(DType type, llvm::Value* value) {
   if (type == DType::kBF16) return NarrowToBFloat(value);
   if (type != DType::kF16) return value;
-  if (!target_.has_half_conversion)
-    error_.Set(Decline(DeclineReason::kHalfConversion, ""));
   return b_.CreateFPTrunc(Opaque(value), ShapedAs(b_.getHalfTy(), value));
 }
 
@@ -108,7 +102,8 @@ llvm::Value* Conversions::FloatToInteger(DType to, llvm::Value* value) {
         b_.CreateFPToSI(clamped, ShapedAs(b_.getInt32Ty(), value));
     return b_.CreateTrunc(whole, type);
   }
-  if (!value->getType()->isVectorTy()) {
+  const bool has_conversion = bits < 64 || target_.has_long_integers;
+  if (!value->getType()->isVectorTy() && has_conversion) {
     return b_.CreateIntrinsic(
         is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
         {type, value->getType()}, {value});
@@ -165,15 +160,7 @@ llvm::Value* Conversions::IntegerToOddDouble(DType from, llvm::Value* value) {
                                          : b_.CreateICmpNE(zero, zero);
   llvm::Value* magnitude =
       b_.CreateSelect(negative, b_.CreateNeg(value), value);
-  // Bits that a double cannot hold are gathered in its last one.
-  llvm::Value* lost =
-      b_.CreateICmpNE(b_.CreateAnd(magnitude, Bits(value, 0x7ff)), zero);
-  llvm::Value* gathered =
-      b_.CreateOr(b_.CreateAnd(magnitude, Bits(value, ~uint64_t{0x7ff})),
-                  b_.CreateSelect(lost, Bits(value, 0x800), zero));
-  llvm::Value* is_large = b_.CreateICmpNE(b_.CreateLShr(magnitude, 53), zero);
-  llvm::Value* result =
-      b_.CreateUIToFP(b_.CreateSelect(is_large, gathered, magnitude), type);
+  llvm::Value* result = b_.CreateUIToFP(GatherLostBits(b_, magnitude), type);
   return b_.CreateSelect(negative, b_.CreateFNeg(result), result);
 }
 

@@ -10,8 +10,8 @@ namespace ember::jit {
 
 class Conversions {
  public:
-  Conversions(Builder& builder, TargetTraits target, FirstError& error)
-      : b_(builder), target_(target), error_(error) {}
+  Conversions(Builder& builder, TargetTraits target)
+      : b_(builder), target_(target) {}
 
   // To the type that arithmetic is done in (float for f16 and bf16), exactly,
   // and back, rounding to nearest even.
@@ -35,7 +35,6 @@ class Conversions {
 
   Builder& b_;
   TargetTraits target_;
-  FirstError& error_;
 };
 
 }  // namespace ember::jit

@@ -132,18 +132,36 @@ Value* DotProducts::SplatByte(int byte) {
   return Splat(b_, b_.getInt32(four), expressions_.scopes().lanes());
 }
 
-Value* DotProducts::NeonDot(unsigned intrinsic, Value* sum, Value* a,
-                            Value* b) {
-  llvm::Type* bytes = VectorOf(b_.getInt8Ty(), 16);
-  return b_.CreateIntrinsic(
-      intrinsic, {sum->getType(), bytes},
-      {sum, b_.CreateBitCast(a, bytes), b_.CreateBitCast(b, bytes)});
+Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
+  using namespace llvm::Intrinsic;  // NOLINT: a table of its names
+  static constexpr ID kTable[3][2] = {{aarch64_neon_sdot, aarch64_sve_sdot},
+                                      {aarch64_neon_udot, aarch64_sve_udot},
+                                      {aarch64_neon_usdot, aarch64_sve_usdot}};
+  const int lanes = expressions_.scopes().lanes();
+  const bool is_scalable = lanes * 32 > 128;
+  const ID id = kTable[static_cast<int>(dot)][is_scalable];
+  llvm::Type* const bytes = VectorOf(b_.getInt8Ty(), 4 * lanes);
+  a = b_.CreateBitCast(a, bytes);
+  b = b_.CreateBitCast(b, bytes);
+  if (!is_scalable)
+    return b_.CreateIntrinsic(id, {sum->getType(), bytes}, {sum, a, b});
+  // Vectors of SVE hold them all, as code is for their size.
+  const auto scalable = [&](Value* value) {
+    llvm::Type* const element = value->getType()->getScalarType();
+    llvm::Type* const type = llvm::ScalableVectorType::get(
+        element, 128 / element->getScalarSizeInBits());
+    return b_.CreateInsertVector(type, llvm::PoisonValue::get(type), value,
+                                 b_.getInt64(0));
+  };
+  Value* const whole = scalable(sum);
+  Value* const result = b_.CreateIntrinsic(id, {whole->getType()},
+                                           {whole, scalable(a), scalable(b)});
+  return b_.CreateExtractVector(sum->getType(), result, b_.getInt64(0));
 }
 
 // sum + a * b, a unsigned and b signed bytes.
 Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
-  if (target_.is_neon)
-    return NeonDot(llvm::Intrinsic::aarch64_neon_usdot, sum, a, b);
+  if (target_.is_neon) return ArmDot(ByteDot::kUnsignedBySigned, sum, a, b);
   const int lanes = expressions_.scopes().lanes();
   if (lanes * 32 > target_.dot_product_bits) return UnsignedBySmall(sum, a, b);
   const llvm::Intrinsic::ID id =
@@ -183,17 +201,14 @@ Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
   Value* flip = SplatByte(0x80);
   Value* zero = llvm::Constant::getNullValue(sum->getType());
   if (target_.is_neon && a_signed == b_signed) {
-    return NeonDot(a_signed ? llvm::Intrinsic::aarch64_neon_sdot
-                            : llvm::Intrinsic::aarch64_neon_udot,
-                   sum, a, b);
+    return ArmDot(a_signed ? ByteDot::kSigned : ByteDot::kUnsigned, sum, a, b);
   }
   if (target_.is_neon && !target_.has_neon_mixed_products) {
     // (unsigned - 128) * signed - -128 * signed
     Value* shifted = b_.CreateXor(a_signed ? b : a, flip);
     Value* other = a_signed ? a : b;
-    sum = NeonDot(llvm::Intrinsic::aarch64_neon_sdot, sum, shifted, other);
-    return b_.CreateSub(
-        sum, NeonDot(llvm::Intrinsic::aarch64_neon_sdot, zero, flip, other));
+    sum = ArmDot(ByteDot::kSigned, sum, shifted, other);
+    return b_.CreateSub(sum, ArmDot(ByteDot::kSigned, zero, flip, other));
   }
   if (!a_signed && b_signed) return UnsignedBySigned(sum, a, b);
   if (a_signed && !b_signed) return UnsignedBySigned(sum, b, a);

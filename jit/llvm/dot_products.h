@@ -66,8 +66,10 @@ class DotProducts {
                                llvm::Value* b);
   // Of vectors of i16, sums of 2 products of neighbours.
   llvm::Value* PairSums(llvm::Value* a, llvm::Value* b);
-  llvm::Value* NeonDot(unsigned intrinsic, llvm::Value* sum, llvm::Value* a,
-                       llvm::Value* b);
+  // Of NEON, or of SVE where there are more lanes.
+  enum class ByteDot : uint8_t { kSigned, kUnsigned, kUnsignedBySigned };
+  llvm::Value* ArmDot(ByteDot dot, llvm::Value* sum, llvm::Value* a,
+                      llvm::Value* b);
 
   const loops::LoopNest& nest_;
   TargetTraits target_;

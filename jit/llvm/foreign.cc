@@ -48,21 +48,28 @@ std::string FromEnvironment(const char* name) {
   return value;
 }
 
+// The first buffer at the same place as this one.
+size_t FirstAt(const std::vector<ForeignBuffer>& buffers, size_t number) {
+  size_t first = 0;
+  while (buffers[first].data != buffers[number].data) ++first;
+  return first;
+}
+
 class Machine : public ForeignMachine {
  public:
-  explicit Machine(const std::string& cpu)
-      : triple_(cpu.substr(0, cpu.find(':'))) {
+  explicit Machine(const Processor& processor)
+      : triple_(processor.llvm.substr(0, processor.llvm.find(':'))) {
     llvm::InitializeAllTargetInfos();
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
-    auto compiler = ObjectCompiler::Create(cpu);
+    auto compiler = ObjectCompiler::Create(std::string(processor.llvm));
     EMBER_CHECK(compiler.ok()) << compiler.status().ToString();
     compiler_ = std::make_unique<ForeignCompiler>(*std::move(compiler));
     const char* const folder = std::getenv("TEST_TMPDIR");
     path_ = std::string(folder == nullptr ? "/tmp" : folder) + "/kernel" +
             std::to_string(getpid());
-    StartServer();
+    StartServer(std::string(processor.emulator));
   }
 
   ~Machine() override {
@@ -86,7 +93,13 @@ class Machine : public ForeignMachine {
     WriteNumber(static_cast<int64_t>(parameters.size()));
     Write(parameters.data(), parameters.size() * sizeof(int64_t));
     WriteNumber(static_cast<int64_t>(buffers.size()));
-    for (const ForeignBuffer& buffer : buffers) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      const ForeignBuffer& buffer = buffers[i];
+      const size_t same = FirstAt(buffers, i);
+      if (same < i) {
+        WriteNumber(-1 - static_cast<int64_t>(same));
+        continue;
+      }
       WriteNumber(buffer.bytes);
       WriteNumber(static_cast<int64_t>(
           reinterpret_cast<uintptr_t>(buffer.data) % kPage));
@@ -101,16 +114,18 @@ class Machine : public ForeignMachine {
     int64_t failed = 0;
     Read(&failed, sizeof failed);
     Read(&failure, sizeof failure);
-    for (const ForeignBuffer& buffer : buffers)
-      Read(buffer.data, static_cast<size_t>(buffer.bytes));
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (FirstAt(buffers, i) == i)
+        Read(buffers[i].data, static_cast<size_t>(buffers[i].bytes));
+    }
     return failed == 0;
   }
 
  private:
-  void StartServer() {
+  void StartServer(const std::string& emulator) {
     // A kernel that crashes is seen where its answer is read.
     std::signal(SIGPIPE, SIG_IGN);
-    std::istringstream words(FromEnvironment("EMBER_TEST_EMULATOR"));
+    std::istringstream words(emulator);
     std::vector<std::string> arguments;
     for (std::string word; words >> word;) arguments.push_back(word);
     arguments.push_back(FromEnvironment("EMBER_TEST_SERVER"));
@@ -136,6 +151,8 @@ class Machine : public ForeignMachine {
   }
 
   void Link(const std::string& object) {
+    if (object == linked_) return;
+    linked_ = object;
     std::ofstream(path_ + ".o", std::ios::binary) << object;
     const std::string command =
         triple_ + "-ld -shared -o " + path_ + ".so " + path_ + ".o";
@@ -175,6 +192,7 @@ class Machine : public ForeignMachine {
   std::string triple_;
   std::unique_ptr<Compiler> compiler_;
   std::string path_;
+  std::string linked_;  // the object that is in the library
   pid_t server_ = -1;
   int to_server_ = -1;
   int from_server_ = -1;
@@ -183,8 +201,9 @@ class Machine : public ForeignMachine {
 
 }  // namespace
 
-std::unique_ptr<ForeignMachine> ForeignMachine::Create(const std::string& cpu) {
-  return std::make_unique<Machine>(cpu);
+std::unique_ptr<ForeignMachine> ForeignMachine::Create(
+    const Processor& processor) {
+  return std::make_unique<Machine>(processor);
 }
 
 }  // namespace ember::jit

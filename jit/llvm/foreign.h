@@ -2,12 +2,12 @@
 // linker and called by a server (foreign_server.cc) under qemu-user, which gets
 // what is in the buffers and sends it back.
 //
-//   auto foreign = ForeignMachine::Create("aarch64-linux-gnu:neoverse-n1");
+//   auto foreign = ForeignMachine::Create(*FindProcessor("aarch64-dotprod"));
 //   auto code = foreign->compiler().Compile(nest, {});
 //   std::string error = foreign->Run(nest, **code, parameters, tasks, buffers);
 //
-// The environment names the server (EMBER_TEST_SERVER) and the emulator
-// (EMBER_TEST_EMULATOR, words), as BUILD gives them. Not thread-safe.
+// The environment names the server (EMBER_TEST_SERVER), as BUILD gives it.
+// Not thread-safe.
 #ifndef EMBER_JIT_LLVM_FOREIGN_H_
 #define EMBER_JIT_LLVM_FOREIGN_H_
 
@@ -18,11 +18,13 @@
 
 #include "jit/llvm/compiler.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/processors.h"
 
 namespace ember::jit {
 
 // Memory of a buffer; where in its page it lies is kept, so that its end or
-// begin is where the server's memory ends or begins, too.
+// begin is where the server's memory ends or begins, too. Buffers at the same
+// place are one there, too.
 struct ForeignBuffer {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -32,8 +34,8 @@ class ForeignMachine {
  public:
   virtual ~ForeignMachine() = default;
 
-  // "triple:cpu". Dies with a message if something is missing.
-  static std::unique_ptr<ForeignMachine> Create(const std::string& cpu);
+  // Dies with a message if something is missing.
+  static std::unique_ptr<ForeignMachine> Create(const Processor& processor);
 
   // What it compiles is for Run only: it has no functions.
   virtual Compiler& compiler() = 0;

@@ -2,7 +2,8 @@
 // for the other processor, run under qemu-user.
 //
 // Request, all numbers i64: the library's path; the parameters; the buffers'
-// bytes, each with its offset in a page; names and tasks of the functions.
+// bytes, each with its offset in a page, or -1 - N for the same memory as
+// buffer N; names and tasks of the functions.
 // Answer: 0, or 1 and what a check found; the buffers' bytes.
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -68,9 +69,14 @@ struct Memory {
   int64_t mapped = 0;
 };
 
-Memory ReadMemory() {
+Memory ReadMemory(const std::vector<Memory>& before) {
   Memory memory;
   memory.bytes = ReadNumber();
+  if (memory.bytes < 0) {
+    memory.data = before[static_cast<size_t>(-1 - memory.bytes)].data;
+    memory.bytes = 0;
+    return memory;
+  }
   const int64_t offset = ReadNumber();
   const int64_t inner = (offset + memory.bytes + kPage - 1) / kPage * kPage;
   memory.mapped = inner + 2 * kPage;
@@ -94,7 +100,7 @@ void Serve() {
   std::vector<Memory> memories(static_cast<size_t>(ReadNumber()));
   std::vector<void*> buffers;
   for (Memory& memory : memories) {
-    memory = ReadMemory();
+    memory = ReadMemory(memories);
     buffers.push_back(memory.data);
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

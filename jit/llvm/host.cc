@@ -1,6 +1,12 @@
 #include "jit/llvm/host.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+#include <algorithm>
 #include <mutex>
+#include <string_view>
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
@@ -70,6 +76,73 @@ TargetTraits TraitsOfX86(const Has& has) {
   return traits;
 }
 
+template <typename Has>
+TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
+  TargetTraits traits;
+  traits.has_fma = traits.has_half_conversion = true;
+  traits.has_half_arithmetic = has("fullfp16");
+  traits.is_neon = true;
+  // Of 128 bits it is no longer than NEON.
+  traits.sve_bits = sve_bits > 128 ? sve_bits : 0;
+  if (has("dotprod")) traits.dot_product_bits = std::max(128, sve_bits);
+  traits.has_neon_mixed_products = has("i8mm");
+  return traits;
+}
+
+// What is said of products of bytes on NEON is of its 64-bit kind.
+template <typename Has>
+TargetTraits TraitsOfArm(const Has& has) {
+  TargetTraits traits;
+  traits.has_fma = has("vfp4");
+  traits.has_half_conversion = has("fp16");
+  traits.has_rounding = traits.has_long_integers = false;
+  traits.has_division = has("hwdiv-arm");
+  return traits;
+}
+
+// How many bits vectors of SVE have here; 0: there are none.
+int SveBitsHere() {
+#if defined(__aarch64__) && defined(__linux__)
+  const int bytes = prctl(PR_SVE_GET_VL);
+  return bytes < 0 ? 0 : 8 * (bytes & PR_SVE_VL_LEN_MASK);
+#else
+  return 0;
+#endif
+}
+
+// The names in "triple:cpu+feature+feature".
+StatusOr<Host> ParseHost(const std::string& text) {
+  Host host;
+  host.triple = llvm::sys::getProcessTriple();
+  if (text.empty()) {
+    host.cpu = llvm::sys::getHostCPUName().str();
+    host.traits.sve_bits = SveBitsHere();
+    return host;
+  }
+  std::string_view rest = text;
+  if (const size_t colon = rest.find(':'); colon != std::string_view::npos) {
+    // "aarch64-linux-gnu" has no vendor, which would be read as "linux".
+    host.triple = llvm::Triple::normalize(llvm::StringRef(rest.data(), colon));
+    rest.remove_prefix(colon + 1);
+  }
+  host.cpu = rest.substr(0, rest.find('+'));
+  rest.remove_prefix(host.cpu.size());
+  constexpr std::string_view kSve = "+sve=";
+  while (!rest.empty()) {
+    const std::string_view feature = rest.substr(0, rest.find('+', 1));
+    rest.remove_prefix(feature.size());
+    if (!feature.starts_with(kSve)) {
+      host.features += (host.features.empty() ? "" : ",");
+      host.features += feature;
+    } else if (llvm::StringRef(feature.substr(kSve.size()))
+                   .getAsInteger(10, host.traits.sve_bits)) {
+      return Decline(DeclineReason::kTarget,
+                     Concat({"expected bits after +sve=, found ", text}));
+    }
+  }
+  return host;
+}
+
 }  // namespace
 
 StatusOr<Host> DetectHost(const std::string& cpu) {
@@ -79,13 +152,7 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
     llvm::InitializeNativeTargetAsmPrinter();
     DisablePasses();
   });
-  Host host;
-  const size_t colon = cpu.find(':');
-  host.triple = colon == std::string::npos ? llvm::sys::getProcessTriple()
-                                           : cpu.substr(0, colon);
-  host.cpu = cpu.empty()                  ? llvm::sys::getHostCPUName().str()
-             : colon == std::string::npos ? cpu
-                                          : cpu.substr(colon + 1);
+  EMBER_ASSIGN_OR_RETURN(Host host, ParseHost(cpu));
   EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
   if (cpu.empty()) host.features = FeaturesBeside(*target, host);
   const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
@@ -106,15 +173,32 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
       host.traits = TraitsOfX86(has);
       return host;
     case llvm::Triple::aarch64:
-      host.traits.has_fma = host.traits.has_half_conversion = true;
-      host.traits.has_half_arithmetic = has("fullfp16");
-      host.traits.is_neon = true;
-      if (has("dotprod")) host.traits.dot_product_bits = 128;
-      host.traits.has_neon_mixed_products = has("i8mm");
+      host.traits = TraitsOfAarch64(has, has("sve") ? host.traits.sve_bits : 0);
+      return host;
+    case llvm::Triple::arm:
+      if (!has("neon") || has("soft-float"))
+        return Decline(DeclineReason::kTarget, "expected NEON, found none");
+      host.traits = TraitsOfArm(has);
       return host;
     default:
       return Decline(DeclineReason::kTarget, host.triple);
   }
+}
+
+StatusOr<std::string> MissingHere(const Host& host) {
+  const llvm::Triple here(llvm::sys::getProcessTriple());
+  if (here.getArch() != llvm::Triple(host.triple).getArch())
+    return llvm::Triple(host.triple).getArchName().str();
+  EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
+  const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(host.triple, host.cpu, host.features));
+  std::string missing;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    const std::string name = feature.first().str();
+    if (feature.second || !subtarget->checkFeatures("+" + name)) continue;
+    missing += (missing.empty() ? "" : ", ") + name;
+  }
+  return missing;
 }
 
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,

@@ -23,12 +23,17 @@ struct Host {
   TargetTraits traits;
 };
 
-// cpu: a name that LLVM has, or empty for this machine with all it can do; with
-// a triple and a colon before it, of a machine of another kind, whose code can
-// be looked at (its back end has to be initialized).
-// Thread-safe. Fails where LLVM has no back end or the CPU is too old for
-// kernels without library calls.
+// cpu: a name that LLVM has, or empty for this machine with all it can do. With
+// more features behind it: "x86-64-v4+avx512vnni"; "+sve=256" says how long
+// vectors of SVE are, without it they are not used. With a triple and a colon
+// before it, of a machine of another kind, whose code can be looked at (its
+// back end has to be initialized): "arm-linux-gnueabihf:cortex-a9".
+// Thread-safe. Fails where LLVM has no back end or the CPU is too old.
 StatusOr<Host> DetectHost(const std::string& cpu);
+
+// What this machine lacks of it: "avx512f, avx512bw", or its architecture;
+// empty if its code runs here.
+StatusOr<std::string> MissingHere(const Host& host);
 
 // One machine serves one thread.
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,

@@ -69,6 +69,20 @@ llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
   return builder.CreateAnd(below, builder.CreateICmpUGE(ramp, splat(low)));
 }
 
+llvm::Value* GatherLostBits(Builder& builder, llvm::Value* value) {
+  const auto bits = [&](uint64_t number) {
+    return llvm::ConstantInt::get(value->getType(), number);
+  };
+  llvm::Value* lost =
+      builder.CreateICmpNE(builder.CreateAnd(value, bits(0x7ff)), bits(0));
+  llvm::Value* gathered =
+      builder.CreateOr(builder.CreateAnd(value, bits(~uint64_t{0x7ff})),
+                       builder.CreateSelect(lost, bits(0x800), bits(0)));
+  llvm::Value* is_large =
+      builder.CreateICmpNE(builder.CreateLShr(value, 53), bits(0));
+  return builder.CreateSelect(is_large, gathered, value);
+}
+
 llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step) {
   llvm::SmallVector<llvm::Constant*, 64> values;
   for (int lane = 0; lane < lanes; ++lane) {

@@ -24,6 +24,11 @@ struct TargetTraits {
   bool has_fma = false;
   bool has_half_conversion = false;  // between f16 and f32
   bool has_half_arithmetic = false;  // of f16
+  // To whole numbers as floats; and minima and maxima that pass over NaNs.
+  bool has_rounding = true;
+  bool has_division = true;  // of integers of up to 32 bits
+  // Division of integers of 64 bits, conversions between them and floats.
+  bool has_long_integers = true;
   // The widest vectors with instructions for sums of 4 products of bytes, of 2
   // products of 16-bit integers, and of 2 products of bf16; 0: none.
   int dot_product_bits = 0;
@@ -35,6 +40,8 @@ struct TargetTraits {
   // equal signs (NEON), and there perhaps of different ones, too.
   bool is_neon = false;
   bool has_neon_mixed_products = false;
+  // Of registers of SVE, exactly: such code is for one size. 0: none.
+  int sve_bits = 0;
 };
 
 // Code generation goes on after an error, with values that mean nothing; the
@@ -62,6 +69,10 @@ llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes);
 // lanes x i1: true in lanes [low, high). Both i64, in 0..lanes.
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes);
+// Integers without a sign, of which the 11 bits that a double may have no room
+// for become one, set if any of them is, where any is lost at all: rounded to
+// 53 bits or fewer the number is the same, and a double holds it exactly.
+llvm::Value* GatherLostBits(Builder& builder, llvm::Value* value);
 // (0, step, 2 * step, ...) of an integer type.
 llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step = 1);
 

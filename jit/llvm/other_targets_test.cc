@@ -1,6 +1,5 @@
-// Code for machines that this one is not: which instructions are chosen. It is
-// not run here. NEON's runs under qemu-user (`./dev neon`); that of AVX-512,
-// which qemu 7.2 does not have, where a machine has it.
+// Code for machines that this one is not: which instructions are chosen. What
+// they compute is tested by random_test for each processor.
 #include <gtest/gtest.h>
 
 #include <regex>

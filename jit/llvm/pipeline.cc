@@ -3,6 +3,7 @@
 #include "base/concat.h"
 #include "jit/llvm/gather_lanes.h"
 #include "jit/llvm/masked_access.h"
+#include "jit/llvm/missing_instructions.h"
 #include "jit/llvm/prefetch.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
@@ -27,17 +28,27 @@ constexpr const char* kFastPipeline =
 
 }  // namespace
 
+namespace {
+
 void AddTargetAttributes(const Host& host, llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", host.cpu);
     function.addFnAttr("target-features", host.features);
     if (host.has_512_bits) function.addFnAttr("prefer-vector-width", "512");
+    if (const int bits = host.traits.sve_bits; bits > 0) {
+      const auto parts = static_cast<unsigned>(bits / 128);
+      function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(
+          module.getContext(), parts, parts));
+    }
   }
 }
 
+}  // namespace
+
 Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module) {
+  AddTargetAttributes(host, module);
   std::string error;
   llvm::raw_string_ostream stream(error);
   if (llvm::verifyModule(module, &stream))
@@ -61,6 +72,8 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   DefineGatherLanes(module);
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
+  ExpandMissingInstructions(host.traits, module);
+  AddTargetAttributes(host, module);  // of what was added
   return OkStatus();
 }
 
@@ -98,6 +111,24 @@ std::string ModuleText(const llvm::Module& module) {
   llvm::raw_string_ostream stream(text);
   module.print(stream, nullptr);
   return text;
+}
+
+Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(object);
+  if (!file) return InternalError(llvm::toString(file.takeError()));
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return InternalError("expected an object file with symbols");
+    // The tables of ELF begin with a symbol without a name.
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 || name->empty())
+      continue;
+    return InternalError(
+        Concat({"expected code that calls no library, found a call of ",
+                std::string_view(*name)}));
+  }
+  return OkStatus();
 }
 
 int64_t CodeBytes(const llvm::MemoryBuffer& object) {

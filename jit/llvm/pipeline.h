@@ -14,10 +14,8 @@
 
 namespace ember::jit {
 
-// Gives the functions the attributes of the CPU.
-void AddTargetAttributes(const Host& host, llvm::Module& module);
-
-// kInternal if the module is none that LLVM accepts: our bug.
+// The functions get the attributes of the CPU, too. kInternal if the module is
+// none that LLVM accepts: our bug.
 Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module);
 
@@ -28,6 +26,9 @@ StatusOr<std::string> EmitAssembly(llvm::TargetMachine& machine,
                                    const llvm::Module& module);
 
 std::string ModuleText(const llvm::Module& module);
+// kInternal, with a name, if the object file needs a symbol of another: LLVM
+// has called a library.
+Status CheckNeedsNothing(const llvm::MemoryBuffer& object);
 // Bytes of machine code in an object file.
 int64_t CodeBytes(const llvm::MemoryBuffer& object);
 

@@ -1,27 +1,35 @@
 // Random loop nests against the evaluator; random dispatches under the default
 // schedules of several machines against the definition of the dispatch.
 //
-//   EMBER_SEEDS=1000 bazel run //jit/llvm:random_test
+//   EMBER_SEEDS=1000 bazel-bin/jit/llvm/random_test
+//   ./dev processors --seeds=1000
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "gtest/gtest.h"
+#include "jit/decline_reasons.h"
+#include "jit/llvm/run_counts.h"
 #include "jit/llvm/testing.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
 #include "jit/schedule/collapse_axes.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/random_model_dispatch.h"
+#include "jit/schedule/random_pair.h"
 #include "jit/schedule/schedule.h"
 #include "jit/schedule/split_dims.h"
 #include "tensor/evaluator.h"
@@ -37,17 +45,21 @@ using Bytes = std::vector<std::vector<uint8_t>>;
 
 // How to run the seed again. It is shown too if the code that was made, or
 // LLVM, ends the process.
-char replay[128];
+char replay[192];
 void ShowReplay(int signal) {
   [[maybe_unused]] const auto written = write(2, replay, std::strlen(replay));
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 std::string ReplayOf(const char* test, uint64_t seed) {
+  std::string suffix;
+  if (TestProcessor() != nullptr) suffix += "_";
+  if (TestProcessor() != nullptr) suffix += TestProcessor()->name;
+  std::replace(suffix.begin(), suffix.end(), '-', '_');
   std::snprintf(replay, sizeof replay,
-                "replay: EMBER_SEED=%llu bazel run //jit/llvm:random_test -- "
-                "--gtest_filter=*%s\n",
-                static_cast<unsigned long long>(seed), test);
+                "replay: bazel test --test_env=EMBER_SEED=%llu "
+                "--test_filter=*%s //jit/llvm:random_test%s\n",
+                static_cast<unsigned long long>(seed), test, suffix.c_str());
   for (int signal : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT})
     std::signal(signal, ShowReplay);
   return replay;
@@ -61,62 +73,116 @@ struct Expected {
   std::function<std::string(const Bytes& found)> difference;
 };
 
+// As NestKernel::Run does: the first buffers of the nest have the contents of
+// these, and are one where these are.
+Status RunOnBuffers(const loops::LoopNest& nest,
+                    const std::vector<int64_t>& parameters,
+                    const CompiledNest& code, std::span<void* const> given,
+                    bool is_at_end) {
+  const Buffers buffers = MakeBuffers(
+      nest, parameters,
+      [&](const loops::Buffer& buffer, size_t number, int64_t element) {
+        return number < given.size()
+                   ? tensor::LoadElement(given[number], element, buffer.type)
+                   : SmallValue(buffer, number, element);
+      },
+      is_at_end);
+  std::vector<ForeignBuffer> memory;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    memory.push_back({buffers[i]->data(), buffers[i]->bytes()});
+    if (i >= given.size()) continue;
+    const auto first = std::find(given.begin(), given.end(), given[i]);
+    memory[i].data = memory[static_cast<size_t>(first - given.begin())].data;
+  }
+  const std::string error = RunCompiled(nest, code, parameters, memory);
+  if (!error.empty()) return FailedPreconditionError(error);
+  for (size_t i = 0; i < given.size(); ++i)
+    std::memcpy(given[i], memory[i].data, static_cast<size_t>(memory[i].bytes));
+  return OkStatus();
+}
+
 // "" or what is wrong.
 std::string RunOnce(const Expected& expected, const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters,
                     const CompiledNest& code, bool is_at_end) {
   Bytes bytes = expected.initial;
-  const Buffers buffers = MakeBuffers(
-      nest, parameters,
-      [&](const loops::Buffer& buffer, size_t number, int64_t element) {
-        return number < bytes.size() ? tensor::LoadElement(bytes[number].data(),
-                                                           element, buffer.type)
-                                     : SmallValue(buffer, number, element);
-      },
-      is_at_end);
-  const std::string error = RunCompiled(nest, code, parameters, buffers);
-  if (error.empty() != expected.status.ok())
-    return "expected " + expected.status.ToString() + ", found '" + error + "'";
-  if (!error.empty()) return "";
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const char* data = static_cast<const char*>(buffers[i]->data());
-    bytes[i].assign(data, data + buffers[i]->bytes());
-  }
+  const Status status =
+      RunOnBuffers(nest, parameters, code, tensor::Pointers(bytes), is_at_end);
+  if (status.ok() != expected.status.ok())
+    return Concat({"expected ", expected.status.ToString(), ", found ",
+                   status.ToString()});
+  if (!status.ok()) return "";
   return expected.difference(bytes);
 }
 
-// With each effort. False if the nest is declined.
-bool ExpectSame(const Expected& expected, const loops::LoopNest& nest,
-                const std::vector<int64_t>& parameters) {
-  for (const Effort effort : {Effort::kFast, Effort::kFull}) {
-    auto code = TestCompiler().Compile(nest, {.effort = effort});
-    if (code.status().code() == StatusCode::kUnimplemented) {
-      // The only reason there is for what these nests contain.
-      EXPECT_NE(code.status().message().find("float-remainder"),
-                std::string_view::npos)
-          << code.status().message();
-      return false;
+// What a test compiles and runs for a seed.
+class SeedTest {
+ public:
+  SeedTest(const char* name, tensor::SeedRange seeds)
+      : name_(name), seeds_(seeds) {}
+
+  // Calls run for each seed.
+  void Run(const std::function<void(uint64_t seed)>& run) {
+    for (uint64_t seed = seeds_.begin; seed < seeds_.end; ++seed) {
+      replay_ = ReplayOf(name_, seed);
+      run(seed);
     }
-    EXPECT_TRUE(code.ok()) << code.status().ToString() << loops::ToText(nest);
-    if (!code.ok()) return true;
-    for (const bool is_at_end : {false, true}) {
-      const std::string wrong =
-          RunOnce(expected, nest, parameters, **code, is_at_end);
-      EXPECT_EQ(wrong, "") << (effort == Effort::kFast ? "fast" : "full")
-                           << "\n"
-                           << loops::ToText(nest);
-      if (!wrong.empty()) return true;
+    counts_.Print(
+        Concat({name_, ", seeds ", seeds_.begin, "..", seeds_.end - 1}));
+  }
+
+  const RunCounts& counts() const { return counts_; }
+  void Refuse(const Status& status) { counts_.Refuse(status.message()); }
+
+  // With each effort, unless the nest is declined. run: "" or what is wrong.
+  void Compile(const loops::LoopNest& nest, const std::string& origin,
+               const std::function<std::string(const CompiledNest& code,
+                                               bool is_at_end)>& run) {
+    for (const Effort effort : {Effort::kFast, Effort::kFull}) {
+      const auto code = TestCompiler().Compile(nest, {.effort = effort});
+      if (code.status().code() == StatusCode::kUnimplemented)
+        return Refuse(code.status());
+      for (const bool is_at_end : {false, true}) {
+        const std::string wrong =
+            code.ok() ? run(**code, is_at_end) : code.status().ToString();
+        counts_.run += code.ok() && is_at_end;
+        if (wrong.empty()) continue;
+        return Wrong(
+            Concat({wrong, effort == Effort::kFast ? ", fast" : ", full",
+                    is_at_end ? ", at the end\n" : "\n"}),
+            origin + loops::ToText(nest));
+      }
     }
   }
-  return true;
+
+ private:
+  // The others are named only.
+  void Wrong(const std::string& what, const std::string& text) {
+    if (counts_.wrong++ == 0) {
+      ADD_FAILURE() << replay_ << what << text;
+    } else {
+      std::printf("wrong: %s%s", replay_.c_str(), what.c_str());
+    }
+  }
+
+  const char* const name_;
+  const tensor::SeedRange seeds_;
+  std::string replay_;
+  RunCounts counts_;
+};
+
+// Few where each processor has a test of its own, as ./dev test runs them all.
+tensor::SeedRange SeedsOf(uint64_t count) {
+  return tensor::Seeds(TestProcessor() == nullptr ? count : count / 8);
 }
 
 TEST(RandomTest, Nests) {
-  const tensor::SeedRange seeds = tensor::Seeds(50);
-  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    SCOPED_TRACE(ReplayOf("Nests", seed));
-    const loops::RandomNest random = loops::MakeRandomNest(
-        seed, {.float_remainders = false, .simplify = seed % 2 == 0});
+  SeedTest test("Nests", SeedsOf(50));
+  test.Run([&](uint64_t seed) {
+    const loops::RandomNest random =
+        loops::MakeRandomNest(seed, {.float_remainders = false,
+                                     .bits_as_floats = KeepsSubnormals(),
+                                     .simplify = seed % 2 == 0});
     Expected expected{.initial = random.MakeBuffers(),
                       .final = random.MakeBuffers()};
     expected.status = loops::Evaluate(random.nest, random.parameters,
@@ -124,10 +190,14 @@ TEST(RandomTest, Nests) {
     expected.difference = [&](const Bytes& found) {
       return loops::FirstDifference(random, expected.final, found);
     };
-    // Nothing in these nests is declined.
-    EXPECT_TRUE(ExpectSame(expected, random.nest, random.parameters));
-    ASSERT_FALSE(::testing::Test::HasFailure());
-  }
+    test.Compile(random.nest, "",
+                 [&](const CompiledNest& code, bool is_at_end) {
+                   return RunOnce(expected, random.nest, random.parameters,
+                                  code, is_at_end);
+                 });
+  });
+  // Nothing in these nests is declined.
+  EXPECT_EQ(test.counts().all_refused(), 0);
 }
 
 Expected Define(const tensor::RandomCase& random) {
@@ -138,13 +208,23 @@ Expected Define(const tensor::RandomCase& random) {
   return expected;
 }
 
-// False if it is declined.
-bool ExpectScheduled(const Expected& expected, const tensor::RandomCase& random,
-                     const char* target, bool is_specialised,
-                     const schedule::ModelOptions& options = {}) {
-  const std::vector<int64_t> none;
+// Those whose default schedules are tried: the processor that the test is for,
+// or others than this machine.
+std::vector<CpuModel> Models(const std::vector<const char*>& others) {
+  if (TestProcessor() != nullptr) return {TestCpuModel()};
+  std::vector<CpuModel> models;
+  for (const char* target : others) models.push_back(CpuModel::Of(target));
+  return models;
+}
+
+void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
+                  const CpuModel& cpu, bool is_specialised,
+                  const schedule::ModelOptions& options, SeedTest& test) {
+  const std::vector<int64_t> parameters =
+      is_specialised ? std::vector<int64_t>() : random.parameters;
   schedule::Computation computation = schedule::Disassemble(
-      random.dispatch, is_specialised ? random.parameters : none);
+      random.dispatch,
+      is_specialised ? random.parameters : std::vector<int64_t>());
   // As kernels are made, with weights that are constants now and then.
   for (size_t i = 1; i < random.dispatch.input_count(); ++i) {
     if (random.parameters.empty() && random.seed % 2 == 0)
@@ -153,55 +233,74 @@ bool ExpectScheduled(const Expected& expected, const tensor::RandomCase& random,
   schedule::CollapseAxes(computation);
   schedule::SplitDims(computation);
   schedule::Schedule schedule(std::move(computation));
-  const Status chosen =
-      schedule::ScheduleByModel(CpuModel::Of(target), schedule, options);
+  const Status chosen = schedule::ScheduleByModel(cpu, schedule, options);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
-  SCOPED_TRACE(tensor::Print(random.dispatch) + schedule.ToText());
   const auto nest = schedule::Lower(schedule);
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
-  return nest.ok() &&
-         ExpectSame(expected, *nest, is_specialised ? none : random.parameters);
+  if (!nest.ok()) return;
+  // As before each kernel.
+  if (const Status status = loops::Verify(*nest); !status.ok())
+    return test.Refuse(Decline(DeclineReason::kNoProof, status.message()));
+  test.Compile(*nest, tensor::Print(random.dispatch) + schedule.ToText(),
+               [&](const CompiledNest& code, bool is_at_end) {
+                 return RunOnce(expected, *nest, parameters, code, is_at_end);
+               });
 }
 
 TEST(RandomTest, DispatchesUnderDefaultSchedules) {
-  int declined = 0;
-  const tensor::SeedRange seeds = tensor::Seeds(25);
-  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    SCOPED_TRACE(ReplayOf("DefaultSchedules", seed));
-    const tensor::RandomCase random =
-        tensor::MakeRandomCase(seed, {.subnormals = true});
+  SeedTest test("DispatchesUnderDefaultSchedules", SeedsOf(25));
+  test.Run([&](uint64_t seed) {
+    const tensor::RandomCase random = tensor::MakeRandomCase(seed, {.subnormals = true});
     Expected expected = Define(random);
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found);
     };
-    for (const char* target : {"x86_64-linux", "x86_64-linux+avx512f+fma"}) {
-      for (const bool is_specialised : {false, true}) {
-        declined += !ExpectScheduled(expected, random, target, is_specialised);
-        ASSERT_FALSE(::testing::Test::HasFailure());
-      }
+    for (const CpuModel& cpu :
+         Models({"x86_64-linux", "x86_64-linux+avx512f+fma"})) {
+      for (const bool is_specialised : {false, true})
+        RunScheduled(expected, random, cpu, is_specialised, {}, test);
     }
-  }
-  EXPECT_LE(declined, static_cast<int>(seeds.end - seeds.begin) * 2 + 2);
+  });
+  EXPECT_LE(test.counts().all_refused(), test.counts().run + 2);
 }
 
 // What models consist of: register tiles, dot loops, copies that widen.
 TEST(RandomTest, ModelsUnderDefaultSchedules) {
-  const tensor::SeedRange seeds = tensor::Seeds(40);
-  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    SCOPED_TRACE(ReplayOf("ModelsUnderDefaultSchedules", seed));
+  SeedTest test("ModelsUnderDefaultSchedules", SeedsOf(40));
+  test.Run([&](uint64_t seed) {
     const tensor::RandomCase random = schedule::MakeRandomModelDispatch(seed);
     Expected expected = Define(random);
     // Where functions are polynomials, results differ by their errors.
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found, 1e-4, 1e-4);
     };
-    for (const char* target :
-         {"x86_64-linux+avx2+fma", "aarch64-linux+neon+dotprod"}) {
-      EXPECT_TRUE(
-          ExpectScheduled(expected, random, target, false, {.exact = true}));
-      ASSERT_FALSE(::testing::Test::HasFailure());
+    for (const CpuModel& cpu :
+         Models({"x86_64-linux+avx2+fma", "aarch64-linux+neon+dotprod"})) {
+      RunScheduled(expected, random, cpu, false, {.exact = true}, test);
     }
-  }
+  });
+  EXPECT_EQ(test.counts().all_refused(), 0);
+}
+
+// Results in place, too. What is wrong with their lowering or verification,
+// jit/schedule:random_schedule_test sees without machine code.
+TEST(RandomTest, RandomSchedules) {
+  SeedTest test("RandomSchedules", SeedsOf(40));
+  test.Run([&](uint64_t seed) {
+    const schedule::RandomPair pair = schedule::MakeRandomPair(seed);
+    const auto nest = schedule::Lower(pair.schedule);
+    if (!nest.ok()) return test.Refuse(nest.status());
+    if (const Status status = loops::Verify(*nest); !status.ok())
+      return test.Refuse(Decline(DeclineReason::kNoProof, status.message()));
+    test.Compile(*nest, pair.ToText(),
+                 [&](const CompiledNest& code, bool is_at_end) {
+                   return pair.Compare([&](std::span<void* const> buffers) {
+                     return RunOnBuffers(*nest, pair.parameters, code, buffers,
+                                         is_at_end);
+                   });
+                 });
+  });
+  EXPECT_LE(test.counts().all_refused(), test.counts().run + 2);
 }
 
 }  // namespace

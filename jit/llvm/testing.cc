@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -12,7 +13,9 @@
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "gtest/gtest.h"
+#include "hal/cpu/cpu_target.h"
 #include "jit/llvm/foreign.h"
+#include "jit/loops/arithmetic_cases.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "tensor/scalar.h"
@@ -74,6 +77,9 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
       const uint64_t have =
           tensor::LoadElement(found[i]->data(), j, buffer.type);
       if (IsSame(want, have, buffer.type)) continue;
+      if (MayBeZero(buffer.type, want) &&
+          tensor::BitsToDouble(have, buffer.type) == 0)
+        continue;
       ADD_FAILURE() << "%" << buffer.name << "[" << j << "]: expected "
                     << tensor::BitsToDouble(want, buffer.type) << ", found "
                     << tensor::BitsToDouble(have, buffer.type);
@@ -84,23 +90,90 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 }  // namespace
 
-// Of another processor; null where EMBER_TEST_CPU names one of this kind.
+namespace {
+
+// Of the processor, where it has an emulator; else null.
 ForeignMachine* TestMachine() {
   static ForeignMachine* const machine = []() -> ForeignMachine* {
-    const char* const cpu = std::getenv("EMBER_TEST_CPU");
-    if (cpu == nullptr || std::strchr(cpu, ':') == nullptr) return nullptr;
+    const Processor* const processor = TestProcessor();
+    if (processor == nullptr || processor->emulator.empty()) return nullptr;
     static std::unique_ptr<ForeignMachine> created;
-    created = ForeignMachine::Create(cpu);
+    created = ForeignMachine::Create(*processor);
     return created.get();
   }();
   return machine;
 }
 
+// The processor that tests are for, as LLVM knows it; "" is this machine.
+std::string TestCpu() {
+  const Processor* const processor = TestProcessor();
+  return processor == nullptr ? "" : std::string(processor->llvm);
+}
+
+// Not an environment that skips: its tests would be reported as completed.
+class SkipWhereItCannotRun : public ::testing::EmptyTestEventListener {
+ public:
+  void OnTestProgramStart(const ::testing::UnitTest&) override {
+    missing_ = TestMissingHere();
+    if (!missing_.empty()) std::printf("NOT RUN: %s\n", missing_.c_str());
+  }
+  void OnTestStart(const ::testing::TestInfo&) override {
+    if (!missing_.empty()) GTEST_SKIP() << missing_;
+  }
+
+ private:
+  std::string missing_;
+};
+
+[[maybe_unused]] const bool skips_where_it_cannot_run = [] {
+  ::testing::UnitTest::GetInstance()->listeners().Append(
+      new SkipWhereItCannotRun);
+  return true;
+}();
+
+}  // namespace
+
+const Processor* TestProcessor() {
+  static const Processor* const processor = []() -> const Processor* {
+    const char* const name = std::getenv("EMBER_TEST_PROCESSOR");
+    if (name == nullptr) return nullptr;
+    const Processor* const found = FindProcessor(name);
+    EMBER_CHECK(found != nullptr) << "expected a processor of "
+                                     "jit/target/processors.cc, found "
+                                  << name;
+    return found;
+  }();
+  return processor;
+}
+
+std::string TestMissingHere() {
+  const Processor* const processor = TestProcessor();
+  if (processor == nullptr || !processor->emulator.empty()) return "";
+  const auto missing = Compiler::MissingHere(TestCpu());
+  EMBER_CHECK(missing.ok()) << missing.status().ToString();
+  if (missing->empty()) return "";
+  return std::string(processor->name) + ", as this machine lacks " + *missing;
+}
+
+bool KeepsSubnormals() {
+  return TestProcessor() == nullptr || TestProcessor()->keeps_subnormals;
+}
+
+bool MayBeZero(DType type, uint64_t bits) {
+  return !KeepsSubnormals() && type != DType::kF64 &&
+         loops::IsSubnormal(type, bits);
+}
+
+CpuModel TestCpuModel() {
+  const Processor* const processor = TestProcessor();
+  return CpuModel::Of(processor == nullptr ? hal::HostTarget()
+                                           : std::string(processor->target));
+}
+
 Compiler& TestCompiler() {
   if (ForeignMachine* const machine = TestMachine()) return machine->compiler();
   static Compiler* compiler = [] {
-    const char* const cpu = std::getenv("EMBER_TEST_CPU");
-    auto created = Compiler::Create(cpu == nullptr ? "" : cpu);
+    auto created = Compiler::Create(TestCpu());
     EMBER_CHECK(created.ok()) << created.status().message();
     return std::move(*created).release();
   }();
@@ -187,6 +260,15 @@ uint64_t SmallValue(const Buffer& buffer, size_t number, int64_t element) {
 std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const Buffers& buffers) {
+  std::vector<ForeignBuffer> memory;
+  for (const auto& buffer : buffers)
+    memory.push_back({buffer->data(), buffer->bytes()});
+  return RunCompiled(nest, code, parameters, memory);
+}
+
+std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
+                        const std::vector<int64_t>& parameters,
+                        const std::vector<ForeignBuffer>& buffers) {
   const auto error_of = [&](const CheckFailure& failure) {
     return "loops @" + nest.name + ": buffer %" +
            nest.buffers[failure.buffer].name + ": expected index " +
@@ -203,15 +285,13 @@ std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
             static_cast<int64_t>(Evaluate(nest, extent, parameters)));
       }
     }
-    std::vector<ForeignBuffer> memory;
-    for (const auto& buffer : buffers)
-      memory.push_back({buffer->data(), buffer->bytes()});
     CheckFailure failure;
     const bool ok =
-        machine->Run(nest, code, parameters, tasks, memory, failure);
+        machine->Run(nest, code, parameters, tasks, buffers, failure);
     return ok ? "" : error_of(failure);
   }
-  const std::vector<void*> pointers = Pointers(buffers, buffers.size());
+  std::vector<void*> pointers;
+  for (const ForeignBuffer& buffer : buffers) pointers.push_back(buffer.data);
   const auto run = [&](const loops::Phase& phase,
                        PhaseFunction function) -> std::string {
     const NodeId extent = nest.pool[phase.task].operands[0];

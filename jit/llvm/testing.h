@@ -16,13 +16,28 @@
 #include <vector>
 
 #include "jit/llvm/compiler.h"
+#include "jit/llvm/foreign.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/cpu_model.h"
+#include "jit/target/processors.h"
 
 namespace ember::jit {
 
-// One for all tests of a process; for the CPU that EMBER_TEST_CPU names. If
-// that is "triple:cpu", RunCompiled runs kernels under an emulator (foreign.h),
-// and what is compiled has no functions to call.
+// The row of jit/target/processors.h that EMBER_TEST_PROCESSOR names; null:
+// this machine. Where this machine cannot run its code, all tests of the
+// process are skipped, with a line "NOT RUN: ..." that says what it lacks.
+const Processor* TestProcessor();
+// "x86-64-v4, as this machine lacks avx512f"; empty if its code can be run.
+std::string TestMissingHere();
+// Whether f32 has subnormal numbers there, or zeros in their place.
+bool KeepsSubnormals();
+// Whether the element is such a number.
+bool MayBeZero(DType type, uint64_t bits);
+// For schedules: of the processor, or of this machine.
+CpuModel TestCpuModel();
+// One for all tests of a process. For a processor with an emulator, RunCompiled
+// runs kernels there (foreign.h), and what is compiled has no functions to
+// call.
 Compiler& TestCompiler();
 loops::LoopNest ParseOrDie(const std::string& text);
 // A nest of one phase with vectors of `lanes`, that reads %b[k, l, q] in dot
@@ -68,9 +83,14 @@ uint64_t SmallValue(const loops::Buffer& buffer, size_t number,
 std::string RunCompiled(const loops::LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const Buffers& buffers);
+// Some of which may be the same memory.
+std::string RunCompiled(const loops::LoopNest& nest, const CompiledNest& code,
+                        const std::vector<int64_t>& parameters,
+                        const std::vector<ForeignBuffer>& buffers);
 
 // Compiles with each effort; outputs must be those of the evaluator bit for
-// bit (any NaN is as good as another), and errors its errors.
+// bit (any NaN is as good as another, and what MayBeZero may be), and errors
+// its errors.
 void ExpectAsEvaluated(const loops::LoopNest& nest,
                        const std::vector<int64_t>& parameters = {},
                        const Fill& fill = SmallValue);

@@ -35,6 +35,15 @@ std::string CallOf(Opcode opcode) {
 
 }  // namespace
 
+bool IsSubnormal(DType type, uint64_t bits) {
+  if (type != DType::kF32 && type != DType::kF64 && type != DType::kBF16)
+    return false;
+  return std::fpclassify(tensor::BitsToDouble(bits, type)) == FP_SUBNORMAL ||
+         (type != DType::kF64 &&
+          std::fpclassify(static_cast<float>(
+              tensor::BitsToDouble(bits, type))) == FP_SUBNORMAL);
+}
+
 std::vector<uint64_t> BitPatterns(DType type) {
   std::vector<uint64_t> patterns;
   if (type == DType::kBool) return {0, 1};

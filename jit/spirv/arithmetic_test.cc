@@ -1,6 +1,5 @@
 // Every arithmetic row on every type against tensor::EvaluateScalar, bit for
 // bit: one value at a time, and in lanes.
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -15,16 +14,8 @@ namespace ember::jit::spirv {
 namespace {
 
 using loops::ArithmeticCase;
+using loops::IsSubnormal;
 using tensor::InstructionGroup;
-
-bool IsSubnormal(DType type, uint64_t bits) {
-  if (type != DType::kF32 && type != DType::kF64 && type != DType::kBF16)
-    return false;
-  return std::fpclassify(tensor::BitsToDouble(bits, type)) == FP_SUBNORMAL ||
-         (type != DType::kF64 &&
-          std::fpclassify(static_cast<float>(
-              tensor::BitsToDouble(bits, type))) == FP_SUBNORMAL);
-}
 
 // On devices that may take subnormal numbers for zero there are none among the
 // operands, and where one is expected, zero is as good.

@@ -1,27 +1,40 @@
 #include "jit/target/cpu_model.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <thread>
+#include <charconv>
+#include <optional>
 
 namespace ember::jit {
 namespace {
 
-bool HasFeature(std::string_view target, std::string_view feature) {
+// What follows the name in the target's list: "" of "fma", "=8" of "cores=8".
+std::optional<std::string_view> FindFeature(std::string_view target,
+                                            std::string_view name) {
   size_t begin = target.find('+');
   while (begin != std::string_view::npos) {
     const size_t end = target.find('+', begin + 1);
-    if (target.substr(begin + 1, end - begin - 1) == feature) return true;
+    const std::string_view feature = target.substr(begin + 1, end - begin - 1);
+    if (feature.substr(0, feature.find('=')) == name)
+      return feature.substr(name.size());
     begin = end;
   }
-  return false;
+  return std::nullopt;
 }
 
-// What the system says, or `otherwise` where it says nothing.
-int64_t CacheBytes(int name, int64_t otherwise) {
-  const long bytes = sysconf(name);
-  return bytes > 0 ? bytes : otherwise;
+bool HasFeature(std::string_view target, std::string_view name) {
+  return FindFeature(target, name).has_value();
+}
+
+// Of "cores=8" 8, of "l1=32K" 32768, or `otherwise`.
+int64_t NumberOf(std::string_view target, std::string_view name,
+                 int64_t otherwise) {
+  const auto text = FindFeature(target, name);
+  if (!text || text->empty()) return otherwise;
+  int64_t number = 0;
+  const char* const end = text->data() + text->size();
+  const auto [at, error] = std::from_chars(text->data() + 1, end, number);
+  if (error != std::errc() || number <= 0) return otherwise;
+  return at != end && *at == 'K' ? number << 10 : number;
 }
 
 }  // namespace
@@ -51,12 +64,19 @@ CpuModel CpuModel::Of(std::string_view target) {
     cpu.has_fma = true;
     cpu.has_integer_fma = true;
     cpu.has_byte_dots = HasFeature(target, "dotprod");
+    // Of 128 bits it is NEON with masks.
+    const int64_t sve_bits = NumberOf(target, "sve", 0);
+    cpu.vector_bytes =
+        static_cast<int>(std::clamp<int64_t>(sve_bits, 128, 512) / 8);
+    cpu.has_masks = sve_bits > 128;
+  } else if (target.starts_with("armv7")) {
+    cpu.has_fma = HasFeature(target, "vfp4");
+    cpu.has_integer_fma = true;
   }
-  cpu.l1_bytes = CacheBytes(_SC_LEVEL1_DCACHE_SIZE, cpu.l1_bytes);
-  cpu.l2_bytes = CacheBytes(_SC_LEVEL2_CACHE_SIZE, cpu.l2_bytes);
-  cpu.l3_bytes = CacheBytes(_SC_LEVEL3_CACHE_SIZE, cpu.l3_bytes);
-  cpu.cores =
-      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  cpu.l1_bytes = NumberOf(target, "l1", cpu.l1_bytes);
+  cpu.l2_bytes = NumberOf(target, "l2", cpu.l2_bytes);
+  cpu.l3_bytes = NumberOf(target, "l3", cpu.l3_bytes);
+  cpu.cores = static_cast<int>(NumberOf(target, "cores", cpu.cores));
   return cpu;
 }
 

@@ -1,10 +1,11 @@
 // What schedules need to know about a CPU: vectors, registers, caches, cores.
 //
-//   CpuModel cpu = CpuModel::Of("x86_64-linux+avx2+fma");
+//   CpuModel cpu = CpuModel::Of("x86_64-linux+avx2+fma+l2=1024K+cores=8");
 //   cpu.Lanes(DType::kF32);   // 8
 //
-// Features come from the target string (hal::Device::target()), sizes of caches
-// and the number of cores from the machine that this runs on. A value.
+// All of it comes from the target string (hal::Device::target()), which can be
+// written down and used on another machine: hal::HostTarget() describes the one
+// that it runs on. A value.
 #ifndef EMBER_JIT_TARGET_CPU_MODEL_H_
 #define EMBER_JIT_TARGET_CPU_MODEL_H_
 
@@ -33,6 +34,7 @@ struct CpuModel {
   int64_t l3_bytes = 8 << 20;
   int cores = 1;
 
+  // What the string does not tell is as above.
   static CpuModel Of(std::string_view target);
 
   // Elements of the type in a vector; at least 1.

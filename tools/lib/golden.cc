@@ -11,6 +11,7 @@
 #include "tools/lib/load_model.h"
 #include "tools/lib/onnx_data.h"
 #include "tools/lib/placement.h"
+#include "tools/lib/side.h"
 #include "tools/lib/statistics.h"
 #include "tools/lib/tensor_spec.h"
 #include "tools/lib/tier.h"
@@ -114,9 +115,13 @@ class GoldenRunner {
                            OpenDevice(options_.device, options_.threads));
     CountCalls();
     session_ = nullptr;
-    EMBER_ASSIGN_OR_RETURN(
-        tier_, OpenTier(options_.tier, *device, model.module, "", "", {},
-                        nullptr, false, options_.checks));
+    if (options_.provider != nullptr) {
+      tier_ = {EagerTiering(model.module, options_.provider), nullptr};
+    } else {
+      EMBER_ASSIGN_OR_RETURN(
+          tier_, OpenTier(options_.tier, *device, model.module, "", "", {},
+                          nullptr, false, options_.checks));
+    }
     EMBER_ASSIGN_OR_RETURN(
         session_, vm::Session::Create(model.module,
                                       {.device = std::move(device),

@@ -9,12 +9,14 @@
 #define EMBER_TOOLS_LIB_GOLDEN_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/kernel_checks.h"
+#include "vm/runtime/kernel_provider.h"
 
 namespace ember::tools {
 
@@ -47,6 +49,8 @@ struct GoldenOptions {
   std::string tier = "auto";  // tools/lib/tier.h
   KernelCheckFlags checks;    // a kernel that is wrong fails the case
   double seconds = 1;         // for the timed runs: 3 to 200
+  // Instead of a tier: asked for a kernel before each dispatch runs first.
+  std::shared_ptr<vm::KernelProvider> provider;
 };
 
 // A model whose shapes must be known to compile is compiled again for the

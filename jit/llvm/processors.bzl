@@ -1,0 +1,40 @@
+"""Tests of kernels, once for each row of jit/target/processors.cc."""
+
+load("//bazel:ember.bzl", "ember_cc_test")
+
+# Name -> what calls kernels under the emulator; None: this machine, where it can.
+PROCESSORS = {
+    "x86-64-v2": None,
+    "x86-64-v3": None,
+    "x86-64-v4": None,
+    "x86-64-v4-vnni": None,
+    "x86-64-v4-bf16": None,
+    "aarch64-neon": "//jit/llvm:foreign_server_aarch64",
+    "aarch64-dotprod": "//jit/llvm:foreign_server_aarch64",
+    "aarch64-i8mm": "//jit/llvm:foreign_server_aarch64",
+    "aarch64-sve256": "//jit/llvm:foreign_server_aarch64",
+    "armv7-neon": "//jit/llvm:foreign_server_armhf",
+    "armv7-neon-vfp4": "//jit/llvm:foreign_server_armhf",
+}
+
+def processor_tests(name, processors, env = {}, **kwargs):
+    """NAME_PROCESSOR for each processor: a test with EMBER_TEST_PROCESSOR=PROCESSOR (jit/llvm/testing.h).
+
+    Args:
+      name: the beginning of the tests' names.
+      processors: keys of PROCESSORS. `./dev processors` runs all tests for all of them.
+      env: as in cc_test.
+      **kwargs: as in ember_cc_test.
+    """
+    for processor in processors:
+        server = PROCESSORS[processor]
+        own = {"EMBER_TEST_PROCESSOR": processor}
+        own.update(env)
+        if server:
+            own["EMBER_TEST_SERVER"] = "$(location %s)" % server
+        ember_cc_test(
+            name = "%s_%s" % (name, processor.replace("-", "_")),
+            data = [server] if server else [],
+            env = own,
+            **kwargs
+        )

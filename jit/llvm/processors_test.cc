@@ -1,0 +1,77 @@
+// The rows of jit/target/processors.cc: what they say to schedules is what LLVM
+// knows of the processor, and each has tests.
+#include "jit/target/processors.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "jit/llvm/host.h"
+#include "jit/target/cpu_model.h"
+#include "llvm/Support/TargetSelect.h"
+
+namespace ember::jit {
+namespace {
+
+StatusOr<Host> HostOf(const Processor& processor) {
+  static const bool initialized = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    return true;
+  }();
+  EXPECT_TRUE(initialized);
+  return DetectHost(std::string(processor.llvm));
+}
+
+TEST(ProcessorsTest, EachHasTests) {
+  std::istringstream tested(std::getenv("EMBER_PROCESSORS"));
+  const std::vector<std::string> expected(
+      std::istream_iterator<std::string>(tested), {});
+  std::vector<std::string> found;
+  for (const Processor& processor : Processors())
+    found.emplace_back(processor.name);
+  EXPECT_EQ(found, expected) << "the list in jit/llvm/processors.bzl";
+}
+
+TEST(ProcessorsTest, TargetsSayWhatLlvmKnows) {
+  for (const Processor& processor : Processors()) {
+    SCOPED_TRACE(processor.name);
+    const StatusOr<Host> host = HostOf(processor);
+    ASSERT_TRUE(host.ok()) << host.status().ToString();
+    const TargetTraits& traits = host->traits;
+    const CpuModel cpu = CpuModel::Of(processor.target);
+    const int bits = 8 * cpu.vector_bytes;
+    EXPECT_EQ(cpu.has_fma, traits.has_fma);
+    EXPECT_EQ(cpu.has_byte_dots, traits.dot_product_bits >= bits);
+    EXPECT_EQ(cpu.has_bfloat_dots, traits.bfloat_product_bits >= bits);
+    EXPECT_EQ(bits == 512, host->has_512_bits);
+    EXPECT_EQ(bits > 128 && traits.is_neon, traits.sve_bits > 0);
+    EXPECT_LE(cpu.has_short_dots, traits.pair_product_bits >= bits);
+    EXPECT_LE(cpu.has_small_byte_dots, traits.small_product_bits >= bits);
+  }
+}
+
+TEST(ProcessorsTest, WhatThisMachineLacks) {
+  const auto missing = [](const char* cpu) {
+    const StatusOr<Host> host = DetectHost(cpu);
+    EXPECT_TRUE(host.ok()) << host.status().ToString();
+    const StatusOr<std::string> text =
+        host.ok() ? MissingHere(*host) : StatusOr<std::string>(host.status());
+    return text.ok() ? *text : text.status().ToString();
+  };
+  EXPECT_EQ(missing(""), "");
+#if defined(__x86_64__)
+  EXPECT_EQ(missing("aarch64-linux-gnu:cortex-a72"), "aarch64");
+  EXPECT_EQ(missing("x86-64-v2"), "");
+  // No machine has both.
+  EXPECT_NE(missing("x86-64-v2+fma4+avx512vp2intersect"), "");
+#endif
+}
+
+}  // namespace
+}  // namespace ember::jit

@@ -1,0 +1,30 @@
+// What became of the kernels that a test made for a processor, as its last
+// line says it:
+//
+//   armv7-neon: Nests, seeds 0..5: 24 kernels run, 0 wrong; refused: 2 (2
+//   float-remainder)
+#ifndef EMBER_JIT_LLVM_RUN_COUNTS_H_
+#define EMBER_JIT_LLVM_RUN_COUNTS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace ember::jit {
+
+struct RunCounts {
+  int64_t run = 0;
+  int64_t wrong = 0;
+  std::map<std::string, int64_t> refused;  // by reason
+
+  // By the row of jit/decline_reasons.h in the message; else as "not lowered".
+  void Refuse(std::string_view message);
+  int64_t all_refused() const;
+  // what: behind the processor's name, or "this machine".
+  void Print(std::string_view what) const;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_RUN_COUNTS_H_

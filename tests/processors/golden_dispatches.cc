@@ -1,0 +1,251 @@
+// golden_dispatches: runs recorded models at tier 0 and, beside it, each of
+// their dispatches as a kernel for the processor that EMBER_TEST_PROCESSOR
+// names (jit/target/processors.h), with that processor's default schedules, on
+// the operands that the model has. `./dev processors` calls it.
+#include <dirent.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/kernel/build_nest.h"
+#include "jit/kernel/nest_layout.h"
+#include "jit/llvm/run_counts.h"
+#include "jit/llvm/testing.h"
+#include "jit/loops/text.h"
+#include "jit/target/processors.h"
+#include "tools/lib/dispatch_call.h"
+#include "tools/lib/dispatch_work.h"
+#include "tools/lib/flags.h"
+#include "tools/lib/golden.h"
+#include "tools/lib/paths.h"
+#include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::tests {
+namespace {
+
+struct Options {
+  bool list = false;
+  std::vector<std::string> folders;
+  int64_t operations = 50'000'000;
+  int64_t bytes = 64 << 20;
+};
+
+void Declare(Options& options, tools::Flags& flags) {
+  flags.Positional("FOLDER...", 1, 1000, &options.folders);
+  flags.AddStandalone("list", &options.list, "Prints the processors' names.");
+  flags.Add("operations", &options.operations, "N",
+            "Calls of dispatches that compute more are not run.");
+  flags.Add("bytes", &options.bytes, "N",
+            "Those whose operands and temporaries take more, neither.");
+  flags.Example(
+      "EMBER_TEST_PROCESSOR=x86-64-v2 golden_dispatches "
+      "../shared/corpus/models/onnx/classification/mnist_cntk");
+}
+
+// What all models have in common.
+struct Check {
+  Options options;
+  jit::CpuModel cpu;
+  jit::RunCounts counts;
+  std::set<std::string> seen;  // nests with their parameters
+  std::string model;
+};
+
+// Gives tier 0's results, after a kernel for the processor was compared.
+class CheckedKernel final : public vm::Kernel {
+ public:
+  CheckedKernel(const vm::KernelRequest& request, loops::LoopNest nest,
+                Check& check)
+      : request_(request), nest_(std::move(nest)), check_(check) {
+    request_.constant_data.clear();
+  }
+
+  int tier() const override { return request_.tier; }
+  bool Accepts(std::span<const int64_t> parameters) const override {
+    return request_.parameters.empty() ||
+           std::ranges::equal(parameters, request_.parameters);
+  }
+  std::string Describe() const override { return "compared"; }
+
+  Status Run(const vm::KernelCall& call) const override {
+    const tensor::Dispatch& dispatch = *request_.dispatch;
+    if (!IsNew(call) || IsTooLarge(call)) {
+      return tools::RunTierZero(dispatch, call.parameters, call.buffers,
+                                call.runner);
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        tools::CallOperands copy,
+        tools::CallOperands::Copy(dispatch, call, request_.constant_inputs));
+    EMBER_ASSIGN_OR_RETURN(const tools::CallOperands real,
+                           tools::CallOperands::Borrow(dispatch, call));
+    const Status want = tools::RunTierZero(dispatch, call.parameters,
+                                           call.buffers, call.runner);
+    const Status got = RunOnProcessor(call, copy);
+    if (got.code() == StatusCode::kUnimplemented) {
+      check_.counts.Refuse(got.message());
+      return want;
+    }
+    ++check_.counts.run;
+    const auto difference = tools::DifferenceOf(dispatch, {got, copy.outputs},
+                                                {want, real.outputs});
+    if (difference) {
+      ++check_.counts.wrong;
+      std::printf("wrong: %s: @%s with %s: %s\n", check_.model.c_str(),
+                  dispatch.name.c_str(),
+                  tools::ParametersText(dispatch, call.parameters).c_str(),
+                  difference->c_str());
+    }
+    return want;
+  }
+
+ private:
+  bool IsNew(const vm::KernelCall& call) const {
+    // Names are no difference.
+    const std::string text = loops::ToText(nest_);
+    std::string key = text.substr(text.find_first_of("(<"));
+    for (const int64_t parameter : call.parameters)
+      key += std::to_string(parameter) + ",";
+    return check_.seen.insert(std::move(key)).second;
+  }
+
+  bool IsTooLarge(const vm::KernelCall& call) const {
+    const auto work = tools::WorkOf(*request_.dispatch, call.parameters);
+    const auto layout = jit::NestHeader(nest_).LayoutFor(Parameters(call));
+    bool is_too_large =
+        !work.ok() || !layout.ok() ||
+        work->operations > static_cast<double>(check_.options.operations);
+    if (!is_too_large) {
+      int64_t bytes = 0;
+      for (const int64_t one : layout->bytes) bytes += one;
+      is_too_large = bytes > check_.options.bytes;
+    }
+    if (is_too_large)
+      ++check_.counts.refused["larger than --operations, --bytes"];
+    return is_too_large;
+  }
+
+  std::span<const int64_t> Parameters(const vm::KernelCall& call) const {
+    return nest_.parameters.empty() ? std::span<const int64_t>()
+                                    : call.parameters;
+  }
+
+  Status RunOnProcessor(const vm::KernelCall& call,
+                        tools::CallOperands& operands) const {
+    EMBER_ASSIGN_OR_RETURN(
+        const std::unique_ptr<jit::CompiledNest> code,
+        jit::TestCompiler().Compile(nest_, {.effort = jit::Effort::kFull}));
+    EMBER_ASSIGN_OR_RETURN(const jit::NestLayout layout,
+                           jit::NestHeader(nest_).LayoutFor(Parameters(call)));
+    jit::Buffers buffers;
+    for (const int64_t bytes : layout.bytes)
+      buffers.push_back(std::make_unique<jit::GuardedMemory>(bytes, true));
+    const std::vector<void*> given = operands.Buffers();
+    for (size_t i = 0; i < given.size(); ++i)
+      std::memcpy(buffers[i]->data(), given[i],
+                  static_cast<size_t>(buffers[i]->bytes()));
+    const std::span<const int64_t> parameters = Parameters(call);
+    const std::string error = jit::RunCompiled(
+        nest_, *code, {parameters.begin(), parameters.end()}, buffers);
+    if (!error.empty()) return FailedPreconditionError(error);
+    for (size_t i = request_.dispatch->input_count(); i < given.size(); ++i)
+      std::memcpy(given[i], buffers[i]->data(),
+                  static_cast<size_t>(buffers[i]->bytes()));
+    return OkStatus();
+  }
+
+  vm::KernelRequest request_;
+  const loops::LoopNest nest_;
+  Check& check_;
+};
+
+class CheckingProvider final : public vm::KernelProvider {
+ public:
+  explicit CheckingProvider(Check& check) : check_(check) {}
+
+  void RequestKernel(const vm::KernelRequest& request,
+                     std::shared_ptr<vm::KernelSlot> slot) override {
+    StatusOr<loops::LoopNest> nest =
+        jit::BuildNest(request, {.cpu = &check_.cpu}, nullptr);
+    if (nest.ok()) {
+      slot->Install(
+          std::make_unique<CheckedKernel>(request, *std::move(nest), check_));
+      return;
+    }
+    check_.counts.Refuse(nest.status().message());
+    slot->Decline(nest.status().ToString());
+  }
+
+ private:
+  Check& check_;
+};
+
+// Of what is recorded for the model.
+std::vector<std::string> DataSetsOf(const std::string& folder) {
+  std::vector<std::string> sets;
+  DIR* const directory = opendir(folder.c_str());
+  if (directory == nullptr) return sets;
+  while (const dirent* const entry = readdir(directory)) {
+    if (std::strncmp(entry->d_name, "test_data_set_", 14) == 0)
+      sets.push_back(folder + "/" + entry->d_name);
+  }
+  closedir(directory);
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+Status Run(const Options& options) {
+  if (options.list) {
+    for (const jit::Processor& processor : jit::Processors())
+      std::printf("%s\n", std::string(processor.name).c_str());
+    return OkStatus();
+  }
+  const std::string missing = jit::TestMissingHere();
+  if (!missing.empty()) {
+    std::printf("NOT RUN: %s\n", missing.c_str());
+    return OkStatus();
+  }
+  Check check{.options = options, .cpu = jit::TestCpuModel()};
+  const auto provider = std::make_shared<CheckingProvider>(check);
+  int failed = 0;
+  for (const std::string& name : options.folders) {
+    const std::string folder = tools::UserPath(name);
+    check.model = name;
+    tools::GoldenCase golden{
+        name, folder + "/model.onnx", DataSetsOf(folder), {}};
+    if (golden.data_sets.size() > 1) golden.data_sets.resize(1);
+    const auto result =
+        tools::RunGolden(golden, {.seconds = 0, .provider = provider});
+    // Whether its results are right, golden_models says.
+    if (result.ok()) continue;
+    ++failed;
+    std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());
+  }
+  check.counts.Print("dispatches of " + std::to_string(options.folders.size()) +
+                     " recorded models");
+  if (check.counts.wrong == 0 && check.counts.run > 0 && failed == 0)
+    return OkStatus();
+  return InternalError(std::to_string(check.counts.wrong) + " kernels of " +
+                       std::to_string(check.counts.run) + " are wrong, " +
+                       std::to_string(failed) + " models did not run");
+}
+
+}  // namespace
+}  // namespace ember::tests
+
+int main(int argc, char** argv) {
+  ember::tests::Options options;
+  ember::tools::Flags flags("golden_dispatches", "FOLDER... [flags]",
+                            "Compares kernels of recorded models' dispatches "
+                            "for a processor with tier 0. A folder has "
+                            "model.onnx and test_data_set_0.");
+  ember::tests::Declare(options, flags);
+  return ember::tools::RunTool(
+      argc, argv, flags, [&options] { return ember::tests::Run(options); });
+}
