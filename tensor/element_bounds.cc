@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/combine.h"
+#include "tensor/points.h"
 #include "tensor/reduction_bounds.h"
 #include "tensor/scalar.h"
 #include "tensor/store_points.h"
@@ -13,18 +15,6 @@
 
 namespace ember::tensor {
 namespace {
-
-bool NextPoint(std::span<int64_t> point, std::span<const int64_t> extents) {
-  for (size_t i = point.size(); i-- > 0;) {
-    if (++point[i] < extents[i]) return true;
-    point[i] = 0;
-  }
-  return false;
-}
-
-bool HasPoints(std::span<const int64_t> extents) {
-  return std::ranges::find(extents, 0) == extents.end();
-}
 
 // Elements that an index which is not sure may mean, at most.
 constexpr int64_t kMostElements = 16;
@@ -210,8 +200,8 @@ class ElementBounds::Evaluator {
         } else if (stage.combiner == Combiner::kProduct && IsFloat(type)) {
           product.Add(term);
         } else {
-          result = Apply(OpcodeOfCombiner(stage.combiner), type, type,
-                         {result, term, {}});
+          result =
+              Apply(OpcodeOf(stage.combiner), type, type, {result, term, {}});
         }
       } while (NextPoint(reduction_point, state.reduction));
     }
@@ -258,19 +248,6 @@ class ElementBounds::Evaluator {
         return ValueRange::Exactly(SmallestBits(type), type);
       default:
         return ValueRange::Exactly(ZeroBits(type), type);
-    }
-  }
-
-  static Opcode OpcodeOfCombiner(Combiner combiner) {
-    switch (combiner) {
-      case Combiner::kProduct:
-        return Opcode::kMultiply;
-      case Combiner::kMinimum:
-        return Opcode::kMinimum;
-      case Combiner::kMaximum:
-        return Opcode::kMaximum;
-      default:
-        return Opcode::kAdd;
     }
   }
 

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "tensor/combine.h"
 #include "tensor/index_algebra.h"
+#include "tensor/points.h"
 #include "tensor/scalar.h"
 #include "tensor/update.h"
 
@@ -12,23 +14,6 @@ namespace {
 
 // Temporaries larger than this are refused before they are allocated.
 constexpr int64_t kMaximumTemporaryBytes = int64_t{1} << 36;
-
-// Steps an index tuple to the next point, last axis fastest; false after the
-// last one.
-bool NextPoint(std::span<int64_t> point, std::span<const int64_t> extents) {
-  for (size_t i = point.size(); i-- > 0;) {
-    if (++point[i] < extents[i]) return true;
-    point[i] = 0;
-  }
-  return false;
-}
-
-bool HasPoints(std::span<const int64_t> extents) {
-  for (int64_t extent : extents) {
-    if (extent == 0) return false;
-  }
-  return true;
-}
 
 class Evaluator {
  public:
@@ -290,19 +275,6 @@ class Evaluator {
                                   {results[i], element, 0});
     }
     return OkStatus();
-  }
-
-  static Opcode OpcodeOf(Combiner combiner) {
-    switch (combiner) {
-      case Combiner::kProduct:
-        return Opcode::kMultiply;
-      case Combiner::kMinimum:
-        return Opcode::kMinimum;
-      case Combiner::kMaximum:
-        return Opcode::kMaximum;
-      default:
-        return Opcode::kAdd;
-    }
   }
 
   Status Fold(const Stage& stage, std::vector<uint64_t>& results) {

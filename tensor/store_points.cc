@@ -1,19 +1,8 @@
 #include "tensor/store_points.h"
 
+#include "tensor/points.h"
+
 namespace ember::tensor {
-namespace {
-
-// Steps to the next point, last axis fastest; false after the last one.
-bool NextPoint(std::span<int64_t> point, std::span<const int64_t> extents) {
-  for (size_t i = point.size(); i-- > 0;) {
-    if (++point[i] < extents[i]) return true;
-    point[i] = 0;
-  }
-  return false;
-}
-
-}  // namespace
-
 StorePoints::StorePoints(const Dispatch& dispatch, const Stage& stage,
                          const Store& store, const ConcreteHeader& header)
     : extents_(header.Extents(stage.spatial)) {

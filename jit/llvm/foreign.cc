@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "jit/llvm/all_targets.h"
 #include "jit/llvm/code_generator.h"
 #include "jit/loops/text.h"
-#include "llvm/Support/TargetSelect.h"
 
 namespace ember::jit {
 namespace {
@@ -59,10 +59,7 @@ class Machine : public ForeignMachine {
  public:
   explicit Machine(const Processor& processor)
       : triple_(processor.llvm.substr(0, processor.llvm.find(':'))) {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
+    UseAllTargets();
     auto compiler = ObjectCompiler::Create(std::string(processor.llvm));
     EMBER_CHECK(compiler.ok()) << compiler.status().ToString();
     compiler_ = std::make_unique<ForeignCompiler>(*std::move(compiler));

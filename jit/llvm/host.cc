@@ -66,6 +66,7 @@ TargetTraits TraitsOfX86(const Has& has) {
   traits.has_fma = has("fma");
   traits.has_half_arithmetic = has("avx512fp16") && has("avx512vl");
   traits.has_half_conversion = has("f16c") || traits.has_half_arithmetic;
+  traits.has_masks = has("avx512bw") && has("avx512vl");
   if (has("avxvnni")) traits.dot_product_bits = 256;
   if (has("avx512vnni") && has("avx512vl")) traits.dot_product_bits = 512;
   if (has("avx512bf16")) {

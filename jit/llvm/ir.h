@@ -29,6 +29,9 @@ struct TargetTraits {
   bool has_division = true;  // of integers of up to 32 bits
   // Division of integers of 64 bits, conversions between them and floats.
   bool has_long_integers = true;
+  // Masks have registers of their own: an access of some lanes, or of none,
+  // takes no longer than one of all.
+  bool has_masks = false;
   // The widest vectors with instructions for sums of 4 products of bytes, of 2
   // products of 16-bit integers, and of 2 products of bf16; 0: none.
   int dot_product_bits = 0;

@@ -5,9 +5,9 @@
 #include <regex>
 #include <string>
 
+#include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/testing.h"
-#include "llvm/Support/TargetSelect.h"
 
 namespace ember::jit {
 namespace {
@@ -44,14 +44,7 @@ std::string DotText(const std::string& a, const std::string& b,
 }
 
 std::string AssemblyFor(const std::string& cpu, const std::string& nest) {
-  static const bool initialized = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-    return true;
-  }();
-  EXPECT_TRUE(initialized);
+  UseAllTargets();
   const auto compiler = ObjectCompiler::Create(cpu);
   EXPECT_TRUE(compiler.ok()) << compiler.status().ToString();
   if (!compiler.ok()) return "";
@@ -126,6 +119,90 @@ TEST(OtherTargets, Neon) {
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "i8"), "\tsdot\t"), 3);
   // Without dotprod it is a loop.
   EXPECT_EQ(Count(code("cortex-a72", "i8", "i8"), "\t[su]dot\t"), 0);
+}
+
+TEST(OtherTargets, Sve) {
+  // Vectors of 256 bits; with four lanes it is NEON's.
+  const auto code = [](const char* a, const char* b, int lanes) {
+    return AssemblyFor("aarch64-linux-gnu:neoverse-v1+sve=256",
+                       DotText(a, b, "i32", lanes, 4));
+  };
+  EXPECT_EQ(Count(code("i8", "i8", 8), "\tsdot\tz"), 2);
+  EXPECT_EQ(Count(code("u8", "u8", 8), "\tudot\tz"), 2);
+  EXPECT_EQ(Count(code("u8", "i8", 8), "\tusdot\tz"), 2);
+  EXPECT_EQ(Count(code("i8", "i8", 4), "\tsdot\tv"), 2);
+  // Without it, two registers of NEON are no dot product.
+  EXPECT_EQ(Count(AssemblyFor("aarch64-linux-gnu:neoverse-v1",
+                              DotText("i8", "i8", "i32", 8, 4)),
+                  "\t[su]dot\t[vz]"),
+            0);
+}
+
+TEST(OtherTargets, Arm32) {
+  const std::string triple = "arm-linux-gnueabihf:";
+  const std::string sums = R"(loops @sums(%a: input f32[64],
+      %b: input f32[64, 4], %y: output f32[4]) {
+    register %acc: f32[4]
+    phase t < 1 {
+      vector l < 4 { %acc[l] = f32(0) }
+      for k < 64 { vector l < 4 { %acc[l] += %a[k] * %b[k, l] } }
+      vector l < 4 { %y[l] = %acc[l] }
+    }
+  })";
+  const std::string fused = AssemblyFor(triple + "cortex-a15+neon", sums);
+  EXPECT_EQ(Count(fused, "vfma\\.f32\tq"), 1) << fused;
+  const std::string plain = AssemblyFor(triple + "cortex-a9+neon", sums);
+  EXPECT_EQ(Count(plain, "vmul\\.f32\tq"), 1) << plain;
+  EXPECT_EQ(Count(plain, "vadd\\.f32\tq"), 1) << plain;
+  // 64 bits by a function in the kernel; indices that fit 32 bits are divided
+  // as products.
+  const std::string divided =
+      AssemblyFor(triple + "cortex-a15+neon",
+                  "loops @divide(%a: input i64[64], %b: input i64[64],\n"
+                  "              %y: output i64[64]) {\n"
+                  "  phase i < 64 { %y[i] = %a[i] / %b[i] }\n}");
+  EXPECT_EQ(Count(divided, "\tbl\tdivide_long"), 1) << divided;
+  const std::string index =
+      AssemblyFor(triple + "cortex-a9+neon",
+                  "loops @index(%a: input f32[10], %y: output f32[70]) {\n"
+                  "  phase i < 70 { %y[i] = %a[i floordiv 7] }\n}");
+  EXPECT_EQ(Count(index, "divide"), 0) << index;
+}
+
+TEST(OtherTargets, HalfWithoutInstructions) {
+  const std::string code =
+      AssemblyFor("x86-64-v2",
+                  "loops @half(%a: input f16[64], %y: output f16[64]) {\n"
+                  "  phase t < 1 { for i < 8 { vector l < 8 {\n"
+                  "    %y[i * 8 + l] = neg(%a[i * 8 + l]) * %a[i * 8 + l]\n"
+                  "  } } }\n}");
+  EXPECT_GE(Count(code, "mulps"), 1) << code;
+  EXPECT_EQ(Count(code, "vcvt|call"), 0) << code;
+}
+
+TEST(OtherTargets, PartsOfVectors) {
+  // With mask registers nobody asks whether any lane is on.
+  const std::string nest =
+      R"(loops @part(%x: input f32[100], %y: output f32[100]) {
+    phase t < 4 {
+      unroll i < 2 {
+        vector l < 16 {
+          if t * 32 + i * 16 + l < 100 {
+            %y[t * 32 + i * 16 + l] = %x[t * 32 + i * 16 + l] * 2.0
+          }
+        }
+      }
+    }
+  })";
+  const std::string masked = AssemblyFor("skylake-avx512", nest);
+  EXPECT_EQ(Count(masked, "kortest|ktest"), 0) << masked;
+  EXPECT_EQ(Count(masked, "vmov[^\n]*%zmm[0-9]+, [^\n]*\\(.*\\) \\{%k"), 2)
+      << masked;
+  // What all lanes share is read only where one of them is on.
+  const std::string shared = AssemblyFor(
+      "skylake-avx512",
+      std::regex_replace(nest, std::regex("\\* 2.0"), "* %x[t * 32 + i * 16]"));
+  EXPECT_EQ(Count(shared, "kortest|ktest"), 2) << shared;
 }
 
 }  // namespace

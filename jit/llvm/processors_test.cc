@@ -10,21 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "jit/llvm/all_targets.h"
 #include "jit/llvm/host.h"
 #include "jit/target/cpu_model.h"
-#include "llvm/Support/TargetSelect.h"
 
 namespace ember::jit {
 namespace {
 
 StatusOr<Host> HostOf(const Processor& processor) {
-  static const bool initialized = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    return true;
-  }();
-  EXPECT_TRUE(initialized);
+  UseAllTargets();
   return DetectHost(std::string(processor.llvm));
 }
 

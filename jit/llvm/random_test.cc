@@ -250,7 +250,8 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
 TEST(RandomTest, DispatchesUnderDefaultSchedules) {
   SeedTest test("DispatchesUnderDefaultSchedules", SeedsOf(25));
   test.Run([&](uint64_t seed) {
-    const tensor::RandomCase random = tensor::MakeRandomCase(seed, {.subnormals = true});
+    const tensor::RandomCase random =
+        tensor::MakeRandomCase(seed, {.subnormals = KeepsSubnormals()});
     Expected expected = Define(random);
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found);

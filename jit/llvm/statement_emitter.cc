@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
@@ -10,9 +12,11 @@
 #include "jit/llvm/expression_emitter.h"
 #include "jit/llvm/kernel_abi.h"
 #include "jit/llvm/store_emitter.h"
+#include "jit/loops/walk.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
+#include "tensor/linear.h"
 
 namespace ember::jit {
 
@@ -33,6 +37,7 @@ class StatementEmitter {
   StatementEmitter(const loops::LoopNest& nest, bool is_prologue,
                    TargetTraits target, llvm::Function& function)
       : nest_(nest),
+        target_(target),
         function_(function),
         b_(function.getContext(),
            llvm::InstSimplifyFolder(function.getParent()->getDataLayout())),
@@ -56,6 +61,10 @@ class StatementEmitter {
                 const Block& body);
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement, Value* condition);
+  // Whether all that the block does is done lane by lane, and neighbours are
+  // accessed: without any lane on it does nothing.
+  bool IsOfLanes(const Block& block);
+  bool IsOfLanes(std::span<const NodeId> indices);
   void EmitCheck(const Statement& statement);
   void EmitPrefetch(const Statement& statement);
   // In lanes: what the first lane that is on in `which` has.
@@ -70,6 +79,7 @@ class StatementEmitter {
   }
 
   const loops::LoopNest& nest_;
+  const TargetTraits target_;
   llvm::Function& function_;
   FirstError error_;
   Builder b_;
@@ -231,6 +241,13 @@ void StatementEmitter::EmitLanesIf(const Statement& statement,
                                    Value* condition) {
   Value* const outer = expressions_.mask();
   Value* mask = outer ? b_.CreateAnd(outer, condition) : condition;
+  // A branch costs more than what it skips, and what is stored would be
+  // computed behind it, where all that it needs has waited in registers.
+  if (target_.has_masks && IsOfLanes(statement.body)) {
+    expressions_.SetMask(mask);
+    EmitBlock(statement.body);
+    return expressions_.SetMask(outer);
+  }
   BasicBlock* then = NewBlock("lanes");
   BasicBlock* after = NewBlock("endif");
   b_.CreateCondBr(b_.CreateOrReduce(mask), then, after);
@@ -240,6 +257,43 @@ void StatementEmitter::EmitLanesIf(const Statement& statement,
   expressions_.SetMask(outer);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
+}
+
+bool StatementEmitter::IsOfLanes(std::span<const NodeId> indices) {
+  Scopes& scopes = expressions_.scopes();
+  for (const NodeId index : indices.first(indices.size() - 1)) {
+    if (scopes.VariesByLane(index)) return false;
+  }
+  const auto sum = tensor::Linearize(nest_.pool, indices.back());
+  if (!sum) return false;
+  bool moves = false;
+  for (const tensor::LinearTerm& term : sum->terms) {
+    if (!scopes.VariesByLane(term.node)) continue;
+    if (!scopes.IsLane(term.node) || term.coefficient != 1) return false;
+    moves = true;
+  }
+  return moves;
+}
+
+bool StatementEmitter::IsOfLanes(const Block& block) {
+  return std::ranges::all_of(block, [&](const Statement& statement) {
+    if (statement.kind != Statement::Kind::kStore) return false;
+    for (const loops::Target& target : statement.targets) {
+      if (target.update != tensor::Update::kAssign || target.indices.empty() ||
+          !IsOfLanes(target.indices))
+        return false;
+    }
+    const std::vector<NodeId> roots = loops::RootsOf(nest_.pool, statement);
+    return std::ranges::all_of(
+        loops::NodesUnder(nest_.pool, roots), [&](NodeId id) {
+          const tensor::Node& node = nest_.pool[id];
+          if (node.opcode == tensor::Opcode::kPad) return false;
+          if (node.opcode != tensor::Opcode::kLoad ||
+              nest_.buffers[node.buffer].scope == loops::Scope::kRegister)
+            return true;
+          return !node.operands.empty() && IsOfLanes(node.operands);
+        });
+  });
 }
 
 // --- checks

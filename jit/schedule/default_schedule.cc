@@ -258,7 +258,9 @@ class Chooser {
     std::string product_rows;
     if (lane_axis >= 0) {
       // Every axis is common: a row is as many points as there are lanes.
-      const int64_t lanes = LanesOf(group);
+      const int64_t lanes = LanesOf(
+          group,
+          StageShape(c, writer_.StageOf(group.root)).LikelyExtent(lane_axis));
       writer_.Do("split %" + group.root + " " + loops[lane_axis] + " " +
                  std::to_string(lanes) + " -> " + loops[lane_axis] + "_tile " +
                  loops[lane_axis] + "_lanes");
@@ -351,14 +353,15 @@ class Chooser {
     return best;
   }
 
-  int64_t LanesOf(const StageGroup& group) const {
+  // For so many neighbours; 1: none.
+  int64_t LanesOf(const StageGroup& group, int64_t neighbours) const {
     const Computation& c = writer_.computation();
     int widest = StageShape(c, writer_.StageOf(group.root)).WidestBytes();
     for (const std::string& member : group.members) {
       widest = std::max(widest,
                         StageShape(c, writer_.StageOf(member)).WidestBytes());
     }
-    return cpu_.vector_bytes / widest;
+    return cpu_.LanesFor(widest, neighbours);
   }
 
   // The axis that a row has to take lanes from: the root's last one with more
@@ -367,9 +370,8 @@ class Chooser {
     const StageShape root(writer_.computation(), writer_.StageOf(group.root));
     int axis = root.spatial_count() - 1;
     while (axis >= 0 && root.LikelyExtent(axis) < 2) --axis;
-    const int64_t lanes = LanesOf(group);
-    const bool wanted = axis >= 0 && axis < group.depth && lanes > 1 &&
-                        root.LikelyExtent(axis) * 2 >= lanes &&
+    const bool wanted = axis >= 0 && axis < group.depth &&
+                        LanesOf(group, root.LikelyExtent(axis)) > 1 &&
                         !root.stage().has_reduction();
     return wanted ? axis : -1;
   }

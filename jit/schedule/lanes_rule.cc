@@ -43,6 +43,15 @@ bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   });
 }
 
+// Lanes over a sum of so many elements, which are added up at its end: fewer
+// where there are not as many, though not so few that the end takes most of the
+// time. 1: none.
+int64_t LanesOfSum(int64_t extent, int64_t lanes) {
+  constexpr int64_t kFewest = 8;
+  while (lanes > kFewest && lanes > extent) lanes /= 2;
+  return extent >= lanes ? lanes : 1;
+}
+
 // Lanes over a few results of each of several points (a pixel's channels) are
 // digits of one index: shuffles where the digits are bits, divisions in vectors
 // where they are not, and conditions for each lane in padding. Then lanes run
@@ -68,15 +77,18 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   const bool fold = shape.stage().combiner == tensor::Combiner::kFold;
   int chosen = spatial >= first ? spatial : -1;
   result.over_points = chosen >= 0;
+  const int64_t sum_lanes =
+      reduces ? LanesOfSum(shape.LikelyExtent(last), result.lanes) : 1;
   if (reduces && !fold && !(result.over_points && moves_along(chosen)) &&
-      shape.LikelyExtent(last) >= result.lanes) {
-    chosen = last;
+      sum_lanes > 1) {
+    result.axis = last;
+    result.lanes = sum_lanes;
     result.over_points = false;
+    return result;
   }
   if (chosen < 0 || result.lanes < 2) return result;
   const bool short_axis = shape.LikelyExtent(chosen) < result.lanes;
-  if (result.over_points && short_axis && chosen > first &&
-      shape.StoresAlongBoth(chosen)) {
+  if (short_axis && chosen > first && shape.StoresAlongBoth(chosen)) {
     const int64_t digit = shape.LikelyExtent(chosen);
     // The power of two that divides it.
     const int64_t whole = digit & -digit;
@@ -89,8 +101,10 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
     } else {
       result.before = chosen - 1;
     }
-  } else if (shape.LikelyExtent(chosen) * 2 < result.lanes) {
-    return result;
+  } else {
+    result.lanes =
+        cpu.LanesFor(shape.WidestBytes(), shape.LikelyExtent(chosen));
+    if (result.lanes < 2) return result;
   }
   result.axis = chosen;
   return result;

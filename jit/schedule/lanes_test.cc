@@ -13,6 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kAvx2 = "x86_64-linux+avx2+fma";
+constexpr const char* kNeon = "aarch64-linux+neon";
 constexpr const char* kAvx512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
 
@@ -52,6 +53,40 @@ TEST(Lanes, PixelsWithPadding) {
       %y[h, w, c] = i16(pad(%x[h, w - 1, c], 7)) + %s[c]
     })");
   EXPECT_THAT(text, HasSubstr("split %y c 4"));
+}
+
+// Groups of few channels: as many lanes as they have, however long vectors are.
+TEST(Lanes, ShortAxes) {
+  const auto convolution = [](int outputs) {
+    const std::string o = std::to_string(outputs);
+    return "dispatch @conv(%x: f32[6, 9, 5], %w: f32[3, 6, 5, " + o +
+           "]) -> (%y: f32[6, 7, " + o +
+           "]) {\n  %y[g, h, o] = sum(p < 3, c < 5) %x[g, h + p, c] * "
+           "%w[p, g, c, o]\n}";
+  };
+  for (const char* target : {kAvx2, kAvx512, kNeon}) {
+    const std::string four = ScheduleFor(target, convolution(4));
+    EXPECT_THAT(four, HasSubstr("split %y o_rest 4")) << target;
+    EXPECT_THAT(four, HasSubstr("vectorize %y o_lane")) << target;
+    EXPECT_THAT(ScheduleFor(target, convolution(2)),
+                HasSubstr("vectorize %y o_lane"))
+        << target;
+  }
+  EXPECT_THAT(ScheduleFor(kAvx512, convolution(6)),
+              HasSubstr("split %y o_rest 8"));
+  EXPECT_THAT(ScheduleFor(kAvx512, convolution(12)),
+              HasSubstr("split %y o_rest 16"));
+  // The same of what is no product, and of sums along memory.
+  EXPECT_THAT(ScheduleFor(kAvx512, R"(
+    dispatch @scaled(%x: f32[3, 6], %w: f32[6]) -> (%y: f32[3, 6]) {
+      %y[i, j] = %x[i, j] * 2.0 + %w[j]
+    })"),
+              HasSubstr("vectorize %y"));
+  EXPECT_THAT(ScheduleFor(kAvx512, R"(
+    dispatch @sums(%x: f32[3, 12], %w: f32[3]) -> (%y: f32[3]) {
+      %y[i] = sum(k < 12) %x[i, k] + %w[i]
+    })"),
+              HasSubstr("split %y k 8"));
 }
 
 }  // namespace

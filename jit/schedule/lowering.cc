@@ -25,6 +25,7 @@
 #include "jit/schedule/rewrite.h"
 #include "jit/schedule/stage_loops.h"
 #include "jit/schedule/stage_values.h"
+#include "jit/schedule/unguard_registers.h"
 #include "jit/schedule/zero_fills.h"
 #include "tensor/coefficient.h"
 #include "tensor/scalar.h"
@@ -82,6 +83,7 @@ class Lowering {
       totals_.clear();
     }
     PromoteRegisters(totals_, nest_);
+    if (!has_invocations_) UnguardRegisters(nest_);
     PlanPrefetches(nest_);
     // What a guard or a check stands in, or is not known to be aligned, is no
     // matrix.

@@ -82,9 +82,10 @@ class TileChooser {
 
   std::optional<RegisterTile> Choose(bool open_rows) {
     const int v = VectorAxis();
-    const int64_t lanes = cpu_.vector_bytes / shape_.WidestBytes();
-    if (v < 0 || lanes < 2 || shape_.LikelyExtent(v) * 2 < lanes)
-      return std::nullopt;
+    if (v < 0) return std::nullopt;
+    const int64_t lanes =
+        cpu_.LanesFor(shape_.WidestBytes(), shape_.LikelyExtent(v));
+    if (lanes < 2) return std::nullopt;
     std::optional<RegisterTile> best;
     double best_cost = 0;
     // Of equals the last axis: its rows lie nearest to each other.

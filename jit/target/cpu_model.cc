@@ -84,4 +84,13 @@ int CpuModel::Lanes(DType type) const {
   return std::max<int>(1, vector_bytes / static_cast<int>(DTypeByteSize(type)));
 }
 
+int64_t CpuModel::LanesFor(int64_t bytes, int64_t neighbours) const {
+  // Below, instructions for single elements do as well.
+  constexpr int64_t kFewest = 4;
+  int64_t lanes = vector_bytes / bytes;
+  while (lanes > kFewest && lanes / 2 >= neighbours) lanes /= 2;
+  const bool fills_half = neighbours > 1 && neighbours * 2 >= lanes;
+  return lanes > 1 && fills_half ? lanes : 1;
+}
+
 }  // namespace ember::jit

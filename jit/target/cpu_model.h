@@ -39,6 +39,11 @@ struct CpuModel {
 
   // Elements of the type in a vector; at least 1.
   int Lanes(DType type) const;
+  // Lanes for so many neighbours of `bytes` each: a vector's, or those of the
+  // shortest part of one that holds all of them, as instructions of a part cost
+  // no more and store without a mask what it holds whole. 1: none, as less than
+  // half of the shortest would be used.
+  int64_t LanesFor(int64_t bytes, int64_t neighbours) const;
 };
 
 }  // namespace ember::jit

@@ -54,5 +54,27 @@ TEST(CpuModelTest, Processors) {
   EXPECT_TRUE(cpu_of("armv7-neon-vfp4").has_fma);
 }
 
+TEST(CpuModel, LanesForNeighbours) {
+  const CpuModel wide = CpuModel::Of("x86_64-linux+avx2+fma+avx512f");
+  const CpuModel middle = CpuModel::Of("x86_64-linux+avx2+fma");
+  const CpuModel narrow = CpuModel::Of("aarch64-linux+neon");
+  // Of each machine's widest vector; the narrowest has four.
+  EXPECT_EQ(wide.LanesFor(4, 1000), 16);
+  EXPECT_EQ(wide.LanesFor(4, 9), 16);
+  EXPECT_EQ(wide.LanesFor(4, 8), 8);
+  EXPECT_EQ(wide.LanesFor(4, 5), 8);
+  for (const CpuModel& cpu : {wide, middle, narrow}) {
+    EXPECT_EQ(cpu.LanesFor(4, 4), 4);
+    EXPECT_EQ(cpu.LanesFor(4, 2), 4);
+    EXPECT_EQ(cpu.LanesFor(4, 1), 1);
+  }
+  EXPECT_EQ(middle.LanesFor(4, 100), 8);
+  EXPECT_EQ(middle.LanesFor(1, 100), 32);
+  EXPECT_EQ(middle.LanesFor(1, 12), 16);
+  EXPECT_EQ(narrow.LanesFor(8, 100), 2);
+  EXPECT_EQ(narrow.LanesFor(8, 1), 1);
+  EXPECT_EQ(narrow.LanesFor(16, 100), 1);
+}
+
 }  // namespace
 }  // namespace ember::jit

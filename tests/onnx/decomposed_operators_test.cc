@@ -376,5 +376,15 @@ TEST(ConvTranspose, PadsThatLeaveNoRows) {
   ExpectNumbers(node.Run(), {F32({1, 1, 0, 4}, {})});
 }
 
+TEST(Dft, OfASignalWhosePartsAreOpen) {
+  // The last dim tells real from complex when the model runs.
+  OneNode real("DFT", 20);
+  real.Input(F32({1, 4, 1}, {0, 1, 0, 0}), {1, 4, -1});
+  ExpectNumbers(real.Run(), {F32({1, 4, 2}, {1, 0, 0, -1, -1, 0, 0, 1})});
+  OneNode complex("DFT", 20);
+  complex.Input(F32({1, 2, 2}, {1, 0, 0, 1}), {1, 2, -1});
+  ExpectNumbers(complex.Run(), {F32({1, 2, 2}, {1, 1, 1, -1})});
+}
+
 }  // namespace
 }  // namespace ember::tests

@@ -355,6 +355,16 @@ TEST(Sampling, GridSampleBetweenElementsAndOutside) {
   Expect(o.Run(), {1, 1, 1, 3}, {1.5, 0, 0});
 }
 
+TEST(Sampling, CubicGridSampleSeesInsideFromBeyondTheBorder) {
+  OneOperator o(20);
+  // Position 3.5 of 0 to 3: the third element still weighs -0.09375.
+  o.Input({{1, 1, 1, 4}, {0, 0, 0, 1}}).Input({{1, 1, 1, 2}, {4.0F / 3, 0}});
+  o.model().Node(
+      "GridSample", {"x0", "x1"}, {"y"},
+      {{"align_corners", 1}, {"mode", "cubic"}, {"padding_mode", "border"}});
+  Expect(o.Run(), {1, 1, 1, 1}, {1.09375});
+}
+
 TEST(Sampling, Col2ImAddsOverlaps) {
   OneOperator o(18);
   o.Input({{1, 2, 2}, {1, 2, 10, 20}});

@@ -46,8 +46,16 @@ TEST_F(MiscompilesTest, RightKernelsStay) {
   }
 }
 
+// Sanitizers make all of it many times slower.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    !defined(__OPTIMIZE__)
+constexpr uint64_t kMiscompiles = 24;
+#else
+constexpr uint64_t kMiscompiles = 200;
+#endif
+
 TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
-  const uint64_t wanted = FromEnvironment("EMBER_MISCOMPILES", 200);
+  const uint64_t wanted = FromEnvironment("EMBER_MISCOMPILES", kMiscompiles);
   const uint64_t first = FromEnvironment("EMBER_SEED", 0);
   std::vector<std::pair<size_t, size_t>> dispatches;
   for (size_t m = 0; m < models().size(); ++m) {

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "base/file.h"
+#include "tests/performance/code_properties.h"
 #include "tests/performance/guard.h"
+#include "tests/performance/guarded_cpus.h"
 #include "tests/performance/measure.h"
+#include "tests/performance/model_code.h"
 #include "tests/performance/model_instructions.h"
 #include "tests/performance/models.h"
 #include "tools/lib/flags.h"
@@ -22,7 +25,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> models;
-  std::string schedules, write, guard, version = "unknown";
+  std::string schedules, write, guard, version = "unknown", cpu, dump;
   bool record = false;
   double seconds = 1;
   bool explain = false;
@@ -39,6 +42,14 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("write", &options.write, "DIR",
             "Writes DIR/MODEL.onnx, for vm-run, vm-dump and "
             "tools/compare_builds.py, and measures nothing.");
+  flags.Add("cpu", &options.cpu, "NAME",
+            "Counts for this processor (avx2, avx512, avx512_bf16, neon; all), "
+            "whatever this one\nis, instead of measuring: the vector "
+            "instructions of the nests, and what is in the\ninnermost loops of "
+            "the code (tests/performance/code_properties.h).");
+  flags.Add("dump", &options.dump, "DIR",
+            "With --cpu: writes schedule, nest and assembly of each kernel to "
+            "DIR/MODEL.CPU.DISPATCH.*");
   flags.Add("guard", &options.guard, "FILE",
             "Compares with the speeds in FILE, which were measured on this "
             "machine, and fails\nwhere one is less than 0.7 of that. Makes "
@@ -53,6 +64,11 @@ void Declare(Options& options, tools::Flags& flags) {
 }
 
 Status CheckFlags(const Options& options) {
+  if (!options.cpu.empty() && options.cpu != "all" &&
+      FindGuardedCpu(options.cpu) == nullptr)
+    return InvalidArgumentError("--cpu: there is no " + options.cpu);
+  if (options.cpu.empty() && !options.dump.empty())
+    return InvalidArgumentError("--dump: needs --cpu");
   if (options.guard.empty()) {
     return options.record ? InvalidArgumentError("--record: needs --guard")
                           : OkStatus();
@@ -89,6 +105,48 @@ std::string InstructionsText(const ModelInstructions& count) {
   return table.Print(tools::TableFormat::kMarkdown);
 }
 
+Status CountOnCpu(const Options& options, const GuardedModel& model,
+                  const GuardedCpu& cpu, tools::Table& table) {
+  onnx::ModelBuilder onnx_model = model.build();
+  const std::string schedules = tools::UserPath(options.schedules);
+  EMBER_ASSIGN_OR_RETURN(const ModelInstructions count,
+                         CountModel(onnx_model, cpu, schedules));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<KernelCode> kernels,
+                         CodeOf(onnx_model, cpu, schedules));
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const KernelCode& kernel = kernels[i];
+    const CodeProperties& p = kernel.properties;
+    table.AddRow({model.name, cpu.name, kernel.dispatch,
+                  tools::Cell(1e-6 * count.dispatches[i].instructions, 3),
+                  p.loops, p.instructions, p.spilled_vectors,
+                  p.spilled_integers, p.gathers, p.arithmetic,
+                  p.scalar_arithmetic, p.blocked_loads, p.aliased_loads});
+    if (options.dump.empty()) continue;
+    const std::string file = tools::UserPath(options.dump) + "/" + model.name +
+                             "." + cpu.name + "." + kernel.dispatch;
+    EMBER_RETURN_IF_ERROR(
+        WriteFileAtomically(file + ".schedule", kernel.schedule));
+    EMBER_RETURN_IF_ERROR(WriteFileAtomically(file + ".loops", kernel.nest));
+    EMBER_RETURN_IF_ERROR(WriteFileAtomically(file + ".s", kernel.assembly));
+  }
+  return OkStatus();
+}
+
+Status CountOnCpus(const Options& options,
+                   const std::vector<GuardedModel>& models) {
+  tools::Table table({"model", "cpu", "dispatch", "M instructions", "loops",
+                      "instructions", "spilled vectors", "spilled integers",
+                      "gathers", "arithmetic", "scalar", "blocked", "aliased"});
+  for (const GuardedModel& model : models) {
+    for (const GuardedCpu& cpu : GuardedCpus()) {
+      if (options.cpu == "all" || options.cpu == cpu.name)
+        EMBER_RETURN_IF_ERROR(CountOnCpu(options, model, cpu, table));
+    }
+  }
+  std::fputs(table.Print(tools::TableFormat::kMarkdown).c_str(), stdout);
+  return OkStatus();
+}
+
 Status Run(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckFlags(options));
   EMBER_RETURN_IF_ERROR(CheckNames(options.models));
@@ -104,6 +162,7 @@ Status Run(const Options& options) {
                   .records = options.record,
                   .version = options.version});
   }
+  if (!options.cpu.empty()) return CountOnCpus(options, models);
   tools::Table table({"model", "speed", "Zen 3", "M instructions", "most", "ms",
                       "reference_ms", "MFLOP", "MB", "GFLOP/s", "GB/s",
                       "turns"});
@@ -116,9 +175,9 @@ Status Run(const Options& options) {
           onnx_model.proto().SerializeAsString()));
       continue;
     }
-    EMBER_ASSIGN_OR_RETURN(
-        const ModelInstructions count,
-        CountModel(onnx_model, tools::UserPath(options.schedules)));
+    EMBER_ASSIGN_OR_RETURN(const ModelInstructions count,
+                           CountModel(onnx_model, GuardedCpus()[0],
+                                      tools::UserPath(options.schedules)));
     EMBER_ASSIGN_OR_RETURN(
         const std::unique_ptr<TimedModel> timed,
         TimedModel::Create(onnx_model, tools::UserPath(options.schedules)));
@@ -126,7 +185,7 @@ Status Run(const Options& options) {
     table.AddRow(
         {model.name, tools::Cell(speed.relative, 3),
          tools::Cell(model.usual_speed, 3), tools::Cell(1e-6 * count.total, 2),
-         tools::Cell(model.most_instructions(), 2),
+         tools::Cell(model.most_instructions(GuardedCpus()[0]), 2),
          tools::Cell(speed.model_ms, 3), tools::Cell(speed.reference_ms, 3),
          tools::Cell(1e-6 * timed->operations(), 1),
          tools::Cell(1e-6 * timed->bytes(), 2), tools::Cell(speed.gigaflops, 1),

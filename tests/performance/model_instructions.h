@@ -1,9 +1,8 @@
 // How many vector instructions a model's kernels execute, by their loop nests
-// (count_instructions.h): a figure that no neighbour on the machine changes,
-// for a CPU with AVX2 whatever this one has.
+// (count_instructions.h): a figure that no neighbour on the machine changes.
 //
 //   EMBER_ASSIGN_OR_RETURN(const ModelInstructions count,
-//                          CountModel(onnx_model, ""));
+//                          CountModel(onnx_model, cpu, ""));
 //   // count.total, and which dispatch has how many
 #ifndef EMBER_TESTS_PERFORMANCE_MODEL_INSTRUCTIONS_H_
 #define EMBER_TESTS_PERFORMANCE_MODEL_INSTRUCTIONS_H_
@@ -13,6 +12,7 @@
 
 #include "base/status.h"
 #include "frontends/onnx/model_builder.h"
+#include "tests/performance/guarded_cpus.h"
 
 namespace ember::tests {
 
@@ -25,11 +25,9 @@ struct ModelInstructions {
   double total = 0;
 };
 
-// Compiles the model, makes the nest of tier 2 of each dispatch, by the default
-// schedule or the one in schedule_folder, as vm-run's --schedules has it
-// (empty: none), and runs it once on the interpreter, as only a run tells which
-// dispatches there are. Errors: those of each step, with the dispatch's name.
+// Errors: those of NestsOf (model_nests.h), and of CountInstructions.
 StatusOr<ModelInstructions> CountModel(onnx::ModelBuilder& model,
+                                       const GuardedCpu& cpu,
                                        const std::string& schedule_folder);
 
 }  // namespace ember::tests

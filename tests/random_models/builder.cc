@@ -14,9 +14,9 @@ namespace {
 using onnx::TensorProto;
 
 // Small ones, odd ones, powers of two and their neighbours.
-constexpr int64_t kExtents[] = {1, 1, 1, 2, 2,  3,  3,  4,  4,  5,
-                                5, 6, 7, 8, 8,  9,  10, 12, 13, 15,
-                                16, 17, 24, 28, 31, 32, 33, 64, 65, 100, 128};
+constexpr int64_t kExtents[] = {1,  1,  1,  2,  2,  3,  3,  4,   4,  5,  5,
+                                6,  7,  8,  8,  9,  10, 12, 13,  15, 16, 17,
+                                24, 28, 31, 32, 33, 64, 65, 100, 128};
 
 int64_t Product(const Dims& dims) {
   int64_t product = 1;
@@ -73,21 +73,36 @@ Builder::Builder(ModelState& state, Builder* outer)
 
 int32_t Builder::TypeOf(char letter) {
   switch (letter) {
-    case 'f': return TensorProto::FLOAT;
-    case 'd': return TensorProto::DOUBLE;
-    case 'h': return TensorProto::FLOAT16;
-    case 'b': return TensorProto::BFLOAT16;
-    case 'c': return TensorProto::INT8;
-    case 's': return TensorProto::INT16;
-    case 'i': return TensorProto::INT32;
-    case 'l': return TensorProto::INT64;
-    case 'C': return TensorProto::UINT8;
-    case 'S': return TensorProto::UINT16;
-    case 'I': return TensorProto::UINT32;
-    case 'L': return TensorProto::UINT64;
-    case '?': return TensorProto::BOOL;
-    case 't': return TensorProto::STRING;
-    default: EMBER_CHECK(false) << "no type has the letter " << letter;
+    case 'f':
+      return TensorProto::FLOAT;
+    case 'd':
+      return TensorProto::DOUBLE;
+    case 'h':
+      return TensorProto::FLOAT16;
+    case 'b':
+      return TensorProto::BFLOAT16;
+    case 'c':
+      return TensorProto::INT8;
+    case 's':
+      return TensorProto::INT16;
+    case 'i':
+      return TensorProto::INT32;
+    case 'l':
+      return TensorProto::INT64;
+    case 'C':
+      return TensorProto::UINT8;
+    case 'S':
+      return TensorProto::UINT16;
+    case 'I':
+      return TensorProto::UINT32;
+    case 'L':
+      return TensorProto::UINT64;
+    case '?':
+      return TensorProto::BOOL;
+    case 't':
+      return TensorProto::STRING;
+    default:
+      EMBER_CHECK(false) << "no type has the letter " << letter;
   }
   return 0;
 }
@@ -181,8 +196,7 @@ vm::Tensor Builder::Fill(int32_t type, const Dims& dims, const Range& range) {
       continue;
     }
     double element = random().Real(low, high);
-    if (is_coarse)
-      element = std::clamp(std::round(element * 4) / 4, low, high);
+    if (is_coarse) element = std::clamp(std::round(element * 4) / 4, low, high);
     tools::SetFloatElement(*tensor, i, element);
   }
   return *std::move(tensor);
@@ -403,14 +417,13 @@ bool Builder::Flush() {
   if (pending_.empty()) return true;
   RandomModel model = ModelOfPending();
   StatusOr<NamedTensors> results = [&]() -> StatusOr<NamedTensors> {
-    EMBER_ASSIGN_OR_RETURN(
-        auto module, Engine::Compile(model.proto, Engine::AllPasses()));
+    EMBER_ASSIGN_OR_RETURN(auto module,
+                           Engine::Compile(model.proto, Engine::AllPasses()));
     return state_.engine.Run(module, model.inputs, 0);
   }();
   if (!results.ok()) {
-    state_.refused.push_back({std::move(model),
-                              std::string(results.status().message()),
-                              recipe_});
+    state_.refused.push_back(
+        {std::move(model), std::string(results.status().message()), recipe_});
     Drop();
     return false;
   }

@@ -79,22 +79,28 @@ Checker::Ours Checker::RunOurs(const RandomModel& model) {
   if (options_.passes) {
     const StatusOr<std::string> passes = ComparePasses(
         engine_, ours.open_refusal.empty() ? model : WithFixedDims(model));
-    ours.passes = passes.ok() ? *passes : std::string(passes.status().message());
+    ours.passes =
+        passes.ok() ? *passes : std::string(passes.status().message());
   }
   return ours;
 }
 
 Verdict Checker::JudgeByEvaluator(const RandomModel& model, const Ours& ours) {
   const onnx::ModelProto proto = WithFixedDims(model).proto;
-  StatusOr<NamedTensors> want = EvaluateModel(proto, model.inputs);
   // What only the program can run: each operation on its own, without passes.
-  if (!want.ok()) {
-    const auto module = Engine::Compile(proto, Engine::AllPasses());
-    if (module.ok()) want = engine_.Run(*module, model.inputs, 0);
-  }
+  const auto run = [&](const onnx::ModelProto& fixed,
+                       const NamedTensors& inputs) -> StatusOr<NamedTensors> {
+    StatusOr<NamedTensors> results = EvaluateModel(fixed, inputs);
+    if (results.ok()) return results;
+    EMBER_ASSIGN_OR_RETURN(const auto module,
+                           Engine::Compile(fixed, Engine::AllPasses()));
+    return engine_.Run(module, inputs, 0);
+  };
+  const StatusOr<NamedTensors> want = run(proto, model.inputs);
   if (!want.ok())
-    return {Outcome::kUnchecked, Sanitized(std::string(want.status().message())),
-            ours.open_refusal};
+    return {
+        ours.results[0].ok() ? Outcome::kUnchecked : Outcome::kRefusedByBoth,
+        Sanitized(std::string(want.status().message())), ours.open_refusal};
   for (size_t i = 0; i < options_.tiers.size(); ++i) {
     const std::string tier = "tier " + std::to_string(options_.tiers[i]) + ": ";
     if (!ours.results[i].ok())
@@ -102,9 +108,15 @@ Verdict Checker::JudgeByEvaluator(const RandomModel& model, const Ours& ours) {
               tier + std::string(ours.results[i].status().message()),
               ours.open_refusal};
     const std::string difference = Difference(*ours.results[i], *want);
-    if (!difference.empty())
-      return {Outcome::kWrong, tier + difference + " (the evaluator's)",
-              ours.open_refusal};
+    if (difference.empty()) continue;
+    const bool is_unstable = IsUnstable(
+        [&](const RandomModel& moved) {
+          return run(WithFixedDims(moved).proto, moved.inputs);
+        },
+        model, *ours.results[i], *want);
+    return {is_unstable ? Outcome::kExplained : Outcome::kWrong,
+            is_unstable ? "unstable" : tier + difference + " (the evaluator's)",
+            ours.open_refusal};
   }
   return {Outcome::kEqualToEvaluator, "", ours.open_refusal};
 }
@@ -120,14 +132,14 @@ StatusOr<Verdict> Checker::Judge(const RandomModel& model, const Ours& ours,
   }
   for (const StatusOr<NamedTensors>& results : ours.results) {
     // Extents that only data tells were taken to be equal, and one is 1.
-    if (!results.ok() && results.status().message().find("dim _") !=
-                             std::string_view::npos)
-      return Verdict{Outcome::kRefusedByUs,
-                     "at run time: " +
-                         Sanitized(std::string(results.status().message())),
-                     ours.open_refusal};
+    if (!results.ok() &&
+        results.status().message().find("dim _") != std::string_view::npos)
+      return Verdict{
+          Outcome::kRefusedByUs,
+          "at run time: " + Sanitized(std::string(results.status().message())),
+          ours.open_refusal};
   }
-  if (!ours.passes.empty())
+  if (!ours.passes.empty() && ours.results[0].ok())
     return Verdict{Outcome::kWrong, ours.passes, ours.open_refusal};
   if (!ort_ran) {
     Verdict verdict = JudgeByEvaluator(model, ours);
@@ -149,12 +161,11 @@ StatusOr<Verdict> Checker::Judge(const RandomModel& model, const Ours& ours,
     if (!rule.empty())
       return Verdict{Outcome::kExplained, rule, ours.open_refusal};
     const Verdict by_evaluator = JudgeByEvaluator(model, ours);
-    const std::string whose =
-        by_evaluator.outcome == Outcome::kEqualToEvaluator
-            ? " (the evaluator gives ours)"
-        : by_evaluator.outcome == Outcome::kWrong
-            ? " (the evaluator does not give ours)"
-            : "";
+    const std::string whose = by_evaluator.outcome == Outcome::kEqualToEvaluator
+                                  ? " (the evaluator gives ours)"
+                              : by_evaluator.outcome == Outcome::kWrong
+                                  ? " (the evaluator does not give ours)"
+                                  : "";
     return Verdict{Outcome::kWrong, tier + difference + whose,
                    ours.open_refusal};
   }

@@ -50,9 +50,9 @@ class Checker {
   StatusOr<Verdict> CheckOne(const RandomModel& model);
 
   // "steps" if each node of the (shrunk) model has ONNX Runtime's results when
-  // it has ONNX Runtime's operands, and one of them is a step, such as TopK: the
-  // difference is between values that rounding makes equal or not, as the two
-  // halves of a spectrum are. "" otherwise.
+  // it has ONNX Runtime's operands, and one of them is a step, such as TopK:
+  // the difference is between values that rounding makes equal or not, as the
+  // two halves of a spectrum are. "" otherwise.
   StatusOr<std::string> ExplainBySteps(const RandomModel& model);
 
   // For people: which pass, left out, makes a wrong result right.

@@ -118,7 +118,7 @@ RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
   Random& random = state.random;
   state.opset = DrawOpset(random);
   state.ml_opset = random.Chance(0.7) ? 3 : 2;
-  state.most_elements = random.Chance(0.06)   ? 40000
+  state.most_elements = random.Chance(0.06)  ? 40000
                         : random.Chance(0.3) ? 4096
                                              : 600;
   state.constants = random.Real(0, 0.9);
@@ -127,9 +127,8 @@ RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
   const std::vector<const Recipe*> recipes =
       AvailableRecipes(options, state.opset);
   // Few nodes are quick to run and to understand; long chains meet in fusion.
-  const int64_t nodes =
-      std::min(random.Between(1, options.most_nodes),
-               random.Between(1, options.most_nodes));
+  const int64_t nodes = std::min(random.Between(1, options.most_nodes),
+                                 random.Between(1, options.most_nodes));
   std::vector<const Recipe*> common;
   for (const Recipe* recipe : recipes)
     if (recipe->domain.empty()) common.push_back(recipe);

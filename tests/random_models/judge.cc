@@ -16,6 +16,8 @@ namespace {
 
 using onnx::TensorProto;
 
+constexpr uint64_t kPerturbations = 8;
+
 double FactorOf(DType type) {
   // ONNX Runtime rounds to 16 bits after every node, we where a dispatch ends.
   return type == DType::kF16 || type == DType::kBF16 ? 4 : 1;
@@ -108,7 +110,8 @@ std::vector<bool> Marks(const vm::Tensor& got, const vm::Tensor& want) {
     const double w = tools::FloatElement(want, static_cast<int64_t>(i));
     if (std::isfinite(w)) size = std::max(size, std::abs(w));
   }
-  const double tolerance = tools::TierTolerance(want.type) * FactorOf(want.type);
+  const double tolerance =
+      tools::TierTolerance(want.type) * FactorOf(want.type);
   for (size_t i = 0; i < count; ++i) {
     const double g = tools::FloatElement(got, static_cast<int64_t>(i));
     const double w = tools::FloatElement(want, static_cast<int64_t>(i));
@@ -227,6 +230,16 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want) {
   return "";
 }
 
+bool IsUnstable(const ModelRunner& run, const RandomModel& model,
+                const NamedTensors& got, const NamedTensors& want) {
+  std::vector<NamedTensors> moved;
+  for (uint64_t i = 1; i <= kPerturbations; ++i) {
+    StatusOr<NamedTensors> results = run(Perturbed(model, i));
+    if (results.ok()) moved.push_back(*std::move(results));
+  }
+  return AreUnstable(got, want, moved);
+}
+
 StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
                               const NamedTensors& got,
                               const NamedTensors& want) {
@@ -236,7 +249,8 @@ StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
       Difference(got, optimised[0].results).empty())
     return std::string("itself");
   std::vector<RandomModel> variants;
-  for (uint64_t i = 1; i <= 6; ++i) variants.push_back(Perturbed(model, i));
+  for (uint64_t i = 1; i <= kPerturbations; ++i)
+    variants.push_back(Perturbed(model, i));
   std::vector<const RandomModel*> pointers;
   for (const RandomModel& variant : variants) pointers.push_back(&variant);
   EMBER_ASSIGN_OR_RETURN(const std::vector<OrtResult> results,

@@ -2,6 +2,7 @@
 #ifndef EMBER_TESTS_RANDOM_MODELS_JUDGE_H_
 #define EMBER_TESTS_RANDOM_MODELS_JUDGE_H_
 
+#include <functional>
 #include <string>
 
 #include "base/status.h"
@@ -11,8 +12,8 @@
 namespace ember::tests {
 
 // "": equal. Floats may be apart by some hundred units in the last place of
-// themselves (tools::TierTolerance), and a tenth of that of the largest element;
-// all else is exact.
+// themselves (tools::TierTolerance), and a tenth of that of the largest
+// element; all else is exact.
 std::string Difference(const NamedTensors& got, const NamedTensors& want);
 
 // A difference that is neither's fault, by the name of its rule; "": none
@@ -32,6 +33,12 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want);
 StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
                               const NamedTensors& got,
                               const NamedTensors& want);
+
+// The first rule alone, with another engine in the place of ONNX Runtime.
+using ModelRunner =
+    std::function<StatusOr<NamedTensors>(const RandomModel& model)>;
+bool IsUnstable(const ModelRunner& run, const RandomModel& model,
+                const NamedTensors& got, const NamedTensors& want);
 
 }  // namespace ember::tests
 

@@ -34,8 +34,7 @@ std::string TensorText(const onnx::TensorProto& tensor) {
   const StatusOr<onnx::TensorBytes> bytes =
       onnx::DecodeTensor(tensor, nullptr, nullptr);
   if (!bytes.ok()) return text;
-  const auto* elements =
-      reinterpret_cast<const int64_t*>(bytes->bytes.data());
+  const auto* elements = reinterpret_cast<const int64_t*>(bytes->bytes.data());
   for (int64_t i = 0; i < count; ++i)
     text += (i > 0 ? "," : "=") + std::to_string(elements[i]);
   return text;
@@ -46,22 +45,29 @@ std::string GraphText(const onnx::GraphProto& graph);
 std::string AttributeText(const AttributeProto& attribute) {
   std::string text = attribute.name() + "=";
   switch (attribute.type()) {
-    case AttributeProto::INT: return text + std::to_string(attribute.i());
-    case AttributeProto::FLOAT: return text + RealText(attribute.f());
-    case AttributeProto::STRING: return text + attribute.s();
-    case AttributeProto::TENSOR: return text + TensorText(attribute.t());
-    case AttributeProto::GRAPH: return text + "{" + GraphText(attribute.g()) + "}";
+    case AttributeProto::INT:
+      return text + std::to_string(attribute.i());
+    case AttributeProto::FLOAT:
+      return text + RealText(attribute.f());
+    case AttributeProto::STRING:
+      return text + attribute.s();
+    case AttributeProto::TENSOR:
+      return text + TensorText(attribute.t());
+    case AttributeProto::GRAPH:
+      return text + "{" + GraphText(attribute.g()) + "}";
     case AttributeProto::INTS:
       for (const int64_t value : attribute.ints())
         text += std::to_string(value) + "|";
       return text;
     case AttributeProto::FLOATS:
-      for (const float value : attribute.floats()) text += RealText(value) + "|";
+      for (const float value : attribute.floats())
+        text += RealText(value) + "|";
       return text;
     case AttributeProto::STRINGS:
       for (const std::string& value : attribute.strings()) text += value + "|";
       return text;
-    default: return text + "?";
+    default:
+      return text + "?";
   }
 }
 
@@ -96,7 +102,8 @@ std::string GraphText(const onnx::GraphProto& graph) {
   }
   for (const onnx::TensorProto& initializer : graph.initializer())
     text += initializer.name() + " = " + TensorText(initializer) + "; ";
-  for (const onnx::NodeProto& node : graph.node()) text += NodeText(node) + "; ";
+  for (const onnx::NodeProto& node : graph.node())
+    text += NodeText(node) + "; ";
   text += "->";
   for (const onnx::ValueInfoProto& output : graph.output())
     text += " " + output.name();

@@ -155,9 +155,8 @@ Status OrtProcess::Spawn() {
   char line[16];
   if (std::fgets(line, sizeof line, from_) == nullptr) {
     Reap();
-    return FailedPreconditionError(
-        "node with onnxruntime-node (ORT_DIR) and " + options_.script +
-        ": it does not start");
+    return FailedPreconditionError("node with onnxruntime-node (ORT_DIR) and " +
+                                   options_.script + ": it does not start");
   }
   return OkStatus();
 }
@@ -222,8 +221,11 @@ StatusOr<std::vector<OrtResult>> OrtProcess::Receive() {
     if (all.size() < encoded_.size())
       EMBER_RETURN_IF_ERROR(WriteRequest(all.size()));
   }
-  if (all.size() != encoded_.size())
-    return InternalError("ort_batch.mjs: fewer results than models");
+  while (all.size() < encoded_.size()) {
+    all.push_back({.outcome = OrtResult::kFailed,
+                   .message = "a result of the batch cannot be read",
+                   .results = {}});
+  }
   return all;
 }
 

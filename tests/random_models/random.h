@@ -33,8 +33,7 @@ class Random {
     return low + static_cast<int64_t>(Next() % count);
   }
   double Real(double low, double high) {
-    return low +
-           (high - low) * static_cast<double>(Next() >> 11) * 0x1.0p-53;
+    return low + (high - low) * static_cast<double>(Next() >> 11) * 0x1.0p-53;
   }
   bool Chance(double probability) { return Real(0, 1) < probability; }
   template <typename T>

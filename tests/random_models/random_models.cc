@@ -39,7 +39,7 @@ struct Options {
   std::string oracle = "ort", device = "cpu", tiers = "0,2", open = "mixed";
   std::string only, keep = "/dev/shm/random_models", replay, script;
   int64_t most_nodes = 10;
-  bool passes = false, shrink = true, refusals = false;
+  bool passes = false, shrink = true;
 };
 
 void Declare(Options& options, tools::Flags& flags) {
@@ -61,8 +61,6 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("passes", &options.passes,
             "Also compares the graph before and after each pass.");
   flags.Add("shrink", &options.shrink, "Makes wrong models smaller.");
-  flags.Add("refusals", &options.refusals,
-            "Prints an example of each reason to refuse a model.");
   flags.Add("keep", &options.keep, "DIR", "Where findings go.");
   flags.Add("replay", &options.replay, "DIR",
             "Runs the model of a finding again, and nothing else.");
@@ -91,7 +89,8 @@ OpenDims OpenOf(const Options& options, uint64_t seed) {
                               : OpenDims::kAll;
 }
 
-// --- a child -------------------------------------------------------------------
+// --- a child
+// -------------------------------------------------------------------
 
 class Child {
  public:
@@ -105,8 +104,8 @@ class Child {
     }
     Checker checker(*engine_, ort_.get(), CheckOptionsOf(options_));
     for (uint64_t done = 0; done < count;) {
-      const uint64_t batch =
-          std::min<uint64_t>(count - done, static_cast<uint64_t>(options_.batch));
+      const uint64_t batch = std::min<uint64_t>(
+          count - done, static_cast<uint64_t>(options_.batch));
       EMBER_RETURN_IF_ERROR(RunBatch(checker, first + done, batch));
       done += batch;
     }
@@ -130,8 +129,7 @@ class Child {
     EMBER_ASSIGN_OR_RETURN(const std::string steps,
                            checker.ExplainBySteps(model));
     std::printf("by steps: '%s'\n", steps.c_str());
-    EMBER_ASSIGN_OR_RETURN(const std::string blame,
-                           checker.BlamePasses(model));
+    EMBER_ASSIGN_OR_RETURN(const std::string blame, checker.BlamePasses(model));
     std::fputs(blame.c_str(), stdout);
     return OkStatus();
   }
@@ -192,6 +190,9 @@ class Child {
         Line("explained", seed, verdict.detail);
         break;
       case Outcome::kRefusedByUs:
+        EMBER_RETURN_IF_ERROR(WriteFolder(
+            options_.keep + "/refused_" + std::to_string(seed), model, {},
+            verdict.detail + " | " + ModelText(model.proto) + "\n"));
         Line(part.empty() ? "refused" : "part_refused", seed,
              part + " " + verdict.detail);
         break;
@@ -248,14 +249,15 @@ class Child {
       return OkStatus();
     }
     const onnx::GraphProto& left = small.proto.graph();
-    if (left.node_size() == 1 && left.node(0).op_type().rfind("QLinear", 0) == 0 &&
+    if (left.node_size() == 1 &&
+        left.node(0).op_type().rfind("QLinear", 0) == 0 &&
         now.detail.find("differ, by up to 1 ") != std::string::npos) {
       // ONNX Runtime looks these up in tables, or multiplies by rounded
       // quotients of scales.
       Line("explained", model.seed, "one step of a quantized value");
       return OkStatus();
     }
-    if (now.detail.find("(the evaluator gives ours)") != std::string::npos) {
+    if (now.detail.rfind("tier ", 0) == 0) {
       EMBER_ASSIGN_OR_RETURN(const std::string steps,
                              checker.ExplainBySteps(small));
       if (!steps.empty()) {
@@ -264,12 +266,11 @@ class Child {
       }
     }
     const std::string text = now.detail + " | " + ModelText(small.proto);
-    EMBER_RETURN_IF_ERROR(
-        WriteFolder(folder, small, results,
-                    text + "\nunshrunk: " + verdict.detail + " | " +
-                        ModelText(model.proto) + "\n"));
-    Line("wrong", model.seed,
-         text + " | random_models --replay=" + folder);
+    EMBER_RETURN_IF_ERROR(WriteFolder(folder, small, results,
+                                      text + "\nunshrunk: " + verdict.detail +
+                                          " | " + ModelText(model.proto) +
+                                          "\n"));
+    Line("wrong", model.seed, text + " | random_models --replay=" + folder);
     return OkStatus();
   }
 
@@ -279,7 +280,8 @@ class Child {
   std::unique_ptr<OrtProcess> ort_;
 };
 
-// --- the parent ----------------------------------------------------------------
+// --- the parent
+// ----------------------------------------------------------------
 
 struct Totals {
   int64_t models = 0;
@@ -289,10 +291,9 @@ struct Totals {
       reasons;
 };
 
-constexpr std::string_view kReasoned[] = {"explained",    "refused",
-                                          "part_refused", "open_refused",
-                                          "both_refused", "unchecked",
-                                          "evaluator"};
+constexpr std::string_view kReasoned[] = {
+    "explained",    "refused",   "part_refused", "open_refused",
+    "both_refused", "unchecked", "evaluator"};
 
 // Runs a child for the seeds; the first one that it did not finish, if it ended
 // before.
@@ -350,15 +351,18 @@ uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return first + count;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 3) std::exit(1);
+  // What stops the first model stops all.
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 3 && last == first)
+    std::exit(1);
   ++totals.counts["crash"];
-  std::printf("CRASH seed %llu (or up to %lld before it): %s %d | "
-              "random_models --seed=%llu --count=1\n",
-              static_cast<unsigned long long>(last),
-              static_cast<long long>(options.batch),
-              WIFSIGNALED(status) ? "signal" : "exit status",
-              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-              static_cast<unsigned long long>(last));
+  std::printf(
+      "CRASH seed %llu (or up to %lld before it): %s %d | "
+      "random_models --seed=%llu --count=1\n",
+      static_cast<unsigned long long>(last),
+      static_cast<long long>(options.batch),
+      WIFSIGNALED(status) ? "signal" : "exit status",
+      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+      static_cast<unsigned long long>(last));
   std::fflush(stdout);
   return last + 1;
 }
@@ -388,9 +392,8 @@ Status Run(Options options, bool& is_right) {
           .count();
   std::vector<std::pair<int64_t, std::string>> lines;
   for (const auto& [key, value] : totals.reasons) {
-    lines.emplace_back(value.first,
-                       key.first + ": " + key.second + " (seed " +
-                           std::to_string(value.second) + ")");
+    lines.emplace_back(value.first, key.first + ": " + key.second + " (seed " +
+                                        std::to_string(value.second) + ")");
   }
   std::sort(lines.rbegin(), lines.rend());
   for (const auto& [times, text] : lines)
@@ -398,7 +401,8 @@ Status Run(Options options, bool& is_right) {
   std::printf("%lld models from seed %llu in %.0f s (%.1f ms each):",
               static_cast<long long>(totals.models),
               static_cast<unsigned long long>(first), seconds,
-              1000 * seconds / static_cast<double>(std::max<int64_t>(totals.models, 1)));
+              1000 * seconds /
+                  static_cast<double>(std::max<int64_t>(totals.models, 1)));
   for (const auto& [kind, times] : totals.counts)
     std::printf(" %s %lld;", kind.c_str(), static_cast<long long>(times));
   std::printf(" wrong %lld\n", static_cast<long long>(totals.counts["wrong"]));

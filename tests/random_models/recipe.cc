@@ -40,8 +40,8 @@ class RecipeReader {
         ReadAttribute(token, sign);
       }
     }
-    while (!operands_.empty() && operands_.back().empty())
-      operands_.pop_back();
+    if (has_failed_) return false;
+    while (!operands_.empty() && operands_.back().empty()) operands_.pop_back();
     builder_.Nodes(std::string(recipe_.name), operands_, recipe_.results, {},
                    std::string(recipe_.domain));
     for (const onnx::AttributeProto& attribute : attributes_)
@@ -229,8 +229,8 @@ class RecipeReader {
     const std::string dims = token.substr(open + 1, close - open - 1);
     std::string rest = token.substr(close + 1);
     Range range;
-    const bool is_left_out = rest.find('?') != std::string::npos &&
-                             builder_.random().Chance(0.4);
+    const bool is_left_out =
+        rest.find('?') != std::string::npos && builder_.random().Chance(0.4);
     is_over_ = is_over_ || is_left_out;
     if (is_over_) return;
     if (!rest.empty() && rest[0] == '{') {
@@ -238,18 +238,20 @@ class RecipeReader {
       const auto bounds = Split(rest.substr(1, end - 1), ',');
       EMBER_CHECK(bounds.size() == 2) << recipe_.name << ": " << token;
       range = {Evaluate(bounds[0]).value, Evaluate(bounds[1]).value, false};
+      // No index is within an extent of 0.
+      if (range.high < range.low) has_failed_ = true;
     }
-    const Source source = rest.find('!') != std::string::npos ? Source::kConstant
-                          : rest.find('&') != std::string::npos
-                              ? Source::kInput
-                              : Source::kAny;
+    const Source source = rest.find('!') != std::string::npos
+                              ? Source::kConstant
+                          : rest.find('&') != std::string::npos ? Source::kInput
+                                                                : Source::kAny;
     const std::string letters = token[0] == 'T' || token[0] == 'U'
                                     ? std::string(recipe_.types)
                                     : std::string(1, token[0]);
     const bool is_type_free = token[0] == 'T' && !has_type_;
     const int32_t type = token[0] == 'T' ? type_ : builder_.Type(letters);
-    const Value value = TakeOperand(dims, letters, type, is_type_free, range,
-                                    source);
+    const Value value =
+        TakeOperand(dims, letters, type, is_type_free, range, source);
     if (is_type_free) type_ = value.type;
     has_type_ = has_type_ || token[0] == 'T';
     operands_.push_back(value.name);
@@ -278,9 +280,9 @@ class RecipeReader {
       const Value value =
           builder_.Pick(letters, rank, rank + (has_more ? 2 : 0), range);
       const auto more = static_cast<size_t>(value.rank() - rank);
-      if (has_more) more_.emplace(value.dims().begin(),
-                                  value.dims().begin() +
-                                      static_cast<int64_t>(more));
+      if (has_more)
+        more_.emplace(value.dims().begin(),
+                      value.dims().begin() + static_cast<int64_t>(more));
       for (size_t i = 0; i < parts.size(); ++i)
         names_[parts[i]] = static_cast<double>(value.dims()[more + i]);
       shape_ = value.dims();
@@ -314,9 +316,9 @@ class RecipeReader {
     for (int64_t& dim : dims)
       if (random.Chance(0.3)) dim = 1;
     if (random.Chance(0.3)) {
-      dims.erase(dims.begin(),
-                 dims.begin() + random.Between(
-                                    0, static_cast<int64_t>(dims.size())));
+      dims.erase(
+          dims.begin(),
+          dims.begin() + random.Between(0, static_cast<int64_t>(dims.size())));
     }
     if (one_way || dims.size() > 4) return dims;
     int64_t elements = 1;
@@ -339,6 +341,7 @@ class RecipeReader {
   size_t at_ = 0;
   int32_t type_ = 0;
   bool has_type_ = false;
+  bool has_failed_ = false;
   bool is_over_ = false;  // an optional operand was left out
   std::map<std::string, double> names_;
   Dims shape_;  // S
@@ -356,8 +359,8 @@ bool IsAvailable(const Recipe& recipe, int opset) {
 }
 
 bool Generate(Builder& builder, const Recipe& recipe) {
-  builder.set_recipe(std::string(recipe.domain) + "::" +
-                     std::string(recipe.name));
+  builder.set_recipe(std::string(recipe.domain) +
+                     "::" + std::string(recipe.name));
   const bool is_there = recipe.generate != nullptr
                             ? recipe.generate(builder, recipe)
                             : RecipeReader(builder, recipe).Run();

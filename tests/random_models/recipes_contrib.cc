@@ -8,9 +8,14 @@ namespace {
 using onnx::TensorProto;
 
 bool RelativePositionBias(Builder& b, const Recipe& recipe) {
-  const Value table = b.Operand(TensorProto::FLOAT, {b.random().Between(4, 8), b.random().Between(1, 3)});
-  b.Node("RelativePositionBias", {table.name, b.Integer(b.random().Between(1, 6)), b.Integer(b.random().Between(1, 6))},
-         {{"is_bidirectional", b.random().Chance(0.5) ? 1 : 0}, {"max_distance", 16}}, "com.microsoft");
+  const Value table = b.Operand(
+      TensorProto::FLOAT, {b.random().Between(4, 8), b.random().Between(1, 3)});
+  b.Node("RelativePositionBias",
+         {table.name, b.Integer(b.random().Between(1, 6)),
+          b.Integer(b.random().Between(1, 6))},
+         {{"is_bidirectional", b.random().Chance(0.5) ? 1 : 0},
+          {"max_distance", 16}},
+         "com.microsoft");
   return true;
 }
 
@@ -22,12 +27,23 @@ const Recipe kRows[] = {
     {"com.microsoft", "SampleOp", "f", "T[*]"},
 };
 
-constexpr char kDraws[] = "draws random numbers: tests/onnx/random_operators_test";
-constexpr char kMaps[] = "its operand or result is a map, which node's binding of ONNX Runtime does not pass: tests/onnx/ml_maps_test";
-constexpr char kDecoders[] = "needs a trained decoder, whose tokens are told by tiny differences: tests/onnx/generation_test";
-constexpr char kPacked[] = "its operands hang together (packed weights, caches, lengths) in ways that random ones do not: tests/onnx/contrib_test and contrib_attention_test";
-constexpr char kGpuOnly[] = "ONNX Runtime has it for GPUs only, and the evaluator's graph is the import's own: tests/onnx/contrib_test";
-constexpr char kOld[] = "Caffe2's, which ONNX Runtime does not have: tests/onnx/retired_operators_test";
+constexpr char kDraws[] =
+    "draws random numbers: tests/onnx/random_operators_test";
+constexpr char kMaps[] =
+    "its operand or result is a map, which node's binding of ONNX Runtime does "
+    "not pass: tests/onnx/ml_maps_test";
+constexpr char kDecoders[] =
+    "needs a trained decoder, whose tokens are told by tiny differences: "
+    "tests/onnx/generation_test";
+constexpr char kPacked[] =
+    "its operands hang together (packed weights, caches, lengths) in ways that "
+    "random ones do not: tests/onnx/contrib_test and contrib_attention_test";
+constexpr char kGpuOnly[] =
+    "ONNX Runtime has it for GPUs only, and the evaluator's graph is the "
+    "import's own: tests/onnx/contrib_test";
+constexpr char kOld[] =
+    "Caffe2's, which ONNX Runtime does not have: "
+    "tests/onnx/retired_operators_test";
 
 constexpr NotGenerated kNotGenerated[] = {
     {"", "Bernoulli", kDraws},
@@ -39,10 +55,13 @@ constexpr NotGenerated kNotGenerated[] = {
     {"", "RandomNormalLike", kDraws},
     {"", "RandomUniform", kDraws},
     {"", "RandomUniformLike", kDraws},
-    {"", "TfIdfVectorizer", "its pools hang together: tests/onnx/operators_test"},
+    {"", "TfIdfVectorizer",
+     "its pools hang together: tests/onnx/operators_test"},
     {"ai.onnx.ml", "CastMap", kMaps},
     {"ai.onnx.ml", "DictVectorizer", kMaps},
-    {"ai.onnx.ml", "TreeEnsemble", "the form of TreeEnsembleRegressor that ONNX Runtime reads with another encoding: tests/onnx/ml_trees_test"},
+    {"ai.onnx.ml", "TreeEnsemble",
+     "the form of TreeEnsembleRegressor that ONNX Runtime reads with another "
+     "encoding: tests/onnx/ml_trees_test"},
     {"ai.onnx.ml", "ZipMap", kMaps},
     {"com.microsoft", "BeamSearch", kDecoders},
     {"com.microsoft", "BiasDropout", kDraws},
@@ -59,7 +78,8 @@ constexpr NotGenerated kNotGenerated[] = {
     {"com.microsoft", "MulInteger", kGpuOnly},
     {"com.microsoft", "NhwcConv", kGpuOnly},
     {"com.microsoft", "NhwcFusedConv", kGpuOnly},
-    {"com.microsoft", "NhwcMaxPool", "ONNX Runtime makes it itself, of bytes: tests/onnx/contrib_test"},
+    {"com.microsoft", "NhwcMaxPool",
+     "ONNX Runtime makes it itself, of bytes: tests/onnx/contrib_test"},
     {"com.microsoft", "QAttention", kPacked},
     {"com.microsoft", "QEmbedLayerNormalization", kPacked},
     {"com.microsoft", "Sampling", kDecoders},

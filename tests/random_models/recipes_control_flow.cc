@@ -13,33 +13,47 @@ using onnx::TensorProto;
 // without end.
 void Grow(Builder& body, int64_t nodes) {
   const std::span<const Recipe> recipes = ElementwiseRecipes();
-  const std::span<const Recipe> others[] = {ElementwiseRecipes(), ReductionRecipes(), MovementRecipes(), IndexingRecipes(), ContractionRecipes(), NormalizationRecipes()};
+  const std::span<const Recipe> others[] = {
+      ElementwiseRecipes(), ReductionRecipes(),   MovementRecipes(),
+      IndexingRecipes(),    ContractionRecipes(), NormalizationRecipes()};
   for (int64_t i = 0; i < nodes; ++i) {
-    const auto& family = body.random().Chance(0.4) ? recipes : others[body.random().Between(0, 5)];
-    const Recipe& recipe = family[static_cast<size_t>(body.random().Between(0, static_cast<int64_t>(family.size()) - 1))];
+    const auto& family = body.random().Chance(0.4)
+                             ? recipes
+                             : others[body.random().Between(0, 5)];
+    const Recipe& recipe = family[static_cast<size_t>(
+        body.random().Between(0, static_cast<int64_t>(family.size()) - 1))];
     if (!IsAvailable(recipe, body.opset())) continue;
     Generate(body, recipe);
   }
 }
 
 // A value of the body of this type and these dims, made by it.
-std::string Produce(Builder& body, int32_t type, const Dims& dims, const std::string& base) {
+std::string Produce(Builder& body, int32_t type, const Dims& dims,
+                    const std::string& base) {
   std::vector<const Value*> made;
   for (const std::string& name : body.results()) {
     const Value* value = body.Find(name);
-    if (value != nullptr && value->type == type && value->dims() == dims && Builder::Fits(*value, {-50, 50, false})) made.push_back(value);
+    if (value != nullptr && value->type == type && value->dims() == dims &&
+        Builder::Fits(*value, {-50, 50, false}))
+      made.push_back(value);
   }
-  if (!made.empty() && body.random().Chance(0.7)) return body.random().Pick(made)->name;
-  const bool is_float = type == TensorProto::FLOAT || type == TensorProto::DOUBLE || type == TensorProto::FLOAT16;
+  if (!made.empty() && body.random().Chance(0.7))
+    return body.random().Pick(made)->name;
+  const bool is_float = type == TensorProto::FLOAT ||
+                        type == TensorProto::DOUBLE ||
+                        type == TensorProto::FLOAT16;
   std::string name;
   if (is_float) {
     const std::string other = body.Operand(type, dims).name;
-    const std::string sum = body.Node(body.random().Chance(0.5) ? "Add" : "Mul", {base.empty() ? other : base, other});
+    const std::string sum = body.Node(body.random().Chance(0.5) ? "Add" : "Mul",
+                                      {base.empty() ? other : base, other});
     name = body.Node("Tanh", {sum});
   } else if (base.empty()) {
     name = body.Node("Identity", {body.Operand(type, dims).name});
   } else {
-    name = body.Node(body.random().Chance(0.5) && body.opset() >= 12 ? "Max" : "Sub", {base, body.Operand(type, dims).name});
+    name = body.Node(
+        body.random().Chance(0.5) && body.opset() >= 12 ? "Max" : "Sub",
+        {base, body.Operand(type, dims).name});
   }
   body.Flush();
   return name;
@@ -53,7 +67,8 @@ void AddOutput(Builder& body, const std::string& name, bool has_dims = true) {
   auto& tensor = *output.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(value->type);
   if (!has_dims) return;
-  for (const int64_t dim : value->dims()) tensor.mutable_shape()->add_dim()->set_dim_value(dim);
+  for (const int64_t dim : value->dims())
+    tensor.mutable_shape()->add_dim()->set_dim_value(dim);
 }
 
 // An input of the body, which begins with this tensor.
@@ -64,7 +79,8 @@ std::string AddInput(Builder& body, const vm::Tensor& tensor) {
   auto& type = *input.mutable_type()->mutable_tensor_type();
   type.set_elem_type(value.type);
   type.mutable_shape();
-  for (const int64_t dim : value.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
+  for (const int64_t dim : value.dims())
+    type.mutable_shape()->add_dim()->set_dim_value(dim);
   body.AddValue(value);
   return value.name;
 }
@@ -81,8 +97,11 @@ std::string OwnOf(Builder& body, const std::string& name) {
   const auto& own = body.results();
   const auto& outputs = body.graph().output();
   // ONNX Runtime's memory is not ready for a value that leaves a body twice.
-  const bool is_taken = std::any_of(outputs.begin(), outputs.end(), [&](const auto& output) { return output.name() == name; });
-  if (!is_taken && std::find(own.begin(), own.end(), name) != own.end()) return name;
+  const bool is_taken =
+      std::any_of(outputs.begin(), outputs.end(),
+                  [&](const auto& output) { return output.name() == name; });
+  if (!is_taken && std::find(own.begin(), own.end(), name) != own.end())
+    return name;
   const std::string copy = body.Node("Identity", {name});
   body.Flush();
   return copy;
@@ -90,7 +109,9 @@ std::string OwnOf(Builder& body, const std::string& name) {
 
 bool If(Builder& b, const Recipe& recipe) {
   if (b.depth() >= 2 || b.opset() < 7) return false;
-  const Value condition = b.Operand(TensorProto::BOOL, {}, {}, b.random().Chance(0.2) ? Source::kConstant : Source::kInput);
+  const Value condition =
+      b.Operand(TensorProto::BOOL, {}, {},
+                b.random().Chance(0.2) ? Source::kConstant : Source::kInput);
   Builder then_body(b.state(), &b), else_body(b.state(), &b);
   then_body.set_recipe("::If");
   else_body.set_recipe("::If");
@@ -101,11 +122,14 @@ bool If(Builder& b, const Recipe& recipe) {
     std::vector<const Value*> made;
     for (const std::string& name : then_body.results()) {
       const Value* value = then_body.Find(name);
-      if (value != nullptr && value->is_finite && value->type != TensorProto::BFLOAT16) made.push_back(value);
+      if (value != nullptr && value->is_finite &&
+          value->type != TensorProto::BFLOAT16)
+        made.push_back(value);
     }
     if (made.empty()) return false;
     const Value value = *b.random().Pick(made);
-    const std::string other = OwnOf(else_body, Produce(else_body, value.type, value.dims(), ""));
+    const std::string other =
+        OwnOf(else_body, Produce(else_body, value.type, value.dims(), ""));
     if (else_body.Find(other) == nullptr) return false;
     AddOutput(then_body, OwnOf(then_body, value.name));
     AddOutput(else_body, other);
@@ -119,8 +143,10 @@ bool If(Builder& b, const Recipe& recipe) {
 bool Loop(Builder& b, const Recipe& recipe) {
   if (b.depth() >= 2) return false;
   const bool has_condition = b.random().Chance(0.5);
-  const std::string trips = b.random().Chance(0.6) ? b.Integer(b.random().Between(b.random().Chance(0.1) ? 0 : 1, 4))
-                                                   : b.New(TensorProto::INT64, {}, {0, 4, false}, Source::kInput).name;
+  const std::string trips =
+      b.random().Chance(0.6)
+          ? b.Integer(b.random().Between(1, 4))
+          : b.New(TensorProto::INT64, {}, {1, 4, false}, Source::kInput).name;
   Names inputs = {trips, ""};
   Builder body(b.state(), &b);
   body.set_recipe("::Loop");
@@ -141,15 +167,20 @@ bool Loop(Builder& b, const Recipe& recipe) {
   Grow(body, b.random().Between(1, 3));
   // The condition: at times one that ends the loop.
   std::string next = go_on;
-  if (has_condition && !initial.empty() && initial[0].count() > 0 && body.random().Chance(0.6)) {
+  if (has_condition && !initial.empty() && initial[0].count() > 0 &&
+      body.random().Chance(0.6)) {
     const bool old = body.opset() < 13;
-    const std::string low = old ? body.Node("ReduceMin", {carried[0]}, {{"keepdims", 0}}) : body.Node("ReduceMin", {carried[0]}, {{"keepdims", 0}});
-    if (initial[0].type == TensorProto::FLOAT) next = body.Node("Less", {low, body.Scalar(TensorProto::FLOAT, 1.7)});
+    const std::string low =
+        old ? body.Node("ReduceMin", {carried[0]}, {{"keepdims", 0}})
+            : body.Node("ReduceMin", {carried[0]}, {{"keepdims", 0}});
+    if (initial[0].type == TensorProto::FLOAT)
+      next = body.Node("Less", {low, body.Scalar(TensorProto::FLOAT, 1.7)});
     if (!body.Flush()) next = go_on;
   }
   AddOutput(body, OwnOf(body, next));
   for (size_t i = 0; i < carried.size(); ++i) {
-    const std::string result = OwnOf(body, Produce(body, initial[i].type, initial[i].dims(), carried[i]));
+    const std::string result = OwnOf(
+        body, Produce(body, initial[i].type, initial[i].dims(), carried[i]));
     if (body.Find(result) == nullptr) return false;
     AddOutput(body, result);
   }
@@ -157,7 +188,8 @@ bool Loop(Builder& b, const Recipe& recipe) {
   for (int64_t i = b.random().Between(carried.empty() ? 1 : 0, 2); i > 0; --i) {
     if (body.results().empty()) break;
     const Value* value = body.Find(b.random().Pick(body.results()));
-    if (value == nullptr || !value->is_finite || value->tensor.strings) continue;
+    if (value == nullptr || !value->is_finite || value->tensor.strings)
+      continue;
     AddOutput(body, OwnOf(body, value->name));
     ++results;
   }
@@ -183,21 +215,26 @@ bool Scan(Builder& b, const Recipe& recipe) {
   }
   inputs.push_back(sequence.name);
   const Dims element(sequence.dims().begin() + 1, sequence.dims().end());
-  vm::Tensor first = vm::Tensor::Borrow(sequence.tensor.type, element, sequence.tensor.data);
+  vm::Tensor first =
+      vm::Tensor::Borrow(sequence.tensor.type, element, sequence.tensor.data);
   first.memory = sequence.tensor.memory;
   const std::string x = AddInput(body, first);
   Grow(body, b.random().Between(1, 3));
   for (size_t i = 0; i < carried.size(); ++i) {
-    const std::string result = OwnOf(body, Produce(body, initial[i].type, initial[i].dims(), carried[i]));
+    const std::string result = OwnOf(
+        body, Produce(body, initial[i].type, initial[i].dims(), carried[i]));
     if (body.Find(result) == nullptr) return false;
     AddOutput(body, result);
   }
-  const std::string scanned = OwnOf(body, Produce(body, sequence.type, element, x));
+  const std::string scanned =
+      OwnOf(body, Produce(body, sequence.type, element, x));
   if (body.Find(scanned) == nullptr) return false;
   AddOutput(body, scanned);
   Attributes attributes = {{"num_scan_inputs", 1}};
-  if (b.random().Chance(0.3)) attributes.emplace_back("scan_input_directions", std::vector<int64_t>{1});
-  if (b.random().Chance(0.2)) attributes.emplace_back("scan_output_directions", std::vector<int64_t>{1});
+  if (b.random().Chance(0.3))
+    attributes.emplace_back("scan_input_directions", std::vector<int64_t>{1});
+  if (b.random().Chance(0.2))
+    attributes.emplace_back("scan_output_directions", std::vector<int64_t>{1});
   b.Nodes("Scan", inputs, static_cast<int>(carried.size()) + 1, attributes);
   SetBody(b, body, "body");
   return true;
@@ -205,11 +242,8 @@ bool Scan(Builder& b, const Recipe& recipe) {
 
 // NOLINTNEXTLINE(cert-err58-cpp)
 const Recipe kRows[] = {
-    {"", "If", If},
-    {"", "If", If},
-    {"", "Loop", Loop, 11},
-    {"", "Loop", Loop, 11},
-    {"", "Scan", Scan},
+    {"", "If", If},         {"", "If", If},     {"", "Loop", Loop, 11},
+    {"", "Loop", Loop, 11}, {"", "Scan", Scan},
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ bool CastLike(Builder& b, const Recipe& recipe) {
 
 bool BitCast(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("fiI", 0, 4);
-  const int32_t to = x.type == TensorProto::FLOAT ? TensorProto::INT32
-                                                  : TensorProto::UINT32;
+  const int32_t to =
+      x.type == TensorProto::FLOAT ? TensorProto::INT32 : TensorProto::UINT32;
   b.Node("BitCast", {x.name}, {{"to", static_cast<int>(to)}});
   return true;
 }
@@ -55,8 +55,7 @@ bool Clip(Builder& b, const Recipe& recipe) {
 // Max, Min, Sum and Mean of one to four operands.
 bool Variadic(Builder& b, const Recipe& recipe) {
   const bool sums = recipe.name == "Sum" || recipe.name == "Mean";
-  const Value x =
-      b.Pick(sums ? "ffdh" : b.opset() < 12 ? "fd" : "ffdhilIL");
+  const Value x = b.Pick(sums ? "ffdh" : b.opset() < 12 ? "fd" : "ffdhilIL");
   Names inputs = {x.name};
   for (int64_t i = b.random().Between(0, 3); i > 0; --i) {
     Dims dims = x.dims();
@@ -70,16 +69,16 @@ bool Variadic(Builder& b, const Recipe& recipe) {
 }
 
 bool Pow(Builder& b, const Recipe& recipe) {
-  const Value x = b.Pick(b.opset() < 12 ? "fd" : "ffdil", 0, 4, {0.2, 6, false});
-  const std::string letters = b.opset() < 12
-                                  ? std::string(x.type == TensorProto::FLOAT
-                                                    ? "f"
-                                                    : "d")
-                                  : "ffil";
+  const Value x =
+      b.Pick(b.opset() < 12 ? "fd" : "ffdil", 0, 4, {0.2, 6, false});
+  const std::string letters =
+      b.opset() < 12 ? std::string(x.type == TensorProto::FLOAT ? "f" : "d")
+                     : "ffil";
   const int32_t type = b.Type(letters);
-  b.Node("Pow", {x.name, b.Operand(type, b.random().Chance(0.5) ? Dims{} : x.dims(),
-                                   {0, 3, false})
-                             .name});
+  b.Node("Pow",
+         {x.name, b.Operand(type, b.random().Chance(0.5) ? Dims{} : x.dims(),
+                            {0, 3, false})
+                      .name});
   return true;
 }
 
@@ -101,8 +100,8 @@ bool Mod(Builder& b, const Recipe& recipe) {
                         x.type == TensorProto::DOUBLE ||
                         x.type == TensorProto::FLOAT16;
   const bool fmod = is_float || b.random().Chance(0.3);
-  const Value y =
-      b.Operand(x.type, b.random().Chance(0.4) ? Dims{} : x.dims(), {2, 5, false});
+  const Value y = b.Operand(x.type, b.random().Chance(0.4) ? Dims{} : x.dims(),
+                            {2, 5, false});
   b.Node("Mod", {x.name, y.name}, {{"fmod", fmod ? 1 : 0}});
   return true;
 }
@@ -224,7 +223,7 @@ const Recipe kRows[] = {
     {"", "Xor", "?", "T[*] T[~]", 1, 7},
     // Retired, but part of older models.
     {"", "Affine", "f", "T[*] alpha=0.5..2.0 beta=0.1..1.0", 1, 1, 9},
-    {"", "ImageScaler", "f", "T[n,c,h,w] scale=0.5..2.0 bias=0.5,", 1, 1, 9},
+    {"", "ImageScaler", "f", "T[n,2,h,w] scale=0.5..2.0 bias=0.5,1.5", 1, 1, 9},
     {"", "ParametricSoftplus", "f", "T[*] alpha=0.5..2.0 beta=0.5..1.5", 1, 1,
      9},
     {"", "ScaledTanh", "f", "T[*] alpha=0.5..2.0 beta=0.5..1.5", 1, 1, 9},

@@ -11,49 +11,75 @@ using onnx::TensorProto;
 
 constexpr char kMl[] = "ai.onnx.ml";
 
-void SetStrings(onnx::NodeProto& node, const char* name, const std::vector<std::string>& strings) {
+void SetStrings(onnx::NodeProto& node, const char* name,
+                const std::vector<std::string>& strings) {
   AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
   attribute.set_type(AttributeProto::STRINGS);
   for (const std::string& text : strings) attribute.add_strings(text);
 }
 
-std::vector<double> Reals(Builder& b, int64_t count, double low = -1, double high = 1) {
+std::vector<double> Reals(Builder& b, int64_t count, double low = -1,
+                          double high = 1) {
   std::vector<double> reals;
-  for (int64_t i = 0; i < count; ++i) reals.push_back(b.random().Real(low, high));
+  for (int64_t i = 0; i < count; ++i)
+    reals.push_back(b.random().Real(low, high));
   return reals;
 }
 
 Value Features(Builder& b, std::string_view letters = "ffdil") {
-  return b.Operand(b.Type(letters), {b.random().Between(1, 6), b.random().Between(1, 5)});
+  return b.Operand(b.Type(letters),
+                   {b.random().Between(1, 6), b.random().Between(1, 5)});
 }
 
 std::string Transform(Builder& b, bool has_probit = false) {
-  return b.random().Pick(has_probit ? std::vector<std::string>{"NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"} : std::vector<std::string>{"NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"});
+  return b.random().Pick(
+      has_probit ? std::vector<std::string>{"NONE", "LOGISTIC", "SOFTMAX",
+                                            "SOFTMAX_ZERO"}
+                 : std::vector<std::string>{"NONE", "LOGISTIC", "SOFTMAX",
+                                            "SOFTMAX_ZERO"});
 }
 
 bool Linear(Builder& b, const Recipe& recipe) {
   const Value x = Features(b, recipe.name == "LinearRegressor" ? "f" : "ffdil");
-  const int64_t n = b.random().Between(recipe.name == "LinearRegressor" ? 1 : 2, 4);
+  const int64_t n =
+      b.random().Between(recipe.name == "LinearRegressor" ? 1 : 2, 4);
   if (recipe.name == "LinearRegressor") {
-    b.Node("LinearRegressor", {x.name}, {{"coefficients", Reals(b, n * x.dims()[1])}, {"intercepts", Reals(b, n)}, {"targets", static_cast<int>(n)}}, kMl);
+    b.Node("LinearRegressor", {x.name},
+           {{"coefficients", Reals(b, n * x.dims()[1])},
+            {"intercepts", Reals(b, n)},
+            {"targets", static_cast<int>(n)}},
+           kMl);
     return true;
   }
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < n; ++i) labels.push_back(i * 3 - 1);
-  b.Nodes("LinearClassifier", {x.name}, 2, {{"coefficients", Reals(b, n * x.dims()[1])}, {"intercepts", Reals(b, n)}, {"classlabels_ints", labels}, {"post_transform", Transform(b).c_str()}}, kMl);
+  b.Nodes("LinearClassifier", {x.name}, 2,
+          {{"coefficients", Reals(b, n * x.dims()[1])},
+           {"intercepts", Reals(b, n)},
+           {"classlabels_ints", labels},
+           {"post_transform", Transform(b).c_str()}},
+          kMl);
   return true;
 }
 
 bool LabelEncoder(Builder& b, const Recipe& recipe) {
-  const Value x = b.Operand(TensorProto::INT64, b.Shape(b.random().Between(1, 2)), {0, 5, false});
-  b.Node("LabelEncoder", {x.name}, {{"keys_int64s", std::vector<int64_t>{0, 1, 3, 4}}, {"values_floats", Reals(b, 4)}, {"default_float", -2.5}}, kMl);
+  const Value x = b.Operand(TensorProto::INT64,
+                            b.Shape(b.random().Between(1, 2)), {0, 5, false});
+  b.Node("LabelEncoder", {x.name},
+         {{"keys_int64s", std::vector<int64_t>{0, 1, 3, 4}},
+          {"values_floats", Reals(b, 4)},
+          {"default_float", -2.5}},
+         kMl);
   return true;
 }
 
 bool CategoryMapper(Builder& b, const Recipe& recipe) {
   const Value x = b.Operand(TensorProto::STRING, {b.random().Between(1, 6)});
-  b.Node("CategoryMapper", {x.name}, {{"cats_int64s", std::vector<int64_t>{5, 6, 7}}, {"default_int64", -1}}, kMl);
+  b.Node(
+      "CategoryMapper", {x.name},
+      {{"cats_int64s", std::vector<int64_t>{5, 6, 7}}, {"default_int64", -1}},
+      kMl);
   SetStrings(b.last(), "cats_strings", {"a", "ab", "x y z"});
   return true;
 }
@@ -64,20 +90,26 @@ struct Trees {
   std::vector<std::string> modes;
 };
 
-Trees DrawTrees(Builder& b, int64_t features, int64_t targets, bool is_classifier) {
-  std::vector<int64_t> tree_ids, node_ids, feature_ids, true_ids, false_ids, leaf_trees, leaf_nodes, leaf_targets;
+Trees DrawTrees(Builder& b, int64_t features, int64_t targets,
+                bool is_classifier) {
+  std::vector<int64_t> tree_ids, node_ids, feature_ids, true_ids, false_ids,
+      leaf_trees, leaf_nodes, leaf_targets;
   std::vector<double> values, weights;
   Trees trees;
-  static const auto* const kModes = new std::vector<std::string>{"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"};
+  static const auto* const kModes = new std::vector<std::string>{
+      "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"};
   const std::string mode = b.random().Pick(*kModes);
   const bool is_mixed = b.random().Chance(0.2);
   for (int64_t tree = b.random().Between(1, 4) - 1; tree >= 0; --tree) {
-    const int64_t depth = b.random().Between(1, 3), inner = (int64_t{1} << depth) - 1, all = 2 * inner + 1;
+    const int64_t depth = b.random().Between(1, 3),
+                  inner = (int64_t{1} << depth) - 1, all = 2 * inner + 1;
     for (int64_t node = 0; node < all; ++node) {
       tree_ids.push_back(tree);
       node_ids.push_back(node);
       const bool is_leaf = node >= inner;
-      trees.modes.push_back(is_leaf ? "LEAF" : is_mixed ? b.random().Pick(*kModes) : mode);
+      trees.modes.push_back(is_leaf    ? "LEAF"
+                            : is_mixed ? b.random().Pick(*kModes)
+                                       : mode);
       feature_ids.push_back(is_leaf ? 0 : b.random().Between(0, features - 1));
       values.push_back(is_leaf ? 0 : b.random().Real(-2, 3));
       true_ids.push_back(is_leaf ? 0 : 2 * node + 1);
@@ -90,9 +122,12 @@ Trees DrawTrees(Builder& b, int64_t features, int64_t targets, bool is_classifie
     }
   }
   const std::string prefix = is_classifier ? "class" : "target";
-  trees.attributes = {{"nodes_treeids", tree_ids}, {"nodes_nodeids", node_ids}, {"nodes_featureids", feature_ids}, {"nodes_values", values},
-                      {"nodes_truenodeids", true_ids}, {"nodes_falsenodeids", false_ids}, {prefix + "_treeids", leaf_trees}, {prefix + "_nodeids", leaf_nodes},
-                      {prefix + "_ids", leaf_targets}, {prefix + "_weights", weights}};
+  trees.attributes = {
+      {"nodes_treeids", tree_ids},       {"nodes_nodeids", node_ids},
+      {"nodes_featureids", feature_ids}, {"nodes_values", values},
+      {"nodes_truenodeids", true_ids},   {"nodes_falsenodeids", false_ids},
+      {prefix + "_treeids", leaf_trees}, {prefix + "_nodeids", leaf_nodes},
+      {prefix + "_ids", leaf_targets},   {prefix + "_weights", weights}};
   return trees;
 }
 
@@ -104,10 +139,15 @@ bool TreeEnsembles(Builder& b, const Recipe& recipe) {
   // in tests/onnx/ml_trees_test.
   const std::string transform = Transform(b);
   const bool is_sum = is_classifier || b.random().Chance(0.6);
-  const int64_t targets = is_classifier ? b.random().Between(3, 4) : is_sum && transform == "NONE" ? b.random().Between(1, 4) : 1;
+  const int64_t targets = is_classifier ? b.random().Between(3, 4)
+                          : is_sum && transform == "NONE"
+                              ? b.random().Between(1, 4)
+                              : 1;
   Trees trees = DrawTrees(b, x.dims()[1], targets, is_classifier);
   Attributes& attributes = trees.attributes;
-  if (b.random().Chance(0.4)) attributes.emplace_back("base_values", Reals(b, targets));
+  // A target that no leaf adds to has no base value either in ONNX Runtime.
+  if ((is_classifier || targets == 1) && b.random().Chance(0.4))
+    attributes.emplace_back("base_values", Reals(b, targets));
   attributes.emplace_back("post_transform", transform.c_str());
   if (is_classifier) {
     std::vector<int64_t> labels;
@@ -115,11 +155,16 @@ bool TreeEnsembles(Builder& b, const Recipe& recipe) {
     attributes.emplace_back("classlabels_int64s", labels);
   } else {
     attributes.emplace_back("n_targets", static_cast<int>(targets));
-    static const auto* const kSums = new std::vector<std::string>{"SUM", "AVERAGE"};
-    static const auto* const kExtremes = new std::vector<std::string>{"MIN", "MAX"};
-    attributes.emplace_back("aggregate_function", b.random().Pick(is_sum ? *kSums : *kExtremes).c_str());
+    static const auto* const kSums =
+        new std::vector<std::string>{"SUM", "AVERAGE"};
+    static const auto* const kExtremes =
+        new std::vector<std::string>{"MIN", "MAX"};
+    attributes.emplace_back(
+        "aggregate_function",
+        b.random().Pick(is_sum ? *kSums : *kExtremes).c_str());
   }
-  b.Nodes(std::string(recipe.name), {x.name}, is_classifier ? 2 : 1, attributes, kMl);
+  b.Nodes(std::string(recipe.name), {x.name}, is_classifier ? 2 : 1, attributes,
+          kMl);
   SetStrings(b.last(), "nodes_modes", trees.modes);
   return true;
 }
@@ -127,8 +172,11 @@ bool TreeEnsembles(Builder& b, const Recipe& recipe) {
 bool Svm(Builder& b, const Recipe& recipe) {
   const Value x = Features(b, "f");
   const int64_t features = x.dims()[1], vectors = b.random().Between(2, 5);
-  static const auto* const kKernels = new std::vector<std::string>{"LINEAR", "POLY", "RBF", "SIGMOID"};
-  Attributes attributes = {{"kernel_type", b.random().Pick(*kKernels).c_str()}, {"kernel_params", std::vector<double>{0.5, 0.1, 2}}, {"support_vectors", Reals(b, vectors * features)}};
+  static const auto* const kKernels =
+      new std::vector<std::string>{"LINEAR", "POLY", "RBF", "SIGMOID"};
+  Attributes attributes = {{"kernel_type", b.random().Pick(*kKernels).c_str()},
+                           {"kernel_params", std::vector<double>{0.5, 0.1, 2}},
+                           {"support_vectors", Reals(b, vectors * features)}};
   if (recipe.name == "SVMRegressor") {
     attributes.emplace_back("coefficients", Reals(b, vectors));
     attributes.emplace_back("n_supports", static_cast<int>(vectors));
@@ -137,7 +185,8 @@ bool Svm(Builder& b, const Recipe& recipe) {
     return true;
   }
   attributes.emplace_back("coefficients", Reals(b, vectors));
-  attributes.emplace_back("vectors_per_class", std::vector<int64_t>{1, vectors - 1});
+  attributes.emplace_back("vectors_per_class",
+                          std::vector<int64_t>{1, vectors - 1});
   attributes.emplace_back("rho", Reals(b, 1));
   attributes.emplace_back("classlabels_ints", std::vector<int64_t>{0, 1});
   b.Nodes("SVMClassifier", {x.name}, 2, attributes, kMl);
@@ -161,7 +210,8 @@ const Recipe kRows[] = {
     {kMl, "Binarizer", "f", "T[*] threshold=0.1..0.5"},
     {kMl, "CategoryMapper", CategoryMapper},
     {kMl, "FeatureVectorizer", FeatureVectorizer},
-    {kMl, "Imputer", "f", "T[n,m] imputed_value_floats=1.5, replaced_value_float=0.25"},
+    {kMl, "Imputer", "f",
+     "T[n,m] imputed_value_floats=1.5, replaced_value_float=0.25"},
     {kMl, "LabelEncoder", LabelEncoder},
     {kMl, "LinearClassifier", Linear},
     {kMl, "LinearRegressor", Linear},

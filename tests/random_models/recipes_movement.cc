@@ -29,7 +29,8 @@ bool Reshape(Builder& b, const Recipe& recipe) {
   if (x.count() == 0) return false;
   Dims dims = Factored(b, x.count());
   if (b.random().Chance(0.3))
-    dims[static_cast<size_t>(b.random().Between(0, static_cast<int64_t>(dims.size()) - 1))] = -1;
+    dims[static_cast<size_t>(
+        b.random().Between(0, static_cast<int64_t>(dims.size()) - 1))] = -1;
   for (size_t i = 0; i < dims.size() && i < x.dims().size(); ++i)
     if (dims[i] == x.dims()[i] && b.random().Chance(0.3)) dims[i] = 0;
   b.Node("Reshape", {x.name, b.Integers(dims)});
@@ -53,7 +54,8 @@ bool SqueezeOrUnsqueeze(Builder& b, const Recipe& recipe) {
   if (recipe.name == "Squeeze") {
     for (int64_t i = 0; i < x.rank(); ++i)
       if (x.dims()[static_cast<size_t>(i)] == 1 && b.random().Chance(0.8))
-        axes.push_back(i - (b.opset() >= 11 && b.random().Chance(0.3) ? x.rank() : 0));
+        axes.push_back(
+            i - (b.opset() >= 11 && b.random().Chance(0.3) ? x.rank() : 0));
     if (axes.empty()) return false;
   } else {
     const int64_t count = b.random().Between(1, 2), rank = x.rank() + count;
@@ -95,7 +97,8 @@ bool Expand(Builder& b, const Recipe& recipe) {
       dim = 1;  // the other way round
     }
   }
-  if (b.random().Chance(0.3)) dims.insert(dims.begin(), b.random().Between(1, 4));
+  if (b.random().Chance(0.3))
+    dims.insert(dims.begin(), b.random().Between(1, 4));
   if (x.count() > 4096) return false;
   b.Node("Expand", {x.name, b.Integers(dims)});
   return true;
@@ -118,9 +121,11 @@ bool Slice(Builder& b, const Recipe& recipe) {
     if (!b.random().Chance(0.5)) continue;
     const int64_t extent = x.dims()[static_cast<size_t>(i)];
     int64_t start = b.random().Between(0, std::max<int64_t>(extent - 1, 0));
-    int64_t end = b.random().Between(start + (b.random().Chance(0.05) ? 0 : 1), extent);
+    int64_t end =
+        b.random().Between(start + (b.random().Chance(0.05) ? 0 : 1), extent);
     int64_t step = 1;
-    if (b.opset() >= 10 && b.random().Chance(0.4)) step = b.random().Between(2, 3);
+    if (b.opset() >= 10 && b.random().Chance(0.4))
+      step = b.random().Between(2, 3);
     if (b.opset() >= 10 && b.random().Chance(0.2)) {
       step = -step;
       std::swap(start, end);
@@ -135,13 +140,15 @@ bool Slice(Builder& b, const Recipe& recipe) {
   }
   if (axes.empty()) return false;
   if (b.opset() < 10 && recipe.name == "Slice") {
-    b.Node("Slice", {x.name}, {{"starts", starts}, {"ends", ends}, {"axes", axes}});
+    b.Node("Slice", {x.name},
+           {{"starts", starts}, {"ends", ends}, {"axes", axes}});
     return true;
   }
   const bool all = static_cast<int64_t>(axes.size()) == x.rank();
   Names inputs = {x.name, b.Integers(starts), b.Integers(ends)};
   if (!all || b.random().Chance(0.6)) inputs.push_back(b.Integers(axes));
-  if (b.opset() >= 10 && std::any_of(steps.begin(), steps.end(), [](int64_t s) { return s != 1; })) {
+  if (b.opset() >= 10 && std::any_of(steps.begin(), steps.end(),
+                                     [](int64_t s) { return s != 1; })) {
     if (inputs.size() == 3) inputs.emplace_back();
     inputs.push_back(b.Integers(steps));
   }
@@ -152,7 +159,8 @@ bool Slice(Builder& b, const Recipe& recipe) {
 bool Split(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("fffdhilC", 1, 4);
   const int axis = b.Axis(x);
-  const int64_t extent = x.dims()[static_cast<size_t>((axis + x.rank()) % x.rank())];
+  const int64_t extent =
+      x.dims()[static_cast<size_t>((axis + x.rank()) % x.rank())];
   const int64_t parts = b.random().Between(1, std::min<int64_t>(extent, 4));
   if (extent < 1) return false;
   std::vector<int64_t> sizes(static_cast<size_t>(parts), 1);
@@ -170,18 +178,21 @@ bool Split(Builder& b, const Recipe& recipe) {
 }
 
 bool Pad(Builder& b, const Recipe& recipe) {
-  static const auto* const kModes = new std::vector<std::string>{"constant", "constant", "reflect", "edge", "wrap"};
+  static const auto* const kModes = new std::vector<std::string>{
+      "constant", "constant", "reflect", "edge", "wrap"};
   const bool is_contrib = !recipe.domain.empty();
   const Value x = b.Pick(b.opset() < 11 ? "f" : "fffdil", 1, 4);
   std::string mode = b.random().Pick(*kModes);
   if ((b.opset() < 19 || is_contrib) && mode == "wrap") mode = "constant";
   std::vector<int64_t> low, high;
   for (const int64_t extent : x.dims()) {
-    const int64_t most = mode == "constant" ? 3 : std::min<int64_t>(extent - 1, 3);
+    const int64_t most =
+        mode == "constant" ? 3 : std::min<int64_t>(extent - 1, 3);
     low.push_back(b.random().Chance(0.5) ? 0 : b.random().Between(0, most));
     high.push_back(b.random().Chance(0.5) ? 0 : b.random().Between(0, most));
     // Negative: cut off.
-    if (mode == "constant" && extent > 4 && b.random().Chance(0.1)) low.back() = -1;
+    if (mode == "constant" && extent > 4 && b.random().Chance(0.1))
+      low.back() = -1;
     if (extent == 0 && mode != "constant") return false;
   }
   Attributes attributes = {{"mode", mode.c_str()}};
@@ -221,7 +232,8 @@ bool Pad(Builder& b, const Recipe& recipe) {
 bool CenterCropPad(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("fil", 1, 4);
   Dims dims;
-  for (int64_t i = 0; i < x.rank(); ++i) dims.push_back(b.random().Between(1, 12));
+  for (int64_t i = 0; i < x.rank(); ++i)
+    dims.push_back(b.random().Between(1, 12));
   b.Node("CenterCropPad", {x.name, b.Integers(dims)});
   return true;
 }
@@ -231,8 +243,9 @@ bool DepthSpace(Builder& b, const Recipe& recipe) {
   const int64_t h = b.random().Between(1, 5), w = b.random().Between(1, 5);
   const bool to_space = recipe.name == "DepthToSpace";
   const Value x = b.Operand(
-      b.Type("ffd"), to_space ? Dims{b.random().Between(1, 2), c * block * block, h, w}
-                              : Dims{b.random().Between(1, 2), c, h * block, w * block});
+      b.Type("ffd"),
+      to_space ? Dims{b.random().Between(1, 2), c * block * block, h, w}
+               : Dims{b.random().Between(1, 2), c, h * block, w * block});
   Attributes attributes = {{"blocksize", static_cast<int>(block)}};
   if (to_space && b.opset() >= 11)
     attributes.emplace_back("mode", b.random().Chance(0.5) ? "DCR" : "CRD");
@@ -244,12 +257,15 @@ bool Shape(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick(kMoved);
   Attributes attributes;
   if (b.opset() >= 15 && b.random().Chance(0.4)) {
-    attributes.emplace_back("start", static_cast<int>(b.random().Between(-x.rank(), x.rank())));
+    attributes.emplace_back(
+        "start", static_cast<int>(b.random().Between(-x.rank(), x.rank())));
     if (b.random().Chance(0.5))
-      attributes.emplace_back("end", static_cast<int>(b.random().Between(-x.rank(), x.rank())));
+      attributes.emplace_back(
+          "end", static_cast<int>(b.random().Between(-x.rank(), x.rank())));
   }
   const std::string shape = b.Node("Shape", {x.name}, attributes);
-  if (b.random().Chance(0.6) && attributes.empty() && x.count() > 0 && x.rank() > 0) {
+  if (b.random().Chance(0.6) && attributes.empty() && x.count() > 0 &&
+      x.rank() > 0) {
     // What exporters make of shapes: sizes that are computed.
     const Value y = b.Pick("f", 1, 4);
     if (y.count() == x.count()) {
@@ -264,8 +280,9 @@ bool Shape(Builder& b, const Recipe& recipe) {
 
 bool ConstantOfShape(Builder& b, const Recipe& recipe) {
   const Value like = b.Pick("fil", 0, 4);
-  const std::string shape = b.random().Chance(0.5) ? b.Node("Shape", {like.name})
-                                                   : b.Integers(b.Shape(b.random().Between(1, 3)));
+  const std::string shape = b.random().Chance(0.5)
+                                ? b.Node("Shape", {like.name})
+                                : b.Integers(b.Shape(b.random().Between(1, 3)));
   b.Node("ConstantOfShape", {shape});
   if (b.random().Chance(0.7)) {
     onnx::AttributeProto& attribute = *b.last().add_attribute();
@@ -296,7 +313,8 @@ bool Constant(Builder& b, const Recipe& recipe) {
     case 1:
       attribute.set_name("value_floats");
       attribute.set_type(onnx::AttributeProto::FLOATS);
-      for (int i = 0; i < 4; ++i) attribute.add_floats(static_cast<float>(b.random().Real(-2, 2)));
+      for (int i = 0; i < 4; ++i)
+        attribute.add_floats(static_cast<float>(b.random().Real(-2, 2)));
       break;
     case 2:
       attribute.set_name("value_int");
@@ -314,7 +332,8 @@ bool Constant(Builder& b, const Recipe& recipe) {
 bool EyeLike(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("fdil", 2, 2);
   Attributes attributes = {{"k", static_cast<int>(b.random().Between(-2, 2))}};
-  if (b.random().Chance(0.4)) attributes.emplace_back("dtype", static_cast<int>(b.Type("fdil")));
+  if (b.random().Chance(0.4))
+    attributes.emplace_back("dtype", static_cast<int>(b.Type("fdil")));
   b.Node("EyeLike", {x.name}, attributes);
   return true;
 }
@@ -322,23 +341,34 @@ bool EyeLike(Builder& b, const Recipe& recipe) {
 bool MakeRange(Builder& b, const Recipe& recipe) {
   const int32_t type = b.Type("fdil");
   const double start = static_cast<double>(b.random().Between(-3, 5));
-  const double step = static_cast<double>(b.random().Chance(0.3) ? -b.random().Between(1, 3) : b.random().Between(1, 3));
-  const double limit = start + step * static_cast<double>(b.random().Between(b.random().Chance(0.05) ? -1 : 1, 20));
-  b.Node("Range", {b.Scalar(type, start), b.Scalar(type, limit), b.Scalar(type, step)}, {}, std::string(recipe.domain));
+  const double step =
+      static_cast<double>(b.random().Chance(0.3) ? -b.random().Between(1, 3)
+                                                 : b.random().Between(1, 3));
+  const double limit =
+      start + step * static_cast<double>(b.random().Between(
+                         b.random().Chance(0.05) ? -1 : 1, 20));
+  b.Node("Range",
+         {b.Scalar(type, start), b.Scalar(type, limit), b.Scalar(type, step)},
+         {}, std::string(recipe.domain));
   return true;
 }
 
 bool Trilu(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("ffdil", 2, 4);
   Names inputs = {x.name};
-  if (b.random().Chance(0.6)) inputs.push_back(b.Integer(b.random().Between(-3, 3)));
-  b.Node("Trilu", inputs, {{"upper", b.random().Chance(0.5) ? 1 : 0}}, std::string(recipe.domain));
+  if (b.random().Chance(0.6))
+    inputs.push_back(b.Integer(b.random().Between(-3, 3)));
+  b.Node("Trilu", inputs, {{"upper", b.random().Chance(0.5) ? 1 : 0}},
+         std::string(recipe.domain));
   return true;
 }
 
 bool ExpandDims(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("fdil", 0, 3);
-  b.Node("ExpandDims", {x.name, b.Integer(b.random().Between(-x.rank() - 1, x.rank()), TensorProto::INT32)}, {}, "com.microsoft");
+  b.Node("ExpandDims",
+         {x.name, b.Integer(b.random().Between(-x.rank() - 1, x.rank()),
+                            TensorProto::INT32)},
+         {}, "com.microsoft");
   return true;
 }
 
@@ -371,7 +401,8 @@ const Recipe kRows[] = {
     {"com.microsoft", "Pad", Pad, 11},
     {"com.microsoft", "Range", MakeRange},
     {"com.microsoft", "Trilu", Trilu},
-    {"com.microsoft", "UnfoldTensor", "f", "T[n,c,12] dim=2 size=1..4 step=1..3"},
+    {"com.microsoft", "UnfoldTensor", "f",
+     "T[n,c,12] dim=2 size=1..4 step=1..3"},
 };
 
 }  // namespace

@@ -9,25 +9,27 @@ namespace {
 bool Reduce(Builder& b, const Recipe& recipe) {
   const bool has_logarithm = recipe.name == "ReduceLogSum";
   const bool is_product = recipe.name == "ReduceProd";
-  const bool has_order = recipe.name == "ReduceMax" || recipe.name == "ReduceMin";
-  const Value x = b.Pick(
-      recipe.name == "ReduceLogSumExp" || recipe.name == "ReduceLogSum" ||
-              recipe.name == "ReduceL2"
-          ? "ffdh"
-      : has_order ? b.opset() >= 20   ? "fdhilcC?"
-                    : b.opset() >= 12 ? "fdhilcC"
-                                      : "fdil"
-                  : "fffdhil",
-      0, 5,
-      has_logarithm ? Range{0.05, 9, false}
-      : is_product  ? Range{-1.5, 1.5, false}
-                    : Range{});
+  const bool has_order =
+      recipe.name == "ReduceMax" || recipe.name == "ReduceMin";
+  const Value x =
+      b.Pick(recipe.name == "ReduceLogSumExp" ||
+                     recipe.name == "ReduceLogSum" || recipe.name == "ReduceL2"
+                 ? "ffdh"
+             : has_order ? b.opset() >= 20   ? "fdhilcC?"
+                           : b.opset() >= 12 ? "fdhilcC"
+                                             : "fdil"
+                         : "fffdhil",
+             0, 5,
+             has_logarithm ? Range{0.05, 9, false}
+             : is_product  ? Range{-1.5, 1.5, false}
+                           : Range{});
   // ONNX Runtime gives tensors without elements other shapes.
   if (x.count() == 0) return false;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < x.rank(); ++i)
     if (b.random().Chance(0.5)) axes.push_back(i);
-  if (axes.size() > 1 && b.random().Chance(0.2)) std::reverse(axes.begin(), axes.end());
+  if (axes.size() > 1 && b.random().Chance(0.2))
+    std::reverse(axes.begin(), axes.end());
   for (int64_t& axis : axes)
     if (b.opset() >= 11 && b.random().Chance(0.3)) axis -= x.rank();
   Attributes attributes = {{"keepdims", b.random().Chance(0.5) ? 1 : 0}};
@@ -63,7 +65,8 @@ bool TopK(Builder& b, const Recipe& recipe) {
   const int64_t extent =
       x.dims()[static_cast<size_t>((axis + x.rank()) % x.rank())];
   Attributes attributes = {{"axis", axis}};
-  const int64_t k = b.random().Between(extent > 0 ? 1 : 0, std::min<int64_t>(extent, 9));
+  const int64_t k =
+      b.random().Between(extent > 0 ? 1 : 0, std::min<int64_t>(extent, 9));
   if (b.opset() < 10) {
     attributes.emplace_back("k", static_cast<int>(k));
     b.Nodes("TopK", {x.name}, 2, attributes);
@@ -76,9 +79,11 @@ bool TopK(Builder& b, const Recipe& recipe) {
 }
 
 bool Cumulate(Builder& b, const Recipe& recipe) {
-  const Value x = b.Pick("ffdil", 1, 4, recipe.name == "CumProd" ? Range{-1.2, 1.2, false} : Range{});
-  const std::string axis = b.Integer(
-      b.Axis(x), b.Type(b.random().Chance(0.5) ? "l" : "i"));
+  const Value x =
+      b.Pick("ffdil", 1, 4,
+             recipe.name == "CumProd" ? Range{-1.2, 1.2, false} : Range{});
+  const std::string axis =
+      b.Integer(b.Axis(x), b.Type(b.random().Chance(0.5) ? "l" : "i"));
   b.Node(std::string(recipe.name), {x.name, axis},
          {{"exclusive", b.random().Chance(0.3) ? 1 : 0},
           {"reverse", b.random().Chance(0.3) ? 1 : 0}});
@@ -96,7 +101,8 @@ bool Unique(Builder& b, const Recipe& recipe) {
 bool NonMaxSuppression(Builder& b, const Recipe& recipe) {
   const int64_t n = b.random().Between(1, 2), boxes = b.random().Between(1, 20),
                 classes = b.random().Between(1, 3);
-  const Value box = b.Operand(Builder::TypeOf('f'), {n, boxes, 4}, {0, 1, false});
+  const Value box =
+      b.Operand(Builder::TypeOf('f'), {n, boxes, 4}, {0, 1, false});
   const Value score =
       b.Operand(Builder::TypeOf('f'), {n, classes, boxes}, {0, 1, false});
   Names inputs = {box.name, score.name, b.Integers({b.random().Between(1, 9)}),

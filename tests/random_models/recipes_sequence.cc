@@ -19,21 +19,26 @@ bool Sequence(Builder& b, const Recipe& recipe) {
     length = x.dims()[0];
     element[0] = 1;
   } else if (b.random().Chance(0.2)) {
-    sequence = b.Node("SequenceEmpty", {}, {{"dtype", static_cast<int>(x.type)}});
+    sequence =
+        b.Node("SequenceEmpty", {}, {{"dtype", static_cast<int>(x.type)}});
   } else {
     Names parts = {x.name};
-    for (int64_t i = b.random().Between(0, 2); i > 0; --i) parts.push_back(b.Operand(x.type, x.dims()).name);
+    for (int64_t i = b.random().Between(0, 2); i > 0; --i)
+      parts.push_back(b.Operand(x.type, x.dims()).name);
     sequence = b.Node("SequenceConstruct", parts);
     length = static_cast<int64_t>(parts.size());
   }
   b.Hide(sequence);
   for (int64_t i = b.random().Between(length == 0 ? 1 : 0, 2); i > 0; --i) {
     if (length > 1 && b.random().Chance(0.4)) {
-      sequence = b.Node("SequenceErase", {sequence, b.Integer(b.random().Between(-length, length - 1))});
+      sequence = b.Node(
+          "SequenceErase",
+          {sequence, b.Integer(b.random().Between(-length, length - 1))});
       --length;
     } else {
       Names inputs = {sequence, b.New(x.type, element).name};
-      if (b.random().Chance(0.5)) inputs.push_back(b.Integer(b.random().Between(-length, length)));
+      if (b.random().Chance(0.5))
+        inputs.push_back(b.Integer(b.random().Between(-length, length)));
       sequence = b.Node("SequenceInsert", inputs);
       ++length;
     }
@@ -41,13 +46,15 @@ bool Sequence(Builder& b, const Recipe& recipe) {
   }
   switch (b.random().Between(0, 3)) {
     case 0:
-      b.Node("SequenceAt", {sequence, b.Integer(b.random().Between(-length, length - 1))});
+      b.Node("SequenceAt",
+             {sequence, b.Integer(b.random().Between(-length, length - 1))});
       break;
     case 1:
       b.Node("SequenceLength", {sequence});
       break;
     default:
-      b.Node("ConcatFromSequence", {sequence}, {{"axis", 0}, {"new_axis", b.random().Chance(0.4) ? 1 : 0}});
+      b.Node("ConcatFromSequence", {sequence},
+             {{"axis", 0}, {"new_axis", b.random().Chance(0.4) ? 1 : 0}});
   }
   return true;
 }
@@ -64,7 +71,8 @@ bool Optional(Builder& b, const Recipe& recipe) {
 bool SequenceMap(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("f", 1, 3);
   Names parts = {x.name};
-  for (int64_t i = b.random().Between(0, 2); i > 0; --i) parts.push_back(b.Operand(x.type, x.dims()).name);
+  for (int64_t i = b.random().Between(0, 2); i > 0; --i)
+    parts.push_back(b.Operand(x.type, x.dims()).name);
   const std::string sequence = b.Node("SequenceConstruct", parts);
   b.Hide(sequence);
   const std::string mapped = b.Node("SequenceMap", {sequence});
@@ -75,7 +83,8 @@ bool SequenceMap(Builder& b, const Recipe& recipe) {
   onnx::GraphProto& body = *attribute.mutable_g();
   body.set_name(b.NewName("g"));
   const std::string in = b.NewName("b"), out = b.NewName("v");
-  for (auto* info : {body.add_input(), body.add_output()}) info->mutable_type()->mutable_tensor_type()->set_elem_type(x.type);
+  for (auto* info : {body.add_input(), body.add_output()})
+    info->mutable_type()->mutable_tensor_type()->set_elem_type(x.type);
   body.mutable_input(0)->set_name(in);
   body.mutable_output(0)->set_name(out);
   onnx::NodeProto& node = *body.add_node();
@@ -86,17 +95,24 @@ bool SequenceMap(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// --- strings -------------------------------------------------------------------
+// --- strings
+// -------------------------------------------------------------------
 
 bool StringConcat(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("t", 0, 3);
-  b.Node("StringConcat", {x.name, b.Operand(TensorProto::STRING, x.dims()).name});
+  b.Node("StringConcat",
+         {x.name, b.Operand(TensorProto::STRING, x.dims()).name});
   return true;
 }
 
 bool StringNormalizer(Builder& b, const Recipe& recipe) {
   const Value x = b.Operand(TensorProto::STRING, {b.random().Between(1, 6)});
-  b.Node("StringNormalizer", {x.name}, {{"case_change_action", b.random().Pick(std::vector<std::string>{"LOWER", "UPPER", "NONE"}).c_str()}, {"is_case_sensitive", 1}});
+  b.Node("StringNormalizer", {x.name},
+         {{"case_change_action",
+           b.random()
+               .Pick(std::vector<std::string>{"LOWER", "UPPER", "NONE"})
+               .c_str()},
+          {"is_case_sensitive", 1}});
   if (b.random().Chance(0.5)) {
     onnx::AttributeProto& attribute = *b.last().add_attribute();
     attribute.set_name("stopwords");
@@ -111,8 +127,10 @@ bool StringSplit(Builder& b, const Recipe& recipe) {
   Attributes attributes;
   // An empty string has one part by ONNX's reference and none by ONNX Runtime.
   bool has_empty = false;
-  for (const std::string& text : *x.tensor.strings) has_empty = has_empty || text.empty();
-  if (!has_empty && b.random().Chance(0.7)) attributes.emplace_back("delimiter", " ");
+  for (const std::string& text : *x.tensor.strings)
+    has_empty = has_empty || text.empty();
+  if (!has_empty && b.random().Chance(0.7))
+    attributes.emplace_back("delimiter", " ");
   if (b.random().Chance(0.4)) attributes.emplace_back("maxsplit", 1);
   b.Nodes("StringSplit", {x.name}, 2, attributes);
   return true;

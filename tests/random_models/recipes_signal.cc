@@ -16,12 +16,15 @@ bool Det(Builder& b, const Recipe& recipe) {
 
 bool Dft(Builder& b, const Recipe& recipe) {
   const int64_t n = b.random().Between(1, 12), batch = b.random().Between(1, 3);
-  const bool is_complex = b.random().Chance(0.4), is_inverse = is_complex && b.random().Chance(0.4);
+  const bool is_complex = b.random().Chance(0.4),
+             is_inverse = is_complex && b.random().Chance(0.4);
   const Value x = b.Operand(b.Type("ffd"), {batch, n, is_complex ? 2 : 1});
   Names inputs = {x.name};
   Attributes attributes = {{"inverse", is_inverse ? 1 : 0}};
-  if (!is_complex && b.random().Chance(0.5)) attributes.emplace_back("onesided", 1);
-  if (b.random().Chance(0.3)) inputs.push_back(b.Integer(b.random().Between(1, 14)));
+  if (!is_complex && b.random().Chance(0.5))
+    attributes.emplace_back("onesided", 1);
+  if (b.random().Chance(0.3))
+    inputs.push_back(b.Integer(b.random().Between(1, 14)));
   if (b.opset() < 20) {
     attributes.emplace_back("axis", 1);
   } else if (b.random().Chance(0.5)) {
@@ -33,8 +36,11 @@ bool Dft(Builder& b, const Recipe& recipe) {
 }
 
 bool Stft(Builder& b, const Recipe& recipe) {
-  const int64_t n = b.random().Between(16, 40), frame = b.random().Between(4, 12), step = b.random().Between(1, 6);
-  const Value x = b.Operand(TensorProto::FLOAT, {b.random().Between(1, 2), n, 1});
+  const int64_t n = b.random().Between(16, 40),
+                frame = b.random().Between(4, 12),
+                step = b.random().Between(1, 6);
+  const Value x =
+      b.Operand(TensorProto::FLOAT, {b.random().Between(1, 2), n, 1});
   Names inputs = {x.name, b.Integer(step)};
   if (b.random().Chance(0.6)) {
     inputs.push_back(b.Operand(TensorProto::FLOAT, {frame}).name);
@@ -49,35 +55,56 @@ bool Stft(Builder& b, const Recipe& recipe) {
 
 bool WindowFunction(Builder& b, const Recipe& recipe) {
   Attributes attributes = {{"periodic", b.random().Chance(0.5) ? 1 : 0}};
-  // Not f64: ONNX Runtime computes that in f32, too.
-  b.Node(std::string(recipe.name), {b.Integer(b.random().Between(4, 20), b.Type("li"))}, attributes);
+  // Not f64: ONNX Runtime computes that in f32, too. Its zeros are 1e-8, so
+  // that nothing should be divided by them, or asked for their sign.
+  const std::string window =
+      b.Node(std::string(recipe.name),
+             {b.Integer(b.random().Between(4, 20), b.Type("li"))}, attributes);
+  b.Hide(window);
+  b.Node("Add", {window, b.Scalar(TensorProto::FLOAT, 0.25)});
   return true;
 }
 
 bool MelWeights(Builder& b, const Recipe& recipe) {
-  const int64_t size = 2 * b.random().Between(4, 20), rate = b.random().Between(1000, 16000);
-  b.Node("MelWeightMatrix", {b.Integer(b.random().Between(1, 8)), b.Integer(size), b.Integer(rate), b.Scalar(TensorProto::FLOAT, b.random().Real(0, 100)),
-                             b.Scalar(TensorProto::FLOAT, static_cast<double>(rate) / 2 - b.random().Real(0, 100))});
+  const int64_t size = 2 * b.random().Between(4, 20),
+                rate = b.random().Between(1000, 16000);
+  b.Node("MelWeightMatrix",
+         {b.Integer(b.random().Between(1, 8)), b.Integer(size), b.Integer(rate),
+          b.Scalar(TensorProto::FLOAT, b.random().Real(0, 100)),
+          b.Scalar(TensorProto::FLOAT,
+                   static_cast<double>(rate) / 2 - b.random().Real(0, 100))});
   return true;
 }
 
 bool Fft(Builder& b, const Recipe& recipe) {
   const int64_t n = 2 * b.random().Between(1, 8);
   const bool is_inverse = recipe.name == "Irfft";
-  const Value x = b.Operand(TensorProto::FLOAT, is_inverse ? Dims{b.random().Between(1, 3), n / 2 + 1, 2} : Dims{b.random().Between(1, 3), n});
-  b.Node(std::string(recipe.name), {x.name}, {{"signal_ndim", 1}, {"normalized", 0}, {"onesided", 1}}, "com.microsoft");
+  const Value x =
+      b.Operand(TensorProto::FLOAT,
+                is_inverse ? Dims{b.random().Between(1, 3), n / 2 + 1, 2}
+                           : Dims{b.random().Between(1, 3), n});
+  b.Node(std::string(recipe.name), {x.name},
+         {{"signal_ndim", 1}, {"normalized", 0}, {"onesided", 1}},
+         "com.microsoft");
   return true;
 }
 
 // Of training: R and T are scalars, X, G and the sums of one shape.
 bool Momentum(Builder& b, const Recipe& recipe) {
   const Dims dims = b.Shape(b.random().Between(0, 3));
-  Names inputs = {b.Scalar(TensorProto::FLOAT, 0.1), b.Integer(b.random().Between(0, 3))};
+  Names inputs = {b.Scalar(TensorProto::FLOAT, 0.1),
+                  b.Integer(b.random().Between(0, 3))};
   const int count = recipe.name == "Adam" ? 4 : 3;
-  for (int i = 0; i < count; ++i) inputs.push_back(b.Operand(TensorProto::FLOAT, dims, {0.1, 2, false}).name);
+  for (int i = 0; i < count; ++i)
+    inputs.push_back(b.Operand(TensorProto::FLOAT, dims, {0.1, 2, false}).name);
   Attributes attributes;
-  if (recipe.name == "Momentum") attributes = {{"alpha", 0.9}, {"beta", 1.0}, {"norm_coefficient", 0.01}, {"mode", b.random().Chance(0.5) ? "standard" : "nesterov"}};
-  b.Nodes(std::string(recipe.name), inputs, count - 1, attributes, std::string(recipe.domain));
+  if (recipe.name == "Momentum")
+    attributes = {{"alpha", 0.9},
+                  {"beta", 1.0},
+                  {"norm_coefficient", 0.01},
+                  {"mode", b.random().Chance(0.5) ? "standard" : "nesterov"}};
+  b.Nodes(std::string(recipe.name), inputs, count - 1, attributes,
+          std::string(recipe.domain));
   return true;
 }
 

@@ -55,9 +55,8 @@ StatusOr<RandomModel> Checker::Shrink(const RandomModel& model,
     RemoveDeadNodes(candidate);
     if (candidate.proto.graph().node_size() == 0 || ++tries > 80) return false;
     EMBER_ASSIGN_OR_RETURN(const Verdict verdict, CheckOne(candidate));
-    const bool is_wrong =
-        verdict.outcome == Outcome::kWrong &&
-        verdict.detail.substr(0, 6) == detail.substr(0, 6);
+    const bool is_wrong = verdict.outcome == Outcome::kWrong &&
+                          verdict.detail.substr(0, 6) == detail.substr(0, 6);
     if (is_wrong) best = std::move(candidate);
     return is_wrong;
   };
@@ -81,9 +80,9 @@ StatusOr<RandomModel> Checker::Shrink(const RandomModel& model,
       const auto& outputs = best.proto.graph().output();
       RandomModel candidate = best;
       // Either what comes before the value goes, or what comes behind.
-      const bool is_output =
-          std::any_of(outputs.begin(), outputs.end(),
-                      [&](const auto& output) { return output.name() == name; });
+      const bool is_output = std::any_of(
+          outputs.begin(), outputs.end(),
+          [&](const auto& output) { return output.name() == name; });
       if (!is_output) {
         MakeInput(candidate, name);
         EMBER_ASSIGN_OR_RETURN(const bool is_wrong,
@@ -116,8 +115,8 @@ Status WriteFolder(const std::string& folder, const RandomModel& model,
                    const NamedTensors& results, const std::string& report) {
   std::error_code error;
   std::filesystem::create_directories(folder + "/test_data_set_0", error);
-  EMBER_RETURN_IF_ERROR(WriteFileAtomically(
-      folder + "/model.onnx", model.proto.SerializeAsString()));
+  EMBER_RETURN_IF_ERROR(WriteFileAtomically(folder + "/model.onnx",
+                                            model.proto.SerializeAsString()));
   EMBER_RETURN_IF_ERROR(WriteFileAtomically(folder + "/report.txt", report));
   const auto write = [&](const char* kind, const NamedTensors& tensors) {
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -125,10 +124,9 @@ Status WriteFolder(const std::string& folder, const RandomModel& model,
       const std::string bytes =
           tensor.strings
               ? onnx::SerializeStrings(name, tensor.dims, *tensor.strings)
-              : onnx::SerializeTensor(
-                    name, tensor.type, tensor.dims,
-                    {static_cast<const uint8_t*>(tensor.data),
-                     static_cast<size_t>(tensor.byte_size)});
+              : onnx::SerializeTensor(name, tensor.type, tensor.dims,
+                                      {static_cast<const uint8_t*>(tensor.data),
+                                       static_cast<size_t>(tensor.byte_size)});
       const Status status = WriteFileAtomically(
           folder + "/test_data_set_0/" + kind + std::to_string(i) + ".pb",
           bytes);

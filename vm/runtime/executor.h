@@ -174,7 +174,9 @@ class Executor final : public Session {
   void UseKernel(PlanEntry& entry, const Kernel* kernel);
   // The first call of a kernel: tier 0 makes it, the kernel on copies; then
   // the kernel is known to be right, or is used no more (executor_check.cc).
-  bool MustCheck(SiteState& site);
+  // kLater: not in this run, and until then it is not used.
+  enum class CheckTime { kNever, kNow, kLater };
+  CheckTime WhenToCheck(SiteState& site);
   Status RunChecked(SiteState& site);
   // Whether the kernel did what tier 0 did, with status `want`.
   void Check(SiteState& site, KernelCheck& check, const Status& want);

@@ -9,12 +9,20 @@
 
 namespace ember::vm {
 
-bool Executor::MustCheck(SiteState& site) {
+Executor::CheckTime Executor::WhenToCheck(SiteState& site) {
+  // Shape classes that a kernel for all of them is checked with.
+  constexpr int kMostClasses = 8;
   PlanEntry& entry = *site.entry;
-  // Another session may have checked it.
-  if (!entry.is_checked)
-    entry.is_checked = site.slot->IsChecked(entry.kernel, entry.parameters);
-  return !entry.is_checked;
+  if (entry.is_checked) return CheckTime::kNever;
+  // By whatever session.
+  const KernelSlot::Checks checks =
+      site.slot->ChecksOf(entry.kernel, entry.parameters);
+  entry.is_checked = checks.has_these || checks.count >= kMostClasses;
+  if (entry.is_checked) return CheckTime::kNever;
+  // After a check that told little comes the next call: the first of each run
+  // may be as little worth.
+  if (entry.checks > 0 || lost_ns_ <= may_lose_ns_) return CheckTime::kNow;
+  return checks.count > 0 ? CheckTime::kNever : CheckTime::kLater;
 }
 
 Status Executor::RunChecked(SiteState& site) {

@@ -113,8 +113,10 @@ Status Executor::RunObserved(SiteState& site) {
     // Before the run, so that a provider which compiles at once serves it.
     RequestKernels(site);
     if (site.slot->kernels() != entry.seen) ChooseKernel(site);
-    if (!StaysInterpreted(entry)) kernel = entry.kernel;
-    if (kernel != nullptr && MustCheck(site)) return RunChecked(site);
+    const CheckTime check = WhenToCheck(site);
+    if (check == CheckTime::kNow) return RunChecked(site);
+    if (check == CheckTime::kNever && !StaysInterpreted(entry))
+      kernel = entry.kernel;
   }
   const int64_t begin = options_.clock();
   Status status = RunWith(site, kernel);
@@ -168,12 +170,8 @@ void Executor::UseKernel(PlanEntry& entry, const Kernel* kernel) {
 }
 
 bool Executor::StaysInterpreted(const PlanEntry& entry) const {
-  if (entry.kernel == nullptr) return false;
-  // After a check that told little comes the next call: the first of each run
-  // may be as little worth.
-  if (!entry.is_checked && entry.checks == 0 && lost_ns_ > may_lose_ns_)
-    return true;
-  if (options_.tiering->options().keeps_slow_kernels) return false;
+  if (entry.kernel == nullptr || options_.tiering->options().keeps_slow_kernels)
+    return false;
   return entry.trial.verdict() == KernelTrial::Verdict::kOpen &&
          (entry.trial.WantsInterpreter() || lost_ns_ > may_lose_ns_);
 }

@@ -76,13 +76,16 @@ void KernelSlot::NoteChecked(const Kernel* kernel,
       kernel, std::vector<int64_t>(parameters.begin(), parameters.end()));
 }
 
-bool KernelSlot::IsChecked(const Kernel* kernel,
-                           std::span<const int64_t> parameters) const {
+KernelSlot::Checks KernelSlot::ChecksOf(
+    const Kernel* kernel, std::span<const int64_t> parameters) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return std::ranges::any_of(checked_, [&](const auto& checked) {
-    return checked.first == kernel &&
-           std::ranges::equal(checked.second, parameters);
-  });
+  Checks checks;
+  for (const auto& [checked, with] : checked_) {
+    if (checked != kernel) continue;
+    ++checks.count;
+    checks.has_these |= std::ranges::equal(with, parameters);
+  }
+  return checks;
 }
 
 void KernelSlot::NoteUnchecked(std::string reason) {

@@ -29,7 +29,10 @@
 //   made twice, by tier 0 for the caller and by the kernel on copies
 //   (kernel_check.h), and the provider's judge compares both. A kernel that is
 //   wrong is withdrawn for good before anybody has seen a result of it.
-//   The time that takes is part of what a run may lose to kernels on trial.
+//   The time that takes is part of what a run may lose to kernels on trial. A
+//   kernel for all shapes must be right for one of them before it is used;
+//   with others it is checked as runs have time for that, and after some it is
+//   believed: a decoder's step brings a shape of its own each time.
 //   With what a session's memory limit has no room to check, tier 0 stays.
 //   Kernels of devices are not checked.
 //
@@ -86,8 +89,12 @@ class KernelSlot {
   void Withdraw(const Kernel* kernel, std::string reason);
   // The kernel was found right in a call with these parameters.
   void NoteChecked(const Kernel* kernel, std::span<const int64_t> parameters);
-  bool IsChecked(const Kernel* kernel,
-                 std::span<const int64_t> parameters) const;
+  struct Checks {
+    bool has_these = false;  // with the parameters
+    int count = 0;           // with how many in all
+  };
+  Checks ChecksOf(const Kernel* kernel,
+                  std::span<const int64_t> parameters) const;
   // A session cannot check a kernel, and so leaves it.
   void NoteUnchecked(std::string reason);
 

@@ -1,0 +1,119 @@
+#include "tests/performance/code_properties.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/performance/assembly.h"
+
+namespace ember::tests {
+namespace {
+
+// Registers that an address is made of change: it is another one then.
+bool DependsOn(const MemoryAccess& access, const std::string& changed) {
+  return access.base == changed ||
+         access.index.substr(0, access.index.find_first_of("*,")) == changed;
+}
+
+bool HaveSameBase(const MemoryAccess& a, const MemoryAccess& b) {
+  return a.base == b.base && a.index == b.index && !a.is_gather && !b.is_gather;
+}
+
+bool Overlap(int64_t a, int64_t a_bytes, int64_t b, int64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+// A load needs bytes that a store has not written, beside some that it has.
+bool IsBlocked(const MemoryAccess& store, const MemoryAccess& load) {
+  const bool is_inside = load.offset >= store.offset &&
+                         load.offset + load.bytes <= store.offset + store.bytes;
+  return !is_inside &&
+         Overlap(store.offset, store.bytes, load.offset, load.bytes);
+}
+
+bool IsAliased(const MemoryAccess& store, const MemoryAccess& load) {
+  constexpr int64_t kPage = 4096;
+  if (Overlap(store.offset, store.bytes, load.offset, load.bytes)) return false;
+  const int64_t apart = load.offset - store.offset;
+  const int64_t within = ((apart % kPage) + kPage) % kPage;
+  return within < store.bytes || within + load.bytes > kPage;
+}
+
+// Stores that may not have left for the cache: of the last so many.
+constexpr size_t kStoreQueue = 48;
+
+void CountHazards(const Loop& loop, CodeProperties& counts) {
+  std::vector<MemoryAccess> stores;
+  // Twice: what a turn stores, the next one may load.
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const Instruction& instruction : loop) {
+      for (const MemoryAccess& access : instruction.accesses) {
+        if (access.is_store) {
+          stores.push_back(access);
+          if (stores.size() > kStoreQueue) stores.erase(stores.begin());
+          continue;
+        }
+        bool is_blocked = false, is_aliased = false, is_known = false;
+        // The last store to an address is what counts.
+        for (size_t i = stores.size(); i-- > 0 && !is_known;) {
+          if (!HaveSameBase(stores[i], access)) continue;
+          is_blocked |= IsBlocked(stores[i], access);
+          is_aliased |= IsAliased(stores[i], access);
+          is_known = Overlap(stores[i].offset, stores[i].bytes, access.offset,
+                             access.bytes);
+        }
+        // Those of the first turn are found again in the second.
+        if (turn == 0) continue;
+        counts.blocked_loads += is_blocked;
+        counts.aliased_loads += is_aliased;
+      }
+      for (const std::string& changed : instruction.written) {
+        std::erase_if(stores, [&](const MemoryAccess& store) {
+          return DependsOn(store, changed);
+        });
+      }
+    }
+  }
+}
+
+}  // namespace
+
+CodeProperties& CodeProperties::operator+=(const CodeProperties& other) {
+  loops += other.loops;
+  instructions += other.instructions;
+  spilled_vectors += other.spilled_vectors;
+  spilled_integers += other.spilled_integers;
+  gathers += other.gathers;
+  arithmetic += other.arithmetic;
+  scalar_arithmetic += other.scalar_arithmetic;
+  blocked_loads += other.blocked_loads;
+  aliased_loads += other.aliased_loads;
+  return *this;
+}
+
+CodeProperties PropertiesOf(std::string_view assembly) {
+  CodeProperties counts;
+  for (const Loop& loop : InnermostLoops(ParseAssembly(assembly))) {
+    ++counts.loops;
+    counts.instructions += static_cast<int>(loop.size());
+    for (const Instruction& instruction : loop) {
+      counts.arithmetic += instruction.is_float_arithmetic;
+      counts.scalar_arithmetic +=
+          instruction.is_float_arithmetic && !instruction.is_lane;
+      for (const MemoryAccess& access : instruction.accesses) {
+        counts.gathers += access.is_gather;
+        if (!IsOnStack(access)) continue;
+        if (instruction.vector_bytes > 0)
+          ++counts.spilled_vectors;
+        else
+          counts.spilled_integers += access.is_store;
+      }
+    }
+    CountHazards(loop, counts);
+  }
+  return counts;
+}
+
+}  // namespace ember::tests

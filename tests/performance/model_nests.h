@@ -1,0 +1,37 @@
+// The loop nests of a model's kernels, for a processor whatever this one is.
+//
+//   EMBER_ASSIGN_OR_RETURN(const std::vector<ModelNest> nests,
+//                          NestsOf(onnx_model, cpu, ""));
+#ifndef EMBER_TESTS_PERFORMANCE_MODEL_NESTS_H_
+#define EMBER_TESTS_PERFORMANCE_MODEL_NESTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/onnx/model_builder.h"
+#include "jit/loops/loop_nest.h"
+#include "tests/performance/guarded_cpus.h"
+
+namespace ember::tests {
+
+struct ModelNest {
+  std::string dispatch;
+  int64_t calls = 0;  // in a call of the model
+  std::vector<int64_t> parameters;
+  loops::LoopNest nest;
+  std::string schedule;
+};
+
+// Compiles the model, makes the nest of tier 2 of each dispatch, by the default
+// schedule or the one in schedule_folder, as vm-run's --schedules has it
+// (empty: none), and runs it once on the interpreter, as only a run tells which
+// dispatches there are. Errors: those of each step, with the dispatch's name.
+StatusOr<std::vector<ModelNest>> NestsOf(onnx::ModelBuilder& model,
+                                         const GuardedCpu& cpu,
+                                         const std::string& schedule_folder);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_PERFORMANCE_MODEL_NESTS_H_
