@@ -10,6 +10,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/interrupt.h"
+
 namespace ember {
 
 // A reference to a callable, valid during the call it is passed to. No
@@ -63,6 +65,9 @@ class ParallelRunner {
   // takes part. Not reentrant from within a chunk. Concurrent calls from
   // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
+  // What may stop the calls that this runner is for: asked by whoever works for
+  // long between chunks or without any. Null: nothing.
+  virtual const Interrupt* interrupt() const { return nullptr; }
   // From now on `work` goes on beside the calls, in threads of the lowest
   // priority. Those get no time where threads take all cores, or get it at the
   // wrong moment: such a runner leaves it `share` (0 to 0.5; 0: it has ended)
@@ -101,10 +106,40 @@ class BackgroundShare {
 
 class SerialRunner final : public ParallelRunner {
  public:
+  explicit SerialRunner(const Interrupt* interrupt = nullptr)
+      : interrupt_(interrupt) {}
   int worker_count() const override { return 1; }
   void Run(int64_t chunk_count, ChunkFunction function) override {
     for (int64_t chunk = 0; chunk < chunk_count; ++chunk) function(chunk, 0);
   }
+  const Interrupt* interrupt() const override { return interrupt_; }
+
+ private:
+  const Interrupt* const interrupt_;
+};
+
+// Another runner, for calls that may be stopped: what has not begun then is
+// left out.
+class InterruptibleRunner final : public ParallelRunner {
+ public:
+  // Both outlive this.
+  InterruptibleRunner(ParallelRunner& runner, const Interrupt& interrupt)
+      : runner_(runner), interrupt_(interrupt) {}
+  int worker_count() const override { return runner_.worker_count(); }
+  void Run(int64_t chunk_count, ChunkFunction function) override {
+    runner_.Run(chunk_count, [&](int64_t chunk, int worker) {
+      if (!interrupt_.ShouldStop()) function(chunk, worker);
+    });
+  }
+  const Interrupt* interrupt() const override { return &interrupt_; }
+  void LeaveToBackground(double share, int64_t pause_ns,
+                         const std::shared_ptr<BackgroundWork>& work) override {
+    runner_.LeaveToBackground(share, pause_ns, work);
+  }
+
+ private:
+  ParallelRunner& runner_;
+  const Interrupt& interrupt_;
 };
 
 }  // namespace ember

@@ -31,6 +31,7 @@ enum class StatusCode : uint8_t {
   kFailedPrecondition,
   kInternal,  // our bug, reported instead of crashing where a process must live
               // on
+  kCancelled,  // somebody asked for it
 };
 
 std::string_view StatusCodeName(StatusCode code);
@@ -70,6 +71,7 @@ Status DataLossError(std::string message);
 Status ResourceExhaustedError(std::string message);
 Status FailedPreconditionError(std::string message);
 Status InternalError(std::string message);
+Status CancelledError(std::string message);
 
 template <typename T>
 class [[nodiscard]] StatusOr {

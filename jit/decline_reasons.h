@@ -21,6 +21,7 @@ namespace ember::jit {
   row(FloatRemainder, "float-remainder", "remainders of floats are exact only by long division, which kernels do not contain") \
   row(ScatterOrder, "scatter-order", "points of the stage may store to one element, in an order that counts") \
   row(TooLarge, "too-large", "the kernel would be larger than the limit") \
+  row(IndexTerm, "index-term", "an index has a term beyond 2^40, and kernels rely on smaller ones") \
   row(NoProof, "no-proof", "an index cannot be proved or checked to be in bounds") \
   row(DeviceLimit, "device-limit", "the device has too little of what the kernel needs") \
   row(DeviceType, "device-type", "the device does not have the type") \

@@ -1,16 +1,15 @@
+#include "tensor/concrete_header.h"
+
 #include <algorithm>
 #include <string>
 
 #include "base/checked_math.h"
 #include "base/concat.h"
-#include "tensor/index_algebra.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
 
 namespace ember::tensor {
 namespace {
-
-constexpr int64_t kMaximumSize = int64_t{1} << 62;
 
 // The exact i64 result, or nullopt if it does not fit: sizes must not wrap
 // around silently.
@@ -124,10 +123,18 @@ StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(
     header.bits_.push_back(EvaluateScalar(instruction.opcode, operand_type,
                                           instruction.type, {a, b, c}));
   }
+  int64_t total = 0;
   for (const Buffer& buffer : dispatch.buffers) {
-    EMBER_RETURN_IF_ERROR(
-        CheckExtents(header.Extents(buffer), DTypeByteSize(buffer.type),
-                     Concat({name, ": buffer %", buffer.name})));
+    const std::vector<int64_t> extents = header.Extents(buffer);
+    const std::string what = Concat({name, ": buffer %", buffer.name});
+    const int64_t unit = DTypeByteSize(buffer.type);
+    EMBER_RETURN_IF_ERROR(CheckExtents(extents, unit, what));
+    const int64_t bytes = *Size(extents, unit);
+    if (bytes > kMaximumSize - total) {
+      return ResourceExhaustedError(
+          Concat({what, ": expected at most 2^62 bytes in all buffers"}));
+    }
+    total += bytes;
   }
   for (size_t i = 0; i < dispatch.stages.size(); ++i) {
     std::vector<int64_t> extents = header.Extents(dispatch.stages[i].spatial);

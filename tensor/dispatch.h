@@ -16,9 +16,9 @@
 // then come the stages, each a contiguous range. A stage may use registers of
 // the header and of its own range only. In the header, i64 sums, differences
 // and products that overflow are an error of the call; elsewhere they wrap.
-// Extents are 0..2^40 (kMaximumExtent of tensor/range_rules.h), buffers and
-// stages at most 2^62 in size; whoever runs a dispatch refuses others
-// (ConcreteHeader of tensor/index_algebra.h does).
+// Extents are 0..2^40 (kMaximumExtent of tensor/range_rules.h), all buffers and
+// each stage at most 2^62 in size; tensor/concrete_header.h refuses others for
+// whoever runs a dispatch.
 //
 // Portable: no target, tile size or vector width appears here.
 //

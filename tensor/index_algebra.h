@@ -19,37 +19,11 @@
 #include <span>
 #include <vector>
 
-#include "base/status.h"
+#include "tensor/concrete_header.h"  // IWYU pragma: export
 #include "tensor/dispatch.h"
 #include "tensor/interval.h"
 
 namespace ember::tensor {
-
-// The values of the header's registers for given parameters.
-class ConcreteHeader {
- public:
-  // Errors (one line, naming the dispatch): a wrong number of parameters; i64
-  // sums, differences and products that overflow; an extent of a buffer or axis
-  // below 0 or above kMaximumExtent (tensor/range_rules.h); a buffer of more
-  // than 2^62 bytes or a stage of more than 2^62 points (zero extents counted
-  // as 1, so that strides fit too).
-  static StatusOr<ConcreteHeader> Evaluate(const Dispatch& dispatch,
-                                           std::span<const int64_t> parameters);
-
-  // An i64 register of the header.
-  int64_t value(Register reg) const { return static_cast<int64_t>(bits_[reg]); }
-  // Any register of the header, as bits of its type (as in
-  // Instruction::immediate).
-  uint64_t bits(Register reg) const { return bits_[reg]; }
-
-  std::vector<int64_t> Extents(const Buffer& buffer) const;
-  std::vector<int64_t> Extents(std::span<const Axis> axes) const;
-  // Number of elements.
-  int64_t ElementCount(const Buffer& buffer) const;
-
- private:
-  std::vector<uint64_t> bits_;
-};
 
 // constant + sum of coefficients[i] * axis i + sum of opaque terms, exact: no
 // wrapping occurs for any point of the stage unless an opaque term's own

@@ -328,7 +328,7 @@ NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor) {
   const int64_t bucket = FloorQuotient(range.low, divisor);
   if (!range.IsFull() && bucket == FloorQuotient(range.high, divisor)) {
     split.rest.constant =
-        semantics::Subtract(split.rest.constant, bucket * divisor);
+        semantics::Subtract(split.rest.constant, Multiply(bucket, divisor));
     return BuildLinear(pool, split.rest);
   }
   MoveConstant(split, divisor);

@@ -11,7 +11,10 @@
 namespace ember::tensor {
 namespace {
 
-constexpr size_t kMaximumInstructions = size_t{1} << 20;
+// Far above what any operator needs, and few enough that what plans and
+// compiles in steps of n^2 stays a matter of seconds.
+constexpr size_t kMaximumInstructions = size_t{1} << 17;
+constexpr size_t kMaximumOperands = size_t{1} << 20;
 constexpr size_t kMaximumItems = 4096;
 constexpr size_t kMaximumRank = 16;
 constexpr size_t kMaximumAxes = 32;
@@ -42,7 +45,7 @@ Status CheckLimits(const Dispatch& dispatch) {
   EMBER_RETURN_IF_ERROR(Limit("instructions", dispatch.instructions.size(),
                               kMaximumInstructions));
   EMBER_RETURN_IF_ERROR(Limit("operand list entries", dispatch.operands.size(),
-                              kMaximumInstructions));
+                              kMaximumOperands));
   EMBER_RETURN_IF_ERROR(
       Limit("buffers", dispatch.buffers.size(), kMaximumItems));
   EMBER_RETURN_IF_ERROR(

@@ -58,8 +58,8 @@ TEST(VerifierTest, AcceptsWhatIsValid) { EXPECT_TRUE(Verify(Valid()).ok()); }
 
 TEST(VerifierTest, Limits) {
   EXPECT_EQ(
-      ErrorAfter([](Dispatch& d) { d.instructions.resize((1 << 20) + 1); }),
-      "expected at most 1048576 instructions, found 1048577");
+      ErrorAfter([](Dispatch& d) { d.instructions.resize((1 << 17) + 1); }),
+      "expected at most 131072 instructions, found 131073");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.buffers[0].extents.resize(17); }),
             "expected at most 16 dims in a buffer, found 17");
   EXPECT_EQ(ErrorAfter([](Dispatch& d) { d.stages[0].spatial.resize(40); }),

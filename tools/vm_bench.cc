@@ -70,6 +70,7 @@ void Declare(Options& options, Flags& flags) {
             "all the same,\neach on all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.benchmark.checks);
+  AddLimitFlags(flags, &options.benchmark.limits);
   flags.AddStandalone(
       "peak", &options.peak,
       "Measures no model but the processor's peak of f32 multiply-adds.");

@@ -16,6 +16,7 @@
 #include "tools/lib/flags.h"
 #include "tools/lib/kernel_cache.h"
 #include "tools/lib/kernel_checks.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/peak.h"
@@ -39,6 +40,7 @@ struct Options {
   KernelCheckFlags checks;
   int64_t threads = 0, seed = 0, runs = 0, profile_rows = 30, shadow_runs = 3;
   double rtol = 1e-3, atol = 1e-5;
+  LimitFlags limits;
   bool profile = false, explain = false, list_devices = false;
   bool exact_schedules = false;
   bool no_side_by_side = false;
@@ -90,6 +92,7 @@ void Declare(Options& options, Flags& flags) {
             "all the same,\neach on all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.checks);
+  AddLimitFlags(flags, &options.limits);
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
       "Runs tier 0 beside the first calls of each kernel. One that differs is "
@@ -287,7 +290,7 @@ Status Run(const Options& options) {
                CacheOptionsOf(options.cache), shadow, options.exact_schedules,
                options.checks));
   const Tier& tier = KeepTier(std::move(opened));
-  const vm::SessionOptions session_options = {
+  vm::SessionOptions session_options = {
       .device = device,
       .device_support = vm::NewDeviceSupport,
       .strings = vm::NewStringSupport,
@@ -295,6 +298,7 @@ Status Run(const Options& options) {
       .side_by_side = !options.no_side_by_side,
       .profile = options.profile,
       .trace = options.explain || !options.trace.empty()};
+  EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, session_options);
   if (!created.ok()) return OnDevice(options.device, created.status());

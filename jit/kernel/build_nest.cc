@@ -1,8 +1,12 @@
 #include "jit/kernel/build_nest.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "base/dtype.h"
 #include "jit/decline_reasons.h"
 #include "jit/loops/matrix_operation.h"
@@ -18,6 +22,7 @@
 #include "jit/schedule/winograd_matrices.h"
 #include "jit/spirv/target.h"
 #include "jit/target/gpu_model.h"
+#include "tensor/range_rules.h"
 
 namespace ember::jit {
 namespace {
@@ -34,6 +39,77 @@ Status ScheduleForDevice(const vm::KernelRequest& request, bool is_exact,
   return schedule::ScheduleForGpu(gpu, schedule);
 }
 
+// Schedules, lowering and code generation walk expressions by recursion, LLVM
+// does too, and some of it takes n^2: what no model asks for is left to tier 0.
+constexpr size_t kMostInstructions = 8192;
+constexpr int kMostDepth = 512;
+
+Status CheckSize(const tensor::Dispatch& dispatch) {
+  if (dispatch.instructions.size() > kMostInstructions) {
+    return Decline(
+        DeclineReason::kTooLarge,
+        Concat({"expected at most ", kMostInstructions, " instructions, found ",
+                dispatch.instructions.size()}));
+  }
+  std::vector<int> depths;
+  for (const tensor::Instruction& instruction : dispatch.instructions) {
+    int depth = 0;
+    dispatch.ForEachOperand(instruction, [&](tensor::Register operand) {
+      depth = std::max(depth, depths[operand] + 1);
+    });
+    if (depth > kMostDepth) {
+      return Decline(DeclineReason::kTooLarge,
+                     Concat({"expected at most ", kMostDepth,
+                             " instructions that use each other"}));
+    }
+    depths.push_back(depth);
+  }
+  return OkStatus();
+}
+
+// The terms that schedules and code generation compute strides, regions and
+// offsets of, as numbers of 64 bits: with those of extents, which are at most
+// 2^40 as well, nothing overflows. What is loaded may be any number, but takes
+// part in what a kernel computes only, modulo 2^64.
+Status CheckIndexTerms(const schedule::Computation& computation) {
+  const tensor::ExpressionPool& pool = computation.pool;
+  std::vector<bool> seen;
+  const auto check = [&](std::span<const tensor::NodeId> indices) -> Status {
+    std::vector<tensor::NodeId> stack(indices.begin(), indices.end());
+    while (!stack.empty()) {
+      const tensor::NodeId id = stack.back();
+      stack.pop_back();
+      if (seen.size() <= id) seen.resize(id + 1);
+      if (seen[id]) continue;
+      seen[id] = true;
+      const tensor::Node& node = pool[id];
+      const std::optional<int64_t> constant = pool.IntegerConstant(id);
+      if (constant && (*constant < -tensor::kMaximumExtent ||
+                       *constant > tensor::kMaximumExtent)) {
+        return Decline(DeclineReason::kIndexTerm, std::to_string(*constant));
+      }
+      const bool is_load = node.opcode == tensor::Opcode::kLoad ||
+                           node.opcode == tensor::Opcode::kPad;
+      if (!is_load)
+        stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+    }
+    return OkStatus();
+  };
+  for (const schedule::ComputationStage& stage : computation.stages) {
+    Status status;
+    schedule::ForEachLoad(
+        pool, schedule::RootsOf(stage), [&](tensor::NodeId load) {
+          const tensor::Node& node = pool[load];
+          const size_t rank = computation.buffers[node.buffer].extents.size();
+          if (status.ok()) status = check(std::span(node.operands).first(rank));
+        });
+    EMBER_RETURN_IF_ERROR(status);
+    for (const schedule::ComputationStore& store : stage.stores)
+      EMBER_RETURN_IF_ERROR(check(store.indices));
+  }
+  return OkStatus();
+}
+
 // Winograd's convolutions, in two dims, add up other products.
 double ErrorGrowthOf(const std::string& schedule) {
   return schedule.find("winograd ") == std::string::npos
@@ -46,8 +122,10 @@ double ErrorGrowthOf(const std::string& schedule) {
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth) {
+  EMBER_RETURN_IF_ERROR(CheckSize(*request.dispatch));
   schedule::Computation computation =
       schedule::Disassemble(*request.dispatch, request.parameters);
+  EMBER_RETURN_IF_ERROR(CheckIndexTerms(computation));
   for (size_t i = 0; i < request.constant_inputs.size(); ++i) {
     if (request.constant_inputs[i])
       schedule::MakeConstant(computation.buffers[i], request.constant_data[i]);

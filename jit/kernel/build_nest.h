@@ -32,8 +32,10 @@ struct NestText {
 
 // A verified nest. text: if it is not null, what was made, also where no proof
 // of bounds was found; error_growth: if it is not null,
-// vm::Kernel::error_growth. Errors: what the schedule, lowering or the verifier
-// declines, with a reason of jit/decline_reasons.h. Thread-safe.
+// vm::Kernel::error_growth. Errors: what is too large or deep for recursion,
+// index terms that are too large for 64-bit arithmetic on them, and what the
+// schedule, lowering or the verifier declines, with a reason of
+// jit/decline_reasons.h. Thread-safe.
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth = nullptr);

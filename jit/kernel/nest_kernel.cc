@@ -15,9 +15,38 @@ constexpr int64_t kAlignment = 64;
 // Tasks are handed out in so many pieces per worker, so that workers that
 // started late or are slowed down get fewer.
 constexpr int64_t kChunksPerWorker = 4;
+// A call of more points than this is cut into so many more pieces that each
+// takes a few milliseconds: between them a run can be stopped.
+constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
+constexpr int64_t kMostChunks = int64_t{1} << 20;
 
 int64_t Aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// Of a call, while it runs.
+class Charge {
+ public:
+  Charge(MemoryBudget* budget, int64_t bytes) : budget_(budget), bytes_(bytes) {
+    if (budget_ != nullptr) status_ = budget_->Charge(bytes_);
+  }
+  ~Charge() {
+    if (budget_ != nullptr && status_.ok()) budget_->Discharge(bytes_);
+  }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+  const Status& status() const { return status_; }
+
+ private:
+  MemoryBudget* const budget_;
+  const int64_t bytes_;
+  Status status_;
+};
+
+// whole * part / parts, rounded down. The product may be more than 64 bits
+// hold: there may be 2^40 tasks.
+int64_t PartOf(int64_t whole, int64_t part, int64_t parts) {
+  return whole / parts * part + whole % parts * part / parts;
 }
 
 // Which chunk a worker does next: of its own part as long as there is one, so
@@ -124,6 +153,11 @@ Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
   const int workers = call.runner.worker_count();
   Block block;
   const int64_t bytes = layout.call_bytes + layout.task_bytes * workers;
+  const Charge charge(bytes > 0 ? call.budget : nullptr, bytes);
+  if (!charge.status().ok()) {
+    return charge.status().WithContext(
+        Concat({"dispatch @", definition_.nest.name, ": temporaries"}));
+  }
   if (bytes > 0) {
     EMBER_ASSIGN_OR_RETURN(block, TakeBlock(bytes));
   }
@@ -160,12 +194,13 @@ Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
   for (size_t i = 0; i < phases.size() && failed.load() < 0; ++i) {
     const PhaseFunction run = phases[i];
     const int64_t tasks = layout.phase_tasks[first_count + i];
-    const int64_t chunks = workers == 1
-                               ? std::min<int64_t>(tasks, 1)
-                               : std::min(tasks, workers * kChunksPerWorker);
+    const int64_t chunks = std::min(
+        tasks, std::max<int64_t>(
+                   workers == 1 ? 1 : workers * kChunksPerWorker,
+                   std::min(call.points / kPointsPerChunk, kMostChunks)));
     const auto run_chunk = [&](int64_t chunk, int worker) {
-      const int64_t begin = tasks * chunk / chunks;
-      const int64_t end = tasks * (chunk + 1) / chunks;
+      const int64_t begin = PartOf(tasks, chunk, chunks);
+      const int64_t end = PartOf(tasks, chunk + 1, chunks);
       const size_t w = static_cast<size_t>(worker);
       if (run(call.parameters.data(), pointers.data() + count * w, begin, end,
               &failures[w]) != 0) {
@@ -174,6 +209,12 @@ Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
     };
     if (chunks == 1) {
       run_chunk(0, 0);
+    } else if (workers == 1) {
+      const Interrupt* const interrupt = call.runner.interrupt();
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        if (interrupt != nullptr && interrupt->ShouldStop()) break;
+        run_chunk(chunk, 0);
+      }
     } else if (chunks > 1) {
       ChunkRanges ranges(chunks, workers);
       call.runner.Run(chunks, [&](int64_t, int worker) {

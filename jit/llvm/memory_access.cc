@@ -219,7 +219,10 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
     address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
   };
-  address.behind_row = offset.constant - before_row;
+  // Modulo 2^64, as all of an address that is used only where it is in bounds.
+  address.behind_row =
+      static_cast<int64_t>(static_cast<uint64_t>(offset.constant) -
+                           static_cast<uint64_t>(before_row));
   advance(before_row);
   address.row = address.pointer;
   advance(address.behind_row);
@@ -264,7 +267,7 @@ bool MemoryAccess::HasAllLanes(uint32_t buffer, size_t dim,
       nest_.pool.IntegerConstant(nest_.buffers[buffer].extents[dim]);
   return extent && index.HasConstantStride() && index.uniform.empty() &&
          index.constant >= 0 && index.lane_constant == 1 &&
-         index.constant + scopes_.lanes() <= *extent;
+         index.constant <= *extent - scopes_.lanes();
 }
 
 // --- loads
@@ -437,10 +440,11 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
                     : llvm::dyn_cast<llvm::Constant>(ToMemory(b_, dtype, off));
   llvm::GlobalVariable* const outside =
       FullOf(constant ? constant : llvm::Constant::getNullValue(element));
-  // Those of a row have the choice in common.
-  const int64_t elements = address.behind_row + lanes;
-  const bool has_row = address.row != nullptr && address.behind_row > 0 &&
-                       elements * DTypeByteSize(dtype) <= kOutsideBytes;
+  // Those of a row have the choice in common. How far behind the row can be any
+  // number.
+  const bool has_row =
+      address.row != nullptr && address.behind_row > 0 &&
+      address.behind_row <= kOutsideBytes / DTypeByteSize(dtype) - lanes;
   Value* pointer = b_.CreateSelect(
       in_bounds, has_row ? address.row : address.pointer, outside);
   if (has_row) {

@@ -153,14 +153,15 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
                          OpenTier(options.tier, *device, model.module, "",
                                   options.schedules, options.cache, nullptr,
                                   options.exact_schedules, options.checks));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::unique_ptr<vm::Session> session,
-      vm::Session::Create(model.module,
-                          {.device = device,
-                           .device_support = vm::NewDeviceSupport,
-                           .strings = vm::NewStringSupport,
-                           .tiering = tier.tiering,
-                           .side_by_side = !options.no_side_by_side}));
+  vm::SessionOptions session_options = {
+      .device = device,
+      .device_support = vm::NewDeviceSupport,
+      .strings = vm::NewStringSupport,
+      .tiering = tier.tiering,
+      .side_by_side = !options.no_side_by_side};
+  EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
+                         vm::Session::Create(model.module, session_options));
   m.load_ms = MillisecondsSince(start);
 
   RandomTensors random(0);

@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
 #include "tools/lib/kernel_checks.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/tensor_spec.h"
 
 namespace ember::tools {
@@ -30,6 +31,7 @@ struct BenchmarkOptions {
   KernelCheckFlags checks;
   bool no_side_by_side = false;
   int64_t threads = 1;
+  LimitFlags limits;
   std::vector<NamedShape> shapes;
   std::vector<std::string>
       inputs;  // tools/lib/tensor_spec.h; the others are random

@@ -21,6 +21,7 @@ EMBER_SAME(EMBER_DATA_LOSS, ember::StatusCode::kDataLoss);
 EMBER_SAME(EMBER_RESOURCE_EXHAUSTED, ember::StatusCode::kResourceExhausted);
 EMBER_SAME(EMBER_FAILED_PRECONDITION, ember::StatusCode::kFailedPrecondition);
 EMBER_SAME(EMBER_INTERNAL, ember::StatusCode::kInternal);
+EMBER_SAME(EMBER_CANCELLED, ember::StatusCode::kCancelled);
 EMBER_SAME(EMBER_BOOL, ember::DType::kBool);
 EMBER_SAME(EMBER_I64, ember::DType::kI64);
 EMBER_SAME(EMBER_U64, ember::DType::kU64);
@@ -179,6 +180,9 @@ Status CreateSession(EmberModule* module, const EmberSessionOptions* given,
       session_options.device,
       ember::hal::CreateCpuDevice({.threads = options.threads}));
   session_options.memory_limit = options.memory_limit;
+  session_options.work_limit = options.work_limit;
+  session_options.step_limit = options.step_limit;
+  session_options.max_seconds = options.max_seconds;
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<Session> session,
       Session::Create(module->module, std::move(session_options)));
@@ -254,12 +258,16 @@ EmberStatus SessionResult(EmberSession* session, int32_t index,
   return Report(GetResult(session, index, tensor));
 }
 
+void SessionCancel(EmberSession* session) {
+  if (session != nullptr) session->session->Cancel();
+}
+
 constexpr EmberApi kApi = {
     sizeof(EmberApi),  EMBER_API_VERSION, ErrorMessage,     ModuleLoadFile,
     ModuleLoadMemory,  ModuleRelease,     ModuleInputCount, ModuleResultCount,
     ModuleInputInfo,   ModuleResultInfo,  SessionCreate,    SessionRelease,
     SessionSetInput,   SessionRun,        SessionResult,    InputLogicalType,
-    ResultLogicalType,
+    ResultLogicalType, SessionCancel,
 };
 
 }  // namespace

@@ -13,9 +13,11 @@
  *
  * Ownership: each create and load has its release; releasing NULL does nothing.
  * A module may be released while sessions use it. Threads: modules may be
- * shared; a session is for one thread at a time. Errors: every function that
- * can fail returns a status; error_message() then tells what was wrong, in one
- * line, for the calling thread, until its next failing call.
+ * shared; a session is for one thread at a time, but for session_cancel.
+ * Modules need not be trusted: what one takes is bounded by the session's
+ * options, and what is over a limit is EMBER_RESOURCE_EXHAUSTED. Errors: every
+ * function that can fail returns a status; error_message() then tells what was
+ * wrong, in one line, for the calling thread, until its next failing call.
  */
 #ifndef EMBER_VM_API_EMBER_H_
 #define EMBER_VM_API_EMBER_H_
@@ -27,7 +29,7 @@
 extern "C" {
 #endif
 
-#define EMBER_API_VERSION 2
+#define EMBER_API_VERSION 3
 
 #if defined(_WIN32)
 #define EMBER_EXPORT __declspec(dllexport)
@@ -46,7 +48,8 @@ typedef enum EmberStatus {
   EMBER_DATA_LOSS = 4,          /* a file is truncated or corrupt */
   EMBER_RESOURCE_EXHAUSTED = 5, /* a limit or memory */
   EMBER_FAILED_PRECONDITION = 6,
-  EMBER_INTERNAL = 7
+  EMBER_INTERNAL = 7,
+  EMBER_CANCELLED = 8 /* session_cancel */
 } EmberStatus;
 
 typedef enum EmberType {
@@ -86,7 +89,15 @@ typedef struct EmberTensor {
 typedef struct EmberSessionOptions {
   size_t struct_size; /* sizeof(EmberSessionOptions) */
   int32_t threads;    /* that compute, the caller's included; 0: one per core */
-  int64_t memory_limit; /* bytes; 0: none */
+  /* Bytes that the module may make the session take; 0: what the machine or its
+   * control group has; negative: no limit. */
+  int64_t memory_limit;
+  /* Since version 3. Of each run: points that it may evaluate (of a sum, its
+   * terms), and jumps back and calls in its program. 0: 2^48, and 2^32;
+   * negative: no limit. */
+  int64_t work_limit;
+  int64_t step_limit;
+  double max_seconds; /* of each run; 0: as long as it likes */
 } EmberSessionOptions;
 
 typedef struct EmberApi {
@@ -136,6 +147,12 @@ typedef struct EmberApi {
                                            int32_t index);
   const char* (*module_result_logical_type)(const EmberModule* module,
                                             int32_t index);
+
+  /* --- version 3 --- */
+  /* On any thread, while the session lives. Ends the run that goes on, if there
+   * is one, with EMBER_CANCELLED, within milliseconds of the interpreter's. The
+   * session can be used again. */
+  void (*session_cancel)(EmberSession* session);
 } EmberApi;
 
 /* NULL if the library is older than the version asked for. */

@@ -106,10 +106,42 @@ static void TestLogicalTypes(const char* path) {
   ember->module_release(module);
 }
 
+static EmberStatus RunOnce(EmberSession* session) {
+  static const float x[6] = {1, 2, 3, -1, 0, 1};
+  const int64_t dims[2] = {2, 3};
+  const EmberTensor tensor = {EMBER_F32, 2, dims, x, sizeof(x)};
+  EXPECT(ember->session_set_input(session, 0, &tensor) == EMBER_OK);
+  return ember->session_run(session);
+}
+
+static void TestLimits(EmberModule* module) {
+  EmberSession* session = NULL;
+  EmberSessionOptions options = {sizeof(options), 1, 0, 0, 0, 0};
+  options.work_limit = 1;
+  EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
+  EXPECT(RunOnce(session) == EMBER_RESOURCE_EXHAUSTED);
+  EXPECT(strstr(ember->error_message(), "(--max-work)") != NULL);
+  ember->session_release(session);
+  options.work_limit = -1;
+  options.max_seconds = 1e-9;
+  EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
+  EXPECT(RunOnce(session) == EMBER_RESOURCE_EXHAUSTED);
+  EXPECT(strstr(ember->error_message(), "(--max-seconds)") != NULL);
+  ember->session_release(session);
+  /* As written by a program of version 2, behind whose options anything may
+   * lie. */
+  options.struct_size = offsetof(EmberSessionOptions, work_limit);
+  EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
+  ember->session_cancel(session); /* nothing runs */
+  ember->session_cancel(NULL);
+  EXPECT(RunOnce(session) == EMBER_OK);
+  ember->session_release(session);
+}
+
 int main(int argc, char** argv) {
   EmberModule* module = NULL;
   EmberSession* session = NULL;
-  EmberSessionOptions options = {sizeof(options), 2, 0};
+  EmberSessionOptions options = {sizeof(options), 2, 0, 0, 0, 0};
   if (argc != 3) return 2;
   ember = ember_get_api(EMBER_API_VERSION);
   if (ember == NULL || ember_get_api(EMBER_API_VERSION + 1) != NULL) return 1;
@@ -124,6 +156,7 @@ int main(int argc, char** argv) {
   if (session == NULL) return 1;
   TestRun(session);
   ember->session_release(session);
+  TestLimits(module);
   options.memory_limit = 100; /* the arena takes 128 */
   EXPECT(ember->session_create(module, &options, &session) ==
          EMBER_RESOURCE_EXHAUSTED);

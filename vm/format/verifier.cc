@@ -111,6 +111,11 @@ Status VerifyModule(const ModuleDefinition& module) {
     return InvalidArgumentError(
         "module: expected at least one program, found none");
   }
+  if (module.programs.size() > kMaxPrograms) {
+    return InvalidArgumentError(
+        Concat({"module: expected at most ", kMaxPrograms, " programs, found ",
+                module.programs.size()}));
+  }
   EMBER_RETURN_IF_ERROR(CheckRegisterCount(module));
   for (uint32_t i = 0; i < module.programs.size(); ++i)
     EMBER_RETURN_IF_ERROR(VerifyProgram(module, i));

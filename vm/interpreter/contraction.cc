@@ -9,13 +9,16 @@
 namespace ember::vm {
 namespace {
 
+// Panels between two questions whether to go on: with the largest blocks, about
+// a hundred microseconds.
+constexpr int64_t kPanelsPerQuestion = 8;
+
 // Elements of a padded copy that are made together.
 constexpr int64_t kPadPiece = 32 * 1024;
 
-// Address arithmetic that may leave the buffer on the way: done on integers.
-char* Advance(char* pointer, int64_t bytes) {
-  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(pointer) +
-                                 static_cast<uintptr_t>(bytes));
+bool ShouldStop(const StripContext& context) {
+  return context.failure->found ||
+         (context.interrupt != nullptr && context.interrupt->ShouldStop());
 }
 
 char* AlignUp(char* pointer) {
@@ -82,6 +85,7 @@ void Contraction::PackB(const Work& work, int64_t batch, int64_t panel) const {
         Advance(block, -(n0 + k0 * panel_width_) * size_);
     const FlatRange ranges[] = {{batch, batch + 1}, {n0, n1}, {k0, k1}};
     RunStrips(pack_b_, work.context, ranges);
+    if (ShouldStop(work.context)) return;
   }
 }
 
@@ -92,6 +96,7 @@ void Contraction::RunRows(Work work, int64_t begin, int64_t end) const {
     const int64_t first = begin - outer * m_;
     const int64_t last = std::min(m_, first + end - begin);
     for (int64_t inner = 0; inner < inner_batch_; ++inner) {
+      if (ShouldStop(work.context)) return;
       Multiply(work, outer * inner_batch_ + inner, first, last);
     }
     begin += last - first;
@@ -106,6 +111,7 @@ void Contraction::Multiply(Work& work, int64_t batch, int64_t begin,
   step = (step + micro_->rows - 1) / micro_->rows * micro_->rows;
   for (int64_t m = begin; m < end; m += step) {
     MultiplyBlock(work, batch, m, std::min(end, m + step));
+    if (ShouldStop(work.context)) return;
   }
 }
 
@@ -160,6 +166,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
     t.depth = depth;
     t.accumulate = summed > 0;
     for (int64_t panel = 0; panel < panels_; ++panel) {
+      if (panel % kPanelsPerQuestion == 0 && ShouldStop(work.context)) return;
       const int64_t columns = std::min(n_ - panel * panel_width_, panel_width_);
       const MicroKernel* run =
           micro_->run[columns <= micro_->vector_elements ? 0 : 1];

@@ -23,6 +23,12 @@ constexpr int64_t kBlockM = 126;
 // Up to so many rows stay in one block.
 constexpr int64_t kMostBlockM = 224;
 
+// Of m, n and k, and of the products of two of them that are packed, blocked or
+// laid out: what is larger is left to strips. So all of a contraction's strides
+// and sizes fit in 64 bits, panels' rounding included, and its forms are within
+// kMaximumReach.
+constexpr int64_t kMostElements = int64_t{1} << 42;
+
 int64_t Product(const StageAnalysis& analysis, const std::vector<int>& axes) {
   int64_t product = 1;
   for (int axis : axes) product *= analysis.axes[axis].extent;
@@ -59,13 +65,25 @@ void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
 int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
                    const Affine& form) {
   if (axes.empty()) return 0;
-  const int64_t unit = form.coefficients[axes.back()];
-  Affine expected;
-  AddFlatIndex(analysis, axes, unit, expected);
-  for (int axis : axes) {
-    if (form.coefficients[axis] != expected.coefficients[axis]) return -1;
+  // From axis to axis, so that each product is one of the form's.
+  int64_t expected = form.coefficients[axes.back()];
+  for (size_t i = axes.size(); i-- > 0;) {
+    if (form.coefficients[axes[i]] != expected) return -1;
+    expected *= analysis.axes[axes[i]].extent;
   }
-  return unit;
+  return form.coefficients[axes.back()];
+}
+
+// Points of the batch axes that B varies with: so often it is packed.
+int64_t BatchesOfB(const StageAnalysis& analysis, const ContractionAxes& axes) {
+  int64_t batches = 1;
+  for (const std::vector<int>* list : {&axes.outer_batch, &axes.inner_batch}) {
+    for (int axis : *list) {
+      if (analysis.AxesOf(axes.b) >> axis & 1)
+        batches *= analysis.axes[axis].extent;
+    }
+  }
+  return batches;
 }
 
 }  // namespace
@@ -112,6 +130,15 @@ std::optional<ContractionAxes> RecogniseContraction(
   const int64_t k = Product(analysis, axes.k);
   if (m < 4 || n < 8 || k < 4 || analysis.SpatialPoints() == 0)
     return std::nullopt;
+  // In floating point, where nothing overflows.
+  const auto most = static_cast<double>(kMostElements);
+  const auto size = [](int64_t a, int64_t b) {
+    return static_cast<double>(a) * static_cast<double>(b);
+  };
+  if (size(m, n) > most || size(m, k) > most ||
+      size(n, k) * static_cast<double>(BatchesOfB(analysis, axes)) > most) {
+    return std::nullopt;
+  }
   return axes;
 }
 
@@ -148,32 +175,48 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
   // others.
   const std::vector<int64_t>& extents =
       analysis.header->extents[guarded->buffer];
+  const size_t rank = extents.size();
+  std::vector<Affine> forms(rank);
+  std::vector<tensor::Interval> ranges(rank);
+  int64_t size = 1;
+  for (size_t d = 0; d < rank; ++d) {
+    const Register operand = analysis.dispatch->operands[pad.b + d];
+    if (analysis.IsHeader(operand)) {
+      forms[d].constant =
+          static_cast<int64_t>(analysis.header->values[operand]);
+    } else {
+      forms[d] = analysis.ValueOf(operand).form;
+    }
+    const tensor::Interval asked = analysis.IsHeader(operand)
+                                       ? tensor::Interval::Of(forms[d].constant)
+                                       : analysis.ValueOf(operand).range;
+    ranges[d] = {0, extents[d] - 1};
+    if (!asked.Within(ranges[d])) ranges[d] = asked;
+    // Before anything is computed from it. What is all outside needs no copy.
+    const int64_t width =
+        std::max<int64_t>(ranges[d].high - ranges[d].low + 1, 1);
+    if (ranges[d].low >= extents[d] || ranges[d].high < 0 ||
+        __builtin_mul_overflow(size, width, &size) || size > kMostElements) {
+      return OkStatus();
+    }
+  }
+  if (size / 4 > analysis.header->elements[guarded->buffer] + 1024)
+    return OkStatus();
+
   StageAnalysis dims;  // its axes are the copy's dimensions
   dims.dispatch = analysis.dispatch;
   dims.header = analysis.header;
   dims.number = analysis.number;
-  dims.spatial_count = static_cast<int>(extents.size());
+  dims.spatial_count = static_cast<int>(rank);
   Access from, to, moved;
   from.buffer = guarded->buffer;
   moved.buffer = to.buffer = first_buffer_ + kPaddedA;
   int64_t from_stride = 1, to_stride = 1;
-  dims.axes.resize(extents.size());
-  for (size_t d = extents.size(); d-- > 0;) {
-    const Register operand = analysis.dispatch->operands[pad.b + d];
-    Affine form;
-    tensor::Interval range{0, extents[d] - 1};
-    if (analysis.IsHeader(operand)) {
-      form.constant = static_cast<int64_t>(analysis.header->values[operand]);
-    } else {
-      form = analysis.ValueOf(operand).form;
-    }
-    const tensor::Interval asked = analysis.IsHeader(operand)
-                                       ? tensor::Interval::Of(form.constant)
-                                       : analysis.ValueOf(operand).range;
+  dims.axes.resize(rank);
+  for (size_t d = rank; d-- > 0;) {
     // What is inside is copied in each run, what is outside stays at the
     // default.
-    const tensor::Interval inside = range;
-    if (!asked.Within(inside)) range = asked;
+    const tensor::Interval range = ranges[d], inside{0, extents[d] - 1};
     const int64_t first = std::max(range.low, inside.low);
     const int64_t last = std::min(range.high, inside.high);
     dims.axes[d].extent = std::max<int64_t>(last - first + 1, 0);
@@ -182,18 +225,13 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
     from.offset.coefficients[d] = from_stride;
     to.offset.constant += (first - range.low) * to_stride;
     to.offset.coefficients[d] = to_stride;
-    moved.offset.constant += (form.constant - range.low) * to_stride;
+    moved.offset.constant += (forms[d].constant - range.low) * to_stride;
     for (int i = 0; i < kMaxAxes; ++i) {
-      moved.offset.coefficients[i] += form.coefficients[i] * to_stride;
+      moved.offset.coefficients[i] += forms[d].coefficients[i] * to_stride;
     }
     from_stride *= extents[d];
-    if (__builtin_mul_overflow(to_stride, range.high - range.low + 1,
-                               &to_stride)) {
-      return OkStatus();
-    }
+    to_stride *= range.high - range.low + 1;
   }
-  if (to_stride > 4 * analysis.header->elements[guarded->buffer] + 4096)
-    return OkStatus();
 
   StripSpec copy;
   copy.segments.resize(1);
@@ -315,14 +353,7 @@ StatusOr<Contraction> Contraction::Make(
     c.b_batch_ *= extent;
     b_batch.insert(b_batch.begin(), batch[i]);
   }
-  int64_t packed;
-  if (__builtin_mul_overflow(c.b_batch_ * c.panels_ * c.panel_width_,
-                             c.k_ * c.size_, &packed)) {
-    return ResourceExhaustedError(
-        Concat({"dispatch @", analysis.dispatch->name, ": stage ",
-                analysis.number, ": operand too large to pack"}));
-  }
-  c.packed_b_bytes_ = packed;
+  c.packed_b_bytes_ = c.b_batch_ * c.panels_ * c.panel_width_ * c.k_ * c.size_;
 
   c.FindPlainA(analysis, axes, batch);
   StripSpec a;

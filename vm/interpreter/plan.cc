@@ -1,12 +1,11 @@
 #include "vm/interpreter/plan.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
-#include "base/check.h"
 #include "base/concat.h"
+#include "vm/interpreter/aligned_memory.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/row_groups.h"
 #include "vm/interpreter/strip_program.h"
@@ -28,21 +27,6 @@ constexpr double kChunkNanoseconds = 8000;
 
 // Less than this is packed by the calling thread alone.
 constexpr int64_t kParallelPackBytes = 256 * 1024;
-
-struct FreeDeleter {
-  void operator()(char* p) const { std::free(p); }
-};
-using AlignedMemory = std::unique_ptr<char, FreeDeleter>;
-
-int64_t RoundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-AlignedMemory AllocateAligned(int64_t bytes) {
-  const size_t rounded =
-      static_cast<size_t>(RoundUp(std::max<int64_t>(bytes, 1), 64));
-  return AlignedMemory(static_cast<char*>(std::aligned_alloc(64, rounded)));
-}
 
 // One stage as it runs: a strip program or a contraction.
 struct Step {
@@ -91,15 +75,22 @@ struct Worker {
 
 class InterpreterPlan final : public Plan {
  public:
-  InterpreterPlan(const Dispatch& dispatch, const Options& options)
-      : dispatch_(dispatch), options_(options) {}
+  InterpreterPlan(const Dispatch& dispatch,
+                  const tensor::ConcreteHeader& header, const Options& options)
+      : dispatch_(dispatch), options_(options), header_(dispatch, header) {}
+  ~InterpreterPlan() override {
+    if (options_.budget != nullptr) options_.budget->Discharge(charged_);
+  }
 
-  Status Build(std::span<const int64_t> parameters);
+  Status Build();
   Status Run(std::span<void* const> buffers, ParallelRunner& runner) override;
   int64_t required_bytes(int buffer) const override { return BytesOf(buffer); }
+  bool overwrites(int buffer) const override { return overwrites_[buffer]; }
   std::string Describe() const override;
 
  private:
+  // Charged to the budget; `what` it is for.
+  StatusOr<AlignedMemory> Allocate(int64_t bytes, const std::string& what);
   int64_t BytesOf(int buffer) const {
     return header_.elements[buffer] *
            DTypeByteSize(dispatch_.buffers[buffer].type);
@@ -117,7 +108,10 @@ class InterpreterPlan final : public Plan {
   void LayOutScratch(const RowGroup& rows,
                      const std::vector<AnalyzedStage>& stages, Group& group);
   // Running.
-  void SetUpWorkers(int count);
+  Status SetUpWorkers(int count);
+  bool ShouldStop() const {
+    return interrupt_ != nullptr && interrupt_->ShouldStop();
+  }
   Contraction::Work WorkOf(const Group& group, const Step& step, Worker& worker,
                            StripFailure& failure) const;
   void Pack(Group& group, ParallelRunner& runner);
@@ -128,7 +122,8 @@ class InterpreterPlan final : public Plan {
 
   const Dispatch& dispatch_;
   const Options options_;
-  ConcreteHeader header_;
+  const PlanHeader header_;
+  int64_t charged_ = 0;
   std::vector<Group> groups_;
   std::vector<char*>
       buffers_;  // temporaries filled in; a worker's list starts as a copy
@@ -139,6 +134,8 @@ class InterpreterPlan final : public Plan {
   };
   std::vector<Zeroed> zeroed_;  // temporaries to clear before each run
   std::vector<Worker> workers_;
+  std::vector<bool> overwrites_;          // of outputs, by buffer
+  const Interrupt* interrupt_ = nullptr;  // of the run
   int io_count_ = 0;
   int64_t scratch_bytes_ = 0;
   size_t slot_count_ = 1;
@@ -148,8 +145,26 @@ class InterpreterPlan final : public Plan {
 
 // --- building ---
 
-Status InterpreterPlan::Build(std::span<const int64_t> parameters) {
-  EMBER_ASSIGN_OR_RETURN(header_, ConcreteHeader::Make(dispatch_, parameters));
+StatusOr<AlignedMemory> InterpreterPlan::Allocate(int64_t bytes,
+                                                  const std::string& what) {
+  const auto in_context = [&](const Status& status) {
+    return status.WithContext(
+        Concat({"dispatch @", dispatch_.name, ": ", what}));
+  };
+  if (options_.budget != nullptr) {
+    const Status status = options_.budget->Charge(bytes);
+    if (!status.ok()) return in_context(status);
+    charged_ += bytes;
+  }
+  AlignedMemory memory = AllocateAligned(bytes);
+  if (memory == nullptr) {
+    return in_context(ResourceExhaustedError(
+        Concat({"expected ", bytes, " bytes of memory, found less"})));
+  }
+  return memory;
+}
+
+Status InterpreterPlan::Build() {
   std::vector<AnalyzedStage> stages(dispatch_.stages.size());
   for (size_t i = 0; i < stages.size(); ++i) {
     EMBER_ASSIGN_OR_RETURN(
@@ -175,16 +190,19 @@ Status InterpreterPlan::Build(std::span<const int64_t> parameters) {
               [&](const ChunkBuffer& c) { return c.buffer == buffer; });
         });
     if (in_chunk) continue;
-    memory_.push_back(AllocateAligned(BytesOf(buffer)));
-    if (memory_.back() == nullptr) {
-      return ResourceExhaustedError(
-          Concat({"dispatch @", dispatch_.name, ": temporary %",
-                  dispatch_.buffers[i].name, ": no memory for ",
-                  BytesOf(buffer), " bytes"}));
-    }
-    buffers_[i] = memory_.back().get();
+    EMBER_ASSIGN_OR_RETURN(
+        AlignedMemory memory,
+        Allocate(BytesOf(buffer),
+                 Concat({"temporary %", dispatch_.buffers[i].name})));
+    buffers_[i] = memory.get();
+    memory_.push_back(std::move(memory));
     if (!IsFullyStored(buffer, stages))
       zeroed_.push_back({buffers_[i], BytesOf(buffer)});
+  }
+  for (int buffer = 0; buffer < io_count_; ++buffer) {
+    overwrites_.push_back(dispatch_.buffers[static_cast<size_t>(buffer)].kind ==
+                              BufferKind::kOutput &&
+                          IsFullyStored(buffer, stages));
   }
   return OkStatus();
 }
@@ -304,19 +322,15 @@ Status InterpreterPlan::AddContraction(const AnalyzedStage& stage, int prefix,
   }
   group.row_alignment = a / gcd * b;
   step.keeps_packed = ReadsOnlyConstants(stage, stage.contraction->b);
-  step.packed_b = AllocateAligned(contraction.packed_b_bytes());
-  if (step.packed_b == nullptr) {
-    return ResourceExhaustedError(Concat(
-        {"dispatch @", dispatch_.name, ": stage ", step.stage,
-         ": no memory to pack ", contraction.packed_b_bytes(), " bytes"}));
-  }
+  EMBER_ASSIGN_OR_RETURN(
+      step.packed_b,
+      Allocate(contraction.packed_b_bytes(),
+               Concat({"packed operand of stage ", step.stage})));
   if (contraction.padded_bytes() > 0) {
-    step.padded_a = AllocateAligned(contraction.padded_bytes());
-    if (step.padded_a == nullptr) {
-      return ResourceExhaustedError(
-          Concat({"dispatch @", dispatch_.name, ": stage ", step.stage,
-                  ": no memory to pad"}));
-    }
+    EMBER_ASSIGN_OR_RETURN(
+        step.padded_a,
+        Allocate(contraction.padded_bytes(),
+                 Concat({"padded operand of stage ", step.stage})));
     contraction.FillPadding(step.padded_a.get());
   }
   step.contraction = std::move(contraction);
@@ -381,16 +395,15 @@ void InterpreterPlan::LayOutScratch(const RowGroup& rows,
 
 // --- running ---
 
-void InterpreterPlan::SetUpWorkers(int count) {
+Status InterpreterPlan::SetUpWorkers(int count) {
   while (static_cast<int>(workers_.size()) < count) {
     Worker worker;
-    worker.scratch = AllocateAligned(scratch_bytes_);
-    EMBER_CHECK(worker.scratch != nullptr)
-        << "scratch of " << scratch_bytes_ << " bytes";
+    EMBER_ASSIGN_OR_RETURN(worker.scratch, Allocate(scratch_bytes_, "scratch"));
     worker.slots.resize(slot_count_);
     worker.buffers = buffers_;
     workers_.push_back(std::move(worker));
   }
+  return OkStatus();
 }
 
 Status InterpreterPlan::Run(std::span<void* const> buffers,
@@ -401,7 +414,9 @@ Status InterpreterPlan::Run(std::span<void* const> buffers,
                 " buffers, found ", buffers.size()}));
   }
   const int workers = std::max(runner.worker_count(), 1);
-  if (static_cast<int>(workers_.size()) < workers) SetUpWorkers(workers);
+  if (static_cast<int>(workers_.size()) < workers)
+    EMBER_RETURN_IF_ERROR(SetUpWorkers(workers));
+  interrupt_ = runner.interrupt();
   for (Worker& worker : workers_) {
     for (int i = 0; i < io_count_; ++i)
       worker.buffers[i] = static_cast<char*>(buffers[i]);
@@ -417,7 +432,7 @@ Status InterpreterPlan::Run(std::span<void* const> buffers,
     if (workers == 1 || step >= group.rows ||
         group.row_cost * static_cast<double>(group.rows) <
             kParallelNanoseconds) {
-      for (int64_t row = 0; row < group.rows; row += step) {
+      for (int64_t row = 0; row < group.rows && !ShouldStop(); row += step) {
         RunChunk(group, row, std::min(group.rows, row + step), workers_[0]);
       }
     } else {
@@ -428,6 +443,7 @@ Status InterpreterPlan::Run(std::span<void* const> buffers,
       });
     }
     if (failure_.found) return FailureStatus();
+    if (ShouldStop()) return interrupt_->status();
   }
   return OkStatus();
 }
@@ -443,10 +459,9 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
     most_chunks = static_cast<double>(group.rows) /
                   static_cast<double>(group.wanted_rows);
   }
-  const int64_t wanted = std::max<int64_t>(
-      std::min<int64_t>(4 * workers,
-                        static_cast<int64_t>(most_chunks) / workers * workers),
-      workers);
+  // Bounded while it is a double: it may be too large for an integer.
+  const auto most = static_cast<int64_t>(std::min(most_chunks, 4.0 * workers));
+  const int64_t wanted = std::max<int64_t>(most / workers * workers, workers);
   int64_t rows = (group.rows + wanted - 1) / wanted;
   if (rows > group.preferred_rows) {
     rows = RoundUp(rows, group.preferred_rows);
@@ -463,7 +478,8 @@ Contraction::Work InterpreterPlan::WorkOf(const Group& group, const Step& step,
   Contraction::Work work;
   work.scratch = worker.scratch.get() + group.step_scratch;
   work.buffers = worker.buffers.data();
-  work.context = {work.buffers, work.scratch, worker.slots.data(), &failure};
+  work.context = {work.buffers, work.scratch, worker.slots.data(), &failure,
+                  interrupt_};
   work.packed_b = step.packed_b.get();
   work.padded = step.padded_a.get();
   return work;
@@ -489,11 +505,11 @@ void InterpreterPlan::Pack(Group& group, ParallelRunner& runner) {
     const int64_t bytes = contraction.padded_bytes() +
                           (step.packed ? 0 : contraction.packed_b_bytes());
     if (bytes < kParallelPackBytes) {
-      for (int64_t i = 0; i < pieces; ++i) pack(i, 0);
+      for (int64_t i = 0; i < pieces && !ShouldStop(); ++i) pack(i, 0);
     } else {
       runner.Run(pieces, pack);
     }
-    step.packed = step.keeps_packed && !failure_.found;
+    step.packed = step.keeps_packed && !failure_.found && !ShouldStop();
   }
 }
 
@@ -502,7 +518,7 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
   StripFailure failure;
   StripContext context{worker.buffers.data(),
                        worker.scratch.get() + group.step_scratch,
-                       worker.slots.data(), &failure};
+                       worker.slots.data(), &failure, interrupt_};
   for (const ChunkBuffer& chunk : group.chunk_buffers) {
     char* memory = worker.scratch.get() + chunk.scratch_offset;
     if (chunk.zero)
@@ -527,6 +543,7 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
       Note(failure);
       return;
     }
+    if (ShouldStop()) return;
   }
 }
 
@@ -563,8 +580,17 @@ std::string InterpreterPlan::Describe() const {
 StatusOr<std::unique_ptr<Plan>> Plan::Make(const Dispatch& dispatch,
                                            std::span<const int64_t> parameters,
                                            const Options& options) {
-  auto plan = std::make_unique<InterpreterPlan>(dispatch, options);
-  EMBER_RETURN_IF_ERROR(plan->Build(parameters));
+  EMBER_ASSIGN_OR_RETURN(
+      const tensor::ConcreteHeader header,
+      tensor::ConcreteHeader::Evaluate(dispatch, parameters));
+  return MakeFor(dispatch, header, options);
+}
+
+StatusOr<std::unique_ptr<Plan>> Plan::MakeFor(
+    const Dispatch& dispatch, const tensor::ConcreteHeader& header,
+    const Options& options) {
+  auto plan = std::make_unique<InterpreterPlan>(dispatch, header, options);
+  EMBER_RETURN_IF_ERROR(plan->Build());
   return std::unique_ptr<Plan>(std::move(plan));
 }
 

@@ -14,10 +14,12 @@
 //
 // Thread-safety: a plan may be run by one thread at a time (it owns scratch
 // memory for each worker); runner may use several workers inside one Run.
-// Results do not depend on their number. Errors: Make refuses extents that are
-// negative or overflow; Run reports a data-dependent index (gather, scatter)
-// out of range, naming dispatch, buffer, index and extent. Contents of the
-// output buffers are unspecified after an error.
+// Results do not depend on their number. Errors: Make refuses what
+// tensor/concrete_header.h does, and memory that the budget does not give; so
+// does Run where scratch for more workers is needed. Run reports a
+// data-dependent index (gather, scatter) out of range, naming dispatch, buffer,
+// index and extent, and what runner.interrupt() says if that stopped it.
+// Contents of the output buffers are unspecified after an error.
 #ifndef EMBER_VM_INTERPRETER_PLAN_H_
 #define EMBER_VM_INTERPRETER_PLAN_H_
 
@@ -27,8 +29,10 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "tensor/concrete_header.h"
 #include "tensor/dispatch.h"
 
 namespace ember::vm {
@@ -43,11 +47,19 @@ class Plan {
     // Scratch memory aimed at per worker, bytes: about half of a core's L2
     // cache.
     int64_t scratch_target = 512 * 1024;
+    // Charged with all that the plan allocates by what the dispatch asks for:
+    // temporaries, packed and padded operands, scratch of workers. Outlives the
+    // plan. Null: nobody counts.
+    MemoryBudget* budget = nullptr;
   };
 
   // The dispatch must outlive the plan and have passed tensor::Verify.
   static StatusOr<std::unique_ptr<Plan>> Make(
       const tensor::Dispatch& dispatch, std::span<const int64_t> parameters,
+      const Options& options);
+  // With the dispatch's header for the parameters, which need not outlive it.
+  static StatusOr<std::unique_ptr<Plan>> MakeFor(
+      const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
       const Options& options);
   virtual ~Plan() = default;
 
@@ -60,6 +72,10 @@ class Plan {
 
   // Bytes that buffer i (input or output) must hold.
   virtual int64_t required_bytes(int buffer) const = 0;
+
+  // Whether a run stores to every element of buffer i (an output), whatever it
+  // held before.
+  virtual bool overwrites(int buffer) const = 0;
 
   // One line per stage saying how it is executed, e.g. "contraction m=3136 n=64
   // k=576 f32" or "strip 56x64", for --profile and tests.

@@ -63,7 +63,7 @@ bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows,
 
 class Grouper {
  public:
-  Grouper(const Dispatch& dispatch, const ConcreteHeader& header,
+  Grouper(const Dispatch& dispatch, const PlanHeader& header,
           const std::vector<AnalyzedStage>& stages)
       : dispatch_(dispatch), header_(header), stages_(stages) {}
 
@@ -201,7 +201,7 @@ class Grouper {
   }
 
   const Dispatch& dispatch_;
-  const ConcreteHeader& header_;
+  const PlanHeader& header_;
   const std::vector<AnalyzedStage>& stages_;
   std::vector<RowGroup> groups_;
   // The group being formed: its first stage, the row spaces still possible, all
@@ -214,7 +214,7 @@ class Grouper {
 }  // namespace
 
 std::vector<RowGroup> FormRowGroups(const Dispatch& dispatch,
-                                    const ConcreteHeader& header,
+                                    const PlanHeader& header,
                                     const std::vector<AnalyzedStage>& stages) {
   return Grouper(dispatch, header, stages).Run();
 }

@@ -31,7 +31,7 @@ struct RowGroup {
 };
 
 std::vector<RowGroup> FormRowGroups(const tensor::Dispatch& dispatch,
-                                    const ConcreteHeader& header,
+                                    const PlanHeader& header,
                                     const std::vector<AnalyzedStage>& stages);
 
 }  // namespace ember::vm

@@ -24,7 +24,7 @@ struct Split {
 
 class Analyzer {
  public:
-  Analyzer(const Dispatch& dispatch, const ConcreteHeader& header, int number)
+  Analyzer(const Dispatch& dispatch, const PlanHeader& header, int number)
       : dispatch_(dispatch), header_(header), stage_(dispatch.stages[number]) {
     result_.dispatch = &dispatch;
     result_.header = &header;
@@ -57,12 +57,8 @@ class Analyzer {
           reduction ? stage_.reduction[i - stage_.spatial.size()]
                     : stage_.spatial[i];
       const int64_t extent = static_cast<int64_t>(header_.values[axis.extent]);
-      if (extent < 0 || extent > tensor::kMaximumExtent) {
-        return InvalidArgumentError(
-            Concat({Where(), ": axis ", axis.name,
-                    ": extent out of range: ", extent}));
-      }
       empty_ |= extent == 0;
+      stores_nothing_ |= extent == 0 && !reduction;
       result_.axes.push_back({extent, reduction});
       Affine form;
       if (extent != 1) form.coefficients[i] = 1;
@@ -79,8 +75,8 @@ class Analyzer {
 
   StageValue FromConstant(int64_t value) const {
     StageValue v;
-    v.affine = true;
-    v.form.constant = value;
+    v.affine = -kMaximumReach <= value && value <= kMaximumReach;
+    v.form.constant = v.affine ? value : 0;
     v.range = Interval::Of(value);
     return v;
   }
@@ -106,25 +102,43 @@ class Analyzer {
     return range;
   }
 
-  // a + scale * b; false if a coefficient overflows.
-  static bool AddScaled(Affine& a, const Affine& b, int64_t scale) {
+  // a + scale * b; false if that reaches too far for a form.
+  bool AddScaled(Affine& a, const Affine& b, int64_t scale) const {
     int64_t product;
-    bool bad = __builtin_mul_overflow(b.constant, scale, &product) ||
-               __builtin_add_overflow(a.constant, product, &a.constant);
+    bool fits = !__builtin_mul_overflow(b.constant, scale, &product) &&
+                !__builtin_add_overflow(a.constant, product, &a.constant);
     for (int i = 0; i < kMaxAxes; ++i) {
-      bad |= __builtin_mul_overflow(b.coefficients[i], scale, &product) ||
-             __builtin_add_overflow(a.coefficients[i], product,
-                                    &a.coefficients[i]);
+      fits &= !__builtin_mul_overflow(b.coefficients[i], scale, &product) &&
+              !__builtin_add_overflow(a.coefficients[i], product,
+                                      &a.coefficients[i]);
     }
-    return !bad;
+    return fits && IsWithinReach(a);
+  }
+
+  bool IsWithinReach(const Affine& form) const {
+    uint64_t reach = Magnitude(form.constant);
+    for (size_t i = 0; i < result_.axes.size(); ++i) {
+      const auto extent =
+          static_cast<uint64_t>(std::max<int64_t>(result_.axes[i].extent, 1));
+      uint64_t term;
+      if (__builtin_mul_overflow(Magnitude(form.coefficients[i]), extent,
+                                 &term) ||
+          __builtin_add_overflow(reach, term, &reach)) {
+        return false;
+      }
+    }
+    return reach <= static_cast<uint64_t>(kMaximumReach);
+  }
+
+  static uint64_t Magnitude(int64_t value) {
+    const auto bits = static_cast<uint64_t>(value);
+    return value < 0 ? 0 - bits : bits;
   }
 
   void SetAffine(StageValue& value, const Affine& form) const {
-    const Interval range = RangeOf(form);
-    if (range.IsFull()) return;  // may wrap
     value.affine = true;
     value.form = form;
-    value.range = range;
+    value.range = RangeOf(form);
     value.axes = 0;
     for (size_t i = 0; i < result_.axes.size(); ++i) {
       if (form.coefficients[i] != 0) value.axes |= 1u << i;
@@ -308,39 +322,43 @@ class Analyzer {
       EMBER_RETURN_IF_ERROR(
           MakeAccess(static_cast<int>(instruction.a),
                      std::span(dispatch_.operands.data() + instruction.b, rank),
-                     pad, access));
+                     pad, empty_, access));
       result_.values[i - stage_.begin].access =
           static_cast<int>(result_.accesses.size());
       result_.accesses.push_back(std::move(access));
     }
     for (const tensor::Store& store : stage_.stores) {
       Access access;
+      // Of a sum of nothing there is a result to be stored.
       EMBER_RETURN_IF_ERROR(MakeAccess(static_cast<int>(store.buffer),
-                                       store.indices, false, access));
+                                       store.indices, false, stores_nothing_,
+                                       access));
       result_.stores.push_back(std::move(access));
     }
     return OkStatus();
   }
 
-  Status MakeAccess(int buffer, std::span<const Register> indices, bool pad,
-                    Access& access) {
+  // never: it does not take place.
+  Status MakeAccess(int buffer, std::span<const Register> indices, bool pads,
+                    bool never, Access& access) {
     access.buffer = buffer;
-    access.is_pad = pad;
     const std::vector<int64_t>& extents = header_.extents[buffer];
     std::vector<DynamicIndex> dims(extents.size());
-    bool all_affine = true;
+    Affine offset;  // of what is affine
+    bool all_affine = true, fits = true;
     int64_t stride = 1;
     for (int d = static_cast<int>(extents.size()) - 1; d >= 0; --d) {
       const StageValue value = ValueOf(indices[d]);
       dims[d] = {value.affine, value.form, indices[d], d, stride, extents[d]};
       all_affine &= value.affine;
+      if (value.affine) fits &= AddScaled(offset, value.form, stride);
       stride *= std::max<int64_t>(extents[d], 1);
     }
     for (const DynamicIndex& dim : dims) {
       const Interval inside{0, dim.extent - 1};
       const StageValue value = ValueOf(dim.index);
       const bool proved = dim.extent > 0 && value.range.Within(inside);
-      if (!proved && !pad && dim.affine && !empty_) {
+      if (!proved && !pads && !never && dim.affine) {
         return InvalidArgumentError(
             Concat({Where(), ": buffer %", dispatch_.buffers[buffer].name,
                     ": index ", dim.dimension, " runs from ", value.range.low,
@@ -348,11 +366,11 @@ class Analyzer {
       }
       // One kind of test per access: what is not affine makes the guards
       // dynamic too.
-      if (!dim.affine || (!proved && !all_affine)) {
+      if (!fits || !dim.affine || (!proved && !all_affine)) {
         access.dynamic.push_back(dim);
       } else {
         AddScaled(access.offset, dim.form, dim.stride);
-        if (!proved && pad)
+        if (!proved && pads)
           access.guards.push_back(
               {dim.form, dim.extent, dim.dimension, dim.stride});
       }
@@ -381,12 +399,13 @@ class Analyzer {
   }
 
   const Dispatch& dispatch_;
-  const ConcreteHeader& header_;
+  const PlanHeader& header_;
   const tensor::Stage& stage_;
   StageAnalysis result_;
   std::vector<Affine> axis_forms_;  // per axis of the stage as written
   Split split_;
-  bool empty_ = false;
+  bool empty_ = false;  // no points, at which values are evaluated
+  bool stores_nothing_ = false;
 };
 
 }  // namespace
@@ -404,7 +423,7 @@ int64_t StageAnalysis::ReductionPoints() const {
 }
 
 StatusOr<StageAnalysis> StageAnalysis::Make(const Dispatch& dispatch,
-                                            const ConcreteHeader& header,
+                                            const PlanHeader& header,
                                             int stage) {
   return Analyzer(dispatch, header, stage).Run();
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tensor/concrete_header.h"
 #include "tensor/dispatch.h"
 #include "tensor/interval.h"
 
@@ -21,7 +22,16 @@ namespace ember::vm {
 
 inline constexpr int kMaxAxes = 16;
 
-// constant + sum over axes of coefficients[axis] * axis.
+// What an affine form may add up to, whatever the signs of its terms:
+//   |constant| + sum of |coefficient| * max(extent, 1)
+// A file can ask for any i64 arithmetic, which wraps. What may leave this bound
+// is therefore no affine form here: it is computed point by point, as any other
+// value, and checked where it is an index. So sums of terms, products with the
+// 8 bytes of an element, and differences to extents all fit in 64 bits, for
+// everything behind the analysis, in any order and for any part of a stage.
+inline constexpr int64_t kMaximumReach = int64_t{1} << 58;
+
+// constant + sum over axes of coefficients[axis] * axis; within kMaximumReach.
 struct Affine {
   int64_t constant = 0;
   int64_t coefficients[kMaxAxes] = {};
@@ -29,13 +39,14 @@ struct Affine {
 
 // The header's registers, each as a tile element (see ConstantTile), and the
 // buffers' shapes.
-struct ConcreteHeader {
+struct PlanHeader {
   std::vector<uint64_t> values;
   std::vector<std::vector<int64_t>> extents;  // per buffer
   std::vector<int64_t> elements;              // per buffer
 
-  static StatusOr<ConcreteHeader> Make(const tensor::Dispatch& dispatch,
-                                       std::span<const int64_t> parameters);
+  PlanHeader() = default;
+  PlanHeader(const tensor::Dispatch& dispatch,
+             const tensor::ConcreteHeader& header);
 };
 
 // One index of an access that has to be computed or checked while running.
@@ -58,11 +69,12 @@ struct Guard {
 
 struct Access {
   int buffer = 0;
-  Affine offset;  // flat, in elements; without the dynamic part
+  // Flat, in elements; without the dynamic part. A form as any other: if it
+  // would reach too far, all indices are dynamic.
+  Affine offset;
   std::vector<DynamicIndex>
       dynamic;                // not empty: these decide and add to the offset
   std::vector<Guard> guards;  // only if `dynamic` is empty
-  bool is_pad = false;
 };
 
 struct StageAxis {
@@ -83,7 +95,7 @@ inline constexpr uint32_t kAccumulatorBit = 1u << 31;
 
 struct StageAnalysis {
   const tensor::Dispatch* dispatch = nullptr;
-  const ConcreteHeader* header = nullptr;
+  const PlanHeader* header = nullptr;
   int number = 0;
   std::vector<StageAxis> axes;  // spatial, then reduction, after splitting
   int spatial_count = 0;
@@ -105,7 +117,7 @@ struct StageAnalysis {
   int64_t ReductionPoints() const;
 
   static StatusOr<StageAnalysis> Make(const tensor::Dispatch& dispatch,
-                                      const ConcreteHeader& header, int stage);
+                                      const PlanHeader& header, int stage);
 };
 
 }  // namespace ember::vm

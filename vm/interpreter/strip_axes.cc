@@ -18,7 +18,31 @@ class UseCollector {
         uses_(uses),
         seen_(analysis.values.size(), false) {}
 
+  // A file may chain as many instructions as it likes: no recursion.
   void Visit(Register r) {
+    stack_.push_back(r);
+    VisitStack();
+  }
+
+  // Of an access that is not a register's.
+  void VisitAccess(const Access& access) {
+    AddAccess(access);
+    VisitStack();
+  }
+
+ private:
+  void VisitStack() {
+    while (!stack_.empty()) {
+      const Register next = stack_.back();
+      stack_.pop_back();
+      const size_t size = stack_.size();
+      VisitOne(next);
+      // The first is visited first.
+      std::reverse(stack_.begin() + static_cast<ptrdiff_t>(size), stack_.end());
+    }
+  }
+
+  void VisitOne(Register r) {
     if (analysis_.IsHeader(r)) return;
     const size_t index = r - analysis_.stage().begin;
     if (seen_[index]) return;
@@ -32,30 +56,30 @@ class UseCollector {
     const Instruction& instruction = analysis_.dispatch->instructions[r];
     if (value.access >= 0) {
       uses_.loads.push_back(&analysis_.accesses[value.access]);
-      VisitAccess(analysis_.accesses[value.access]);
-      if (instruction.opcode == Opcode::kPad) Visit(instruction.c);
+      AddAccess(analysis_.accesses[value.access]);
+      if (instruction.opcode == Opcode::kPad) stack_.push_back(instruction.c);
       return;
     }
     analysis_.dispatch->ForEachOperand(
-        instruction, [&](Register operand) { Visit(operand); });
+        instruction, [&](Register operand) { stack_.push_back(operand); });
   }
 
-  void VisitAccess(const Access& access) {
+  void AddAccess(const Access& access) {
     uses_.forms.push_back(&access.offset);
     for (const Guard& guard : access.guards) uses_.forms.push_back(&guard.form);
     for (const DynamicIndex& dim : access.dynamic) {
       if (dim.affine) {
         uses_.forms.push_back(&dim.form);
       } else {
-        Visit(dim.index);
+        stack_.push_back(dim.index);
       }
     }
   }
 
- private:
   const StageAnalysis& analysis_;
   StripUses& uses_;
   std::vector<bool> seen_;
+  std::vector<Register> stack_;  // to be visited
 };
 
 bool CanCollapse(const StripUses& uses, int outer, int inner,

@@ -50,7 +50,7 @@ TileShape StripCompiler::ShapeOfMask(uint32_t mask) const {
 }
 
 StripCompiler::Level StripCompiler::LevelOfMask(uint32_t mask) const {
-  if (mask & kAccumulatorBit) return kStep;
+  if ((mask & kAccumulatorBit) || only_steps_) return kStep;
   for (size_t i = axes_.spatial_count; i < axes_.axes.size(); ++i) {
     if (mask & axes_.masks[i]) return kStep;
   }
@@ -76,16 +76,12 @@ int StripCompiler::AddSlot(StripSlot::Kind kind, TileShape shape,
 }
 
 int StripCompiler::AddConstant(uint64_t tile_bits, int element_size) {
-  for (size_t i = 0; i < program_.slots.size(); ++i) {
-    const StripSlot& slot = program_.slots[i];
-    if (slot.kind == StripSlot::kConstant && slot.constant == tile_bits &&
-        slot.element_size == element_size) {
-      return static_cast<int>(i);
-    }
-  }
+  const auto [known, is_new] =
+      constants_.try_emplace({tile_bits, element_size}, -1);
+  if (!is_new) return known->second;
   const int slot = AddSlot(StripSlot::kConstant, {}, element_size);
   program_.slots[slot].constant = tile_bits;
-  return slot;
+  return known->second = slot;
 }
 
 int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
@@ -107,10 +103,10 @@ StripOp& StripCompiler::AddOp(Level level, TileShape shape, Kernel kernel,
   StripOp op;
   op.shape = shape;
   op.kernel = kernel;
-  op.destination = static_cast<uint16_t>(destination);
-  op.a = static_cast<uint16_t>(a);
-  op.b = static_cast<uint16_t>(b < 0 ? a : b);
-  op.c = static_cast<uint16_t>(c < 0 ? a : c);
+  op.destination = destination;
+  op.a = a;
+  op.b = b < 0 ? a : b;
+  op.c = c < 0 ? a : c;
   std::vector<StripOp>& ops = OpsOf(level);
   ops.push_back(op);
   return ops.back();
@@ -129,31 +125,67 @@ int StripCompiler::AddTile(Level level, TileShape shape, int element_size) {
   return slot;
 }
 
-int StripCompiler::Emit(Register r) {
+template <typename Visitor>
+void StripCompiler::ForEachNeeded(Register r, Visitor&& visit) const {
   const Instruction& instruction = dispatch_.instructions[r];
-  const int size = TileElementSize(instruction.type);
-  if (analysis_.IsHeader(r))
-    return AddConstant(analysis_.header->values[r], size);
-  const size_t index = r - analysis_.stage().begin;
-  if (slots_of_[index] >= 0) return slots_of_[index];
-  const StageValue& value = analysis_.values[index];
-  int slot;
-  if (value.affine) {
-    slot = EmitIota(value.form);
-  } else if (value.access >= 0) {
-    slot = EmitLoad(r, instruction, value);
-  } else if (instruction.opcode == Opcode::kConstant) {
-    slot = AddConstant(ConstantTile(instruction.immediate, instruction.type),
-                       size);
-  } else if (instruction.opcode == Opcode::kAccumulator) {
-    slot = accumulators_[instruction.immediate];
+  const StageValue& value = analysis_.ValueOf(r);
+  if (value.affine) return;
+  if (value.access >= 0) {
+    const Access& access = analysis_.accesses[value.access];
+    for (const DynamicIndex& dim : access.dynamic) {
+      if (!dim.affine) visit(dim.index);
+    }
+    if (!access.dynamic.empty() || !access.guards.empty()) {
+      if (instruction.opcode == Opcode::kPad) visit(instruction.c);
+    }
   } else if (instruction.opcode == Opcode::kElement) {
-    slot = Emit(spec_.values[instruction.immediate]);
+    visit(spec_.values[instruction.immediate]);
   } else {
-    slot = EmitArithmetic(instruction, value);
+    dispatch_.ForEachOperand(instruction, visit);
   }
-  slots_of_[index] = slot;
-  return slot;
+}
+
+// A file may chain as many instructions as it likes, so this is no recursion.
+int StripCompiler::Emit(Register r) {
+  if (analysis_.IsHeader(r)) {
+    return AddConstant(analysis_.header->values[r], TileElementSize(TypeOf(r)));
+  }
+  std::vector<Register> stack = {r};
+  while (!stack.empty()) {
+    const Register next = stack.back();
+    const size_t size = stack.size();
+    if (SlotOf(next) < 0) {
+      ForEachNeeded(next, [&](Register needed) {
+        if (!analysis_.IsHeader(needed) && SlotOf(needed) < 0)
+          stack.push_back(needed);
+      });
+    }
+    if (stack.size() > size) {
+      // The first is emitted first.
+      std::reverse(stack.begin() + static_cast<ptrdiff_t>(size), stack.end());
+      continue;
+    }
+    stack.pop_back();
+    if (SlotOf(next) < 0)
+      slots_of_[next - analysis_.stage().begin] = EmitOne(next);
+  }
+  return SlotOf(r);
+}
+
+int StripCompiler::EmitOne(Register r) {
+  const Instruction& instruction = dispatch_.instructions[r];
+  const StageValue& value = analysis_.ValueOf(r);
+  if (value.affine) return EmitIota(value.form);
+  if (value.access >= 0) return EmitLoad(r, instruction, value);
+  if (instruction.opcode == Opcode::kConstant) {
+    return AddConstant(ConstantTile(instruction.immediate, instruction.type),
+                       TileElementSize(instruction.type));
+  }
+  if (instruction.opcode == Opcode::kAccumulator)
+    return accumulators_[instruction.immediate];
+  if (instruction.opcode == Opcode::kElement)
+    return Emit(spec_.values[instruction.immediate]);
+  return EmitArithmetic(instruction, value);
 }
 
 int StripCompiler::EmitArithmetic(const Instruction& instruction,
@@ -190,9 +222,7 @@ int StripCompiler::Broadcast(int slot, TileShape shape) {
   }
   const int tile = AddSlot(StripSlot::kTile, shape, from.element_size);
   program_.slots[tile].keeps = true;
-  program_.broadcasts.push_back({static_cast<uint16_t>(slot),
-                                 static_cast<uint16_t>(tile),
-                                 CopyKernel(from.element_size)});
+  program_.broadcasts.push_back({slot, tile, CopyKernel(from.element_size)});
   return tile;
 }
 

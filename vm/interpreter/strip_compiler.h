@@ -5,6 +5,8 @@
 #ifndef EMBER_VM_INTERPRETER_STRIP_COMPILER_H_
 #define EMBER_VM_INTERPRETER_STRIP_COMPILER_H_
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "vm/interpreter/kernel_selection.h"
@@ -78,7 +80,16 @@ class StripCompiler {
 
   // --- values ---
   DType TypeOf(Register r) const { return dispatch_.instructions[r].type; }
+  // The slot of a register's value, which it emits with all that it needs.
   int Emit(Register r);
+  // What its instruction needs is there.
+  int EmitOne(Register r);
+  // Calls visit(register) for what EmitOne asks for, in that order.
+  template <typename Visitor>
+  void ForEachNeeded(Register r, Visitor&& visit) const;
+  int SlotOf(Register r) const {
+    return slots_of_[r - analysis_.stage().begin];
+  }
   int EmitArithmetic(const Instruction& instruction, const StageValue& value);
   int Broadcast(int slot, TileShape shape);
   void AddSteps(Level level, TileShape shape, const KernelSteps& steps,
@@ -138,6 +149,9 @@ class StripCompiler {
   void FindTaps(TapKernel kernel, bool single);
   int64_t StepOffset(const StripView& view, int64_t step) const;
   void TabulateTaps(const StripOp& op);
+  // Around the values of a reduction.
+  void BeginValues();
+  void EndValues();
   // Totals for the sum in the slot, if it takes more steps than an accumulator
   // of float sums may (tensor/sum_error.h).
   void CarrySum(int accumulator, DType type);
@@ -155,9 +169,13 @@ class StripCompiler {
   const StripSpec& spec_;
   StripAxes axes_;
   StripProgram program_;
-  std::vector<int> slots_of_;      // per register of the stage
-  std::vector<int> accumulators_;  // folds
+  std::vector<int> slots_of_;  // per register of the stage
+  std::map<std::pair<uint64_t, int>, int> constants_;  // by bits and size
+  std::vector<int> accumulators_;                      // folds
   Register skip_register_ = UINT32_MAX;
+  // While values of a reduction over no points are emitted: they are computed
+  // in its steps, which are never taken.
+  bool only_steps_ = false;
 };
 
 }  // namespace ember::vm

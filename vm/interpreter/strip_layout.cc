@@ -70,7 +70,7 @@ void StripCompiler::AllocateTiles() {
         destination.scratch_offset < 0) {
       allocate(destination);
     }
-    const uint16_t touched[4] = {op.destination, op.a, op.b, op.c};
+    const int touched[4] = {op.destination, op.a, op.b, op.c};
     for (int i = 0; i < 4; ++i) {
       if (std::find(touched, touched + i, touched[i]) != touched + i) continue;
       const StripSlot& slot = program_.slots[touched[i]];

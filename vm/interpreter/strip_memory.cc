@@ -268,7 +268,7 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type,
       (full.columns && view.column_stride != 1) || Transposes(last)) {
     return false;
   }
-  last.destination = static_cast<uint16_t>(view.slot);
+  last.destination = view.slot;
   return true;
 }
 

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "vm/interpreter/kernel_types.h"
 #include "vm/interpreter/stage_analysis.h"
 
@@ -67,6 +68,13 @@ enum class StripMode : uint8_t {
                 // element
   kFold,        // like vertical, any tuple
 };
+
+// Arithmetic on addresses that may leave the buffer on the way, and even wrap,
+// as where a tile begins in the padding: done on integers.
+inline char* Advance(char* pointer, int64_t bytes) {
+  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(pointer) +
+                                 static_cast<uintptr_t>(bytes));
+}
 
 // A loop axis after collapsing.
 struct LoopAxis {
@@ -118,8 +126,8 @@ struct StripView {
 // The same few columns in every row (a bias), spelled out as a whole tile so
 // that arithmetic with it is one long loop. Filled when the view moves.
 struct StripBroadcast {
-  uint16_t view = 0;
-  uint16_t tile = 0;
+  int view = 0;
+  int tile = 0;
   Kernel copy = nullptr;
 };
 
@@ -148,10 +156,11 @@ struct StripSpecial {
 struct StripOp {
   enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter };
   Kernel kernel = nullptr;
-  uint16_t destination = 0;
-  uint16_t a = 0;
-  uint16_t b = 0;
-  uint16_t c = 0;
+  // Slots, of which a stage may have more than it has instructions.
+  int destination = 0;
+  int a = 0;
+  int b = 0;
+  int c = 0;
   int64_t immediate[2] = {};
   TileShape shape;  // of what is computed
   Kind kind = kPlain;
@@ -201,17 +210,18 @@ struct StripProgram {
       1;  // rough nanoseconds per (spatial x reduction) point
   bool has_checks = false;
 
-  // tap(a, b) for each of tap_count steps, from where a and b are at the first.
+  // tap(a, b) for each of tap_count steps, from where a and b are at the first,
+  // until it returns false.
   template <typename Tap>
   void ForEachTap(char* a, char* b, const Tap& tap) const {
     const auto size = static_cast<int64_t>(tap_offsets.size());
     for (int64_t left = tap_count;; left -= size) {
       const TapOffset* offset = tap_offsets.data();
       for (int64_t step = std::min(left, size); step > 0; --step, ++offset)
-        tap(a + offset->a, b + offset->b);
+        if (!tap(Advance(a, offset->a), Advance(b, offset->b))) return;
       if (left <= size) return;
-      a += tap_advance.a;
-      b += tap_advance.b;
+      a = Advance(a, tap_advance.a);
+      b = Advance(b, tap_advance.b);
     }
   }
 
@@ -236,6 +246,7 @@ struct StripContext {
   char* scratch = nullptr;         // at least scratch_bytes, 64-byte aligned
   TileOperand* slots = nullptr;    // at least operand_count()
   StripFailure* failure = nullptr;
+  const Interrupt* interrupt = nullptr;  // null: nothing stops the run
 };
 
 // Everything that a spec reads: what decides about axes, and what must be there

@@ -145,6 +145,17 @@ void StripCompiler::TabulateTaps(const StripOp& op) {
   }
 }
 
+void StripCompiler::BeginValues() {
+  only_steps_ = analysis_.ReductionPoints() == 0;
+}
+
+void StripCompiler::EndValues() {
+  if (!only_steps_) return;
+  only_steps_ = false;
+  // What the stores' indices need is computed after all.
+  slots_of_.assign(slots_of_.size(), -1);
+}
+
 void StripCompiler::CarrySum(int accumulator, DType type) {
   if (spec_.combiner != Combiner::kSum || !IsFloat(type)) return;
   const bool horizontal = program_.mode == StripMode::kHorizontal;
@@ -195,6 +206,7 @@ void StripCompiler::CompileReduction() {
       AddConstant(ReductionIdentity(spec_.combiner, type), size);
   AddOp(kInitial, full, CopyKernel(size), accumulator, identity);
   const TileShape swept = {full.rows, full.columns || horizontal};
+  BeginValues();
   const bool product =
       spec_.combiner == Combiner::kSum && !analysis_.IsHeader(value) &&
       dispatch_.instructions[value].opcode == Opcode::kMultiply &&
@@ -225,6 +237,7 @@ void StripCompiler::CompileReduction() {
                true);
     }
   }
+  EndValues();
   CarrySum(accumulator, type);
   if (Kernel narrow = NarrowingKernel(type)) {
     AddOp(kEpilogue, full, narrow, accumulator, accumulator);
@@ -240,6 +253,7 @@ void StripCompiler::CompileFold() {
     AddOp(kInitial, full, CopyKernel(size), accumulators_[i],
           Emit(spec_.fold->initial[i]));
   }
+  BeginValues();
   std::vector<int> results;
   for (Register r : spec_.fold->results) results.push_back(Emit(r));
   for (size_t i = 0; i < results.size(); ++i) {
@@ -258,6 +272,7 @@ void StripCompiler::CompileFold() {
           CopyKernel(program_.slots[accumulators_[i]].element_size),
           accumulators_[i], results[i]);
   }
+  EndValues();
   for (size_t i = 0; i < spec_.stores.size(); ++i) {
     EmitStore(kEpilogue, spec_.stores[i], accumulators_[i]);
   }

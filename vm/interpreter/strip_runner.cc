@@ -8,6 +8,10 @@
 namespace ember::vm {
 namespace {
 
+// Points between two questions whether to go on: some tens of microseconds of
+// simple instructions.
+constexpr int64_t kPointsPerQuestion = 16384;
+
 // Where in a tile a clipped reduction step begins.
 struct Clip {
   int64_t first_row = 0, first_column = 0;
@@ -36,12 +40,22 @@ class Runner {
     WalkBoxes(program_, ranges, [this](const StripBox& box) {
       box_ = &box;
       RunBox();
-      return !failed();
+      return !stops_;
     });
   }
 
  private:
   bool failed() const { return context_.failure->found; }
+
+  // Before so many points are computed. All loops over tiles and steps end once
+  // stops_ is set, by this or by a failed check.
+  void CountPoints(int64_t points) {
+    points_left_ -= points;
+    if (points_left_ > 0) return;
+    points_left_ = kPointsPerQuestion;
+    if (context_.interrupt != nullptr && context_.interrupt->ShouldStop())
+      stops_ = true;
+  }
 
   // --- tiles of a box ---
 
@@ -60,6 +74,7 @@ class Runner {
       while (blocks.Next()) {
         do {
           RunColumns(blocks.size());
+          if (stops_) return;
         } while (NextOuter());
       }
       return;
@@ -68,7 +83,7 @@ class Runner {
       RowBlocks blocks(*this);
       while (blocks.Next()) {
         RunColumns(blocks.size());
-        if (program_.has_checks && failed()) return;
+        if (stops_) return;
       }
     } while (NextOuter());
   }
@@ -92,6 +107,7 @@ class Runner {
          c += program_.max_columns) {
       origin_[columns] = c;
       RunTile(rows, std::min(program_.max_columns, box_->end[columns] - c));
+      if (stops_) return;
     }
     origin_[columns] = box_->begin[columns];
   }
@@ -148,6 +164,7 @@ class Runner {
   }
 
   void RunTile(int64_t rows, int64_t columns) {
+    CountPoints(rows * columns);
     for (size_t i = program_.spatial_count; i < program_.axes.size(); ++i)
       origin_[i] = 0;
     SetTileStrides(columns, false);
@@ -191,13 +208,14 @@ class Runner {
           origin_[program_.column_axis] = c;
           Step(rows, std::min(program_.max_columns, extent - c));
           CountSteps(1, rows, columns);
+          if (stops_) return;
         }
         origin_[program_.column_axis] = 0;
       } else {
         Step(rows, columns);
         CountSteps(1, rows, columns);
       }
-      if (program_.has_checks && failed()) return;
+      if (stops_) return;
       int i = count - 1;
       for (; i >= program_.spatial_count; --i) {
         if (horizontal && i == program_.column_axis) continue;
@@ -219,6 +237,7 @@ class Runner {
   }
 
   void Step(int64_t rows, int64_t columns) {
+    CountPoints(rows * columns);
     Clip clip;
     if (program_.skip_view >= 0) {
       ClipWindow window = {0, rows, 0, columns};
@@ -273,9 +292,11 @@ class Runner {
     program_.ForEachTap(tap_.a.data, tap_.b.data, [&](char* a, char* b) {
       tap_.a_data[tap_.taps] = a;
       tap_.b_data[tap_.taps] = b;
-      if (++tap_.taps < kMaxTaps) return;
-      RunTaps();
-      CountSteps(kMaxTaps, rows, columns);
+      if (++tap_.taps == kMaxTaps) {
+        RunTaps();
+        CountSteps(kMaxTaps, rows, columns);
+      }
+      return !stops_;
     });
     RunTaps();
   }
@@ -293,6 +314,7 @@ class Runner {
 
   void RunTaps() {
     if (tap_.taps > 0) program_.tap_kernel(tap_);
+    CountPoints(tap_.taps * tap_.rows * tap_.columns);
     tap_.taps = 0;
   }
 
@@ -457,8 +479,9 @@ class Runner {
     t.columns = window.columns();
     t.destination.data +=
         (window.row_begin * columns + window.column_begin) * size;
-    t.a = {data + window.row_begin * view.row_stride +
-               window.column_begin * view.column_stride * view.element_size,
+    t.a = {Advance(data, window.row_begin * view.row_stride +
+                             window.column_begin * view.column_stride *
+                                 view.element_size),
            view.row_stride, view.column_stride};
     if (t.columns == 1 && t.rows > 1 &&
         columns == 1) {  // a column: walk it as a row
@@ -471,13 +494,14 @@ class Runner {
 
   // --- instructions ---
 
-  TileOperand Operand(uint16_t slot, bool vertical, const Clip& clip) const {
+  TileOperand Operand(int slot, bool vertical, const Clip& clip) const {
     TileOperand operand = slots_[slot];
     const StripSlot& info = program_.slots[slot];
     if (!info.step_local) {
-      operand.data +=
-          clip.first_row * operand.row_stride +
-          clip.first_column * operand.column_stride * info.element_size;
+      operand.data =
+          Advance(operand.data, clip.first_row * operand.row_stride +
+                                    clip.first_column * operand.column_stride *
+                                        info.element_size);
     }
     if (vertical) {  // a column of values is walked as a row
       operand.column_stride = operand.row_stride / info.element_size;
@@ -530,6 +554,7 @@ class Runner {
       if (index_failure_.found && !failed()) {
         *context_.failure = {true, special.buffer, special.dimension,
                              index_failure_.index, op.immediate[1]};
+        stops_ = true;
       }
     } else if (!failed()) {
       ScatterTile(t, special.type, special.update);
@@ -547,6 +572,8 @@ class Runner {
   int64_t steps_ = 0;  // since sums were carried
   int64_t skip_bases_[kMaxAxes];
   IndexFailure index_failure_ = {0, false};
+  int64_t points_left_ = kPointsPerQuestion;
+  bool stops_ = false;
   TapArguments tap_;
 };
 

@@ -14,6 +14,9 @@ inline constexpr int kMaxRank = 32;
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
 // Registers of both kinds in all programs of a module.
 inline constexpr uint64_t kMaxModuleRegisters = 4 * kMaxRegisters;
+// Programs of a module: a model has one for each branch and loop body. They may
+// call each other in a chain of as many.
+inline constexpr uint32_t kMaxPrograms = 1 << 14;
 // Parameters of a called program, and symbols that name them.
 inline constexpr uint32_t kMaxParameters = 4096;
 // Basic blocks times registers of a program: bounds the time and memory of its

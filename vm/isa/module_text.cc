@@ -1,5 +1,6 @@
 #include "base/hash.h"
 #include "tensor/text.h"
+#include "vm/isa/limits.h"
 #include "vm/isa/program_text.h"
 #include "vm/isa/text.h"
 
@@ -57,6 +58,11 @@ class ModuleParser {
     }
     EMBER_ASSIGN_OR_RETURN(ParsedProgram parsed,
                            ParseProgramFrom(lexer_, module_));
+    if (module_.programs.size() == kMaxPrograms) {
+      return InvalidArgumentError("module: expected at most " +
+                                  std::to_string(kMaxPrograms) +
+                                  " programs, found more");
+    }
     module_.programs.push_back(std::move(parsed.program));
     calls_.push_back(std::move(parsed.calls));
     return OkStatus();

@@ -4,21 +4,21 @@
 #define EMBER_VM_RUNTIME_DISPATCH_COST_H_
 
 #include <cstdint>
-#include <span>
 
+#include "base/status.h"
+#include "tensor/concrete_header.h"
 #include "tensor/dispatch.h"
 
 namespace ember::vm {
 
-struct DispatchCost {
-  int64_t points = 0;  // of the largest stage: the product of its axes' extents
-  int64_t temporary_bytes = 0;  // of all temporaries
-};
+// Points that a run evaluates: of each stage, the product of its axes' extents.
+// INT64_MAX if that is more.
+int64_t PointsOf(const tensor::Dispatch& dispatch,
+                 const tensor::ConcreteHeader& header);
 
-// Numbers too large for int64 are INT64_MAX. The dispatch has passed
-// tensor::Verify; negative extents count as 0 (Plan::Make refuses them).
-DispatchCost CostOf(const tensor::Dispatch& dispatch,
-                    std::span<const int64_t> parameters);
+// ResourceExhausted: these points are more than the run may still evaluate.
+Status TooManyPoints(const tensor::Dispatch& dispatch, int64_t points,
+                     int64_t most);
 
 }  // namespace ember::vm
 

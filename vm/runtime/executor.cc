@@ -45,17 +45,20 @@ int64_t DeclaredBytes(const TensorSignature& signature) {
 Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
     : module_(std::move(module)),
       options_(std::move(options)),
-      runner_(options_.device->host_runner()),
+      runner_(options_.device->host_runner(), interrupt_),
       is_profiled_(options_.profile || options_.trace),
       device_(options_.device->is_host()
                   ? nullptr
                   : options_.device_support(options_.device, module_)),
       observed_(is_profiled_ || options_.tiering != nullptr ||
                 device_ != nullptr),
-      pool_(std::make_shared<MemoryPool>(options_.device, options_.memory_limit,
+      memory_limit_(options_.memory_limit != 0 ? options_.memory_limit
+                                               : DefaultMemoryLimit()),
+      pool_(std::make_shared<MemoryPool>(options_.device, memory_limit_,
                                          device_)),
       symbols_(module_->entry()),
-      input_dims_(module_->entry().inputs.size()) {
+      input_dims_(module_->entry().inputs.size()),
+      is_repeatable_(IsRepeatable()) {
   MakeFrames();
   MakeSites();
   if (options_.side_by_side && options_.tiering != nullptr && !is_profiled_ &&
@@ -117,6 +120,7 @@ void Executor::MakeSites() {
     sites_.push_back(state);
     if (caches_[site.group] != nullptr) continue;
     Plan::Options plan_options;
+    plan_options.budget = pool_.get();
     for (const ConstantSource& source : site.inputs) {
       plan_options.constant_inputs.push_back(source.constant >= 0);
     }
@@ -151,13 +155,15 @@ Status Executor::BindStrings(const Tensor& input, MemoryReference& reference) {
   EMBER_ASSIGN_OR_RETURN(reference.block, pool_->Acquire(input.byte_size));
   reference.data = reference.block->data();
   reference.length = input.byte_size;
+  Forget(*reference.block);
+  AfterWrite(reference, reference.length);
   return strings_->Intern(*input.strings,
                           reinterpret_cast<int64_t*>(reference.data));
 }
 
 Status Executor::Initialize() {
   EMBER_RETURN_IF_ERROR(MakeStrings());
-  const int64_t bytes = module_->arena_bytes();
+  const int64_t bytes = arena_bytes_ = module_->arena_bytes();
   Status charged = pool_->Charge(bytes);
   if (!charged.ok()) return charged.WithContext("arena");
   StatusOr<std::unique_ptr<hal::Buffer>> arena =
@@ -204,7 +210,10 @@ Status Executor::BindInputs(std::span<const Tensor> inputs) {
     reference.data = block->data();
     std::memcpy(block->data(), input.data,
                 static_cast<size_t>(input.byte_size));
+    Forget(*block);
+    AfterWrite(reference, input.byte_size);
   }
+  tracks_writes_ &= !is_tidy_ || input_dims_ != tidy_dims_;
   return OkStatus();
 }
 
@@ -213,6 +222,7 @@ Status Executor::Run(std::span<const Tensor> inputs,
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);
+  StartLimits();
   if (AwaitsKernels()) LeaveToCompiler();
   StartAccount();
   if (device_ != nullptr) device_->StartRun(*pool_);
@@ -233,6 +243,8 @@ Status Executor::Run(std::span<const Tensor> inputs,
       side_by_side_.reset();
   }
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
+  // What came last may have been left out.
+  if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();
   // Errors of a called program name it.
   if (!status.ok() && frame_ != &entry) {
     const std::string where = Concat({"program ", frame_->program->name});
@@ -241,6 +253,7 @@ Status Executor::Run(std::span<const Tensor> inputs,
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
   Drop(entry.inputs);  // copies of those that were not aligned
+  EndTracking(status.ok());
   background_.reset();
   return status;
 }
@@ -263,12 +276,6 @@ Status Executor::ErrorAt(size_t index, std::string_view message) const {
   return InvalidArgumentError(
       Concat({"program ", frame_->program->name, ": instruction ", index, " (",
               InfoOf(instruction.opcode).text, "): ", message}));
-}
-
-Status Executor::TooManyBranches() const {
-  return ResourceExhaustedError(Concat(
-      {"program ", frame_->program->name, ": expected at most ",
-       options_.branch_limit, " backward branches and calls, found more"}));
 }
 
 Status Executor::CheckFailed(const ProgramInstruction& instruction) const {
@@ -328,8 +335,6 @@ bool Executor::PassesKeptCalls(const ProgramInstruction& instruction) const {
 Status Executor::Execute(std::vector<Tensor>& results) {
   const ProgramInstruction* begin = frame_->code.data();
   const ProgramInstruction* pc = begin;
-  int64_t branches_left =
-      options_.branch_limit > 0 ? options_.branch_limit : INT64_MAX;
   int64_t* integers = integers_;
   bool fits = true;
   while (true) {
@@ -401,9 +406,7 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         if (integers[in.b] == 0) continue;
         [[fallthrough]];
       case ProgramOpcode::kBranch:
-        if (begin + in.immediate < pc && branches_left-- == 0) {
-          return TooManyBranches();
-        }
+        if (begin + in.immediate < pc && !TakeStep()) return StepError();
         pc = begin + in.immediate;
         continue;
       case ProgramOpcode::kArena:
@@ -454,7 +457,7 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         integers = integers_;
         continue;
       case ProgramOpcode::kCallProgram:
-        if (branches_left-- == 0) return TooManyBranches();
+        if (!TakeStep()) return StepError();
         CallProgram(in);
         pc = begin = frame_->code.data();
         integers = integers_;

@@ -9,8 +9,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/interrupt.h"
+#include "base/parallel.h"
+#include "vm/runtime/default_limits.h"
 #include "vm/runtime/device_support.h"
 #include "vm/runtime/kernel_check.h"
 #include "vm/runtime/library.h"
@@ -20,6 +24,7 @@
 #include "vm/runtime/session.h"
 #include "vm/runtime/side_by_side.h"
 #include "vm/runtime/signature.h"
+#include "vm/runtime/written_ranges.h"
 
 namespace ember::vm {
 
@@ -52,6 +57,8 @@ struct Frame {
 
 // A dispatch instruction: where its operands are, and what ran last.
 struct SiteState {
+  // Inputs and outputs that were seen to be one memory, and may be.
+  std::vector<std::pair<uint32_t, uint32_t>> shared;
   const uint32_t* operands = nullptr;  // parameters, then inputs and outputs
   uint32_t parameter_count = 0;
   uint32_t buffer_count = 0;
@@ -79,6 +86,7 @@ class Executor final : public Session {
 
   Status Run(std::span<const Tensor> inputs,
              std::vector<Tensor>* results) override;
+  void Cancel() override { interrupt_.Cancel(); }
   const Module& module() const override { return *module_; }
   std::vector<SiteProfile> Profile() const override;
   std::string_view SiteName(uint32_t site) const override;
@@ -127,7 +135,44 @@ class Executor final : public Session {
     return ErrorAt(static_cast<size_t>(&instruction - frame_->code.data()),
                    message);
   }
-  Status TooManyBranches() const;
+
+  // Limits and what keeps runs apart (executor_limits.cc).
+  //
+  // Starts the run's clock and counts.
+  void StartLimits();
+  // At a jump back or call: whether there may be one more, else StepError.
+  bool TakeStep() { return --steps_left_ >= 0 && !interrupt_.ShouldStop(); }
+  Status StepError() const;
+  Status WorkError(const SiteState& site) const;
+  Status WorkError(std::string_view function) const;
+  // Of the call whose operands are in pointers_: what shares memory with an
+  // output that may not.
+  Status CheckOverlaps(SiteState& site);
+  bool MayShare(SiteState& site, uint32_t input, uint32_t output) const;
+  // Memory of the session, which may hold what an earlier run left there.
+  bool IsOwn(const MemoryReference& memory) const {
+    return memory.block != nullptr ||
+           (memory.data >= frames_[0].arena &&
+            memory.data < frames_[0].arena + arena_bytes_);
+  }
+  // Before `bytes` of it are read: what nothing has written becomes zero.
+  void BeforeRead(const MemoryReference& memory, int64_t bytes) {
+    if (tracks_writes_ && IsOwn(memory))
+      has_gaps_ |= written_.FillGaps(memory.data, bytes);
+  }
+  void AfterWrite(const MemoryReference& memory, int64_t bytes) {
+    if (tracks_writes_ && IsOwn(memory)) written_.Add(memory.data, bytes);
+  }
+  // A block that the pool gives out: all of it is old.
+  void Forget(const MemoryBlock& block) {
+    if (tracks_writes_) written_.Remove(block.data(), block.capacity());
+  }
+  void TrackSite(const SiteState& site);
+  // Whether the next run does the same with memory as this one, if it has
+  // inputs of the same dims.
+  bool IsRepeatable() const;
+  void EndTracking(bool ok);
+
   Status CheckFailed(const ProgramInstruction& instruction) const;
 
   void SetBuffer(uint32_t reg, MemoryReference reference) {
@@ -216,13 +261,16 @@ class Executor final : public Session {
 
   const std::shared_ptr<const Module> module_;
   const SessionOptions options_;
-  ParallelRunner& runner_;
+  Interrupt interrupt_;
+  InterruptibleRunner runner_;
   const bool is_profiled_;
   // Null: the device is the host.
   const std::shared_ptr<DeviceSupport> device_;
   const bool observed_;
+  const int64_t memory_limit_;
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
+  int64_t arena_bytes_ = 0;
   std::unique_ptr<StringSupport> strings_;
   std::unique_ptr<Frame[]> frames_;                 // by program
   std::vector<SiteState> sites_;                    // by number
@@ -243,6 +291,19 @@ class Executor final : public Session {
   // Null where dispatches run one after another.
   std::unique_ptr<SideBySide> side_by_side_;
   bool has_run_ = false;
+
+  // Of the run.
+  int64_t work_left_ = 0;
+  int64_t steps_left_ = 0;
+  // A run that needed no zeros need not be watched again: those like it need
+  // none either.
+  WrittenRanges written_;
+  bool tracks_writes_ = false;
+  bool has_gaps_ = false;
+  const bool is_repeatable_;
+  std::vector<std::vector<int64_t>> tidy_dims_;  // inputs of such a run
+  bool is_tidy_ = false;
+
   bool awaits_kernels_ = false;                // true: perhaps
   std::optional<BackgroundShare> background_;  // within a run
 

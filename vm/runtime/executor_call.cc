@@ -64,6 +64,8 @@ StatusOr<MemoryReference> Executor::HoldOrCopy(const ProgramInstruction& in,
   }
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   const MemoryReference copy = {block->data(), bytes, block};
+  BeforeRead(memory, bytes);
+  AfterWrite(copy, bytes);
   if (device_ != nullptr) {
     const Status copied =
         CopyOnDevice(in, {memory.data, bytes, memory.block}, copy);
@@ -133,6 +135,7 @@ Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
     return device_->StageResult(
         in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block}, *pool_);
   }
+  BeforeRead(buffers_[in.b], bytes);
   // Arena, inputs and constants are not ours to give away.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
                          HoldOrCopy(in, buffers_[in.b], bytes));
@@ -162,10 +165,14 @@ Status Executor::Call(const ProgramInstruction& in) {
         break;
       default: {
         const MemoryReference& reference = buffers_[operands[i]];
+        // Functions tell only themselves what they read and write of it.
+        BeforeRead(reference, reference.length);
+        work_left_ -= reference.length;
         memory[counts[1]++] = {reference.data, reference.length, nullptr};
       }
     }
   }
+  if (work_left_ < 0) return WorkError(info.text);
   const LibraryCall call = {{integers, counts[0]},
                             {memory, counts[1]},
                             {written, counts[2]},
@@ -183,7 +190,10 @@ Status Executor::Call(const ProgramInstruction& in) {
     if (info.operands[i] != 'B') continue;
     const LibraryMemory& made = allocated[next_memory++];
     SetBuffer(operands[i], {made.data, made.length, made.block});
+    if (made.block != nullptr) Forget(*made.block);
+    AfterWrite(buffers_[operands[i]], made.length);
   }
+  if (status.ok() && interrupt_.ShouldStop()) return interrupt_.status();
   return status.WithContext(Concat({"call ", info.text}));
 }
 

@@ -67,7 +67,10 @@ void Executor::Check(SiteState& site, KernelCheck& check, const Status& want) {
     if (judge.StoresAll(dispatch, entry.parameters, i))
       check.Overwrite(i, IsFloat(dispatch.buffers[site.input_count + i].type));
   }
-  const Status got = kernel.Run({entry.parameters, check.buffers(), runner_});
+  const Status got = kernel.Run(
+      {entry.parameters, check.buffers(), runner_, entry.points, pool_.get()});
+  // One that was stopped, or came after what was, has computed only a part.
+  if (interrupt_.ShouldStop()) return;
   // After an error of both there is nothing to compare: another time.
   if (!want.ok() && !got.ok()) return;
   const auto first =

@@ -39,13 +39,13 @@ Status Executor::FindPlan(SiteState& site) {
   }
   const std::span<const int64_t> parameters(parameters_.data(),
                                             site.parameter_count);
-  EMBER_ASSIGN_OR_RETURN(
-      site.entry,
-      caches_[site.group]->Get(parameters, *pool_, options_.work_limit));
+  EMBER_ASSIGN_OR_RETURN(site.entry,
+                         caches_[site.group]->Get(parameters, work_left_));
   return OkStatus();
 }
 
 Status Executor::RunSite(SiteState& site) {
+  if (interrupt_.ShouldStop()) return interrupt_.status();
   if (!HasPlan(site)) {
     // Another plan's parameters may be those of a call that is kept.
     if (side_by_side_ != nullptr) EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
@@ -59,6 +59,10 @@ Status Executor::RunSite(SiteState& site) {
     if (memory.length < required[i]) return BufferTooSmall(site, i);
     pointers_[i] = memory.data;
   }
+  EMBER_RETURN_IF_ERROR(CheckOverlaps(site));
+  work_left_ -= entry.points;
+  if (work_left_ < 0) return WorkError(site);
+  if (tracks_writes_) TrackSite(site);
   ++site.calls;
   if (!observed_)
     return entry.plan->Run({pointers_.data(), site.buffer_count}, runner_);
@@ -76,10 +80,14 @@ Status Executor::RunSite(SiteState& site) {
     return RunWith(site, nullptr);
   }
   ++site.kernel_calls[entry.kernel_tier - 1];
-  return side_by_side_->Call(
-      site.number,
-      {entry.parameters, {pointers_.data(), site.buffer_count}, runner_},
-      *entry.kernel, entry.required_bytes, site.input_count);
+  return side_by_side_->Call(site.number,
+                             {entry.parameters,
+                              {pointers_.data(), site.buffer_count},
+                              runner_,
+                              entry.points,
+                              pool_.get()},
+                             *entry.kernel, entry.required_bytes,
+                             site.input_count);
 }
 
 Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
@@ -102,7 +110,9 @@ Status Executor::RunWith(SiteState& site, const Kernel* kernel) {
     return site.entry->plan->Run(pointers, runner_);
   }
   ++site.kernel_calls[site.entry->kernel_tier - 1];
-  return kernel->Run({site.entry->parameters, pointers, runner_});
+  EMBER_RETURN_IF_ERROR(kernel->Run({site.entry->parameters, pointers, runner_,
+                                     site.entry->points, pool_.get()}));
+  return interrupt_.ShouldStop() ? interrupt_.status() : OkStatus();
 }
 
 Status Executor::RunObserved(SiteState& site) {

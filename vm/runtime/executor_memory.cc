@@ -12,7 +12,10 @@ namespace ember::vm {
 StatusOr<MemoryBlock*> Executor::Acquire(const ProgramInstruction& in,
                                          int64_t bytes) {
   StatusOr<MemoryBlock*> block = pool_->Acquire(bytes);
-  if (block.ok()) return block;
+  if (block.ok()) {
+    Forget(**block);
+    return block;
+  }
   return block.status().WithContext(
       Concat({"program ", frame_->program->name, ": instruction ",
               &in - frame_->code.data(), " (", InfoOf(in.opcode).text, ")"}));
@@ -71,9 +74,11 @@ Status Executor::MakeSlice(const ProgramInstruction& in) {
     status = CopyOnDevice(in, {whole.data + offset, length, whole.block},
                           {block->data(), length, block});
   } else {
+    BeforeRead({whole.data + offset, length, whole.block}, length);
     std::memcpy(block->data(), begin, static_cast<size_t>(length));
   }
   SetBuffer(in.a, {block->data(), length, block});
+  AfterWrite(buffers_[in.a], length);
   return status;
 }
 
@@ -86,6 +91,7 @@ Status Executor::LoadInteger(const ProgramInstruction& in) {
     EMBER_RETURN_IF_ERROR(
         BeginHost(in, {memory.data + in.immediate, size, memory.block}, false));
   }
+  BeforeRead({memory.data + in.immediate, size, memory.block}, size);
   const uint64_t bits =
       tensor::LoadElement(memory.data + in.immediate, 0, type);
   integers_[in.a] =
@@ -103,6 +109,7 @@ Status Executor::StoreInteger(const ProgramInstruction& in) {
                                  memory.block};
   if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginHost(in, place, true));
   std::memcpy(place.data, &integers_[in.b], sizeof(int64_t));
+  AfterWrite(place, place.length);
   return device_ != nullptr ? EndHost(in, place) : OkStatus();
 }
 
@@ -114,6 +121,8 @@ Status Executor::Append(const ProgramInstruction& in) {
   EMBER_RETURN_IF_ERROR(CheckRange(in, used, 0, whole));
   EMBER_RETURN_IF_ERROR(CheckRange(in, added, 0, piece));
   const int64_t total = used + added;  // both are lengths of memory
+  BeforeRead(whole, used);
+  BeforeRead(piece, added);
   const bool own = whole.block != nullptr && whole.block->unique();
   const int64_t room =
       own ? whole.block->data() + whole.block->capacity() - whole.data : 0;
@@ -124,6 +133,7 @@ Status Executor::Append(const ProgramInstruction& in) {
         pool_->Acquire(std::max(total, own ? 2 * room : 0));
     if (!block.ok()) block = Acquire(in, total);
     if (!block.ok()) return block.status();
+    Forget(**block);
     uint8_t* const grown = (*block)->data();
     if (device_ != nullptr) {
       Status status = CopyOnDevice(in, {whole.data, used, whole.block},
@@ -137,6 +147,7 @@ Status Executor::Append(const ProgramInstruction& in) {
     std::memcpy(grown, whole.data, static_cast<size_t>(used));
     std::memcpy(grown + used, piece.data, static_cast<size_t>(added));
     SetBuffer(in.a, {grown, total, *block});
+    AfterWrite(buffers_[in.a], total);
     return OkStatus();
   }
   if (device_ != nullptr) {
@@ -147,6 +158,7 @@ Status Executor::Append(const ProgramInstruction& in) {
   // The piece may be the same memory.
   std::memmove(whole.data + used, piece.data, static_cast<size_t>(added));
   buffers_[in.a].length = total;
+  AfterWrite(buffers_[in.a], total);
   return OkStatus();
 }
 

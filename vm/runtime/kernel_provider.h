@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "hal/device.h"
@@ -40,6 +41,12 @@ struct KernelCall {
   std::span<const int64_t> parameters;
   std::span<void* const> buffers;
   ParallelRunner& runner;
+  // That the dispatch's stages evaluate, for those who cut long calls so that
+  // runner.interrupt() is asked now and then; 0: not known.
+  int64_t points = 0;
+  // Charged, while the call runs, with the temporaries that it needs; null:
+  // nobody counts.
+  MemoryBudget* budget = nullptr;
 };
 
 // One call of a dispatch that becomes commands of a device (docs/devices.md).

@@ -86,7 +86,7 @@ Status MemoryPool::Reserve(int64_t bytes) {
     return ResourceExhaustedError(
         Concat({"session: expected at most ", limit_ - used_,
                 " more bytes under its memory limit of ", limit_,
-                ", found a request for ", bytes}));
+                " (--max-memory), found a request for ", bytes}));
   }
   used_ += bytes;
   peak_ = std::max(peak_, used_);

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/status.h"
 #include "hal/device.h"
 
@@ -61,20 +62,20 @@ class MemoryBlock {
   int64_t number_ = 0;  // in the order in which they were made
 };
 
-class MemoryPool {
+class MemoryPool final : public MemoryBudget {
  public:
   // limit: bytes of all blocks and charges; 0: none. source: null: the device's
   // host-visible memory.
   MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit,
              std::shared_ptr<MemorySource> source = nullptr);
-  ~MemoryPool();
+  ~MemoryPool() override;
 
   // At least `bytes`, 64-byte aligned, with one reference. Contents are zero or
   // old.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
   // Counts memory that lies elsewhere against the limit.
-  Status Charge(int64_t bytes);
-  void Discharge(int64_t bytes);
+  Status Charge(int64_t bytes) override;
+  void Discharge(int64_t bytes) override;
 
   // From now on idle blocks are used in the order in which they were made: a
   // program that runs again gets the blocks that it got the last time.

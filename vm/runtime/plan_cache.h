@@ -13,7 +13,6 @@
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/kernel_trial.h"
-#include "vm/runtime/memory_pool.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::vm {
@@ -26,7 +25,8 @@ struct PlanEntry {
   // would only take memory. PlanCache::Restore.
   std::unique_ptr<Plan> plan;
   std::vector<int64_t> required_bytes;  // per input and output
-  int64_t charged_bytes = 0;
+  std::vector<bool> overwrites;         // as Plan::overwrites
+  int64_t points = 0;                   // that a call evaluates
   uint64_t last_use = 0;
   int64_t calls = 0;
   int requested_tier = 0;
@@ -50,16 +50,15 @@ class PlanCache {
         options_(std::move(options)),
         capacity_(capacity) {}
 
-  // Finds or makes the plan. Temporaries are charged to the pool; work_limit as
-  // in SessionOptions.
+  // Finds or makes the plan. One of more points than most_points is not made.
   StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
-                           MemoryPool& pool, int64_t work_limit);
+                           int64_t most_points);
 
   // Makes the entry's plan again.
   Status Restore(PlanEntry& entry) const;
 
  private:
-  PlanEntry& Vacate(MemoryPool& pool);
+  PlanEntry& Vacate();
 
   const tensor::Dispatch& dispatch_;
   const Plan::Options options_;

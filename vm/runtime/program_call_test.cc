@@ -94,7 +94,7 @@ TEST(ProgramCallTest, SitesOfAllProgramsAreProfiled) {
 
 TEST(ProgramCallTest, CallsCountAgainstTheBranchLimit) {
   // One call per round but the first, which has two, and the last call.
-  const auto session = NewSession(SampleNamed("calls"), {.branch_limit = 10});
+  const auto session = NewSession(SampleNamed("calls"), {.step_limit = 10});
   std::vector<Tensor> results;
   EXPECT_TRUE(session->Run(LoopInputs({1, 2}, 3), &results).ok());
   const Status status = session->Run(LoopInputs({1, 2}, 100), &results);

@@ -11,11 +11,16 @@
 //
 // Ownership: results own their memory (or share it with the session's pool, to
 // which it returns); they stay valid after the session is gone. Thread-safety:
-// one Run at a time per session; sessions of one module run in parallel.
+// one Run at a time per session; sessions of one module run in parallel; Cancel
+// may be called on any thread.
 // Errors: a wrong number, type or shape of the inputs (the message names input,
 // expected and found), a failed check of the program, a data-dependent index
-// out of range, the memory limit. After an error the session can be used again;
-// results are unspecified.
+// out of range, operands of a dispatch that share memory as MayAlias of
+// vm/interpreter/plan.h does not allow, a limit, Cancel. After an error the
+// session can be used again; results are unspecified.
+//
+// On the host no run sees what another one has left in memory: what a program
+// reads without having written it is zero.
 #ifndef EMBER_VM_RUNTIME_SESSION_H_
 #define EMBER_VM_RUNTIME_SESSION_H_
 
@@ -55,14 +60,25 @@ struct SessionOptions {
   // What calls are timed with: nanoseconds since some moment. Tests say what
   // time it is.
   int64_t (*clock)() = SteadyNanoseconds;
-  // Bytes of arena, allocations, temporaries and results of this session; 0: no
-  // limit. Strings of one run come on top, up to as many bytes, or 1 GiB.
+  // Limits that a stranger's module runs into instead of hurting its host; what
+  // is over one is a ResourceExhausted of one line that names it, and comes
+  // before memory is allocated.
+  //
+  // Bytes of arena, allocations, results, and what tier 0 plans with: temporary
+  // results, packed and padded operands, workers' scratch. 0: what the machine
+  // or its control group has (vm/runtime/default_limits.h); negative: no limit.
+  // Strings of one run come on top, up to as many bytes, at most 1 GiB without
+  // a limit of one's own.
   int64_t memory_limit = 0;
-  // Backward branches and calls of programs in one Run; 0: no limit.
-  int64_t branch_limit = 0;
-  // Points (product of the axes' extents) of one stage of a dispatch; 0: no
-  // limit.
+  // Points that one Run may evaluate: of each stage of a dispatch, the product
+  // of its axes' extents; of a library call, the bytes of its operands. 0:
+  // kDefaultWorkLimit; negative: no limit.
   int64_t work_limit = 0;
+  // Steps of one Run: jumps back and calls of programs. 0: kDefaultStepLimit;
+  // negative: no limit.
+  int64_t step_limit = 0;
+  // Of one Run, from its beginning; 0: none. Seen as Cancel is.
+  double max_seconds = 0;
   // Times every dispatch. Those of a device are then submitted and waited for
   // one by one.
   bool profile = false;
@@ -119,6 +135,12 @@ class Session {
   // One tensor per input of the entry program, in order; gives one per result.
   virtual Status Run(std::span<const Tensor> inputs,
                      std::vector<Tensor>* results) = 0;
+
+  // Thread-safe. Ends the Run that goes on with kCancelled, if there is one: at
+  // tier 0 within milliseconds, elsewhere when the kernels' chunks, the library
+  // function or the device's commands that are running have ended. The session
+  // can be used again.
+  virtual void Cancel() = 0;
 
   virtual const Module& module() const = 0;
   // The dispatch instructions of all programs, in the order of Module::sites.

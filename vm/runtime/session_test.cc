@@ -314,9 +314,9 @@ L2:
   result y = b0 [i0]
   return
 )";
-  EXPECT_EQ(BodyError(loop, {.branch_limit = 1000}),
+  EXPECT_EQ(BodyError(loop, {.step_limit = 1000}),
             "RESOURCE_EXHAUSTED: program main: expected at most 1000 backward "
-            "branches and calls, found more");
+            "branches and calls (--max-steps), found more");
   const std::string allocation = R"(
   i0 = integer 2
   i1 = integer 4611686018427387904
@@ -329,10 +329,11 @@ L2:
       BodyError(allocation, {.memory_limit = 1000}),
       "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): session: "
       "expected at most "
-      "1000 more bytes under its memory limit of 1000, found a request for "
+      "1000 more bytes under its memory limit of 1000 (--max-memory), found a "
+      "request for "
       "4611686018427387904");
   // Without a limit it is the system that refuses.
-  EXPECT_EQ(BodyError(allocation).substr(0, 71),
+  EXPECT_EQ(BodyError(allocation, {.memory_limit = -1}).substr(0, 71),
             "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): "
             "buffer: exp");
   const std::string arena = R"(
@@ -344,7 +345,7 @@ L2:
   EXPECT_EQ(BodyError(arena, {.memory_limit = 1000}),
             "RESOURCE_EXHAUSTED: arena: session: expected at most 1000 more "
             "bytes under its memory "
-            "limit of 1000, found a request for 2000");
+            "limit of 1000 (--max-memory), found a request for 2000");
   EXPECT_EQ(BodyError(arena, {.memory_limit = 4000}), "OK");
   const std::string negative = R"(
   i0 = integer 2
@@ -365,9 +366,10 @@ L2:
   result y = b1 [i0]
   return
 )";
-  EXPECT_EQ(BodyError(work, {.work_limit = 1}),
-            "RESOURCE_EXHAUSTED: dispatch @copy: expected at most 1 points in "
-            "a stage, found 2");
+  EXPECT_EQ(
+      BodyError(work, {.work_limit = 1}),
+      "RESOURCE_EXHAUSTED: dispatch @copy: expected at most 1 points that "
+      "the run may still evaluate (--max-work), found 2");
   EXPECT_EQ(BodyError(work, {.work_limit = 2}), "OK");
 }
 

@@ -130,6 +130,8 @@ void SideBySide::Describe(size_t site, const KernelCall& call,
   kept.site = site;
   kept.kernel = &kernel;
   kept.parameters = call.parameters;
+  kept.points = call.points;
+  kept.budget = call.budget;
   kept.buffers.assign(call.buffers.begin(), call.buffers.end());
   kept.ranges.clear();
   for (size_t i = 0; i < call.buffers.size(); ++i) {
@@ -162,12 +164,14 @@ Status SideBySide::RunKept() {
   const size_t count = std::exchange(kept_count_, 0);
   if (count == 1) {
     const KeptCall& call = kept_[0];
-    return call.kernel->Run({call.parameters, call.buffers, runner_});
+    return call.kernel->Run(
+        {call.parameters, call.buffers, runner_, call.points, call.budget});
   }
   runner_.Run(static_cast<int64_t>(count), [&](int64_t chunk, int) {
     KeptCall& call = kept_[static_cast<size_t>(chunk)];
-    SerialRunner alone;
-    call.status = call.kernel->Run({call.parameters, call.buffers, alone});
+    SerialRunner alone(runner_.interrupt());
+    call.status = call.kernel->Run(
+        {call.parameters, call.buffers, alone, call.points, call.budget});
   });
   for (size_t i = 0; i < count; ++i) {
     if (!kept_[i].status.ok()) return std::exchange(kept_[i].status, {});

@@ -78,6 +78,8 @@ class SideBySide {
     size_t site = 0;
     const Kernel* kernel = nullptr;
     std::span<const int64_t> parameters;
+    int64_t points = 0;
+    MemoryBudget* budget = nullptr;
     std::vector<void*> buffers;
     std::vector<Range> ranges;
     size_t input_count = 0;

@@ -80,7 +80,7 @@ constexpr int64_t kDeviceBytes = 1 << 26;
 Status RunTwice(const std::shared_ptr<const Module>& module,
                 std::span<const Tensor> inputs, SessionOptions options) {
   options.memory_limit = 1 << 25;
-  options.branch_limit = 100;
+  options.step_limit = 100;
   options.work_limit = 100000;
   options.strings = NewStringSupport;
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,

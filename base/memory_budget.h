@@ -1,0 +1,26 @@
+// Whoever limits memory that others allocate.
+//
+//   EMBER_RETURN_IF_ERROR(budget.Charge(bytes));   // before it is allocated
+//   ...
+//   budget.Discharge(bytes);                       // when it is free again
+#ifndef EMBER_BASE_MEMORY_BUDGET_H_
+#define EMBER_BASE_MEMORY_BUDGET_H_
+
+#include <cstdint>
+
+#include "base/status.h"
+
+namespace ember {
+
+// Thread-safe.
+class MemoryBudget {
+ public:
+  virtual ~MemoryBudget() = default;
+  // ResourceExhausted, with one line that names the limit, if that is too much.
+  virtual Status Charge(int64_t bytes) = 0;
+  virtual void Discharge(int64_t bytes) = 0;
+};
+
+}  // namespace ember
+
+#endif  // EMBER_BASE_MEMORY_BUDGET_H_

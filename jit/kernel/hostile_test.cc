@@ -1,0 +1,147 @@
+// Kernels of dispatches that pass verification and that nobody would write:
+// declined for a reason of the table, or as they are defined.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hal/cpu/cpu_target.h"
+#include "jit/kernel/build_kernel.h"
+#include "tensor/evaluator.h"
+#include "tensor/hostile_dispatch.h"
+#include "tensor/text.h"
+
+namespace ember::jit {
+namespace {
+
+Compiler& SharedCompiler() {
+  static Compiler* const compiler = [] {
+    auto created = Compiler::Create();
+    EXPECT_TRUE(created.ok()) << created.status().ToString();
+    return created->release();
+  }();
+  return *compiler;
+}
+
+// Why there is no kernel; empty if there is one, whose results are expected.
+std::string Compare(const tensor::RandomCase& random, int tier,
+                    const std::string& where) {
+  vm::KernelRequest request;
+  request.dispatch = &random.dispatch;
+  request.target = hal::HostTarget();
+  request.tier = tier;
+  if (tier == 2) request.parameters = random.parameters;
+  KernelReport report;
+  auto kernel = BuildKernel(request, SharedCompiler(), &report);
+  if (!kernel.ok()) {
+    EXPECT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
+        << where << kernel.status().ToString();
+    return std::string(kernel.status().message());
+  }
+  std::vector<std::vector<uint8_t>> expected = random.MakeBuffers();
+  std::vector<std::vector<uint8_t>> found = random.MakeBuffers();
+  const Status defined = tensor::Evaluate(random.dispatch, random.parameters,
+                                          tensor::Pointers(expected), {});
+  SerialRunner runner;
+  const std::vector<void*> pointers = tensor::Pointers(found);
+  const Status status = (*kernel)->Run({random.parameters, pointers, runner});
+  EXPECT_EQ(status.ok(), defined.ok())
+      << where << status.ToString() << " / " << defined.ToString();
+  if (status.ok() && defined.ok()) {
+    EXPECT_EQ(tensor::FirstDifference(random, expected, found), "") << where;
+  }
+  return "";
+}
+
+std::string CompareText(std::string_view text, int tier) {
+  tensor::RandomCase random;
+  random.dispatch = *tensor::Parse(text);
+  return Compare(random, tier, std::string(text));
+}
+
+// What is read beside a buffer is chosen by where an index is, not by where its
+// address would be.
+TEST(HostileKernels, IndexTermsThatWrap) {
+  for (int tier : {1, 2}) {
+    EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[4, 4]) -> (%y: f32[8, 16]) {
+                %y[i, j] = pad(%x[0, i * 2 + 4611686018427371520], 7.0)
+              })",
+                          tier),
+              "index-term: an index has a term beyond 2^40, and kernels rely "
+              "on smaller ones: 4611686018427371520");
+    EXPECT_NE(CompareText(R"(dispatch @d(%x: f32[4, 4]) -> (%y: f32[8, 16]) {
+                %y[i, j] = pad(%x[0, i * 2 + 2305843009213693952], 7.0) + 1.5
+              })",
+                          tier),
+              "");
+    EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[4, 4]) -> (%y: f32[8, 16]) {
+                %y[i, j] = pad(%x[0, i * 2 + 1099511627776], 7.0)
+              })",
+                          tier),
+              "");
+  }
+}
+
+// Memory of temporaries is used again by later calls.
+TEST(HostileKernels, TemporariesStartAsZeros) {
+  for (int tier : {1, 2}) {
+    EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[64]) -> (%y: f32[128]) {
+                temp %t: f32[128]
+                for (i < 64) %t[i * 2] = %x[i]
+                %y[i] = %t[127 - i] + %t[i]
+              })",
+                          tier),
+              "");
+  }
+}
+
+TEST(HostileKernels, LongChainsStayInterpreted) {
+  tensor::RandomCase random;
+  random.dispatch = *tensor::Parse(
+      "dispatch @d(%x: i8[8]) -> (%y: i8[8]) { %y[i] = neg(%x[i]) }");
+  tensor::Dispatch& dispatch = random.dispatch;
+  for (int i = 0; i < 50000; ++i) {
+    const auto last = static_cast<uint32_t>(dispatch.instructions.size()) - 1;
+    dispatch.instructions.push_back(
+        {tensor::Opcode::kNegate, DType::kI8, last});
+    dispatch.stages[0].values[0] = last + 1;
+    dispatch.stages[0].end = last + 2;
+    if (i != 1000 && i != 49999) continue;
+    EXPECT_TRUE(Compare(random, 2, "chain").starts_with("too-large: "));
+  }
+}
+
+TEST(HostileKernels, RandomDispatches) {
+  const uint64_t first = tensor::FreshSeed();
+  const char* const wanted = std::getenv("EMBER_CASES");
+  const uint64_t cases = wanted != nullptr ? std::strtoull(wanted, nullptr, 10)
+                         : std::getenv("EMBER_SEED") != nullptr ? 1
+                                                                : 60;
+  std::printf("seeds from %llu\n", static_cast<unsigned long long>(first));
+  int kernels = 0;
+  std::map<std::string, int> declined;  // by reason
+  for (uint64_t seed = first; seed < first + cases && !HasFailure(); ++seed) {
+    const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);
+    const std::string where = "replay: EMBER_SEED=" + std::to_string(seed) +
+                              " bazel run //jit/kernel:hostile_test\n" +
+                              tensor::Print(hostile.random.dispatch);
+    // Sessions make the header first.
+    if (!hostile.is_evaluable) continue;
+    for (int tier : {1, 2}) {
+      const std::string reason = Compare(hostile.random, tier, where);
+      kernels += reason.empty();
+      if (!reason.empty()) ++declined[reason.substr(0, reason.find(':'))];
+    }
+  }
+  std::printf("%d kernels\n", kernels);
+  for (const auto& [reason, times] : declined)
+    std::printf("%d declined: %s\n", times, reason.c_str());
+}
+
+}  // namespace
+}  // namespace ember::jit

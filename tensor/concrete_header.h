@@ -1,0 +1,54 @@
+// The header of a dispatch once the parameters are numbers: the one place where
+// extents come from, and where it is said how large they can be. What runs a
+// dispatch, plans it or tells what it will cost starts here, and then need not
+// ask whether products of extents fit.
+//
+//   EMBER_ASSIGN_OR_RETURN(ConcreteHeader header,
+//                          ConcreteHeader::Evaluate(dispatch, parameters));
+//   int64_t n = header.value(dispatch.buffers[0].extents[0]);
+//
+// Wants a verified dispatch, which need not outlive it. Thread-compatible.
+#ifndef EMBER_TENSOR_CONCRETE_HEADER_H_
+#define EMBER_TENSOR_CONCRETE_HEADER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "tensor/dispatch.h"
+
+namespace ember::tensor {
+
+// Bytes of all buffers, and points of a stage.
+inline constexpr int64_t kMaximumSize = int64_t{1} << 62;
+
+// The values of the header's registers for given parameters.
+class ConcreteHeader {
+ public:
+  // Errors (one line, naming the dispatch): a wrong number of parameters; i64
+  // sums, differences and products that overflow; an extent of a buffer or axis
+  // below 0 or above kMaximumExtent (tensor/range_rules.h); buffers of more
+  // than kMaximumSize bytes in all or a stage of more than kMaximumSize points
+  // (zero extents counted as 1, so that strides fit too).
+  static StatusOr<ConcreteHeader> Evaluate(const Dispatch& dispatch,
+                                           std::span<const int64_t> parameters);
+
+  // An i64 register of the header.
+  int64_t value(Register reg) const { return static_cast<int64_t>(bits_[reg]); }
+  // Any register of the header, as bits of its type (as in
+  // Instruction::immediate).
+  uint64_t bits(Register reg) const { return bits_[reg]; }
+
+  std::vector<int64_t> Extents(const Buffer& buffer) const;
+  std::vector<int64_t> Extents(std::span<const Axis> axes) const;
+  // Number of elements.
+  int64_t ElementCount(const Buffer& buffer) const;
+
+ private:
+  std::vector<uint64_t> bits_;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_CONCRETE_HEADER_H_

@@ -1,0 +1,32 @@
+// The flags of what a session takes at most.
+//
+//   LimitFlags limits;
+//   AddLimitFlags(flags, &limits);
+//   …
+//   EMBER_RETURN_IF_ERROR(SetLimits(limits, session_options));
+#ifndef EMBER_TOOLS_LIB_LIMITS_H_
+#define EMBER_TOOLS_LIB_LIMITS_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "tools/lib/flags.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tools {
+
+// Empty, 0: the session's defaults.
+struct LimitFlags {
+  std::string max_memory, max_work, max_steps;
+  double max_seconds = 0;
+};
+
+// `values` must outlive the parsing.
+void AddLimitFlags(Flags& flags, LimitFlags* values);
+
+// Errors name the flag, what was expected and what was found.
+Status SetLimits(const LimitFlags& flags, vm::SessionOptions& options);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_LIMITS_H_
