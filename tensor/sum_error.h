@@ -13,8 +13,9 @@
 //   - a total takes at most kMostPlainBlocks of those as they are; one that may
 //     have to take more is compensated (below), so that the number of blocks no
 //     longer counts;
-//   - results that were kept side by side, in lanes or by the invocations of a
-//     workgroup, are then combined by few additions.
+//   - results that were kept side by side are then combined: those of at most
+//     64 lanes, or of the invocations of a workgroup, by a tree (where a CPU
+//     runs a schedule for devices: one by one, kSumBlock at most).
 //
 // Together these are at most kSumBlock + kSumExtra. A schedule may make two
 // stages of a sum (rfactor), each of which is such a tree. So

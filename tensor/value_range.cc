@@ -121,7 +121,8 @@ Ends HyperbolicCosines(const ValueRange& a) {
 }
 
 Ends Angles(const ValueRange& a, const ValueRange& b) {
-  if (b.low <= 0 && ContainsZero(a)) return kNothing;
+  const bool is_one = a.low == a.high && b.low == b.high;
+  if (b.low <= 0 && ContainsZero(a) && !is_one) return kNothing;
   return Corners(a, b, [](double y, double x) { return std::atan2(y, x); });
 }
 

@@ -83,6 +83,8 @@ struct SliceRange {
 
 SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step,
                         const Dim& extent) {
+  // Backward there is no first element to begin with.
+  if (extent == Dim(0)) return {Dim(0), Dim(0)};
   if (step > 0) {
     const Dim first = ClampBound(start, extent, Dim(0), extent);
     const Dim last = ClampBound(end, extent, Dim(0), extent);

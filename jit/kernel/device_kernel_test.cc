@@ -57,7 +57,8 @@ std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
 std::string RunPair(const RandomPair& pair, loops::LoopNest nest,
                     Totals& totals) {
   DeviceKernelDefinition definition;
-  auto code = spirv::Emit(nest);
+  // As on lavapipe, which ends longer loops without a word.
+  auto code = spirv::Emit(nest, spirv::TestTarget() + "+iterations65535");
   if (code.status().code() == StatusCode::kUnimplemented) {
     ++totals.declined[schedule::ReasonClass(code.status().message())];
     return "";
@@ -76,10 +77,17 @@ std::string RunPair(const RandomPair& pair, loops::LoopNest nest,
   }
   auto kernel = DeviceKernel::Create(std::move(definition));
   if (!kernel.ok()) return kernel.status().ToString();
+  Status status;
   const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
-    return spirv::RunKernel(**kernel, pair.random.parameters, buffers,
-                            Sizes(inputs));
+    status = spirv::RunKernel(**kernel, pair.random.parameters, buffers,
+                              Sizes(inputs));
+    return status;
   });
+  if (status.message().find(" iterations of an invocation's loops") !=
+      std::string_view::npos) {
+    ++totals.declined[schedule::ReasonClass(status.message())];
+    return "";
+  }
   totals.equal += wrong.empty();
   return wrong;
 }
@@ -198,7 +206,7 @@ TEST(DeviceKernelTest, RandomDispatchesThroughBuildKernel) {
   totals.Print();
   if (seeds.end - seeds.begin < 10) return;
   EXPECT_GT(totals.equal * 10,
-            static_cast<int64_t>(seeds.end - seeds.begin) * 12);
+            static_cast<int64_t>(seeds.end - seeds.begin) * 9);
 }
 
 TEST(DeviceKernelTest, UsesOnlyWhatIsNotPacked) {

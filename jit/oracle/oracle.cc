@@ -35,6 +35,16 @@ bool HasFloats(const tensor::Dispatch& dispatch) {
       [](const tensor::Instruction& i) { return IsFloat(i.type); });
 }
 
+// Of the floats that it computes with: results are no more exact.
+DType CoarsestFloat(const tensor::Dispatch& dispatch) {
+  DType coarsest = DType::kF64;
+  for (const tensor::Instruction& instruction : dispatch.instructions) {
+    if (UsualDifference(instruction.type) > UsualDifference(coarsest))
+      coarsest = instruction.type;
+  }
+  return coarsest;
+}
+
 bool HasFloatSums(const tensor::Dispatch& dispatch) {
   return std::ranges::any_of(dispatch.stages, [&](const tensor::Stage& stage) {
     return !stage.reduction.empty() && !stage.values.empty() &&
@@ -159,7 +169,7 @@ class Comparison {
       return has_floats_ && are_few ? Verdict::kRight : Verdict::kWrong;
     const double wanted = tensor::BitsToDouble(want, type);
     const double distance = std::abs(tensor::BitsToDouble(got, type) - wanted);
-    const double rare = kRare * UsualDifference(type) *
+    const double rare = kRare * UsualDifference(CoarsestFloat(dispatch_)) *
                         (std::abs(wanted) + kRareOfSize * suspects.size);
     return distance <= rare ? Verdict::kRight : Verdict::kWrong;
   }

@@ -59,6 +59,14 @@ bool CombinesInPlace(const Computation& computation, int number,
 
 }  // namespace
 
+std::vector<int> Accumulators::Points() const {
+  std::vector<int> points;
+  if (bound >= 0) points.push_back(bound);
+  points.insert(points.end(), spatial.begin(), spatial.end());
+  points.insert(points.end(), lanes.begin(), lanes.end());
+  return points;
+}
+
 Accumulators MakeAccumulators(const Computation& computation,
                               const StageLoops& s,
                               std::optional<NodeId> invocation,

@@ -26,6 +26,9 @@ struct Accumulators {
   std::vector<int> lanes;            // positions of vectorized reductions
   int bound = -1;                    // position of a bound reduction; -1: none
   bool combines_in_place = false;    // in what the stage stores
+
+  // Positions of the loops of `lane_indices`, the bound one first.
+  std::vector<int> Points() const;
 };
 
 // invocation: the variable of the bound loop around the stage's reductions.

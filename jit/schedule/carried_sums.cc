@@ -41,22 +41,24 @@ class Carrier {
     if (is_compensated_) rest_ = AddBuffer(".rest");
     result.buffers.push_back(total_);
     if (is_compensated_) result.buffers.push_back(rest_);
-    const Block begin = OverPoints(-1, Clear());
-    const Block end = OverPoints(-1, Finish());
-    Append(begin, *Under(IsLong(), result.begin));
-    Append(end, *Under(IsLong(), result.end));
+    result.points = a_.Points();
+    result.clear = Clear();
+    result.carry = Carry();
+    result.finish = Finish();
+    AddUnlessTrue(IsLong(), result.conditions);
     for (const Turn& turn : turns_) {
-      Block* out = &result.at[turn.position];
-      // Known where the loop is short; asks for less than a division where it
-      // is open.
-      if (!nest_.pool.IntegerConstant(turn.turns)) out = Under(IsLong(), *out);
+      CarriedSums::Turn& added = result.turns.emplace_back();
+      added.position = turn.position;
+      // Asks for less than a division where the extents inside are open.
+      if (!nest_.pool.IntegerConstant(turn.turns))
+        AddUnlessTrue(IsLong(), added.conditions);
       const NodeId variable = s_.values[s_.plan->order[turn.position]];
       const NodeId part =
           Make(Opcode::kModulo, DType::kI64, variable, turn.turns);
-      out = Under(Make(Opcode::kEqual, DType::kBool, part, Integer(0)), *out);
-      out =
-          Under(Make(Opcode::kLess, DType::kBool, Integer(0), variable), *out);
-      Append(OverPoints(turn.position, Carry()), *out);
+      AddUnlessTrue(Make(Opcode::kEqual, DType::kBool, part, Integer(0)),
+                    added.conditions);
+      added.conditions.push_back(
+          Make(Opcode::kLess, DType::kBool, Integer(0), variable));
     }
     return result;
   }
@@ -145,6 +147,10 @@ class Carrier {
     return Make(Opcode::kLess, DType::kBool, Integer(kSumBlock), terms_);
   }
 
+  void AddUnlessTrue(NodeId condition, std::vector<NodeId>& out) const {
+    if (nest_.pool.IntegerConstant(condition) != 1) out.push_back(condition);
+  }
+
   // --- statements ---
 
   uint32_t AddBuffer(const char* what) {
@@ -211,46 +217,6 @@ class Carrier {
     return {std::move(statement)};
   }
 
-  // --- where they stand ---
-
-  static void Append(const Block& block, Block& out) {
-    out.insert(out.end(), block.begin(), block.end());
-  }
-
-  // Where the condition holds: the block itself, where that is known.
-  Block* Under(NodeId condition, Block& out) {
-    if (nest_.pool.IntegerConstant(condition) == 1) return &out;
-    Statement branch;
-    branch.kind = Statement::Kind::kIf;
-    branch.condition = condition;
-    out.push_back(std::move(branch));
-    return &out.back().body;
-  }
-
-  // The block for all results in progress inside the loop at the position.
-  Block OverPoints(int position, Block block) {
-    std::vector<int> positions;
-    if (a_.bound >= 0) positions.push_back(a_.bound);
-    positions.insert(positions.end(), a_.spatial.begin(), a_.spatial.end());
-    positions.insert(positions.end(), a_.lanes.begin(), a_.lanes.end());
-    for (size_t i = positions.size(); i-- > 0;) {
-      if (positions[i] <= position) continue;
-      const int number = s_.plan->order[positions[i]];
-      const NodeId variable = s_.values[number];
-      if (nest_.pool[variable].opcode != Opcode::kAxis) continue;
-      Statement loop;
-      loop.kind = Statement::Kind::kFor;
-      loop.variable = variable;
-      // What never runs has no lanes.
-      if (nest_.pool.IntegerConstant(s_.extents[number]) != 0)
-        loop.loop = LoopKindOf(s_.plan->loops[number].mark);
-      loop.body = std::move(block);
-      block.clear();
-      block.push_back(std::move(loop));
-    }
-    return block;
-  }
-
   const ComputationStage& stage_;
   const StageLoops& s_;
   const Accumulators& a_;
@@ -271,24 +237,35 @@ CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
   return Carrier(computation, loops, accumulators, nest).Run();
 }
 
-Status CheckMatrixSum(const Computation& computation, const StageLoops& loops,
-                      const Accumulators& accumulators,
-                      const loops::LoopNest& nest) {
+Status CheckSum(const Computation& computation, const StageLoops& loops,
+                const Accumulators& accumulators, const loops::LoopNest& nest) {
   const ComputationStage& stage = computation.stages[loops.stage];
-  if (!IsFloat(nest.buffers[accumulators.buffers[0]].type)) return OkStatus();
-  int64_t terms = 1;
-  for (size_t i = 0; i < stage.axes.size(); ++i) {
-    if (static_cast<int>(i) < stage.spatial_count) continue;
-    const std::optional<int64_t> extent =
-        nest.pool.IntegerConstant(loops.regions[i].extent);
-    if (__builtin_mul_overflow(terms, extent.value_or(1), &terms))
-      terms = INT64_MAX;
+  if (stage.combiner != tensor::Combiner::kSum ||
+      !IsFloat(nest.buffers[accumulators.buffers[0]].type)) {
+    return OkStatus();
   }
-  if (terms <= tensor::kMostMatrixTerms) return OkStatus();
-  return FailedPreconditionError(
-      "%" + stage.name + ": expected sums of at most " +
-      std::to_string(tensor::kMostMatrixTerms) + " terms in matrices, found " +
-      std::to_string(terms));
+  const auto check = [&](int64_t terms, int64_t most, const char* where) {
+    if (terms <= most) return OkStatus();
+    return FailedPreconditionError("%" + stage.name +
+                                   ": expected a sum of at most " +
+                                   std::to_string(most) + " " + where +
+                                   ", found " + std::to_string(terms));
+  };
+  if (loops.plan->MultipliesMatrices()) {
+    int64_t terms = 1;
+    for (size_t i = 0; i < stage.axes.size(); ++i) {
+      if (static_cast<int>(i) < stage.spatial_count) continue;
+      const std::optional<int64_t> extent =
+          nest.pool.IntegerConstant(loops.regions[i].extent);
+      if (__builtin_mul_overflow(terms, extent.value_or(1), &terms))
+        terms = INT64_MAX;
+    }
+    return check(terms, tensor::kMostMatrixTerms, "terms in matrices");
+  }
+  if (accumulators.bound < 0) return OkStatus();
+  const NodeId extent = loops.extents[loops.plan->order[accumulators.bound]];
+  return check(nest.pool.IntegerConstant(extent).value_or(1), kSumBlock,
+               "invocations");
 }
 
 }  // namespace ember::schedule

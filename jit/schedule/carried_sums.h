@@ -20,7 +20,6 @@
 #define EMBER_JIT_SCHEDULE_CARRIED_SUMS_H_
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "base/status.h"
@@ -31,12 +30,21 @@
 
 namespace ember::schedule {
 
-// What stands where, besides the stage's loops; nothing where its accumulators
-// take few terms each.
+// Statements on one result in progress each, to stand in loops over them, and
+// where; none where accumulators take few terms each.
 struct CarriedSums {
-  loops::Block begin;              // before the stage's reduction
-  std::map<int, loops::Block> at;  // first in the loop at the position
-  loops::Block end;                // behind the reduction
+  // A loop that carries before some of its turns.
+  struct Turn {
+    int position = 0;                // of the loop
+    std::vector<NodeId> conditions;  // all hold
+  };
+  std::vector<Turn> turns;
+  std::vector<int> points;  // positions of the loops over results in progress
+  // Around clear and finish, where it is open whether anything is carried.
+  std::vector<NodeId> conditions;
+  loops::Block clear;   // before the stage's reduction
+  loops::Block carry;   // at those turns
+  loops::Block finish;  // behind the reduction
   // Totals. On CPUs they are to stay in memory, so that registers are left to
   // the accumulators.
   std::vector<uint32_t> buffers;
@@ -45,11 +53,11 @@ struct CarriedSums {
 CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
                       const Accumulators& accumulators, loops::LoopNest& nest);
 
-// What matrices hold is not carried: kFailedPrecondition where such a sum of
-// floats is known to have more than tensor::kMostMatrixTerms terms.
-Status CheckMatrixSum(const Computation& computation, const StageLoops& loops,
-                      const Accumulators& accumulators,
-                      const loops::LoopNest& nest);
+// kFailedPrecondition where a float sum cannot keep its bound: what matrices
+// hold is not carried, and has at most tensor::kMostMatrixTerms terms; and what
+// so many invocations have is one sum again, of as many as no device has.
+Status CheckSum(const Computation& computation, const StageLoops& loops,
+                const Accumulators& accumulators, const loops::LoopNest& nest);
 
 }  // namespace ember::schedule
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,6 +51,7 @@ enum class Part : uint8_t {
   kOuter,    // the loops around everything of the stage
   kInitial,  // over results in progress: nothing is read or stored
   kUpdate,   // all loops from the outermost reduction on
+  kTotals,   // over results in progress: those that exist, without reading
   kCombine,  // over results in progress, one after another, storing them
   kFinal     // over results in progress, storing them
 };
@@ -199,19 +202,46 @@ class Lowering {
     }
     if (part == Part::kOuter || part == Part::kUpdate)
       LoadAhead(TilesAhead(schedule_, s.stage, number), loop, out, nest_);
-    if (part == Part::kUpdate) CarryAt(s.stage, positions[index], loop.body);
+    if (part == Part::kUpdate)
+      EMBER_RETURN_IF_ERROR(CarryAt(s, positions[index], loop.body));
     out.push_back(std::move(loop));
     return OkStatus();
   }
 
   // What the stage's sums have so far becomes part of their totals, at the
   // start of some turns of the loop.
-  void CarryAt(int stage, int position, Block& body) const {
-    const auto carried = carried_.find(stage);
-    if (carried == carried_.end()) return;
-    const auto at = carried->second.at.find(position);
-    if (at == carried->second.at.end()) return;
-    body.insert(body.begin(), at->second.begin(), at->second.end());
+  Status CarryAt(const StageLoops& s, int position, Block& body) {
+    const CarriedSums& carried = carried_[s.stage];
+    Block before;
+    for (const CarriedSums::Turn& turn : carried.turns) {
+      if (turn.position == position)
+        EMBER_RETURN_IF_ERROR(
+            EmitTotals(s, position, turn.conditions, carried.carry, before));
+    }
+    body.insert(body.begin(), before.begin(), before.end());
+    return OkStatus();
+  }
+
+  // The block for each result in progress inside the loop at the position; -1:
+  // for all. Not for those beyond the end, which nobody wants: what computes
+  // them is then found to be dead.
+  Status EmitTotals(const StageLoops& s, int position,
+                    const std::vector<NodeId>& conditions, const Block& block,
+                    Block& out) {
+    if (block.empty()) return OkStatus();
+    Block* inside = &out;
+    for (NodeId condition : conditions) inside = OpenIf(condition, *inside);
+    std::vector<int> positions;
+    for (int p : carried_[s.stage].points) {
+      if (p > position) positions.push_back(p);
+    }
+    return EmitLoops(
+        s, positions, 0, Part::kTotals,
+        [&](Block& body) {
+          body.insert(body.end(), block.begin(), block.end());
+          return OkStatus();
+        },
+        *inside);
   }
 
   // The body of loop `positions[index]`; twice if a peeled split is decided
@@ -220,7 +250,8 @@ class Lowering {
                     size_t index, Part part, const Leaf& leaf, Block& out) {
     std::vector<Guard> exact;
     for (const Guard& guard : s.exact) {
-      if (guard.position == positions[index] && part != Part::kInitial)
+      if (guard.position == positions[index] && part != Part::kInitial &&
+          part != Part::kTotals)
         exact.push_back(guard);
     }
     return EmitPeeled(
@@ -281,6 +312,8 @@ class Lowering {
                !StoresToRegions(s.stage);
       case Part::kInitial:
         return false;
+      case Part::kTotals:
+        return !guard.is_reduction;
       case Part::kUpdate:
         return guard.is_reduction || !AccessesAreSafe(c_, s.stage);
     }
@@ -389,15 +422,11 @@ class Lowering {
   Status EmitReduction(const StageLoops& s, Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
     const Accumulators a = MakeAccumulators(c_, s, invocation_, nest_);
-    if (s.plan->MultipliesMatrices()) {
-      EMBER_RETURN_IF_ERROR(CheckMatrixSum(c_, s, a, nest_));
+    EMBER_RETURN_IF_ERROR(CheckSum(c_, s, a, nest_));
+    if (s.plan->MultipliesMatrices())
       EMBER_RETURN_IF_ERROR(
           HoldInMatrices(c_.stages[s.stage].name, a.buffers[0], nest_));
-    }
-    std::vector<int> initial;
-    if (a.bound >= 0) initial.push_back(a.bound);
-    initial.insert(initial.end(), a.spatial.begin(), a.spatial.end());
-    initial.insert(initial.end(), a.lanes.begin(), a.lanes.end());
+    const std::vector<int> initial = a.Points();
     EMBER_RETURN_IF_ERROR(EmitLoops(
         s, initial, 0, Part::kInitial,
         [&](Block& block) {
@@ -406,20 +435,20 @@ class Lowering {
           return OkStatus();
         },
         out));
-    std::vector<int> all;
-    for (int i = s.FirstReduction(); i < static_cast<int>(s.plan->order.size());
-         ++i) {
-      all.push_back(i);
-    }
+    std::vector<int> all(s.plan->order.size() -
+                         static_cast<size_t>(s.FirstReduction()));
+    std::iota(all.begin(), all.end(), s.FirstReduction());
     CarriedSums& carried = carried_[s.stage];
     carried = CarrySums(c_, s, a, nest_);
     totals_.insert(totals_.end(), carried.buffers.begin(),
                    carried.buffers.end());
-    out.insert(out.end(), carried.begin.begin(), carried.begin.end());
+    EMBER_RETURN_IF_ERROR(
+        EmitTotals(s, -1, carried.conditions, carried.clear, out));
     EMBER_RETURN_IF_ERROR(EmitLoops(
         s, all, 0, Part::kUpdate,
         [&](Block& block) { return EmitUpdate(s, a, block); }, out));
-    out.insert(out.end(), carried.end.begin(), carried.end.end());
+    EMBER_RETURN_IF_ERROR(
+        EmitTotals(s, -1, carried.conditions, carried.finish, out));
     if (!a.lanes.empty()) EMBER_RETURN_IF_ERROR(CombineLanes(s, a, out));
     if (a.bound >= 0) EMBER_RETURN_IF_ERROR(CombineInvocations(s, a, out));
     if (a.combines_in_place) return OkStatus();

@@ -174,36 +174,6 @@ TEST(Lowering, PrefetchesLargeConstants) {
 
 // Of an axis with one point, a bound loop over two is one that updates the same
 // element in both.
-// What is kept from being stored has no value anywhere: only the store asks.
-TEST(Lowering, RegistersHaveNoGuards) {
-  const tensor::Dispatch dispatch = ParseDispatch(R"(
-    dispatch @product(%a: f32[5, 3], %b: f32[3, 10], %c: f32[10]) -> (%y: f32[5, 10]) {
-      temp %s: f32[5, 10]
-      %s[i, j] = sum(k < 3) %a[i, k] * %b[k, j]
-      %y[i, j] = %s[i, j] + %c[j]
-    })");
-  Schedule schedule(Disassemble(dispatch, {}));
-  for (const char* line :
-       {"split %y i 2 -> i_tile i_row", "split %y j 8 -> j_tile j_lane",
-        "reorder %y i_tile j_tile i_row j_lane", "unroll %y i_row",
-        "vectorize %y j_lane", "compute_at %s %y j_tile",
-        "split %s j 8 -> j_block j_lane", "reorder %s k i j_block j_lane",
-        "unroll %s i", "unroll %s j_block", "vectorize %s j_lane"}) {
-    const Status status = schedule.Apply(line);
-    ASSERT_TRUE(status.ok()) << line << ": " << status.ToString();
-  }
-  const auto nest = Lower(schedule);
-  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-  ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-  const std::string text = loops::ToText(*nest);
-  EXPECT_NE(text.find("register %s"), std::string::npos) << text;
-  const size_t moved = text.find("%s[i_1, j_block * 8 + j_lane_1] =");
-  ASSERT_NE(moved, std::string::npos) << text;
-  // Before it, no condition is left; the last store has its own.
-  EXPECT_EQ(text.substr(0, moved).find("if "), std::string::npos) << text;
-  EXPECT_NE(text.find("if ", moved), std::string::npos) << text;
-}
-
 TEST(Lowering, RefusesUpdatesOfOneElementAtOnce) {
   const int64_t parameters[] = {1};
   Schedule schedule(Disassemble(

@@ -386,5 +386,13 @@ TEST(Dft, OfASignalWhosePartsAreOpen) {
   ExpectNumbers(complex.Run(), {F32({1, 2, 2}, {1, 1, 1, -1})});
 }
 
+TEST(Slice, OfNothingBackwardIsNothing) {
+  OneNode node("Slice", 13);
+  node.Input(F32({0, 2}, {}));
+  for (const double number : {1.0, -5.0, 0.0, -1.0})  // start, end, axis, step
+    node.Constant(I64({1}, {number}));
+  ExpectNumbers(node.Run(), {F32({0, 2}, {})});
+}
+
 }  // namespace
 }  // namespace ember::tests

@@ -114,7 +114,8 @@ TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
   ExpectNumbers(transposed.Run(), {F32({1, 1, 3}, {10, 28, 20})});
   OneNode grouped("Conv", 17);
   Open(grouped, Counted({1, 2, 2}));
-  Open(grouped, F32({2, 1, 1}, {10, 100}));
+  // The number of results must be known, to be divided into groups.
+  grouped.Input(F32({2, 1, 1}, {10, 100}), {2, -2, -2});
   grouped.Attribute({"group", 2});
   grouped.Attribute({"kernel_shape", std::vector<int64_t>{1}});
   ExpectNumbers(grouped.Run(), {F32({1, 2, 2}, {10, 20, 300, 400})});

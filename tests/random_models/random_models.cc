@@ -6,6 +6,7 @@
 // no end. They write a line per model to a pipe.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 namespace ember::tests {
 namespace {
 
+// Of processor time, which a busy machine does not use up.
 constexpr int kModelSeconds = 120;
 constexpr int64_t kModelsPerChild = 600;
 
@@ -92,6 +94,12 @@ OpenDims OpenOf(const Options& options, uint64_t seed) {
 // --- a child
 // -------------------------------------------------------------------
 
+// Ends this process when it has computed so long without a next call.
+void LimitTime(int seconds) {
+  const itimerval limit = {.it_interval = {}, .it_value = {seconds, 0}};
+  setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 class Child {
  public:
   Child(const Options& options, FILE* out) : options_(options), out_(out) {}
@@ -151,7 +159,7 @@ class Child {
     std::vector<std::string> parts;  // of models the engine refused to grow
     for (uint64_t seed = first; seed < first + count; ++seed) {
       Line("start", seed, "");
-      alarm(kModelSeconds);
+      LimitTime(kModelSeconds);
       std::vector<Refused> refused;
       RandomModel model = GenerateModel(seed, generator, *engine_, &refused);
       if (model.proto.graph().output_size() > 0) {
@@ -165,7 +173,7 @@ class Child {
         parts.push_back(part.recipe);
       }
     }
-    alarm(kModelSeconds * 3);
+    LimitTime(kModelSeconds * 3);
     EMBER_ASSIGN_OR_RETURN(const std::vector<Verdict> verdicts,
                            checker.Check(models));
     for (size_t i = 0; i < models.size(); ++i)
@@ -210,7 +218,7 @@ class Child {
 
   Status ReportWrong(Checker& checker, const RandomModel& model,
                      const Verdict& verdict) {
-    alarm(kModelSeconds * 3);
+    LimitTime(kModelSeconds * 3);
     // Each result on its own: other draws of the same perturbations.
     std::string rule;
     for (const onnx::ValueInfoProto& output : model.proto.graph().output()) {
