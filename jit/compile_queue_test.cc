@@ -169,6 +169,10 @@ TEST(CompileQueue, AnotherThreadHelpsWhereTheFirstStandsStill) {
   const auto time = std::make_shared<PlayedTime>();
   time->ran_between_looks = kPatienceNs / 65;
   std::atomic<bool> helped{false};
+  const auto niceness_of_thread = [] {
+    return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+  };
+  const int niceness_here = niceness_of_thread();
   std::atomic<int> niceness{-100};
   CompileQueue queue(
       {.patience = kPatience, .stoppable = nullptr, .time = time},
@@ -179,14 +183,15 @@ TEST(CompileQueue, AnotherThreadHelpsWhereTheFirstStandsStill) {
           time->is_over = true;
           return helped.wait(false);
         }
-        niceness = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+        niceness = niceness_of_thread();
         helped = true;
         helped.notify_all();
       });
   queue.Add(JobOf("stand still", 2));
   queue.Add(JobOf("help", 1));
   queue.Wait();
-  EXPECT_GE(niceness, 15);
+  // The test itself may run with any priority.
+  EXPECT_GE(niceness, std::min(niceness_here + 15, 19));
 }
 
 TEST(CompileQueue, NothingBeginsWhereItWouldStandStill) {
