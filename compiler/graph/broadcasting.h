@@ -32,17 +32,17 @@ struct AssumedDims {
 bool MayBeUnit(const Dim& dim);
 
 // Whether one of them may be 1 where the other is not, so that taking them to
-// be equal excludes something that broadcasting allows. Symbols of the model are
-// taken to be at least 1. Two expressions of one symbol (of an image's height, say)
-// are taken to be meant to be equal.
+// be equal excludes something that broadcasting allows. Symbols of the model
+// are taken to be at least 1. Two expressions of one symbol (of an image's
+// height, say) are taken to be meant to be equal.
 bool MayBroadcast(const Dim& a, const Dim& b);
 
 // The extent of the result where operands of these extents meet: all that are
 // not 1 are equal. Constants say most.
 Dim BroadcastExtent(const std::vector<Dim>& extents);
 
-// 1 if `dim` is 1, else `extent`: what a dim that broadcasts to `extent` is. And
-// 0 or 1, by which an index along the result becomes one along that dim.
+// 1 if `dim` is 1, else `extent`: what a dim that broadcasts to `extent` is.
+// And 0 or 1, by which an index along the result becomes one along that dim.
 Dim UnitOr(const Dim& dim, const Dim& extent);
 Dim IndexFactor(const Dim& dim);
 

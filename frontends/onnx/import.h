@@ -14,11 +14,11 @@
 // the condition.
 // Initializers share the memory of the file. Dims that the model leaves open
 // become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0");
-// they are taken to be at least 1. Where open dims meet that broadcast if one of
-// them is 1, the graph is an `if` of two variants: one takes them to be equal,
-// the other repeats what is 1 when the program runs. Sizes that depend on data
-// become symbols of their own, read when the program runs ("_0"); of axes the
-// number must be known, and ranks.
+// they are taken to be at least 1. Where open dims meet that broadcast if one
+// of them is 1, the graph is an `if` of two variants: one takes them to be
+// equal, the other repeats what is 1 when the program runs. Sizes that depend
+// on data become symbols of their own, read when the program runs ("_0"); of
+// axes the number must be known, and ranks.
 //
 // Errors are one line. All unsupported operators of a model are listed at once,
 // with node names; malformed models (missing or duplicate names, cycles, wrong

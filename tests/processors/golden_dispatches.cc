@@ -58,8 +58,8 @@ struct Check {
   Options options;
   jit::CpuModel cpu;
   jit::RunCounts counts;
-  int64_t suspects = 0;  // results that rounding has to explain
-  int64_t untold = 0;    // of these, what nobody can tell
+  int64_t suspects = 0;        // results that rounding has to explain
+  int64_t untold = 0;          // of these, what nobody can tell
   std::set<std::string> seen;  // nests with their parameters
   std::string model;
 };
