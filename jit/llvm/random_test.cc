@@ -197,9 +197,7 @@ TEST(RandomTest, Nests) {
                  });
   });
   // Nothing in these nests is declined.
-  // Loops over several extents that are products of parameters are taken apart
-  // by quotients of quotients, which no proof of bounds follows yet.
-  EXPECT_LE(test.counts().all_refused() * 15, test.counts().run);
+  EXPECT_EQ(test.counts().all_refused(), 0);
 }
 
 Expected Define(const tensor::RandomCase& random) {
@@ -282,7 +280,9 @@ TEST(RandomTest, ModelsUnderDefaultSchedules) {
       RunScheduled(expected, random, cpu, false, {.exact = true}, test);
     }
   });
-  EXPECT_EQ(test.counts().all_refused(), 0);
+  // Loops over several extents that are products of parameters are taken apart
+  // by quotients of quotients, which no proof of bounds follows yet.
+  EXPECT_LE(test.counts().all_refused() * 15, test.counts().run);
 }
 
 // Results in place, too. What is wrong with their lowering or verification,
