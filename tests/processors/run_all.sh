@@ -5,7 +5,9 @@ only="$1" seeds="$2" first="$3" corpus="$4"
 
 bazel build //jit/llvm:{arithmetic,code_generator,updates,random}_test \
   //jit/llvm:foreign_server_{aarch64,armhf} //tests/processors:golden_dispatches
-mapfile -t processors < <(bazel-bin/tests/processors/golden_dispatches --list)
+# Not the link bazel-bin: a build of another configuration would move it while this runs.
+bin="$(readlink -f bazel-bin)"
+mapfile -t processors < <("$bin/tests/processors/golden_dispatches" --list)
 models=()
 for model in "$corpus"/models/onnx/*/*/model.onnx; do
   [[ ! -f "$model" ]] || models+=("$(dirname "$model")")
@@ -36,15 +38,15 @@ for processor in "${processors[@]}"; do
   matched=$((matched + 1))
   export EMBER_TEST_PROCESSOR="$processor" EMBER_SEEDS="$seeds" EMBER_FIRST_SEED="$first"
   case "$processor" in
-    aarch64-*) export EMBER_TEST_SERVER="$PWD/bazel-bin/jit/llvm/foreign_server_aarch64" ;;
-    armv7-*) export EMBER_TEST_SERVER="$PWD/bazel-bin/jit/llvm/foreign_server_armhf" ;;
+    aarch64-*) export EMBER_TEST_SERVER="$bin/jit/llvm/foreign_server_aarch64" ;;
+    armv7-*) export EMBER_TEST_SERVER="$bin/jit/llvm/foreign_server_armhf" ;;
     *) unset EMBER_TEST_SERVER ;;
   esac
   for test in arithmetic code_generator updates random; do
-    check "bazel-bin/jit/llvm/${test}_test"
+    check "$bin/jit/llvm/${test}_test"
   done
   if ((${#models[@]} > 0)); then
-    check bazel-bin/tests/processors/golden_dispatches "${models[@]}"
+    check "$bin/tests/processors/golden_dispatches" "${models[@]}"
   else
     summary+=("NOT RUN: $processor: dispatches of recorded models, as there are none below $corpus")
   fi

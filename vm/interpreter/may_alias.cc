@@ -51,7 +51,7 @@ Reads ReadsOf(const Dispatch& dispatch, const Stage& stage, uint32_t buffer) {
     const bool load = instruction.opcode == Opcode::kLoad ||
                       instruction.opcode == Opcode::kPad;
     if (!load || instruction.a != buffer) continue;
-    if (!IsIdentity(dispatch, &dispatch.operands[instruction.b],
+    if (!IsIdentity(dispatch, dispatch.operands.data() + instruction.b,
                     dispatch.buffers[buffer].extents.size())) {
       return Reads::kOther;
     }
