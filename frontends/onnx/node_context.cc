@@ -82,7 +82,9 @@ int64_t NodeContext::Integer(std::string_view name, int64_t otherwise) {
 
 double NodeContext::Float(std::string_view name, double otherwise) {
   const AttributeProto* attribute = Typed(name, AttributeProto::FLOAT);
-  return attribute ? attribute->f() : otherwise;
+  // ONNX's defaults are floats as attributes are: 0.01 is 0.00999999978, which
+  // shows where it meets an f64.
+  return attribute ? attribute->f() : static_cast<float>(otherwise);
 }
 
 std::string NodeContext::String(std::string_view name,

@@ -84,7 +84,8 @@ class Parameters {
       : values_(std::move(values).value_or(std::vector<double>())) {}
   double Next(std::optional<double> otherwise) {
     if (!otherwise) return 0;
-    return next_ < values_.size() ? values_[next_++] : *otherwise;
+    return next_ < values_.size() ? values_[next_++]
+                                  : static_cast<float>(*otherwise);
   }
 
  private:

@@ -187,6 +187,13 @@ Tensor Interpolate(NodeContext& c, const ResizeOptions& options,
     return x;
   }
   const int first = static_cast<int>(std::floor(-radius)) + 1;
+  // Beyond the first and last element both neighbours are that one element. It
+  // is then the result as it is: a sum of two parts of it would round, so that
+  // elements that should be equal were not, which a normalization of an axis
+  // that grew from one element, or the index of a maximum, shows.
+  if (options.mode == "linear" && !options.antialias) {
+    positions = Maximum(Minimum(positions, AsF64(c, axis.in - Dim(1))), 0);
+  }
   Tensor base = Floor(positions);
   Tensor fraction = positions - base;
   if (options.fixed_point) {

@@ -288,6 +288,35 @@ TEST(Resize, LinearRepeatsTheEdge) {
   Expect(o.Run(), {1, 1, 1, 4}, {0, 1, 3, 4});
 }
 
+// Not sums of two parts of it, which would round.
+TEST(Resize, LinearAtTheEdgeIsTheElement) {
+  std::vector<float> x, y;
+  for (int i = 0; i < 50; ++i) x.push_back(1 + 0.013F * static_cast<float>(i));
+  for (const float element : x) y.insert(y.end(), 9, element);
+  OneOperator o;
+  o.Input({{50, 1}, x});
+  o.model().Floats("roi", {0}, {});
+  o.model().Floats("scales", {2}, {1, 9});
+  o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"},
+                 {{"mode", "linear"}});
+  const StatusOr<Floats> resized = o.Run();
+  ASSERT_TRUE(resized.ok()) << resized.status().ToString();
+  EXPECT_EQ(resized->values, y);
+}
+
+// 0.01 is a float in ONNX: 0.00999999978.
+TEST(Attributes, DefaultsAreFloats) {
+  ModelBuilder m;
+  m.Input("x", {1}, onnx::TensorProto::DOUBLE);
+  m.Node("LeakyRelu", {"x"}, {"y"});
+  m.Output("y");
+  const std::vector<double> x{-1};
+  const auto results =
+      RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kF64, {1}, x.data())});
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  EXPECT_EQ(results->front().elements<double>()[0], -double{0.01F});
+}
+
 TEST(Contraction, GemmTransposesScalesAndAdds) {
   OneOperator o;
   o.Input({{2, 1}, {1, 2}})
@@ -390,6 +419,26 @@ TEST(Loss, IgnoredTargetsDoNotCount) {
   o.model().Node("NegativeLogLikelihoodLoss", {"x0", "target"}, {"y"},
                  {{"ignore_index", 7}});
   Expect(o.Run(), {}, {3.5});
+}
+
+// ONNX leaves the mean of nothing undefined ("yields undefined", ReduceMean);
+// its reference implementation divides 0 by 0, as here. ONNX Runtime gives 0
+// without class weights, and NaN with them.
+TEST(Loss, MeanOfAnEmptyBatchIsNoNumber) {
+  for (const bool is_weighted : {false, true}) {
+    OneOperator o;
+    o.Input({{0, 3}, {}});
+    o.model().Integers("target", {});
+    std::vector<std::string> inputs = {"x0", "target"};
+    if (is_weighted) {
+      o.Input({{3}, {1, 1, 1}});
+      inputs.emplace_back("x1");
+    }
+    o.model().Node("NegativeLogLikelihoodLoss", inputs, {"y"});
+    const StatusOr<Floats> loss = o.Run();
+    ASSERT_TRUE(loss.ok()) << loss.status().ToString();
+    EXPECT_TRUE(std::isnan(loss->values[0]));
+  }
 }
 
 // Shapes stay symbols through reshapes and pooling; one compiled model serves

@@ -116,7 +116,7 @@ Verdict Checker::JudgeByEvaluator(const RandomModel& model, const Ours& ours) {
         model, *ours.results[i], *want);
     return {is_unstable ? Outcome::kExplained : Outcome::kWrong,
             is_unstable ? "unstable" : tier + difference + " (the evaluator's)",
-            ours.open_refusal};
+            ours.open_refusal, tier + difference};
   }
   return {Outcome::kEqualToEvaluator, "", ours.open_refusal};
 }
@@ -159,7 +159,8 @@ StatusOr<Verdict> Checker::Judge(const RandomModel& model, const Ours& ours,
         const std::string rule,
         Explain(*ort_, model, *ours.results[i], ort->results));
     if (!rule.empty())
-      return Verdict{Outcome::kExplained, rule, ours.open_refusal};
+      return Verdict{Outcome::kExplained, rule, ours.open_refusal,
+                     tier + difference};
     const Verdict by_evaluator = JudgeByEvaluator(model, ours);
     const std::string whose = by_evaluator.outcome == Outcome::kEqualToEvaluator
                                   ? " (the evaluator gives ours)"

@@ -33,6 +33,8 @@ struct Verdict {
   std::string detail;
   // Of a model that was refused with open dims and then checked without them.
   std::string open_refusal;
+  // What kExplained is about.
+  std::string difference;
 };
 
 struct CheckOptions {

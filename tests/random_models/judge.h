@@ -19,17 +19,20 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want);
 // A difference that is neither's fault, by the name of its rule; "": none
 // holds. Rules, and why they are none of our errors:
 //
-//   unstable         ONNX Runtime's own results move as much, in as many
-//                    elements, when its float inputs and constants move by a
-//                    unit or two in the last place: a Floor at its step, an
-//                    ArgMax of ties, a quantized value halfway between two, a
-//                    sum that cancels. Rounding alone decides there.
+//   unstable         ONNX Runtime's own results move as much (a quarter of the
+//                    difference or more), in as many elements, when its float
+//                    inputs and constants move by some units in the last place
+//                    (f64 2e-15, f32 1e-6, narrower ones 2e-3): a Floor at its
+//                    step, an ArgMax of ties, a quantized value halfway between
+//                    two, a sum that cancels. Rounding alone decides there.
 //   itself           With its graph optimisations ONNX Runtime gives our
 //                    result: it differs from itself.
 //   less exact       With every f32 of the model made an f64 ONNX Runtime gives
-//                    our result: its own rounding errors are those of an
-//                    algorithm that cancels, as x * k + (b - m * k) for a
-//                    normalization of few elements.
+//                    our result, or elements that are a hundred times nearer to
+//                    ours than to its own f32 ones: its rounding errors are
+//                    those of an algorithm that cancels, as x * k + (b - m * k)
+//                    for a normalization of few elements, or Sigmoid, which is
+//                    a multiple of 2^-25 and so 0 below -18.
 StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
                               const NamedTensors& got,
                               const NamedTensors& want);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs batches of models on ONNX Runtime for tests/random_models/ort_process.h, which says what the files hold.
 // A line "REQUEST RESULT LEVEL" on stdin asks for a batch; each model's result is written before the next one runs, so
-// that what a crash leaves tells which model it was. "done" on stdout ends a batch.
+// that what a crash leaves tells which model it was. "done" on descriptor 3 ends a batch: on stdout ONNX Runtime prints.
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
@@ -63,11 +63,11 @@ async function runModel(reader, level) {
   }
 }
 
-process.stdout.write('ready\n');
+fs.writeSync(3, 'ready\n');
 for await (const line of readline.createInterface({ input: process.stdin })) {
   const [request, result, level] = line.split(' ');
   const reader = new Reader(fs.readFileSync(request)), file = fs.openSync(result, 'w');
   for (let count = reader.u64(); count > 0; --count) fs.writeSync(file, await runModel(reader, level));
   fs.closeSync(file);
-  process.stdout.write('done\n');
+  fs.writeSync(3, 'done\n');
 }

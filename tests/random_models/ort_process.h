@@ -51,7 +51,8 @@ class OrtProcess {
   // level: of graph optimisation, "disabled" or "all".
   Status Send(const std::vector<const RandomModel*>& models,
               const std::string& level = "disabled");
-  // One result per model of the last Send.
+  // One result per model of the last Send. Internal where the script does not
+  // keep to what it should reply.
   StatusOr<std::vector<OrtResult>> Receive();
   StatusOr<std::vector<OrtResult>> Run(
       const std::vector<const RandomModel*>& models,
@@ -61,6 +62,8 @@ class OrtProcess {
   explicit OrtProcess(OrtOptions options) : options_(std::move(options)) {}
   Status Spawn();
   void Reap();
+  // The next line of the script; "": it is gone.
+  std::string ReadReply();
   Status WriteRequest(size_t first);
   StatusOr<std::vector<OrtResult>> ReadResults(size_t most) const;
 

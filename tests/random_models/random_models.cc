@@ -41,7 +41,7 @@ struct Options {
   std::string oracle = "ort", device = "cpu", tiers = "0,2", open = "mixed";
   std::string only, keep = "/dev/shm/random_models", replay, script;
   int64_t most_nodes = 10;
-  bool passes = false, shrink = true;
+  bool passes = false, shrink = true, save = false;
 };
 
 void Declare(Options& options, tools::Flags& flags) {
@@ -64,6 +64,9 @@ void Declare(Options& options, tools::Flags& flags) {
             "Also compares the graph before and after each pass.");
   flags.Add("shrink", &options.shrink, "Makes wrong models smaller.");
   flags.Add("keep", &options.keep, "DIR", "Where findings go.");
+  flags.Add("save", &options.save,
+            "Writes every model to KEEP/model_SEED, for --replay: a seed gives "
+            "another model\nonce the generator or tier 0 have changed.");
   flags.Add("replay", &options.replay, "DIR",
             "Runs the model of a finding again, and nothing else.");
   flags.Add("script", &options.script, "FILE",
@@ -129,11 +132,13 @@ class Child {
     Checker checker(*engine_, ort_.get(), CheckOptionsOf(options_));
     EMBER_ASSIGN_OR_RETURN(const RandomModel model, ReadFolder(folder));
     EMBER_ASSIGN_OR_RETURN(const Verdict verdict, checker.CheckOne(model));
-    std::printf("%s\noutcome %d %s%s\n", ModelText(model.proto).c_str(),
-                static_cast<int>(verdict.outcome), verdict.detail.c_str(),
-                verdict.open_refusal.empty()
-                    ? ""
-                    : ("; open: " + verdict.open_refusal).c_str());
+    std::printf(
+        "%s\noutcome %d %s%s%s\n", ModelText(model.proto).c_str(),
+        static_cast<int>(verdict.outcome), verdict.detail.c_str(),
+        verdict.difference.empty() ? "" : (": " + verdict.difference).c_str(),
+        verdict.open_refusal.empty()
+            ? ""
+            : ("; open: " + verdict.open_refusal).c_str());
     EMBER_ASSIGN_OR_RETURN(const std::string steps,
                            checker.ExplainBySteps(model));
     std::printf("by steps: '%s'\n", steps.c_str());
@@ -184,6 +189,12 @@ class Child {
   Status Report(Checker& checker, const RandomModel& model,
                 const Verdict& verdict, const std::string& part) {
     const uint64_t seed = model.seed;
+    if (options_.save && part.empty()) {
+      EMBER_RETURN_IF_ERROR(WriteFolder(
+          options_.keep + "/model_" + std::to_string(seed), model, {},
+          verdict.detail + " " + verdict.difference + " | " +
+              ModelText(model.proto) + "\n"));
+    }
     if (!verdict.open_refusal.empty() && part.empty())
       Line("open_refused", seed, verdict.open_refusal);
     switch (verdict.outcome) {

@@ -47,8 +47,11 @@ bool Gemm(Builder& b, const Recipe& recipe) {
   }
   if (b.random().Chance(0.4))
     attributes.emplace_back("alpha", b.random().Real(0.2, 2));
-  if (b.random().Chance(0.4))
-    attributes.emplace_back("beta", b.random().Real(0.2, 2));
+  if (b.random().Chance(0.4)) {
+    const double beta = b.random().Real(0.2, 2);
+    // ONNX Runtime leaves it out of products that sum over nothing.
+    if (k > 0) attributes.emplace_back("beta", beta);
+  }
   if (!recipe.domain.empty() && recipe.name == "FusedGemm") {
     attributes.emplace_back(
         "activation", b.random()

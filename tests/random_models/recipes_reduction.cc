@@ -122,6 +122,8 @@ const Recipe kRows[] = {
     {"", "CumSum", Cumulate},
     {"", "Hardmax", "fd", "T[*1] axis=@a"},
     {"", "LogSoftmax", "ffdh", "T[*1] axis=@a"},
+    // Of an empty batch, whose mean ONNX does not define, ONNX Runtime's mean
+    // is 0 without class weights; ours is NaN, as that of ONNX's reference.
     {"", "NegativeLogLikelihoodLoss", "fd",
      "T[n,c,d] l[n,d]{0,c-1} T[c]{0.1,1}? reduction:mean|sum|none"},
     {"", "NonMaxSuppression", NonMaxSuppression},

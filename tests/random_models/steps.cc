@@ -40,9 +40,26 @@ constexpr std::string_view kSteps[] = {"ArgMax",
                                        "Shrink",
                                        "ThresholdedRelu"};
 
+// Whether it is one, or has one in a subgraph.
 bool IsStep(const onnx::NodeProto& node) {
-  return std::find(std::begin(kSteps), std::end(kSteps), node.op_type()) !=
-         std::end(kSteps);
+  if (std::find(std::begin(kSteps), std::end(kSteps), node.op_type()) !=
+      std::end(kSteps))
+    return true;
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const onnx::AttributeProto& attribute) {
+                       const auto& nodes = attribute.g().node();
+                       return std::any_of(nodes.begin(), nodes.end(), IsStep);
+                     });
+}
+
+// The names that it uses, in its subgraphs, too.
+void CollectOperands(const onnx::NodeProto& node,
+                     std::vector<std::string>& names) {
+  names.insert(names.end(), node.input().begin(), node.input().end());
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    for (const onnx::NodeProto& inner : attribute.g().node())
+      CollectOperands(inner, names);
+  }
 }
 
 void AddInput(RandomModel& model, const std::string& name,
@@ -96,7 +113,9 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
     }
     *alone.add_node() = node;
     std::set<std::string> taken;
-    for (const std::string& name : node.input()) {
+    std::vector<std::string> operands;
+    CollectOperands(node, operands);
+    for (const std::string& name : operands) {
       if (constants.count(name) == 0 && values.count(name) > 0 &&
           taken.insert(name).second)
         AddInput(one, name, values.at(name));

@@ -1,0 +1,91 @@
+// What the rule "unstable" excuses, and what it does not.
+#include "tests/random_models/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tests {
+namespace {
+
+vm::Tensor Filled(DType type, const std::vector<double>& values) {
+  auto tensor =
+      vm::Tensor::Allocate(type, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (type == DType::kF64) {
+      static_cast<double*>(tensor->data)[i] = values[i];
+    } else {
+      static_cast<float*>(tensor->data)[i] = static_cast<float>(values[i]);
+    }
+  }
+  return *tensor;
+}
+
+double ElementOf(const vm::Tensor& tensor, int64_t i) {
+  const auto index = static_cast<size_t>(i);
+  return tensor.type == DType::kF64 ? tensor.elements<double>()[index]
+                                    : tensor.elements<float>()[index];
+}
+
+// Whether `got` in the place of y = function(x) is excused.
+bool Excused(DType type, const std::vector<double>& x,
+             const std::function<double(double)>& function,
+             const std::vector<double>& got) {
+  RandomModel model;
+  model.inputs.emplace_back("x", Filled(type, x));
+  const ModelRunner run =
+      [&](const RandomModel& moved) -> StatusOr<NamedTensors> {
+    const vm::Tensor& operand = moved.inputs[0].second;
+    std::vector<double> y;
+    for (int64_t i = 0; i < operand.element_count(); ++i)
+      y.push_back(function(ElementOf(operand, i)));
+    return NamedTensors{{"y", Filled(type, y)}};
+  };
+  const NamedTensors want = *run(model);
+  return IsUnstable(run, model, {{"y", Filled(type, got)}}, want);
+}
+
+double Itself(double x) { return x; }
+
+// As LeakyRelu has it whose alpha is 0.01 where it should be 0.01f.
+TEST(Unstable, NoWrongDoubles) {
+  EXPECT_FALSE(Excused(DType::kF64, {1, 2, -3, 5}, Itself,
+                       {1, 2, -3 * (1 + 2.2e-8), 5}));
+}
+
+TEST(Unstable, NoWrongFloats) {
+  EXPECT_FALSE(Excused(DType::kF32, {1, 2, -3, 5}, Itself, {1, 2, -3.01, 5}));
+}
+
+TEST(Unstable, SidesOfAStep) {
+  const auto floor = [](double x) { return std::floor(x); };
+  EXPECT_TRUE(Excused(DType::kF32, {1.5, 2, 3.5}, floor, {1, 1, 3}));
+  EXPECT_FALSE(Excused(DType::kF32, {1.5, 2.5, 3.5}, floor, {1, 1, 3}));
+}
+
+// A sum that cancels may be as wrong as it moves, and not more.
+TEST(Unstable, ByAsMuchAsItMoves) {
+  const auto cancels = [](double x) { return (x - 1) * 1e4; };
+  EXPECT_TRUE(Excused(DType::kF32, {1.0001}, cancels, {1.005}));
+  EXPECT_FALSE(Excused(DType::kF32, {1.0001}, cancels, {1.5}));
+}
+
+TEST(Unstable, NoWrongStrings) {
+  const auto strings = [](const std::vector<std::string>& texts) {
+    return NamedTensors{{"y", *vm::Tensor::OfStrings({2}, texts)}};
+  };
+  const NamedTensors want = strings({"a", ""});
+  const ModelRunner run = [&](const RandomModel&) -> StatusOr<NamedTensors> {
+    return want;
+  };
+  EXPECT_FALSE(IsUnstable(run, RandomModel(), strings({"a", "b"}), want));
+}
+
+}  // namespace
+}  // namespace ember::tests
