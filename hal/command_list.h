@@ -59,6 +59,11 @@ class Fence {
   virtual Status Wait() = 0;
   // True also if nothing can run any more.
   virtual bool done() const = 0;
+  // Milliseconds that the device took; waits. Unimplemented by drivers that do
+  // not know, and without DeviceOptions::timestamps.
+  virtual StatusOr<double> DeviceMilliseconds() {
+    return UnimplementedError("expected a device that takes times, found none");
+  }
 };
 
 // Checks that drivers share.

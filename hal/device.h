@@ -48,6 +48,9 @@ struct DeviceOptions {
   // have host_data(). For tests of code that copies, on machines without such a
   // device. Drivers whose memory is the host's ignore it.
   bool separate_memory = false;
+  // Fences tell how long the device took (Fence::DeviceMilliseconds), where the
+  // driver can.
+  bool timestamps = false;
 };
 
 struct MemoryStatistics {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hal/cpu/cpu_device.h"
+#include "hal/cuda/cuda_device.h"
 #include "hal/null/null_device.h"
 #include "hal/vulkan/vulkan_device.h"
 
@@ -32,6 +33,10 @@ StatusOr<std::vector<DeviceDescription>> ListOnly() {
 constexpr Driver kDrivers[] = {
     {"cpu", CreateOnly<CreateCpuDevice>, ListCpuDevices,
      "the host's processors: thread pool, host functions"},
+    {"cuda", CreateCudaDevice, ListCudaDevices,
+     "NVIDIA's GPUs through CUDA's driver: PTX"},
+    {"cuda-emulated", CreateEmulatedCudaDevice, ListEmulatedCudaDevices,
+     "kernels for CUDA thread by thread on the host, each access checked"},
     {"null", CreateOnly<CreateNullDevice>, ListOnly<CreateNullDevice>,
      "counts and discards: the template for new drivers"},
     {"vulkan", CreateVulkanDevice, ListVulkanDevices,

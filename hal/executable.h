@@ -6,13 +6,20 @@
 //                    shader: storage buffers in descriptor set 0, binding i is
 //                    binding i; parameter i is 8 bytes of push constants at
 //                    8 * i; workgroups are `chunks`
-//   "ptx"            later: `code`
+//   "ptx"            cuda: `code` is a module of PTX with an entry `entry_point`,
+//                    whose parameters are 8 bytes each: the address of each
+//                    binding, then the parameters; blocks are `chunks`, of
+//                    `workgroup` threads, with `shared_bytes` of dynamic memory
+//   "cubin"          cuda: the same, compiled for the device
+//   "emulated-grid"  cuda-emulated: the same as code of this process
+//                    (hal/cuda/emulated/grid.h)
 //
 // Ownership: the device's copy; a host function's code must outlive the
 // executable. Thread-safety: immutable.
 #ifndef EMBER_HAL_EXECUTABLE_H_
 #define EMBER_HAL_EXECUTABLE_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -34,6 +41,10 @@ struct ExecutableDefinition {
   HostFunction function = nullptr;  // "host-function" only
   int binding_count = 0;            // buffers
   int parameter_count = 0;
+  // Where the format's code does not say it ("ptx" and its like): invocations
+  // of a workgroup, and bytes of its memory beside what the code declares.
+  std::array<int64_t, 3> workgroup = {1, 1, 1};
+  int64_t shared_bytes = 0;
 };
 
 class Executable {

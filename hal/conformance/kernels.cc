@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "hal/cuda/emulated/grid.h"
 
 namespace ember::hal {
 namespace {
@@ -91,17 +92,77 @@ constexpr const char* kNothingText = R"(
   OpFunctionEnd
 )";
 
+// For any GPU since sm_70.
+constexpr const char* kScalePtx = R"(
+.version 6.3
+.target sm_70
+.address_size 64
+.visible .entry scale(.param .u64 in, .param .u64 out, .param .u64 factor)
+{
+  .reg .u32 %r<12>;
+  .reg .u64 %d<8>;
+  mov.u32 %r0, %ctaid.x;
+  mov.u32 %r1, %ctaid.y;
+  mov.u32 %r2, %ctaid.z;
+  mov.u32 %r3, %nctaid.x;
+  mov.u32 %r4, %nctaid.y;
+  mad.lo.u32 %r5, %r2, %r4, %r1;
+  mad.lo.u32 %r6, %r5, %r3, %r0;
+  ld.param.u64 %d0, [in];
+  ld.param.u64 %d1, [out];
+  ld.param.u32 %r7, [factor];
+  cvta.to.global.u64 %d2, %d0;
+  cvta.to.global.u64 %d3, %d1;
+  mul.wide.u32 %d4, %r6, 4;
+  add.u64 %d5, %d2, %d4;
+  add.u64 %d6, %d3, %d4;
+  ld.global.u32 %r8, [%d5];
+  mul.lo.u32 %r9, %r8, %r7;
+  st.global.u32 [%d6], %r9;
+  ret;
+}
+)";
+
+constexpr const char* kNothingPtx = R"(
+.version 6.3
+.target sm_70
+.address_size 64
+.visible .entry nothing()
+{
+  ret;
+}
+)";
+
+void ScaleOfGrid(cuda::GridThread* thread, void* const* arguments) {
+  const uint32_t chunk =
+      thread->block[0] +
+      thread->blocks[0] *
+          (thread->block[1] + thread->blocks[1] * thread->block[2]);
+  const auto& in = *static_cast<const uint32_t* const*>(arguments[0]) + chunk;
+  const auto& out = *static_cast<uint32_t* const*>(arguments[1]) + chunk;
+  const int64_t factor = *static_cast<const int64_t*>(arguments[2]);
+  const auto access = thread->functions->access;
+  access(thread, in, 4, static_cast<uint32_t>(cuda::AccessKind::kLoad));
+  access(thread, out, 4, static_cast<uint32_t>(cuda::AccessKind::kStore));
+  *out = *in * static_cast<uint32_t>(factor);
+}
+
+void NothingOfGrid(cuda::GridThread*, void* const*) {}
+
 struct Row {
   const char* name;
   HostFunction function;
   const char* spirv;
+  const char* ptx;
+  cuda::GridKernel grid;
   int binding_count;
   int parameter_count;
 };
 
 // In the order of Kernel.
-constexpr Row kRows[] = {{"scale", Scale, kScaleText, 2, 1},
-                         {"nothing", Nothing, kNothingText, 0, 0}};
+constexpr Row kRows[] = {
+    {"scale", Scale, kScaleText, kScalePtx, ScaleOfGrid, 2, 1},
+    {"nothing", Nothing, kNothingText, kNothingPtx, NothingOfGrid, 0, 0}};
 
 }  // namespace
 
@@ -115,6 +176,23 @@ KernelCode::KernelCode(Kernel kernel, std::string_view format) {
     definition_.function = row.function;
     return;
   }
+  definition_.entry_point = row.name;
+  if (format == "ptx") {
+    const std::string_view text = row.ptx;
+    definition_.code = {reinterpret_cast<const uint8_t*>(text.data()),
+                        text.size()};
+    return;
+  }
+  if (format == "emulated-grid") {
+    const cuda::GridEntry entry = {
+        .name = row.name,
+        .function = row.grid,
+        .argument_count =
+            static_cast<size_t>(row.binding_count + row.parameter_count)};
+    image_ = cuda::WriteGridImage({&entry, 1});
+    definition_.code = image_;
+    return;
+  }
   EMBER_CHECK(format == "spirv") << "no such format";
   // SPIR-V 1.3.
   EMBER_CHECK(
@@ -122,7 +200,6 @@ KernelCode::KernelCode(Kernel kernel, std::string_view format) {
       << "cannot assemble " << row.name;
   definition_.code = {reinterpret_cast<const uint8_t*>(words_.data()),
                       words_.size() * sizeof words_[0]};
-  definition_.entry_point = row.name;
 }
 
 }  // namespace ember::hal

@@ -23,7 +23,8 @@ enum class Kernel : uint8_t {
   kNothing,
 };
 
-inline constexpr std::string_view kFormats[] = {"host-function", "spirv"};
+inline constexpr std::string_view kFormats[] = {"host-function", "spirv", "ptx",
+                                                "emulated-grid"};
 
 class KernelCode {
  public:
@@ -34,6 +35,7 @@ class KernelCode {
 
  private:
   std::vector<uint32_t> words_;
+  std::vector<uint8_t> image_;
   ExecutableDefinition definition_;
 };
 

@@ -17,8 +17,8 @@
 
 #include "base/status.h"
 #include "hal/buffer.h"
+#include "hal/free_ranges.h"
 #include "hal/vulkan/context.h"
-#include "hal/vulkan/free_ranges.h"
 
 namespace ember::hal::vulkan {
 

@@ -1,8 +1,8 @@
-#include "hal/vulkan/free_ranges.h"
+#include "hal/free_ranges.h"
 
 #include <iterator>
 
-namespace ember::hal::vulkan {
+namespace ember::hal {
 
 FreeRanges::FreeRanges(uint64_t bytes) : bytes_(bytes), free_(bytes) {
   if (bytes > 0) size_at_.emplace(0, bytes);
@@ -43,4 +43,4 @@ void FreeRanges::Give(uint64_t offset, uint64_t bytes) {
   size_at_.emplace(offset, bytes);
 }
 
-}  // namespace ember::hal::vulkan
+}  // namespace ember::hal

@@ -1,4 +1,4 @@
-#include "hal/vulkan/free_ranges.h"
+#include "hal/free_ranges.h"
 
 #include <cstdlib>
 #include <random>
@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace ember::hal::vulkan {
+namespace ember::hal {
 namespace {
 
 TEST(FreeRangesTest, TakesTheSmallestThatFits) {
@@ -83,4 +83,4 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
 }
 
 }  // namespace
-}  // namespace ember::hal::vulkan
+}  // namespace ember::hal

@@ -1,18 +1,18 @@
-// Which parts of a block of memory are free.
+// Which parts of a block of memory are free. Shared by drivers.
 //
 //   FreeRanges free(1 << 20);
 //   std::optional<uint64_t> offset = free.Take(1000, 64);
 //   free.Give(*offset, 1000);
 //
 // The smallest range that fits is taken, at its lower end. Thread-compatible.
-#ifndef EMBER_HAL_VULKAN_FREE_RANGES_H_
-#define EMBER_HAL_VULKAN_FREE_RANGES_H_
+#ifndef EMBER_HAL_FREE_RANGES_H_
+#define EMBER_HAL_FREE_RANGES_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
 
-namespace ember::hal::vulkan {
+namespace ember::hal {
 
 class FreeRanges {
  public:
@@ -32,6 +32,6 @@ class FreeRanges {
   std::map<uint64_t, uint64_t> size_at_;  // by offset; no two touch
 };
 
-}  // namespace ember::hal::vulkan
+}  // namespace ember::hal
 
-#endif  // EMBER_HAL_VULKAN_FREE_RANGES_H_
+#endif  // EMBER_HAL_FREE_RANGES_H_

@@ -1,0 +1,45 @@
+// A buffer of a CUDA device: a piece of its memory, or of pinned memory of the
+// host, which the device reaches, too.
+#ifndef EMBER_HAL_CUDA_BUFFER_H_
+#define EMBER_HAL_CUDA_BUFFER_H_
+
+#include <cstdint>
+
+#include "hal/buffer.h"
+#include "hal/cuda/memory.h"
+#include "hal/memory_counter.h"
+
+namespace ember::hal::cuda {
+
+class CudaBuffer final : public Buffer {
+ public:
+  // Takes over the piece, and the bytes that are counted. Both others must
+  // outlive the buffer.
+  CudaBuffer(int64_t size, const MemoryPiece& piece, Memory& memory,
+             MemoryCounter& counter)
+      : Buffer(size, piece.host),
+        piece_(piece),
+        memory_(memory),
+        counter_(counter) {}
+  ~CudaBuffer() override {
+    memory_.Free(piece_);
+    counter_.Give(size());
+  }
+
+  CUdeviceptr address() const { return piece_.address; }
+
+ private:
+  const MemoryPiece piece_;
+  Memory& memory_;
+  MemoryCounter& counter_;
+};
+
+// Where the device finds the range.
+inline CUdeviceptr AddressOf(const BufferRange& range) {
+  return static_cast<const CudaBuffer*>(range.buffer)->address() +
+         static_cast<CUdeviceptr>(range.offset);
+}
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_BUFFER_H_

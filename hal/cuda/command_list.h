@@ -1,0 +1,77 @@
+// Command lists of a CUDA device.
+//
+// Commands are kept as they are recorded. The first submission of a list puts
+// them on the stream one by one; from the second one on a CUDA graph of them is
+// launched, which takes the host one call, and in which commands between two
+// barriers may run at once. A list that grows gets a new graph.
+#ifndef EMBER_HAL_CUDA_COMMAND_LIST_H_
+#define EMBER_HAL_CUDA_COMMAND_LIST_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/command_list.h"
+#include "hal/cuda/context.h"
+#include "hal/cuda/executable.h"
+#include "hal/device_limits.h"
+
+namespace ember::hal::cuda {
+
+struct Command {
+  enum class Kind : uint8_t { kCopy, kFill, kDispatch, kBarrier };
+  Kind kind = Kind::kBarrier;
+  CUdeviceptr target = 0;  // kCopy, kFill
+  CUdeviceptr source = 0;  // kCopy
+  uint64_t bytes = 0;      // kCopy, kFill; never 0
+  uint8_t value = 0;       // kFill
+  // kDispatch; none of the counts is 0. arguments: of bindings, then of
+  // parameters, 8 bytes each.
+  const CudaExecutable* executable = nullptr;
+  std::array<unsigned, 3> chunks = {1, 1, 1};
+  std::vector<uint64_t> arguments = {};
+};
+
+// For cuLaunchKernel; good as long as the arguments.
+std::vector<void*> PointersTo(const std::vector<uint64_t>& arguments);
+
+class Graph;
+
+class CudaCommandList final : public CommandList {
+ public:
+  // The arguments must outlive the list.
+  CudaCommandList(Context& context, const DeviceLimits& limits);
+  // Waits for its submissions.
+  ~CudaCommandList() override;
+
+  Status Copy(const BufferRange& source, const BufferRange& target) override;
+  Status Fill(const BufferRange& target, uint8_t value) override;
+  Status Dispatch(const Executable& executable,
+                  const DispatchArguments& arguments) override;
+  Status Barrier() override;
+
+  // Thread-safe.
+  StatusOr<std::shared_ptr<Submission>> Submit() const;
+
+ private:
+  Status Enqueue() const;
+  Status EnqueueOneByOne() const;
+
+  Context& context_;
+  const DeviceLimits& limits_;
+  std::vector<Command> commands_;
+
+  // Submit is const for its users: the commands do not change.
+  mutable std::mutex mutex_;  // guards the rest
+  mutable int64_t submissions_ = 0;
+  mutable std::shared_ptr<Submission> last_submission_;
+  mutable size_t graph_commands_ = 0;  // how many the graph has
+  mutable std::unique_ptr<Graph> graph_;
+};
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_COMMAND_LIST_H_

@@ -1,0 +1,129 @@
+// A device of CUDA: its primary context, one stream, and what was submitted to
+// that.
+//
+//   EMBER_ASSIGN_OR_RETURN(auto submission, context->Submit([&] {
+//     return context->Check("cuLaunchKernel", cu.LaunchKernel(...));
+//   }));
+//   EMBER_RETURN_IF_ERROR(submission->Wait());
+//
+// Submissions run in the order in which they are made. Once a call finds the
+// context lost (a kernel that faulted, a device that is gone) it stays so:
+// every later call answers with the same FailedPrecondition, nothing waits any
+// more, and what was made can be destroyed.
+// Thread-safe. Submissions keep their context alive.
+#ifndef EMBER_HAL_CUDA_CONTEXT_H_
+#define EMBER_HAL_CUDA_CONTEXT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/cuda/functions.h"
+#include "hal/cuda/library.h"
+#include "hal/cuda/properties.h"
+
+namespace ember::hal::cuda {
+
+class Submission;
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  // index: of the library's devices. has_times: submissions know how long they
+  // took.
+  static StatusOr<std::shared_ptr<Context>> Create(
+      std::shared_ptr<const Library> library, int index, bool has_times);
+  // Waits for the stream.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Functions& cu() const { return library_->cu; }
+  bool is_emulated() const { return library_->is_emulated; }
+  const DeviceProperties& properties() const { return properties_; }
+  CUcontext handle() const { return context_; }
+  CUdevice device() const { return device_; }
+  CUstream stream() const { return stream_; }
+
+  // What a call of CUDA gave, with the device's name; notes a lost context.
+  Status Check(std::string_view call, CUresult result);
+  // OK, or the error of a lost context.
+  Status Alive() const;
+
+  // Makes the context the one of this thread, as long as this lives. Calls of
+  // CUDA belong behind one whose status is OK.
+  class Current {
+   public:
+    explicit Current(Context& context);
+    ~Current();
+    const Status& status() const { return status_; }
+
+   private:
+    Context& context_;
+    Status status_;
+  };
+
+  // Calls `enqueue`, which puts work on the stream, with the context current
+  // and nobody else enqueuing.
+  StatusOr<std::shared_ptr<Submission>> Submit(
+      const std::function<Status()>& enqueue);
+  // For destructors: nothing that was enqueued runs any more that could be
+  // waited for.
+  void Finish();
+
+ private:
+  friend class Submission;
+  Context(std::shared_ptr<const Library> library, int index, bool has_times)
+      : library_(std::move(library)), device_(index), has_times_(has_times) {}
+
+  StatusOr<CUevent> TakeEvent();
+  void GiveEvent(CUevent event);
+
+  const std::shared_ptr<const Library> library_;
+  CUdevice device_;
+  const bool has_times_;
+  DeviceProperties properties_;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+
+  std::mutex submit_mutex_;      // work that belongs together on the stream
+  std::mutex events_mutex_;      // the next line
+  std::vector<CUevent> events_;  // not in use
+
+  std::atomic<bool> is_lost_{false};
+  mutable std::mutex lost_mutex_;  // the next line
+  Status lost_;
+};
+
+// Work on the stream up to a point.
+class Submission {
+ public:
+  Submission(std::shared_ptr<Context> context, CUevent begin, CUevent end)
+      : context_(std::move(context)), begin_(begin), end_(end) {}
+  ~Submission();
+  Submission(const Submission&) = delete;
+  Submission& operator=(const Submission&) = delete;
+
+  // Until it, and so all before it, is done.
+  Status Wait();
+  // True also if the context is lost.
+  bool IsDone();
+  // How long the device took for it; Unimplemented if times are not taken.
+  // Waits.
+  StatusOr<double> Milliseconds();
+
+ private:
+  const std::shared_ptr<Context> context_;
+  const CUevent begin_;  // null: times are not taken
+  const CUevent end_;
+  std::atomic<bool> is_done_{false};
+};
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_CONTEXT_H_

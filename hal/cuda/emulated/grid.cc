@@ -1,0 +1,352 @@
+#include "hal/cuda/emulated/grid.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/check.h"
+#include "base/concat.h"
+#include "hal/cuda/emulated/fiber.h"
+#include "hal/cuda/emulated/shared_races.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+constexpr char kMagic[8] = {'E', 'M', 'B', 'G', 'R', 'I', 'D', '1'};
+constexpr size_t kSharedAlignment = 128;
+// Of a thread: kernels have their registers there, and arrays.
+constexpr size_t kStackBytes = 256 << 10;
+
+struct StoredEntry {
+  char name[40] = {};
+  GridKernel function = nullptr;
+  uint64_t argument_count = 0;
+  uint64_t shared_bytes = 0;
+  uint64_t meets = 0;
+};
+
+std::string PlaceText(const std::array<uint32_t, 3>& place) {
+  return Concat({"(", place[0], ", ", place[1], ", ", place[2], ")"});
+}
+
+uint32_t Volume(const std::array<uint32_t, 3>& extents) {
+  return extents[0] * extents[1] * extents[2];
+}
+
+std::array<uint32_t, 3> PlaceOf(uint32_t number,
+                                const std::array<uint32_t, 3>& extents) {
+  return {number % extents[0], number / extents[0] % extents[1],
+          number / extents[0] / extents[1]};
+}
+
+class Runner {
+ public:
+  Runner(const GridLaunch& launch, const FindMemory& memory)
+      : launch_(launch),
+        memory_(memory),
+        thread_count_(Volume(launch.threads)),
+        shared_bytes_(launch.kernel.shared_bytes + launch.shared_bytes),
+        races_(shared_bytes_) {
+    shared_memory_.resize(shared_bytes_ + kSharedAlignment);
+    void* begin = shared_memory_.data();
+    size_t room = shared_memory_.size();
+    shared_ = static_cast<uint8_t*>(
+        std::align(kSharedAlignment, shared_bytes_, begin, room));
+    threads_.resize(thread_count_);
+    // Without meetings one stack serves one thread after another.
+    const size_t stacks = launch.kernel.meets ? thread_count_ : 1;
+    for (size_t i = 0; i < stacks; ++i) fibers_.emplace_back(kStackBytes);
+  }
+
+  std::string Run() {
+    const uint32_t blocks = Volume(launch_.blocks);
+    for (uint32_t block = 0; block < blocks && problem_.empty(); ++block) {
+      block_ = PlaceOf(block, launch_.blocks);
+      // What a block finds there is nothing to rely on.
+      std::memset(shared_, 0xcd, shared_bytes_);
+      races_.BeginBlock();
+      launch_.kernel.meets ? RunTogether() : RunOneByOne();
+    }
+    if (problem_.empty()) return "";
+    return Concat({"kernel ", launch_.kernel.name, ", block ",
+                   PlaceText(block_), ": ", problem_});
+  }
+
+ private:
+  enum class State : uint8_t { kRuns, kAtBarrier, kShuffles, kIsDone };
+  struct Thread {
+    GridThread seen;
+    State state = State::kRuns;
+    // Of shuffles: what this thread brings, by turns, so that who is ahead does
+    // not overwrite what others are still to read.
+    std::array<uint32_t, 2> values = {};
+    uint32_t shuffles = 0;
+    uint32_t mask = 0;
+  };
+
+  static Runner& Of(GridThread* thread) {
+    return *static_cast<Runner*>(thread->runner);
+  }
+  uint32_t NumberOf(const GridThread& thread) const {
+    return thread.thread[0] +
+           launch_.threads[0] *
+               (thread.thread[1] + launch_.threads[1] * thread.thread[2]);
+  }
+  Fiber& FiberOf(uint32_t number) {
+    return fibers_[launch_.kernel.meets ? number : 0];
+  }
+
+  void StartThread(uint32_t number) {
+    Thread& thread = threads_[number];
+    thread = {};
+    thread.seen.thread = PlaceOf(number, launch_.threads);
+    thread.seen.threads = launch_.threads;
+    thread.seen.block = block_;
+    thread.seen.blocks = launch_.blocks;
+    thread.seen.shared = shared_;
+    thread.seen.functions = &kFunctions;
+    thread.seen.runner = this;
+    FiberOf(number).Start([this, number] {
+      launch_.kernel.function(&threads_[number].seen, launch_.arguments);
+    });
+  }
+
+  void RunOneByOne() {
+    for (uint32_t i = 0; i < thread_count_ && problem_.empty(); ++i) {
+      StartThread(i);
+      fibers_[0].Resume();
+    }
+  }
+
+  void RunTogether() {
+    for (uint32_t i = 0; i < thread_count_; ++i) StartThread(i);
+    while (problem_.empty()) {
+      bool any_ran = false, all_are_done = true;
+      for (uint32_t i = 0; i < thread_count_ && problem_.empty(); ++i) {
+        Thread& thread = threads_[i];
+        if (thread.state == State::kRuns) {
+          any_ran = true;
+          FiberOf(i).Resume();
+          if (FiberOf(i).is_done()) thread.state = State::kIsDone;
+        }
+        all_are_done &= thread.state == State::kIsDone;
+      }
+      if (all_are_done || !problem_.empty()) return;
+      if (any_ran) continue;
+      if (!ReleaseWarps() && !ReleaseBarrier()) return;
+    }
+  }
+
+  // All that are not at the barrier by now never will be.
+  bool ReleaseBarrier() {
+    for (uint32_t i = 0; i < thread_count_; ++i) {
+      if (threads_[i].state == State::kAtBarrier) continue;
+      problem_ =
+          Concat({"threads wait at a barrier, expected all of them, but ",
+                  PlaceText(threads_[i].seen.thread),
+                  threads_[i].state == State::kIsDone ? " has ended"
+                                                      : " waits for its warp"});
+      return false;
+    }
+    for (Thread& thread : threads_) thread.state = State::kRuns;
+    races_.Meet();
+    return true;
+  }
+
+  // Of each warp whose shuffle has all of its threads.
+  bool ReleaseWarps() {
+    bool any = false;
+    for (uint32_t first = 0; first < thread_count_; first += kWarpThreads) {
+      const uint32_t count = std::min(kWarpThreads, thread_count_ - first);
+      uint32_t there = 0;
+      for (uint32_t lane = 0; lane < count; ++lane) {
+        if (threads_[first + lane].state == State::kShuffles)
+          there |= uint32_t{1} << lane;
+      }
+      const uint32_t all =
+          count == kWarpThreads ? UINT32_MAX : (uint32_t{1} << count) - 1;
+      for (uint32_t lane = 0; lane < count; ++lane) {
+        Thread& thread = threads_[first + lane];
+        if ((there >> lane & 1) == 0) continue;
+        if ((thread.mask & all & ~there) != 0) continue;
+        thread.state = State::kRuns;
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  // --- what kernels call ---
+
+  static void Barrier(GridThread* thread) {
+    Runner& runner = Of(thread);
+    const uint32_t number = runner.NumberOf(*thread);
+    if (!runner.launch_.kernel.meets)
+      return runner.Fail(number, "a barrier in a kernel that has none");
+    runner.threads_[number].state = State::kAtBarrier;
+    runner.FiberOf(number).Pause();
+  }
+
+  static uint32_t Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
+                          uint32_t value, uint32_t b, uint32_t c) {
+    Runner& runner = Of(seen);
+    const uint32_t number = runner.NumberOf(*seen);
+    if (!runner.launch_.kernel.meets)
+      runner.Fail(number, "a shuffle in a kernel that has none");
+    Thread& thread = runner.threads_[number];
+    const uint32_t turn = thread.shuffles++ % 2;
+    thread.values[turn] = value;
+    thread.mask = mask;
+    thread.state = State::kShuffles;
+    runner.FiberOf(number).Pause();
+    // PTX: c holds the clamp in its lowest five bits, and above 8 the mask of
+    // the segment.
+    const uint32_t lane = number % kWarpThreads;
+    const uint32_t segment = c >> 8 & 31, clamp = c & 31;
+    const uint32_t most = (lane & segment) | (clamp & ~segment);
+    const uint32_t least = lane & segment;
+    b &= 31;
+    uint32_t from = lane;
+    bool is_inside = true;
+    switch (static_cast<ShuffleMode>(mode)) {
+      case ShuffleMode::kIndex:
+        from = least | (b & ~segment);
+        is_inside = from <= most;
+        break;
+      case ShuffleMode::kUp:
+        from = lane - b;
+        is_inside =
+            static_cast<int32_t>(lane - b) >= static_cast<int32_t>(most);
+        break;
+      case ShuffleMode::kDown:
+        from = lane + b;
+        is_inside = from <= most;
+        break;
+      case ShuffleMode::kButterfly:
+        from = lane ^ b;
+        is_inside = from <= most;
+        break;
+    }
+    if (!is_inside) from = lane;
+    const uint32_t other = number - lane + from;
+    if (other >= runner.thread_count_ || (mask >> from & 1) == 0)
+      runner.Fail(number, Concat({"shuffles with lane ", from,
+                                  ", which does not take part"}));
+    return runner.threads_[other].values[turn];
+  }
+
+  static void Access(GridThread* thread, const void* pointer, uint64_t bytes,
+                     uint32_t kind) {
+    Of(thread).CheckAccess(*thread, reinterpret_cast<uintptr_t>(pointer), bytes,
+                           static_cast<AccessKind>(kind));
+  }
+
+  void CheckAccess(const GridThread& thread, uintptr_t address, uint64_t bytes,
+                   AccessKind kind) {
+    const uint32_t number = NumberOf(thread);
+    const auto shared = reinterpret_cast<uintptr_t>(shared_);
+    if (address >= shared && address < shared + shared_bytes_) {
+      const uint64_t offset = address - shared;
+      if (bytes > shared_bytes_ - offset) {
+        return Fail(number, Concat({"expected an access within ", shared_bytes_,
+                                    " bytes of shared memory, found ", bytes,
+                                    " at ", offset}));
+      }
+      const std::optional<uint32_t> other =
+          races_.Access(number, offset, bytes, kind);
+      if (!other) return;
+      return Fail(number,
+                  Concat({kind == AccessKind::kLoad ? "loads" : "stores",
+                          " byte ", offset, " of shared memory, which thread ",
+                          PlaceText(PlaceOf(*other, launch_.threads)),
+                          " accesses, too, without a barrier between"}));
+    }
+    if (address >= last_.begin && address < last_.end &&
+        bytes <= last_.end - address)
+      return;
+    if (FiberOf(number).Owns(address)) return;
+    const MemoryRange range = memory_(address);
+    if (range.begin <= address && address < range.end &&
+        bytes <= range.end - address) {
+      last_ = range;
+      return;
+    }
+    Fail(number, Concat({kind == AccessKind::kLoad ? "loads " : "stores ",
+                         bytes, " bytes outside of the device's memory"}));
+  }
+
+  // Leaves the kernel for good.
+  void Fail(uint32_t number, const std::string& what) {
+    problem_ = Concat(
+        {"thread ", PlaceText(PlaceOf(number, launch_.threads)), " ", what});
+    FiberOf(number).Pause();
+    EMBER_CHECK(false) << "a thread that failed goes on";
+  }
+
+  static constexpr GridFunctions kFunctions = {Barrier, Shuffle, Access};
+
+  const GridLaunch& launch_;
+  const FindMemory& memory_;
+  const uint32_t thread_count_;
+  const uint64_t shared_bytes_;
+  SharedRaces races_;
+  std::vector<uint8_t> shared_memory_;
+  uint8_t* shared_ = nullptr;
+  std::vector<Thread> threads_;
+  std::deque<Fiber> fibers_;
+  std::array<uint32_t, 3> block_ = {};
+  MemoryRange last_;  // of the last access
+  std::string problem_;
+};
+
+constexpr GridFunctions Runner::kFunctions;
+
+}  // namespace
+
+std::vector<uint8_t> WriteGridImage(std::span<const GridEntry> entries) {
+  std::vector<uint8_t> image(sizeof kMagic + sizeof(uint64_t) +
+                             entries.size() * sizeof(StoredEntry));
+  std::memcpy(image.data(), kMagic, sizeof kMagic);
+  const uint64_t count = entries.size();
+  std::memcpy(image.data() + sizeof kMagic, &count, sizeof count);
+  uint8_t* at = image.data() + sizeof kMagic + sizeof count;
+  for (const GridEntry& entry : entries) {
+    StoredEntry stored;
+    EMBER_CHECK(entry.name.size() < sizeof stored.name)
+        << "kernel " << entry.name << ": too long a name";
+    std::memcpy(stored.name, entry.name.data(), entry.name.size());
+    stored.function = entry.function;
+    stored.argument_count = entry.argument_count;
+    stored.shared_bytes = entry.shared_bytes;
+    stored.meets = entry.meets;
+    std::memcpy(at, &stored, sizeof stored);
+    at += sizeof stored;
+  }
+  return image;
+}
+
+std::vector<GridEntry> ReadGridImage(const void* image) {
+  std::vector<GridEntry> entries;
+  if (std::memcmp(image, kMagic, sizeof kMagic) != 0) return entries;
+  const auto* at = static_cast<const uint8_t*>(image) + sizeof kMagic;
+  uint64_t count = 0;
+  std::memcpy(&count, at, sizeof count);
+  at += sizeof count;
+  for (uint64_t i = 0; i < count; ++i) {
+    StoredEntry stored;
+    std::memcpy(&stored, at, sizeof stored);
+    at += sizeof stored;
+    entries.push_back({stored.name, stored.function, stored.argument_count,
+                       stored.shared_bytes, stored.meets != 0});
+  }
+  return entries;
+}
+
+std::string RunGrid(const GridLaunch& launch, const FindMemory& memory) {
+  return Runner(launch, memory).Run();
+}
+
+}  // namespace ember::hal::cuda

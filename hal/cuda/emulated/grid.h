@@ -1,0 +1,104 @@
+// An emulated grid: a kernel that was compiled for this process, run for each
+// thread of each block as a GPU would, with its accesses of memory checked.
+//
+//   GridLaunch launch = {.kernel = entry, .blocks = {4, 1, 1},
+//                        .threads = {128, 1, 1}, .arguments = arguments};
+//   std::string problem = RunGrid(launch, memory);   // "" if all went well
+//
+// A kernel is a function of this process (GridKernel) that asks its GridThread
+// who it is, and calls the functions there where code for a GPU has an
+// instruction: at a barrier, to shuffle, and before each access of memory.
+//
+// What is found, and ends the grid: an access outside of memory that the device
+// has; two threads of a block that access a byte of its shared memory, one of
+// them writing, without a barrier between (a race); threads that wait at a
+// barrier that others never reach.
+//
+// Blocks run one after another, threads of a block as fibers of the calling
+// thread, in turns. The order is always the same. Thread-safe: each call has
+// fibers of its own.
+#ifndef EMBER_HAL_CUDA_EMULATED_GRID_H_
+#define EMBER_HAL_CUDA_EMULATED_GRID_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ember::hal::cuda {
+
+struct GridThread;
+
+// How a thread of a warp chooses whose value it gets (PTX's shfl.sync).
+enum class ShuffleMode : uint32_t { kIndex, kUp, kDown, kButterfly };
+
+enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
+
+// What code for a GPU has instructions for. Kernels find them by their place.
+struct GridFunctions {
+  // All threads of the block meet.
+  void (*barrier)(GridThread* thread);
+  // Threads of the warp that `mask` names meet, and each gets the value of one
+  // of them: PTX's shfl.sync with its operands b and c.
+  uint32_t (*shuffle)(GridThread* thread, uint32_t mode, uint32_t mask,
+                      uint32_t value, uint32_t b, uint32_t c);
+  // Before each access; does not return if that is wrong.
+  void (*access)(GridThread* thread, const void* address, uint64_t bytes,
+                 uint32_t kind);
+};
+
+// A thread, as kernels see it: code knows where each field is.
+struct GridThread {
+  std::array<uint32_t, 3> thread = {};  // threadIdx
+  std::array<uint32_t, 3> threads = {1, 1, 1};
+  std::array<uint32_t, 3> block = {};
+  std::array<uint32_t, 3> blocks = {1, 1, 1};
+  uint8_t* shared = nullptr;  // of the block; aligned to 128
+  const GridFunctions* functions = nullptr;
+  void* runner = nullptr;  // of RunGrid
+};
+
+inline constexpr uint32_t kWarpThreads = 32;
+
+// arguments: a pointer to each argument, as for cuLaunchKernel.
+using GridKernel = void (*)(GridThread* thread, void* const* arguments);
+
+// A kernel of an image.
+struct GridEntry {
+  std::string name;
+  GridKernel function = nullptr;
+  size_t argument_count = 0;  // of 8 bytes each
+  uint64_t shared_bytes = 0;  // that the code itself declares
+  // Threads meet: each needs a stack of its own.
+  bool meets = false;
+};
+
+// Kernels of this process as bytes that the emulated driver loads as a module:
+// format "emulated-grid". The code must outlive executables of it.
+std::vector<uint8_t> WriteGridImage(std::span<const GridEntry> entries);
+// Empty if the bytes are none.
+std::vector<GridEntry> ReadGridImage(const void* image);
+
+struct GridLaunch {
+  GridEntry kernel;
+  std::array<uint32_t, 3> blocks = {1, 1, 1};
+  std::array<uint32_t, 3> threads = {1, 1, 1};
+  uint64_t shared_bytes = 0;  // dynamic, behind those of the kernel
+  void* const* arguments = nullptr;
+};
+
+// Which memory the device has: the bytes [begin, end) around an address.
+struct MemoryRange {
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+};
+using FindMemory = std::function<MemoryRange(uintptr_t address)>;
+
+// What went wrong, as a line, or nothing.
+std::string RunGrid(const GridLaunch& launch, const FindMemory& memory);
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_EMULATED_GRID_H_

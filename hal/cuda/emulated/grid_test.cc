@@ -1,0 +1,188 @@
+#include "hal/cuda/emulated/grid.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+// --- kernels, written as a compiler would
+
+void Access(GridThread* thread, const void* address, uint64_t bytes,
+            AccessKind kind) {
+  thread->functions->access(thread, address, bytes,
+                            static_cast<uint32_t>(kind));
+}
+
+uint32_t Load(GridThread* thread, const uint32_t* address) {
+  Access(thread, address, 4, AccessKind::kLoad);
+  return *address;
+}
+
+void Store(GridThread* thread, uint32_t* address, uint32_t value) {
+  Access(thread, address, 4, AccessKind::kStore);
+  *address = value;
+}
+
+uint32_t* Out(void* const* arguments) {
+  return *static_cast<uint32_t* const*>(arguments[0]);
+}
+
+uint32_t* Shared(GridThread* thread) {
+  return reinterpret_cast<uint32_t*>(thread->shared);
+}
+
+// out[block * threads + thread] = what the next thread put into shared memory.
+void Rotate(GridThread* thread, void* const* arguments) {
+  const uint32_t number = thread->thread[0], count = thread->threads[0];
+  const uint32_t first = thread->block[0] * count;
+  for (uint32_t turn = 0; turn < 3; ++turn) {
+    Store(thread, Shared(thread) + number, first + number + turn);
+    thread->functions->barrier(thread);
+    const uint32_t next = Load(thread, Shared(thread) + (number + 1) % count);
+    thread->functions->barrier(thread);
+    if (turn == 2) Store(thread, Out(arguments) + first + number, next);
+  }
+}
+
+void RotateWithoutBarrier(GridThread* thread, void* const*) {
+  const uint32_t number = thread->thread[0], count = thread->threads[0];
+  Store(thread, Shared(thread) + number, number);
+  Load(thread, Shared(thread) + (number + 1) % count);
+}
+
+void LeaveSomeAtBarrier(GridThread* thread, void* const*) {
+  if (thread->thread[0] != 2) thread->functions->barrier(thread);
+}
+
+void StoreBehindShared(GridThread* thread, void* const*) {
+  Access(thread, thread->shared + 1022, 4, AccessKind::kStore);
+}
+
+void StoreOutside(GridThread* thread, void* const* arguments) {
+  Store(thread, Out(arguments) + 1000000, 1);
+}
+
+// out[lane] = sum of the values of all lanes, by butterflies.
+void SumOfWarp(GridThread* thread, void* const* arguments) {
+  const uint32_t lane = thread->thread[0];
+  uint32_t sum = lane * lane;
+  for (uint32_t step = 16; step > 0; step /= 2) {
+    sum += thread->functions->shuffle(
+        thread, static_cast<uint32_t>(ShuffleMode::kButterfly), UINT32_MAX, sum,
+        step, 0x1f);
+  }
+  Store(thread, Out(arguments) + lane, sum);
+}
+
+void Shift(GridThread* thread, void* const* arguments) {
+  const uint32_t lane = thread->thread[0];
+  const auto shuffle = [&](ShuffleMode mode, uint32_t by, uint32_t clamp) {
+    return thread->functions->shuffle(thread, static_cast<uint32_t>(mode),
+                                      UINT32_MAX, 100 + lane, by, clamp);
+  };
+  uint32_t* const out = Out(arguments) + 4 * lane;
+  Store(thread, out, shuffle(ShuffleMode::kUp, 1, 0));
+  Store(thread, out + 1, shuffle(ShuffleMode::kDown, 2, 0x1f));
+  Store(thread, out + 2, shuffle(ShuffleMode::kIndex, 5, 0x1f));
+  // Within halves of the warp: segments of 16 lanes.
+  Store(thread, out + 3, shuffle(ShuffleMode::kIndex, 3, 0x101f));
+}
+
+// --- runs of them
+
+struct Outcome {
+  std::string problem;
+  std::vector<uint32_t> out;
+};
+
+Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
+                  bool meets = true) {
+  Outcome run;
+  run.out.resize(blocks * threads * 4);
+  uint32_t* const out = run.out.data();
+  const void* const argument = &out;
+  void* const arguments[] = {const_cast<void*>(argument)};
+  GridLaunch launch;
+  launch.kernel = {.name = "test",
+                   .function = function,
+                   .argument_count = 1,
+                   .shared_bytes = 1024,
+                   .meets = meets};
+  launch.blocks = {blocks, 1, 1};
+  launch.threads = {threads, 1, 1};
+  launch.arguments = arguments;
+  const auto begin = reinterpret_cast<uintptr_t>(out);
+  run.problem = RunGrid(launch, [&](uintptr_t) {
+    return MemoryRange{begin, begin + run.out.size() * 4};
+  });
+  return run;
+}
+
+TEST(GridTest, ThreadsMeetAtBarriers) {
+  const Outcome run = RunKernel(Rotate, 3, 50);
+  EXPECT_EQ(run.problem, "");
+  for (uint32_t i = 0; i < 150; ++i) {
+    const uint32_t next = i / 50 * 50 + (i % 50 + 1) % 50;
+    EXPECT_EQ(run.out[i], next + 2) << i;
+  }
+}
+
+TEST(GridTest, FindsRaces) {
+  const Outcome run = RunKernel(RotateWithoutBarrier, 1, 4);
+  EXPECT_EQ(run.problem,
+            "kernel test, block (0, 0, 0): thread (1, 0, 0) stores byte 4 of "
+            "shared memory, which thread (0, 0, 0) accesses, too, without a "
+            "barrier between");
+}
+
+TEST(GridTest, FindsThreadsThatDoNotCome) {
+  EXPECT_EQ(RunKernel(LeaveSomeAtBarrier, 1, 4).problem,
+            "kernel test, block (0, 0, 0): threads wait at a barrier, expected "
+            "all of them, but (2, 0, 0) has ended");
+}
+
+TEST(GridTest, FindsAccessesOutside) {
+  EXPECT_EQ(RunKernel(StoreBehindShared, 1, 1, false).problem,
+            "kernel test, block (0, 0, 0): thread (0, 0, 0) expected an access "
+            "within 1024 bytes of shared memory, found 4 at 1022");
+  EXPECT_EQ(RunKernel(StoreOutside, 1, 1, false).problem,
+            "kernel test, block (0, 0, 0): thread (0, 0, 0) stores 4 bytes "
+            "outside of the device's memory");
+}
+
+TEST(GridTest, ShufflesAsPtxSays) {
+  const Outcome sums = RunKernel(SumOfWarp, 1, 32);
+  EXPECT_EQ(sums.problem, "");
+  for (uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(sums.out[lane], 10416u);
+  const Outcome shifted = RunKernel(Shift, 1, 32);
+  EXPECT_EQ(shifted.problem, "");
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    const uint32_t* const found = &shifted.out[4 * lane];
+    EXPECT_EQ(found[0], 100 + (lane == 0 ? 0 : lane - 1));
+    EXPECT_EQ(found[1], 100 + (lane + 2 > 31 ? lane : lane + 2));
+    EXPECT_EQ(found[2], 105u);
+    EXPECT_EQ(found[3], 100 + lane / 16 * 16 + 3);
+  }
+}
+
+TEST(GridTest, ImagesRoundTrip) {
+  const GridEntry entries[] = {{"first", Rotate, 3, 4096, true},
+                               {"second", Shift, 0, 0, false}};
+  const std::vector<uint8_t> image = WriteGridImage(entries);
+  const std::vector<GridEntry> read = ReadGridImage(image.data());
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].name, "first");
+  EXPECT_EQ(read[0].function, &Rotate);
+  EXPECT_EQ(read[0].argument_count, 3u);
+  EXPECT_EQ(read[0].shared_bytes, 4096u);
+  EXPECT_TRUE(read[0].meets);
+  EXPECT_EQ(read[1].name, "second");
+  EXPECT_FALSE(read[1].meets);
+  EXPECT_TRUE(ReadGridImage(".version 7.0 of PTX").empty());
+}
+
+}  // namespace
+}  // namespace ember::hal::cuda

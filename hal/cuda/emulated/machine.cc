@@ -1,0 +1,148 @@
+#include "hal/cuda/emulated/machine.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "hal/cuda/result.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+constexpr EmulatedKind kKinds[] = {
+    {"sm_70", 7, 0, 80, 98304},   {"sm_75", 7, 5, 40, 65536},
+    {"sm_80", 8, 0, 108, 166912}, {"sm_86", 8, 6, 84, 101376},
+    {"sm_89", 8, 9, 128, 101376}, {"sm_90a", 9, 0, 132, 232448},
+};
+constexpr std::string_view kDefaultKind = "sm_80";
+// Of the host that a device could have.
+constexpr size_t kMostBytes = size_t{1} << 36;
+constexpr size_t kAlignment = 256;
+
+}  // namespace
+
+Machine& Machine::Get() {
+  // Never destroyed: contexts may end behind main.
+  static Machine* const machine = new Machine;
+  return *machine;
+}
+
+std::vector<CUcontext>& ContextStack() {
+  static thread_local std::vector<CUcontext> stack;
+  return stack;
+}
+
+CUresult Machine::Start() {
+  const char* const fault = std::getenv("EMBER_CUDA_FAULT");
+  calls.Begin(fault == nullptr ? "" : fault);
+  if (const CUresult result = calls.Note("cuInit")) return result;
+  const char* const given = std::getenv("EMBER_CUDA_EMULATE");
+  std::string_view name =
+      given == nullptr || *given == '\0' ? kDefaultKind : given;
+  device_count = 1;
+  if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
+    const std::string_view digits = name.substr(colon + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), device_count);
+    name = name.substr(0, colon);
+  }
+  for (const EmulatedKind& row : kKinds) {
+    if (row.name != name) continue;
+    kind = row;
+    is_ready = true;
+    return kSuccess;
+  }
+  std::fprintf(stderr,
+               "EMBER_CUDA_EMULATE: expected one of sm_70, sm_75, sm_80, "
+               "sm_86, sm_89, sm_90a, found %s\n",
+               std::string(name).c_str());
+  return kNoDevice;
+}
+
+CUcontext Machine::Current() const {
+  const std::vector<CUcontext>& stack = ContextStack();
+  return stack.empty() ? nullptr : stack.back();
+}
+
+CUresult Machine::Enter(const char* symbol) {
+  if (const CUresult result = calls.Note(symbol)) return result;
+  const CUcontext context = Current();
+  return context == nullptr ? kInvalidContext : context->lost;
+}
+
+void Machine::End(CUcontext context) {
+  leaks +=
+      static_cast<int64_t>(std::erase_if(allocations, [&](const auto& entry) {
+        return entry.second.context == context;
+      }));
+  leaks += streams.RemoveOf(context) + events.RemoveOf(context) +
+           modules.RemoveOf(context) + pools.RemoveOf(context) +
+           graphs.RemoveOf(context) + executables.RemoveOf(context);
+  contexts.erase(context->device);
+}
+
+CUresult Machine::Allocate(size_t bytes, bool is_host, uint8_t** memory) {
+  if (bytes == 0) return kInvalidValue;
+  if (bytes > kMostBytes) return kOutOfMemory;
+  Allocation allocation;
+  allocation.memory.reset(new (std::nothrow) uint8_t[bytes + kAlignment]);
+  if (allocation.memory == nullptr) return kOutOfMemory;
+  const auto address = reinterpret_cast<uintptr_t>(allocation.memory.get());
+  allocation.begin =
+      allocation.memory.get() + (kAlignment - address % kAlignment);
+  allocation.bytes = bytes;
+  allocation.is_host = is_host;
+  allocation.context = Current();
+  std::memset(allocation.begin, 0xcd, bytes);
+  *memory = allocation.begin;
+  allocations.emplace(reinterpret_cast<uintptr_t>(allocation.begin),
+                      std::move(allocation));
+  return kSuccess;
+}
+
+bool Machine::Has(CUdeviceptr begin, size_t bytes) const {
+  auto found = allocations.upper_bound(static_cast<uintptr_t>(begin));
+  if (found == allocations.begin()) return false;
+  --found;
+  const size_t offset = static_cast<size_t>(begin) - found->first;
+  return offset <= found->second.bytes && bytes <= found->second.bytes - offset;
+}
+
+CUresult Machine::Do(const Work& work) {
+  const auto at = [](CUdeviceptr address) {
+    return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(address));
+  };
+  switch (work.kind) {
+    case Work::Kind::kEmpty:
+      return kSuccess;
+    case Work::Kind::kCopy:
+      if (!Has(work.target, work.bytes) || !Has(work.source, work.bytes))
+        return kInvalidValue;
+      std::memcpy(at(work.target), at(work.source), work.bytes);
+      return kSuccess;
+    case Work::Kind::kFill:
+      if (!Has(work.target, work.bytes)) return kInvalidValue;
+      std::memset(at(work.target), work.value, work.bytes);
+      return kSuccess;
+    case Work::Kind::kLaunch:
+      break;
+  }
+  std::vector<void*> arguments;
+  for (const uint64_t& argument : work.arguments)
+    arguments.push_back(const_cast<uint64_t*>(&argument));
+  GridLaunch launch = work.launch;
+  launch.arguments = arguments.data();
+  problem = RunGrid(launch, [this](uintptr_t address) -> MemoryRange {
+    auto found = allocations.upper_bound(address);
+    if (found == allocations.begin()) return {};
+    --found;
+    return {found->first, found->first + found->second.bytes};
+  });
+  if (problem.empty()) return kSuccess;
+  std::fprintf(stderr, "cuda-emulated: %s\n", problem.c_str());
+  // As CUDA: the context is lost, and every later call says so.
+  return Current()->lost = kLaunchFailed;
+}
+
+}  // namespace ember::hal::cuda

@@ -1,0 +1,171 @@
+#include "hal/cuda/executable.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/concat.h"
+#include "hal/cuda/result.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+// Of what the driver's compiler says.
+constexpr size_t kLogBytes = 4096;
+
+// The first line that says something.
+std::string_view FirstLine(std::string_view log) {
+  const size_t begin = log.find_first_not_of(" \n\r\t");
+  if (begin == std::string_view::npos) return "no reason given";
+  log.remove_prefix(begin);
+  return log.substr(0, log.find('\n'));
+}
+
+Status CheckCounts(const DeviceLimits& limits,
+                   const ExecutableDefinition& definition) {
+  if (definition.binding_count < 0 || definition.parameter_count < 0) {
+    return InvalidArgumentError(Concat(
+        {"expected counts of at least 0, found ", definition.binding_count,
+         " bindings and ", definition.parameter_count, " parameters"}));
+  }
+  if (definition.binding_count > limits.binding_count) {
+    return ResourceExhaustedError(
+        Concat({"expected at most ", limits.binding_count,
+                " bindings on this device, found ", definition.binding_count}));
+  }
+  if (definition.parameter_count > limits.parameter_count) {
+    return ResourceExhaustedError(Concat(
+        {"expected at most ", limits.parameter_count,
+         " parameters on this device, found ", definition.parameter_count}));
+  }
+  return OkStatus();
+}
+
+Status CheckShape(const DeviceProperties& device,
+                  const ExecutableDefinition& definition) {
+  int64_t threads = 1;
+  for (size_t i = 0; i < definition.workgroup.size(); ++i) {
+    const int64_t size = definition.workgroup[i];
+    if (size < 1 || size > device.block_dims[i]) {
+      return ResourceExhaustedError(Concat(
+          {"expected 1 to ", device.block_dims[i], " invocations in dimension ",
+           i, " of a workgroup, found ", size}));
+    }
+    threads *= size;
+  }
+  if (threads > device.block_threads) {
+    return ResourceExhaustedError(
+        Concat({"expected at most ", device.block_threads,
+                " invocations in a workgroup, found ", threads}));
+  }
+  if (definition.shared_bytes < 0 ||
+      definition.shared_bytes > device.shared_bytes) {
+    return ResourceExhaustedError(Concat(
+        {"expected at most ", device.shared_bytes,
+         " bytes of a workgroup's memory, found ", definition.shared_bytes}));
+  }
+  return OkStatus();
+}
+
+bool Takes(const Context& context, std::string_view format) {
+  if (context.is_emulated()) return format == "emulated-grid";
+  return format == "ptx" || format == "cubin";
+}
+
+}  // namespace
+
+Module::~Module() {
+  const Context::Current current(context_);
+  if (current.status().ok()) context_.cu().ModuleUnload(handle_);
+}
+
+StatusOr<std::shared_ptr<Module>> ModuleCache::Load(
+    std::span<const uint8_t> code) {
+  const std::string_view bytes(reinterpret_cast<const char*>(code.data()),
+                               code.size());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(modules_,
+                [](const auto& entry) { return entry.second.expired(); });
+  const auto found = modules_.find(bytes);
+  if (found != modules_.end()) {
+    if (std::shared_ptr<Module> module = found->second.lock()) return module;
+  }
+  // Text ends with a zero. The copy is aligned, as the driver wants it.
+  std::string copy(bytes);
+  std::string log(kLogBytes, '\0');
+  CUjit_option options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes)};
+  CUmodule handle = nullptr;
+  const Context::Current current(context_);
+  EMBER_RETURN_IF_ERROR(current.status());
+  Status status = context_.Check(
+      "cuModuleLoadDataEx", context_.cu().ModuleLoadDataEx(
+                                &handle, copy.c_str(), 2, options, values));
+  if (status.code() == StatusCode::kInvalidArgument) {
+    return InvalidArgumentError(Concat(
+        {status.message(), ": ", FirstLine(std::string_view(log.c_str()))}));
+  }
+  EMBER_RETURN_IF_ERROR(status);
+  auto module = std::make_shared<Module>(context_, handle);
+  modules_.insert_or_assign(std::move(copy), module);
+  return module;
+}
+
+Status CudaExecutable::SetShape(Context& context,
+                                const ExecutableDefinition& definition) {
+  const Functions& cu = context.cu();
+  for (size_t i = 0; i < workgroup_.size(); ++i)
+    workgroup_[i] = static_cast<unsigned>(definition.workgroup[i]);
+  shared_bytes_ = static_cast<unsigned>(definition.shared_bytes);
+  // The code's registers may allow less than the device.
+  int most = 0;
+  EMBER_RETURN_IF_ERROR(context.Check(
+      "cuFuncGetAttribute",
+      cu.FuncGetAttribute(&most, kFunctionMaxThreadsPerBlock, function_)));
+  const int64_t threads = definition.workgroup[0] * definition.workgroup[1] *
+                          definition.workgroup[2];
+  if (threads > most) {
+    return ResourceExhaustedError(
+        Concat({"expected at most ", most,
+                " invocations in a workgroup of this code, found ", threads}));
+  }
+  if (definition.shared_bytes <= context.properties().static_shared_bytes)
+    return OkStatus();
+  return context.Check(
+      "cuFuncSetAttribute",
+      cu.FuncSetAttribute(function_, kFunctionMaxDynamicSharedSizeBytes,
+                          static_cast<int>(definition.shared_bytes)));
+}
+
+StatusOr<std::unique_ptr<CudaExecutable>> CudaExecutable::Load(
+    Context& context, ModuleCache& modules,
+    const ExecutableDefinition& definition) {
+  const std::string name = Concat({"executable '", definition.name, "'"});
+  if (!Takes(context, definition.format)) {
+    return UnimplementedError(
+        Concat({"cuda device: ", name, ": expected format ",
+                context.is_emulated() ? "'emulated-grid'" : "'ptx' or 'cubin'",
+                ", found '", definition.format, "'"}));
+  }
+  Status status = CheckCounts(context.properties().Limits(), definition);
+  if (status.ok()) status = CheckShape(context.properties(), definition);
+  if (!status.ok()) return status.WithContext(name);
+  StatusOr<std::shared_ptr<Module>> module = modules.Load(definition.code);
+  if (!module.ok()) return module.status().WithContext(name);
+  std::unique_ptr<CudaExecutable> executable(new CudaExecutable(definition));
+  executable->module_ = *std::move(module);
+  const Context::Current current(context);
+  EMBER_RETURN_IF_ERROR(current.status());
+  status =
+      context.Check("cuModuleGetFunction",
+                    context.cu().ModuleGetFunction(
+                        &executable->function_, executable->module_->handle(),
+                        definition.entry_point.c_str()));
+  if (status.ok()) status = executable->SetShape(context, definition);
+  if (!status.ok()) {
+    return status.WithContext(
+        Concat({name, ": entry point '", definition.entry_point, "'"}));
+  }
+  return executable;
+}
+
+}  // namespace ember::hal::cuda

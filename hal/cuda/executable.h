@@ -1,0 +1,84 @@
+// An executable of format "ptx" or "cubin" (hal/executable.h), or of
+// "emulated-grid" on the emulated device: a function of a module.
+//
+//   ModuleCache modules(context);
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CudaExecutable> executable,
+//                          CudaExecutable::Load(context, modules, definition));
+//
+// Code that is there already is not loaded again: executables that name entry
+// points of the same bytes share a module. Thread-safe.
+#ifndef EMBER_HAL_CUDA_EXECUTABLE_H_
+#define EMBER_HAL_CUDA_EXECUTABLE_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+#include "hal/cuda/context.h"
+#include "hal/executable.h"
+
+namespace ember::hal::cuda {
+
+// Unloads it. The context outlives it.
+class Module {
+ public:
+  Module(Context& context, CUmodule handle)
+      : context_(context), handle_(handle) {}
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  CUmodule handle() const { return handle_; }
+
+ private:
+  Context& context_;
+  const CUmodule handle_;
+};
+
+class ModuleCache {
+ public:
+  // context must outlive this and the modules.
+  explicit ModuleCache(Context& context) : context_(context) {}
+
+  // Errors: InvalidArgument with what the driver says of the code.
+  StatusOr<std::shared_ptr<Module>> Load(std::span<const uint8_t> code);
+
+ private:
+  Context& context_;
+  std::mutex mutex_;  // guards the next line
+  // By their bytes, those that are in use.
+  std::map<std::string, std::weak_ptr<Module>, std::less<>> modules_;
+};
+
+class CudaExecutable final : public Executable {
+ public:
+  // Errors: Unimplemented: another format; InvalidArgument: code that the
+  // driver does not take, or without that entry point; ResourceExhausted: a
+  // limit of the device.
+  static StatusOr<std::unique_ptr<CudaExecutable>> Load(
+      Context& context, ModuleCache& modules,
+      const ExecutableDefinition& definition);
+
+  CUfunction function() const { return function_; }
+  const std::array<unsigned, 3>& workgroup() const { return workgroup_; }
+  unsigned shared_bytes() const { return shared_bytes_; }
+
+ private:
+  explicit CudaExecutable(const ExecutableDefinition& definition)
+      : Executable(definition) {}
+  Status SetShape(Context& context, const ExecutableDefinition& definition);
+
+  std::shared_ptr<Module> module_;
+  CUfunction function_ = nullptr;
+  std::array<unsigned, 3> workgroup_ = {1, 1, 1};
+  unsigned shared_bytes_ = 0;
+};
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_EXECUTABLE_H_

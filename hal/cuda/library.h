@@ -1,0 +1,38 @@
+// CUDA's driver library, opened when the first device is wanted: libcuda.so.1,
+// or the library that the environment variable EMBER_CUDA_LIBRARY names; or the
+// emulated one (emulated/emulated_cuda.h), which is part of this process.
+//
+//   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Library> library,
+//                          OpenLibrary());
+//   library->cu.DeviceGetCount(&count);
+//
+// A library stays in the process: it has threads of its own. Errors: NotFound
+// without the library, a function of it, a device, or with a driver that is
+// older than kOldestDriver. Thread-safe while the environment does not change.
+#ifndef EMBER_HAL_CUDA_LIBRARY_H_
+#define EMBER_HAL_CUDA_LIBRARY_H_
+
+#include <memory>
+
+#include "base/status.h"
+#include "hal/cuda/functions.h"
+
+namespace ember::hal::cuda {
+
+// 1000 * major + 10 * minor of the CUDA version that a driver is for.
+inline constexpr int kOldestDriver = 11040;
+
+struct Library {
+  Functions cu;
+  // Kernels are code of this process, format "emulated-grid".
+  bool is_emulated = false;
+  int driver_version = 0;
+  int device_count = 0;  // at least 1
+};
+
+StatusOr<std::shared_ptr<const Library>> OpenLibrary();
+StatusOr<std::shared_ptr<const Library>> OpenEmulatedLibrary();
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_LIBRARY_H_

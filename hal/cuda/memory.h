@@ -1,0 +1,65 @@
+// Memory of a CUDA device, and pinned memory of the host that it reaches.
+//
+//   EMBER_ASSIGN_OR_RETURN(const MemoryPiece piece,
+//                          memory.Allocate(bytes, MemoryKind::kDeviceLocal));
+//   …
+//   memory.Free(piece);
+//
+// Device memory comes from a pool of CUDA's, in the order of the stream: what
+// was freed may be given out again while work that used it still runs, as later
+// work waits for that. Where a device has no pools, each piece is an allocation
+// of its own. Pinned memory is slow to get, so small pieces share blocks.
+//
+// Errors: ResourceExhausted, with the bytes asked for. Thread-safe.
+#ifndef EMBER_HAL_CUDA_MEMORY_H_
+#define EMBER_HAL_CUDA_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/buffer.h"
+#include "hal/cuda/context.h"
+
+namespace ember::hal::cuda {
+
+struct PinnedBlock;
+
+struct MemoryPiece {
+  CUdeviceptr address = 0;  // a multiple of 64
+  uint64_t bytes = 0;
+  uint8_t* host = nullptr;  // of pinned memory
+  PinnedBlock* block = nullptr;
+};
+
+class Memory {
+ public:
+  // context must outlive this.
+  static StatusOr<std::unique_ptr<Memory>> Create(Context& context);
+  // All pieces must be free.
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Of device memory at least 1 byte; contents: anything.
+  StatusOr<MemoryPiece> Allocate(uint64_t bytes, MemoryKind kind);
+  void Free(const MemoryPiece& piece);
+
+ private:
+  explicit Memory(Context& context);
+  StatusOr<MemoryPiece> AllocateOnDevice(uint64_t bytes);
+  StatusOr<MemoryPiece> AllocatePinned(uint64_t bytes);
+  StatusOr<PinnedBlock*> AddBlock(uint64_t bytes);
+
+  Context& context_;
+  CUmemoryPool pool_ = nullptr;  // null: none
+
+  std::mutex mutex_;  // guards the next line
+  std::vector<std::unique_ptr<PinnedBlock>> blocks_;
+};
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_MEMORY_H_

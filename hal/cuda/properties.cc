@@ -1,0 +1,88 @@
+#include "hal/cuda/properties.h"
+
+#include <algorithm>
+
+#include "base/concat.h"
+#include "hal/cuda/result.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+// Of what a kernel is called with: 4 KiB of parameters, 8 bytes each. Half are
+// left to bindings.
+constexpr int kMostBindings = 256;
+constexpr int kMostParameters = 256;
+// Kernels load vectors of up to so many bytes.
+constexpr int64_t kBindingAlignment = 16;
+// The oldest that LLVM's and NVIDIA's compilers of today make code for.
+constexpr int kOldestMajor = 7;
+
+}  // namespace
+
+std::string DeviceProperties::Target() const {
+  // Code for sm_90a runs on devices of 9.0 alone, but has all they can do.
+  const bool has_own_code = major == 9 && minor == 0;
+  return Concat({"sm_", major, minor, has_own_code ? "a" : "",
+                 is_emulated ? "+emulated" : "", "+subgroup", warp_size,
+                 "+shared", shared_bytes, "+invocations", block_threads,
+                 "+processors", processors});
+}
+
+DeviceLimits DeviceProperties::Limits() const {
+  DeviceLimits limits;
+  limits.shares_memory = false;
+  limits.binding_alignment = kBindingAlignment;
+  limits.binding_count = kMostBindings;
+  limits.parameter_count = kMostParameters;
+  for (size_t i = 0; i < limits.chunks.size(); ++i)
+    limits.chunks[i] = std::min(grid_dims[i], DeviceLimits::kMostChunks);
+  return limits;
+}
+
+StatusOr<DeviceProperties> QueryProperties(const Functions& cu, CUdevice device,
+                                           bool is_emulated) {
+  DeviceProperties properties;
+  properties.is_emulated = is_emulated;
+  char name[256] = {};
+  EMBER_RETURN_IF_ERROR(ResultStatus(
+      "cuDeviceGetName", cu.DeviceGetName(name, sizeof name - 1, device)));
+  properties.name = name;
+  size_t bytes = 0;
+  EMBER_RETURN_IF_ERROR(
+      ResultStatus("cuDeviceTotalMem", cu.DeviceTotalMem(&bytes, device)));
+  properties.memory_bytes = static_cast<int64_t>(bytes);
+  int value = 0;
+  Status status;
+  const auto read = [&](CUdevice_attribute attribute) {
+    value = 0;
+    if (status.ok()) {
+      status = ResultStatus("cuDeviceGetAttribute",
+                            cu.DeviceGetAttribute(&value, attribute, device));
+    }
+    return value;
+  };
+  properties.major = read(kComputeCapabilityMajor);
+  properties.minor = read(kComputeCapabilityMinor);
+  properties.warp_size = read(kWarpSize);
+  properties.processors = read(kMultiprocessorCount);
+  properties.block_threads = read(kMaxThreadsPerBlock);
+  for (int i = 0; i < 3; ++i) {
+    properties.block_dims[i] = read(kMaxBlockDimX + i);
+    properties.grid_dims[i] = read(kMaxGridDimX + i);
+  }
+  properties.static_shared_bytes = read(kMaxSharedMemoryPerBlock);
+  properties.shared_bytes = std::max<int64_t>(
+      read(kMaxSharedMemoryPerBlockOptin), properties.static_shared_bytes);
+  properties.has_memory_pools = read(kMemoryPoolsSupported) != 0;
+  const bool has_unified_addresses = read(kUnifiedAddressing) != 0;
+  EMBER_RETURN_IF_ERROR(status);
+  if (properties.major >= kOldestMajor && has_unified_addresses)
+    return properties;
+  return NotFoundError(Concat(
+      {"cuda device '", properties.name, "': expected compute capability ",
+       kOldestMajor, ".0 or newer and unified addresses, found ",
+       properties.major, ".", properties.minor,
+       has_unified_addresses ? "" : ", without unified addresses"}));
+}
+
+}  // namespace ember::hal::cuda

@@ -1,0 +1,51 @@
+// What a CUDA device is and can do, as its target string and the HAL's limits
+// say it.
+//
+//   EMBER_ASSIGN_OR_RETURN(const DeviceProperties properties,
+//                          QueryProperties(cu, device, false));
+//   properties.Target();   // "sm_80+subgroup32+shared166912+invocations1024+…"
+//
+// A target is the architecture ("sm_90a" of compute capability 9.0, whose own
+// instructions code may use), then "+emulated" of the emulated grid, then four
+// values: subgroupN (threads of a warp), sharedN (most bytes of a block's
+// memory), invocationsN (most threads of a block), processorsN
+// (multiprocessors). A value.
+#ifndef EMBER_HAL_CUDA_PROPERTIES_H_
+#define EMBER_HAL_CUDA_PROPERTIES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "hal/cuda/functions.h"
+#include "hal/device_limits.h"
+
+namespace ember::hal::cuda {
+
+struct DeviceProperties {
+  std::string name;
+  int major = 0;
+  int minor = 0;
+  bool is_emulated = false;
+  bool has_memory_pools = false;
+  int64_t memory_bytes = 0;
+  int64_t warp_size = 32;
+  int64_t processors = 1;
+  int64_t block_threads = 1024;
+  int64_t block_dims[3] = {1024, 1024, 64};
+  int64_t grid_dims[3] = {2147483647, 65535, 65535};
+  // Of a block; above static_shared_bytes only where code asks for it.
+  int64_t shared_bytes = 48 << 10;
+  int64_t static_shared_bytes = 48 << 10;
+
+  std::string Target() const;
+  DeviceLimits Limits() const;
+};
+
+// Errors: NotFound where the device is too old or lacks what the driver needs.
+StatusOr<DeviceProperties> QueryProperties(const Functions& cu, CUdevice device,
+                                           bool is_emulated);
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_PROPERTIES_H_

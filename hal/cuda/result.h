@@ -1,0 +1,42 @@
+// What a call of CUDA failed with, as a status.
+//
+//   EMBER_RETURN_IF_ERROR(ResultStatus("cuInit", cu.Init(0)));
+#ifndef EMBER_HAL_CUDA_RESULT_H_
+#define EMBER_HAL_CUDA_RESULT_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "hal/cuda/functions.h"
+
+namespace ember::hal::cuda {
+
+inline constexpr CUresult kSuccess = 0;
+inline constexpr CUresult kInvalidValue = 1;
+inline constexpr CUresult kOutOfMemory = 2;
+inline constexpr CUresult kNoDevice = 100;
+inline constexpr CUresult kInvalidDevice = 101;
+inline constexpr CUresult kInvalidImage = 200;
+inline constexpr CUresult kInvalidContext = 201;
+inline constexpr CUresult kInvalidHandle = 400;
+inline constexpr CUresult kNotFound = 500;
+inline constexpr CUresult kNotReady = 600;
+inline constexpr CUresult kIllegalAddress = 700;
+inline constexpr CUresult kLaunchFailed = 719;
+
+// "CUDA_ERROR_OUT_OF_MEMORY"; "CUresult 12345" of one that is not known here.
+std::string ResultName(CUresult result);
+
+// Whether the context is lost for good: a kernel that faulted, a device that is
+// gone. All later calls of CUDA with that context fail, too.
+bool IsLost(CUresult result);
+
+// OK for success. ResourceExhausted: memory or a limit; NotFound: no device or
+// a driver that is too old; InvalidArgument: code that the driver does not
+// take; FailedPrecondition: IsLost; Internal: anything else.
+Status ResultStatus(std::string_view call, CUresult result);
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_RESULT_H_
