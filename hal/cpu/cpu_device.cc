@@ -23,17 +23,30 @@ constexpr uint64_t kMaxBufferBytes =
 
 class CpuBuffer final : public Buffer {
  public:
-  CpuBuffer(int64_t size, void* data, void* block, int64_t counted,
-            MemoryCounter& memory)
-      : Buffer(size, data), block_(block), counted_(counted), memory_(memory) {}
+  // block: what calloc or the allocator gave.
+  CpuBuffer(int64_t size, void* data, void* block,
+            const HostAllocator& allocator, MemoryCounter& memory)
+      : Buffer(size, data),
+        block_(block),
+        allocator_(allocator),
+        memory_(memory) {}
   ~CpuBuffer() override {
-    std::free(block_);
-    memory_.Give(counted_);
+    if (allocator_.is_set()) {
+      allocator_.release(allocator_.context, block_, AllocatedBytes(size()));
+    } else {
+      std::free(block_);
+    }
+    memory_.Give(size());
+  }
+
+  // Of an allocator, which need not know what no bytes are.
+  static size_t AllocatedBytes(int64_t size) {
+    return static_cast<size_t>(std::max<int64_t>(size, 1));
   }
 
  private:
-  void* block_;  // what calloc gave
-  int64_t counted_;
+  void* block_;
+  const HostAllocator& allocator_;
   MemoryCounter& memory_;
 };
 
@@ -147,8 +160,10 @@ void PreferLargePages(uintptr_t begin, uint64_t size) {
 
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(const DeviceOptions& options)
-      : target_(HostTarget()), memory_(options.memory_limit) {
+  CpuDevice(const DeviceOptions& options, const HostAllocator& allocator)
+      : target_(HostTarget()),
+        allocator_(allocator),
+        memory_(options.memory_limit) {
     if (options.host_runner == nullptr) pool_.emplace(options.threads);
     runner_ = options.host_runner != nullptr ? options.host_runner : &*pool_;
   }
@@ -161,11 +176,9 @@ class CpuDevice final : public Device {
   StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
                                              MemoryKind) override {
     EMBER_RETURN_IF_ERROR(memory_.Take(size));
-    // calloc, as it gives large blocks as fresh pages that cost nothing until
-    // they are touched.
-    void* block = static_cast<uint64_t>(size) > kMaxBufferBytes
-                      ? nullptr
-                      : std::calloc(1, static_cast<size_t>(size + kAlignment));
+    void* const block = static_cast<uint64_t>(size) > kMaxBufferBytes
+                            ? nullptr
+                            : AllocateBlock(size);
     if (block == nullptr) {
       memory_.Give(size);
       return ResourceExhaustedError("buffer: expected " + std::to_string(size) +
@@ -176,7 +189,7 @@ class CpuDevice final : public Device {
     void* data = reinterpret_cast<void*>((address + kAlignment - 1) /
                                          kAlignment * kAlignment);
     return std::unique_ptr<Buffer>(
-        std::make_unique<CpuBuffer>(size, data, block, size, memory_));
+        std::make_unique<CpuBuffer>(size, data, block, allocator_, memory_));
   }
   MemoryStatistics memory_statistics() const override {
     return memory_.statistics();
@@ -206,7 +219,21 @@ class CpuDevice final : public Device {
   ParallelRunner& host_runner() override { return *runner_; }
 
  private:
+  // Zeroed.
+  void* AllocateBlock(int64_t size) const {
+    // calloc, as it gives large blocks as fresh pages that cost nothing until
+    // they are touched.
+    if (!allocator_.is_set())
+      return std::calloc(1, static_cast<size_t>(size + kAlignment));
+    const size_t bytes = CpuBuffer::AllocatedBytes(size);
+    void* const block =
+        allocator_.allocate(allocator_.context, bytes, kAlignment);
+    if (block != nullptr) std::memset(block, 0, bytes);
+    return block;
+  }
+
   const std::string target_;
+  const HostAllocator allocator_;
   MemoryCounter memory_;
   std::optional<ThreadPool> pool_;
   ParallelRunner* runner_ = nullptr;
@@ -216,7 +243,13 @@ class CpuDevice final : public Device {
 
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
     const DeviceOptions& options) {
-  return std::shared_ptr<Device>(std::make_shared<CpuDevice>(options));
+  return CreateCpuDevice(options, HostAllocator());
+}
+
+StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
+    const DeviceOptions& options, const HostAllocator& allocator) {
+  return std::shared_ptr<Device>(
+      std::make_shared<CpuDevice>(options, allocator));
 }
 
 StatusOr<std::vector<DeviceDescription>> ListCpuDevices() {

@@ -12,12 +12,16 @@
 #include <memory>
 #include <vector>
 
+#include "base/host_allocator.h"
 #include "base/status.h"
 #include "hal/device.h"
 
 namespace ember::hal {
 
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options);
+// With buffers from there.
+StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
+    const DeviceOptions& options, const HostAllocator& allocator);
 
 // The one there is.
 StatusOr<std::vector<DeviceDescription>> ListCpuDevices();

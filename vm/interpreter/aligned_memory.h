@@ -7,22 +7,37 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/host_allocator.h"
+
 namespace ember::vm {
 
-struct FreeDeleter {
-  void operator()(char* p) const { std::free(p); }
+struct AlignedDeleter {
+  HostAllocator allocator;
+  size_t bytes = 0;
+  void operator()(char* p) const {
+    if (allocator.is_set()) {
+      allocator.release(allocator.context, p, bytes);
+    } else {
+      std::free(p);
+    }
+  }
 };
-using AlignedMemory = std::unique_ptr<char, FreeDeleter>;
+using AlignedMemory = std::unique_ptr<char, AlignedDeleter>;
 
 inline int64_t RoundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Null if the system gives none.
-inline AlignedMemory AllocateAligned(int64_t bytes) {
+// Null if there is none.
+inline AlignedMemory AllocateAligned(int64_t bytes,
+                                     const HostAllocator& allocator) {
+  constexpr size_t kLine = 64;
   const auto rounded =
-      static_cast<size_t>(RoundUp(std::max<int64_t>(bytes, 1), 64));
-  return AlignedMemory(static_cast<char*>(std::aligned_alloc(64, rounded)));
+      static_cast<size_t>(RoundUp(std::max<int64_t>(bytes, 1), kLine));
+  void* const memory =
+      allocator.is_set() ? allocator.allocate(allocator.context, rounded, kLine)
+                         : std::aligned_alloc(kLine, rounded);
+  return AlignedMemory(static_cast<char*>(memory), {allocator, rounded});
 }
 
 }  // namespace ember::vm

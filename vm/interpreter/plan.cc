@@ -156,7 +156,7 @@ StatusOr<AlignedMemory> InterpreterPlan::Allocate(int64_t bytes,
     if (!status.ok()) return in_context(status);
     charged_ += bytes;
   }
-  AlignedMemory memory = AllocateAligned(bytes);
+  AlignedMemory memory = AllocateAligned(bytes, options_.allocator);
   if (memory == nullptr) {
     return in_context(ResourceExhaustedError(
         Concat({"expected ", bytes, " bytes of memory, found less"})));

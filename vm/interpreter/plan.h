@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "base/host_allocator.h"
 #include "base/memory_budget.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -51,6 +52,8 @@ class Plan {
     // temporaries, packed and padded operands, scratch of workers. Outlives the
     // plan. Null: nobody counts.
     MemoryBudget* budget = nullptr;
+    // Where that comes from.
+    HostAllocator allocator;
   };
 
   // The dispatch must outlive the plan and have passed tensor::Verify.
