@@ -6,29 +6,14 @@
 
 #include "base/checked_math.h"
 #include "base/concat.h"
-#include "vm/isa/instruction_table.h"
 #include "vm/isa/limits.h"
+#include "vm/runtime/integer_instructions.h"
 
 namespace ember::vm {
 namespace {
 
 // Stands for the memory of empty tensors.
 alignas(kMemoryAlignment) uint8_t empty_memory[kMemoryAlignment];
-
-// Integer arithmetic of the control instructions; false: overflow or division
-// by zero.
-bool FloorDivideChecked(int64_t a, int64_t b, int64_t* result) {
-  if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
-  *result = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
-  return true;
-}
-bool ModuloChecked(int64_t a, int64_t b, int64_t* result) {
-  if (b == 0) return false;
-  const int64_t remainder = b == -1 ? 0 : a % b;
-  *result =
-      remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
-  return true;
-}
 
 // -1 unless all dims are declared.
 int64_t DeclaredBytes(const TensorSignature& signature) {
@@ -58,6 +43,7 @@ Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
                                          device_)),
       symbols_(module_->entry()),
       input_dims_(module_->entry().inputs.size()),
+      max_seconds_(options_.max_seconds),
       is_repeatable_(IsRepeatable()) {
   MakeFrames();
   MakeSites();
@@ -121,6 +107,7 @@ void Executor::MakeSites() {
     if (caches_[site.group] != nullptr) continue;
     Plan::Options plan_options;
     plan_options.budget = pool_.get();
+    plan_options.allocator = options_.allocator;
     for (const ConstantSource& source : site.inputs) {
       plan_options.constant_inputs.push_back(source.constant >= 0);
     }
@@ -219,6 +206,7 @@ Status Executor::BindInputs(std::span<const Tensor> inputs) {
 
 Status Executor::Run(std::span<const Tensor> inputs,
                      std::vector<Tensor>* results) {
+  EMBER_RETURN_IF_ERROR(CheckPlaces(inputs));
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);
@@ -272,20 +260,12 @@ void Executor::DropRegisters(Frame& frame) {
 }
 
 Status Executor::ErrorAt(size_t index, std::string_view message) const {
-  const ProgramInstruction& instruction = frame_->program->instructions[index];
-  return InvalidArgumentError(
-      Concat({"program ", frame_->program->name, ": instruction ", index, " (",
-              InfoOf(instruction.opcode).text, "): ", message}));
+  return InstructionError(*frame_->program, index, message);
 }
 
 Status Executor::CheckFailed(const ProgramInstruction& instruction) const {
-  std::string message =
-      frame_->program->messages[static_cast<size_t>(instruction.immediate)];
-  if (instruction.opcode == ProgramOpcode::kCheckEqual) {
-    message += Concat({": expected ", integers_[instruction.c], ", found ",
-                       integers_[instruction.b]});
-  }
-  return InvalidArgumentError(std::move(message));
+  return CheckError(*frame_->program, instruction, integers_[instruction.b],
+                    integers_[instruction.c]);
 }
 
 bool Executor::PassesKeptCalls(const ProgramInstruction& instruction) const {
@@ -362,37 +342,13 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         SetBuffer(in.a, {address, static_cast<int64_t>(data.size()), nullptr});
         continue;
       }
-      case ProgramOpcode::kAdd:
-        fits = !__builtin_add_overflow(integers[in.b], integers[in.c],
-                                       &integers[in.a]);
-        break;
-      case ProgramOpcode::kSubtract:
-        fits = !__builtin_sub_overflow(integers[in.b], integers[in.c],
-                                       &integers[in.a]);
-        break;
-      case ProgramOpcode::kMultiply:
-        fits = !__builtin_mul_overflow(integers[in.b], integers[in.c],
-                                       &integers[in.a]);
-        break;
-      case ProgramOpcode::kFloorDivide:
-        fits =
-            FloorDivideChecked(integers[in.b], integers[in.c], &integers[in.a]);
-        break;
-      case ProgramOpcode::kModulo:
-        fits = ModuloChecked(integers[in.b], integers[in.c], &integers[in.a]);
-        break;
-      case ProgramOpcode::kMinimum:
-        integers[in.a] = std::min(integers[in.b], integers[in.c]);
-        continue;
-      case ProgramOpcode::kMaximum:
-        integers[in.a] = std::max(integers[in.b], integers[in.c]);
-        continue;
-      case ProgramOpcode::kLess:
-        integers[in.a] = integers[in.b] < integers[in.c];
-        continue;
-      case ProgramOpcode::kEqual:
-        integers[in.a] = integers[in.b] == integers[in.c];
-        continue;
+#define EMBER_ROW(name)                                   \
+  case ProgramOpcode::k##name:                            \
+    fits = EvaluateInteger<ProgramOpcode::k##name>(       \
+        integers[in.b], integers[in.c], &integers[in.a]); \
+    break;
+        EMBER_FOR_EACH_INTEGER_INSTRUCTION(EMBER_ROW)
+#undef EMBER_ROW
       case ProgramOpcode::kMove:
         integers[in.a] = integers[in.b];
         continue;
@@ -439,6 +395,7 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         EMBER_RETURN_IF_ERROR(LoadInteger(in));
         continue;
       case ProgramOpcode::kDispatch:
+        NoteDispatch();
         EMBER_RETURN_IF_ERROR(RunSite(sites_[in.a]));
         continue;
       case ProgramOpcode::kLibraryCall:
@@ -472,11 +429,9 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         EMBER_RETURN_IF_ERROR(MakeSlice(in));
         continue;
     }
-    if (!fits) {
-      return ErrorAt(static_cast<size_t>(pc - 1 - begin),
-                     "expected a number that fits 64 bits, found overflow or "
-                     "division by zero");
-    }
+    if (!fits)
+      return ArithmeticError(*frame_->program,
+                             static_cast<size_t>(pc - 1 - begin));
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef EMBER_VM_RUNTIME_EXECUTOR_H_
 #define EMBER_VM_RUNTIME_EXECUTOR_H_
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -86,6 +87,11 @@ class Executor final : public Session {
 
   Status Run(std::span<const Tensor> inputs,
              std::vector<Tensor>* results) override;
+  Status PlaceResults(std::vector<ResultPlace> places) override;
+  void SetMaxSeconds(double seconds) override { max_seconds_ = seconds; }
+  int64_t progress() const override {
+    return progress_.load(std::memory_order_relaxed);
+  }
   void Cancel() override { interrupt_.Cancel(); }
   const Module& module() const override { return *module_; }
   std::vector<SiteProfile> Profile() const override;
@@ -202,6 +208,17 @@ class Executor final : public Session {
   Status StageResult(const ProgramInstruction& instruction);
   Status ResolveStrings(const TensorSignature& signature, Tensor& result);
   Status SetResult(const ProgramInstruction& instruction, Tensor& result);
+  // Places (executor_places.cc).
+  Status CheckPlaces(std::span<const Tensor> inputs) const;
+  bool HasPlace(size_t result) const {
+    return result < places_.size() && places_[result].data != nullptr;
+  }
+  // Makes `data`, of result.byte_size, the result's.
+  Status PutInPlace(size_t index, const void* data, Tensor& result) const;
+  void NoteDispatch() {
+    progress_.store(progress_.load(std::memory_order_relaxed) + 1,
+                    std::memory_order_relaxed);
+  }
   Status Call(const ProgramInstruction& instruction);
 
   // Dispatches.
@@ -282,6 +299,7 @@ class Executor final : public Session {
   int64_t* integers_ = nullptr;
   MemoryReference* buffers_ = nullptr;
   std::vector<std::vector<int64_t>> input_dims_;
+  std::vector<ResultPlace> places_;  // by result, or none
   std::vector<int64_t> parameters_;  // of the dispatch being started
   std::vector<void*> pointers_;
   std::vector<MemoryReference> references_;  // with device_
@@ -293,6 +311,8 @@ class Executor final : public Session {
   bool has_run_ = false;
 
   // Of the run.
+  double max_seconds_ = 0;
+  std::atomic<int64_t> progress_{0};
   int64_t work_left_ = 0;
   int64_t steps_left_ = 0;
   // A run that needed no zeros need not be watched again: those like it need

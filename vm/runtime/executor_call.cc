@@ -136,6 +136,7 @@ Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
         in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block}, *pool_);
   }
   BeforeRead(buffers_[in.b], bytes);
+  if (HasPlace(in.a)) return PutInPlace(in.a, buffers_[in.b].data, result);
   // Arena, inputs and constants are not ours to give away.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
                          HoldOrCopy(in, buffers_[in.b], bytes));

@@ -162,7 +162,9 @@ Status Executor::EndOnDevice(Status status, std::vector<Tensor>& results) {
         device_->TakeResult(i, pool_, &result.data);
     if (memory.ok()) {
       result.memory = *std::move(memory);
-      status = ResolveStrings(frames_[0].program->results[i], result);
+      status = HasPlace(i)
+                   ? PutInPlace(i, result.data, result)
+                   : ResolveStrings(frames_[0].program->results[i], result);
     } else {
       status = memory.status();
     }

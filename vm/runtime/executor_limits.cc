@@ -24,11 +24,12 @@ void Executor::StartLimits() {
   int64_t deadline = 0;
   // Of what a double holds beyond int64 there is no deadline either.
   constexpr double kMostSeconds = 1e9;
-  if (options_.max_seconds > 0 && options_.max_seconds < kMostSeconds) {
-    deadline =
-        SteadyNanoseconds() + static_cast<int64_t>(options_.max_seconds * 1e9);
-  }
-  interrupt_.Start(deadline, options_.max_seconds);
+  if (max_seconds_ > 0 && max_seconds_ < kMostSeconds)
+    deadline = SteadyNanoseconds() + static_cast<int64_t>(max_seconds_ * 1e9);
+  interrupt_.Start(deadline, max_seconds_);
+  progress_.store(0, std::memory_order_relaxed);
+  if (options_.begins_cancelled != nullptr && options_.begins_cancelled->load())
+    interrupt_.Cancel();
   written_.Clear();
   has_gaps_ = false;
   // Until BindInputs knows better.

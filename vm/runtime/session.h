@@ -24,12 +24,14 @@
 #ifndef EMBER_VM_RUNTIME_SESSION_H_
 #define EMBER_VM_RUNTIME_SESSION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/host_allocator.h"
 #include "base/status.h"
 #include "hal/device.h"
 #include "vm/runtime/device_support.h"
@@ -79,6 +81,12 @@ struct SessionOptions {
   int64_t step_limit = 0;
   // Of one Run, from its beginning; 0: none. Seen as Cancel is.
   double max_seconds = 0;
+  // Where tier 0 gets what it works with; buffers are the device's.
+  HostAllocator allocator;
+  // True when a Run begins: it is cancelled. For those who run in a thread of
+  // their own, and want no Cancel to be lost that comes before it begins. Must
+  // outlive the session.
+  const std::atomic<bool>* begins_cancelled = nullptr;
   // Times every dispatch. Those of a device are then submitted and waited for
   // one by one.
   bool profile = false;
@@ -119,6 +127,12 @@ struct DeviceReport {
   std::vector<HostInstruction> host;
 };
 
+// Memory of the caller's for a result.
+struct ResultPlace {
+  void* data = nullptr;  // null: the session's own
+  int64_t byte_size = 0;
+};
+
 struct SessionMemory {
   int64_t arena_bytes = 0;
   int64_t pool_bytes =
@@ -135,6 +149,18 @@ class Session {
   // One tensor per input of the entry program, in order; gives one per result.
   virtual Status Run(std::span<const Tensor> inputs,
                      std::vector<Tensor>* results) = 0;
+
+  // From the next Run on each result with a place is written there, and its
+  // tensor borrows that memory. Places must be as aligned as their elements
+  // are, must not overlap each other or inputs, and must be large enough: Run
+  // refuses what does not fit. One for each result, or none at all. Not for
+  // strings.
+  virtual Status PlaceResults(std::vector<ResultPlace> places) = 0;
+  // From the next Run on instead of SessionOptions::max_seconds.
+  virtual void SetMaxSeconds(double seconds) = 0;
+  // Thread-safe. Dispatches that the Run that goes on, or the last one, has
+  // begun.
+  virtual int64_t progress() const = 0;
 
   // Thread-safe. Ends the Run that goes on with kCancelled, if there is one: at
   // tier 0 within milliseconds, elsewhere when the kernels' chunks, the library

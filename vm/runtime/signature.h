@@ -18,19 +18,25 @@ namespace ember::vm {
 class SymbolValues {
  public:
   explicit SymbolValues(const Program& program) : program_(program) { Reset(); }
-  void Reset() {
-    values_.assign(program_.symbols.size(), -1);
-    sources_.assign(program_.symbols.size(), nullptr);
-  }
-
   // Number, types and shapes; inputs that share a symbol must agree on it.
   Status BindInputs(std::span<const Tensor> inputs);
+  // The same of shapes alone.
+  Status BindShapes(std::span<const std::vector<int64_t>> shapes);
+  // -1: not known. `declared`: a dim of a signature.
+  int64_t ValueOf(int64_t declared) const {
+    return declared >= 0 ? declared
+                         : values_[static_cast<size_t>(-1 - declared)];
+  }
   // The shape that the program computed for a result: fits its declaration and
   // what inputs said.
   Status CheckResult(const TensorSignature& result,
                      std::span<const int64_t> dims);
 
  private:
+  void Reset();
+  Status CheckCount(size_t found) const;
+  Status BindDims(const TensorSignature& signature,
+                  std::span<const int64_t> dims);
   Status BindInput(const TensorSignature& signature, const Tensor& tensor);
   // True if `extent` fits; binds a free symbol.
   bool Fits(int64_t declared, int64_t extent, const TensorSignature& source);
