@@ -1,8 +1,11 @@
-// The entry of libember_jit.so.
+// The entries of libember_jit.so.
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "jit/cache/cache_options.h"
 #include "jit/jit.h"
+#include "vm/runtime/kernel_library.h"
 
 // The library and the program that loads it are built together (the loader
 // looks beside the program), so C++ types may cross.
@@ -16,4 +19,28 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
   }
   *error = created.status().ToString();
   return false;
+}
+
+// For runtimes that know no JIT; its name is vm::kNewKernelProviderSymbol.
+extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider1(
+    const ember::vm::KernelLibraryOptions& given,
+    std::shared_ptr<ember::vm::KernelProvider>* provider,
+    std::string* message) {
+  ember::jit::JitOptions options;
+  options.threads = given.threads;
+  if (!given.cache_folder.empty()) {
+    options.cache = ember::jit::DefaultCacheOptions();
+    options.cache.folder = given.cache_folder;
+  }
+  // An application's signals are its own.
+  options.background = std::make_shared<ember::jit::StoppableThreads>();
+  options.background->Release();
+  auto created = ember::jit::NewJit(std::move(options));
+  if (!created.ok()) {
+    *message = created.status().message();
+    return false;
+  }
+  *message = (*created)->cache_problem();
+  *provider = *std::move(created);
+  return true;
 }

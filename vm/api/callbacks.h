@@ -1,0 +1,45 @@
+// What an application gives a session: its logger, threads and memory, as the
+// runtime knows them.
+//
+// Thread-safe.
+#ifndef EMBER_VM_API_CALLBACKS_H_
+#define EMBER_VM_API_CALLBACKS_H_
+
+#include <memory>
+#include <string>
+
+#include "base/host_allocator.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "vm/api/ember.h"
+
+namespace ember::api {
+
+class Logger {
+ public:
+  // Tells nobody.
+  Logger() = default;
+  // given may be null.
+  static StatusOr<Logger> Of(const EmberLogger* given);
+
+  void Log(EmberLogLevel level, const std::string& line) const {
+    if (log_ != nullptr) log_(context_, level, line.c_str());
+  }
+  // Of an error its message; of OK nothing.
+  const Status& Note(const Status& status) const;
+
+ private:
+  void (*log_)(void*, EmberLogLevel, const char*) = nullptr;
+  void* context_ = nullptr;
+};
+
+// Without functions if given is null.
+StatusOr<HostAllocator> AllocatorOf(const EmberAllocator* given);
+
+// Null if given is null.
+StatusOr<std::unique_ptr<ParallelRunner>> RunnerOf(
+    const EmberThreadPool* given);
+
+}  // namespace ember::api
+
+#endif  // EMBER_VM_API_CALLBACKS_H_

@@ -1,0 +1,161 @@
+// What the handles of the C API point to, and what its functions share.
+#ifndef EMBER_VM_API_HANDLES_H_
+#define EMBER_VM_API_HANDLES_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "vm/api/callbacks.h"
+#include "vm/api/ember.h"
+#include "vm/api/run_thread.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/session.h"
+#include "vm/runtime/tensor.h"
+#include "vm/runtime/tiering.h"
+
+namespace ember::api {
+
+// A signature as C callers see it.
+struct TensorInfo {
+  std::string name;
+  EmberType type = EMBER_F32;
+  std::vector<int64_t> dims;
+  std::vector<std::string> dim_texts;
+  bool is_string = false;
+};
+
+// Keeps the message for the calling thread.
+EmberStatus Report(const Status& status);
+const char* ErrorMessage();
+
+Status NullError(std::string_view function);
+Status CheckIndex(std::string_view what, int64_t index, size_t count);
+
+// As far as both know the struct, whose first field is its size.
+template <typename Struct>
+void Fill(const Struct& from, Struct* to) {
+  const size_t size = std::min(to->struct_size, sizeof(Struct));
+  if (size <= sizeof(size_t)) return;
+  std::copy_n(reinterpret_cast<const char*>(&from) + sizeof(size_t),
+              size - sizeof(size_t),
+              reinterpret_cast<char*>(to) + sizeof(size_t));
+}
+
+}  // namespace ember::api
+
+struct EmberModule {
+  std::shared_ptr<const ember::vm::Module> module;
+  std::vector<ember::api::TensorInfo> inputs;
+  std::vector<ember::api::TensorInfo> results;
+  std::mutex mutex;  // guards what follows
+  // Kernels and counters that sessions on the host share, by tier.
+  std::shared_ptr<ember::vm::Tiering> tiering[EMBER_TIER_AUTO + 1];
+};
+
+struct EmberSession {
+  // What was given, before what uses it.
+  ember::api::Logger logger;
+  std::unique_ptr<ember::ParallelRunner> runner;  // null: the device's own
+  std::atomic<bool> cancels{false};
+  std::string device_name;
+  std::string target;
+  EmberTier tier = EMBER_TIER_INTERPRETER;
+  bool is_profiled = false;
+  std::unique_ptr<ember::vm::Session> session;
+
+  std::vector<ember::vm::Tensor> inputs;
+  std::vector<ember::vm::Tensor> results;
+  bool has_results = false;
+  std::vector<ember::vm::ResultPlace> places;
+  std::vector<ember::vm::SiteProfile> profile;
+  // Of session_result_strings, by result.
+  std::vector<std::vector<EmberString>> strings;
+  std::atomic<int64_t> expected_dispatches{0};
+
+  // Of a run on its own thread.
+  std::mutex mutex;  // guards what follows, and cancels
+  bool is_running = false;
+  bool is_closing = false;
+  std::optional<ember::api::RunThread> thread;
+
+  // An error while such a run goes on.
+  ember::Status CheckIdle();
+  ember::Status Run();
+};
+
+// The functions of the table, by file.
+namespace ember::api {
+
+// module.cc
+EmberStatus ModuleLoadFile(const char* path, EmberModule** module);
+EmberStatus ModuleLoadMemory(const void* data, size_t size,
+                             EmberModule** module);
+EmberStatus ModuleLoadReader(const EmberReader* reader, EmberModule** module);
+void ModuleRelease(EmberModule* module);
+int32_t ModuleInputCount(const EmberModule* module);
+int32_t ModuleResultCount(const EmberModule* module);
+EmberStatus ModuleInputInfo(const EmberModule* module, int32_t index,
+                            EmberTensorInfo* info);
+EmberStatus ModuleResultInfo(const EmberModule* module, int32_t index,
+                             EmberTensorInfo* info);
+const char* InputLogicalType(const EmberModule* module, int32_t index);
+const char* ResultLogicalType(const EmberModule* module, int32_t index);
+const char* InputDim(const EmberModule* module, int32_t index, int32_t dim);
+const char* ResultDim(const EmberModule* module, int32_t index, int32_t dim);
+EmberStatus ModuleResultShape(const EmberModule* module,
+                              const EmberShape* inputs, int32_t input_count,
+                              int32_t index, int64_t* dims);
+
+// session_create.cc
+EmberStatus SessionCreate(EmberModule* module,
+                          const EmberSessionOptions* options,
+                          EmberSession** session);
+void SessionRelease(EmberSession* session);
+EmberStatus SessionInfo(EmberSession* session, EmberSessionInfo* info);
+EmberStatus DeviceInfo(int32_t index, EmberDeviceInfo* info);
+
+// session.cc
+EmberStatus SessionSetInput(EmberSession* session, int32_t index,
+                            const EmberTensor* tensor);
+EmberStatus SessionSetInputStrings(EmberSession* session, int32_t index,
+                                   const EmberStringTensor* tensor);
+EmberStatus SessionSetOutput(EmberSession* session, int32_t index, void* data,
+                             size_t byte_size);
+EmberStatus SessionRun(EmberSession* session);
+EmberStatus SessionResult(EmberSession* session, int32_t index,
+                          EmberTensor* tensor);
+EmberStatus SessionResultStrings(EmberSession* session, int32_t index,
+                                 EmberStringTensor* tensor);
+
+// session_control.cc
+EmberStatus SessionRunAsync(EmberSession* session, EmberRunDone done,
+                            void* context, EmberFence** fence);
+EmberStatus FenceWait(EmberFence* fence, double seconds);
+int32_t FenceIsSignalled(const EmberFence* fence);
+void FenceRelease(EmberFence* fence);
+void SessionCancel(EmberSession* session);
+EmberStatus SessionProgress(const EmberSession* session, int64_t* begun,
+                            int64_t* expected);
+EmberStatus SessionSetMaxSeconds(EmberSession* session, double seconds);
+
+// profile.cc
+int32_t SessionProfile(EmberSession* session);
+EmberStatus SessionProfileRow(const EmberSession* session, int32_t index,
+                              EmberProfileRow* row);
+int64_t SessionTrace(EmberSession* session);
+EmberStatus SessionTraceEvent(EmberSession* session, int64_t index,
+                              EmberTraceEvent* event);
+EmberStatus SessionProfileReset(EmberSession* session);
+
+}  // namespace ember::api
+
+#endif  // EMBER_VM_API_HANDLES_H_

@@ -1,0 +1,196 @@
+// Modules: loading them, and what they declare.
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/concat.h"
+#include "vm/api/handles.h"
+#include "vm/runtime/result_shapes.h"
+
+namespace ember::api {
+namespace {
+
+using vm::Module;
+using vm::Tensor;
+using vm::TensorSignature;
+
+std::vector<TensorInfo> MakeInfos(std::span<const TensorSignature> signatures,
+                                  const std::vector<std::string>& symbols) {
+  std::vector<TensorInfo> infos;
+  for (const TensorSignature& signature : signatures) {
+    TensorInfo info{signature.name,
+                    static_cast<EmberType>(signature.type),
+                    signature.dims,
+                    {},
+                    signature.logical_type == vm::kStringType};
+    for (int64_t& dim : info.dims) {
+      info.dim_texts.push_back(dim >= 0
+                                   ? std::to_string(dim)
+                                   : symbols[static_cast<size_t>(-1 - dim)]);
+      dim = std::max<int64_t>(dim, -1);
+    }
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+Status Publish(StatusOr<std::shared_ptr<const Module>> module,
+               EmberModule** out) {
+  if (!module.ok()) return module.status();
+  auto result = std::make_unique<EmberModule>();
+  result->module = *std::move(module);
+  const vm::Program& entry = result->module->entry();
+  result->inputs = MakeInfos(entry.inputs, entry.symbols);
+  result->results = MakeInfos(entry.results, entry.symbols);
+  const vm::ResultExtents extents = vm::DescribeResults(*result->module);
+  for (size_t i = 0; i < extents.size(); ++i) {
+    for (size_t d = 0; d < extents[i].size(); ++d)
+      result->results[i].dim_texts[d] = extents[i][d].text;
+  }
+  *out = result.release();
+  return OkStatus();
+}
+
+StatusOr<std::shared_ptr<const Module>> Read(const EmberReader& reader) {
+  if (reader.struct_size < sizeof(EmberReader) || reader.read == nullptr) {
+    return InvalidArgumentError(
+        "module_load_reader: expected a reader with its size and a function, "
+        "found none");
+  }
+  if (reader.size > INT64_MAX) {
+    return InvalidArgumentError(
+        Concat({"module_load_reader: expected fewer than 2^63 bytes, found ",
+                std::to_string(reader.size)}));
+  }
+  EMBER_ASSIGN_OR_RETURN(
+      const Tensor memory,
+      Tensor::Allocate(DType::kU8, {static_cast<int64_t>(reader.size)}));
+  uint8_t* const data = static_cast<uint8_t*>(memory.data);
+  const auto size = static_cast<size_t>(reader.size);
+  for (size_t offset = 0; offset < size;) {
+    const int64_t read =
+        reader.read(reader.context, offset, data + offset, size - offset);
+    if (read <= 0 || static_cast<uint64_t>(read) > size - offset) {
+      return DataLossError(Concat({"module_load_reader: expected up to ",
+                                   std::to_string(size - offset), " bytes at ",
+                                   std::to_string(offset),
+                                   ", found that the reader gave ", read}));
+    }
+    offset += static_cast<size_t>(read);
+  }
+  return Module::Load({data, size}, memory.memory);
+}
+
+Status FindInfo(const char* what, const std::vector<TensorInfo>& infos,
+                int32_t index, EmberTensorInfo* out) {
+  EMBER_RETURN_IF_ERROR(CheckIndex(what, index, infos.size()));
+  const TensorInfo& info = infos[static_cast<size_t>(index)];
+  *out = {info.name.c_str(), info.type, static_cast<int32_t>(info.dims.size()),
+          info.dims.data()};
+  return OkStatus();
+}
+
+const char* LogicalType(std::span<const TensorSignature> signatures,
+                        int32_t index) {
+  if (index < 0 || static_cast<size_t>(index) >= signatures.size())
+    return nullptr;
+  return signatures[static_cast<size_t>(index)].logical_type.c_str();
+}
+
+const char* DimText(const std::vector<TensorInfo>& infos, int32_t index,
+                    int32_t dim) {
+  if (index < 0 || static_cast<size_t>(index) >= infos.size()) return nullptr;
+  const std::vector<std::string>& texts =
+      infos[static_cast<size_t>(index)].dim_texts;
+  if (dim < 0 || static_cast<size_t>(dim) >= texts.size()) return nullptr;
+  return texts[static_cast<size_t>(dim)].c_str();
+}
+
+Status FindShape(const EmberModule& module, std::span<const EmberShape> inputs,
+                 int32_t index, int64_t* dims) {
+  EMBER_RETURN_IF_ERROR(CheckIndex("result", index, module.results.size()));
+  std::vector<std::vector<int64_t>> shapes;
+  for (const EmberShape& input : inputs) {
+    if (input.rank < 0 || (input.rank > 0 && input.dims == nullptr)) {
+      return InvalidArgumentError(Concat(
+          {"input ", shapes.size(), ": expected a rank and dims, found none"}));
+    }
+    shapes.emplace_back(input.dims, input.dims + input.rank);
+  }
+  EMBER_ASSIGN_OR_RETURN(const vm::ResultExtents extents,
+                         vm::ResultShapes(*module.module, shapes));
+  for (const vm::ExtentValue& extent : extents[static_cast<size_t>(index)])
+    *dims++ = extent.number;
+  return OkStatus();
+}
+
+}  // namespace
+
+EmberStatus ModuleLoadFile(const char* path, EmberModule** module) {
+  if (path == nullptr || module == nullptr)
+    return Report(NullError("module_load_file"));
+  *module = nullptr;
+  return Report(Publish(Module::Load(path), module));
+}
+
+EmberStatus ModuleLoadMemory(const void* data, size_t size,
+                             EmberModule** module) {
+  if (data == nullptr || module == nullptr)
+    return Report(NullError("module_load_memory"));
+  *module = nullptr;
+  return Report(
+      Publish(Module::Load({static_cast<const uint8_t*>(data), size}, nullptr),
+              module));
+}
+
+EmberStatus ModuleLoadReader(const EmberReader* reader, EmberModule** module) {
+  if (reader == nullptr || module == nullptr)
+    return Report(NullError("module_load_reader"));
+  *module = nullptr;
+  return Report(Publish(Read(*reader), module));
+}
+
+void ModuleRelease(EmberModule* module) { delete module; }
+
+int32_t ModuleInputCount(const EmberModule* module) {
+  return static_cast<int32_t>(module->inputs.size());
+}
+int32_t ModuleResultCount(const EmberModule* module) {
+  return static_cast<int32_t>(module->results.size());
+}
+
+EmberStatus ModuleInputInfo(const EmberModule* module, int32_t index,
+                            EmberTensorInfo* info) {
+  return Report(FindInfo("input", module->inputs, index, info));
+}
+EmberStatus ModuleResultInfo(const EmberModule* module, int32_t index,
+                             EmberTensorInfo* info) {
+  return Report(FindInfo("result", module->results, index, info));
+}
+
+const char* InputLogicalType(const EmberModule* module, int32_t index) {
+  return LogicalType(module->module->inputs(), index);
+}
+const char* ResultLogicalType(const EmberModule* module, int32_t index) {
+  return LogicalType(module->module->results(), index);
+}
+
+const char* InputDim(const EmberModule* module, int32_t index, int32_t dim) {
+  return module == nullptr ? nullptr : DimText(module->inputs, index, dim);
+}
+const char* ResultDim(const EmberModule* module, int32_t index, int32_t dim) {
+  return module == nullptr ? nullptr : DimText(module->results, index, dim);
+}
+
+EmberStatus ModuleResultShape(const EmberModule* module,
+                              const EmberShape* inputs, int32_t input_count,
+                              int32_t index, int64_t* dims) {
+  if (module == nullptr || dims == nullptr || input_count < 0 ||
+      (inputs == nullptr && input_count > 0)) {
+    return Report(NullError("module_result_shape"));
+  }
+  return Report(FindShape(*module, {inputs, static_cast<size_t>(input_count)},
+                          index, dims));
+}
+
+}  // namespace ember::api

@@ -1,0 +1,34 @@
+#include "hal/cpu/cpu_device.h"
+#include "vm/api/parts.h"
+
+namespace ember::api {
+
+StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
+    const std::string& name, const hal::DeviceOptions& options) {
+  return NotFoundError("device '" + name +
+                       "': expected 'cpu', as this library was built without "
+                       "others");
+}
+
+vm::DeviceSupportFactory DeviceSupport() { return nullptr; }
+
+std::vector<hal::DeviceDescription> ListDevices() {
+  auto devices = hal::ListCpuDevices();
+  return devices.ok() ? *std::move(devices)
+                      : std::vector<hal::DeviceDescription>();
+}
+
+StatusOr<vm::StringSupportFactory> FindStrings(const std::string& folder) {
+  return UnimplementedError(
+      "session: expected a module without strings, as this library was built "
+      "without them");
+}
+
+StatusOr<std::shared_ptr<vm::KernelProvider>> FindKernels(
+    const std::string& folder, const vm::KernelLibraryOptions& options,
+    std::string* message) {
+  return NotFoundError(
+      "kernels: expected tier 0, as this library was built without the others");
+}
+
+}  // namespace ember::api

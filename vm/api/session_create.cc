@@ -1,0 +1,222 @@
+// Sessions: what they are made of.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/concat.h"
+#include "hal/cpu/cpu_device.h"
+#include "vm/api/handles.h"
+#include "vm/api/parts.h"
+
+namespace ember::api {
+namespace {
+
+constexpr char kHost[] = "cpu";
+
+std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
+
+StatusOr<EmberSessionOptions> CopyOptions(const EmberSessionOptions* given) {
+  EmberSessionOptions options = {};
+  // Fields that the caller's header did not have keep their defaults.
+  if (given != nullptr) {
+    std::copy_n(reinterpret_cast<const char*>(given),
+                std::min(given->struct_size, sizeof(options)),
+                reinterpret_cast<char*>(&options));
+  }
+  constexpr int32_t kMostThreads = 1024;
+  if (options.threads > kMostThreads) {
+    return InvalidArgumentError(
+        Concat({"threads: expected at most ", kMostThreads, ", found ",
+                options.threads}));
+  }
+  if (options.tier < EMBER_TIER_INTERPRETER || options.tier > EMBER_TIER_AUTO) {
+    return InvalidArgumentError(
+        Concat({"tier: expected one of EmberTier, found ",
+                static_cast<int>(options.tier)}));
+  }
+  return options;
+}
+
+bool HasStrings(const vm::Module& module) {
+  if (!module.definition().strings.empty()) return true;
+  const auto is_string = [](const vm::TensorSignature& signature) {
+    return signature.logical_type == vm::kStringType;
+  };
+  return std::ranges::any_of(module.inputs(), is_string) ||
+         std::ranges::any_of(module.results(), is_string);
+}
+
+StatusOr<std::shared_ptr<hal::Device>> OpenSessionDevice(
+    const EmberSessionOptions& options, EmberSession& session) {
+  hal::DeviceOptions device_options;
+  device_options.threads = options.threads;
+  EMBER_ASSIGN_OR_RETURN(session.runner, RunnerOf(options.thread_pool));
+  device_options.host_runner = session.runner.get();
+  const std::string name = options.device == nullptr ? kHost : options.device;
+  if (name == kHost) {
+    EMBER_ASSIGN_OR_RETURN(const HostAllocator allocator,
+                           AllocatorOf(options.allocator));
+    return hal::CreateCpuDevice(device_options, allocator);
+  }
+  device_options.cache_folder = OrEmpty(options.kernel_cache_folder);
+  return OpenDevice(name, device_options);
+}
+
+// Null where AUTO finds no JIT.
+StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
+    const EmberModule& module, const EmberSessionOptions& options, bool is_host,
+    const Logger& logger) {
+  const bool in_background = options.tier == EMBER_TIER_AUTO && is_host;
+  vm::KernelLibraryOptions library;
+  library.cache_folder = OrEmpty(options.kernel_cache_folder);
+  // A few on machines where sessions rarely use all cores.
+  constexpr unsigned kMostThreads = 4;
+  if (in_background) {
+    library.threads = static_cast<int>(
+        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMostThreads));
+  }
+  std::string message;
+  StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
+      FindKernels(OrEmpty(options.library_folder), library, &message);
+  if (!provider.ok() && in_background) {
+    logger.Log(EMBER_LOG_WARNING,
+               Concat({"tier 0 only: ", provider.status().message()}));
+    return std::shared_ptr<vm::Tiering>();
+  }
+  if (!provider.ok()) return provider.status();
+  if (!message.empty()) {
+    logger.Log(EMBER_LOG_WARNING,
+               Concat({"kernels are not kept in the cache: ", message}));
+  }
+  const vm::Tiering::Options policy =
+      in_background
+          ? vm::Tiering::Options()
+          : vm::Tiering::Eager(options.tier == EMBER_TIER_BASELINE ? 1 : 2);
+  return std::make_shared<vm::Tiering>(module.module, *std::move(provider),
+                                       policy);
+}
+
+// Sessions on the host share theirs.
+StatusOr<std::shared_ptr<vm::Tiering>> FindTiering(
+    EmberModule& module, const EmberSessionOptions& options, bool is_host,
+    const Logger& logger) {
+  if (options.tier == EMBER_TIER_INTERPRETER)
+    return std::shared_ptr<vm::Tiering>();
+  if (!is_host) return MakeTiering(module, options, is_host, logger);
+  const std::lock_guard<std::mutex> lock(module.mutex);
+  std::shared_ptr<vm::Tiering>& shared = module.tiering[options.tier];
+  if (shared == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(shared,
+                           MakeTiering(module, options, is_host, logger));
+  }
+  return shared;
+}
+
+Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
+                     EmberSession** out) {
+  EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
+  auto result = std::make_unique<EmberSession>();
+  EMBER_ASSIGN_OR_RETURN(result->logger, Logger::Of(options.logger));
+  vm::SessionOptions session_options;
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Device> device,
+                         OpenSessionDevice(options, *result));
+  const bool is_host = device->is_host();
+  if (!is_host && (options.tier == EMBER_TIER_INTERPRETER ||
+                   options.tier == EMBER_TIER_BASELINE)) {
+    return InvalidArgumentError(
+        Concat({"device '", device->driver(),
+                "': expected tier OPTIMIZED or AUTO, found ",
+                static_cast<int>(options.tier)}));
+  }
+  EMBER_ASSIGN_OR_RETURN(session_options.tiering,
+                         FindTiering(module, options, is_host, result->logger));
+  EMBER_ASSIGN_OR_RETURN(session_options.allocator,
+                         AllocatorOf(options.allocator));
+  if (HasStrings(*module.module)) {
+    EMBER_ASSIGN_OR_RETURN(session_options.strings,
+                           FindStrings(OrEmpty(options.library_folder)));
+  }
+  result->device_name = std::string(device->driver());
+  result->target = std::string(device->target());
+  result->tier = session_options.tiering == nullptr ? EMBER_TIER_INTERPRETER
+                                                    : options.tier;
+  result->is_profiled = options.profile != 0 || options.trace != 0;
+  session_options.device = device;
+  session_options.device_support = DeviceSupport();
+  session_options.memory_limit = options.memory_limit;
+  session_options.work_limit = options.work_limit;
+  session_options.step_limit = options.step_limit;
+  session_options.max_seconds = options.max_seconds;
+  session_options.profile = options.profile != 0;
+  session_options.trace = options.trace != 0;
+  session_options.begins_cancelled = &result->cancels;
+  EMBER_ASSIGN_OR_RETURN(
+      result->session,
+      vm::Session::Create(module.module, std::move(session_options)));
+  result->inputs.resize(module.inputs.size());
+  result->places.resize(module.results.size());
+  result->strings.resize(module.results.size());
+  result->expected_dispatches =
+      static_cast<int64_t>(module.module->sites().size());
+  *out = result.release();
+  return OkStatus();
+}
+
+}  // namespace
+
+EmberStatus SessionCreate(EmberModule* module,
+                          const EmberSessionOptions* options,
+                          EmberSession** session) {
+  if (module == nullptr || session == nullptr)
+    return Report(NullError("session_create"));
+  *session = nullptr;
+  return Report(CreateSession(*module, options, session));
+}
+
+void SessionRelease(EmberSession* session) {
+  if (session == nullptr) return;
+  {
+    // What its thread runs, or is about to.
+    const std::lock_guard<std::mutex> lock(session->mutex);
+    session->is_closing = true;
+    session->cancels = true;
+    session->session->Cancel();
+  }
+  session->thread.reset();
+  delete session;
+}
+
+EmberStatus SessionInfo(EmberSession* session, EmberSessionInfo* info) {
+  if (session == nullptr || info == nullptr)
+    return Report(NullError("session_info"));
+  const Status idle = session->CheckIdle();
+  if (!idle.ok()) return Report(idle);
+  const vm::SessionMemory memory = session->session->memory();
+  EmberSessionInfo all = {};
+  all.device = session->device_name.c_str();
+  all.target = session->target.c_str();
+  all.tier = session->tier;
+  all.arena_bytes = memory.arena_bytes;
+  all.pool_bytes = memory.pool_bytes;
+  all.peak_bytes = memory.peak_bytes;
+  Fill(all, info);
+  return EMBER_OK;
+}
+
+EmberStatus DeviceInfo(int32_t index, EmberDeviceInfo* info) {
+  thread_local hal::DeviceDescription device;
+  if (info == nullptr) return Report(NullError("device_info"));
+  std::vector<hal::DeviceDescription> devices = ListDevices();
+  const Status found = CheckIndex("device", index, devices.size());
+  if (!found.ok()) return Report(found);
+  device = std::move(devices[static_cast<size_t>(index)]);
+  EmberDeviceInfo all = {};
+  all.name = device.name.c_str();
+  all.text = device.text.c_str();
+  all.target = device.target.c_str();
+  all.memory_bytes = device.memory_bytes;
+  Fill(all, info);
+  return EMBER_OK;
+}
+
+}  // namespace ember::api
