@@ -1,0 +1,133 @@
+// Modules that were written once, by the compiler and the writer of their time:
+// whatever the format becomes, these load, and give what they gave. Never write
+// them anew; add those of a new format beside them.
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "vm/api/ember.h"
+
+namespace {
+
+const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
+
+struct Fixture {
+  const char* name;
+  // Weighted sums of each result's elements; none: it has strings, which this
+  // library lacks.
+  std::vector<double> sums;
+};
+
+// Format 1, of November 2026.
+const Fixture kFixtures[] = {
+    {"calls", {6, 19, 8, 5}},   {"digits", {21.9693083}}, {"loop", {542.5}},
+    {"shapes", {2.5, 1, 4, 2}}, {"static", {10.875}},     {"strings", {}},
+};
+
+size_t SizeOf(EmberType type) {
+  switch (type) {
+    case EMBER_BOOL:
+    case EMBER_I8:
+    case EMBER_U8:
+      return 1;
+    case EMBER_I16:
+    case EMBER_U16:
+    case EMBER_F16:
+    case EMBER_BF16:
+      return 2;
+    case EMBER_I32:
+    case EMBER_U32:
+    case EMBER_F32:
+      return 4;
+    case EMBER_I64:
+    case EMBER_U64:
+    case EMBER_F64:
+      return 8;
+  }
+  return 0;
+}
+
+// Elements 0, 0.25, … 1.5, 0, …; 2 in each byte or integer of others.
+std::vector<uint8_t> MakeElements(EmberType type, size_t count) {
+  std::vector<uint8_t> bytes(count * SizeOf(type));
+  for (size_t i = 0; i < count; ++i) {
+    if (type == EMBER_F32) {
+      reinterpret_cast<float*>(bytes.data())[i] =
+          static_cast<float>(i % 7) * 0.25f;
+    } else if (type == EMBER_I64) {
+      reinterpret_cast<int64_t*>(bytes.data())[i] = 2;
+    } else {
+      bytes[i * SizeOf(type)] = 2;
+    }
+  }
+  return bytes;
+}
+
+double Sum(const EmberTensor& tensor) {
+  const size_t count = tensor.byte_size / SizeOf(tensor.type);
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    // Places count.
+    const double weight = 1 + static_cast<double>(i % 11);
+    sum += weight * (tensor.type == EMBER_F32
+                         ? static_cast<const float*>(tensor.data)[i]
+                         : static_cast<double>(
+                               static_cast<const int64_t*>(tensor.data)[i]));
+  }
+  return sum;
+}
+
+class FixturesTest : public testing::TestWithParam<Fixture> {};
+
+TEST_P(FixturesTest, LoadsAndRuns) {
+  const std::string path =
+      std::string("vm/api/testdata/") + GetParam().name + ".vmfb";
+  EmberModule* module = nullptr;
+  ASSERT_EQ(Api().module_load_file(path.c_str(), &module), EMBER_OK)
+      << Api().error_message();
+  EmberSession* session = nullptr;
+  const EmberStatus created = Api().session_create(module, nullptr, &session);
+  if (GetParam().sums.empty()) {
+    EXPECT_EQ(created, EMBER_UNIMPLEMENTED) << Api().error_message();
+    Api().module_release(module);
+    return;
+  }
+  ASSERT_EQ(created, EMBER_OK) << Api().error_message();
+  std::vector<std::vector<uint8_t>> memory;
+  for (int32_t i = 0; i < Api().module_input_count(module); ++i) {
+    EmberTensorInfo info = {};
+    ASSERT_EQ(Api().module_input_info(module, i, &info), EMBER_OK);
+    std::vector<int64_t> dims(info.dims, info.dims + info.rank);
+    size_t count = 1;
+    for (int64_t& dim : dims) {
+      dim = dim < 0 ? 3 : dim;
+      count *= static_cast<size_t>(dim);
+    }
+    memory.push_back(MakeElements(info.type, count));
+    const EmberTensor tensor = {info.type, info.rank, dims.data(),
+                                memory.back().data(), memory.back().size()};
+    ASSERT_EQ(Api().session_set_input(session, i, &tensor), EMBER_OK)
+        << Api().error_message();
+  }
+  ASSERT_EQ(Api().session_run(session), EMBER_OK) << Api().error_message();
+  ASSERT_EQ(Api().module_result_count(module),
+            static_cast<int32_t>(GetParam().sums.size()));
+  for (size_t i = 0; i < GetParam().sums.size(); ++i) {
+    EmberTensor tensor = {};
+    ASSERT_EQ(Api().session_result(session, static_cast<int32_t>(i), &tensor),
+              EMBER_OK);
+    const double want = GetParam().sums[i];
+    EXPECT_NEAR(Sum(tensor), want, 1e-5 * (1 + std::abs(want))) << i;
+  }
+  Api().session_release(session);
+  Api().module_release(module);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FixturesTest, testing::ValuesIn(kFixtures),
+                         [](const testing::TestParamInfo<Fixture>& info) {
+                           return std::string(info.param.name);
+                         });
+
+}  // namespace
