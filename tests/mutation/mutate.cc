@@ -1,0 +1,228 @@
+// Loads and runs every damaged copy of module files, on tiers 0, 1 and 2, and
+// prints what became of them: a line per module and tier. Exit status 1 if one
+// crashed, hung or was an internal error; such files are kept, with a line each
+// that says how to run them again.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "tests/mutation/mutants.h"
+#include "tests/mutation/supervised.h"
+#include "tests/mutation/try_module.h"
+#include "tools/lib/flags.h"
+#include "tools/lib/paths.h"
+#include "tools/lib/table.h"
+
+namespace ember::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> files;
+  std::string tiers = "0,1,2", keep = "mutants", format = "md";
+  int64_t every = 1, first = 0, most_bytes_for_bits = 4096;
+  int64_t cases_per_worker = 5000;
+  double cpu_seconds = 20;
+  bool as_is = false;
+};
+
+std::span<const uint8_t> BytesOf(const std::string& contents) {
+  return {reinterpret_cast<const uint8_t*>(contents.data()), contents.size()};
+}
+
+StatusOr<std::vector<int>> ParseTiers(const std::string& text) {
+  std::vector<int> tiers;
+  for (const char c : text) {
+    if (c >= '0' && c <= '2') tiers.push_back(c - '0');
+  }
+  if (tiers.empty() || text.size() != 2 * tiers.size() - 1) {
+    return InvalidArgumentError(
+        "--tiers: expected tiers of 0, 1 and 2, as 0,2, found '" + text + "'");
+  }
+  return tiers;
+}
+
+// "model" of "/a/model.vmfb".
+std::string NameOf(const std::string& path) {
+  return fs::path(path).stem().string();
+}
+
+class Mutator {
+ public:
+  explicit Mutator(const Options& options)
+      : options_(options),
+        table_({"module", "tier", "bytes", "mutants", "ran", "refused", "limit",
+                "failed", "internal", "crashed", "timed out"}) {}
+
+  Status Run();
+
+ private:
+  SupervisedOptions Supervision() const {
+    SupervisedOptions supervised;
+    supervised.cpu_seconds = options_.cpu_seconds;
+    supervised.cases_per_worker = options_.cases_per_worker;
+#ifndef EMBER_SANITIZER
+    supervised.address_space = int64_t{8} << 30;
+#endif
+    return supervised;
+  }
+  Status TryFile(const std::string& path, int tier);
+  Status TryAsItIs(const std::string& path, int tier);
+  Status Keep(const std::string& path, int tier, const MutantList& mutants,
+              const Finding& finding);
+  void AddRow(const std::string& name, int tier, int64_t bytes,
+              const SupervisedReport& report);
+
+  const Options options_;
+  tools::Table table_;
+  std::map<int, SupervisedReport> totals_;  // by tier
+  int64_t findings_ = 0;
+};
+
+void Mutator::AddRow(const std::string& name, int tier, int64_t bytes,
+                     const SupervisedReport& report) {
+  std::vector<tools::Cell> cells = {name, static_cast<int64_t>(tier), bytes};
+  int64_t tried = 0;
+  for (int i = 1; i < kOutcomeCount; ++i)
+    tried += report[static_cast<Outcome>(i)];
+  cells.emplace_back(tried);
+  for (int i = 1; i < kOutcomeCount; ++i)
+    cells.emplace_back(report[static_cast<Outcome>(i)]);
+  table_.AddRow(std::move(cells));
+}
+
+Status Mutator::Keep(const std::string& path, int tier,
+                     const MutantList& mutants, const Finding& finding) {
+  const std::string folder = tools::UserPath(options_.keep);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const Mutant mutant = mutants.Make(finding.number);
+  const std::string file = folder + "/" + NameOf(path) + ".tier" +
+                           std::to_string(tier) + "." +
+                           std::to_string(finding.number) + ".vmfb";
+  std::printf(
+      "%s, tier %d, mutant %lld (%s): %s: %s; again: mutate --as-is "
+      "--tiers=%d %s\n",
+      NameOf(path).c_str(), tier, static_cast<long long>(finding.number),
+      mutant.description.c_str(),
+      std::string(OutcomeName(finding.outcome)).c_str(), finding.how.c_str(),
+      tier, file.c_str());
+  return WriteFileAtomically(
+      file,
+      {reinterpret_cast<const char*>(mutant.file.data()), mutant.file.size()});
+}
+
+Status Mutator::TryFile(const std::string& path, int tier) {
+  EMBER_ASSIGN_OR_RETURN(const std::string file,
+                         ReadFile(tools::UserPath(path)));
+  const std::span<const uint8_t> bytes = BytesOf(file);
+  // Also says whether the file is one that can be mutated.
+  const Status loads = vm::Module::Load(bytes, nullptr).status();
+  if (!loads.ok()) return loads.WithContext(path);
+  const MutantList mutants(bytes, options_.most_bytes_for_bits);
+  const SupervisedReport report = RunSupervised(
+      {options_.first, mutants.size(), options_.every}, Supervision(), [&] {
+        auto trier = std::make_shared<ModuleTrier>(tier);
+        const std::optional<uint64_t> seed = trier->Prepare(bytes);
+        if (!seed) {
+          std::fprintf(stderr, "%s: tier %d: no inputs with which it runs\n",
+                       path.c_str(), tier);
+          std::exit(3);
+        }
+        return [&mutants, trier, seed](int64_t number) {
+          const Mutant mutant = mutants.Make(number);
+          if (mutant.is_original) return Outcome::kSame;
+          return trier->Try(mutant.file, *seed);
+        };
+      });
+  AddRow(NameOf(path), tier, static_cast<int64_t>(bytes.size()), report);
+  totals_[tier].Add(report);
+  std::fprintf(stderr, "%s, tier %d: done\n", NameOf(path).c_str(), tier);
+  for (const Finding& finding : report.findings) {
+    ++findings_;
+    EMBER_RETURN_IF_ERROR(Keep(path, tier, mutants, finding));
+  }
+  std::fflush(stdout);
+  return OkStatus();
+}
+
+// In this process, so that a debugger or a sanitizer says more.
+Status Mutator::TryAsItIs(const std::string& path, int tier) {
+  EMBER_ASSIGN_OR_RETURN(const std::string file,
+                         ReadFile(tools::UserPath(path)));
+  ModuleTrier trier(tier);
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    Status status;
+    const Outcome outcome = trier.Try(BytesOf(file), seed, &status);
+    std::printf("%s, tier %d, inputs %d: %s: %s\n", NameOf(path).c_str(), tier,
+                static_cast<int>(seed),
+                std::string(OutcomeName(outcome)).c_str(),
+                status.ToString().c_str());
+    findings_ += IsFinding(outcome);
+  }
+  return OkStatus();
+}
+
+Status Mutator::Run() {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<int> tiers,
+                         ParseTiers(options_.tiers));
+  if (options_.every < 1 || options_.first < 0 ||
+      options_.cases_per_worker < 1) {
+    return InvalidArgumentError(
+        "expected --every and --cases-per-worker of at least 1 and --first of "
+        "at least 0, found less");
+  }
+  for (const int tier : tiers) {
+    for (const std::string& path : options_.files) {
+      EMBER_RETURN_IF_ERROR(options_.as_is ? TryAsItIs(path, tier)
+                                           : TryFile(path, tier));
+    }
+  }
+  if (!options_.as_is) {
+    for (const auto& [tier, total] : totals_) AddRow("all", tier, 0, total);
+    EMBER_ASSIGN_OR_RETURN(const tools::TableFormat format,
+                           tools::ParseTableFormat(options_.format));
+    std::fputs(table_.Print(format).c_str(), stdout);
+  }
+  if (findings_ == 0) return OkStatus();
+  return InternalError(std::to_string(findings_) +
+                       " files crashed, hung or were internal errors");
+}
+
+}  // namespace
+}  // namespace ember::tests
+
+int main(int argc, char** argv) {
+  ember::tests::Options options;
+  ember::tools::Flags flags(
+      "mutate", "MODULE.vmfb... [flags]",
+      "Loads and runs every damaged copy of modules, under small limits.");
+  flags.Positional("MODULE.vmfb", 1, 10000, &options.files);
+  flags.Add("tiers", &options.tiers, "LIST", "On which tiers.");
+  flags.Add("every", &options.every, "N", "Only every n-th mutant.");
+  flags.Add("first", &options.first, "N", "The number of the first mutant.");
+  flags.Add("bits", &options.most_bytes_for_bits, "BYTES",
+            "Every bit is flipped where header and metadata have at most so "
+            "many bytes.");
+  flags.Add("cases-per-worker", &options.cases_per_worker, "N",
+            "Until a process is replaced by a new one.");
+  flags.Add("cpu-seconds", &options.cpu_seconds, "S",
+            "Processor time of one mutant until it counts as hanging.");
+  flags.Add("keep", &options.keep, "DIR", "Where findings are written.");
+  flags.AddChoice("format", &options.format, {"md", "json", "csv"},
+                  "Of the table.");
+  flags.Add("as-is", &options.as_is,
+            "Runs the files as they are, in this process.");
+  flags.Example("mutate model.vmfb --tiers=0 --every=10");
+  return ember::tools::RunTool(argc, argv, flags, [&options] {
+    return ember::tests::Mutator(options).Run();
+  });
+}

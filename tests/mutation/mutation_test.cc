@@ -1,0 +1,170 @@
+// A slice of what ./dev mutate does, and that it would notice.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/file.h"
+#include "gtest/gtest.h"
+#include "tests/mutation/mutants.h"
+#include "tests/mutation/supervised.h"
+#include "tests/mutation/try_module.h"
+#include "vm/format/writer.h"
+#include "vm/isa/testing/sample_modules.h"
+#include "vm/isa/text.h"
+
+namespace ember::tests {
+namespace {
+
+constexpr const char* kSamples[] = {"loop", "static", "shapes", "calls",
+                                    "strings"};
+// Small models of the corpus as vm-dump prints them: testdata/NAME.txt.
+constexpr const char* kCompiled[] = {"quantised_convolution", "loop_f16",
+                                     "nested_if", "sequence", "non_zero"};
+
+std::vector<uint8_t> FileOf(std::string_view name) {
+  for (const std::string_view sample : kSamples) {
+    if (name == sample) return *vm::SerializeModule(vm::SampleNamed(name));
+  }
+  const std::string path =
+      "tests/mutation/testdata/" + std::string(name) + ".txt";
+  return *vm::SerializeModule(*vm::ParseModule(*ReadFile(path)));
+}
+
+TEST(Supervised, CrashesAndHangsAreOutcomes) {
+  SupervisedOptions options;
+  options.cpu_seconds = 0.5;
+  const SupervisedReport report =
+      RunSupervised({0, 20, 2}, options, []() -> Case {
+        return [](int64_t number) {
+          if (number == 4) ::raise(SIGKILL);
+          if (number == 8) ::_exit(7);
+          volatile bool hangs = number == 12;
+          while (hangs) {
+          }
+          if (number == 16) return Outcome::kInternal;
+          return number < 10 ? Outcome::kRan : Outcome::kRefused;
+        };
+      });
+  EXPECT_EQ(report[Outcome::kRan], 3);      // 0, 2, 6
+  EXPECT_EQ(report[Outcome::kRefused], 3);  // 10, 14, 18
+  EXPECT_EQ(report[Outcome::kInternal], 1);
+  EXPECT_EQ(report[Outcome::kCrashed], 2);
+  EXPECT_EQ(report[Outcome::kTimedOut], 1);
+  std::set<int64_t> found;
+  for (const Finding& finding : report.findings) {
+    EXPECT_TRUE(IsFinding(finding.outcome));
+    found.insert(finding.number);
+  }
+  EXPECT_EQ(found, (std::set<int64_t>{4, 8, 12, 16}));
+}
+
+TEST(Supervised, WorkersAreReplaced) {
+  SupervisedOptions options;
+  options.cases_per_worker = 3;
+  // Counts what this worker alone has run.
+  const SupervisedReport report = RunSupervised({0, 10}, options, [] {
+    auto count = std::make_shared<int>(0);
+    return [count](int64_t) {
+      return ++*count <= 3 ? Outcome::kRan : Outcome::kInternal;
+    };
+  });
+  EXPECT_EQ(report[Outcome::kRan], 10);
+  EXPECT_TRUE(report.findings.empty());
+}
+
+TEST(Supervised, WhatHappensBehindTheLastCaseCounts) {
+  const SupervisedReport report = RunSupervised({0, 3}, {}, []() -> Case {
+    std::atexit([] { ::_exit(5); });
+    return [](int64_t) { return Outcome::kRan; };
+  });
+  EXPECT_EQ(report[Outcome::kRan], 3);
+  EXPECT_EQ(report[Outcome::kCrashed], 1);
+}
+
+TEST(Mutants, AreAllOfThem) {
+  const std::vector<uint8_t> file = FileOf("static");
+  const MutantList mutants(file);
+  const MutantList without_bits(file, 0);
+  int64_t cut = 0, shortened = 0;
+  std::set<std::vector<uint8_t>> changed;
+  for (int64_t i = 0; i < without_bits.size(); ++i) {
+    const Mutant mutant = without_bits.Make(i);
+    cut += mutant.description.starts_with("cut");
+    shortened += mutant.description.starts_with("metadata of");
+    if (mutant.file.size() != file.size()) continue;
+    EXPECT_EQ(mutant.is_original, mutant.file == file) << mutant.description;
+    changed.insert(mutant.file);
+  }
+  const int64_t structure = shortened + 64;
+  EXPECT_EQ(cut, 2 * structure);
+  EXPECT_EQ(mutants.size() - without_bits.size(), 8 * structure);
+  EXPECT_EQ(without_bits.size(),
+            structure / 4 * kValuesPerWord + cut + shortened);
+  // Values that a word has already, or has twice, are few.
+  EXPECT_GT(static_cast<int64_t>(changed.size()),
+            structure / 4 * kValuesPerWord / 2);
+}
+
+// Damage reaches what lies behind the hashes: some mutants run, some fail.
+class MutatedModule
+    : public testing::TestWithParam<std::tuple<const char*, int>> {};
+
+TEST_P(MutatedModule, DoesNoHarm) {
+  const auto [name, tier] = GetParam();
+  const std::vector<uint8_t> file = FileOf(name);
+  const MutantList mutants(file);
+  // Primes, so that all kinds of words and values are met; kernels take longer.
+  const int64_t step = tier == 0 ? 3 : 29;
+  const SupervisedReport report =
+      RunSupervised({0, mutants.size(), step}, {}, [&, tier = tier] {
+        auto trier = std::make_shared<ModuleTrier>(tier);
+        const std::optional<uint64_t> seed = trier->Prepare(file);
+        if (!seed) ::_exit(3);
+        return [&mutants, trier, seed](int64_t number) {
+          const Mutant mutant = mutants.Make(number);
+          if (mutant.is_original) return Outcome::kSame;
+          return trier->Try(mutant.file, *seed);
+        };
+      });
+  for (const Finding& finding : report.findings) {
+    ADD_FAILURE() << "mutant " << finding.number << " ("
+                  << mutants.Make(finding.number).description
+                  << "): " << OutcomeName(finding.outcome) << ": "
+                  << finding.how << "; ./dev mutate --tiers=" << tier
+                  << " with the module that write_sample " << name << " writes";
+  }
+  for (int i = 0; i < kOutcomeCount; ++i) {
+    std::printf("%s %lld  ", OutcomeName(static_cast<Outcome>(i)).data(),
+                static_cast<long long>(report.counts[static_cast<size_t>(i)]));
+  }
+  std::printf("\n");
+  EXPECT_GT(report[Outcome::kRan], 0);
+  EXPECT_GT(report[Outcome::kRefused], 0);
+}
+
+std::string NameOf(
+    const testing::TestParamInfo<std::tuple<const char*, int>>& info) {
+  return std::string(std::get<0>(info.param)) + "_tier" +
+         std::to_string(std::get<1>(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, MutatedModule,
+                         testing::Combine(testing::ValuesIn(kSamples),
+                                          testing::Values(0, 1, 2)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Compiled, MutatedModule,
+                         testing::Combine(testing::ValuesIn(kCompiled),
+                                          testing::Values(0, 1, 2)),
+                         NameOf);
+
+}  // namespace
+}  // namespace ember::tests

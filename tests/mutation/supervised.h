@@ -1,0 +1,87 @@
+// Numbered cases run in worker processes, so that one that crashes or hangs is
+// an outcome that is counted, and the others are run all the same.
+//
+//   SupervisedReport report = RunSupervised({0, 1000}, {}, [] {
+//     auto trier = std::make_shared<Trier>();      // once per worker
+//     return [trier](int64_t number) { return trier->Try(number); };
+//   });
+//   report.counts[Outcome::kCrashed], report.findings ...
+//
+// A worker is a fork of this process, one at a time; it runs cases in order
+// until one kills it or it has run `cases_per_worker` of them. The process must
+// have one thread when RunSupervised is called, as only the thread that forks
+// goes on in the child. A hang is told by the worker's processor time, which
+// does not depend on what else the machine does; one that waits for ever is
+// ended after 60 times as much time of the wall.
+//
+// Workers that end with something else than status 0 (a sanitizer's error, a
+// leak that is found at the end, a failed check, a signal) have crashed.
+#ifndef EMBER_TESTS_MUTATION_SUPERVISED_H_
+#define EMBER_TESTS_MUTATION_SUPERVISED_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ember::tests {
+
+enum class Outcome : uint8_t {
+  kSame,      // the case is none: nothing was tried
+  kRan,       // to the end
+  kRefused,   // before it ran
+  kLimit,     // a limit of the run
+  kFailed,    // with another error, while it ran
+  kInternal,  // with an error that says that we have a bug
+  kCrashed,
+  kTimedOut,
+};
+inline constexpr int kOutcomeCount = 8;
+std::string_view OutcomeName(Outcome outcome);
+// Crashes, hangs and our own bugs.
+bool IsFinding(Outcome outcome);
+
+struct Finding {
+  int64_t number = 0;  // of the case
+  Outcome outcome = Outcome::kCrashed;
+  std::string how;  // "signal 11 (Segmentation fault)"
+};
+
+struct SupervisedReport {
+  std::array<int64_t, kOutcomeCount> counts = {};
+  std::vector<Finding> findings;
+
+  int64_t operator[](Outcome outcome) const {
+    return counts[static_cast<size_t>(outcome)];
+  }
+  void Add(const SupervisedReport& other);
+};
+
+struct CaseRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t step = 1;
+};
+
+struct SupervisedOptions {
+  double cpu_seconds = 20;  // of one case, until it counts as hanging
+  int64_t cases_per_worker = 5000;
+  // Bytes of address space of a worker; 0: any number. Not under sanitizers,
+  // which reserve terabytes.
+  int64_t address_space = 0;
+  // After so many of them the rest is left out, and the report has fewer cases.
+  int64_t most_findings = 100;
+};
+
+using Case = std::function<Outcome(int64_t number)>;
+
+// new_worker is called in each worker, and gives what runs its cases.
+SupervisedReport RunSupervised(const CaseRange& range,
+                               const SupervisedOptions& options,
+                               const std::function<Case()>& new_worker);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_MUTATION_SUPERVISED_H_

@@ -1,0 +1,53 @@
+// Loads and runs the bytes of a module file as an application would that has
+// them from a stranger: at default options but for small limits, on one tier.
+//
+//   ModuleTrier trier(/*tier=*/2);
+//   Outcome outcome = trier.Try(file, seed);
+//
+// Inputs are made from the module's signature and the seed
+// (vm/runtime/testing/run_anything.h). Kernels of tiers 1 and 2 are made when
+// they are asked for, in this thread. Not thread-safe.
+#ifndef EMBER_TESTS_MUTATION_TRY_MODULE_H_
+#define EMBER_TESTS_MUTATION_TRY_MODULE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "jit/jit.h"
+#include "tests/mutation/supervised.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tests {
+
+class ModuleTrier {
+ public:
+  explicit ModuleTrier(int tier);
+
+  // kRan, kRefused, kLimit, kFailed or kInternal; `status`, if given, becomes
+  // what it ended with.
+  Outcome Try(std::span<const uint8_t> file, uint64_t seed,
+              Status* status = nullptr);
+
+  // The first seed below 32 with whose inputs the file runs to its end, if any
+  // does. Its kernels are kept from then on, so that mutants of the file only
+  // compile what differs.
+  std::optional<uint64_t> Prepare(std::span<const uint8_t> file);
+
+ private:
+  Status Run(const std::shared_ptr<const vm::Module>& module, uint64_t seed,
+             std::shared_ptr<vm::Tiering>* tiering);
+
+  const int tier_;
+  std::shared_ptr<hal::Device> device_;
+  std::shared_ptr<jit::Jit> jit_;  // null at tier 0
+  std::shared_ptr<vm::Tiering> kept_;
+};
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_MUTATION_TRY_MODULE_H_
