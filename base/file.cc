@@ -19,6 +19,7 @@ Status FileError(const char* what, const std::string& path, int error) {
   std::string message =
       Concat({"cannot ", what, " file '", path, "': ", std::strerror(error)});
   if (error == ENOENT) return NotFoundError(std::move(message));
+  if (error == ENOMEM) return ResourceExhaustedError(std::move(message));
   return FailedPreconditionError(std::move(message));
 }
 

@@ -1,9 +1,12 @@
 #include "tools/lib/flags.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <numeric>
 #include <sstream>
 
@@ -281,7 +284,17 @@ int RunTool(int argc, char** argv, Flags& flags,
     std::fputs(flags.Help().c_str(), stdout);
     return 0;
   }
-  if (parsed) status = body();
+  if (parsed) {
+    try {
+      status = body();
+    } catch (const std::bad_alloc&) {
+      // It went through code that is built without exceptions and so has
+      // released nothing, locks included: there is no way but out.
+      std::fflush(stdout);
+      std::fprintf(stderr, "%s: out of memory\n", flags.tool().c_str());
+      _exit(1);
+    }
+  }
   std::fflush(stdout);
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),

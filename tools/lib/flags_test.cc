@@ -116,6 +116,16 @@ TEST_F(FlagsTest, ErrorsAreOneLine) {
   EXPECT_EQ(Error({"a", "-o="}), "-o: expected a value, found nothing");
 }
 
+TEST_F(FlagsTest, NoMemoryIsOneLine) {
+  const auto run = [this](const std::function<Status()>& body) {
+    const char* arguments[] = {"vm-test", "a"};
+    return RunTool(2, const_cast<char**>(arguments), flags_, body);
+  };
+  EXPECT_EXIT(
+      static_cast<void>(run([]() -> Status { throw std::bad_alloc(); })),
+      testing::ExitedWithCode(1), "^vm-test: out of memory\n$");
+}
+
 TEST_F(FlagsTest, HelpNamesEveryFlagWithItsDefault) {
   EXPECT_EQ(flags_.Help(),
             "Usage: vm-test MODEL [flags]\n\nTests flags.\n\nFlags:\n"

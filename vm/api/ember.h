@@ -15,7 +15,12 @@
  * A module may be released while sessions use it. Threads: modules may be
  * shared; a session is for one thread at a time, but for session_cancel.
  * Modules need not be trusted: what one takes is bounded by the session's
- * options, and what is over a limit is EMBER_RESOURCE_EXHAUSTED. Errors: every
+ * options, and what is over a limit is EMBER_RESOURCE_EXHAUSTED. So is memory
+ * of tensors (copied constants, arenas, results, packed operands, scratch) that
+ * the system does not give; the session can be used again then. Bookkeeping,
+ * which grows with a module's instructions but not with its tensors, comes from
+ * operator new: where that fails the process ends by std::terminate, as the
+ * library is built without exceptions. Errors: every
  * function that can fail returns a status; error_message() then tells what was
  * wrong, in one line, for the calling thread, until its next failing call.
  */

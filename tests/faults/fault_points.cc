@@ -1,0 +1,122 @@
+#include "tests/faults/fault_points.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "base/check.h"
+#include "tests/faults/allocations.h"
+
+namespace ember::tests {
+namespace {
+
+// Exit statuses of a worker that std::terminate has ended.
+constexpr int kSmallAllocationFailed = 77;
+constexpr int kDataAllocationFailed = 78;
+constexpr int kOtherTermination = 79;
+
+// Without allocations: nothing is known of the state of the program.
+[[noreturn]] void EndWorker() {
+  const AllocationCounts counts = CurrentAllocationCounts();
+  if (counts.failed == 0) ::_exit(kOtherTermination);
+  ::_exit(counts.first_failed_bytes < kDataBytes ? kSmallAllocationFailed
+                                                 : kDataAllocationFailed);
+}
+
+// How many allocations the scenario makes when none fails.
+int64_t CountPoints(
+    const FaultPlan& plan,
+    const std::function<std::unique_ptr<Scenario>()>& new_scenario) {
+  void* const shared = ::mmap(nullptr, sizeof(int64_t), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  EMBER_CHECK(shared != MAP_FAILED) << "no memory to share";
+  auto* const count = static_cast<int64_t*>(shared);
+  const SupervisedReport report = RunSupervised({0, 1}, {}, [&]() -> Case {
+    return [&](int64_t) {
+      const std::unique_ptr<Scenario> scenario = new_scenario();
+      StartAllocationFaults({.least_bytes = plan.least_bytes,
+                             .spared_library = plan.spared_library});
+      const Status status = scenario->Run();
+      *count = StopAllocationFaults().seen;
+      if (status.ok()) return Outcome::kRan;
+      std::fprintf(stderr, "without faults: %s\n", status.ToString().c_str());
+      return Outcome::kFailed;
+    };
+  });
+  const int64_t points = *count;
+  ::munmap(shared, sizeof(int64_t));
+  EMBER_CHECK(report[Outcome::kRan] == 1) << "the scenario fails by itself";
+  return points;
+}
+
+// Without handlers around it, as in a program without exceptions: the test's
+// own would be found.
+Outcome TryPoint(const FaultPlan& plan, int64_t number,
+                 Scenario& scenario) noexcept {
+  StartAllocationFaults({.fail = number,
+                         .stays = plan.stays,
+                         .least_bytes = plan.least_bytes,
+                         .spared_library = plan.spared_library});
+  const Status status = scenario.Run();
+  const AllocationCounts counts = StopAllocationFaults();
+  // Threads may make a few more or less.
+  if (counts.failed == 0) return Outcome::kSame;
+  const auto report = [&](const char* what, const Status& found) {
+    std::fprintf(stderr, "allocation %lld of %zu bytes: %s: %s\n",
+                 static_cast<long long>(number), counts.first_failed_bytes,
+                 what, found.ToString().c_str());
+    return Outcome::kInternal;
+  };
+  if (!status.ok() && status.code() != StatusCode::kResourceExhausted)
+    return report("expected a status of memory", status);
+  if (const Status again = scenario.RunAgain(); !again.ok())
+    return report("does not work when it is tried again", again);
+  return status.ok() ? Outcome::kRan : Outcome::kLimit;
+}
+
+}  // namespace
+
+void EndByBadAlloc() { ::_exit(kSmallAllocationFailed); }
+
+std::string FaultCounts::Text() const {
+  return std::to_string(points) +
+         " allocations failed: " + std::to_string(status) +
+         " became a status, " + std::to_string(unnoticed) +
+         " were done without, " + std::to_string(ended) +
+         " ended the process, " + std::to_string(failures()) + " failures";
+}
+
+FaultCounts FailAllocations(
+    const FaultPlan& plan,
+    const std::function<std::unique_ptr<Scenario>()>& new_scenario) {
+  const int64_t points = CountPoints(plan, new_scenario);
+  SupervisedOptions options;
+  options.most_findings = points + 1;
+  const SupervisedReport report =
+      RunSupervised({1, points + 1, plan.every}, options, [&]() -> Case {
+        std::set_terminate(EndWorker);
+        return [&](int64_t number) {
+          const std::unique_ptr<Scenario> scenario = new_scenario();
+          return TryPoint(plan, number, *scenario);
+        };
+      });
+  FaultCounts counts;
+  counts.status = report[Outcome::kLimit];
+  counts.unnoticed = report[Outcome::kRan];
+  for (const Finding& finding : report.findings) {
+    if (finding.how ==
+        "exit status " + std::to_string(kSmallAllocationFailed)) {
+      ++counts.ended;
+      continue;
+    }
+    counts.others.findings.push_back(finding);
+  }
+  counts.points =
+      counts.status + counts.unnoticed + counts.ended + counts.failures();
+  return counts;
+}
+
+}  // namespace ember::tests
