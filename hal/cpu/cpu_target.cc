@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <span>
+#include <string_view>
 #include <thread>
+
+#include "base/target_text.h"
 
 namespace ember::hal {
 namespace {
@@ -35,6 +39,75 @@ constexpr const char* kSystem = "darwin";
 constexpr const char* kSystem = "none";
 #endif
 
+// What target strings may ask of this architecture's processors.
+struct Feature {
+  std::string_view name;
+  // HostTarget names it; others are levels and such, which follow from those.
+  bool is_named;
+  bool (*is_here)();
+};
+
+#if defined(__x86_64__)
+// The builtin takes a literal only.
+#define EMBER_X86_FEATURE(name, is_named, builtin) \
+  {name, is_named, [] { return __builtin_cpu_supports(builtin) != 0; }},
+constexpr Feature kFeatures[] = {
+    EMBER_X86_FEATURE("v2", false, "x86-64-v2") EMBER_X86_FEATURE(
+        "v3", false, "x86-64-v3") EMBER_X86_FEATURE("v4", false, "x86-64-v4")
+        EMBER_X86_FEATURE("avx2", true, "avx2") EMBER_X86_FEATURE(
+            "fma", true, "fma") EMBER_X86_FEATURE("avx512f", true, "avx512f")
+            EMBER_X86_FEATURE("avx512bw", true, "avx512bw") EMBER_X86_FEATURE(
+                "avx512vl", true, "avx512vl")
+                EMBER_X86_FEATURE("avx512vnni", true, "avx512vnni")
+                    EMBER_X86_FEATURE("avxvnni", true, "avxvnni")
+                        EMBER_X86_FEATURE("avx512bf16", true, "avx512bf16")};
+#undef EMBER_X86_FEATURE
+#elif defined(__aarch64__) && defined(__linux__)
+// <asm/hwcap.h>: ASIMDDP, I8MM, SVE.
+constexpr Feature kFeatures[] = {
+    {"neon", true, [] { return true; }},
+    {"dotprod", true, [] { return (getauxval(AT_HWCAP) & (1ul << 20)) != 0; }},
+    {"i8mm", true, [] { return (getauxval(AT_HWCAP2) & (1ul << 13)) != 0; }},
+    {"sve", false, [] { return (getauxval(AT_HWCAP) & (1ul << 22)) != 0; }}};
+#elif defined(__aarch64__)
+constexpr Feature kFeatures[] = {{"neon", true, [] { return true; }}};
+#elif defined(__arm__) && defined(__linux__)
+// <asm/hwcap.h>: NEON, VFPv4.
+constexpr Feature kFeatures[] = {
+    {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
+    {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
+#else
+constexpr std::span<const Feature> kFeatures;
+#endif
+
+const Feature* FindFeature(std::string_view name) {
+  for (const Feature& feature : kFeatures) {
+    if (feature.name == name) return &feature;
+  }
+  return nullptr;
+}
+
+// Of vectors of SVE; 0: there are none.
+int64_t SveBits() {
+#if defined(__aarch64__) && defined(__linux__)
+  const Feature* const sve = FindFeature("sve");
+  if (!sve->is_here()) return 0;
+  return 8 * (prctl(PR_SVE_GET_VL) & PR_SVE_VL_LEN_MASK);
+#else
+  return 0;
+#endif
+}
+
+// What a target says of caches and cores is for schedules: code for it runs
+// elsewhere, too.
+bool IsDescription(std::string_view name) {
+  return name == "l1" || name == "l2" || name == "l3" || name == "cores";
+}
+
+std::string KindOfMachine() {
+  return std::string(kArchitecture) + "-" + kSystem;
+}
+
 void AddCache(int name, const char* text, std::string& target) {
   const long bytes = ::sysconf(name);
   if (bytes > 0)
@@ -43,44 +116,39 @@ void AddCache(int name, const char* text, std::string& target) {
 
 }  // namespace
 
-std::string HostTarget() {
-  std::string target = std::string(kArchitecture) + "-" + kSystem;
+std::string MissingFeatures(std::string_view target) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-// The builtin takes a literal only.
-#define EMBER_ADD_FEATURE(name) \
-  if (__builtin_cpu_supports(name)) target += "+" name;
-  EMBER_ADD_FEATURE("avx2")
-  EMBER_ADD_FEATURE("fma")
-  EMBER_ADD_FEATURE("avx512f")
-  EMBER_ADD_FEATURE("avx512bw")
-  EMBER_ADD_FEATURE("avx512vl")
-  EMBER_ADD_FEATURE("avx512vnni")
-  EMBER_ADD_FEATURE("avxvnni")
-  EMBER_ADD_FEATURE("avx512bf16")
-#undef EMBER_ADD_FEATURE
-#elif defined(__aarch64__)
-  target += "+neon";
-#if defined(__linux__)
-  // <asm/hwcap.h>: ASIMDDP, I8MM.
-  constexpr unsigned long kDotProducts = 1ul << 20;
-  constexpr unsigned long kMixedProducts = 1ul << 13;
-  if (getauxval(AT_HWCAP) & kDotProducts) target += "+dotprod";
-  if (getauxval(AT_HWCAP2) & kMixedProducts) target += "+i8mm";
-  // SVE, with vectors of so many bytes.
-  constexpr unsigned long kScalable = 1ul << 22;
-  if (getauxval(AT_HWCAP) & kScalable) {
-    const int bytes = prctl(PR_SVE_GET_VL) & PR_SVE_VL_LEN_MASK;
-    target += "+sve=" + std::to_string(8 * bytes);
+#endif
+  const TargetText wanted(target);
+  if (wanted.name() != KindOfMachine()) return std::string(wanted.name());
+  std::string missing;
+  wanted.ForEachFeature([&](std::string_view text) {
+    const std::string_view name = text.substr(0, text.find('='));
+    if (IsDescription(name)) return;
+    const Feature* const feature = FindFeature(name);
+    // Code for vectors of one length is wrong with another.
+    const bool has = feature != nullptr && feature->is_here() &&
+                     (name != "sve" || wanted.Number("sve") == SveBits());
+    if (has) return;
+    if (!missing.empty()) missing += ", ";
+    missing += text;
+  });
+  return missing;
+}
+
+std::string HostTarget() {
+  std::string target = KindOfMachine();
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+#endif
+  for (const Feature& feature : kFeatures) {
+    if (!feature.is_named || !feature.is_here()) continue;
+    target += '+';
+    target += feature.name;
   }
-#endif
-#elif defined(__arm__) && defined(__linux__)
-  // <asm/hwcap.h>: NEON, VFPv4.
-  constexpr unsigned long kNeon = 1ul << 12;
-  constexpr unsigned long kFusedMultiplyAdd = 1ul << 16;
-  if (getauxval(AT_HWCAP) & kNeon) target += "+neon";
-  if (getauxval(AT_HWCAP) & kFusedMultiplyAdd) target += "+vfp4";
-#endif
+  if (const int64_t bits = SveBits(); bits > 0)
+    target += "+sve=" + std::to_string(bits);
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
   AddCache(_SC_LEVEL1_DCACHE_SIZE, "l1", target);
   AddCache(_SC_LEVEL2_CACHE_SIZE, "l2", target);

@@ -4,12 +4,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ember::hal {
 
 // The target string that describes it: what kernels may use, caches as far as
 // the system tells, cores. "x86_64-linux+avx2+fma+l1=32K+l2=1024K+cores=2".
 std::string HostTarget();
+
+// What this machine lacks of a target whose code is to run here: "avx512f,
+// sve=256", or the kind of machine that it is not; empty if the code runs. Of a
+// target, caches and cores do not count. A feature that this function does not
+// know is missing.
+std::string MissingFeatures(std::string_view target);
 
 // For people: "AMD EPYC 9554 64-Core Processor"; empty if the system does not
 // tell.

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "jit/cache/nest_bytes.h"
+#include "vm/format/kernel_image_bytes.h"
 
 namespace ember::jit {
 namespace {
@@ -100,14 +101,18 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   if (disk_ == nullptr) return compiler_->Compile(nest, options);
   if (auto code = Load(key, nest)) return code;
   CompiledNest figures;
-  EMBER_ASSIGN_OR_RETURN(const std::string object,
-                         compiler_->CompileToObject(nest, options, &figures));
+  EMBER_ASSIGN_OR_RETURN(const vm::KernelCode made,
+                         compiler_->CompileToCode(nest, options, &figures));
   // First what this process waits for.
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
-                         compiler_->Load(nest, object));
+                         LoadCode(made, nest.prologue.size()));
   code->optimize_ms = figures.optimize_ms;
-  code->codegen_ms += figures.codegen_ms;
-  disk_->Store(key, object);
+  code->codegen_ms = figures.codegen_ms;
+  code->code_bytes = figures.code_bytes;
+  vm::ByteWriter writer;
+  writer.Number(figures.code_bytes);
+  vm::WriteKernelCode(made, writer);
+  disk_->Store(key, std::move(writer).Take());
   return code;
 }
 
@@ -115,10 +120,17 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
 std::unique_ptr<CompiledNest> CachingCompiler::Load(
     const Digest& key, const loops::LoopNest& nest) {
   const auto start = std::chrono::steady_clock::now();
-  const std::optional<std::string> object = disk_->Load(key);
-  if (!object) return nullptr;
-  auto code = compiler_->Load(nest, *object);
+  const std::optional<std::string> entry = disk_->Load(key);
+  if (!entry) return nullptr;
+  vm::ByteReader reader(std::span(
+      reinterpret_cast<const uint8_t*>(entry->data()), entry->size()));
+  const auto code_bytes = reader.Number<int64_t>();
+  const auto made = vm::ReadKernelCode(
+      reader, nullptr, nest.prologue.size() + nest.phases.size());
+  if (!made.ok()) return nullptr;
+  auto code = LoadCode(*made, nest.prologue.size());
   if (!code.ok()) return nullptr;
+  (*code)->code_bytes = code_bytes;
   (*code)->origin = CodeOrigin::kLoaded;
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - start;

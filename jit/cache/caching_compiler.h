@@ -8,7 +8,8 @@
 //
 // The key of code is the SHA-256 of the nest but for names (nest_bytes.h), the
 // effort and the compiler's identity, which every build of it and of LLVM
-// changes. What is kept on disk is object code: schedule, lowering and the
+// changes. What is kept on disk is the code of a kernel's image
+// (vm/format/kernel_image.h), without names: schedule, lowering and the
 // proof of bounds are of each process's own. Code that is asked for by several
 // threads at once is made by one of them; the others wait. Code of equal nests
 // is one piece of memory, which lives until the last of them does.

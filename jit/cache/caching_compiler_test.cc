@@ -29,7 +29,7 @@ std::string Scale(const std::string& factor, const std::string& name = "scale",
 float ValueOf(const CompiledNest& code, float x) {
   std::vector<float> input(32, x), output(32);
   void* const buffers[] = {input.data(), output.data()};
-  CheckFailure failure;
+  vm::IndexFailure failure;
   EXPECT_EQ(code.phases[0](nullptr, buffers, 0, 32, &failure), 0);
   return output[31];
 }

@@ -9,7 +9,7 @@
 #include "jit/decline_reasons.h"
 #include "jit/kernel/build_nest.h"
 #include "jit/kernel/device_kernel.h"
-#include "jit/kernel/nest_kernel.h"
+#include "jit/kernel/host_kernel.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/tools.h"
@@ -68,30 +68,25 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
 }
 
 StatusOr<std::unique_ptr<vm::Kernel>> BuildHostKernel(
-    const vm::KernelRequest& request, loops::LoopNest nest, Compiler& compiler,
-    KernelReport& report) {
-  NestKernelDefinition definition;
-  definition.nest = std::move(nest);
+    const vm::KernelRequest& request, const loops::LoopNest& nest,
+    Compiler& compiler, KernelReport& report) {
   CompileOptions options;
   options.effort = request.tier == 1 ? Effort::kFast : Effort::kFull;
   options.keep_llvm = options.keep_assembly = report.keep_code_text;
-  EMBER_ASSIGN_OR_RETURN(definition.code,
-                         compiler.Compile(definition.nest, options));
-  report.optimize_ms = definition.code->optimize_ms;
-  report.codegen_ms = definition.code->codegen_ms;
-  report.code_bytes = definition.code->code_bytes;
-  report.origin = definition.code->origin;
-  report.llvm = definition.code->llvm;
-  report.assembly = definition.code->assembly;
-  definition.tier = request.tier;
-  definition.parameters = request.parameters;
-  definition.is_specialised = !request.parameters.empty();
-  definition.constants = request.constant_data;
-  definition.error_growth = report.error_growth;
-  definition.description = Describe(definition.nest, report);
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledNest> code,
+                         compiler.Compile(nest, options));
+  report.optimize_ms = code->optimize_ms;
+  report.codegen_ms = code->codegen_ms;
+  report.code_bytes = code->code_bytes;
+  report.origin = code->origin;
+  report.llvm = code->llvm;
+  report.assembly = code->assembly;
   Stopwatch stopwatch;
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<NestKernel> kernel,
-                         NestKernel::Create(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<vm::CpuKernel> kernel,
+      vm::CpuKernel::Create(
+          DefineKernel(DescribeKernel(request, nest, report.error_growth),
+                       *code, request.constant_data, Describe(nest, report))));
   report.pack_ms = stopwatch.Lap();
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
@@ -155,7 +150,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   report->schedule_ms = stopwatch.Lap();
   if (spirv::IsSpirvTarget(request.target))
     return BuildDeviceKernel(request, std::move(nest), *report);
-  return BuildHostKernel(request, std::move(nest), compiler, *report);
+  return BuildHostKernel(request, nest, compiler, *report);
 }
 
 }  // namespace ember::jit

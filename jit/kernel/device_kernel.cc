@@ -41,8 +41,8 @@ class DeviceKernel::CallRecording final : public vm::Recording {
     std::memcpy(&failed, record_->host_data(), sizeof failed);
     if (failed.flag == 0) return OkStatus();
     std::memset(record_->host_data(), 0, sizeof failed);
-    return FailedCheck(nest_, failed.buffer, failed.dim, failed.index,
-                       failed.extent);
+    return vm::FailedCheck(nest_.name, nest_.buffers[failed.buffer].name,
+                           failed.dim, failed.index, failed.extent);
   }
 
   int64_t device_bytes() const override {
@@ -212,7 +212,8 @@ Status DeviceKernel::Pack() {
   parameters.resize(nest.parameters.size());
   EMBER_ASSIGN_OR_RETURN(const NestLayout layout,
                          header_.LayoutFor(parameters));
-  EMBER_RETURN_IF_ERROR(CheckConstants(nest, layout, definition_.constants));
+  EMBER_RETURN_IF_ERROR(
+      vm::CheckConstants(header_.image(), layout, definition_.constants));
   EMBER_RETURN_IF_ERROR(CheckLayout(layout));
   EMBER_RETURN_IF_ERROR(
       CheckIterations(definition_.code.prologue, nest.prologue, parameters));

@@ -29,7 +29,8 @@ namespace ember::jit {
 
 struct DeviceKernelDefinition {
   int tier = 1;
-  // As NestKernelDefinition.
+  // Parameters that the nest was specialised on; empty: the nest has the
+  // dispatch's.
   std::vector<int64_t> parameters;
   bool is_specialised = false;
   loops::LoopNest nest;

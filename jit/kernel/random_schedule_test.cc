@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "jit/kernel/nest_kernel.h"
+#include "jit/kernel/describe_nest.h"
+#include "jit/kernel/host_kernel.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/lowering.h"
@@ -41,28 +42,24 @@ struct Totals {
 };
 
 // Empty, or what is wrong.
-std::string RunKernel(const RandomPair& pair, loops::LoopNest nest,
+std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
                       uint64_t seed, Totals& totals) {
-  NestKernelDefinition definition;
-  definition.nest = std::move(nest);
-  definition.is_specialised = pair.is_specialised;
-  if (pair.is_specialised) definition.parameters = pair.random.parameters;
   auto code = SharedCompiler().Compile(
-      definition.nest,
-      {.effort = seed % 3 == 0 ? Effort::kFull : Effort::kFast});
+      nest, {.effort = seed % 3 == 0 ? Effort::kFull : Effort::kFast});
   if (code.status().code() == StatusCode::kUnimplemented) {
     ++totals.declined[schedule::ReasonClass(code.status().message())];
     return "";
   }
   if (!code.ok()) return code.status().ToString();
-  definition.code = *std::move(code);
+  vm::KernelImage image = DescribeNest(nest);
+  if (pair.is_specialised) image.shape = pair.random.parameters;
   const std::vector<std::vector<uint8_t>> inputs = pair.random.MakeBuffers();
-  for (size_t i = 0; i < pair.same_memory.size(); ++i) {
-    definition.constants.emplace_back();
-    if (pair.computation.buffers[i].is_constant)
-      definition.constants.back() = inputs[i];
+  std::vector<std::span<const uint8_t>> constants(pair.same_memory.size());
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (pair.computation.buffers[i].is_constant) constants[i] = inputs[i];
   }
-  auto kernel = NestKernel::Create(std::move(definition));
+  auto kernel = vm::CpuKernel::Create(
+      DefineKernel(std::move(image), **code, std::move(constants), ""));
   if (!kernel.ok()) return kernel.status().ToString();
   const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
     SerialRunner runner;

@@ -1,5 +1,5 @@
-// LLVM's back ends for machines that this one is not, whose code is to be
-// looked at (or emulated): a test aid.
+// LLVM's back ends for machines that this one is not: for kernels that run
+// elsewhere, or are looked at in tests.
 //
 //   UseAllTargets();
 //   ObjectCompiler::Create("aarch64-linux-gnu:neoverse-n1");

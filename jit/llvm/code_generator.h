@@ -1,5 +1,5 @@
-// Loop nests as LLVM IR: one function per phase, as jit/llvm/kernel_abi.h says,
-// named "prologue0", "prologue1", ..., "phase0", ...
+// Loop nests as LLVM IR: one function per phase, as vm/format/kernel_abi.h
+// says, named "prologue0", "prologue1", ..., "phase0", ...
 //
 //   EMBER_RETURN_IF_ERROR(GenerateCode(nest, traits, module));
 //

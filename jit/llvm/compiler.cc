@@ -6,8 +6,8 @@
 #include "base/concat.h"
 #include "jit/llvm/build_id.h"
 #include "jit/llvm/code_generator.h"
+#include "jit/llvm/flat_code.h"
 #include "jit/llvm/host.h"
-#include "jit/llvm/linker.h"
 #include "jit/llvm/pipeline.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LLVMContext.h"
@@ -25,10 +25,6 @@ double Lap(Clock::time_point& start) {
   start = now;
   return passed.count();
 }
-
-struct OrcNest : CompiledNest {
-  std::unique_ptr<LinkedCode> code;
-};
 
 std::vector<std::string> PhaseNames(const loops::LoopNest& nest) {
   std::vector<std::string> names;
@@ -76,13 +72,11 @@ std::string IdentityOf(const Host& host, const void* llvm) {
                  " sve=", host.traits.sve_bits, "\n"});
 }
 
-class OrcCompiler : public ObjectCompiler {
+class LlvmCompiler : public ObjectCompiler {
  public:
   // machine: of full effort.
-  OrcCompiler(Host host, std::shared_ptr<Linker> linker,
-              std::unique_ptr<llvm::TargetMachine> machine)
+  LlvmCompiler(Host host, std::unique_ptr<llvm::TargetMachine> machine)
       : host_(std::move(host)),
-        linker_(std::move(linker)),
         // The target's description lies in LLVM's library.
         identity_(IdentityOf(host_, &machine->getTarget())) {
     machines_.GiveBack(std::move(machine), Effort::kFull);
@@ -94,8 +88,9 @@ class OrcCompiler : public ObjectCompiler {
   StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
                                         const CompileOptions& options,
                                         CompiledNest* figures) override;
-  StatusOr<std::unique_ptr<CompiledNest>> Load(
-      const loops::LoopNest& nest, std::string_view object) override;
+  StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
+                                         const CompileOptions& options,
+                                         CompiledNest* figures) override;
 
  private:
   using Object = std::unique_ptr<llvm::MemoryBuffer>;
@@ -104,18 +99,15 @@ class OrcCompiler : public ObjectCompiler {
   StatusOr<Object> Emit(const loops::LoopNest& nest,
                         const CompileOptions& options,
                         llvm::TargetMachine& machine, CompiledNest& figures);
-  // Adds to the times.
-  Status Link(const loops::LoopNest& nest, Object object, OrcNest& result);
 
   Host host_;
   MachinePool machines_;
-  std::shared_ptr<Linker> linker_;
   std::string identity_;
 };
 
-StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
-                                                const CompileOptions& options,
-                                                CompiledNest& figures) {
+StatusOr<LlvmCompiler::Object> LlvmCompiler::Emit(const loops::LoopNest& nest,
+                                                  const CompileOptions& options,
+                                                  CompiledNest& figures) {
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
                          machines_.Take(host_, options.effort));
   auto object = Emit(nest, options, *machine, figures);
@@ -123,10 +115,10 @@ StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
   return object;
 }
 
-StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
-                                                const CompileOptions& options,
-                                                llvm::TargetMachine& machine,
-                                                CompiledNest& figures) {
+StatusOr<LlvmCompiler::Object> LlvmCompiler::Emit(const loops::LoopNest& nest,
+                                                  const CompileOptions& options,
+                                                  llvm::TargetMachine& machine,
+                                                  CompiledNest& figures) {
   llvm::LLVMContext context;
   llvm::Module module(nest.name, context);
   module.setDataLayout(machine.createDataLayout());
@@ -148,28 +140,36 @@ StatusOr<OrcCompiler::Object> OrcCompiler::Emit(const loops::LoopNest& nest,
   return object;
 }
 
-Status OrcCompiler::Link(const loops::LoopNest& nest, Object object,
-                         OrcNest& result) {
-  Clock::time_point start = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(
-      result.code, Linker::Link(linker_, std::move(object), PhaseNames(nest)));
-  for (size_t i = 0; i < result.code->addresses.size(); ++i) {
-    (i < nest.prologue.size() ? result.prologue : result.phases)
-        .push_back(reinterpret_cast<PhaseFunction>(result.code->addresses[i]));
-  }
-  result.codegen_ms += Lap(start);
-  return OkStatus();
-}
-
-StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Compile(
+StatusOr<std::unique_ptr<CompiledNest>> LlvmCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
-  auto result = std::make_unique<OrcNest>();
-  EMBER_ASSIGN_OR_RETURN(Object object, Emit(nest, options, *result));
-  EMBER_RETURN_IF_ERROR(Link(nest, std::move(object), *result));
-  return std::unique_ptr<CompiledNest>(std::move(result));
+  CompiledNest figures;
+  EMBER_ASSIGN_OR_RETURN(const vm::KernelCode code,
+                         CompileToCode(nest, options, &figures));
+  Clock::time_point start = Clock::now();
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> result,
+                         LoadCode(code, nest.prologue.size()));
+  result->code_bytes = figures.code_bytes;
+  result->optimize_ms = figures.optimize_ms;
+  result->codegen_ms = figures.codegen_ms + Lap(start);
+  result->llvm = std::move(figures.llvm);
+  result->assembly = std::move(figures.assembly);
+  return result;
 }
 
-StatusOr<std::string> OrcCompiler::CompileToObject(
+StatusOr<vm::KernelCode> LlvmCompiler::CompileToCode(
+    const loops::LoopNest& nest, const CompileOptions& options,
+    CompiledNest* figures) {
+  CompiledNest own;
+  if (figures == nullptr) figures = &own;
+  EMBER_ASSIGN_OR_RETURN(const Object object, Emit(nest, options, *figures));
+  Clock::time_point start = Clock::now();
+  StatusOr<vm::KernelCode> code =
+      FlattenObject(std::string_view(object->getBuffer()), PhaseNames(nest));
+  figures->codegen_ms += Lap(start);
+  return code;
+}
+
+StatusOr<std::string> LlvmCompiler::CompileToObject(
     const loops::LoopNest& nest, const CompileOptions& options,
     CompiledNest* figures) {
   CompiledNest own;
@@ -177,16 +177,6 @@ StatusOr<std::string> OrcCompiler::CompileToObject(
       const Object object,
       Emit(nest, options, figures == nullptr ? own : *figures));
   return object->getBuffer().str();
-}
-
-StatusOr<std::unique_ptr<CompiledNest>> OrcCompiler::Load(
-    const loops::LoopNest& nest, std::string_view object) {
-  auto result = std::make_unique<OrcNest>();
-  // A copy, aligned as the object's structures need it.
-  Object copy = llvm::MemoryBuffer::getMemBufferCopy(object, "kernel");
-  result->code_bytes = CodeBytes(*copy);
-  EMBER_RETURN_IF_ERROR(Link(nest, std::move(copy), *result));
-  return std::unique_ptr<CompiledNest>(std::move(result));
 }
 
 }  // namespace
@@ -205,11 +195,25 @@ StatusOr<std::string> Compiler::MissingHere(const std::string& cpu) {
 StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(
     const std::string& cpu) {
   EMBER_ASSIGN_OR_RETURN(Host host, DetectHost(cpu));
-  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Linker> linker, Linker::Create());
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
                          CreateMachine(host, Effort::kFull));
-  return std::unique_ptr<ObjectCompiler>(std::make_unique<OrcCompiler>(
-      std::move(host), std::move(linker), std::move(machine)));
+  return std::unique_ptr<ObjectCompiler>(
+      std::make_unique<LlvmCompiler>(std::move(host), std::move(machine)));
+}
+
+StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
+                                                 size_t prologue_count) {
+  auto result = std::make_unique<CompiledNest>();
+  const vm::KernelCode* const codes[] = {&code};
+  EMBER_ASSIGN_OR_RETURN(result->memory, vm::CodeMemory::Load(codes));
+  const std::vector<vm::PhaseFunction> functions =
+      result->memory->Functions(code, 0);
+  for (size_t i = 0; i < functions.size(); ++i) {
+    (i < prologue_count ? result->prologue : result->phases)
+        .push_back(functions[i]);
+  }
+  result->code_bytes = static_cast<int64_t>(code.bytes.size());
+  return result;
 }
 
 }  // namespace ember::jit

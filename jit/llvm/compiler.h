@@ -1,4 +1,5 @@
-// Loop nests to machine code of this process, through LLVM's ORC.
+// Loop nests to machine code, by LLVM: of this process, or of a kernel image
+// for any processor (vm/format/kernel_image.h).
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler,
 //                          Compiler::Create());
@@ -6,11 +7,11 @@
 //                          compiler->Compile(nest, {.effort = Effort::kFull}));
 //   code->phases[0](parameters, buffers, 0, tasks, &failure);
 //
-// Or in two steps, with object code between them that outlives the process:
+// Or in two steps, with code between them that outlives the process:
 //
-//   EMBER_ASSIGN_OR_RETURN(std::string object,
-//                          compiler->CompileToObject(nest, options, nullptr));
-//   EMBER_ASSIGN_OR_RETURN(code, compiler->Load(nest, object));
+//   EMBER_ASSIGN_OR_RETURN(vm::KernelCode image_code,
+//                          compiler->CompileToCode(nest, options, nullptr));
+//   EMBER_ASSIGN_OR_RETURN(code, LoadCode(image_code, nest.prologue.size()));
 //
 // The only part of Ember that includes LLVM's headers. Code generation decides
 // nothing: which loops are vectors or unrolled is the nest's; LLVM's own loop
@@ -30,8 +31,10 @@
 
 #include "base/status.h"
 #include "jit/llvm/compile_options.h"
-#include "jit/llvm/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
+#include "vm/format/kernel_abi.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/code_memory.h"
 
 namespace ember::jit {
 
@@ -45,11 +48,12 @@ struct CompiledNest {
   virtual ~CompiledNest() = default;
 
   CodeOrigin origin = CodeOrigin::kCompiled;
-  std::vector<PhaseFunction> prologue;  // one per phase of the nest
-  std::vector<PhaseFunction> phases;
+  std::shared_ptr<const vm::CodeMemory> memory;  // of the functions
+  std::vector<vm::PhaseFunction> prologue;       // one per phase of the nest
+  std::vector<vm::PhaseFunction> phases;
   int64_t code_bytes = 0;
   double optimize_ms = 0;  // LLVM's passes
-  double codegen_ms = 0;   // instruction selection, linking
+  double codegen_ms = 0;   // instruction selection, relocation, loading
   std::string llvm;        // if asked for
   std::string assembly;
 };
@@ -86,17 +90,22 @@ class ObjectCompiler : public Compiler {
   // those were linked without build ids: then nobody can tell.
   virtual const std::string& identity() const = 0;
 
-  // Object code for Load. `figures`, which may be null, gets the times and
-  // texts. Errors: as Compile.
+  // An object file of the processor. `figures`, which may be null, gets the
+  // times and texts. Errors: as Compile.
   virtual StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
                                                 const CompileOptions& options,
                                                 CompiledNest* figures) = 0;
 
-  // The object is what CompileToObject of a compiler with this identity made
-  // of an equal nest; it is not checked, and it will be run.
-  virtual StatusOr<std::unique_ptr<CompiledNest>> Load(
-      const loops::LoopNest& nest, std::string_view object) = 0;
+  // The same with all relocations resolved.
+  virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
+                                                 const CompileOptions& options,
+                                                 CompiledNest* figures) = 0;
 };
+
+// Verified code for this machine, of a nest with so many phases in its
+// prologue; what it does is not checked, and it will be run. Needs no LLVM.
+StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
+                                                 size_t prologue_count);
 
 }  // namespace ember::jit
 

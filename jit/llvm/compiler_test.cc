@@ -103,7 +103,7 @@ TEST(CompilerTest, InPlace) {
     std::vector<float> data(kCount);
     for (int64_t i = 0; i < kCount; ++i) data[i] = static_cast<float>(i);
     void* const buffers[] = {data.data(), data.data()};
-    CheckFailure failure;
+    vm::IndexFailure failure;
     ASSERT_EQ(code->phases[0](&kCount, buffers, 0, 2, &failure), 0);
     ASSERT_EQ(code->phases[1](&kCount, buffers, 0, 1, &failure), 0);
     for (int64_t i = 0; i < kCount; ++i)

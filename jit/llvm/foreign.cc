@@ -83,7 +83,7 @@ class Machine : public ForeignMachine {
            const std::vector<int64_t>& parameters,
            const std::vector<int64_t>& tasks,
            const std::vector<ForeignBuffer>& buffers,
-           CheckFailure& failure) override {
+           vm::IndexFailure& failure) override {
     nest_ = &nest;
     Link(static_cast<const ForeignNest&>(code).object);
     WriteText(path_ + ".so");

@@ -47,7 +47,7 @@ class ForeignMachine {
                    const std::vector<int64_t>& parameters,
                    const std::vector<int64_t>& tasks,
                    const std::vector<ForeignBuffer>& buffers,
-                   CheckFailure& failure) = 0;
+                   vm::IndexFailure& failure) = 0;
 };
 
 }  // namespace ember::jit

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/llvm/kernel_abi.h"
+#include "vm/format/kernel_abi.h"
 
 namespace {
 
@@ -105,13 +105,13 @@ void Serve() {
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) Fail(dlerror());
-  ember::jit::CheckFailure failure;
+  ember::vm::IndexFailure failure;
   int64_t failed = 0;
   const int64_t functions = ReadNumber();
   for (int64_t i = 0; i < functions; ++i) {
     const std::string name = ReadText();
     const int64_t tasks = ReadNumber();
-    const auto function = reinterpret_cast<ember::jit::PhaseFunction>(
+    const auto function = reinterpret_cast<ember::vm::PhaseFunction>(
         dlsym(library, name.c_str()));
     if (function == nullptr) Fail(dlerror());
     for (const bool is_second_half : {false, true}) {

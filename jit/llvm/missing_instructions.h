@@ -1,6 +1,6 @@
 // Operations that a machine has no instructions for, and that LLVM would call a
-// library for: kernels call none (kernel_abi.h). They are written as operations
-// that the machine has, with the same results bit for bit.
+// library for: kernels call none (vm/format/kernel_abi.h). They are written as
+// operations that the machine has, with the same results bit for bit.
 //
 //   Optimize(...);
 //   ExpandMissingInstructions(host.traits, module);

@@ -73,8 +73,8 @@ struct Expected {
   std::function<std::string(const Bytes& found)> difference;
 };
 
-// As NestKernel::Run does: the first buffers of the nest have the contents of
-// these, and are one where these are.
+// As vm::CpuKernel::Run does: the first buffers of the nest have the contents
+// of these, and are one where these are.
 Status RunOnBuffers(const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters,
                     const CompiledNest& code, std::span<void* const> given,

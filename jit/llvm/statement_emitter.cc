@@ -10,13 +10,13 @@
 #include "jit/llvm/counted_loop.h"
 #include "jit/llvm/dot_products.h"
 #include "jit/llvm/expression_emitter.h"
-#include "jit/llvm/kernel_abi.h"
 #include "jit/llvm/store_emitter.h"
 #include "jit/loops/walk.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "tensor/linear.h"
+#include "vm/format/kernel_abi.h"
 
 namespace ember::jit {
 
@@ -354,8 +354,8 @@ void StatementEmitter::FailUnless(Value* condition, const Statement& check,
 
 void StatementEmitter::EmitFailure() {
   constexpr size_t kOffsets[] = {
-      offsetof(CheckFailure, buffer), offsetof(CheckFailure, dim),
-      offsetof(CheckFailure, index), offsetof(CheckFailure, extent)};
+      offsetof(vm::IndexFailure, buffer), offsetof(vm::IndexFailure, dim),
+      offsetof(vm::IndexFailure, index), offsetof(vm::IndexFailure, extent)};
   b_.SetInsertPoint(failed_);
   for (int i = 0; i < 4; ++i) {
     Value* field = b_.CreateConstInBoundsGEP1_64(

@@ -269,7 +269,7 @@ std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
 std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const std::vector<ForeignBuffer>& buffers) {
-  const auto error_of = [&](const CheckFailure& failure) {
+  const auto error_of = [&](const vm::IndexFailure& failure) {
     return "loops @" + nest.name + ": buffer %" +
            nest.buffers[failure.buffer].name + ": expected index " +
            std::to_string(failure.dim) + " in 0.." +
@@ -285,7 +285,7 @@ std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
             static_cast<int64_t>(Evaluate(nest, extent, parameters)));
       }
     }
-    CheckFailure failure;
+    vm::IndexFailure failure;
     const bool ok =
         machine->Run(nest, code, parameters, tasks, buffers, failure);
     return ok ? "" : error_of(failure);
@@ -293,10 +293,10 @@ std::string RunCompiled(const LoopNest& nest, const CompiledNest& code,
   std::vector<void*> pointers;
   for (const ForeignBuffer& buffer : buffers) pointers.push_back(buffer.data);
   const auto run = [&](const loops::Phase& phase,
-                       PhaseFunction function) -> std::string {
+                       vm::PhaseFunction function) -> std::string {
     const NodeId extent = nest.pool[phase.task].operands[0];
     const auto tasks = static_cast<int64_t>(Evaluate(nest, extent, parameters));
-    CheckFailure failure;
+    vm::IndexFailure failure;
     for (const bool is_second_half : {false, true}) {
       const int64_t begin = is_second_half ? tasks / 2 : 0;
       const int64_t end = is_second_half ? tasks : tasks / 2;

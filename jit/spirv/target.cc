@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/target_text.h"
+
 namespace ember::jit::spirv {
 namespace {
 
@@ -75,12 +77,8 @@ bool Target::HasMatrix(const loops::MatrixType& type) const {
 
 Target Target::Of(std::string_view text) {
   Target target;
-  while (!text.empty()) {
-    const size_t end = text.find('+');
-    Read(text.substr(0, end), target);
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
+  TargetText(text).ForEachFeature(
+      [&](std::string_view feature) { Read(feature, target); });
   return target;
 }
 

@@ -7,7 +7,7 @@
 
 #include "compiler/compile.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/kernel/nest_kernel.h"
+#include "jit/kernel/host_kernel.h"
 #include "jit/loops/verifier.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/device.h"
@@ -163,23 +163,20 @@ Status MiscompiledModel::Prepare(Subject& subject) {
 }
 
 StatusOr<std::unique_ptr<vm::Kernel>> MiscompiledModel::Build(
-    const Subject& subject, loops::LoopNest nest) const {
-  jit::NestKernelDefinition definition;
+    const Subject& subject, const loops::LoopNest& nest) const {
   // As the JIT would say of the nest before it was made wrong.
+  double error_growth = 1;
   EMBER_RETURN_IF_ERROR(
-      jit::BuildNest(subject.request, {}, nullptr, &definition.error_growth)
-          .status());
-  definition.nest = std::move(nest);
+      jit::BuildNest(subject.request, {}, nullptr, &error_growth).status());
   jit::CompileOptions options;
   options.effort = jit::Effort::kFast;
-  EMBER_ASSIGN_OR_RETURN(definition.code,
-                         compiler_->Compile(definition.nest, options));
-  definition.tier = subject.request.tier;
-  definition.parameters = subject.request.parameters;
-  definition.is_specialised = !subject.request.parameters.empty();
-  definition.constants = subject.request.constant_data;
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<jit::NestKernel> kernel,
-                         jit::NestKernel::Create(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<jit::CompiledNest> code,
+                         compiler_->Compile(nest, options));
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<vm::CpuKernel> kernel,
+      vm::CpuKernel::Create(jit::DefineKernel(
+          jit::DescribeKernel(subject.request, nest, error_growth), *code,
+          subject.request.constant_data, "")));
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 

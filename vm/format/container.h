@@ -3,8 +3,8 @@
 //
 //   offset 0   ContainerHeader, 64 bytes
 //   offset 64  metadata: a flatbuffer (vm/format/module.fbs)
-//   then       constants, each at a multiple of 64 bytes, to the end of the
-//              file
+//   then       constants and native sections, each at a multiple of 64 bytes,
+//              to the end of the file
 //
 // All numbers are little-endian and offsets are 64 bits wide, so constants may
 // go past 2 GB (the metadata itself may not). Flipped bytes in header and
@@ -21,7 +21,7 @@
 namespace ember::vm {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 2;
+inline constexpr uint16_t kFormatMinor = 3;
 
 struct ContainerHeader {
   char magic[4] = {'E', 'M', 'B', 'R'};

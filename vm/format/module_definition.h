@@ -84,6 +84,16 @@ struct Constant {
   std::span<const uint8_t> data;
 };
 
+// Kernels for one target, as bytes that only ReadNativeKernels
+// (vm/format/native_kernels.h) looks into: whoever does not let native code of
+// the module run never reads them.
+struct NativeSection {
+  std::string target;  // what the code needs (base/target_text.h)
+  uint64_t hash = 0;   // HashBytes of the data, as the file says
+  std::shared_ptr<const void> owner;  // keeps data alive
+  std::span<const uint8_t> data;
+};
+
 struct ModuleDefinition {
   std::string producer;  // e.g. "ember 0.1 (onnx opset 17)"
   std::string source_name;
@@ -91,8 +101,9 @@ struct ModuleDefinition {
   std::vector<tensor::Dispatch> dispatches;
   std::vector<std::string>
       dispatch_origins;  // per dispatch: the model's node names, for --profile
-  std::vector<Program> programs;     // the first is the entry
-  std::vector<std::string> strings;  // each once
+  std::vector<Program> programs;       // the first is the entry
+  std::vector<std::string> strings;    // each once
+  std::vector<NativeSection> natives;  // each target once
 };
 
 }  // namespace ember::vm

@@ -229,11 +229,12 @@ Program ReadProgram(const fbs::Program& stored, uint16_t minor,
   return program;
 }
 
-// The bytes of a constant within the file.
-StatusOr<std::span<const uint8_t>> ConstantData(const fbs::Constant& stored,
-                                                const ContainerHeader& header,
-                                                std::span<const uint8_t> file) {
-  const std::string name = Concat({"constant '", stored.name()->str(), "'"});
+// The bytes of a constant or a native section within the file.
+template <typename Stored>
+StatusOr<std::span<const uint8_t>> DataOf(const std::string& name,
+                                          const Stored& stored,
+                                          const ContainerHeader& header,
+                                          std::span<const uint8_t> file) {
   const uint64_t begin = header.metadata_offset + header.metadata_size;
   if (stored.offset() % kMemoryAlignment != 0 || stored.offset() < begin ||
       stored.offset() > file.size()) {
@@ -263,12 +264,33 @@ Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
     constant.type = values.ReadType(in.type());
     constant.dims = values.Numbers(in.dims());
     constant.owner = owner;
-    EMBER_ASSIGN_OR_RETURN(constant.data, ConstantData(in, header, file));
+    EMBER_ASSIGN_OR_RETURN(
+        constant.data, DataOf(Concat({"constant '", in.name()->str(), "'"}), in,
+                              header, file));
     if (options.verify_constants && HashBytes(constant.data) != in.hash()) {
       return DataLossError(
           Concat({"constant '", constant.name, "': expected bytes with hash ",
                   in.hash(), ", found ", HashBytes(constant.data)}));
     }
+  }
+  return OkStatus();
+}
+
+Status ReadNatives(const fbs::Module& stored, const ContainerHeader& header,
+                   std::span<const uint8_t> file,
+                   const std::shared_ptr<const void>& owner,
+                   ValueReader& values, ModuleDefinition& module) {
+  module.natives.resize(SizeOf(stored.natives()));
+  for (size_t i = 0; i < module.natives.size(); ++i) {
+    const fbs::NativeSection& in = *stored.natives()->Get(i);
+    NativeSection& native = module.natives[i];
+    native.target = values.String(in.target());
+    native.hash = in.hash();
+    native.owner = owner;
+    EMBER_ASSIGN_OR_RETURN(
+        native.data,
+        DataOf(Concat({"native section '", in.target()->str(), "'"}), in,
+               header, file));
   }
   return OkStatus();
 }
@@ -314,6 +336,8 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
         ReadProgram(*stored.programs()->Get(i), header.minor, values));
   }
   module.strings = values.Strings(stored.strings());
+  EMBER_RETURN_IF_ERROR(
+      ReadNatives(stored, header, file, owner, values, module));
   EMBER_RETURN_IF_ERROR(values.status());
   EMBER_RETURN_IF_ERROR(VerifyModule(module));
   return module;

@@ -80,6 +80,23 @@ Status VerifyStrings(const ModuleDefinition& module) {
   return OkStatus();
 }
 
+// What is in them is verified where they are used.
+Status VerifyNatives(const ModuleDefinition& module) {
+  std::unordered_set<std::string_view> targets;
+  for (const NativeSection& native : module.natives) {
+    if (native.target.size() > kMaxTextLength) {
+      return InvalidArgumentError(
+          "native section: expected a target of at most 65536 bytes, found a "
+          "longer one");
+    }
+    if (targets.insert(native.target).second) continue;
+    return InvalidArgumentError(
+        Concat({"native section '", native.target,
+                "': expected targets to differ, found it twice"}));
+  }
+  return OkStatus();
+}
+
 // A session has the registers of every program.
 Status CheckRegisterCount(const ModuleDefinition& module) {
   uint64_t registers = 0;
@@ -101,6 +118,7 @@ Status VerifyModule(const ModuleDefinition& module) {
   }
   EMBER_RETURN_IF_ERROR(VerifyDispatches(module));
   EMBER_RETURN_IF_ERROR(VerifyStrings(module));
+  EMBER_RETURN_IF_ERROR(VerifyNatives(module));
   const size_t origins = module.dispatch_origins.size();
   if (origins != 0 && origins != module.dispatches.size()) {
     return InvalidArgumentError(Concat(

@@ -133,7 +133,17 @@ uint64_t AlignUp(uint64_t value) {
   return (value + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
 }
 
-// offsets: of each constant, in the file.
+// What lies behind the metadata: constants, then native sections.
+std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
+  std::vector<std::span<const uint8_t>> data;
+  for (const Constant& constant : module.constants)
+    data.push_back(constant.data);
+  for (const NativeSection& native : module.natives)
+    data.push_back(native.data);
+  return data;
+}
+
+// offsets: of each piece of data, in the file.
 void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
                    const std::vector<uint64_t>& offsets,
                    const std::vector<uint64_t>& hashes) {
@@ -160,30 +170,47 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
   const auto programs =
       WriteTables<fbs::Program>(builder, module.programs, WriteProgram);
   const auto strings = WriteStrings(builder, module.strings);
+  std::vector<Offset<fbs::NativeSection>> natives;
+  for (size_t i = 0; i < module.natives.size(); ++i) {
+    const NativeSection& native = module.natives[i];
+    const size_t number = module.constants.size() + i;
+    const auto target = builder.CreateSharedString(native.target);
+    builder.ForceDefaults(true);
+    natives.push_back(fbs::CreateNativeSection(
+        builder, target, offsets[number], native.data.size(), hashes[number]));
+    builder.ForceDefaults(false);
+  }
   const auto producer = builder.CreateSharedString(module.producer);
   const auto source_name = builder.CreateSharedString(module.source_name);
   const auto constant_vector = builder.CreateVector(constants);
   const auto dispatch_vector = builder.CreateVector(dispatches);
+  // Left out where there are none: such a module is what it was before.
+  const auto native_vector =
+      natives.empty()
+          ? Offset<flatbuffers::Vector<Offset<fbs::NativeSection>>>()
+          : builder.CreateVector(natives);
   fbs::FinishModuleBuffer(
       builder,
       fbs::CreateModule(builder, producer, source_name, constant_vector,
-                        dispatch_vector, programs, strings));
+                        dispatch_vector, programs, strings, native_vector));
 }
 
-// Header and metadata, and where each constant goes.
+// Header and metadata, and where each piece of data goes.
 struct Layout {
   ContainerHeader header;
   std::vector<uint8_t> metadata;
+  std::vector<std::span<const uint8_t>> data;
   std::vector<uint64_t> offsets;
 };
 
 StatusOr<Layout> LayOut(const ModuleDefinition& module) {
   Layout layout;
-  layout.offsets.assign(module.constants.size(), 0);
+  layout.data = DataOf(module);
+  layout.offsets.assign(layout.data.size(), 0);
   std::vector<uint64_t> hashes;
-  for (const Constant& constant : module.constants)
-    hashes.push_back(HashBytes(constant.data));
-  // Twice: where constants begin depends on the size of the metadata, which
+  for (const std::span<const uint8_t> data : layout.data)
+    hashes.push_back(HashBytes(data));
+  // Twice: where data begins depends on the size of the metadata, which
   // holds the offsets.
   for (int pass = 0; pass < 2; ++pass) {
     FlatBufferBuilder builder;
@@ -192,9 +219,9 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
     uint64_t position = AlignUp(sizeof(ContainerHeader) + size);
     layout.header.metadata_size = size;
     layout.header.file_size = sizeof(ContainerHeader) + size;
-    for (size_t i = 0; i < module.constants.size(); ++i) {
+    for (size_t i = 0; i < layout.data.size(); ++i) {
       layout.offsets[i] = position;
-      layout.header.file_size = position + module.constants[i].data.size();
+      layout.header.file_size = position + layout.data[i].size();
       position = AlignUp(layout.header.file_size);
     }
     layout.metadata.assign(builder.GetBufferPointer(),
@@ -207,18 +234,17 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
 
 // Calls write(bytes) with the pieces of the file in order.
 template <typename Write>
-Status WritePieces(const ModuleDefinition& module, const Layout& layout,
-                   Write&& write) {
+Status WritePieces(const Layout& layout, Write&& write) {
   static constexpr uint8_t kPadding[kMemoryAlignment] = {};
   EMBER_RETURN_IF_ERROR(
       write(&layout.header, static_cast<uint64_t>(sizeof(ContainerHeader))));
   EMBER_RETURN_IF_ERROR(write(layout.metadata.data(), layout.metadata.size()));
   uint64_t position = sizeof(ContainerHeader) + layout.metadata.size();
-  for (size_t i = 0; i < module.constants.size(); ++i) {
+  for (size_t i = 0; i < layout.data.size(); ++i) {
+    const std::span<const uint8_t> data = layout.data[i];
     EMBER_RETURN_IF_ERROR(write(kPadding, layout.offsets[i] - position));
-    EMBER_RETURN_IF_ERROR(write(module.constants[i].data.data(),
-                                module.constants[i].data.size()));
-    position = layout.offsets[i] + module.constants[i].data.size();
+    EMBER_RETURN_IF_ERROR(write(data.data(), data.size()));
+    position = layout.offsets[i] + data.size();
   }
   return OkStatus();
 }
@@ -231,7 +257,7 @@ StatusOr<std::vector<uint8_t>> SerializeModule(const ModuleDefinition& module) {
   std::vector<uint8_t> file;
   file.reserve(layout.header.file_size);
   EMBER_RETURN_IF_ERROR(
-      WritePieces(module, layout, [&](const void* data, uint64_t size) {
+      WritePieces(layout, [&](const void* data, uint64_t size) {
         const uint8_t* bytes = static_cast<const uint8_t*>(data);
         if (size > 0) file.insert(file.end(), bytes, bytes + size);
         return OkStatus();
@@ -244,11 +270,10 @@ Status WriteModule(const ModuleDefinition& module, const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const Layout layout, LayOut(module));
   EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer,
                          AtomicFileWriter::Create(path));
-  EMBER_RETURN_IF_ERROR(
-      WritePieces(module, layout, [&](const void* data, uint64_t size) {
-        return writer.Write(
-            std::string_view(static_cast<const char*>(data), size));
-      }));
+  EMBER_RETURN_IF_ERROR(WritePieces(layout, [&](const void* data,
+                                                uint64_t size) {
+    return writer.Write(std::string_view(static_cast<const char*>(data), size));
+  }));
   return writer.Commit();
 }
 

@@ -243,6 +243,7 @@ class Executor final : public Session {
   // Whether the kernel did what tier 0 did, with status `want`.
   void Check(SiteState& site, KernelCheck& check, const Status& want);
   // Whether a call leaves the kernel that is there to be measured.
+  bool IsKept(const Kernel* kernel) const;
   bool StaysInterpreted(const PlanEntry& entry) const;
   // After a call that `used` a kernel, or tier 0 if null.
   void Judge(SiteState& site, const Kernel* used, int64_t ns);

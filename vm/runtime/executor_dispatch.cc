@@ -148,6 +148,10 @@ void Executor::RequestKernels(const SiteState& site) {
   if (entry.calls == 0) site.slot->NoteShape(entry.parameters);
   // Nobody is served by half a model elsewhere while kernels are made.
   const Tiering::Options& options = tiering.options();
+  if (!tiering.has_provider()) {
+    entry.requested_tier = options.max_tier;
+    return;
+  }
   const int tier = device_ == nullptr
                        ? tiering.NextTier(site.group, entry.parameters,
                                           entry.calls, entry.requested_tier)
@@ -174,14 +178,20 @@ void Executor::ChooseKernel(SiteState& site) {
 void Executor::UseKernel(PlanEntry& entry, const Kernel* kernel) {
   entry.kernel = kernel;
   entry.kernel_tier = kernel == nullptr ? 0 : std::clamp(kernel->tier(), 1, 2);
-  entry.is_checked = kernel == nullptr || options_.tiering->judge() == nullptr;
+  entry.is_checked = kernel == nullptr || kernel->is_settled() ||
+                     options_.tiering->judge() == nullptr;
   entry.checks = 0;
   entry.trial.Restart();
 }
 
+// Whether the kernel is used without a trial.
+bool Executor::IsKept(const Kernel* kernel) const {
+  return kernel == nullptr || kernel->is_settled() ||
+         options_.tiering->options().keeps_slow_kernels;
+}
+
 bool Executor::StaysInterpreted(const PlanEntry& entry) const {
-  if (entry.kernel == nullptr || options_.tiering->options().keeps_slow_kernels)
-    return false;
+  if (IsKept(entry.kernel)) return false;
   return entry.trial.verdict() == KernelTrial::Verdict::kOpen &&
          (entry.trial.WantsInterpreter() || lost_ns_ > may_lose_ns_);
 }
@@ -236,7 +246,7 @@ void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
   Account(trial, used == nullptr ? trial.interpreted_ns() : ns,
           BestTime(trial, used));
   has_measured_ = true;
-  if (entry.kernel != nullptr && !options.keeps_slow_kernels) {
+  if (!IsKept(entry.kernel)) {
     const KernelTrial::Verdict verdict = trial.verdict();
     if (verdict == KernelTrial::Verdict::kSlower) {
       site.slot->SetAside({entry.kernel, entry.parameters, trial.compiled_ns(),

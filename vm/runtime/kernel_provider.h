@@ -97,6 +97,9 @@ class Kernel {
   // By how much more than those of the dispatch's sums its sums may be off,
   // relative to results around them: 1 where it adds up what the dispatch says.
   virtual double error_growth() const { return 1; }
+  // It is used from the first call on, without being checked and timed beside
+  // tier 0: it was made, and tried, before (vm/runtime/native_kernels.h).
+  virtual bool is_settled() const { return false; }
   // One line for --profile.
   virtual std::string Describe() const = 0;
 };

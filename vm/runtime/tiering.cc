@@ -118,6 +118,29 @@ bool KernelSlot::ClaimRequest(int tier, std::span<const int64_t> parameters) {
   return true;
 }
 
+KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
+                         size_t group) {
+  const ModuleDefinition& definition = module->definition();
+  const DispatchSite& site = *std::ranges::find_if(
+      module->sites(),
+      [group](const DispatchSite& s) { return s.group == group; });
+  KernelRequest request;
+  request.owner = module;
+  request.dispatch = &definition.dispatches[site.dispatch];
+  for (const ConstantSource& source : site.inputs) {
+    std::span<const uint8_t> data;
+    if (source.constant >= 0) {
+      data = definition.constants[static_cast<size_t>(source.constant)].data;
+      // A view past the end is refused when the program runs.
+      data = data.subspan(
+          std::min<size_t>(static_cast<size_t>(source.offset), data.size()));
+    }
+    request.constant_inputs.push_back(source.constant >= 0);
+    request.constant_data.push_back(data);
+  }
+  return request;
+}
+
 Tiering::Options Tiering::Eager(int max_tier) {
   return {.least_ns = 0,
           .tier1_calls = 0,
@@ -174,28 +197,11 @@ void Tiering::Request(size_t group, int tier,
                       std::string_view target) {
   if (provider_ == nullptr) return;
   if (!slots_[group]->ClaimRequest(tier, parameters)) return;
-  const ModuleDefinition& definition = module_->definition();
-  const DispatchSite& site = *std::ranges::find_if(
-      module_->sites(),
-      [group](const DispatchSite& s) { return s.group == group; });
-  KernelRequest request;
-  request.owner = module_;
-  request.dispatch = &definition.dispatches[site.dispatch];
+  KernelRequest request = RequestFor(module_, group);
   request.target = std::string(target);
   request.device = device_;
   request.tier = tier;
   request.parameters.assign(parameters.begin(), parameters.end());
-  for (const ConstantSource& source : site.inputs) {
-    std::span<const uint8_t> data;
-    if (source.constant >= 0) {
-      data = definition.constants[static_cast<size_t>(source.constant)].data;
-      // A view past the end is refused when the program runs.
-      data = data.subspan(
-          std::min<size_t>(static_cast<size_t>(source.offset), data.size()));
-    }
-    request.constant_inputs.push_back(source.constant >= 0);
-    request.constant_data.push_back(data);
-  }
   provider_->RequestKernel(request, slots_[group]);
 }
 

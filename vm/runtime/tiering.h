@@ -151,6 +151,13 @@ class KernelSlot {
   std::vector<std::pair<const Kernel*, std::vector<int64_t>>> checked_;
 };
 
+// What is asked for of one group of sites (DispatchSite::group), but for where
+// the kernel runs and for which shapes.
+KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
+                         size_t group);
+
+// provider: null for kernels that are put into slots by others only
+// (vm/runtime/native_kernels.h).
 class Tiering {
  public:
   struct Options {
@@ -181,6 +188,7 @@ class Tiering {
 
   const Options& options() const { return options_; }
   const Module& module() const { return *module_; }
+  const std::shared_ptr<const Module>& shared_module() const { return module_; }
   // By DispatchSite::group of Module::sites.
   const std::shared_ptr<KernelSlot>& slot(size_t group) const {
     return slots_[group];
@@ -201,6 +209,8 @@ class Tiering {
   // in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
                std::string_view target);
+  // Whether there is anyone to ask.
+  bool has_provider() const { return provider_ != nullptr; }
   // The provider's, if kernels are to be checked; else null.
   KernelJudge* judge() const { return judge_.get(); }
   // The provider's.

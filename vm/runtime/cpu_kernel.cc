@@ -1,4 +1,4 @@
-#include "jit/kernel/nest_kernel.h"
+#include "vm/runtime/cpu_kernel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/concat.h"
-#include "jit/kernel/packed_memory.h"
+#include "vm/runtime/packed_memory.h"
 
-namespace ember::jit {
+namespace ember::vm {
 namespace {
 
 constexpr int64_t kAlignment = 64;
@@ -82,81 +82,97 @@ class ChunkRanges {
 
 }  // namespace
 
-NestKernel::NestKernel(NestKernelDefinition definition)
+CpuKernel::CpuKernel(CpuKernelDefinition definition)
     : definition_(std::move(definition)),
-      header_(definition_.nest, kAlignment),
-      packed_pointers_(definition_.nest.buffers.size()) {}
+      packed_pointers_(definition_.image.buffers.size()) {}
 
-StatusOr<std::unique_ptr<NestKernel>> NestKernel::Create(
-    NestKernelDefinition definition) {
-  std::unique_ptr<NestKernel> kernel(new NestKernel(std::move(definition)));
-  if (kernel->definition_.nest.parameters.empty()) {
+StatusOr<std::unique_ptr<CpuKernel>> CpuKernel::Create(
+    CpuKernelDefinition definition) {
+  std::unique_ptr<CpuKernel> kernel(new CpuKernel(std::move(definition)));
+  const KernelImage& image = kernel->definition_.image;
+  if (image.parameter_count == 0) {
     EMBER_ASSIGN_OR_RETURN(kernel->constant_layout_,
-                           kernel->header_.LayoutFor({}));
+                           LayOutKernel(image, {}, kAlignment));
   }
   EMBER_RETURN_IF_ERROR(kernel->Pack());
+  kernel->definition_.constants.clear();
   return kernel;
 }
 
-bool NestKernel::Accepts(std::span<const int64_t> parameters) const {
-  return !definition_.is_specialised ||
-         std::ranges::equal(parameters, definition_.parameters);
+bool CpuKernel::Accepts(std::span<const int64_t> parameters) const {
+  const std::vector<int64_t>& shape = definition_.image.shape;
+  return shape.empty() || std::ranges::equal(parameters, shape);
 }
 
-Status NestKernel::Pack() {
-  const loops::LoopNest& nest = definition_.nest;
-  if (nest.prologue.empty()) return OkStatus();
+Status CpuKernel::Pack() {
+  const KernelImage& image = definition_.image;
+  if (image.prologue_count == 0) return OkStatus();
   // Packed buffers have the extents of constants, which depend on nothing that
   // a call brings.
-  const std::vector<int64_t> parameters(nest.parameters.size());
-  EMBER_ASSIGN_OR_RETURN(const NestLayout layout,
-                         header_.LayoutFor(parameters));
-  EMBER_RETURN_IF_ERROR(CheckConstants(nest, layout, definition_.constants));
-  std::vector<void*> arguments(nest.buffers.size());
+  const std::vector<int64_t> parameters(image.parameter_count);
+  EMBER_ASSIGN_OR_RETURN(const KernelLayout layout,
+                         LayOutKernel(image, parameters, kAlignment));
+  EMBER_RETURN_IF_ERROR(CheckConstants(image, layout, definition_.constants));
+  std::vector<void*> arguments(image.buffers.size());
   for (size_t i = 0; i < definition_.constants.size(); ++i) {
     const std::span<const uint8_t> data = definition_.constants[i];
     if (data.empty()) continue;
     arguments[i] = const_cast<uint8_t*>(data.data());  // NOLINT: only read
   }
-  for (size_t i = 0; i < nest.buffers.size(); ++i) {
-    if (nest.buffers[i].scope != loops::Scope::kPacked) continue;
+  for (size_t i = 0; i < image.buffers.size(); ++i) {
+    if (image.buffers[i].scope != KernelScope::kPacked) continue;
     std::shared_ptr<void> memory = AllocatePacked(layout.bytes[i]);
     if (memory == nullptr) {
       return ResourceExhaustedError(
-          Concat({"dispatch @", nest.name, ": no memory for constants of ",
+          Concat({"dispatch @", image.dispatch, ": no memory for constants of ",
                   layout.bytes[i], " bytes"}));
     }
     packed_pointers_[i] = memory.get();
     packed_.push_back(std::move(memory));
   }
   SerialRunner runner;
-  return RunPhases(definition_.code->prologue, 0, layout,
+  return RunPhases(0, image.prologue_count, layout,
                    {parameters, arguments, runner}, arguments);
 }
 
-Status NestKernel::Run(const vm::KernelCall& call) const {
-  const bool is_constant = definition_.nest.parameters.empty();
-  NestLayout open_layout;
-  if (!is_constant) {
-    EMBER_ASSIGN_OR_RETURN(open_layout, header_.LayoutFor(call.parameters));
+Status CpuKernel::CheckAlignment(std::span<void* const> arguments) const {
+  const KernelImage& image = definition_.image;
+  for (size_t i = 0; i < arguments.size() && i < image.buffers.size(); ++i) {
+    const KernelBuffer& buffer = image.buffers[i];
+    const auto address = reinterpret_cast<uintptr_t>(arguments[i]);
+    if ((address & (buffer.alignment - 1)) == 0) continue;
+    return InvalidArgumentError(
+        Concat({"dispatch @", image.dispatch, ": buffer %", buffer.name,
+                ": expected an address that is a multiple of ",
+                buffer.alignment, ", found another"}));
   }
-  return RunPhases(definition_.code->phases, definition_.nest.prologue.size(),
-                   is_constant ? constant_layout_ : open_layout, call,
-                   call.buffers);
+  return OkStatus();
 }
 
-Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
-                             size_t first_count, const NestLayout& layout,
-                             const vm::KernelCall& call,
-                             std::span<void* const> arguments) const {
-  const std::vector<loops::Buffer>& buffers = definition_.nest.buffers;
+Status CpuKernel::Run(const KernelCall& call) const {
+  const KernelImage& image = definition_.image;
+  KernelLayout open_layout;
+  if (image.parameter_count > 0) {
+    EMBER_ASSIGN_OR_RETURN(open_layout,
+                           LayOutKernel(image, call.parameters, kAlignment));
+  }
+  EMBER_RETURN_IF_ERROR(CheckAlignment(call.buffers));
+  return RunPhases(image.prologue_count, image.phases.size(),
+                   image.parameter_count == 0 ? constant_layout_ : open_layout,
+                   call, call.buffers);
+}
+
+Status CpuKernel::RunPhases(size_t first, size_t end,
+                            const KernelLayout& layout, const KernelCall& call,
+                            std::span<void* const> arguments) const {
+  const std::vector<KernelBuffer>& buffers = definition_.image.buffers;
   const int workers = call.runner.worker_count();
   Block block;
   const int64_t bytes = layout.call_bytes + layout.task_bytes * workers;
   const Charge charge(bytes > 0 ? call.budget : nullptr, bytes);
   if (!charge.status().ok()) {
     return charge.status().WithContext(
-        Concat({"dispatch @", definition_.nest.name, ": temporaries"}));
+        Concat({"dispatch @", definition_.image.dispatch, ": temporaries"}));
   }
   if (bytes > 0) {
     EMBER_ASSIGN_OR_RETURN(block, TakeBlock(bytes));
@@ -169,40 +185,39 @@ Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
     void** const row = pointers.data() + count * static_cast<size_t>(worker);
     for (size_t i = 0; i < count; ++i) {
       switch (buffers[i].scope) {
-        case loops::Scope::kInput:
-        case loops::Scope::kOutput:
+        case KernelScope::kInput:
+        case KernelScope::kOutput:
           row[i] = i < arguments.size() ? arguments[i] : nullptr;
           break;
-        case loops::Scope::kPacked:
+        case KernelScope::kPacked:
           row[i] = packed_pointers_[i];
           break;
-        case loops::Scope::kCall:
+        case KernelScope::kCall:
           row[i] = base + layout.offsets[i];
           break;
-        case loops::Scope::kTask:
+        case KernelScope::kTask:
           row[i] = base + layout.call_bytes + layout.task_bytes * worker +
                    layout.offsets[i];
           break;
-        case loops::Scope::kRegister:
+        case KernelScope::kRegister:
           row[i] = nullptr;
           break;
       }
     }
   }
-  std::vector<CheckFailure> failures(static_cast<size_t>(workers));
+  std::vector<IndexFailure> failures(static_cast<size_t>(workers));
   std::atomic<int> failed{-1};
-  for (size_t i = 0; i < phases.size() && failed.load() < 0; ++i) {
-    const PhaseFunction run = phases[i];
-    const int64_t tasks = layout.phase_tasks[first_count + i];
+  for (size_t i = first; i < end && failed.load() < 0; ++i) {
+    const PhaseFunction run = definition_.functions[i];
+    const int64_t tasks = layout.phase_tasks[i];
     const int64_t chunks = std::min(
         tasks, std::max<int64_t>(
                    workers == 1 ? 1 : workers * kChunksPerWorker,
                    std::min(call.points / kPointsPerChunk, kMostChunks)));
     const auto run_chunk = [&](int64_t chunk, int worker) {
-      const int64_t begin = PartOf(tasks, chunk, chunks);
-      const int64_t end = PartOf(tasks, chunk + 1, chunks);
       const size_t w = static_cast<size_t>(worker);
-      if (run(call.parameters.data(), pointers.data() + count * w, begin, end,
+      if (run(call.parameters.data(), pointers.data() + count * w,
+              PartOf(tasks, chunk, chunks), PartOf(tasks, chunk + 1, chunks),
               &failures[w]) != 0) {
         failed.store(worker);
       }
@@ -225,12 +240,14 @@ Status NestKernel::RunPhases(std::span<const PhaseFunction> phases,
   if (block.memory != nullptr) ReturnBlock(std::move(block));
   const int worker = failed.load();
   if (worker < 0) return OkStatus();
-  const CheckFailure& failure = failures[static_cast<size_t>(worker)];
-  return FailedCheck(definition_.nest, failure.buffer, failure.dim,
-                     failure.index, failure.extent);
+  const IndexFailure& failure = failures[static_cast<size_t>(worker)];
+  return FailedCheck(
+      definition_.image.dispatch,
+      failure.buffer < count ? buffers[failure.buffer].name : std::string(),
+      failure.dim, failure.index, failure.extent);
 }
 
-StatusOr<NestKernel::Block> NestKernel::TakeBlock(int64_t bytes) const {
+StatusOr<CpuKernel::Block> CpuKernel::TakeBlock(int64_t bytes) const {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (size_t i = 0; i < free_blocks_.size(); ++i) {
@@ -248,15 +265,15 @@ StatusOr<NestKernel::Block> NestKernel::TakeBlock(int64_t bytes) const {
       std::aligned_alloc(kAlignment, static_cast<size_t>(block.bytes)));
   if (block.memory == nullptr) {
     return ResourceExhaustedError(
-        Concat({"dispatch @", definition_.nest.name,
+        Concat({"dispatch @", definition_.image.dispatch,
                 ": no memory for temporaries of ", bytes, " bytes"}));
   }
   return block;
 }
 
-void NestKernel::ReturnBlock(Block block) const {
+void CpuKernel::ReturnBlock(Block block) const {
   std::lock_guard<std::mutex> lock(mutex_);
   free_blocks_.push_back(std::move(block));
 }
 
-}  // namespace ember::jit
+}  // namespace ember::vm

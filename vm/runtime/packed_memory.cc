@@ -1,11 +1,11 @@
-#include "jit/kernel/packed_memory.h"
+#include "vm/runtime/packed_memory.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <mutex>
 
-namespace ember::jit {
+namespace ember::vm {
 namespace {
 
 constexpr int64_t kAlignment = 64;
@@ -83,4 +83,4 @@ std::shared_ptr<void> AllocatePacked(int64_t bytes) {
   return {std::move(block), memory};
 }
 
-}  // namespace ember::jit
+}  // namespace ember::vm

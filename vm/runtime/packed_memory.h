@@ -6,16 +6,16 @@
 // address translations than caches hold: constants lie side by side in large
 // blocks that the system is asked to map in large pages. A block is freed with
 // the last constant in it. 64-byte aligned, zeroed. Thread-safe.
-#ifndef EMBER_JIT_KERNEL_PACKED_MEMORY_H_
-#define EMBER_JIT_KERNEL_PACKED_MEMORY_H_
+#ifndef EMBER_VM_RUNTIME_PACKED_MEMORY_H_
+#define EMBER_VM_RUNTIME_PACKED_MEMORY_H_
 
 #include <cstdint>
 #include <memory>
 
-namespace ember::jit {
+namespace ember::vm {
 
 std::shared_ptr<void> AllocatePacked(int64_t bytes);
 
-}  // namespace ember::jit
+}  // namespace ember::vm
 
-#endif  // EMBER_JIT_KERNEL_PACKED_MEMORY_H_
+#endif  // EMBER_VM_RUNTIME_PACKED_MEMORY_H_

@@ -1,5 +1,5 @@
 // Kernels as the VM calls them: shapes, constants, threads, errors.
-#include "jit/kernel/nest_kernel.h"
+#include "vm/runtime/cpu_kernel.h"
 
 #include <cstring>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class NestKernelTest : public ::testing::Test {
+class CpuKernelTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { compiler_ = Compiler::Create()->release(); }
   static void TearDownTestSuite() { delete compiler_; }
@@ -57,7 +57,7 @@ class NestKernelTest : public ::testing::Test {
   SerialRunner serial_;
 };
 
-Compiler* NestKernelTest::compiler_ = nullptr;
+Compiler* CpuKernelTest::compiler_ = nullptr;
 
 constexpr std::string_view kProduct = R"(
   dispatch @product<M>(%a: f32[M, 70], %b: f32[70, 45], %c: f32[45]) -> (%y: f32[M, 45]) {
@@ -66,7 +66,7 @@ constexpr std::string_view kProduct = R"(
     %y[i, j] = max(%sum[i, j] + %c[j], 0.0)
   })";
 
-TEST_F(NestKernelTest, RunsAnyShapeOrOnlyItsOwn) {
+TEST_F(CpuKernelTest, RunsAnyShapeOrOnlyItsOwn) {
   for (const int64_t rows : {0, 1, 5, 28, 61}) {
     Parse(kProduct, {rows});
     const auto any = Build();
@@ -86,7 +86,7 @@ TEST_F(NestKernelTest, RunsAnyShapeOrOnlyItsOwn) {
   }
 }
 
-TEST_F(NestKernelTest, PacksConstantsOnce) {
+TEST_F(CpuKernelTest, PacksConstantsOnce) {
   Parse(kProduct, {30});
   auto buffers = case_.MakeBuffers();
   request_.constant_inputs = {false, true, true};
@@ -102,7 +102,7 @@ TEST_F(NestKernelTest, PacksConstantsOnce) {
               HasSubstr("buffer 'b': expected at least 12600 bytes, found 8"));
 }
 
-TEST_F(NestKernelTest, ResultsDoNotDependOnThreads) {
+TEST_F(CpuKernelTest, ResultsDoNotDependOnThreads) {
   Parse(kProduct, {200});
   const auto kernel = Build();
   ASSERT_NE(kernel, nullptr);
@@ -116,7 +116,7 @@ TEST_F(NestKernelTest, ResultsDoNotDependOnThreads) {
   EXPECT_EQ(one, four);
 }
 
-TEST_F(NestKernelTest, IndicesFromDataAreChecked) {
+TEST_F(CpuKernelTest, IndicesFromDataAreChecked) {
   Parse(R"(
     dispatch @gather(%x: f32[5, 40], %i: i64[3]) -> (%y: f32[3, 40]) {
       %y[r, c] = %x[%i[r], c]

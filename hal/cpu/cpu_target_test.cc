@@ -1,0 +1,26 @@
+#include "hal/cpu/cpu_target.h"
+
+#include <string>
+
+#include "base/target_text.h"
+#include "gtest/gtest.h"
+
+namespace ember::hal {
+namespace {
+
+TEST(CpuTargetTest, ThisMachineLacksNothingOfItself) {
+  EXPECT_EQ(MissingFeatures(HostTarget()), "") << HostTarget();
+  EXPECT_GE(TargetText(HostTarget()).Number("cores"), 1);
+}
+
+TEST(CpuTargetTest, OtherMachinesAndUnknownFeaturesAreMissing) {
+  const std::string kind(TargetText(HostTarget()).name());
+  EXPECT_EQ(MissingFeatures(kind), "");
+  EXPECT_EQ(MissingFeatures(kind + "+cores=4096+l1=1K"), "");
+  EXPECT_EQ(MissingFeatures(kind + "+cores=4+time_travel+warp=9"),
+            "time_travel, warp=9");
+  EXPECT_EQ(MissingFeatures("z80-cpm+neon"), "z80-cpm");
+}
+
+}  // namespace
+}  // namespace ember::hal

@@ -1,0 +1,35 @@
+// From a dispatch to the image of a kernel for any target: schedule, loop nest,
+// code; for those who keep images (tools/lib/prejit.h). The kernel of this
+// process at once: build_kernel.h.
+//
+//   EMBER_ASSIGN_OR_RETURN(const CompileTarget target,
+//                          FindCompileTarget("aarch64+dotprod"));
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
+//                          ObjectCompiler::Create(target.llvm));
+//   request.target = target.target;
+//   EMBER_ASSIGN_OR_RETURN(vm::KernelImage image,
+//                          BuildImage(request, *compiler, {}));
+#ifndef EMBER_JIT_KERNEL_BUILD_IMAGE_H_
+#define EMBER_JIT_KERNEL_BUILD_IMAGE_H_
+
+#include "base/status.h"
+#include "jit/llvm/compiler.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+struct ImageOptions {
+  // NestOptions::is_exact.
+  bool is_exact = false;
+};
+
+// Of request.target nothing but its text is used: this machine is not asked.
+// Verified. Errors: as BuildKernel. Thread-safe.
+StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
+                                     ObjectCompiler& compiler,
+                                     const ImageOptions& options);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_BUILD_IMAGE_H_

@@ -1,0 +1,41 @@
+// What the launcher of CPU kernels (vm/runtime/cpu_kernel.h) needs, of a nest
+// that was compiled for this process.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
+//                          compiler.Compile(nest, {}));
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::CpuKernel> kernel,
+//                          vm::CpuKernel::Create(DefineKernel(
+//                              DescribeKernel(request, nest, 1), *code,
+//                              request.constant_data, "")));
+//
+// Thread-safe.
+#ifndef EMBER_JIT_KERNEL_HOST_KERNEL_H_
+#define EMBER_JIT_KERNEL_HOST_KERNEL_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jit/llvm/compiler.h"
+#include "jit/loops/loop_nest.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+// The image of a nest that was made for the request, but for its code.
+vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
+                               const loops::LoopNest& nest,
+                               double error_growth);
+
+// constants: CpuKernelDefinition::constants, which must live until the kernel
+// is created.
+vm::CpuKernelDefinition DefineKernel(
+    vm::KernelImage image, const CompiledNest& code,
+    std::vector<std::span<const uint8_t>> constants, std::string description);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_HOST_KERNEL_H_

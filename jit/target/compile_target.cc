@@ -1,0 +1,136 @@
+#include "jit/target/compile_target.h"
+
+#include <utility>
+
+#include "base/concat.h"
+#include "base/target_text.h"
+#include "hal/cpu/cpu_target.h"
+
+namespace ember::jit {
+namespace {
+
+// From the least to the most of each architecture: "host" takes the last that
+// runs. LLVM gets architecture levels rather than products, as those have
+// instructions that no target text speaks of.
+struct Base {
+  std::string_view name, target, llvm;
+};
+constexpr Base kBases[] = {
+    {"x86-64-v2", "x86_64-linux+v2", "x86_64-linux-gnu:x86-64-v2"},
+    {"x86-64-v3", "x86_64-linux+v3+avx2+fma", "x86_64-linux-gnu:x86-64-v3"},
+    {"x86-64-v4", "x86_64-linux+v4+avx2+fma+avx512f+avx512bw+avx512vl",
+     "x86_64-linux-gnu:x86-64-v4"},
+    {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic"},
+    {"armv7+neon", "armv7-linux+neon", "armv7-linux-gnueabihf:generic+neon"},
+};
+
+struct Feature {
+  std::string_view base, name, target, llvm;
+};
+constexpr Feature kFeatures[] = {
+    {"x86-64-v3", "vnni", "+avxvnni", "+avxvnni"},
+    {"x86-64-v4", "vnni", "+avx512vnni", "+avx512vnni"},
+    {"x86-64-v4", "bf16", "+avx512bf16", "+avx512bf16"},
+    {"aarch64", "dotprod", "+dotprod", "+dotprod"},
+    {"aarch64", "i8mm", "+i8mm", "+i8mm"},
+    // Vectors of 256 bits, the most common length: code is for one only.
+    {"aarch64", "sve", "+sve=256", "+sve+sve=256"},
+    {"armv7+neon", "vfp4", "+vfp4", "+vfp4"},
+};
+
+// Schedules want to know how many cores to use; phones have four or more.
+constexpr std::string_view kCores = "+cores=4";
+
+Status Unknown(std::string_view name, std::string_view what) {
+  std::string known;
+  for (const std::string& one : CompileTargetNames()) known += ", " + one;
+  return InvalidArgumentError(Concat(
+      {"target '", name, "': expected host", known, "; found '", what, "'"}));
+}
+
+void Add(const Feature& feature, CompileTarget& result) {
+  result.name += "+";
+  result.name += feature.name;
+  result.target += feature.target;
+  result.llvm += feature.llvm;
+}
+
+CompileTarget Of(const Base& base) {
+  return {std::string(base.name), std::string(base.target),
+          std::string(base.llvm)};
+}
+
+// What this machine's text says of it beside what code needs.
+std::string HostDescription() {
+  std::string description;
+  const std::string host = hal::HostTarget();
+  TargetText(host).ForEachFeature([&](std::string_view feature) {
+    if (feature.starts_with("l1=") || feature.starts_with("l2=") ||
+        feature.starts_with("l3=") || feature.starts_with("cores="))
+      description += Concat({"+", feature});
+  });
+  return description;
+}
+
+StatusOr<CompileTarget> HostTarget() {
+  const Base* best = nullptr;
+  for (const Base& base : kBases) {
+    if (hal::MissingFeatures(base.target).empty()) best = &base;
+  }
+  if (best == nullptr) {
+    return UnimplementedError(
+        Concat({"target host: there is no back end for ", hal::HostTarget()}));
+  }
+  CompileTarget result = Of(*best);
+  const std::string kind(TargetText(best->target).name());
+  for (const Feature& feature : kFeatures) {
+    if (feature.base == best->name &&
+        hal::MissingFeatures(Concat({kind, feature.target})).empty())
+      Add(feature, result);
+  }
+  result.target += HostDescription();
+  return result;
+}
+
+}  // namespace
+
+StatusOr<CompileTarget> FindCompileTarget(std::string_view name) {
+  if (name == "host") return HostTarget();
+  const Base* found = nullptr;
+  for (const Base& base : kBases) {
+    if (name == base.name ||
+        (name.starts_with(base.name) && name[base.name.size()] == '+'))
+      found = &base;
+  }
+  if (found == nullptr) return Unknown(name, name);
+  CompileTarget result = Of(*found);
+  std::string_view rest = name.substr(found->name.size());
+  while (!rest.empty()) {
+    const size_t end = rest.find('+', 1);
+    const std::string_view part = rest.substr(1, end - 1);
+    rest = end == std::string_view::npos ? "" : rest.substr(end);
+    const Feature* match = nullptr;
+    for (const Feature& feature : kFeatures) {
+      if (feature.base == found->name && feature.name == part) match = &feature;
+    }
+    if (match == nullptr) return Unknown(name, part);
+    Add(*match, result);
+  }
+  result.target += kCores;
+  return result;
+}
+
+std::vector<std::string> CompileTargetNames() {
+  std::vector<std::string> names;
+  for (const Base& base : kBases) {
+    std::string features;
+    for (const Feature& feature : kFeatures) {
+      if (feature.base == base.name)
+        features += Concat({features.empty() ? " (+" : ", +", feature.name});
+    }
+    names.push_back(Concat({base.name, features, features.empty() ? "" : ")"}));
+  }
+  return names;
+}
+
+}  // namespace ember::jit

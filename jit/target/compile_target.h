@@ -1,0 +1,39 @@
+// The machines that kernels can be made for ahead of time, by the names that
+// people use.
+//
+//   EMBER_ASSIGN_OR_RETURN(const CompileTarget target,
+//                          FindCompileTarget("x86-64-v4+vnni"));
+//   target.target;   // "x86_64-linux+v4+avx2+…+avx512vnni+cores=4"
+//   ObjectCompiler::Create(target.llvm);
+//   CpuModel::Of(target.target);
+//
+// A name is a base and features of it; "host" is the base that this machine
+// fits best with all of its features that are known here. Code for a target
+// uses no more than its text says, and hal::MissingFeatures tells of that text
+// whether the code runs on a machine. Thread-safe.
+#ifndef EMBER_JIT_TARGET_COMPILE_TARGET_H_
+#define EMBER_JIT_TARGET_COMPILE_TARGET_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::jit {
+
+struct CompileTarget {
+  std::string name;    // "x86-64-v4+vnni"
+  std::string target;  // base/target_text.h; what images ask of a machine
+  std::string llvm;    // as jit/llvm/host.h reads it
+};
+
+// InvalidArgument for a name that is not known, with those that are.
+StatusOr<CompileTarget> FindCompileTarget(std::string_view name);
+
+// "x86-64-v4 (+vnni, +bf16)", one for each base.
+std::vector<std::string> CompileTargetNames();
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_TARGET_COMPILE_TARGET_H_

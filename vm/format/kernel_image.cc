@@ -1,0 +1,21 @@
+#include "vm/format/kernel_image.h"
+
+#include <algorithm>
+
+namespace ember::vm {
+
+bool operator==(const KernelCode& a, const KernelCode& b) {
+  return a.format == b.format && a.alignment == b.alignment &&
+         a.entries == b.entries && std::ranges::equal(a.bytes, b.bytes);
+}
+
+bool operator==(const KernelImage& a, const KernelImage& b) {
+  return a.dispatch == b.dispatch && a.target == b.target && a.tier == b.tier &&
+         a.error_growth == b.error_growth &&
+         a.parameter_count == b.parameter_count && a.shape == b.shape &&
+         a.formulas == b.formulas && a.buffers == b.buffers &&
+         a.phases == b.phases && a.prologue_count == b.prologue_count &&
+         a.code == b.code;
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,153 @@
+// A compiled kernel as a plain value: all that is needed to launch it, and
+// nothing of the compiler that made it. The JIT makes images and launches them;
+// its cache keeps their code, modules and overlay files carry them, and a
+// program without a JIT launches what was made before.
+//
+//   StatusOr<KernelImage> image = ParseKernelImage(R"(
+//     kernel "scale" for "x86_64-linux" {
+//       tier 2
+//       parameters 1
+//       %0: i64 = parameter 0
+//       input "x": f32[%0] align 4 overwritten
+//       output "y": f32[%0] align 4
+//       phase tasks %0
+//       code machine-code align 16 entries 0 { "31c0c3" }
+//     }
+//   )");
+//
+// An image has buffers: those of the dispatch (inputs, then outputs) and its
+// own temporaries and packed constants. It runs phases one after another, each
+// so many tasks, which may run in any order and at once. How large buffers are
+// and how many tasks there are say formulas over the call's parameters.
+//
+// Ownership: a plain value; code is shared. Thread-safety: immutable after
+// building. Invariants: VerifyKernelImage (kernel_image_verifier.h). Images may
+// come from files, so every number in one is untrusted until it was verified;
+// what the code itself does cannot be verified, which is why native sections
+// are loaded with permission only (docs/prejit.md).
+#ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_H_
+#define EMBER_VM_FORMAT_KERNEL_IMAGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "tensor/dispatch.h"
+
+namespace ember::vm {
+
+// What the bytes of the code are. The numbers are stored: append only. Other
+// devices' code (SPIR-V, PTX) will be rows of their own.
+// Rows: (name, text, doc).
+// clang-format off
+#define EMBER_FOR_EACH_KERNEL_FORMAT(row) \
+  row(MachineCode, "machine-code", \
+      "Instructions of a CPU and the constants they read, in one piece that may be put at any " \
+      "address of its alignment: all relocations are resolved. Each entry is a PhaseFunction " \
+      "(kernel_abi.h).")
+// clang-format on
+
+enum class KernelFormat : uint8_t {
+#define EMBER_ROW(name, ...) k##name,
+  EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+// Where a buffer's memory comes from. The numbers are stored: append only.
+// Rows: (name, text, doc).
+// clang-format off
+#define EMBER_FOR_EACH_KERNEL_SCOPE(row) \
+  row(Input, "input", "Of the dispatch, in order; read only.") \
+  row(Output, "output", "Of the dispatch, in order.") \
+  row(Packed, "packed", "Written by the prologue, once for many calls; then read only.") \
+  row(Call, "call", "Of one call, seen by all its tasks.") \
+  row(Task, "task", "Of one task; unspecified contents at its start.") \
+  row(Register, "register", "Has no memory; only its name and number are used.")
+// clang-format on
+
+enum class KernelScope : uint8_t {
+#define EMBER_ROW(name, ...) k##name,
+  EMBER_FOR_EACH_KERNEL_SCOPE(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+struct KernelText {
+  std::string_view text, doc;
+};
+inline constexpr KernelText kKernelFormats[] = {
+#define EMBER_ROW(name, text, doc) {text, doc},
+    EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
+#undef EMBER_ROW
+};
+inline constexpr KernelText kKernelScopes[] = {
+#define EMBER_ROW(name, text, doc) {text, doc},
+    EMBER_FOR_EACH_KERNEL_SCOPE(EMBER_ROW)
+#undef EMBER_ROW
+};
+
+struct KernelBuffer {
+  std::string name;  // for messages, without '%'
+  DType type = DType::kF32;
+  KernelScope scope = KernelScope::kInput;
+  // Elements, row-major and contiguous: numbers of i64 formulas.
+  std::vector<uint32_t> extents;
+  // Inputs and outputs: bytes of which the address must be a multiple. Others
+  // are aligned to 64 bytes, and have 1 here.
+  uint32_t alignment = 1;
+  // Inputs: the code is right where outputs that MayAlias of the dispatch
+  // (vm/interpreter/plan.h) allows are the same memory. False: no output may
+  // be.
+  bool may_be_overwritten = false;
+
+  bool operator==(const KernelBuffer&) const = default;
+};
+
+// Code without what surrounds it: equal kernels of two dispatches share it.
+struct KernelCode {
+  KernelFormat format = KernelFormat::kMachineCode;
+  uint32_t alignment = 1;         // of its first byte in memory, a power of two
+  std::vector<uint32_t> entries;  // offset of each phase's function
+  std::shared_ptr<const void> owner;  // keeps bytes alive
+  std::span<const uint8_t> bytes;
+};
+
+struct KernelImage {
+  std::string dispatch;  // its name, without '@', for messages
+  // What the code needs of a machine (base/target.h).
+  std::string target;
+  int tier = 1;             // 1 or 2
+  double error_growth = 1;  // vm::Kernel::error_growth
+
+  // Parameters that the code takes: the dispatch's, or none if it is
+  // specialised.
+  uint32_t parameter_count = 0;
+  // A guard: the code is right for these parameters of the dispatch only.
+  // Empty: for all.
+  std::vector<int64_t> shape;
+
+  // What extents and numbers of tasks are computed by: instruction i gives
+  // value i, of earlier ones. Constants, parameters and arithmetic, which wraps
+  // (tensor/semantics.h).
+  std::vector<tensor::Instruction> formulas;
+  // Inputs, outputs, then the others.
+  std::vector<KernelBuffer> buffers;
+  // Number of tasks of each phase, as an i64 formula; below 1: none. The first
+  // prologue_count run once, when the kernel is loaded, on constant inputs, and
+  // write the packed buffers; the others run in each call.
+  std::vector<uint32_t> phases;
+  uint32_t prologue_count = 0;
+
+  KernelCode code;
+};
+
+// Code and owner by contents.
+bool operator==(const KernelCode& a, const KernelCode& b);
+bool operator==(const KernelImage& a, const KernelImage& b);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_FORMAT_KERNEL_IMAGE_H_

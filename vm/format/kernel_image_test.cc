@@ -1,0 +1,273 @@
+// Images as text, as bytes, and what the verifier refuses. All cases are text.
+#include "vm/format/kernel_image.h"
+
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "vm/format/kernel_image_bytes.h"
+#include "vm/format/kernel_image_text.h"
+#include "vm/format/kernel_image_verifier.h"
+#include "vm/format/native_kernels.h"
+
+namespace ember::vm {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kImage =
+    R"(kernel "scale \"rows\"" for "x86_64-linux+avx2" {
+  tier 2
+  error_growth 6.25
+  parameters 2
+  %0: i64 = parameter 0
+  %1: i64 = constant -64
+  %2: i64 = * %0 %1
+  %3: bool = < %0 %2
+  %4: i64 = select %3 %0 %1
+  %5: u8 = constant 255
+  %6: i64 = neg %4
+  input "x": f32[%0, %4] align 4 overwritten
+  input "w": bf16[] align 2
+  output "y": f32[%2] align 64
+  packed "w_packed": bf16[%6]
+  call "partial": f64[%0]
+  task "row": i8[%0, %0, %0]
+  register "acc": f32[%1]
+  prologue tasks %1
+  phase tasks %0
+  phase tasks %2
+  code machine-code align 4096 entries 0 5 33 {
+    "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+    "ff80"
+  }
+}
+)";
+
+constexpr const char* kShaped = R"(kernel "f" for "armv7-linux" {
+  tier 1
+  shape [8, -1]
+  %0: i64 = constant 1
+  output "y": u8[%0]
+  phase tasks %0
+  code machine-code align 16 entries 0 {
+    "c3"
+  }
+}
+)";
+
+KernelImage ParseOrDie(std::string_view text) {
+  auto image = ParseKernelImage(text);
+  EXPECT_TRUE(image.ok()) << image.status().ToString() << "\n" << text;
+  return image.ok() ? *std::move(image) : KernelImage{};
+}
+
+std::span<const uint8_t> BytesOf(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+TEST(KernelImageTest, TextParsesBack) {
+  for (const char* text : {kImage, kShaped}) {
+    const KernelImage image = ParseOrDie(text);
+    EXPECT_EQ(PrintKernelImage(image), text);
+    EXPECT_EQ(ParseOrDie(PrintKernelImage(image)), image);
+  }
+  EXPECT_THAT(PrintKernelImage(ParseOrDie(kImage), false),
+              HasSubstr("// 34 bytes"));
+}
+
+TEST(KernelImageTest, BytesReadBack) {
+  for (const char* text : {kImage, kShaped}) {
+    const KernelImage image = ParseOrDie(text);
+    ByteWriter writer;
+    WriteKernelImage(image, writer);
+    const std::string bytes = std::move(writer).Take();
+    ByteReader reader(BytesOf(bytes));
+    const auto read = ReadKernelImage(reader, nullptr);
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    EXPECT_TRUE(reader.at_end());
+    EXPECT_EQ(*read, image);
+    // Cut off anywhere.
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      ByteReader part(BytesOf(bytes).first(size));
+      EXPECT_EQ(ReadKernelImage(part, nullptr).status().code(),
+                StatusCode::kDataLoss)
+          << size;
+    }
+  }
+}
+
+// `from` in the first image becomes `to`.
+std::string ErrorWith(std::string_view from, std::string_view to,
+                      std::string text = kImage) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  return std::string(ParseKernelImage(text).status().message());
+}
+
+TEST(KernelImageTest, VerifierRefuses) {
+  const std::string who = "kernel of @scale \"rows\": ";
+  EXPECT_EQ(ErrorWith("tier 2", "tier 3"),
+            who + "tier: expected 1 or 2, found 3");
+  EXPECT_THAT(ErrorWith("error_growth 6.25", "error_growth 0.5"),
+              HasSubstr("expected a number from 1 up"));
+  EXPECT_THAT(ErrorWith("parameters 2", "parameters 0"),
+              HasSubstr("formula 0: expected an i64 parameter below 0"));
+  EXPECT_THAT(ErrorWith("parameters 2", "parameters 2 shape [1]"),
+              HasSubstr("parameters: expected none"));
+  EXPECT_THAT(ErrorWith("* %0 %1", "* %0 %2"),
+              HasSubstr("formula 2: expected an earlier formula, found 2"));
+  EXPECT_THAT(ErrorWith("* %0 %1", "* %0 %4000000000"),
+              HasSubstr("formula 2: expected an earlier formula"));
+  EXPECT_THAT(ErrorWith("select %3 %0 %1", "select %0 %0 %1"),
+              HasSubstr("formula 4: expected operands that 'select' takes"));
+  EXPECT_THAT(ErrorWith("i64 = neg %4", "i32 = neg %4"),
+              HasSubstr("formula 6"));
+  EXPECT_THAT(ErrorWith("u8 = constant 255", "u8 = constant 256"),
+              HasSubstr("formula 5: expected bits of u8"));
+  EXPECT_THAT(ErrorWith("neg %4", "load"),
+              HasSubstr("formula 6: expected arithmetic, found 'load'"));
+  EXPECT_THAT(ErrorWith("f32[%2]", "f32[%5]"),
+              HasSubstr("buffer 'y': expected the number of an i64 formula"));
+  EXPECT_THAT(ErrorWith("f32[%2]", "f32[%7]"),
+              HasSubstr("buffer 'y': expected the number of an i64 formula"));
+  EXPECT_THAT(ErrorWith("align 64", "align 128"),
+              HasSubstr("buffer 'y': expected an alignment"));
+  EXPECT_THAT(ErrorWith("align 64", "align 3"),
+              HasSubstr("buffer 'y': expected an alignment"));
+  EXPECT_THAT(ErrorWith("bf16[%6]", "bf16[%6] align 64"),
+              HasSubstr("buffer 'w_packed': expected an alignment of 1"));
+  EXPECT_THAT(ErrorWith("f32[%2] align 64", "f32[%2] overwritten"),
+              HasSubstr("buffer 'y': expected an input"));
+  EXPECT_THAT(ErrorWith("packed", "input"),
+              HasSubstr("expected inputs, then outputs, then all others"));
+  EXPECT_THAT(ErrorWith("phase tasks %0", "phase tasks %3"),
+              HasSubstr("tasks of a phase: expected the number of an i64"));
+  EXPECT_THAT(ErrorWith("entries 0 5 33", "entries 0 5"),
+              HasSubstr("an entry for each of 3 phases, found 2"));
+  EXPECT_THAT(ErrorWith("entries 0 5 33", "entries 0 5 34"),
+              HasSubstr("expected entries below 34 bytes, found 34"));
+  EXPECT_THAT(ErrorWith("align 4096", "align 131072"),
+              HasSubstr("code: expected an alignment"));
+  EXPECT_THAT(ErrorWith("align 4096", "align 24"),
+              HasSubstr("code: expected an alignment"));
+}
+
+TEST(KernelImageTest, ParserRefuses) {
+  EXPECT_EQ(ErrorWith("kernel \"", "kernels \""),
+            "1:1: expected 'kernel', found 'kernels'");
+  EXPECT_THAT(ErrorWith("%1: i64", "%9: i64"), HasSubstr("expected %1"));
+  EXPECT_THAT(ErrorWith("i64 = neg", "i65 = neg"),
+              HasSubstr("expected an element type"));
+  EXPECT_THAT(ErrorWith("= neg", "= negate"), HasSubstr("an operation"));
+  EXPECT_THAT(ErrorWith("machine-code", "punched-cards"),
+              HasSubstr("expected a format of code"));
+  EXPECT_THAT(ErrorWith("ff80", "ff8"), HasSubstr("hexadecimal"));
+  EXPECT_THAT(ErrorWith("ff80", "fg80"), HasSubstr("hexadecimal"));
+  EXPECT_THAT(ErrorWith("tier 2", "tier 4294967297"), HasSubstr("32 bits"));
+  EXPECT_THAT(ErrorWith("  phase tasks %2\n",
+                        "  phase tasks %2\n  prologue tasks %2\n"),
+              HasSubstr("the prologue before other phases"));
+  EXPECT_THAT(ErrorWith("tier 2", "level 2"), HasSubstr("expected tier, "));
+}
+
+// What the verifier cannot be told by text, as the parser does not make it.
+TEST(KernelImageTest, VerifierRefusesNumbersOfNoTable) {
+  const KernelImage good = ParseOrDie(kImage);
+  KernelImage bad = good;
+  bad.formulas[2].opcode = static_cast<tensor::Opcode>(250);
+  EXPECT_THAT(std::string(VerifyKernelImage(bad).message()),
+              HasSubstr("formula 2: expected an operation"));
+  bad = good;
+  bad.formulas[6].b = 1;
+  EXPECT_THAT(std::string(VerifyKernelImage(bad).message()),
+              HasSubstr("operand that it has not"));
+  bad = good;
+  bad.buffers[1].type = static_cast<DType>(99);
+  EXPECT_THAT(std::string(VerifyKernelImage(bad).message()),
+              HasSubstr("buffer 'w': expected an element type"));
+  bad = good;
+  bad.buffers[1].scope = static_cast<KernelScope>(99);
+  EXPECT_THAT(std::string(VerifyKernelImage(bad).message()),
+              HasSubstr("buffer 'w': expected a scope"));
+  bad = good;
+  bad.prologue_count = 4;
+  EXPECT_THAT(std::string(VerifyKernelImage(bad).message()),
+              HasSubstr("prologue: expected no more phases than there are"));
+  bad = good;
+  bad.code.format = static_cast<KernelFormat>(9);
+  EXPECT_THAT(std::string(VerifyKernelImage(bad).message()),
+              HasSubstr("code: expected a format"));
+}
+
+std::vector<NativeKernel> SomeKernels() {
+  std::vector<NativeKernel> kernels(3);
+  kernels[0] = {7, {{-1, 0}, {2, 64}}, ParseOrDie(kImage)};
+  kernels[1] = {0, {}, ParseOrDie(kShaped)};
+  kernels[2] = {1, {}, ParseOrDie(kShaped)};
+  return kernels;
+}
+
+TEST(NativeKernelsTest, BytesReadBackAndShareCode) {
+  const std::vector<NativeKernel> kernels = SomeKernels();
+  const std::string bytes = WriteNativeKernels(kernels);
+  const auto read = ReadNativeKernels(BytesOf(bytes), nullptr);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  ASSERT_EQ(read->size(), kernels.size());
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    EXPECT_EQ((*read)[i].dispatch, kernels[i].dispatch);
+    EXPECT_EQ((*read)[i].constants, kernels[i].constants);
+    EXPECT_EQ((*read)[i].image, kernels[i].image);
+  }
+  EXPECT_EQ((*read)[1].image.code.bytes.data(),
+            (*read)[2].image.code.bytes.data());
+}
+
+TEST(NativeKernelsTest, CutOffIsRefused) {
+  const std::string bytes = WriteNativeKernels(SomeKernels());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ReadNativeKernels(BytesOf(bytes).first(size), nullptr).ok())
+        << size;
+  }
+  EXPECT_FALSE(ReadNativeKernels(BytesOf(bytes + "x"), nullptr).ok());
+}
+
+// Each byte of a section in turn, and then many at once: what is read is
+// refused or keeps the rules; nothing outside is touched (the sanitizers'
+// matter), and no memory is asked for that the bytes do not justify.
+TEST(NativeKernelsTest, EachByteMutated) {
+  const std::string good = WriteNativeKernels(SomeKernels());
+  int accepted = 0;
+  const auto check = [&](const std::string& bytes) {
+    // Of its own, so that reading behind it is seen.
+    const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
+    const auto read = ReadNativeKernels(copy, nullptr);
+    if (!read.ok()) return;
+    ++accepted;
+    for (const NativeKernel& kernel : *read)
+      EXPECT_TRUE(VerifyKernelImage(kernel.image).ok());
+  };
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ flip);
+      check(bad);
+    }
+  }
+  // Bytes of code and names may be any.
+  EXPECT_GT(accepted, 0);
+  std::mt19937 random(5);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bad = good;
+    for (int i = 0; i < 4; ++i)
+      bad[random() % bad.size()] = static_cast<char>(random());
+    check(bad);
+  }
+}
+
+}  // namespace
+}  // namespace ember::vm

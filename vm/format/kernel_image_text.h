@@ -1,0 +1,41 @@
+// The text form of kernel images, for dumps and tests.
+//
+//   std::string text = PrintKernelImage(image);
+//   StatusOr<KernelImage> same = ParseKernelImage(text);
+//
+//   kernel "scale" for "x86_64-linux+avx2" {
+//     tier 2
+//     error_growth 100.0                    // 1 where it is left out
+//     parameters 1                          // or: shape [8, 128]
+//     %0: i64 = parameter 0                 // formulas: operation, operands
+//     %1: i64 = constant 64
+//     %2: i64 = * %0 %1
+//     input "x": f32[%0, %1] align 4 overwritten
+//     output "y": f32[%2] align 4
+//     packed "w": f32[%1]
+//     prologue tasks %1
+//     phase tasks %0
+//     code machine-code align 64 entries 0 32 {
+//       "4883ec08c3"                        // in hexadecimal digits
+//     }
+//   }
+//
+// Parsing verifies. Thread-safe. Errors: "line:column: expected …, found …".
+#ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_
+#define EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "vm/format/kernel_image.h"
+
+namespace ember::vm {
+
+// with_code: else only its size is said, and the text does not parse.
+std::string PrintKernelImage(const KernelImage& image, bool with_code = true);
+StatusOr<KernelImage> ParseKernelImage(std::string_view text);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_

@@ -1,0 +1,202 @@
+#include "vm/format/kernel_image_verifier.h"
+
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <string>
+
+#include "base/concat.h"
+#include "tensor/type_rules.h"
+#include "vm/isa/limits.h"
+
+namespace ember::vm {
+namespace {
+
+using tensor::Instruction;
+using tensor::Opcode;
+
+Status Refuse(std::string_view what, std::string_view expected, int64_t found) {
+  return InvalidArgumentError(
+      Concat({what, ": expected ", expected, ", found ", found}));
+}
+
+// A power of two up to `most`.
+bool IsAlignment(uint32_t value, uint32_t most) {
+  return std::has_single_bit(value) && value <= most;
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const KernelImage& image) : image_(image) {}
+
+  Status Run() {
+    EMBER_RETURN_IF_ERROR(CheckFields());
+    EMBER_RETURN_IF_ERROR(CheckCounts());
+    for (size_t i = 0; i < image_.formulas.size(); ++i)
+      EMBER_RETURN_IF_ERROR(CheckFormula(i));
+    KernelScope last = KernelScope::kInput;
+    for (const KernelBuffer& buffer : image_.buffers)
+      EMBER_RETURN_IF_ERROR(CheckBuffer(buffer, last));
+    for (const uint32_t tasks : image_.phases)
+      EMBER_RETURN_IF_ERROR(CheckValue("tasks of a phase", tasks));
+    return VerifyKernelCode(image_.code, image_.phases.size());
+  }
+
+ private:
+  Status CheckFields() {
+    if (image_.dispatch.size() > kMaxTextLength ||
+        image_.target.size() > kMaxTextLength)
+      return Refuse("texts", "at most 65536 bytes", kMaxTextLength + 1);
+    if (image_.tier < 1 || image_.tier > 2)
+      return Refuse("tier", "1 or 2", image_.tier);
+    if (!std::isfinite(image_.error_growth) || image_.error_growth < 1)
+      return InvalidArgumentError("error growth: expected a number from 1 up");
+    return OkStatus();
+  }
+
+  Status CheckCounts() {
+    for (const size_t count :
+         {image_.formulas.size(), image_.buffers.size(), image_.phases.size(),
+          image_.shape.size(), size_t{image_.parameter_count}}) {
+      if (count > kMaxKernelItems)
+        return Refuse("list", "at most 65536 items",
+                      static_cast<int64_t>(count));
+    }
+    if (!image_.shape.empty() && image_.parameter_count != 0) {
+      return Refuse("parameters", "none, as it is for one shape",
+                    image_.parameter_count);
+    }
+    if (image_.prologue_count > image_.phases.size()) {
+      return Refuse("prologue", "no more phases than there are",
+                    image_.prologue_count);
+    }
+    return OkStatus();
+  }
+
+  Status CheckFormula(size_t number) {
+    const Instruction& in = image_.formulas[number];
+    const std::string what = Concat({"formula ", number});
+    if (static_cast<int>(in.opcode) >= tensor::kOpcodeCount) {
+      return Refuse(what, "an operation of the table",
+                    static_cast<int>(in.opcode));
+    }
+    if (!IsValidDType(static_cast<uint8_t>(in.type)))
+      return Refuse(what, "an element type", static_cast<int>(in.type));
+    const int count = tensor::RegisterOperandCount(in.opcode);
+    const bool has_immediate =
+        in.opcode == Opcode::kConstant || in.opcode == Opcode::kParameter;
+    if (count == 0 && !has_immediate) {
+      return InvalidArgumentError(
+          Concat({what, ": expected arithmetic, found '",
+                  tensor::InfoOf(in.opcode).text, "'"}));
+    }
+    const uint32_t operands[3] = {in.a, in.b, in.c};
+    DType types[3] = {};
+    for (int i = 0; i < 3; ++i) {
+      if (i >= count && operands[i] != 0)
+        return Refuse(what, "0 for an operand that it has not", operands[i]);
+      if (i >= count) continue;
+      if (operands[i] >= number)
+        return Refuse(what, "an earlier formula", operands[i]);
+      types[i] = image_.formulas[operands[i]].type;
+    }
+    if (!has_immediate && in.immediate != 0)
+      return InvalidArgumentError(Concat({what, ": expected no immediate"}));
+    if (in.opcode == Opcode::kConstant) {
+      return tensor::AreBitsOf(in.immediate, in.type)
+                 ? OkStatus()
+                 : InvalidArgumentError(
+                       Concat({what, ": expected bits of ", DTypeName(in.type),
+                               ", found others"}));
+    }
+    if (in.opcode == Opcode::kParameter) {
+      if (in.type != DType::kI64 || in.immediate >= image_.parameter_count) {
+        return Refuse(
+            what, Concat({"an i64 parameter below ", image_.parameter_count}),
+            static_cast<int64_t>(in.immediate));
+      }
+      return OkStatus();
+    }
+    const tensor::TypeFault fault = tensor::FindTypeFault(
+        in.opcode, in.type, std::span(types).first(static_cast<size_t>(count)));
+    if (fault.kind == tensor::TypeFault::kNone) return OkStatus();
+    return InvalidArgumentError(Concat(
+        {what, ": expected operands that '", tensor::InfoOf(in.opcode).text,
+         "' takes, found ", DTypeName(fault.found)}));
+  }
+
+  Status CheckValue(std::string_view what, uint32_t number) {
+    if (number < image_.formulas.size() &&
+        image_.formulas[number].type == DType::kI64)
+      return OkStatus();
+    return Refuse(what, "the number of an i64 formula", number);
+  }
+
+  // last: the scope of the one before.
+  Status CheckBuffer(const KernelBuffer& buffer, KernelScope& last) {
+    if (buffer.name.size() > kMaxTextLength)
+      return Refuse("buffer", "a name of at most 65536 bytes",
+                    static_cast<int64_t>(buffer.name.size()));
+    const std::string what = Concat({"buffer '", buffer.name, "'"});
+    if (static_cast<size_t>(buffer.scope) >= std::size(kKernelScopes))
+      return Refuse(what, "a scope", static_cast<int>(buffer.scope));
+    if (!IsValidDType(static_cast<uint8_t>(buffer.type)))
+      return Refuse(what, "an element type", static_cast<int>(buffer.type));
+    const bool is_operand = buffer.scope <= KernelScope::kOutput;
+    if (is_operand && buffer.scope < last) {
+      return InvalidArgumentError(
+          Concat({what, ": expected inputs, then outputs, then all others"}));
+    }
+    last = buffer.scope;
+    if (!IsAlignment(buffer.alignment, is_operand ? 64 : 1)) {
+      return Refuse(
+          what,
+          is_operand ? "an alignment of 1, 2, 4 … 64" : "an alignment of 1",
+          buffer.alignment);
+    }
+    if (buffer.may_be_overwritten && buffer.scope != KernelScope::kInput)
+      return InvalidArgumentError(
+          Concat({what, ": expected an input that may be overwritten"}));
+    if (buffer.extents.size() > kMaxKernelRank)
+      return Refuse(what, "at most 64 extents",
+                    static_cast<int64_t>(buffer.extents.size()));
+    for (const uint32_t extent : buffer.extents)
+      EMBER_RETURN_IF_ERROR(CheckValue(what, extent));
+    return OkStatus();
+  }
+
+  const KernelImage& image_;
+};
+
+}  // namespace
+
+Status VerifyKernelCode(const KernelCode& code, size_t phases) {
+  if (static_cast<size_t>(code.format) >= std::size(kKernelFormats))
+    return Refuse("code", "a format", static_cast<int>(code.format));
+  if (!IsAlignment(code.alignment, kMaxCodeAlignment)) {
+    return Refuse("code", "an alignment of 1, 2, 4 … 65536", code.alignment);
+  }
+  if (code.bytes.size() > kMaxCodeBytes)
+    return Refuse("code", "at most 1 GiB",
+                  static_cast<int64_t>(code.bytes.size()));
+  if (code.entries.size() != phases) {
+    return Refuse("code", Concat({"an entry for each of ", phases, " phases"}),
+                  static_cast<int64_t>(code.entries.size()));
+  }
+  for (const uint32_t entry : code.entries) {
+    if (entry >= code.bytes.size())
+      return Refuse("code",
+                    Concat({"entries below ", code.bytes.size(), " bytes"}),
+                    entry);
+  }
+  return OkStatus();
+}
+
+Status VerifyKernelImage(const KernelImage& image) {
+  const Status status = Verifier(image).Run();
+  if (status.ok()) return status;
+  return status.WithContext(
+      Concat({"kernel of @", std::string_view(image.dispatch).substr(0, 256)}));
+}
+
+}  // namespace ember::vm

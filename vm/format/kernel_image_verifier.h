@@ -1,0 +1,27 @@
+// Whether an image keeps the rules of vm/format/kernel_image.h, so that the
+// launcher can use its numbers without looking at them again.
+//
+//   EMBER_RETURN_IF_ERROR(VerifyKernelImage(image));
+//
+// What the code does is not looked at. Thread-safe. Errors: InvalidArgument, in
+// one line: kernel, object, expected, found.
+#ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_VERIFIER_H_
+#define EMBER_VM_FORMAT_KERNEL_IMAGE_VERIFIER_H_
+
+#include "base/status.h"
+#include "vm/format/kernel_image.h"
+
+namespace ember::vm {
+
+inline constexpr uint32_t kMaxKernelItems = 1 << 16;  // of each list
+inline constexpr uint32_t kMaxKernelRank = 64;
+inline constexpr uint32_t kMaxCodeAlignment = 1 << 16;
+inline constexpr uint32_t kMaxCodeBytes = 1 << 30;
+
+Status VerifyKernelImage(const KernelImage& image);
+// `phases`: how many entries are expected.
+Status VerifyKernelCode(const KernelCode& code, size_t phases);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_FORMAT_KERNEL_IMAGE_VERIFIER_H_

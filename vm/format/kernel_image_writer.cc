@@ -1,0 +1,55 @@
+#include "vm/format/kernel_image_bytes.h"
+
+namespace ember::vm {
+namespace {
+
+template <typename T>
+void WriteNumbers(const std::vector<T>& numbers, ByteWriter& writer) {
+  writer.Number(static_cast<uint32_t>(numbers.size()));
+  for (const T number : numbers) writer.Number(number);
+}
+
+void WriteBuffer(const KernelBuffer& buffer, ByteWriter& writer) {
+  writer.Text(buffer.name);
+  writer.Number(static_cast<uint8_t>(buffer.type));
+  writer.Number(static_cast<uint8_t>(buffer.scope));
+  writer.Number(static_cast<uint8_t>(buffer.may_be_overwritten));
+  writer.Number(buffer.alignment);
+  WriteNumbers(buffer.extents, writer);
+}
+
+}  // namespace
+
+void WriteKernelCode(const KernelCode& code, ByteWriter& writer) {
+  writer.Number(static_cast<uint8_t>(code.format));
+  writer.Number(code.alignment);
+  WriteNumbers(code.entries, writer);
+  writer.Bytes(code.bytes);
+}
+
+void WriteKernelHeader(const KernelImage& image, ByteWriter& writer) {
+  writer.Text(image.dispatch);
+  writer.Text(image.target);
+  writer.Number(static_cast<uint8_t>(image.tier));
+  writer.Number(image.error_growth);
+  writer.Number(image.parameter_count);
+  WriteNumbers(image.shape, writer);
+  writer.Number(static_cast<uint32_t>(image.formulas.size()));
+  for (const tensor::Instruction& in : image.formulas) {
+    writer.Number(static_cast<uint8_t>(in.opcode));
+    writer.Number(static_cast<uint8_t>(in.type));
+    for (const uint32_t operand : {in.a, in.b, in.c}) writer.Number(operand);
+    writer.Number(in.immediate);
+  }
+  writer.Number(static_cast<uint32_t>(image.buffers.size()));
+  for (const KernelBuffer& buffer : image.buffers) WriteBuffer(buffer, writer);
+  WriteNumbers(image.phases, writer);
+  writer.Number(image.prologue_count);
+}
+
+void WriteKernelImage(const KernelImage& image, ByteWriter& writer) {
+  WriteKernelHeader(image, writer);
+  WriteKernelCode(image.code, writer);
+}
+
+}  // namespace ember::vm

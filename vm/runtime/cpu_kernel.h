@@ -1,0 +1,92 @@
+// The launcher of kernels on a CPU: runs images whose code is loaded, those
+// that the JIT has just made and those that were made before, elsewhere.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CpuKernel> kernel,
+//                          CpuKernel::Create({.image = image, .code = code}));
+//   kernel->Run({parameters, buffers, runner});
+//
+// Thread-safe: calls may run at once. Memory that calls need (temporaries, and
+// of tasks) is kept between them, one set per call at once.
+#ifndef EMBER_VM_RUNTIME_CPU_KERNEL_H_
+#define EMBER_VM_RUNTIME_CPU_KERNEL_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/format/kernel_abi.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/kernel_layout.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::vm {
+
+struct CpuKernelDefinition {
+  // Verified. Of its code nothing is used: equal kernels share what is loaded.
+  KernelImage image;
+  // One per phase of the image, and what keeps them loaded.
+  std::vector<PhaseFunction> functions;
+  std::shared_ptr<const void> code;
+  // Of the constant inputs, by input; empty for others. Used by the prologue
+  // only, which runs in Create.
+  std::vector<std::span<const uint8_t>> constants;
+  std::string description;  // Kernel::Describe
+  bool is_settled = false;  // Kernel::is_settled
+};
+
+class CpuKernel final : public Kernel {
+ public:
+  // Packs constants. Fails if a constant is too small for what the image
+  // declares, or memory for the copies is refused.
+  static StatusOr<std::unique_ptr<CpuKernel>> Create(
+      CpuKernelDefinition definition);
+
+  int tier() const override { return definition_.image.tier; }
+  bool Accepts(std::span<const int64_t> parameters) const override;
+  // kInvalidArgument with a check of the code that failed, or an operand that
+  // is not aligned as the image wants it.
+  Status Run(const KernelCall& call) const override;
+  double error_growth() const override {
+    return definition_.image.error_growth;
+  }
+  bool is_settled() const override { return definition_.is_settled; }
+  std::string Describe() const override { return definition_.description; }
+
+ private:
+  // 64-byte aligned.
+  struct AlignedFree {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<void, AlignedFree>;
+
+  struct Block {
+    Memory memory;
+    int64_t bytes = 0;
+  };
+
+  explicit CpuKernel(CpuKernelDefinition definition);
+  Status Pack();
+  Status CheckAlignment(std::span<void* const> arguments) const;
+  // Phases [first, end) of the image.
+  Status RunPhases(size_t first, size_t end, const KernelLayout& layout,
+                   const KernelCall& call,
+                   std::span<void* const> arguments) const;
+  StatusOr<Block> TakeBlock(int64_t bytes) const;
+  void ReturnBlock(Block block) const;
+
+  CpuKernelDefinition definition_;
+  KernelLayout constant_layout_;  // where the image has no parameters
+  std::vector<std::shared_ptr<void>> packed_;
+  std::vector<void*> packed_pointers_;  // by buffer
+  mutable std::mutex mutex_;
+  mutable std::vector<Block> free_blocks_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_CPU_KERNEL_H_

@@ -1,0 +1,55 @@
+// Native code that a module carries (vm-prejit), put in place of tier 0.
+//
+//   auto tiering =
+//       std::make_shared<Tiering>(module, nullptr, Tiering::Options{});
+//   const NativeReport report = InstallNativeKernels(*tiering);
+//   Session::Create(module, {.device = device, .tiering = tiering});
+//
+// Calling this is the permission to run what is in the module: nobody can tell
+// from its bytes what machine code does, so it is for modules whose maker is
+// trusted (docs/prejit.md). What is checked is that the sections are what the
+// module says, that images keep their rules and fit the dispatches, and that
+// this processor has what they need.
+//
+// Of the module's native sections those that run here are used, for each
+// dispatch that which asks most of the processor. What has no kernel is left to
+// tier 0, or to the tiering's provider. Nothing fails: a section that cannot be
+// used is as if it was not there, and the report says why. Thread-safe; a
+// second call for one Tiering does nothing.
+#ifndef EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
+#define EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
+
+#include <string>
+#include <vector>
+
+#include "vm/runtime/tiering.h"
+
+namespace ember::vm {
+
+struct NativeReport {
+  int sections = 0;                  // of the module
+  std::vector<std::string> targets;  // of the sections that are used
+  int kernels = 0;                   // that were installed
+  size_t dispatches = 0;             // groups of sites that have one now
+  size_t all_dispatches = 0;
+  // One line each: which section, or which kernel of it, and why not.
+  std::vector<std::string> refused;
+
+  // "native kernels for 12 of 14 dispatches (x86_64-linux+v3+avx2+fma)", or
+  // why there are none.
+  std::string Text() const;
+};
+
+struct NativeOptions {
+  // Kernels are checked and tried as those of the tiering's provider are;
+  // otherwise they are used as they are, from the first call on.
+  bool checks_kernels = false;
+};
+
+// On the host only.
+NativeReport InstallNativeKernels(Tiering& tiering,
+                                  const NativeOptions& options = {});
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
