@@ -5,11 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
+#include "base/atomic_file_writer.h"
 #include "base/concat.h"
 
 namespace ember {
@@ -33,11 +32,6 @@ class FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   int get() const { return descriptor_; }
-  int Close() {
-    const int result = ::close(descriptor_);
-    descriptor_ = -1;
-    return result;
-  }
 
  private:
   int descriptor_;
@@ -56,34 +50,20 @@ StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
   return static_cast<uint64_t>(info.st_size);
 }
 
-Status WriteAll(const FileDescriptor& file, std::string_view contents,
-                const std::string& path) {
-  while (!contents.empty()) {
-    const ssize_t written =
-        ::write(file.get(), contents.data(), contents.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return FileError("write", path, errno);
-    }
-    contents.remove_prefix(static_cast<size_t>(written));
-  }
-  return OkStatus();
-}
-
-Status WriteTemporary(const std::string& temporary, std::string_view contents,
-                      const std::string& path) {
-  FileDescriptor file(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (file.get() < 0) return FileError("create", path, errno);
-  EMBER_RETURN_IF_ERROR(WriteAll(file, contents, path));
-  if (file.Close() != 0) return FileError("write", path, errno);
-  return OkStatus();
+// Opened for reading; -1 and errno otherwise.
+int OpenForReading(const std::string& path, int flags = 0) {
+  int file = -1;
+  do {
+    file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags, 0);
+  } while (file < 0 && errno == EINTR);
+  return file;
 }
 
 }  // namespace
 
 StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not blocking: a pipe is refused, not waited for.
+  FileDescriptor file(OpenForReading(path, O_NONBLOCK));
   if (file.get() < 0) return FileError("open", path, errno);
   EMBER_ASSIGN_OR_RETURN(const uint64_t size, RegularFileSize(file, path));
   MappedFile mapped;
@@ -107,7 +87,7 @@ MappedFile::~MappedFile() {
 }
 
 StatusOr<std::string> ReadFile(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  FileDescriptor file(OpenForReading(path));
   if (file.get() < 0) return FileError("open", path, errno);
   std::string contents;
   // Not by size: files under /proc and pipes report none.
@@ -124,16 +104,10 @@ StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view contents) {
-  static std::atomic<uint32_t> counter{
-      0};  // names differ between threads of this process
-  const std::string temporary =
-      Concat({path, ".tmp.", ::getpid(), ".", counter.fetch_add(1)});
-  Status status = WriteTemporary(temporary, contents, path);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = FileError("replace", path, errno);
-  }
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
+  EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer,
+                         AtomicFileWriter::Create(path));
+  EMBER_RETURN_IF_ERROR(writer.Write(contents));
+  return writer.Commit(Durability::kSurvivesWriter);
 }
 
 }  // namespace ember

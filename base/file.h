@@ -19,7 +19,9 @@ namespace ember {
 
 // A whole file, mapped read-only and private. Move-only; unmapped when
 // destroyed. Page-aligned. A file that another process truncates meanwhile
-// faults on access, as with every mapping.
+// faults on access (SIGBUS), as with every mapping; one that it replaces by
+// renaming does not. Only regular files can be mapped: a pipe is refused, not
+// waited for.
 class MappedFile {
  public:
   static StatusOr<MappedFile> Open(const std::string& path);
@@ -39,7 +41,9 @@ class MappedFile {
 StatusOr<std::string> ReadFile(const std::string& path);
 
 // Writes a temporary file in the same folder, then renames it over `path`:
-// readers see the old or the new content, whole.
+// readers see the old or the new content, whole (base/atomic_file_writer.h,
+// also for what it does with devices and links, and when the system loses
+// power).
 Status WriteFileAtomically(const std::string& path, std::string_view contents);
 
 }  // namespace ember

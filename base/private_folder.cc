@@ -33,6 +33,15 @@ class Descriptor {
   int number_;
 };
 
+// openat that goes on after a signal.
+int OpenAt(int folder, const char* name, int flags, mode_t mode = 0) {
+  int file = -1;
+  do {
+    file = ::openat(folder, name, flags | O_CLOEXEC, mode);
+  } while (file < 0 && errno == EINTR);
+  return file;
+}
+
 // "" or what is wrong.
 std::string WhyOthersMayChange(const struct stat& info) {
   if (info.st_uid != ::geteuid()) {
@@ -62,10 +71,18 @@ bool WriteAll(int descriptor, std::string_view contents) {
     const ssize_t written =
         ::write(descriptor, contents.data(), contents.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
+    if (written <= 0) return false;
     contents.remove_prefix(static_cast<size_t>(written));
   }
   return true;
+}
+
+bool Synchronise(int descriptor) {
+  int result = 0;
+  do {
+    result = ::fsync(descriptor);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
 }
 
 std::optional<std::string> ReadAll(int descriptor, size_t size) {
@@ -83,8 +100,8 @@ std::optional<std::string> ReadAll(int descriptor, size_t size) {
 // Opened for reading; -1 if it may not be used.
 int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
                 bool is_secret, int64_t* size) {
-  Descriptor file(::openat(folder, name.c_str(),
-                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  Descriptor file(
+      OpenAt(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   struct stat info;
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return -1;
   if (!S_ISREG(info.st_mode) || !WhyOthersMayChange(info).empty() ||
@@ -107,7 +124,7 @@ StatusOr<std::string> RandomBytes(size_t count) {
 
 StatusOr<PrivateFolder> PrivateFolder::Open(const std::string& path) {
   MakeFolders(path);
-  PrivateFolder folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+  PrivateFolder folder(OpenAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY),
                        path);
   if (folder.descriptor_ < 0) return folder.Error("open", errno);
   struct stat info;
@@ -149,7 +166,7 @@ std::optional<std::string> PrivateFolder::Use(const std::string& name,
 }
 
 StatusOr<std::string> PrivateFolder::WriteUnfinished(
-    std::string_view contents) const {
+    std::string_view contents, Durability durability) const {
   EMBER_ASSIGN_OR_RETURN(const std::string random, RandomBytes(8));
   uint64_t number = 0;
   std::memcpy(&number, random.data(), sizeof number);
@@ -157,11 +174,12 @@ StatusOr<std::string> PrivateFolder::WriteUnfinished(
   std::snprintf(digits, sizeof digits, "%016llx",
                 static_cast<unsigned long long>(number));
   std::string name = Concat({kUnfinished, std::string_view(digits)});
-  const Descriptor file(::openat(descriptor_, name.c_str(),
-                                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                                 0600));
+  const Descriptor file(
+      OpenAt(descriptor_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600));
   if (file.get() < 0) return Error("write to", errno);
-  if (!WriteAll(file.get(), contents)) {
+  const bool is_synced = durability == Durability::kSurvivesPowerLoss;
+  if (!WriteAll(file.get(), contents) ||
+      (is_synced && !Synchronise(file.get()))) {
     const int error = errno;
     Remove(name);
     return Error("write to", error);
@@ -170,9 +188,10 @@ StatusOr<std::string> PrivateFolder::WriteUnfinished(
 }
 
 Status PrivateFolder::Replace(const std::string& name,
-                              std::string_view contents) const {
+                              std::string_view contents,
+                              Durability durability) const {
   EMBER_ASSIGN_OR_RETURN(const std::string unfinished,
-                         WriteUnfinished(contents));
+                         WriteUnfinished(contents, durability));
   if (::renameat(descriptor_, unfinished.c_str(), descriptor_, name.c_str()) ==
       0)
     return OkStatus();
@@ -183,8 +202,9 @@ Status PrivateFolder::Replace(const std::string& name,
 
 Status PrivateFolder::Create(const std::string& name,
                              std::string_view contents) const {
-  EMBER_ASSIGN_OR_RETURN(const std::string unfinished,
-                         WriteUnfinished(contents));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::string unfinished,
+      WriteUnfinished(contents, Durability::kSurvivesPowerLoss));
   const int error = ::linkat(descriptor_, unfinished.c_str(), descriptor_,
                              name.c_str(), 0) == 0
                         ? 0
@@ -201,8 +221,7 @@ void PrivateFolder::Remove(const std::string& name) const {
 std::vector<PrivateFolder::File> PrivateFolder::List() const {
   std::vector<File> files;
   // A descriptor of its own: the position in a list is the descriptor's.
-  Descriptor descriptor(
-      ::openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor descriptor(OpenAt(descriptor_, ".", O_RDONLY | O_DIRECTORY));
   if (descriptor.get() < 0) return files;
   DIR* const list = ::fdopendir(descriptor.get());
   if (list == nullptr) return files;

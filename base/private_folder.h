@@ -8,7 +8,9 @@
 // Who may be others: other users, by owner and mode; not root, and not other
 // programs of this user. Several processes may use one folder. Readers see a
 // file's old or new contents, whole, also if a writer is killed; what a system
-// that lost power shows is for the caller to find out. Thread-safe.
+// that lost power shows of a file that did not ask for kSurvivesPowerLoss is
+// for the caller to find out. Calls that a signal interrupts go on.
+// Thread-safe.
 #ifndef EMBER_BASE_PRIVATE_FOLDER_H_
 #define EMBER_BASE_PRIVATE_FOLDER_H_
 
@@ -19,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/atomic_file_writer.h"
 #include "base/status.h"
 
 namespace ember {
@@ -45,8 +48,10 @@ class PrivateFolder {
   std::optional<std::string> Use(const std::string& name,
                                  int64_t max_bytes) const;
   // With mode 0600.
-  Status Replace(const std::string& name, std::string_view contents) const;
-  // The same, but an existing file stays, which is no error.
+  Status Replace(const std::string& name, std::string_view contents,
+                 Durability durability = Durability::kSurvivesWriter) const;
+  // The same, but an existing file stays, which is no error, and the contents
+  // survive a loss of power.
   Status Create(const std::string& name, std::string_view contents) const;
   void Remove(const std::string& name) const;
 
@@ -62,7 +67,8 @@ class PrivateFolder {
  private:
   PrivateFolder(int descriptor, std::string path)
       : descriptor_(descriptor), path_(std::move(path)) {}
-  StatusOr<std::string> WriteUnfinished(std::string_view contents) const;
+  StatusOr<std::string> WriteUnfinished(std::string_view contents,
+                                        Durability durability) const;
   Status Error(const char* what, int error) const;
 
   int descriptor_ = -1;

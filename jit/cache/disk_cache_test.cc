@@ -229,7 +229,9 @@ TEST_F(DiskCacheTest, SecretsThatOthersMaySeeAreReplaced) {
     ::chmod(options_.secret_file.c_str(), mode);
     EXPECT_TRUE(secrets.insert(*ReadOrMakeSecret(options_.secret_file)).second);
   }
-  for (const char* const bad : {"", "short"}) {
+  // The last is what a system that lost power may leave.
+  for (const std::string& bad :
+       {std::string(), std::string("short"), std::string(32, '\0')}) {
     Write(options_.secret_file, bad);
     EXPECT_TRUE(secrets.insert(*ReadOrMakeSecret(options_.secret_file)).second);
   }

@@ -12,6 +12,8 @@ std::optional<std::string> ReadSecret(const PrivateFolder& folder,
                                       const std::string& name) {
   auto secret = folder.Read(name, kSecretBytes, /*is_secret=*/true);
   if (secret && secret->size() != kSecretBytes) secret.reset();
+  // What a system that lost power may leave of a file; anybody could guess it.
+  if (secret && *secret == std::string(kSecretBytes, '\0')) secret.reset();
   return secret;
 }
 
@@ -32,7 +34,8 @@ StatusOr<std::string> ReadOrMakeSecret(const std::string& path) {
   EMBER_RETURN_IF_ERROR(folder.Create(name, made));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
   // One that cannot be used was there.
-  EMBER_RETURN_IF_ERROR(folder.Replace(name, made));
+  EMBER_RETURN_IF_ERROR(
+      folder.Replace(name, made, Durability::kSurvivesPowerLoss));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
   return FailedPreconditionError(
       Concat({"secret file '", path, "': cannot be read after it was made"}));

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "tools/lib/cut_files.h"
+
 namespace ember::tools {
 namespace {
 
@@ -278,6 +280,7 @@ std::string Flags::Help() const {
 
 int RunTool(int argc, char** argv, Flags& flags,
             const std::function<Status()>& body) {
+  ReportCutFiles(flags.tool());
   Status status = flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
   const bool parsed = status.ok();
   if (parsed && flags.help_requested()) {

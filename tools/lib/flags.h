@@ -96,7 +96,8 @@ class Flags {
 
 // A tool's main: parses, prints help or runs `body`, and prints an error as
 // "tool: message". Gives 0; 1 when the work failed; 2 when the command line is
-// wrong. Where operator new fails on this thread it says "tool: out of memory"
+// wrong. Mapped files that are cut off are reported (tools/lib/cut_files.h).
+// Where operator new fails on this thread it says "tool: out of memory"
 // and ends the process with status 1.
 int RunTool(int argc, char** argv, Flags& flags,
             const std::function<Status()>& body);

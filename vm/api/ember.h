@@ -278,8 +278,10 @@ typedef struct EmberApi {
   /* --- version 1 --- */
   const char* (*error_message)(void);
 
-  /* The file is mapped, not copied: it must not change while the module lives.
-   */
+  /* The file is mapped, not copied: it must not change while the module lives,
+   * and where another program cuts it off, using the module raises SIGBUS, as
+   * with every mapping. Replacing it by renaming is safe. module_load_memory
+   * with a copy has no such limits. */
   EmberStatus (*module_load_file)(const char* path, EmberModule** module);
   /* data must stay while the module, its sessions and their results live;
    * 64-byte aligned data is used in place, other data is copied. */

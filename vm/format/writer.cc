@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/atomic_file_writer.h"
 #include "base/checked_math.h"
 #include "base/hash.h"
-#include "vm/format/atomic_file_writer.h"
 #include "vm/format/container.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/verifier.h"
@@ -274,7 +274,9 @@ Status WriteModule(const ModuleDefinition& module, const std::string& path) {
                                                 uint64_t size) {
     return writer.Write(std::string_view(static_cast<const char*>(data), size));
   }));
-  return writer.Commit();
+  // Constants are not hashed when a module is loaded: one that a loss of power
+  // left with zeros would give wrong results.
+  return writer.Commit(Durability::kSurvivesPowerLoss);
 }
 
 }  // namespace ember::vm

@@ -1,0 +1,107 @@
+#include "base/atomic_file_writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "base/concat.h"
+
+namespace ember {
+namespace {
+
+// Calls `call` until no signal interrupts it.
+template <typename Call>
+auto Retry(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+// What is there and must stay there: renaming would put a file in its place.
+bool IsWrittenInPlace(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return false;
+  if (!S_ISREG(info.st_mode)) return true;
+  // Where /dev/stdout leads may be a file; the link is the system's.
+  struct stat link;
+  return ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) &&
+         (path.starts_with("/dev/") || path.starts_with("/proc/"));
+}
+
+}  // namespace
+
+StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
+  static std::atomic<uint32_t> counter{
+      0};  // names differ between threads of this process
+  AtomicFileWriter writer;
+  writer.path_ = path;
+  // The system would see the part before it.
+  if (path.find('\0') != std::string::npos)
+    return writer.Error("create", EINVAL);
+  if (IsWrittenInPlace(path)) {
+    // Fails for a folder.
+    writer.file_ = Retry(
+        [&] { return ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC); });
+    if (writer.file_ < 0) return writer.Error("write", errno);
+    return writer;
+  }
+  const std::string temporary =
+      Concat({path, ".tmp.", ::getpid(), ".", counter.fetch_add(1)});
+  writer.file_ = Retry([&] {
+    return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                  0666);
+  });
+  if (writer.file_ < 0) return writer.Error("create", errno);
+  writer.temporary_ = temporary;
+  return writer;
+}
+
+AtomicFileWriter::~AtomicFileWriter() {
+  if (file_ >= 0) ::close(file_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Status AtomicFileWriter::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        Retry([&] { return ::write(file_, bytes.data(), bytes.size()); });
+    // Nothing, and no reason: it would go on for ever.
+    if (written == 0) return Error("write", ENOSPC);
+    if (written < 0) return Error("write", errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return OkStatus();
+}
+
+Status AtomicFileWriter::Commit(Durability durability) {
+  if (durability == Durability::kSurvivesPowerLoss) {
+    const int synced = Retry([&] { return ::fsync(file_); });
+    // Files of some systems cannot be synchronised.
+    if (synced != 0 && errno != EINVAL && errno != ENOSYS)
+      return Error("write", errno);
+  }
+  // Closed whatever it says; interrupted, too.
+  const int closed = ::close(std::exchange(file_, -1));
+  if (closed != 0 && errno != EINTR) return Error("write", errno);
+  if (temporary_.empty()) return OkStatus();
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return Error("replace", errno);
+  temporary_.clear();
+  return OkStatus();
+}
+
+Status AtomicFileWriter::Error(const char* what, int error) const {
+  std::string message =
+      Concat({"cannot ", what, " file '", path_, "': ", std::strerror(error)});
+  if (error == ENOENT) return NotFoundError(std::move(message));
+  if (error == ENOMEM) return ResourceExhaustedError(std::move(message));
+  return FailedPreconditionError(std::move(message));
+}
+
+}  // namespace ember

@@ -1,0 +1,43 @@
+#include "tools/lib/cut_files.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <string>
+
+namespace ember::tools {
+namespace {
+
+// Made before the signal: a handler cannot.
+char message[256];
+size_t message_size = 0;
+
+void OnBus(int signal, siginfo_t* info, void*) {
+  // Memory of a mapping that the file no longer has; anything else is a bug.
+  if (info->si_code != BUS_ADRERR) {
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+    return;
+  }
+  const ssize_t written = ::write(STDERR_FILENO, message, message_size);
+  static_cast<void>(written);
+  ::_exit(1);
+}
+
+}  // namespace
+
+void ReportCutFiles(std::string_view tool) {
+  const std::string text =
+      std::string(tool.substr(0, 64)) +
+      ": a file that it reads was cut off meanwhile, or could not be read\n";
+  message_size = text.size();
+  std::memcpy(message, text.data(), text.size());
+  struct sigaction action = {};
+  action.sa_sigaction = OnBus;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace ember::tools
