@@ -51,8 +51,12 @@ StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
     if (writer.file_ < 0) return writer.Error("write", errno);
     return writer;
   }
+  // The name is not used in full: with what is added it might be too long.
+  constexpr size_t kMostOfName = 100;
+  const size_t name = path.rfind('/') + 1;  // 0 without a folder
   const std::string temporary =
-      Concat({path, ".tmp.", ::getpid(), ".", counter.fetch_add(1)});
+      Concat({path.substr(0, name), path.substr(name, kMostOfName), ".tmp.",
+              ::getpid(), ".", counter.fetch_add(1)});
   writer.file_ = Retry([&] {
     return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                   0666);

@@ -53,6 +53,11 @@ StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
 // Opened for reading; -1 and errno otherwise.
 int OpenForReading(const std::string& path, int flags = 0) {
   int file = -1;
+  // The system would see the part before it.
+  if (path.find('\0') != std::string::npos) {
+    errno = EINVAL;
+    return file;
+  }
   do {
     file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags, 0);
   } while (file < 0 && errno == EINTR);

@@ -123,6 +123,11 @@ StatusOr<std::string> RandomBytes(size_t count) {
 }
 
 StatusOr<PrivateFolder> PrivateFolder::Open(const std::string& path) {
+  // The system would see the part before it.
+  if (path.find('\0') != std::string::npos) {
+    return InvalidArgumentError(
+        Concat({"folder '", path.c_str(), "': found a name with a zero byte"}));
+  }
   MakeFolders(path);
   PrivateFolder folder(OpenAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY),
                        path);

@@ -19,9 +19,20 @@ bool IsInside(const fs::path& folder, const fs::path& path) {
   return true;
 }
 
+// For messages, which are one line whatever a model says: nothing that a
+// terminal takes for a command, and not all of a long name.
+std::string Shown(const std::string& location) {
+  constexpr size_t kMost = 200;
+  std::string text = location.substr(0, kMost);
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return location.size() > kMost ? text + "…" : text;
+}
+
 Status Refused(const std::string& location, std::string_view reason) {
   return InvalidArgumentError(
-      "external data '" + location +
+      "external data '" + Shown(location) +
       "': expected a file inside the model's folder, found " +
       std::string(reason));
 }
@@ -50,7 +61,7 @@ StatusOr<std::shared_ptr<MappedFile>> ExternalFiles::Open(
     return NotFoundError("folder '" + folder_ + "': " + error.message());
   const fs::path path = fs::canonical(folder / relative, error);
   if (error)
-    return NotFoundError("external data '" + location +
+    return NotFoundError("external data '" + Shown(location) +
                          "': " + error.message());
   if (!IsInside(folder, path)) return Refused(location, "a link out of it");
   if (!fs::is_regular_file(path, error))
@@ -67,10 +78,10 @@ StatusOr<ExternalBytes> ExternalFiles::Read(const std::string& location,
   const int64_t size = static_cast<int64_t>(file->bytes().size());
   if (length < 0 && offset <= size) length = size - offset;
   if (offset < 0 || offset > size || length > size - offset) {
-    return InvalidArgumentError("external data '" + location + "': expected " +
-                                std::to_string(length) + " bytes at offset " +
-                                std::to_string(offset) + ", found a file of " +
-                                std::to_string(size) + " bytes");
+    return InvalidArgumentError(
+        "external data '" + Shown(location) + "': expected " +
+        std::to_string(length) + " bytes at offset " + std::to_string(offset) +
+        ", found a file of " + std::to_string(size) + " bytes");
   }
   ExternalBytes result;
   result.owner = file;

@@ -6,7 +6,9 @@
 //                          files.Read("weights.bin", 0, 4096));
 //
 // Errors: an absolute location or one with "..", a file that a symbolic link
-// leads out of the folder, a range outside the file. Not thread-safe.
+// leads out of the folder, something that is no plain file, a range outside the
+// file; one line, whatever the location is. A hard link is the file itself:
+// where another name of it lies cannot be told. Not thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 #define EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 
