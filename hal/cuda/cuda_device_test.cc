@@ -34,7 +34,9 @@ TEST(CudaDeviceTest, SecondSubmissionsAreGraphs) {
   for (int i = 0; i < 6; ++i) {
     ASSERT_TRUE(
         list->Fill({buffer.get(), i * 10, 10}, static_cast<uint8_t>(i)).ok());
-    if (i % 2 == 1) ASSERT_TRUE(list->Barrier().ok());
+    if (i % 2 == 1) {
+      ASSERT_TRUE(list->Barrier().ok());
+    }
   }
   const int64_t fills = CallsOf("cuMemsetD8Async");
   for (int run = 0; run < 5; ++run)

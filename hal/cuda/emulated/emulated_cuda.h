@@ -10,7 +10,7 @@
 // Objects of a context that are there when it ends are counted as leaked.
 //
 // For tests the same is a shared library (//hal/cuda/emulated:
-// libemulated_cuda.so), opened through EMBER_CUDA_LIBRARY.
+// libfake_cuda.so), opened through EMBER_CUDA_LIBRARY.
 //
 // Environment, read by each cuInit:
 //   EMBER_CUDA_EMULATE=sm_90a:2          two devices of that kind; else one
