@@ -70,6 +70,7 @@ void Declare(Options& options, Flags& flags) {
             "all the same,\neach on all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.benchmark.checks);
+  AddNativeFlags(flags, &options.benchmark.native);
   AddLimitFlags(flags, &options.benchmark.limits);
   flags.AddStandalone(
       "peak", &options.peak,

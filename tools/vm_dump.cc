@@ -9,6 +9,7 @@
 #include "tools/lib/graph_drawing.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/module_graph.h"
+#include "tools/lib/native_kernels_table.h"
 #include "tools/lib/netron.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/table.h"
@@ -24,11 +25,12 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
-  flags.AddChoice(
-      "part", &options.part,
-      {"module", "program", "dispatches", "constants", "signature", "graph"},
-      "What to print; graph, the imported model before any pass, needs an "
-      ".onnx.");
+  flags.AddChoice("part", &options.part,
+                  {"module", "program", "dispatches", "constants", "signature",
+                   "kernels", "graph"},
+                  "What to print; kernels: those that vm-prejit wrote into it; "
+                  "graph, the imported model before any pass, needs an "
+                  ".onnx.");
   flags.Add("dispatch", &options.dispatch, "NAME",
             "Prints this dispatch only.");
   flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron"},
@@ -98,6 +100,7 @@ StatusOr<std::string> Part(const Options& options,
   }
   if (options.part == "constants") return ConstantsTable(module);
   if (options.part == "signature") return Signature(module);
+  if (options.part == "kernels") return NativeKernelsTable(module);
   if (options.part == "module") return vm::PrintModule(module);
   std::string text;
   for (const vm::Program& program : module.programs)

@@ -38,6 +38,7 @@ struct Options {
               dump_kernels, schedules, shadow;
   KernelCacheFlags cache;
   KernelCheckFlags checks;
+  NativeFlags native;
   int64_t threads = 0, seed = 0, runs = 0, profile_rows = 30, shadow_runs = 3;
   double rtol = 1e-3, atol = 1e-5;
   LimitFlags limits;
@@ -92,6 +93,7 @@ void Declare(Options& options, Flags& flags) {
             "all the same,\neach on all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.checks);
+  AddNativeFlags(flags, &options.native);
   AddLimitFlags(flags, &options.limits);
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
@@ -289,6 +291,8 @@ Status Run(const Options& options) {
                UserPath(options.dump_kernels), UserPath(options.schedules),
                CacheOptionsOf(options.cache), shadow, options.exact_schedules,
                options.checks));
+  EMBER_RETURN_IF_ERROR(
+      UseNativeKernels(options.native, *device, model.module, opened));
   const Tier& tier = KeepTier(std::move(opened));
   vm::SessionOptions session_options = {
       .device = device,

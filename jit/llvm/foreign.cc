@@ -7,13 +7,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "base/check.h"
 #include "jit/llvm/all_targets.h"
-#include "jit/llvm/code_generator.h"
 #include "jit/loops/text.h"
 
 namespace ember::jit {
@@ -22,7 +20,7 @@ namespace {
 constexpr uintptr_t kPage = 4096;
 
 struct ForeignNest : CompiledNest {
-  std::string object;
+  vm::KernelCode code;
 };
 
 class ForeignCompiler : public Compiler {
@@ -33,8 +31,8 @@ class ForeignCompiler : public Compiler {
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override {
     auto result = std::make_unique<ForeignNest>();
-    EMBER_ASSIGN_OR_RETURN(result->object, compiler_->CompileToObject(
-                                               nest, options, result.get()));
+    EMBER_ASSIGN_OR_RETURN(
+        result->code, compiler_->CompileToCode(nest, options, result.get()));
     return std::unique_ptr<CompiledNest>(std::move(result));
   }
 
@@ -57,15 +55,11 @@ size_t FirstAt(const std::vector<ForeignBuffer>& buffers, size_t number) {
 
 class Machine : public ForeignMachine {
  public:
-  explicit Machine(const Processor& processor)
-      : triple_(processor.llvm.substr(0, processor.llvm.find(':'))) {
+  explicit Machine(const Processor& processor) {
     UseAllTargets();
     auto compiler = ObjectCompiler::Create(std::string(processor.llvm));
     EMBER_CHECK(compiler.ok()) << compiler.status().ToString();
     compiler_ = std::make_unique<ForeignCompiler>(*std::move(compiler));
-    const char* const folder = std::getenv("TEST_TMPDIR");
-    path_ = std::string(folder == nullptr ? "/tmp" : folder) + "/kernel" +
-            std::to_string(getpid());
     StartServer(std::string(processor.emulator));
   }
 
@@ -73,8 +67,6 @@ class Machine : public ForeignMachine {
     close(to_server_);
     close(from_server_);
     waitpid(server_, nullptr, 0);
-    std::remove((path_ + ".o").c_str());
-    std::remove((path_ + ".so").c_str());
   }
 
   Compiler& compiler() override { return *compiler_; }
@@ -85,8 +77,10 @@ class Machine : public ForeignMachine {
            const std::vector<ForeignBuffer>& buffers,
            vm::IndexFailure& failure) override {
     nest_ = &nest;
-    Link(static_cast<const ForeignNest&>(code).object);
-    WriteText(path_ + ".so");
+    const vm::KernelCode& kernel = static_cast<const ForeignNest&>(code).code;
+    WriteNumber(kernel.alignment);
+    WriteNumber(static_cast<int64_t>(kernel.bytes.size()));
+    Write(kernel.bytes.data(), kernel.bytes.size());
     WriteNumber(static_cast<int64_t>(parameters.size()));
     Write(parameters.data(), parameters.size() * sizeof(int64_t));
     WriteNumber(static_cast<int64_t>(buffers.size()));
@@ -103,9 +97,8 @@ class Machine : public ForeignMachine {
       Write(buffer.data, static_cast<size_t>(buffer.bytes));
     }
     WriteNumber(static_cast<int64_t>(tasks.size()));
-    const size_t prologue = nest.prologue.size();
     for (size_t i = 0; i < tasks.size(); ++i) {
-      WriteText(PhaseName(i < prologue, i < prologue ? i : i - prologue));
+      WriteNumber(kernel.entries[i]);
       WriteNumber(tasks[i]);
     }
     int64_t failed = 0;
@@ -147,15 +140,6 @@ class Machine : public ForeignMachine {
     from_server_ = from[0];
   }
 
-  void Link(const std::string& object) {
-    if (object == linked_) return;
-    linked_ = object;
-    std::ofstream(path_ + ".o", std::ios::binary) << object;
-    const std::string command =
-        triple_ + "-ld -shared -o " + path_ + ".so " + path_ + ".o";
-    EMBER_CHECK(std::system(command.c_str()) == 0) << command;
-  }
-
   [[noreturn]] void Crashed() {
     EMBER_CHECK(false) << "the kernel crashed, or the server: "
                        << loops::ToText(*nest_);
@@ -172,10 +156,6 @@ class Machine : public ForeignMachine {
     }
   }
   void WriteNumber(int64_t number) { Write(&number, sizeof number); }
-  void WriteText(const std::string& text) {
-    WriteNumber(static_cast<int64_t>(text.size()));
-    Write(text.data(), text.size());
-  }
   void Read(void* data, size_t bytes) {
     auto* at = static_cast<char*>(data);
     while (bytes > 0) {
@@ -186,10 +166,7 @@ class Machine : public ForeignMachine {
     }
   }
 
-  std::string triple_;
   std::unique_ptr<Compiler> compiler_;
-  std::string path_;
-  std::string linked_;  // the object that is in the library
   pid_t server_ = -1;
   int to_server_ = -1;
   int from_server_ = -1;

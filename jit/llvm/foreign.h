@@ -1,6 +1,6 @@
-// Kernels for another processor, run in tests: they are linked by the cross
-// linker and called by a server (foreign_server.cc) under qemu-user, which gets
-// what is in the buffers and sends it back.
+// Kernels for another processor, run in tests: a server (foreign_server.cc)
+// under qemu-user gets code as images have it and what is in the buffers, runs
+// it, and sends the buffers back.
 //
 //   auto foreign = ForeignMachine::Create(*FindProcessor("aarch64-dotprod"));
 //   auto code = foreign->compiler().Compile(nest, {});

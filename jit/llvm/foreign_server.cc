@@ -1,11 +1,10 @@
-// Calls kernels in shared libraries, as jit/llvm/foreign.cc asks for it: built
-// for the other processor, run under qemu-user.
+// Runs kernels as jit/llvm/foreign.cc asks for it: built for the other
+// processor, run under qemu-user.
 //
-// Request, all numbers i64: the library's path; the parameters; the buffers'
-// bytes, each with its offset in a page, or -1 - N for the same memory as
-// buffer N; names and tasks of the functions.
+// Request, all numbers i64: alignment and bytes of the code (vm::KernelCode);
+// the parameters; the buffers' bytes, each with its offset in a page, or -1 - N
+// for the same memory as buffer N; entries and tasks of the functions.
 // Answer: 0, or 1 and what a check found; the buffers' bytes.
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,10 +12,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "vm/format/kernel_abi.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/code_memory.h"
 
 namespace {
 
@@ -55,12 +56,6 @@ int64_t ReadNumber() {
   return number;
 }
 
-std::string ReadText() {
-  std::string text(static_cast<size_t>(ReadNumber()), ' ');
-  Read(text.data(), text.size());
-  return text;
-}
-
 // Between two pages that cannot be touched.
 struct Memory {
   char* base = nullptr;
@@ -94,7 +89,11 @@ Memory ReadMemory(const std::vector<Memory>& before) {
 }
 
 void Serve() {
-  const std::string path = ReadText();
+  ember::vm::KernelCode code;
+  code.alignment = static_cast<uint32_t>(ReadNumber());
+  std::vector<uint8_t> bytes(static_cast<size_t>(ReadNumber()));
+  Read(bytes.data(), bytes.size());
+  code.bytes = bytes;
   std::vector<int64_t> parameters(static_cast<size_t>(ReadNumber()));
   Read(parameters.data(), parameters.size() * sizeof(int64_t));
   std::vector<Memory> memories(static_cast<size_t>(ReadNumber()));
@@ -103,25 +102,25 @@ void Serve() {
     memory = ReadMemory(memories);
     buffers.push_back(memory.data);
   }
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) Fail(dlerror());
+  std::vector<int64_t> tasks(static_cast<size_t>(ReadNumber()));
+  for (int64_t& count : tasks) {
+    code.entries.push_back(static_cast<uint32_t>(ReadNumber()));
+    count = ReadNumber();
+  }
+  const ember::vm::KernelCode* const codes[] = {&code};
+  const auto memory = ember::vm::CodeMemory::Load(codes);
+  if (!memory.ok()) Fail("cannot load the code");
+  const auto functions = (*memory)->Functions(code, 0);
   ember::vm::IndexFailure failure;
   int64_t failed = 0;
-  const int64_t functions = ReadNumber();
-  for (int64_t i = 0; i < functions; ++i) {
-    const std::string name = ReadText();
-    const int64_t tasks = ReadNumber();
-    const auto function = reinterpret_cast<ember::vm::PhaseFunction>(
-        dlsym(library, name.c_str()));
-    if (function == nullptr) Fail(dlerror());
+  for (size_t i = 0; i < tasks.size(); ++i) {
     for (const bool is_second_half : {false, true}) {
       if (failed != 0) continue;
-      failed = function(parameters.data(), buffers.data(),
-                        is_second_half ? tasks / 2 : 0,
-                        is_second_half ? tasks : tasks / 2, &failure);
+      failed = functions[i](parameters.data(), buffers.data(),
+                            is_second_half ? tasks[i] / 2 : 0,
+                            is_second_half ? tasks[i] : tasks[i] / 2, &failure);
     }
   }
-  dlclose(library);
   Write(&failed, sizeof failed);
   Write(&failure, sizeof failure);
   for (const Memory& memory : memories) {

@@ -221,6 +221,15 @@ def _re2_impl(rctx):
 
 system_re2 = repository_rule(implementation = _re2_impl, attrs = _attrs, local = True, configure = True)
 
+def _sodium_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/sodium.h", "/usr/lib/%s/libsodium.a" % ma], ["libsodium-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libsodium-dev")]) +
+                       _lib("sodium", linkopts = ["-l:libsodium.a", "-lpthread"], deps = [":headers"]))
+
+system_sodium = repository_rule(implementation = _sodium_impl, attrs = _attrs, local = True, configure = True)
+
 def _vulkan_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/vulkan/vulkan.h", "/usr/lib/%s/libvulkan.so" % ma], ["libvulkan-dev"])
@@ -276,5 +285,6 @@ def system_repositories():
     system_protobuf(name = "protobuf")
     system_nlohmann_json(name = "nlohmann_json")
     system_re2(name = "re2")
+    system_sodium(name = "sodium")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")

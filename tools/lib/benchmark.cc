@@ -149,10 +149,12 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       std::shared_ptr<hal::Device> device,
       OpenDevice(options.device, options.threads, options.cache.folder));
-  EMBER_ASSIGN_OR_RETURN(const Tier tier,
+  EMBER_ASSIGN_OR_RETURN(Tier tier,
                          OpenTier(options.tier, *device, model.module, "",
                                   options.schedules, options.cache, nullptr,
                                   options.exact_schedules, options.checks));
+  EMBER_RETURN_IF_ERROR(
+      UseNativeKernels(options.native, *device, model.module, tier));
   vm::SessionOptions session_options = {
       .device = device,
       .device_support = vm::NewDeviceSupport,

@@ -18,6 +18,7 @@
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/tensor_spec.h"
+#include "tools/lib/tier.h"
 
 namespace ember::tools {
 
@@ -29,6 +30,7 @@ struct BenchmarkOptions {
   std::string schedules;      // tools/lib/tier.h: a folder with some
   bool exact_schedules = false;
   KernelCheckFlags checks;
+  NativeFlags native;
   bool no_side_by_side = false;
   int64_t threads = 1;
   LimitFlags limits;

@@ -11,6 +11,8 @@
 
 #include "jit/decline_reasons.h"
 #include "tools/lib/load_jit.h"
+#include "tools/lib/public_key.h"
+#include "vm/runtime/native_kernels.h"
 
 namespace ember::tools {
 namespace {
@@ -114,6 +116,48 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
   return tier;
 }
 
+void AddNativeFlags(Flags& flags, NativeFlags* values) {
+  flags.Add("allow-native", &values->is_allowed,
+            "Runs the machine code that vm-prejit wrote into the module, where "
+            "there is some for this\nprocessor: only for a module whose maker "
+            "you trust.");
+  flags.Add("key", &values->key, "NAME.public",
+            "The same for a module that vm-sign signed with the secret of this "
+            "key, and no other.");
+}
+
+Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
+                        const std::shared_ptr<const vm::Module>& module,
+                        Tier& tier) {
+  Ed25519Key key;
+  const bool has_key = !flags.key.empty();
+  if (has_key) {
+    EMBER_ASSIGN_OR_RETURN(key, ReadPublicKey(flags.key));
+  }
+  if (!device.is_host()) return OkStatus();
+  if (!flags.is_allowed && !has_key) {
+    if (!module->definition().natives.empty()) {
+      std::fprintf(stderr,
+                   "the module's native kernels are not used, as they run only "
+                   "with --allow-native or --key\n");
+    }
+    return OkStatus();
+  }
+  if (tier.tiering == nullptr) {
+    tier.tiering =
+        std::make_shared<vm::Tiering>(module, nullptr, vm::Tiering::Options{});
+  }
+  const vm::NativeReport report = vm::InstallNativeKernels(
+      *tier.tiering, {.key = flags.is_allowed ? nullptr : &key});
+  tier.native = report.Text();
+  // What is not for this machine is worth a word only if nothing is.
+  if (report.kernels > 0) return OkStatus();
+  std::fprintf(stderr, "%s\n", tier.native.c_str());
+  for (const std::string& line : report.refused)
+    std::fprintf(stderr, "%s\n", line.c_str());
+  return OkStatus();
+}
+
 const Tier& KeepTier(Tier tier) {
   kept_tier = new Tier(std::move(tier));
   return *kept_tier;
@@ -129,6 +173,8 @@ int EndProcess(int exit_status) {
 
 std::string JitText(const Tier& tier, const vm::Module& module) {
   if (tier.tiering == nullptr) return "";
+  std::string text = tier.native.empty() ? "" : tier.native + ".\n";
+  if (tier.jit == nullptr) return text;
   const jit::JitTotals totals = tier.jit->totals();
   char line[256];
   std::snprintf(line, sizeof line,
@@ -141,7 +187,7 @@ std::string JitText(const Tier& tier, const vm::Module& module) {
                     totals.pack_ms,
                 totals.schedule_ms, totals.optimize_ms, totals.codegen_ms,
                 totals.pack_ms, static_cast<long long>(totals.declined));
-  std::string text = line;
+  text += line;
   std::snprintf(
       line, sizeof line,
       "Code of %lld kernels was compiled, of %lld read from the "

@@ -20,6 +20,7 @@
 #include "hal/device.h"
 #include "jit/cache/cache_options.h"
 #include "jit/jit.h"
+#include "tools/lib/flags.h"
 #include "tools/lib/kernel_checks.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/tiering.h"
@@ -27,9 +28,10 @@
 namespace ember::tools {
 
 struct Tier {
-  std::shared_ptr<vm::Tiering> tiering;  // null for "0"
+  std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
   std::shared_ptr<jit::Jit> jit;         // null for "0"
   std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
+  std::string native;  // what UseNativeKernels did, one line; empty: nothing
 };
 
 // exact_schedules: JitOptions::exact_schedules.
@@ -48,6 +50,23 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         std::shared_ptr<jit::KernelWrapper> wrapper = nullptr,
                         bool exact_schedules = false,
                         const KernelCheckFlags& checks = {});
+// Whose native kernels may run.
+struct NativeFlags {
+  bool is_allowed = false;  // any module's
+  std::string key;          // those that this key signed; a file, or empty
+};
+// Declares --allow-native and --key. `values` must outlive the parsing.
+void AddNativeFlags(Flags& flags, NativeFlags* values);
+
+// Of a module with native kernels (vm-prejit): with permission, puts them in
+// the tier's place for the dispatches that they are of, at tier 0, too, which
+// then runs the others. They are used as they are: not checked, not timed
+// beside tier 0. Without permission the module runs portable, and stderr says
+// so once. On devices that are not the host nothing is done. Errors: a key that
+// cannot be read.
+Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
+                        const std::shared_ptr<const vm::Module>& module,
+                        Tier& tier);
 // For the one tier of a process: it is not closed before the process ends, and
 // EndProcess, the last call of main, does not wait for kernels that are being
 // compiled. (A thread that runs LLVM must not outlive LLVM's globals, which

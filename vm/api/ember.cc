@@ -73,6 +73,7 @@ constexpr EmberApi kApi = {
     SessionTrace,
     SessionTraceEvent,
     SessionProfileReset,
+    SessionNativeKernels,
 };
 
 }  // namespace

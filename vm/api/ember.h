@@ -175,9 +175,13 @@ typedef struct EmberSessionOptions {
   /* Since version 4. What pointers point to is copied, or not needed any more,
    * when session_create returns; what contexts point to is not. */
   EmberTier tier;
-  int32_t profile;  /* not 0: times every dispatch, for session_profile */
-  int32_t trace;    /* not 0: keeps an event per dispatch; implies profile */
-  int32_t reserved; /* 0 */
+  int32_t profile; /* not 0: times every dispatch, for session_profile */
+  int32_t trace;   /* not 0: keeps an event per dispatch; implies profile */
+  /* Not 0: machine code that vm-prejit wrote into the module may run on the
+   * host, where there is some for this processor; what has none runs as `tier`
+   * says. It can do whatever this process can: only for modules whose maker is
+   * trusted. */
+  int32_t allow_native;
   /* As device_info names it: "cpu", "vulkan:1"; NULL: "cpu". Others than "cpu"
    * need tier OPTIMIZED or AUTO. */
   const char* device;
@@ -188,6 +192,9 @@ typedef struct EmberSessionOptions {
   const EmberThreadPool* thread_pool; /* NULL: threads of its own, see threads
                                        */
   const EmberLogger* logger;          /* NULL: nobody is told */
+  /* Where allow_native is 0: a public key of 32 bytes; native code may run if
+   * the module is signed by it (vm-sign). NULL: none may. */
+  const uint8_t* native_key;
 } EmberSessionOptions;
 
 /* Where a module is read from, in order of the file, each byte once. */
@@ -417,6 +424,11 @@ typedef struct EmberApi {
                                      EmberTraceEvent* event);
   /* Forgets profile and trace. */
   EmberStatus (*session_profile_reset)(EmberSession* session);
+
+  /* One line, for people: how many dispatches run native code of the module,
+   * for which processors it is, or why none does. Lives as long as the session.
+   * Also for the logger, where the module has native code. On any thread. */
+  const char* (*session_native_kernels)(const EmberSession* session);
 } EmberApi;
 
 /* NULL if the library is older than the version asked for. */

@@ -33,6 +33,14 @@ struct TensorInfo {
   bool is_string = false;
 };
 
+// Kernels and counters.
+struct SharedKernels {
+  std::shared_ptr<vm::Tiering> tiering;  // null: tier 0 alone
+  EmberTier tier = EMBER_TIER_INTERPRETER;
+  std::string native_text;  // of session_native_kernels
+  bool is_made = false;
+};
+
 // Keeps the message for the calling thread.
 EmberStatus Report(const Status& status);
 const char* ErrorMessage();
@@ -57,8 +65,9 @@ struct EmberModule {
   std::vector<ember::api::TensorInfo> inputs;
   std::vector<ember::api::TensorInfo> results;
   std::mutex mutex;  // guards what follows
-  // Kernels and counters that sessions on the host share, by tier.
-  std::shared_ptr<ember::vm::Tiering> tiering[EMBER_TIER_AUTO + 1];
+  // What sessions on the host share, by tier, and by whether they may run the
+  // module's native code: those that may not must not see it.
+  ember::api::SharedKernels kernels[EMBER_TIER_AUTO + 1][2];
 };
 
 struct EmberSession {
@@ -69,6 +78,7 @@ struct EmberSession {
   std::string device_name;
   std::string target;
   EmberTier tier = EMBER_TIER_INTERPRETER;
+  std::string native_text;
   bool is_profiled = false;
   std::unique_ptr<ember::vm::Session> session;
 
@@ -121,6 +131,7 @@ EmberStatus SessionCreate(EmberModule* module,
                           EmberSession** session);
 void SessionRelease(EmberSession* session);
 EmberStatus SessionInfo(EmberSession* session, EmberSessionInfo* info);
+const char* SessionNativeKernels(const EmberSession* session);
 EmberStatus DeviceInfo(int32_t index, EmberDeviceInfo* info);
 
 // session.cc

@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/ed25519.h"
 #include "hal/cpu/cpu_device.h"
 #include "vm/api/handles.h"
 #include "vm/api/parts.h"
+#include "vm/format/module_signature.h"
+#include "vm/runtime/native_kernels.h"
 
 namespace ember::api {
 namespace {
@@ -96,18 +99,61 @@ StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
                                        policy);
 }
 
-// Sessions on the host share theirs.
-StatusOr<std::shared_ptr<vm::Tiering>> FindTiering(
-    EmberModule& module, const EmberSessionOptions& options, bool is_host,
-    const Logger& logger) {
-  if (options.tier == EMBER_TIER_INTERPRETER)
-    return std::shared_ptr<vm::Tiering>();
-  if (!is_host) return MakeTiering(module, options, is_host, logger);
-  const std::lock_guard<std::mutex> lock(module.mutex);
-  std::shared_ptr<vm::Tiering>& shared = module.tiering[options.tier];
-  if (shared == nullptr) {
-    EMBER_ASSIGN_OR_RETURN(shared,
+// Whether native code of the module may run; why: if it may not.
+bool AllowsNatives(const vm::Module& module, const EmberSessionOptions& options,
+                   bool is_host, std::string* why) {
+  if (module.definition().natives.empty()) {
+    *why = "the module has no native kernels";
+  } else if (!is_host) {
+    *why = "native kernels are for the host, the session is for a device";
+  } else if (options.allow_native != 0) {
+    return true;
+  } else if (options.native_key == nullptr) {
+    *why = "native kernels are not allowed";
+  } else {
+    Ed25519Key key;
+    std::copy_n(options.native_key, key.size(), key.begin());
+    const Status status = vm::VerifySignature(module.definition(), key);
+    if (status.ok()) return true;
+    *why = std::string(status.message());
+  }
+  return false;
+}
+
+StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
+                                    const EmberSessionOptions& options,
+                                    bool is_host, bool uses_natives,
+                                    const Logger& logger) {
+  SharedKernels kernels;
+  kernels.is_made = true;
+  if (options.tier != EMBER_TIER_INTERPRETER) {
+    EMBER_ASSIGN_OR_RETURN(kernels.tiering,
                            MakeTiering(module, options, is_host, logger));
+    if (kernels.tiering != nullptr) kernels.tier = options.tier;
+  }
+  if (!uses_natives) return kernels;
+  if (kernels.tiering == nullptr) {
+    kernels.tiering = std::make_shared<vm::Tiering>(module.module, nullptr,
+                                                    vm::Tiering::Options{});
+  }
+  const vm::NativeReport report = vm::InstallNativeKernels(*kernels.tiering);
+  kernels.native_text = report.Text();
+  for (const std::string& line : report.refused)
+    kernels.native_text += "; " + line;
+  return kernels;
+}
+
+// Sessions on the host share theirs.
+StatusOr<SharedKernels> FindKernelsOf(EmberModule& module,
+                                      const EmberSessionOptions& options,
+                                      bool is_host, bool uses_natives,
+                                      const Logger& logger) {
+  if (!is_host) return MakeKernels(module, options, is_host, false, logger);
+  const std::lock_guard<std::mutex> lock(module.mutex);
+  SharedKernels& shared = module.kernels[options.tier][uses_natives ? 1 : 0];
+  if (!shared.is_made) {
+    EMBER_ASSIGN_OR_RETURN(
+        shared, MakeKernels(module, options, is_host, uses_natives, logger));
   }
   return shared;
 }
@@ -128,8 +174,15 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                 "': expected tier OPTIMIZED or AUTO, found ",
                 static_cast<int>(options.tier)}));
   }
-  EMBER_ASSIGN_OR_RETURN(session_options.tiering,
-                         FindTiering(module, options, is_host, result->logger));
+  const bool uses_natives =
+      AllowsNatives(*module.module, options, is_host, &result->native_text);
+  EMBER_ASSIGN_OR_RETURN(
+      const SharedKernels kernels,
+      FindKernelsOf(module, options, is_host, uses_natives, result->logger));
+  session_options.tiering = kernels.tiering;
+  if (uses_natives) result->native_text = kernels.native_text;
+  if (!module.module->definition().natives.empty())
+    result->logger.Log(EMBER_LOG_INFO, result->native_text);
   EMBER_ASSIGN_OR_RETURN(session_options.allocator,
                          AllocatorOf(options.allocator));
   if (HasStrings(*module.module)) {
@@ -138,8 +191,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
   }
   result->device_name = std::string(device->driver());
   result->target = std::string(device->target());
-  result->tier = session_options.tiering == nullptr ? EMBER_TIER_INTERPRETER
-                                                    : options.tier;
+  result->tier = kernels.tier;
   result->is_profiled = options.profile != 0 || options.trace != 0;
   session_options.device = device;
   session_options.device_support = DeviceSupport();
@@ -201,6 +253,10 @@ EmberStatus SessionInfo(EmberSession* session, EmberSessionInfo* info) {
   all.peak_bytes = memory.peak_bytes;
   Fill(all, info);
   return EMBER_OK;
+}
+
+const char* SessionNativeKernels(const EmberSession* session) {
+  return session->native_text.c_str();
 }
 
 EmberStatus DeviceInfo(int32_t index, EmberDeviceInfo* info) {

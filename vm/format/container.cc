@@ -40,6 +40,13 @@ Status CheckSizes(const ContainerHeader& header, uint64_t size) {
         Concat({"module file: metadata size: expected at most ", room,
                 ", found ", header.metadata_size}));
   }
+  const uint64_t metadata_end = sizeof(ContainerHeader) + header.metadata_size;
+  if (header.signature_offset != 0 &&
+      (size - metadata_end < kSignatureBytes ||
+       header.signature_offset != size - kSignatureBytes)) {
+    return Damaged("signature offset", size - kSignatureBytes,
+                   header.signature_offset);
+  }
   return OkStatus();
 }
 

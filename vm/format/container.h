@@ -3,8 +3,8 @@
 //
 //   offset 0   ContainerHeader, 64 bytes
 //   offset 64  metadata: a flatbuffer (vm/format/module.fbs)
-//   then       constants and native sections, each at a multiple of 64 bytes,
-//              to the end of the file
+//   then       constants and native sections, each at a multiple of 64 bytes
+//   at the end a signature, if the header says so (vm/format/module_signature.h)
 //
 // All numbers are little-endian and offsets are 64 bits wide, so constants may
 // go past 2 GB (the metadata itself may not). Flipped bytes in header and
@@ -23,6 +23,10 @@ namespace ember::vm {
 inline constexpr uint16_t kFormatMajor = 1;
 inline constexpr uint16_t kFormatMinor = 3;
 
+// At the end of a signed file (vm/format/module_signature.h): key and
+// signature.
+inline constexpr uint64_t kSignatureBytes = 32 + 64;
+
 struct ContainerHeader {
   char magic[4] = {'E', 'M', 'B', 'R'};
   uint16_t major = kFormatMajor;
@@ -30,8 +34,9 @@ struct ContainerHeader {
   uint64_t metadata_offset = sizeof(ContainerHeader);
   uint64_t metadata_size = 0;
   uint64_t file_size = 0;
-  uint64_t metadata_hash = 0;  // HashBytes of the metadata
-  uint64_t reserved[2] = {0, 0};
+  uint64_t metadata_hash = 0;     // HashBytes of the metadata
+  uint64_t signature_offset = 0;  // 0: none (before 1.3: always)
+  uint64_t reserved = 0;
   uint64_t header_hash = 0;  // HashBytes of the fields before
 };
 static_assert(sizeof(ContainerHeader) == 64,

@@ -8,6 +8,7 @@
 #ifndef EMBER_VM_FORMAT_MODULE_DEFINITION_H_
 #define EMBER_VM_FORMAT_MODULE_DEFINITION_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -94,6 +95,16 @@ struct NativeSection {
   std::span<const uint8_t> data;
 };
 
+// Who vouches for the native sections of the file that the module was read
+// from (vm/format/module_signature.h); not verified.
+struct ModuleSignature {
+  bool is_present = false;
+  std::array<uint8_t, 32> key = {};  // public
+  std::array<uint8_t, 64> signature = {};
+  std::shared_ptr<const void> owner;  // keeps head alive
+  std::span<const uint8_t> head;      // header and metadata of the file
+};
+
 struct ModuleDefinition {
   std::string producer;  // e.g. "ember 0.1 (onnx opset 17)"
   std::string source_name;
@@ -104,6 +115,7 @@ struct ModuleDefinition {
   std::vector<Program> programs;       // the first is the entry
   std::vector<std::string> strings;    // each once
   std::vector<NativeSection> natives;  // each target once
+  ModuleSignature signature;           // not written
 };
 
 }  // namespace ember::vm

@@ -339,6 +339,16 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
   EMBER_RETURN_IF_ERROR(
       ReadNatives(stored, header, file, owner, values, module));
   EMBER_RETURN_IF_ERROR(values.status());
+  if (header.signature_offset != 0) {
+    const uint8_t* const at = file.data() + header.signature_offset;
+    ModuleSignature& signature = module.signature;
+    signature.is_present = true;
+    std::memcpy(signature.key.data(), at, signature.key.size());
+    std::memcpy(signature.signature.data(), at + signature.key.size(),
+                signature.signature.size());
+    signature.owner = owner;
+    signature.head = file.first(sizeof(ContainerHeader) + metadata.size());
+  }
   EMBER_RETURN_IF_ERROR(VerifyModule(module));
   return module;
 }

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/target_text.h"
 #include "hal/cpu/cpu_target.h"
+#include "vm/format/module_signature.h"
 #include "vm/format/native_kernels.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/code_memory.h"
@@ -73,6 +74,15 @@ class Installer {
   NativeReport Run() {
     const std::vector<NativeSection>& natives = module_.definition().natives;
     report_.sections = static_cast<int>(natives.size());
+    if (!natives.empty() && options_.key != nullptr) {
+      const Status status =
+          VerifySignature(module_.definition(), *options_.key);
+      if (!status.ok()) {
+        report_.refused.push_back(
+            Concat({"native kernels: ", status.message()}));
+        return std::move(report_);
+      }
+    }
     std::vector<const NativeSection*> sections;
     for (const NativeSection& section : natives) {
       const std::string missing = hal::MissingFeatures(section.target);

@@ -7,7 +7,8 @@
 //
 // Calling this is the permission to run what is in the module: nobody can tell
 // from its bytes what machine code does, so it is for modules whose maker is
-// trusted (docs/prejit.md). What is checked is that the sections are what the
+// trusted, or who signed it with a key that the caller gives (docs/prejit.md).
+// What is checked is that the sections are what the
 // module says, that images keep their rules and fit the dispatches, and that
 // this processor has what they need.
 //
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ed25519.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::vm {
@@ -41,6 +43,10 @@ struct NativeReport {
 };
 
 struct NativeOptions {
+  // The permission holds only if the module is signed by this key
+  // (vm/format/module_signature.h); null: it holds for any module. Used during
+  // the call.
+  const Ed25519Key* key = nullptr;
   // Kernels are checked and tried as those of the tiering's provider are;
   // otherwise they are used as they are, from the first call on.
   bool checks_kernels = false;

@@ -1,0 +1,258 @@
+// Runs a module with its native kernels and without, in a process that has no
+// compiler: each kernel's first call with each shape is judged beside tier 0's,
+// as those of the JIT are (jit/oracle), and the results of whole runs are
+// compared, too. Built for the processors that run it.
+//
+//   run_native MODEL.vmfb [--runs=N] [--expect-kernels=N] [--expect-target=T]
+//   run_native MODEL.vmfb --time [--allow-native]    one run, as an application
+//
+// Exit status 0: as expected. With --time it prints how long loading and the
+// first run took.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "hal/cpu/cpu_device.h"
+#include "jit/oracle/oracle.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/native_kernels.h"
+#include "vm/runtime/session.h"
+
+namespace ember::vm {
+namespace {
+
+struct Arguments {
+  std::string path, target;
+  int runs = 3;
+  int kernels = -1;
+  bool is_timed = false, allow_native = false;
+};
+
+bool ParseArguments(int argc, char** argv, Arguments& arguments) {
+  const auto value_of = [](const char* argument, const char* flag) {
+    const size_t size = std::strlen(flag);
+    return std::strncmp(argument, flag, size) == 0 ? argument + size : nullptr;
+  };
+  for (int i = 1; i < argc; ++i) {
+    if (const char* runs = value_of(argv[i], "--runs=")) {
+      arguments.runs = std::atoi(runs);
+    } else if (const char* kernels = value_of(argv[i], "--expect-kernels=")) {
+      arguments.kernels = std::atoi(kernels);
+    } else if (const char* target = value_of(argv[i], "--expect-target=")) {
+      arguments.target = target;
+    } else if (std::strcmp(argv[i], "--time") == 0) {
+      arguments.is_timed = true;
+    } else if (std::strcmp(argv[i], "--allow-native") == 0) {
+      arguments.allow_native = true;
+    } else if (argv[i][0] == '-' || !arguments.path.empty()) {
+      return false;
+    } else {
+      arguments.path = argv[i];
+    }
+  }
+  return !arguments.path.empty();
+}
+
+constexpr const char* kNoCompiler = "there is no compiler";
+
+// Makes no kernels, and judges those that are there.
+class JudgeOnly final : public KernelProvider {
+ public:
+  void RequestKernel(const KernelRequest&,
+                     std::shared_ptr<KernelSlot> slot) override {
+    slot->Decline(kNoCompiler);
+  }
+  std::shared_ptr<KernelJudge> judge() override { return judge_; }
+
+ private:
+  const std::shared_ptr<KernelJudge> judge_ =
+      std::make_shared<jit::Oracle>(jit::OracleOptions{});
+};
+
+StatusOr<std::vector<Tensor>> MakeInputs(const Module& module, uint64_t seed) {
+  std::vector<Tensor> inputs;
+  for (const TensorSignature& signature : module.inputs()) {
+    std::vector<int64_t> dims = signature.dims;
+    for (int64_t& dim : dims) dim = dim < 0 ? 2 : dim;
+    EMBER_ASSIGN_OR_RETURN(Tensor input,
+                           Tensor::Allocate(signature.type, std::move(dims)));
+    if (signature.type == DType::kF32) {
+      for (float& value : input.elements<float>()) {
+        seed = HashMix(seed + 0x9e3779b97f4a7c15ULL);
+        value = static_cast<float>(static_cast<int>(seed % 4001) - 2000) / 1000;
+      }
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+// The largest difference, relative to the largest magnitude, of float results;
+// infinite where others differ at all.
+double DifferenceOf(const Tensor& want, const Tensor& got) {
+  if (want.type != DType::kF32) {
+    const bool is_same = std::memcmp(want.data, got.data,
+                                     static_cast<size_t>(want.byte_size)) == 0;
+    return is_same ? 0 : INFINITY;
+  }
+  double difference = 0, magnitude = 0;
+  for (size_t i = 0; i < want.elements<float>().size(); ++i) {
+    const double a = want.elements<float>()[i], b = got.elements<float>()[i];
+    if (std::isnan(a) != std::isnan(b)) return INFINITY;
+    if (std::isnan(a)) continue;
+    difference = std::max(difference, std::fabs(a - b));
+    magnitude = std::max(magnitude, std::fabs(a));
+  }
+  return magnitude == 0 ? difference : difference / magnitude;
+}
+
+Status Differ(const std::string& what, const std::string& expected,
+              const std::string& found) {
+  return FailedPreconditionError(what + ": expected " + expected + ", found " +
+                                 found);
+}
+
+bool HasCompilerInMemory() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("LLVM") != std::string::npos) return true;
+  }
+  return false;
+}
+
+// What slots say of their kernels.
+Status CheckSlots(const Tiering& tiering) {
+  for (const DispatchSite& site : tiering.module().sites()) {
+    const KernelSlot& slot = *tiering.slot(site.group);
+    const std::string& name =
+        tiering.module().definition().dispatches[site.dispatch].name;
+    for (const std::string& reason : slot.decline_reasons()) {
+      if (reason == kNoCompiler) continue;
+      return Differ("dispatch @" + name, "a kernel that is right", reason);
+    }
+  }
+  return OkStatus();
+}
+
+Status Compare(const Arguments& arguments) {
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Module> module,
+                         Module::Load(arguments.path));
+  SessionOptions options;
+  EMBER_ASSIGN_OR_RETURN(options.device, hal::CreateCpuDevice({}));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> portable,
+                         Session::Create(module, options));
+  Tiering::Options policy;
+  policy.keeps_slow_kernels = true;
+  options.tiering =
+      std::make_shared<Tiering>(module, std::make_shared<JudgeOnly>(), policy);
+  const NativeReport report =
+      InstallNativeKernels(*options.tiering, {.checks_kernels = true});
+  std::printf("%s\n", report.Text().c_str());
+  for (const std::string& line : report.refused)
+    std::printf("%s\n", line.c_str());
+  if (arguments.kernels >= 0 && report.kernels != arguments.kernels) {
+    return Differ("kernels", std::to_string(arguments.kernels),
+                  std::to_string(report.kernels));
+  }
+  if (!arguments.target.empty() &&
+      (report.targets.empty() || report.targets[0] != arguments.target)) {
+    return Differ("target", arguments.target,
+                  report.targets.empty() ? "none" : report.targets[0]);
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> native,
+                         Session::Create(module, options));
+  // The first calls give tier 0's results, whatever the kernels do.
+  constexpr int kChecked = 4;
+  double largest = 0;
+  for (int run = 0; run < kChecked + arguments.runs; ++run) {
+    EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
+                           MakeInputs(*module, static_cast<uint64_t>(run) + 1));
+    std::vector<Tensor> want, got;
+    EMBER_RETURN_IF_ERROR(portable->Run(inputs, &want));
+    EMBER_RETURN_IF_ERROR(native->Run(inputs, &got));
+    for (size_t i = 0; i < want.size(); ++i)
+      largest = std::max(largest, DifferenceOf(want[i], got[i]));
+  }
+  EMBER_RETURN_IF_ERROR(CheckSlots(*options.tiering));
+  int64_t calls = 0;
+  for (const SiteProfile& site : native->Profile()) calls += site.tier_calls[2];
+  std::printf("%lld calls of kernels; largest difference %.3g\n",
+              static_cast<long long>(calls), largest);
+  if (report.kernels > 0 && calls == 0)
+    return Differ("calls of kernels", "some", "none");
+  // Each dispatch was judged by bounds; this is of all of them in a row.
+  constexpr double kLargest = 1e-3;
+  if (!(largest <= kLargest)) return Differ("results", "tier 0's", "others");
+  if (HasCompilerInMemory())
+    return Differ("memory", "no compiler", "LLVM's library");
+  return OkStatus();
+}
+
+double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - start;
+  return took.count();
+}
+
+Status Time(const Arguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Module> module,
+                         Module::Load(arguments.path));
+  const double load = MillisecondsSince(start);
+  SessionOptions options;
+  EMBER_ASSIGN_OR_RETURN(options.device, hal::CreateCpuDevice({.threads = 1}));
+  NativeReport report;
+  if (arguments.allow_native) {
+    options.tiering =
+        std::make_shared<Tiering>(module, nullptr, Tiering::Options{});
+    report = InstallNativeKernels(*options.tiering);
+  }
+  const double native = MillisecondsSince(start);
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         Session::Create(module, options));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
+                         MakeInputs(*module, 1));
+  std::vector<Tensor> results;
+  const double before = MillisecondsSince(start);
+  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+  const double first = MillisecondsSince(start);
+  double best = INFINITY;
+  for (int run = 0; run < arguments.runs; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
+    best = std::min(best, MillisecondsSince(begin));
+  }
+  std::printf(
+      "load %.1f ms, kernels %.1f, session and inputs %.1f, first run %.1f; "
+      "first result after %.1f ms, best later run %.2f ms; %s\n",
+      load, native - load, before - native, first - before, first, best,
+      arguments.allow_native ? report.Text().c_str() : "tier 0");
+  return OkStatus();
+}
+
+}  // namespace
+}  // namespace ember::vm
+
+int main(int argc, char** argv) {
+  using namespace ember::vm;
+  Arguments arguments;
+  if (!ParseArguments(argc, argv, arguments)) {
+    std::fprintf(stderr,
+                 "usage: %s MODEL.vmfb [--runs=N] [--expect-kernels=N] "
+                 "[--expect-target=T] [--time] [--allow-native]\n",
+                 argv[0]);
+    return 2;
+  }
+  const ember::Status status =
+      arguments.is_timed ? Time(arguments) : Compare(arguments);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return 1;
+}

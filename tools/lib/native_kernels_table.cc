@@ -1,0 +1,65 @@
+#include "tools/lib/native_kernels_table.h"
+
+#include <vector>
+
+#include "hal/cpu/cpu_target.h"
+#include "tools/lib/table.h"
+#include "vm/format/native_kernels.h"
+
+namespace ember::tools {
+namespace {
+
+std::string ShapeText(const vm::KernelImage& image) {
+  if (image.shape.empty()) return image.parameter_count == 0 ? "" : "all";
+  std::string text;
+  for (const int64_t value : image.shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return text;
+}
+
+std::string ConstantsText(const vm::NativeKernel& kernel) {
+  std::string text;
+  for (size_t i = 0; i < kernel.constants.size(); ++i) {
+    if (kernel.constants[i].constant < 0) continue;
+    text += (text.empty() ? "%" : ", %") + kernel.image.buffers[i].name;
+  }
+  return text;
+}
+
+std::string SectionText(const vm::NativeSection& section) {
+  std::string text = "target " + section.target + ": " +
+                     std::to_string(section.data.size()) + " bytes";
+  const std::string missing = hal::MissingFeatures(section.target);
+  text += missing.empty()
+              ? ", runs here\n"
+              : ", not for this machine, which lacks " + missing + "\n";
+  const auto kernels = vm::ReadNativeKernels(section.data, section.owner);
+  if (!kernels.ok()) return text + kernels.status().ToString() + "\n";
+  Table table({"dispatch", "tier", "code bytes", "phases", "prologue",
+               "parameters", "constants"});
+  for (const vm::NativeKernel& kernel : *kernels) {
+    const vm::KernelImage& image = kernel.image;
+    table.AddRow({image.dispatch, static_cast<int64_t>(image.tier),
+                  static_cast<int64_t>(image.code.bytes.size()),
+                  static_cast<int64_t>(image.phases.size()) -
+                      static_cast<int64_t>(image.prologue_count),
+                  static_cast<int64_t>(image.prologue_count), ShapeText(image),
+                  ConstantsText(kernel)});
+  }
+  return text + table.Print(TableFormat::kMarkdown);
+}
+
+}  // namespace
+
+std::string NativeKernelsTable(const vm::ModuleDefinition& module) {
+  if (module.natives.empty())
+    return "no native kernels (vm-prejit makes some)\n";
+  std::string text;
+  for (const vm::NativeSection& section : module.natives) {
+    if (!text.empty()) text += "\n";
+    text += SectionText(section);
+  }
+  return text;
+}
+
+}  // namespace ember::tools

@@ -1,0 +1,47 @@
+// vm-sign: makes keys, and signs the native kernels of a module with one.
+#include <string>
+#include <vector>
+
+#include "tools/lib/flags.h"
+#include "tools/lib/sign.h"
+
+namespace ember::tools {
+namespace {
+
+struct Options {
+  std::vector<std::string> models;
+  std::string key, output, make_keys;
+};
+
+void Declare(Options& options, Flags& flags) {
+  flags.Positional("MODEL.vmfb", 0, 1, &options.models);
+  flags.Add("key", &options.key, "NAME.secret", "The key to sign with.");
+  flags.Add("o", &options.output, "FILE", "Where to write the signed module.");
+  flags.Add("make-keys", &options.make_keys, "NAME",
+            "Makes NAME.secret and NAME.public, and stops.");
+  flags.Example("vm-sign --make-keys=release");
+  flags.Example("vm-sign app.vmfb --key=release.secret -o app.vmfb");
+  flags.Example("vm-run app.vmfb --key=release.public");
+}
+
+Status Run(const Options& options) {
+  if (!options.make_keys.empty()) return MakeKeys(options.make_keys);
+  if (options.models.empty() || options.key.empty() || options.output.empty()) {
+    return InvalidArgumentError(
+        "expected MODEL.vmfb, --key=NAME.secret and -o FILE (see --help)");
+  }
+  return SignModule(options.models[0], options.key, options.output);
+}
+
+}  // namespace
+}  // namespace ember::tools
+
+int main(int argc, char** argv) {
+  using namespace ember::tools;
+  Options options;
+  Flags flags("vm-sign", "MODEL.vmfb --key=NAME.secret -o OUT.vmfb",
+              "Signs a module's native kernels, so that those who trust the "
+              "key can let them run.");
+  Declare(options, flags);
+  return RunTool(argc, argv, flags, [&options] { return Run(options); });
+}
