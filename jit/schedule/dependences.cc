@@ -83,6 +83,27 @@ bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   return pool.IntegerConstant(extent) == next;
 }
 
+// Whether all points that the indices need are there: an axis of at most one
+// point, which is no digit, may have none, and then nothing is stored. Where a
+// dim has as few elements as the axis, there is nothing to store either.
+bool HasItsPoints(const Computation& computation, const ComputationStage& stage,
+                  const ComputationStore& store) {
+  const ExpressionPool& pool = computation.pool;
+  const std::vector<NodeId>& extents =
+      computation.buffers[store.buffer].extents;
+  return std::all_of(
+      stage.axes.begin(), stage.axes.begin() + stage.spatial_count,
+      [&](const ComputationAxis& axis) {
+        if (!IsUnit(pool, axis.extent) || pool[axis.extent].range.low >= 1)
+          return true;
+        for (size_t d = 0; d < store.indices.size(); ++d) {
+          if (store.indices[d] == axis.variable && extents[d] == axis.extent)
+            return true;
+        }
+        return false;
+      });
+}
+
 }  // namespace
 
 bool StoresAreDistinct(const Computation& computation, int number) {
@@ -99,7 +120,9 @@ bool StoresCover(const Computation& computation, int number) {
   // As the axes of several dims move independently, they must differ.
   std::set<NodeId> used;
   for (const ComputationStore& store : stage.stores) {
-    if (store.update != tensor::Update::kAssign) return false;
+    if (store.update != tensor::Update::kAssign ||
+        !HasItsPoints(computation, stage, store))
+      return false;
     used.clear();
     for (size_t d = 0; d < store.indices.size(); ++d) {
       if (!CoversDim(computation.pool, store.indices[d],
@@ -150,7 +173,7 @@ std::optional<CoveredPart> PartOf(const Computation& c,
                                   const ComputationStage& stage,
                                   const ComputationStore& store) {
   if (store.update != tensor::Update::kAssign ||
-      !StoreIsDistinct(c, stage, store)) {
+      !StoreIsDistinct(c, stage, store) || !HasItsPoints(c, stage, store)) {
     return std::nullopt;
   }
   CoveredPart part;

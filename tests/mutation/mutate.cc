@@ -1,7 +1,7 @@
 // Loads and runs every damaged copy of module files, on tiers 0, 1 and 2, and
 // prints what became of them: a line per module and tier. Exit status 1 if one
-// crashed, hung or was an internal error; such files are kept, with a line each
-// that says how to run them again.
+// crashed, hung, gave other results than tier 0 or was an internal error; such
+// files are kept, with a line each that says how to run them again.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -60,7 +60,7 @@ class Mutator {
   explicit Mutator(const Options& options)
       : options_(options),
         table_({"module", "tier", "bytes", "mutants", "ran", "refused", "limit",
-                "failed", "internal", "crashed", "timed out"}) {}
+                "failed", "internal", "differs", "crashed", "timed out"}) {}
 
   Status Run();
 
@@ -193,8 +193,9 @@ Status Mutator::Run() {
     std::fputs(table_.Print(format).c_str(), stdout);
   }
   if (findings_ == 0) return OkStatus();
-  return InternalError(std::to_string(findings_) +
-                       " files crashed, hung or were internal errors");
+  return InternalError(
+      std::to_string(findings_) +
+      " files crashed, hung, gave wrong results or were internal errors");
 }
 
 }  // namespace

@@ -28,9 +28,12 @@ struct Progress {
   std::atomic<int64_t> current;  // the case that runs; kNone: none
   std::atomic<int64_t> next;     // the first that nothing is known of
   std::atomic<int64_t> counts[kOutcomeCount];
-  // Cases that ended with kInternal.
+  // Findings that did not end the worker.
   std::atomic<int64_t> noted_count;
-  std::atomic<int64_t> noted[kMostNoted];
+  struct {
+    std::atomic<int64_t> number;
+    std::atomic<Outcome> outcome;
+  } noted[kMostNoted];
 };
 
 class SharedProgress {
@@ -69,9 +72,12 @@ void RunCases(const CaseRange& range, const SupervisedOptions& options,
        ++i, number += range.step) {
     progress->current.store(number);
     const Outcome outcome = run(number);
-    if (outcome == Outcome::kInternal) {
+    if (IsFinding(outcome)) {
       const int64_t place = progress->noted_count.fetch_add(1);
-      if (place < kMostNoted) progress->noted[place].store(number);
+      if (place < kMostNoted) {
+        progress->noted[place].number.store(number);
+        progress->noted[place].outcome.store(outcome);
+      }
     }
     progress->counts[static_cast<size_t>(outcome)].fetch_add(1);
     progress->next.store(number + range.step);
@@ -130,14 +136,14 @@ std::string DescribeEnd(int status) {
 
 std::string_view OutcomeName(Outcome outcome) {
   constexpr std::string_view kNames[kOutcomeCount] = {
-      "same",   "ran",      "refused", "limit",
-      "failed", "internal", "crashed", "timed out"};
+      "same",     "ran",     "refused", "limit",    "failed",
+      "internal", "differs", "crashed", "timed out"};
   return kNames[static_cast<size_t>(outcome)];
 }
 
 bool IsFinding(Outcome outcome) {
-  return outcome == Outcome::kInternal || outcome == Outcome::kCrashed ||
-         outcome == Outcome::kTimedOut;
+  return outcome == Outcome::kInternal || outcome == Outcome::kDiffers ||
+         outcome == Outcome::kCrashed || outcome == Outcome::kTimedOut;
 }
 
 void SupervisedReport::Add(const SupervisedReport& other) {
@@ -170,7 +176,8 @@ SupervisedReport RunSupervised(const CaseRange& range,
     const bool hung = Await(process, options.cpu_seconds, progress, status);
     for (int64_t i = 0; i < std::min(progress->noted_count.load(), kMostNoted);
          ++i)
-      find(progress->noted[i].load(), Outcome::kInternal, "an internal error");
+      find(progress->noted[i].number.load(), progress->noted[i].outcome.load(),
+           "the worker went on");
     if (!hung && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     const Outcome outcome = hung ? Outcome::kTimedOut : Outcome::kCrashed;
     const int64_t current = progress->current.load();

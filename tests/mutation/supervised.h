@@ -35,12 +35,13 @@ enum class Outcome : uint8_t {
   kLimit,     // a limit of the run
   kFailed,    // with another error, while it ran
   kInternal,  // with an error that says that we have a bug
+  kDiffers,   // from what it should have given
   kCrashed,
   kTimedOut,
 };
-inline constexpr int kOutcomeCount = 8;
+inline constexpr int kOutcomeCount = 9;
 std::string_view OutcomeName(Outcome outcome);
-// Crashes, hangs and our own bugs.
+// Crashes, hangs, wrong results and our own bugs.
 bool IsFinding(Outcome outcome);
 
 struct Finding {

@@ -1,10 +1,12 @@
 #include "tests/mutation/try_module.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "hal/cpu/cpu_device.h"
+#include "tools/lib/compare.h"
 #include "vm/runtime/string_functions.h"
 #include "vm/runtime/testing/run_anything.h"
 
@@ -16,6 +18,9 @@ constexpr int64_t kMemoryLimit = int64_t{64} << 20;
 constexpr int64_t kWorkLimit = int64_t{1} << 22;
 constexpr int64_t kStepLimit = 1000;
 constexpr uint64_t kSeeds = 32;
+// Whole programs are compared, not single dispatches, and changed ones, whose
+// numbers may be of any size.
+constexpr double kToleranceFactor = 20;
 
 Outcome OutcomeOf(const Status& status) {
   switch (status.code()) {
@@ -40,8 +45,15 @@ ModuleTrier::ModuleTrier(int tier) : tier_(tier) {
   jit_ = *std::move(jit);
 }
 
+std::shared_ptr<vm::Tiering> ModuleTrier::NewTiering(
+    const std::shared_ptr<const vm::Module>& module) {
+  if (jit_ == nullptr) return nullptr;
+  return std::make_shared<vm::Tiering>(module, jit_, vm::Tiering::Eager(tier_));
+}
+
 Status ModuleTrier::Run(const std::shared_ptr<const vm::Module>& module,
-                        uint64_t seed, std::shared_ptr<vm::Tiering>* tiering) {
+                        uint64_t seed, std::shared_ptr<vm::Tiering> tiering,
+                        std::vector<vm::Tensor>* results) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
                          vm::RandomInputs(*module, seed));
   vm::SessionOptions options;
@@ -50,17 +62,37 @@ Status ModuleTrier::Run(const std::shared_ptr<const vm::Module>& module,
   options.memory_limit = kMemoryLimit;
   options.work_limit = kWorkLimit;
   options.step_limit = kStepLimit;
-  if (jit_ != nullptr) {
-    options.tiering =
-        std::make_shared<vm::Tiering>(module, jit_, vm::Tiering::Eager(tier_));
-    if (tiering != nullptr) *tiering = options.tiering;
-  }
+  options.tiering = std::move(tiering);
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
                          vm::Session::Create(module, options));
-  std::vector<vm::Tensor> results;
   // Twice: the second run finds the memory, plans and kernels of the first.
-  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
-  return session->Run(inputs, &results);
+  EMBER_RETURN_IF_ERROR(session->Run(inputs, results));
+  return session->Run(inputs, results);
+}
+
+Status ModuleTrier::CompareWithTier0(
+    const std::shared_ptr<const vm::Module>& module, uint64_t seed,
+    const Status& end, const std::vector<vm::Tensor>& results) {
+  std::vector<vm::Tensor> expected;
+  const Status end_of_tier0 = Run(module, seed, nullptr, &expected);
+  const auto is_limit = [](const Status& status) {
+    return status.code() == StatusCode::kResourceExhausted;
+  };
+  if (is_limit(end) || is_limit(end_of_tier0)) return OkStatus();
+  if (end.code() != end_of_tier0.code()) {
+    return FailedPreconditionError("tier 0: " + end_of_tier0.ToString() +
+                                   "; this tier: " + end.ToString());
+  }
+  if (!end.ok()) return OkStatus();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const tools::Comparison comparison =
+        tools::CompareTiers(results[i], expected[i], kToleranceFactor);
+    if (!comparison.equal) {
+      return FailedPreconditionError("result " + std::to_string(i) + ": " +
+                                     comparison.message);
+    }
+  }
+  return OkStatus();
 }
 
 Outcome ModuleTrier::Try(std::span<const uint8_t> file, uint64_t seed,
@@ -70,8 +102,16 @@ Outcome ModuleTrier::Try(std::span<const uint8_t> file, uint64_t seed,
   Outcome outcome = end.code() == StatusCode::kInternal ? Outcome::kInternal
                                                         : Outcome::kRefused;
   if (module.ok()) {
-    end = Run(*module, seed, nullptr);
+    std::vector<vm::Tensor> results;
+    end = Run(*module, seed, NewTiering(*module), &results);
     outcome = OutcomeOf(end);
+    if (jit_ != nullptr) {
+      Status same = CompareWithTier0(*module, seed, end, results);
+      if (!same.ok()) {
+        outcome = Outcome::kDiffers;
+        end = std::move(same);
+      }
+    }
   }
   if (status != nullptr) *status = std::move(end);
   return outcome;
@@ -81,7 +121,9 @@ std::optional<uint64_t> ModuleTrier::Prepare(std::span<const uint8_t> file) {
   const auto module = vm::Module::Load(file, nullptr);
   if (!module.ok()) return std::nullopt;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    if (Run(*module, seed, &kept_).ok()) return seed;
+    std::vector<vm::Tensor> results;
+    kept_ = NewTiering(*module);
+    if (Run(*module, seed, kept_, &results).ok()) return seed;
   }
   return std::nullopt;
 }

@@ -6,7 +6,8 @@
 //
 // Inputs are made from the module's signature and the seed
 // (vm/runtime/testing/run_anything.h). Kernels of tiers 1 and 2 are made when
-// they are asked for, in this thread. Not thread-safe.
+// they are asked for, in this thread, and what they give is compared with tier
+// 0's results. Not thread-safe.
 #ifndef EMBER_TESTS_MUTATION_TRY_MODULE_H_
 #define EMBER_TESTS_MUTATION_TRY_MODULE_H_
 
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/status.h"
 #include "hal/device.h"
@@ -21,6 +23,8 @@
 #include "tests/mutation/supervised.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/tensor.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 
@@ -28,8 +32,9 @@ class ModuleTrier {
  public:
   explicit ModuleTrier(int tier);
 
-  // kRan, kRefused, kLimit, kFailed or kInternal; `status`, if given, becomes
-  // what it ended with.
+  // kRan, kRefused, kLimit, kFailed, kInternal, or kDiffers: tier 0 gives other
+  // results, or fails where this tier does not or the other way round (limits
+  // may be met by one only). `status`, if given, becomes what it ended with.
   Outcome Try(std::span<const uint8_t> file, uint64_t seed,
               Status* status = nullptr);
 
@@ -39,8 +44,16 @@ class ModuleTrier {
   std::optional<uint64_t> Prepare(std::span<const uint8_t> file);
 
  private:
+  // Without a tiering at tier 0.
   Status Run(const std::shared_ptr<const vm::Module>& module, uint64_t seed,
-             std::shared_ptr<vm::Tiering>* tiering);
+             std::shared_ptr<vm::Tiering> tiering,
+             std::vector<vm::Tensor>* results);
+  std::shared_ptr<vm::Tiering> NewTiering(
+      const std::shared_ptr<const vm::Module>& module);
+  // OK if tier 0 ends as this tier did.
+  Status CompareWithTier0(const std::shared_ptr<const vm::Module>& module,
+                          uint64_t seed, const Status& end,
+                          const std::vector<vm::Tensor>& results);
 
   const int tier_;
   std::shared_ptr<hal::Device> device_;
