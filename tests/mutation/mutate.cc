@@ -1,6 +1,6 @@
 // Loads and runs every damaged copy of module files, on tiers 0, 1 and 2, and
 // prints what became of them: a line per module and tier. Exit status 1 if one
-// crashed, hung, gave other results than tier 0 or was an internal error; such
+// crashed, hung, ended otherwise than at tier 0 or was an internal error; such
 // files are kept, with a line each that says how to run them again.
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ struct Options {
   int64_t every = 1, first = 0, most_bytes_for_bits = 4096;
   int64_t cases_per_worker = 5000;
   double cpu_seconds = 20;
-  bool as_is = false;
+  bool as_is = false, results = false;
 };
 
 std::span<const uint8_t> BytesOf(const std::string& contents) {
@@ -130,7 +130,7 @@ Status Mutator::TryFile(const std::string& path, int tier) {
   const MutantList mutants(bytes, options_.most_bytes_for_bits);
   const SupervisedReport report = RunSupervised(
       {options_.first, mutants.size(), options_.every}, Supervision(), [&] {
-        auto trier = std::make_shared<ModuleTrier>(tier);
+        auto trier = std::make_shared<ModuleTrier>(tier, options_.results);
         const std::optional<uint64_t> seed = trier->Prepare(bytes);
         if (!seed) {
           std::fprintf(stderr, "%s: tier %d: no inputs with which it runs\n",
@@ -158,7 +158,7 @@ Status Mutator::TryFile(const std::string& path, int tier) {
 Status Mutator::TryAsItIs(const std::string& path, int tier) {
   EMBER_ASSIGN_OR_RETURN(const std::string file,
                          ReadFile(tools::UserPath(path)));
-  ModuleTrier trier(tier);
+  ModuleTrier trier(tier, /*compares_results=*/true);
   for (uint64_t seed = 0; seed < 4; ++seed) {
     Status status;
     const Outcome outcome = trier.Try(BytesOf(file), seed, &status);
@@ -195,7 +195,7 @@ Status Mutator::Run() {
   if (findings_ == 0) return OkStatus();
   return InternalError(
       std::to_string(findings_) +
-      " files crashed, hung, gave wrong results or were internal errors");
+      " files crashed, hung, differed or were internal errors");
 }
 
 }  // namespace
@@ -217,6 +217,10 @@ int main(int argc, char** argv) {
             "Until a process is replaced by a new one.");
   flags.Add("cpu-seconds", &options.cpu_seconds, "S",
             "Processor time of one mutant until it counts as hanging.");
+  flags.Add("results", &options.results,
+            "Compares results with tier 0's, too: findings have to be looked "
+            "at, as a mutant\nmay read the last bits of floats as something "
+            "large.");
   flags.Add("keep", &options.keep, "DIR", "Where findings are written.");
   flags.AddChoice("format", &options.format, {"md", "json", "csv"},
                   "Of the table.");

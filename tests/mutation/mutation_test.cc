@@ -122,7 +122,7 @@ class FoundModule : public testing::TestWithParam<const char*> {};
 TEST_P(FoundModule, GivesTier0sResults) {
   const std::vector<uint8_t> file = FileOf("found/" + std::string(GetParam()));
   for (const int tier : {1, 2}) {
-    ModuleTrier trier(tier);
+    ModuleTrier trier(tier, /*compares_results=*/true);
     for (uint64_t seed = 0; seed < 8; ++seed) {
       Status status;
       EXPECT_EQ(trier.Try(file, seed, &status), Outcome::kRan)

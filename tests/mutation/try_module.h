@@ -6,8 +6,11 @@
 //
 // Inputs are made from the module's signature and the seed
 // (vm/runtime/testing/run_anything.h). Kernels of tiers 1 and 2 are made when
-// they are asked for, in this thread, and what they give is compared with tier
-// 0's results. Not thread-safe.
+// they are asked for, in this thread, and how a run ends is compared with tier
+// 0. So are results, if asked for: a mutant may read floats at other places
+// than where they were written, and then what rounding does to their last bits
+// can become a large difference, so such findings have to be looked at. Not
+// thread-safe.
 #ifndef EMBER_TESTS_MUTATION_TRY_MODULE_H_
 #define EMBER_TESTS_MUTATION_TRY_MODULE_H_
 
@@ -30,11 +33,11 @@ namespace ember::tests {
 
 class ModuleTrier {
  public:
-  explicit ModuleTrier(int tier);
+  explicit ModuleTrier(int tier, bool compares_results = false);
 
-  // kRan, kRefused, kLimit, kFailed, kInternal, or kDiffers: tier 0 gives other
-  // results, or fails where this tier does not or the other way round (limits
-  // may be met by one only). `status`, if given, becomes what it ended with.
+  // kRan, kRefused, kLimit, kFailed, kInternal, or kDiffers: tier 0 fails where
+  // this tier does not, or the other way round (limits may be met by one only),
+  // or gives other results. `status`, if given, becomes what it ended with.
   Outcome Try(std::span<const uint8_t> file, uint64_t seed,
               Status* status = nullptr);
 
@@ -56,6 +59,7 @@ class ModuleTrier {
                           const std::vector<vm::Tensor>& results);
 
   const int tier_;
+  const bool compares_results_;
   std::shared_ptr<hal::Device> device_;
   std::shared_ptr<jit::Jit> jit_;  // null at tier 0
   std::shared_ptr<vm::Tiering> kept_;

@@ -1,0 +1,29 @@
+// Lines over time as an SVG, one panel below the other, for people.
+//
+//   std::string svg = PlotOverTime({{"memory (MB)", {{"resident", rss}}}},
+//                                  seconds);
+#ifndef EMBER_TESTS_SOAK_PLOT_H_
+#define EMBER_TESTS_SOAK_PLOT_H_
+
+#include <string>
+#include <vector>
+
+namespace ember::tests {
+
+struct PlotLine {
+  std::string name;
+  std::vector<double> values;  // one for each time
+};
+
+struct PlotPanel {
+  std::string title;  // with the unit
+  std::vector<PlotLine> lines;
+};
+
+// times: seconds, ascending. Values are drawn from 0 up.
+std::string PlotOverTime(const std::vector<PlotPanel>& panels,
+                         const std::vector<double>& times);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_SOAK_PLOT_H_
