@@ -3,11 +3,12 @@
 // as those of the JIT are (jit/oracle), and the results of whole runs are
 // compared, too. Built for the processors that run it.
 //
-//   run_native MODEL.vmfb [--runs=N] [--expect-kernels=N] [--expect-target=T]
+//   run_native MODEL.vmfb [--runs=N] [--expect-all] [--expect-target=T]
 //   run_native MODEL.vmfb --time [--allow-native]    one run, as an application
 //
 // Exit status 0: as expected. With --time it prints how long loading and the
 // first run took.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +33,7 @@ namespace {
 struct Arguments {
   std::string path, target;
   int runs = 3;
-  int kernels = -1;
+  bool expects_all = false;  // a kernel for each dispatch
   bool is_timed = false, allow_native = false;
 };
 
@@ -43,8 +45,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
   for (int i = 1; i < argc; ++i) {
     if (const char* runs = value_of(argv[i], "--runs=")) {
       arguments.runs = std::atoi(runs);
-    } else if (const char* kernels = value_of(argv[i], "--expect-kernels=")) {
-      arguments.kernels = std::atoi(kernels);
+    } else if (std::strcmp(argv[i], "--expect-all") == 0) {
+      arguments.expects_all = true;
     } else if (const char* target = value_of(argv[i], "--expect-target=")) {
       arguments.target = target;
     } else if (std::strcmp(argv[i], "--time") == 0) {
@@ -87,6 +89,13 @@ StatusOr<std::vector<Tensor>> MakeInputs(const Module& module, uint64_t seed) {
       for (float& value : input.elements<float>()) {
         seed = HashMix(seed + 0x9e3779b97f4a7c15ULL);
         value = static_cast<float>(static_cast<int>(seed % 4001) - 2000) / 1000;
+      }
+    } else if (DTypeByteSize(signature.type) == 1 &&
+               signature.type != DType::kBool) {
+      for (uint8_t& value : std::span(static_cast<uint8_t*>(input.data),
+                                      static_cast<size_t>(input.byte_size))) {
+        seed = HashMix(seed + 0x9e3779b97f4a7c15ULL);
+        value = static_cast<uint8_t>(seed);
       }
     }
     inputs.push_back(std::move(input));
@@ -157,9 +166,10 @@ Status Compare(const Arguments& arguments) {
   std::printf("%s\n", report.Text().c_str());
   for (const std::string& line : report.refused)
     std::printf("%s\n", line.c_str());
-  if (arguments.kernels >= 0 && report.kernels != arguments.kernels) {
-    return Differ("kernels", std::to_string(arguments.kernels),
-                  std::to_string(report.kernels));
+  if (arguments.expects_all && report.dispatches != report.all_dispatches) {
+    return Differ("dispatches with kernels",
+                  std::to_string(report.all_dispatches),
+                  std::to_string(report.dispatches));
   }
   if (!arguments.target.empty() &&
       (report.targets.empty() || report.targets[0] != arguments.target)) {
@@ -245,7 +255,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   if (!ParseArguments(argc, argv, arguments)) {
     std::fprintf(stderr,
-                 "usage: %s MODEL.vmfb [--runs=N] [--expect-kernels=N] "
+                 "usage: %s MODEL.vmfb [--runs=N] [--expect-all] "
                  "[--expect-target=T] [--time] [--allow-native]\n",
                  argv[0]);
     return 2;

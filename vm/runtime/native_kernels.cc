@@ -9,11 +9,14 @@
 #include "base/hash.h"
 #include "base/target_text.h"
 #include "hal/cpu/cpu_target.h"
+#include "tensor/concrete_header.h"
 #include "vm/format/module_signature.h"
 #include "vm/format/native_kernels.h"
 #include "vm/interpreter/plan.h"
+#include "vm/isa/limits.h"
 #include "vm/runtime/code_memory.h"
 #include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/kernel_layout.h"
 
 namespace ember::vm {
 namespace {
@@ -45,13 +48,12 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
     const KernelBuffer& buffer = image.buffers[i];
     const KernelScope scope =
         i < dispatch.input_count() ? KernelScope::kInput : KernelScope::kOutput;
-    if (is_operand
-            ? buffer.scope != scope ||
-                  buffer.type != dispatch.buffers[i].type ||
-                  buffer.extents.size() != dispatch.buffers[i].extents.size() ||
-                  buffer.alignment >
-                      static_cast<uint32_t>(DTypeByteSize(buffer.type))
-            : buffer.scope <= KernelScope::kOutput)
+    // Dims may be split or merged; the elements are the same.
+    if (is_operand ? buffer.scope != scope ||
+                         buffer.type != dispatch.buffers[i].type ||
+                         buffer.alignment >
+                             static_cast<uint32_t>(DTypeByteSize(buffer.type))
+                   : buffer.scope <= KernelScope::kOutput)
       return Unfit("the buffers of its dispatch");
   }
   for (uint32_t i = 0; i < dispatch.input_count(); ++i) {
@@ -60,6 +62,19 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
           MayAlias(dispatch, static_cast<int>(i), static_cast<int>(o)))
         return Unfit("operands that may share memory as those of its dispatch");
     }
+  }
+  // With open extents that is left to the maker's care.
+  if (image.parameter_count > 0) return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(
+      const tensor::ConcreteHeader header,
+      tensor::ConcreteHeader::Evaluate(dispatch, image.shape));
+  EMBER_ASSIGN_OR_RETURN(const KernelLayout layout,
+                         LayOutKernel(image, {}, kMemoryAlignment));
+  for (size_t i = 0; i < operands; ++i) {
+    const tensor::Buffer& buffer = dispatch.buffers[i];
+    if (layout.bytes[i] !=
+        header.ElementCount(buffer) * DTypeByteSize(buffer.type))
+      return Unfit("the extents of its dispatch");
   }
   return OkStatus();
 }
