@@ -125,7 +125,8 @@ TEST_F(CliTest, BadCommandLines) {
   ExpectError("vm-run model.vmfb --thread=2",
               "vm-run: unknown flag --thread; did you mean --threads?", 2);
   ExpectError("vm-run model.vmfb --device=toaster",
-              "vm-run: device 'toaster': expected one of cpu, null, vulkan");
+              "vm-run: device 'toaster': expected one of cpu, cuda, "
+              "cuda-emulated, null, vulkan");
   ExpectError("vm-compile digits.onnx",
               "vm-compile: expected -o FILE to say where the module goes "
               "(see --help)");

@@ -104,7 +104,7 @@ void Declare(Options& options, Flags& flags) {
             "Calls that --shadow checks, per kernel and shape; 0: all.");
   flags.Add(
       "device", &options.device, "NAME",
-      "Where to run: cpu, vulkan, vulkan:1; see --list-devices. On other "
+      "Where to run: cpu, cuda, vulkan, vulkan:1; see --list-devices. On other "
       "devices than cpu\nauto is tier 2; what has no kernel there runs on "
       "the CPU, and stderr says how much.");
   flags.AddStandalone(
