@@ -221,7 +221,8 @@ TEST_F(WrongKernelsTest, DiffWithoutSense) {
               "vm-diff: expected MODEL or --repro=FOLDER, found both", 2);
   ExpectError("vm-diff model.vmfb --b=device:gpu",
               "vm-diff: -b: expected one of tier:0, tier:1, tier:2, "
-              "device:cpu, device:null, device:vulkan, found 'device:gpu'",
+              "device:cpu, device:cuda, device:cuda-emulated, device:null, "
+              "device:vulkan, found 'device:gpu'",
               2);
   ExpectError("vm-diff model.vmfb --b=device:null,tier:2",
               "vm-diff: device:null: expected a device that runs dispatches, "
