@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "frontends/onnx/compositions.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 

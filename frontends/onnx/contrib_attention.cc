@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "frontends/onnx/attention.h"
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
-#include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/quantization.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib_attention.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

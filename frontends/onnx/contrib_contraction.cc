@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/convolution.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/quantization.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

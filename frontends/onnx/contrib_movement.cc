@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "frontends/onnx/attention.h"
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
-#include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {

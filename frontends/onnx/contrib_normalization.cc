@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/quantization.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

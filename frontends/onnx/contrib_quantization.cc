@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/convolution.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/pooling.h"
 #include "frontends/onnx/quantization.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/quantization.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
-#include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/quantization.h"
 #include "frontends/onnx/windows.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {
@@ -67,24 +67,11 @@ bool CheckOperands(NodeContext& c, Tensor x, Tensor w, int64_t groups) {
   return false;
 }
 
-// One element per channel, which are the last dim.
-Tensor AddBias(Tensor y, Tensor bias) {
-  if (!bias) return y;
-  return y + (bias.rank() == 1 ? WithDim(bias, 0, y.dim(-1)) : bias);
-}
-
 Tensor Convolve(Tensor x, Tensor w, Tensor bias, const Window& window,
                 int64_t groups) {
-  const DType type = x.dtype();
-  Tensor y = Apply("conv",
-                   {Cast(ToChannelsLast(x), ComputeType(type)),
-                    Cast(WeightsToWindowFirst(w, true), ComputeType(type))},
-                   {{"strides", window.strides},
-                    {"dilations", window.dilations},
-                    {"low", window.low},
-                    {"high", window.high},
-                    {"groups", groups}});
-  return ToChannelsFirst(AddBias(Cast(y, type), bias));
+  return ToChannelsFirst(ops::Conv(ToChannelsLast(x),
+                                   WeightsToWindowFirst(w, true), bias,
+                                   {.window = window, .groups = groups}));
 }
 
 void ImportConv(NodeContext& c) {
@@ -189,17 +176,10 @@ void ConvolveTransposed(NodeContext& c, Tensor bias, bool pads_are_input) {
   }
   if (!ReadTransposedPadding(c, spatial, pads_are_input, extension, *window))
     return;
-  const DType type = x.dtype();
-  Tensor y = Apply("conv_transpose",
-                   {Cast(ToChannelsLast(x), ComputeType(type)),
-                    Cast(WeightsToWindowFirst(w, false), ComputeType(type))},
-                   {{"strides", window->strides},
-                    {"dilations", window->dilations},
-                    {"low", window->low},
-                    {"high", window->high},
-                    {"output_padding", extension},
-                    {"groups", groups}});
-  c.SetOutput(0, ToChannelsFirst(AddBias(Cast(y, type), bias)));
+  const Tensor y = ops::ConvTranspose(
+      ToChannelsLast(x), WeightsToWindowFirst(w, false), bias,
+      {.window = *window, .output_padding = extension, .groups = groups});
+  c.SetOutput(0, ToChannelsFirst(y));
 }
 
 void ImportConvTranspose(NodeContext& c) {
@@ -285,19 +265,6 @@ constexpr OperatorRow kRows[] = {
 };
 
 }  // namespace
-
-Tensor ToChannelsLast(Tensor x) {
-  std::vector<int64_t> permutation{0};
-  for (int i = 2; i < x.rank(); ++i) permutation.push_back(i);
-  permutation.push_back(1);
-  return Transpose(x, std::move(permutation));
-}
-
-Tensor ToChannelsFirst(Tensor x) {
-  std::vector<int64_t> permutation{0, x.rank() - 1};
-  for (int i = 1; i + 1 < x.rank(); ++i) permutation.push_back(i);
-  return Transpose(x, std::move(permutation));
-}
 
 Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias) {
   const int64_t groups = c.Integer("group", 1);

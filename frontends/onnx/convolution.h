@@ -3,12 +3,12 @@
 #define EMBER_FRONTENDS_ONNX_CONVOLUTION_H_
 
 #include "frontends/onnx/node_context.h"
+#include "frontends/ops/convolution.h"
 
 namespace ember::onnx {
 
-// [N, C, spatial…] → [N, spatial…, C], and back.
-Tensor ToChannelsLast(Tensor x);
-Tensor ToChannelsFirst(Tensor x);
+using ops::ToChannelsFirst;
+using ops::ToChannelsLast;
 
 // ONNX Conv of channels-first operands with the node's window attributes; bias
 // may be absent. Fails on operands that do not fit.

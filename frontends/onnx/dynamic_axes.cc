@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

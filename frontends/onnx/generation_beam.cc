@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/generation.h"
 #include "frontends/onnx/generation_decoder.h"
 #include "frontends/onnx/generation_scores.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

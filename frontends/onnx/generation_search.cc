@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/generation.h"
 #include "frontends/onnx/generation_decoder.h"
 #include "frontends/onnx/generation_draws.h"
 #include "frontends/onnx/generation_scores.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

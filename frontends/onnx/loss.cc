@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

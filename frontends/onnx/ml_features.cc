@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/ml_attributes.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "frontends/onnx/compositions.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

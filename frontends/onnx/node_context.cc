@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "frontends/onnx/dims.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "frontends/onnx/compositions.h"
-#include "frontends/onnx/dims.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {

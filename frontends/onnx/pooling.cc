@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/windows.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/pooling.h"
 
 namespace ember::onnx {
 namespace {
@@ -24,15 +25,8 @@ std::vector<T> WithLeading(T lead, const std::vector<T>& parts) {
   return all;
 }
 
-Tensor ReduceWindow(Tensor x, const std::string& combiner,
-                    const Window& window) {
-  return Apply("reduce_window", {x},
-               {{"combiner", combiner},
-                {"window", WithLeading<int64_t>(1, window.kernel)},
-                {"strides", WithLeading<int64_t>(1, window.strides)},
-                {"dilations", WithLeading<int64_t>(1, window.dilations)},
-                {"low", WithLeading(Dim(0), window.low)},
-                {"high", WithLeading(Dim(0), window.high)}});
+Tensor ReduceWindow(Tensor x, std::string_view combiner, const Window& window) {
+  return ops::ReduceWindow(x, combiner, window, /*first=*/2);
 }
 
 std::optional<Window> ReadPoolingWindow(NodeContext& c, Tensor x) {
@@ -45,35 +39,6 @@ std::optional<Window> ReadPoolingWindow(NodeContext& c, Tensor x) {
   const Shape& shape = x.shape();
   return ReadWindow(c, *std::move(kernel),
                     Shape(shape.begin() + 2, shape.end()));
-}
-
-bool IsPadded(const Window& window) {
-  for (int i = 0; i < window.rank(); ++i) {
-    if (window.low[i] != Dim(0) || window.high[i] != Dim(0)) return true;
-  }
-  return false;
-}
-
-// Along one dim, how many positions of each window count. With `include_pad`
-// the padding counts too, except for what ceil_mode added.
-Tensor CountAlong(NodeContext& c, const Dim& extent, const Window& window,
-                  int i, bool include_pad) {
-  Dim size = extent;
-  Dim low = window.low[i];
-  Dim high = window.high[i];
-  if (include_pad) {
-    size = extent + low + high - window.ceil_extra[i];
-    low = Dim(0);
-    high = window.ceil_extra[i];
-  }
-  Tensor ones = Broadcast(c.Scalar(1, DType::kF32), {size});
-  return Apply("reduce_window", {ones},
-               {{"combiner", std::string("sum")},
-                {"window", std::vector<int64_t>{window.kernel[i]}},
-                {"strides", std::vector<int64_t>{window.strides[i]}},
-                {"dilations", std::vector<int64_t>{window.dilations[i]}},
-                {"low", Shape{low}},
-                {"high", Shape{high}}});
 }
 
 void ImportAveragePool(NodeContext& c) {
@@ -266,19 +231,8 @@ constexpr OperatorRow kRows[] = {
 Tensor AveragePool(NodeContext& c, Tensor x) {
   const std::optional<Window> window = ReadPoolingWindow(c, x);
   if (!window) return c.Wrap(nullptr);
-  const DType type = x.dtype();
-  Tensor sum = ReduceWindow(Cast(x, ComputeType(type)), "sum", *window);
-  if (!IsPadded(*window)) {
-    const double count = std::accumulate(
-        window->kernel.begin(), window->kernel.end(), 1.0, std::multiplies<>());
-    return Cast(sum / count, type);
-  }
-  const bool include_pad = c.Integer("count_include_pad", 0) != 0;
-  for (int i = 0; i < window->rank(); ++i) {
-    Tensor count = CountAlong(c, x.dim(i + 2), *window, i, include_pad);
-    sum = sum / Cast(AlongAxis(count, i + 2, x.rank()), sum.dtype());
-  }
-  return Cast(sum, type);
+  return ops::AveragePool(x, *window, /*first=*/2,
+                          c.Integer("count_include_pad", 0) != 0);
 }
 
 Tensor MaxPool(NodeContext& c, Tensor x) {

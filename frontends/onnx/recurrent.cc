@@ -4,17 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/graph/control_flow.h"
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/quantization.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {
-
-using graph::LoopInputs;
-using graph::LoopOutputs;
-using graph::LoopRequest;
-using graph::Region;
 
 // Operands by position.
 constexpr int kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4,
@@ -239,7 +233,11 @@ class Layer {
     const Tensor input = Project(d);
     if (!c_.ok()) return std::nullopt;
     States results =
-        steps() == Dim(1) ? RunOnce(d, cell, input) : RunLoop(d, cell, input);
+        ops::RunSteps(input, d.initial, c_.WantsOutput(0),
+                      [&](const Capture& capture, Tensor iteration, Tensor step,
+                          const States& before) {
+                        return Step(cell, capture, iteration, step, before);
+                      });
     if (!c_.ok()) return std::nullopt;
     if (c_.WantsOutput(0) && d.reverse)
       results.back() = Reversed(results.back());
@@ -248,42 +246,6 @@ class Layer {
       const Tensor some = Less(lengths_.Like(0), Unsqueeze(lengths_, {1}));
       results[s] = Select(some, results[s], results[s].Like(0));
     }
-    return results;
-  }
-
-  States RunOnce(const Direction& d, const Cell& cell, Tensor input) {
-    const Capture same = [](Tensor x) { return x; };
-    const Tensor zero = DimScalar(c_.builder(), Dim(0));
-    States results = Step(cell, same, zero, Squeeze(input, {0}), d.initial);
-    results.back() = Unsqueeze(results.back(), {0});
-    return results;
-  }
-
-  States RunLoop(const Direction& d, const Cell& cell, Tensor input) {
-    LoopRequest request;
-    for (const Tensor& state : d.initial)
-      request.carried.push_back(state.value());
-    request.scanned = {input.value()};
-    request.trip = steps();
-    const auto body = [&](Region& region, const LoopInputs& in) {
-      graph::GraphBuilder& inside = region.builder();
-      const Capture capture = [&](Tensor x) {
-        return Tensor(&inside, region.Capture(x.value()));
-      };
-      States before;
-      for (graph::Value* state : in.carried)
-        before.emplace_back(&inside, state);
-      const States after = Step(cell, capture, Tensor(&inside, in.iteration),
-                                Tensor(&inside, in.scanned[0]), before);
-      LoopOutputs out;
-      for (size_t s = 0; s < before.size(); ++s)
-        out.carried.push_back(after[s].value());
-      if (c_.WantsOutput(0)) out.stacked.push_back(after.back().value());
-      return out;
-    };
-    States results;
-    for (graph::Value* value : BuildLoop(c_.builder(), request, body))
-      results.push_back(c_.Wrap(value));
     return results;
   }
 

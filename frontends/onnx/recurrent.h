@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "frontends/onnx/node_context.h"
+#include "frontends/ops/recurrent.h"
 
 namespace ember::onnx {
 
@@ -54,10 +55,9 @@ struct Direction {
   std::vector<Activation> activations;
 };
 
-// A value of the graph around the loop, inside.
-using Capture = std::function<Tensor(Tensor)>;
+using ops::Capture;
 // [batch, hidden] each; the first is the output of the step.
-using States = std::vector<Tensor>;
+using ops::States;
 // input: [batch, gates * hidden], the step's product with W and its bias.
 using Cell = std::function<States(const Capture& capture, Tensor input,
                                   const States& before)>;

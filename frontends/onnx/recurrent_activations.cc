@@ -3,8 +3,8 @@
 #include <cctype>
 #include <optional>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/recurrent.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/dynamic_axes.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -1,7 +1,7 @@
-// Resize and Upsample: axis by axis, each a sum of gathers along that axis with
-// weights that depend on the position only. Positions and weights are computed
-// by the graph from iota, so that they fold to constants where extents are
-// known and work where they are not.
+// Resize and Upsample: their attributes and sizes become a specification of
+// frontends/ops/resize.h.
+#include "frontends/ops/resize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,259 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
-#include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {
 
-struct ResizeOptions {
-  std::string mode;         // nearest, linear or cubic
-  std::string coordinates;  // coordinate_transformation_mode
-  std::string nearest;      // nearest_mode
-  double cubic_a = -0.75;
-  bool exclude_outside = false;
-  bool antialias = false;
-  bool fixed_point = false;  // see WeightedSum
-  double extrapolation = 0;
-};
-
-struct ResizedAxis {
-  int axis = 0;
-  Dim in;
-  Dim out;
-  std::optional<double> scale;  // where it is a constant
-  Tensor dynamic_scale;         // f64[], if only data tells it
-  Tensor crop_start, crop_end;  // f64[], of tf_crop_and_resize
-};
-
-Tensor AsF64(NodeContext& c, const Dim& dim) {
-  if (dim.is_constant())
-    return c.Scalar(static_cast<double>(dim.constant()), DType::kF64);
-  return Cast(DimScalar(c.builder(), dim), DType::kF64);
-}
-
-Tensor ScaleOf(NodeContext& c, const ResizedAxis& axis) {
-  if (axis.scale) return c.Scalar(*axis.scale, DType::kF64);
-  if (axis.dynamic_scale) return axis.dynamic_scale;
-  return AsF64(c, axis.out) / AsF64(c, axis.in);
-}
-
-// One less than the length of the result before that was rounded down to a
-// whole number.
-Tensor LastPosition(NodeContext& c, const ResizedAxis& axis) {
-  if (axis.scale && axis.in.is_constant() && axis.out.is_constant() &&
-      axis.out != Dim(1)) {
-    const double length = static_cast<double>(axis.in.constant()) * *axis.scale;
-    const bool rounded =
-        length - static_cast<double>(axis.out.constant()) > 1e-6 * length;
-    if (rounded) return c.Scalar(length - 1, DType::kF64);
-  }
-  if (axis.dynamic_scale) {
-    const Tensor last = AsF64(c, axis.in) * axis.dynamic_scale - 1.0;
-    return Select(Equal(AsF64(c, axis.out), 1), last.Like(1), last);
-  }
-  return AsF64(c, LargerOf(axis.out - Dim(1), Dim(1)));
-}
-
-// Where each result element lies in the input, f64[out].
-Tensor SourcePositions(NodeContext& c, const ResizeOptions& options,
-                       const ResizedAxis& axis) {
-  Tensor i = IotaVector(c.builder(), axis.out, DType::kF64);
-  Tensor scale = ScaleOf(c, axis);
-  Tensor half_pixel = (i + 0.5) / scale - 0.5;
-  if (options.fixed_point) {
-    // To the last bit, which decides how halves are rounded.
-    Tensor narrow =
-        (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
-    half_pixel = Cast((narrow + 0.5) - 0.5, DType::kF64);
-  }
-  // Multiplied before it is divided: positions halfway between elements must
-  // come out exact.
-  Tensor aligned = i * AsF64(c, axis.in - Dim(1)) / LastPosition(c, axis);
-  const std::string& mode = options.coordinates;
-  if (mode == "half_pixel") return half_pixel;
-  if (mode == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
-  if (mode == "asymmetric") return i / scale;
-  if (mode == "align_corners") return aligned;
-  if (mode == "pytorch_half_pixel") {
-    if (axis.out.is_constant()) return axis.out == Dim(1) ? i : half_pixel;
-    return Select(Equal(AsF64(c, axis.out), 1), i, half_pixel);
-  }
-  if (mode == "half_pixel_symmetric") {
-    Tensor in = AsF64(c, axis.in);
-    return half_pixel + in * 0.5 * (1.0 - AsF64(c, axis.out) / (scale * in));
-  }
-  if (mode == "tf_crop_and_resize") {
-    Tensor size = AsF64(c, axis.in - Dim(1));
-    if (axis.out == Dim(1))
-      return i + size * ((axis.crop_start + axis.crop_end) * 0.5);
-    return size * axis.crop_start + aligned * (axis.crop_end - axis.crop_start);
-  }
-  c.FailInvalid("attribute 'coordinate_transformation_mode': found '" + mode +
-                "'");
-  return c.Wrap(nullptr);
-}
-
-// Positions (f64, whole numbers) as indices within the axis.
-Tensor ClampedIndices(NodeContext& c, Tensor positions, const Dim& extent) {
-  Tensor last = AsF64(c, extent - Dim(1));
-  return Cast(Maximum(Minimum(positions, last), 0), DType::kI64);
-}
-
-Tensor NearestPositions(NodeContext& c, const std::string& mode,
-                        Tensor positions) {
-  if (mode == "round_prefer_floor") return Ceil(positions - 0.5);
-  if (mode == "round_prefer_ceil") return Floor(positions + 0.5);
-  if (mode == "floor") return Floor(positions);
-  if (mode == "ceil") return Ceil(positions);
-  c.FailInvalid("attribute 'nearest_mode': found '" + mode + "'");
-  return c.Wrap(nullptr);
-}
-
-// Every element repeated `times` times: what nearest does for whole scales with
-// these modes.
-bool IsRepetition(const ResizeOptions& options, const ResizedAxis& axis) {
-  if (options.mode != "nearest" || !axis.scale ||
-      *axis.scale != std::floor(*axis.scale) || *axis.scale < 1 ||
-      *axis.scale > 1024 ||
-      axis.out != axis.in * Dim(static_cast<int64_t>(*axis.scale))) {
-    return false;
-  }
-  const bool rounds = options.nearest.rfind("round", 0) == 0;
-  return (options.coordinates == "asymmetric" && options.nearest == "floor") ||
-         (options.coordinates == "half_pixel" && rounds);
-}
-
-// Weight of an input element at `distance` (f64, 0 or more) from the position.
-Tensor FilterWeight(const ResizeOptions& options, Tensor distance) {
-  if (options.mode == "linear") return Maximum(1.0 - distance, 0);
-  const double a = options.cubic_a;
-  Tensor square = distance * distance;
-  Tensor cube = square * distance;
-  Tensor near = cube * (a + 2) - square * (a + 3) + 1.0;
-  Tensor far = cube * a - square * (5 * a) + distance * (8 * a) - 4 * a;
-  Tensor zero = distance.Like(0);
-  return Select(LessEqual(distance, 1), near,
-                Select(Less(distance, 2), far, zero));
-}
-
-// Sum of x at the sources times the weights. Images of bytes that are resized
-// with antialias are summed in fixed point with 22 bits, and rounded after each
-// axis, which is what Pillow and ONNX Runtime do.
-Tensor WeightedSum(NodeContext& c, const ResizeOptions& options,
-                   const ResizedAxis& axis, Tensor x,
-                   const std::vector<Tensor>& weights,
-                   const std::vector<Tensor>& sources) {
-  constexpr double kOne = 1 << 22;
-  if (options.fixed_point) x = Cast(x, DType::kI32);
-  Tensor sum;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    Tensor weight =
-        options.fixed_point ? Floor(weights[i] * kOne + 0.5) : weights[i];
-    Tensor part = Gather(x, ClampedIndices(c, sources[i], axis.in), axis.axis) *
-                  AlongAxis(Cast(weight, x.dtype()), axis.axis, x.rank());
-    sum = sum ? sum + part : part;
-  }
-  if (!options.fixed_point) return sum;
-  return Cast(Floor(Cast(sum, DType::kF64) / kOne + 0.5), DType::kF32);
-}
-
-// Linear and cubic: input elements around each position, weighted.
-Tensor Interpolate(NodeContext& c, const ResizeOptions& options,
-                   const ResizedAxis& axis, Tensor x, Tensor positions) {
-  // Shrinking with antialias widens the filter by the scale.
-  double filter_scale = 1;
-  if (options.antialias) {
-    if (!axis.scale) {
-      c.FailUnsupported("antialias needs a constant scale");
-      return x;
-    }
-    filter_scale = std::min(*axis.scale, 1.0);
-  }
-  const double radius = (options.mode == "linear" ? 1 : 2) / filter_scale;
-  if (!(radius < 4096)) {
-    c.FailUnsupported("scale: expected above 1/2048 with antialias");
-    return x;
-  }
-  const int first = static_cast<int>(std::floor(-radius)) + 1;
-  // Beyond the first and last element both neighbours are that one element. It
-  // is then the result as it is: a sum of two parts of it would round, so that
-  // elements that should be equal were not, which a normalization of an axis
-  // that grew from one element, or the index of a maximum, shows.
-  if (options.mode == "linear" && !options.antialias) {
-    positions = Maximum(Minimum(positions, AsF64(c, axis.in - Dim(1))), 0);
-  }
-  Tensor base = Floor(positions);
-  Tensor fraction = positions - base;
-  if (options.fixed_point) {
-    fraction = Cast(fraction, DType::kF32);
-    filter_scale = 1.0f / (1.0f / static_cast<float>(filter_scale));
-  }
-  std::vector<Tensor> weights;
-  std::vector<Tensor> sources;
-  Tensor total;
-  for (int tap = first; tap <= 1 - first; ++tap) {
-    Tensor weight = FilterWeight(
-        options,
-        Absolute((static_cast<double>(tap) - fraction) * filter_scale));
-    Tensor source = base + static_cast<double>(tap);
-    if (options.exclude_outside) {
-      Tensor inside =
-          And(LessEqual(0, source), Less(source, AsF64(c, axis.in)));
-      weight = Select(inside, weight, weight.Like(0));
-    }
-    total = total ? total + weight : weight;
-    weights.push_back(weight);
-    sources.push_back(source);
-  }
-  Tensor inverse = 1.0 / total;
-  for (Tensor& weight : weights) weight = weight * inverse;
-  return WeightedSum(c, options, axis, x, weights, sources);
-}
-
-Tensor ResizeAxis(NodeContext& c, const ResizeOptions& options,
-                  const ResizedAxis& axis, Tensor x) {
-  const bool crops = options.coordinates == "tf_crop_and_resize";
-  if (IsRepetition(options, axis)) {
-    return RepeatEach(x, axis.axis, Dim(static_cast<int64_t>(*axis.scale)));
-  }
-  Tensor positions = SourcePositions(c, options, axis);
-  if (!c.ok()) return x;
-  Tensor y;
-  if (options.mode == "nearest") {
-    Tensor nearest = NearestPositions(c, options.nearest, positions);
-    if (!c.ok()) return x;
-    y = Gather(x, ClampedIndices(c, nearest, axis.in), axis.axis);
-  } else {
-    y = Interpolate(c, options, axis, x, positions);
-  }
-  if (!crops || !c.ok()) return y;
-  Tensor inside = And(LessEqual(0, positions),
-                      LessEqual(positions, AsF64(c, axis.in - Dim(1))));
-  return Select(AlongAxis(inside, axis.axis, x.rank()), y,
-                y.Like(options.extrapolation));
-}
-
-Tensor ResizeAxes(NodeContext& c, ResizeOptions options,
-                  const std::vector<ResizedAxis>& axes, Tensor x) {
-  const DType type = x.dtype();
-  options.fixed_point = options.antialias && DTypeByteSize(type) == 1;
-  if (options.mode != "nearest")
-    x = Cast(x, type == DType::kF64 ? type : DType::kF32);
-  // The innermost axis first, as other engines do: where each axis rounds, the
-  // order shows.
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    const bool unchanged = axis->in == axis->out &&
-                           (!axis->scale || *axis->scale == 1) &&
-                           options.coordinates != "tf_crop_and_resize";
-    if (!unchanged && c.ok()) x = ResizeAxis(c, options, *axis, x);
-  }
-  // Integers are rounded, as interpolation lands between them.
-  if (!IsFloat(type) && x.is_float()) x = Round(x);
-  return Cast(x, type);
-}
+using ops::ResizeAxes;
+using ops::ResizedAxis;
+using ops::ResizeSpec;
 
 // floor(in * scale), exactly for symbols where the scale is a simple fraction.
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
@@ -438,26 +195,24 @@ bool CheckMode(NodeContext& c, const std::string& mode) {
 
 void ImportResize(NodeContext& c) {
   Tensor x = c.Input(0);
-  ResizeOptions options;
-  options.mode = c.String("mode", "nearest");
+  ResizeSpec spec;
+  spec.mode = c.String("mode", "nearest");
   // Opset 10 had Upsample's semantics.
   const bool old = c.opset() < 11;
-  options.coordinates = c.String("coordinate_transformation_mode",
-                                 old ? "asymmetric" : "half_pixel");
-  options.nearest =
-      c.String("nearest_mode", old ? "floor" : "round_prefer_floor");
-  options.cubic_a = c.Float("cubic_coeff_a", -0.75);
-  options.exclude_outside = c.Integer("exclude_outside", 0) != 0;
-  options.antialias =
-      c.Integer("antialias", 0) != 0 && options.mode != "nearest";
-  options.extrapolation = c.Float("extrapolation_value", 0);
+  spec.coordinates = c.String("coordinate_transformation_mode",
+                              old ? "asymmetric" : "half_pixel");
+  spec.nearest = c.String("nearest_mode", old ? "floor" : "round_prefer_floor");
+  spec.cubic_a = c.Float("cubic_coeff_a", -0.75);
+  spec.exclude_outside = c.Integer("exclude_outside", 0) != 0;
+  spec.antialias = c.Integer("antialias", 0) != 0 && spec.mode != "nearest";
+  spec.extrapolation = c.Float("extrapolation_value", 0);
   std::vector<ResizedAxis> axes = ReadAxes(c, x);
-  if (!c.ok() || !CheckMode(c, options.mode)) return;
+  if (!c.ok() || !CheckMode(c, spec.mode)) return;
   const int scales_input = old ? 1 : 2;
   if (HasElements(c.Input(scales_input))) {
     // Antialiasing needs to know how many elements a window has.
-    const bool known = options.antialias || c.builder().ConstantContents(
-                                                c.Input(scales_input).value());
+    const bool known = spec.antialias || c.builder().ConstantContents(
+                                             c.Input(scales_input).value());
     if (!known) {
       if (!SetDynamicScales(c, scales_input, axes)) return;
     } else {
@@ -467,22 +222,22 @@ void ImportResize(NodeContext& c) {
   } else if (!SetSizes(c, axes)) {
     return;
   }
-  if (options.coordinates == "tf_crop_and_resize" && !SetCrop(c, axes)) return;
-  c.SetOutput(0, ResizeAxes(c, options, axes, x));
+  if (spec.coordinates == "tf_crop_and_resize" && !SetCrop(c, axes)) return;
+  c.SetOutput(0, ResizeAxes(spec, axes, x));
 }
 
 void ImportUpsample(NodeContext& c) {
   Tensor x = c.Input(0);
-  ResizeOptions options;
-  options.mode = c.String("mode", "nearest");
-  if (options.mode == "bilinear") options.mode = "linear";
-  options.coordinates = "asymmetric";
-  options.nearest = "floor";
+  ResizeSpec spec;
+  spec.mode = c.String("mode", "nearest");
+  if (spec.mode == "bilinear") spec.mode = "linear";
+  spec.coordinates = "asymmetric";
+  spec.nearest = "floor";
   std::vector<ResizedAxis> axes = ReadAxes(c, x);
   if (c.ok() && c.Input(1) &&
       !c.builder().ConstantContents(c.Input(1).value())) {
-    if (CheckMode(c, options.mode) && SetDynamicScales(c, 1, axes))
-      c.SetOutput(0, ResizeAxes(c, options, axes, x));
+    if (CheckMode(c, spec.mode) && SetDynamicScales(c, 1, axes))
+      c.SetOutput(0, ResizeAxes(spec, axes, x));
     return;
   }
   auto scales =
@@ -492,10 +247,9 @@ void ImportUpsample(NodeContext& c) {
       c.HasAttribute("width_scale") && x.rank() == 4) {
     scales = {1, 1, c.Float("height_scale", 1), c.Float("width_scale", 1)};
   }
-  if (!c.ok() || !CheckMode(c, options.mode)) return;
+  if (!c.ok() || !CheckMode(c, spec.mode)) return;
   if (!scales) return c.FailInvalid("scales are missing");
-  if (SetScales(c, *scales, axes))
-    c.SetOutput(0, ResizeAxes(c, options, axes, x));
+  if (SetScales(c, *scales, axes)) c.SetOutput(0, ResizeAxes(spec, axes, x));
 }
 
 constexpr OperatorRow kRows[] = {

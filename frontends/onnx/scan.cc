@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "compiler/graph/control_flow.h"
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/node_context.h"
 #include "frontends/onnx/region_values.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

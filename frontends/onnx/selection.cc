@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "frontends/onnx/compositions.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

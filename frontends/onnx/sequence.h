@@ -44,8 +44,12 @@ enum class SequenceKind : uint8_t {
   kMaps,  // a sequence of maps
 };
 
+}  // namespace ember::onnx
+
+namespace ember::ops {
+
 struct SequenceValue {
-  SequenceKind kind = SequenceKind::kSequence;
+  onnx::SequenceKind kind = onnx::SequenceKind::kSequence;
   DType dtype = DType::kF32;
   int32_t narrow_type = 0;
   // Of the longest shape; -1: an empty sequence that nothing is known of.
@@ -55,6 +59,12 @@ struct SequenceValue {
   Tensor data, dims;  // of maps: values and keys
   Tensor flag;        // of an optional sequence: bool[]
 };
+
+}  // namespace ember::ops
+
+namespace ember::onnx {
+
+using ops::SequenceValue;
 
 Tensor MakeSequence(graph::GraphBuilder& builder, SequenceValue value);
 // kind: kMap or kMaps.

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "compiler/graph/control_flow.h"
-#include "frontends/onnx/compositions.h"
-#include "frontends/onnx/dims.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/sequence.h"
 #include "frontends/onnx/sequence_type.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {

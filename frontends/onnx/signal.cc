@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/compositions.h"
-#include "frontends/onnx/dims.h"
 #include "frontends/onnx/dynamic_axes.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/graph/operators.h"
-#include "frontends/onnx/compositions.h"
 #include "frontends/onnx/operator_table.h"
+#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {

@@ -1,177 +1,97 @@
-// A value of the graph under construction, with operators, so that the meaning
-// of an ONNX operator reads like its formula:
-//
-//   Tensor centered = x - Mean(x, axes, true);
-//   return centered / Sqrt(Mean(centered * centered, axes, true) + epsilon);
-//
-// A Tensor is absent (an optional operand left out), failed (the builder has an
-// error, which sticks), or a value. A failed tensor reads as kMaximumRank dims
-// of 1, so that code which looks at shapes after an error stays in range; its
-// results are never used. Does not own; not thread-safe.
+// The names of frontends/ops that this folder's operators are written in:
+// tensors of the graph under construction, their operators and formulas, dims.
 #ifndef EMBER_FRONTENDS_ONNX_TENSOR_H_
 #define EMBER_FRONTENDS_ONNX_TENSOR_H_
 
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "compiler/graph/builder.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/tensor.h"
 
 namespace ember::onnx {
 
-using graph::Dim;
-using graph::Shape;
-using tensor::Opcode;
+using ops::Dim;
+using ops::kMaximumRank;
+using ops::Opcode;
+using ops::Shape;
+using ops::Tensor;
 
-inline constexpr int kMaximumRank = 16;
+// ops/tensor.h
+using ops::Absolute;
+using ops::AlongAxis;
+using ops::And;
+using ops::Apply;
+using ops::ApplyAll;
+using ops::Binary;
+using ops::Broadcast;
+using ops::Cast;
+using ops::Ceil;
+using ops::ComputeType;
+using ops::Concat;
+using ops::Contract;
+using ops::Cos;
+using ops::Equal;
+using ops::Erf;
+using ops::Exp;
+using ops::Expm1;
+using ops::Floor;
+using ops::Gather;
+using ops::IotaVector;
+using ops::IsInfinite;
+using ops::Less;
+using ops::LessEqual;
+using ops::Log;
+using ops::Log1p;
+using ops::MatMul;
+using ops::Maximum;
+using ops::Mean;
+using ops::Minimum;
+using ops::Modulo;
+using ops::Not;
+using ops::NotEqual;
+using ops::Or;
+using ops::Pad;
+using ops::Power;
+using ops::Reduce;
+using ops::Reshape;
+using ops::Round;
+using ops::Select;
+using ops::Sin;
+using ops::Slice;
+using ops::SliceAxis;
+using ops::Softmax;
+using ops::Sqrt;
+using ops::Squeeze;
+using ops::Tanh;
+using ops::TensorsOf;
+using ops::Transpose;
+using ops::Unary;
+using ops::Unsqueeze;
+using ops::ValuesOf;
 
-struct SequenceValue;  // sequence.h
+// ops/compositions.h
+using ops::CorrectedMean;
+using ops::DimScalar;
+using ops::Gelu;
+using ops::InclusiveScan;
+using ops::LogSoftmax;
+using ops::NormalizeIndices;
+using ops::Relu;
+using ops::RepeatEach;
+using ops::Reverse;
+using ops::Sigmoid;
+using ops::Softplus;
+using ops::TanhGelu;
+using ops::Variance;
+using ops::WithDim;
 
-class Tensor {
- public:
-  Tensor() = default;  // absent
-  Tensor(graph::GraphBuilder* builder, graph::Value* value)
-      : builder_(builder), value_(value) {}
-  Tensor(graph::GraphBuilder* builder,
-         std::shared_ptr<const SequenceValue> sequence)
-      : builder_(builder), sequence_(std::move(sequence)) {}
-
-  bool present() const { return builder_ != nullptr; }
-  explicit operator bool() const { return present(); }
-  graph::Value* value() const { return value_; }
-  graph::GraphBuilder& builder() const { return *builder_; }
-  const Shape& shape() const;
-  // axis may be negative, counting from the end. Where there is no such dim:
-  // the builder fails, and the dim is 1.
-  const Dim& dim(int axis) const;
-  // False if there is no such dim; the builder then fails with a message,
-  // unless it has already.
-  bool HasDim(int axis) const;
-  int rank() const { return static_cast<int>(shape().size()); }
-  DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
-  bool is_float() const { return IsFloat(dtype()); }
-  // The ONNX type whose values this holds where there is no dtype for it
-  // (narrow_types.h), else 0.
-  int32_t narrow_type() const { return narrow_type_; }
-  Tensor Marked(int32_t narrow_type) const {
-    Tensor marked = *this;
-    marked.narrow_type_ = narrow_type;
-    return marked;
-  }
-  // Not null for sequences and optionals, which are no tensors (sequence.h).
-  const SequenceValue* sequence() const { return sequence_.get(); }
-  // A scalar of the same type.
-  Tensor Like(double value) const {
-    return {builder_, builder_->Scalar(value, dtype())};
-  }
-
- private:
-  graph::GraphBuilder* builder_ = nullptr;
-  graph::Value* value_ = nullptr;
-  int32_t narrow_type_ = 0;
-  std::shared_ptr<const SequenceValue> sequence_;
-};
-
-Tensor Unary(Opcode opcode, Tensor a);
-Tensor Binary(Opcode opcode, Tensor a, Tensor b);
-
-#define EMBER_ONNX_UNARY(name, opcode) \
-  inline Tensor name(Tensor a) { return Unary(Opcode::opcode, a); }
-EMBER_ONNX_UNARY(Exp, kExp)
-EMBER_ONNX_UNARY(Expm1, kExpm1)
-EMBER_ONNX_UNARY(Log, kLog)
-EMBER_ONNX_UNARY(Log1p, kLog1p)
-EMBER_ONNX_UNARY(Sqrt, kSqrt)
-EMBER_ONNX_UNARY(Tanh, kTanh)
-EMBER_ONNX_UNARY(Erf, kErf)
-EMBER_ONNX_UNARY(Sin, kSin)
-EMBER_ONNX_UNARY(Cos, kCos)
-EMBER_ONNX_UNARY(Absolute, kAbsolute)
-EMBER_ONNX_UNARY(Floor, kFloor)
-EMBER_ONNX_UNARY(Ceil, kCeil)
-EMBER_ONNX_UNARY(Round, kRound)
-EMBER_ONNX_UNARY(Not, kNot)
-EMBER_ONNX_UNARY(IsInfinite, kIsInfinite)
-EMBER_ONNX_UNARY(operator-, kNegate)
-#undef EMBER_ONNX_UNARY
-
-// A number stands for a scalar of the other operand's type.
-#define EMBER_ONNX_BINARY(name, opcode)          \
-  inline Tensor name(Tensor a, Tensor b) {       \
-    return Binary(Opcode::opcode, a, b);         \
-  }                                              \
-  inline Tensor name(Tensor a, double b) {       \
-    return Binary(Opcode::opcode, a, a.Like(b)); \
-  }                                              \
-  inline Tensor name(double a, Tensor b) {       \
-    return Binary(Opcode::opcode, b.Like(a), b); \
-  }
-EMBER_ONNX_BINARY(operator+, kAdd)
-EMBER_ONNX_BINARY(operator-, kSubtract)
-EMBER_ONNX_BINARY(operator*, kMultiply)
-EMBER_ONNX_BINARY(operator/, kDivide)
-EMBER_ONNX_BINARY(Maximum, kMaximum)
-EMBER_ONNX_BINARY(Minimum, kMinimum)
-EMBER_ONNX_BINARY(Power, kPower)
-EMBER_ONNX_BINARY(Modulo, kModulo)
-EMBER_ONNX_BINARY(Equal, kEqual)
-EMBER_ONNX_BINARY(NotEqual, kNotEqual)
-EMBER_ONNX_BINARY(Less, kLess)
-EMBER_ONNX_BINARY(LessEqual, kLessEqual)
-EMBER_ONNX_BINARY(And, kAnd)
-EMBER_ONNX_BINARY(Or, kOr)
-#undef EMBER_ONNX_BINARY
-
-Tensor Select(Tensor condition, Tensor a, Tensor b);
-Tensor Cast(Tensor a, DType dtype);
-
-Tensor Reshape(Tensor a, const Shape& shape);
-Tensor Transpose(Tensor a, std::vector<int64_t> permutation);
-Tensor Broadcast(Tensor a, const Shape& shape);
-Tensor Squeeze(Tensor a, std::vector<int64_t> axes);
-Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes);
-// Elements start, start + step, … of one axis.
-Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
-                 int64_t step = 1);
-Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
-             const Shape& sizes);
-Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode,
-           Tensor value);
-Tensor Concat(const std::vector<Tensor>& values, int axis);
-// Indices are i64 and in range.
-Tensor Gather(Tensor data, Tensor indices, int axis);
-
-// f16 and bf16 are computed in f32.
-Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes,
-              bool keep);
-Tensor Mean(Tensor a, std::vector<int64_t> axes, bool keep);
-Tensor Contract(Tensor a, Tensor b, std::string_view spec);
-Tensor MatMul(Tensor a, Tensor b);
-Tensor Softmax(Tensor a, int axis);
-
-// Any operator of the graph by name; all of its results (none after an error).
-Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
-             graph::Attributes attributes);
-std::vector<Tensor> ApplyAll(std::string_view name,
-                             const std::vector<Tensor>& operands,
-                             graph::Attributes attributes);
-
-// What the builder takes and gives.
-std::vector<graph::Value*> ValuesOf(std::span<const Tensor> tensors);
-std::vector<Tensor> TensorsOf(graph::GraphBuilder& builder,
-                              std::span<graph::Value* const> values);
-
-// Reshapes a one-dimensional tensor so that it lies along `axis` of something
-// of rank `rank`.
-Tensor AlongAxis(Tensor vector, int axis, int rank);
-// 0, 1, … along one dimension.
-Tensor IotaVector(graph::GraphBuilder& builder, const Dim& size, DType dtype);
-
-// Narrow floats are computed in f32; other types in their own.
-DType ComputeType(DType dtype);
+// ops/dims.h
+using ops::AsConstants;
+using ops::DimRange;
+using ops::DivideElementCounts;
+using ops::IsNonNegative;
+using ops::LargerOf;
+using ops::RangeOf;
+using ops::SmallerOf;
 
 }  // namespace ember::onnx
 

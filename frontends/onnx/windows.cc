@@ -1,9 +1,8 @@
 #include "frontends/onnx/windows.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "frontends/onnx/dims.h"
+#include "frontends/ops/dims.h"
 
 namespace ember::onnx {
 namespace {
@@ -24,39 +23,6 @@ bool CheckPositive(NodeContext& c, const char* name,
     return false;
   }
   return true;
-}
-
-// SAME: as many outputs as strides fit the input, the padding that needs split
-// evenly.
-void PadSame(const Shape& spatial, bool upper, Window& window) {
-  for (int i = 0; i < window.rank(); ++i) {
-    const Dim stride(window.strides[i]);
-    const Dim outputs = CeilDivide(spatial[i], stride);
-    const Dim total = LargerOf(
-        (outputs - Dim(1)) * stride + Dim(window.Reach(i)) - spatial[i],
-        Dim(0));
-    const Dim less = FloorDivide(total, Dim(2));
-    window.low[i] = upper ? less : total - less;
-    window.high[i] = total - window.low[i];
-  }
-}
-
-// ceil_mode: one more window where the strides do not use up the padded input,
-// but none that starts in the padding after it.
-void ExtendToCeil(const Shape& spatial, Window& window) {
-  for (int i = 0; i < window.rank(); ++i) {
-    const Dim stride(window.strides[i]);
-    const Dim padded = spatial[i] + window.low[i];
-    const Dim base = padded - Dim(window.Reach(i));
-    const Dim last = SmallerOf(CeilDivide(base + window.high[i], stride),
-                               FloorDivide(padded - Dim(1), stride));
-    // The padding with which exactly windows 0 … last fit.
-    const Dim least = last * stride - base;
-    const Dim high =
-        LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);
-    window.ceil_extra[i] = LargerOf(high - window.high[i], Dim(0));
-    window.high[i] = high;
-  }
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Windows of convolutions and pooling: kernel, strides, dilations and padding
-// of each spatial dim, from the attributes that Conv, ConvTranspose and the
-// pooling operators share.
+// Windows of convolutions and pooling from the attributes that Conv,
+// ConvTranspose and the pooling operators share.
 //
 //   std::optional<Window> window = ReadWindow(c, kernel, {x.dim(2), x.dim(3)});
 //   if (!window) return;   // the node has failed, with what is wrong
@@ -13,26 +12,12 @@
 #include <vector>
 
 #include "frontends/onnx/node_context.h"
+#include "frontends/ops/windows.h"
 
 namespace ember::onnx {
 
-// Of kernels, strides, dilations and pads: far above any model's, far below
-// what overflows.
-inline constexpr int64_t kMaximumWindow = int64_t{1} << 24;
-
-struct Window {
-  std::vector<int64_t> kernel;
-  std::vector<int64_t> strides;
-  std::vector<int64_t> dilations;
-  Shape low;   // padding before
-  Shape high;  // and after
-  // Of `high`, what ceil_mode added so that the last partial window exists.
-  Shape ceil_extra;
-
-  int rank() const { return static_cast<int>(kernel.size()); }
-  // Extent that one window covers.
-  int64_t Reach(int i) const { return (kernel[i] - 1) * dilations[i] + 1; }
-};
+using ops::kMaximumWindow;
+using ops::Window;
 
 // For spatial extents `spatial` and a kernel. Resolves pads, auto_pad (of
 // symbolic extents too) and ceil_mode. Fails and gives nullopt on attributes

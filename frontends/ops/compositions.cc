@@ -1,4 +1,4 @@
-#include "frontends/onnx/compositions.h"
+#include "frontends/ops/compositions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "compiler/graph/control_flow.h"
-#include "frontends/onnx/dims.h"
+#include "frontends/ops/dims.h"
 
-namespace ember::onnx {
+namespace ember::ops {
 namespace {
 
 // Doubling steps: after step k each element holds the last 2^k ones. A step
@@ -133,4 +133,4 @@ Tensor InclusiveScan(Tensor x, int axis, Opcode opcode, double identity) {
   return x;
 }
 
-}  // namespace ember::onnx
+}  // namespace ember::ops

@@ -1,13 +1,13 @@
-// Formulas that several ONNX operators share.
-#ifndef EMBER_FRONTENDS_ONNX_COMPOSITIONS_H_
-#define EMBER_FRONTENDS_ONNX_COMPOSITIONS_H_
+// Formulas that operators of several formats are made of.
+#ifndef EMBER_FRONTENDS_OPS_COMPOSITIONS_H_
+#define EMBER_FRONTENDS_OPS_COMPOSITIONS_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "frontends/onnx/tensor.h"
+#include "frontends/ops/tensor.h"
 
-namespace ember::onnx {
+namespace ember::ops {
 
 Tensor Relu(Tensor x);
 Tensor Sigmoid(Tensor x);
@@ -41,6 +41,6 @@ Tensor Reverse(Tensor x, int axis);
 // products and so on. `identity` changes nothing.
 Tensor InclusiveScan(Tensor x, int axis, Opcode opcode, double identity);
 
-}  // namespace ember::onnx
+}  // namespace ember::ops
 
-#endif  // EMBER_FRONTENDS_ONNX_COMPOSITIONS_H_
+#endif  // EMBER_FRONTENDS_OPS_COMPOSITIONS_H_

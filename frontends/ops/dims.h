@@ -5,8 +5,8 @@
 //   RangeOf(n - 1).low == 0   // an extent named by the model's symbol is taken
 //                             // to be at least 1, one that data tells at least
 //                             0
-#ifndef EMBER_FRONTENDS_ONNX_DIMS_H_
-#define EMBER_FRONTENDS_ONNX_DIMS_H_
+#ifndef EMBER_FRONTENDS_OPS_DIMS_H_
+#define EMBER_FRONTENDS_OPS_DIMS_H_
 
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,7 @@
 
 #include "compiler/graph/dim.h"
 
-namespace ember::onnx {
+namespace ember::ops {
 
 // Inclusive; the extremes of int64 stand for no bound.
 struct DimRange {
@@ -40,6 +40,6 @@ std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
 // All constants, or nullopt.
 std::optional<std::vector<int64_t>> AsConstants(const graph::Shape& dims);
 
-}  // namespace ember::onnx
+}  // namespace ember::ops
 
-#endif  // EMBER_FRONTENDS_ONNX_DIMS_H_
+#endif  // EMBER_FRONTENDS_OPS_DIMS_H_

@@ -1,11 +1,11 @@
-#include "frontends/onnx/dims.h"
+#include "frontends/ops/dims.h"
 
 #include <algorithm>
 #include <string>
 
 #include "base/checked_math.h"
 
-namespace ember::onnx {
+namespace ember::ops {
 namespace {
 
 using graph::Dim;
@@ -139,4 +139,4 @@ std::optional<std::vector<int64_t>> AsConstants(const Shape& dims) {
   return values;
 }
 
-}  // namespace ember::onnx
+}  // namespace ember::ops

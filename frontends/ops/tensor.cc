@@ -1,12 +1,12 @@
-#include "frontends/onnx/tensor.h"
+#include "frontends/ops/tensor.h"
 
 #include <numeric>
 #include <string>
 #include <utility>
 
-#include "frontends/onnx/dims.h"
+#include "frontends/ops/dims.h"
 
-namespace ember::onnx {
+namespace ember::ops {
 namespace {
 
 // Runs `compute` in the wider type of narrow floats and rounds once at the end.
@@ -221,4 +221,4 @@ DType ComputeType(DType dtype) {
   return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype;
 }
 
-}  // namespace ember::onnx
+}  // namespace ember::ops

@@ -1,0 +1,42 @@
+// Convolutions of channels-last operands, as the graph has them.
+//
+//   ConvSpec spec{.window = WindowOf({3, 3}), .groups = 1};
+//   Tensor y = Conv(x, w, bias, spec);   // [N, H, W, C] by [3, 3, C, O]
+//
+// f16 and bf16 are summed in f32. What does not fit is an error of the graph
+// builder.
+#ifndef EMBER_FRONTENDS_OPS_CONVOLUTION_H_
+#define EMBER_FRONTENDS_OPS_CONVOLUTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "frontends/ops/tensor.h"
+#include "frontends/ops/windows.h"
+
+namespace ember::ops {
+
+// [N, C, spatial…] → [N, spatial…, C], and back.
+Tensor ToChannelsLast(Tensor x);
+Tensor ToChannelsFirst(Tensor x);
+
+struct ConvSpec {
+  Window window;
+  int64_t groups = 1;
+};
+// x[N, spatial…, C] by w[window…, C / groups, O], plus bias[O], which may be
+// absent.
+Tensor Conv(Tensor x, Tensor w, Tensor bias, const ConvSpec& spec);
+
+struct ConvTransposeSpec {
+  Window window;  // its padding is what is cut off the result
+  std::vector<int64_t> output_padding;
+  int64_t groups = 1;
+};
+// x[N, spatial…, C] by w[window…, C, O / groups], plus bias[O].
+Tensor ConvTranspose(Tensor x, Tensor w, Tensor bias,
+                     const ConvTransposeSpec& spec);
+
+}  // namespace ember::ops
+
+#endif  // EMBER_FRONTENDS_OPS_CONVOLUTION_H_

@@ -1,0 +1,144 @@
+#include "frontends/ops/fixed_point.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ember::ops {
+namespace {
+
+constexpr int kFractionBits = 31;
+
+int LeftShift(const FixedPoint& scale) { return std::max(scale.shift, 0); }
+int RightShift(const FixedPoint& scale) { return std::max(-scale.shift, 0); }
+
+// Along the last dim, or a scalar if all are the same.
+template <typename T, typename Value>
+Tensor Parameter(Tensor x, const std::vector<FixedPoint>& scales, DType dtype,
+                 const Value& value) {
+  graph::GraphBuilder& builder = x.builder();
+  std::vector<T> values;
+  for (const FixedPoint& scale : scales)
+    values.push_back(static_cast<T>(value(scale)));
+  const bool same = std::all_of(values.begin(), values.end(),
+                                [&](T v) { return v == values.front(); });
+  if (same) values.resize(1);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  const auto count = static_cast<int64_t>(values.size());
+  return {
+      &builder,
+      builder.Constant(
+          dtype, same ? std::vector<int64_t>() : std::vector<int64_t>{count},
+          graph::ConstantData::Copy({bytes, values.size() * sizeof(T)}))};
+}
+
+bool AnyOf(const std::vector<FixedPoint>& scales,
+           int (*shift)(const FixedPoint&)) {
+  return std::any_of(
+      scales.begin(), scales.end(),
+      [&](const FixedPoint& scale) { return shift(scale) != 0; });
+}
+
+// x / 2^exponent to the nearest. Away from zero: the floor, and one more where
+// the remainder is above half, or is half and x not negative.
+Tensor DivideByPowerOfTwo(Tensor x, const std::vector<FixedPoint>& scales,
+                          Halves ties) {
+  const auto mask = [](const FixedPoint& scale) {
+    return (int64_t{1} << RightShift(scale)) - 1;
+  };
+  const Tensor exponents =
+      Parameter<int32_t>(x, scales, DType::kI32, RightShift);
+  if (ties == Halves::kUp) {
+    const Tensor half =
+        Parameter<int32_t>(x, scales, DType::kI32, [](const FixedPoint& scale) {
+          return (int64_t{1} << RightShift(scale)) >> 1;
+        });
+    return Binary(Opcode::kShiftRight, x + half, exponents);
+  }
+  const Tensor masks = Parameter<int32_t>(x, scales, DType::kI32, mask);
+  const Tensor halves = Parameter<int32_t>(
+      x, scales, DType::kI32,
+      [&](const FixedPoint& scale) { return mask(scale) >> 1; });
+  const Tensor floor = Binary(Opcode::kShiftRight, x, exponents);
+  const Tensor threshold = halves + Cast(Less(x, 0), DType::kI32);
+  const Tensor above = Less(threshold, And(x, masks));
+  return floor + Cast(above, DType::kI32);
+}
+
+}  // namespace
+
+FixedPoint FixedPointOf(double value) {
+  if (!(value > 0)) return {};
+  FixedPoint result;
+  const double fraction = std::frexp(value, &result.shift);
+  auto multiplier = static_cast<int64_t>(
+      std::round(fraction * static_cast<double>(int64_t{1} << kFractionBits)));
+  if (multiplier == int64_t{1} << kFractionBits) {
+    multiplier /= 2;
+    ++result.shift;
+  }
+  if (result.shift < -kFractionBits) return {};
+  result.shift = std::min(result.shift, kFractionBits - 1);
+  result.multiplier = static_cast<int32_t>(multiplier);
+  return result;
+}
+
+Tensor MultiplyByFixedPoint(Tensor x, const FixedPoint& scale, Halves halves) {
+  return MultiplyByFixedPoint(x, std::vector<FixedPoint>{scale}, halves);
+}
+
+Tensor MultiplyByFixedPoint(Tensor x, const std::vector<FixedPoint>& scales,
+                            Halves halves) {
+  if (AnyOf(scales, LeftShift)) {
+    x = x * Parameter<int32_t>(x, scales, DType::kI32, [](const FixedPoint& s) {
+          return int64_t{1} << LeftShift(s);
+        });
+  }
+  const Tensor multipliers = Parameter<int64_t>(
+      x, scales, DType::kI64, [](const FixedPoint& s) { return s.multiplier; });
+  const Tensor product = Cast(x, DType::kI64) * multipliers;
+  const Tensor rounded =
+      product + product.Like(static_cast<double>(1 << (kFractionBits - 1)));
+  const Tensor high =
+      Cast(Binary(Opcode::kShiftRight, rounded, rounded.Like(kFractionBits)),
+           DType::kI32);
+  return AnyOf(scales, RightShift) ? DivideByPowerOfTwo(high, scales, halves)
+                                   : high;
+}
+
+int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale) {
+  const auto shifted =
+      static_cast<int32_t>(static_cast<uint32_t>(x) << LeftShift(scale));
+  const int64_t product = int64_t{shifted} * scale.multiplier;
+  const auto high = static_cast<int32_t>(
+      (product + (int64_t{1} << (kFractionBits - 1))) >> kFractionBits);
+  const int64_t mask = (int64_t{1} << RightShift(scale)) - 1;
+  const int64_t threshold = (mask >> 1) + (high < 0 ? 1 : 0);
+  return (high >> RightShift(scale)) + ((high & mask) > threshold ? 1 : 0);
+}
+
+Tensor MultiplyWideByFixedPoint(Tensor x,
+                                const std::vector<FixedPoint>& scales) {
+  // 15 bits of the multiplier, rounded; x * multiplier then fits 64 bits.
+  const auto narrow = [](const FixedPoint& s) -> int64_t {
+    return s.multiplier < 0x7FFF0000 ? (s.multiplier + (1 << 15)) >> 16
+                                     : 0x7FFF;
+  };
+  const auto total = [](const FixedPoint& s) -> int64_t {
+    return 15 - s.shift;
+  };
+  const Tensor shifts = Parameter<int64_t>(x, scales, DType::kI64, total);
+  const Tensor halves = Parameter<int64_t>(
+      x, scales, DType::kI64,
+      [&](const FixedPoint& s) { return int64_t{1} << (total(s) - 1); });
+  const Tensor product =
+      x * Parameter<int64_t>(x, scales, DType::kI64, narrow) + halves;
+  return Cast(Binary(Opcode::kShiftRight, product, shifts), DType::kI32);
+}
+
+Tensor RoundHalfAway(Tensor x) {
+  const Tensor whole = Unary(Opcode::kTruncate, x);
+  const Tensor fraction = Absolute(x - whole);
+  return Select(Less(fraction, 0.5), whole, whole + Unary(Opcode::kSign, x));
+}
+
+}  // namespace ember::ops

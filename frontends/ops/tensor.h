@@ -1,0 +1,180 @@
+// A value of the graph under construction, with operators, so that the meaning
+// of a format's operator reads like its formula:
+//
+//   Tensor centered = x - Mean(x, axes, true);
+//   return centered / Sqrt(Mean(centered * centered, axes, true) + epsilon);
+//
+// A Tensor is absent (an optional operand left out), failed (the builder has an
+// error, which sticks), or a value. A failed tensor reads as kMaximumRank dims
+// of 1, so that code which looks at shapes after an error stays in range; its
+// results are never used. Does not own; not thread-safe.
+#ifndef EMBER_FRONTENDS_OPS_TENSOR_H_
+#define EMBER_FRONTENDS_OPS_TENSOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+
+namespace ember::ops {
+
+using graph::Dim;
+using graph::Shape;
+using tensor::Opcode;
+
+inline constexpr int kMaximumRank = 16;
+
+// What a format's value is that is no tensor; defined by the frontend that has
+// such (frontends/onnx/sequence.h).
+struct SequenceValue;
+
+class Tensor {
+ public:
+  Tensor() = default;  // absent
+  Tensor(graph::GraphBuilder* builder, graph::Value* value)
+      : builder_(builder), value_(value) {}
+  Tensor(graph::GraphBuilder* builder,
+         std::shared_ptr<const SequenceValue> sequence)
+      : builder_(builder), sequence_(std::move(sequence)) {}
+
+  bool present() const { return builder_ != nullptr; }
+  explicit operator bool() const { return present(); }
+  graph::Value* value() const { return value_; }
+  graph::GraphBuilder& builder() const { return *builder_; }
+  const Shape& shape() const;
+  // axis may be negative, counting from the end. Where there is no such dim:
+  // the builder fails, and the dim is 1.
+  const Dim& dim(int axis) const;
+  // False if there is no such dim; the builder then fails with a message,
+  // unless it has already.
+  bool HasDim(int axis) const;
+  int rank() const { return static_cast<int>(shape().size()); }
+  DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
+  bool is_float() const { return IsFloat(dtype()); }
+  // The format's number of the type whose values this holds, where there is no
+  // dtype for it (frontends/onnx/narrow_types.h), else 0.
+  int32_t narrow_type() const { return narrow_type_; }
+  Tensor Marked(int32_t narrow_type) const {
+    Tensor marked = *this;
+    marked.narrow_type_ = narrow_type;
+    return marked;
+  }
+  // Not null for what is no tensor: sequences, optionals.
+  const SequenceValue* sequence() const { return sequence_.get(); }
+  // A scalar of the same type.
+  Tensor Like(double value) const {
+    return {builder_, builder_->Scalar(value, dtype())};
+  }
+
+ private:
+  graph::GraphBuilder* builder_ = nullptr;
+  graph::Value* value_ = nullptr;
+  int32_t narrow_type_ = 0;
+  std::shared_ptr<const SequenceValue> sequence_;
+};
+
+Tensor Unary(Opcode opcode, Tensor a);
+Tensor Binary(Opcode opcode, Tensor a, Tensor b);
+
+#define EMBER_OPS_UNARY(name, opcode) \
+  inline Tensor name(Tensor a) { return Unary(Opcode::opcode, a); }
+EMBER_OPS_UNARY(Exp, kExp)
+EMBER_OPS_UNARY(Expm1, kExpm1)
+EMBER_OPS_UNARY(Log, kLog)
+EMBER_OPS_UNARY(Log1p, kLog1p)
+EMBER_OPS_UNARY(Sqrt, kSqrt)
+EMBER_OPS_UNARY(Tanh, kTanh)
+EMBER_OPS_UNARY(Erf, kErf)
+EMBER_OPS_UNARY(Sin, kSin)
+EMBER_OPS_UNARY(Cos, kCos)
+EMBER_OPS_UNARY(Absolute, kAbsolute)
+EMBER_OPS_UNARY(Floor, kFloor)
+EMBER_OPS_UNARY(Ceil, kCeil)
+EMBER_OPS_UNARY(Round, kRound)
+EMBER_OPS_UNARY(Not, kNot)
+EMBER_OPS_UNARY(IsInfinite, kIsInfinite)
+EMBER_OPS_UNARY(operator-, kNegate)
+#undef EMBER_OPS_UNARY
+
+// A number stands for a scalar of the other operand's type.
+#define EMBER_OPS_BINARY(name, opcode)           \
+  inline Tensor name(Tensor a, Tensor b) {       \
+    return Binary(Opcode::opcode, a, b);         \
+  }                                              \
+  inline Tensor name(Tensor a, double b) {       \
+    return Binary(Opcode::opcode, a, a.Like(b)); \
+  }                                              \
+  inline Tensor name(double a, Tensor b) {       \
+    return Binary(Opcode::opcode, b.Like(a), b); \
+  }
+EMBER_OPS_BINARY(operator+, kAdd)
+EMBER_OPS_BINARY(operator-, kSubtract)
+EMBER_OPS_BINARY(operator*, kMultiply)
+EMBER_OPS_BINARY(operator/, kDivide)
+EMBER_OPS_BINARY(Maximum, kMaximum)
+EMBER_OPS_BINARY(Minimum, kMinimum)
+EMBER_OPS_BINARY(Power, kPower)
+EMBER_OPS_BINARY(Modulo, kModulo)
+EMBER_OPS_BINARY(Equal, kEqual)
+EMBER_OPS_BINARY(NotEqual, kNotEqual)
+EMBER_OPS_BINARY(Less, kLess)
+EMBER_OPS_BINARY(LessEqual, kLessEqual)
+EMBER_OPS_BINARY(And, kAnd)
+EMBER_OPS_BINARY(Or, kOr)
+#undef EMBER_OPS_BINARY
+
+Tensor Select(Tensor condition, Tensor a, Tensor b);
+Tensor Cast(Tensor a, DType dtype);
+
+Tensor Reshape(Tensor a, const Shape& shape);
+Tensor Transpose(Tensor a, std::vector<int64_t> permutation);
+Tensor Broadcast(Tensor a, const Shape& shape);
+Tensor Squeeze(Tensor a, std::vector<int64_t> axes);
+Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes);
+// Elements start, start + step, … of one axis.
+Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
+                 int64_t step = 1);
+Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
+             const Shape& sizes);
+Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode,
+           Tensor value);
+Tensor Concat(const std::vector<Tensor>& values, int axis);
+// Indices are i64 and in range.
+Tensor Gather(Tensor data, Tensor indices, int axis);
+
+// f16 and bf16 are computed in f32.
+Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes,
+              bool keep);
+Tensor Mean(Tensor a, std::vector<int64_t> axes, bool keep);
+Tensor Contract(Tensor a, Tensor b, std::string_view spec);
+Tensor MatMul(Tensor a, Tensor b);
+Tensor Softmax(Tensor a, int axis);
+
+// Any operator of the graph by name; all of its results (none after an error).
+Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
+             graph::Attributes attributes);
+std::vector<Tensor> ApplyAll(std::string_view name,
+                             const std::vector<Tensor>& operands,
+                             graph::Attributes attributes);
+
+// What the builder takes and gives.
+std::vector<graph::Value*> ValuesOf(std::span<const Tensor> tensors);
+std::vector<Tensor> TensorsOf(graph::GraphBuilder& builder,
+                              std::span<graph::Value* const> values);
+
+// Reshapes a one-dimensional tensor so that it lies along `axis` of something
+// of rank `rank`.
+Tensor AlongAxis(Tensor vector, int axis, int rank);
+// 0, 1, … along one dimension.
+Tensor IotaVector(graph::GraphBuilder& builder, const Dim& size, DType dtype);
+
+// Narrow floats are computed in f32; other types in their own.
+DType ComputeType(DType dtype);
+
+}  // namespace ember::ops
+
+#endif  // EMBER_FRONTENDS_OPS_TENSOR_H_

@@ -1,0 +1,57 @@
+#include "frontends/ops/windows.h"
+
+#include <utility>
+
+#include "frontends/ops/dims.h"
+
+namespace ember::ops {
+
+using graph::Dim;
+using graph::Shape;
+
+bool Window::IsPadded() const {
+  for (int i = 0; i < rank(); ++i) {
+    if (low[i] != Dim(0) || high[i] != Dim(0)) return true;
+  }
+  return false;
+}
+
+Window WindowOf(std::vector<int64_t> kernel) {
+  Window window;
+  window.strides.assign(kernel.size(), 1);
+  window.dilations.assign(kernel.size(), 1);
+  window.low = window.high = window.ceil_extra = Shape(kernel.size(), Dim(0));
+  window.kernel = std::move(kernel);
+  return window;
+}
+
+void PadSame(const Shape& spatial, bool upper, Window& window) {
+  for (int i = 0; i < window.rank(); ++i) {
+    const Dim stride(window.strides[i]);
+    const Dim outputs = CeilDivide(spatial[i], stride);
+    const Dim total = LargerOf(
+        (outputs - Dim(1)) * stride + Dim(window.Reach(i)) - spatial[i],
+        Dim(0));
+    const Dim less = FloorDivide(total, Dim(2));
+    window.low[i] = upper ? less : total - less;
+    window.high[i] = total - window.low[i];
+  }
+}
+
+void ExtendToCeil(const Shape& spatial, Window& window) {
+  for (int i = 0; i < window.rank(); ++i) {
+    const Dim stride(window.strides[i]);
+    const Dim padded = spatial[i] + window.low[i];
+    const Dim base = padded - Dim(window.Reach(i));
+    const Dim last = SmallerOf(CeilDivide(base + window.high[i], stride),
+                               FloorDivide(padded - Dim(1), stride));
+    // The padding with which exactly windows 0 … last fit.
+    const Dim least = last * stride - base;
+    const Dim high =
+        LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);
+    window.ceil_extra[i] = LargerOf(high - window.high[i], Dim(0));
+    window.high[i] = high;
+  }
+}
+
+}  // namespace ember::ops
