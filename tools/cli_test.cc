@@ -81,13 +81,14 @@ TEST_F(CliTest, BadFiles) {
       "vm-run none.vmfb",
       "vm-run: cannot open file 'none.vmfb': No such file or directory");
   Write("x.bin", "PK\x03\x04");
+  ExpectError("vm-run x.bin",
+              "vm-run: x.bin: expected a .vmfb module or a model (.onnx or "
+              ".tflite), found a ZIP "
+              "archive (a PyTorch or Keras model?)");
   ExpectError(
-      "vm-run x.bin",
-      "vm-run: x.bin: expected a .vmfb module or .onnx model, found a ZIP "
-      "archive (a PyTorch or Keras model?)");
-  ExpectError("vm-compile model.vmfb -o x.vmfb",
-              "vm-compile: model.vmfb: expected an .onnx model, found a "
-              "compiled module");
+      "vm-compile model.vmfb -o x.vmfb",
+      "vm-compile: model.vmfb: expected a model (.onnx), found a "
+      "compiled module");
 }
 
 TEST_F(CliTest, BadInputs) {
@@ -144,10 +145,11 @@ TEST_F(CliTest, BadCommandLines) {
               "vm-dump: --dispatch=nothing: the module has no such dispatch "
               "(--part=program shows "
               "their names)");
-  ExpectError("vm-dump model.vmfb --part=graph",
-              "vm-dump: --part=graph: expected an .onnx model, found "
-              "model.vmfb (a module has no "
-              "graph any more)");
+  ExpectError(
+      "vm-dump model.vmfb --part=graph",
+      "vm-dump: --part=graph: expected a model (.onnx), found "
+      "model.vmfb (a module has no "
+      "graph any more)");
 }
 
 // reshaped = Reshape(x: f32[A, B], shape: i64[2]).

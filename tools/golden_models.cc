@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "frontends/formats.h"
 #include "tools/lib/child.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/golden.h"
@@ -69,11 +70,24 @@ bool Exists(const std::string& path) {
 }
 
 Tolerance ToleranceOf(const Json& item) {
+  // Of items without recorded results it is null.
   const Json& tolerance = item.at("tolerance");
+  if (!tolerance.is_object()) return {};
   return {.rtol = tolerance.value("rtol", 0.0),
           .atol = tolerance.value("atol", 0.0),
           .integer_steps =
               IntegerStepsOfNote(tolerance.value("note", std::string()))};
+}
+
+// The model file of an item's folder, whatever its format.
+std::string ModelFile(const std::string& folder) {
+  for (const frontends::Format* format : frontends::Formats()) {
+    for (const std::string_view extension : format->extensions) {
+      std::string path = folder + "/model" + std::string(extension);
+      if (Exists(path)) return path;
+    }
+  }
+  return folder + "/model of a known format";
 }
 
 // The models of an item: the model file with the data sets that belong to it.
@@ -81,8 +95,7 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
                                 const std::string& seeded) {
   const std::string folder = corpus + "/" + item.at("path").get<std::string>();
   const std::string name = folder.substr(folder.rfind('/') + 1);
-  GoldenCase plain{
-      item.at("id"), folder + "/model.onnx", {}, ToleranceOf(item)};
+  GoldenCase plain{item.at("id"), ModelFile(folder), {}, ToleranceOf(item)};
   GoldenCase with_weights{plain.name + " (seeded)",
                           seeded + "/" + name + ".onnx",
                           {},

@@ -226,7 +226,8 @@ int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
   Flags flags("vm-bench", "MODEL... [flags]",
-              "Measures models (.vmfb, or .onnx compiled in memory), each in a "
+              "Measures models (.vmfb, or of another format compiled in "
+              "memory), each in a "
               "process of its own:\n"
               "median, 10th and 90th percentile of a run, loading, loading and "
               "first run, memory.");

@@ -1,4 +1,4 @@
-// vm-compile: an ONNX model becomes a module.
+// vm-compile: a model becomes a module.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "compiler/compile.h"
+#include "frontends/formats.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/load_model.h"
@@ -20,12 +21,12 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, shapes, inputs, disabled_passes;
-  std::string output, dump_after, dump_dir;
-  bool print_pipeline = false, time_passes = false;
+  std::string output, dump_after, dump_dir, entry;
+  bool print_pipeline = false, time_passes = false, list_formats = false;
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.onnx", 1, 1, &options.models);
+  flags.Positional("MODEL", 1, 1, &options.models);
   flags.Add("o", &options.output, "FILE", "Where to write the module (.vmfb).");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "Pins dims of an input that the model leaves open; '?' leaves one "
@@ -35,11 +36,16 @@ void Declare(Options& options, Flags& flags) {
             "Makes an input a constant of the module: axes=1xi64=2, @a.npy and "
             "the other forms\nof vm-run --input. Its dims are pinned as "
             "--shape does. May be repeated.");
+  flags.Add("entry", &options.entry, "NAME",
+            "Which of several functions of the model is compiled: a signature "
+            "of a TensorFlow Lite\nmodel.");
   flags.Add("dump-after", &options.dump_after, "STAGE|all",
             "Prints the text form after a stage of --print-pipeline (import: "
             "what the passes\nbegin with), or after each.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
             "Writes the dumps to files there instead: 03-fold-constants.txt.");
+  flags.AddStandalone("list-formats", &options.list_formats,
+                      "Prints the formats of models that are read, and stops.");
   flags.AddStandalone("print-pipeline", &options.print_pipeline,
                       "Prints the stages in order, and stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS",
@@ -47,6 +53,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("time-passes", &options.time_passes,
             "Prints how long each pass took.");
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
+  flags.Example("vm-compile mobilenet.tflite -o mobilenet.vmfb");
   flags.Example(
       "vm-compile bert.onnx -o bert.vmfb --shape input_ids=1x128 --shape "
       "mask=1x128");
@@ -78,6 +85,7 @@ StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   EMBER_ASSIGN_OR_RETURN(load.values, ReadValues(options.inputs));
+  load.entry = options.entry;
   load.compile.disabled_passes = {options.disabled_passes.begin(),
                                   options.disabled_passes.end()};
   load.compile.dump_after = options.dump_after;
@@ -140,7 +148,22 @@ Status Check(const Options& options) {
   return OkStatus();
 }
 
+void ListFormats() {
+  Table table({"format", "files", "reads"});
+  for (const frontends::Format* format : frontends::Formats()) {
+    std::string extensions;
+    for (const std::string_view extension : format->extensions)
+      extensions += (extensions.empty() ? "" : " ") + std::string(extension);
+    table.AddRow({format->name, extensions, format->title});
+  }
+  std::fputs(table.Print(TableFormat::kMarkdown).c_str(), stdout);
+}
+
 Status Compile(const Options& options) {
+  if (options.list_formats) {
+    ListFormats();
+    return OkStatus();
+  }
   if (options.print_pipeline) {
     std::fputs(compiler::PrintPipeline().c_str(), stdout);
     return OkStatus();
@@ -152,7 +175,7 @@ Status Compile(const Options& options) {
                          MakeLoadOptions(options, dump_status, times));
   const auto start = std::chrono::steady_clock::now();
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
-                         CompileOnnx(options.models[0], load));
+                         CompileModel(options.models[0], load));
   EMBER_RETURN_IF_ERROR(dump_status);
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =
@@ -177,8 +200,9 @@ int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
   Flags flags(
-      "vm-compile", "MODEL.onnx -o MODEL.vmfb [flags]",
-      "Compiles an ONNX model to a module, which vm-run and applications run.");
+      "vm-compile", "MODEL -o MODEL.vmfb [flags]",
+      "Compiles a model to a module, which vm-run and applications run. "
+      "--list-formats tells of\nwhich formats.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Compile(options); });
 }

@@ -251,8 +251,8 @@ int main(int argc, char** argv) {
   Options options;
   Flags flags(
       "vm-diff", "MODEL [MODEL] [flags]",
-      "Names the first dispatch whose results differ. One model (.vmfb or "
-      ".onnx): runs each\n"
+      "Names the first dispatch whose results differ. One model: runs "
+      "each\n"
       "dispatch by both sides on the same operands, then the model by side b "
       "alone. Two models:\n"
       "runs both on the same inputs and compares results, and the dispatches "

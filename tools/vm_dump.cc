@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "compiler/graph/text.h"
+#include "frontends/formats.h"
 #include "tensor/text.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/flags.h"
@@ -24,13 +25,13 @@ struct Options {
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
+  flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
   flags.AddChoice("part", &options.part,
                   {"module", "program", "dispatches", "constants", "signature",
                    "kernels", "graph"},
                   "What to print; kernels: those that vm-prejit wrote into it; "
-                  "graph, the imported model before any pass, needs an "
-                  ".onnx.");
+                  "graph, the imported model before any pass, needs a model "
+                  "that is no module.");
   flags.Add("dispatch", &options.dispatch, "NAME",
             "Prints this dispatch only.");
   flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron"},
@@ -39,7 +40,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("o", &options.output, "FILE",
             "Writes there instead of to the terminal.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "As of vm-compile, for an .onnx.");
+            "As of vm-compile, for a model that is no module.");
   flags.Example("vm-dump model.vmfb");
   flags.Example("vm-dump model.vmfb --part=signature");
   flags.Example("vm-dump model.vmfb --dispatch=conv_2");
@@ -114,12 +115,13 @@ StatusOr<std::string> MakeText(const Options& options) {
   if (options.part == "graph" && options.emit.empty() &&
       options.dispatch.empty()) {
     if (options.models[0].ends_with(".vmfb")) {
-      return InvalidArgumentError(
-          "--part=graph: expected an .onnx model, found " + options.models[0] +
-          " (a module has no graph any more)");
+      return InvalidArgumentError("--part=graph: expected a model (" +
+                                  frontends::ExtensionsText() + "), found " +
+                                  options.models[0] +
+                                  " (a module has no graph any more)");
     }
     EMBER_ASSIGN_OR_RETURN(const graph::Graph graph,
-                           ImportOnnx(options.models[0], load));
+                           ImportModel(options.models[0], load));
     return graph::Print(graph, {.elide_constants = true});
   }
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
@@ -145,8 +147,9 @@ Status Dump(const Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags("vm-dump", "MODEL.vmfb|MODEL.onnx [flags]",
-              "Prints a module, or an ONNX model compiled in memory, as text "
+  Flags flags("vm-dump", "MODEL [flags]",
+              "Prints a module, or a model (vm-compile --list-formats) "
+              "compiled in memory, as text "
               "or as a picture.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Dump(options); });

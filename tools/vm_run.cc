@@ -1,4 +1,4 @@
-// vm-run: runs a module, or an ONNX model compiled in memory, on given or
+// vm-run: runs a module, or a model compiled in memory, on given or
 // random inputs.
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ struct Options {
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
+  flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
   flags.Add(
       "input", &options.inputs, "[NAME=]VALUE",
       "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
@@ -57,7 +57,9 @@ void Declare(Options& options, Flags& flags) {
       "2x3xf32 (random).\n"
       "Without NAME: in order. Inputs not given are random: floats in "
       "[-1, 1), integers 0 or 1.\n"
-      "One of which an .onnx gives no rank has the dims of its value.");
+      "One of which the model gives no rank has the dims of its value; state "
+      "that "
+      "the model keeps\nis zero.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of a random input, where the model leaves it open (1 "
             "otherwise).");
@@ -363,8 +365,9 @@ Status Run(const Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags("vm-run", "MODEL.vmfb|MODEL.onnx [flags]",
-              "Runs a module, or an ONNX model compiled in memory, and prints "
+  Flags flags("vm-run", "MODEL [flags]",
+              "Runs a module, or a model (vm-compile --list-formats) compiled "
+              "in memory, and prints "
               "its results.");
   Declare(options, flags);
   return EndProcess(

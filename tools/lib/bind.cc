@@ -1,9 +1,11 @@
 #include "tools/lib/bind.h"
 
+#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "frontends/frontend.h"
 #include "tools/lib/onnx_data.h"
 #include "tools/lib/paths.h"
 
@@ -39,6 +41,12 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
                                              : symbol->second);
   }
   return dims;
+}
+
+StatusOr<vm::Tensor> Zeros(DType type, const std::vector<int64_t>& dims) {
+  EMBER_ASSIGN_OR_RETURN(vm::Tensor zeros, vm::Tensor::Allocate(type, dims));
+  std::memset(zeros.data, 0, static_cast<size_t>(zeros.byte_size));
+  return zeros;
 }
 
 std::string ShapeText(const NamedShape& shape) {
@@ -132,6 +140,18 @@ StatusOr<std::vector<size_t>> BindNames(
   return numbers;
 }
 
+Status AddInitialState(const vm::Module& module,
+                       std::vector<vm::Tensor>& inputs) {
+  for (size_t i = inputs.size(); i < module.inputs().size(); ++i) {
+    const vm::TensorSignature& signature = module.inputs()[i];
+    if (signature.logical_type != frontends::kStateType) return OkStatus();
+    EMBER_ASSIGN_OR_RETURN(vm::Tensor zeros,
+                           Zeros(signature.type, ChooseDims(signature, {})));
+    inputs.push_back(std::move(zeros));
+  }
+  return OkStatus();
+}
+
 StatusOr<std::vector<NumberedTensor>> ReadTensors(
     const vm::Module& module, std::string_view what,
     const std::vector<std::string>& specs, RandomTensors& random) {
@@ -184,8 +204,11 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
   }
   std::vector<vm::Tensor> inputs;
   for (size_t i = 0; i < bound.size(); ++i) {
-    if (!bound[i]) {
-      const vm::TensorSignature& signature = module.inputs()[i];
+    const vm::TensorSignature& signature = module.inputs()[i];
+    if (!bound[i] && signature.logical_type == frontends::kStateType) {
+      EMBER_ASSIGN_OR_RETURN(
+          bound[i], Zeros(signature.type, ChooseDims(signature, symbols)));
+    } else if (!bound[i]) {
       EMBER_ASSIGN_OR_RETURN(
           bound[i],
           RandomTensor({signature.type, ChooseDims(signature, symbols),

@@ -20,11 +20,16 @@
 
 namespace ember::tools {
 
-// One tensor per input; those not given are random. Types are checked when the
-// session runs.
+// One tensor per input; those not given are random, or zeros if they are state.
+// Types are checked when the session runs.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random);
+
+// Adds zeros for inputs behind those given that are state before the first run
+// (frontends::kStateType).
+Status AddInitialState(const vm::Module& module,
+                       std::vector<vm::Tensor>& inputs);
 
 struct NumberedTensor {
   size_t number;  // of the input or result

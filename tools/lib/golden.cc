@@ -7,6 +7,8 @@
 #include <memory>
 #include <sstream>
 
+#include "frontends/frontend.h"
+#include "tools/lib/bind.h"
 #include "tools/lib/device.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/onnx_data.h"
@@ -63,11 +65,17 @@ StatusOr<DataSet> ReadDataSet(const std::string& folder,
   DataSet set;
   EMBER_ASSIGN_OR_RETURN(set.inputs,
                          ReadTensors(folder + "/input_", module.inputs()));
+  EMBER_RETURN_IF_ERROR(AddInitialState(module, set.inputs));
   EMBER_ASSIGN_OR_RETURN(set.outputs,
                          ReadTensors(folder + "/output_", module.results()));
   if (set.outputs.empty())
     return NotFoundError(folder + ": expected output_0.pb, found none");
   return set;
+}
+
+// Whether a result is the state for the next run.
+bool IsState(const vm::Module& module, size_t result) {
+  return module.results()[result].logical_type == frontends::kStateType;
 }
 
 class GoldenRunner {
@@ -135,7 +143,7 @@ class GoldenRunner {
   // order of inputs, so that the graph tells them.
   Status OpenPinned(const std::string& folder) {
     EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                           OnnxInputNames(golden_.model));
+                           ModelInputNames(golden_.model, {}));
     std::vector<NamedShape> shapes;
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string path = NumberedFile(folder + "/input_", i);
@@ -186,12 +194,16 @@ class GoldenRunner {
 
   void Check(const DataSet& set, const std::string& name,
              const std::vector<vm::Tensor>& results) {
-    if (results.size() != set.outputs.size()) {
-      Fail(name + ": got " + std::to_string(results.size()) +
-           " results, want " + std::to_string(set.outputs.size()));
+    // State that the model keeps comes last, and is not recorded.
+    size_t count = results.size();
+    while (count > set.outputs.size() && IsState(session_->module(), count - 1))
+      --count;
+    if (count != set.outputs.size()) {
+      Fail(name + ": got " + std::to_string(count) + " results, want " +
+           std::to_string(set.outputs.size()));
       return;
     }
-    for (size_t i = 0; i < results.size(); ++i) {
+    for (size_t i = 0; i < count; ++i) {
       const Comparison comparison =
           Compare(results[i], set.outputs[i], golden_.tolerance);
       result_.max_absolute =

@@ -8,8 +8,7 @@
 
 #include "base/file.h"
 #include "compiler/compile.h"
-#include "frontends/onnx/import.h"
-#include "third_party/onnx/onnx.pb.h"
+#include "frontends/formats.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/random_tensors.h"
 #include "vm/format/reader.h"
@@ -27,7 +26,6 @@ struct Signature {
 constexpr std::string_view kModuleMagic = "EMBR";
 constexpr Signature kSignatures[] = {
     {0, "PK\x03\x04", "a ZIP archive (a PyTorch or Keras model?)"},
-    {4, "TFL3", "a TensorFlow Lite model"},
     {1, "HDF", "an HDF5 file (a Keras model?)"},
     {1, "NUMPY", "a NumPy array"},
     {1, "ELF", "an ELF program"},
@@ -39,13 +37,6 @@ constexpr Signature kSignatures[] = {
      "a Git LFS pointer, not the file itself (run: git lfs pull)"},
 };
 
-// A ModelProto starts with one of its fields; ir_version (1, a small number)
-// comes first in every file that was written in the order of the fields.
-bool LooksLikeOnnx(std::string_view contents) {
-  return contents.size() > 2 && contents[0] == 0x08 && contents[1] > 0 &&
-         contents[1] < 64;
-}
-
 bool IsText(std::string_view contents) {
   return std::all_of(contents.begin(), contents.end(), [](char c) {
     return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
@@ -53,9 +44,9 @@ bool IsText(std::string_view contents) {
 }
 
 Status NotAModel(const std::string& path, std::string_view contents) {
-  return InvalidArgumentError(
-      path + ": expected a .vmfb module or .onnx model, found " +
-      DescribeContents(contents));
+  return InvalidArgumentError(path + ": expected a .vmfb module or a model (" +
+                              frontends::ExtensionsText() + "), found " +
+                              DescribeContents(contents));
 }
 
 std::string_view AsText(std::span<const uint8_t> bytes) {
@@ -66,9 +57,17 @@ StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const MappedFile file,
                          MappedFile::Open(UserPath(path)));
   const ModelFileKind kind = SniffModelFile(AsText(file.bytes()), path);
-  if (kind == ModelFileKind::kOther)
+  if (!kind.is_module && kind.format == nullptr)
     return NotAModel(path, AsText(file.bytes()));
   return kind;
+}
+
+StatusOr<const frontends::Format*> FormatOfFile(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
+  if (!kind.is_module) return kind.format;
+  return InvalidArgumentError(path + ": expected a model (" +
+                              frontends::ExtensionsText() +
+                              "), found a compiled module");
 }
 
 // Errors begin with the file as the user named it, once.
@@ -87,22 +86,19 @@ Status Named(const std::string& path, const Status& status) {
 
 // The dims of the value are pins: the model may declare others, and its symbols
 // stand for the same extents elsewhere.
-Status AddValue(const NamedTensor& value, onnx::ImportOptions& import) {
+Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   const std::string name = value.name.value_or("");
   const vm::Tensor& tensor = value.tensor;
-  onnx::TensorBytes bytes{
-      .name = name,
+  frontends::KnownTensor known{
       .dtype = tensor.type,
       .dims = tensor.dims,
       .owner = tensor.memory,
       .bytes = {static_cast<const uint8_t*>(tensor.data),
                 static_cast<size_t>(tensor.byte_size)},
+      .strings = {},
   };
-  if (tensor.strings != nullptr) {
-    bytes.narrow_type = onnx::TensorProto::STRING;
-    bytes.strings = *tensor.strings;
-  }
-  if (!import.input_values.emplace(name, std::move(bytes)).second) {
+  if (tensor.strings != nullptr) known.strings = *tensor.strings;
+  if (!import.input_values.emplace(name, std::move(known)).second) {
     return InvalidArgumentError("input '" + name +
                                 "': expected one value, found two");
   }
@@ -110,44 +106,17 @@ Status AddValue(const NamedTensor& value, onnx::ImportOptions& import) {
   return OkStatus();
 }
 
-StatusOr<onnx::ModelProto> ReadModelProto(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
-                         MappedFile::Open(UserPath(path)));
-  onnx::ModelProto model;
-  if (!model.ParseFromArray(file.bytes().data(),
-                            static_cast<int>(file.bytes().size()))) {
-    return NotAModel(path, AsText(file.bytes()));
-  }
-  return model;
-}
-
-// The inputs that are no initializers, in the model's order.
-std::vector<const onnx::ValueInfoProto*> InputsOf(
-    const onnx::GraphProto& graph) {
-  std::set<std::string> initializers;
-  for (const onnx::TensorProto& tensor : graph.initializer())
-    initializers.insert(tensor.name());
-  std::vector<const onnx::ValueInfoProto*> inputs;
-  for (const onnx::ValueInfoProto& input : graph.input()) {
-    if (!initializers.contains(input.name())) inputs.push_back(&input);
-  }
-  return inputs;
-}
-
 // Pins the dims of inputs without a rank to those of their values. What is
 // wrong with a value is said when it is bound.
-Status PinUnranked(const std::string& path,
+Status PinUnranked(const std::string& path, const frontends::Format& format,
                    const std::vector<std::string>& specs,
-                   onnx::ImportOptions& import) {
-  EMBER_ASSIGN_OR_RETURN(const onnx::ModelProto model, ReadModelProto(path));
-  const std::vector<const onnx::ValueInfoProto*> inputs =
-      InputsOf(model.graph());
+                   frontends::ImportOptions& import) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<frontends::InputInfo> inputs,
+                         format.inputs(UserPath(path), import));
   std::set<std::string> open;
-  for (const onnx::ValueInfoProto* input : inputs) {
-    const onnx::TypeProto& type = input->type();
-    if (type.has_tensor_type() && !type.tensor_type().has_shape() &&
-        !import.input_shapes.contains(input->name()))
-      open.insert(input->name());
+  for (const frontends::InputInfo& input : inputs) {
+    if (!input.has_rank && !import.input_shapes.contains(input.name))
+      open.insert(input.name);
   }
   if (open.empty()) return OkStatus();
   std::set<std::string> taken;
@@ -158,7 +127,7 @@ Status PinUnranked(const std::string& path,
     // Without a name: the next in order.
     std::string name = value->name.value_or("");
     for (size_t i = 0; !value->name && name.empty() && i < inputs.size(); ++i) {
-      if (!taken.contains(inputs[i]->name())) name = inputs[i]->name();
+      if (!taken.contains(inputs[i].name)) name = inputs[i].name;
     }
     taken.insert(name);
     if (!open.contains(name)) continue;
@@ -171,14 +140,14 @@ Status PinUnranked(const std::string& path,
 }  // namespace
 
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
-  if (contents.starts_with(kModuleMagic)) return ModelFileKind::kModule;
-  if (LooksLikeOnnx(contents)) return ModelFileKind::kOnnx;
+  if (contents.starts_with(kModuleMagic)) return {.is_module = true};
+  if (const frontends::Format* format = frontends::FindFormat(contents))
+    return {.format = format};
   // Damaged in the first bytes, perhaps: the reader of that kind says what is
   // wrong.
-  const bool known = DescribeContents(contents).starts_with("something else");
-  if (known && path.ends_with(".vmfb")) return ModelFileKind::kModule;
-  if (known && path.ends_with(".onnx")) return ModelFileKind::kOnnx;
-  return ModelFileKind::kOther;
+  if (!DescribeContents(contents).starts_with("something else")) return {};
+  return {.is_module = path.ends_with(".vmfb"),
+          .format = frontends::FindFormatByName(path)};
 }
 
 std::string DescribeContents(std::string_view contents) {
@@ -199,33 +168,33 @@ std::string DescribeContents(std::string_view contents) {
   return text + ")";
 }
 
-StatusOr<graph::Graph> ImportOnnx(const std::string& path,
-                                  const LoadOptions& options) {
-  onnx::ImportOptions import;
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
+  frontends::ImportOptions import;
+  import.entry = options.entry;
   for (const NamedShape& shape : options.shapes)
     import.input_shapes[shape.name] = shape.dims;
   for (const NamedTensor& value : options.values)
     EMBER_RETURN_IF_ERROR(AddValue(value, import));
-  if (!options.inputs.empty())
-    EMBER_RETURN_IF_ERROR(PinUnranked(path, options.inputs, import));
-  StatusOr<graph::Graph> graph = onnx::ImportModel(UserPath(path), import);
-  if (!graph.ok()) return Named(path, graph.status());
-  // The importer takes values of tensors only.
-  for (const graph::Value* input : graph->inputs()) {
-    if (import.input_values.contains(input->name())) {
-      return InvalidArgumentError(path + ": input '" + input->name() +
-                                  "': expected a tensor to make a constant of, "
-                                  "found a sequence or optional");
-    }
+  if (!options.inputs.empty()) {
+    const Status pinned = PinUnranked(path, *format, options.inputs, import);
+    if (!pinned.ok()) return Named(path, pinned);
   }
+  StatusOr<graph::Graph> graph = format->import(UserPath(path), import);
+  if (!graph.ok()) return Named(path, graph.status());
   return graph;
 }
 
-StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const onnx::ModelProto model, ReadModelProto(path));
+StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
+                                                   const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
+  frontends::ImportOptions import;
+  import.entry = options.entry;
+  const auto inputs = format->inputs(UserPath(path), import);
+  if (!inputs.ok()) return Named(path, inputs.status());
   std::vector<std::string> names;
-  for (const onnx::ValueInfoProto* input : InputsOf(model.graph()))
-    names.push_back(input->name());
+  for (const frontends::InputInfo& input : *inputs) names.push_back(input.name);
   return names;
 }
 
@@ -235,11 +204,11 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
   const Clock::time_point start = Clock::now();
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
   StatusOr<std::shared_ptr<const vm::Module>> module = InternalError("");
-  if (kind == ModelFileKind::kModule) {
+  if (kind.is_module) {
     module = vm::Module::Load(UserPath(path));
   } else {
     EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
-                           CompileOnnx(path, options));
+                           CompileModel(path, options));
     module = vm::Module::FromDefinition(std::move(definition));
     model.compiled_here = true;
   }
@@ -250,14 +219,9 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
   return model;
 }
 
-StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path,
-                                           const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
-  if (kind == ModelFileKind::kModule) {
-    return InvalidArgumentError(
-        path + ": expected an .onnx model, found a compiled module");
-  }
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportOnnx(path, options));
+StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
+                                            const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(path, options));
   StatusOr<vm::ModuleDefinition> definition =
       compiler::Compile(std::move(graph), options.compile);
   if (!definition.ok()) return Named(path, definition.status());
@@ -267,7 +231,7 @@ StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path,
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
-  if (kind == ModelFileKind::kOnnx) return CompileOnnx(path, options);
+  if (!kind.is_module) return CompileModel(path, options);
   StatusOr<vm::ModuleDefinition> definition = vm::ReadModule(UserPath(path));
   if (!definition.ok()) return Named(path, definition.status());
   return definition;

@@ -1,5 +1,5 @@
-// Loads what a user names as a model: a compiled module, or an ONNX model,
-// which is compiled in memory.
+// Loads what a user names as a model: a compiled module, or a model of one of
+// the formats of frontends/formats.h, which is compiled in memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
 //   vm::Session::Create(model.module, ...);
@@ -17,35 +17,42 @@
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
 #include "tools/lib/tensor_spec.h"
 #include "vm/format/module_definition.h"
 #include "vm/runtime/module.h"
 
 namespace ember::tools {
 
-enum class ModelFileKind { kModule, kOnnx, kOther };
+// What a file is: a compiled module, a model of a format, or neither.
+struct ModelFileKind {
+  bool is_module = false;
+  const frontends::Format* format = nullptr;
+};
 
-// By the first bytes; the name only decides for files that could be anything.
+// By the contents; the name only decides for files that could be anything.
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
 // "an ELF program", "a ZIP archive (PyTorch, Keras?)": for error messages.
 std::string DescribeContents(std::string_view contents);
 
 struct LoadOptions {
-  // All of an ONNX model:
+  // All of a model that is compiled here:
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
   // Of --input (tensor_spec.h): an input of which the model does not even give
   // the rank has the dims of the value that it will be given.
   std::vector<std::string> inputs;
+  std::string entry;  // frontends::ImportOptions::entry
   compiler::CompileOptions compile;
 };
 
 // Paths are as the user typed them (tools/lib/paths.h).
-StatusOr<graph::Graph> ImportOnnx(const std::string& path,
-                                  const LoadOptions& options);
-// Names of the inputs that are no initializers, in the model's order; the model
-// need not be one that can be imported.
-StatusOr<std::vector<std::string>> OnnxInputNames(const std::string& path);
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const LoadOptions& options);
+// Names of the inputs in the model's order; the model need not be one that can
+// be imported.
+StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
+                                                   const LoadOptions& options);
 
 struct LoadedModel {
   std::shared_ptr<const vm::Module> module;
@@ -56,9 +63,9 @@ struct LoadedModel {
 StatusOr<LoadedModel> LoadModel(const std::string& path,
                                 const LoadOptions& options);
 
-// An ONNX model only.
-StatusOr<vm::ModuleDefinition> CompileOnnx(const std::string& path,
-                                           const LoadOptions& options);
+// No module.
+StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
+                                            const LoadOptions& options);
 // As LoadModel, for tools that look at the parts of a module rather than run
 // it.
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,

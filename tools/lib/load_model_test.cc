@@ -20,11 +20,17 @@ std::string LoadError(const std::string& name, std::string_view contents) {
 }
 
 TEST(LoadModelTest, SniffsContentsNotNames) {
-  EXPECT_EQ(SniffModelFile("EMBR....", "a.onnx"), ModelFileKind::kModule);
-  EXPECT_EQ(SniffModelFile("\x08\x07\x12\x04", "a.vmfb"), ModelFileKind::kOnnx);
-  EXPECT_EQ(SniffModelFile("\xff\xfe\xfd", "a.vmfb"), ModelFileKind::kModule);
-  EXPECT_EQ(SniffModelFile("\xff\xfe\xfd", "a.onnx"), ModelFileKind::kOnnx);
-  EXPECT_EQ(SniffModelFile("\xff\xfe\xfd", "a.bin"), ModelFileKind::kOther);
+  const auto kind = [](std::string_view contents, std::string_view path) {
+    const ModelFileKind found = SniffModelFile(contents, path);
+    return found.is_module           ? "module"
+           : found.format == nullptr ? "other"
+                                     : std::string(found.format->name);
+  };
+  EXPECT_EQ(kind("EMBR....", "a.onnx"), "module");
+  EXPECT_EQ(kind("\x08\x07\x12\x04", "a.vmfb"), "onnx");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.vmfb"), "module");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.onnx"), "onnx");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
 }
 
 // y = x0 + x1, of which the model gives the types but no ranks.
@@ -71,13 +77,13 @@ TEST(LoadModelTest, InputsWithoutARankHaveThatOfTheirValue) {
 
 TEST(LoadModelTest, SaysWhatItFoundInstead) {
   const std::string expected =
-      ": expected a .vmfb module or .onnx model, found ";
+      ": expected a .vmfb module or a model (.onnx), found ";
   EXPECT_EQ(LoadError("x.bin", ""), "x.bin" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.onnx", ""), "x.onnx" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.pt", "PK\x03\x04zip"),
             "x.pt" + expected + "a ZIP archive (a PyTorch or Keras model?)");
-  EXPECT_EQ(LoadError("x.tflite", "\x1c\x01\x01\x01TFL3"),
-            "x.tflite" + expected + "a TensorFlow Lite model");
+  EXPECT_EQ(LoadError("x.h5", "\x89HDF"),
+            "x.h5" + expected + "an HDF5 file (a Keras model?)");
   EXPECT_EQ(LoadError("x.txt", "hello"), "x.txt" + expected + "text");
   EXPECT_EQ(LoadError("x.onnx", "<html>404</html>"),
             "x.onnx" + expected + "text");

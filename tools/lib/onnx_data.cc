@@ -182,6 +182,21 @@ StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes) {
   return tensor;
 }
 
+StatusOr<vm::Tensor> ReadTensorProto(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes read,
+                         onnx::ReadTensorFile(path));
+  return TensorOf(read);
+}
+
+std::string SerializeTensorProto(std::string_view name,
+                                 const vm::Tensor& tensor) {
+  if (tensor.strings != nullptr)
+    return onnx::SerializeStrings(name, tensor.dims, *tensor.strings);
+  return onnx::SerializeTensor(name, tensor.type, tensor.dims,
+                               {static_cast<const uint8_t*>(tensor.data),
+                                static_cast<size_t>(tensor.byte_size)});
+}
+
 size_t PartCount(std::span<const vm::TensorSignature> signatures,
                  size_t first) {
   const auto follows = [&](size_t index, std::string_view suffix,

@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -29,6 +30,11 @@ namespace ember::tools {
 
 // A copy of a decoded tensor.
 StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes);
+
+// One tensor as a file of its own, and its bytes.
+StatusOr<vm::Tensor> ReadTensorProto(const std::string& path);
+std::string SerializeTensorProto(std::string_view name,
+                                 const vm::Tensor& tensor);
 
 // How many of the signatures, from `first` on, are one value of the model.
 size_t PartCount(std::span<const vm::TensorSignature> signatures, size_t first);

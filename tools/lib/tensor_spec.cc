@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "frontends/onnx/tensor_proto.h"
 #include "tools/lib/elements.h"
 #include "tools/lib/npy.h"
 #include "tools/lib/onnx_data.h"
@@ -31,12 +30,6 @@ std::optional<int64_t> ParseExtent(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
     return std::nullopt;
   return value;
-}
-
-StatusOr<vm::Tensor> ReadProto(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const onnx::TensorBytes read,
-                         onnx::ReadTensorFile(path));
-  return TensorOf(read);
 }
 
 StatusOr<vm::Tensor> ReadRaw(const std::string& path, const TensorType& type) {
@@ -162,7 +155,7 @@ std::optional<TensorType> ParseTensorType(std::string_view text) {
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& user_path) {
   const std::string path = UserPath(user_path);
   if (path.ends_with(".npy")) return ReadNpy(path);
-  if (path.ends_with(".pb")) return ReadProto(path);
+  if (path.ends_with(".pb")) return ReadTensorProto(path);
   return InvalidArgumentError(
       "expected a file that ends in .npy or .pb, found '" + user_path +
       "' (raw data needs its type: 2x3xf32=@" + user_path + ")");
@@ -173,8 +166,7 @@ Status WriteTensorFile(const std::string& user_path, std::string_view name,
   const std::string path = UserPath(user_path);
   if (tensor.strings != nullptr) {
     if (path.ends_with(".pb")) {
-      return WriteFileAtomically(
-          path, onnx::SerializeStrings(name, tensor.dims, *tensor.strings));
+      return WriteFileAtomically(path, SerializeTensorProto(name, tensor));
     }
     return InvalidArgumentError(
         "expected a file that ends in .pb for strings, found '" + user_path +
@@ -185,8 +177,7 @@ Status WriteTensorFile(const std::string& user_path, std::string_view name,
   const std::span<const uint8_t> bytes(data,
                                        static_cast<size_t>(tensor.byte_size));
   if (path.ends_with(".pb")) {
-    return WriteFileAtomically(
-        path, onnx::SerializeTensor(name, tensor.type, tensor.dims, bytes));
+    return WriteFileAtomically(path, SerializeTensorProto(name, tensor));
   }
   return WriteFileAtomically(
       path, {reinterpret_cast<const char*>(data), bytes.size()});

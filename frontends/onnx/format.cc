@@ -1,0 +1,101 @@
+#include "frontends/onnx/format.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "frontends/onnx/import.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+namespace {
+
+using frontends::Format;
+using frontends::InputInfo;
+using frontends::KnownTensor;
+
+// A ModelProto starts with one of its fields; ir_version (1, a small number)
+// comes first in every file that was written in the order of the fields.
+bool Sniff(std::string_view contents) {
+  return contents.size() > 2 && contents[0] == 0x08 && contents[1] > 0 &&
+         contents[1] < 64;
+}
+
+TensorBytes BytesOf(const std::string& name, const KnownTensor& known) {
+  TensorBytes bytes{.name = name,
+                    .dtype = known.dtype,
+                    .dims = known.dims,
+                    .owner = known.owner,
+                    .bytes = known.bytes,
+                    .strings = {}};
+  if (known.strings) {
+    bytes.narrow_type = TensorProto::STRING;
+    bytes.strings = *known.strings;
+  }
+  return bytes;
+}
+
+StatusOr<graph::Graph> Import(const std::string& path,
+                              const frontends::ImportOptions& options) {
+  if (!options.entry.empty()) {
+    return InvalidArgumentError(
+        "entry: expected none, as a model in ONNX has one graph, found '" +
+        options.entry + "'");
+  }
+  ImportOptions import;
+  import.input_shapes = options.input_shapes;
+  for (const auto& [name, value] : options.input_values)
+    import.input_values.emplace(name, BytesOf(name, value));
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(path, import));
+  // The importer takes values of tensors only.
+  for (const graph::Value* input : graph.inputs()) {
+    if (import.input_values.contains(input->name())) {
+      return InvalidArgumentError("input '" + input->name() +
+                                  "': expected a tensor to make a constant of, "
+                                  "found a sequence or optional");
+    }
+  }
+  return graph;
+}
+
+StatusOr<std::vector<InputInfo>> Inputs(
+    const std::string& path, const frontends::ImportOptions& /*options*/) {
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  ModelProto model;
+  if (file.bytes().size() > INT32_MAX ||
+      !model.ParseFromArray(file.bytes().data(),
+                            static_cast<int>(file.bytes().size()))) {
+    return DataLossError("expected an ONNX model, found " +
+                         std::to_string(file.bytes().size()) +
+                         " bytes that do not parse as one");
+  }
+  std::set<std::string> initializers;
+  for (const TensorProto& tensor : model.graph().initializer())
+    initializers.insert(tensor.name());
+  std::vector<InputInfo> inputs;
+  for (const ValueInfoProto& input : model.graph().input()) {
+    if (initializers.contains(input.name())) continue;
+    const TypeProto& type = input.type();
+    inputs.push_back({input.name(), !type.has_tensor_type() ||
+                                        type.tensor_type().has_shape()});
+  }
+  return inputs;
+}
+
+constexpr std::string_view kExtensions[] = {".onnx"};
+
+}  // namespace
+
+constinit const Format kFormat = {
+    .name = "onnx",
+    .title = "ONNX, with ai.onnx.ml and com.microsoft",
+    .extensions = kExtensions,
+    .sniff = Sniff,
+    .import = Import,
+    .inputs = Inputs,
+};
+
+}  // namespace ember::onnx

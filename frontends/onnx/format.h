@@ -1,0 +1,13 @@
+// ONNX as a row of frontends/formats.cc.
+#ifndef EMBER_FRONTENDS_ONNX_FORMAT_H_
+#define EMBER_FRONTENDS_ONNX_FORMAT_H_
+
+#include "frontends/frontend.h"
+
+namespace ember::onnx {
+
+extern const frontends::Format kFormat;
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_FORMAT_H_
