@@ -1,12 +1,14 @@
 #include "frontends/formats.h"
 
 #include "frontends/onnx/format.h"
+#include "frontends/tflite/format.h"
 
 namespace ember::frontends {
 namespace {
 
 constexpr const Format* kFormats[] = {
     &onnx::kFormat,
+    &tflite::kFormat,
 };
 
 }  // namespace

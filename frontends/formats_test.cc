@@ -28,7 +28,7 @@ TEST(Formats, RowsAreWhole) {
 }
 
 TEST(Formats, ExtensionsForMessages) {
-  EXPECT_EQ(ExtensionsText(), ".onnx");
+  EXPECT_EQ(ExtensionsText(), ".onnx or .tflite");
 }
 
 }  // namespace

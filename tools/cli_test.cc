@@ -87,7 +87,7 @@ TEST_F(CliTest, BadFiles) {
               "archive (a PyTorch or Keras model?)");
   ExpectError(
       "vm-compile model.vmfb -o x.vmfb",
-      "vm-compile: model.vmfb: expected a model (.onnx), found a "
+      "vm-compile: model.vmfb: expected a model (.onnx or .tflite), found a "
       "compiled module");
 }
 
@@ -147,7 +147,7 @@ TEST_F(CliTest, BadCommandLines) {
               "their names)");
   ExpectError(
       "vm-dump model.vmfb --part=graph",
-      "vm-dump: --part=graph: expected a model (.onnx), found "
+      "vm-dump: --part=graph: expected a model (.onnx or .tflite), found "
       "model.vmfb (a module has no "
       "graph any more)");
 }

@@ -28,8 +28,10 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   };
   EXPECT_EQ(kind("EMBR....", "a.onnx"), "module");
   EXPECT_EQ(kind("\x08\x07\x12\x04", "a.vmfb"), "onnx");
+  EXPECT_EQ(kind("\x1c\x01\x01\x01TFL3", "a.onnx"), "tflite");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.vmfb"), "module");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.onnx"), "onnx");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.tflite"), "tflite");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
 }
 
@@ -77,7 +79,7 @@ TEST(LoadModelTest, InputsWithoutARankHaveThatOfTheirValue) {
 
 TEST(LoadModelTest, SaysWhatItFoundInstead) {
   const std::string expected =
-      ": expected a .vmfb module or a model (.onnx), found ";
+      ": expected a .vmfb module or a model (.onnx or .tflite), found ";
   EXPECT_EQ(LoadError("x.bin", ""), "x.bin" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.onnx", ""), "x.onnx" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.pt", "PK\x03\x04zip"),

@@ -1,0 +1,282 @@
+// Activation functions and normalisations along one dim.
+#include "frontends/tflite/activation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "frontends/ops/fixed_point.h"
+#include "frontends/tflite/operator_table.h"
+#include "frontends/tflite/quantized.h"
+
+namespace ember::tflite {
+namespace {
+
+using Activation = schema::ActivationFunctionType;
+
+// A quantized operand on the result's scale, cut to a range of real numbers.
+void SetClamped(OperatorContext& c, Activation activation, double low,
+                double high) {
+  const Tensor x = c.Input(0);
+  if (!c.AnyQuantized()) {
+    const Tensor above = Maximum(x, low);
+    return c.SetOutput(0, std::isinf(high) ? above : Minimum(above, high));
+  }
+  if (!CheckPerTensor(c, 1)) return;
+  const Quantization& q = *c.InputQuantization(0);
+  const Quantization& y = *c.OutputQuantization(0);
+  const Tensor centered = CenteredStored(x, q);
+  if (q == y) return SetStored(c, centered, activation);
+  const double scale =
+      static_cast<double>(q.scale()) / static_cast<double>(y.scale());
+  SetRequantized(c, centered, {scale}, activation);
+}
+
+// In gemmlowp's terms: x * x' / 2^15 with x in 16 bits, rounded to nearest.
+int32_t RoundingProduct16(int32_t a, int32_t b) {
+  if (a == b && a == -32768) return 32767;
+  const int32_t product = a * b;
+  return (product + (product >= 0 ? 1 << 14 : 1 - (1 << 14))) / (1 << 15);
+}
+
+int32_t Saturated16(int64_t value) {
+  return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
+}
+
+int32_t RoundingShiftRight(int32_t x, int exponent) {
+  const int32_t mask = (1 << exponent) - 1;
+  const int32_t threshold = (mask >> 1) + (x < 0 ? 1 : 0);
+  return (x >> exponent) + ((x & mask) > threshold ? 1 : 0);
+}
+
+// A multiplier of 31 bits as one of 15.
+int32_t Narrowed(const ops::FixedPoint& scale) {
+  constexpr int32_t kHighest = 0x7FFFFFFF - (1 << 15);
+  return scale.multiplier >= kHighest ? 0x7FFF
+                                      : (scale.multiplier + (1 << 15)) >> 16;
+}
+
+// x * relu6(x + 3) / 6 of a stored integer, in 16 bits as the reference has it.
+int64_t HardSwishOf(int64_t stored, const Quantization& in,
+                    const Quantization& out, DType type) {
+  const auto in_scale = static_cast<double>(in.scale());
+  const double fine_in_scale = in_scale / 128;  // of 7 more bits
+  const ops::FixedPoint result_scale =
+      ops::FixedPointOf(fine_in_scale / static_cast<double>(out.scale()));
+  const ops::FixedPoint relu_scale =
+      ops::FixedPointOf(fine_in_scale / (3.0 / 32768.0));
+  const auto value = static_cast<int32_t>(stored - in.zero_point());
+  const int32_t fine = value * 128;
+  const int32_t on_result_scale =
+      RoundingProduct16(fine, Narrowed(result_scale));
+  // relu6(x + 3) / 6 as a number of 15 bits in [-1, 1), then in [0, 1].
+  int32_t gate = fine;
+  if (relu_scale.shift > 0)
+    gate = Saturated16(int64_t{gate} << (relu_scale.shift - 1));
+  gate = RoundingProduct16(gate, Narrowed(relu_scale));
+  if (relu_scale.shift > 0) gate = Saturated16(int64_t{gate} << 1);
+  if (relu_scale.shift < 0) gate = RoundingShiftRight(gate, -relu_scale.shift);
+  gate = (gate + (1 << 15)) >> 1;
+  // Toward zero, unlike the products before.
+  const int32_t product = gate * on_result_scale / (1 << 15);
+  const int32_t rounded =
+      RoundingShiftRight(product, std::max(-result_scale.shift, 0));
+  return std::clamp(rounded + out.zero_point(), LowestOf(type),
+                    HighestOf(type));
+}
+
+Tensor HardSwishOf(Tensor x) {
+  return x * Minimum(Maximum(x + 3.0, 0), 6) * (1.0 / 6);
+}
+
+Tensor SigmoidOf(Tensor x) { return Sigmoid(x); }
+
+float SigmoidNumber(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+float EluNumber(float x) { return x < 0 ? std::expm1(x) : x; }
+Tensor EluOf(Tensor x) { return Select(Less(x, 0), Expm1(x), x); }
+float GeluNumber(float x) {
+  return x * 0.5f * std::erfc(-x * static_cast<float>(M_SQRT1_2));
+}
+float TanhGeluNumber(float x) {
+  constexpr float kScale = 0.7978845608028654f;
+  return 0.5f * x * (1 + std::tanh(kScale * (x + 0.044715f * x * x * x)));
+}
+
+// Softmax along the last dim: exponentials of stored integers from a table.
+void SetQuantizedSoftmax(OperatorContext& c, float beta) {
+  if (!CheckPerTensor(c, 1)) return;
+  const Tensor x = c.Input(0);
+  const Quantization& in = *c.InputQuantization(0);
+  const Quantization& out = *c.OutputQuantization(0);
+  const DType type = c.OutputType(0);
+  const int last = x.rank() - 1;
+  if (x.dtype() == DType::kI16) {
+    const Tensor real = Softmax(DequantizeStored(x, in) * beta, last);
+    return c.SetOutput(0, QuantizeToStored(real, out, type));
+  }
+  const float scale = -in.scale() * beta;
+  std::vector<float> table;
+  for (int i = 0; i < 256; ++i)
+    table.push_back(std::exp(scale * static_cast<float>(i)));
+  const Tensor wide = Cast(x, DType::kI64);
+  const Tensor below = Reduce(wide, "maximum", {last}, true) - wide;
+  const Tensor terms = Gather(c.Vector(DType::kF32, table), below, 0);
+  const Tensor sum = Reduce(terms, "sum", {last}, true);
+  const Tensor inverse = 1.0 / (sum * static_cast<double>(out.scale()));
+  const Tensor scaled = terms * inverse;
+  const Tensor rounded =
+      type == DType::kU8 ? Floor(scaled + 0.5) : ops::RoundHalfAway(scaled);
+  c.SetOutput(0, Cast(rounded + static_cast<double>(out.zero_point()), type));
+}
+
+}  // namespace
+
+Tensor Activated(OperatorContext& c, Tensor x, Activation activation) {
+  switch (activation) {
+    case Activation::NONE:
+      return x;
+    case Activation::RELU:
+      return Maximum(x, 0);
+    case Activation::RELU_N1_TO_1:
+      return Minimum(Maximum(x, -1), 1);
+    case Activation::RELU6:
+      return Minimum(Maximum(x, 0), 6);
+    case Activation::TANH:
+      return Tanh(x);
+    case Activation::SIGN_BIT:
+      return Cast(Less(x, 0), x.dtype());
+  }
+  c.FailInvalid("fused activation: expected a value in [0, 5], found " +
+                std::to_string(static_cast<int>(activation)));
+  return x;
+}
+
+void SetFunction(OperatorContext& c, float (*number)(float),
+                 Tensor (*real)(Tensor)) {
+  const Tensor x = c.Input(0);
+  if (!c.AnyQuantized()) return c.SetOutput(0, real(x));
+  if (DTypeByteSize(x.dtype()) == 1 && DTypeByteSize(c.OutputType(0)) == 1 &&
+      c.OutputQuantization(0) != nullptr)
+    return SetThroughTable(c, number);
+  const Quantization* q = c.InputQuantization(0);
+  const Tensor y = real(q != nullptr ? DequantizeStored(x, *q) : x);
+  const Quantization* out = c.OutputQuantization(0);
+  c.SetOutput(0, out != nullptr && IsStoredType(c.OutputType(0))
+                     ? QuantizeToStored(y, *out, c.OutputType(0))
+                     : y);
+}
+
+void ImportRelu(OperatorContext& c) {
+  SetClamped(c, Activation::RELU, 0, HUGE_VAL);
+}
+void ImportReluN1To1(OperatorContext& c) {
+  SetClamped(c, Activation::RELU_N1_TO_1, -1, 1);
+}
+void ImportRelu6(OperatorContext& c) { SetClamped(c, Activation::RELU6, 0, 6); }
+void ImportRelu0To1(OperatorContext& c) {
+  SetFunction(
+      c, [](float x) { return std::clamp(x, 0.0f, 1.0f); },
+      [](Tensor x) { return Minimum(Maximum(x, 0), 1); });
+}
+void ImportTanh(OperatorContext& c) {
+  SetFunction(
+      c, [](float x) { return std::tanh(x); },
+      [](Tensor x) { return Tanh(x); });
+}
+void ImportLogistic(OperatorContext& c) {
+  SetFunction(c, SigmoidNumber, SigmoidOf);
+}
+void ImportElu(OperatorContext& c) { SetFunction(c, EluNumber, EluOf); }
+void ImportGelu(OperatorContext& c) {
+  if (c.Options<schema::GeluOptions>().approximate())
+    return SetFunction(c, TanhGeluNumber, [](Tensor x) { return TanhGelu(x); });
+  SetFunction(c, GeluNumber, [](Tensor x) { return Gelu(x); });
+}
+
+void ImportHardSwish(OperatorContext& c) {
+  const Tensor x = c.Input(0);
+  if (!c.AnyQuantized()) return c.SetOutput(0, HardSwishOf(x));
+  if (!CheckPerTensor(c, 1)) return;
+  const Quantization& in = *c.InputQuantization(0);
+  const Quantization& out = *c.OutputQuantization(0);
+  const DType type = c.OutputType(0);
+  if (DTypeByteSize(x.dtype()) != 1 || DTypeByteSize(type) != 1) {
+    return c.SetOutput(
+        0, QuantizeToStored(HardSwishOf(DequantizeStored(x, in)), out, type));
+  }
+  c.SetOutput(0, ThroughTable(c, x, type, [&](int64_t stored) {
+                return HardSwishOf(stored, in, out, type);
+              }));
+}
+
+void ImportLeakyRelu(OperatorContext& c) {
+  const Tensor x = c.Input(0);
+  const auto alpha =
+      static_cast<double>(c.Options<schema::LeakyReluOptions>().alpha());
+  if (!c.AnyQuantized())
+    return c.SetOutput(0, Select(Less(x, 0), x * alpha, x));
+  if (!CheckPerTensor(c, 1)) return;
+  const Quantization& in = *c.InputQuantization(0);
+  const double scale = static_cast<double>(in.scale()) /
+                       static_cast<double>(c.OutputQuantization(0)->scale());
+  const Tensor centered = CenteredStored(x, in);
+  // The slope may be negative; a multiplier is not.
+  const Tensor sloped = ops::MultiplyByFixedPoint(
+      centered, ops::FixedPointOf(std::abs(alpha) * scale));
+  const Tensor same =
+      ops::MultiplyByFixedPoint(centered, ops::FixedPointOf(scale));
+  SetStored(c, Select(Less(centered, 0), alpha < 0 ? -sloped : sloped, same),
+            Activation::NONE);
+}
+
+void ImportPrelu(OperatorContext& c) {
+  const Tensor x = c.Input(0);
+  c.SetOutput(0, Select(Less(x, 0), x * c.Input(1), x));
+}
+
+void ImportSoftmax(OperatorContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const float beta = c.Options<schema::SoftmaxOptions>().beta();
+  if (c.AnyQuantized()) return SetQuantizedSoftmax(c, beta);
+  const Tensor x = c.Input(0);
+  c.SetOutput(
+      0, Softmax(beta == 1 ? x : x * static_cast<double>(beta), x.rank() - 1));
+}
+
+void ImportLogSoftmax(OperatorContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  c.SetOutput(0, LogSoftmax(c.Input(0), c.Input(0).rank() - 1));
+}
+
+void ImportL2Normalization(OperatorContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const Tensor x = c.Input(0);
+  const Tensor squares = Reduce(x * x, "sum", {x.rank() - 1}, true);
+  c.SetOutput(0, x / Maximum(Sqrt(squares), 1e-6));
+}
+
+void ImportLocalResponseNormalization(OperatorContext& c) {
+  if (!c.CheckRank(0, 4, 4)) return;
+  const auto& options = c.Options<schema::LocalResponseNormalizationOptions>();
+  const int64_t radius = options.radius();
+  if (radius < 0 || radius > (1 << 20)) {
+    return c.FailInvalid("radius: expected a value in [0, 1048576], found " +
+                         std::to_string(radius));
+  }
+  const Tensor x = c.Input(0);
+  const std::vector<int64_t> ones(4, 1);
+  const Tensor sums =
+      Apply("reduce_window", {x * x},
+            {{"combiner", std::string("sum")},
+             {"window", std::vector<int64_t>{1, 1, 1, 2 * radius + 1}},
+             {"strides", ones},
+             {"dilations", ones},
+             {"low", Shape{Dim(0), Dim(0), Dim(0), Dim(radius)}},
+             {"high", Shape{Dim(0), Dim(0), Dim(0), Dim(radius)}}});
+  c.SetOutput(0, x * Power(sums * static_cast<double>(options.alpha()) +
+                               static_cast<double>(options.bias()),
+                           static_cast<double>(-options.beta())));
+}
+
+}  // namespace ember::tflite

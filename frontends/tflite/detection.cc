@@ -1,0 +1,170 @@
+// Choosing boxes: NON_MAX_SUPPRESSION_V4 and V5, and the custom operator
+// TFLite_Detection_PostProcess of TensorFlow's object detection models.
+#include <flatbuffers/flexbuffers.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontends/tflite/operator_table.h"
+
+namespace ember::tflite {
+namespace {
+
+// Of boxes [n, 4] with scores [n]: the indices kept, i64[k], best first.
+Tensor Kept(OperatorContext& c, Tensor boxes, Tensor scores, Tensor overlap,
+            Tensor least, const Dim& most) {
+  const Tensor thresholds =
+      Concat({Reshape(Cast(overlap, DType::kF32), {Dim(1)}),
+              Reshape(Cast(least, DType::kF32), {Dim(1)})},
+             0);
+  if (!c.ok()) return boxes;
+  const Tensor kept =
+      Apply("non_max_suppression",
+            {Unsqueeze(Cast(boxes, DType::kF32), {0}),
+             Unsqueeze(Cast(scores, DType::kF32), {0, 1}), thresholds},
+            {{"defines", Shape{c.builder().FreshSymbol()}},
+             {"most", Shape{most}},
+             {"centered", int64_t{0}}});
+  if (!c.ok()) return boxes;
+  return Squeeze(SliceAxis(kept, 1, Dim(2), Dim(1)), {1});
+}
+
+// Rows of zeros behind x, so that there are `count`.
+Tensor FilledUp(Tensor x, const Dim& count) {
+  Shape low(x.rank(), Dim(0)), high(x.rank(), Dim(0));
+  high[0] = count - x.dim(0);
+  return Pad(x, low, high, "constant", x.Like(0));
+}
+
+void ImportSuppression(OperatorContext& c, bool soft) {
+  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 1, 1)) return;
+  const auto most = c.Sizes(2, "max_output_size");
+  if (!most) return;
+  if (soft) {
+    const auto sigma = c.ConstantNumbers(5, "soft_nms_sigma");
+    if (!sigma) return;
+    if (sigma->size() != 1 || sigma->front() != 0)
+      return c.FailUnsupported("soft_nms_sigma: expected 0");
+  }
+  const Tensor scores = c.Input(1);
+  const Tensor kept =
+      Kept(c, c.Input(0), scores, c.Input(3), c.Input(4), most->front());
+  if (!c.ok()) return;
+  c.SetOutput(0, Cast(FilledUp(kept, most->front()), c.OutputType(0)));
+  if (soft) c.SetOutput(1, FilledUp(Gather(scores, kept, 0), most->front()));
+  const int count = soft ? 2 : 1;
+  c.SetOutput(count,
+              Cast(DimScalar(c.builder(), kept.dim(0)), c.OutputType(count)));
+}
+
+struct PostProcessOptions {
+  int64_t most = 0, most_classes = 1, classes = 0, most_per_class = 100;
+  bool regular = false;
+  float score = 0, overlap = 0;
+  float y_scale = 1, x_scale = 1, h_scale = 1, w_scale = 1;
+};
+
+std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
+  const auto bytes = c.model().CustomOptions(c.op());
+  std::vector<uint8_t> reuse;
+  if (bytes.size() < 3 ||
+      !flexbuffers::VerifyBuffer(bytes.data(), bytes.size(), &reuse)) {
+    c.FailInvalid("custom options: expected a FlexBuffer");
+    return std::nullopt;
+  }
+  const auto root = flexbuffers::GetRoot(bytes.data(), bytes.size());
+  if (!root.IsMap()) {
+    c.FailInvalid("custom options: expected a map");
+    return std::nullopt;
+  }
+  const auto map = root.AsMap();
+  PostProcessOptions o;
+  o.most = map["max_detections"].AsInt64();
+  o.most_classes = map["max_classes_per_detection"].AsInt64();
+  o.classes = map["num_classes"].AsInt64();
+  o.score = map["nms_score_threshold"].AsFloat();
+  o.overlap = map["nms_iou_threshold"].AsFloat();
+  o.y_scale = map["y_scale"].AsFloat();
+  o.x_scale = map["x_scale"].AsFloat();
+  o.h_scale = map["h_scale"].AsFloat();
+  o.w_scale = map["w_scale"].AsFloat();
+  if (!map["use_regular_nms"].IsNull())
+    o.regular = map["use_regular_nms"].AsBool();
+  if (!c.CheckPositive("max_detections", o.most) ||
+      !c.CheckPositive("num_classes", o.classes) ||
+      !c.CheckPositive("max_classes_per_detection", o.most_classes))
+    return std::nullopt;
+  return o;
+}
+
+// Boxes [n, 4] as corners (y, x, y, x), from what is encoded relative to
+// anchors (y, x, height, width).
+Tensor Decoded(Tensor encoded, Tensor anchors, const PostProcessOptions& o) {
+  const auto column = [](Tensor x, int i) {
+    return SliceAxis(x, 1, Dim(i), Dim(1));
+  };
+  const auto center = [&](int i, float scale) {
+    return column(encoded, i) / static_cast<double>(scale) *
+               column(anchors, i + 2) +
+           column(anchors, i);
+  };
+  const auto half = [&](int i, float scale) {
+    return Exp(column(encoded, i) / static_cast<double>(scale)) *
+           column(anchors, i) * 0.5;
+  };
+  const Tensor y = center(0, o.y_scale), x = center(1, o.x_scale);
+  const Tensor h = half(2, o.h_scale), w = half(3, o.w_scale);
+  return Concat({y - h, x - w, y + h, x + w}, 1);
+}
+
+}  // namespace
+
+void ImportNonMaxSuppressionV4(OperatorContext& c) {
+  ImportSuppression(c, /*soft=*/false);
+}
+void ImportNonMaxSuppressionV5(OperatorContext& c) {
+  ImportSuppression(c, /*soft=*/true);
+}
+
+// (encoded boxes [1, n, 4], scores [1, n, classes or one more for the
+// background], anchors [n, 4]) -> boxes, classes, scores, how many. The fast
+// way: boxes are suppressed by their best class, whatever it is.
+void ImportDetectionPostProcess(OperatorContext& c) {
+  if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))
+    return;
+  const std::optional<PostProcessOptions> o = ReadOptions(c);
+  if (!o) return;
+  if (o->regular)
+    return c.FailUnsupported("use_regular_nms: expected false, found true");
+  if (o->most_classes != 1) {
+    return c.FailUnsupported("max_classes_per_detection: expected 1, found " +
+                             std::to_string(o->most_classes));
+  }
+  if (c.Input(0).dim(0) != Dim(1) || c.Input(1).dim(0) != Dim(1))
+    return c.FailUnsupported("expected a batch of one");
+  const Tensor boxes = Decoded(
+      SliceAxis(Squeeze(c.Input(0), {0}), 1, Dim(0), Dim(4)), c.Input(2), *o);
+  const Tensor all = Squeeze(c.Input(1), {0});
+  const Dim background = all.dim(1) - Dim(o->classes);
+  const Tensor scores = SliceAxis(all, 1, background, Dim(o->classes));
+  const Tensor best = Reduce(scores, "maximum", {1}, /*keep=*/false);
+  const Tensor classes = Apply("arg_reduce", {scores},
+                               {{"mode", std::string("maximum")},
+                                {"axis", int64_t{1}},
+                                {"last", int64_t{0}}});
+  const Dim most(o->most);
+  const Tensor kept = Kept(c, boxes, best, c.Scalar(o->overlap, DType::kF32),
+                           c.Scalar(o->score, DType::kF32), most);
+  if (!c.ok()) return;
+  c.SetOutput(0, Unsqueeze(FilledUp(Gather(boxes, kept, 0), most), {0}));
+  c.SetOutput(
+      1, Unsqueeze(FilledUp(Cast(Gather(classes, kept, 0), DType::kF32), most),
+                   {0}));
+  c.SetOutput(2, Unsqueeze(FilledUp(Gather(best, kept, 0), most), {0}));
+  c.SetOutput(3, Reshape(Cast(DimScalar(c.builder(), kept.dim(0)), DType::kF32),
+                         {Dim(1)}));
+}
+
+}  // namespace ember::tflite

@@ -1,0 +1,264 @@
+// Arithmetic element by element, with broadcasting.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/ops/fixed_point.h"
+#include "frontends/tflite/activation.h"
+#include "frontends/tflite/operator_table.h"
+#include "frontends/tflite/quantized.h"
+
+namespace ember::tflite {
+namespace {
+
+using Activation = schema::ActivationFunctionType;
+
+void SetUnary(OperatorContext& c, Opcode opcode) {
+  c.SetOutput(0, Unary(opcode, c.Input(0)));
+}
+
+void SetBinary(OperatorContext& c, Opcode opcode) {
+  c.SetOutput(0, Binary(opcode, c.Input(0), c.Input(1)));
+}
+
+void SetActivated(OperatorContext& c, Tensor y, Activation activation) {
+  c.SetOutput(0, Activated(c, y, activation));
+}
+
+// Whether operands and result are quantized alike, for operators that do not
+// know a mixture; fails if only some of them are.
+bool IsQuantizedPair(OperatorContext& c) {
+  if (!c.AnyQuantized() || !IsStoredType(c.OutputType(0))) {
+    c.DequantizeOperands();
+    return false;
+  }
+  return CheckPerTensor(c, 2);
+}
+
+// Operands of a sum on one scale, twice the larger of theirs, with `bits` more
+// bits than they have.
+void SetQuantizedSum(OperatorContext& c, Opcode opcode, Activation activation) {
+  const Quantization& a = *c.InputQuantization(0);
+  const Quantization& b = *c.InputQuantization(1);
+  const Quantization& y = *c.OutputQuantization(0);
+  const int bits = c.OutputType(0) == DType::kI16 ? 15 : 20;
+  const double common = 2 * std::max(static_cast<double>(a.scale()),
+                                     static_cast<double>(b.scale()));
+  const double step = static_cast<double>(int64_t{1} << bits);
+  const auto scaled = [&](int input, const Quantization& q) {
+    const Tensor raised = CenteredStored(c.Input(input), q) * step;
+    return ops::MultiplyByFixedPoint(
+        raised, ops::FixedPointOf(static_cast<double>(q.scale()) / common));
+  };
+  const Tensor sum = Binary(opcode, scaled(0, a), scaled(1, b));
+  SetRequantized(c, sum, {common / (step * static_cast<double>(y.scale()))},
+                 activation);
+}
+
+void ImportSumOf(OperatorContext& c, Opcode opcode, Activation activation) {
+  if (!c.ok()) return;
+  if (IsQuantizedPair(c)) return SetQuantizedSum(c, opcode, activation);
+  if (c.ok())
+    SetActivated(c, Binary(opcode, c.Input(0), c.Input(1)), activation);
+}
+
+// The larger or smaller: of one scale as stored, else of numbers.
+void ImportExtreme(OperatorContext& c, Opcode opcode) {
+  const Quantization* a = c.InputQuantization(0);
+  const Quantization* b = c.InputQuantization(1);
+  const Quantization* y = c.OutputQuantization(0);
+  const bool same =
+      a == nullptr || (b != nullptr && y != nullptr && *a == *b && *a == *y);
+  if (same) return SetBinary(c, opcode);
+  const DType type = c.OutputType(0);
+  const auto stored = [&](int i) {
+    const Quantization* q = c.InputQuantization(i);
+    return q != nullptr && y != nullptr ? Requantized(c.Input(i), *q, *y, type)
+                                        : c.Input(i);
+  };
+  c.SetOutput(0, Binary(opcode, stored(0), stored(1)));
+}
+
+void SetCompared(OperatorContext& c, Opcode opcode, bool swapped) {
+  c.SetOutput(0, swapped ? Binary(opcode, c.Input(1), c.Input(0))
+                         : Binary(opcode, c.Input(0), c.Input(1)));
+}
+
+// Integers and floats alike: the quotient rounded down.
+Tensor FloorQuotient(Tensor a, Tensor b) {
+  return a.is_float() ? Floor(a / b) : Binary(Opcode::kFloorDivide, a, b);
+}
+
+// TensorFlow's old rule: a condition of one dim chooses rows.
+Tensor ChosenBy(OperatorContext& c, Tensor condition, Tensor a, Tensor b,
+                bool rows) {
+  if (rows && condition.rank() == 1 && a.rank() > 1)
+    condition = AlongAxis(condition, 0, a.rank());
+  return c.ok() ? Select(condition, a, b) : a;
+}
+
+void ImportChoice(OperatorContext& c, bool rows) {
+  if (!c.CheckRank(0, 0) || !c.CheckRank(1, 0) || !c.CheckRank(2, 0)) return;
+  Tensor a = c.Input(1), b = c.Input(2);
+  if (const Quantization* y = c.OutputQuantization(0)) {
+    const DType type = c.OutputType(0);
+    if (const Quantization* q = c.InputQuantization(1))
+      a = Requantized(a, *q, *y, type);
+    if (const Quantization* q = c.InputQuantization(2))
+      b = Requantized(b, *q, *y, type);
+  }
+  c.SetOutput(0, ChosenBy(c, c.Input(0), a, b, rows));
+}
+
+}  // namespace
+
+void ImportAdd(OperatorContext& c) {
+  ImportSumOf(c, Opcode::kAdd,
+              c.Options<schema::AddOptions>().fused_activation_function());
+}
+
+void ImportSub(OperatorContext& c) {
+  ImportSumOf(c, Opcode::kSubtract,
+              c.Options<schema::SubOptions>().fused_activation_function());
+}
+
+void ImportMul(OperatorContext& c) {
+  const Activation activation =
+      c.Options<schema::MulOptions>().fused_activation_function();
+  if (!c.ok()) return;
+  if (!IsQuantizedPair(c)) {
+    if (c.ok()) SetActivated(c, c.Input(0) * c.Input(1), activation);
+    return;
+  }
+  const Quantization& a = *c.InputQuantization(0);
+  const Quantization& b = *c.InputQuantization(1);
+  const double scale = static_cast<double>(a.scale()) *
+                       static_cast<double>(b.scale()) /
+                       static_cast<double>(c.OutputQuantization(0)->scale());
+  SetRequantized(c,
+                 CenteredStored(c.Input(0), a) * CenteredStored(c.Input(1), b),
+                 {scale}, activation);
+}
+
+void ImportDiv(OperatorContext& c) {
+  SetActivated(c, c.Input(0) / c.Input(1),
+               c.Options<schema::DivOptions>().fused_activation_function());
+}
+
+void ImportSquaredDifference(OperatorContext& c) {
+  const Tensor difference = c.Input(0) - c.Input(1);
+  c.SetOutput(0, difference * difference);
+}
+
+void ImportAddN(OperatorContext& c) {
+  Tensor sum = c.Input(0);
+  for (int i = 1; i < c.input_count(); ++i) sum = sum + c.Input(i);
+  c.SetOutput(0, sum);
+}
+
+void ImportMaximum(OperatorContext& c) { ImportExtreme(c, Opcode::kMaximum); }
+void ImportMinimum(OperatorContext& c) { ImportExtreme(c, Opcode::kMinimum); }
+void ImportPow(OperatorContext& c) { SetBinary(c, Opcode::kPower); }
+void ImportAtan2(OperatorContext& c) { SetBinary(c, Opcode::kAtan2); }
+void ImportFloorMod(OperatorContext& c) { SetBinary(c, Opcode::kModulo); }
+void ImportFloorDiv(OperatorContext& c) {
+  c.SetOutput(0, FloorQuotient(c.Input(0), c.Input(1)));
+}
+void ImportLogicalAnd(OperatorContext& c) { SetBinary(c, Opcode::kAnd); }
+void ImportLogicalOr(OperatorContext& c) { SetBinary(c, Opcode::kOr); }
+void ImportBitwiseXor(OperatorContext& c) { SetBinary(c, Opcode::kXor); }
+void ImportRightShift(OperatorContext& c) {
+  // Shifts are within the type's bits, whatever is asked for.
+  const Tensor x = c.Input(0);
+  const double most = 8 * DTypeByteSize(x.dtype()) - 1;
+  const Tensor shift = Minimum(Maximum(c.Input(1), 0), most);
+  c.SetOutput(0, Binary(Opcode::kShiftRight, x, shift));
+}
+
+void ImportEqual(OperatorContext& c) { SetCompared(c, Opcode::kEqual, false); }
+void ImportNotEqual(OperatorContext& c) {
+  SetCompared(c, Opcode::kNotEqual, false);
+}
+void ImportLess(OperatorContext& c) { SetCompared(c, Opcode::kLess, false); }
+void ImportLessEqual(OperatorContext& c) {
+  SetCompared(c, Opcode::kLessEqual, false);
+}
+void ImportGreater(OperatorContext& c) { SetCompared(c, Opcode::kLess, true); }
+void ImportGreaterEqual(OperatorContext& c) {
+  SetCompared(c, Opcode::kLessEqual, true);
+}
+
+void ImportAbs(OperatorContext& c) { SetUnary(c, Opcode::kAbsolute); }
+void ImportNeg(OperatorContext& c) { SetUnary(c, Opcode::kNegate); }
+void ImportSqrt(OperatorContext& c) { SetUnary(c, Opcode::kSqrt); }
+void ImportSin(OperatorContext& c) { SetUnary(c, Opcode::kSin); }
+void ImportCos(OperatorContext& c) { SetUnary(c, Opcode::kCos); }
+void ImportFloor(OperatorContext& c) { SetUnary(c, Opcode::kFloor); }
+void ImportCeil(OperatorContext& c) { SetUnary(c, Opcode::kCeil); }
+void ImportRound(OperatorContext& c) { SetUnary(c, Opcode::kRound); }
+void ImportSign(OperatorContext& c) { SetUnary(c, Opcode::kSign); }
+void ImportLogicalNot(OperatorContext& c) { SetUnary(c, Opcode::kNot); }
+void ImportRsqrt(OperatorContext& c) { c.SetOutput(0, 1.0 / Sqrt(c.Input(0))); }
+void ImportSquare(OperatorContext& c) {
+  c.SetOutput(0, c.Input(0) * c.Input(0));
+}
+
+void ImportExp(OperatorContext& c) {
+  SetFunction(
+      c, [](float x) { return std::exp(x); }, [](Tensor x) { return Exp(x); });
+}
+void ImportLog(OperatorContext& c) {
+  SetFunction(
+      c, [](float x) { return std::log(x); }, [](Tensor x) { return Log(x); });
+}
+
+void ImportZerosLike(OperatorContext& c) {
+  const Tensor x = c.Input(0);
+  c.SetOutput(0, Broadcast(x.Like(0), x.shape()));
+}
+
+void ImportSelect(OperatorContext& c) { ImportChoice(c, /*rows=*/true); }
+void ImportSelectV2(OperatorContext& c) { ImportChoice(c, /*rows=*/false); }
+
+void ImportCast(OperatorContext& c) {
+  c.SetOutput(0, Cast(c.Input(0), c.OutputType(0)));
+}
+
+void ImportBitcast(OperatorContext& c) {
+  const DType from = c.Input(0).dtype(), to = c.OutputType(0);
+  if (DTypeByteSize(from) != DTypeByteSize(to)) {
+    return c.FailUnsupported("expected types of one width, found " +
+                             std::string(DTypeName(from)) + " and " +
+                             std::string(DTypeName(to)));
+  }
+  c.SetOutput(0, Apply("bitcast", {c.Input(0)}, {{"dtype", to}}));
+}
+
+// Rounded to the steps of the range, nudged so that 0 is one of them.
+void ImportFakeQuant(OperatorContext& c) {
+  const auto& options = c.Options<schema::FakeQuantOptions>();
+  const int bits = options.num_bits();
+  const float low = options.min(), high = options.max();
+  if (bits < 2 || bits > 16 || !(low <= 0) || !(high >= 0) || !(low < high)) {
+    return c.FailInvalid(
+        "expected 2 to 16 bits and a range that holds 0, found " +
+        std::to_string(bits) + " bits and " + std::to_string(low) + " to " +
+        std::to_string(high));
+  }
+  const auto lowest = static_cast<float>(options.narrow_range() ? 1 : 0);
+  const auto highest = static_cast<float>((1 << bits) - 1);
+  const float scale = (high - low) / (highest - lowest);
+  const float zero =
+      std::clamp(std::round(lowest - low / scale), lowest, highest);
+  const float nudged_low = (lowest - zero) * scale;
+  const float nudged_high = (highest - zero) * scale;
+  const Tensor x = Minimum(Maximum(c.Input(0), nudged_low), nudged_high);
+  const Tensor steps =
+      Floor((x - nudged_low) / static_cast<double>(scale) + 0.5);
+  c.SetOutput(0, steps * static_cast<double>(scale) + nudged_low);
+}
+
+}  // namespace ember::tflite

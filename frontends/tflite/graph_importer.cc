@@ -1,0 +1,376 @@
+#include "frontends/tflite/graph_importer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "frontends/tflite/constants.h"
+#include "frontends/tflite/operator_table.h"
+#include "frontends/tflite/quantized.h"
+
+namespace ember::tflite {
+namespace {
+
+// Letters, digits and '_', not starting with a digit: a name of a dim.
+std::string ToIdentifier(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       (c >= '0' && c <= '9') || c == '_';
+    name += plain ? c : '_';
+  }
+  if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9'))
+    name = "d" + name;
+  return name;
+}
+
+std::string LogicalType(const schema::Tensor& tensor) {
+  if (tensor.type() == schema::TensorType::STRING) return "string";
+  if (tensor.type() == schema::TensorType::INT4) return "i4";
+  return "";
+}
+
+// The quantization that operators see: of integers of up to 16 bits.
+std::optional<Quantization> StoredQuantization(const schema::Tensor& tensor) {
+  const std::optional<DType> dtype = DTypeOf(tensor.type());
+  if (!dtype || !IsStoredType(*dtype)) return std::nullopt;
+  return QuantizationOf(tensor);
+}
+
+}  // namespace
+
+GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
+                             const Entry& entry,
+                             const frontends::ImportOptions& options,
+                             bool fixed)
+    : model_(std::move(model)),
+      entry_(entry),
+      options_(options),
+      fixed_(fixed),
+      builder_("main") {}
+
+StatusOr<graph::Graph> GraphImporter::Import() {
+  Scope scope;
+  scope.subgraph = entry_.subgraph;
+  scope.builder = &builder_;
+  EMBER_RETURN_IF_ERROR(AddInputs(scope));
+  EMBER_RETURN_IF_ERROR(AddState(scope));
+  EMBER_RETURN_IF_ERROR(ImportOperators(scope));
+  EMBER_RETURN_IF_ERROR(AddOutputs(scope));
+  return builder_.Finish();
+}
+
+StatusOr<Shape> GraphImporter::InputShape(const EntryTensor& input) {
+  const schema::Tensor& tensor = model_->tensor(entry_.subgraph, input.tensor);
+  const auto stated = SpanOf(tensor.shape());
+  const auto signature = SpanOf(tensor.shape_signature());
+  Shape shape;
+  for (size_t i = 0; i < stated.size(); ++i) {
+    const bool open = !fixed_ && !signature.empty() && signature[i] < 0;
+    shape.push_back(
+        open ? Dim::Symbol(ToIdentifier(input.name) + "_" + std::to_string(i))
+             : Dim(stated[i]));
+  }
+  const auto pins = options_.input_shapes.find(input.name);
+  if (pins == options_.input_shapes.end()) return shape;
+  const std::string what = "input '" + input.name + "'";
+  // Files say neither that a tensor is a scalar nor that it has no rank.
+  if (stated.empty() && !tensor.has_rank()) {
+    for (size_t i = 0; i < pins->second.size(); ++i)
+      shape.push_back(
+          Dim::Symbol(ToIdentifier(input.name) + "_" + std::to_string(i)));
+  }
+  if (pins->second.size() != shape.size()) {
+    return InvalidArgumentError(what + ": expected a pinned shape of rank " +
+                                std::to_string(shape.size()) + ", found rank " +
+                                std::to_string(pins->second.size()));
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const std::optional<int64_t> pin = pins->second[i];
+    if (!pin) continue;
+    // What the shape says without a signature is how it was converted: the
+    // interpreter resizes such inputs, too.
+    const bool resized = signature.empty();
+    if (*pin < 0 || (shape[i].is_constant() && shape[i] != Dim(*pin) &&
+                     !resized && signature[i] >= 0)) {
+      return InvalidArgumentError(what + " axis " + std::to_string(i) +
+                                  ": expected pin " + shape[i].ToString() +
+                                  ", found " + std::to_string(*pin));
+    }
+    shape[i] = Dim(*pin);
+  }
+  return shape;
+}
+
+StatusOr<Tensor> GraphImporter::AddInput(const EntryTensor& input) {
+  const schema::Tensor& tensor = model_->tensor(entry_.subgraph, input.tensor);
+  const std::optional<DType> dtype = DTypeOf(tensor.type());
+  if (!dtype) {
+    return UnimplementedError("input '" + input.name + "': type " +
+                              TypeName(tensor.type()) + " is not supported");
+  }
+  EMBER_ASSIGN_OR_RETURN(const Shape shape, InputShape(input));
+  const auto known = options_.input_values.find(input.name);
+  if (known == options_.input_values.end()) {
+    return Tensor(&builder_, builder_.Input(input.name, {*dtype, shape},
+                                            LogicalType(tensor)));
+  }
+  const frontends::KnownTensor& value = known->second;
+  const bool strings = tensor.type() == schema::TensorType::STRING;
+  if (value.strings.has_value() != strings ||
+      (!strings && value.dtype != *dtype)) {
+    return InvalidArgumentError(
+        "input '" + input.name + "': expected type " +
+        (strings ? "string" : std::string(DTypeName(*dtype))) + ", found " +
+        (value.strings ? "string" : std::string(DTypeName(value.dtype))));
+  }
+  if (strings) {
+    std::vector<int64_t> handles;
+    for (const std::string& text : *value.strings)
+      handles.push_back(builder_.StringHandle(text));
+    const auto* begin = reinterpret_cast<const uint8_t*>(handles.data());
+    return Tensor(
+        &builder_,
+        builder_.Constant(*dtype, value.dims,
+                          graph::ConstantData::Copy(
+                              {begin, handles.size() * sizeof(int64_t)})));
+  }
+  return Tensor(&builder_, builder_.Constant(
+                               *dtype, value.dims,
+                               {.owner = value.owner, .bytes = value.bytes}));
+}
+
+Status GraphImporter::AddInputs(Scope& scope) {
+  for (const auto& [name, pins] : options_.input_shapes) {
+    std::string names;
+    bool found = false;
+    for (const EntryTensor& input : entry_.inputs) {
+      found = found || input.name == name;
+      names += (names.empty() ? "'" : ", '") + input.name + "'";
+    }
+    if (!found) {
+      return InvalidArgumentError("pinned shape: expected one of the inputs " +
+                                  names + ", found '" + OnOneLine(name) + "'");
+    }
+  }
+  for (const EntryTensor& input : entry_.inputs) {
+    EMBER_ASSIGN_OR_RETURN(scope.values[input.tensor], AddInput(input));
+    EMBER_RETURN_IF_ERROR(builder_.status());
+  }
+  return OkStatus();
+}
+
+StatusOr<Tensor> GraphImporter::StateInput(const std::string& name, DType dtype,
+                                           const Shape& shape) {
+  std::string unique = name;
+  const auto taken = [&](const std::string& candidate) {
+    const auto same = [&](const auto& other) {
+      return other.name == candidate;
+    };
+    return candidate.empty() ||
+           std::any_of(entry_.inputs.begin(), entry_.inputs.end(), same) ||
+           std::any_of(entry_.outputs.begin(), entry_.outputs.end(), same) ||
+           std::any_of(states_.begin(), states_.end(), same);
+  };
+  for (int i = 2; taken(unique); ++i)
+    unique = (name.empty() ? "state" : name) + "_" + std::to_string(i);
+  const Tensor value(&builder_,
+                     builder_.Input(unique, {dtype, shape},
+                                    std::string(frontends::kStateType)));
+  EMBER_RETURN_IF_ERROR(builder_.status());
+  states_.push_back({unique, value});
+  return value;
+}
+
+Status GraphImporter::AddState(Scope& scope) {
+  const schema::SubGraph& graph = model_->subgraph(scope.subgraph);
+  const int count = graph.tensors() == nullptr
+                        ? 0
+                        : static_cast<int>(graph.tensors()->size());
+  for (int i = 0; i < count; ++i) {
+    const schema::Tensor& tensor = model_->tensor(scope.subgraph, i);
+    if (!tensor.is_variable() || scope.values.contains(i)) continue;
+    const std::optional<DType> dtype = DTypeOf(tensor.type());
+    if (!dtype) {
+      return UnimplementedError("variable '" + NameOfTensor(tensor) +
+                                "': type " + TypeName(tensor.type()) +
+                                " is not supported");
+    }
+    Shape shape;
+    for (const int32_t dim : SpanOf(tensor.shape())) shape.push_back(Dim(dim));
+    EMBER_ASSIGN_OR_RETURN(scope.values[i],
+                           StateInput(NameOfTensor(tensor), *dtype, shape));
+    variable_tensors_[i] = states_.back().name;
+  }
+  return AddResources();
+}
+
+Status GraphImporter::AddOutputs(Scope& scope) {
+  for (const EntryTensor& output : entry_.outputs) {
+    StatusOr<Tensor> value = Lookup(output.tensor, scope);
+    if (!value.ok())
+      return value.status().WithContext("output '" + output.name + "'");
+    builder_.Output(
+        output.name, value->value(),
+        LogicalType(model_->tensor(entry_.subgraph, output.tensor)));
+  }
+  std::map<std::string, Tensor> last;
+  for (const auto& [tensor, name] : variable_tensors_)
+    last[name] = scope.values[tensor];
+  for (const auto& [resource, name] : resource_states_) {
+    EMBER_ASSIGN_OR_RETURN(last[name], Variable(resource, scope));
+  }
+  for (const auto& [subgraph, name] : once_)
+    last[name] = Tensor(&builder_, builder_.Scalar(1, DType::kBool));
+  for (const State& state : states_) {
+    builder_.Output(state.name,
+                    last.contains(state.name) ? last[state.name].value()
+                                              : state.value.value(),
+                    std::string(frontends::kStateType));
+  }
+  return builder_.status();
+}
+
+std::string GraphImporter::OriginOf(const schema::Operator& op,
+                                    const Scope& scope) const {
+  const auto outputs = SpanOf(op.outputs());
+  std::string name;
+  if (!outputs.empty())
+    name = NameOfTensor(model_->tensor(scope.subgraph, outputs[0]));
+  if (name.empty()) name = "operator " + std::to_string(imported_operators_);
+  return scope.prefix + name + " (" + model_->NameOf(op) + ")";
+}
+
+StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
+  const auto found = scope.values.find(tensor);
+  if (found != scope.values.end()) return found->second;
+  const schema::Tensor& info = model_->tensor(scope.subgraph, tensor);
+  if (!model_->IsConstant(info)) {
+    const auto shape = SpanOf(info.shape());
+    // Nothing to hold: constants without elements have no data.
+    const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    if (!empty || info.type() == schema::TensorType::RESOURCE) {
+      return DataLossError("tensor '" + NameOfTensor(info) +
+                           "': expected a constant, an input or the result of "
+                           "an operator before it, found none");
+    }
+  }
+  StatusOr<Tensor> constant = ConstantTensor(*model_, info, *scope.builder);
+  if (!constant.ok()) {
+    return constant.status().WithContext("tensor '" + NameOfTensor(info) + "'");
+  }
+  scope.values[tensor] = *constant;
+  return *constant;
+}
+
+Status GraphImporter::ImportOperators(Scope& scope) {
+  for (const schema::Operator* op : model_->OperatorsOf(scope.subgraph))
+    EMBER_RETURN_IF_ERROR(ImportOperator(*op, scope));
+  return OkStatus();
+}
+
+Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
+  if (++imported_operators_ > kMaximumOperators) {
+    return ResourceExhaustedError(
+        "expected at most " + std::to_string(kMaximumOperators) +
+        " operators, each call of a subgraph counted");
+  }
+  const std::string origin = OriginOf(op, scope);
+  scope.builder->SetOrigin(origin);
+  const OperatorRow* row = FindRow(*model_, op);
+  if (row == nullptr || !row->reason.empty())
+    return UnimplementedError("unsupported operator " + model_->NameOf(op));
+  const auto in = SpanOf(op.inputs());
+  const auto out = SpanOf(op.outputs());
+  size_t given = in.size();
+  while (given > 0 && in[given - 1] < 0) --given;
+  if (static_cast<int>(in.size()) < row->minimum_inputs ||
+      static_cast<int>(given) > row->maximum_inputs) {
+    return DataLossError("node '" + origin + "': expected " +
+                         std::to_string(row->minimum_inputs) + " to " +
+                         std::to_string(row->maximum_inputs) +
+                         " inputs, found " + std::to_string(in.size()));
+  }
+  if (row->import == nullptr) {
+    const Status status = ImportControl(op, scope);
+    return status.ok() ? scope.builder->status()
+                       : status.WithContext("node '" + origin + "'");
+  }
+  std::vector<OperatorContext::Operand> inputs;
+  for (const int32_t tensor : in) {
+    OperatorContext::Operand operand;
+    if (tensor >= 0) {
+      operand.info = &model_->tensor(scope.subgraph, tensor);
+      StatusOr<Tensor> value = Lookup(tensor, scope);
+      if (!value.ok())
+        return value.status().WithContext("node '" + origin + "'");
+      operand.value = *value;
+      operand.quantization = StoredQuantization(*operand.info);
+    }
+    inputs.push_back(std::move(operand));
+  }
+  std::vector<OperatorContext::Result> outputs;
+  for (const int32_t tensor : out) {
+    OperatorContext::Result result;
+    result.info = &model_->tensor(scope.subgraph, tensor);
+    result.quantization = StoredQuantization(*result.info);
+    outputs.push_back(std::move(result));
+  }
+  // Of results that stay as they are stored in the operand.
+  std::optional<Quantization> moved;
+  for (const OperatorContext::Operand& operand : inputs)
+    if (operand.quantization && !moved) moved = operand.quantization;
+  OperatorContext c(*scope.builder, *model_, op, std::move(inputs),
+                    std::move(outputs));
+  if (row->quantized == Quantized::kReal) c.DequantizeOperands();
+  row->import(c);
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
+  return SetResults(c, *row, moved, scope);
+}
+
+Status GraphImporter::SetResults(const OperatorContext& c,
+                                 const OperatorRow& row,
+                                 const std::optional<Quantization>& moved,
+                                 Scope& scope) {
+  const auto out = SpanOf(c.op().outputs());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const OperatorContext::Result& result = c.outputs()[i];
+    Tensor value = result.value;
+    if (!value) continue;
+    const DType type = c.OutputType(static_cast<int>(i));
+    if (result.quantization && row.quantized == Quantized::kReal &&
+        value.is_float()) {
+      value = QuantizeToStored(value, *result.quantization, type);
+    } else if (result.quantization && moved &&
+               row.quantized == Quantized::kStored && value.dtype() == type &&
+               *moved != *result.quantization) {
+      value = Requantized(value, *moved, *result.quantization, type);
+    }
+    EMBER_RETURN_IF_ERROR(scope.builder->status());
+    const std::optional<DType> expected = DTypeOf(result.info->type());
+    if (expected && value.dtype() != *expected) {
+      return DataLossError(
+          "node '" + scope.builder->origin() + "': expected a result of type " +
+          std::string(DTypeName(*expected)) + ", as the model says, found " +
+          std::string(DTypeName(value.dtype())));
+    }
+    if (value.value()->name().empty())
+      value.value()->set_name(NameOfTensor(*result.info));
+    scope.values[out[i]] = value;
+  }
+  // Operators that keep state change it in place.
+  for (const auto& [input, value] : c.changed_inputs()) {
+    const auto in = SpanOf(c.op().inputs());
+    const int32_t tensor = in[static_cast<size_t>(input)];
+    if (tensor < 0 || !value) continue;
+    const schema::Tensor& info = model_->tensor(scope.subgraph, tensor);
+    const std::optional<Quantization> q = StoredQuantization(info);
+    const DType type = DTypeOf(info.type()).value_or(DType::kF32);
+    scope.values[tensor] =
+        q && value.is_float() ? QuantizeToStored(value, *q, type) : value;
+    EMBER_RETURN_IF_ERROR(scope.builder->status());
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::tflite

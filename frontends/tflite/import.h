@@ -1,0 +1,41 @@
+// TensorFlow Lite models become graphs.
+//
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.tflite", {}));
+//
+// Every operator is decomposed into the few operators of the graph. Weights
+// stay in the mapped file. Inputs and outputs are called as a signature calls
+// them, else as their tensors (entry.h); quantized ones are the stored
+// integers. Dims that the model leaves open are symbols (INPUT_AXIS); where the
+// operators cannot leave them open, they have the extents of the model's
+// shapes. State is inputs and results of its own (graph_importer.h).
+//
+// Errors are one line. All unsupported operators of a model are listed at once;
+// malformed files are refused with what was expected and found. Thread-safe.
+#ifndef EMBER_FRONTENDS_TFLITE_IMPORT_H_
+#define EMBER_FRONTENDS_TFLITE_IMPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+
+namespace ember::tflite {
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options);
+
+// From memory, which `owner` keeps; null: it is copied. `name` is what errors
+// call the model.
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        std::shared_ptr<const void> owner,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name = "model");
+
+}  // namespace ember::tflite
+
+#endif  // EMBER_FRONTENDS_TFLITE_IMPORT_H_

@@ -1,0 +1,114 @@
+// A TensorFlow Lite file that has been checked: what the rest of the frontend
+// reads of it stays in range.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
+//                          Model::Read(file.bytes(), owner));
+//   for (const schema::Operator* op : model->OperatorsOf(0))
+//     model->NameOf(*op);   // "CONV_2D"
+//
+// Checked: FlatBuffers' own structure (with limits on depth and tables),
+// version, that every index names something, that shapes are not negative and
+// constants have the bytes that their types say. Weights stay in the file's
+// memory. Errors are one line. Immutable.
+#ifndef EMBER_FRONTENDS_TFLITE_MODEL_H_
+#define EMBER_FRONTENDS_TFLITE_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "frontends/tflite/schema_generated.h"
+
+namespace ember::tflite {
+
+// real = scale * (stored - zero_point); one scale, or one per slice of `axis`.
+struct Quantization {
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;  // as many
+  int axis = 0;
+
+  bool per_tensor() const { return scales.size() == 1; }
+  float scale() const { return scales.front(); }
+  int64_t zero_point() const { return zero_points.front(); }
+  bool operator==(const Quantization&) const = default;
+};
+
+class Model {
+ public:
+  // `owner` keeps the bytes.
+  static StatusOr<std::shared_ptr<const Model>> Read(
+      std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
+  // By the file identifier.
+  static bool IsModel(std::string_view contents);
+
+  const schema::Model& root() const { return *root_; }
+  int subgraph_count() const {
+    return static_cast<int>(root_->subgraphs()->size());
+  }
+  const schema::SubGraph& subgraph(int index) const {
+    return *root_->subgraphs()->Get(static_cast<uint32_t>(index));
+  }
+  const schema::Tensor& tensor(int subgraph_index, int index) const {
+    return *subgraph(subgraph_index)
+                .tensors()
+                ->Get(static_cast<uint32_t>(index));
+  }
+  std::span<const int32_t> InputsOf(int subgraph) const;
+  std::span<const int32_t> OutputsOf(int subgraph) const;
+  std::vector<const schema::Operator*> OperatorsOf(int subgraph) const;
+
+  // The builtin operator, whichever field names it; CUSTOM for custom ones,
+  // which have a name of their own.
+  schema::BuiltinOperator CodeOf(const schema::Operator& op) const;
+  // "CONV_2D", or the custom name; on one line.
+  std::string NameOf(const schema::Operator& op) const;
+  std::span<const uint8_t> CustomOptions(const schema::Operator& op) const;
+
+  // What a constant tensor holds; empty for the others.
+  std::span<const uint8_t> BytesOf(const schema::Tensor& tensor) const;
+  bool IsConstant(const schema::Tensor& tensor) const {
+    return tensor.buffer() != 0 && !BytesOf(tensor).empty();
+  }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+ private:
+  Model(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
+  Status Check() const;
+  Status CheckSubgraph(int index) const;
+  Status CheckTensor(const schema::Tensor& tensor) const;
+  Status CheckSignatures() const;
+
+  std::span<const uint8_t> bytes_;
+  std::shared_ptr<const void> owner_;
+  const schema::Model* root_ = nullptr;
+};
+
+// Elements of a vector that may be absent.
+template <typename T>
+std::span<const T> SpanOf(const flatbuffers::Vector<T>* vector) {
+  if (vector == nullptr) return {};
+  return {vector->data(), vector->size()};
+}
+std::string TextOf(const flatbuffers::String* text);  // on one line
+std::string NameOfTensor(const schema::Tensor& tensor);
+// Text from a file, with control characters as escapes.
+std::string OnOneLine(std::string_view text);
+
+// Nullopt for types that there is no dtype for: complex numbers, resources.
+// Strings are handles, 4-bit integers are held in i8.
+std::optional<DType> DTypeOf(schema::TensorType type);
+std::string TypeName(schema::TensorType type);
+
+// Of a tensor that has scales; else nullopt.
+std::optional<Quantization> QuantizationOf(const schema::Tensor& tensor);
+
+}  // namespace ember::tflite
+
+#endif  // EMBER_FRONTENDS_TFLITE_MODEL_H_

@@ -1,0 +1,225 @@
+// What the importer of one TensorFlow Lite operator sees: operands with their
+// quantization, options with their defaults, and where the results go.
+//
+//   void ImportLeakyRelu(OperatorContext& c) {
+//     const Tensor x = c.Input(0);
+//     const double alpha = c.Options<schema::LeakyReluOptions>().alpha();
+//     c.SetOutput(0, Select(Less(x, 0), x * alpha, x));
+//   }
+//
+// How quantized operands reach a function is a column of the operator table
+// (operator_table.h). Errors stick in the graph builder and name the operator:
+// after a failure a function may return or go on, nothing it builds is used.
+// Not thread-safe; lives as long as the call.
+#ifndef EMBER_FRONTENDS_TFLITE_OPERATOR_CONTEXT_H_
+#define EMBER_FRONTENDS_TFLITE_OPERATOR_CONTEXT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/tensor.h"
+#include "frontends/tflite/model.h"
+
+namespace ember::tflite {
+
+// The names of frontends/ops that operators are written in; the functions on
+// tensors are found by their arguments.
+using ops::Apply;
+using ops::ApplyAll;
+using ops::AsConstants;
+using ops::ComputeType;
+using ops::Concat;
+using ops::Dim;
+using ops::DimScalar;
+using ops::IotaVector;
+using ops::kMaximumRank;
+using ops::LargerOf;
+using ops::Opcode;
+using ops::Shape;
+using ops::SmallerOf;
+using ops::Tensor;
+using ops::TensorsOf;
+
+// The union member that holds an operator's options.
+template <typename T>
+inline constexpr schema::BuiltinOptions kMemberOf =
+    schema::BuiltinOptions::NONE;
+#define EMBER_TFLITE_OPTIONS(name)                                  \
+  template <>                                                       \
+  inline constexpr schema::BuiltinOptions kMemberOf<schema::name> = \
+      schema::BuiltinOptions::name;
+EMBER_TFLITE_OPTIONS(Conv2DOptions)
+EMBER_TFLITE_OPTIONS(DepthwiseConv2DOptions)
+EMBER_TFLITE_OPTIONS(Pool2DOptions)
+EMBER_TFLITE_OPTIONS(SVDFOptions)
+EMBER_TFLITE_OPTIONS(RNNOptions)
+EMBER_TFLITE_OPTIONS(FullyConnectedOptions)
+EMBER_TFLITE_OPTIONS(SoftmaxOptions)
+EMBER_TFLITE_OPTIONS(ConcatenationOptions)
+EMBER_TFLITE_OPTIONS(AddOptions)
+EMBER_TFLITE_OPTIONS(LocalResponseNormalizationOptions)
+EMBER_TFLITE_OPTIONS(LSTMOptions)
+EMBER_TFLITE_OPTIONS(ResizeBilinearOptions)
+EMBER_TFLITE_OPTIONS(CallOptions)
+EMBER_TFLITE_OPTIONS(ReshapeOptions)
+EMBER_TFLITE_OPTIONS(SpaceToDepthOptions)
+EMBER_TFLITE_OPTIONS(MulOptions)
+EMBER_TFLITE_OPTIONS(GatherOptions)
+EMBER_TFLITE_OPTIONS(ReducerOptions)
+EMBER_TFLITE_OPTIONS(SubOptions)
+EMBER_TFLITE_OPTIONS(DivOptions)
+EMBER_TFLITE_OPTIONS(SqueezeOptions)
+EMBER_TFLITE_OPTIONS(SequenceRNNOptions)
+EMBER_TFLITE_OPTIONS(StridedSliceOptions)
+EMBER_TFLITE_OPTIONS(SplitOptions)
+EMBER_TFLITE_OPTIONS(SplitVOptions)
+EMBER_TFLITE_OPTIONS(TransposeConvOptions)
+EMBER_TFLITE_OPTIONS(FakeQuantOptions)
+EMBER_TFLITE_OPTIONS(PackOptions)
+EMBER_TFLITE_OPTIONS(OneHotOptions)
+EMBER_TFLITE_OPTIONS(UnpackOptions)
+EMBER_TFLITE_OPTIONS(BidirectionalSequenceLSTMOptions)
+EMBER_TFLITE_OPTIONS(BidirectionalSequenceRNNOptions)
+EMBER_TFLITE_OPTIONS(UnidirectionalSequenceLSTMOptions)
+EMBER_TFLITE_OPTIONS(ResizeNearestNeighborOptions)
+EMBER_TFLITE_OPTIONS(LeakyReluOptions)
+EMBER_TFLITE_OPTIONS(MirrorPadOptions)
+EMBER_TFLITE_OPTIONS(ReverseSequenceOptions)
+EMBER_TFLITE_OPTIONS(IfOptions)
+EMBER_TFLITE_OPTIONS(WhileOptions)
+EMBER_TFLITE_OPTIONS(DepthToSpaceOptions)
+EMBER_TFLITE_OPTIONS(BatchMatMulOptions)
+EMBER_TFLITE_OPTIONS(CumsumOptions)
+EMBER_TFLITE_OPTIONS(CallOnceOptions)
+EMBER_TFLITE_OPTIONS(Conv3DOptions)
+EMBER_TFLITE_OPTIONS(VarHandleOptions)
+EMBER_TFLITE_OPTIONS(BucketizeOptions)
+EMBER_TFLITE_OPTIONS(GeluOptions)
+#undef EMBER_TFLITE_OPTIONS
+
+// A table in which every field has its default.
+const void* EmptyTable();
+
+// The options of an operator; all defaults where it has none of this kind.
+template <typename T>
+const T& OptionsOf(const schema::Operator& op) {
+  static_assert(kMemberOf<T> != schema::BuiltinOptions::NONE);
+  const void* options = op.builtin_options_type() == kMemberOf<T>
+                            ? op.builtin_options()
+                            : nullptr;
+  return *static_cast<const T*>(options != nullptr ? options : EmptyTable());
+}
+
+class OperatorContext {
+ public:
+  struct Operand {
+    Tensor value;  // absent: left out
+    const schema::Tensor* info = nullptr;
+    // Of stored integers; nullopt: plain numbers.
+    std::optional<Quantization> quantization;
+  };
+  struct Result {
+    Tensor value;
+    const schema::Tensor* info = nullptr;
+    std::optional<Quantization> quantization;
+  };
+
+  OperatorContext(graph::GraphBuilder& builder, const Model& model,
+                  const schema::Operator& op, std::vector<Operand> inputs,
+                  std::vector<Result> outputs);
+
+  graph::GraphBuilder& builder() { return builder_; }
+  const Model& model() const { return model_; }
+  const schema::Operator& op() const { return op_; }
+  template <typename T>
+  const T& Options() const {
+    return OptionsOf<T>(op_);
+  }
+
+  // Errors.
+  void FailInvalid(std::string message);
+  void FailUnsupported(std::string message);
+  bool ok() const { return builder_.status().ok(); }
+
+  // Operands; those left out are absent.
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  Tensor Input(int index) const {
+    return index < input_count() ? inputs_[index].value : Tensor();
+  }
+  // Null for what is not quantized, or left out.
+  const Quantization* InputQuantization(int index) const;
+  bool AnyQuantized() const;
+  // The operands and results as plain numbers from here on.
+  void DequantizeOperands();
+
+  // Results.
+  int output_count() const { return static_cast<int>(outputs_.size()); }
+  DType OutputType(int index) const;
+  const Quantization* OutputQuantization(int index) const;
+  // The shape that the model states, which is not trusted: for what nothing
+  // else tells.
+  std::vector<int64_t> StatedOutputShape(int index) const;
+  void SetOutput(int index, Tensor value) {
+    if (index < output_count()) outputs_[index].value = value;
+  }
+  const std::vector<Result>& outputs() const { return outputs_; }
+  // What a variable that is an operand holds after the operator.
+  void ChangeInput(int index, Tensor value) { changed_inputs_[index] = value; }
+  const std::map<int, Tensor>& changed_inputs() const {
+    return changed_inputs_;
+  }
+
+  // What stands for 0 in the stored integers of an operand.
+  double StoredZero(int index) const;
+
+  // Integers of an operand that must be known when compiling.
+  std::optional<Shape> Contents(int input, std::string_view what);
+  std::optional<std::vector<int64_t>> ConstantIntegers(int input,
+                                                       std::string_view what);
+  // The same, read when the program runs where they are not known.
+  std::optional<Shape> Sizes(int input, std::string_view what);
+  std::optional<std::vector<double>> ConstantNumbers(int input,
+                                                     std::string_view what);
+
+  // Axes brought into 0 … rank - 1; fails for others, and for repeated ones.
+  int Axis(int64_t axis, int rank);
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
+  // Fails unless the operand is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
+  // Of an option; fails unless it is in [1, kMaximumWindow].
+  bool CheckPositive(std::string_view what, int64_t value);
+
+  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
+  Tensor Scalar(double value, DType dtype) {
+    return Wrap(builder_.Scalar(value, dtype));
+  }
+  // A constant vector.
+  template <typename T>
+  Tensor Vector(DType dtype, const std::vector<T>& values) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+    return Wrap(builder_.Constant(
+        dtype, {static_cast<int64_t>(values.size())},
+        graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
+  }
+
+ private:
+  std::string Named(int input, std::string_view what) const;
+
+  graph::GraphBuilder& builder_;
+  const Model& model_;
+  const schema::Operator& op_;
+  std::vector<Operand> inputs_;
+  std::vector<Result> outputs_;
+  std::map<int, Tensor> changed_inputs_;
+};
+
+}  // namespace ember::tflite
+
+#endif  // EMBER_FRONTENDS_TFLITE_OPERATOR_CONTEXT_H_

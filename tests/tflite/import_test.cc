@@ -1,0 +1,146 @@
+// What is refused, and with which words; constants in their several forms.
+#include "frontends/tflite/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/tflite/one_operator.h"
+
+namespace ember::tests {
+namespace {
+
+using Code = schema::BuiltinOperator;
+using schema::TensorType;
+using ::testing::HasSubstr;
+using tflite::ModelBuilder;
+
+std::string ErrorOf(const std::string& file,
+                    const frontends::ImportOptions& options = {}) {
+  const auto graph = tflite::ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(file.data()), file.size()}, nullptr,
+      options, "m.tflite");
+  if (graph.ok()) return "";
+  EXPECT_EQ(graph.status().message().find('\n'), std::string_view::npos);
+  return std::string(graph.status().message());
+}
+
+TEST(Import, AllUnsupportedOperatorsAtOnce) {
+  ModelBuilder m;
+  const int x = m.Input({.shape = {2}});
+  const int a = m.Tensor({.shape = {2}, .name = "a"});
+  const int b = m.Tensor({.shape = {2}, .name = "b"});
+  const int y = m.Output({.shape = {2}, .name = "y"});
+  m.Operator(Code::RANDOM_UNIFORM, {x}, {a});
+  m.Custom("Convolution2DTransposeBias", {a}, {b});
+  m.Custom("Convolution2DTransposeBias", {b}, {y});
+  EXPECT_EQ(ErrorOf(m.Finish()),
+            "model 'm.tflite': unsupported operators: RANDOM_UNIFORM (node "
+            "'a'; random numbers differ from run to run: make them an input of "
+            "the model), custom operator Convolution2DTransposeBias (node 'b', "
+            "2 nodes)");
+}
+
+TEST(Import, WhatIsNoModel) {
+  EXPECT_THAT(ErrorOf(""), HasSubstr("expected a TensorFlow Lite model"));
+  EXPECT_THAT(ErrorOf("\x1c\x01\x01\x01TFL3 and then nothing that fits"),
+              HasSubstr("whose tables do not verify"));
+  ModelBuilder old;
+  old.SetVersion(2);
+  EXPECT_THAT(ErrorOf(old.Finish()),
+              HasSubstr("expected version 3 of the format, found 2"));
+}
+
+TEST(Import, WhatDoesNotFit) {
+  ModelBuilder indices;
+  indices.Operator(Code::ABS, {7}, {indices.Output({.shape = {2}})});
+  EXPECT_THAT(ErrorOf(indices.Finish()),
+              HasSubstr("operator 0, inputs: expected one of 1 tensors, found "
+                        "number 7"));
+  ModelBuilder bytes;
+  bytes.Tensor({.shape = {2}, .name = "w", .data = "123"});
+  EXPECT_THAT(ErrorOf(bytes.Finish()),
+              HasSubstr("tensor 'w': expected 8 bytes of data, found 3"));
+  ModelBuilder operands;
+  operands.Operator(Code::ADD, {operands.Input({.shape = {2}})},
+                    {operands.Output({.shape = {2}, .name = "sum"})});
+  EXPECT_THAT(ErrorOf(operands.Finish()),
+              HasSubstr("node 'sum (ADD)': expected 2 to 2 inputs, found 1"));
+  ModelBuilder order;
+  const int later = order.Tensor({.shape = {2}, .name = "later"});
+  order.Operator(Code::ABS, {later}, {order.Output({.shape = {2}})});
+  EXPECT_THAT(ErrorOf(order.Finish()), HasSubstr("tensor 'later': expected"));
+}
+
+TEST(Import, Pins) {
+  ModelBuilder m;
+  tflite::TestTensor open{.shape = {1, 2}, .name = "x", .signature = {-1, 2}};
+  m.Operator(Code::ABS, {m.Input(open)}, {m.Output({.shape = {1, 2}})});
+  const std::string file = m.Finish();
+  const auto pinned = [](const std::string& name,
+                         std::vector<std::optional<int64_t>> dims) {
+    frontends::ImportOptions options;
+    options.input_shapes[name] = std::move(dims);
+    return options;
+  };
+  EXPECT_EQ(ErrorOf(file, pinned("x", {5, std::nullopt})), "");
+  EXPECT_THAT(ErrorOf(file, pinned("x", {5, 3})),
+              HasSubstr("input 'x' axis 1: expected pin 2, found 3"));
+  EXPECT_THAT(ErrorOf(file, pinned("z", {5, 3})),
+              HasSubstr("expected one of the inputs 'x', found 'z'"));
+}
+
+// Calls that never end, by a subgraph that calls itself.
+TEST(Import, EndlessCalls) {
+  ModelBuilder m;
+  const int x = m.Input({.shape = {2}}), y = m.Output({.shape = {2}});
+  m.Operator(Code::CALL, {x}, {y}, schema::BuiltinOptions::CallOptions,
+             schema::CreateCallOptions(m.fbb(), 0).Union());
+  EXPECT_THAT(ErrorOf(m.Finish()), HasSubstr("expected at most 32 subgraphs"));
+}
+
+TEST(Import, FourBitConstants) {
+  ModelBuilder m;
+  const int x = m.Input({.type = TensorType::INT8, .shape = {3}});
+  const int w = m.Tensor({.type = TensorType::INT4,
+                          .shape = {3},
+                          .data = std::string("\xf1\x08")});
+  m.Operator(Code::MAXIMUM, {x, w},
+             {m.Output({.type = TensorType::INT8, .shape = {3}})});
+  // 1, -1, -8: the lower half first.
+  ExpectNumbers(RunFile(m.Finish(), {I8({3}, {-100, -100, -100})}),
+                {I8({3}, {1, -1, -8})});
+}
+
+// Rows compressed: the first is empty, the others have one element each.
+TEST(Import, SparseConstants) {
+  ModelBuilder m;
+  auto& fbb = m.fbb();
+  const std::vector<uint8_t> segments = {0, 0, 1, 2}, indices = {1, 0};
+  const auto row =
+      schema::CreateDimensionMetadata(fbb, schema::DimensionType::DENSE, 3);
+  const auto s = schema::CreateUint8VectorDirect(fbb, &segments);
+  const auto i = schema::CreateUint8VectorDirect(fbb, &indices);
+  const auto column = schema::CreateDimensionMetadata(
+      fbb, schema::DimensionType::SPARSE_CSR, 0,
+      schema::SparseIndexVector::Uint8Vector, s.Union(),
+      schema::SparseIndexVector::Uint8Vector, i.Union());
+  const std::vector<int32_t> order = {0, 1};
+  const std::vector<flatbuffers::Offset<schema::DimensionMetadata>> levels = {
+      row, column};
+  m.Sparsity(
+      schema::CreateSparsityParametersDirect(fbb, &order, nullptr, &levels));
+  const int x = m.Input({.shape = {3, 2}});
+  const int sparse =
+      m.Constant<float>({.shape = {3, 2}, .sparse = true}, {5, 6});
+  const int dense = m.Tensor({.shape = {3, 2}});
+  m.Operator(Code::DENSIFY, {sparse}, {dense});
+  m.Operator(Code::ADD, {x, dense}, {m.Output({.shape = {3, 2}})});
+  ExpectNumbers(RunFile(m.Finish(), {F32({3, 2}, {0, 0, 0, 0, 0, 0})}),
+                {F32({3, 2}, {0, 0, 0, 5, 6, 0})});
+}
+
+}  // namespace
+}  // namespace ember::tests
