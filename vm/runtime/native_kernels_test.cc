@@ -1,0 +1,256 @@
+// Native sections at load: which one is taken, what is refused and why, and
+// that nothing of one is used without being asked for. Kernels are written by
+// hand, in text, and do next to nothing, so that it shows whether they ran.
+#include "vm/runtime/native_kernels.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/target_text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/cpu_target.h"
+#include "vm/format/kernel_image_text.h"
+#include "vm/format/native_kernels.h"
+#include "vm/format/writer.h"
+#include "vm/isa/testing/sample_modules.h"
+#include "vm/runtime/session.h"
+
+namespace ember::vm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Functions that return 0, and 1.
+#if defined(__x86_64__)
+constexpr const char* kReturns0 = "31c0c390";
+constexpr const char* kReturns1 = "b801000000c39090";
+#elif defined(__aarch64__)
+constexpr const char* kReturns0 = "00008052c0035fd6";
+constexpr const char* kReturns1 = "20008052c0035fd6";
+#else
+#error "a function that returns 0, in machine code, is missing here"
+#endif
+
+std::string Kind() { return std::string(TargetText(hal::HostTarget()).name()); }
+
+// Of dispatch @gemm of the sample "static".
+constexpr const char* kGemm = R"(kernel "gemm" for "any" {
+  tier 2
+  %0: i64 = constant 2
+  %1: i64 = constant 3
+  input "x": f32[%0, %1] align 4
+  input "w": f32[%1, %0] align 4
+  output "y": f32[%0, %0] align 4
+  phase tasks %0
+  code machine-code align 16 entries 0 { "CODE" }
+})";
+// Of @bias_relu, in other dims.
+constexpr const char* kBiasRelu = R"(kernel "bias_relu" for "any" {
+  tier 2
+  %0: i64 = constant 2
+  %1: i64 = constant 4
+  input "x": f32[%1] align 4 overwritten
+  input "b": f32[%0] align 4
+  output "y": f32[%1] align 4
+  phase tasks %0
+  code machine-code align 16 entries 0 { "CODE" }
+})";
+
+std::string With(std::string text, const std::string& from,
+                 const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+KernelImage ImageOf(const std::string& text, const char* code = kReturns0) {
+  auto image = ParseKernelImage(With(text, "CODE", code));
+  EXPECT_TRUE(image.ok()) << image.status().ToString();
+  return *std::move(image);
+}
+
+NativeKernel Gemm(const std::string& text = kGemm,
+                  const char* code = kReturns0) {
+  return {0, {{-1, 0}, {0, 0}}, ImageOf(text, code)};
+}
+NativeKernel BiasRelu(const std::string& text = kBiasRelu,
+                      const char* code = kReturns0) {
+  return {1, {{-1, 0}, {1, 0}}, ImageOf(text, code)};
+}
+
+NativeSection SectionOf(const std::string& target, std::string bytes) {
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  NativeSection section;
+  section.target = target;
+  section.data = {reinterpret_cast<const uint8_t*>(owner->data()),
+                  owner->size()};
+  section.hash = HashBytes(section.data);
+  section.owner = std::move(owner);
+  return section;
+}
+
+std::shared_ptr<const Module> ModuleWith(std::vector<NativeSection> natives) {
+  ModuleDefinition definition = SampleNamed("static");
+  definition.natives = std::move(natives);
+  // As a file has them.
+  auto bytes = SerializeModule(definition);
+  EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
+  auto owner = std::make_shared<std::vector<uint8_t>>(*std::move(bytes));
+  auto module = Module::Load(*owner, owner);
+  EXPECT_TRUE(module.ok()) << module.status().ToString();
+  return *std::move(module);
+}
+
+struct Outcome {
+  NativeReport report;
+  Status status;
+  std::vector<float> result;
+};
+
+Outcome RunWith(std::vector<NativeSection> natives, bool is_allowed = true) {
+  const auto module = ModuleWith(std::move(natives));
+  Outcome outcome;
+  SessionOptions options;
+  options.device = *hal::CreateCpuDevice({.threads = 1});
+  if (is_allowed) {
+    options.tiering =
+        std::make_shared<Tiering>(module, nullptr, Tiering::Options{});
+    outcome.report = InstallNativeKernels(*options.tiering);
+  }
+  const auto session = *Session::Create(module, options);
+  Tensor input = *Tensor::Allocate(DType::kF32, {2, 3});
+  for (float& value : input.elements<float>()) value = 1;
+  std::vector<Tensor> results;
+  for (int run = 0; run < 3 && outcome.status.ok(); ++run)
+    outcome.status = session->Run(std::span(&input, 1), &results);
+  if (outcome.status.ok()) {
+    const auto elements = results[0].elements<float>();
+    outcome.result.assign(elements.begin(), elements.end());
+  }
+  return outcome;
+}
+
+NativeSection Section(std::vector<NativeKernel> kernels,
+                      const std::string& target = Kind()) {
+  return SectionOf(target, WriteNativeKernels(kernels));
+}
+
+const auto kRight = ElementsAre(0.625f, 1.75f, 0.625f, 1.75f);
+const auto kNothing = ElementsAre(0, 0, 0, 0);
+
+TEST(NativeKernelsTest, RunOnlyIfAsked) {
+  const Outcome without = RunWith({Section({Gemm(), BiasRelu()})}, false);
+  EXPECT_THAT(without.result, kRight);
+  const Outcome with = RunWith({Section({Gemm(), BiasRelu()})});
+  EXPECT_THAT(with.result, kNothing);
+  EXPECT_EQ(with.report.Text(),
+            "native kernels for 2 of 2 dispatches (" + Kind() + ")");
+  EXPECT_THAT(with.report.refused, ElementsAre());
+  // Tier 0 runs the other one, on what the kernel has not written.
+  EXPECT_THAT(RunWith({Section({Gemm()})}).result,
+              ElementsAre(0.125f, 0, 0.125f, 0));
+}
+
+TEST(NativeKernelsTest, FailedChecksAreErrorsOfTheRun) {
+  const Outcome outcome = RunWith({Section({BiasRelu(kBiasRelu, kReturns1)})});
+  EXPECT_THAT(outcome.status.ToString(),
+              HasSubstr("dispatch @bias_relu: buffer %x: expected index 0"));
+}
+
+TEST(NativeKernelsTest, TheBestSectionForEachDispatch) {
+  const std::string better = Kind() + "+cores=4";
+  const Outcome outcome = RunWith(
+      {Section({Gemm(), BiasRelu(kBiasRelu, kReturns1)}),
+       Section({Gemm()}, Kind() + "+warp=9"), Section({BiasRelu()}, better)});
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status.ToString();
+  EXPECT_THAT(outcome.result, kNothing);
+  EXPECT_THAT(outcome.report.targets, ElementsAre(better, Kind()));
+  EXPECT_THAT(outcome.report.refused,
+              ElementsAre("native section " + Kind() +
+                          "+warp=9: this machine lacks warp=9"));
+}
+
+// What does not fit its dispatch is left out; the model runs without it.
+TEST(NativeKernelsTest, KernelsThatDoNotFitAreRefused) {
+  const std::pair<NativeKernel, const char*> cases[] = {
+      {Gemm(With(kGemm, "tier 2", "tier 2 parameters 1")),
+       "expected the parameters of its dispatch"},
+      {Gemm(With(kGemm, "tier 2", "tier 2 shape [3]")),
+       "expected the parameters of its dispatch"},
+      {Gemm(With(kGemm, "input \"w\"", "output \"w\"")),
+       "expected the buffers of its dispatch"},
+      {Gemm(With(kGemm, "\"y\": f32", "\"y\": i32")),
+       "expected the buffers of its dispatch"},
+      {Gemm(With(kGemm, "align 4", "align 64")),
+       "expected the buffers of its dispatch"},
+      {Gemm(With(kGemm, "constant 3", "constant 4")),
+       "expected the extents of its dispatch"},
+      {Gemm(kBiasRelu), "expected the extents of its dispatch"},
+      {BiasRelu(With(kBiasRelu, " overwritten", "")),
+       "expected operands that may share memory as those of its dispatch"},
+  };
+  for (const auto& [kernel, why] : cases) {
+    const Outcome outcome = RunWith({Section({kernel})});
+    EXPECT_THAT(outcome.result, kRight);
+    EXPECT_EQ(outcome.report.kernels, 0);
+    ASSERT_EQ(outcome.report.refused.size(), 1u) << why;
+    EXPECT_THAT(outcome.report.refused[0], HasSubstr(why));
+    EXPECT_EQ(outcome.report.Text(), "no native kernels for this machine");
+  }
+  NativeKernel none = Gemm();
+  none.dispatch = 2;
+  EXPECT_THAT(RunWith({Section({none})}).report.refused[0],
+              HasSubstr("expected a dispatch below 2, found 2"));
+  // With other constants it is for other sites.
+  NativeKernel other = Gemm();
+  other.constants[1].offset = 4;
+  EXPECT_THAT(RunWith({Section({other})}).result, kRight);
+}
+
+TEST(NativeKernelsTest, DamagedSectionsAreRefused) {
+  NativeSection section = Section({Gemm()});
+  section.hash ^= 1;
+  const auto module = Module::FromDefinition([&] {
+    ModuleDefinition definition = SampleNamed("static");
+    definition.natives = {section};
+    return definition;
+  }());
+  Tiering tiering(*module, nullptr, {});
+  EXPECT_THAT(InstallNativeKernels(tiering).refused[0],
+              HasSubstr("expected hash "));
+  EXPECT_THAT(RunWith({SectionOf(Kind(), "what is this?")}).report.refused[0],
+              HasSubstr("expected 'EMNK'"));
+  const Ed25519Key key = {};
+  EXPECT_THAT(InstallNativeKernels(tiering, {.key = &key}).refused,
+              ElementsAre("native kernels: module: expected a signature, found "
+                          "none (vm-sign makes one)"));
+}
+
+// Every byte of a section changed, with a hash that fits: it is refused or
+// installed, and none of its code runs. (There is no prologue; running what
+// somebody tampered with is what the permission is about.)
+TEST(NativeKernelsTest, EveryByteOfASectionChanged) {
+  const std::string good =
+      WriteNativeKernels(std::vector<NativeKernel>{Gemm(), BiasRelu()});
+  int installed = 0, refused = 0;
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (const int change : {0x01, 0x80, 0xff}) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ change);
+      const auto module = ModuleWith({SectionOf(Kind(), std::move(bad))});
+      Tiering tiering(module, nullptr, {});
+      const NativeReport report = InstallNativeKernels(tiering);
+      ++(report.kernels > 0 ? installed : refused);
+    }
+  }
+  EXPECT_GT(installed, 0);
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace ember::vm
