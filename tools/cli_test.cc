@@ -49,6 +49,69 @@ TEST_F(CliTest, RawInputIsWhatItSays) {
               "40");
 }
 
+// Functions that call each other twice at each of 25 levels: 33 million nodes.
+TEST_F(CliTest, CompilingWithinLimits) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(Read("digits.onnx")));
+  onnx::OperatorSetIdProto& opset = *model.add_opset_import();
+  opset.set_domain("local");
+  opset.set_version(1);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  const auto call = [](onnx::NodeProto& node, int level, const char* from,
+                       const char* to) {
+    node.set_op_type("F" + std::to_string(level));
+    node.set_domain("local");
+    node.add_input(from);
+    node.add_output(to);
+  };
+  for (int level = 0; level < 25; ++level) {
+    onnx::FunctionProto& function = *model.add_functions();
+    function.set_name("F" + std::to_string(level));
+    function.set_domain("local");
+    function.add_input("a");
+    function.add_output("b");
+    *function.mutable_opset_import() = model.opset_import();
+    if (level < 24) {
+      call(*function.add_node(), level + 1, "a", "t");
+      call(*function.add_node(), level + 1, "t", "b");
+    } else {
+      onnx::NodeProto& node = *function.add_node();
+      node.set_op_type("Neg");
+      node.add_input("a");
+      node.add_output("b");
+    }
+  }
+  graph.clear_node();
+  call(*graph.add_node(), 0, "image", "probabilities");
+  Write("doubling.onnx", model.SerializeAsString());
+  ExpectError("vm-compile doubling.onnx -o x.vmfb --max-seconds=0.05",
+              "vm-compile: doubling.onnx: expected compiling to take at most "
+              "0.05 s (--max-seconds), found it going on");
+  // What importing and a run have in common has one flag.
+  ExpectError("vm-run doubling.onnx --max-seconds=0.05",
+              "vm-run: doubling.onnx: expected compiling to take at most "
+              "0.05 s (--max-seconds), found it going on");
+  const Outcome memory =
+      Run("vm-compile doubling.onnx -o x.vmfb --max-memory=20M");
+  // Sanitizers' tables would count: there it is the number of nodes.
+  if (memory.output.find("--max-memory") != std::string::npos) {
+    EXPECT_EQ(memory.output,
+              "vm-compile: doubling.onnx: expected compiling to take at most "
+              "20971520 bytes more (--max-memory), found more\n");
+  }
+  EXPECT_EQ(memory.exit_status, 1);
+}
+
+TEST_F(CliTest, DiffWithinLimits) {
+  for (const char* sides : {"-b tier:1", "model.vmfb -a tier:0 -b tier:0"}) {
+    const Outcome outcome =
+        Run("vm-diff model.vmfb " + std::string(sides) + " --max-work=10");
+    EXPECT_EQ(outcome.exit_status, 2);
+    EXPECT_NE(outcome.output.find("(--max-work)"), std::string::npos)
+        << outcome.output;
+  }
+}
+
 TEST_F(CliTest, PathsAreRelativeToWhereBazelRunWasCalled) {
   EXPECT_EQ(Run("env -C / BUILD_WORKING_DIRECTORY=" + Folder() +
                 " PATH=" + Tools() + ":$PATH vm-run model.vmfb --print=none")

@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <cstdio>
+#include <memory>
 
 #include "base/file.h"
 #include "compiler/compile.h"
 #include "frontends/formats.h"
 #include "tools/lib/bind.h"
+#include "tools/lib/compile_limits.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/random_tensors.h"
@@ -22,6 +25,7 @@ namespace {
 struct Options {
   std::vector<std::string> models, shapes, inputs, disabled_passes;
   std::string output, dump_after, dump_dir, entry;
+  LimitFlags limits;
   bool print_pipeline = false, time_passes = false, list_formats = false;
 };
 
@@ -52,6 +56,7 @@ void Declare(Options& options, Flags& flags) {
             "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes,
             "Prints how long each pass took.");
+  AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
   flags.Example("vm-compile mobilenet.tflite -o mobilenet.vmfb");
   flags.Example(
@@ -174,9 +179,14 @@ Status Compile(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(const LoadOptions load,
                          MakeLoadOptions(options, dump_status, times));
   const auto start = std::chrono::steady_clock::now();
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<CompileLimits> limits,
+      CompileLimits::Start(options.limits, options.models[0]));
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
                          CompileModel(options.models[0], load));
   EMBER_RETURN_IF_ERROR(dump_status);
+  // Nothing ends it in the middle of a file.
+  limits = nullptr;
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =
       std::chrono::steady_clock::now() - start;

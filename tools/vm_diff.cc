@@ -1,11 +1,14 @@
 // vm-diff: names the first dispatch whose results differ between two tiers,
 // devices or modules.
 #include <cstdio>
+#include <memory>
 
 #include "tools/lib/bind.h"
 #include "tools/lib/compare.h"
+#include "tools/lib/compile_limits.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/load_jit.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/lockstep.h"
@@ -23,6 +26,7 @@ struct Options {
   std::string a = "tier:0", b, repro;
   int64_t threads = 0, seed = 0, rows = 10;
   double rtol = 1e-3, atol = 1e-5, factor = 1;
+  LimitFlags limits;
   bool differs = false;  // what came out
 };
 
@@ -50,6 +54,7 @@ void Declare(Options& options, Flags& flags) {
             "differ if\n|b - a| > atol + rtol * |a|.");
   flags.Add("atol", &options.atol, "X", "See --rtol.");
   flags.Add("rows", &options.rows, "N", "Most differing dispatches to print.");
+  AddLimitFlags(flags, &options.limits);
   flags.Add("repro", &options.repro, "FOLDER",
             "Runs the call again that vm-run --shadow wrote there; no MODEL "
             "then.");
@@ -118,7 +123,8 @@ Status CompareTiersOf(Options& options, const Side& a, const Side& b,
                                                    .a = a,
                                                    .b = b,
                                                    .jit = std::move(jit),
-                                                   .factor = options.factor}));
+                                                   .factor = options.factor,
+                                                   .limits = options.limits}));
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> results_a,
                          lockstep->Run(inputs));
   const LockstepReport& report = lockstep->report();
@@ -158,10 +164,11 @@ Status CompareModules(Options& options, const Side& a, const Side& b,
                                 " has, found " +
                                 std::to_string(module_b->results().size()));
   }
-  EMBER_ASSIGN_OR_RETURN(const ModuleTrace trace_a,
-                         ModuleTrace::Record(module_a, a, jit, device, inputs));
+  EMBER_ASSIGN_OR_RETURN(
+      const ModuleTrace trace_a,
+      ModuleTrace::Record(module_a, a, jit, device, inputs, options.limits));
   StatusOr<ModuleTrace> trace_b =
-      ModuleTrace::Record(module_b, b, jit, device, inputs);
+      ModuleTrace::Record(module_b, b, jit, device, inputs, options.limits);
   if (!trace_b.ok()) return trace_b.status().WithContext(options.models[1]);
   const TraceComparison comparison =
       CompareTraces(*trace_b, trace_a, {options.rtol, options.atol});
@@ -197,6 +204,14 @@ Status RunRepro(Options& options) {
   return OkStatus();
 }
 
+StatusOr<LoadedModel> LoadWithin(const LimitFlags& limits,
+                                 const std::string& path,
+                                 const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<CompileLimits> compile_limits,
+                         CompileLimits::Start(limits, path));
+  return LoadModel(path, options);
+}
+
 Status Run(Options& options) {
   const size_t models = options.models.size();
   if (options.repro.empty() != (models > 0)) {
@@ -228,7 +243,7 @@ Status Run(Options& options) {
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   load.inputs = options.inputs;
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
-                         LoadModel(options.models[0], load));
+                         LoadWithin(options.limits, options.models[0], load));
   RandomTensors random(static_cast<uint64_t>(options.seed));
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<vm::Tensor> inputs,
@@ -238,7 +253,7 @@ Status Run(Options& options) {
                           std::move(jit), inputs);
   }
   EMBER_ASSIGN_OR_RETURN(const LoadedModel other,
-                         LoadModel(options.models[1], load));
+                         LoadWithin(options.limits, options.models[1], load));
   return CompareModules(options, a, b, model.module, other.module, device, jit,
                         inputs);
 }

@@ -1,13 +1,16 @@
 // vm-dump: any part of a module as text, or as a picture of its dispatches.
 #include <cstdio>
+#include <memory>
 
 #include "base/file.h"
 #include "compiler/graph/text.h"
 #include "frontends/formats.h"
 #include "tensor/text.h"
 #include "tools/lib/bind.h"
+#include "tools/lib/compile_limits.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/graph_drawing.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/module_graph.h"
 #include "tools/lib/native_kernels_table.h"
@@ -22,6 +25,7 @@ namespace {
 struct Options {
   std::vector<std::string> models, shapes;
   std::string part = "module", dispatch, emit, output;
+  LimitFlags limits;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -41,6 +45,7 @@ void Declare(Options& options, Flags& flags) {
             "Writes there instead of to the terminal.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "As of vm-compile, for a model that is no module.");
+  AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-dump model.vmfb");
   flags.Example("vm-dump model.vmfb --part=signature");
   flags.Example("vm-dump model.vmfb --dispatch=conv_2");
@@ -112,6 +117,9 @@ StatusOr<std::string> Part(const Options& options,
 StatusOr<std::string> MakeText(const Options& options) {
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::unique_ptr<CompileLimits> limits,
+      CompileLimits::Start(options.limits, options.models[0]));
   if (options.part == "graph" && options.emit.empty() &&
       options.dispatch.empty()) {
     if (options.models[0].ends_with(".vmfb")) {

@@ -6,11 +6,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "base/file.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/chrome_trace.h"
 #include "tools/lib/compare.h"
+#include "tools/lib/compile_limits.h"
 #include "tools/lib/device.h"
 #include "tools/lib/explain.h"
 #include "tools/lib/flags.h"
@@ -283,8 +285,12 @@ Status Run(const Options& options) {
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   load.inputs = options.inputs;
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<CompileLimits> compile_limits,
+      CompileLimits::Start(options.limits, options.models[0]));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
+  compile_limits = nullptr;
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,
                          OpenShadow(options, *device));
   EMBER_ASSIGN_OR_RETURN(

@@ -9,6 +9,7 @@
 
 #include "tools/lib/bind.h"
 #include "tools/lib/child.h"
+#include "tools/lib/compile_limits.h"
 #include "tools/lib/device.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/placement.h"
@@ -142,10 +143,13 @@ void AddDeviceWork(const std::string& device, const vm::Session& session,
 StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   Measurement m;
   Clock::time_point start = Clock::now();
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompileLimits> compile_limits,
+                         CompileLimits::Start(options.limits, options.model));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.model, {.shapes = options.shapes,
                                                    .inputs = options.inputs,
                                                    .compile = {}}));
+  compile_limits = nullptr;
   EMBER_ASSIGN_OR_RETURN(
       std::shared_ptr<hal::Device> device,
       OpenDevice(options.device, options.threads, options.cache.folder));

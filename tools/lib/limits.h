@@ -1,4 +1,5 @@
-// The flags of what a session takes at most.
+// The flags of what a session takes at most, and compiling a model
+// (tools/lib/compile_limits.h).
 //
 //   LimitFlags limits;
 //   AddLimitFlags(flags, &limits);
@@ -23,6 +24,9 @@ struct LimitFlags {
 
 // `values` must outlive the parsing.
 void AddLimitFlags(Flags& flags, LimitFlags* values);
+
+// For tools that run nothing: --max-memory and --max-seconds of compiling.
+void AddCompileLimitFlags(Flags& flags, LimitFlags* values);
 
 // Errors name the flag, what was expected and what was found.
 Status SetLimits(const LimitFlags& flags, vm::SessionOptions& options);

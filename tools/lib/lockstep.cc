@@ -98,24 +98,22 @@ StatusOr<std::unique_ptr<Lockstep>> Lockstep::Create(
   std::unique_ptr<Lockstep> lockstep(new Lockstep);
   lockstep->state_->module = module;
   lockstep->state_->options = std::move(options);
-  EMBER_ASSIGN_OR_RETURN(
-      lockstep->session_,
-      vm::Session::Create(
-          module,
-          {.device = lockstep->state_->options.device,
-           .strings = vm::NewStringSupport,
-           .tiering = EagerTiering(
-               module, std::make_shared<LockstepProvider>(lockstep->state_))}));
   const LockstepOptions& kept = lockstep->state_->options;
+  vm::SessionOptions session = {
+      .device = kept.device,
+      .strings = vm::NewStringSupport,
+      .tiering = EagerTiering(
+          module, std::make_shared<LockstepProvider>(lockstep->state_))};
+  EMBER_RETURN_IF_ERROR(SetLimits(kept.limits, session));
+  EMBER_ASSIGN_OR_RETURN(lockstep->session_,
+                         vm::Session::Create(module, session));
   if (kept.b.opened != nullptr) {
-    EMBER_ASSIGN_OR_RETURN(
-        lockstep->session_b_,
-        vm::Session::Create(
-            module, {.device = kept.b.opened,
-                     .device_support = vm::NewDeviceSupport,
-                     .strings = vm::NewStringSupport,
-                     .tiering = std::make_shared<vm::Tiering>(
-                         module, kept.jit, vm::Tiering::Eager(kept.b.tier))}));
+    session.device = kept.b.opened;
+    session.device_support = vm::NewDeviceSupport;
+    session.tiering = std::make_shared<vm::Tiering>(
+        module, kept.jit, vm::Tiering::Eager(kept.b.tier));
+    EMBER_ASSIGN_OR_RETURN(lockstep->session_b_,
+                           vm::Session::Create(module, session));
   }
   return lockstep;
 }

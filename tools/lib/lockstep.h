@@ -22,6 +22,7 @@
 #include "base/status.h"
 #include "hal/device.h"
 #include "jit/jit.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/side.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
@@ -52,6 +53,7 @@ struct LockstepOptions {
   Side a, b;
   std::shared_ptr<jit::Jit> jit;  // threads = 0; null if both are tier 0
   double factor = 1;              // of CompareTiers
+  LimitFlags limits;              // of each session
 };
 
 class Lockstep {

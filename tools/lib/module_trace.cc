@@ -105,15 +105,16 @@ std::string DifferenceOf(const TracedCall& got, const TracedCall& want,
 StatusOr<ModuleTrace> ModuleTrace::Record(
     std::shared_ptr<const vm::Module> module, const Side& side,
     std::shared_ptr<jit::Jit> jit, std::shared_ptr<hal::Device> device,
-    std::span<const vm::Tensor> inputs) {
+    std::span<const vm::Tensor> inputs, const LimitFlags& limits) {
   ModuleTrace trace;
   auto provider = std::make_shared<TracingProvider>(
       *module, side, std::move(jit), &trace.calls);
-  EMBER_ASSIGN_OR_RETURN(
-      const std::unique_ptr<vm::Session> session,
-      vm::Session::Create(module, {.device = std::move(device),
-                                   .strings = vm::NewStringSupport,
-                                   .tiering = EagerTiering(module, provider)}));
+  vm::SessionOptions options = {.device = std::move(device),
+                                .strings = vm::NewStringSupport,
+                                .tiering = EagerTiering(module, provider)};
+  EMBER_RETURN_IF_ERROR(SetLimits(limits, options));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
+                         vm::Session::Create(module, options));
   EMBER_RETURN_IF_ERROR(session->Run(inputs, &trace.results));
   return trace;
 }

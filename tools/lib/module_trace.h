@@ -21,6 +21,7 @@
 #include "hal/device.h"
 #include "jit/jit.h"
 #include "tools/lib/compare.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/lockstep.h"
 #include "tools/lib/side.h"
 #include "vm/runtime/module.h"
@@ -43,7 +44,8 @@ struct ModuleTrace {
                                       const Side& side,
                                       std::shared_ptr<jit::Jit> jit,
                                       std::shared_ptr<hal::Device> device,
-                                      std::span<const vm::Tensor> inputs);
+                                      std::span<const vm::Tensor> inputs,
+                                      const LimitFlags& limits = {});
 };
 
 struct TraceComparison {

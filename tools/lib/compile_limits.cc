@@ -1,0 +1,122 @@
+#include "tools/lib/compile_limits.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "vm/runtime/default_limits.h"
+
+namespace ember::tools {
+namespace {
+
+// Written where nothing can be allocated any more.
+std::string& MemoryMessage() {
+  static auto* const kMessage = new std::string;
+  return *kMessage;
+}
+
+[[noreturn]] void End(const std::string& message) {
+  // What becomes of the write changes nothing.
+  if (write(STDERR_FILENO, message.data(), message.size()) < 0) _exit(1);
+  _exit(1);
+}
+
+void MemoryIsOver() { End(MemoryMessage()); }
+
+// Private memory of this process that can be written, as RLIMIT_DATA counts it;
+// 0 where /proc does not say.
+int64_t DataBytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  long long data = 0;
+  if (std::fscanf(file, "%*s %*s %*s %*s %*s %lld", &data) != 1) data = 0;
+  std::fclose(file);
+  return data * sysconf(_SC_PAGESIZE);
+}
+
+std::string Prefix(const std::string& path) {
+  return std::string(program_invocation_short_name) + ": " + path +
+         ": expected compiling to take at most ";
+}
+
+}  // namespace
+
+bool CompileLimits::LimitsMemory() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  return false;
+#else
+  return true;
+#endif
+#else
+  return true;
+#endif
+}
+
+StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
+    const LimitFlags& flags, const std::string& path) {
+  vm::SessionOptions options;
+  EMBER_RETURN_IF_ERROR(SetLimits(flags, options));
+  const int64_t bytes = options.memory_limit == 0 ? vm::DefaultMemoryLimit()
+                                                  : options.memory_limit;
+  std::unique_ptr<CompileLimits> limits(new CompileLimits);
+  MemoryMessage() = Prefix(path) + std::to_string(bytes) +
+                    " bytes more (--max-memory), found more\n";
+  if (bytes > 0 && LimitsMemory()) limits->LimitMemory(bytes);
+  if (options.max_seconds > 0) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
+    limits->LimitTime(
+        options.max_seconds,
+        Prefix(path) + seconds + " s (--max-seconds), found it going on\n");
+  }
+  return limits;
+}
+
+void CompileLimits::LimitMemory(int64_t bytes) {
+  if (getrlimit(RLIMIT_DATA, &former_) != 0) return;
+  rlimit limit = former_;
+  const auto most =
+      static_cast<rlim_t>(bytes) + static_cast<rlim_t>(DataBytes());
+  // A limit from outside stays where it is lower.
+  if (limit.rlim_cur == RLIM_INFINITY || most < limit.rlim_cur)
+    limit.rlim_cur = most;
+  if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
+  is_memory_limited_ = true;
+  former_handler_ = std::set_new_handler(MemoryIsOver);
+}
+
+void CompileLimits::LimitTime(double seconds, std::string message) {
+  watch_ = std::thread([this, seconds, message = std::move(message)] {
+    std::unique_lock lock(mutex_);
+    // Of what a clock cannot hold there is no end either.
+    constexpr double kMostSeconds = 1e9;
+    if (seconds > kMostSeconds) return;
+    const auto end = std::chrono::steady_clock::now() +
+                     std::chrono::duration_cast<std::chrono::nanoseconds>(
+                         std::chrono::duration<double>(seconds));
+    if (!changed_.wait_until(lock, end, [this] { return is_done_; }))
+      End(message);
+  });
+}
+
+CompileLimits::~CompileLimits() {
+  if (watch_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      is_done_ = true;
+    }
+    changed_.notify_all();
+    watch_.join();
+  }
+  if (!is_memory_limited_) return;
+  std::set_new_handler(former_handler_);
+  setrlimit(RLIMIT_DATA, &former_);
+}
+
+}  // namespace ember::tools
