@@ -248,6 +248,24 @@ TEST(TextTest, DeepNestingIsAnErrorNotACrash) {
   EXPECT_NE(BodyError(calls).find("nested"), std::string::npos);
 }
 
+// Each name is one more operation deep than the one before.
+TEST(TextTest, LongChainsOfLets) {
+  std::string body = "    let %t0 = %x[i, j]\n";
+  constexpr int kLets = 100000;
+  for (int i = 1; i <= kLets; ++i) {
+    body += "    let %t" + std::to_string(i) + " = exp(%t" +
+            std::to_string(i - 1) + ")\n";
+  }
+  const StatusOr<Dispatch> dispatch = Parse(
+      "dispatch @t<N>(%x: f32[N, 4]) -> (%y: f32[N, 4]) {\n"
+      "  for (i < N, j < 4) {\n" +
+      body + "    %y[i, j] = %t" + std::to_string(kLets) + "\n  }\n}\n");
+  ASSERT_TRUE(dispatch.ok()) << dispatch.status().message();
+  const StatusOr<Dispatch> again = Parse(Print(*dispatch));
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(*again, *dispatch);
+}
+
 TEST(TextTest, SeveralDispatches) {
   const std::string one = "dispatch @t() -> (%y: f32[]) { %y[] = 1 }\n";
   const auto all = ParseAll(one + "// and\n" + one);

@@ -32,6 +32,30 @@ TEST(TextTest, CanonicalTextPrintsAsItWas) {
   EXPECT_EQ(Print(*graph), kCanonical);
 }
 
+// Regions within each other, which a parser reads by calling itself.
+std::string Nested(int depth) {
+  std::string text = "graph @g(%c: bool[], %x: f32[4]) -> (%y) {\n";
+  for (int i = 0; i < depth; ++i) {
+    text +=
+        "%y: f32[4] = if(%c, %c, %x) {defines = [], shapes = [4]} "
+        "then graph @t(%c: bool[], %x: f32[4]) -> (%y) {\n";
+  }
+  text += "%y: f32[4] = neg(%x)\n";
+  for (int i = 0; i < depth; ++i)
+    text += "} else graph @e(%c: bool[], %x: f32[4]) -> (%x) {\n}\n";
+  return text + "}\n";
+}
+
+TEST(TextTest, DeepRegionsAreAnErrorNotACrash) {
+  const StatusOr<Graph> fine = Parse(Nested(60));
+  EXPECT_TRUE(fine.ok()) << fine.status().message();
+  const StatusOr<Graph> deep = Parse(Nested(100000));
+  ASSERT_FALSE(deep.ok());
+  EXPECT_NE(deep.status().message().find("regions that are less deep"),
+            std::string::npos)
+      << deep.status().message();
+}
+
 TEST(TextTest, LargeConstantsAreLinesAtTheEnd) {
   Graph graph("large");
   std::vector<uint8_t> bytes(1000);

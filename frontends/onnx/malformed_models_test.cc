@@ -481,6 +481,21 @@ TEST(Malformed, FunctionsThatRecur) {
               "functions call each other more than 64 levels deep");
 }
 
+// F0 calls F1 twice, which calls F2 twice …: a file of 3 kB, 2^40 nodes.
+TEST(Malformed, FunctionsThatDouble) {
+  ModelBuilder m = Calls(40, "Identity", "");
+  for (int i = 0; i + 1 < 40; ++i) {
+    NodeProto& first = *m.proto().mutable_functions(i)->mutable_node(0);
+    NodeProto& second = *m.proto().mutable_functions(i)->add_node();
+    second = first;
+    first.set_output(0, "t");
+    second.set_input(0, "t");
+  }
+  ExpectError(std::move(m),
+              "expected at most 2000000 nodes after inlining functions, found "
+              "more");
+}
+
 TEST(Malformed, SparseTensors) {
   // y = x + w, of which two elements are given.
   const auto with_indices = [](std::vector<int64_t> dims,

@@ -463,6 +463,24 @@ TEST(Dynamic, OneModuleForSeveralExtents) {
   }
 }
 
+// Nothing calls itself once per node.
+TEST(Compile, LongChains) {
+  ModelBuilder m;
+  m.Input("x", {2});
+  std::string last = "x";
+  for (int i = 0; i < 20000; ++i) {
+    const std::string next = "v" + std::to_string(i);
+    m.Node(i % 2 == 0 ? "Neg" : "Abs", {last}, {next});
+    last = next;
+  }
+  m.Output(last);
+  const float x[] = {-1, 3};
+  auto results =
+      RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kF32, {2}, x)});
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  EXPECT_EQ(results->front().elements<float>()[0], 1);
+}
+
 // Each rung uses the one below twice: 2^100 paths lead to the first.
 TEST(Compile, TimeGrowsWithOperationsNotWithPaths) {
   ModelBuilder m;
