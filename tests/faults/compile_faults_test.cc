@@ -68,7 +68,7 @@ struct Files {
 
 Status CompileTo(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
-                         tools::CompileOnnx(Files::Get().model, {}));
+                         tools::CompileModel(Files::Get().model, {}));
   return vm::WriteModule(module, path);
 }
 
