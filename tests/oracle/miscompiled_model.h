@@ -73,8 +73,8 @@ class MiscompiledModel {
   };
   class Capture;
 
-  StatusOr<std::unique_ptr<vm::Kernel>> Build(const Subject& subject,
-                                              loops::LoopNest nest) const;
+  StatusOr<std::unique_ptr<vm::Kernel>> Build(
+      const Subject& subject, const loops::LoopNest& nest) const;
   // The outputs, from memory that holds what no kernel stores.
   StatusOr<std::vector<vm::Tensor>> RunOn(const Subject& subject, size_t call,
                                           const vm::Kernel* kernel) const;
