@@ -48,6 +48,10 @@ void Declare(Options& options, Flags& flags) {
             "Most runs that are measured.");
   flags.Add("seconds", &options.benchmark.seconds, "S",
             "No new run after so long; three runs at least.");
+  flags.Add("cancel", &options.benchmark.cancels, "N",
+            "Behind those, N more runs, each of which another thread cancels "
+            "at a random moment: the table\nalso has how many that ended, and "
+            "how long they went on, cancel_ms (the median) and worst_ms.");
   flags.Add("life", &options.life, "FILE.json",
             "Writes the latency of every run, from the first on, how long its "
             "threads waited for a core\nthat other threads of this machine "
@@ -136,6 +140,11 @@ void AddRow(Table& table, const BenchmarkOptions& options,
     row.emplace_back(Cell(m.commands, 1));
     row.emplace_back(m.on_host.empty() ? "no dispatch" : m.on_host);
   }
+  if (options.cancels > 0) {
+    row.emplace_back(m.cancel.cancelled);
+    row.emplace_back(Cell(m.cancel.median_ms, 3));
+    row.emplace_back(Cell(m.cancel.worst_ms, 3));
+  }
   table.AddRow(std::move(row));
 }
 
@@ -191,6 +200,9 @@ Status Bench(Options& options) {
   if (options.benchmark.device != "cpu") {
     columns.insert(columns.end(),
                    {"host_ms", "submissions", "commands", "on_cpu"});
+  }
+  if (options.benchmark.cancels > 0) {
+    columns.insert(columns.end(), {"cancelled", "cancel_ms", "worst_ms"});
   }
   Table table(columns);
   std::string lives;

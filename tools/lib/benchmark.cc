@@ -193,6 +193,10 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
         ", " + std::to_string(session->side_by_side_count()) + " side by side";
   }
   if (!device->is_host()) AddDeviceWork(options.device, *session, m);
+  if (options.cancels > 0) {
+    EMBER_ASSIGN_OR_RETURN(
+        m.cancel, MeasureCancel(*session, inputs, options.cancels, /*seed=*/1));
+  }
   m.calls_ms = std::move(caller.times());
   m.waits_ms = std::move(caller.waits());
   AddJitTotals(tier, m);
@@ -209,7 +213,9 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
          << m.peak_mb << ' ' << m.runs << ' ' << m.warmup_calls << ' '
          << m.is_settled << ' ' << m.compile_ms << ' ' << m.kernels << ' '
          << m.kernels_loaded << ' ' << m.is_on_device << ' ' << m.submissions
-         << ' ' << m.commands << ' ' << m.host_ms << ' ' << m.calls_ms.size();
+         << ' ' << m.commands << ' ' << m.host_ms << ' ' << m.cancel.cancelled
+         << ' ' << m.cancel.median_ms << ' ' << m.cancel.worst_ms << ' '
+         << m.calls_ms.size();
     for (const double ms : m.calls_ms) text << ' ' << ms;
     for (const double ms : m.waits_ms) text << ' ' << ms;
     text << ' ' << m.tier_mix << '\n' << m.on_host;
@@ -222,7 +228,8 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
   fields >> m.median_ms >> m.p10_ms >> m.p90_ms >> m.load_ms >> m.first_ms >>
       m.rss_mb >> m.peak_mb >> m.runs >> m.warmup_calls >> m.is_settled >>
       m.compile_ms >> m.kernels >> m.kernels_loaded >> m.is_on_device >>
-      m.submissions >> m.commands >> m.host_ms >> calls;
+      m.submissions >> m.commands >> m.host_ms >> m.cancel.cancelled >>
+      m.cancel.median_ms >> m.cancel.worst_ms >> calls;
   m.calls_ms.resize(calls);
   for (double& ms : m.calls_ms) fields >> ms;
   m.waits_ms.resize(calls);

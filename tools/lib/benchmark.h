@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
+#include "tools/lib/cancel_latency.h"
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/tensor_spec.h"
@@ -43,6 +44,7 @@ struct BenchmarkOptions {
   double settle_seconds = 60;
   int64_t runs = 30;    // at most
   double seconds = 10;  // no new run after that long, but at least three runs
+  int64_t cancels = 0;  // runs to cancel behind those (cancel_latency.h)
   // A file descriptor, to which a byte is written before each call, which waits
   // for one from there: who started several processes lets them call in turns.
   // At its end no further call is made. Negative: none.
@@ -64,6 +66,8 @@ struct Measurement {
   bool is_on_device = false;
   double submissions = 0, commands = 0, host_ms = 0;
   std::string on_host;
+
+  CancelLatency cancel;  // if cancels were asked for
 
   // The life of the process. Every call from the first on, up to a million.
   std::vector<double> calls_ms;

@@ -207,7 +207,9 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
   }
   std::vector<IndexFailure> failures(static_cast<size_t>(workers));
   std::atomic<int> failed{-1};
+  const Interrupt* const interrupt = call.runner.interrupt();
   for (size_t i = first; i < end && failed.load() < 0; ++i) {
+    if (interrupt != nullptr && interrupt->ShouldStop()) break;
     const PhaseFunction run = definition_.functions[i];
     const int64_t tasks = layout.phase_tasks[i];
     const int64_t chunks = std::min(
@@ -225,7 +227,6 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
     if (chunks == 1) {
       run_chunk(0, 0);
     } else if (workers == 1) {
-      const Interrupt* const interrupt = call.runner.interrupt();
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         if (interrupt != nullptr && interrupt->ShouldStop()) break;
         run_chunk(chunk, 0);

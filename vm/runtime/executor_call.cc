@@ -179,7 +179,8 @@ Status Executor::Call(const ProgramInstruction& in) {
                             {written, counts[2]},
                             {allocated, counts[3]},
                             *pool_,
-                            strings_.get()};
+                            strings_.get(),
+                            &interrupt_};
   if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginLibraryCall(in, call));
   Status status = CallLibrary(static_cast<LibraryFunction>(in.a), call);
   if (device_ != nullptr && status.ok()) status = EndLibraryCall(in, call);
@@ -194,7 +195,7 @@ Status Executor::Call(const ProgramInstruction& in) {
     if (made.block != nullptr) Forget(*made.block);
     AfterWrite(buffers_[operands[i]], made.length);
   }
-  if (status.ok() && interrupt_.ShouldStop()) return interrupt_.status();
+  if (interrupt_.ShouldStop()) return interrupt_.status();
   return status.WithContext(Concat({"call ", info.text}));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "base/checked_math.h"
@@ -90,6 +91,92 @@ uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
   return (pattern & kSignBit) != 0 ? ~pattern : pattern ^ kSignBit;
 }
 
+// Elements that are looked at, or sorted at once, between two questions whether
+// to go on: a millisecond or so.
+constexpr int64_t kAtOnce = 1 << 14;
+
+Status CheckInterrupt(const LibraryCall& call) {
+  if (call.interrupt == nullptr || !call.interrupt->ShouldStop())
+    return OkStatus();
+  return call.interrupt->status();
+}
+
+// Calls work(begin, end) for all of 0 <= i < count, in pieces.
+template <typename Work>
+Status ForPieces(const LibraryCall& call, int64_t count, const Work& work) {
+  for (int64_t begin = 0; begin < count; begin += kAtOnce) {
+    EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+    work(begin, std::min(begin + kAtOnce, count));
+  }
+  return OkStatus();
+}
+
+// Merges the sorted [first, middle) and [middle, last) to `to`.
+template <typename Less>
+Status Merge(const LibraryCall& call, const int64_t* first,
+             const int64_t* middle, const int64_t* last, int64_t* to,
+             const Less& less) {
+  const int64_t* second = middle;
+  return ForPieces(call, last - first, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const bool takes_second =
+          first == middle || (second != last && less(*second, *first));
+      *to++ = takes_second ? *second++ : *first++;
+    }
+  });
+}
+
+// std::sort of values of which none are equivalent, in pieces. Takes as much
+// memory again where there are many.
+template <typename Less>
+Status Sort(const LibraryCall& call, std::span<int64_t> values,
+            const Less& less) {
+  const auto count = static_cast<int64_t>(values.size());
+  EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
+    std::sort(values.begin() + begin, values.begin() + end, less);
+  }));
+  if (count <= kAtOnce) return OkStatus();
+  Scratch<int64_t> other(call.pool);
+  EMBER_RETURN_IF_ERROR(other.Resize(count));
+  int64_t* from = values.data();
+  int64_t* to = other.data();
+  for (int64_t width = kAtOnce; width < count; width *= 2) {
+    for (int64_t first = 0; first < count; first += 2 * width) {
+      const int64_t middle = std::min(first + width, count);
+      const int64_t last = std::min(first + 2 * width, count);
+      EMBER_RETURN_IF_ERROR(Merge(call, from + first, from + middle,
+                                  from + last, to + first, less));
+    }
+    std::swap(from, to);
+  }
+  if (from != values.data()) std::copy(from, from + count, values.begin());
+  return OkStatus();
+}
+
+// The k least of 0, 1, …, n - 1, in order, at the front of `order`, which has
+// room for n.
+template <typename Less>
+Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
+                   const Less& less) {
+  const auto n = static_cast<int64_t>(order.size());
+  if (k > kAtOnce / 2) {
+    std::iota(order.begin(), order.end(), int64_t{0});
+    return Sort(call, order, less);
+  }
+  // The best so far, and behind them the next ones.
+  int64_t kept = 0;
+  for (int64_t next = 0; next < n;) {
+    EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+    const int64_t size = std::min(kAtOnce, kept + n - next);
+    std::iota(order.begin() + kept, order.begin() + size, next);
+    next += size - kept;
+    kept = std::min(k, size);
+    std::partial_sort(order.begin(), order.begin() + kept, order.begin() + size,
+                      less);
+  }
+  return OkStatus();
+}
+
 int64_t* Integers(uint8_t* data) { return reinterpret_cast<int64_t*>(data); }
 
 void CopyElement(uint8_t* to, int64_t to_index, const uint8_t* from,
@@ -123,15 +210,16 @@ Status TopK(const LibraryCall& call) {
   EMBER_RETURN_IF_ERROR(order.Resize(n));
   for (int64_t row = 0; row < outer * inner; ++row) {
     const int64_t first = row / inner * n * inner + row % inner;
-    for (int64_t i = 0; i < n; ++i) {
-      const uint64_t key = OrderKey(x, first + i * inner, type);
-      keys[i] = largest ? ~key : key;
-    }
-    std::iota(order.begin(), order.end(), int64_t{0});
-    std::partial_sort(order.begin(), order.begin() + k, order.end(),
-                      [&](int64_t a, int64_t b) {
-                        return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-                      });
+    EMBER_RETURN_IF_ERROR(ForPieces(call, n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const uint64_t key = OrderKey(x, first + i * inner, type);
+        keys[i] = largest ? ~key : key;
+      }
+    }));
+    EMBER_RETURN_IF_ERROR(SelectLeast(
+        call, {order.begin(), order.end()}, k, [&](int64_t a, int64_t b) {
+          return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+        }));
     for (int64_t i = 0; i < k; ++i) {
       const int64_t to = row / inner * k * inner + i * inner + row % inner;
       CopyElement(call.memory[1].data, to, x, first + order[i] * inner,
@@ -154,15 +242,19 @@ Status NonZero(const LibraryCall& call) {
       ExpectBytes(call.memory[0], count, DTypeByteSize(type), "x"));
   const uint8_t* x = call.memory[0].data;
   int64_t found = 0;
-  for (int64_t i = 0; i < count; ++i) found += !IsZero(x, i, type);
+  EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) found += !IsZero(x, i, type);
+  }));
   EMBER_ASSIGN_OR_RETURN(
       uint8_t* positions,
       AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
   // `next` guards against memory that somebody changes meanwhile.
-  for (int64_t i = 0; i < count && next < found; ++i) {
-    if (!IsZero(x, i, type)) Integers(positions)[next++] = i;
-  }
+  EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end && next < found; ++i) {
+      if (!IsZero(x, i, type)) Integers(positions)[next++] = i;
+    }
+  }));
   call.written_integers[0] = found;
   return OkStatus();
 }
@@ -189,7 +281,10 @@ Status Unique(const LibraryCall& call) {
   EMBER_RETURN_IF_ERROR(keys.Resize(elements));
   EMBER_RETURN_IF_ERROR(order.Resize(count));
   EMBER_RETURN_IF_ERROR(group_of.Resize(count));
-  for (int64_t i = 0; i < elements; ++i) keys[i] = OrderKey(x, i, type);
+  EMBER_RETURN_IF_ERROR(
+      ForPieces(call, elements, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) keys[i] = OrderKey(x, i, type);
+      }));
   std::iota(order.begin(), order.end(), int64_t{0});
   // Below 0, 0 or above 0: row a before, equal to or after row b.
   const auto compare = [&](int64_t a, int64_t b) {
@@ -200,10 +295,11 @@ Status Unique(const LibraryCall& call) {
     }
     return 0;
   };
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const int order = compare(a, b);
-    return order != 0 ? order < 0 : a < b;
-  });
+  EMBER_RETURN_IF_ERROR(
+      Sort(call, {order.begin(), order.end()}, [&](int64_t a, int64_t b) {
+        const int order = compare(a, b);
+        return order != 0 ? order < 0 : a < b;
+      }));
   for (int64_t i : order) {
     if (groups.size() == 0 ||
         compare(groups[groups.size() - 1].first, i) != 0) {
@@ -216,9 +312,10 @@ Status Unique(const LibraryCall& call) {
   EMBER_RETURN_IF_ERROR(by_rank.Resize(found));
   std::iota(by_rank.begin(), by_rank.end(), int64_t{0});
   if (!sorted) {
-    std::sort(by_rank.begin(), by_rank.end(), [&](int64_t a, int64_t b) {
-      return groups[a].first < groups[b].first;
-    });
+    EMBER_RETURN_IF_ERROR(
+        Sort(call, {by_rank.begin(), by_rank.end()}, [&](int64_t a, int64_t b) {
+          return groups[a].first < groups[b].first;
+        }));
   }
   EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0],
                                                         found * width, size));
@@ -273,20 +370,27 @@ struct NonMaxWork {
 };
 
 // Leaves the boxes of one class that stay in work.kept, best first.
-Status Suppress(NonMaxWork& work, const float* scores, int64_t most,
-                const float* thresholds) {
+Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
+                int64_t most, const float* thresholds) {
   work.candidates.Clear();
   work.kept.Clear();
   for (int64_t i = 0; i < work.boxes.size(); ++i) {
     if (scores[i] > thresholds[1])
       EMBER_RETURN_IF_ERROR(work.candidates.Add(i));
   }
-  std::sort(work.candidates.begin(), work.candidates.end(),
-            [&](int64_t a, int64_t b) {
-              return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-            });
+  EMBER_RETURN_IF_ERROR(
+      Sort(call, {work.candidates.begin(), work.candidates.end()},
+           [&](int64_t a, int64_t b) {
+             return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+           }));
+  int64_t looked_at = 0;
   for (int64_t candidate : work.candidates) {
     if (work.kept.size() >= most) break;
+    looked_at += work.kept.size() + 1;
+    if (looked_at >= kAtOnce) {
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+      looked_at = 0;
+    }
     const bool suppressed =
         std::any_of(work.kept.begin(), work.kept.end(), [&](int64_t other) {
           return Overlaps(work.boxes[candidate], work.boxes[other],
@@ -326,7 +430,8 @@ Status NonMaxSuppression(const LibraryCall& call) {
     }
     for (int64_t c = 0; c < classes; ++c) {
       const float* class_scores = scores + (batch * classes + c) * count;
-      EMBER_RETURN_IF_ERROR(Suppress(work, class_scores, most, thresholds));
+      EMBER_RETURN_IF_ERROR(
+          Suppress(call, work, class_scores, most, thresholds));
       for (int64_t box : work.kept) {
         for (int64_t number : {batch, c, box})
           EMBER_RETURN_IF_ERROR(rows.Add(number));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/interrupt.h"
 #include "base/status.h"
 #include "vm/isa/library_functions.h"
 #include "vm/runtime/memory_pool.h"
@@ -31,6 +32,9 @@ struct LibraryCall {
   std::span<LibraryMemory> allocated;
   MemoryPool& pool;
   StringSupport* strings = nullptr;  // null: there are no string functions
+  // Asked about every millisecond, but by string functions; a function that
+  // it ends returns its status. Null: nothing ends them.
+  const Interrupt* interrupt = nullptr;
 };
 
 inline constexpr int kMaxLibraryOperands = 16;

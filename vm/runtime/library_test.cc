@@ -1,8 +1,14 @@
 #include "vm/runtime/library.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+#include <vector>
 
 #include "base/dtype.h"
+#include "base/interrupt.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
 
@@ -24,8 +30,8 @@ class LibraryTest : public testing::Test {
     Drop();
     written_.assign(written, -1);
     allocated_.assign(allocated, {});
-    return CallLibrary(function,
-                       {integers, memory_, written_, allocated_, pool_});
+    return CallLibrary(function, {integers, memory_, written_, allocated_,
+                                  pool_, nullptr, &interrupt_});
   }
   template <typename T>
   std::vector<T> Allocated(size_t i) const {
@@ -44,6 +50,7 @@ class LibraryTest : public testing::Test {
   std::vector<LibraryMemory> memory_;
   std::vector<int64_t> written_;
   std::vector<LibraryMemory> allocated_;
+  Interrupt interrupt_;
 };
 
 constexpr int64_t kF32 = static_cast<int64_t>(DType::kF32);
@@ -157,6 +164,74 @@ TEST_F(LibraryTest, NonMaxSuppression) {
   EXPECT_EQ(Allocated<int64_t>(0), (std::vector<int64_t>{0, 0, 3, 0, 0, 0}));
   EXPECT_FALSE(
       Call(LibraryFunction::kNonMaxSuppression, {2, 1, 6, 3, 0}, 1, 1).ok());
+}
+
+// Rows that are taken in pieces.
+TEST_F(LibraryTest, TopKOfLongRows) {
+  constexpr int64_t kCount = 100000;
+  std::mt19937 random(1);
+  std::vector<int32_t> x(kCount);
+  for (int32_t& element : x) element = static_cast<int32_t>(random() % 5000);
+  std::vector<int64_t> order(kCount);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)];
+  });
+  for (const int64_t k : {int64_t{1}, int64_t{7}, int64_t{8192}, int64_t{8193},
+                          int64_t{16385}, kCount}) {
+    std::vector<int32_t> values(static_cast<size_t>(k));
+    std::vector<int64_t> indices(static_cast<size_t>(k));
+    memory_.clear();
+    Memory(x);
+    Memory(values);
+    Memory(indices);
+    ASSERT_TRUE(Call(LibraryFunction::kTopK, {kI32, 1, kCount, 1, k, 1}).ok());
+    EXPECT_EQ(indices, std::vector<int64_t>(order.begin(), order.begin() + k));
+  }
+}
+
+TEST_F(LibraryTest, UniqueOfManyRows) {
+  constexpr int64_t kCount = 70000;
+  std::mt19937 random(1);
+  std::vector<int32_t> x(kCount);
+  for (int32_t& element : x) element = static_cast<int32_t>(random() % 40000);
+  const std::set<int32_t> want(x.begin(), x.end());
+  for (const int64_t sorted : {1, 0}) {
+    memory_.clear();
+    Memory(x);
+    ASSERT_TRUE(
+        Call(LibraryFunction::kUnique, {kI32, kCount, 1, sorted}, 1, 4).ok());
+    std::vector<int32_t> found = Allocated<int32_t>(0);
+    const std::vector<int64_t> firsts = Allocated<int64_t>(1);
+    EXPECT_TRUE(std::ranges::is_sorted(found) == (sorted != 0));
+    EXPECT_TRUE(std::ranges::is_sorted(firsts) == (sorted == 0));
+    std::ranges::sort(found);
+    EXPECT_TRUE(std::ranges::equal(found, want));
+  }
+}
+
+TEST_F(LibraryTest, CancelEndsThem) {
+  std::vector<float> x = {1, 2, 3, 4};
+  std::vector<float> values(4);
+  std::vector<int64_t> indices(4);
+  Memory(x);
+  Memory(values);
+  Memory(indices);
+  interrupt_.Cancel();
+  EXPECT_EQ(Call(LibraryFunction::kTopK, {kF32, 1, 4, 1, 4, 1}).code(),
+            StatusCode::kCancelled);
+  EXPECT_EQ(Call(LibraryFunction::kNonZero, {kF32, 4}, 1, 1).code(),
+            StatusCode::kCancelled);
+  EXPECT_EQ(Call(LibraryFunction::kUnique, {kF32, 4, 1, 1}, 1, 4).code(),
+            StatusCode::kCancelled);
+  memory_.clear();
+  std::vector<float> boxes = {0, 0, 1, 1}, score = {0.5F}, thresholds = {0, 0};
+  Memory(boxes);
+  Memory(score);
+  Memory(thresholds);
+  EXPECT_EQ(
+      Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
+      StatusCode::kCancelled);
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// How long a run goes on after Cancel.
+//
+//   EMBER_ASSIGN_OR_RETURN(const CancelLatency latency,
+//                          MeasureCancel(*session, inputs, 200, 1));
+//
+// Each time a run begins, and another thread cancels it at a random moment of
+// the time that a run takes. A measurement: nothing is asserted. Of a session
+// that has had its first run, on the calling thread.
+#ifndef EMBER_TOOLS_LIB_CANCEL_LATENCY_H_
+#define EMBER_TOOLS_LIB_CANCEL_LATENCY_H_
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "vm/runtime/session.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+struct CancelLatency {
+  int64_t cancelled = 0;  // runs that Cancel ended; the others were done before
+  // From the call of Cancel to the end of Run; 0 if none was cancelled.
+  double median_ms = 0, worst_ms = 0;
+};
+
+// `seed` decides the moments. Errors: those of a run, but for kCancelled, and
+// of one more run at the end.
+StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
+                                      std::span<const vm::Tensor> inputs,
+                                      int64_t count, uint64_t seed);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CANCEL_LATENCY_H_
