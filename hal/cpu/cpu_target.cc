@@ -137,6 +137,14 @@ std::string MissingFeatures(std::string_view target) {
   return missing;
 }
 
+int CountFeatures(std::string_view target) {
+  int count = 0;
+  TargetText(target).ForEachFeature([&](std::string_view text) {
+    count += !IsDescription(text.substr(0, text.find('=')));
+  });
+  return count;
+}
+
 std::string HostTarget() {
   std::string target = KindOfMachine();
 #if defined(__x86_64__)

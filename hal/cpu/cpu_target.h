@@ -18,6 +18,10 @@ std::string HostTarget();
 // know is missing.
 std::string MissingFeatures(std::string_view target);
 
+// How many features code for the target asks for: the more, the better it is,
+// as far as texts can tell. Caches and cores do not count.
+int CountFeatures(std::string_view target);
+
 // For people: "AMD EPYC 9554 64-Core Processor"; empty if the system does not
 // tell.
 std::string HostName();

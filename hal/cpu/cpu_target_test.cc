@@ -22,5 +22,10 @@ TEST(CpuTargetTest, OtherMachinesAndUnknownFeaturesAreMissing) {
   EXPECT_EQ(MissingFeatures("z80-cpm+neon"), "z80-cpm");
 }
 
+TEST(CpuTargetTest, FeaturesThatCodeAsksFor) {
+  EXPECT_EQ(CountFeatures("x86_64-linux"), 0);
+  EXPECT_EQ(CountFeatures("aarch64-linux+neon+sve=256+l1=32K+cores=4"), 2);
+}
+
 }  // namespace
 }  // namespace ember::hal

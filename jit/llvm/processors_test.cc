@@ -8,10 +8,12 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/host.h"
+#include "jit/target/compile_target.h"
 #include "jit/target/cpu_model.h"
 
 namespace ember::jit {
@@ -32,21 +34,39 @@ TEST(ProcessorsTest, EachHasTests) {
   EXPECT_EQ(found, expected) << "the list in jit/llvm/processors.bzl";
 }
 
+// What schedules are told of a machine, and what LLVM makes code for.
+void ExpectSame(std::string_view target, const StatusOr<Host>& host) {
+  ASSERT_TRUE(host.ok()) << host.status().ToString();
+  const TargetTraits& traits = host->traits;
+  const CpuModel cpu = CpuModel::Of(target);
+  const int bits = 8 * cpu.vector_bytes;
+  EXPECT_EQ(cpu.has_fma, traits.has_fma);
+  EXPECT_EQ(cpu.has_byte_dots, traits.dot_product_bits >= bits);
+  EXPECT_EQ(cpu.has_bfloat_dots, traits.bfloat_product_bits >= bits);
+  EXPECT_EQ(bits == 512, host->has_512_bits);
+  EXPECT_EQ(bits > 128 && traits.is_neon, traits.sve_bits > 0);
+  EXPECT_LE(cpu.has_short_dots, traits.pair_product_bits >= bits);
+  EXPECT_LE(cpu.has_small_byte_dots, traits.small_product_bits >= bits);
+}
+
 TEST(ProcessorsTest, TargetsSayWhatLlvmKnows) {
   for (const Processor& processor : Processors()) {
     SCOPED_TRACE(processor.name);
-    const StatusOr<Host> host = HostOf(processor);
-    ASSERT_TRUE(host.ok()) << host.status().ToString();
-    const TargetTraits& traits = host->traits;
-    const CpuModel cpu = CpuModel::Of(processor.target);
-    const int bits = 8 * cpu.vector_bytes;
-    EXPECT_EQ(cpu.has_fma, traits.has_fma);
-    EXPECT_EQ(cpu.has_byte_dots, traits.dot_product_bits >= bits);
-    EXPECT_EQ(cpu.has_bfloat_dots, traits.bfloat_product_bits >= bits);
-    EXPECT_EQ(bits == 512, host->has_512_bits);
-    EXPECT_EQ(bits > 128 && traits.is_neon, traits.sve_bits > 0);
-    EXPECT_LE(cpu.has_short_dots, traits.pair_product_bits >= bits);
-    EXPECT_LE(cpu.has_small_byte_dots, traits.small_product_bits >= bits);
+    ExpectSame(processor.target, HostOf(processor));
+  }
+}
+
+TEST(ProcessorsTest, CompileTargetsSayWhatLlvmKnows) {
+  UseAllTargets();
+  for (const char* name :
+       {"host", "x86-64-v2", "x86-64-v3", "x86-64-v3+vnni", "x86-64-v4",
+        "x86-64-v4+vnni", "x86-64-v4+bf16", "aarch64", "aarch64+dotprod",
+        "aarch64+i8mm", "aarch64+sve", "aarch64+dotprod+i8mm+sve", "armv7+neon",
+        "armv7+neon+vfp4"}) {
+    SCOPED_TRACE(name);
+    const auto target = FindCompileTarget(name);
+    ASSERT_TRUE(target.ok()) << target.status().ToString();
+    ExpectSame(target->target, DetectHost(target->llvm));
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/concat.h"
 #include "base/hash.h"
-#include "base/target_text.h"
 #include "hal/cpu/cpu_target.h"
 #include "tensor/concrete_header.h"
 #include "vm/format/module_signature.h"
@@ -20,14 +19,6 @@
 
 namespace ember::vm {
 namespace {
-
-// How much a target asks for: the more, the better its code, as far as texts
-// can tell.
-int FeatureCount(const std::string& target) {
-  int count = 0;
-  TargetText(target).ForEachFeature([&](std::string_view) { ++count; });
-  return count;
-}
 
 Status Unfit(std::string_view expected) {
   return InvalidArgumentError(
@@ -108,7 +99,7 @@ class Installer {
       }
     }
     std::ranges::stable_sort(sections, [](const auto* a, const auto* b) {
-      return FeatureCount(a->target) > FeatureCount(b->target);
+      return hal::CountFeatures(a->target) > hal::CountFeatures(b->target);
     });
     for (const NativeSection* section : sections) {
       if (done_.size() == module_.group_count()) break;

@@ -27,9 +27,11 @@ using ::testing::HasSubstr;
 
 // Functions that return 0, and 1.
 #if defined(__x86_64__)
+constexpr const char* kBaseline = "+v2";  // what all of them have
 constexpr const char* kReturns0 = "31c0c390";
 constexpr const char* kReturns1 = "b801000000c39090";
 #elif defined(__aarch64__)
+constexpr const char* kBaseline = "+neon";
 constexpr const char* kReturns0 = "00008052c0035fd6";
 constexpr const char* kReturns1 = "20008052c0035fd6";
 #else
@@ -163,13 +165,15 @@ TEST(NativeKernelsTest, FailedChecksAreErrorsOfTheRun) {
 }
 
 TEST(NativeKernelsTest, TheBestSectionForEachDispatch) {
-  const std::string better = Kind() + "+cores=4";
+  const std::string better = Kind() + kBaseline;
   const Outcome outcome = RunWith(
-      {Section({Gemm(), BiasRelu(kBiasRelu, kReturns1)}),
+      {Section({Gemm(), BiasRelu(kBiasRelu, kReturns1)},
+               Kind() + "+l1=32K+cores=4"),
        Section({Gemm()}, Kind() + "+warp=9"), Section({BiasRelu()}, better)});
   EXPECT_TRUE(outcome.status.ok()) << outcome.status.ToString();
   EXPECT_THAT(outcome.result, kNothing);
-  EXPECT_THAT(outcome.report.targets, ElementsAre(better, Kind()));
+  EXPECT_THAT(outcome.report.targets,
+              ElementsAre(better, Kind() + "+l1=32K+cores=4"));
   EXPECT_THAT(outcome.report.refused,
               ElementsAre("native section " + Kind() +
                           "+warp=9: this machine lacks warp=9"));
