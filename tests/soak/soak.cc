@@ -49,7 +49,7 @@ struct Counts {
 // One second of all threads.
 struct Sample {
   double seconds = 0, megabytes = 0;
-  int64_t runs = 0;
+  int64_t runs = 0, kernels = 0;
   double median_ms = 0, p99_ms = 0, largest_ms = 0;
 };
 
@@ -212,6 +212,7 @@ void Soak::TakeSample(Clock::time_point start) {
   Sample sample;
   sample.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   sample.megabytes = tools::ResidentMegabytes();
+  sample.kernels = jit_->totals().kernels;
   sample.runs = static_cast<int64_t>(latencies.size());
   if (!latencies.empty()) {
     std::ranges::sort(latencies);
@@ -235,12 +236,13 @@ double Mean(const std::vector<Sample>& samples, double begin, double end,
 }
 
 Status Soak::Report() const {
-  tools::Table table(
-      {"seconds", "resident_mb", "runs", "median_ms", "p99_ms", "largest_ms"});
+  tools::Table table({"seconds", "resident_mb", "runs", "median_ms", "p99_ms",
+                      "largest_ms", "kernels"});
   std::vector<double> times;
   PlotPanel memory{"resident memory (MB)", {{"resident", {}}}};
   PlotPanel latency{"latency (ms)", {{"median", {}}, {"p99", {}}}};
-  PlotPanel speed{"runs per second", {{"runs", {}}}};
+  PlotPanel speed{"runs per second, and kernels so far",
+                  {{"runs", {}}, {"kernels", {}}}};
   for (const Sample& sample : samples_) {
     table.AddRow(
         {tools::Cell(sample.seconds, 1), tools::Cell(sample.megabytes, 2),
@@ -251,6 +253,7 @@ Status Soak::Report() const {
     latency.lines[0].values.push_back(sample.median_ms);
     latency.lines[1].values.push_back(sample.p99_ms);
     speed.lines[0].values.push_back(static_cast<double>(sample.runs));
+    speed.lines[1].values.push_back(static_cast<double>(sample.kernels));
   }
   const std::string path = tools::UserPath(options_.output);
   EMBER_RETURN_IF_ERROR(WriteFileAtomically(
@@ -321,7 +324,8 @@ Status Soak::Run() {
   }
   is_over_ = true;
   for (std::thread& thread : threads) thread.join();
-  TakeSample(start);
+  // A part of a second is no sample, unless there is nothing else.
+  if (samples_.empty()) TakeSample(start);
   for (const Status& end : ends) EMBER_RETURN_IF_ERROR(end);
   return Report();
 }
