@@ -1,5 +1,9 @@
 // Choosing boxes: NON_MAX_SUPPRESSION_V4 and V5, and the custom operator
 // TFLite_Detection_PostProcess of TensorFlow's object detection models.
+
+// Without it numbers in text, of which there are none here, would be read by a
+// function of flatbuffers' library, which nothing else of ours links.
+#define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>
 
 #include <limits>
