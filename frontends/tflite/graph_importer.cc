@@ -30,6 +30,21 @@ std::string LogicalType(const schema::Tensor& tensor) {
   return "";
 }
 
+// Operators with optional operands among the others; they check for themselves
+// that those they need are there.
+bool MayLeaveOut(schema::BuiltinOperator code) {
+  switch (code) {
+    case schema::BuiltinOperator::LSTM:
+    case schema::BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM:
+    case schema::BuiltinOperator::BIDIRECTIONAL_SEQUENCE_LSTM:
+    case schema::BuiltinOperator::BIDIRECTIONAL_SEQUENCE_RNN:
+    case schema::BuiltinOperator::SVDF:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // The quantization that operators see: of integers of up to 16 bits.
 std::optional<Quantization> StoredQuantization(const schema::Tensor& tensor) {
   const std::optional<DType> dtype = DTypeOf(tensor.type());
@@ -237,6 +252,10 @@ std::string GraphImporter::OriginOf(const schema::Operator& op,
   std::string name;
   if (!outputs.empty())
     name = NameOfTensor(model_->tensor(scope.subgraph, outputs[0]));
+  // Converters join the names of all that an operator was made of.
+  const size_t last = name.rfind(';');
+  if (last != std::string::npos && last + 1 < name.size())
+    name = name.substr(last + 1);
   if (name.empty()) name = "operator " + std::to_string(imported_operators_);
   return scope.prefix + name + " (" + model_->NameOf(op) + ")";
 }
@@ -290,6 +309,15 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
                          std::to_string(row->minimum_inputs) + " to " +
                          std::to_string(row->maximum_inputs) +
                          " inputs, found " + std::to_string(in.size()));
+  }
+  const size_t required = row->maximum_inputs == kManyInputs ? in.size()
+                          : MayLeaveOut(model_->CodeOf(op))
+                              ? 0
+                              : static_cast<size_t>(row->minimum_inputs);
+  for (size_t i = 0; i < required; ++i) {
+    if (in[i] >= 0) continue;
+    return DataLossError("node '" + origin + "': expected input " +
+                         std::to_string(i) + ", found it left out");
   }
   if (row->import == nullptr) {
     const Status status = ImportControl(op, scope);

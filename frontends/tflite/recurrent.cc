@@ -92,6 +92,9 @@ class Lstm {
       return false;
     units_ = c_.Input(at_.input_weights + 1).dim(0);
     has_layer_norm_ = at_.layer_norm >= 0 && c_.Input(at_.layer_norm + 1);
+    for (int gate = coupled() ? 1 : 0; gate < 4 && has_layer_norm_; ++gate) {
+      if (!c_.CheckRank(at_.layer_norm + gate, 1, 1)) return false;
+    }
     return c_.ok();
   }
 

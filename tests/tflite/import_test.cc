@@ -68,6 +68,12 @@ TEST(Import, WhatDoesNotFit) {
                     {operands.Output({.shape = {2}, .name = "sum"})});
   EXPECT_THAT(ErrorOf(operands.Finish()),
               HasSubstr("node 'sum (ADD)': expected 2 to 2 inputs, found 1"));
+  ModelBuilder left_out;
+  left_out.Operator(Code::ADD, {left_out.Input({.shape = {2}}), -1},
+                    {left_out.Output({.shape = {2}, .name = "sum"})});
+  EXPECT_THAT(ErrorOf(left_out.Finish()),
+              HasSubstr("node 'sum (ADD)': expected input 1, found it left "
+                        "out"));
   ModelBuilder order;
   const int later = order.Tensor({.shape = {2}, .name = "later"});
   order.Operator(Code::ABS, {later}, {order.Output({.shape = {2}})});
