@@ -28,10 +28,14 @@ bool IsWrittenInPlace(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return false;
   if (!S_ISREG(info.st_mode)) return true;
-  // Where /dev/stdout leads may be a file; the link is the system's.
+  // Where /dev/stdout and /dev/fd/1 lead may be a file; the link is the
+  // system's. Below other folders of /dev anybody may have files.
   struct stat link;
-  return ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) &&
-         (path.starts_with("/dev/") || path.starts_with("/proc/"));
+  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+  constexpr std::string_view kDevices = "/dev/";
+  return path.starts_with("/proc/") || path.starts_with("/dev/fd/") ||
+         (path.starts_with(kDevices) &&
+          path.find('/', kDevices.size()) == std::string::npos);
 }
 
 }  // namespace

@@ -77,20 +77,16 @@ class PathsTest : public ::testing::Test {
     fs::create_symlink("/dev/zero", top_ / "zero");
     fs::create_hard_link(top_ / "a", top_ / "hard");
     ASSERT_EQ(::mkfifo((top_ / "pipe").c_str(), 0600), 0);
+    // Paths of sockets are short: it is made by its name alone.
     const int server = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
-    // Names of sockets are short: one that is made here and moved.
-    const std::string name =
-        (fs::temp_directory_path() / ("s" + std::to_string(::getpid())))
-            .string();
-    std::snprintf(address.sun_path, sizeof address.sun_path, "%s",
-                  name.c_str());
-    ::unlink(name.c_str());
-    ASSERT_EQ(::bind(server, reinterpret_cast<const sockaddr*>(&address),
-                     sizeof address),
-              0);
+    const sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
+    const fs::path here = fs::current_path();
+    fs::current_path(top_);
+    const int bound = ::bind(
+        server, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    fs::current_path(here);
     ::close(server);
-    fs::rename(name, top_ / "socket");
+    ASSERT_EQ(bound, 0);
   }
   void TearDown() override { fs::remove_all(base_); }
 

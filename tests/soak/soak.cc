@@ -244,10 +244,11 @@ Status Soak::Report() const {
   PlotPanel speed{"runs per second, and kernels so far",
                   {{"runs", {}}, {"kernels", {}}}};
   for (const Sample& sample : samples_) {
-    table.AddRow(
-        {tools::Cell(sample.seconds, 1), tools::Cell(sample.megabytes, 2),
-         sample.runs, tools::Cell(sample.median_ms, 4),
-         tools::Cell(sample.p99_ms, 4), tools::Cell(sample.largest_ms, 3)});
+    table.AddRow({tools::Cell(sample.seconds, 1),
+                  tools::Cell(sample.megabytes, 2), sample.runs,
+                  tools::Cell(sample.median_ms, 4),
+                  tools::Cell(sample.p99_ms, 4),
+                  tools::Cell(sample.largest_ms, 3), sample.kernels});
     times.push_back(sample.seconds);
     memory.lines[0].values.push_back(sample.megabytes);
     latency.lines[0].values.push_back(sample.median_ms);
