@@ -214,10 +214,10 @@ system_nlohmann_json = repository_rule(implementation = _nlohmann_json_impl, loc
 
 def _re2_impl(rctx):
     ma = _multiarch(rctx)
-    _need(rctx, ["/usr/include/re2/re2.h", "/usr/lib/%s/libre2.a" % ma], ["libre2-dev"])
+    _need(rctx, ["/usr/include/re2/re2.h", "/usr/lib/%s/libre2.so" % ma], ["libre2-dev"])
     rctx.file("BUILD", _header(rctx) +
                        _lib("headers", defines = [_stamp(rctx, "libre2-dev")]) +
-                       _lib("re2", linkopts = ["-l:libre2.a", "-lpthread"], deps = [":headers"]))
+                       _lib("re2", linkopts = ["-lre2"], deps = [":headers"]))
 
 system_re2 = repository_rule(implementation = _re2_impl, attrs = _attrs, local = True, configure = True)
 

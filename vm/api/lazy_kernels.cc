@@ -5,7 +5,7 @@
 namespace ember::api {
 
 // Stands for the provider's, which is there before its first kernel is.
-class LazyKernels::Judge final : public vm::KernelJudge {
+class LazyKernels::LoadedJudge final : public vm::KernelJudge {
  public:
   vm::KernelVerdict Judge(const vm::ComparedCall& call) override {
     return judge_ == nullptr ? vm::KernelVerdict() : judge_->Judge(call);
@@ -22,7 +22,9 @@ class LazyKernels::Judge final : public vm::KernelJudge {
 };
 
 LazyKernels::LazyKernels(Load load)
-    : load_(std::move(load)), judge_(std::make_shared<class Judge>()) {}
+    : load_(std::move(load)), judge_(std::make_shared<LoadedJudge>()) {}
+
+std::shared_ptr<vm::KernelJudge> LazyKernels::judge() { return judge_; }
 
 LazyKernels::~LazyKernels() {
   if (thread_.joinable()) thread_.join();

@@ -32,10 +32,10 @@ class LazyKernels final : public vm::KernelProvider {
   void RequestKernel(const vm::KernelRequest& request,
                      std::shared_ptr<vm::KernelSlot> slot) override;
   std::shared_ptr<BackgroundWork> background_work() override;
-  std::shared_ptr<vm::KernelJudge> judge() override { return judge_; }
+  std::shared_ptr<vm::KernelJudge> judge() override;
 
  private:
-  class Judge;
+  class LoadedJudge;
   // A kernel was asked for before the provider was there.
   struct Waiting {
     vm::KernelRequest request;
@@ -48,7 +48,7 @@ class LazyKernels final : public vm::KernelProvider {
                   std::shared_ptr<vm::KernelSlot> slot);
 
   const Load load_;
-  const std::shared_ptr<Judge> judge_;
+  const std::shared_ptr<LoadedJudge> judge_;
   std::mutex mutex_;  // guards what follows
   bool is_loaded_ = false;
   StatusOr<std::shared_ptr<vm::KernelProvider>> provider_ =
