@@ -183,7 +183,7 @@ TEST_F(CliTest, UnsupportedOperatorsAreListedTogether) {
 
 TEST_F(CliTest, BadCommandLines) {
   ExpectError("vm-run",
-              "vm-run: expected MODEL.vmfb or MODEL.onnx, found nothing (see "
+              "vm-run: expected MODEL.vmfb or a model, found nothing (see "
               "vm-run --help)",
               2);
   ExpectError("vm-run model.vmfb --thread=2",
