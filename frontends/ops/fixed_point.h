@@ -7,8 +7,8 @@
 //
 // A product is rounded twice: x * multiplier / 2^31 to the nearest integer,
 // halves up, and that by 2^-shift to the nearest, whose halves go up or away
-// from zero: TensorFlow Lite's optimized kernels for products of matrices do the
-// first, its other kernels and the reference the second.
+// from zero: TensorFlow Lite's optimized kernels for products of matrices do
+// the first, its other kernels and the reference the second.
 //
 // Source: Jacob et al., Quantization and Training of Neural Networks for
 // Efficient Integer-Arithmetic-Only Inference (2017), section 2.2, and the
