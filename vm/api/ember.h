@@ -174,7 +174,7 @@ typedef struct EmberSessionOptions {
   double max_seconds; /* of each run; 0: as long as it likes */
   /* Since version 4. What pointers point to is copied, or not needed any more,
    * when session_create returns; what contexts point to is not. */
-  EmberTier tier;
+  int32_t tier;    /* an EmberTier */
   int32_t profile; /* not 0: times every dispatch, for session_profile */
   int32_t trace;   /* not 0: keeps an event per dispatch; implies profile */
   /* Not 0: machine code that vm-prejit wrote into the module may run on the

@@ -371,7 +371,7 @@ TEST(TierTest, WithoutJitAutoIsTheInterpreter) {
   EXPECT_EQ(RunStatic(session), EMBER_OK);
   options.tier = EMBER_TIER_OPTIMIZED;
   EXPECT_EQ(NewSession(module, options).status(), EMBER_NOT_FOUND);
-  options.tier = static_cast<EmberTier>(4);
+  options.tier = 4;
   EXPECT_EQ(NewSession(module, options).status(), EMBER_INVALID_ARGUMENT);
   options.tier = EMBER_TIER_INTERPRETER;
   options.device = "vulkan";

@@ -34,8 +34,7 @@ StatusOr<EmberSessionOptions> CopyOptions(const EmberSessionOptions* given) {
   }
   if (options.tier < EMBER_TIER_INTERPRETER || options.tier > EMBER_TIER_AUTO) {
     return InvalidArgumentError(
-        Concat({"tier: expected one of EmberTier, found ",
-                static_cast<int>(options.tier)}));
+        Concat({"tier: expected one of EmberTier, found ", options.tier}));
   }
   return options;
 }
@@ -129,7 +128,8 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   if (options.tier != EMBER_TIER_INTERPRETER) {
     EMBER_ASSIGN_OR_RETURN(kernels.tiering,
                            MakeTiering(module, options, is_host, logger));
-    if (kernels.tiering != nullptr) kernels.tier = options.tier;
+    if (kernels.tiering != nullptr)
+      kernels.tier = static_cast<EmberTier>(options.tier);
   }
   if (!uses_natives) return kernels;
   if (kernels.tiering == nullptr) {
@@ -171,8 +171,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                    options.tier == EMBER_TIER_BASELINE)) {
     return InvalidArgumentError(
         Concat({"device '", device->driver(),
-                "': expected tier OPTIMIZED or AUTO, found ",
-                static_cast<int>(options.tier)}));
+                "': expected tier OPTIMIZED or AUTO, found ", options.tier}));
   }
   const bool uses_natives =
       AllowsNatives(*module.module, options, is_host, &result->native_text);
