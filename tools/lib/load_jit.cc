@@ -17,14 +17,17 @@ using NewJitFunction = bool (*)(const jit::JitOptions* options,
                                 std::shared_ptr<jit::Jit>* jit,
                                 std::string* error);
 
-// jit/libember_jit.so in a folder around this program's file.
+// In a folder around this program's file: jit/libember_jit.so as it is built,
+// lib/ember/libember_jit.so as it is installed.
 std::filesystem::path FindLibrary() {
   std::error_code error;
   std::filesystem::path folder =
       std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   for (; !error && folder.has_relative_path(); folder = folder.parent_path()) {
-    const std::filesystem::path library = folder / "jit" / "libember_jit.so";
-    if (std::filesystem::exists(library, error)) return library;
+    for (const char* place : {"jit", "lib/ember"}) {
+      const std::filesystem::path library = folder / place / "libember_jit.so";
+      if (std::filesystem::exists(library, error)) return library;
+    }
   }
   return {};
 }

@@ -98,8 +98,8 @@ typedef struct EmberTensor {
 /* Which code runs a dispatch. Kernels come from the optional library
  * libember_jit.so, which is looked for in the folder `library_folder` of the
  * session's options; without one, in the folder of the file that has
- * ember_get_api, in "ember" in it, and in "../lib/ember" from it. It is loaded
- * by the first session that asks for it, and stays loaded. */
+ * ember_get_api, in "ember" in it, and in "../ember" and "../lib/ember" from
+ * it. It is loaded when it is first needed, and stays loaded. */
 typedef enum EmberTier {
   EMBER_TIER_INTERPRETER = 0, /* tier 0: needs nothing, runs at once */
   EMBER_TIER_BASELINE = 1,    /* each dispatch is compiled before it first runs,

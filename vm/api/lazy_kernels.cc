@@ -5,7 +5,7 @@
 namespace ember::api {
 
 // Stands for the provider's, which is there before its first kernel is.
-class LazyKernels::LoadedJudge final : public vm::KernelJudge {
+class LazyKernels::LateJudge final : public vm::KernelJudge {
  public:
   vm::KernelVerdict Judge(const vm::ComparedCall& call) override {
     return judge_ == nullptr ? vm::KernelVerdict() : judge_->Judge(call);
@@ -22,9 +22,7 @@ class LazyKernels::LoadedJudge final : public vm::KernelJudge {
 };
 
 LazyKernels::LazyKernels(Load load)
-    : load_(std::move(load)), judge_(std::make_shared<LoadedJudge>()) {}
-
-std::shared_ptr<vm::KernelJudge> LazyKernels::judge() { return judge_; }
+    : load_(std::move(load)), judge_(std::make_shared<LateJudge>()) {}
 
 LazyKernels::~LazyKernels() {
   if (thread_.joinable()) thread_.join();
@@ -65,6 +63,8 @@ void LazyKernels::LoadAndAsk() {
   for (Waiting& each : waiting)
     Ask(provider_, each.request, std::move(each.slot));
 }
+
+std::shared_ptr<vm::KernelJudge> LazyKernels::judge() { return judge_; }
 
 std::shared_ptr<BackgroundWork> LazyKernels::background_work() {
   const std::lock_guard<std::mutex> lock(mutex_);

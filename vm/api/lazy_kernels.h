@@ -35,7 +35,7 @@ class LazyKernels final : public vm::KernelProvider {
   std::shared_ptr<vm::KernelJudge> judge() override;
 
  private:
-  class LoadedJudge;
+  class LateJudge;
   // A kernel was asked for before the provider was there.
   struct Waiting {
     vm::KernelRequest request;
@@ -48,7 +48,7 @@ class LazyKernels final : public vm::KernelProvider {
                   std::shared_ptr<vm::KernelSlot> slot);
 
   const Load load_;
-  const std::shared_ptr<LoadedJudge> judge_;
+  const std::shared_ptr<LateJudge> judge_;
   std::mutex mutex_;  // guards what follows
   bool is_loaded_ = false;
   StatusOr<std::shared_ptr<vm::KernelProvider>> provider_ =

@@ -36,7 +36,7 @@ StatusOr<std::string> FindLibrary(const std::string& name,
   std::vector<std::string> folders = {folder};
   if (folder.empty()) {
     const std::string own = OwnFolder();
-    folders = {own, own + "/ember", own + "/../lib/ember"};
+    folders = {own, own + "/ember", own + "/../ember", own + "/../lib/ember"};
   }
   std::string places;
   for (const std::string& place : folders) {

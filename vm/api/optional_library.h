@@ -15,7 +15,8 @@
 namespace ember::api {
 
 // Its path in `folder`; if that is empty: in the folder of the file that this
-// function was linked into, in "ember" in it, and in "../lib/ember" from it.
+// function was linked into, in "ember" in it, and in "../ember" and
+// "../lib/ember" from it.
 // Neither environment nor working folder are asked. NotFound with the places.
 StatusOr<std::string> FindLibrary(const std::string& name,
                                   const std::string& folder);

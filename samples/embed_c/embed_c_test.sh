@@ -1,0 +1,13 @@
+#!/bin/bash
+# embed_c_test.sh PROGRAM MODEL: prints what the README says, and an error for a file that is no module.
+set -euo pipefail
+output="$("$1" "$2")"
+echo "$output"
+grep -q '^input  image \[N, 1, 28, 28\]$' <<<"$output"
+grep -qE '^result probabilities:( [0-9.e-]+){10}$' <<<"$output"
+if "$1" "$0" 2>"${TEST_TMPDIR:-/tmp}/error.txt"; then
+  echo "FAILED: a script was taken for a module" >&2
+  exit 1
+fi
+cat "${TEST_TMPDIR:-/tmp}/error.txt"
+grep -q '^module_load_file: .*: module file: expected ' "${TEST_TMPDIR:-/tmp}/error.txt"
