@@ -141,6 +141,10 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
     return;
   }
   static_cast<void>(WriteFileAtomically(base + ".ll", report.llvm));
+  if (!report.ptx.empty()) {
+    static_cast<void>(WriteFileAtomically(base + ".ptx", report.ptx));
+    return;
+  }
   static_cast<void>(WriteFileAtomically(base + ".s", report.assembly));
 }
 

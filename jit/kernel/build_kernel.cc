@@ -7,9 +7,12 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/gpu/kernel_abi.h"
 #include "jit/kernel/build_nest.h"
 #include "jit/kernel/device_kernel.h"
 #include "jit/kernel/host_kernel.h"
+#include "jit/ptx/compiler.h"
+#include "jit/ptx/target.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/tools.h"
@@ -91,6 +94,38 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildHostKernel(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
+StatusOr<gpu::DeviceCode> SpirvOf(const loops::LoopNest& nest,
+                                  std::string_view target,
+                                  KernelReport& report) {
+  EMBER_ASSIGN_OR_RETURN(const spirv::ModuleCode module,
+                         spirv::EmitModule(nest, spirv::Target::Of(target)));
+  if (!report.keep_code_text) return module.ForDevice();
+  for (const auto* phases : {&module.prologue, &module.phases}) {
+    for (const gpu::PhaseCode& phase : *phases)
+      report.spirv += "; " + phase.Figures() + "\n";
+  }
+  report.spirv += spirv::DisassembleModule(module.words);
+  const Status valid = spirv::ValidateModule(module.words);
+  if (valid.code() == StatusCode::kUnimplemented) {
+    report.spirv += Concat({"; not validated: ", valid.message(), "\n"});
+  } else {
+    EMBER_RETURN_IF_ERROR(valid);
+  }
+  return module.ForDevice();
+}
+
+StatusOr<gpu::DeviceCode> PtxOf(const loops::LoopNest& nest,
+                                std::string_view target, KernelReport& report) {
+  ptx::CodeTexts texts;
+  EMBER_ASSIGN_OR_RETURN(
+      gpu::DeviceCode code,
+      ptx::CompileNest(nest, ptx::Target::Of(target),
+                       report.keep_code_text ? &texts : nullptr));
+  report.llvm = std::move(texts.llvm);
+  report.ptx = std::move(texts.ptx);
+  return code;
+}
+
 StatusOr<std::unique_ptr<vm::Kernel>> BuildDeviceKernel(
     const vm::KernelRequest& request, loops::LoopNest nest,
     KernelReport& report) {
@@ -102,32 +137,18 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildDeviceKernel(
   definition.nest = std::move(nest);
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(
-      definition.code,
-      spirv::EmitModule(definition.nest, spirv::Target::Of(request.target)));
+      definition.code, ptx::IsPtxTarget(request.target)
+                           ? PtxOf(definition.nest, request.target, report)
+                           : SpirvOf(definition.nest, request.target, report));
   report.codegen_ms = stopwatch.Lap();
-  report.code_bytes =
-      static_cast<int64_t>(definition.code.words.size() * sizeof(uint32_t));
-  if (report.keep_code_text) {
-    for (const auto* phases :
-         {&definition.code.prologue, &definition.code.phases}) {
-      for (const spirv::PhaseCode& phase : *phases)
-        report.spirv += "; " + phase.Figures() + "\n";
-    }
-    report.spirv += spirv::DisassembleModule(definition.code.words);
-    const Status valid = spirv::ValidateModule(definition.code.words);
-    if (valid.code() == StatusCode::kUnimplemented) {
-      report.spirv += Concat({"; not validated: ", valid.message(), "\n"});
-    } else {
-      EMBER_RETURN_IF_ERROR(valid);
-    }
-  }
+  report.code_bytes = static_cast<int64_t>(definition.code.code.size());
   definition.tier = request.tier;
   definition.parameters = request.parameters;
   definition.is_specialised = !request.parameters.empty();
   definition.device = request.device;
   definition.constants = request.constant_data;
   definition.description = Describe(definition.nest, report);
-  for (const spirv::PhaseCode& phase : definition.code.phases)
+  for (const gpu::PhaseCode& phase : definition.code.phases)
     definition.description += "; " + phase.Figures();
   stopwatch.Lap();
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
@@ -148,7 +169,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
                          BuildReportedNest(request, *report));
   report->schedule_ms = stopwatch.Lap();
-  if (spirv::IsSpirvTarget(request.target))
+  if (spirv::IsSpirvTarget(request.target) || ptx::IsPtxTarget(request.target))
     return BuildDeviceKernel(request, std::move(nest), *report);
   return BuildHostKernel(request, nest, compiler, *report);
 }

@@ -26,9 +26,11 @@ struct KernelReport {
   // (ModelOptions).
   bool is_exact = false;
   std::string schedule, nest;
-  std::string llvm, assembly;  // of kernels of the host
-  std::string spirv;           // of kernels of a device
-  double schedule_ms = 0;      // schedule and loop nest
+  std::string llvm;      // of kernels of the host, and for CUDA
+  std::string assembly;  // of kernels of the host
+  std::string spirv;     // of kernels of a device: one of the two
+  std::string ptx;
+  double schedule_ms = 0;  // schedule and loop nest
   double optimize_ms = 0;
   double codegen_ms = 0;  // with what the device's driver makes of it
   double pack_ms = 0;

@@ -12,6 +12,7 @@
 #include "jit/loops/matrix_operation.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/ptx/target.h"
 #include "jit/schedule/collapse_axes.h"
 #include "jit/schedule/computation.h"
 #include "jit/schedule/default_schedule.h"
@@ -136,7 +137,8 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   Status scheduled;
   if (!options.given_schedule.empty()) {
     scheduled = schedule.Replay(options.given_schedule);
-  } else if (spirv::IsSpirvTarget(request.target)) {
+  } else if (spirv::IsSpirvTarget(request.target) ||
+             ptx::IsPtxTarget(request.target)) {
     scheduled = ScheduleForDevice(request, options.is_exact, schedule);
   } else {
     scheduled = schedule::ScheduleByModel(

@@ -11,8 +11,8 @@
 
 namespace ember::jit {
 
+using gpu::PhaseCode;
 using loops::Scope;
-using spirv::PhaseCode;
 
 namespace {
 
@@ -37,7 +37,7 @@ class DeviceKernel::CallRecording final : public vm::Recording {
 
   Status Outcome() override {
     if (record_ == nullptr) return OkStatus();
-    spirv::CheckRecord failed;
+    gpu::CheckRecord failed;
     std::memcpy(&failed, record_->host_data(), sizeof failed);
     if (failed.flag == 0) return OkStatus();
     std::memset(record_->host_data(), 0, sizeof failed);
@@ -83,7 +83,7 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
   kernel->pack_ms_ = took.count();
   // Neither is used any more.
   kernel->definition_.constants.clear();
-  kernel->definition_.code.words = {};
+  kernel->definition_.code.code = {};
   return kernel;
 }
 
@@ -108,15 +108,15 @@ Status DeviceKernel::Run(const vm::KernelCall&) const {
 StatusOr<DeviceKernel::Executables> DeviceKernel::Load(
     const std::vector<PhaseCode>& phases) const {
   const loops::LoopNest& nest = definition_.nest;
-  const std::vector<uint32_t>& words = definition_.code.words;
   Executables executables;
   for (const PhaseCode& phase : phases) {
     hal::ExecutableDefinition executable;
     executable.name = Concat({nest.name, ".", phase.entry_point});
-    executable.format = "spirv";
-    executable.code = {reinterpret_cast<const uint8_t*>(words.data()),
-                       words.size() * sizeof(uint32_t)};
+    executable.format = definition_.code.format;
+    executable.code = definition_.code.code;
     executable.entry_point = phase.entry_point;
+    executable.workgroup = {phase.invocations, 1, 1};
+    executable.shared_bytes = phase.dynamic_shared_bytes;
     executable.binding_count =
         static_cast<int>(phase.bindings.size()) + phase.has_checks;
     executable.parameter_count = static_cast<int>(nest.parameters.size()) + 1;
@@ -140,15 +140,15 @@ StatusOr<DeviceKernel::Executables> DeviceKernel::Load(
 Status DeviceKernel::CheckLayout(const NestLayout& layout) const {
   const loops::LoopNest& nest = definition_.nest;
   for (const int64_t tasks : layout.phase_tasks) {
-    if (tasks > spirv::kMostExtent)
+    if (tasks > gpu::kMostExtent)
       return OverLimit(nest, Concat({tasks, " tasks"}));
   }
   for (size_t i = 0; i < nest.buffers.size(); ++i) {
     const loops::Buffer& buffer = nest.buffers[i];
     const int64_t elements = layout.bytes[i] / DTypeByteSize(buffer.type);
-    bool is_over = elements > spirv::kMostElements;
+    bool is_over = elements > gpu::kMostElements;
     for (const int64_t extent : layout.extents[i])
-      is_over |= extent > spirv::kMostExtent;
+      is_over |= extent > gpu::kMostExtent;
     const bool is_bound =
         buffer.scope != Scope::kTask && buffer.scope != Scope::kRegister;
     is_over |= is_bound && layout.bytes[i] > limits_.binding_bytes;
@@ -170,7 +170,7 @@ Status DeviceKernel::CheckIterations(
     const int64_t most =
         loops::MostIterations(nest, bodies[i].body, parameters);
     if (most > limit)
-      return OverLimit(nest, spirv::TooManyIterations(most, limit));
+      return OverLimit(nest, gpu::TooManyIterations(most, limit));
   }
   return OkStatus();
 }
@@ -312,7 +312,7 @@ Status DeviceKernel::RecordPhases(
   if (has_checks) {
     EMBER_ASSIGN_OR_RETURN(
         recording.record_,
-        Allocate(sizeof(spirv::CheckRecord), hal::MemoryKind::kHostVisible,
+        Allocate(sizeof(gpu::CheckRecord), hal::MemoryKind::kHostVisible,
                  recording.buffers_));
   }
   std::vector<int64_t> pushed(parameters.begin(), parameters.end());
@@ -328,7 +328,7 @@ Status DeviceKernel::RecordPhases(
       const int64_t bytes = layout.bytes[binding.buffer];
       if (!binding.is_sliced || bytes == 0) continue;
       const int64_t most =
-          std::min({kSliceBytes, limits_.binding_bytes, spirv::kMostElements});
+          std::min({kSliceBytes, limits_.binding_bytes, gpu::kMostElements});
       at_once = std::min(at_once, std::max<int64_t>(most / bytes, 1));
       if (bytes > limits_.binding_bytes)
         return OverLimit(nest, Concat({"temporary of ", bytes, " bytes"}));
@@ -344,7 +344,7 @@ Status DeviceKernel::RecordPhases(
       bindings.push_back(ranges[binding.buffer]);
     }
     if (phase.has_checks)
-      bindings.push_back({recording.record_, 0, sizeof(spirv::CheckRecord)});
+      bindings.push_back({recording.record_, 0, sizeof(gpu::CheckRecord)});
     for (int64_t first = 0; first < tasks; first += at_once) {
       if (!std::exchange(is_first, false))
         EMBER_RETURN_IF_ERROR(list.Barrier());

@@ -1,4 +1,4 @@
-// A loop nest as SPIR-V on a device, as a kernel whose calls are recorded.
+// A loop nest as code for a device, as a kernel whose calls are recorded.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
 //                          DeviceKernel::Create(std::move(definition)));
@@ -20,9 +20,9 @@
 
 #include "base/status.h"
 #include "hal/device.h"
+#include "jit/gpu/kernel_abi.h"
 #include "jit/kernel/nest_layout.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/spirv/kernel_abi.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
@@ -34,7 +34,7 @@ struct DeviceKernelDefinition {
   std::vector<int64_t> parameters;
   bool is_specialised = false;
   loops::LoopNest nest;
-  spirv::ModuleCode code;
+  gpu::DeviceCode code;
   std::shared_ptr<hal::Device> device;
   std::vector<std::span<const uint8_t>> constants;
   // For nests whose prologue depends on them; else zeros do.
@@ -68,15 +68,15 @@ class DeviceKernel final : public vm::Kernel {
   using Buffers = std::vector<std::unique_ptr<hal::Buffer>>;
 
   explicit DeviceKernel(DeviceKernelDefinition definition);
-  StatusOr<Executables> Load(const std::vector<spirv::PhaseCode>& phases) const;
+  StatusOr<Executables> Load(const std::vector<gpu::PhaseCode>& phases) const;
   // What the code relies on, and limits of the device.
   Status CheckLayout(const NestLayout& layout) const;
-  Status CheckIterations(std::span<const spirv::PhaseCode> phases,
+  Status CheckIterations(std::span<const gpu::PhaseCode> phases,
                          std::span<const loops::Phase> bodies,
                          std::span<const int64_t> parameters) const;
   Status Pack();
   // Ranges of the nest's buffers, but for temporaries.
-  Status RecordPhases(std::span<const spirv::PhaseCode> phases,
+  Status RecordPhases(std::span<const gpu::PhaseCode> phases,
                       const Executables& executables, size_t first_task_count,
                       const NestLayout& layout,
                       std::span<const int64_t> parameters,

@@ -65,7 +65,7 @@ std::string RunPair(const RandomPair& pair, loops::LoopNest nest,
   }
   if (!code.ok()) return code.status().ToString();
   definition.nest = std::move(nest);
-  definition.code = *std::move(code);
+  definition.code = code->ForDevice();
   definition.device = TestDevice();
   definition.is_specialised = pair.is_specialised;
   if (pair.is_specialised) definition.parameters = pair.random.parameters;
@@ -103,7 +103,7 @@ TEST(DeviceKernelTest, IterationsOfACall) {
   auto code =
       spirv::Emit(definition.nest, spirv::TestTarget() + "+iterations65535");
   ASSERT_TRUE(code.ok()) << code.status().ToString();
-  definition.code = *std::move(code);
+  definition.code = code->ForDevice();
   definition.device = TestDevice();
   auto kernel = DeviceKernel::Create(std::move(definition));
   ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
@@ -223,7 +223,7 @@ loops @packed(%w: input f32[6, 10], %x: input f32[10], %y: output f32[6]) {
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
   const std::vector<uint8_t> weights(240);
   DeviceKernelDefinition definition;
-  definition.code = *spirv::Emit(*nest);
+  definition.code = spirv::Emit(*nest)->ForDevice();
   definition.nest = *std::move(nest);
   definition.device = TestDevice();
   definition.constants = {weights, {}};
@@ -243,7 +243,7 @@ loops @large<N>(%x: input i32[N], %y: output i32[N]) {
 })");
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
   DeviceKernelDefinition definition;
-  definition.code = *spirv::Emit(*nest);
+  definition.code = spirv::Emit(*nest)->ForDevice();
   definition.nest = *std::move(nest);
   definition.device = TestDevice();
   const auto kernel = DeviceKernel::Create(std::move(definition));

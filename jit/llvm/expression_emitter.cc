@@ -10,7 +10,9 @@ using tensor::Node;
 using tensor::Opcode;
 
 ExpressionEmitter::ExpressionEmitter(const loops::LoopNest& nest,
-                                     bool is_prologue, llvm::Function& function,
+                                     bool is_prologue,
+                                     KernelArguments& arguments,
+                                     llvm::Function& function,
                                      TargetTraits target, Builder& builder,
                                      FirstError& error)
     : nest_(nest),
@@ -19,7 +21,8 @@ ExpressionEmitter::ExpressionEmitter(const loops::LoopNest& nest,
       scopes_(nest.pool, builder),
       linearizer_(nest.pool, scopes_, builder,
                   [this](NodeId id) { return Emit(id); }),
-      memory_(nest, is_prologue, function, scopes_, builder, linearizer_),
+      memory_(nest, is_prologue, arguments, target, function, scopes_, builder,
+              linearizer_),
       lane_masks_(nest.pool, scopes_, builder, linearizer_,
                   [this](NodeId id) { return Emit(id); }),
       arithmetic_(builder, target, error) {}

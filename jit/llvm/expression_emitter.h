@@ -10,6 +10,7 @@
 
 #include "jit/llvm/arithmetic.h"
 #include "jit/llvm/ir.h"
+#include "jit/llvm/kernel_arguments.h"
 #include "jit/llvm/lane_masks.h"
 #include "jit/llvm/linear_index.h"
 #include "jit/llvm/memory_access.h"
@@ -22,8 +23,8 @@ class ExpressionEmitter {
  public:
   // For one phase, as MemoryAccess.
   ExpressionEmitter(const loops::LoopNest& nest, bool is_prologue,
-                    llvm::Function& function, TargetTraits target,
-                    Builder& builder, FirstError& error);
+                    KernelArguments& arguments, llvm::Function& function,
+                    TargetTraits target, Builder& builder, FirstError& error);
 
   // What was loaded may have changed from here on.
   void BeginStatement() { statement_.clear(); }

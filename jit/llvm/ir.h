@@ -45,6 +45,9 @@ struct TargetTraits {
   bool has_neon_mixed_products = false;
   // Of registers of SVE, exactly: such code is for one size. 0: none.
   int sve_bits = 0;
+  // Code of one thread of many: what may not be loaded is behind a branch, and
+  // lanes have no instructions that mix them.
+  bool is_gpu = false;
 };
 
 // Code generation goes on after an error, with values that mean nothing; the

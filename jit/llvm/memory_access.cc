@@ -38,10 +38,13 @@ constexpr int64_t kOutsideBytes = 512;
 }  // namespace
 
 MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
+                           KernelArguments& arguments, TargetTraits target,
                            llvm::Function& function, Scopes& scopes,
                            Builder& builder, IndexLinearizer& linearizer)
     : nest_(nest),
       is_prologue_(is_prologue),
+      arguments_(arguments),
+      target_(target),
       function_(function),
       scopes_(scopes),
       b_(builder),
@@ -65,7 +68,8 @@ void MemoryAccess::CreateAliasScopes() {
   std::vector<llvm::MDNode*> scopes(count);
   for (size_t i = 0; i < count; ++i) {
     const Scope scope = nest_.buffers[i].scope;
-    if (scope == Scope::kInput || scope == Scope::kRegister) continue;
+    if (scope == Scope::kInput || IsRegister(static_cast<uint32_t>(i)))
+      continue;
     scopes[i] =
         metadata.createAnonymousAliasScope(domain, nest_.buffers[i].name);
     alias_scopes_[i] = llvm::MDNode::get(context, {scopes[i]});
@@ -117,14 +121,7 @@ Value* MemoryAccess::Parameter(uint64_t number) {
   Value*& value = parameters_[number];
   if (value != nullptr) return value;
   const Scopes::At at(scopes_, 0);
-  auto* load =
-      b_.CreateAlignedLoad(b_.getInt64Ty(),
-                           b_.CreateConstInBoundsGEP1_64(
-                               b_.getInt64Ty(), function_.getArg(0), number),
-                           llvm::Align(8), nest_.parameters[number]);
-  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                    llvm::MDNode::get(b_.getContext(), {}));
-  return value = load;
+  return value = arguments_.Parameter(b_, number);
 }
 
 Value* MemoryAccess::PointerOf(uint32_t number) {
@@ -132,9 +129,9 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
   if (pointer != nullptr) return pointer;
   const Scopes::At at(scopes_, 0);
   const loops::Buffer& buffer = nest_.buffers[number];
-  if (buffer.scope == Scope::kRegister) {
+  if (IsRegister(number)) {
     uint64_t elements = 1;
-    for (size_t dim = 0; dim < buffer.extents.size(); ++dim)
+    for (size_t dim = FirstDim(number); dim < buffer.extents.size(); ++dim)
       elements *= static_cast<uint64_t>(RegisterExtent(number, dim));
     elements += kMaximumLanes;  // of a vector that starts at the last element
     llvm::AllocaInst* memory =
@@ -143,13 +140,14 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
     memory->setAlignment(llvm::Align(64));
     return pointer = memory;
   }
-  auto* load = b_.CreateAlignedLoad(
-      b_.getPtrTy(),
-      b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), function_.getArg(1), number),
-      llvm::Align(alignof(void*)), buffer.name);
-  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                    llvm::MDNode::get(b_.getContext(), {}));
-  return pointer = load;
+  pointer = arguments_.Buffer(b_, number);
+  if (Value* first = arguments_.Slice(number)) {
+    for (const NodeId extent : buffer.extents)
+      first =
+          b_.CreateMul(first, linearizer_.Rest(linearizer_.Of(extent)).value);
+    pointer = b_.CreateGEP(ElementOf(number), pointer, first);
+  }
+  return pointer;
 }
 
 // The extent, of the last dim rounded up, so that rows of vectors do not
@@ -195,7 +193,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   LinearIndex offset;
   int varying = 0;
   int64_t before_row = 0;
-  for (size_t dim = 0; dim < indices.size(); ++dim) {
+  for (size_t dim = FirstDim(buffer); dim < indices.size(); ++dim) {
     before_row = offset.constant;
     linearizer_.Add(indices[dim], StrideOf(buffer, dim), offset);
     if (!scopes_.VariesByLane(indices[dim])) continue;
@@ -314,7 +312,7 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
 // transposed tiles: a load for each run, and one instruction that brings its
 // lanes to their places. A gather would load each lane. Null: too many runs.
 Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
-  if (address.offsets == nullptr) return nullptr;
+  if (address.offsets == nullptr || target_.is_gpu) return nullptr;
   const std::optional<Lanes> offsets = ConstantLanes(address.offsets);
   if (!offsets) return nullptr;
   std::map<int64_t, int64_t> runs;  // by their first offset: how many
@@ -361,7 +359,8 @@ Value* MemoryAccess::LoadColumnOf(const Address& address, llvm::Type* type) {
   const loops::Buffer& buffer = nest_.buffers[address.buffer];
   const auto* const stride =
       llvm::dyn_cast_or_null<llvm::ConstantInt>(address.stride);
-  if (buffer.scope != Scope::kTask || stride == nullptr || address.column < 0)
+  if (buffer.scope != Scope::kTask || stride == nullptr || address.column < 0 ||
+      target_.is_gpu)
     return nullptr;
   const std::optional<int64_t> row =
       nest_.pool.IntegerConstant(buffer.extents.back());
@@ -430,6 +429,7 @@ llvm::GlobalVariable* MemoryAccess::FullOf(llvm::Constant* value) {
 
 Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
                             Value* off) {
+  if (target_.is_gpu) return LoadBehindBranch(address, in_bounds, off);
   const uint32_t buffer = address.buffer;
   const DType dtype = nest_.buffers[buffer].type;
   llvm::Type* const element = ElementOf(buffer);
@@ -466,6 +466,33 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
   return b_.CreateSelect(
       in_bounds, inside,
       IsVector(inside) ? Splat(b_, off, scopes_.lanes()) : off);
+}
+
+// Threads that take different ways wait for each other, but the address stays
+// one of a kind of memory that is known.
+Value* MemoryAccess::LoadBehindBranch(const Address& address, Value* in_bounds,
+                                      Value* off) {
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
+  };
+  const bool is_vector =
+      IsVector(off) || address.kind != Address::Kind::kUniform;
+  if (is_vector) off = Splat(b_, off, scopes_.lanes());
+  const auto* const known = llvm::dyn_cast<llvm::ConstantInt>(in_bounds);
+  if (known != nullptr && known->isZero()) return off;
+  llvm::BasicBlock* const inside = block("inside");
+  llvm::BasicBlock* const after = block("loaded");
+  llvm::BasicBlock* const before = b_.GetInsertBlock();
+  b_.CreateCondBr(in_bounds, inside, after);
+  b_.SetInsertPoint(inside);
+  Value* loaded = Load(address, nullptr, nullptr);
+  if (is_vector) loaded = Splat(b_, loaded, scopes_.lanes());
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* const value = b_.CreatePHI(off->getType(), 2);
+  value->addIncoming(off, before);
+  value->addIncoming(loaded, inside);
+  return value;
 }
 
 // --- stores

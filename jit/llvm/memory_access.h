@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "jit/llvm/ir.h"
+#include "jit/llvm/kernel_arguments.h"
 #include "jit/llvm/linear_index.h"
 #include "jit/llvm/scopes.h"
 #include "jit/loops/loop_nest.h"
@@ -48,9 +49,10 @@ struct Address {
 
 class MemoryAccess {
  public:
-  // `function` is a phase: its arguments are those of PhaseFunction. Packed
-  // buffers do not change in it if `is_prologue` is false.
+  // `function` is a phase. Packed buffers do not change in it if `is_prologue`
+  // is false.
   MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
+               KernelArguments& arguments, TargetTraits target,
                llvm::Function& function, Scopes& scopes, Builder& builder,
                IndexLinearizer& linearizer);
 
@@ -78,12 +80,16 @@ class MemoryAccess {
   llvm::Value* Parameter(uint64_t number);
 
   // Whether the buffer is to be in registers, where nothing has an address.
-  bool IsRegister(uint32_t buffer) const {
-    return nest_.buffers[buffer].scope == loops::Scope::kRegister;
-  }
+  bool IsRegister(uint32_t buffer) const { return arguments_.IsLocal(buffer); }
 
  private:
   llvm::Value* PointerOf(uint32_t buffer);
+  // The first index that counts.
+  size_t FirstDim(uint32_t buffer) const {
+    return arguments_.IgnoresFirstIndex(buffer) ? 1 : 0;
+  }
+  llvm::Value* LoadBehindBranch(const Address& address, llvm::Value* in_bounds,
+                                llvm::Value* off);
   Factor StrideOf(uint32_t buffer, size_t dim);
   int64_t RegisterExtent(uint32_t number, size_t dim) const;
   // Whether the dim has an element for each lane, on or off.
@@ -119,6 +125,8 @@ class MemoryAccess {
 
   const loops::LoopNest& nest_;
   bool is_prologue_;
+  KernelArguments& arguments_;
+  const TargetTraits target_;
   llvm::Function& function_;
   Scopes& scopes_;
   Builder& b_;

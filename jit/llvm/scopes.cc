@@ -29,6 +29,12 @@ void Scopes::Enter(llvm::BasicBlock* prologue, NodeId variable,
   lanes_ = lanes;
 }
 
+void Scopes::EnterBound(NodeId variable, llvm::Value* value) {
+  placement_.EnterBinding(variable, 0);
+  scopes_.emplace_back().variable = variable;
+  bindings_[variable] = value;
+}
+
 void Scopes::Leave() {
   const Scope& scope = scopes_.back();
   placement_.Leave();

@@ -44,6 +44,9 @@ class Scopes {
   void Enter(llvm::BasicBlock* prologue);
   void Enter(llvm::BasicBlock* prologue, NodeId variable, llvm::Value* value,
              int lanes = 0);
+  // A variable whose value is there from the entry on, and not constant: the
+  // number of a thread.
+  void EnterBound(NodeId variable, llvm::Value* value);
   // A part that may be skipped.
   void EnterBranch(llvm::BasicBlock* prologue);
   void Leave();

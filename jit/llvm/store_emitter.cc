@@ -61,7 +61,32 @@ StoreEmitter::Pending StoreEmitter::Prepare(const Target& target) {
   return pending;
 }
 
+void StoreEmitter::EmitValue(const Target& target, Value* value) {
+  Pending pending;
+  pending.target = &target;
+  pending.address =
+      expressions_.memory().AddressOf(target.buffer, target.indices);
+  pending.value = value;
+  StoreNow(pending);
+}
+
 void StoreEmitter::Store(const Pending& pending) {
+  Value* const condition =
+      condition_ ? condition_(pending.target->buffer) : nullptr;
+  if (condition == nullptr) return StoreNow(pending);
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
+  };
+  llvm::BasicBlock* const store = block("store");
+  llvm::BasicBlock* const after = block("stored");
+  b_.CreateCondBr(condition, store, after);
+  b_.SetInsertPoint(store);
+  StoreNow(pending);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void StoreEmitter::StoreNow(const Pending& pending) {
   if (pending.target->update == Update::kAssign) {
     expressions_.memory().Store(pending.address, pending.value,
                                 expressions_.mask());

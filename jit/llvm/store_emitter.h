@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "jit/llvm/expression_emitter.h"
 #include "jit/llvm/ir.h"
@@ -23,6 +24,19 @@ class StoreEmitter {
         expressions_(expressions) {}
 
   void Emit(std::span<const loops::Target> targets);
+  // Assigns or combines the value instead of the target's own.
+  void EmitValue(const loops::Target& target, llvm::Value* value);
+  // Where `condition(buffer)` is not null (i1), only who it holds for stores to
+  // the buffer, and reads what is updated.
+  void StoreOnlyIf(std::function<llvm::Value*(uint32_t buffer)> condition) {
+    condition_ = std::move(condition);
+  }
+
+  // a and b combined as the target's update does.
+  llvm::Value* Combine(const loops::Target& target, llvm::Value* a,
+                       llvm::Value* b);
+  // What changes nothing when it is combined with a value that is no NaN.
+  llvm::Constant* Identity(const loops::Target& target);
 
  private:
   // A target with its operands computed: value, or factor * other_factor.
@@ -37,17 +51,15 @@ class StoreEmitter {
   Pending Prepare(const loops::Target& target);
   bool IsFused(const loops::Target& target) const;
   void Store(const Pending& pending);
+  void StoreNow(const Pending& pending);
   void Update(const Pending& pending);
   // All lanes count; several may have the same element.
   void UpdateLaneByLane(const Pending& pending);
   llvm::Value* Combined(const Pending& pending, llvm::Value* old);
-  llvm::Value* Combine(const loops::Target& target, llvm::Value* a,
-                       llvm::Value* b);
   // The lanes that are on combined to one value.
   llvm::Value* Reduce(const Pending& pending);
   llvm::Value* ReduceLanes(const loops::Target& target, llvm::Value* lanes);
   llvm::Value* ValueOf(const Pending& pending);
-  llvm::Constant* Identity(const loops::Target& target);
   DType TypeOf(const loops::Target& target) const {
     return nest_.buffers[target.buffer].type;
   }
@@ -57,6 +69,7 @@ class StoreEmitter {
   llvm::Function& function_;
   Builder& b_;
   ExpressionEmitter& expressions_;
+  std::function<llvm::Value*(uint32_t buffer)> condition_;
 };
 
 }  // namespace ember::jit

@@ -9,7 +9,7 @@
 //
 // The tile gets a first dim of 2, its halves. What is loaded meets what is read
 // only in the next iteration, in both directions: so a device needs one barrier
-// per iteration instead of two (jit/spirv/barriers.h), and loads run while
+// per iteration instead of two (jit/gpu/barriers.h), and loads run while
 // arithmetic does. By registers, each invocation loads its elements at the
 // begin of an iteration and stores them at its end; directly, they are copied
 // at its end.

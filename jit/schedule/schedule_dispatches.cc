@@ -37,7 +37,7 @@ StatusOr<loops::LoopNest> NestOf(const tensor::Dispatch& dispatch,
                                  std::string_view target, std::string& text) {
   Schedule schedule(Disassemble(dispatch, {}));
   EMBER_RETURN_IF_ERROR(
-      target.starts_with("vulkan")
+      target.starts_with("vulkan") || target.starts_with("sm_")
           ? ScheduleForGpu(jit::GpuModel::Of(target), schedule)
           : ScheduleByModel(jit::CpuModel::Of(target), schedule));
   text = schedule.ToText();

@@ -3,20 +3,20 @@
 // invocations met last, so it finds a barrier that is missing.
 //
 //   PAIRS=1000 bazel run //jit/spirv:barriers_test
-#include "jit/spirv/barriers.h"
+#include "jit/gpu/barriers.h"
 
 #include <cstdio>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "jit/gpu/phase_plan.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/gpu_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/random_pair.h"
-#include "jit/spirv/phase_plan.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/testing.h"
 #include "jit/target/gpu_model.h"
@@ -34,8 +34,8 @@ StatusOr<Meetings> MeetingsOf(const loops::LoopNest& nest) {
   Meetings all;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
     for (const loops::Phase& phase : *phases) {
-      EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
-                             PlanPhase(nest, phase, Target::Of(kTarget)));
+      EMBER_ASSIGN_OR_RETURN(const gpu::PhasePlan plan,
+                             gpu::PlanPhase(nest, phase, Target::Of(kTarget)));
       all.insert(plan.barriers.begin(), plan.barriers.end());
     }
   }

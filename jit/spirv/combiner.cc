@@ -38,7 +38,7 @@ Value Combiner::Apply(DType type, Update update, Value a, Value b) {
 Value Combiner::Combine(DType type, Update update, Value value,
                         Value invocation) {
   if (plan_.invocations == 1) return value;
-  if (CombinesBySubgroups(type, update, target_))
+  if (gpu::CombinesBySubgroups(type, update, target_))
     return BySubgroups(type, update, value, invocation);
   return ByHalves(type, update, value, invocation);
 }

@@ -14,11 +14,11 @@
 #include <array>
 #include <vector>
 
+#include "jit/gpu/phase_plan.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
 #include "jit/spirv/memory_model.h"
-#include "jit/spirv/phase_plan.h"
 #include "jit/spirv/target.h"
 #include "tensor/dispatch.h"
 
@@ -26,7 +26,7 @@ namespace ember::jit::spirv {
 
 class Combiner {
  public:
-  Combiner(const Target& target, const PhasePlan& plan, CodeBuilder& code,
+  Combiner(const Target& target, const gpu::PhasePlan& plan, CodeBuilder& code,
            Memory& memory, Arithmetic& arithmetic)
       : target_(target),
         plan_(plan),
@@ -69,7 +69,7 @@ class Combiner {
   }
 
   const Target& target_;
-  const PhasePlan& plan_;
+  const gpu::PhasePlan& plan_;
   CodeBuilder& c_;
   Memory& memory_;
   Arithmetic& arithmetic_;

@@ -61,7 +61,7 @@ schedule::Schedule Single(std::string_view text,
   return single;
 }
 
-PhaseCode CodeOf(const loops::LoopNest& nest) {
+gpu::PhaseCode CodeOf(const loops::LoopNest& nest) {
   const auto code = EmitModule(nest, Target::Of(kGpu));
   EXPECT_TRUE(code.ok()) << code.status().ToString();
   if (!code.ok()) return {};
@@ -80,8 +80,8 @@ TEST(DoubleBuffer, OneBarrierPerSlice) {
   const schedule::Schedule schedule = ScheduleOf(kProduct, GpuModel::Of(kGpu));
   EXPECT_THAT(schedule.ToText(), HasSubstr("double_buffer %a.slice registers"));
   EXPECT_THAT(schedule.ToText(), HasSubstr("double_buffer %b.slice registers"));
-  const PhaseCode two = CodeOf(NestOf(schedule));
-  const PhaseCode one = CodeOf(NestOf(Single(kProduct, schedule)));
+  const gpu::PhaseCode two = CodeOf(NestOf(schedule));
+  const gpu::PhaseCode one = CodeOf(NestOf(Single(kProduct, schedule)));
   std::printf("double: %s\nsingle: %s\n", two.Figures().c_str(),
               one.Figures().c_str());
   EXPECT_EQ(one.barriers, 2);

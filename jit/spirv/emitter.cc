@@ -34,6 +34,15 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
 
 }  // namespace
 
+gpu::DeviceCode ModuleCode::ForDevice() const {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(words.data());
+  return {.format = "spirv",
+          .code = {bytes, bytes + words.size() * sizeof(uint32_t)},
+          .prologue = prologue,
+          .phases = phases,
+          .resources = nullptr};
+}
+
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
                                 const Target& target) {
   loops::LoopNest nest = given;
@@ -46,7 +55,7 @@ StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
   ModuleCode code;
   const auto emit = [&](const std::vector<loops::Phase>& phases,
                         const char* name,
-                        std::vector<PhaseCode>& result) -> Status {
+                        std::vector<gpu::PhaseCode>& result) -> Status {
     for (size_t i = 0; i < phases.size(); ++i) {
       auto phase =
           EmitPhase(nest, phases[i], Concat({name, i}), target, words, module);

@@ -9,12 +9,24 @@
 #ifndef EMBER_JIT_SPIRV_EMITTER_H_
 #define EMBER_JIT_SPIRV_EMITTER_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "base/status.h"
+#include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/spirv/kernel_abi.h"
 #include "jit/spirv/target.h"
 
 namespace ember::jit::spirv {
+
+// A module for a nest: an entry point per phase.
+struct ModuleCode {
+  std::vector<uint32_t> words;
+  std::vector<gpu::PhaseCode> prologue;
+  std::vector<gpu::PhaseCode> phases;
+
+  gpu::DeviceCode ForDevice() const;
+};
 
 // The nest is verified. kUnimplemented with a reason of jit/decline_reasons.h
 // for what this back end leaves to others.

@@ -263,8 +263,8 @@ Value ExpressionEmitter::EmitLoad(const Node& node) {
       return memory_.LoadFrom(node.buffer, vector->element);
   }
   const Value element = Element(node.buffer, node.operands);
-  const bool is_guarded =
-      mask_ && plan_.places[node.buffer].kind != PhasePlan::Kind::kRegisters;
+  const bool is_guarded = mask_ && plan_.places[node.buffer].kind !=
+                                       gpu::PhasePlan::Kind::kRegisters;
   return is_guarded ? memory_.LoadIf(*mask_, node.buffer, element)
                     : memory_.Load(node.buffer, element);
 }
@@ -349,11 +349,11 @@ LinearSum ExpressionEmitter::LinearElement(uint32_t number,
 
 std::optional<ExpressionEmitter::InVector> ExpressionEmitter::FindInVector(
     uint32_t buffer, std::span<const NodeId> indices) {
-  const VectorLimits limits = memory_.LimitsOf(buffer);
+  const gpu::VectorLimits limits = memory_.LimitsOf(buffer);
   if (limits.most < 2) return std::nullopt;
-  const std::optional<VectorAccess> access =
-      FindVector(nest_.pool, LinearElement(buffer, indices), limits,
-                 [&](NodeId node) { return ValueOf(node); });
+  const std::optional<gpu::VectorAccess> access =
+      gpu::FindVector(nest_.pool, LinearElement(buffer, indices), limits,
+                      [&](NodeId node) { return ValueOf(node); });
   if (!access || !IsShared(*access)) return std::nullopt;
   InVector found;
   found.element = {.width = access->width, .lane = access->lane};
@@ -370,7 +370,7 @@ std::optional<int64_t> ExpressionEmitter::ValueOf(NodeId variable) const {
   return c_.KnownInteger(bound->second);
 }
 
-bool ExpressionEmitter::IsShared(const VectorAccess& access) {
+bool ExpressionEmitter::IsShared(const gpu::VectorAccess& access) {
   // What moves in other ways, too, is in another vector for each value.
   return std::ranges::none_of(access.number.terms, [&](const LinearTerm& term) {
     return DependsOn(term.node, access.variable);
@@ -380,7 +380,7 @@ bool ExpressionEmitter::IsShared(const VectorAccess& access) {
 std::optional<Value> ExpressionEmitter::EmitBytes(
     uint32_t buffer, std::span<const NodeId> indices) {
   constexpr int64_t kBytes = 4;
-  const VectorLimits limits = memory_.LimitsOf(buffer);
+  const gpu::VectorLimits limits = memory_.LimitsOf(buffer);
   if (mask_ || !memory_.IsPacked(buffer) || limits.most < kBytes)
     return std::nullopt;
   LinearSum words;
@@ -399,7 +399,7 @@ std::optional<Value> ExpressionEmitter::EmitBytes(
   if (constant % kBytes != 0) return std::nullopt;
   words.constant = constant / kBytes;
   Memory::VectorElement place;
-  const std::optional<VectorAccess> access = FindVector(
+  const std::optional<gpu::VectorAccess> access = gpu::FindVector(
       nest_.pool, words,
       {.least = 2, .most = limits.most / static_cast<uint32_t>(kBytes)},
       [&](NodeId node) { return ValueOf(node); });

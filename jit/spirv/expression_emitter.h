@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/gpu/phase_plan.h"
 #include "jit/loops/facts.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/placement.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
-#include "jit/spirv/phase_plan.h"
 
 namespace ember::jit::spirv {
 
@@ -32,7 +32,7 @@ class ExpressionEmitter {
   // Nodes are added to the nest's pool. words: the variable of the push
   // constants.
   ExpressionEmitter(loops::LoopNest& nest, const loops::Facts& facts,
-                    const PhasePlan& plan, Id words, CodeBuilder& code,
+                    const gpu::PhasePlan& plan, Id words, CodeBuilder& code,
                     Memory& memory, Arithmetic& arithmetic, Status& error)
       : nest_(nest),
         facts_(facts),
@@ -75,7 +75,7 @@ class ExpressionEmitter {
   struct InVector {
     Memory::VectorElement element;
     NodeId variable = 0;    // of that loop
-    bool is_whole = false;  // see VectorAccess
+    bool is_whole = false;  // see gpu::VectorAccess
   };
   std::optional<InVector> FindInVector(uint32_t buffer,
                                        std::span<const NodeId> indices);
@@ -115,14 +115,14 @@ class ExpressionEmitter {
   // The value of a variable that is a constant here.
   std::optional<int64_t> ValueOf(NodeId variable) const;
   // Whether all values of the access' variable are in one vector.
-  bool IsShared(const VectorAccess& access);
+  bool IsShared(const gpu::VectorAccess& access);
   tensor::LinearSum LinearElement(uint32_t buffer,
                                   std::span<const NodeId> indices);
   Value EmitSum(const tensor::LinearSum& linear);
 
   loops::LoopNest& nest_;
   const loops::Facts& facts_;
-  const PhasePlan& plan_;
+  const gpu::PhasePlan& plan_;
   const Id words_;
   CodeBuilder& c_;
   Memory& memory_;

@@ -6,7 +6,7 @@
 //
 // All that is emitted stands where all invocations of a subgroup come. Signs of
 // integers are those by which devices list products: a sum is unsigned where
-// both factors are (PhasePlan::Place::is_unsigned). Not thread-safe.
+// both factors are (gpu::PhasePlan::Place::is_unsigned). Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_MATRICES_H_
 #define EMBER_JIT_SPIRV_MATRICES_H_
 
@@ -15,22 +15,22 @@
 #include <utility>
 
 #include "base/status.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/phase_plan.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/matrix_operation.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/cooperative_matrix.h"
 #include "jit/spirv/expression_emitter.h"
-#include "jit/spirv/kernel_abi.h"
 #include "jit/spirv/memory.h"
-#include "jit/spirv/phase_plan.h"
 
 namespace ember::jit::spirv {
 
 class Matrices {
  public:
-  Matrices(const loops::LoopNest& nest, const PhasePlan& plan,
+  Matrices(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
            CodeBuilder& code, Memory& memory, ExpressionEmitter& expressions,
-           PhaseCode& phase, Status& error)
+           gpu::PhaseCode& phase, Status& error)
       : nest_(nest),
         plan_(plan),
         c_(code),
@@ -59,11 +59,11 @@ class Matrices {
           MatrixUse use);
 
   const loops::LoopNest& nest_;
-  const PhasePlan& plan_;
+  const gpu::PhasePlan& plan_;
   CodeBuilder& c_;
   Memory& memory_;
   ExpressionEmitter& expressions_;
-  PhaseCode& phase_;
+  gpu::PhaseCode& phase_;
   Status& error_;
   // By buffer and number of the matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Id> accumulators_;

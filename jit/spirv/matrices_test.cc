@@ -347,7 +347,7 @@ loops @phases(%x: input f32[M, N], %y: output f32[M, N],
   }
 })");
   ASSERT_TRUE(code.ok()) << code.status().ToString();
-  for (const PhaseCode& phase : code->phases)
+  for (const gpu::PhaseCode& phase : code->phases)
     EXPECT_EQ(phase.invocations % 32, 0) << phase.entry_point;
 }
 

@@ -13,7 +13,7 @@ namespace ember::jit::spirv {
 using loops::Buffer;
 using loops::Scope;
 using spv::StorageClass;
-using Kind = PhasePlan::Kind;
+using Kind = gpu::PhasePlan::Kind;
 
 namespace {
 
@@ -21,14 +21,14 @@ namespace {
 constexpr uint32_t kVectorBytes = 16;
 constexpr int kWordBytes = 4;
 constexpr uint32_t kTexelWords = 4;
-// Elements of PhasePlan::Place::is_vectors.
+// Elements of gpu::PhasePlan::Place::is_vectors.
 constexpr uint32_t kSharedWidth = 4;
 
 }  // namespace
 
-Memory::Memory(const loops::LoopNest& nest, const PhasePlan& plan,
+Memory::Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
                CodeBuilder& code, Conversions& conversions,
-               const Target& target, PhaseCode& phase, Status& error)
+               const Target& target, gpu::PhaseCode& phase, Status& error)
     : nest_(nest),
       plan_(plan),
       c_(code),
@@ -99,7 +99,7 @@ Id Memory::BindingVariable(Id type, uint32_t binding, std::string_view name) {
 
 void Memory::DeclareBinding(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
-  const PhasePlan::Place& place = plan_.places[number];
+  const gpu::PhasePlan::Place& place = plan_.places[number];
   ModuleBuilder& module = c_.module();
   variables_[number].binding = binding_;
   const Id id = BindingVariable(module.BufferType(MemoryType(buffer.type)),
@@ -107,7 +107,7 @@ void Memory::DeclareBinding(uint32_t number) {
   variables_[number].id = id;
   if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
   if (place.is_coherent) model_.DecorateCoherent(module, id);
-  // What is not said to share memory does not (see PhasePlan on MayAlias).
+  // What is not said to share memory does not (see gpu::PhasePlan on MayAlias).
   const auto may_share = [&](uint32_t other) {
     const Buffer& b = nest_.buffers[other];
     return plan_.places[other].kind == Kind::kMemory && b.type == buffer.type &&
@@ -141,7 +141,7 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
   ModuleBuilder& module = c_.module();
   id = BindingVariable(module.BufferType(type, bytes), variable.binding,
                        Concat({nest_.buffers[buffer].name, ".", bytes}));
-  const PhasePlan::Place& place = plan_.places[buffer];
+  const gpu::PhasePlan::Place& place = plan_.places[buffer];
   if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
   if (place.is_coherent) model_.DecorateCoherent(module, id);
   module.Decorate(id, spv::Decoration::Aliased);
@@ -151,10 +151,10 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
 
 void Memory::DeclareLocal(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
-  const PhasePlan::Place& place = plan_.places[number];
+  const gpu::PhasePlan::Place& place = plan_.places[number];
   const Scalar type = TypeIn(number);
   ModuleBuilder& module = c_.module();
-  auto elements = static_cast<uint32_t>(ConstantElements(nest_, buffer));
+  auto elements = static_cast<uint32_t>(gpu::ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
     if (place.is_words) elements /= 4;
     // Variables of these types, and not only buffers.
@@ -190,7 +190,7 @@ void Memory::DeclareLocal(uint32_t number) {
 void Memory::NoteMatrices(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
   const int64_t elements =
-      ConstantElements(nest_, buffer) /
+      gpu::ConstantElements(nest_, buffer) /
       std::max<int64_t>(*nest_.pool.IntegerConstant(buffer.extents[0]), 1);
   phase_.register_bytes += elements * DTypeByteSize(buffer.type) /
                            std::max<int64_t>(target_.subgroup_size, 1);
@@ -290,7 +290,7 @@ void Memory::Store(uint32_t buffer, Value element, Value value) {
 // --- texels
 
 bool Memory::HasTexels(uint32_t number) const {
-  const PhasePlan::Place& place = plan_.places[number];
+  const gpu::PhasePlan::Place& place = plan_.places[number];
   const Buffer& buffer = nest_.buffers[number];
   if (target_.texels == 0 || place.kind != Kind::kMemory || place.is_written ||
       place.is_coherent) {
@@ -350,7 +350,7 @@ Value Memory::FetchWord(uint32_t buffer, uint32_t words, Value texel,
 
 // All of a vector is there if one of its elements is, where buffers end at a
 // multiple of it.
-VectorLimits Memory::LimitsOf(uint32_t number) const {
+gpu::VectorLimits Memory::LimitsOf(uint32_t number) const {
   const Buffer& buffer = nest_.buffers[number];
   const auto bytes = static_cast<uint32_t>(DTypeByteSize(buffer.type));
   if (plan_.places[number].is_vectors || plan_.places[number].is_words)
@@ -485,7 +485,7 @@ void Memory::StoreMatrix(uint32_t buffer, Value element, Id matrix,
 }
 
 uint32_t Memory::AccessTo(uint32_t buffer) const {
-  const PhasePlan::Place& place = plan_.places[buffer];
+  const gpu::PhasePlan::Place& place = plan_.places[buffer];
   const bool is_shared = place.is_ordered || place.kind == Kind::kShared;
   return is_shared ? model_.SharedAccess() : 0;
 }
@@ -510,7 +510,7 @@ void Memory::Meet() {
   bool is_ordered = false, is_coherent = false;
   ++version_;
   for (size_t i = 0; i < variables_.size(); ++i) {
-    const PhasePlan::Place& place = plan_.places[i];
+    const gpu::PhasePlan::Place& place = plan_.places[i];
     is_ordered |= place.is_ordered;
     is_coherent |= place.is_coherent;
     if (place.is_coherent || place.kind == Kind::kShared)
@@ -552,7 +552,7 @@ void Memory::Fail(const loops::Statement& check, Value index, Value extent) {
   const Id type = module.TypeOf(Scalar::kI32);
   const Id flag =
       c_.Pointer(StorageClass::StorageBuffer, type, record_,
-                 {c_.Int(0), c_.Int(kWord(offsetof(CheckRecord, flag)))});
+                 {c_.Int(0), c_.Int(kWord(offsetof(gpu::CheckRecord, flag)))});
   const Id scope =
       module.ConstantId(static_cast<uint32_t>(model_.AtomicScope()));
   const Id relaxed = module.ConstantId(0);
@@ -560,10 +560,10 @@ void Memory::Fail(const loops::Statement& check, Value index, Value extent) {
       c_.Result(spv::Op::OpAtomicCompareExchange, Scalar::kI32,
                 {flag, scope, relaxed, relaxed, c_.Int(1).id, c_.Int(0).id});
   c_.If(c_.Equal(before, c_.Int(0)), [&] {
-    StoreWord(kWord(offsetof(CheckRecord, buffer)), c_.Int(check.buffer));
-    StoreWord(kWord(offsetof(CheckRecord, dim)), c_.Int(check.dim));
-    StoreLong(kWord(offsetof(CheckRecord, index)), index);
-    StoreLong(kWord(offsetof(CheckRecord, extent)), extent);
+    StoreWord(kWord(offsetof(gpu::CheckRecord, buffer)), c_.Int(check.buffer));
+    StoreWord(kWord(offsetof(gpu::CheckRecord, dim)), c_.Int(check.dim));
+    StoreLong(kWord(offsetof(gpu::CheckRecord, index)), index);
+    StoreLong(kWord(offsetof(gpu::CheckRecord, extent)), extent);
   });
 }
 

@@ -15,15 +15,15 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/vector_access.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/conversions.h"
 #include "jit/spirv/cooperative_matrix.h"
-#include "jit/spirv/kernel_abi.h"
 #include "jit/spirv/memory_model.h"
-#include "jit/spirv/phase_plan.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/vector_access.h"
 
 namespace ember::jit::spirv {
 
@@ -31,9 +31,9 @@ class Memory {
  public:
   // Declares what the phase binds, up to Finish: phase.bindings gets them in
   // order, and interface() the variables.
-  Memory(const loops::LoopNest& nest, const PhasePlan& plan, CodeBuilder& code,
-         Conversions& conversions, const Target& target, PhaseCode& phase,
-         Status& error);
+  Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+         CodeBuilder& code, Conversions& conversions, const Target& target,
+         gpu::PhaseCode& phase, Status& error);
 
   Value Load(uint32_t buffer, Value element);
   // The element where the condition holds, else anything.
@@ -45,7 +45,7 @@ class Memory {
   // Whether elements of 8 and 16 bits take no more than that.
   bool IsPacked(uint32_t buffer) const;
   // How many there may be of a buffer.
-  VectorLimits LimitsOf(uint32_t buffer) const;
+  gpu::VectorLimits LimitsOf(uint32_t buffer) const;
   // Element `lane` of vector number `number`, each of `width` elements.
   struct VectorElement {
     uint32_t width = 1;
@@ -149,12 +149,12 @@ class Memory {
   void StoreWord(uint32_t word, Value value);
 
   const loops::LoopNest& nest_;
-  const PhasePlan& plan_;
+  const gpu::PhasePlan& plan_;
   CodeBuilder& c_;
   Conversions& convert_;
   const Target& target_;
   const MemoryModel model_;
-  PhaseCode& phase_;
+  gpu::PhaseCode& phase_;
   Status& error_;
   std::vector<Variable> variables_;
   std::vector<Id> interface_;

@@ -51,7 +51,7 @@ TEST_F(SpirvNestTest, SharedMemoryAndRegistersOfInvocations) {
 }
 
 TEST(SpirvPlanTest, InvocationsMeetWhereTheyShare) {
-  const PhaseCode code = FirstPhase(kProduct);
+  const gpu::PhaseCode code = FirstPhase(kProduct);
   EXPECT_EQ(code.invocations, 64);
   EXPECT_EQ(code.tasks_per_workgroup, 1);
   EXPECT_EQ(code.shared_bytes, 64 * 4);
@@ -111,7 +111,7 @@ loops @sum(%x: input f32[9, 64], %y: output f32[9]) {
 }
 
 TEST(SpirvPlanTest, NoMeetingWhereNothingIsShared) {
-  const PhaseCode code = FirstPhase(R"(
+  const gpu::PhaseCode code = FirstPhase(R"(
 loops @apart(%x: input f32[9, 64], %y: output f32[9, 64]) {
   register %r: f32[64, 2]
   phase t < 9 {
@@ -259,7 +259,7 @@ loops @slices<N>(%x: input f32[300, N], %y: output f32[300, N]) {
 })";
 
 TEST_F(SpirvNestTest, SlicesOfDeviceMemory) {
-  const PhaseCode code = FirstPhase(kSlices);
+  const gpu::PhaseCode code = FirstPhase(kSlices);
   EXPECT_TRUE(code.has_slices);
   ExpectAsEvaluated(kSlices, {70});
 }

@@ -8,6 +8,7 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/gpu/phase_plan.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/facts.h"
 #include "jit/loops/walk.h"
@@ -19,7 +20,6 @@
 #include "jit/spirv/expression_emitter.h"
 #include "jit/spirv/matrices.h"
 #include "jit/spirv/memory.h"
-#include "jit/spirv/phase_plan.h"
 #include "jit/spirv/store_emitter.h"
 
 namespace ember::jit::spirv {
@@ -34,14 +34,16 @@ namespace {
 constexpr int64_t kLargestPhase = 60000;
 class PhaseEmitter {
  public:
-  PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase, PhasePlan plan,
-               const Target& target, Id words, ModuleBuilder& module)
+  PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase,
+               gpu::PhasePlan plan, const Target& target, Id words,
+               ModuleBuilder& module)
       : nest_(nest),
         phase_(phase),
         plan_(std::move(plan)),
         words_(words),
         module_(module),
-        facts_(nest, {.extent = kMostExtent, .elements = kMostElements}),
+        facts_(nest,
+               {.extent = gpu::kMostExtent, .elements = gpu::kMostElements}),
         c_(module),
         arithmetic_(c_, target, error_),
         memory_(nest, plan_, c_, arithmetic_.conversions(), target, code_,
@@ -55,7 +57,7 @@ class PhaseEmitter {
                 expressions_, code_),
         subgroup_size_(target.subgroup_size) {}
 
-  StatusOr<PhaseCode> Run(std::string name, const Target& target);
+  StatusOr<gpu::PhaseCode> Run(std::string name, const Target& target);
 
  private:
   void EmitTask();
@@ -87,11 +89,11 @@ class PhaseEmitter {
 
   loops::LoopNest& nest_;
   const loops::Phase& phase_;
-  const PhasePlan plan_;
+  const gpu::PhasePlan plan_;
   const Id words_;
   ModuleBuilder& module_;
   Status error_;
-  PhaseCode code_;
+  gpu::PhaseCode code_;
   loops::Facts facts_;
   CodeBuilder c_;
   Arithmetic arithmetic_;
@@ -107,14 +109,15 @@ class PhaseEmitter {
   NodeId subgroup_ = 0;  // variable of the subgroup loop around
 };
 
-StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
+StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
+                                           const Target& target) {
   code_.entry_point = std::move(name);
   code_.has_checks = plan_.has_checks;
   code_.invocations = plan_.invocations;
   code_.iterations = plan_.iterations;
   code_.shared_bytes = plan_.shared_bytes;
   code_.tasks_per_workgroup =
-      plan_.mode == PhasePlan::Mode::kTaskEach ? plan_.invocations : 1;
+      plan_.mode == gpu::PhasePlan::Mode::kTaskEach ? plan_.invocations : 1;
   EmitTask();
   EMBER_RETURN_IF_ERROR(error_);
   memory_.Finish();
@@ -138,7 +141,7 @@ StatusOr<PhaseCode> PhaseEmitter::Run(std::string name, const Target& target) {
 }
 
 void PhaseEmitter::EmitTask() {
-  facts_.AssumeRange(phase_.task, {0, kMostExtent - 1});
+  facts_.AssumeRange(phase_.task, {0, gpu::kMostExtent - 1});
   expressions_.EnterEntry();
   Value workgroup;
   {
@@ -151,7 +154,7 @@ void PhaseEmitter::EmitTask() {
     workgroup = WorkgroupNumber(c_);
   }
   Value task = workgroup;
-  if (plan_.mode == PhasePlan::Mode::kTaskEach) {
+  if (plan_.mode == gpu::PhasePlan::Mode::kTaskEach) {
     task = c_.Add(c_.Multiply(task, c_.Int(plan_.invocations)),
                   around_.invocation);
   }
@@ -159,7 +162,7 @@ void PhaseEmitter::EmitTask() {
     task = c_.Add(task, expressions_.PushedWord(static_cast<uint32_t>(
                             2 * nest_.parameters.size())));
   }
-  // At most kMostExtent.
+  // At most gpu::kMostExtent.
   const Value tasks =
       expressions_.EmitIndex(loops::ExtentOf(nest_.pool, phase_.task));
   c_.If(c_.Less(task, tasks, true), [&] {
@@ -173,7 +176,7 @@ void PhaseEmitter::EmitTask() {
 }
 
 void PhaseEmitter::SetSlices(Value workgroup) {
-  for (const PhaseCode::Binding& binding : code_.bindings) {
+  for (const gpu::PhaseCode::Binding& binding : code_.bindings) {
     if (!binding.is_sliced) continue;
     Value first = workgroup;
     const std::vector<NodeId> extents = nest_.buffers[binding.buffer].extents;
@@ -247,7 +250,7 @@ void PhaseEmitter::EmitSerial(const Statement& statement) {
   const Value end = expressions_.EmitShort(extent);
   if (c_.IsKnown(end, 0)) return;
   std::vector<bool> stored(nest_.buffers.size());
-  CollectStores(statement.body, stored);
+  gpu::CollectStores(statement.body, stored);
   memory_.Changed(stored);
   c_.Loop(end, [&](Value value) {
     expressions_.EnterLoop(statement.variable, value);
@@ -498,10 +501,13 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
 
 }  // namespace
 
-StatusOr<PhaseCode> EmitPhase(loops::LoopNest& nest, const loops::Phase& phase,
-                              std::string entry_point, const Target& target,
-                              Id words, ModuleBuilder& module) {
-  EMBER_ASSIGN_OR_RETURN(PhasePlan plan, PlanPhase(nest, phase, target));
+StatusOr<gpu::PhaseCode> EmitPhase(loops::LoopNest& nest,
+                                   const loops::Phase& phase,
+                                   std::string entry_point,
+                                   const Target& target, Id words,
+                                   ModuleBuilder& module) {
+  EMBER_ASSIGN_OR_RETURN(gpu::PhasePlan plan,
+                         gpu::PlanPhase(nest, phase, target));
   PhaseEmitter emitter(nest, phase, std::move(plan), target, words, module);
   return emitter.Run(std::move(entry_point), target);
 }

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/status.h"
+#include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/spirv/kernel_abi.h"
 #include "jit/spirv/module_builder.h"
 #include "jit/spirv/target.h"
 
@@ -15,9 +15,11 @@ namespace ember::jit::spirv {
 // phase: of the nest, to whose pool nodes are added. words: the variable of the
 // push constants. Errors: reasons to decline, and instructions that should have
 // been expanded.
-StatusOr<PhaseCode> EmitPhase(loops::LoopNest& nest, const loops::Phase& phase,
-                              std::string entry_point, const Target& target,
-                              Id words, ModuleBuilder& module);
+StatusOr<gpu::PhaseCode> EmitPhase(loops::LoopNest& nest,
+                                   const loops::Phase& phase,
+                                   std::string entry_point,
+                                   const Target& target, Id words,
+                                   ModuleBuilder& module);
 
 }  // namespace ember::jit::spirv
 

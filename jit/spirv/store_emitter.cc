@@ -23,9 +23,9 @@ constexpr int64_t kShortSum = 16;
 // What is stored outside of invocation loops where there are some, one
 // invocation stores; but all have registers.
 bool StoreEmitter::IsOfOne(uint32_t buffer) const {
-  return plan_.mode == PhasePlan::Mode::kInvocations &&
+  return plan_.mode == gpu::PhasePlan::Mode::kInvocations &&
          !around_.in_invocations &&
-         plan_.places[buffer].kind != PhasePlan::Kind::kRegisters;
+         plan_.places[buffer].kind != gpu::PhasePlan::Kind::kRegisters;
 }
 
 bool StoreEmitter::IsFused(const loops::Target& target) const {

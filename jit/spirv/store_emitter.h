@@ -15,14 +15,14 @@
 #include <span>
 #include <vector>
 
+#include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/phase_plan.h"
 #include "jit/loops/facts.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/expression_emitter.h"
-#include "jit/spirv/kernel_abi.h"
 #include "jit/spirv/memory.h"
-#include "jit/spirv/phase_plan.h"
 
 namespace ember::jit::spirv {
 
@@ -45,9 +45,9 @@ class StoreEmitter {
   // around: as it is whenever a function is called. phase: its multiply_adds
   // count what is fused.
   StoreEmitter(const loops::LoopNest& nest, const loops::Facts& facts,
-               const PhasePlan& plan, const Surroundings& around,
+               const gpu::PhasePlan& plan, const Surroundings& around,
                CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
-               ExpressionEmitter& expressions, PhaseCode& phase)
+               ExpressionEmitter& expressions, gpu::PhaseCode& phase)
       : nest_(nest),
         facts_(facts),
         plan_(plan),
@@ -85,13 +85,13 @@ class StoreEmitter {
 
   const loops::LoopNest& nest_;
   const loops::Facts& facts_;
-  const PhasePlan& plan_;
+  const gpu::PhasePlan& plan_;
   const Surroundings& around_;
   CodeBuilder& c_;
   Memory& memory_;
   Arithmetic& arithmetic_;
   ExpressionEmitter& expressions_;
-  PhaseCode& phase_;
+  gpu::PhaseCode& phase_;
 };
 
 }  // namespace ember::jit::spirv

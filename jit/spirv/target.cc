@@ -1,6 +1,5 @@
 #include "jit/spirv/target.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/target_text.h"
@@ -71,14 +70,11 @@ void Read(std::string_view feature, Target& target) {
 
 }  // namespace
 
-bool Target::HasMatrix(const loops::MatrixType& type) const {
-  return std::ranges::find(matrices, type) != matrices.end();
-}
-
 Target Target::Of(std::string_view text) {
   Target target;
   TargetText(text).ForEachFeature(
       [&](std::string_view feature) { Read(feature, target); });
+  target.uses_matrices = target.vulkan_memory_model;
   return target;
 }
 

@@ -11,13 +11,12 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/gpu/device_traits.h"
 
 namespace ember::jit::spirv {
 
-struct Target {
+struct Target : gpu::DeviceTraits {
   bool f64 = false;
   bool f16 = false;          // arithmetic; memory: storage16
   bool unfused_fma = false;  // fma rounds the product, too
@@ -39,22 +38,9 @@ struct Target {
     bool rte = false;     // rounding to nearest even can be asked for
   };
   FloatModes float16, float32, float64;
-  int64_t shared_bytes = 16 << 10;  // of a workgroup; what Vulkan guarantees
-  int64_t invocations = 128;        // most in a workgroup, and along x
-  int64_t iterations = INT64_MAX;   // most of all loops of an invocation
   // Elements of a texel buffer, where what is only read had better be loaded
   // from such; 0: it had not.
   int64_t texels = 0;
-  // Sums, minima and so on of the values of a subgroup, which has so many
-  // invocations.
-  bool subgroup_arithmetic = false;
-  int64_t subgroup_size = 1;
-
-  // Products of matrices by subgroups, in the device's order.
-  std::vector<loops::MatrixType> matrices;
-
-  bool HasMatrix(const loops::MatrixType& type) const;
-
   static Target Of(std::string_view target);
 };
 

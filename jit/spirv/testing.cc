@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <random>
 #include <utility>
 
 #include "base/check.h"
@@ -12,85 +10,15 @@
 #include "gtest/gtest.h"
 #include "hal/vulkan/testing/test_device.h"
 #include "hal/vulkan/vulkan_device.h"
-#include "jit/kernel/device_kernel.h"
-#include "jit/kernel/nest_layout.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/matrix_operation.h"
 #include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/tools.h"
 #include "tensor/random_values.h"
 
 namespace ember::jit::spirv {
-namespace {
-
-// Between buffers; a multiple of every device's alignment.
-constexpr int64_t kGap = 256;
-constexpr uint8_t kGapByte = 0xa5;
-
-int64_t RoundUp(int64_t bytes) { return (bytes + kGap - 1) / kGap * kGap; }
-
-bool IsArgument(const loops::Buffer& buffer) {
-  return buffer.scope == loops::Scope::kInput ||
-         buffer.scope == loops::Scope::kOutput;
-}
-
-// All buffers in one memory, with gaps.
-struct DeviceBytes {
-  std::unique_ptr<hal::Buffer> memory;
-  std::vector<hal::BufferRange> ranges;
-
-  uint8_t* at(size_t i) const {
-    return static_cast<uint8_t*>(memory->host_data()) + ranges[i].offset;
-  }
-};
-
-StatusOr<DeviceBytes> Place(hal::Device& device, std::span<void* const> buffers,
-                            std::span<const int64_t> sizes) {
-  DeviceBytes placed;
-  int64_t bytes = kGap;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const auto same =
-        std::find(buffers.begin(), buffers.begin() + static_cast<ptrdiff_t>(i),
-                  buffers[i]);
-    const auto first = static_cast<size_t>(same - buffers.begin());
-    if (first < i && sizes[i] > 0) {
-      placed.ranges.push_back(placed.ranges[first]);
-      continue;
-    }
-    placed.ranges.push_back({nullptr, bytes, sizes[i]});
-    bytes += RoundUp(sizes[i]) + kGap;
-  }
-  EMBER_ASSIGN_OR_RETURN(placed.memory,
-                         device.Allocate(bytes, hal::MemoryKind::kHostVisible));
-  std::memset(placed.memory->host_data(), kGapByte, static_cast<size_t>(bytes));
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    placed.ranges[i].buffer = placed.memory.get();
-    if (sizes[i] > 0)
-      std::memcpy(placed.at(i), buffers[i], static_cast<size_t>(sizes[i]));
-  }
-  return placed;
-}
-
-Status CheckGaps(const DeviceBytes& placed) {
-  const auto* const memory =
-      static_cast<const uint8_t*>(placed.memory->host_data());
-  std::vector<bool> is_gap(static_cast<size_t>(placed.memory->size()), true);
-  for (const hal::BufferRange& range : placed.ranges) {
-    for (int64_t i = 0; i < range.length; ++i)
-      is_gap[static_cast<size_t>(range.offset + i)] = false;
-  }
-  for (size_t i = 0; i < is_gap.size(); ++i) {
-    if (is_gap[i] && memory[i] != kGapByte)
-      return InternalError(Concat({"byte ", i, " outside of buffers changed"}));
-  }
-  return OkStatus();
-}
-
-}  // namespace
-
 std::shared_ptr<hal::Device> TestDevice() {
   static const std::shared_ptr<hal::Device>& device =
       *new std::shared_ptr<hal::Device>([] {
@@ -178,15 +106,7 @@ bool KeepsSubnormals() {
   return keeps;
 }
 
-loops::LoopNest ParseOrDie(const std::string& text) {
-  StatusOr<loops::LoopNest> nest = loops::Parse(text);
-  EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
-  const Status verified = loops::Verify(*nest);
-  EMBER_CHECK(verified.ok()) << verified.message() << "\n" << text;
-  return *std::move(nest);
-}
-
-PhaseCode FirstPhase(const std::string& text, const char* target) {
+gpu::PhaseCode FirstPhase(const std::string& text, const char* target) {
   const auto code = EmitModule(ParseOrDie(text), Target::Of(target));
   EXPECT_TRUE(code.ok()) << code.status().ToString();
   if (!code.ok()) return {};
@@ -207,61 +127,15 @@ StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
 Status RunOnDevice(const loops::LoopNest& nest,
                    const std::vector<int64_t>& parameters, Bytes& buffers,
                    const std::string& target) {
-  const std::shared_ptr<hal::Device> device = TestDevice();
-  DeviceKernelDefinition definition;
-  definition.nest = nest;
-  definition.device = device;
-  definition.prologue_parameters = parameters;
-  EMBER_ASSIGN_OR_RETURN(definition.code, Emit(nest, target));
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const bool is_input = nest.buffers[i].scope == loops::Scope::kInput;
-    definition.constants.push_back(is_input
-                                       ? std::span<const uint8_t>(buffers[i])
-                                       : std::span<const uint8_t>());
-  }
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceKernel> kernel,
-                         DeviceKernel::Create(std::move(definition)));
-  std::vector<int64_t> sizes;
-  for (const std::vector<uint8_t>& buffer : buffers)
-    sizes.push_back(static_cast<int64_t>(buffer.size()));
-  return RunKernel(*kernel, parameters, tensor::Pointers(buffers), sizes);
+  EMBER_ASSIGN_OR_RETURN(const ModuleCode code, Emit(nest, target));
+  return gpu::RunNest(TestDevice(), nest, code.ForDevice(), parameters,
+                      buffers);
 }
 
 Status RunKernel(const vm::Kernel& kernel, std::span<const int64_t> parameters,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes) {
-  const std::shared_ptr<hal::Device> device = TestDevice();
-  EMBER_ASSIGN_OR_RETURN(const DeviceBytes placed,
-                         Place(*device, buffers, bytes));
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::CommandList> list,
-                         device->CreateCommandList());
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Recording> recording,
-                         kernel.Record({parameters, placed.ranges, *list}));
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::Fence> fence,
-                         device->Submit(*list));
-  EMBER_RETURN_IF_ERROR(fence->Wait());
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (bytes[i] > 0)
-      std::memcpy(buffers[i], placed.at(i), static_cast<size_t>(bytes[i]));
-  }
-  EMBER_RETURN_IF_ERROR(CheckGaps(placed));
-  return recording->Outcome();
-}
-
-Bytes SmallContents(const loops::LoopNest& nest,
-                    const std::vector<int64_t>& parameters) {
-  const NestHeader header(nest);
-  const auto layout = header.LayoutFor(parameters);
-  EMBER_CHECK(layout.ok()) << layout.status().message();
-  std::mt19937_64 random(11);
-  Bytes contents;
-  for (size_t i = 0; i < nest.buffers.size(); ++i) {
-    const loops::Buffer& buffer = nest.buffers[i];
-    if (!IsArgument(buffer)) break;
-    contents.push_back(tensor::RandomElements(
-        random, buffer.type, layout->bytes[i] / DTypeByteSize(buffer.type)));
-  }
-  return contents;
+  return gpu::RunKernel(*TestDevice(), kernel, parameters, buffers, bytes);
 }
 
 void ExpectAsEvaluated(const std::string& text,

@@ -15,8 +15,10 @@
 
 #include "base/status.h"
 #include "hal/device.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/testing.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/spirv/kernel_abi.h"
+#include "jit/spirv/emitter.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit::spirv {
@@ -52,13 +54,12 @@ inline constexpr char kSmallTarget[] =
 
 // The first phase of the nest's module, which passes spirv-val. Needs no
 // device.
-PhaseCode FirstPhase(const std::string& text,
-                     const char* target = kSmallTarget);
+gpu::PhaseCode FirstPhase(const std::string& text,
+                          const char* target = kSmallTarget);
 
-// Bytes of inputs and outputs, in order.
-using Bytes = std::vector<std::vector<uint8_t>>;
-
-loops::LoopNest ParseOrDie(const std::string& text);
+using gpu::Bytes;
+using gpu::ParseOrDie;
+using gpu::SmallContents;
 
 // The module, which passes spirv-val; for the test's device, or `target`.
 StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
@@ -77,11 +78,6 @@ Status RunOnDevice(const loops::LoopNest& nest,
 Status RunKernel(const vm::Kernel& kernel, std::span<const int64_t> parameters,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes);
-
-// Contents of inputs and outputs: small integers (floats: halves, too), of
-// which sums are exact.
-Bytes SmallContents(const loops::LoopNest& nest,
-                    const std::vector<int64_t>& parameters);
 
 // Outputs must be those of the evaluator, but for `tolerance` relative to them,
 // and errors its errors. target: "" for the device's.

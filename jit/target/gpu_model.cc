@@ -48,6 +48,12 @@ GpuModel GpuModel::Of(std::string_view text) {
         std::max<int64_t>(1, std::thread::hardware_concurrency());
     gpu.busy_invocations = 4 * cores * gpu.workgroup_size;
   }
+  int64_t processors = 0;
+  if (read("processors", processors)) {
+    // What a processor has room for, if threads are not to wait for memory.
+    constexpr int64_t kThreadsOfProcessor = 1024;
+    gpu.busy_invocations = processors * kThreadsOfProcessor;
+  }
   gpu.has_dots = target.Number("dot") && target.Number("fast_dot");
   gpu.matrices = MatricesOf(target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);

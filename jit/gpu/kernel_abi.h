@@ -1,22 +1,26 @@
-// How the entry points of a module are called. The one place where the emitter,
-// which writes them, and the kernel, which records their calls, agree.
+// How the entry points of code for a GPU are called. The one place where
+// emitters, which write them, and the kernel, which records their calls, agree.
 //
-//   bindings         storage buffers and, where the module says so, texel
-//                    buffers of descriptor set 0, as PhaseCode::bindings lists
+//   bindings         buffers in device memory, as PhaseCode::bindings lists
 //                    them (a buffer of the nest maybe more than once); then, if
 //                    it checks indices, the record of a failed check
-//   push constants   the nest's parameters, 8 bytes each; then the number of
-//                    the first task, not 0 only where there are slices
-//   workgroups       {x, y, 1}; number n = x + y * NumWorkgroups.x runs tasks
-//                    first + n * tasks_per_workgroup and on, those that exist
-#ifndef EMBER_JIT_SPIRV_KERNEL_ABI_H_
-#define EMBER_JIT_SPIRV_KERNEL_ABI_H_
+//   parameters       the nest's, 8 bytes each; then the number of the first
+//                    task, not 0 only where there are slices
+//   workgroups       {x, y, 1}; number n = x + y * (workgroups along x) runs
+//                    tasks first + n * tasks_per_workgroup and on, those that
+//                    exist
+//
+// How a device passes bindings and parameters, the formats of hal/executable.h
+// say.
+#ifndef EMBER_JIT_GPU_KERNEL_ABI_H_
+#define EMBER_JIT_GPU_KERNEL_ABI_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 // Extents of buffers whose sizes are open, and numbers of tasks, are at most
 // this; elements of each buffer, slices counted, at most kMostElements. The
@@ -44,11 +48,14 @@ struct PhaseCode {
   // turn more often than this (jit/loops/iterations.h), as the driver would end
   // them then.
   int64_t iterations = 0;
+  // Bytes of a workgroup's memory that a launch must bring; else the code
+  // declares all of it.
+  int64_t dynamic_shared_bytes = 0;
 
   // For people: what it takes of a workgroup's memory and of each invocation,
   // and how often instructions stand in the code, each as often as it is
   // written out.
-  int64_t invocations = 1;
+  int64_t invocations = 1;  // of a workgroup, along x
   int64_t shared_bytes = 0;
   int64_t register_bytes = 0;
   int64_t barriers = 0;
@@ -61,11 +68,14 @@ struct PhaseCode {
 // What is said where loops would turn too often.
 std::string TooManyIterations(int64_t found, int64_t limit);
 
-// A module for a nest: an entry point per phase.
-struct ModuleCode {
-  std::vector<uint32_t> words;
+// Code for a nest: an entry point per phase.
+struct DeviceCode {
+  std::string format;  // hal/executable.h
+  std::vector<uint8_t> code;
   std::vector<PhaseCode> prologue;
   std::vector<PhaseCode> phases;
+  // What must live as long as executables of the code, if anything.
+  std::shared_ptr<const void> resources;
 };
 
 // What a failed check says, as words in memory. The first invocation that turns
@@ -80,6 +90,6 @@ struct CheckRecord {
 };
 static_assert(sizeof(CheckRecord) == 32);
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu
 
-#endif  // EMBER_JIT_SPIRV_KERNEL_ABI_H_
+#endif  // EMBER_JIT_GPU_KERNEL_ABI_H_

@@ -1,10 +1,10 @@
-#include "jit/spirv/kernel_abi.h"
+#include "jit/gpu/kernel_abi.h"
 
 #include <cstdio>
 
 #include "base/concat.h"
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 std::string PhaseCode::Figures() const {
   std::string text = Concat(
@@ -26,4 +26,4 @@ std::string TooManyIterations(int64_t found, int64_t limit) {
                  limit});
 }
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu

@@ -20,15 +20,15 @@
 //   }
 //
 // Thread-safe.
-#ifndef EMBER_JIT_SPIRV_BARRIERS_H_
-#define EMBER_JIT_SPIRV_BARRIERS_H_
+#ifndef EMBER_JIT_GPU_BARRIERS_H_
+#define EMBER_JIT_GPU_BARRIERS_H_
 
 #include <unordered_set>
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 struct SharedMemory {
   // By buffer: several invocations may touch an element.
@@ -53,6 +53,6 @@ struct Barriers {
 Barriers PlanBarriers(const loops::LoopNest& nest, const loops::Block& body,
                       const SharedMemory& memory);
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu
 
-#endif  // EMBER_JIT_SPIRV_BARRIERS_H_
+#endif  // EMBER_JIT_GPU_BARRIERS_H_

@@ -2,23 +2,23 @@
 // invocations a workgroup has, and between which statements they meet.
 //
 //   EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
-//                          PlanPhase(nest, phase, target));
+//                          PlanPhase(nest, phase, device));
 //   plan.places[buffer].kind;          // PhasePlan::Kind::kShared
 //   plan.barriers.contains(&statement) // before it
 //
 // Decides, and emits nothing. Thread-safe.
-#ifndef EMBER_JIT_SPIRV_PHASE_PLAN_H_
-#define EMBER_JIT_SPIRV_PHASE_PLAN_H_
+#ifndef EMBER_JIT_GPU_PHASE_PLAN_H_
+#define EMBER_JIT_GPU_PHASE_PLAN_H_
 
 #include <cstdint>
 #include <unordered_set>
 #include <vector>
 
 #include "base/status.h"
+#include "jit/gpu/device_traits.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/spirv/target.h"
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 struct PhasePlan {
   enum class Mode : uint8_t {
@@ -84,11 +84,12 @@ struct PhasePlan {
 // Errors: kDeviceLimit where more invocations are wanted than the device has,
 // kDeviceMatrix of matrix loops of types that the target does not list.
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
-                              const loops::Phase& phase, const Target& target);
+                              const loops::Phase& phase,
+                              const DeviceTraits& device);
 
 // Whether subgroups combine values of the type, or halves of the workgroup do.
 bool CombinesBySubgroups(DType type, tensor::Update update,
-                         const Target& target);
+                         const DeviceTraits& device);
 
 // Which buffers the statements store to.
 void CollectStores(const loops::Block& block, std::vector<bool>& stored);
@@ -97,6 +98,6 @@ void CollectStores(const loops::Block& block, std::vector<bool>& stored);
 int64_t ConstantElements(const loops::LoopNest& nest,
                          const loops::Buffer& buffer);
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu
 
-#endif  // EMBER_JIT_SPIRV_PHASE_PLAN_H_
+#endif  // EMBER_JIT_GPU_PHASE_PLAN_H_

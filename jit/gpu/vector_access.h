@@ -7,8 +7,8 @@
 //   // vector l < 4 { %y[i, j * 8 + l] = ... }, of rows of 64 elements, l = 1
 //   FindVector(pool, i * 64 + j * 8 + l, {2, 4}, known);
 //     // vector number i * 16 + j * 2 of 4 elements, its lane 1
-#ifndef EMBER_JIT_SPIRV_VECTOR_ACCESS_H_
-#define EMBER_JIT_SPIRV_VECTOR_ACCESS_H_
+#ifndef EMBER_JIT_GPU_VECTOR_ACCESS_H_
+#define EMBER_JIT_GPU_VECTOR_ACCESS_H_
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@
 #include "jit/loops/loop_nest.h"
 #include "tensor/linear.h"
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 // Elements of a vector: powers of two.
 struct VectorLimits {
@@ -44,6 +44,6 @@ std::optional<VectorAccess> FindVector(
     VectorLimits limits,
     const std::function<std::optional<int64_t>(loops::NodeId)>& value_of);
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu
 
-#endif  // EMBER_JIT_SPIRV_VECTOR_ACCESS_H_
+#endif  // EMBER_JIT_GPU_VECTOR_ACCESS_H_

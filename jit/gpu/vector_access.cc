@@ -1,4 +1,4 @@
-#include "jit/spirv/vector_access.h"
+#include "jit/gpu/vector_access.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include "jit/loops/divisibility.h"
 #include "jit/loops/walk.h"
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 using tensor::LinearSum;
 using tensor::LinearTerm;
@@ -63,4 +63,4 @@ std::optional<VectorAccess> FindVector(
   return access;
 }
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu

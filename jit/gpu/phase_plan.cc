@@ -1,4 +1,4 @@
-#include "jit/spirv/phase_plan.h"
+#include "jit/gpu/phase_plan.h"
 
 #include <algorithm>
 #include <map>
@@ -10,18 +10,17 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/gpu/barriers.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/vector_access.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/iterations.h"
 #include "jit/loops/matrix_operation.h"
 #include "jit/loops/walk.h"
-#include "jit/spirv/barriers.h"
-#include "jit/spirv/conversions.h"
-#include "jit/spirv/kernel_abi.h"
-#include "jit/spirv/vector_access.h"
 #include "tensor/coefficient.h"
 #include "tensor/linear.h"
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 using loops::Block;
 using loops::Buffer;
@@ -42,13 +41,28 @@ constexpr int64_t kTasksTogether = 64;
 constexpr int64_t kLargestArray = int64_t{1} << 20;
 constexpr uint32_t kBytesOfWord = 4;
 
+// Values that invocations combine are in variables of this: as wide as
+// registers.
+struct RegisterClass {
+  bool is_float = false;
+  bool is_bool = false;
+  int64_t bytes = 4;
+  auto operator<=>(const RegisterClass&) const = default;
+};
+
+int64_t BytesInRegister(DType type) { return DTypeByteSize(type) > 4 ? 8 : 4; }
+
+RegisterClass ClassOf(DType type) {
+  return {IsFloat(type), type == DType::kBool, BytesInRegister(type)};
+}
+
 class Planner {
  public:
   Planner(const loops::LoopNest& nest, const loops::Phase& phase,
-          const spirv::Target& target)
+          const DeviceTraits& device)
       : nest_(nest),
         phase_(phase),
-        target_(target),
+        device_(device),
         has_subgroups_(HasSubgroupLoop(nest)) {
     plan_.places.resize(nest.buffers.size());
   }
@@ -56,11 +70,12 @@ class Planner {
   StatusOr<PhasePlan> Run() {
     Survey(phase_.body, nullptr);
     EMBER_RETURN_IF_ERROR(matrices_);
-    if (has_subgroups_) largest_ = InWholeSubgroups(largest_);
-    if (largest_ > target_.invocations) {
+    if (has_subgroups_ || (device_.has_whole_subgroups && has_invocations_))
+      largest_ = InWholeSubgroups(largest_);
+    if (largest_ > device_.invocations) {
       return Decline(DeclineReason::kDeviceLimit,
                      Concat({largest_, " invocations, where a workgroup has ",
-                             target_.invocations}));
+                             device_.invocations}));
     }
     EMBER_RETURN_IF_ERROR(CheckIterations());
     ChooseMode();
@@ -76,11 +91,11 @@ class Planner {
   // Where the call decides, whoever records it looks again.
   Status CheckIterations() {
     const int64_t most = loops::MostIterations(nest_, phase_.body, {});
-    if (most <= target_.iterations) return OkStatus();
-    plan_.iterations = target_.iterations;
+    if (most <= device_.iterations) return OkStatus();
+    plan_.iterations = device_.iterations;
     if (!nest_.parameters.empty()) return OkStatus();
     return Decline(DeclineReason::kDeviceLimit,
-                   TooManyIterations(most, target_.iterations));
+                   TooManyIterations(most, device_.iterations));
   }
 
   void Survey(const Block& block, const Statement* invocations) {
@@ -91,7 +106,7 @@ class Planner {
         int64_t invocations_of_loop = *nest_.pool.IntegerConstant(
             loops::ExtentOf(nest_.pool, statement.variable));
         if (statement.loop == LoopKind::kSubgroup) {
-          invocations_of_loop *= target_.subgroup_size;
+          invocations_of_loop *= device_.subgroup_size;
         }
         largest_ = std::max(largest_, invocations_of_loop);
         has_invocations_ = true;
@@ -136,7 +151,7 @@ class Planner {
   }
 
   int64_t InWholeSubgroups(int64_t invocations) const {
-    const int64_t size = target_.subgroup_size;
+    const int64_t size = device_.subgroup_size;
     return (invocations + size - 1) / size * size;
   }
 
@@ -158,7 +173,7 @@ class Planner {
     plan_.places[operation.a.buffer].is_native = true;
     plan_.places[operation.b.buffer].is_native = true;
     const loops::MatrixType type = loops::TypeOf(nest_, operation);
-    if (!target_.HasMatrix(type) || !target_.vulkan_memory_model)
+    if (!device_.HasMatrix(type) || !device_.uses_matrices)
       return Lacks(ToText(type));
     const bool is_unsigned = type.a == DType::kU8 && type.b == DType::kU8;
     const auto [sign, is_new] =
@@ -173,18 +188,18 @@ class Planner {
   Status CheckHasSums(const loops::MatrixOperation& operation) const {
     const DType type = nest_.buffers[operation.accumulator].type;
     const bool has_them =
-        std::ranges::any_of(target_.matrices, [&](const auto& matrix) {
+        std::ranges::any_of(device_.matrices, [&](const auto& matrix) {
           return matrix.rows == operation.rows &&
                  matrix.columns == operation.columns && matrix.sum == type;
         });
-    if (has_them && target_.vulkan_memory_model) return OkStatus();
+    if (has_them && device_.uses_matrices) return OkStatus();
     return Lacks(Concat({"accumulators of ", operation.rows, "x",
                          operation.columns, ":", DTypeName(type)}));
   }
 
   Status Lacks(std::string_view what) const {
     return Decline(DeclineReason::kDeviceMatrix,
-                   Concat({what, ", of subgroups of ", target_.subgroup_size}));
+                   Concat({what, ", of subgroups of ", device_.subgroup_size}));
   }
 
   void SurveyAccesses(const Statement& statement, const Statement* around) {
@@ -260,7 +275,7 @@ class Planner {
   // An element of vectors costs some arithmetic more.
   bool FillsVectors(size_t i) const {
     const Buffer& buffer = nest_.buffers[i];
-    return BitsOf(RegisterType(buffer.type)) == 32 &&
+    return buffer.type != DType::kBool && DTypeByteSize(buffer.type) <= 4 &&
            nest_.pool.IntegerConstant(buffer.extents.back()).value_or(1) % 4 ==
                0;
   }
@@ -269,20 +284,25 @@ class Planner {
 
   int64_t RegisterBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
-    return ConstantElements(nest_, buffer) *
-           std::max<int64_t>(BitsOf(RegisterType(buffer.type)) / 8, 4);
+    return ConstantElements(nest_, buffer) * BytesInRegister(buffer.type);
   }
 
   // In memory of the workgroup.
   int64_t SharedBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
+    if (device_.keeps_elements) {
+      const int64_t unit = device_.shared_alignment;
+      const int64_t bytes =
+          ConstantElements(nest_, buffer) * DTypeByteSize(buffer.type);
+      return (bytes + unit - 1) / unit * unit;
+    }
     if (KeepsWords(number)) return ConstantElements(nest_, buffer);
     if (plan_.places[number].is_native)
       return ConstantElements(nest_, buffer) * DTypeByteSize(buffer.type);
     return RegisterBytes(number);
   }
   bool KeepsWords(size_t number) const {
-    return IsOfWords(nest_.buffers[number]) &&
+    return !device_.keeps_elements && IsOfWords(nest_.buffers[number]) &&
            !has_bytes_.contains(static_cast<uint32_t>(number));
   }
 
@@ -305,7 +325,7 @@ class Planner {
     const bool is_small = !is_open && bytes <= kPrivateBytes;
     if (is_small) {
       plan_.mode = PhasePlan::Mode::kTaskEach;
-      plan_.invocations = std::min(kTasksTogether, target_.invocations);
+      plan_.invocations = std::min(kTasksTogether, device_.invocations);
       if (has_subgroups_)
         plan_.invocations = InWholeSubgroups(plan_.invocations);
     } else if (!has_subgroups_) {
@@ -315,15 +335,13 @@ class Planner {
 
   // The memory in which invocations combine values.
   void PlanParts(const Block& block) {
-    std::set<Scalar> types;
+    std::set<RegisterClass> types;
     NoteParts(block, types);
-    for (const Scalar type : types) {
-      plan_.shared_bytes +=
-          plan_.parts * std::max<int64_t>(BitsOf(type) / 8, 4);
-    }
+    for (const RegisterClass& type : types)
+      plan_.shared_bytes += plan_.parts * type.bytes;
   }
 
-  void NoteParts(const Block& block, std::set<Scalar>& types) {
+  void NoteParts(const Block& block, std::set<RegisterClass>& types) {
     for (const Statement& statement : block) {
       NoteParts(statement.body, types);
       if (!loops::IsCombining(nest_.pool, statement)) continue;
@@ -331,7 +349,7 @@ class Planner {
         const int64_t parts = PartsOf(target);
         if (parts < 2) continue;
         plan_.parts = std::max(plan_.parts, parts);
-        types.insert(RegisterType(nest_.buffers[target.buffer].type));
+        types.insert(ClassOf(nest_.buffers[target.buffer].type));
       }
     }
   }
@@ -339,10 +357,10 @@ class Planner {
   // Values that are left to be combined in memory of the workgroup.
   int64_t PartsOf(const loops::Target& target) const {
     const DType type = nest_.buffers[target.buffer].type;
-    if (!CombinesBySubgroups(type, target.update, target_))
+    if (!CombinesBySubgroups(type, target.update, device_))
       return plan_.invocations;
-    return (plan_.invocations + target_.subgroup_size - 1) /
-           target_.subgroup_size;
+    return (plan_.invocations + device_.subgroup_size - 1) /
+           device_.subgroup_size;
   }
 
   void PlaceBuffer(size_t i) {
@@ -379,7 +397,7 @@ class Planner {
       return PhasePlan::Kind::kPrivate;
     const int64_t bytes = SharedBytes(i);
     const bool fits =
-        bytes > 0 && plan_.shared_bytes + bytes <= target_.shared_bytes;
+        bytes > 0 && plan_.shared_bytes + bytes <= device_.shared_bytes;
     return fits ? PhasePlan::Kind::kShared : PhasePlan::Kind::kSlices;
   }
 
@@ -407,7 +425,7 @@ class Planner {
 
   const loops::LoopNest& nest_;
   const loops::Phase& phase_;
-  const spirv::Target& target_;
+  const DeviceTraits& device_;
   PhasePlan plan_;
   std::optional<NodeId> lanes_;  // variable of the vector loop around
   bool may_mask_ = false;        // within a condition inside of it
@@ -429,16 +447,16 @@ class Planner {
 
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
-                              const spirv::Target& target) {
-  return Planner(nest, phase, target).Run();
+                              const DeviceTraits& device) {
+  return Planner(nest, phase, device).Run();
 }
 
 bool CombinesBySubgroups(DType type, tensor::Update update,
-                         const Target& target) {
-  if (!target.subgroup_arithmetic || target.subgroup_size < 2) return false;
-  const Scalar scalar = RegisterType(type);
-  if (scalar == Scalar::kI32) return true;
-  if (scalar != Scalar::kF32) return false;
+                         const DeviceTraits& device) {
+  if (!device.subgroup_arithmetic || device.subgroup_size < 2) return false;
+  if (device.combines_any_type) return true;
+  if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
+  if (!IsFloat(type)) return true;
   // Each sum of narrow floats is rounded.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
@@ -464,4 +482,4 @@ int64_t ConstantElements(const loops::LoopNest& nest, const Buffer& buffer) {
   return elements;
 }
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu

@@ -1,4 +1,4 @@
-#include "jit/spirv/barriers.h"
+#include "jit/gpu/barriers.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "jit/loops/walk.h"
 #include "tensor/linear.h"
 
-namespace ember::jit::spirv {
+namespace ember::jit::gpu {
 
 using loops::Block;
 using loops::Buffer;
@@ -396,4 +396,4 @@ Barriers PlanBarriers(const loops::LoopNest& nest, const Block& body,
   return Planner(nest, memory).Run(body);
 }
 
-}  // namespace ember::jit::spirv
+}  // namespace ember::jit::gpu

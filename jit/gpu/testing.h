@@ -1,0 +1,48 @@
+// Nests and kernels run on a device in tests.
+//
+//   Bytes buffers = SmallContents(nest, parameters);
+//   Status status = RunNest(device, nest, code, parameters, buffers);
+#ifndef EMBER_JIT_GPU_TESTING_H_
+#define EMBER_JIT_GPU_TESTING_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/loops/loop_nest.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit::gpu {
+
+// Bytes of inputs and outputs, in order.
+using Bytes = std::vector<std::vector<uint8_t>>;
+
+loops::LoopNest ParseOrDie(const std::string& text);
+
+// Records and runs the nest's code, prologue and phases; buffers then has what
+// is in the device's memory. Bytes around each are seen to stay as they were.
+Status RunNest(const std::shared_ptr<hal::Device>& device,
+               const loops::LoopNest& nest, DeviceCode code,
+               const std::vector<int64_t>& parameters, Bytes& buffers);
+
+// Records and runs a call of a device's kernel on copies of the buffers, which
+// are given as pointers and sizes, and copies them back. Equal pointers are one
+// memory.
+Status RunKernel(hal::Device& device, const vm::Kernel& kernel,
+                 std::span<const int64_t> parameters,
+                 std::span<void* const> buffers,
+                 std::span<const int64_t> bytes);
+
+// Contents of inputs and outputs: small integers (floats: halves, too), of
+// which sums are exact.
+Bytes SmallContents(const loops::LoopNest& nest,
+                    const std::vector<int64_t>& parameters);
+
+}  // namespace ember::jit::gpu
+
+#endif  // EMBER_JIT_GPU_TESTING_H_

@@ -1,0 +1,155 @@
+#include "jit/ptx/compiler.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "jit/decline_reasons.h"
+#include "jit/llvm/pipeline.h"
+#include "jit/ptx/emulation.h"
+#include "jit/ptx/phase_emitter.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace ember::jit::ptx {
+namespace {
+
+constexpr char kTriple[] = "nvptx64-nvidia-cuda";
+
+// That of CPUs (jit/llvm/pipeline.cc), and how far accesses are aligned, which
+// makes vectors of loads and stores.
+constexpr const char* kPipeline =
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,"
+    "instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
+    "scalarize-masked-mem-intrin,infer-alignment,early-cse)";
+
+StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
+    const Target& target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::string error;
+  const llvm::Target* const found =
+      llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (found == nullptr) return Decline(DeclineReason::kTarget, error);
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      kTriple, target.processor, target.version, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+Status Optimize(llvm::TargetMachine& machine, llvm::Module& module) {
+  std::string error;
+  llvm::raw_string_ostream stream(error);
+  if (llvm::verifyModule(module, &stream))
+    return InternalError(Concat({"code generator: LLVM says: ", error}));
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager call_graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(call_graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, call_graph, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error failed = builder.parsePassPipeline(passes, kPipeline))
+    return InternalError(llvm::toString(std::move(failed)));
+  passes.run(module, modules);
+  return OkStatus();
+}
+
+// Fences of arithmetic have done their work in the passes, and NVPTX has no
+// instruction for them.
+void RemoveFences(llvm::Module& module) {
+  std::vector<llvm::IntrinsicInst*> fences;
+  for (llvm::Function& function : module) {
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& instruction : block) {
+        auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+        if (call != nullptr &&
+            call->getIntrinsicID() == llvm::Intrinsic::arithmetic_fence)
+          fences.push_back(call);
+      }
+    }
+  }
+  for (llvm::IntrinsicInst* fence : fences) {
+    fence->replaceAllUsesWith(fence->getArgOperand(0));
+    fence->eraseFromParent();
+  }
+}
+
+StatusOr<std::string> PtxOf(llvm::TargetMachine& machine,
+                            const llvm::Module& module) {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  RemoveFences(*copy);
+  return EmitAssembly(machine, *copy);
+}
+
+Status EmitPhases(const loops::LoopNest& nest, const Target& target,
+                  llvm::Module& module, gpu::DeviceCode& code) {
+  const auto emit = [&](const std::vector<loops::Phase>& phases,
+                        bool is_prologue, const char* name,
+                        std::vector<gpu::PhaseCode>& result) -> Status {
+    for (size_t i = 0; i < phases.size(); ++i) {
+      auto phase = EmitPhase(nest, phases[i], is_prologue, Concat({name, i}),
+                             target, module);
+      if (!phase.ok())
+        return phase.status().WithContext(Concat({"loops @", nest.name}));
+      result.push_back(*std::move(phase));
+    }
+    return OkStatus();
+  };
+  EMBER_RETURN_IF_ERROR(emit(nest.prologue, true, "prologue", code.prologue));
+  return emit(nest.phases, false, "phase", code.phases);
+}
+
+}  // namespace
+
+StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
+                                      const Target& target, CodeTexts* texts) {
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
+                         CreateMachine(target));
+  llvm::LLVMContext context;
+  llvm::Module module(nest.name, context);
+  module.setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(kTriple);
+  gpu::DeviceCode code;
+  EMBER_RETURN_IF_ERROR(EmitPhases(nest, target, module, code));
+  EMBER_RETURN_IF_ERROR(Optimize(*machine, module));
+  if (texts != nullptr) texts->llvm = ModuleText(module);
+  if (texts != nullptr || !target.is_emulated) {
+    EMBER_ASSIGN_OR_RETURN(std::string ptx, PtxOf(*machine, module));
+    code.format = "ptx";
+    code.code.assign(ptx.begin(), ptx.end());
+    if (texts != nullptr) texts->ptx = std::move(ptx);
+  }
+  if (!target.is_emulated) return code;
+  EMBER_ASSIGN_OR_RETURN(EmulatedCode emulated, EmulateOnHost(module));
+  code.format = "emulated-grid";
+  code.code = std::move(emulated.image);
+  code.resources = std::move(emulated.resources);
+  return code;
+}
+
+}  // namespace ember::jit::ptx

@@ -1,0 +1,321 @@
+#include "jit/ptx/emulation.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/concat.h"
+#include "hal/cuda/emulated/grid.h"
+#include "jit/llvm/flat_code.h"
+#include "jit/llvm/host.h"
+#include "jit/llvm/ir.h"
+#include "jit/llvm/pipeline.h"
+#include "jit/ptx/phase_emitter.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/code_memory.h"
+
+namespace ember::jit::ptx {
+
+using hal::cuda::AccessKind;
+using hal::cuda::GridEntry;
+using hal::cuda::GridFunctions;
+using hal::cuda::GridThread;
+using hal::cuda::ShuffleMode;
+using llvm::Value;
+
+namespace {
+
+// One kernel of the module: its body gets the GridThread as one more argument.
+class KernelRewriter {
+ public:
+  explicit KernelRewriter(llvm::Function& kernel)
+      : kernel_(kernel),
+        module_(*kernel.getParent()),
+        b_(module_.getContext(),
+           llvm::InstSimplifyFolder(module_.getDataLayout())) {}
+
+  StatusOr<GridEntry> Run() {
+    GridEntry entry;
+    entry.name = kernel_.getName().str();
+    entry.argument_count = kernel_.arg_size();
+    kernel_.setName(entry.name + ".kernel");
+    MoveBody(entry.name + ".body");
+    EMBER_RETURN_IF_ERROR(ReplaceIntrinsics());
+    EMBER_RETURN_IF_ERROR(ReplaceShared());
+    EMBER_RETURN_IF_ERROR(WatchAccesses());
+    EmitEntry(entry.name);
+    entry.meets = meets_;
+    return entry;
+  }
+
+ private:
+  llvm::Type* Pointer() { return b_.getPtrTy(); }
+
+  void MoveBody(const std::string& name) {
+    std::vector<llvm::Type*> types(kernel_.getFunctionType()->params());
+    types.push_back(Pointer());
+    body_ = llvm::Function::Create(
+        llvm::FunctionType::get(b_.getVoidTy(), types, false),
+        llvm::Function::InternalLinkage, name, module_);
+    body_->addFnAttr(llvm::Attribute::NoUnwind);
+    body_->splice(body_->begin(), &kernel_);
+    for (unsigned i = 0; i < kernel_.arg_size(); ++i) {
+      body_->getArg(i)->takeName(kernel_.getArg(i));
+      kernel_.getArg(i)->replaceAllUsesWith(body_->getArg(i));
+    }
+    thread_ = body_->getArg(static_cast<unsigned>(kernel_.arg_size()));
+    thread_->setName("thread");
+  }
+
+  // What the driver calls: takes the arguments from where they are.
+  void EmitEntry(const std::string& name) {
+    llvm::Function* const entry = llvm::Function::Create(
+        llvm::FunctionType::get(b_.getVoidTy(), {Pointer(), Pointer()}, false),
+        llvm::Function::ExternalLinkage, name, module_);
+    entry->addFnAttr(llvm::Attribute::NoUnwind);
+    b_.SetInsertPoint(
+        llvm::BasicBlock::Create(b_.getContext(), "entry", entry));
+    std::vector<Value*> arguments;
+    for (unsigned i = 0; i + 1 < body_->arg_size(); ++i) {
+      Value* const where = b_.CreateLoad(
+          Pointer(),
+          b_.CreateConstInBoundsGEP1_64(Pointer(), entry->getArg(1), i));
+      arguments.push_back(b_.CreateLoad(body_->getArg(i)->getType(), where));
+    }
+    arguments.push_back(entry->getArg(0));
+    b_.CreateCall(body_, arguments);
+    b_.CreateRetVoid();
+    kernel_.eraseFromParent();
+  }
+
+  // --- the thread
+
+  Value* Field(llvm::Type* type, size_t offset) {
+    return b_.CreateLoad(
+        type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), thread_, offset));
+  }
+
+  // Calls a function of the grid.
+  Value* CallGrid(size_t offset, llvm::Type* result,
+                  std::vector<Value*> arguments) {
+    arguments.insert(arguments.begin(), thread_);
+    std::vector<llvm::Type*> types;
+    for (const Value* argument : arguments)
+      types.push_back(argument->getType());
+    Value* const functions = Field(Pointer(), offsetof(GridThread, functions));
+    Value* const function = b_.CreateLoad(
+        Pointer(),
+        b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), functions, offset));
+    return b_.CreateCall(llvm::FunctionType::get(result, types, false),
+                         function, arguments);
+  }
+
+  // --- intrinsics
+
+  Status ReplaceIntrinsics() {
+    std::vector<llvm::IntrinsicInst*> calls;
+    for (llvm::BasicBlock& block : *body_) {
+      for (llvm::Instruction& instruction : block) {
+        auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+        if (call != nullptr &&
+            call->getCalledFunction()->getName().starts_with("llvm.nvvm."))
+          calls.push_back(call);
+      }
+    }
+    for (llvm::IntrinsicInst* call : calls) {
+      b_.SetInsertPoint(call);
+      Value* const value = ValueOf(*call);
+      if (value == nullptr) {
+        return InternalError(Concat(
+            {"emulated grid: expected an intrinsic that it knows, found ",
+             std::string_view(call->getCalledFunction()->getName())}));
+      }
+      if (!call->getType()->isVoidTy()) call->replaceAllUsesWith(value);
+      call->eraseFromParent();
+    }
+    return OkStatus();
+  }
+
+  // Null: not known.
+  Value* ValueOf(llvm::IntrinsicInst& call) {
+    using namespace llvm::Intrinsic;
+    const auto number = [&](size_t array, size_t dim) {
+      return Field(b_.getInt32Ty(), array + dim * sizeof(uint32_t));
+    };
+    switch (call.getIntrinsicID()) {
+      case nvvm_read_ptx_sreg_tid_x:
+        return number(offsetof(GridThread, thread), 0);
+      case nvvm_read_ptx_sreg_ctaid_x:
+        return number(offsetof(GridThread, block), 0);
+      case nvvm_read_ptx_sreg_ctaid_y:
+        return number(offsetof(GridThread, block), 1);
+      case nvvm_read_ptx_sreg_nctaid_x:
+        return number(offsetof(GridThread, blocks), 0);
+      case nvvm_barrier0:
+        meets_ = true;
+        return CallGrid(offsetof(GridFunctions, barrier), b_.getVoidTy(), {});
+      case nvvm_shfl_sync_bfly_i32:
+        meets_ = true;
+        return CallGrid(
+            offsetof(GridFunctions, shuffle), b_.getInt32Ty(),
+            {b_.getInt32(static_cast<uint32_t>(ShuffleMode::kButterfly)),
+             call.getArgOperand(0), call.getArgOperand(1),
+             call.getArgOperand(2), call.getArgOperand(3)});
+      default:
+        return nullptr;
+    }
+  }
+
+  // --- shared memory
+
+  Status ReplaceShared() {
+    llvm::GlobalVariable* const shared = module_.getNamedGlobal(kSharedName);
+    if (shared == nullptr) return OkStatus();
+    llvm::convertUsersOfConstantsToInstructions({shared});
+    b_.SetInsertPoint(&*body_->getEntryBlock().getFirstInsertionPt());
+    Value* const memory = Field(Pointer(), offsetof(GridThread, shared));
+    std::vector<llvm::Instruction*> casts;
+    for (llvm::User* user : shared->users()) {
+      auto* const cast = llvm::dyn_cast<llvm::AddrSpaceCastInst>(user);
+      if (cast == nullptr) {
+        return InternalError(
+            "emulated grid: expected shared memory by generic addresses only");
+      }
+      if (cast->getFunction() == body_) casts.push_back(cast);
+    }
+    for (llvm::Instruction* cast : casts) {
+      cast->replaceAllUsesWith(memory);
+      cast->eraseFromParent();
+    }
+    return OkStatus();
+  }
+
+  // --- accesses of memory
+
+  Status WatchAccesses() {
+    std::vector<llvm::Instruction*> accesses;
+    for (llvm::BasicBlock& block : *body_) {
+      for (llvm::Instruction& instruction : block) {
+        if (instruction.mayReadOrWriteMemory() && !IsOfGrid(instruction))
+          accesses.push_back(&instruction);
+      }
+    }
+    for (llvm::Instruction* access : accesses) {
+      b_.SetInsertPoint(access);
+      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(access)) {
+        Watch(load->getPointerOperand(), load->getType(), AccessKind::kLoad);
+      } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(access)) {
+        Watch(store->getPointerOperand(), store->getValueOperand()->getType(),
+              AccessKind::kStore);
+      } else if (auto* swap = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(access)) {
+        Watch(swap->getPointerOperand(), swap->getNewValOperand()->getType(),
+              AccessKind::kAtomic);
+      } else {
+        std::string text;
+        llvm::raw_string_ostream(text) << *access;
+        return InternalError(Concat(
+            {"emulated grid: expected accesses that it knows, found", text}));
+      }
+    }
+    return OkStatus();
+  }
+
+  // What the rewriting itself added: of the thread, and calls.
+  bool IsOfGrid(const llvm::Instruction& instruction) const {
+    if (llvm::isa<llvm::CallBase>(instruction)) {
+      const auto* const call =
+          llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      // Marks of lifetimes and the like.
+      return call == nullptr || call->isAssumeLikeIntrinsic();
+    }
+    const Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
+    if (pointer == nullptr) return false;
+    const Value* const object = llvm::getUnderlyingObject(pointer);
+    if (object == thread_ || llvm::isa<llvm::AllocaInst>(object)) return true;
+    // The grid's functions.
+    const auto* const load = llvm::dyn_cast<llvm::LoadInst>(object);
+    return load != nullptr &&
+           llvm::getUnderlyingObject(load->getPointerOperand()) == thread_ &&
+           load->getType()->isPointerTy() && IsFunctions(*load);
+  }
+  bool IsFunctions(const llvm::LoadInst& load) const {
+    llvm::APInt offset(64, 0);
+    const Value* const base =
+        load.getPointerOperand()->stripAndAccumulateConstantOffsets(
+            module_.getDataLayout(), offset, /*AllowNonInbounds=*/true);
+    return base == thread_ && offset == offsetof(GridThread, functions);
+  }
+
+  void Watch(Value* pointer, llvm::Type* type, AccessKind kind) {
+    const uint64_t bytes =
+        module_.getDataLayout().getTypeStoreSize(type).getFixedValue();
+    CallGrid(offsetof(GridFunctions, access), b_.getVoidTy(),
+             {pointer, b_.getInt64(bytes),
+              b_.getInt32(static_cast<uint32_t>(kind))});
+  }
+
+  llvm::Function& kernel_;
+  llvm::Module& module_;
+  Builder b_;
+  llvm::Function* body_ = nullptr;
+  Value* thread_ = nullptr;
+  bool meets_ = false;
+};
+
+StatusOr<const Host*> ThisMachine() {
+  static const StatusOr<const Host*> host = []() -> StatusOr<const Host*> {
+    EMBER_ASSIGN_OR_RETURN(Host detected, DetectHost(""));
+    return std::make_unique<Host>(std::move(detected)).release();
+  }();
+  return host;
+}
+
+}  // namespace
+
+StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module) {
+  EMBER_ASSIGN_OR_RETURN(const Host* const host, ThisMachine());
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
+                         CreateMachine(*host, Effort::kFast));
+  module.setTargetTriple(host->triple);
+  module.setDataLayout(machine->createDataLayout());
+  if (llvm::NamedMDNode* notes = module.getNamedMetadata("nvvm.annotations"))
+    module.eraseNamedMetadata(notes);
+  std::vector<llvm::Function*> kernels;
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration()) kernels.push_back(&function);
+  }
+  std::vector<GridEntry> entries;
+  std::vector<std::string> names;
+  for (llvm::Function* kernel : kernels) {
+    EMBER_ASSIGN_OR_RETURN(GridEntry entry, KernelRewriter(*kernel).Run());
+    names.push_back(entry.name);
+    entries.push_back(std::move(entry));
+  }
+  if (llvm::GlobalVariable* shared = module.getNamedGlobal(kSharedName))
+    shared->eraseFromParent();
+  EMBER_RETURN_IF_ERROR(Optimize(*host, *machine, Effort::kFast, module));
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> object,
+                         EmitObject(*machine, module));
+  EMBER_RETURN_IF_ERROR(CheckNeedsNothing(*object));
+  EMBER_ASSIGN_OR_RETURN(
+      const vm::KernelCode code,
+      FlattenObject(std::string_view(object->getBuffer()), names));
+  const vm::KernelCode* const codes[] = {&code};
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::CodeMemory> memory,
+                         vm::CodeMemory::Load(codes));
+  // Where phases of CPUs' kernels would begin; these take other arguments.
+  const std::vector<vm::PhaseFunction> functions = memory->Functions(code, 0);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    entries[i].function = reinterpret_cast<hal::cuda::GridKernel>(
+        reinterpret_cast<void*>(functions[i]));
+  }
+  return EmulatedCode{.image = hal::cuda::WriteGridImage(entries),
+                      .resources = std::move(memory)};
+}
+
+}  // namespace ember::jit::ptx

@@ -1,0 +1,156 @@
+// Nests on the emulated grid against the evaluator of nests: each kernel's own
+// LLVM IR is run, thread by thread, and its accesses are checked.
+//
+//   EMBER_SEEDS=1000 bazel run //jit/ptx:nest_test
+#include <cstdio>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "hal/drivers.h"
+#include "jit/gpu/testing.h"
+#include "jit/loops/evaluator.h"
+#include "jit/loops/random_nest.h"
+#include "jit/loops/text.h"
+#include "jit/ptx/compiler.h"
+#include "jit/ptx/target.h"
+#include "tensor/random_values.h"
+
+namespace ember::jit::ptx {
+namespace {
+
+using gpu::Bytes;
+
+std::shared_ptr<hal::Device> TestDevice() {
+  auto device = hal::CreateDevice("cuda-emulated", {.threads = 1});
+  EXPECT_TRUE(device.ok()) << device.status().ToString();
+  return *std::move(device);
+}
+
+Status RunOnGrid(const loops::LoopNest& nest,
+                 const std::vector<int64_t>& parameters, Bytes& buffers) {
+  const std::shared_ptr<hal::Device> device = TestDevice();
+  EMBER_ASSIGN_OR_RETURN(
+      gpu::DeviceCode code,
+      CompileNest(nest, Target::Of(device->target()), nullptr));
+  return gpu::RunNest(device, nest, std::move(code), parameters, buffers);
+}
+
+void ExpectAsEvaluated(const std::string& text,
+                       const std::vector<int64_t>& parameters = {}) {
+  SCOPED_TRACE(text);
+  const loops::LoopNest nest = gpu::ParseOrDie(text);
+  Bytes expected = gpu::SmallContents(nest, parameters);
+  Bytes actual = expected;
+  const Status wanted =
+      loops::Evaluate(nest, parameters, tensor::Pointers(expected));
+  const Status status = RunOnGrid(nest, parameters, actual);
+  ASSERT_EQ(wanted.ok(), status.ok())
+      << wanted.ToString() << " / " << status.ToString();
+  if (!wanted.ok()) {
+    EXPECT_EQ(status.code(), wanted.code()) << status.ToString();
+    return;
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(tensor::FirstDifferentElement(nest.buffers[i].type, expected[i],
+                                            actual[i], 0, 0),
+              "")
+        << "%" << nest.buffers[i].name;
+  }
+}
+
+TEST(PtxNestTest, TasksEach) {
+  ExpectAsEvaluated(R"(
+    loops @scale<N>(%x: input f32[N, 12], %s: input f32[N],
+                    %y: output f32[N, 12]) {
+      phase i < N {
+        for j < 3 {
+          vector l < 4 { %y[i, j * 4 + l] = %x[i, j * 4 + l] * %s[i] }
+        }
+      }
+    })",
+                    {100});
+}
+
+TEST(PtxNestTest, SharedTilesAndBarriers) {
+  ExpectAsEvaluated(R"(
+    loops @rows(%x: input f32[5, 128], %y: output f32[5, 64]) {
+      task %tile: f32[64]
+      register %sum: f32[64]
+      phase t < 5 {
+        invocation i < 64 { %sum[i] = 0.0 }
+        for k < 2 {
+          invocation i < 64 { %tile[i] = %x[t, k * 64 + i] }
+          invocation i < 64 { for j < 64 { %sum[i] += %tile[j] } }
+        }
+        invocation i < 64 { %y[t, i] = %sum[i] }
+      }
+    })");
+}
+
+TEST(PtxNestTest, CombinesInvocations) {
+  for (const char* type : {"f32", "f16", "bf16", "f64", "i64", "i8", "u16"}) {
+    std::string text = R"(
+      loops @sums(%x: input T[3, 100], %y: output T[3], %z: output T[3]) {
+        register %part: T[100]
+        phase t < 3 {
+          invocation i < 100 { %part[i] = %x[t, i] }
+          %y[t] = 0:T
+          %z[t] = %x[t, 0]
+          invocation i < 100 { %y[t] += %part[i] }
+          invocation i < 100 { %z[t] max= %part[i] }
+        }
+      })";
+    for (size_t at = text.find(" T"); at != std::string::npos;
+         at = text.find(" T"))
+      text.replace(at + 1, 1, type);
+    for (size_t at = text.find(":T"); at != std::string::npos;
+         at = text.find(":T"))
+      text.replace(at + 1, 1, type);
+    ExpectAsEvaluated(text);
+  }
+}
+
+TEST(PtxNestTest, FailedChecks) {
+  ExpectAsEvaluated(R"(
+    loops @gather(%x: input f32[10], %k: input i32[64], %y: output f32[64]) {
+      phase t < 1 {
+        invocation i < 64 {
+          check %x.0 i64(%k[i]) < 10
+          %y[i] = %x[i64(%k[i])]
+        }
+      }
+    })");
+}
+
+TEST(PtxNestTest, RandomNests) {
+  const tensor::SeedRange seeds = tensor::Seeds(24);
+  int failed_checks = 0;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
+                 " bazel run //jit/ptx:nest_test");
+    const loops::RandomNest random = loops::MakeRandomNest(
+        seed, {.float_remainders = false,
+               .simplify = seed % 2 == 0,
+               .matrices = std::vector<loops::MatrixType>()});
+    Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
+    const Status wanted = loops::Evaluate(random.nest, random.parameters,
+                                          tensor::Pointers(expected));
+    const Status status = RunOnGrid(random.nest, random.parameters, actual);
+    ASSERT_EQ(wanted.ok(), status.ok())
+        << wanted.ToString() << " / " << status.ToString() << "\n"
+        << loops::ToText(random.nest);
+    failed_checks += !wanted.ok();
+    if (!wanted.ok()) {
+      ASSERT_EQ(status.code(), wanted.code()) << status.ToString();
+      continue;
+    }
+    ASSERT_EQ(loops::FirstDifference(random, expected, actual), "")
+        << loops::ToText(random.nest);
+  }
+  std::printf("seeds %llu..%llu: %d with a failed check\n",
+              static_cast<unsigned long long>(seeds.begin),
+              static_cast<unsigned long long>(seeds.end - 1), failed_checks);
+}
+
+}  // namespace
+}  // namespace ember::jit::ptx

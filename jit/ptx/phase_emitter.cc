@@ -1,0 +1,430 @@
+#include "jit/ptx/phase_emitter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "jit/decline_reasons.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/llvm/block_emitter.h"
+#include "jit/llvm/kernel_arguments.h"
+#include "jit/loops/combining.h"
+#include "jit/ptx/combiner.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace ember::jit::ptx {
+
+using gpu::CheckRecord;
+using gpu::PhaseCode;
+using gpu::PhasePlan;
+using llvm::BasicBlock;
+using llvm::Value;
+using loops::Block;
+using loops::LoopKind;
+using loops::NodeId;
+using loops::Statement;
+
+namespace {
+
+// Of the binding of each buffer, which devices see to.
+constexpr uint64_t kBindingAlignment = 16;
+
+// What the kernel's function has of the nest: bindings in the order of buffers,
+// and where buffers of a workgroup are in its memory.
+struct Layout {
+  std::vector<PhaseCode::Binding> bindings;
+  std::vector<unsigned> arguments;      // by buffer
+  std::vector<int64_t> shared_offsets;  // by buffer
+  int64_t parts_offset = 0;             // of what invocations combine
+  int64_t shared_bytes = 0;
+  unsigned record = 0;
+  unsigned first_parameter = 0;  // the nest's, then the first task
+};
+
+Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan,
+              const Target& target) {
+  Layout layout;
+  layout.arguments.resize(plan.places.size());
+  layout.shared_offsets.resize(plan.places.size());
+  const int64_t unit = target.shared_alignment;
+  for (uint32_t i = 0; i < plan.places.size(); ++i) {
+    const PhasePlan::Place& place = plan.places[i];
+    const bool is_sliced = place.kind == PhasePlan::Kind::kSlices;
+    if (is_sliced || place.kind == PhasePlan::Kind::kMemory) {
+      layout.arguments[i] = static_cast<unsigned>(layout.bindings.size());
+      layout.bindings.push_back({i, is_sliced, place.is_written});
+    } else if (place.kind == PhasePlan::Kind::kShared) {
+      layout.shared_offsets[i] = layout.shared_bytes;
+      const loops::Buffer& buffer = nest.buffers[i];
+      const int64_t bytes =
+          gpu::ConstantElements(nest, buffer) * DTypeByteSize(buffer.type);
+      layout.shared_bytes += (bytes + unit - 1) / unit * unit;
+    }
+  }
+  layout.parts_offset = layout.shared_bytes;
+  // A value of each warp, of up to 8 bytes.
+  layout.shared_bytes += plan.parts * 8;
+  layout.record = static_cast<unsigned>(layout.bindings.size());
+  layout.first_parameter = layout.record + plan.has_checks;
+  return layout;
+}
+
+llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment) {
+  if (llvm::GlobalVariable* known = module.getNamedGlobal(kSharedName))
+    return known;
+  auto* const shared = new llvm::GlobalVariable(
+      module,
+      llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0),
+      /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage, nullptr,
+      kSharedName, nullptr, llvm::GlobalValue::NotThreadLocal,
+      /*AddressSpace=*/3);
+  shared->setAlignment(llvm::Align(static_cast<uint64_t>(alignment)));
+  return shared;
+}
+
+class PtxArguments final : public KernelArguments {
+ public:
+  PtxArguments(const loops::LoopNest& nest, const PhasePlan& plan,
+               const Layout& layout, llvm::Function& function,
+               llvm::GlobalVariable* shared)
+      : KernelArguments(nest),
+        plan_(plan),
+        layout_(layout),
+        function_(function),
+        shared_(shared) {}
+
+  Value* Parameter(Builder&, uint64_t number) override {
+    return function_.getArg(layout_.first_parameter +
+                            static_cast<unsigned>(number));
+  }
+  Value* Buffer(Builder& builder, uint32_t number) override {
+    if (plan_.places[number].kind == PhasePlan::Kind::kShared)
+      return Shared(builder, layout_.shared_offsets[number]);
+    return function_.getArg(layout_.arguments[number]);
+  }
+  Value* Slice(uint32_t buffer) override {
+    return plan_.places[buffer].kind == PhasePlan::Kind::kSlices ? workgroup_
+                                                                 : nullptr;
+  }
+  bool IsLocal(uint32_t buffer) const override {
+    const PhasePlan::Kind kind = plan_.places[buffer].kind;
+    return kind == PhasePlan::Kind::kRegisters ||
+           kind == PhasePlan::Kind::kPrivate;
+  }
+  bool IgnoresFirstIndex(uint32_t buffer) const override {
+    return plan_.places[buffer].of_invocation;
+  }
+
+  // Bytes of the workgroup's memory, from an offset on.
+  Value* Shared(Builder& builder, int64_t offset) {
+    Value* const begin =
+        builder.CreateAddrSpaceCast(shared_, builder.getPtrTy());
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), begin,
+                                              static_cast<uint64_t>(offset));
+  }
+  // i64.
+  void set_workgroup(Value* workgroup) { workgroup_ = workgroup; }
+
+ private:
+  const PhasePlan& plan_;
+  const Layout& layout_;
+  llvm::Function& function_;
+  llvm::GlobalVariable* const shared_;
+  Value* workgroup_ = nullptr;
+};
+
+TargetTraits Traits() {
+  TargetTraits traits;
+  traits.has_fma = true;
+  traits.has_half_conversion = true;
+  traits.is_gpu = true;
+  return traits;
+}
+
+class PhaseEmitter final : public BlockEmitter {
+ public:
+  PhaseEmitter(const loops::LoopNest& nest, bool is_prologue,
+               const PhasePlan& plan, const Layout& layout,
+               PtxArguments& arguments, llvm::Function& function)
+      : BlockEmitter(nest, is_prologue, arguments, Traits(), function),
+        plan_(plan),
+        layout_(layout),
+        arguments_(arguments),
+        combiner_(b_, function, stores_) {
+    // What stands outside of invocation loops all do, but memory is stored to
+    // by the first.
+    stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
+      const bool is_of_one = plan_.mode == PhasePlan::Mode::kInvocations &&
+                             !in_invocations_ && !arguments_.IsLocal(buffer);
+      return is_of_one ? is_first_ : nullptr;
+    });
+  }
+
+  Status EmitTask(const loops::Phase& phase);
+  int64_t barriers() const { return barriers_; }
+
+ private:
+  void BeforeStatement(const Statement& statement) override {
+    if (plan_.barriers.contains(&statement)) Meet();
+  }
+  void EmitInvocations(const Statement& statement) override;
+  bool EmitCheck(const Block& block, size_t number) override;
+  void EmitCombining(const Statement& statement, int64_t extent);
+  // The value of the target for this invocation.
+  Value* OwnValue(const Statement& loop, const loops::Target& target,
+                  int64_t extent);
+  void Fail(const Statement& check, const Checked& checked);
+  void Meet() {
+    ++barriers_;
+    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+  }
+  // A 32-bit special register, as i64.
+  Value* Register(llvm::Intrinsic::ID id) {
+    return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty());
+  }
+  Value* Long(int64_t value) {
+    return b_.getInt64(static_cast<uint64_t>(value));
+  }
+
+  const PhasePlan& plan_;
+  const Layout& layout_;
+  PtxArguments& arguments_;
+  Combiner combiner_;
+  Value* invocation_ = nullptr;  // i64
+  Value* is_first_ = nullptr;
+  bool in_invocations_ = false;
+  int64_t barriers_ = 0;
+};
+
+Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
+  BasicBlock* const entry = NewBlock("entry");
+  BasicBlock* const start = NewBlock("start");
+  BasicBlock* const enter = NewBlock("task");
+  BasicBlock* const body = NewBlock("body");
+  BasicBlock* const done = NewBlock("done");
+  b_.SetInsertPoint(entry);
+  using namespace llvm::Intrinsic;
+  invocation_ = Register(nvvm_read_ptx_sreg_tid_x);
+  is_first_ = b_.CreateICmpEQ(invocation_, Long(0));
+  Value* const row = b_.CreateMul(Register(nvvm_read_ptx_sreg_ctaid_y),
+                                  Register(nvvm_read_ptx_sreg_nctaid_x));
+  Value* const workgroup =
+      b_.CreateAdd(row, Register(nvvm_read_ptx_sreg_ctaid_x));
+  arguments_.set_workgroup(workgroup);
+  Value* task = workgroup;
+  if (plan_.mode == PhasePlan::Mode::kTaskEach) {
+    task =
+        b_.CreateAdd(b_.CreateMul(task, Long(plan_.invocations)), invocation_);
+  }
+  const bool has_slices =
+      std::ranges::any_of(layout_.bindings, &PhaseCode::Binding::is_sliced);
+  if (has_slices) {
+    task =
+        b_.CreateAdd(task, arguments_.Parameter(b_, nest_.parameters.size()));
+  }
+  b_.CreateBr(start);
+  b_.SetInsertPoint(start);
+  expressions_.scopes().Enter(entry);
+  Value* const tasks = expressions_.Emit(ExtentOf(phase.task));
+  b_.CreateCondBr(b_.CreateICmpSLT(task, tasks), enter, done);
+  b_.SetInsertPoint(enter);
+  b_.CreateBr(body);
+  b_.SetInsertPoint(body);
+  expressions_.scopes().Enter(enter, phase.task, task);
+  EmitBlock(phase.body);
+  expressions_.scopes().Leave();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  b_.CreateRetVoid();
+  return std::move(error_.status);
+}
+
+void PhaseEmitter::EmitInvocations(const Statement& statement) {
+  if (statement.loop != LoopKind::kInvocation) {
+    return error_.Set(
+        Decline(DeclineReason::kDeviceMatrix, "loops of subgroups in PTX"));
+  }
+  const int64_t extent = Constant(ExtentOf(statement.variable));
+  if (loops::IsCombining(nest_.pool, statement))
+    return EmitCombining(statement, extent);
+  in_invocations_ = true;
+  const auto body = [&] {
+    expressions_.scopes().EnterBound(statement.variable, invocation_);
+    EmitBlock(statement.body);
+    expressions_.scopes().Leave();
+  };
+  if (extent == plan_.invocations) {
+    body();
+  } else {
+    EmitBranch(b_.CreateICmpULT(invocation_, Long(extent)), body);
+  }
+  in_invocations_ = false;
+}
+
+Value* PhaseEmitter::OwnValue(const Statement& loop,
+                              const loops::Target& target, int64_t extent) {
+  Value* value = nullptr;
+  const auto emit = [&] {
+    expressions_.scopes().EnterBound(loop.variable, invocation_);
+    value = expressions_.Emit(target.value);
+    expressions_.scopes().Leave();
+  };
+  expressions_.BeginStatement();
+  if (extent == plan_.invocations) {
+    emit();
+    return value;
+  }
+  BasicBlock* own = nullptr;
+  BasicBlock* const before = b_.GetInsertBlock();
+  EmitBranch(b_.CreateICmpULT(invocation_, Long(extent)), [&] {
+    emit();
+    own = b_.GetInsertBlock();
+  });
+  // What was computed is known in the branch alone.
+  expressions_.BeginStatement();
+  llvm::PHINode* const result = b_.CreatePHI(value->getType(), 2);
+  result->addIncoming(value, own);
+  result->addIncoming(stores_.Identity(target), before);
+  return result;
+}
+
+// What all update together, in their names the first updates.
+void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
+  std::vector<std::pair<const loops::Target*, Value*>> all;
+  for (const loops::Target& target : statement.body[0].targets) {
+    // The memory for it is in use until the first has read it.
+    if (!all.empty() && plan_.parts > 1) Meet();
+    Value* const own = OwnValue(statement, target, extent);
+    Value* const parts =
+        plan_.parts > 1 ? arguments_.Shared(b_, layout_.parts_offset) : nullptr;
+    all.emplace_back(
+        &target,
+        combiner_.Combine(nest_.buffers[target.buffer].type, target, own,
+                          invocation_, plan_.parts, parts, [this] { Meet(); }));
+  }
+  EmitBranch(is_first_, [&] {
+    for (const auto& [target, value] : all) {
+      expressions_.BeginStatement();
+      stores_.EmitValue(*target, value);
+    }
+  });
+  expressions_.BeginStatement();
+}
+
+bool PhaseEmitter::EmitCheck(const Block& block, size_t number) {
+  const Checked checked = EmitChecked(block[number]);
+  const auto* const known = llvm::dyn_cast<llvm::ConstantInt>(checked.inside);
+  if (known != nullptr && known->isOne()) return false;
+  // What is behind it runs only where it holds: so none is left behind at a
+  // barrier.
+  EmitBranch(b_.CreateNot(checked.inside),
+             [&] { Fail(block[number], checked); });
+  EmitBranch(checked.inside, [&] { EmitBlock(block, number + 1); });
+  return true;
+}
+
+// The first that fails writes what it found.
+void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
+  Value* const record = function_.getArg(layout_.record);
+  const auto field = [&](size_t offset) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), record, offset);
+  };
+  Value* const exchanged = b_.CreateAtomicCmpXchg(
+      field(offsetof(CheckRecord, flag)), b_.getInt32(0), b_.getInt32(1),
+      llvm::Align(4), llvm::AtomicOrdering::Monotonic,
+      llvm::AtomicOrdering::Monotonic);
+  EmitBranch(b_.CreateExtractValue(exchanged, 1), [&] {
+    b_.CreateAlignedStore(b_.getInt32(check.buffer),
+                          field(offsetof(CheckRecord, buffer)), llvm::Align(4));
+    b_.CreateAlignedStore(b_.getInt32(check.dim),
+                          field(offsetof(CheckRecord, dim)), llvm::Align(4));
+    b_.CreateAlignedStore(checked.index, field(offsetof(CheckRecord, index)),
+                          llvm::Align(8));
+    b_.CreateAlignedStore(checked.extent, field(offsetof(CheckRecord, extent)),
+                          llvm::Align(8));
+  });
+}
+
+llvm::Function* CreateFunction(const loops::LoopNest& nest,
+                               const Layout& layout, bool has_checks,
+                               const std::string& name, int64_t invocations,
+                               llvm::Module& module) {
+  llvm::LLVMContext& context = module.getContext();
+  const size_t pointers = layout.bindings.size() + has_checks;
+  std::vector<llvm::Type*> types(pointers,
+                                 llvm::PointerType::getUnqual(context));
+  types.resize(pointers + nest.parameters.size() + 1,
+               llvm::Type::getInt64Ty(context));
+  llvm::Function* const function = llvm::Function::Create(
+      llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
+      llvm::Function::ExternalLinkage, name, module);
+  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  for (unsigned i = 0; i < pointers; ++i) {
+    function->addParamAttr(i, llvm::Attribute::getWithAlignment(
+                                  context, llvm::Align(kBindingAlignment)));
+    function->getArg(i)->setName(
+        i < layout.bindings.size()
+            ? nest.buffers[layout.bindings[i].buffer].name
+            : "failed_check");
+  }
+  for (size_t i = 0; i < nest.parameters.size(); ++i) {
+    function->getArg(layout.first_parameter + static_cast<unsigned>(i))
+        ->setName(nest.parameters[i]);
+  }
+  llvm::NamedMDNode* const annotations =
+      module.getOrInsertNamedMetadata("nvvm.annotations");
+  const auto annotate = [&](const char* key, int64_t value) {
+    annotations->addOperand(llvm::MDNode::get(
+        context,
+        {llvm::ConstantAsMetadata::get(function),
+         llvm::MDString::get(context, key),
+         llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+             llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value)))}));
+  };
+  annotate("kernel", 1);
+  annotate("maxntidx", invocations);
+  return function;
+}
+
+}  // namespace
+
+StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
+                              const loops::Phase& phase, bool is_prologue,
+                              const std::string& name, const Target& target,
+                              llvm::Module& module) {
+  EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
+                         gpu::PlanPhase(nest, phase, target));
+  const Layout layout = LayOut(nest, plan, target);
+  if (layout.shared_bytes > target.shared_bytes) {
+    return Decline(DeclineReason::kDeviceLimit,
+                   Concat({layout.shared_bytes,
+                           " bytes of a workgroup's memory, where there are ",
+                           target.shared_bytes}));
+  }
+  llvm::Function* const function = CreateFunction(
+      nest, layout, plan.has_checks, name, plan.invocations, module);
+  PtxArguments arguments(nest, plan, layout, *function,
+                         SharedOf(module, target.shared_alignment));
+  PhaseEmitter emitter(nest, is_prologue, plan, layout, arguments, *function);
+  EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));
+  PhaseCode code;
+  code.entry_point = name;
+  code.bindings = layout.bindings;
+  code.has_checks = plan.has_checks;
+  code.has_slices =
+      std::ranges::any_of(layout.bindings, &PhaseCode::Binding::is_sliced);
+  code.tasks_per_workgroup =
+      plan.mode == PhasePlan::Mode::kTaskEach ? plan.invocations : 1;
+  code.iterations = plan.iterations;
+  code.invocations = plan.invocations;
+  code.shared_bytes = code.dynamic_shared_bytes = layout.shared_bytes;
+  code.barriers = emitter.barriers();
+  return code;
+}
+
+}  // namespace ember::jit::ptx

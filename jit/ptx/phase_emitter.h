@@ -1,0 +1,35 @@
+// A phase of a nest as LLVM IR of a kernel for NVPTX, called as
+// jit/gpu/kernel_abi.h says.
+//
+//   EMBER_ASSIGN_OR_RETURN(gpu::PhaseCode code,
+//                          EmitPhase(nest, phase, false, "phase0", target,
+//                                    module));
+//
+// Arguments are 8 bytes each: pointers of bindings, then parameters. Memory of
+// a workgroup is dynamic: PhaseCode::dynamic_shared_bytes.
+#ifndef EMBER_JIT_PTX_PHASE_EMITTER_H_
+#define EMBER_JIT_PTX_PHASE_EMITTER_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/ptx/target.h"
+#include "llvm/IR/Module.h"
+
+namespace ember::jit::ptx {
+
+// The array in shared memory that all kernels of a module declare.
+inline constexpr char kSharedName[] = "shared";
+
+// The nest is verified; the module has NVPTX's data layout. kUnimplemented with
+// a reason of jit/decline_reasons.h for what this back end leaves to others.
+StatusOr<gpu::PhaseCode> EmitPhase(const loops::LoopNest& nest,
+                                   const loops::Phase& phase, bool is_prologue,
+                                   const std::string& name,
+                                   const Target& target, llvm::Module& module);
+
+}  // namespace ember::jit::ptx
+
+#endif  // EMBER_JIT_PTX_PHASE_EMITTER_H_

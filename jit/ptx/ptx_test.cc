@@ -1,0 +1,133 @@
+// What PTX is made of nests, read from its text; and, where the toolkit is
+// installed, whether ptxas takes it.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "base/file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/gpu/testing.h"
+#include "jit/loops/text.h"
+#include "jit/ptx/compiler.h"
+#include "jit/ptx/target.h"
+
+namespace ember::jit::ptx {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kPtxas[] = "/usr/local/cuda/bin/ptxas";
+
+struct Compiled {
+  gpu::DeviceCode code;
+  std::string ptx;
+};
+
+Compiled Compile(const std::string& text, const char* target = "sm_80") {
+  CodeTexts texts;
+  auto code = CompileNest(gpu::ParseOrDie(text), Target::Of(target), &texts);
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  if (!code.ok()) return {};
+  EXPECT_EQ(code->format, "ptx");
+  return {*std::move(code), texts.ptx};
+}
+
+constexpr char kScale[] = R"(
+  loops @scale<N>(%x: input f32[N, 12], %s: input f32[N],
+                  %y: output f32[N, 12]) {
+    phase i < N {
+      for j < 3 {
+        vector l < 4 { %y[i, j * 4 + l] = %x[i, j * 4 + l] * %s[i] }
+      }
+    }
+  })";
+
+constexpr char kRows[] = R"(
+  loops @rows(%x: input f32[5, 128], %y: output f32[5, 64]) {
+    task %tile: f32[64]
+    register %sum: f32[64]
+    phase t < 5 {
+      invocation i < 64 { %sum[i] = 0.0 }
+      for k < 2 {
+        invocation i < 64 { %tile[i] = %x[t, k * 64 + i] }
+        invocation i < 64 { for j < 64 { %sum[i] += %tile[j] } }
+      }
+      invocation i < 64 { %y[t, i] = %sum[i] }
+    }
+  })";
+
+TEST(PtxTest, KernelsOfPhases) {
+  const Compiled scale = Compile(kScale);
+  EXPECT_THAT(scale.ptx, HasSubstr(".target sm_80"));
+  EXPECT_THAT(scale.ptx, HasSubstr(".visible .entry phase0("));
+  EXPECT_THAT(scale.ptx, HasSubstr(".maxntid 64, 1, 1"));
+  ASSERT_EQ(scale.code.phases.size(), 1u);
+  EXPECT_EQ(scale.code.phases[0].bindings.size(), 3u);
+  EXPECT_EQ(scale.code.phases[0].tasks_per_workgroup, 64);
+  EXPECT_EQ(scale.code.phases[0].dynamic_shared_bytes, 0);
+}
+
+// Rows of 48 bytes begin at multiples of 16, and are known to be in the
+// device's memory.
+TEST(PtxTest, VectorsWhereTheyAreAligned) {
+  const Compiled scale = Compile(kScale);
+  EXPECT_THAT(scale.ptx, HasSubstr("ld.global.v4.f32"));
+  EXPECT_THAT(scale.ptx, HasSubstr("st.global.v4.f32"));
+  EXPECT_THAT(scale.ptx, Not(HasSubstr(".local")));
+}
+
+TEST(PtxTest, SharedMemoryAndRegisters) {
+  const Compiled rows = Compile(kRows);
+  EXPECT_EQ(rows.code.phases[0].dynamic_shared_bytes, 256);
+  EXPECT_EQ(rows.code.phases[0].invocations, 64);
+  EXPECT_EQ(rows.code.phases[0].barriers, 2);
+  EXPECT_THAT(rows.ptx, HasSubstr(".extern .shared .align 16 .b8 shared[]"));
+  EXPECT_THAT(rows.ptx, HasSubstr("st.shared"));
+  EXPECT_THAT(rows.ptx, HasSubstr("ld.shared"));
+  EXPECT_THAT(rows.ptx, HasSubstr("bar.sync"));
+  EXPECT_THAT(rows.ptx, HasSubstr("add.rn.f32"));
+  EXPECT_THAT(rows.ptx, Not(HasSubstr(".local")));
+}
+
+TEST(PtxTest, Architectures) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"sm_70", "sm_70"},
+      {"sm_86+subgroup32", "sm_86"},
+      {"sm_90", "sm_90"},
+      {"sm_90a", "sm_90a"},
+      {"sm_120", "sm_90"}};
+  for (const auto& [target, processor] : rows)
+    EXPECT_EQ(Target::Of(target).processor, processor);
+  EXPECT_EQ(Target::Of("sm_80+emulated+shared1024").shared_bytes, 1024);
+  EXPECT_TRUE(Target::Of("sm_80+emulated").is_emulated);
+  EXPECT_FALSE(Target::Of("sm_80").is_emulated);
+}
+
+// What NVIDIA's assembler says: nothing spilled, no arrays in local memory.
+TEST(PtxTest, AssemblerTakesIt) {
+  if (::access(kPtxas, X_OK) != 0)
+    GTEST_SKIP() << kPtxas << " is not installed (the CUDA toolkit)";
+  for (const char* target : {"sm_75", "sm_80", "sm_90a"}) {
+    for (const char* text : {kScale, kRows}) {
+      const Compiled compiled = Compile(text, target);
+      const std::string file = testing::TempDir() + "/kernel.ptx";
+      ASSERT_TRUE(WriteFileAtomically(file, compiled.ptx).ok());
+      const std::string command = std::string(kPtxas) + " -v -arch=" + target +
+                                  " " + file + " -o /dev/null >" + file +
+                                  ".log 2>&1";
+      const int status = std::system(command.c_str());
+      const auto log = ReadFile(file + ".log");
+      ASSERT_TRUE(log.ok());
+      ASSERT_EQ(status, 0) << *log << compiled.ptx;
+      EXPECT_THAT(*log, HasSubstr("0 bytes stack frame, 0 bytes spill stores"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ember::jit::ptx

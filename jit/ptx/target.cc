@@ -1,0 +1,72 @@
+#include "jit/ptx/target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include "base/target_text.h"
+
+namespace ember::jit::ptx {
+namespace {
+
+// The least that all devices since sm_70 have.
+constexpr int64_t kSharedBytes = 48 << 10;
+constexpr int64_t kInvocations = 1024;
+constexpr int64_t kWarp = 32;
+// Vectors of 16 bytes may begin each buffer.
+constexpr int64_t kSharedAlignment = 16;
+
+struct Architecture {
+  int number;  // of "sm_80": 80
+  const char* processor;
+  const char* version;
+};
+
+// Those of LLVM 19, the oldest first.
+constexpr Architecture kArchitectures[] = {
+    {70, "sm_70", "+ptx63"}, {72, "sm_72", "+ptx63"}, {75, "sm_75", "+ptx63"},
+    {80, "sm_80", "+ptx70"}, {86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"},
+    {89, "sm_89", "+ptx78"}, {90, "sm_90", "+ptx80"},
+};
+
+int NumberIn(std::string_view digits) {
+  int value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+void Read(const TargetText& target, std::string_view feature, int64_t& value) {
+  const std::optional<int64_t> told = target.Number(feature);
+  if (told && *told > 0) value = *told;
+}
+
+}  // namespace
+
+Target Target::Of(std::string_view text) {
+  Target target;
+  target.shared_bytes = kSharedBytes;
+  target.invocations = kInvocations;
+  target.subgroup_size = kWarp;
+  target.subgroup_arithmetic = target.combines_any_type = true;
+  target.has_whole_subgroups = true;
+  target.keeps_elements = true;
+  target.shared_alignment = kSharedAlignment;
+  const TargetText features(text);
+  const std::string_view name = features.name();
+  const int number = NumberIn(name.substr(std::min<size_t>(3, name.size())));
+  // Code of an older architecture runs on all newer ones.
+  for (const Architecture& row : kArchitectures) {
+    if (row.number > number) break;
+    target.processor = row.processor;
+    target.version = row.version;
+  }
+  // But code that is for one architecture alone.
+  if (name == "sm_90a") target.processor = "sm_90a";
+  target.is_emulated = features.Has("emulated");
+  Read(features, "shared", target.shared_bytes);
+  Read(features, "invocations", target.invocations);
+  return target;
+}
+
+}  // namespace ember::jit::ptx

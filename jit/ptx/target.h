@@ -1,0 +1,37 @@
+// What PTX code may use on a device: read from its target string, of which
+// hal/cuda/properties.h is the definition.
+//
+//   Target target = Target::Of("sm_90a+subgroup32+shared232448+invocations1024");
+//   target.processor;      // "sm_90a", as LLVM names it
+//   target.shared_bytes;   // 232448
+//
+// A value.
+#ifndef EMBER_JIT_PTX_TARGET_H_
+#define EMBER_JIT_PTX_TARGET_H_
+
+#include <string>
+#include <string_view>
+
+#include "jit/gpu/device_traits.h"
+
+namespace ember::jit::ptx {
+
+struct Target : gpu::DeviceTraits {
+  // The newest architecture that LLVM knows and that the device runs code of,
+  // and the version of PTX that has it.
+  std::string processor = "sm_70";
+  std::string version = "+ptx63";
+  // Code is for the emulated grid of this process.
+  bool is_emulated = false;
+
+  static Target Of(std::string_view target);
+};
+
+// Whether kernels for the target are PTX, or what the emulated grid runs.
+inline bool IsPtxTarget(std::string_view target) {
+  return target.substr(0, 3) == "sm_";
+}
+
+}  // namespace ember::jit::ptx
+
+#endif  // EMBER_JIT_PTX_TARGET_H_
