@@ -1,5 +1,6 @@
-// Kernels of a device: random dispatches under random schedules, and through
-// BuildKernel, against the definition of the dispatch.
+// Kernels of devices: random dispatches under random schedules, and through
+// BuildKernel, against the definition of the dispatch; on Vulkan, and on the
+// emulated grid of CUDA.
 //
 //   PAIRS=1000 bazel run -c opt //jit/kernel:device_kernel_test
 #include "jit/kernel/device_kernel.h"
@@ -14,9 +15,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hal/drivers.h"
+#include "jit/gpu/testing.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/ptx/compiler.h"
+#include "jit/ptx/target.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/random_pair.h"
 #include "jit/spirv/testing.h"
@@ -30,6 +35,46 @@ namespace {
 using schedule::RandomPair;
 using spirv::TestDevice;
 using ::testing::HasSubstr;
+
+// A device, and how code for it is made.
+struct Machine {
+  const char* name;
+  std::shared_ptr<hal::Device> (*device)();  // null: there is none here
+  std::string (*target)();
+  StatusOr<gpu::DeviceCode> (*emit)(const loops::LoopNest& nest);
+};
+
+// As on lavapipe, which ends longer loops without a word.
+StatusOr<gpu::DeviceCode> EmitSpirv(const loops::LoopNest& nest) {
+  EMBER_ASSIGN_OR_RETURN(
+      const spirv::ModuleCode code,
+      spirv::Emit(nest, spirv::TestTarget() + "+iterations65535"));
+  return code.ForDevice();
+}
+
+std::shared_ptr<hal::Device> GridDevice() {
+  static const std::shared_ptr<hal::Device>& device =
+      *new std::shared_ptr<hal::Device>(
+          *hal::CreateDevice("cuda-emulated", {.threads = 1}));
+  return device;
+}
+
+std::string GridTarget() { return std::string(GridDevice()->target()); }
+
+StatusOr<gpu::DeviceCode> EmitForGrid(const loops::LoopNest& nest) {
+  return ptx::CompileNest(nest, ptx::Target::Of(GridTarget()), nullptr);
+}
+
+constexpr Machine kMachines[] = {
+    {"Vulkan", TestDevice, spirv::TestTarget, EmitSpirv},
+    {"EmulatedGrid", GridDevice, GridTarget, EmitForGrid}};
+
+class DeviceKernelRandomTest : public testing::TestWithParam<Machine> {};
+
+INSTANTIATE_TEST_SUITE_P(Machines, DeviceKernelRandomTest,
+                         testing::ValuesIn(kMachines),
+                         [](const testing::TestParamInfo<Machine>& info)
+                             -> std::string { return info.param.name; });
 
 struct Totals {
   int64_t equal = 0;
@@ -54,19 +99,18 @@ std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
 }
 
 // Empty, or what is wrong.
-std::string RunPair(const RandomPair& pair, loops::LoopNest nest,
-                    Totals& totals) {
+std::string RunPair(const Machine& machine, const RandomPair& pair,
+                    loops::LoopNest nest, Totals& totals) {
   DeviceKernelDefinition definition;
-  // As on lavapipe, which ends longer loops without a word.
-  auto code = spirv::Emit(nest, spirv::TestTarget() + "+iterations65535");
+  auto code = machine.emit(nest);
   if (code.status().code() == StatusCode::kUnimplemented) {
     ++totals.declined[schedule::ReasonClass(code.status().message())];
     return "";
   }
   if (!code.ok()) return code.status().ToString();
   definition.nest = std::move(nest);
-  definition.code = code->ForDevice();
-  definition.device = TestDevice();
+  definition.code = *std::move(code);
+  definition.device = machine.device();
   definition.is_specialised = pair.is_specialised;
   if (pair.is_specialised) definition.parameters = pair.random.parameters;
   const std::vector<std::vector<uint8_t>> inputs = pair.random.MakeBuffers();
@@ -79,8 +123,8 @@ std::string RunPair(const RandomPair& pair, loops::LoopNest nest,
   if (!kernel.ok()) return kernel.status().ToString();
   Status status;
   const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
-    status = spirv::RunKernel(**kernel, pair.random.parameters, buffers,
-                              Sizes(inputs));
+    status = gpu::RunKernel(*machine.device(), **kernel, pair.random.parameters,
+                            buffers, Sizes(inputs));
     return status;
   });
   if (status.message().find(" iterations of an invocation's loops") !=
@@ -122,8 +166,8 @@ TEST(DeviceKernelTest, IterationsOfACall) {
                                  "65535"));
 }
 
-TEST(DeviceKernelTest, RandomSchedules) {
-  if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
+TEST_P(DeviceKernelRandomTest, Schedules) {
+  if (GetParam().device() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   const schedule::PairSeeds seeds = schedule::SeedsOfPairs(24);
   Totals totals;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -135,7 +179,8 @@ TEST(DeviceKernelTest, RandomSchedules) {
       continue;
     }
     const std::string text = loops::ToText(*nest);
-    const std::string wrong = RunPair(pair, *std::move(nest), totals);
+    const std::string wrong =
+        RunPair(GetParam(), pair, *std::move(nest), totals);
     if (seeds.is_replay)
       std::printf("%s%s", pair.ToText().c_str(), text.c_str());
     if (wrong.empty()) continue;
@@ -162,8 +207,8 @@ Compiler& SharedCompiler() {
   return *compiler;
 }
 
-TEST(DeviceKernelTest, RandomDispatchesThroughBuildKernel) {
-  if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
+TEST_P(DeviceKernelRandomTest, DispatchesThroughBuildKernel) {
+  if (GetParam().device() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   Totals totals;
   const tensor::SeedRange seeds = tensor::Seeds(15);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -176,8 +221,8 @@ TEST(DeviceKernelTest, RandomDispatchesThroughBuildKernel) {
                    ", tier " + std::to_string(tier));
       vm::KernelRequest request;
       request.dispatch = &random.dispatch;
-      request.device = TestDevice();
-      request.target = spirv::TestTarget();
+      request.device = GetParam().device();
+      request.target = GetParam().target();
       request.tier = tier;
       if (tier == 2) request.parameters = random.parameters;
       KernelReport report;
@@ -192,8 +237,9 @@ TEST(DeviceKernelTest, RandomDispatchesThroughBuildKernel) {
       }
       ASSERT_TRUE((*kernel)->is_recorded());
       auto actual = random.MakeBuffers();
-      const Status status = spirv::RunKernel(
-          **kernel, random.parameters, tensor::Pointers(actual), Sizes(actual));
+      const Status status =
+          gpu::RunKernel(*request.device, **kernel, random.parameters,
+                         tensor::Pointers(actual), Sizes(actual));
       ASSERT_EQ(wanted.ok(), status.ok())
           << wanted.ToString() << " / " << status.ToString()
           << tensor::Print(random.dispatch) << report.nest;

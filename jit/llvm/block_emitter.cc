@@ -65,7 +65,7 @@ void BlockEmitter::EmitStatement(const Statement& statement) {
     case Statement::Kind::kIf:
       return EmitIf(statement);
     case Statement::Kind::kStore:
-      return stores_.Emit(statement.targets);
+      return EmitStore(statement);
     case Statement::Kind::kCheck:  // EmitBlock
       return;
     case Statement::Kind::kPrefetch:

@@ -36,6 +36,11 @@ class BlockEmitter {
   // Check number `number` of the block. True: and what is behind it, too.
   virtual bool EmitCheck(const loops::Block& block, size_t number) = 0;
 
+  // A store; by default, all that run the code do it.
+  virtual void EmitStore(const loops::Statement& statement) {
+    stores_.Emit(statement.targets);
+  }
+
   // From statement `begin` on.
   void EmitBlock(const loops::Block& block, size_t begin = 0);
   // One value after the other.

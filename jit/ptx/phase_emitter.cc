@@ -155,12 +155,8 @@ class PhaseEmitter final : public BlockEmitter {
         layout_(layout),
         arguments_(arguments),
         combiner_(b_, function, stores_) {
-    // What stands outside of invocation loops all do, but memory is stored to
-    // by the first.
     stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
-      const bool is_of_one = plan_.mode == PhasePlan::Mode::kInvocations &&
-                             !in_invocations_ && !arguments_.IsLocal(buffer);
-      return is_of_one ? is_first_ : nullptr;
+      return IsOfFirst(buffer) ? is_first_ : nullptr;
     });
   }
 
@@ -171,6 +167,7 @@ class PhaseEmitter final : public BlockEmitter {
   void BeforeStatement(const Statement& statement) override {
     if (plan_.barriers.contains(&statement)) Meet();
   }
+  void EmitStore(const Statement& statement) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
   void EmitCombining(const Statement& statement, int64_t extent);
@@ -178,6 +175,12 @@ class PhaseEmitter final : public BlockEmitter {
   Value* OwnValue(const Statement& loop, const loops::Target& target,
                   int64_t extent);
   void Fail(const Statement& check, const Checked& checked);
+  // What stands outside of invocation loops all do, but memory is stored to by
+  // the first.
+  bool IsOfFirst(uint32_t buffer) const {
+    return !is_in_first_ && plan_.mode == PhasePlan::Mode::kInvocations &&
+           !in_invocations_ && !arguments_.IsLocal(buffer);
+  }
   void Meet() {
     ++barriers_;
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
@@ -197,6 +200,7 @@ class PhaseEmitter final : public BlockEmitter {
   Value* invocation_ = nullptr;  // i64
   Value* is_first_ = nullptr;
   bool in_invocations_ = false;
+  bool is_in_first_ = false;  // code that the first runs alone
   int64_t barriers_ = 0;
 };
 
@@ -241,6 +245,20 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   b_.SetInsertPoint(done);
   b_.CreateRetVoid();
   return std::move(error_.status);
+}
+
+// What only memory gets, the first computes alone: others need not read what it
+// may be storing to.
+void PhaseEmitter::EmitStore(const Statement& statement) {
+  const bool is_of_first = std::ranges::all_of(
+      statement.targets,
+      [&](const loops::Target& target) { return IsOfFirst(target.buffer); });
+  if (!is_of_first) return stores_.Emit(statement.targets);
+  EmitBranch(is_first_, [&] {
+    is_in_first_ = true;
+    stores_.Emit(statement.targets);
+    is_in_first_ = false;
+  });
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement) {
