@@ -31,13 +31,16 @@ namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
-// That of CPUs (jit/llvm/pipeline.cc), and how far accesses are aligned, which
-// makes vectors of loads and stores.
+// That of CPUs (jit/llvm/pipeline.cc), and what no machine has left out.
 constexpr const char* kPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,"
     "instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
-    "scalarize-masked-mem-intrin,infer-alignment,early-cse)";
+    "scalarize-masked-mem-intrin,early-cse)";
+// Which accesses are of shared memory, and how far they are aligned: it makes
+// vectors of loads and stores. The emulated grid wants plain addresses.
+constexpr const char* kPtxPipeline =
+    "function(infer-address-spaces,infer-alignment)";
 
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
     const Target& target) {
@@ -57,7 +60,8 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-Status Optimize(llvm::TargetMachine& machine, llvm::Module& module) {
+Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
+                 llvm::Module& module) {
   std::string error;
   llvm::raw_string_ostream stream(error);
   if (llvm::verifyModule(module, &stream))
@@ -73,7 +77,7 @@ Status Optimize(llvm::TargetMachine& machine, llvm::Module& module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, call_graph, modules);
   llvm::ModulePassManager passes;
-  if (llvm::Error failed = builder.parsePassPipeline(passes, kPipeline))
+  if (llvm::Error failed = builder.parsePassPipeline(passes, pipeline))
     return InternalError(llvm::toString(std::move(failed)));
   passes.run(module, modules);
   return OkStatus();
@@ -103,6 +107,7 @@ StatusOr<std::string> PtxOf(llvm::TargetMachine& machine,
                             const llvm::Module& module) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   RemoveFences(*copy);
+  EMBER_RETURN_IF_ERROR(RunPasses(machine, kPtxPipeline, *copy));
   return EmitAssembly(machine, *copy);
 }
 
@@ -136,7 +141,7 @@ StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
   module.setTargetTriple(kTriple);
   gpu::DeviceCode code;
   EMBER_RETURN_IF_ERROR(EmitPhases(nest, target, module, code));
-  EMBER_RETURN_IF_ERROR(Optimize(*machine, module));
+  EMBER_RETURN_IF_ERROR(RunPasses(*machine, kPipeline, module));
   if (texts != nullptr) texts->llvm = ModuleText(module);
   if (texts != nullptr || !target.is_emulated) {
     EMBER_ASSIGN_OR_RETURN(std::string ptx, PtxOf(*machine, module));

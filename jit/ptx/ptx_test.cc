@@ -61,6 +61,28 @@ constexpr char kRows[] = R"(
     }
   })";
 
+// A tile of 64 x 64 by 256 threads, 4 x 4 results in the registers of each.
+constexpr char kProduct[] = R"(
+  loops @gemm(%x: input f32[512, 512], %w: input f32[512, 512], %y: output f32[512, 512]) {
+    task %a: f32[64, 16]
+    task %b: f32[16, 64]
+    register %s: f32[256, 4, 4]
+    phase t < 64 {
+      invocation i < 256 { unroll m < 4 { vector n < 4 { %s[i, m, n] = 0.0 } } }
+      for k < 32 {
+        invocation i < 256 { vector l < 4 { %a[floordiv(i, 4), mod(i, 4) * 4 + l] = %x[floordiv(t, 8) * 64 + floordiv(i, 4), k * 16 + mod(i, 4) * 4 + l] } }
+        invocation i < 256 { vector l < 4 { %b[floordiv(i, 16), mod(i, 16) * 4 + l] = %w[k * 16 + floordiv(i, 16), mod(t, 8) * 64 + mod(i, 16) * 4 + l] } }
+        invocation i < 256 {
+          unroll j < 16 { unroll m < 4 { vector n < 4 {
+            %s[i, m, n] += %a[floordiv(i, 16) * 4 + m, j] * %b[j, mod(i, 16) * 4 + n]
+          } } }
+        }
+      }
+      invocation i < 256 { unroll m < 4 { vector n < 4 { %y[floordiv(t, 8) * 64 + floordiv(i, 16) * 4 + m, mod(t, 8) * 64 + mod(i, 16) * 4 + n] = %s[i, m, n] } } }
+    }
+  }
+)";
+
 TEST(PtxTest, KernelsOfPhases) {
   const Compiled scale = Compile(kScale);
   EXPECT_THAT(scale.ptx, HasSubstr(".target sm_80"));
@@ -94,6 +116,28 @@ TEST(PtxTest, SharedMemoryAndRegisters) {
   EXPECT_THAT(rows.ptx, Not(HasSubstr(".local")));
 }
 
+int CountOf(std::string_view part, std::string_view text) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+// Eight products for each vector that is loaded from shared memory.
+TEST(PtxTest, ProductsOfTiles) {
+  const Compiled product = Compile(kProduct);
+  EXPECT_EQ(CountOf("fma.rn.f32", product.ptx), 256);
+  EXPECT_EQ(CountOf("ld.shared.v4.f32", product.ptx), 32);
+  EXPECT_EQ(CountOf("ld.shared", product.ptx), 32);
+  EXPECT_EQ(CountOf("st.shared.v4.f32", product.ptx), 2);
+  EXPECT_EQ(CountOf("ld.global.v4.f32", product.ptx), 2);
+  EXPECT_EQ(CountOf("st.global.v4.f32", product.ptx), 4);
+  EXPECT_EQ(CountOf("bar.sync", product.ptx), 2);
+  EXPECT_EQ(product.code.phases[0].dynamic_shared_bytes, 8192);
+  EXPECT_THAT(product.ptx, Not(HasSubstr(".local")));
+}
+
 TEST(PtxTest, Architectures) {
   const std::pair<const char*, const char*> rows[] = {
       {"sm_70", "sm_70"},
@@ -113,7 +157,7 @@ TEST(PtxTest, AssemblerTakesIt) {
   if (::access(kPtxas, X_OK) != 0)
     GTEST_SKIP() << kPtxas << " is not installed (the CUDA toolkit)";
   for (const char* target : {"sm_75", "sm_80", "sm_90a"}) {
-    for (const char* text : {kScale, kRows}) {
+    for (const char* text : {kScale, kRows, kProduct}) {
       const Compiled compiled = Compile(text, target);
       const std::string file = testing::TempDir() + "/kernel.ptx";
       ASSERT_TRUE(WriteFileAtomically(file, compiled.ptx).ok());

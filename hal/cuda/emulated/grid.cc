@@ -42,6 +42,13 @@ std::array<uint32_t, 3> PlaceOf(uint32_t number,
           number / extents[0] / extents[1]};
 }
 
+// Stacks of this thread's grids, of which one runs at a time: they are used
+// again.
+std::deque<Fiber>& FibersOfThread() {
+  static thread_local std::deque<Fiber> fibers;
+  return fibers;
+}
+
 class Runner {
  public:
   Runner(const GridLaunch& launch, const FindMemory& memory)
@@ -58,7 +65,7 @@ class Runner {
     threads_.resize(thread_count_);
     // Without meetings one stack serves one thread after another.
     const size_t stacks = launch.kernel.meets ? thread_count_ : 1;
-    for (size_t i = 0; i < stacks; ++i) fibers_.emplace_back(kStackBytes);
+    while (fibers_.size() < stacks) fibers_.emplace_back(kStackBytes);
   }
 
   std::string Run() {
@@ -296,7 +303,7 @@ class Runner {
   std::vector<uint8_t> shared_memory_;
   uint8_t* shared_ = nullptr;
   std::vector<Thread> threads_;
-  std::deque<Fiber> fibers_;
+  std::deque<Fiber>& fibers_ = FibersOfThread();
   std::array<uint32_t, 3> block_ = {};
   MemoryRange last_;  // of the last access
   std::string problem_;
