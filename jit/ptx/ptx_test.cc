@@ -1,17 +1,14 @@
 // What PTX is made of nests, read from its text; and, where the toolkit is
 // installed, whether ptxas takes it.
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
-#include "base/file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/gpu/testing.h"
 #include "jit/loops/text.h"
+#include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 
@@ -20,8 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr char kPtxas[] = "/usr/local/cuda/bin/ptxas";
 
 struct Compiled {
   gpu::DeviceCode code;
@@ -154,21 +149,12 @@ TEST(PtxTest, Architectures) {
 
 // What NVIDIA's assembler says: nothing spilled, no arrays in local memory.
 TEST(PtxTest, AssemblerTakesIt) {
-  if (::access(kPtxas, X_OK) != 0)
-    GTEST_SKIP() << kPtxas << " is not installed (the CUDA toolkit)";
+  if (!HasAssembler()) GTEST_SKIP() << kNoAssembler;
   for (const char* target : {"sm_75", "sm_80", "sm_90a"}) {
     for (const char* text : {kScale, kRows, kProduct}) {
-      const Compiled compiled = Compile(text, target);
-      const std::string file = testing::TempDir() + "/kernel.ptx";
-      ASSERT_TRUE(WriteFileAtomically(file, compiled.ptx).ok());
-      const std::string command = std::string(kPtxas) + " -v -arch=" + target +
-                                  " " + file + " -o /dev/null >" + file +
-                                  ".log 2>&1";
-      const int status = std::system(command.c_str());
-      const auto log = ReadFile(file + ".log");
-      ASSERT_TRUE(log.ok());
-      ASSERT_EQ(status, 0) << *log << compiled.ptx;
-      EXPECT_THAT(*log, HasSubstr("0 bytes stack frame, 0 bytes spill stores"));
+      std::string says;
+      ASSERT_EQ(Assemble(Compile(text, target).ptx, target, &says), "");
+      EXPECT_THAT(says, HasSubstr("0 bytes stack frame, 0 bytes spill stores"));
     }
   }
 }

@@ -1,10 +1,9 @@
 // Every arithmetic row on every type against tensor::EvaluateScalar, bit for
 // bit: one value at a time, and in lanes.
-#include <string>
 #include <vector>
 
-#include "base/concat.h"
 #include "gtest/gtest.h"
+#include "jit/gpu/arithmetic_testing.h"
 #include "jit/loops/arithmetic_cases.h"
 #include "jit/spirv/testing.h"
 #include "tensor/random_values.h"
@@ -35,56 +34,13 @@ void AcceptZeros(DType type, const std::vector<uint8_t>& actual,
   }
 }
 
-// All pairs of patterns of a and b.
 void ExpectCase(const ArithmeticCase& test) {
-  const std::vector<uint64_t> as = loops::BitPatterns(test.a),
-                              bs = loops::BitPatterns(test.b),
-                              cs = loops::BitPatterns(test.c);
-  const size_t count = (as.size() * bs.size() + 6) / 7 * 7;
-  const auto buffer = [&](const char* name, const char* scope, DType type) {
-    return Concat(
-        {"%", name, ": ", scope, " ", DTypeName(type), "[", count, "]"});
-  };
-  const loops::LoopNest nest = ParseOrDie(Concat(
-      {"loops @test(", buffer("a", "input", test.a), ", ",
-       buffer("b", "input", test.b), ", ", buffer("c", "input", test.c), ", ",
-       buffer("s", "output", test.result), ", ",
-       buffer("v", "output", test.result), ") {\n  phase i < ", count,
-       " { %s[i] = ", test.ExpressionAt("i"), " }\n  phase i < ", count / 7,
-       " { vector l < 7 { %v[i * 7 + l] = ", test.ExpressionAt("i * 7 + l"),
-       " } }\n}"}));
-  Bytes buffers(5);
-  for (size_t which = 0; which < 5; ++which) {
-    const DType type = nest.buffers[which].type;
-    buffers[which].resize(count * static_cast<size_t>(DTypeByteSize(type)));
-    for (size_t i = 0; i < count && which < 3; ++i) {
-      const uint64_t bits = which == 0   ? as[i % as.size()]
-                            : which == 1 ? bs[i / as.size() % bs.size()]
-                                         : cs[i * 7 % cs.size()];
-      tensor::StoreElement(buffers[which].data(), static_cast<int64_t>(i), type,
-                           bits);
-    }
-    if (which < 3 && !KeepsSubnormals()) DropSubnormals(type, buffers[which]);
-  }
-  std::vector<uint8_t> expected = buffers[3];
-  for (size_t i = 0; i < count; ++i) {
-    const auto at = [&](size_t which) {
-      return tensor::LoadElement(buffers[which].data(), static_cast<int64_t>(i),
-                                 nest.buffers[which].type);
-    };
-    tensor::StoreElement(expected.data(), static_cast<int64_t>(i), test.result,
-                         test.expected(at(0), at(1), at(2)));
-  }
-  const Status status = RunOnDevice(nest, {}, buffers);
+  const bool keeps = KeepsSubnormals();
+  gpu::ArithmeticNest nest =
+      gpu::MakeArithmeticNest({&test, 1}, keeps ? nullptr : DropSubnormals);
+  const Status status = RunOnDevice(nest.nest, {}, nest.buffers);
   ASSERT_TRUE(status.ok()) << status.ToString() << "\n" << test.expression;
-  for (size_t output : {3, 4}) {
-    if (!KeepsSubnormals()) AcceptZeros(test.result, buffers[output], expected);
-    EXPECT_EQ(
-        tensor::FirstDifferentElement(test.result, expected, buffers[output]),
-        "")
-        << test.expression << " of " << DTypeName(test.a) << ", %"
-        << nest.buffers[output].name;
-  }
+  gpu::ExpectResults(nest, keeps ? nullptr : AcceptZeros);
 }
 
 void ExpectCases(const std::vector<ArithmeticCase>& cases) {
