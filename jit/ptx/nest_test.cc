@@ -11,6 +11,7 @@
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
+#include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 #include "tensor/random_values.h"
@@ -26,12 +27,19 @@ std::shared_ptr<hal::Device> TestDevice() {
   return *std::move(device);
 }
 
+// Makes PTX, too, and assembles that where it can if it is asked to.
 Status RunOnGrid(const loops::LoopNest& nest,
-                 const std::vector<int64_t>& parameters, Bytes& buffers) {
+                 const std::vector<int64_t>& parameters, Bytes& buffers,
+                 bool assembles = true) {
   const std::shared_ptr<hal::Device> device = TestDevice();
-  EMBER_ASSIGN_OR_RETURN(
-      gpu::DeviceCode code,
-      CompileNest(nest, Target::Of(device->target()), nullptr));
+  const Target target = Target::Of(device->target());
+  CodeTexts texts;
+  EMBER_ASSIGN_OR_RETURN(gpu::DeviceCode code,
+                         CompileNest(nest, target, &texts));
+  if (assembles && HasAssembler()) {
+    const std::string wrong = Assemble(texts.ptx, target.processor);
+    if (!wrong.empty()) return InternalError(wrong);
+  }
   return gpu::RunNest(device, nest, std::move(code), parameters, buffers);
 }
 
@@ -110,6 +118,30 @@ TEST(PtxNestTest, CombinesInvocations) {
   }
 }
 
+// More than a block's memory holds.
+TEST(PtxNestTest, SlicesOfDeviceMemory) {
+  ExpectAsEvaluated(R"(
+    loops @slices(%x: input f32[3, 64], %y: output f32[3, 64]) {
+      task %large: f32[50000]
+      phase t < 3 {
+        invocation i < 64 { %large[i * 700] = %x[t, i] * 2.0 }
+        invocation i < 64 { %y[t, i] = %large[44100 - i * 700] }
+      }
+    })");
+}
+
+TEST(PtxNestTest, PackedConstantsAndPads) {
+  ExpectAsEvaluated(R"(
+    loops @packed(%w: input f32[6, 10], %x: input f32[10], %y: output f32[8]) {
+      packed %p: f32[10, 6]
+      prologue k < 10 { for i < 6 { %p[k, i] = %w[i, k] } }
+      phase i < 8 {
+        %y[i] = 0.0
+        for k < 12 { %y[i] += pad(%p[k - 1, i - 1], 0.5) * pad(%x[k], 0.0) }
+      }
+    })");
+}
+
 TEST(PtxNestTest, FailedChecks) {
   ExpectAsEvaluated(R"(
     loops @gather(%x: input f32[10], %k: input i32[64], %y: output f32[64]) {
@@ -135,7 +167,8 @@ TEST(PtxNestTest, RandomNests) {
     Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
     const Status wanted = loops::Evaluate(random.nest, random.parameters,
                                           tensor::Pointers(expected));
-    const Status status = RunOnGrid(random.nest, random.parameters, actual);
+    const Status status =
+        RunOnGrid(random.nest, random.parameters, actual, seed % 8 == 0);
     ASSERT_EQ(wanted.ok(), status.ok())
         << wanted.ToString() << " / " << status.ToString() << "\n"
         << loops::ToText(random.nest);
