@@ -22,13 +22,13 @@ struct Options {
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.vmfb or MODEL.onnx", 1, 1, &options.models);
+  flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
   flags.Add("target", &options.targets, "T[,T...]",
             "Processors to make kernels for: host, or as --list-targets "
             "names them. May be\nrepeated.");
   flags.Add("o", &options.output, "FILE", "Where to write the module.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "As of vm-compile, for an .onnx.");
+            "As of vm-compile, for a model that is no module.");
   flags.Add("exact-schedules", &options.exact_schedules,
             "As of vm-run: kernels round as the interpreter does, but for the "
             "order of sums.");
@@ -124,7 +124,7 @@ Status Run(const Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags("vm-prejit", "MODEL.vmfb|MODEL.onnx --target=T -o OUT.vmfb",
+  Flags flags("vm-prejit", "MODEL --target=T -o OUT.vmfb",
               "Writes kernels for named processors into a module, which runs "
               "everywhere else as before.");
   Declare(options, flags);

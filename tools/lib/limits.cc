@@ -36,8 +36,8 @@ StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
 
 void AddLimitFlags(Flags& flags, LimitFlags* values) {
   flags.Add("max-memory", &values->max_memory, "N[k|M|G|T]|none",
-            "Bytes that the model may make its session take, and compiling an "
-            ".onnx before it;\notherwise what the machine, or the control "
+            "Bytes that the model may make its session take, and compiling a "
+            "model before it;\notherwise what the machine, or the control "
             "group of this process, has.");
   flags.Add("max-work", &values->max_work, "N[k|M|G|T|P]|none",
             "Points that one run may evaluate (of a sum, its terms); otherwise "
@@ -45,7 +45,7 @@ void AddLimitFlags(Flags& flags, LimitFlags* values) {
   flags.Add("max-steps", &values->max_steps, "N[k|M|G|T|P]|none",
             "Jumps back and calls of programs in one run; otherwise 2^32.");
   flags.Add("max-seconds", &values->max_seconds, "S",
-            "How long one run may take, and compiling an .onnx before it; 0: "
+            "How long one run may take, and compiling a model before it; 0: "
             "as long as it\nlikes.");
 }
 
