@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/one_line.h"
 #include "frontends/onnx/model_index.h"
 #include "frontends/onnx/tensor.h"
 #include "frontends/onnx/tensor_proto.h"

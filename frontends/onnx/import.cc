@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/one_line.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/model_index.h"
 #include "frontends/onnx/sparse_tensors.h"

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/one_line.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/unsupported.h"
 
@@ -206,20 +207,6 @@ const FunctionProto* ModelIndex::FunctionOf(const NodeProto& node) const {
 
 std::string_view CanonicalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
-}
-
-std::string OnOneLine(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      line += c;
-    } else {
-      line += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return line;
 }
 
 std::string NodeLabel(const NodeProto& node, int index) {

@@ -51,9 +51,6 @@ class ModelIndex {
 
 // "" for the default domain under either of its names.
 std::string_view CanonicalDomain(std::string_view domain);
-// With control characters as \xNN: names from a file appear in messages of one
-// line.
-std::string OnOneLine(std::string_view text);
 // The node's name, or OpType_index without one. On one line.
 std::string NodeLabel(const NodeProto& node, int index);
 // "conv1 (Conv)" or "Conv_3".

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontends/ops/dims.h"
+#include "frontends/ops/ranks.h"
 
 namespace ember::onnx {
 namespace {
@@ -321,15 +322,9 @@ std::vector<int64_t> NodeContext::NormalizeAxes(
 
 bool NodeContext::CheckRank(int input, int minimum, int maximum) {
   if (!ok()) return false;
-  const int rank = Input(input).rank();
-  if (rank >= minimum && rank <= maximum) return true;
-  std::string expected = std::to_string(minimum);
-  if (maximum == kMaximumRank)
-    expected += " or more";
-  else if (maximum != minimum)
-    expected += " to " + std::to_string(maximum);
-  FailInvalid("input " + std::to_string(input) + ": expected rank " + expected +
-              ", found " + graph::ShapeToString(Input(input).shape()));
+  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
+  if (fault.empty()) return true;
+  FailInvalid("input " + std::to_string(input) + ": " + fault);
   return false;
 }
 

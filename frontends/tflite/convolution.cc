@@ -187,6 +187,25 @@ bool PadTransposed(OperatorContext& c, const Options& options,
   return true;
 }
 
+// Nullopt after an error. result: its whole shape.
+std::optional<ConvTransposeSpec> TransposedSpec(OperatorContext& c,
+                                                const Options& options,
+                                                std::vector<int64_t> kernel,
+                                                const Tensor& x,
+                                                const Shape& result) {
+  std::optional<Window> window =
+      MakeWindow(c,
+                 {schema::Padding::VALID, options.strides, options.dilations,
+                  Activation::NONE},
+                 std::move(kernel), SpatialDims(x));
+  if (!window) return std::nullopt;
+  ConvTransposeSpec spec{*std::move(window), {}, 1};
+  if (!PadTransposed(c, options, SpatialDims(x),
+                     Shape(result.begin() + 1, result.end() - 1), spec))
+    return std::nullopt;
+  return spec;
+}
+
 // (output_shape, weights [O, window…, C], x, bias)
 void ImportTransposed(OperatorContext& c, const Options& options) {
   const Tensor x = c.Input(2), bias = c.Input(3);
@@ -198,16 +217,9 @@ void ImportTransposed(OperatorContext& c, const Options& options) {
     return c.FailInvalid("output_shape: expected " + std::to_string(x.rank()) +
                          " values, found " + std::to_string(shape->size()));
   }
-  std::optional<Window> window =
-      MakeWindow(c,
-                 {schema::Padding::VALID, options.strides, options.dilations,
-                  Activation::NONE},
-                 std::move(kernel), SpatialDims(x));
-  if (!window) return;
-  ConvTransposeSpec spec{*std::move(window), {}, 1};
-  if (!PadTransposed(c, options, SpatialDims(x),
-                     Shape(shape->begin() + 1, shape->end() - 1), spec))
-    return;
+  const std::optional<ConvTransposeSpec> spec =
+      TransposedSpec(c, options, std::move(kernel), x, *shape);
+  if (!spec) return;
   std::vector<int64_t> order;
   for (int i = 1; i < w.rank(); ++i) order.push_back(i);
   order.push_back(0);
@@ -239,10 +251,10 @@ void ImportTransposed(OperatorContext& c, const Options& options) {
                        static_cast<double>(scale) /
                        static_cast<double>(qy->scale()));
     }
-    return SetRequantized(c, ops::ConvTranspose(centered, weights, bias, spec),
+    return SetRequantized(c, ops::ConvTranspose(centered, weights, bias, *spec),
                           scales, options.activation);
   }
-  c.SetOutput(0, Activated(c, ops::ConvTranspose(x, w, bias, spec),
+  c.SetOutput(0, Activated(c, ops::ConvTranspose(x, w, bias, *spec),
                            options.activation));
 }
 
@@ -331,18 +343,11 @@ void ImportConv3DTranspose(OperatorContext& c) {
       {o.stride_d(), o.stride_h(), o.stride_w()},
       {o.dilation_d_factor(), o.dilation_h_factor(), o.dilation_w_factor()},
       o.fused_activation_function()};
-  std::optional<Window> window =
-      MakeWindow(c,
-                 {schema::Padding::VALID, options.strides, options.dilations,
-                  Activation::NONE},
-                 std::move(kernel), SpatialDims(x));
-  if (!window) return;
-  ConvTransposeSpec spec{*std::move(window), {}, 1};
-  if (!PadTransposed(c, options, SpatialDims(x),
-                     Shape(shape->begin() + 1, shape->end() - 1), spec))
-    return;
+  const std::optional<ConvTransposeSpec> spec =
+      TransposedSpec(c, options, std::move(kernel), x, *shape);
+  if (!spec) return;
   const Tensor w = Transpose(c.Input(1), {0, 1, 2, 4, 3});
-  c.SetOutput(0, Activated(c, ops::ConvTranspose(x, w, bias, spec),
+  c.SetOutput(0, Activated(c, ops::ConvTranspose(x, w, bias, *spec),
                            options.activation));
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <span>
 
+#include "base/one_line.h"
+
 namespace ember::tflite {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/one_line.h"
 #include "frontends/tflite/constants.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/one_line.h"
 #include "frontends/tflite/entry.h"
 #include "frontends/tflite/graph_importer.h"
 #include "frontends/tflite/model.h"

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/one_line.h"
+
 namespace ember::tflite {
 namespace {
 
@@ -33,20 +35,6 @@ std::optional<int64_t> ElementCount(std::span<const int32_t> shape) {
 }
 
 }  // namespace
-
-std::string OnOneLine(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      line += c;
-    } else {
-      line += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return line;
-}
 
 std::string TextOf(const flatbuffers::String* text) {
   return text == nullptr

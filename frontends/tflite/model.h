@@ -98,8 +98,6 @@ std::span<const T> SpanOf(const flatbuffers::Vector<T>* vector) {
 }
 std::string TextOf(const flatbuffers::String* text);  // on one line
 std::string NameOfTensor(const schema::Tensor& tensor);
-// Text from a file, with control characters as escapes.
-std::string OnOneLine(std::string_view text);
 
 // Nullopt for types that there is no dtype for: complex numbers, resources.
 // Strings are handles, 4-bit integers are held in i8.

@@ -5,6 +5,7 @@
 
 #include "frontends/ops/errors.h"
 #include "frontends/ops/quantization.h"
+#include "frontends/ops/ranks.h"
 #include "frontends/ops/windows.h"
 #include "frontends/tflite/quantized.h"
 
@@ -176,15 +177,9 @@ bool OperatorContext::CheckRank(int input, int minimum, int maximum) {
     FailInvalid("expected input " + std::to_string(input) + ", found none");
     return false;
   }
-  const int rank = Input(input).rank();
-  if (rank >= minimum && rank <= maximum) return true;
-  std::string expected = std::to_string(minimum);
-  if (maximum == kMaximumRank)
-    expected += " or more";
-  else if (maximum != minimum)
-    expected += " to " + std::to_string(maximum);
-  FailInvalid("input " + std::to_string(input) + ": expected rank " + expected +
-              ", found " + graph::ShapeToString(Input(input).shape()));
+  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
+  if (fault.empty()) return true;
+  FailInvalid("input " + std::to_string(input) + ": " + fault);
   return false;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/concat.h"
 #include "hal/cuda/result.h"
+#include "hal/executable_checks.h"
 
 namespace ember::hal::cuda {
 namespace {
@@ -18,26 +19,6 @@ std::string_view FirstLine(std::string_view log) {
   if (begin == std::string_view::npos) return "no reason given";
   log.remove_prefix(begin);
   return log.substr(0, log.find('\n'));
-}
-
-Status CheckCounts(const DeviceLimits& limits,
-                   const ExecutableDefinition& definition) {
-  if (definition.binding_count < 0 || definition.parameter_count < 0) {
-    return InvalidArgumentError(Concat(
-        {"expected counts of at least 0, found ", definition.binding_count,
-         " bindings and ", definition.parameter_count, " parameters"}));
-  }
-  if (definition.binding_count > limits.binding_count) {
-    return ResourceExhaustedError(
-        Concat({"expected at most ", limits.binding_count,
-                " bindings on this device, found ", definition.binding_count}));
-  }
-  if (definition.parameter_count > limits.parameter_count) {
-    return ResourceExhaustedError(Concat(
-        {"expected at most ", limits.parameter_count,
-         " parameters on this device, found ", definition.parameter_count}));
-  }
-  return OkStatus();
 }
 
 Status CheckShape(const DeviceProperties& device,

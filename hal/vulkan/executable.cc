@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "hal/executable_checks.h"
 #include "hal/vulkan/cooperative_matrix.h"
 #include "hal/vulkan/spirv_module.h"
 
@@ -12,26 +13,6 @@ namespace ember::hal::vulkan {
 namespace {
 
 constexpr int64_t kParameterBytes = 8;
-
-Status CheckCounts(const DeviceLimits& limits,
-                   const ExecutableDefinition& definition) {
-  if (definition.binding_count < 0 || definition.parameter_count < 0) {
-    return InvalidArgumentError(Concat(
-        {"expected counts of at least 0, found ", definition.binding_count,
-         " bindings and ", definition.parameter_count, " parameters"}));
-  }
-  if (definition.binding_count > limits.binding_count) {
-    return ResourceExhaustedError(
-        Concat({"expected at most ", limits.binding_count,
-                " bindings on this device, found ", definition.binding_count}));
-  }
-  if (definition.parameter_count > limits.parameter_count) {
-    return ResourceExhaustedError(Concat(
-        {"expected at most ", limits.parameter_count,
-         " parameters on this device, found ", definition.parameter_count}));
-  }
-  return OkStatus();
-}
 
 // The version of SPIR-V that the device takes.
 uint32_t NewestSpirv(const FeatureSet& features) {

@@ -26,7 +26,8 @@ struct DeviceTraits {
   bool subgroup_arithmetic = false;
   bool combines_any_type = false;
   int64_t subgroup_size = 1;
-  // Workgroups whose invocations meet consist of whole subgroups.
+  // A workgroup whose invocations wait for each other at barriers is made of
+  // whole subgroups.
   bool has_whole_subgroups = false;
   // Elements in memory of the workgroup are as they are in the device's memory,
   // and each buffer there begins at a multiple of shared_alignment. Else they

@@ -46,9 +46,8 @@ void AddTargetAttributes(const Host& host, llvm::Module& module) {
 
 }  // namespace
 
-Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
-                llvm::Module& module) {
-  AddTargetAttributes(host, module);
+Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
+                 llvm::Module& module) {
   std::string error;
   llvm::raw_string_ostream stream(error);
   if (llvm::verifyModule(module, &stream))
@@ -64,10 +63,18 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, call_graph, modules);
   llvm::ModulePassManager passes;
-  llvm::Error failed = builder.parsePassPipeline(
-      passes, effort == Effort::kFull ? kFullPipeline : kFastPipeline);
-  if (failed) return InternalError(llvm::toString(std::move(failed)));
+  if (llvm::Error failed = builder.parsePassPipeline(passes, pipeline))
+    return InternalError(llvm::toString(std::move(failed)));
   passes.run(module, modules);
+  return OkStatus();
+}
+
+Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
+                llvm::Module& module) {
+  AddTargetAttributes(host, module);
+  EMBER_RETURN_IF_ERROR(RunPasses(
+      machine, effort == Effort::kFull ? kFullPipeline : kFastPipeline,
+      module));
   if (effort == Effort::kFull) PrefetchConstants(module);
   DefineGatherLanes(module);
   if (host.has_sign_masks)

@@ -14,8 +14,14 @@
 
 namespace ember::jit {
 
-// The functions get the attributes of the CPU, too. kInternal if the module is
-// none that LLVM accepts: our bug.
+// LLVM's passes by their names, in order, as its PassBuilder reads them; LLVM
+// verifies the module first. kInternal if the module is none that LLVM
+// accepts: our bug.
+Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
+                 llvm::Module& module);
+
+// Those of the effort, and ours. The functions get the attributes of the CPU.
+// Errors as RunPasses.
 Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module);
 

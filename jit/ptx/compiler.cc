@@ -13,9 +13,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -58,29 +56,6 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
       kTriple, target.processor, target.version, llvm::TargetOptions(),
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-}
-
-Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
-                 llvm::Module& module) {
-  std::string error;
-  llvm::raw_string_ostream stream(error);
-  if (llvm::verifyModule(module, &stream))
-    return InternalError(Concat({"code generator: LLVM says: ", error}));
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager call_graph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(call_graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, call_graph, modules);
-  llvm::ModulePassManager passes;
-  if (llvm::Error failed = builder.parsePassPipeline(passes, pipeline))
-    return InternalError(llvm::toString(std::move(failed)));
-  passes.run(module, modules);
-  return OkStatus();
 }
 
 // Fences of arithmetic have done their work in the passes, and NVPTX has no

@@ -397,34 +397,6 @@ EMBER_CALL(cuFuncSetAttribute)
 
 // --- work
 
-static CUresult LaunchOf(const Machine& machine,
-                         const CUDA_KERNEL_NODE_PARAMS& given, Work& work) {
-  work.kind = Work::Kind::kLaunch;
-  work.launch.kernel = given.func->entry;
-  work.launch.blocks = {given.gridDimX, given.gridDimY, given.gridDimZ};
-  work.launch.threads = {given.blockDimX, given.blockDimY, given.blockDimZ};
-  work.launch.shared_bytes = given.sharedMemBytes;
-  uint64_t threads = 1;
-  for (size_t i = 0; i < 3; ++i) {
-    if (work.launch.blocks[i] == 0 || work.launch.threads[i] == 0)
-      return kInvalidValue;
-    threads *= work.launch.threads[i];
-  }
-  const uint64_t shared = given.func->entry.shared_bytes + given.sharedMemBytes;
-  if (threads > 1024 || work.launch.threads[2] > 64 ||
-      work.launch.blocks[1] > 65535 || work.launch.blocks[2] > 65535 ||
-      given.sharedMemBytes > given.func->most_dynamic_bytes ||
-      shared > static_cast<uint64_t>(machine.kind.shared_bytes))
-    return kInvalidValue;
-  // How many there are only the kernel knows: it reads no more than its own.
-  for (size_t i = 0; i < given.func->entry.argument_count; ++i) {
-    uint64_t argument = 0;
-    std::memcpy(&argument, given.kernelParams[i], sizeof argument);
-    work.arguments.push_back(argument);
-  }
-  return kSuccess;
-}
-
 EMBER_CALL(cuLaunchKernel)
 (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
@@ -433,10 +405,9 @@ EMBER_CALL(cuLaunchKernel)
   if (!machine.streams.Has(stream) || extra != nullptr) return kInvalidHandle;
   Work work;
   const CUresult result =
-      LaunchOf(machine,
-               {function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-                shared_bytes, arguments, extra},
-               work);
+      machine.MakeLaunch({function, grid_x, grid_y, grid_z, block_x, block_y,
+                          block_z, shared_bytes, arguments, extra},
+                         work);
   return result != kSuccess ? result : machine.Do(work);
 }
 
@@ -496,7 +467,7 @@ EMBER_CALL(cuGraphAddKernelNode)
  const CUDA_KERNEL_NODE_PARAMS* kernel) {
   EMBER_BEGIN_IN_CONTEXT("cuGraphAddKernelNode");
   Work work;
-  const CUresult result = LaunchOf(machine, *kernel, work);
+  const CUresult result = machine.MakeLaunch(*kernel, work);
   if (result != kSuccess) return result;
   return AddNode(machine, node, graph, before, count, std::move(work));
 }

@@ -109,6 +109,34 @@ bool Machine::Has(CUdeviceptr begin, size_t bytes) const {
   return offset <= found->second.bytes && bytes <= found->second.bytes - offset;
 }
 
+CUresult Machine::MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given,
+                             Work& work) const {
+  work.kind = Work::Kind::kLaunch;
+  work.launch.kernel = given.func->entry;
+  work.launch.blocks = {given.gridDimX, given.gridDimY, given.gridDimZ};
+  work.launch.threads = {given.blockDimX, given.blockDimY, given.blockDimZ};
+  work.launch.shared_bytes = given.sharedMemBytes;
+  uint64_t threads = 1;
+  for (size_t i = 0; i < 3; ++i) {
+    if (work.launch.blocks[i] == 0 || work.launch.threads[i] == 0)
+      return kInvalidValue;
+    threads *= work.launch.threads[i];
+  }
+  const uint64_t shared = given.func->entry.shared_bytes + given.sharedMemBytes;
+  if (threads > 1024 || work.launch.threads[2] > 64 ||
+      work.launch.blocks[1] > 65535 || work.launch.blocks[2] > 65535 ||
+      given.sharedMemBytes > given.func->most_dynamic_bytes ||
+      shared > static_cast<uint64_t>(kind.shared_bytes))
+    return kInvalidValue;
+  // How many there are only the kernel knows: it reads no more than its own.
+  for (size_t i = 0; i < given.func->entry.argument_count; ++i) {
+    uint64_t argument = 0;
+    std::memcpy(&argument, given.kernelParams[i], sizeof argument);
+    work.arguments.push_back(argument);
+  }
+  return kSuccess;
+}
+
 CUresult Machine::Do(const Work& work) {
   const auto at = [](CUdeviceptr address) {
     return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(address));

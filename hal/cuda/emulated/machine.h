@@ -142,6 +142,8 @@ struct Machine {
   CUresult Allocate(size_t bytes, bool is_host, uint8_t** memory);
   // Whether the range is within one allocation.
   bool Has(CUdeviceptr begin, size_t bytes) const;
+  // Of a kernel with its arguments, if the device takes such a launch.
+  CUresult MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given, Work& work) const;
   CUresult Do(const Work& work);
 };
 

@@ -1,0 +1,20 @@
+// Text from a file as part of a message of one line: names in models may hold
+// line feeds and terminal escapes.
+//
+//   OnOneLine("a\nb");   // "a\x0ab"
+//
+// Thread-safe.
+#ifndef EMBER_BASE_ONE_LINE_H_
+#define EMBER_BASE_ONE_LINE_H_
+
+#include <string>
+#include <string_view>
+
+namespace ember {
+
+// Control characters as \xNN.
+std::string OnOneLine(std::string_view text);
+
+}  // namespace ember
+
+#endif  // EMBER_BASE_ONE_LINE_H_
