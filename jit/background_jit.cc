@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "jit/backend/kernel_report.h"
 #include "jit/cache/caching_compiler.h"
 #include "jit/cache/disk_cache.h"
 #include "jit/compile_queue.h"
@@ -136,16 +137,8 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
   // run slower.
   static_cast<void>(WriteFileAtomically(base + ".schedule", report.schedule));
   static_cast<void>(WriteFileAtomically(base + ".loops", report.nest));
-  if (!report.spirv.empty()) {
-    static_cast<void>(WriteFileAtomically(base + ".spvasm", report.spirv));
-    return;
-  }
-  static_cast<void>(WriteFileAtomically(base + ".ll", report.llvm));
-  if (!report.ptx.empty()) {
-    static_cast<void>(WriteFileAtomically(base + ".ptx", report.ptx));
-    return;
-  }
-  static_cast<void>(WriteFileAtomically(base + ".s", report.assembly));
+  for (const CodeText& code : report.code)
+    static_cast<void>(WriteFileAtomically(base + code.extension, code.text));
 }
 
 // Null, with the problem, if it was asked for and cannot be used.

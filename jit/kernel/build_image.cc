@@ -1,7 +1,7 @@
 #include "jit/kernel/build_image.h"
 
+#include "jit/backend/describe_nest.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/kernel/host_kernel.h"
 #include "vm/format/kernel_image_verifier.h"
 
 namespace ember::jit {

@@ -7,38 +7,20 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/dtype.h"
+#include "jit/backends.h"
 #include "jit/decline_reasons.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/ptx/target.h"
 #include "jit/schedule/collapse_axes.h"
 #include "jit/schedule/computation.h"
-#include "jit/schedule/default_schedule.h"
-#include "jit/schedule/gpu_schedule.h"
 #include "jit/schedule/lowering.h"
 #include "jit/schedule/schedule.h"
 #include "jit/schedule/split_dims.h"
 #include "jit/schedule/winograd_matrices.h"
-#include "jit/spirv/target.h"
-#include "jit/target/gpu_model.h"
 #include "tensor/range_rules.h"
 
 namespace ember::jit {
 namespace {
-
-Status ScheduleForDevice(const vm::KernelRequest& request, bool is_exact,
-                         schedule::Schedule& schedule) {
-  GpuModel gpu = GpuModel::Of(request.target);
-  // Sums of matrices of floats are rounded as the device likes.
-  if (is_exact) {
-    std::erase_if(gpu.matrices, [](const loops::MatrixType& type) {
-      return IsFloat(type.sum);
-    });
-  }
-  return schedule::ScheduleForGpu(gpu, schedule);
-}
 
 // Schedules, lowering and code generation walk expressions by recursion, LLVM
 // does too, and some of it takes n^2: what no model asks for is left to tier 0.
@@ -137,13 +119,11 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   Status scheduled;
   if (!options.given_schedule.empty()) {
     scheduled = schedule.Replay(options.given_schedule);
-  } else if (spirv::IsSpirvTarget(request.target) ||
-             ptx::IsPtxTarget(request.target)) {
-    scheduled = ScheduleForDevice(request, options.is_exact, schedule);
   } else {
-    scheduled = schedule::ScheduleByModel(
-        options.cpu != nullptr ? *options.cpu : CpuModel::Of(request.target),
-        schedule, {.exact = options.is_exact});
+    scheduled = BackendFor(request.target)
+                    .schedule(request.target,
+                              {.is_exact = options.is_exact, .cpu = options.cpu},
+                              schedule);
   }
   EMBER_RETURN_IF_ERROR(scheduled);
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));

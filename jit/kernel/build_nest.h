@@ -1,5 +1,5 @@
 // From a request to the loop nest that its kernel is made of: the first half of
-// BuildKernel, which needs no LLVM.
+// BuildKernel.
 //
 //   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
 //                          BuildNest(request, {}, nullptr));
@@ -18,10 +18,9 @@ namespace ember::jit {
 struct NestOptions {
   // Replayed instead of the default schedule; empty: the default one.
   std::string given_schedule;
-  // The default schedule keeps rounding (schedule::ModelOptions).
+  // The default schedule keeps rounding (ScheduleOptions).
   bool is_exact = false;
-  // The CPU that the default schedule is for; null: CpuModel::Of the request's
-  // target, which asks this machine for its caches and cores.
+  // ScheduleOptions::cpu.
   const CpuModel* cpu = nullptr;
 };
 

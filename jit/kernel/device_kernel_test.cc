@@ -3,7 +3,7 @@
 // emulated grid of CUDA.
 //
 //   PAIRS=1000 bazel run -c opt //jit/kernel:device_kernel_test
-#include "jit/kernel/device_kernel.h"
+#include "jit/gpu/device_kernel.h"
 
 #include <cstdio>
 #include <map>

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "jit/kernel/describe_nest.h"
-#include "jit/kernel/host_kernel.h"
+#include "jit/backend/describe_nest.h"
+#include "jit/llvm/host_kernel.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/lowering.h"

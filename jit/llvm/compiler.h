@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/backend/code_origin.h"
 #include "jit/llvm/compile_options.h"
 #include "jit/loops/loop_nest.h"
 #include "vm/format/kernel_abi.h"
@@ -37,12 +38,6 @@
 #include "vm/runtime/code_memory.h"
 
 namespace ember::jit {
-
-enum class CodeOrigin : uint8_t {
-  kCompiled,
-  kShared,  // of an equal nest that was there
-  kLoaded   // from the kernel cache on disk
-};
 
 struct CompiledNest {
   virtual ~CompiledNest() = default;

@@ -27,11 +27,6 @@ struct Target : gpu::DeviceTraits {
   static Target Of(std::string_view target);
 };
 
-// Whether kernels for the target are PTX, or what the emulated grid runs.
-inline bool IsPtxTarget(std::string_view target) {
-  return target.substr(0, 3) == "sm_";
-}
-
 }  // namespace ember::jit::ptx
 
 #endif  // EMBER_JIT_PTX_TARGET_H_

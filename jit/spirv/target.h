@@ -44,11 +44,6 @@ struct Target : gpu::DeviceTraits {
   static Target Of(std::string_view target);
 };
 
-// Whether kernels for the target are SPIR-V modules.
-inline bool IsSpirvTarget(std::string_view target) {
-  return target.substr(0, 6) == "vulkan";
-}
-
 }  // namespace ember::jit::spirv
 
 #endif  // EMBER_JIT_SPIRV_TARGET_H_

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "compiler/compile.h"
+#include "jit/backend/describe_nest.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/kernel/host_kernel.h"
+#include "jit/llvm/host_kernel.h"
 #include "jit/loops/verifier.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/device.h"

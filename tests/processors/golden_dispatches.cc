@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "jit/kernel/build_nest.h"
-#include "jit/kernel/nest_layout.h"
+#include "jit/backend/nest_layout.h"
 #include "jit/llvm/run_counts.h"
 #include "jit/llvm/testing.h"
 #include "jit/loops/text.h"

@@ -6,8 +6,8 @@
 //   layout.bytes[buffer];
 //
 // Thread-safe after construction.
-#ifndef EMBER_JIT_KERNEL_NEST_LAYOUT_H_
-#define EMBER_JIT_KERNEL_NEST_LAYOUT_H_
+#ifndef EMBER_JIT_BACKEND_NEST_LAYOUT_H_
+#define EMBER_JIT_BACKEND_NEST_LAYOUT_H_
 
 #include <cstdint>
 #include <span>
@@ -40,4 +40,4 @@ class NestHeader {
 
 }  // namespace ember::jit
 
-#endif  // EMBER_JIT_KERNEL_NEST_LAYOUT_H_
+#endif  // EMBER_JIT_BACKEND_NEST_LAYOUT_H_

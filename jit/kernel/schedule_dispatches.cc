@@ -14,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "jit/backends.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/loops/walk.h"
 #include "jit/schedule/computation.h"
-#include "jit/schedule/default_schedule.h"
-#include "jit/schedule/gpu_schedule.h"
 #include "jit/schedule/lowering.h"
+#include "jit/schedule/schedule.h"
 #include "tensor/text.h"
 
 namespace ember::schedule {
@@ -37,9 +37,7 @@ StatusOr<loops::LoopNest> NestOf(const tensor::Dispatch& dispatch,
                                  std::string_view target, std::string& text) {
   Schedule schedule(Disassemble(dispatch, {}));
   EMBER_RETURN_IF_ERROR(
-      target.starts_with("vulkan") || target.starts_with("sm_")
-          ? ScheduleForGpu(jit::GpuModel::Of(target), schedule)
-          : ScheduleByModel(jit::CpuModel::Of(target), schedule));
+      jit::BackendFor(target).schedule(target, {}, schedule));
   text = schedule.ToText();
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, Lower(schedule));
   text += loops::ToText(nest);

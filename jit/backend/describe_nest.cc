@@ -1,10 +1,11 @@
-#include "jit/kernel/describe_nest.h"
+#include "jit/backend/describe_nest.h"
 
 #include <unordered_map>
 #include <vector>
 
 #include "base/check.h"
 #include "base/dtype.h"
+#include "vm/interpreter/plan.h"
 
 namespace ember::jit {
 namespace {
@@ -99,6 +100,25 @@ vm::KernelImage DescribeNest(const loops::LoopNest& nest) {
       described.alignment = static_cast<uint32_t>(DTypeByteSize(buffer.type));
     for (const NodeId extent : buffer.extents)
       described.extents.push_back(formulas.Add(extent));
+  }
+  return image;
+}
+
+vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
+                               const loops::LoopNest& nest,
+                               double error_growth) {
+  vm::KernelImage image = DescribeNest(nest);
+  image.target = request.target;
+  image.tier = request.tier;
+  image.error_growth = error_growth;
+  image.shape = request.parameters;
+  const int inputs = static_cast<int>(request.dispatch->input_count());
+  const int outputs = static_cast<int>(request.dispatch->output_count());
+  for (int i = 0; i < inputs; ++i) {
+    for (int o = inputs; o < inputs + outputs; ++o) {
+      image.buffers[static_cast<size_t>(i)].may_be_overwritten |=
+          vm::MayAlias(*request.dispatch, i, o);
+    }
   }
   return image;
 }

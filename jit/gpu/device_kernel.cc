@@ -1,4 +1,4 @@
-#include "jit/kernel/device_kernel.h"
+#include "jit/gpu/device_kernel.h"
 
 #include <algorithm>
 #include <chrono>

@@ -9,8 +9,8 @@
 //                              request.constant_data, "")));
 //
 // Thread-safe.
-#ifndef EMBER_JIT_KERNEL_HOST_KERNEL_H_
-#define EMBER_JIT_KERNEL_HOST_KERNEL_H_
+#ifndef EMBER_JIT_LLVM_HOST_KERNEL_H_
+#define EMBER_JIT_LLVM_HOST_KERNEL_H_
 
 #include <cstdint>
 #include <span>
@@ -18,17 +18,10 @@
 #include <vector>
 
 #include "jit/llvm/compiler.h"
-#include "jit/loops/loop_nest.h"
 #include "vm/format/kernel_image.h"
 #include "vm/runtime/cpu_kernel.h"
-#include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
-
-// The image of a nest that was made for the request, but for its code.
-vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
-                               const loops::LoopNest& nest,
-                               double error_growth);
 
 // constants: CpuKernelDefinition::constants, which must live until the kernel
 // is created.
@@ -38,4 +31,4 @@ vm::CpuKernelDefinition DefineKernel(
 
 }  // namespace ember::jit
 
-#endif  // EMBER_JIT_KERNEL_HOST_KERNEL_H_
+#endif  // EMBER_JIT_LLVM_HOST_KERNEL_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safe. Temporaries are the caller's scratch or belong to recordings,
 // packed constants to the kernel.
-#ifndef EMBER_JIT_KERNEL_DEVICE_KERNEL_H_
-#define EMBER_JIT_KERNEL_DEVICE_KERNEL_H_
+#ifndef EMBER_JIT_GPU_DEVICE_KERNEL_H_
+#define EMBER_JIT_GPU_DEVICE_KERNEL_H_
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@
 #include "base/status.h"
 #include "hal/device.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/kernel/nest_layout.h"
+#include "jit/backend/nest_layout.h"
 #include "jit/loops/loop_nest.h"
 #include "vm/runtime/kernel_provider.h"
 
@@ -101,4 +101,4 @@ class DeviceKernel final : public vm::Kernel {
 
 }  // namespace ember::jit
 
-#endif  // EMBER_JIT_KERNEL_DEVICE_KERNEL_H_
+#endif  // EMBER_JIT_GPU_DEVICE_KERNEL_H_

@@ -1,6 +1,6 @@
-#include "jit/kernel/nest_layout.h"
+#include "jit/backend/nest_layout.h"
 
-#include "jit/kernel/describe_nest.h"
+#include "jit/backend/describe_nest.h"
 
 namespace ember::jit {
 

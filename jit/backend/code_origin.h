@@ -1,0 +1,17 @@
+// Where the code of a kernel comes from.
+#ifndef EMBER_JIT_BACKEND_CODE_ORIGIN_H_
+#define EMBER_JIT_BACKEND_CODE_ORIGIN_H_
+
+#include <cstdint>
+
+namespace ember::jit {
+
+enum class CodeOrigin : uint8_t {
+  kCompiled,
+  kShared,  // of an equal nest that was there
+  kLoaded   // from the kernel cache on disk
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_BACKEND_CODE_ORIGIN_H_

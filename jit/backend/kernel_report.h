@@ -1,0 +1,54 @@
+// What happened while a kernel was built, for people.
+//
+//   KernelReport report;
+//   report.keep_text = true;
+//   BuildKernel(request, compiler, &report);
+//   report.schedule;   // "split %y i 8 -> …"
+//
+// A plain value.
+#ifndef EMBER_JIT_BACKEND_KERNEL_REPORT_H_
+#define EMBER_JIT_BACKEND_KERNEL_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "jit/backend/code_origin.h"
+
+namespace ember::jit {
+
+// Code at one of its stages: LLVM IR, assembly, PTX, disassembled SPIR-V.
+struct CodeText {
+  std::string extension;  // of a file with it: ".ll", ".s", ".ptx", ".spvasm"
+  std::string text;
+};
+
+struct KernelReport {
+  // Set by the caller: fill schedule and nest, and the texts of the code; a
+  // schedule to replay instead of the default one (empty: the default one).
+  bool keep_text = false;
+  bool keep_code_text = false;
+  std::string given_schedule;
+  // Set by the caller: the default schedule keeps rounding
+  // (ScheduleOptions).
+  bool is_exact = false;
+
+  std::string schedule, nest;
+  std::vector<CodeText> code;  // in the order in which they were made
+  double schedule_ms = 0;      // schedule and loop nest
+  double optimize_ms = 0;
+  double codegen_ms = 0;  // with what the device's driver makes of it
+  double pack_ms = 0;
+  int64_t code_bytes = 0;
+  double error_growth = 1;  // vm::Kernel::error_growth
+  CodeOrigin origin = CodeOrigin::kCompiled;
+};
+
+// "compiled in 12.3 ms, 2 phases, 4.5 kB of code": what vm::Kernel::Describe
+// begins with.
+std::string Summary(const KernelReport& report, size_t phases);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_BACKEND_KERNEL_REPORT_H_

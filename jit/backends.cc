@@ -1,0 +1,28 @@
+#include "jit/backends.h"
+
+#include "jit/llvm/backend.h"
+#include "jit/ptx/backend.h"
+#include "jit/spirv/backend.h"
+
+namespace ember::jit {
+namespace {
+
+// The row of CPUs takes what no row before it does.
+constexpr const Backend* kBackends[] = {
+    &kVulkanBackend,
+    &kCudaBackend,
+    &kCpuBackend,
+};
+
+}  // namespace
+
+std::span<const Backend* const> Backends() { return kBackends; }
+
+const Backend& BackendFor(std::string_view target) {
+  for (const Backend* const backend : kBackends) {
+    if (backend->serves(target)) return *backend;
+  }
+  return kCpuBackend;
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,14 @@
+// The back end for CPUs: machine code of this process, by LLVM.
+#ifndef EMBER_JIT_LLVM_BACKEND_H_
+#define EMBER_JIT_LLVM_BACKEND_H_
+
+#include "jit/backend/backend.h"
+
+namespace ember::jit {
+
+// Serves all targets, so it is asked last.
+extern const Backend kCpuBackend;
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_BACKEND_H_

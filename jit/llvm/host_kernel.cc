@@ -1,0 +1,21 @@
+#include "jit/llvm/host_kernel.h"
+
+#include <utility>
+
+namespace ember::jit {
+
+vm::CpuKernelDefinition DefineKernel(
+    vm::KernelImage image, const CompiledNest& code,
+    std::vector<std::span<const uint8_t>> constants, std::string description) {
+  vm::CpuKernelDefinition definition;
+  definition.image = std::move(image);
+  definition.functions = code.prologue;
+  definition.functions.insert(definition.functions.end(), code.phases.begin(),
+                              code.phases.end());
+  definition.code = code.memory;
+  definition.constants = std::move(constants);
+  definition.description = std::move(description);
+  return definition;
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,13 @@
+// The back end for CUDA: PTX, or code of this process for the emulated grid.
+#ifndef EMBER_JIT_PTX_BACKEND_H_
+#define EMBER_JIT_PTX_BACKEND_H_
+
+#include "jit/backend/backend.h"
+
+namespace ember::jit {
+
+extern const Backend kCudaBackend;
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_PTX_BACKEND_H_
