@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/progress.h"
 #include "compiler/lowering/emit.h"
 #include "compiler/lowering/fusion.h"
 #include "compiler/pipeline.h"
@@ -65,12 +66,19 @@ StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
     return std::chrono::duration<double, std::milli>(Clock::now() - start)
         .count();
   };
+  const auto begins = [&options](const Step& step, int64_t steps_left) {
+    return ReportStep(
+        options.progress,
+        {"compile", step.name, CompileSteps() - steps_left, CompileSteps()});
+  };
+  EMBER_RETURN_IF_ERROR(begins(kFormDispatches, 2));
   Clock::time_point start = Clock::now();
   FusionOptions fusion;
   fusion.join_groups =
       !options.disabled_passes.contains(std::string(kFormDispatches.name));
   EMBER_ASSIGN_OR_RETURN(FusionPlan plan, FormDispatches(graph, fusion));
   if (options.timing) options.timing(kFormDispatches.name, since(start));
+  EMBER_RETURN_IF_ERROR(begins(kEmit, 1));
   start = Clock::now();
   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module, EmitModule(graph, plan));
   if (options.timing) options.timing(kEmit.name, since(start));

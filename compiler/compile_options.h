@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/progress.h"
+
 namespace ember::compiler {
 
 struct CompileOptions {
@@ -26,6 +28,8 @@ struct CompileOptions {
       dump;
   // Called after each pass with the milliseconds it took.
   std::function<void(std::string_view pass, double milliseconds)> timing;
+  // Told of each pass before it begins, in stage "compile"; null: nobody.
+  Progress* progress = nullptr;
   std::string producer = "ember";
 };
 

@@ -1,7 +1,9 @@
 #include "compiler/pipeline.h"
 
 #include <chrono>
+#include <iterator>
 
+#include "base/progress.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/passes/capture_constants.h"
@@ -60,6 +62,11 @@ constexpr Pass kPipeline[] = {
 
 std::span<const Pass> GraphPipeline() { return kPipeline; }
 
+// Behind the passes: dispatches are formed, the program is written.
+int64_t CompileSteps() {
+  return static_cast<int64_t>(std::size(kPipeline)) + 2;
+}
+
 // The regions inside first: what they do not use any more then shows outside.
 Status RunPass(const Pass& pass, graph::Graph& graph) {
   for (graph::Operation* operation : graph.Operations()) {
@@ -87,6 +94,8 @@ Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
   for (const Pass& pass : kPipeline) {
     ++number;
     if (options.disabled_passes.contains(std::string(pass.name))) continue;
+    EMBER_RETURN_IF_ERROR(ReportStep(
+        options.progress, {"compile", pass.name, number - 1, CompileSteps()}));
     const Clock::time_point start = Clock::now();
     if (Status status = RunPass(pass, graph); !status.ok()) {
       return status.WithContext("pass " + std::string(pass.name));

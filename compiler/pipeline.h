@@ -9,6 +9,7 @@
 #ifndef EMBER_COMPILER_PIPELINE_H_
 #define EMBER_COMPILER_PIPELINE_H_
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -28,6 +29,10 @@ std::span<const Pass> GraphPipeline();
 // One pass on its own, on the regions inside first: for tests that compare a
 // graph before and after it.
 Status RunPass(const Pass& pass, graph::Graph& graph);
+
+// Steps of the stage "compile" that CompileOptions::progress is told of:
+// passes, and what Compile does behind them.
+int64_t CompileSteps();
 
 // Errors begin with the pass that gave them; kInternal where a pass left a
 // graph that does not verify.

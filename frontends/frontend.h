@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 
@@ -48,6 +49,9 @@ struct ImportOptions {
   // Which of the functions that the model offers, where the format has several
   // (TensorFlow Lite's signatures). Empty: the model's main one.
   std::string entry;
+  // Told of each operator before it is imported, in stage "import"; null:
+  // nobody.
+  Progress* progress = nullptr;
 };
 
 // What a model takes, in its order.

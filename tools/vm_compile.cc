@@ -15,6 +15,7 @@
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/random_tensors.h"
+#include "tools/lib/show_progress.h"
 #include "tools/lib/table.h"
 #include "tools/lib/tensor_spec.h"
 #include "vm/format/writer.h"
@@ -24,7 +25,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, shapes, inputs, disabled_passes;
-  std::string output, dump_after, dump_dir, entry;
+  std::string output, dump_after, dump_dir, entry, progress = "auto";
   LimitFlags limits;
   bool print_pipeline = false, time_passes = false, list_formats = false;
 };
@@ -56,6 +57,7 @@ void Declare(Options& options, Flags& flags) {
             "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes,
             "Prints how long each pass took.");
+  AddProgressFlag(flags, &options.progress);
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
   flags.Example("vm-compile mobilenet.tflite -o mobilenet.vmfb");
@@ -176,14 +178,17 @@ Status Compile(const Options& options) {
   EMBER_RETURN_IF_ERROR(Check(options));
   Status dump_status;
   Table times({"pass", "ms"});
-  EMBER_ASSIGN_OR_RETURN(const LoadOptions load,
+  EMBER_ASSIGN_OR_RETURN(LoadOptions load,
                          MakeLoadOptions(options, dump_status, times));
+  std::unique_ptr<Progress> progress = ShowProgress(options.progress);
+  load.compile.progress = progress.get();
   const auto start = std::chrono::steady_clock::now();
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompileLimits> limits,
       CompileLimits::Start(options.limits, options.models[0]));
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
                          CompileModel(options.models[0], load));
+  progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
   // Nothing ends it in the middle of a file.
   limits = nullptr;

@@ -46,6 +46,7 @@ StatusOr<graph::Graph> Import(const std::string& path,
         options.entry + "'");
   }
   ImportOptions import;
+  import.progress = options.progress;
   import.input_shapes = options.input_shapes;
   for (const auto& [name, value] : options.input_values)
     import.input_values.emplace(name, BytesOf(name, value));

@@ -1,9 +1,11 @@
 #include "frontends/onnx/graph_importer.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "base/progress.h"
 #include "frontends/onnx/graph_inputs.h"
 #include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/node_context.h"
@@ -359,6 +361,12 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
         "expected at most " + std::to_string(kMaximumNodes) +
         " nodes after inlining functions, found more");
   }
+  // A model that is imported once more, or whose functions are inlined, has
+  // more to do than it has nodes.
+  const int64_t nodes = model_->graph().node_size();
+  EMBER_RETURN_IF_ERROR(ReportStep(
+      options_.progress, {"import", node.op_type(), imported_nodes_ - 1,
+                          std::max(nodes, imported_nodes_)}));
   // What optimizers leave of nodes that they made useless.
   if (node.output_size() == 0) return OkStatus();
   const std::string origin = scope.prefix + NodeOrigin(node, index);

@@ -65,7 +65,8 @@ StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
       if (StatusOr<graph::Graph> variants = both.Import(); variants.ok())
         graph = std::move(variants);
     }
-    if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted) {
+    if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted ||
+        graph.status().code() == StatusCode::kCancelled) {
       if (options.data_dependent_inputs != nullptr && graph.ok())
         options.data_dependent_inputs->clear();
       return graph;

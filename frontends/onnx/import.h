@@ -36,6 +36,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "frontends/onnx/tensor_proto.h"
@@ -55,6 +56,8 @@ struct ImportOptions {
   // the import fails because something that must be known when compiling
   // depends on them.
   std::set<std::string>* data_dependent_inputs = nullptr;
+  // frontends::ImportOptions::progress.
+  Progress* progress = nullptr;
 };
 
 StatusOr<graph::Graph> ImportModel(std::string_view path,

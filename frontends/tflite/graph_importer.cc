@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/progress.h"
 #include "frontends/tflite/constants.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
@@ -63,7 +64,9 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
       entry_(entry),
       options_(options),
       fixed_(fixed),
-      builder_("main") {}
+      builder_("main"),
+      operator_count_(
+          static_cast<int64_t>(model_->OperatorsOf(entry.subgraph).size())) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   Scope scope;
@@ -295,6 +298,10 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
         "expected at most " + std::to_string(kMaximumOperators) +
         " operators, each call of a subgraph counted");
   }
+  EMBER_RETURN_IF_ERROR(
+      ReportStep(options_.progress,
+                 {"import", model_->NameOf(op), imported_operators_ - 1,
+                  std::max<int64_t>(operator_count_, imported_operators_)}));
   const std::string origin = OriginOf(op, scope);
   scope.builder->SetOrigin(origin);
   const OperatorRow* row = FindRow(*model_, op);

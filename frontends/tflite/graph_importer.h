@@ -118,6 +118,8 @@ class GraphImporter {
   const frontends::ImportOptions& options_;
   bool fixed_;
   graph::GraphBuilder builder_;
+  // Of the entry's subgraph: for progress, which calls make longer.
+  int64_t operator_count_ = 0;
   int imported_operators_ = 0;
   std::vector<State> states_;
   // Names of states: of variable tensors of the entry's subgraph, of resources,

@@ -56,8 +56,10 @@ StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
   EMBER_ASSIGN_OR_RETURN(const Entry entry, FindEntry(*model, options.entry));
   GraphImporter open(model, entry, options, /*fixed=*/false);
   StatusOr<graph::Graph> graph = open.Import();
-  if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted)
+  if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted ||
+      graph.status().code() == StatusCode::kCancelled) {
     return graph;
+  }
   GraphImporter fixed(model, entry, options, /*fixed=*/true);
   StatusOr<graph::Graph> again = fixed.Import();
   return again.ok() ? std::move(again) : std::move(graph);

@@ -20,8 +20,8 @@
 
 #include "base/status.h"
 #include "hal/device.h"
-#include "jit/gpu/kernel_abi.h"
 #include "jit/backend/nest_layout.h"
+#include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
 #include "vm/runtime/kernel_provider.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "base/concat.h"
-#include "jit/gpu/device_kernel.h"
 #include "jit/backend/nest_layout.h"
+#include "jit/gpu/device_kernel.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "tensor/random_values.h"

@@ -120,10 +120,11 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   if (!options.given_schedule.empty()) {
     scheduled = schedule.Replay(options.given_schedule);
   } else {
-    scheduled = BackendFor(request.target)
-                    .schedule(request.target,
-                              {.is_exact = options.is_exact, .cpu = options.cpu},
-                              schedule);
+    scheduled =
+        BackendFor(request.target)
+            .schedule(request.target,
+                      {.is_exact = options.is_exact, .cpu = options.cpu},
+                      schedule);
   }
   EMBER_RETURN_IF_ERROR(scheduled);
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));

@@ -36,8 +36,7 @@ struct Counts {
 StatusOr<loops::LoopNest> NestOf(const tensor::Dispatch& dispatch,
                                  std::string_view target, std::string& text) {
   Schedule schedule(Disassemble(dispatch, {}));
-  EMBER_RETURN_IF_ERROR(
-      jit::BackendFor(target).schedule(target, {}, schedule));
+  EMBER_RETURN_IF_ERROR(jit::BackendFor(target).schedule(target, {}, schedule));
   text = schedule.ToText();
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, Lower(schedule));
   text += loops::ToText(nest);

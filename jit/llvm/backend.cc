@@ -41,10 +41,9 @@ StatusOr<std::unique_ptr<vm::Kernel>> Build(const vm::KernelRequest& request,
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<vm::CpuKernel> kernel,
-      vm::CpuKernel::Create(
-          DefineKernel(DescribeKernel(request, nest, report.error_growth),
-                       *code, request.constant_data,
-                       Summary(report, nest.phases.size()))));
+      vm::CpuKernel::Create(DefineKernel(
+          DescribeKernel(request, nest, report.error_growth), *code,
+          request.constant_data, Summary(report, nest.phases.size()))));
   report.pack_ms = stopwatch.Lap();
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }

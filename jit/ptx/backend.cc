@@ -34,7 +34,6 @@ StatusOr<std::unique_ptr<vm::Kernel>> Build(const vm::KernelRequest& request,
 
 }  // namespace
 
-const Backend kCudaBackend = {"cuda", Serves, gpu::ScheduleForDevice,
-                                Build};
+const Backend kCudaBackend = {"cuda", Serves, gpu::ScheduleForDevice, Build};
 
 }  // namespace ember::jit

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "jit/kernel/build_nest.h"
 #include "jit/backend/nest_layout.h"
+#include "jit/kernel/build_nest.h"
 #include "jit/llvm/run_counts.h"
 #include "jit/llvm/testing.h"
 #include "jit/loops/text.h"

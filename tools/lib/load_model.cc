@@ -173,6 +173,7 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
   EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
   frontends::ImportOptions import;
   import.entry = options.entry;
+  import.progress = options.compile.progress;
   for (const NamedShape& shape : options.shapes)
     import.input_shapes[shape.name] = shape.dims;
   for (const NamedTensor& value : options.values)

@@ -43,6 +43,7 @@ struct LoadOptions {
   // the rank has the dims of the value that it will be given.
   std::vector<std::string> inputs;
   std::string entry;  // frontends::ImportOptions::entry
+  // Its progress is told of the import, too.
   compiler::CompileOptions compile;
 };
 
