@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -314,6 +315,22 @@ constexpr std::string_view kReasoned[] = {
     "explained",    "refused",   "part_refused", "open_refused",
     "both_refused", "unchecked", "evaluator"};
 
+// SIGINT and SIGTERM end a long run, and what it has counted is printed.
+volatile sig_atomic_t was_stopped = 0;
+volatile pid_t running_child = 0;
+
+void Stop(int) {
+  was_stopped = 1;
+  if (running_child > 0) kill(running_child, SIGKILL);
+}
+
+void HandleStops(void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  for (const int signal : {SIGINT, SIGTERM})
+    sigaction(signal, &action, nullptr);
+}
+
 // Runs a child for the seeds; the first one that it did not finish, if it ended
 // before.
 uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
@@ -323,6 +340,7 @@ uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
+    HandleStops(SIG_DFL);
     close(ends[0]);
     FILE* out = fdopen(ends[1], "w");
     const Status status = Child(options, out).Run(first, count);
@@ -334,6 +352,8 @@ uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
     std::fflush(nullptr);
     _exit(0);
   }
+  running_child = child;
+  if (was_stopped != 0) kill(child, SIGKILL);
   close(ends[1]);
   FILE* in = fdopen(ends[0], "r");
   char* line = nullptr;
@@ -368,7 +388,10 @@ uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
   std::free(line);
   fclose(in);
   int status = 0;
-  waitpid(child, &status, 0);
+  running_child = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (was_stopped != 0) return first + count;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return first + count;
   // What stops the first model stops all.
   if (WIFEXITED(status) && WEXITSTATUS(status) == 3 && last == first)
@@ -403,7 +426,8 @@ Status Run(Options options, bool& is_right) {
   const auto start = std::chrono::steady_clock::now();
   Totals totals;
   const uint64_t end = first + static_cast<uint64_t>(options.count);
-  for (uint64_t seed = first; seed < end;)
+  HandleStops(Stop);
+  for (uint64_t seed = first; seed < end && was_stopped == 0;)
     seed = RunChild(options, seed,
                     std::min<uint64_t>(end - seed, kModelsPerChild), totals);
   const double seconds =
@@ -436,7 +460,8 @@ int main(int argc, char** argv) {
   ember::tests::Options options;
   ember::tools::Flags flags(
       "random_models", "[flags]",
-      "Runs random ONNX models on our tiers, beside ONNX Runtime.");
+      "Runs random ONNX models on our tiers, beside ONNX Runtime. Stopped by "
+      "Ctrl-C, it prints what it has counted.");
   ember::tests::Declare(options, flags);
   bool is_right = true;
   const int code = ember::tools::RunTool(
