@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "compiler/graph/operators.h"
+#include "compiler/lowering/group_builder.h"
 #include "compiler/lowering/program_emitter.h"
 
 namespace ember::compiler {
@@ -15,6 +16,21 @@ using graph::Shape;
 using graph::Value;
 using vm::ProgramOpcode;
 
+namespace {
+
+// Whether the value's memory may be that of a result of its graph: the value is
+// one, or it is handed to what a program runs, such as an `if` that gives it
+// back.
+bool MayBeAResult(const Value* value) {
+  if (value->is_graph_output()) return true;
+  return std::ranges::any_of(value->users(), [](const Operation* user) {
+    if (user->record().trait == graph::OperatorTrait::kProgram) return true;
+    return SharesMemory(*user) && MayBeAResult(user->result());
+  });
+}
+
+}  // namespace
+
 class ProgramEmitter::LoopEmitter {
  public:
   LoopEmitter(ProgramEmitter& emitter, const Operation& operation)
@@ -22,7 +38,8 @@ class ProgramEmitter::LoopEmitter {
         builder_(emitter.builder_),
         operation_(operation),
         parts_(operation),
-        body_(*operation.regions()[0]) {
+        body_(*operation.regions()[0]),
+        keeps_iteration_(MayBeAResult(body_.inputs()[0])) {
     for (const std::string& symbol : graph::DefinedSymbols(operation))
       defines_.insert(symbol);
   }
@@ -95,7 +112,7 @@ class ProgramEmitter::LoopEmitter {
     }
     more_ = builder_.NewInteger();
     iteration_memory_ = builder_.NewBuffer();
-    emitter_.Allocate(iteration_memory_, Dim(DTypeByteSize(DType::kI64)));
+    if (!keeps_iteration_) EmitIterationMemory();
     SymbolRegisters inner;
     for (size_t i = 0; i < parts_.carried.size(); ++i) StartCarried(i, inner);
     for (const Value* scanned : parts_.scanned) StartScanned(*scanned);
@@ -104,6 +121,10 @@ class ProgramEmitter::LoopEmitter {
     parameters_ = emitter_.ParameterRegisters(program_, inner);
     const size_t count = operation_.results().size() - carried_.size();
     for (size_t i = 0; i < count; ++i) StartStacked(i);
+  }
+
+  void EmitIterationMemory() {
+    emitter_.Allocate(iteration_memory_, Dim(DTypeByteSize(DType::kI64)));
   }
 
   void StartCarried(size_t number, SymbolRegisters& inner) {
@@ -162,6 +183,8 @@ class ProgramEmitter::LoopEmitter {
 
   void EmitCallOfBody() {
     if (!body_.inputs()[0]->unused()) {
+      // Somebody may hold the last number: the next is written elsewhere.
+      if (keeps_iteration_) EmitIterationMemory();
       builder_.Emit(
           {ProgramOpcode::kStoreInteger, iteration_memory_, count_, 0, 0});
     }
@@ -270,6 +293,7 @@ class ProgramEmitter::LoopEmitter {
   const Operation& operation_;
   const graph::LoopParts parts_;
   const Graph& body_;
+  const bool keeps_iteration_;  // its memory may be that of a result
   std::set<std::string> defines_;
   uint32_t program_ = 0;
   CallResults results_;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/onnx/model_builder.h"
@@ -289,6 +291,68 @@ void ExpectSums(int direction, const std::vector<int64_t>& lengths,
   ASSERT_TRUE(results.ok());
   const auto got = (*results)[1].elements<float>();
   EXPECT_EQ(std::vector<float>(got.begin(), got.end()), last);
+}
+
+// A loop of `trips` whose body carries what `make` computes from the
+// iteration's number; y: what each iteration was handed.
+ModelBuilder CarriesTheIteration(
+    const std::function<void(ModelBuilder&)>& make) {
+  ModelBuilder body;
+  body.Node("Identity", {"condition"}, {"continue"});
+  make(body);  // "iteration" → "next"
+  body.Node("Identity", {"carried"}, {"seen"});
+  for (const char* output : {"continue", "next", "seen"}) body.Output(output);
+  GraphProto graph = body.graph();
+  const std::pair<const char*, int> inputs[] = {
+      {"iteration", TensorProto::INT64},
+      {"condition", TensorProto::BOOL},
+      {"carried", TensorProto::INT64}};
+  for (const auto& [name, type] : inputs) {
+    onnx::ValueInfoProto& input = *graph.add_input();
+    input.set_name(name);
+    input.mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    input.mutable_type()->mutable_tensor_type()->mutable_shape();
+  }
+  ModelBuilder m(16);
+  m.Input("trips", {}, TensorProto::INT64);
+  NodeProto& loop = m.Node("Loop", {"trips", "", "trips"}, {"last", "y"});
+  SetGraph(loop, "body", graph);
+  m.Output("last");
+  m.Output("y");
+  return m;
+}
+
+void ExpectNumbersOfIterations(ModelBuilder m) {
+  const int64_t trips = 4;
+  const auto results =
+      RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kI64, {}, &trips)});
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  EXPECT_EQ((*results)[0].elements<int64_t>()[0], 3);
+  const auto seen = (*results)[1].elements<int64_t>();
+  EXPECT_EQ(std::vector<int64_t>(seen.begin(), seen.end()),
+            (std::vector<int64_t>{4, 0, 1, 2}));
+}
+
+TEST(Loop, TheIterationsNumberIsCarried) {
+  ExpectNumbersOfIterations(CarriesTheIteration([](ModelBuilder& body) {
+    body.Node("Identity", {"iteration"}, {"next"});
+  }));
+}
+
+TEST(Loop, TheIterationsNumberIsCarriedThroughReshapes) {
+  ExpectNumbersOfIterations(CarriesTheIteration([](ModelBuilder& body) {
+    body.Integers("axes", {0});
+    body.Node("Unsqueeze", {"iteration", "axes"}, {"vector"});
+    body.Node("Squeeze", {"vector", "axes"}, {"next"});
+  }));
+}
+
+TEST(Loop, TheIterationsNumberIsCarriedThroughAnIf) {
+  ExpectNumbersOfIterations(CarriesTheIteration([](ModelBuilder& body) {
+    NodeProto& choice = body.Node("If", {"condition"}, {"next"});
+    SetGraph(choice, "then_branch", Branch("Identity", {"iteration"}));
+    SetGraph(choice, "else_branch", Branch("Neg", {"iteration"}));
+  }));
 }
 
 TEST(Scan8, EndsAtEachElementsLength) {
