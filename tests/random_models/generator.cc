@@ -71,6 +71,27 @@ void Filter(Repeated* elements, const Keep& keep) {
 
 }  // namespace
 
+void RemoveDeadNodesInside(onnx::GraphProto& graph) {
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (!attribute.has_g()) continue;
+      onnx::GraphProto& inner = *attribute.mutable_g();
+      RemoveDeadNodesInside(inner);
+      for (bool changed = true; changed;) {
+        std::set<std::string> uses;
+        CollectUses(inner, uses);
+        const int before = inner.node_size();
+        Filter(inner.mutable_node(), [&](const onnx::NodeProto& candidate) {
+          return std::any_of(
+              candidate.output().begin(), candidate.output().end(),
+              [&](const std::string& name) { return uses.count(name) > 0; });
+        });
+        changed = inner.node_size() != before;
+      }
+    }
+  }
+}
+
 void RemoveDeadNodes(RandomModel& model) {
   onnx::GraphProto& graph = *model.proto.mutable_graph();
   for (bool changed = true; changed;) {

@@ -35,6 +35,9 @@ RandomModel WithOpenDims(const RandomModel& model, OpenDims open);
 
 // Drops nodes, initializers and inputs that no output needs.
 void RemoveDeadNodes(RandomModel& model);
+// Nodes of subgraphs that none of their outputs needs; a model that is made has
+// some.
+void RemoveDeadNodesInside(onnx::GraphProto& graph);
 
 }  // namespace ember::tests
 

@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "frontends/onnx/tensor_proto.h"
+#include "tests/random_models/generator.h"
 #include "tests/random_models/random.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/elements.h"
@@ -247,6 +248,8 @@ void Widen(onnx::GraphProto& graph) {
 // The model with f64 in the place of f32.
 RandomModel Widened(const RandomModel& model) {
   RandomModel copy = model;
+  // There may be no f64 of what nobody needs.
+  RemoveDeadNodesInside(*copy.proto.mutable_graph());
   Widen(*copy.proto.mutable_graph());
   for (auto& [name, tensor] : copy.inputs) {
     if (tensor.type != DType::kF32) continue;

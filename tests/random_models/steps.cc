@@ -13,10 +13,16 @@ namespace {
 
 using onnx::TensorProto;
 
-// Operators whose results jump where their operands are equal, whole or zero.
+// Operators whose results jump where their operands are equal, whole or zero;
+// that magnify the rounding errors of small operands, as products do; or that
+// ONNX Runtime computes with errors that are large beside their small results:
+// spectra of lengths that are no power of two (of 12 samples it is off
+// by 2.6e-6 of the largest element).
 constexpr std::string_view kSteps[] = {"ArgMax",
                                        "ArgMin",
                                        "Cast",
+                                       "CumProd",
+                                       "DFT",
                                        "Ceil",
                                        "Div",
                                        "Reciprocal",
@@ -28,12 +34,16 @@ constexpr std::string_view kSteps[] = {"ArgMax",
                                        "Hardmax",
                                        "Less",
                                        "LessOrEqual",
+                                       "Log",
                                        "Mod",
                                        "NonMaxSuppression",
                                        "NonZero",
                                        "Not",
                                        "QuantizeLinear",
+                                       "ReduceLogSum",
+                                       "ReduceProd",
                                        "Round",
+                                       "STFT",
                                        "Sign",
                                        "TopK",
                                        "Unique",
