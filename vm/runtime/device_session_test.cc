@@ -134,6 +134,58 @@ TEST(DeviceSessionTest, GivesWhatTheHostGives) {
   }
 }
 
+// Reads what nothing has written: of an allocation, of the arena, of an output
+// of which a part is written, of a result. What runs before have left there
+// must not be seen (docs/security.md).
+constexpr std::string_view kUnwritten = R"(module "m" from "test"
+dispatch @add(%x: f32[8]) -> (%y: f32[8]) {
+  %y[i] = %x[i] + 1.0
+}
+dispatch @half(%x: f32[8]) -> (%y: f32[8]) {
+  for (i < 4) %y[i * 2] = %x[i]
+}
+program main(x: f32[8]) -> (a: f32[8], b: f32[8], c: f32[8], d: f32[8]) {
+  b0 = arena 128
+  i0 = integer 32
+  i1 = integer 8
+  b1 = input x
+  b2 = allocate i0
+  b3 = allocate i0
+  dispatch @add(b2 -> b3)
+  dispatch @add(b1 -> b2)
+  b4 = view b0, i0, 0
+  b5 = view b0, i0, 64
+  dispatch @add(b4 -> b5)
+  dispatch @add(b1 -> b4)
+  b6 = allocate i0
+  dispatch @half(b1 -> b6)
+  result a = b3 [i1]
+  result b = b5 [i1]
+  result c = b6 [i1]
+  release b2
+  b7 = allocate i0
+  result d = b7 [i1]
+  return
+})";
+
+TEST(DeviceSessionTest, NoRunSeesWhatAnotherHasLeft) {
+  const auto module = ModuleOf(kUnwritten);
+  for (const Setting& setting : Settings()) {
+    const Subject subject = NewSubject(module, setting);
+    for (int run = 1; run < 5; ++run) {
+      const auto value = static_cast<float>(run);
+      const Tensor x = Floats({8}, std::vector<float>(8, value));
+      const std::string ones = TextOf(Floats({8}, std::vector<float>(8, 1)));
+      const std::string want =
+          ones + "\n" + ones + "\n" +
+          TextOf(Floats({8}, {value, 0, value, 0, value, 0, value, 0})) + "\n" +
+          TextOf(Floats({8}, std::vector<float>(8, 0))) + "\n";
+      EXPECT_EQ(Outcome(*subject.session, {&x, 1}), want)
+          << setting.name << ", run " << run;
+    }
+  }
+}
+
 TEST(DeviceSessionTest, StaticModelsAreOneSubmissionThatIsReplayed) {
   for (const bool shares : {false, true}) {
     const Subject subject = NewSubject(

@@ -162,10 +162,11 @@ class Executor final : public Session {
             memory.data < frames_[0].arena + arena_bytes_);
   }
   // Before `bytes` of it are read: what nothing has written becomes zero.
-  void BeforeRead(const MemoryReference& memory, int64_t bytes) {
-    if (tracks_writes_ && IsOwn(memory))
-      has_gaps_ |= written_.FillGaps(memory.data, bytes);
+  Status BeforeRead(const MemoryReference& memory, int64_t bytes) {
+    if (tracks_writes_ && IsOwn(memory)) return FillGaps(memory, bytes);
+    return OkStatus();
   }
+  Status FillGaps(const MemoryReference& memory, int64_t bytes);
   void AfterWrite(const MemoryReference& memory, int64_t bytes) {
     if (tracks_writes_ && IsOwn(memory)) written_.Add(memory.data, bytes);
   }
@@ -173,7 +174,7 @@ class Executor final : public Session {
   void Forget(const MemoryBlock& block) {
     if (tracks_writes_) written_.Remove(block.data(), block.capacity());
   }
-  void TrackSite(const SiteState& site);
+  Status TrackSite(const SiteState& site);
   // Whether the next run does the same with memory as this one, if it has
   // inputs of the same dims.
   bool IsRepeatable() const;

@@ -62,9 +62,9 @@ StatusOr<MemoryReference> Executor::HoldOrCopy(const ProgramInstruction& in,
     memory.block->Hold();
     return MemoryReference{memory.data, bytes, memory.block};
   }
+  EMBER_RETURN_IF_ERROR(BeforeRead(memory, bytes));
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   const MemoryReference copy = {block->data(), bytes, block};
-  BeforeRead(memory, bytes);
   AfterWrite(copy, bytes);
   if (device_ != nullptr) {
     const Status copied =
@@ -130,12 +130,12 @@ Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
   result.type = signature.type;
   result.byte_size = bytes;
+  EMBER_RETURN_IF_ERROR(BeforeRead(buffers_[in.b], bytes));
   if (device_ != nullptr) {
     result.data = nullptr;
     return device_->StageResult(
         in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block}, *pool_);
   }
-  BeforeRead(buffers_[in.b], bytes);
   if (HasPlace(in.a)) return PutInPlace(in.a, buffers_[in.b].data, result);
   // Arena, inputs and constants are not ours to give away.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
@@ -167,7 +167,7 @@ Status Executor::Call(const ProgramInstruction& in) {
       default: {
         const MemoryReference& reference = buffers_[operands[i]];
         // Functions tell only themselves what they read and write of it.
-        BeforeRead(reference, reference.length);
+        EMBER_RETURN_IF_ERROR(BeforeRead(reference, reference.length));
         work_left_ -= reference.length;
         memory[counts[1]++] = {reference.data, reference.length, nullptr};
       }

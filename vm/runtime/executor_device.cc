@@ -17,6 +17,7 @@ Status Executor::BindOnDevice(size_t input, const Tensor& tensor) {
     std::memcpy(reference.data, tensor.data,
                 static_cast<size_t>(tensor.byte_size));
   }
+  AfterWrite(reference, tensor.byte_size);
   HostWork uncounted;
   const HostAccess access = {reference, true};
   return device_->EndHost({&access, 1}, uncounted);

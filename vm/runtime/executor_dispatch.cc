@@ -62,7 +62,7 @@ Status Executor::RunSite(SiteState& site) {
   EMBER_RETURN_IF_ERROR(CheckOverlaps(site));
   work_left_ -= entry.points;
   if (work_left_ < 0) return WorkError(site);
-  if (tracks_writes_) TrackSite(site);
+  if (tracks_writes_) EMBER_RETURN_IF_ERROR(TrackSite(site));
   ++site.calls;
   if (!observed_)
     return entry.plan->Run({pointers_.data(), site.buffer_count}, runner_);

@@ -33,7 +33,7 @@ void Executor::StartLimits() {
   written_.Clear();
   has_gaps_ = false;
   // Until BindInputs knows better.
-  tracks_writes_ = device_ == nullptr;
+  tracks_writes_ = true;
 }
 
 Status Executor::StepError() const {
@@ -94,15 +94,32 @@ bool Executor::MayShare(SiteState& site, uint32_t input,
   return true;
 }
 
-void Executor::TrackSite(const SiteState& site) {
+Status Executor::FillGaps(const MemoryReference& memory, int64_t bytes) {
+  for (const std::span<uint8_t> gap : written_.TakeGaps(memory.data, bytes)) {
+    has_gaps_ = true;
+    HostWork uncounted;
+    const HostAccess access = {
+        {gap.data(), static_cast<int64_t>(gap.size()), memory.block}, true};
+    if (device_ != nullptr)
+      EMBER_RETURN_IF_ERROR(device_->BeginHost({&access, 1}, false, uncounted));
+    std::ranges::fill(gap, uint8_t{0});
+    if (device_ != nullptr)
+      EMBER_RETURN_IF_ERROR(device_->EndHost({&access, 1}, uncounted));
+  }
+  return OkStatus();
+}
+
+Status Executor::TrackSite(const SiteState& site) {
   const PlanEntry& entry = *site.entry;
   const uint32_t* const registers = site.operands + site.parameter_count;
   for (uint32_t i = 0; i < site.buffer_count; ++i) {
     const MemoryReference& memory = buffers_[registers[i]];
-    if (!entry.overwrites[i]) BeforeRead(memory, entry.required_bytes[i]);
+    if (!entry.overwrites[i])
+      EMBER_RETURN_IF_ERROR(BeforeRead(memory, entry.required_bytes[i]));
   }
   for (uint32_t i = site.input_count; i < site.buffer_count; ++i)
     AfterWrite(buffers_[registers[i]], entry.required_bytes[i]);
+  return OkStatus();
 }
 
 // Where nothing but dims decides which instructions run, on which memory.

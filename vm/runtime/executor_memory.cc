@@ -68,13 +68,14 @@ Status Executor::MakeSlice(const ProgramInstruction& in) {
     SetPart(in.a, whole, offset, length);
     return OkStatus();
   }
+  EMBER_RETURN_IF_ERROR(
+      BeforeRead({whole.data + offset, length, whole.block}, length));
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, length));
   Status status;
   if (device_ != nullptr) {
     status = CopyOnDevice(in, {whole.data + offset, length, whole.block},
                           {block->data(), length, block});
   } else {
-    BeforeRead({whole.data + offset, length, whole.block}, length);
     std::memcpy(block->data(), begin, static_cast<size_t>(length));
   }
   SetBuffer(in.a, {block->data(), length, block});
@@ -87,11 +88,10 @@ Status Executor::LoadInteger(const ProgramInstruction& in) {
   const DType type = static_cast<DType>(in.c);
   const int size = DTypeByteSize(type);
   EMBER_RETURN_IF_ERROR(CheckRange(in, size, in.immediate, memory));
-  if (device_ != nullptr) {
-    EMBER_RETURN_IF_ERROR(
-        BeginHost(in, {memory.data + in.immediate, size, memory.block}, false));
-  }
-  BeforeRead({memory.data + in.immediate, size, memory.block}, size);
+  const MemoryReference element = {memory.data + in.immediate, size,
+                                   memory.block};
+  EMBER_RETURN_IF_ERROR(BeforeRead(element, size));
+  if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginHost(in, element, false));
   const uint64_t bits =
       tensor::LoadElement(memory.data + in.immediate, 0, type);
   integers_[in.a] =
@@ -121,8 +121,8 @@ Status Executor::Append(const ProgramInstruction& in) {
   EMBER_RETURN_IF_ERROR(CheckRange(in, used, 0, whole));
   EMBER_RETURN_IF_ERROR(CheckRange(in, added, 0, piece));
   const int64_t total = used + added;  // both are lengths of memory
-  BeforeRead(whole, used);
-  BeforeRead(piece, added);
+  EMBER_RETURN_IF_ERROR(BeforeRead(whole, used));
+  EMBER_RETURN_IF_ERROR(BeforeRead(piece, added));
   const bool own = whole.block != nullptr && whole.block->unique();
   const int64_t room =
       own ? whole.block->data() + whole.block->capacity() - whole.data : 0;
@@ -142,6 +142,7 @@ Status Executor::Append(const ProgramInstruction& in) {
         status = CopyOnDevice(in, {piece.data, added, piece.block},
                               {grown + used, added, *block});
       SetBuffer(in.a, {grown, total, *block});
+      AfterWrite(buffers_[in.a], total);
       return status;
     }
     std::memcpy(grown, whole.data, static_cast<size_t>(used));
@@ -152,6 +153,7 @@ Status Executor::Append(const ProgramInstruction& in) {
   }
   if (device_ != nullptr) {
     buffers_[in.a].length = total;
+    AfterWrite(buffers_[in.a], total);
     return CopyOnDevice(in, {piece.data, added, piece.block},
                         {whole.data + used, added, whole.block});
   }

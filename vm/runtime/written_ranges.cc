@@ -1,7 +1,6 @@
 #include "vm/runtime/written_ranges.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ember::vm {
 
@@ -44,25 +43,25 @@ void WrittenRanges::Remove(const void* data, int64_t bytes) {
   }
 }
 
-bool WrittenRanges::FillGaps(void* data, int64_t bytes) {
-  if (bytes <= 0) return false;
+std::vector<std::span<uint8_t>> WrittenRanges::TakeGaps(uint8_t* data,
+                                                        int64_t bytes) {
+  std::vector<std::span<uint8_t>> gaps;
+  if (bytes <= 0) return gaps;
   const auto begin = reinterpret_cast<uintptr_t>(data);
   const uintptr_t end = begin + static_cast<uintptr_t>(bytes);
   auto it = Find(begin);
-  if (it != ranges_.end() && it->begin <= begin && it->end >= end) return false;
-  uintptr_t next = begin;  // up to here all is written
-  const auto fill = [&](uintptr_t until) {
-    if (next < until) {
-      std::memset(static_cast<char*>(data) + (next - begin), 0, until - next);
-    }
+  if (it != ranges_.end() && it->begin <= begin && it->end >= end) return gaps;
+  uintptr_t next = begin;  // up to here all is written or a gap
+  const auto take = [&](uintptr_t until) {
+    if (next < until) gaps.emplace_back(data + (next - begin), until - next);
   };
   for (; it != ranges_.end() && it->begin < end; ++it) {
-    fill(std::max(it->begin, begin));
+    take(std::max(it->begin, begin));
     next = std::max(next, it->end);
   }
-  if (next < end) fill(end);
+  take(end);
   Add(data, bytes);
-  return true;
+  return gaps;
 }
 
 }  // namespace ember::vm

@@ -4,7 +4,7 @@
 //
 //   written.Clear();                           // a run begins
 //   written.Add(data, bytes);
-//   if (written.FillGaps(data, bytes)) ...;    // zeros where nothing was written
+//   for (auto gap : written.TakeGaps(data, bytes)) ...   // of what is read
 //   written.Remove(data, bytes);               // memory gets another owner
 //
 // A few ranges, as neighbours join. Not thread-safe.
@@ -12,6 +12,7 @@
 #define EMBER_VM_RUNTIME_WRITTEN_RANGES_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ember::vm {
@@ -21,8 +22,8 @@ class WrittenRanges {
   void Clear() { ranges_.clear(); }
   void Add(const void* data, int64_t bytes);
   void Remove(const void* data, int64_t bytes);
-  // Writes zeros to what was not added, and adds it. Whether there was any.
-  bool FillGaps(void* data, int64_t bytes);
+  // What of it was not added: the caller writes zeros there. Now it is added.
+  std::vector<std::span<uint8_t>> TakeGaps(uint8_t* data, int64_t bytes);
 
  private:
   struct Range {
