@@ -104,7 +104,8 @@ typedef enum EmberTier {
   EMBER_TIER_INTERPRETER = 0, /* tier 0: needs nothing, runs at once */
   EMBER_TIER_BASELINE = 1,    /* each dispatch is compiled before it first runs,
                                * once for all shapes */
-  EMBER_TIER_OPTIMIZED = 2,   /* ... for the shape that it has */
+  EMBER_TIER_OPTIMIZED = 2,   /* ... for the shape that it has; once for all
+                               * others, after 64 shapes */
   /* The interpreter, while a thread beside it compiles what is hot; where there
    * is no JIT the interpreter alone, and a warning for the logger. On devices
    * that are not the host the same as OPTIMIZED. */

@@ -1,7 +1,6 @@
 #include "vm/runtime/tiering.h"
 
 #include <algorithm>
-#include <climits>
 #include <utility>
 
 namespace ember::vm {
@@ -145,7 +144,7 @@ Tiering::Options Tiering::Eager(int max_tier) {
   return {.least_ns = 0,
           .tier1_calls = 0,
           .tier2_calls = 0,
-          .most_specialised = INT_MAX,
+          .most_specialised = kMostEager,
           .max_tier = max_tier,
           .checks_kernels = false};
 }

@@ -180,7 +180,10 @@ class Tiering {
 
   // Every site asks before its first call, for tier max_tier: for a provider
   // that compiles within the request. Kernels are used as they are: whoever
-  // wants them at once does not want tier 0's calls.
+  // wants them at once does not want tier 0's calls. A site that has met
+  // kMostEager shape classes will meet more (a value that grows in a loop):
+  // those get the kernel for all shapes.
+  static constexpr int kMostEager = 64;
   static Options Eager(int max_tier);
 
   Tiering(std::shared_ptr<const Module> module,

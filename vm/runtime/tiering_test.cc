@@ -155,6 +155,15 @@ TEST_F(TieringTest, EagerAsksBeforeTheFirstCall) {
   }
 }
 
+TEST_F(TieringTest, EagerStopsWhereShapesHaveNoEnd) {
+  StartWith(Tiering::Eager(2));
+  constexpr int kOwn = Tiering::kMostEager;
+  for (int64_t n = 1; n <= 3 * kOwn; ++n) Run(n);
+  ASSERT_EQ(provider_->requests.size(), static_cast<size_t>(kOwn) + 1);
+  EXPECT_EQ(provider_->requests.back().tier, 1);
+  EXPECT_TRUE(provider_->requests.back().parameters.empty());
+}
+
 TEST_F(TieringTest, TellsWhichInputsAreConstant) {
   Start({.tier1_calls = 1});
   Run(1);
