@@ -14,7 +14,7 @@ namespace {
 int64_t Heat(const CompileQueue::Job& job) {
   constexpr int64_t kGainOfFirstKernel = 4;
   const bool has_kernel = job.slot->kernels() != nullptr;
-  return job.slot->total_ns() / (has_kernel ? kGainOfFirstKernel : 1);
+  return job.slot->heat_ns() / (has_kernel ? kGainOfFirstKernel : 1);
 }
 
 }  // namespace

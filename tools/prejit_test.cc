@@ -19,7 +19,7 @@ class PrejitTest : public CliTest {
     CliTest::SetUpTestSuite();
     const Outcome made =
         Run("vm-prejit model.vmfb --target=host,aarch64+dotprod "
-            "--target=armv7+neon -o native.vmfb");
+            "--target=armv7+neon --no-packed-weights -o native.vmfb");
     ASSERT_EQ(made.exit_status, 0) << made.output;
     output_ = made.output;
     const Outcome foreign =
@@ -86,7 +86,9 @@ TEST_F(PrejitTest, ModulesWithoutNativeKernelsRunAsEver) {
 
 TEST_F(PrejitTest, DamagedSectionsAreLeftOut) {
   // A module with one section, at its end.
-  ASSERT_EQ(Run("vm-prejit model.vmfb --target=host -o host.vmfb").exit_status,
+  ASSERT_EQ(Run("vm-prejit model.vmfb --target=host --no-packed-weights -o "
+                "host.vmfb")
+                .exit_status,
             0);
   std::string file = Read("host.vmfb");
   file[file.size() - 100] ^= 4;
@@ -177,10 +179,237 @@ TEST_F(PrejitTest, DumpListsKernels) {
   EXPECT_EQ(Read("again.vmfb").size(), Read("native.vmfb").size());
 }
 
+// Weights in the kernels' layouts make the file larger, and are not packed
+// again when it is loaded; nobody reads them before they are used.
+TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
+  const Outcome made =
+      Run("vm-prejit model.vmfb --target=host,aarch64 -o packed.vmfb");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(
+      made.output, match, std::regex("bytes, ([0-9]+) of packed weights")))
+      << made.output;
+  EXPECT_GT(std::stoi(match[1]), 10000);
+  ASSERT_EQ(Run("vm-prejit model.vmfb --target=host,aarch64 "
+                "--no-packed-weights -o unpacked.vmfb")
+                .exit_status,
+            0);
+  EXPECT_GT(Read("packed.vmfb").size(),
+            Read("unpacked.vmfb").size() + 2 * std::stoul(match[1]) / 3);
+  for (const bool is_packed : {true, false}) {
+    const Outcome run =
+        Run(std::string("vm-run ") + (is_packed ? "" : "un") +
+            "packed.vmfb --tier=0 --allow-native --profile" + kCheck);
+    EXPECT_THAT(run.output, HasSubstr("is as expected"));
+    EXPECT_EQ(run.output.find(", packed before") != std::string::npos,
+              is_packed)
+        << run.output;
+  }
+  // A wrong weight is a wrong number, as with any constant: signed modules take
+  // it, too.
+  ASSERT_EQ(
+      Run("vm-prejit model.vmfb --target=host -o packed.vmfb").exit_status, 0);
+  ASSERT_EQ(Run("vm-sign --make-keys=weights").output, "");
+  ASSERT_EQ(
+      Run("vm-sign packed.vmfb --key=weights.secret -o signed_weights.vmfb")
+          .output,
+      "");
+  std::string file = Read("signed_weights.vmfb");
+  for (size_t i = 0; i < 4000; ++i) file[file.size() - 96 - 1 - i] = 0x41;
+  Write("wrong_weights.vmfb", file);
+  const Outcome wrong = Run(
+      std::string("vm-run wrong_weights.vmfb --tier=0 --key=weights.public") +
+      kCheck);
+  EXPECT_EQ(wrong.exit_status, 1);
+  EXPECT_THAT(wrong.output, HasSubstr("is not as expected"));
+}
+
+TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
+  const Outcome made =
+      Run("vm-prejit model.vmfb --target=host --emit=shared -o libmodel.so");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  EXPECT_THAT(made.output, HasSubstr("libmodel.so: exports ember_kernels\n"));
+  const Outcome run =
+      Run(std::string("vm-run model.vmfb --tier=0 "
+                      "--native-library=libmodel.so --profile") +
+          kCheck);
+  EXPECT_EQ(run.exit_status, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("native kernels for "));
+  EXPECT_THAT(run.output, HasSubstr("linked, for "));
+  EXPECT_THAT(run.output, HasSubstr("is as expected"));
+  // Those of another model.
+  ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o one.vmfb")
+                .exit_status,
+            0);
+  const Outcome other =
+      Run("vm-run one.vmfb --tier=0 --native-library=libmodel.so");
+  EXPECT_EQ(other.exit_status, 1);
+  EXPECT_TRUE(std::regex_match(
+      other.output,
+      std::regex("vm-run: --native-library: libmodel.so: native kernels: "
+                 "expected kernels of this module \\([0-9a-f]{16}\\), found "
+                 "those of another one \\([0-9a-f]{16}\\)\n")))
+      << other.output;
+  EXPECT_THAT(Run("vm-run model.vmfb --native-library=none.so").output,
+              HasSubstr("none.so: cannot open shared object file"));
+  // Native sections beside them do not change what the module is.
+  const Outcome beside =
+      Run(std::string("vm-run native.vmfb --tier=0 --print=none "
+                      "--native-library=libmodel.so"));
+  EXPECT_EQ(beside.exit_status, 0) << beside.output;
+}
+
+TEST_F(PrejitTest, ObjectFilesHaveAHeader) {
+  const Outcome made = Run(
+      "vm-prejit model.vmfb --target=aarch64,aarch64+dotprod --emit=static -o "
+      "my-model.o");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  EXPECT_THAT(made.output,
+              HasSubstr("my-model.h declares ember_kernels_my_model\n"));
+  EXPECT_THAT(Read("my-model.h"), HasSubstr("extern const struct EmberKernels "
+                                            "ember_kernels_my_model;"));
+  EXPECT_EQ(Read("my-model.o").substr(0, 4),
+            "\x7f"
+            "ELF");
+  const Outcome ios =
+      Run("vm-prejit model.vmfb --target=aarch64 --emit=static --platform=ios "
+          "--symbol=kernels -o ios.o");
+  ASSERT_EQ(ios.exit_status, 0) << ios.output;
+  EXPECT_EQ(Read("ios.o").substr(0, 4), "\xcf\xfa\xed\xfe");
+  EXPECT_THAT(Read("ios.h"), HasSubstr("struct EmberKernels kernels;"));
+}
+
+TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
+  ASSERT_EQ(Run("mkdir -p beside && cp model.vmfb beside/app.vmfb").output, "");
+  const Outcome made =
+      Run("vm-prejit beside/app.vmfb --target=host,armv7+neon --overlay");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  EXPECT_THAT(made.output, HasSubstr("beside/app.armv7+neon.vmfb-overlay: "));
+  const std::string run = "vm-run beside/app.vmfb --tier=0 --profile";
+  EXPECT_THAT(Run(run + kCheck).output,
+              HasSubstr("the module's native kernels are not used, as they run "
+                        "only with --allow-native or --key\n"));
+  const Outcome allowed = Run(run + " --allow-native" + kCheck);
+  EXPECT_THAT(allowed.output, HasSubstr("native kernels for "));
+  EXPECT_THAT(allowed.output, HasSubstr("is as expected"));
+  // Signed, each by itself.
+  const std::string host =
+      Run("ls beside | grep -v armv7 | grep overlay").output;
+  const std::string path = "beside/" + host.substr(0, host.find('\n'));
+  ASSERT_EQ(Run("vm-sign --make-keys=overlay").output, "");
+  const std::string with_key = run + " --key=overlay.public" + kCheck;
+  EXPECT_THAT(Run(with_key).output,
+              HasSubstr("overlay: expected a signature, found none"));
+  ASSERT_EQ(Run("vm-sign " + path + " --key=overlay.secret -o " + path).output,
+            "");
+  EXPECT_THAT(Run(with_key).output, HasSubstr("native kernels for "));
+  std::string file = Read(path);
+  file[200] ^= 1;
+  Write("changed", file);
+  ASSERT_EQ(Run("cp changed " + path).output, "");
+  const Outcome changed = Run(with_key);
+  EXPECT_THAT(changed.output,
+              HasSubstr("overlay: expected what was signed, found it changed"));
+  EXPECT_THAT(changed.output, HasSubstr("is as expected"));
+  // Of another module, and no overlay at all.
+  ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o "
+                "beside/app.vmfb")
+                .exit_status,
+            0);
+  EXPECT_THAT(Run("vm-run beside/app.vmfb --tier=0 --allow-native").output,
+              HasSubstr("found those of another one ("));
+  Write("changed", "text");
+  ASSERT_EQ(Run("cp changed " + path).output, "");
+  EXPECT_THAT(Run("vm-run beside/app.vmfb --tier=0 --allow-native").output,
+              HasSubstr(path + ": overlay: size in bytes: expected 128"));
+}
+
+TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
+  const Outcome recorded =
+      Run("vm-run model.vmfb --tier=0 --shape=image=3x1x28x28 --runs=3 "
+          "--record=three.profile --print=none");
+  ASSERT_EQ(recorded.output, "");
+  const std::string text = Read("three.profile");
+  EXPECT_TRUE(
+      std::regex_search(text, std::regex("\\[3\\]: 2 calls, [0-9]+ ns")))
+      << text;
+  const Outcome made =
+      Run("vm-prejit model.vmfb --target=host --profile=three.profile --hot=30 "
+          "--verbose -o hot.vmfb");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  EXPECT_TRUE(
+      std::regex_search(made.output, std::regex("[1-4] dispatches are cold")))
+      << made.output;
+  const std::string dump = Run("vm-dump hot.vmfb --part=kernels").output;
+  EXPECT_THAT(dump,
+              HasSubstr("// What --tier=auto compiles first.\nprofile 1 "));
+  // For the shape that was seen, and for all others.
+  EXPECT_TRUE(std::regex_search(dump, std::regex("\\| 3 +\\|"))) << dump;
+  EXPECT_TRUE(std::regex_search(dump, std::regex("\\| all +\\|"))) << dump;
+  for (const char* shape : {"3", "2"}) {
+    const std::string arguments =
+        std::string(" --tier=0 --shape=image=") + shape + "x1x28x28";
+    ASSERT_EQ(
+        Run("vm-run model.vmfb --output=@shaped.npy --print=none" + arguments)
+            .output,
+        "");
+    const Outcome run =
+        Run("vm-run hot.vmfb --allow-native --print=none --profile "
+            "--expected=@shaped.npy --rtol=1e-5" +
+            arguments);
+    EXPECT_THAT(run.output, HasSubstr("of the module, for ")) << run.output;
+    EXPECT_THAT(run.output, HasSubstr("is as expected"));
+  }
+  // The profile alone.
+  EXPECT_EQ(
+      Run("vm-prejit model.vmfb --profile=three.profile -o hinted.vmfb").output,
+      "");
+  EXPECT_THAT(Run("vm-run hinted.vmfb --print=none").output, "");
+  EXPECT_THAT(Run("vm-dump hinted.vmfb --part=kernels").output,
+              HasSubstr("calls, "));
+  Write("bad.profile", "profile 1 of 7");
+  ExpectError(
+      "vm-prejit model.vmfb --target=host --profile=bad.profile -o x.vmfb",
+      "vm-prejit: bad.profile: 1:14: expected the identity of a module, found "
+      "'7'");
+}
+
 TEST_F(PrejitTest, BadCommandLines) {
+  ExpectError("vm-prejit digits.onnx --target=host --emit=shared -o x.so",
+              "vm-prejit: digits.onnx: expected a module that its kernels or "
+              "profile are of (vm-compile makes one), found a model");
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=aarch64,armv7+neon "
+                  "--emit=shared -o x.so")
+                  .output,
+              HasSubstr("--emit: expected targets of one kind of processor in "
+                        "a file, found aarch64-linux and armv7-linux\n"));
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=aarch64 --emit=shared "
+                  "--platform=ios -o x.so")
+                  .output,
+              HasSubstr("--emit=shared: expected --platform=elf, found ios"));
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=armv7+neon --emit=static "
+                  "--platform=ios -o x.o")
+                  .output,
+              HasSubstr("--platform=ios: expected a processor that it has, "
+                        "found armv7-linux\n"));
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=aarch64 --emit=static "
+                  "--symbol=7up -o x.o")
+                  .output,
+              HasSubstr("--symbol: expected a name of C, found '7up'\n"));
+  ExpectError("vm-prejit model.vmfb --overlay",
+              "vm-prejit: expected --target=T to say what kernels are for (see "
+              "--list-targets)");
+  EXPECT_THAT(
+      Run("vm-prejit model.vmfb --overlay --target=host,aarch64 -o x").output,
+      HasSubstr("-o: expected one --target with --overlay, found 2\n"));
+  EXPECT_THAT(Run("vm-prejit model.vmfb --overlay --emit=shared "
+                  "--target=host -o x")
+                  .output,
+              HasSubstr("--overlay: expected --emit=section, found shared"));
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=host --hot=0 -o x").output,
+              HasSubstr("--hot: expected a number above 0, up to 100"));
   ExpectError("vm-prejit model.vmfb --target=host",
-              "vm-prejit: expected -o FILE to say where the module goes (see "
-              "--help)");
+              "vm-prejit: expected -o FILE to say where it goes (see --help)");
   ExpectError("vm-prejit model.vmfb -o x.vmfb",
               "vm-prejit: expected --target=T to say what kernels are for (see "
               "--list-targets)");

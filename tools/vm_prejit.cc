@@ -2,14 +2,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/load_model.h"
+#include "tools/lib/native_files.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/prejit.h"
 #include "tools/lib/table.h"
+#include "vm/format/recorded_profile.h"
 #include "vm/format/writer.h"
 
 namespace ember::tools {
@@ -17,8 +21,10 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, targets, shapes;
-  std::string output;
+  std::string output, emit = "section", platform = "elf", symbol, profile;
+  double hot = 99;
   bool exact_schedules = false, list_targets = false, verbose = false;
+  bool overlay = false, no_packed_weights = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -26,7 +32,38 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("target", &options.targets, "T[,T...]",
             "Processors to make kernels for: host, or as --list-targets "
             "names them. May be\nrepeated.");
-  flags.Add("o", &options.output, "FILE", "Where to write the module.");
+  flags.Add("o", &options.output, "FILE", "Where to write what is made.");
+  flags.AddChoice(
+      "emit", &options.emit, {"section", "shared", "static"},
+      "section: a module with the kernels in it. shared: a shared object (ELF) "
+      "with the kernels alone,\nfor programs that may not make memory "
+      "executable, or for Android's jniLibs. static: an object\nfile, and a C "
+      "header beside it, for programs that load nothing. Both have one symbol, "
+      "which\nember.h's module_add_kernels takes; their targets are of one "
+      "kind of processor.");
+  flags.AddChoice("platform", &options.platform, PlatformNames(),
+                  "Whose object files --emit=static writes: ELF, or Mach-O of "
+                  "one of Apple's.");
+  flags.Add("symbol", &options.symbol, "NAME",
+            "What the symbol is called; otherwise ember_kernels, and with "
+            "--emit=static\nember_kernels_FILE.");
+  flags.Add("overlay", &options.overlay,
+            "Writes the kernels of each target to a file of its own beside the "
+            "module,\nMODEL.TARGET.vmfb-overlay, which is found there; -o is "
+            "needed only for another name.");
+  flags.Add(
+      "profile", &options.profile, "FILE",
+      "Of vm-run --record: makes kernels for what is hot only, also for "
+      "the shapes that came up\nwhere the model leaves dims open, and "
+      "puts that part of the profile into the module, where it\nsays what "
+      "--tier=auto compiles first. Without --target it does only that.");
+  flags.Add("hot", &options.hot, "PERCENT",
+            "With --profile: kernels for the dispatches that together took so "
+            "much of the time.");
+  flags.Add("no-packed-weights", &options.no_packed_weights,
+            "Leaves out the constants in the layouts that kernels want, which "
+            "make a file larger by most of\nits weights for each target: they "
+            "are packed each time the module is loaded then.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "As of vm-compile, for a model that is no module.");
   flags.Add("exact-schedules", &options.exact_schedules,
@@ -41,6 +78,15 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=x86-64-v3,aarch64+dotprod,armv7+neon -o "
       "app.vmfb");
   flags.Example("vm-run app.vmfb --allow-native");
+  flags.Example(
+      "vm-prejit model.vmfb --target=aarch64,aarch64+dotprod --emit=shared -o "
+      "libmodel.so");
+  flags.Example(
+      "vm-prejit model.vmfb --target=aarch64 --emit=static --platform=ios -o "
+      "model.o");
+  flags.Example("vm-prejit model.vmfb --target=x86-64-v4 --overlay");
+  flags.Example(
+      "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
 StatusOr<std::vector<jit::CompileTarget>> TargetsOf(
@@ -55,10 +101,6 @@ StatusOr<std::vector<jit::CompileTarget>> TargetsOf(
       begin = end + 1;
     }
   }
-  if (targets.empty()) {
-    return InvalidArgumentError(
-        "expected --target=T to say what kernels are for (see --list-targets)");
-  }
   return targets;
 }
 
@@ -70,21 +112,123 @@ void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   natives.push_back(std::move(section));
 }
 
+std::string ShapeText(const std::vector<int64_t>& shape) {
+  std::string text;
+  for (const int64_t value : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return text;
+}
+
 void PrintRows(const Prejitted& made, bool is_verbose) {
-  Table table({"dispatch", "code bytes", "phases", "no kernel because"});
+  Table table({"dispatch", "shape", "code bytes", "packed bytes", "phases",
+               "no kernel because"});
   size_t count = 0;
   for (const PrejitRow& row : made.rows) {
     if (row.declined.empty() && !is_verbose) continue;
     ++count;
     if (row.declined.empty()) {
-      table.AddRow({row.dispatch, row.code_bytes,
-                    static_cast<int64_t>(row.phases), Cell()});
+      table.AddRow({row.dispatch, ShapeText(row.shape), row.code_bytes,
+                    row.packed_bytes, static_cast<int64_t>(row.phases),
+                    Cell()});
     } else {
-      table.AddRow({row.dispatch, Cell(), Cell(), row.declined});
+      table.AddRow({row.dispatch, ShapeText(row.shape), Cell(), Cell(), Cell(),
+                    row.declined});
     }
   }
   if (count > 0)
     std::fputs(table.Print(TableFormat::kMarkdown).c_str(), stdout);
+}
+
+void PrintMade(const jit::CompileTarget& target, const Prejitted& made,
+               bool is_verbose) {
+  const vm::NativeBytes& bytes = made.bytes;
+  std::printf("%s: %zu kernels of %zu, %zu bytes, %zu of packed weights",
+              target.name.c_str(), made.kernels, made.rows.size(),
+              bytes.head.size() + bytes.code.size() + bytes.weights.size(),
+              bytes.weights.size());
+  if (made.cold > 0) std::printf(", %zu dispatches are cold", made.cold);
+  std::printf(", in %.0f ms\n", made.ms);
+  PrintRows(made, is_verbose);
+}
+
+Status CheckFlags(const Options& options) {
+  if (options.targets.empty() &&
+      (options.profile.empty() || options.emit != "section" ||
+       options.overlay)) {
+    return InvalidArgumentError(
+        "expected --target=T to say what kernels are for (see --list-targets)");
+  }
+  if (options.output.empty() && !options.overlay) {
+    return InvalidArgumentError(
+        "expected -o FILE to say where it goes (see --help)");
+  }
+  if (options.overlay && options.emit != "section") {
+    return InvalidArgumentError("--overlay: expected --emit=section, found " +
+                                options.emit);
+  }
+  if (options.hot <= 0 || options.hot > 100) {
+    return InvalidArgumentError("--hot: expected a number above 0, up to 100");
+  }
+  return OkStatus();
+}
+
+// What is bound to a module by what is in it must be of one that is there.
+Status CheckIsModule(const Options& options, const LoadedModel& model) {
+  if (!model.compiled_here || (!options.overlay && options.emit == "section" &&
+                               options.profile.empty()))
+    return OkStatus();
+  return InvalidArgumentError(
+      options.models[0] +
+      ": expected a module that its kernels or profile are of (vm-compile "
+      "makes one), found a model");
+}
+
+StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
+    const Options& options, const vm::ModuleDefinition& module) {
+  // No module has so many dispatches that a profile of it is larger.
+  constexpr size_t kMostBytes = size_t{64} << 20;
+  EMBER_ASSIGN_OR_RETURN(const std::string text,
+                         ReadFile(UserPath(options.profile)));
+  if (text.size() > kMostBytes) {
+    return InvalidArgumentError(
+        options.profile + ": expected a profile of at most 64 MiB, found " +
+        std::to_string(text.size()) + " bytes");
+  }
+  auto profile = vm::ParseRecordedProfile(text, module);
+  if (!profile.ok()) return profile.status().WithContext(options.profile);
+  return HotPart(*profile, options.hot);
+}
+
+Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
+                  const std::vector<jit::CompileTarget>& targets,
+                  std::vector<Prejitted> made) {
+  if (options.overlay) {
+    if (!options.output.empty() && made.size() != 1) {
+      return InvalidArgumentError(
+          "-o: expected one --target with --overlay, found " +
+          std::to_string(made.size()));
+    }
+    for (size_t i = 0; i < made.size(); ++i) {
+      const std::string path =
+          options.output.empty()
+              ? OverlayPath(options.models[0], targets[i].name)
+              : options.output;
+      EMBER_RETURN_IF_ERROR(WriteOverlay(definition, std::move(made[i]), path));
+    }
+    return OkStatus();
+  }
+  if (options.emit != "section") {
+    return WriteNativeLibrary(
+        definition, made,
+        {.kind = options.emit == "shared" ? LibraryKind::kShared
+                                          : LibraryKind::kStatic,
+         .platform = options.platform,
+         .symbol = options.symbol},
+        options.output);
+  }
+  for (Prejitted& one : made)
+    Put(SectionOf(std::move(one)), definition.natives);
+  return vm::WriteModule(definition, UserPath(options.output));
 }
 
 Status Run(const Options& options) {
@@ -94,28 +238,30 @@ Status Run(const Options& options) {
       std::printf("%s\n", name.c_str());
     return OkStatus();
   }
-  if (options.output.empty()) {
-    return InvalidArgumentError(
-        "expected -o FILE to say where the module goes (see --help)");
-  }
+  EMBER_RETURN_IF_ERROR(CheckFlags(options));
   EMBER_ASSIGN_OR_RETURN(const std::vector<jit::CompileTarget> targets,
                          TargetsOf(options.targets));
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
+  EMBER_RETURN_IF_ERROR(CheckIsModule(options, model));
   vm::ModuleDefinition definition = model.module->definition();
-  for (const jit::CompileTarget& target : targets) {
-    EMBER_ASSIGN_OR_RETURN(
-        Prejitted made,
-        Prejit(model.module, target, {.is_exact = options.exact_schedules}));
-    std::printf("%s: %zu kernels of %zu, %zu bytes, in %.0f ms\n",
-                target.name.c_str(), made.kernels, made.rows.size(),
-                made.section.data.size(), made.ms);
-    PrintRows(made, options.verbose);
-    Put(std::move(made.section), definition.natives);
+  PrejitOptions prejit;
+  prejit.is_exact = options.exact_schedules;
+  prejit.packs_weights = !options.no_packed_weights;
+  if (!options.profile.empty()) {
+    EMBER_ASSIGN_OR_RETURN(definition.profile,
+                           ReadProfile(options, definition));
+    prejit.profile = &definition.profile;
   }
-  return vm::WriteModule(definition, UserPath(options.output));
+  std::vector<Prejitted> made;
+  for (const jit::CompileTarget& target : targets) {
+    EMBER_ASSIGN_OR_RETURN(Prejitted one, Prejit(model.module, target, prejit));
+    PrintMade(target, one, options.verbose);
+    made.push_back(std::move(one));
+  }
+  return WriteFiles(options, definition, targets, std::move(made));
 }
 
 }  // namespace
@@ -126,7 +272,7 @@ int main(int argc, char** argv) {
   Options options;
   Flags flags("vm-prejit", "MODEL --target=T -o OUT.vmfb",
               "Writes kernels for named processors into a module, which runs "
-              "everywhere else as before.");
+              "everywhere else as before,\nor into files of their own.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Run(options); });
 }

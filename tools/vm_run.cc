@@ -3,10 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "base/file.h"
 #include "tools/lib/bind.h"
@@ -27,6 +30,8 @@
 #include "tools/lib/shadow.h"
 #include "tools/lib/tensor_print.h"
 #include "tools/lib/tier.h"
+#include "vm/format/recorded_profile.h"
+#include "vm/isa/limits.h"
 #include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
@@ -37,7 +42,7 @@ namespace {
 struct Options {
   std::vector<std::string> models, inputs, outputs, expected, shapes;
   std::string device = "cpu", tier = "auto", trace, print = "summary",
-              dump_kernels, schedules, shadow;
+              dump_kernels, schedules, shadow, record;
   KernelCacheFlags cache;
   KernelCheckFlags checks;
   NativeFlags native;
@@ -120,6 +125,10 @@ void Declare(Options& options, Flags& flags) {
             "times to explain.");
   flags.Add("profile", &options.profile,
             "Prints the dispatches by the time they took.");
+  flags.Add("record", &options.record, "FILE",
+            "Writes which dispatches took how long, and with which shapes, for "
+            "vm-prejit --profile. With\n--runs the first run is left out; "
+            "recordings of several inputs are several files.");
   flags.Add("explain", &options.explain,
             "Prints for each dispatch what it computes, which tier ran it or "
             "why no kernel did,\nand how near to the machine's limits, which "
@@ -136,6 +145,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb "
       "--rtol=1e-4");
   flags.Example("vm-run model.vmfb --tier=2 --explain --threads=1");
+  flags.Example("vm-run model.vmfb --tier=0 --runs=10 --record=model.profile");
   flags.Example("vm-run model.vmfb --device=vulkan --explain");
   flags.Example(
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
@@ -194,6 +204,38 @@ Status WriteTrace(const std::string& path, const std::string& model,
     shown.details = {{"nodes", site.origin}, {"how", site.plan}};
   }
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
+}
+
+// What ran of each dispatch, at all of its sites.
+Status WriteRecord(const std::string& path, const vm::Session& session) {
+  const vm::Module& module = session.module();
+  std::map<uint32_t, vm::DispatchProfile> dispatches;
+  const std::vector<vm::SiteProfile> sites = session.Profile();
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const uint32_t number = module.sites()[i].dispatch;
+    vm::DispatchProfile& dispatch = dispatches[number];
+    dispatch.dispatch = number;
+    for (const vm::DispatchProfile::Shape& shape : sites[i].shapes) {
+      auto found = std::ranges::find(dispatch.shapes, shape.parameters,
+                                     &vm::DispatchProfile::Shape::parameters);
+      if (found != dispatch.shapes.end()) {
+        found->calls += shape.calls;
+        found->ns += shape.ns;
+      } else if (dispatch.shapes.size() < vm::kMaxProfileShapes) {
+        dispatch.shapes.push_back(shape);
+      }
+    }
+  }
+  std::vector<vm::DispatchProfile> profile;
+  for (auto& [number, dispatch] : dispatches) {
+    if (!dispatch.shapes.empty()) profile.push_back(std::move(dispatch));
+  }
+  vm::SortByTime(profile);
+  return WriteFileAtomically(
+      UserPath(path),
+      "// Recorded by vm-run: calls and times by the values of the dispatch's "
+      "parameters.\n" +
+          vm::PrintRecordedProfile(module.definition(), profile));
 }
 
 void PrintResults(const Options& options, const vm::Module& module,
@@ -299,8 +341,8 @@ Status Run(const Options& options) {
                UserPath(options.dump_kernels), UserPath(options.schedules),
                CacheOptionsOf(options.cache), shadow, options.exact_schedules,
                options.checks));
-  EMBER_RETURN_IF_ERROR(
-      UseNativeKernels(options.native, *device, model.module, opened));
+  EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, *device, model.module,
+                                         options.models[0], opened));
   const Tier& tier = KeepTier(std::move(opened));
   vm::SessionOptions session_options = {
       .device = device,
@@ -308,7 +350,7 @@ Status Run(const Options& options) {
       .strings = vm::NewStringSupport,
       .tiering = tier.tiering,
       .side_by_side = !options.no_side_by_side,
-      .profile = options.profile,
+      .profile = options.profile || !options.record.empty(),
       .trace = options.explain || !options.trace.empty()};
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
   StatusOr<std::unique_ptr<vm::Session>> created =
@@ -361,6 +403,8 @@ Status Run(const Options& options) {
     EMBER_RETURN_IF_ERROR(
         WriteTrace(options.trace, options.models[0], *session));
   }
+  if (!options.record.empty())
+    EMBER_RETURN_IF_ERROR(WriteRecord(options.record, *session));
   if (shadow != nullptr) EMBER_RETURN_IF_ERROR(CheckShadow(*shadow));
   return CheckExpected(options, *model.module, results);
 }

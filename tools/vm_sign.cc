@@ -14,7 +14,7 @@ struct Options {
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.vmfb", 0, 1, &options.models);
+  flags.Positional("MODEL.vmfb or an overlay", 0, 1, &options.models);
   flags.Add("key", &options.key, "NAME.secret", "The key to sign with.");
   flags.Add("o", &options.output, "FILE", "Where to write the signed module.");
   flags.Add("make-keys", &options.make_keys, "NAME",
@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
   Flags flags("vm-sign", "MODEL.vmfb --key=NAME.secret -o OUT.vmfb",
-              "Signs a module's native kernels, so that those who trust the "
+              "Signs the native kernels of a module or overlay, so that those "
+              "who trust the "
               "key can let them run.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Run(options); });

@@ -1,16 +1,43 @@
 #include "jit/kernel/build_image.h"
 
+#include <utility>
+
 #include "jit/backend/describe_nest.h"
 #include "jit/kernel/build_nest.h"
+#include "jit/llvm/host_kernel.h"
 #include "vm/format/kernel_image_verifier.h"
+#include "vm/format/native_kernels.h"
+#include "vm/runtime/cpu_kernel.h"
 
 namespace ember::jit {
+namespace {
+
+// The prologue of a nest for any target means the same here: this machine runs
+// it as its own.
+StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
+                               loops::LoopNest nest, Compiler& packer) {
+  nest.phases.clear();
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledNest> code,
+                         packer.Compile(nest, {.effort = Effort::kFull}));
+  vm::KernelImage image = DescribeKernel(request, nest, 1);
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<vm::CpuKernel> kernel,
+      vm::CpuKernel::Create(
+          DefineKernel(std::move(image), *code, request.constant_data, "")));
+  PackedConstants packed;
+  packed.buffers = kernel->packed();
+  packed.owner = std::shared_ptr<const vm::CpuKernel>(std::move(kernel));
+  return packed;
+}
+
+}  // namespace
 
 StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
                                      ObjectCompiler& compiler,
-                                     const ImageOptions& options) {
+                                     const ImageOptions& options,
+                                     PackedConstants* packed) {
   double error_growth = 1;
-  EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
+  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
                          BuildNest(request, {.is_exact = options.is_exact},
                                    nullptr, &error_growth));
   vm::KernelImage image = DescribeKernel(request, nest, error_growth);
@@ -19,6 +46,14 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
   EMBER_ASSIGN_OR_RETURN(image.code,
                          compiler.CompileToCode(nest, compile, nullptr));
   EMBER_RETURN_IF_ERROR(vm::VerifyKernelImage(image));
+  if (packed != nullptr) *packed = {};
+  if (packed == nullptr || options.packer == nullptr ||
+      !vm::MayBePackedBefore(image))
+    return image;
+  StatusOr<PackedConstants> made =
+      Pack(request, std::move(nest), *options.packer);
+  // The loader packs them then.
+  if (made.ok()) *packed = *std::move(made);
   return image;
 }
 

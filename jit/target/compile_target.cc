@@ -20,7 +20,8 @@ constexpr Base kBases[] = {
     {"x86-64-v3", "x86_64-linux+v3+avx2+fma", "x86_64-linux-gnu:x86-64-v3"},
     {"x86-64-v4", "x86_64-linux+v4+avx2+fma+avx512f+avx512bw+avx512vl",
      "x86_64-linux-gnu:x86-64-v4"},
-    {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic"},
+    // Android and Apple's systems keep x18 for themselves.
+    {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic+reserve-x18"},
     {"armv7+neon", "armv7-linux+neon", "armv7-linux-gnueabihf:generic+neon"},
 };
 

@@ -4,10 +4,13 @@
 // compared, too. Built for the processors that run it.
 //
 //   run_native MODEL.vmfb [--runs=N] [--expect-all] [--expect-target=T]
+//   run_native MODEL.vmfb --library=libmodel.so …    kernels of a shared object
 //   run_native MODEL.vmfb --time [--allow-native]    one run, as an application
 //
 // Exit status 0: as expected. With --time it prints how long loading and the
 // first run took.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -31,7 +34,7 @@ namespace ember::vm {
 namespace {
 
 struct Arguments {
-  std::string path, target;
+  std::string path, target, library;
   int runs = 3;
   bool expects_all = false;  // a kernel for each dispatch
   bool is_timed = false, allow_native = false;
@@ -49,6 +52,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
       arguments.expects_all = true;
     } else if (const char* target = value_of(argv[i], "--expect-target=")) {
       arguments.target = target;
+    } else if (const char* library = value_of(argv[i], "--library=")) {
+      arguments.library = library;
     } else if (std::strcmp(argv[i], "--time") == 0) {
       arguments.is_timed = true;
     } else if (std::strcmp(argv[i], "--allow-native") == 0) {
@@ -136,6 +141,22 @@ bool HasCompilerInMemory() {
   return false;
 }
 
+// Which kernels: those of the module, or of the library, which stays loaded.
+StatusOr<NativeOptions> OptionsOf(const Arguments& arguments,
+                                  const Module& module) {
+  NativeOptions options;
+  if (arguments.library.empty()) return options;
+  options.uses_module = false;
+  void* const library =
+      dlopen(("./" + arguments.library).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const void* const table =
+      library == nullptr ? nullptr : dlsym(library, "ember_kernels");
+  if (table == nullptr) return Differ(arguments.library, "kernels", dlerror());
+  EMBER_RETURN_IF_ERROR(CheckNativeTable(module, table));
+  options.tables.push_back(table);
+  return options;
+}
+
 // What slots say of their kernels.
 Status CheckSlots(const Tiering& tiering) {
   for (const DispatchSite& site : tiering.module().sites()) {
@@ -161,8 +182,9 @@ Status Compare(const Arguments& arguments) {
   policy.keeps_slow_kernels = true;
   options.tiering =
       std::make_shared<Tiering>(module, std::make_shared<JudgeOnly>(), policy);
-  const NativeReport report =
-      InstallNativeKernels(*options.tiering, {.checks_kernels = true});
+  EMBER_ASSIGN_OR_RETURN(NativeOptions natives, OptionsOf(arguments, *module));
+  natives.checks_kernels = true;
+  const NativeReport report = InstallNativeKernels(*options.tiering, natives);
   std::printf("%s\n", report.Text().c_str());
   for (const std::string& line : report.refused)
     std::printf("%s\n", line.c_str());
@@ -256,7 +278,8 @@ int main(int argc, char** argv) {
   if (!ParseArguments(argc, argv, arguments)) {
     std::fprintf(stderr,
                  "usage: %s MODEL.vmfb [--runs=N] [--expect-all] "
-                 "[--expect-target=T] [--time] [--allow-native]\n",
+                 "[--expect-target=T] [--library=FILE.so] [--time] "
+                 "[--allow-native]\n",
                  argv[0]);
     return 2;
   }

@@ -1,13 +1,15 @@
 #include "tools/lib/prejit.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
 
 #include "base/hash.h"
+#include "jit/kernel/build_image.h"
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
-#include "vm/format/native_kernels.h"
+#include "vm/format/native_section.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::tools {
@@ -25,50 +27,137 @@ bool IsMade(
   return false;
 }
 
+class Prejitter {
+ public:
+  Prejitter(const vm::Module& module, const jit::CompileTarget& target,
+            const PrejitOptions& options)
+      : module_(module), target_(target), options_(options) {}
+
+  Status Run(const std::shared_ptr<const vm::Module>& module) {
+    jit::UseAllTargets();
+    auto compiler = jit::ObjectCompiler::Create(target_.llvm);
+    if (!compiler.ok())
+      return compiler.status().WithContext("target " + target_.name);
+    compiler_ = *std::move(compiler);
+    if (options_.packs_weights) {
+      // Where this machine has no back end, loaders pack.
+      auto packer = jit::Compiler::Create();
+      if (packer.ok()) packer_ = *std::move(packer);
+    }
+    std::vector<std::pair<uint32_t, const vm::DispatchSite*>> made;
+    for (const vm::DispatchSite& site : module_.sites()) {
+      if (IsMade(made, site)) continue;
+      made.emplace_back(site.dispatch, &site);
+      MakeKernels(site, vm::RequestFor(module, site.group));
+    }
+    return OkStatus();
+  }
+
+  Prejitted Take() && {
+    result_.target = target_.target;
+    result_.kernels = kernels_.size();
+    result_.bytes = vm::WriteNativeKernels(kernels_);
+    return std::move(result_);
+  }
+
+ private:
+  // For all shapes, and those of the profile.
+  void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
+    request.target = target_.target;
+    request.tier = kTier;
+    if (options_.profile == nullptr) return Make(site, request);
+    const auto profile = std::ranges::find(*options_.profile, site.dispatch,
+                                           &vm::DispatchProfile::dispatch);
+    if (profile == options_.profile->end()) {
+      ++result_.cold;
+      return;
+    }
+    Make(site, request);
+    for (const vm::DispatchProfile::Shape& shape : profile->shapes) {
+      if (shape.parameters.empty()) continue;
+      request.parameters = shape.parameters;
+      Make(site, request);
+    }
+  }
+
+  void Make(const vm::DispatchSite& site, const vm::KernelRequest& request) {
+    jit::PackedConstants packed;
+    StatusOr<vm::KernelImage> image = jit::BuildImage(
+        request, *compiler_,
+        {.is_exact = options_.is_exact, .packer = packer_.get()}, &packed);
+    PrejitRow& row = result_.rows.emplace_back();
+    row.dispatch = request.dispatch->name;
+    row.shape = request.parameters;
+    if (!image.ok()) {
+      row.declined = image.status().message();
+      return;
+    }
+    row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
+    for (const std::span<const uint8_t> bytes : packed.buffers)
+      row.packed_bytes += static_cast<int64_t>(bytes.size());
+    row.phases = image->phases.size();
+    kernels_.push_back({site.dispatch, site.inputs, *std::move(image),
+                        std::move(packed.buffers), std::move(packed.owner)});
+  }
+
+  const vm::Module& module_;
+  const jit::CompileTarget& target_;
+  const PrejitOptions& options_;
+  std::unique_ptr<jit::ObjectCompiler> compiler_;
+  std::unique_ptr<jit::Compiler> packer_;  // null: nothing is packed
+  std::vector<vm::NativeKernel> kernels_;
+  Prejitted result_;
+};
+
 }  // namespace
 
 StatusOr<Prejitted> Prejit(const std::shared_ptr<const vm::Module>& module,
                            const jit::CompileTarget& target,
-                           const jit::ImageOptions& options) {
+                           const PrejitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  jit::UseAllTargets();
-  StatusOr<std::unique_ptr<jit::ObjectCompiler>> compiler =
-      jit::ObjectCompiler::Create(target.llvm);
-  if (!compiler.ok())
-    return compiler.status().WithContext("target " + target.name);
-  Prejitted result;
-  std::vector<vm::NativeKernel> kernels;
-  std::vector<std::pair<uint32_t, const vm::DispatchSite*>> made;
-  for (const vm::DispatchSite& site : module->sites()) {
-    if (IsMade(made, site)) continue;
-    made.emplace_back(site.dispatch, &site);
-    vm::KernelRequest request = vm::RequestFor(module, site.group);
-    request.target = target.target;
-    request.tier = kTier;
-    StatusOr<vm::KernelImage> image =
-        jit::BuildImage(request, **compiler, options);
-    PrejitRow& row = result.rows.emplace_back();
-    row.dispatch = request.dispatch->name;
-    if (!image.ok()) {
-      row.declined = image.status().message();
-      continue;
-    }
-    row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
-    row.phases = image->phases.size();
-    kernels.push_back({site.dispatch, site.inputs, *std::move(image)});
-  }
-  result.kernels = kernels.size();
-  auto bytes =
-      std::make_shared<const std::string>(vm::WriteNativeKernels(kernels));
-  result.section.target = target.target;
-  result.section.data = {reinterpret_cast<const uint8_t*>(bytes->data()),
-                         bytes->size()};
-  result.section.hash = HashBytes(result.section.data);
-  result.section.owner = std::move(bytes);
+  Prejitter prejitter(*module, target, options);
+  EMBER_RETURN_IF_ERROR(prejitter.Run(module));
+  Prejitted result = std::move(prejitter).Take();
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - start;
   result.ms = took.count();
   return result;
+}
+
+vm::NativeSection SectionOf(Prejitted made) {
+  auto bytes = std::make_shared<const std::string>(
+      vm::JoinNativeSection(made.bytes.parts()));
+  vm::NativeSection section;
+  section.target = std::move(made.target);
+  section.data = {reinterpret_cast<const uint8_t*>(bytes->data()),
+                  bytes->size()};
+  section.hash = HashBytes(vm::HashedPart(section.data));
+  section.owner = std::move(bytes);
+  return section;
+}
+
+std::vector<vm::DispatchProfile> HotPart(
+    const std::vector<vm::DispatchProfile>& profile, double percent) {
+  constexpr size_t kMostShapes = 8;
+  constexpr int64_t kLeastPart = 100;
+  double all = 0, taken = 0;
+  for (const vm::DispatchProfile& dispatch : profile)
+    all += static_cast<double>(dispatch.total_ns());
+  std::vector<vm::DispatchProfile> hot;
+  for (const vm::DispatchProfile& dispatch : profile) {
+    if (!hot.empty() && taken >= all * percent / 100) break;
+    const int64_t ns = dispatch.total_ns();
+    taken += static_cast<double>(ns);
+    vm::DispatchProfile& part = hot.emplace_back();
+    part.dispatch = dispatch.dispatch;
+    for (const vm::DispatchProfile::Shape& shape : dispatch.shapes) {
+      const bool is_worth_it =
+          part.shapes.empty() || shape.ns >= ns / kLeastPart;
+      if (is_worth_it && part.shapes.size() < kMostShapes)
+        part.shapes.push_back(shape);
+    }
+  }
+  return hot;
 }
 
 }  // namespace ember::tools

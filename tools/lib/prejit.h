@@ -4,7 +4,7 @@
 //   EMBER_ASSIGN_OR_RETURN(const jit::CompileTarget target,
 //                          jit::FindCompileTarget("aarch64+dotprod"));
 //   EMBER_ASSIGN_OR_RETURN(Prejitted made, Prejit(module, target, {}));
-//   definition.natives.push_back(made.section);
+//   definition.natives.push_back(SectionOf(std::move(made)));
 //
 // Links LLVM. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_PREJIT_H_
@@ -16,33 +16,57 @@
 #include <vector>
 
 #include "base/status.h"
-#include "jit/kernel/build_image.h"
 #include "jit/target/compile_target.h"
 #include "vm/format/module_definition.h"
+#include "vm/format/native_kernels.h"
 #include "vm/runtime/module.h"
 
 namespace ember::tools {
 
-// A dispatch with the constants of one or more sites.
+struct PrejitOptions {
+  // Kernels round as the interpreter does, but for the order of sums.
+  bool is_exact = false;
+  // Constants that kernels want in a layout of their own are put beside them in
+  // that layout, rather than packed when the kernels are loaded.
+  bool packs_weights = true;
+  // What has been seen to be hot (HotPart): kernels for nothing else, and
+  // beside those for all shapes some for the shapes that came up. Null: for
+  // everything, for all shapes. Used during the call.
+  const std::vector<vm::DispatchProfile>* profile = nullptr;
+};
+
+// A kernel, or a dispatch that gets none, with the constants of one or more
+// sites.
 struct PrejitRow {
   std::string dispatch;
+  std::vector<int64_t> shape;  // of the parameters; empty: for all
   int64_t code_bytes = 0;
+  int64_t packed_bytes = 0;
   size_t phases = 0;
   std::string declined;  // why there is no kernel; empty: there is one
 };
 
 struct Prejitted {
-  vm::NativeSection section;
+  std::string target;  // what the code needs (base/target_text.h)
+  vm::NativeBytes bytes;
   std::vector<PrejitRow> rows;
   size_t kernels = 0;
+  size_t cold = 0;  // dispatches that the profile left out
   double ms = 0;
 };
 
-// Kernels of tier 2 for all shapes of each dispatch. Errors: LLVM has no back
-// end for the target. What a dispatch is declined for is in its row.
+// Kernels of tier 2. Errors: LLVM has no back end for the target. What a
+// dispatch is declined for is in its row.
 StatusOr<Prejitted> Prejit(const std::shared_ptr<const vm::Module>& module,
                            const jit::CompileTarget& target,
-                           const jit::ImageOptions& options);
+                           const PrejitOptions& options);
+
+vm::NativeSection SectionOf(Prejitted made);
+
+// The hottest dispatches that together took `percent` of the time, with the
+// shapes of each that took a hundredth of its own, at most 8.
+std::vector<vm::DispatchProfile> HotPart(
+    const std::vector<vm::DispatchProfile>& profile, double percent);
 
 }  // namespace ember::tools
 

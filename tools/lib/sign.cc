@@ -9,10 +9,12 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/sha512.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/public_key.h"
 #include "vm/format/container.h"
 #include "vm/format/module_signature.h"
+#include "vm/format/overlay.h"
 #include "vm/format/reader.h"
 
 namespace ember::tools {
@@ -56,6 +58,23 @@ StatusOr<std::string> MakeRoom(std::string file) {
   return file;
 }
 
+StatusOr<Sha512Digest> DigestOfModule(const std::string& file) {
+  EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition definition,
+                         vm::ReadModule(BytesOf(file), nullptr));
+  if (definition.natives.empty()) {
+    return InvalidArgumentError(
+        "expected native kernels to sign, found none (vm-prejit makes some)");
+  }
+  return vm::SignedDigest(definition);
+}
+
+StatusOr<Sha512Digest> DigestOfOverlay(const std::string& file) {
+  // What is signed is looked at as bytes, so that they need not be aligned.
+  EMBER_ASSIGN_OR_RETURN(const vm::Overlay overlay,
+                         vm::ReadOverlay(BytesOf(file), nullptr));
+  return vm::SignedDigest(overlay);
+}
+
 }  // namespace
 
 Status MakeKeys(const std::string& name) {
@@ -81,23 +100,20 @@ Status SignModule(const std::string& module, const std::string& secret_file,
   const auto secret = ParseHexLine(text, crypto_sign_SECRETKEYBYTES);
   if (!secret.ok()) return secret.status().WithContext(secret_file);
   EMBER_ASSIGN_OR_RETURN(std::string file, ReadFile(UserPath(module)));
-  StatusOr<std::string> room = MakeRoom(std::move(file));
+  const bool is_overlay = vm::IsOverlay(file);
+  StatusOr<std::string> room = is_overlay
+                                   ? vm::MakeRoomForSignature(std::move(file))
+                                   : MakeRoom(std::move(file));
   if (!room.ok()) return room.status().WithContext(module);
   file = *std::move(room);
-  const auto definition = vm::ReadModule(BytesOf(file), nullptr);
-  if (!definition.ok()) return definition.status().WithContext(module);
-  if (definition->natives.empty()) {
-    return InvalidArgumentError(
-        module +
-        ": expected native kernels to sign, found none (vm-prejit "
-        "makes some)");
-  }
-  const Sha512Digest digest = vm::SignedDigest(*definition);
+  StatusOr<Sha512Digest> digest =
+      is_overlay ? DigestOfOverlay(file) : DigestOfModule(file);
+  if (!digest.ok()) return digest.status().WithContext(module);
   auto* const at = reinterpret_cast<unsigned char*>(file.data()) + file.size() -
                    vm::kSignatureBytes;
   crypto_sign_ed25519_sk_to_pk(at, secret->data());
   if (crypto_sign_detached(at + crypto_sign_PUBLICKEYBYTES, nullptr,
-                           digest.data(), digest.size(), secret->data()) != 0)
+                           digest->data(), digest->size(), secret->data()) != 0)
     return InternalError("libsodium: expected a signature, found none");
   return WriteFileAtomically(UserPath(output), file);
 }

@@ -22,7 +22,8 @@ namespace ember::tools {
 // is one already.
 Status MakeKeys(const std::string& name);
 
-// Writes the module to `output` with a signature in the place of any before.
+// Writes the module, or overlay, to `output` with a signature in the place of
+// any before.
 Status SignModule(const std::string& module, const std::string& secret_file,
                   const std::string& output);
 

@@ -1,5 +1,6 @@
 #include "tools/lib/tier.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 
 #include "jit/decline_reasons.h"
 #include "tools/lib/load_jit.h"
+#include "tools/lib/paths.h"
 #include "tools/lib/public_key.h"
 #include "vm/runtime/native_kernels.h"
+#include "vm/runtime/overlays.h"
 
 namespace ember::tools {
 namespace {
@@ -59,6 +62,30 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
     text += "\n";
   }
   return text;
+}
+
+// The table of a shared object, which stays loaded.
+StatusOr<const void*> LoadTable(const std::string& file,
+                                const vm::Module& module) {
+  // Not looked for in the system's folders.
+  std::string path = UserPath(file);
+  if (path.find('/') == std::string::npos) path = "./" + path;
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();
+    return InvalidArgumentError(
+        "--native-library: " +
+        std::string(why == nullptr ? "it cannot be loaded" : why));
+  }
+  const void* const table = dlsym(library, "ember_kernels");
+  if (table == nullptr) {
+    return InvalidArgumentError(
+        "--native-library: " + file +
+        ": expected a symbol ember_kernels, found none");
+  }
+  EMBER_RETURN_IF_ERROR(vm::CheckNativeTable(module, table)
+                            .WithContext("--native-library: " + file));
+  return table;
 }
 
 }  // namespace
@@ -124,32 +151,47 @@ void AddNativeFlags(Flags& flags, NativeFlags* values) {
   flags.Add("key", &values->key, "NAME.public",
             "The same for a module that vm-sign signed with the secret of this "
             "key, and no other.");
+  flags.Add("native-library", &values->library, "FILE.so",
+            "Loads a shared object that vm-prejit --emit=shared wrote, and "
+            "runs its kernels.");
 }
 
 Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
                         const std::shared_ptr<const vm::Module>& module,
-                        Tier& tier) {
+                        const std::string& path, Tier& tier) {
   Ed25519Key key;
   const bool has_key = !flags.key.empty();
   if (has_key) {
     EMBER_ASSIGN_OR_RETURN(key, ReadPublicKey(flags.key));
   }
-  if (!device.is_host()) return OkStatus();
-  if (!flags.is_allowed && !has_key) {
-    if (!module->definition().natives.empty()) {
-      std::fprintf(stderr,
-                   "the module's native kernels are not used, as they run only "
-                   "with --allow-native or --key\n");
-    }
-    return OkStatus();
+  vm::NativeOptions options;
+  if (!flags.library.empty()) {
+    EMBER_ASSIGN_OR_RETURN(const void* const table,
+                           LoadTable(flags.library, *module));
+    options.tables.push_back(table);
   }
+  if (!device.is_host()) return OkStatus();
+  options.uses_module = flags.is_allowed || has_key;
+  std::vector<std::string> problems;
+  if (options.uses_module) {
+    options.key = flags.is_allowed ? nullptr : &key;
+    options.overlays = vm::FindOverlays(UserPath(path), &problems);
+  } else if (!module->definition().natives.empty() ||
+             !vm::FindOverlayFiles(UserPath(path)).empty()) {
+    std::fprintf(stderr,
+                 "the module's native kernels are not used, as they run only "
+                 "with --allow-native or --key\n");
+  }
+  if (!options.uses_module && options.tables.empty()) return OkStatus();
   if (tier.tiering == nullptr) {
     tier.tiering =
         std::make_shared<vm::Tiering>(module, nullptr, vm::Tiering::Options{});
   }
-  const vm::NativeReport report = vm::InstallNativeKernels(
-      *tier.tiering, {.key = flags.is_allowed ? nullptr : &key});
+  const vm::NativeReport report =
+      vm::InstallNativeKernels(*tier.tiering, options);
   tier.native = report.Text();
+  for (const std::string& line : problems)
+    std::fprintf(stderr, "%s\n", line.c_str());
   // What is not for this machine is worth a word only if nothing is.
   if (report.kernels > 0) return OkStatus();
   std::fprintf(stderr, "%s\n", tier.native.c_str());

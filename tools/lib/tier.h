@@ -54,19 +54,23 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
 struct NativeFlags {
   bool is_allowed = false;  // any module's
   std::string key;          // those that this key signed; a file, or empty
+  std::string library;      // those in this shared object
 };
-// Declares --allow-native and --key. `values` must outlive the parsing.
+// Declares --allow-native, --key and --native-library. `values` must outlive
+// the parsing.
 void AddNativeFlags(Flags& flags, NativeFlags* values);
 
-// Of a module with native kernels (vm-prejit): with permission, puts them in
+// Of a module with native kernels (vm-prejit), in it or in overlays beside the
+// file `path` that it is from: with permission, puts them in
 // the tier's place for the dispatches that they are of, at tier 0, too, which
 // then runs the others. They are used as they are: not checked, not timed
 // beside tier 0. Without permission the module runs portable, and stderr says
 // so once. On devices that are not the host nothing is done. Errors: a key that
-// cannot be read.
+// cannot be read, a library that cannot be loaded, or has no kernels of this
+// module for this machine.
 Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
                         const std::shared_ptr<const vm::Module>& module,
-                        Tier& tier);
+                        const std::string& path, Tier& tier);
 // For the one tier of a process: it is not closed before the process ends, and
 // EndProcess, the last call of main, does not wait for kernels that are being
 // compiled. (A thread that runs LLVM must not outlive LLVM's globals, which

@@ -74,6 +74,9 @@ constexpr EmberApi kApi = {
     SessionTraceEvent,
     SessionProfileReset,
     SessionNativeKernels,
+    // Version 5.
+    ModuleAddKernels,
+    ModuleAddOverlay,
 };
 
 }  // namespace

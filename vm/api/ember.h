@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-#define EMBER_API_VERSION 4
+#define EMBER_API_VERSION 5
 
 #if defined(_WIN32)
 #define EMBER_EXPORT __declspec(dllexport)
@@ -45,6 +45,10 @@ extern "C" {
 typedef struct EmberModule EmberModule;
 typedef struct EmberSession EmberSession;
 typedef struct EmberFence EmberFence; /* since version 4 */
+/* Since version 5: kernels that are linked into the program, or in a shared
+ * library. What the symbol of a file is that vm-prejit --emit=static or
+ * --emit=shared wrote. */
+typedef struct EmberKernels EmberKernels;
 
 typedef enum EmberStatus {
   EMBER_OK = 0,
@@ -430,6 +434,32 @@ typedef struct EmberApi {
    * for which processors it is, or why none does. Lives as long as the session.
    * Also for the logger, where the module has native code. On any thread. */
   const char* (*session_native_kernels)(const EmberSession* session);
+
+  /* --- version 5 --- */
+  /* Kernels that the program has loaded itself, which is their permission:
+   * sessions on the host run them whatever allow_native says. Of several files
+   * those that fit this processor best are taken, for each dispatch.
+   *
+   *   #include "model.h"
+   *   ember->module_add_kernels(module, &ember_kernels_model);
+   *
+   *   void* library = dlopen("libmodel.so", RTLD_NOW);
+   *   ember->module_add_kernels(module, dlsym(library, "ember_kernels"));
+   *
+   * The memory must stay while the module and its sessions live. Before the
+   * module's first session, else EMBER_FAILED_PRECONDITION.
+   * EMBER_INVALID_ARGUMENT: they are of another module, or no kernels;
+   * EMBER_UNIMPLEMENTED: they are of another version, or this processor lacks
+   * something that they all need. Then the module runs without them. */
+  EmberStatus (*module_add_kernels)(EmberModule* module,
+                                    const EmberKernels* kernels);
+  /* An overlay file (vm-prejit --overlay): kernels of the module in a file of
+   * their own, for which allow_native or native_key is the permission as it is
+   * for those in the module. The file is mapped, as the module's is. Before the
+   * module's first session, else EMBER_FAILED_PRECONDITION.
+   * EMBER_INVALID_ARGUMENT: it is of another module; whether this processor can
+   * run it, and whether it is signed, session_native_kernels tells. */
+  EmberStatus (*module_add_overlay)(EmberModule* module, const char* path);
 } EmberApi;
 
 /* NULL if the library is older than the version asked for. */

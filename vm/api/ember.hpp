@@ -7,14 +7,14 @@
 //   session.Run().value();
 //   for (float p : session.Get<float>(0).value()) printf("%f\n", p);
 //
-// Header only; it needs vm/api/ember.h and a library of version 4 or later.
+// Header only; it needs vm/api/ember.h and a library of version 5 or later.
 // What can fail gives a Result: ok(), status(), message(), value(). value() of
 // an error throws ember::Error; where exceptions are off, or with
 // EMBER_NO_EXCEPTIONS defined, it prints the message and aborts, so ask ok()
 // first there.
 //
 // Ownership, threads and errors are those of the functions of ember.h that the
-// members are named after. All names are in ember::api_v4, so that the header
+// members are named after. All names are in ember::api_v5, so that the header
 // can be used beside the runtime's own.
 #ifndef EMBER_VM_API_EMBER_HPP_
 #define EMBER_VM_API_EMBER_HPP_
@@ -42,14 +42,14 @@
 #endif
 
 namespace ember {
-inline namespace api_v4 {
+inline namespace api_v5 {
 
 // The library's table. Ends the process if the library is older than this
 // header.
 inline const EmberApi& Api() {
-  static const EmberApi* const api = ember_get_api(4);
+  static const EmberApi* const api = ember_get_api(5);
   if (api == nullptr) {
-    std::fputs("ember: expected a library of version 4 or later\n", stderr);
+    std::fputs("ember: expected a library of version 5 or later\n", stderr);
     std::abort();
   }
   return *api;
@@ -233,6 +233,15 @@ class Module {
     return Made(status, module);
   }
 
+  // Kernels that the program has linked or loaded, before the first session.
+  Result<void> AddKernels(const EmberKernels* kernels) {
+    return Result<void>::Of(Api().module_add_kernels(get(), kernels));
+  }
+  // Kernels in a file of their own; sessions need permission for them.
+  Result<void> AddOverlay(const char* path) {
+    return Result<void>::Of(Api().module_add_overlay(get(), path));
+  }
+
   EmberModule* get() const { return handle_.get(); }
   int32_t input_count() const { return Api().module_input_count(get()); }
   int32_t result_count() const { return Api().module_result_count(get()); }
@@ -401,7 +410,7 @@ class Session {
   std::unique_ptr<EmberSession, SessionReleaser> handle_;
 };
 
-}  // namespace api_v4
+}  // namespace api_v5
 }  // namespace ember
 
 #endif  // EMBER_VM_API_EMBER_HPP_

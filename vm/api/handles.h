@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,11 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ed25519.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "vm/api/callbacks.h"
 #include "vm/api/ember.h"
 #include "vm/api/run_thread.h"
+#include "vm/format/overlay.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
@@ -39,6 +43,16 @@ struct SharedKernels {
   EmberTier tier = EMBER_TIER_INTERPRETER;
   std::string native_text;  // of session_native_kernels
   bool is_made = false;
+};
+
+// Which native code of the module a session may run: none, any, or what a key
+// signed.
+struct Permission {
+  enum Kind : uint8_t { kNone, kAny, kSigned };
+  Kind kind = kNone;
+  Ed25519Key key = {};  // of kSigned
+
+  auto operator<=>(const Permission&) const = default;
 };
 
 // Keeps the message for the calling thread.
@@ -65,9 +79,14 @@ struct EmberModule {
   std::vector<ember::api::TensorInfo> inputs;
   std::vector<ember::api::TensorInfo> results;
   std::mutex mutex;  // guards what follows
-  // What sessions on the host share, by tier, and by whether they may run the
-  // module's native code: those that may not must not see it.
-  ember::api::SharedKernels kernels[EMBER_TIER_AUTO + 1][2];
+  // Before the first session; then they stay as they are.
+  std::vector<const void*> tables;
+  std::vector<ember::vm::Overlay> overlays;
+  bool has_sessions = false;
+  // What sessions on the host share, by tier, and by what native code they may
+  // run: those that may not must not see it.
+  std::map<ember::api::Permission, ember::api::SharedKernels>
+      kernels[EMBER_TIER_AUTO + 1];
 };
 
 struct EmberSession {
@@ -157,6 +176,10 @@ void SessionCancel(EmberSession* session);
 EmberStatus SessionProgress(const EmberSession* session, int64_t* begun,
                             int64_t* expected);
 EmberStatus SessionSetMaxSeconds(EmberSession* session, double seconds);
+
+// module_kernels.cc
+EmberStatus ModuleAddKernels(EmberModule* module, const EmberKernels* kernels);
+EmberStatus ModuleAddOverlay(EmberModule* module, const char* path);
 
 // profile.cc
 int32_t SessionProfile(EmberSession* session);

@@ -98,30 +98,41 @@ StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
                                        policy);
 }
 
-// Whether native code of the module may run; why: if it may not.
-bool AllowsNatives(const vm::Module& module, const EmberSessionOptions& options,
-                   bool is_host, std::string* why) {
-  if (module.definition().natives.empty()) {
-    *why = "the module has no native kernels";
-  } else if (!is_host) {
+bool HasNatives(const EmberModule& module) {
+  return !module.module->definition().natives.empty() ||
+         !module.overlays.empty();
+}
+
+// Which native code of the module and its overlays may run; why: if none may.
+Permission PermissionOf(const EmberModule& module,
+                        const EmberSessionOptions& options, bool is_host,
+                        std::string* why) {
+  Permission permission;
+  if (!is_host) {
     *why = "native kernels are for the host, the session is for a device";
+  } else if (!HasNatives(module)) {
+    *why = "the module has no native kernels";
   } else if (options.allow_native != 0) {
-    return true;
+    permission.kind = Permission::kAny;
   } else if (options.native_key == nullptr) {
     *why = "native kernels are not allowed";
   } else {
     Ed25519Key key;
     std::copy_n(options.native_key, key.size(), key.begin());
-    const Status status = vm::VerifySignature(module.definition(), key);
-    if (status.ok()) return true;
-    *why = std::string(status.message());
+    const Status status = vm::VerifySignature(module.module->definition(), key);
+    if (status.ok() || !module.overlays.empty()) {
+      permission.kind = Permission::kSigned;
+      permission.key = key;
+    } else {
+      *why = std::string(status.message());
+    }
   }
-  return false;
+  return permission;
 }
 
 StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const EmberSessionOptions& options,
-                                    bool is_host, bool uses_natives,
+                                    bool is_host, const Permission& permission,
                                     const Logger& logger) {
   SharedKernels kernels;
   kernels.is_made = true;
@@ -131,12 +142,18 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
     if (kernels.tiering != nullptr)
       kernels.tier = static_cast<EmberTier>(options.tier);
   }
-  if (!uses_natives) return kernels;
+  vm::NativeOptions natives;
+  natives.uses_module = permission.kind != Permission::kNone;
+  if (natives.uses_module) natives.overlays = module.overlays;
+  if (permission.kind == Permission::kSigned) natives.key = &permission.key;
+  if (is_host) natives.tables = module.tables;
+  if (!natives.uses_module && natives.tables.empty()) return kernels;
   if (kernels.tiering == nullptr) {
     kernels.tiering = std::make_shared<vm::Tiering>(module.module, nullptr,
                                                     vm::Tiering::Options{});
   }
-  const vm::NativeReport report = vm::InstallNativeKernels(*kernels.tiering);
+  const vm::NativeReport report =
+      vm::InstallNativeKernels(*kernels.tiering, natives);
   kernels.native_text = report.Text();
   for (const std::string& line : report.refused)
     kernels.native_text += "; " + line;
@@ -146,14 +163,16 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
 // Sessions on the host share theirs.
 StatusOr<SharedKernels> FindKernelsOf(EmberModule& module,
                                       const EmberSessionOptions& options,
-                                      bool is_host, bool uses_natives,
+                                      bool is_host,
+                                      const Permission& permission,
                                       const Logger& logger) {
-  if (!is_host) return MakeKernels(module, options, is_host, false, logger);
+  if (!is_host)
+    return MakeKernels(module, options, is_host, permission, logger);
   const std::lock_guard<std::mutex> lock(module.mutex);
-  SharedKernels& shared = module.kernels[options.tier][uses_natives ? 1 : 0];
+  SharedKernels& shared = module.kernels[options.tier][permission];
   if (!shared.is_made) {
     EMBER_ASSIGN_OR_RETURN(
-        shared, MakeKernels(module, options, is_host, uses_natives, logger));
+        shared, MakeKernels(module, options, is_host, permission, logger));
   }
   return shared;
 }
@@ -161,6 +180,11 @@ StatusOr<SharedKernels> FindKernelsOf(EmberModule& module,
 Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
+  {
+    // From here on nothing is added to the module.
+    const std::lock_guard<std::mutex> lock(module.mutex);
+    module.has_sessions = true;
+  }
   auto result = std::make_unique<EmberSession>();
   EMBER_ASSIGN_OR_RETURN(result->logger, Logger::Of(options.logger));
   vm::SessionOptions session_options;
@@ -173,14 +197,14 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
         Concat({"device '", device->driver(),
                 "': expected tier OPTIMIZED or AUTO, found ", options.tier}));
   }
-  const bool uses_natives =
-      AllowsNatives(*module.module, options, is_host, &result->native_text);
+  const Permission permission =
+      PermissionOf(module, options, is_host, &result->native_text);
   EMBER_ASSIGN_OR_RETURN(
       const SharedKernels kernels,
-      FindKernelsOf(module, options, is_host, uses_natives, result->logger));
+      FindKernelsOf(module, options, is_host, permission, result->logger));
   session_options.tiering = kernels.tiering;
-  if (uses_natives) result->native_text = kernels.native_text;
-  if (!module.module->definition().natives.empty())
+  if (!kernels.native_text.empty()) result->native_text = kernels.native_text;
+  if (HasNatives(module) || !module.tables.empty())
     result->logger.Log(EMBER_LOG_INFO, result->native_text);
   EMBER_ASSIGN_OR_RETURN(session_options.allocator,
                          AllocatorOf(options.allocator));

@@ -1,6 +1,9 @@
 // Images as text, as bytes, and what the verifier refuses. All cases are text.
 #include "vm/format/kernel_image.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -206,16 +209,41 @@ TEST(KernelImageTest, VerifierRefusesNumbersOfNoTable) {
 
 std::vector<NativeKernel> SomeKernels() {
   std::vector<NativeKernel> kernels(3);
-  kernels[0] = {7, {{-1, 0}, {2, 64}}, ParseOrDie(kImage)};
-  kernels[1] = {0, {}, ParseOrDie(kShaped)};
-  kernels[2] = {1, {}, ParseOrDie(kShaped)};
+  kernels[0] = {7, {{-1, 0}, {2, 64}}, ParseOrDie(kImage), {}, nullptr};
+  kernels[1] = {0, {}, ParseOrDie(kShaped), {}, nullptr};
+  kernels[2] = {1, {}, ParseOrDie(kShaped), {}, nullptr};
   return kernels;
 }
 
+std::string SectionBytes(const std::vector<NativeKernel>& kernels) {
+  return JoinNativeSection(WriteNativeKernels(kernels).parts());
+}
+
+// As a file is in memory: at a multiple of 64 bytes, and nothing of ours behind
+// it, so that reading there is seen.
+class InMemory {
+ public:
+  explicit InMemory(const std::string& bytes)
+      : size_(bytes.size()),
+        memory_(static_cast<uint8_t*>(
+                    std::aligned_alloc(64, (bytes.size() + 63) / 64 * 64)),
+                std::free) {
+    std::copy(bytes.begin(), bytes.end(), memory_.get());
+  }
+  StatusOr<std::vector<NativeKernel>> Read() const {
+    const auto parts = SplitNativeSection({memory_.get(), size_});
+    if (!parts.ok()) return parts.status();
+    return ReadNativeKernels(*parts, memory_);
+  }
+
+ private:
+  size_t size_;
+  std::shared_ptr<uint8_t> memory_;
+};
+
 TEST(NativeKernelsTest, BytesReadBackAndShareCode) {
   const std::vector<NativeKernel> kernels = SomeKernels();
-  const std::string bytes = WriteNativeKernels(kernels);
-  const auto read = ReadNativeKernels(BytesOf(bytes), nullptr);
+  const auto read = InMemory(SectionBytes(kernels)).Read();
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   ASSERT_EQ(read->size(), kernels.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -228,24 +256,72 @@ TEST(NativeKernelsTest, BytesReadBackAndShareCode) {
 }
 
 TEST(NativeKernelsTest, CutOffIsRefused) {
-  const std::string bytes = WriteNativeKernels(SomeKernels());
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(ReadNativeKernels(BytesOf(bytes).first(size), nullptr).ok())
-        << size;
+  const std::string bytes = SectionBytes(SomeKernels());
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(InMemory(bytes.substr(0, size)).Read().ok()) << size;
+  EXPECT_FALSE(InMemory(bytes + "x").Read().ok());
+}
+
+// Kernels with one packed buffer of three bf16.
+std::vector<NativeKernel> PackedKernels(std::span<const uint8_t> a,
+                                        std::span<const uint8_t> b) {
+  std::vector<NativeKernel> kernels(3);
+  for (NativeKernel& kernel : kernels) {
+    kernel.image = ParseOrDie(kImage);
+    kernel.packed = {a};
   }
-  EXPECT_FALSE(ReadNativeKernels(BytesOf(bytes + "x"), nullptr).ok());
+  kernels[2].packed = {b};
+  return kernels;
+}
+
+TEST(NativeKernelsTest, PackedConstantsAreInPlaceAndShared) {
+  const std::vector<uint8_t> a = {1, 2, 3, 4, 5, 6}, b = {6, 5, 4, 3, 2, 1};
+  const std::string bytes = SectionBytes(PackedKernels(a, b));
+  const auto read = InMemory(bytes).Read();
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  for (const NativeKernel& kernel : *read) {
+    ASSERT_EQ(kernel.packed.size(), 1u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(kernel.packed[0].data()) % 64, 0u);
+  }
+  EXPECT_TRUE(std::ranges::equal((*read)[0].packed[0], a));
+  EXPECT_TRUE(std::ranges::equal((*read)[2].packed[0], b));
+  EXPECT_EQ((*read)[0].packed[0].data(), (*read)[1].packed[0].data());
+  // They are not hashed, and at the end.
+  const std::span<const uint8_t> hashed = HashedPart(BytesOf(bytes));
+  EXPECT_EQ(bytes.size() - (hashed.size() + 63) / 64 * 64, 64 + b.size());
+  const std::string none = SectionBytes(SomeKernels());
+  EXPECT_EQ(HashedPart(BytesOf(none)).size(), none.size());
+}
+
+TEST(NativeKernelsTest, PackedConstantsThatDoNotFitAreRefused) {
+  const std::vector<uint8_t> a = {1, 2, 3, 4, 5, 6};
+  std::vector<NativeKernel> kernels = PackedKernels(a, a);
+  kernels[1].packed.emplace_back(a);
+  EXPECT_THAT(
+      std::string(InMemory(SectionBytes(kernels)).Read().status().message()),
+      HasSubstr("expected packed constants for 1 buffers, found 2"));
+  // Of a type for which not all bits are values.
+  kernels = PackedKernels(a, a);
+  for (KernelBuffer& buffer : kernels[2].image.buffers) {
+    if (buffer.scope == KernelScope::kPacked) buffer.type = DType::kBool;
+  }
+  EXPECT_FALSE(MayBePackedBefore(kernels[2].image));
+  EXPECT_THAT(
+      std::string(InMemory(SectionBytes(kernels)).Read().status().message()),
+      HasSubstr("expected constants to pack, found packed ones"));
 }
 
 // Each byte of a section in turn, and then many at once: what is read is
 // refused or keeps the rules; nothing outside is touched (the sanitizers'
 // matter), and no memory is asked for that the bytes do not justify.
 TEST(NativeKernelsTest, EachByteMutated) {
-  const std::string good = WriteNativeKernels(SomeKernels());
+  const std::vector<uint8_t> packed = {1, 2, 3, 4, 5, 6};
+  std::vector<NativeKernel> kernels = SomeKernels();
+  kernels[0].packed = {packed};
+  const std::string good = SectionBytes(kernels);
   int accepted = 0;
   const auto check = [&](const std::string& bytes) {
-    // Of its own, so that reading behind it is seen.
-    const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
-    const auto read = ReadNativeKernels(copy, nullptr);
+    const auto read = InMemory(bytes).Read();
     if (!read.ok()) return;
     ++accepted;
     for (const NativeKernel& kernel : *read)

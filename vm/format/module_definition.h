@@ -8,6 +8,7 @@
 #ifndef EMBER_VM_FORMAT_MODULE_DEFINITION_H_
 #define EMBER_VM_FORMAT_MODULE_DEFINITION_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -83,6 +84,8 @@ struct Constant {
   std::vector<int64_t> dims;
   std::shared_ptr<const void> owner;  // keeps data alive
   std::span<const uint8_t> data;
+  // HashBytes of the data, as its file says; 0: nobody has computed it yet.
+  uint64_t hash = 0;
 };
 
 // Kernels for one target, as bytes that only ReadNativeKernels
@@ -90,7 +93,9 @@ struct Constant {
 // the module run never reads them.
 struct NativeSection {
   std::string target;  // what the code needs (base/target_text.h)
-  uint64_t hash = 0;   // HashBytes of the data, as the file says
+  // HashBytes of what HashedPart (vm/format/native_section.h) gives, as the
+  // file says.
+  uint64_t hash = 0;
   std::shared_ptr<const void> owner;  // keeps data alive
   std::span<const uint8_t> data;
 };
@@ -105,6 +110,32 @@ struct ModuleSignature {
   std::span<const uint8_t> head;      // header and metadata of the file
 };
 
+// What was seen of a dispatch when somebody recorded runs of the module
+// (vm-run --record): which kernels are worth most, and for which shapes.
+// A hint: what it says changes how fast the module runs, never its results.
+struct DispatchProfile {
+  struct Shape {
+    std::vector<int64_t> parameters;  // of the dispatch
+    int64_t calls = 0;
+    int64_t ns = 0;  // that those calls took
+
+    bool operator==(const Shape&) const = default;
+  };
+  uint32_t dispatch = 0;      // its number in the module
+  std::vector<Shape> shapes;  // the hottest first; at least one
+
+  // Of all shapes. More than a year counts as one, so that sums of it fit.
+  int64_t total_ns() const {
+    constexpr int64_t kMost = int64_t{1} << 55;
+    int64_t ns = 0;
+    for (const Shape& shape : shapes)
+      ns = std::min(ns + std::min(shape.ns, kMost), kMost);
+    return ns;
+  }
+
+  bool operator==(const DispatchProfile&) const = default;
+};
+
 struct ModuleDefinition {
   std::string producer;  // e.g. "ember 0.1 (onnx opset 17)"
   std::string source_name;
@@ -112,10 +143,11 @@ struct ModuleDefinition {
   std::vector<tensor::Dispatch> dispatches;
   std::vector<std::string>
       dispatch_origins;  // per dispatch: the model's node names, for --profile
-  std::vector<Program> programs;       // the first is the entry
-  std::vector<std::string> strings;    // each once
-  std::vector<NativeSection> natives;  // each target once
-  ModuleSignature signature;           // not written
+  std::vector<Program> programs;         // the first is the entry
+  std::vector<std::string> strings;      // each once
+  std::vector<NativeSection> natives;    // each target once
+  std::vector<DispatchProfile> profile;  // the hottest first; each once
+  ModuleSignature signature;             // not written
 };
 
 }  // namespace ember::vm

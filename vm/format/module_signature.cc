@@ -2,6 +2,9 @@
 
 #include <string_view>
 
+#include "base/concat.h"
+#include "vm/format/native_section.h"
+
 namespace ember::vm {
 namespace {
 
@@ -18,28 +21,30 @@ Sha512Digest SignedDigest(const ModuleDefinition& module) {
   hash.Add(BytesOf(kPurpose.data(), kPurpose.size()));
   hash.Add(module.signature.head);
   for (const NativeSection& native : module.natives) {
-    const uint64_t size = native.data.size();
+    const std::span<const uint8_t> data = HashedPart(native.data);
+    const uint64_t size = data.size();
     hash.Add(BytesOf(&size, sizeof size));
-    hash.Add(native.data);
+    hash.Add(data);
   }
   return hash.Finish();
 }
 
-Status VerifySignature(const ModuleDefinition& module, const Ed25519Key& key) {
-  const ModuleSignature& signature = module.signature;
-  if (!signature.is_present) {
-    return FailedPreconditionError(
-        "module: expected a signature, found none (vm-sign makes one)");
-  }
-  if (signature.key != key) {
-    return FailedPreconditionError(
-        "module: expected a signature by the given key, found another's");
-  }
-  if (!VerifyEd25519(key, SignedDigest(module), signature.signature)) {
-    return FailedPreconditionError(
-        "module: expected what was signed, found it changed since");
-  }
+Status CheckSignature(std::string_view what, const ModuleSignature& signature,
+                      const Sha512Digest& digest, const Ed25519Key& key) {
+  const auto refuse = [&](std::string_view message) {
+    return FailedPreconditionError(Concat({what, ": expected ", message}));
+  };
+  if (!signature.is_present)
+    return refuse("a signature, found none (vm-sign makes one)");
+  if (signature.key != key)
+    return refuse("a signature by the given key, found another's");
+  if (!VerifyEd25519(key, digest, signature.signature))
+    return refuse("what was signed, found it changed since");
   return OkStatus();
+}
+
+Status VerifySignature(const ModuleDefinition& module, const Ed25519Key& key) {
+  return CheckSignature("module", module.signature, SignedDigest(module), key);
 }
 
 }  // namespace ember::vm

@@ -12,6 +12,8 @@
 #ifndef EMBER_VM_FORMAT_MODULE_SIGNATURE_H_
 #define EMBER_VM_FORMAT_MODULE_SIGNATURE_H_
 
+#include <string_view>
+
 #include "base/ed25519.h"
 #include "base/sha512.h"
 #include "base/status.h"
@@ -25,6 +27,11 @@ Sha512Digest SignedDigest(const ModuleDefinition& module);
 // That the module's file was signed with the secret of this key. Errors:
 // FailedPrecondition if it is not signed, by another key, or was changed since.
 Status VerifySignature(const ModuleDefinition& module, const Ed25519Key& key);
+
+// The same of what else is signed: that the digest was, by this key. what: for
+// the message.
+Status CheckSignature(std::string_view what, const ModuleSignature& signature,
+                      const Sha512Digest& digest, const Ed25519Key& key);
 
 }  // namespace ember::vm
 

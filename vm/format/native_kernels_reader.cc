@@ -1,15 +1,20 @@
+#include <algorithm>
+#include <utility>
+
 #include "base/concat.h"
 #include "vm/format/kernel_image_bytes.h"
 #include "vm/format/kernel_image_verifier.h"
 #include "vm/format/native_kernels.h"
 #include "vm/format/native_kernels_format.h"
+#include "vm/isa/limits.h"
 
 namespace ember::vm {
 namespace {
 
 // The least that one takes, of what is counted.
-constexpr size_t kCodeBytes = 13;
-constexpr size_t kKernelBytes = 53;
+constexpr size_t kCodeBytes = 25;
+constexpr size_t kPackedBytes = 16;
+constexpr size_t kKernelBytes = 57;
 constexpr size_t kSourceBytes = 12;
 
 Status Damaged(std::string_view expected, uint64_t found) {
@@ -17,22 +22,80 @@ Status Damaged(std::string_view expected, uint64_t found) {
       Concat({"native section: expected ", expected, ", found ", found}));
 }
 
+// Offset and size of a piece of the part.
+StatusOr<std::span<const uint8_t>> ReadPlace(ByteReader& reader,
+                                             std::span<const uint8_t> part,
+                                             uint64_t alignment) {
+  const auto offset = reader.Number<uint64_t>();
+  const auto size = reader.Number<uint64_t>();
+  if (offset > part.size() || size > part.size() - offset)
+    return Damaged(Concat({"a piece within ", part.size(), " bytes"}), offset);
+  // Where the part begins is a matter of its alignment; here, that of its
+  // pieces among each other.
+  if (offset % alignment != 0)
+    return Damaged(Concat({"a multiple of ", alignment}), offset);
+  return part.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
+}
+
+StatusOr<KernelCode> ReadCode(ByteReader& reader, std::span<const uint8_t> part,
+                              const std::shared_ptr<const void>& owner) {
+  KernelCode code;
+  code.format = static_cast<KernelFormat>(reader.Number<uint8_t>());
+  code.alignment = reader.Number<uint32_t>();
+  code.entries.resize(reader.Count(sizeof(uint32_t)));
+  for (uint32_t& entry : code.entries) entry = reader.Number<uint32_t>();
+  EMBER_ASSIGN_OR_RETURN(
+      code.bytes,
+      ReadPlace(reader, part, std::max<uint64_t>(code.alignment, 1)));
+  code.owner = owner;
+  // How many entries there are to be, its kernels know.
+  EMBER_RETURN_IF_ERROR(VerifyKernelCode(code, code.entries.size()));
+  return code;
+}
+
+Status CheckPacked(const NativeKernel& kernel) {
+  if (kernel.packed.empty()) return OkStatus();
+  const auto is_packed = [](const KernelBuffer& buffer) {
+    return buffer.scope == KernelScope::kPacked;
+  };
+  const auto count = static_cast<size_t>(
+      std::ranges::count_if(kernel.image.buffers, is_packed));
+  if (count != kernel.packed.size())
+    return Damaged(Concat({"packed constants for ", count, " buffers"}),
+                   kernel.packed.size());
+  if (!MayBePackedBefore(kernel.image))
+    return DataLossError(
+        "native section: expected constants to pack, found "
+        "packed ones");
+  return OkStatus();
+}
+
 }  // namespace
 
 StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
-    std::span<const uint8_t> bytes, const std::shared_ptr<const void>& owner) {
-  ByteReader reader(bytes);
-  const auto magic = reader.Number<uint32_t>();
-  if (magic != kNativeMagic) return Damaged("'EMNK'", magic);
-  const auto version = reader.Number<uint32_t>();
-  if (version != kNativeVersion) {
-    return UnimplementedError(Concat({"native section: expected version ",
-                                      kNativeVersion, ", found ", version}));
+    const NativeParts& parts, const std::shared_ptr<const void>& owner) {
+  EMBER_ASSIGN_OR_RETURN(const NativeHeader header,
+                         ReadNativeHeader(parts.head));
+  for (const auto& [expected, part] :
+       {std::pair(header.head_size, parts.head),
+        std::pair(header.code_size, parts.code),
+        std::pair(header.weights_size, parts.weights)}) {
+    if (expected != part.size())
+      return Damaged(Concat({"a part of ", expected, " bytes"}), part.size());
   }
+  if (reinterpret_cast<uintptr_t>(parts.weights.data()) % kMemoryAlignment != 0)
+    return DataLossError(
+        "native section: expected aligned weights, found "
+        "others");
+  ByteReader reader(parts.head.subspan(kNativeHeaderBytes));
   std::vector<KernelCode> codes(reader.Count(kCodeBytes));
   for (KernelCode& code : codes) {
-    // How many entries there are to be, its kernels know.
-    EMBER_ASSIGN_OR_RETURN(code, ReadKernelCode(reader, owner, SIZE_MAX));
+    EMBER_ASSIGN_OR_RETURN(code, ReadCode(reader, parts.code, owner));
+  }
+  std::vector<std::span<const uint8_t>> weights(reader.Count(kPackedBytes));
+  for (std::span<const uint8_t>& piece : weights) {
+    EMBER_ASSIGN_OR_RETURN(piece,
+                           ReadPlace(reader, parts.weights, kMemoryAlignment));
   }
   std::vector<NativeKernel> kernels(reader.Count(kKernelBytes));
   for (NativeKernel& kernel : kernels) {
@@ -42,12 +105,22 @@ StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
       source.constant = reader.Number<int32_t>();
       source.offset = reader.Number<int64_t>();
     }
+    kernel.packed.resize(reader.Count(sizeof(uint32_t)));
+    for (std::span<const uint8_t>& packed : kernel.packed) {
+      const auto number = reader.Number<uint32_t>();
+      if (number >= weights.size())
+        return Damaged(Concat({"a packed constant below ", weights.size()}),
+                       number);
+      packed = weights[number];
+    }
+    if (!kernel.packed.empty()) kernel.packed_owner = owner;
     const auto code = reader.Number<uint32_t>();
     EMBER_ASSIGN_OR_RETURN(kernel.image, ReadKernelHeader(reader));
     if (code >= codes.size())
       return Damaged(Concat({"a code below ", codes.size()}), code);
     kernel.image.code = codes[code];
     EMBER_RETURN_IF_ERROR(VerifyKernelImage(kernel.image));
+    EMBER_RETURN_IF_ERROR(CheckPacked(kernel));
   }
   if (!reader.ok() || !reader.at_end())
     return DataLossError("native section: expected its end, found another");

@@ -1,26 +1,95 @@
 #include <algorithm>
+#include <unordered_map>
 
+#include "base/hash.h"
 #include "vm/format/kernel_image_bytes.h"
 #include "vm/format/native_kernels.h"
 #include "vm/format/native_kernels_format.h"
+#include "vm/isa/limits.h"
 
 namespace ember::vm {
+namespace {
 
-std::string WriteNativeKernels(std::span<const NativeKernel> kernels) {
+// Pieces of bytes one behind another, equal ones once.
+class Pieces {
+ public:
+  // The number of the piece.
+  uint32_t Add(std::span<const uint8_t> bytes, uint64_t alignment) {
+    const uint64_t hash = HashBytes(bytes);
+    const auto [begin, end] = by_hash_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      const Piece& piece = pieces_[it->second];
+      if (piece.offset % alignment == 0 &&
+          std::ranges::equal(
+              bytes, std::span(reinterpret_cast<const uint8_t*>(bytes_.data()) +
+                                   piece.offset,
+                               static_cast<size_t>(piece.size))))
+        return it->second;
+    }
+    const auto number = static_cast<uint32_t>(pieces_.size());
+    const uint64_t offset =
+        (bytes_.size() + alignment - 1) / alignment * alignment;
+    bytes_.resize(static_cast<size_t>(offset));
+    bytes_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    pieces_.push_back({offset, bytes.size()});
+    by_hash_.emplace(hash, number);
+    return number;
+  }
+
+  uint32_t count() const { return static_cast<uint32_t>(pieces_.size()); }
+  void WritePlace(uint32_t number, ByteWriter& writer) const {
+    writer.Number(pieces_[number].offset);
+    writer.Number(pieces_[number].size);
+  }
+  std::string Take() && { return std::move(bytes_); }
+
+ private:
+  struct Piece {
+    uint64_t offset = 0, size = 0;
+  };
+  std::string bytes_;
+  std::vector<Piece> pieces_;
+  std::unordered_multimap<uint64_t, uint32_t> by_hash_;
+};
+
+template <typename T>
+void WriteNumbers(const std::vector<T>& numbers, ByteWriter& writer) {
+  writer.Number(static_cast<uint32_t>(numbers.size()));
+  for (const T number : numbers) writer.Number(number);
+}
+
+}  // namespace
+
+NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels) {
+  NativeBytes result;
+  Pieces code, weights;
   std::vector<const KernelCode*> codes;
-  std::vector<uint32_t> numbers;
+  std::vector<uint32_t> numbers, places;  // by kernel; by code
+  std::vector<std::vector<uint32_t>> packed;
   for (const NativeKernel& kernel : kernels) {
-    const KernelCode& code = kernel.image.code;
+    const KernelCode& own = kernel.image.code;
     const auto found = std::ranges::find_if(
-        codes, [&](const KernelCode* other) { return *other == code; });
+        codes, [&](const KernelCode* other) { return *other == own; });
     numbers.push_back(static_cast<uint32_t>(found - codes.begin()));
-    if (found == codes.end()) codes.push_back(&code);
+    if (found == codes.end()) {
+      codes.push_back(&own);
+      places.push_back(code.Add(own.bytes, own.alignment));
+      result.code_alignment = std::max(result.code_alignment, own.alignment);
+    }
+    std::vector<uint32_t>& pieces = packed.emplace_back();
+    for (const std::span<const uint8_t> bytes : kernel.packed)
+      pieces.push_back(weights.Add(bytes, kMemoryAlignment));
   }
   ByteWriter writer;
-  writer.Number(kNativeMagic);
-  writer.Number(kNativeVersion);
   writer.Number(static_cast<uint32_t>(codes.size()));
-  for (const KernelCode* code : codes) WriteKernelCode(*code, writer);
+  for (size_t i = 0; i < codes.size(); ++i) {
+    writer.Number(static_cast<uint8_t>(codes[i]->format));
+    writer.Number(codes[i]->alignment);
+    WriteNumbers(codes[i]->entries, writer);
+    code.WritePlace(places[i], writer);
+  }
+  writer.Number(weights.count());
+  for (uint32_t i = 0; i < weights.count(); ++i) weights.WritePlace(i, writer);
   writer.Number(static_cast<uint32_t>(kernels.size()));
   for (size_t i = 0; i < kernels.size(); ++i) {
     writer.Number(kernels[i].dispatch);
@@ -29,10 +98,20 @@ std::string WriteNativeKernels(std::span<const NativeKernel> kernels) {
       writer.Number(source.constant);
       writer.Number(source.offset);
     }
+    WriteNumbers(packed[i], writer);
     writer.Number(numbers[i]);
     WriteKernelHeader(kernels[i].image, writer);
   }
-  return std::move(writer).Take();
+  const std::string lists = std::move(writer).Take();
+  result.code = std::move(code).Take();
+  result.weights = std::move(weights).Take();
+  ByteWriter header;
+  WriteNativeHeader({.head_size = kNativeHeaderBytes + lists.size(),
+                     .code_size = result.code.size(),
+                     .weights_size = result.weights.size()},
+                    header);
+  result.head = std::move(header).Take() + lists;
+  return result;
 }
 
 }  // namespace ember::vm

@@ -264,6 +264,7 @@ Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
     constant.type = values.ReadType(in.type());
     constant.dims = values.Numbers(in.dims());
     constant.owner = owner;
+    constant.hash = in.hash();
     EMBER_ASSIGN_OR_RETURN(
         constant.data, DataOf(Concat({"constant '", in.name()->str(), "'"}), in,
                               header, file));
@@ -293,6 +294,20 @@ Status ReadNatives(const fbs::Module& stored, const ContainerHeader& header,
                header, file));
   }
   return OkStatus();
+}
+
+void ReadProfile(const fbs::Module& stored, ValueReader& values,
+                 ModuleDefinition& module) {
+  for (size_t i = 0; i < SizeOf(stored.profile()); ++i) {
+    const fbs::DispatchProfile& in = *stored.profile()->Get(i);
+    DispatchProfile& profile = module.profile.emplace_back();
+    profile.dispatch = in.dispatch();
+    for (size_t j = 0; j < SizeOf(in.shapes()); ++j) {
+      const fbs::ShapeProfile& shape = *in.shapes()->Get(j);
+      profile.shapes.push_back(
+          {values.Numbers(shape.parameters()), shape.calls(), shape.ns()});
+    }
+  }
 }
 
 Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
@@ -338,6 +353,7 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
   module.strings = values.Strings(stored.strings());
   EMBER_RETURN_IF_ERROR(
       ReadNatives(stored, header, file, owner, values, module));
+  ReadProfile(stored, values, module);
   EMBER_RETURN_IF_ERROR(values.status());
   if (header.signature_offset != 0) {
     const uint8_t* const at = file.data() + header.signature_offset;

@@ -97,6 +97,37 @@ Status VerifyNatives(const ModuleDefinition& module) {
   return OkStatus();
 }
 
+Status VerifyProfile(const ModuleDefinition& module) {
+  std::unordered_set<uint32_t> seen;
+  for (const DispatchProfile& profile : module.profile) {
+    if (profile.dispatch >= module.dispatches.size() ||
+        !seen.insert(profile.dispatch).second) {
+      return InvalidArgumentError(
+          Concat({"profile: expected different dispatches below ",
+                  module.dispatches.size(), ", found ", profile.dispatch}));
+    }
+    const tensor::Dispatch& dispatch = module.dispatches[profile.dispatch];
+    const std::string what = Concat({"profile: dispatch @", dispatch.name});
+    const size_t count = profile.shapes.size();
+    if (count < 1 || count > kMaxProfileShapes) {
+      return InvalidArgumentError(
+          Concat({what, ": expected 1 to ", kMaxProfileShapes,
+                  " shapes, found ", count}));
+    }
+    for (const DispatchProfile::Shape& shape : profile.shapes) {
+      if (shape.parameters.size() != dispatch.parameters.size()) {
+        return InvalidArgumentError(
+            Concat({what, ": expected ", dispatch.parameters.size(),
+                    " parameters, found ", shape.parameters.size()}));
+      }
+      if (shape.calls >= 0 && shape.ns >= 0) continue;
+      return InvalidArgumentError(
+          Concat({what, ": expected calls and times from 0 up, found others"}));
+    }
+  }
+  return OkStatus();
+}
+
 // A session has the registers of every program.
 Status CheckRegisterCount(const ModuleDefinition& module) {
   uint64_t registers = 0;
@@ -119,6 +150,7 @@ Status VerifyModule(const ModuleDefinition& module) {
   EMBER_RETURN_IF_ERROR(VerifyDispatches(module));
   EMBER_RETURN_IF_ERROR(VerifyStrings(module));
   EMBER_RETURN_IF_ERROR(VerifyNatives(module));
+  EMBER_RETURN_IF_ERROR(VerifyProfile(module));
   const size_t origins = module.dispatch_origins.size();
   if (origins != 0 && origins != module.dispatches.size()) {
     return InvalidArgumentError(Concat(

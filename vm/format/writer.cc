@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "vm/format/container.h"
 #include "vm/format/module_generated.h"
+#include "vm/format/native_section.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/limits.h"
 
@@ -129,6 +130,17 @@ Offset<fbs::Program> WriteProgram(FlatBufferBuilder& builder,
                             operands, messages, parameters);
 }
 
+Offset<fbs::DispatchProfile> WriteProfile(FlatBufferBuilder& builder,
+                                          const DispatchProfile& profile) {
+  const auto shapes = WriteTables<fbs::ShapeProfile>(
+      builder, profile.shapes,
+      [](FlatBufferBuilder& to, const DispatchProfile::Shape& shape) {
+        return fbs::CreateShapeProfile(to, to.CreateVector(shape.parameters),
+                                       shape.calls, shape.ns);
+      });
+  return fbs::CreateDispatchProfile(builder, profile.dispatch, shapes);
+}
+
 uint64_t AlignUp(uint64_t value) {
   return (value + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
 }
@@ -189,10 +201,15 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
       natives.empty()
           ? Offset<flatbuffers::Vector<Offset<fbs::NativeSection>>>()
           : builder.CreateVector(natives);
+  const auto profile =
+      module.profile.empty()
+          ? Offset<flatbuffers::Vector<Offset<fbs::DispatchProfile>>>()
+          : WriteTables<fbs::DispatchProfile>(builder, module.profile,
+                                              WriteProfile);
   fbs::FinishModuleBuffer(
-      builder,
-      fbs::CreateModule(builder, producer, source_name, constant_vector,
-                        dispatch_vector, programs, strings, native_vector));
+      builder, fbs::CreateModule(builder, producer, source_name,
+                                 constant_vector, dispatch_vector, programs,
+                                 strings, native_vector, profile));
 }
 
 // Header and metadata, and where each piece of data goes.
@@ -208,8 +225,11 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
   layout.data = DataOf(module);
   layout.offsets.assign(layout.data.size(), 0);
   std::vector<uint64_t> hashes;
-  for (const std::span<const uint8_t> data : layout.data)
-    hashes.push_back(HashBytes(data));
+  for (size_t i = 0; i < layout.data.size(); ++i) {
+    const bool is_native = i >= module.constants.size();
+    hashes.push_back(
+        HashBytes(is_native ? HashedPart(layout.data[i]) : layout.data[i]));
+  }
   // Twice: where data begins depends on the size of the metadata, which
   // holds the offsets.
   for (int pass = 0; pass < 2; ++pass) {

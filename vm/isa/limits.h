@@ -24,6 +24,8 @@ inline constexpr uint32_t kMaxParameters = 4096;
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;
 // Bytes of names and messages.
 inline constexpr uint32_t kMaxTextLength = 1 << 16;
+// Shapes of a dispatch in a module's profile.
+inline constexpr uint32_t kMaxProfileShapes = 64;
 // Constants are aligned to this many bytes in the file and in memory; so are
 // arenas, allocations and the offsets of views.
 inline constexpr int64_t kMemoryAlignment = 64;

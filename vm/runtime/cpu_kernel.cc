@@ -84,7 +84,8 @@ class ChunkRanges {
 
 CpuKernel::CpuKernel(CpuKernelDefinition definition)
     : definition_(std::move(definition)),
-      packed_pointers_(definition_.image.buffers.size()) {}
+      packed_pointers_(definition_.image.buffers.size()),
+      packed_bytes_(definition_.image.buffers.size()) {}
 
 StatusOr<std::unique_ptr<CpuKernel>> CpuKernel::Create(
     CpuKernelDefinition definition) {
@@ -112,6 +113,7 @@ Status CpuKernel::Pack() {
   const std::vector<int64_t> parameters(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout,
                          LayOutKernel(image, parameters, kAlignment));
+  if (!definition_.packed.empty()) return TakePacked(layout);
   EMBER_RETURN_IF_ERROR(CheckConstants(image, layout, definition_.constants));
   std::vector<void*> arguments(image.buffers.size());
   for (size_t i = 0; i < definition_.constants.size(); ++i) {
@@ -128,11 +130,46 @@ Status CpuKernel::Pack() {
                   layout.bytes[i], " bytes"}));
     }
     packed_pointers_[i] = memory.get();
+    packed_bytes_[i] = static_cast<size_t>(layout.bytes[i]);
     packed_.push_back(std::move(memory));
   }
   SerialRunner runner;
   return RunPhases(0, image.prologue_count, layout,
                    {parameters, arguments, runner}, arguments);
+}
+
+Status CpuKernel::TakePacked(const KernelLayout& layout) {
+  const KernelImage& image = definition_.image;
+  size_t next = 0;
+  for (size_t i = 0; i < image.buffers.size(); ++i) {
+    const KernelBuffer& buffer = image.buffers[i];
+    if (buffer.scope != KernelScope::kPacked) continue;
+    const std::span<const uint8_t> data = next < definition_.packed.size()
+                                              ? definition_.packed[next]
+                                              : std::span<const uint8_t>();
+    ++next;
+    if (static_cast<uint64_t>(layout.bytes[i]) != data.size() ||
+        reinterpret_cast<uintptr_t>(data.data()) % kAlignment != 0) {
+      return InvalidArgumentError(Concat(
+          {"dispatch @", image.dispatch, ": buffer %", buffer.name,
+           ": expected ", layout.bytes[i], " packed bytes at a multiple of ",
+           kAlignment, ", found ", data.size(), " or another address"}));
+    }
+    packed_pointers_[i] = const_cast<uint8_t*>(data.data());  // NOLINT: read
+    packed_bytes_[i] = data.size();
+  }
+  return OkStatus();
+}
+
+std::vector<std::span<const uint8_t>> CpuKernel::packed() const {
+  std::vector<std::span<const uint8_t>> packed;
+  for (size_t i = 0; i < packed_pointers_.size(); ++i) {
+    if (definition_.image.buffers[i].scope == KernelScope::kPacked) {
+      packed.emplace_back(static_cast<const uint8_t*>(packed_pointers_[i]),
+                          packed_bytes_[i]);
+    }
+  }
+  return packed;
 }
 
 Status CpuKernel::CheckAlignment(std::span<void* const> arguments) const {

@@ -35,14 +35,19 @@ struct CpuKernelDefinition {
   // Of the constant inputs, by input; empty for others. Used by the prologue
   // only, which runs in Create.
   std::vector<std::span<const uint8_t>> constants;
+  // Of the packed buffers, in order, what the prologue would write, 64-byte
+  // aligned, and what keeps it alive; none at all: the prologue runs.
+  std::vector<std::span<const uint8_t>> packed;
+  std::shared_ptr<const void> packed_owner;
   std::string description;  // Kernel::Describe
   bool is_settled = false;  // Kernel::is_settled
 };
 
 class CpuKernel final : public Kernel {
  public:
-  // Packs constants. Fails if a constant is too small for what the image
-  // declares, or memory for the copies is refused.
+  // Packs constants that are not packed yet. Fails if a constant is too small
+  // for what the image declares, memory for the copies is refused, or what is
+  // packed has another size or alignment.
   static StatusOr<std::unique_ptr<CpuKernel>> Create(
       CpuKernelDefinition definition);
 
@@ -56,6 +61,9 @@ class CpuKernel final : public Kernel {
   }
   bool is_settled() const override { return definition_.is_settled; }
   std::string Describe() const override { return definition_.description; }
+  // What was packed: of the image's packed buffers, in order. They live as long
+  // as the kernel.
+  std::vector<std::span<const uint8_t>> packed() const;
 
  private:
   // 64-byte aligned.
@@ -72,6 +80,7 @@ class CpuKernel final : public Kernel {
   explicit CpuKernel(CpuKernelDefinition definition);
   Status Pack();
   Status CheckAlignment(std::span<void* const> arguments) const;
+  Status TakePacked(const KernelLayout& layout);
   // Phases [first, end) of the image.
   Status RunPhases(size_t first, size_t end, const KernelLayout& layout,
                    const KernelCall& call,
@@ -83,6 +92,7 @@ class CpuKernel final : public Kernel {
   KernelLayout constant_layout_;  // where the image has no parameters
   std::vector<std::shared_ptr<void>> packed_;
   std::vector<void*> packed_pointers_;  // by buffer
+  std::vector<size_t> packed_bytes_;    // by buffer
   mutable std::mutex mutex_;
   mutable std::vector<Block> free_blocks_;
 };

@@ -76,6 +76,8 @@ struct SiteState {
   int64_t device_calls = 0;
   int64_t total_ns = 0;
   int last_tier = 0;
+  // With SessionOptions::profile: as SiteProfile::shapes.
+  std::vector<DispatchProfile::Shape> shapes;
 };
 
 class Executor final : public Session {
@@ -229,6 +231,7 @@ class Executor final : public Session {
   Status BufferTooSmall(const SiteState& site, uint32_t buffer) const;
   // Null: tier 0.
   Status RunWith(SiteState& site, const Kernel* kernel);
+  void CountShape(SiteState& site, int64_t ns);
   void Trace(const SiteState& site, int64_t begin, int64_t end);
   // Measures: for the profile, the trace, or as there is something to decide.
   Status RunObserved(SiteState& site);

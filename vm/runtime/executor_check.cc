@@ -42,6 +42,7 @@ Status Executor::RunChecked(SiteState& site) {
   Status status = RunWith(site, nullptr);
   const int64_t end = SteadyNanoseconds();
   site.total_ns += end - begin;
+  if (options_.profile) CountShape(site, end - begin);
   site.last_tier = 0;
   ++entry.calls;
   if (check.ok()) Check(site, *check, status);

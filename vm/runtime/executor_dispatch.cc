@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/concat.h"
+#include "vm/isa/limits.h"
 #include "vm/runtime/executor.h"
 
 namespace ember::vm {
@@ -22,6 +23,19 @@ void Executor::Trace(const SiteState& site, int64_t begin, int64_t end) {
   if (thread_ == 0)
     thread_ = std::hash<std::thread::id>()(std::this_thread::get_id());
   trace_.push_back({site.number, begin, end, thread_});
+}
+
+void Executor::CountShape(SiteState& site, int64_t ns) {
+  const std::vector<int64_t>& parameters = site.entry->parameters;
+  auto shape = std::ranges::find(site.shapes, parameters,
+                                 &DispatchProfile::Shape::parameters);
+  if (shape == site.shapes.end()) {
+    // Of models that meet more, none is worth a kernel of its own.
+    if (site.shapes.size() >= kMaxProfileShapes) return;
+    shape = site.shapes.insert(shape, {parameters, 0, 0});
+  }
+  ++shape->calls;
+  shape->ns += ns;
 }
 
 bool Executor::HasPlan(const SiteState& site) const {
@@ -132,6 +146,7 @@ Status Executor::RunObserved(SiteState& site) {
   Status status = RunWith(site, kernel);
   const int64_t end = options_.clock();
   site.total_ns += end - begin;
+  if (options_.profile) CountShape(site, end - begin);
   site.last_tier = kernel != nullptr ? entry.kernel_tier : 0;
   ++entry.calls;
   if (site.slot != nullptr && status.ok()) {
@@ -277,6 +292,7 @@ std::vector<SiteProfile> Executor::Profile() const {
     row.tier_calls[1] = site.kernel_calls[0];
     row.tier_calls[2] = site.kernel_calls[1];
     row.device_calls = site.device_calls;
+    row.shapes = site.shapes;
     row.tier_calls[0] = site.calls - row.tier_calls[1] - row.tier_calls[2];
     if (site.entry != nullptr) {
       row.parameters = site.entry->parameters;
@@ -324,6 +340,7 @@ void Executor::ResetProfile() {
     site.kernel_calls[0] = site.kernel_calls[1] = 0;
     site.device_calls = 0;
     site.total_ns = 0;
+    site.shapes.clear();
   }
   trace_.clear();
   if (device_ != nullptr) device_->ResetWork();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "tensor/concrete_header.h"
 #include "vm/format/module_signature.h"
 #include "vm/format/native_kernels.h"
+#include "vm/format/native_section.h"
+#include "vm/format/native_table.h"
 #include "vm/interpreter/plan.h"
 #include "vm/isa/limits.h"
 #include "vm/runtime/code_memory.h"
@@ -70,43 +73,59 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   return OkStatus();
 }
 
+// Kernels of one target, wherever they are.
+struct Source {
+  std::string name;  // for messages
+  std::string target;
+  NativeParts parts;
+  std::shared_ptr<const void> owner;  // null: they stay
+  // Code runs where it is. Otherwise it is copied to memory that can be made
+  // executable.
+  bool is_linked = false;
+};
+
+Status WrongHash(uint64_t expected, uint64_t found) {
+  return DataLossError(Concat({"expected hash ", expected, ", found ", found}));
+}
+
+// The functions of code that is in memory already.
+StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
+  const auto address = reinterpret_cast<uintptr_t>(code.bytes.data());
+  if (address % code.alignment != 0) {
+    return InvalidArgumentError(
+        Concat({"code: expected an address that is a multiple of ",
+                code.alignment, ", found another"}));
+  }
+  std::vector<PhaseFunction> functions;
+  for (const uint32_t entry : code.entries)
+    functions.push_back(reinterpret_cast<PhaseFunction>(address + entry));
+  return functions;
+}
+
 class Installer {
  public:
   Installer(Tiering& tiering, const NativeOptions& options)
       : tiering_(tiering), options_(options), module_(tiering.module()) {
     report_.all_dispatches = module_.group_count();
+    for (size_t group = 0; group < module_.group_count(); ++group) {
+      if (HasKernel(group)) done_.insert(group);
+    }
   }
 
   NativeReport Run() {
-    const std::vector<NativeSection>& natives = module_.definition().natives;
-    report_.sections = static_cast<int>(natives.size());
-    if (!natives.empty() && options_.key != nullptr) {
-      const Status status =
-          VerifySignature(module_.definition(), *options_.key);
-      if (!status.ok()) {
-        report_.refused.push_back(
-            Concat({"native kernels: ", status.message()}));
-        return std::move(report_);
-      }
-    }
-    std::vector<const NativeSection*> sections;
-    for (const NativeSection& section : natives) {
-      const std::string missing = hal::MissingFeatures(section.target);
-      if (missing.empty()) {
-        sections.push_back(&section);
-      } else {
-        Refuse(section, "", "this machine lacks " + missing);
-      }
-    }
-    std::ranges::stable_sort(sections, [](const auto* a, const auto* b) {
-      return hal::CountFeatures(a->target) > hal::CountFeatures(b->target);
+    if (options_.uses_module) FindSections();
+    for (const Overlay& overlay : options_.overlays) FindSection(overlay);
+    for (const void* const table : options_.tables) FindSections(table);
+    std::ranges::stable_sort(sources_, [](const Source& a, const Source& b) {
+      return hal::CountFeatures(a.target) > hal::CountFeatures(b.target);
     });
-    for (const NativeSection* section : sections) {
+    const size_t had = done_.size();
+    for (const Source& source : sources_) {
       if (done_.size() == module_.group_count()) break;
-      const Status status = Use(*section);
-      if (!status.ok()) Refuse(*section, "", status.ToString());
+      const Status status = Use(source);
+      if (!status.ok()) Refuse(source.name, "", status.ToString());
     }
-    report_.dispatches = done_.size();
+    report_.dispatches = done_.size() - had;
     return std::move(report_);
   }
 
@@ -116,22 +135,110 @@ class Installer {
     size_t kernel;
   };
 
-  void Refuse(const NativeSection& section, const std::string& dispatch,
-              const std::string& why) {
-    report_.refused.push_back(
-        Concat({"native section ", section.target,
-                dispatch.empty() ? "" : ": dispatch @", dispatch, ": ", why}));
+  bool HasKernel(size_t group) const {
+    return tiering_.slot(group)->kernels() != nullptr;
   }
 
-  Status Use(const NativeSection& section) {
-    const uint64_t hash = HashBytes(section.data);
-    if (hash != section.hash) {
-      return DataLossError(
-          Concat({"expected hash ", section.hash, ", found ", hash}));
+  void Refuse(const std::string& source, const std::string& dispatch,
+              std::string_view why) {
+    report_.refused.push_back(Concat(
+        {source, dispatch.empty() ? "" : ": dispatch @", dispatch, ": ", why}));
+  }
+
+  // Of the module.
+  void FindSections() {
+    const std::vector<NativeSection>& natives = module_.definition().natives;
+    report_.sections += static_cast<int>(natives.size());
+    if (natives.empty()) return;
+    if (options_.key != nullptr) {
+      const Status status =
+          VerifySignature(module_.definition(), *options_.key);
+      if (!status.ok()) {
+        Refuse("native kernels", "", status.message());
+        return;
+      }
     }
+    for (const NativeSection& section : natives)
+      Add(section, "native section " + section.target);
+  }
+
+  void FindSection(const Overlay& overlay) {
+    ++report_.sections;
+    const std::string name = "overlay " + overlay.section.target;
+    Status status = CheckIdentity(Identity(), overlay.module);
+    if (status.ok() && options_.key != nullptr)
+      status = VerifySignature(overlay, *options_.key);
+    if (status.ok()) {
+      Add(overlay.section, name);
+    } else {
+      Refuse(name, "", status.message());
+    }
+  }
+
+  void FindSections(const void* symbol) {
+    StatusOr<NativeTable> table = ReadNativeTable(symbol);
+    if (!table.ok()) {
+      report_.refused.emplace_back(table.status().message());
+      ++report_.sections;
+      return;
+    }
+    report_.sections += static_cast<int>(table->entries.size());
+    const Status fits = CheckIdentity(Identity(), table->module);
+    for (NativeTableEntry& entry : table->entries) {
+      const std::string name = "linked kernels " + entry.target;
+      if (!fits.ok()) {
+        Refuse(name, "", fits.message());
+        continue;
+      }
+      if (!RunsHere(name, entry.target)) continue;
+      const uint64_t hash = HashOfParts(entry.parts);
+      if (hash != entry.hash) {
+        Refuse(name, "", WrongHash(entry.hash, hash).message());
+        continue;
+      }
+      sources_.push_back({.name = name,
+                          .target = std::move(entry.target),
+                          .parts = entry.parts,
+                          .owner = nullptr,
+                          .is_linked = true});
+    }
+  }
+
+  bool RunsHere(const std::string& name, const std::string& target) {
+    const std::string missing = hal::MissingFeatures(target);
+    if (!missing.empty()) Refuse(name, "", "this machine lacks " + missing);
+    return missing.empty();
+  }
+
+  void Add(const NativeSection& section, const std::string& name) {
+    if (!RunsHere(name, section.target)) return;
+    const uint64_t hash = HashBytes(HashedPart(section.data));
+    if (hash != section.hash) {
+      Refuse(name, "", WrongHash(section.hash, hash).ToString());
+      return;
+    }
+    StatusOr<NativeParts> parts = SplitNativeSection(section.data);
+    if (!parts.ok()) {
+      Refuse(name, "", parts.status().ToString());
+      return;
+    }
+    sources_.push_back({.name = name,
+                        .target = section.target,
+                        .parts = *parts,
+                        .owner = section.owner,
+                        .is_linked = false});
+  }
+
+  // Of the module, which only kernels in other files ask for.
+  const ModuleIdentity& Identity() {
+    if (!identity_) identity_ = IdentityOf(module_.definition());
+    return *identity_;
+  }
+
+  Status Use(const Source& source) {
     EMBER_ASSIGN_OR_RETURN(std::vector<NativeKernel> kernels,
-                           ReadNativeKernels(section.data, section.owner));
-    const std::vector<Wanted> wanted = FindWanted(section, kernels);
+                           ReadNativeKernels(source.parts, source.owner));
+    const std::vector<Wanted> wanted = FindWanted(source, kernels);
     if (wanted.empty()) return OkStatus();
     std::vector<const KernelCode*> codes;
     std::vector<size_t> numbers;
@@ -139,35 +246,38 @@ class Installer {
       const KernelCode& code = kernels[one.kernel].image.code;
       const auto found =
           std::ranges::find_if(codes, [&](const KernelCode* other) {
-            return other->bytes.data() == code.bytes.data();
+            return other->bytes.data() == code.bytes.data() &&
+                   other->bytes.size() == code.bytes.size() &&
+                   other->alignment == code.alignment;
           });
       numbers.push_back(static_cast<size_t>(found - codes.begin()));
       if (found == codes.end()) codes.push_back(&code);
     }
-    EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const CodeMemory> memory,
-                           CodeMemory::Load(codes));
+    std::shared_ptr<const CodeMemory> memory;
+    if (!source.is_linked) {
+      EMBER_ASSIGN_OR_RETURN(memory, CodeMemory::Load(codes));
+    }
     bool is_used = false;
     std::set<size_t> groups;
     for (size_t i = 0; i < wanted.size(); ++i) {
       NativeKernel& kernel = kernels[wanted[i].kernel];
       const std::string dispatch = kernel.image.dispatch;
       const Status status =
-          Install(wanted[i].group, kernel.image, memory,
-                  memory->Functions(kernel.image.code, numbers[i]));
+          Install(wanted[i].group, source, kernel, memory, numbers[i]);
       if (!status.ok()) {
-        Refuse(section, dispatch, status.ToString());
+        Refuse(source.name, dispatch, status.ToString());
         continue;
       }
       is_used = true;
       groups.insert(wanted[i].group);
     }
     done_.insert(groups.begin(), groups.end());
-    if (is_used) report_.targets.push_back(section.target);
+    if (is_used) report_.targets.push_back(source.target);
     return OkStatus();
   }
 
   // Those for groups that have none of another section.
-  std::vector<Wanted> FindWanted(const NativeSection& section,
+  std::vector<Wanted> FindWanted(const Source& source,
                                  const std::vector<NativeKernel>& kernels) {
     const ModuleDefinition& definition = module_.definition();
     std::vector<Wanted> wanted;
@@ -175,7 +285,7 @@ class Installer {
       const NativeKernel& kernel = kernels[i];
       if (kernel.dispatch >= definition.dispatches.size()) {
         Refuse(
-            section, kernel.image.dispatch,
+            source.name, kernel.image.dispatch,
             Concat({"expected a dispatch below ", definition.dispatches.size(),
                     ", found ", kernel.dispatch}));
         continue;
@@ -183,7 +293,7 @@ class Installer {
       const Status fits =
           CheckFits(kernel.image, definition.dispatches[kernel.dispatch]);
       if (!fits.ok()) {
-        Refuse(section, kernel.image.dispatch, fits.ToString());
+        Refuse(source.name, kernel.image.dispatch, fits.ToString());
         continue;
       }
       std::set<size_t> groups;
@@ -194,36 +304,52 @@ class Installer {
           wanted.push_back({site.group, i});
       }
     }
+    // The one that was put into a slot last is asked first: kernels for one
+    // shape stand before that for all.
+    std::ranges::stable_sort(wanted, {}, [&](const Wanted& one) {
+      return !kernels[one.kernel].image.shape.empty();
+    });
     return wanted;
   }
 
-  Status Install(size_t group, KernelImage image,
-                 std::shared_ptr<const CodeMemory> memory,
-                 std::vector<PhaseFunction> functions) {
+  Status Install(size_t group, const Source& source, const NativeKernel& kernel,
+                 const std::shared_ptr<const CodeMemory>& memory,
+                 size_t code_number) {
     const std::shared_ptr<KernelSlot>& slot = tiering_.slot(group);
     const KernelRequest request = RequestFor(tiering_.shared_module(), group);
     CpuKernelDefinition definition;
-    definition.description = Concat({"of the module, for ", image.target, ", ",
-                                     image.phases.size(), " phases"});
-    definition.image = std::move(image);
-    definition.functions = std::move(functions);
-    definition.code = std::move(memory);
+    definition.description =
+        Concat({source.is_linked ? "linked, for " : "of the module, for ",
+                kernel.image.target, ", ", kernel.image.phases.size(),
+                " phases", kernel.packed.empty() ? "" : ", packed before"});
+    if (memory != nullptr) {
+      definition.functions = memory->Functions(kernel.image.code, code_number);
+    } else {
+      EMBER_ASSIGN_OR_RETURN(definition.functions,
+                             FunctionsOf(kernel.image.code));
+    }
+    definition.image = kernel.image;
+    definition.code = memory;
     definition.constants = request.constant_data;
+    definition.packed = kernel.packed;
+    definition.packed_owner = kernel.packed_owner;
     definition.is_settled = !options_.checks_kernels;
     const int tier = definition.image.tier;
     const std::vector<int64_t> shape = definition.image.shape;
-    EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CpuKernel> kernel,
+    EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CpuKernel> made,
                            CpuKernel::Create(std::move(definition)));
     // Nobody needs to be asked for it. If somebody was, that one stays.
     if (!slot->ClaimRequest(tier, shape)) return OkStatus();
-    slot->Install(std::move(kernel));
+    slot->Install(std::move(made));
     ++report_.kernels;
     return OkStatus();
   }
 
   Tiering& tiering_;
-  const NativeOptions options_;
+  const NativeOptions& options_;
   const Module& module_;
+  std::optional<ModuleIdentity> identity_;
+  std::vector<Source> sources_;
   std::set<size_t> done_;  // groups
   NativeReport report_;
 };
@@ -238,6 +364,23 @@ std::string NativeReport::Text() const {
   for (size_t i = 0; i < targets.size(); ++i)
     text += (i == 0 ? "" : ", ") + targets[i];
   return text + ")";
+}
+
+Status CheckNativeTable(const Module& module, const void* symbol) {
+  EMBER_ASSIGN_OR_RETURN(const NativeTable table, ReadNativeTable(symbol));
+  EMBER_RETURN_IF_ERROR(
+      CheckIdentity(IdentityOf(module.definition()), table.module)
+          .WithContext("native kernels"));
+  std::string lacks;
+  for (const NativeTableEntry& entry : table.entries) {
+    const std::string missing = hal::MissingFeatures(entry.target);
+    if (missing.empty()) return OkStatus();
+    lacks += Concat({lacks.empty() ? "" : "; ", entry.target,
+                     ": this machine lacks ", missing});
+  }
+  return UnimplementedError(
+      Concat({"native kernels: expected some for this machine, found ",
+              lacks.empty() ? "none" : lacks}));
 }
 
 NativeReport InstallNativeKernels(Tiering& tiering,

@@ -12,11 +12,19 @@
 // module says, that images keep their rules and fit the dispatches, and that
 // this processor has what they need.
 //
-// Of the module's native sections those that run here are used, for each
+// Kernels also come from overlay files, which are sections in files of their
+// own (vm/format/overlay.h), and are taken with the same permission; and from
+// tables that are linked into the program or in a library that it loaded
+// (vm/format/native_table.h), for which that was the permission:
+//
+//   InstallNativeKernels(*tiering, {.uses_module = false,
+//                                   .tables = {&ember_kernels_model}});
+//
+// Of all of them those that run here are used, for each
 // dispatch that which asks most of the processor. What has no kernel is left to
 // tier 0, or to the tiering's provider. Nothing fails: a section that cannot be
 // used is as if it was not there, and the report says why. Thread-safe; a
-// second call for one Tiering does nothing.
+// second call for one Tiering adds only what dispatches have no kernel of yet.
 #ifndef EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
 #define EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
 
@@ -24,12 +32,13 @@
 #include <vector>
 
 #include "base/ed25519.h"
+#include "vm/format/overlay.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 
 struct NativeReport {
-  int sections = 0;                  // of the module
+  int sections = 0;                  // that there are, of all kinds
   std::vector<std::string> targets;  // of the sections that are used
   int kernels = 0;                   // that were installed
   size_t dispatches = 0;             // groups of sites that have one now
@@ -43,14 +52,27 @@ struct NativeReport {
 };
 
 struct NativeOptions {
-  // The permission holds only if the module is signed by this key
-  // (vm/format/module_signature.h); null: it holds for any module. Used during
-  // the call.
+  // The permission for module and overlays holds only for what is signed by
+  // this key (vm/format/module_signature.h); null: it holds for any. Used
+  // during the call.
   const Ed25519Key* key = nullptr;
+  // Sections of the module. False: what they are is as if they were not there.
+  bool uses_module = true;
+  // For this module; those of another one are refused. Their bytes stay in use.
+  std::vector<Overlay> overlays = {};
+  // Symbols of object files and shared libraries, which must stay loaded as
+  // long as the tiering lives.
+  std::vector<const void*> tables = {};
   // Kernels are checked and tried as those of the tiering's provider are;
   // otherwise they are used as they are, from the first call on.
   bool checks_kernels = false;
 };
+
+// Whether a table is one for this module of which something runs on this
+// machine. Errors: InvalidArgument for what is no table or one of another
+// module, Unimplemented for another version, or where no target of it runs
+// here, with what is missing.
+Status CheckNativeTable(const Module& module, const void* symbol);
 
 // On the host only.
 NativeReport InstallNativeKernels(Tiering& tiering,

@@ -3,6 +3,10 @@
 // hand, in text, and do next to nothing, so that it shows whether they ran.
 #include "vm/runtime/native_kernels.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +19,9 @@
 #include "hal/cpu/cpu_target.h"
 #include "vm/format/kernel_image_text.h"
 #include "vm/format/native_kernels.h"
+#include "vm/format/native_section.h"
+#include "vm/format/native_table.h"
+#include "vm/format/overlay.h"
 #include "vm/format/writer.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/session.h"
@@ -22,15 +29,24 @@
 namespace ember::vm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Functions that return 0, and 1.
+// kCopies: copies 16 bytes of buffer 3 to buffer 2, returns 0; then, at offset
+// 32, a function that returns 1.
 #if defined(__x86_64__)
+constexpr const char* kCopies =
+    "488b4618488b56100f10000f110231c0c3909090909090909090909090909090"
+    "b801000000c39090";
 constexpr const char* kBaseline = "+v2";  // what all of them have
 constexpr const char* kReturns0 = "31c0c390";
 constexpr const char* kReturns1 = "b801000000c39090";
 #elif defined(__aarch64__)
+constexpr const char* kCopies =
+    "230c40f9240840f96000c03d8000803d00008052c0035fd60000000000000000"
+    "20008052c0035fd6";
 constexpr const char* kBaseline = "+neon";
 constexpr const char* kReturns0 = "00008052c0035fd6";
 constexpr const char* kReturns1 = "20008052c0035fd6";
@@ -78,11 +94,11 @@ KernelImage ImageOf(const std::string& text, const char* code = kReturns0) {
 
 NativeKernel Gemm(const std::string& text = kGemm,
                   const char* code = kReturns0) {
-  return {0, {{-1, 0}, {0, 0}}, ImageOf(text, code)};
+  return {0, {{-1, 0}, {0, 0}}, ImageOf(text, code), {}, nullptr};
 }
 NativeKernel BiasRelu(const std::string& text = kBiasRelu,
                       const char* code = kReturns0) {
-  return {1, {{-1, 0}, {1, 0}}, ImageOf(text, code)};
+  return {1, {{-1, 0}, {1, 0}}, ImageOf(text, code), {}, nullptr};
 }
 
 NativeSection SectionOf(const std::string& target, std::string bytes) {
@@ -91,7 +107,7 @@ NativeSection SectionOf(const std::string& target, std::string bytes) {
   section.target = target;
   section.data = {reinterpret_cast<const uint8_t*>(owner->data()),
                   owner->size()};
-  section.hash = HashBytes(section.data);
+  section.hash = HashBytes(HashedPart(section.data));
   section.owner = std::move(owner);
   return section;
 }
@@ -139,7 +155,8 @@ Outcome RunWith(std::vector<NativeSection> natives, bool is_allowed = true) {
 
 NativeSection Section(std::vector<NativeKernel> kernels,
                       const std::string& target = Kind()) {
-  return SectionOf(target, WriteNativeKernels(kernels));
+  return SectionOf(target,
+                   JoinNativeSection(WriteNativeKernels(kernels).parts()));
 }
 
 const auto kRight = ElementsAre(0.625f, 1.75f, 0.625f, 1.75f);
@@ -235,12 +252,216 @@ TEST(NativeKernelsTest, DamagedSectionsAreRefused) {
                           "none (vm-sign makes one)"));
 }
 
+// Its prologue fails, so that it shows who packed the weights.
+constexpr const char* kPackedGemm = R"(kernel "gemm" for "any" {
+  tier 2
+  %0: i64 = constant 2
+  %1: i64 = constant 3
+  %2: i64 = constant 1
+  input "x": f32[%0, %1] align 4
+  input "w": f32[%1, %0] align 4
+  output "y": f32[%0, %0] align 4
+  packed "p": f32[%0, %0]
+  prologue tasks %2
+  phase tasks %2
+  code machine-code align 16 entries 32 0 { "CODE" }
+})";
+
+TEST(NativeKernelsTest, WeightsPackedBeforeAreUsedAsTheyAre) {
+  NativeKernel kernel = Gemm(kPackedGemm, kCopies);
+  EXPECT_THAT(RunWith({Section({kernel, BiasRelu()})}).report.refused[0],
+              HasSubstr("buffer %x: expected index 0"));
+  const float weights[] = {1, -2, 3, 4};
+  const auto bytes_of = [&](size_t size) {
+    return std::span(reinterpret_cast<const uint8_t*>(weights), size);
+  };
+  kernel.packed = {bytes_of(sizeof weights)};
+  const Outcome outcome = RunWith({Section({kernel})});
+  EXPECT_THAT(outcome.report.refused, ElementsAre());
+  EXPECT_EQ(outcome.report.dispatches, 1u);
+  // Tier 0 adds the bias.
+  EXPECT_THAT(outcome.result, ElementsAre(1.125f, 0, 3.125f, 3.5f));
+  // As many as the image says, no more and no less.
+  for (const size_t size : {size_t{0}, size_t{8}, size_t{15}}) {
+    kernel.packed = {bytes_of(size)};
+    const Outcome refused = RunWith({Section({kernel})});
+    EXPECT_THAT(refused.report.refused[0],
+                HasSubstr("buffer %p: expected 16 packed bytes"));
+    EXPECT_THAT(refused.result, kRight);
+  }
+}
+
+// A table as a linker leaves it in memory.
+class Table {
+ public:
+  Table(const ModuleDefinition& module, const std::string& target,
+        const std::vector<NativeKernel>& kernels)
+      : target_(target), bytes_(WriteNativeKernels(kernels)) {
+    std::copy_n(kNativeTableMagic, 8, table_.header.magic);
+    table_.header.version = kNativeTableVersion;
+    table_.header.header_size = sizeof(NativeTableHeader);
+    table_.header.row_size = sizeof(NativeTableRow);
+    table_.header.row_count = 1;
+    table_.header.module = IdentityOf(module);
+    const auto code = LoadPage(bytes_.code);
+    const NativeParts parts = bytes_.parts();
+    NativeTableRow& row = table_.row;
+    Place(target_.data(), target_.size(), row.target, row.target_size);
+    Place(parts.head.data(), parts.head.size(), row.head, row.head_size);
+    Place(code, parts.code.size(), row.code, row.code_size);
+    row.hash = HashOfParts(parts);
+  }
+  ~Table() { munmap(page_, kPage); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  NativeTableHeader& header() { return table_.header; }
+  NativeTableRow& row() { return table_.row; }
+  const void* symbol() const { return &table_; }
+
+ private:
+  static constexpr size_t kPage = 65536;
+  static void Place(const void* at, size_t size, int64_t& field,
+                    uint64_t& field_size) {
+    field = static_cast<int64_t>(reinterpret_cast<intptr_t>(at) -
+                                 reinterpret_cast<intptr_t>(&field));
+    field_size = size;
+  }
+  const void* LoadPage(const std::string& code) {
+    page_ = mmap(nullptr, kPage, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::copy(code.begin(), code.end(), static_cast<char*>(page_));
+    mprotect(page_, kPage, PROT_READ | PROT_EXEC);
+    __builtin___clear_cache(static_cast<char*>(page_),
+                            static_cast<char*>(page_) + kPage);
+    return page_;
+  }
+
+  const std::string target_;
+  const NativeBytes bytes_;
+  void* page_ = nullptr;
+  struct {
+    NativeTableHeader header;
+    NativeTableRow row;
+  } table_;
+};
+
+NativeReport InstallTable(const void* symbol) {
+  const auto module = ModuleWith({Section({Gemm(), BiasRelu()})});
+  Tiering tiering(module, nullptr, {});
+  return InstallNativeKernels(tiering,
+                              {.uses_module = false, .tables = {symbol}});
+}
+
+TEST(NativeKernelsTest, LinkedKernelsRunWhereTheyAre) {
+  const auto module = ModuleWith({});
+  const Table table(SampleNamed("static"), Kind(), {Gemm(), BiasRelu()});
+  EXPECT_TRUE(CheckNativeTable(*module, table.symbol()).ok());
+  SessionOptions options;
+  options.device = *hal::CreateCpuDevice({.threads = 1});
+  options.tiering =
+      std::make_shared<Tiering>(module, nullptr, Tiering::Options{});
+  const NativeReport report = InstallNativeKernels(
+      *options.tiering, {.uses_module = false, .tables = {table.symbol()}});
+  EXPECT_EQ(report.Text(),
+            "native kernels for 2 of 2 dispatches (" + Kind() + ")");
+  const auto session = *Session::Create(module, options);
+  Tensor input = *Tensor::Allocate(DType::kF32, {2, 3});
+  std::vector<Tensor> results;
+  ASSERT_TRUE(session->Run(std::span(&input, 1), &results).ok());
+  EXPECT_THAT(results[0].elements<float>(), kNothing);
+  // What has a kernel already keeps it.
+  EXPECT_EQ(InstallNativeKernels(*options.tiering, {.uses_module = false,
+                                                    .tables = {table.symbol()}})
+                .kernels,
+            0);
+}
+
+TEST(NativeKernelsTest, TablesThatDoNotFitAreRefused) {
+  const ModuleDefinition module = SampleNamed("static");
+  EXPECT_THAT(InstallTable(nullptr).refused[0], HasSubstr("found NULL"));
+  const char other[] = "no table at all";
+  EXPECT_THAT(InstallTable(other).refused[0],
+              HasSubstr("expected a table that vm-prejit made"));
+  ModuleDefinition changed = module;
+  changed.dispatches[0].name = "another";
+  const Table of_another(changed, Kind(), {Gemm()});
+  EXPECT_THAT(InstallTable(of_another.symbol()).refused[0],
+              AllOf(HasSubstr("expected kernels of this module ("),
+                    HasSubstr("), found those of another one (")));
+  const auto loaded = ModuleWith({});
+  EXPECT_THAT(
+      std::string(CheckNativeTable(*loaded, of_another.symbol()).message()),
+      HasSubstr("found those of another one"));
+  const Table elsewhere(module, "m68k-linux+fpu", {Gemm()});
+  EXPECT_THAT(InstallTable(elsewhere.symbol()).refused[0],
+              HasSubstr("linked kernels m68k-linux+fpu: this machine lacks"));
+  EXPECT_EQ(CheckNativeTable(*loaded, elsewhere.symbol()).code(),
+            StatusCode::kUnimplemented);
+  Table table(module, Kind(), {Gemm()});
+  EXPECT_EQ(InstallTable(table.symbol()).kernels, 1);
+  table.row().hash ^= 1;
+  EXPECT_THAT(InstallTable(table.symbol()).refused[0],
+              HasSubstr("expected hash "));
+  table.row().hash ^= 1;
+  table.header().version = 2;
+  EXPECT_THAT(InstallTable(table.symbol()).refused[0],
+              HasSubstr("expected a table of version 1, found 2"));
+  table.header().version = 1;
+  table.header().row_size = 8;
+  EXPECT_THAT(InstallTable(table.symbol()).refused[0],
+              HasSubstr("expected a table with its sizes"));
+}
+
+Overlay OverlayOf(const ModuleDefinition& module, NativeSection section) {
+  // As a file has it.
+  Overlay overlay;
+  overlay.module = IdentityOf(module);
+  overlay.section = std::move(section);
+  const std::string file = SerializeOverlay(overlay);
+  std::shared_ptr<uint8_t> memory(static_cast<uint8_t*>(std::aligned_alloc(
+                                      64, (file.size() + 63) / 64 * 64)),
+                                  std::free);
+  std::copy(file.begin(), file.end(), memory.get());
+  auto read = ReadOverlay({memory.get(), file.size()}, memory);
+  EXPECT_TRUE(read.ok()) << read.status().ToString();
+  return *std::move(read);
+}
+
+TEST(NativeKernelsTest, OverlaysAreSectionsOfTheirOwn) {
+  const auto module = ModuleWith({Section({Gemm()})});
+  const ModuleDefinition& base = SampleNamed("static");
+  Tiering tiering(module, nullptr, {});
+  const std::string better = Kind() + kBaseline;
+  NativeOptions options;
+  options.overlays = {OverlayOf(base, Section({BiasRelu()}, better))};
+  const NativeReport report = InstallNativeKernels(tiering, options);
+  EXPECT_EQ(report.sections, 2);
+  EXPECT_THAT(report.targets, ElementsAre(better, Kind()));
+  ModuleDefinition other = base;
+  other.constants[0].dims.push_back(1);
+  options.overlays = {OverlayOf(other, Section({BiasRelu()}))};
+  Tiering again(module, nullptr, {});
+  EXPECT_THAT(InstallNativeKernels(again, options).refused,
+              ElementsAre(HasSubstr("found those of another one (")));
+  const Ed25519Key key = {};
+  options.key = &key;
+  options.uses_module = false;
+  options.overlays = {OverlayOf(base, Section({BiasRelu()}))};
+  Tiering third(module, nullptr, {});
+  EXPECT_THAT(InstallNativeKernels(third, options).refused,
+              ElementsAre("overlay " + Kind() +
+                          ": overlay: expected a signature, found none "
+                          "(vm-sign makes one)"));
+}
+
 // Every byte of a section changed, with a hash that fits: it is refused or
 // installed, and none of its code runs. (There is no prologue; running what
 // somebody tampered with is what the permission is about.)
 TEST(NativeKernelsTest, EveryByteOfASectionChanged) {
-  const std::string good =
-      WriteNativeKernels(std::vector<NativeKernel>{Gemm(), BiasRelu()});
+  const std::string good = JoinNativeSection(
+      WriteNativeKernels(std::vector<NativeKernel>{Gemm(), BiasRelu()})
+          .parts());
   int installed = 0, refused = 0;
   for (size_t i = 0; i < good.size(); ++i) {
     for (const int change : {0x01, 0x80, 0xff}) {

@@ -107,6 +107,9 @@ struct SiteProfile {
   int64_t tier_calls[3] = {0, 0, 0};  // how many of the calls each tier ran
   int64_t device_calls = 0;  // how many ran on a device that is not the host
   std::vector<int64_t> parameters;  // of the last call's dispatch
+  // With SessionOptions::profile, on the host: the calls by the dispatch's
+  // parameters, of the first kMaxProfileShapes that came up.
+  std::vector<DispatchProfile::Shape> shapes;
   std::string plan;  // how the last call was executed (Plan::Describe or
                      // Kernel::Describe)
 };

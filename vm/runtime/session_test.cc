@@ -427,6 +427,29 @@ TEST(SessionTest, ProfilesAndTraces) {
   EXPECT_EQ(session->Profile()[0].calls, 0);
 }
 
+TEST(SessionTest, ProfilesCountShapes) {
+  const auto session = NewSession(LoadSample("loop"), {.profile = true});
+  std::vector<Tensor> results;
+  const auto run = [&](int64_t n) {
+    const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
+    ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
+  };
+  // Plans of all of them are not kept.
+  for (int64_t n = 1; n <= 20; ++n) run(n);
+  run(5);
+  const std::vector<DispatchProfile::Shape> shapes =
+      session->Profile()[0].shapes;
+  ASSERT_EQ(shapes.size(), 20u);
+  EXPECT_EQ(shapes[4].parameters, (std::vector<int64_t>{5}));
+  EXPECT_EQ(shapes[4].calls, 6);  // three in each run
+  EXPECT_EQ(shapes[5].calls, 3);
+  EXPECT_GT(shapes[4].ns, 0);
+  for (int64_t n = 21; n <= 100; ++n) run(n);
+  EXPECT_EQ(session->Profile()[0].shapes.size(), 64u);
+  session->ResetProfile();
+  EXPECT_TRUE(session->Profile()[0].shapes.empty());
+}
+
 TEST(SessionTest, EightSessionsOfOneModuleAtOnce) {
   const auto module = LoadSample("loop");
   const std::shared_ptr<hal::Device> device = CpuDevice(2);

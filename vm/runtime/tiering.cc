@@ -160,18 +160,37 @@ Tiering::Tiering(std::shared_ptr<const Module> module,
   for (std::shared_ptr<KernelSlot>& slot : slots_)
     slot = std::make_shared<KernelSlot>();
   sites_.resize(slots_.size());
-  for (const DispatchSite& site : module_->sites()) ++sites_[site.group];
+  recorded_.resize(slots_.size());
+  std::vector<const DispatchProfile*> by_dispatch(
+      module_->definition().dispatches.size());
+  for (const DispatchProfile& profile : module_->definition().profile)
+    by_dispatch[profile.dispatch] = &profile;
+  for (const DispatchSite& site : module_->sites()) {
+    ++sites_[site.group];
+    const DispatchProfile* const profile = by_dispatch[site.dispatch];
+    recorded_[site.group] = profile;
+    slots_[site.group]->set_recorded_ns(
+        profile == nullptr ? 0 : profile->total_ns());
+  }
 }
 
 int Tiering::NextTier(size_t group, std::span<const int64_t> parameters,
                       int64_t calls, int requested) const {
   if (requested >= options_.max_tier) return requested;
   const KernelSlot& slot = *slots_[group];
-  if (slot.calls() < options_.tier1_calls * sites_[group] ||
-      ns_.load(std::memory_order_relaxed) < options_.least_ns)
+  const DispatchProfile* const recorded = recorded_[group];
+  if (ns_.load(std::memory_order_relaxed) < options_.least_ns ||
+      (recorded == nullptr &&
+       slot.calls() < options_.tier1_calls * sites_[group]))
     return requested;
   if (parameters.empty()) return options_.max_tier;
-  const bool is_hot = slot.has_one_shape() || calls >= options_.tier2_calls;
+  const bool is_named =
+      recorded != nullptr &&
+      std::ranges::any_of(recorded->shapes, [&](const auto& shape) {
+        return std::ranges::equal(shape.parameters, parameters);
+      });
+  const bool is_hot =
+      is_named || slot.has_one_shape() || calls >= options_.tier2_calls;
   if (is_hot && options_.max_tier >= 2 &&
       slot.specialised() < options_.most_specialised)
     return 2;

@@ -22,7 +22,11 @@
 // - Nothing is asked for before the module has spent least_ns in tier 0 and the
 //   site has run tier1_calls times: a process that runs a model once, or a tiny
 //   one some thousand times, never loads a compiler. Then all such sites ask,
-//   and the provider begins with the hottest (KernelSlot::total_ns).
+//   and the provider begins with the hottest (KernelSlot::heat_ns).
+// - What the module's profile names (vm-prejit --profile) has been seen to be
+//   hot: it does not have to run tier1_calls times, asks for kernels of the
+//   shapes that are named as soon as they come, and stands before what is not
+//   named. least_ns holds for it, too.
 // - Whether a kernel is faster than tier 0 is measured (kernel_trial.h); one
 //   that is not is set aside for that shape class.
 // - Before any of that, the first call of a kernel with each shape class is
@@ -111,6 +115,11 @@ class KernelSlot {
   }
   int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   int64_t total_ns() const { return ns_.load(std::memory_order_relaxed); }
+  // Of recorded runs (DispatchProfile), set before anything else is called.
+  void set_recorded_ns(int64_t ns) { recorded_ns_ = ns; }
+  // What a kernel is worth, in units that compare: the hottest is compiled
+  // first.
+  int64_t heat_ns() const { return total_ns() + recorded_ns_; }
   std::vector<std::string> decline_reasons() const;
 
   // A session meets a shape class.
@@ -138,6 +147,7 @@ class KernelSlot {
   std::atomic<const Kernels*> kernels_{nullptr};
   std::atomic<int64_t> calls_{0};
   std::atomic<int64_t> ns_{0};
+  int64_t recorded_ns_ = 0;
   std::atomic<int> pending_{0};
   std::atomic<int> specialised_{0};
   std::atomic<int> shapes_{0};  // 2: two or more
@@ -228,6 +238,8 @@ class Tiering {
   std::shared_ptr<KernelJudge> judge_;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
   std::vector<int64_t> sites_;  // by group
+  // By group; null for what the module's profile does not name.
+  std::vector<const DispatchProfile*> recorded_;
   std::atomic<int64_t> ns_{0};
   std::mutex mutex_;  // guards what follows
   bool is_used_ = false;

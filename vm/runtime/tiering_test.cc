@@ -2,6 +2,7 @@
 // test says.
 #include "vm/runtime/tiering.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "gtest/gtest.h"
@@ -127,6 +128,35 @@ TEST_F(TieringTest, ManyShapesGetOneKernelAndHotOnesTheirOwn) {
   ASSERT_EQ(provider_->requests.size(), 2u);
   EXPECT_EQ(provider_->requests[1].tier, 2);
   EXPECT_EQ(provider_->requests[1].parameters, (std::vector<int64_t>{2}));
+}
+
+TEST_F(TieringTest, WhatTheProfileNamesIsHotFromTheFirstCallOn) {
+  ModuleDefinition definition = SampleNamed("loop");
+  const auto named = std::ranges::find(definition.dispatches, "add_bias",
+                                       &tensor::Dispatch::name);
+  constexpr int64_t kRecorded = int64_t{1} << 40;
+  definition.profile = {
+      {static_cast<uint32_t>(named - definition.dispatches.begin()),
+       {{{2}, 10, kRecorded}, {{7}, 1, 1}}}};
+  module_ = *Module::FromDefinition(std::move(definition));
+  Start({.tier1_calls = 1000, .tier2_calls = 1000});
+  EXPECT_EQ(tiering_->slot(0)->heat_ns(), kRecorded + 1);
+  // Others than those that are named: as without a profile, but at once.
+  Run(1);
+  ASSERT_EQ(provider_->requests.size(), 1u);
+  Run(3);
+  ASSERT_EQ(provider_->requests.size(), 2u);
+  EXPECT_EQ(provider_->requests[1].tier, 1);
+  Run(2);
+  ASSERT_EQ(provider_->requests.size(), 3u);
+  EXPECT_EQ(provider_->requests[2].tier, 2);
+  EXPECT_EQ(provider_->requests[2].parameters, (std::vector<int64_t>{2}));
+  EXPECT_GT(tiering_->slot(0)->heat_ns(), kRecorded + 1);
+  // A process that does little loads no compiler.
+  provider_->requests.clear();
+  StartWith({.least_ns = int64_t{1} << 40});
+  for (int i = 0; i < 50; ++i) Run(2);
+  EXPECT_EQ(provider_->requests.size(), 0u);
 }
 
 TEST_F(TieringTest, KernelsOfOneShapeAreLimited) {

@@ -1,0 +1,81 @@
+// Native sections as what a linker or a loader takes: a table that is the one
+// symbol (vm/format/native_table.h), read-only data and code, laid out so that
+// only distances from data to code are left open.
+//
+//   const NativeLibrary library = LayOutNativeLibrary(identity, sections);
+//   WriteSharedObject(library, …);   // vm/format/shared_object.h
+//   WriteObjectFile(library, …);     // jit/llvm/object_file.h
+//
+// A value; views bytes of the sections, which must outlive it.
+#ifndef EMBER_VM_FORMAT_NATIVE_LIBRARY_H_
+#define EMBER_VM_FORMAT_NATIVE_LIBRARY_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vm/format/module_identity.h"
+#include "vm/format/native_section.h"
+
+namespace ember::vm {
+
+struct NativeLibrarySection {
+  std::string target;
+  NativeParts parts;
+  uint32_t code_alignment = 1;
+};
+
+struct NativeLibrary {
+  struct Piece {
+    uint64_t offset = 0;
+    std::span<const uint8_t> bytes;
+  };
+  // The field at `field` of the table is the distance from there to `offset`
+  // of the code, in 64 bits.
+  struct CodeDistance {
+    uint64_t field = 0;
+    uint64_t offset = 0;
+  };
+
+  // The beginning of the data; the pieces follow it. Code distances are 0.
+  std::vector<uint8_t> table;
+  std::vector<Piece> data, code;  // by offset; zeros between
+  uint64_t data_size = 0, code_size = 0;
+  uint32_t data_alignment = 64, code_alignment = 16;
+  std::vector<CodeDistance> distances;
+};
+
+NativeLibrary LayOutNativeLibrary(
+    const ModuleIdentity& module,
+    std::span<const NativeLibrarySection> sections);
+
+// Calls write(bytes) with what is at [0, size): the pieces, and zeros between.
+// A Status that is not OK ends it.
+template <typename Write>
+auto WritePadded(std::span<const NativeLibrary::Piece> pieces, uint64_t begin,
+                 uint64_t end, Write&& write) {
+  static constexpr uint8_t kZeros[4096] = {};
+  auto status = write(std::span<const uint8_t>());
+  uint64_t position = begin;
+  const auto pad_to = [&](uint64_t offset) {
+    while (status.ok() && position < offset) {
+      const uint64_t count =
+          offset - position < sizeof kZeros ? offset - position : sizeof kZeros;
+      status = write(std::span(kZeros, static_cast<size_t>(count)));
+      position += count;
+    }
+  };
+  for (const NativeLibrary::Piece& piece : pieces) {
+    pad_to(piece.offset);
+    if (!status.ok()) return status;
+    status = write(piece.bytes);
+    position += piece.bytes.size();
+  }
+  pad_to(end);
+  return status;
+}
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_FORMAT_NATIVE_LIBRARY_H_
