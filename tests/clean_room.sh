@@ -5,13 +5,15 @@ set -euo pipefail
 
 usage() {
   cat <<'EOF'
-Usage: ./dev clean-room [--cold] [--keep] [COMMAND...]
+Usage: ./dev clean-room [--cold] [--keep] [--with=DIR] [COMMAND...]
 
 Runs each COMMAND (default: "./dev run" "./dev test") in a fresh Debian 12 chroot that holds
 a clone of HEAD, and prints the wall time of each. Needs root and debootstrap.
 
   --cold   Do not share downloaded packages with earlier runs.
   --keep   Leave the chroot behind, for a look inside.
+  --with=DIR
+           Copy what is in DIR to /root/with in the chroot (./dev package --test).
 
 EMBER_ROOM (default /var/tmp/ember-chroot) holds the base system and the downloads;
 EMBER_MIRROR (default http://deb.debian.org/debian) is where they come from.
@@ -47,11 +49,12 @@ enter() {
 }
 
 main() {
-  local debs="$DEBS" keep=false commands=() command status=0 start
+  local debs="$DEBS" keep=false with="" commands=() command status=0 start
   while (($# > 0)); do
     case "$1" in
       --cold) debs="" ;;
       --keep) keep=true ;;
+      --with=*) with="${1#*=}" ;;
       -h | --help)
         usage
         return
@@ -79,6 +82,7 @@ main() {
   cp -a --reflink=auto "$BASE" "$ROOM"
   cp -L /etc/resolv.conf /etc/hosts "$ROOM/etc/"
   git clone --quiet --no-local "$REPO" "$ROOM/root/ember"
+  [[ -z "$with" ]] || cp -r "$with" "$ROOM/root/with"
 
   local times=()
   for command in "${commands[@]}"; do

@@ -2,10 +2,9 @@
  *
  * Inputs are filled with numbers from 0 to 1, open dims are 1; the first
  * elements of each result are printed. */
+#include <ember.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "vm/api/ember.h"
 
 static const EmberApi* ember;
 

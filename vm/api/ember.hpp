@@ -7,7 +7,7 @@
 //   session.Run().value();
 //   for (float p : session.Get<float>(0).value()) printf("%f\n", p);
 //
-// Header only; it needs vm/api/ember.h and a library of version 5 or later.
+// Header only; it needs ember.h and a library of version 5 or later.
 // What can fail gives a Result: ok(), status(), message(), value(). value() of
 // an error throws ember::Error; where exceptions are off, or with
 // EMBER_NO_EXCEPTIONS defined, it prints the message and aborts, so ask ok()
@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "vm/api/ember.h"
+#include "ember.h"  // beside this file, here and where it is installed
 
 #if !defined(EMBER_NO_EXCEPTIONS) && defined(__cpp_exceptions)
 #define EMBER_HAS_EXCEPTIONS 1

@@ -1,0 +1,238 @@
+"""Makes Debian packages and a tar.gz of what Bazel has built; ./dev package calls it.
+
+  package.py --bin=BAZEL_BIN --out=DIR [--arch=amd64|arm64|armhf|riscv64]
+
+For this machine: libember, libember-dev, libember-jit, ember-tools. For another one the runtime alone:
+libember and libember-dev. The tar.gz has the same files below one folder that may lie anywhere.
+
+Where files go (LIB is lib/TRIPLE in Debian packages, lib in the tar.gz; see vm/api/ember.h, EmberTier, for
+where optional libraries are looked for):
+
+  include/ember/ember.h, ember.hpp          libember-dev
+  LIB/libember.so.0 -> libember.so.VERSION  libember
+  LIB/libember.so, libember.a, pkgconfig, cmake
+                                            libember-dev
+  lib/ember/libember_strings.so             libember, for models with strings; needs libre2
+  lib/ember/libember_jit.so                 libember-jit, needs LLVM
+  bin/vm-compile, vm-run, ...               ember-tools
+
+The packages have no copyright file: the project has named no licence yet.
+"""
+
+import argparse
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-prejit", "vm-sign"]
+TRIPLES = {
+    "amd64": "x86_64-linux-gnu",
+    "arm64": "aarch64-linux-gnu",
+    "armhf": "arm-linux-gnueabihf",
+    "riscv64": "riscv64-linux-gnu",
+}
+MAINTAINER = "Ember <ember@localhost>"
+
+# name -> (section, what it is in a line, more about it)
+PACKAGES = {
+    "libember": ("libs", "runs compiled models: the runtime", """\
+ Loads a module (model.vmfb), verifies it and runs it by interpretation,
+ with kernels that the module carries, or with those that libember-jit makes."""),
+    "libember-dev": ("libdevel", "runs compiled models: header, archive, CMake, pkg-config", """\
+ The C API (ember.h), a C++17 wrapper (ember.hpp), a static archive,
+ and what find_package(ember) and pkg-config need."""),
+    "libember-jit": ("libs", "runs compiled models: kernels made while a model runs", """\
+ Compiles hot parts of a model to machine code, by LLVM. The runtime finds
+ and loads it when a session asks for it."""),
+    "ember-tools": ("utils", "compiles models (ONNX, TensorFlow Lite) to modules, runs and measures them", """\
+ vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-prejit, vm-sign."""),
+}
+
+
+def run(*command, **kwargs):
+    """What the command prints; ends the program if it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **kwargs)
+    if done.returncode != 0:
+        sys.exit("package.py: %s failed\n%s" % (" ".join(command), done.stderr or ""))
+    return done.stdout
+
+
+def install(source, target, mode=0o644, strip=None):
+    """Copies a file; strip: the program that takes symbols which nobody needs out of it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    target.chmod(mode)
+    if strip:
+        run(strip, "--strip-unneeded", "--remove-section=.comment", str(target))
+
+
+def link(target, name):
+    name.parent.mkdir(parents=True, exist_ok=True)
+    name.symlink_to(target)
+
+
+def fill(template, target, values):
+    text = (HERE / template).read_text()
+    for key, value in values.items():
+        text = text.replace("@%s@" % key, value)
+    left = re.search("@[A-Z_]+@", text)
+    if left:
+        sys.exit("package.py: %s: nobody fills in %s" % (template, left.group()))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+
+
+class Builder:
+    def __init__(self, options):
+        self.bin = Path(options.bin)
+        self.out = Path(options.out)
+        self.arch = options.arch
+        self.native = options.arch == run("dpkg", "--print-architecture").strip()
+        self.triple = TRIPLES[options.arch]
+        self.version = (HERE / "VERSION").read_text().strip()
+        self.binutils = "/usr/bin/%s-" % self.triple
+        self.strip = self.binutils + "strip"
+
+    def stage(self, package, root, lib):
+        """Puts the files of a package below root; lib: where libraries go, from there."""
+        ups = {
+            "VERSION": self.version,
+            # From lib/pkgconfig, and from lib itself, up to the prefix.
+            "UP": "/".join([".."] * (len(Path(lib).parts) + 1)),
+            "UP_FROM_LIB": "/".join([".."] * len(Path(lib).parts)),
+        }
+        libraries = root / lib
+        if package == "libember":
+            install(self.bin / "vm/api/libember.so", libraries / ("libember.so." + self.version), strip=self.strip)
+            link("libember.so." + self.version, libraries / "libember.so.0")
+            if self.native:
+                install(self.bin / "vm/api/libember_strings.so", root / "lib/ember/libember_strings.so",
+                        strip=self.strip)
+        elif package == "libember-dev":
+            for header in ["ember.h", "ember.hpp"]:
+                install(ROOT / "vm/api" / header, root / "include/ember" / header)
+            link("libember.so.0", libraries / "libember.so")
+            install(self.bin / "packaging/libember.a", libraries / "libember.a")
+            if self.native:
+                run(self.strip, "--strip-debug", str(libraries / "libember.a"))
+            fill("ember.pc.in", libraries / "pkgconfig/ember.pc", ups)
+            for name in ["ember-config.cmake", "ember-config-version.cmake"]:
+                fill(name + ".in", libraries / "cmake/ember" / name, ups)
+        elif package == "libember-jit":
+            install(self.bin / "jit/libember_jit.so", root / "lib/ember/libember_jit.so", strip=self.strip)
+        elif package == "ember-tools":
+            for tool in TOOLS:
+                install(self.bin / "tools" / tool, root / "bin" / tool, mode=0o755, strip=self.strip)
+
+    def shared_library_depends(self, package, files):
+        """What the package's files need of other packages, as a Debian relation."""
+        if not files:
+            return ""
+        if self.native:
+            # dpkg-shlibdeps wants the source package's control file where it is called.
+            control = self.work / "debian/control"
+            control.parent.mkdir(exist_ok=True)
+            control.write_text("Source: ember\nPackage: %s\nArchitecture: any\n" % package)
+            # It warns of every file that is not in debian/PACKAGE.
+            text = run("dpkg-shlibdeps", "-O", *["-e" + str(f) for f in files], cwd=self.work, stderr=subprocess.PIPE)
+            return text.split("=", 1)[1].strip()
+        # Cross builds have libstdc++ inside: it is libc alone, of the newest symbol's version.
+        versions = set()
+        for file in files:
+            versions.update(re.findall(r"Name: GLIBC_(\d+)\.(\d+)", run(self.binutils + "readelf", "-V", str(file))))
+        newest = max((int(a), int(b)) for a, b in versions)
+        return "libc6 (>= %d.%d)" % newest
+
+    def depends(self, package, root):
+        exact = "(= %s)" % self.version
+        files = [p for p in sorted(root.rglob("*")) if p.is_file() and not p.is_symlink() and
+                 (".so" in p.name or p.parent.name == "bin")]
+        # Strings are for few models: without libre2 the others run.
+        optional = [p for p in files if p.name == "libember_strings.so"]
+        fields = {"Depends": self.shared_library_depends(package, [p for p in files if p not in optional])}
+        if optional:
+            needed = set(fields["Depends"].split(", "))
+            more = [d for d in self.shared_library_depends(package, optional).split(", ") if d not in needed]
+            fields["Recommends"] = ", ".join(d for d in more if d.split()[0] not in {n.split()[0] for n in needed})
+        own = {"libember-dev": ["libember"], "libember-jit": ["libember"], "ember-tools": ["libember-jit"]}
+        mine = ["%s %s" % (name, exact) for name in own.get(package, [])]
+        fields["Depends"] = ", ".join(mine + [fields["Depends"]] if fields["Depends"] else mine)
+        if package == "libember" and self.native:
+            fields["Suggests"] = "libember-jit " + exact
+        return fields
+
+    def debian(self, package):
+        root = self.work / package
+        self.stage(package, root / "usr", "lib/" + self.triple)
+        section, title, more = PACKAGES[package]
+        fields = {
+            "Package": package,
+            "Version": self.version,
+            "Architecture": self.arch,
+            "Maintainer": MAINTAINER,
+            "Section": section,
+            "Priority": "optional",
+            "Installed-Size": str(sum(p.lstat().st_size for p in root.rglob("*") if not p.is_dir()) // 1024 + 1),
+        }
+        fields.update(self.depends(package, root))
+        control = "".join("%s: %s\n" % field for field in fields.items()) + "Description: %s\n%s\n" % (title, more)
+        (root / "DEBIAN").mkdir()
+        (root / "DEBIAN/control").write_text(control)
+        if package == "libember":
+            # Debian's ldconfig runs when a package with libraries asks for it.
+            (root / "DEBIAN/triggers").write_text("activate-noawait ldconfig\n")
+            (root / "DEBIAN/shlibs").write_text("libember 0 libember (>= %s)\n" % self.version)
+        for path in [root, *root.rglob("*")]:
+            if path.is_dir():
+                path.chmod(0o755)
+        target = self.out / ("%s_%s_%s.deb" % (package, self.version, self.arch))
+        run("dpkg-deb", "--root-owner-group", "-Zxz", "-z2", "--build", str(root), str(target))
+        return target
+
+    def tar(self, packages):
+        name = "ember-%s-linux-%s" % (self.version, self.arch)
+        for package in packages:
+            self.stage(package, self.work / name, "lib")
+        target = self.out / (name + ".tar.gz")
+
+        def plain(info):  # the same bytes whoever makes it, and when
+            info.uid = info.gid = info.mtime = 0
+            info.uname = info.gname = "root"
+            return info
+
+        with open(target, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            with tarfile.open(fileobj=packed, mode="w") as tar:
+                for path in [self.work / name, *sorted((self.work / name).rglob("*"))]:
+                    tar.add(path, str(path.relative_to(self.work)), recursive=False, filter=plain)
+        return target
+
+    def build(self):
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.work = self.out / ("work-" + self.arch)
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir()
+        packages = list(PACKAGES) if self.native else ["libember", "libember-dev"]
+        made = [self.debian(package) for package in packages] + [self.tar(packages)]
+        shutil.rmtree(self.work)
+        for path in made:
+            print("%10d  %s" % (path.stat().st_size, path))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--arch", choices=sorted(TRIPLES), default=run("dpkg", "--print-architecture").strip())
+    options = parser.parse_args()
+    options.bin, options.out = os.path.abspath(options.bin), os.path.abspath(options.out)
+    Builder(options).build()
+
+
+main()

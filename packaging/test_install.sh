@@ -1,0 +1,126 @@
+#!/bin/bash
+# test_install.sh DIR: installs the Debian packages in DIR and uses them as somebody would who knows
+# nothing of this repository's build: CMake, pkg-config, the archive, C++, the tools, the tar.gz.
+#
+# It installs packages, so it is for a chroot: ./dev package --test.
+set -euo pipefail
+packages="$(realpath "$1")"
+repo="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
+module="$repo/vm/api/testdata/digits.vmfb"
+picture="$repo/samples/raspberry_pi/testdata/seven.pgm"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+step() { printf '\n--- %s\n' "$*"; }
+# The C sample's results, from whatever program follows.
+expect_digits() {
+  "$@" "$module" | tee output.txt
+  grep -qE '^result probabilities:( [0-9.e-]+){10}$' output.txt
+}
+
+export DEBIAN_FRONTEND=noninteractive
+step "libember-dev: what it brings along"
+apt-get -qq update
+apt-get -qq install -y --no-install-recommends gcc libc6-dev cmake make pkg-config "$packages"/libember_*.deb \
+  "$packages"/libember-dev_*.deb >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+dpkg -s libember libember-dev | grep -E '^(Package|Version|Depends|Recommends|Installed-Size):'
+
+step "a CMake project of five lines, in C, with no C++ compiler"
+if command -v g++ c++ >/dev/null; then echo "FAILED: this test is about a machine without C++" && exit 1; fi
+mkdir five_lines
+cp "$repo/packaging/cmake_app/CMakeLists.txt" five_lines
+cp "$repo/samples/embed_c/main.c" five_lines
+cmake -S five_lines -B five_lines/build -DAPP_SOURCE=main.c >cmake.log || { cat cmake.log && exit 1; }
+cmake --build five_lines/build >cmake.log || { cat cmake.log && exit 1; }
+expect_digits five_lines/build/app
+readelf -d five_lines/build/app | grep NEEDED
+
+step "pkg-config"
+# shellcheck disable=SC2046
+cc "$repo/samples/embed_c/main.c" -o with_pkg_config $(pkg-config --cflags --libs ember)
+expect_digits ./with_pkg_config
+
+step "the Raspberry Pi sample, by CMake"
+cmake -S "$repo/samples/raspberry_pi" -B classify -DCMAKE_BUILD_TYPE=Release >cmake.log || { cat cmake.log && exit 1; }
+cmake --build classify >cmake.log || { cat cmake.log && exit 1; }
+classify/classify "$module" "$picture" --top=1 | tee output.txt
+grep -qE '^ +[0-9.]+  7  $' output.txt
+
+step "the archive, and the wrapper for C++"
+apt-get -qq install -y --no-install-recommends g++ >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+sed 's/ember::ember/ember::ember_static/' five_lines/CMakeLists.txt >five_lines/static.txt
+mkdir static
+cp five_lines/main.c static
+cp five_lines/static.txt static/CMakeLists.txt
+cmake -S static -B static/build -DAPP_SOURCE=main.c >cmake.log || { cat cmake.log && exit 1; }
+cmake --build static/build >cmake.log || { cat cmake.log && exit 1; }
+expect_digits static/build/app
+if readelf -d static/build/app | grep libember; then echo "FAILED: the archive was not used" && exit 1; fi
+cat >wrapper.cc <<'END'
+#include <ember.hpp>
+#include <cstdio>
+int main(int, char** argv) {
+  ember::Module module = ember::Module::Load(argv[1]).value();
+  std::printf("%d input, %d result\n", module.input_count(), module.result_count());
+}
+END
+# shellcheck disable=SC2046
+g++ -std=c++17 wrapper.cc -o wrapper $(pkg-config --cflags --libs ember)
+./wrapper "$module" | tee output.txt
+grep -qx '1 input, 1 result' output.txt
+
+step "the tar.gz, from a folder of its own"
+mkdir elsewhere
+tar -xzf "$packages"/ember-*-linux-"$(dpkg --print-architecture)".tar.gz -C elsewhere --strip-components=1
+cmake -S five_lines -B moved -DAPP_SOURCE=main.c -DCMAKE_PREFIX_PATH="$PWD/elsewhere" >cmake.log || { cat cmake.log && exit 1; }
+cmake --build moved >cmake.log || { cat cmake.log && exit 1; }
+readelf -d moved/app | grep -q "RUNPATH.*$PWD/elsewhere/lib"
+expect_digits moved/app
+
+step "ember-tools: compile, run"
+apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*.deb "$packages"/ember-tools_*.deb \
+  >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+dpkg -s libember-jit ember-tools | grep -E '^(Package|Version|Depends|Installed-Size):'
+for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/null || { echo "FAILED: $tool --help" && exit 1; }; done
+vm-run "$module" --tier=0
+# Tier 2 needs the JIT, which is looked for from /usr/bin.
+vm-run "$module" --tier=2 | tee output.txt
+if [[ -f "$packages/digits.onnx" ]]; then
+  vm-compile "$packages/digits.onnx" -o compiled.vmfb
+  vm-run compiled.vmfb
+fi
+
+step "the library finds the JIT, too"
+cat >tier.c <<'END'
+#include <ember.h>
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char** argv) {
+  const EmberApi* ember = ember_get_api(4);
+  EmberSessionOptions options;
+  EmberModule* module;
+  EmberSession* session;
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.tier = EMBER_TIER_OPTIMIZED;
+  if (argc != 2 || ember->module_load_file(argv[1], &module) != EMBER_OK ||
+      ember->session_create(module, &options, &session) != EMBER_OK) {
+    puts(ember->error_message());
+    return 1;
+  }
+  ember->session_release(session);
+  ember->module_release(module);
+  return 0;
+}
+END
+# shellcheck disable=SC2046
+cc tier.c -o tier $(pkg-config --cflags --libs ember)
+./tier "$module"
+
+step "removed again"
+apt-get -qq purge -y libember libember-dev libember-jit ember-tools >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+if dpkg -L libember 2>/dev/null || [[ -e /usr/lib/ember || -e /usr/include/ember ]]; then
+  echo "FAILED: something was left behind" && exit 1
+fi
+echo "packages: all steps passed"
