@@ -5,6 +5,8 @@ def _generate_impl(ctx):
     ctx.actions.run_shell(
         command = "set -eu; " + ctx.attr.command,
         env = {
+            # Where a command calls a compiler, which calls others.
+            "PATH": "/usr/bin:/bin",
             "OUTS": " ".join([out.path for out in ctx.outputs.outs]),
             "SRCS": " ".join([src.path for src in ctx.files.srcs]),
             "TOOL": tool.path,
