@@ -1,0 +1,191 @@
+/* The native side of dev.ember.Model: the C API, as Java calls it.
+ *
+ * A handle is the address of a Model. Java checks that it is not 0, keeps the
+ * buffers alive that are read in place, and calls on one thread at a time. What
+ * the API refuses becomes a pending EmberException; the value that is returned
+ * then is never seen. */
+#include <ember.h>
+#include <jni.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kMostDims = 32 };
+
+typedef struct Model {
+  EmberModule* module;
+  EmberSession* session;
+} Model;
+
+#define METHOD(type, name) JNIEXPORT type JNICALL Java_dev_ember_Model_##name
+
+static const EmberApi* Api(void) {
+  /* The version that this file was written for: a newer library has it, too. */
+  return ember_get_api(4);
+}
+
+static void Throw(JNIEnv* env, const char* message) {
+  jclass type = (*env)->FindClass(env, "dev/ember/Model$EmberException");
+  if (type != NULL) (*env)->ThrowNew(env, type, message);
+}
+
+/* 0, and an exception is pending, if the status is none of success. */
+static int Succeeded(JNIEnv* env, EmberStatus status) {
+  if (status == EMBER_OK) return 1;
+  Throw(env, Api()->error_message());
+  return 0;
+}
+
+static Model* ModelOf(jlong handle) { return (Model*)(intptr_t)handle; }
+
+static void Release(Model* model) {
+  Api()->session_release(model->session);
+  Api()->module_release(model->module);
+  free(model);
+}
+
+METHOD(jlong, create)
+(JNIEnv* env, jclass type, jobject module, jlong size, jint threads) {
+  EmberSessionOptions options;
+  Model* model;
+  const void* data = (*env)->GetDirectBufferAddress(env, module);
+  (void)type;
+  if (Api() == NULL) {
+    Throw(env, "expected a library of version 4 or later of its API");
+    return 0;
+  }
+  model = calloc(1, sizeof(*model));
+  if (model == NULL || data == NULL) {
+    Throw(env, "there is no memory for the module");
+    free(model);
+    return 0;
+  }
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.threads = threads;
+  if (!Succeeded(
+          env, Api()->module_load_memory(data, (size_t)size, &model->module)) ||
+      !Succeeded(env, Api()->session_create(model->module, &options,
+                                            &model->session))) {
+    Release(model);
+    return 0;
+  }
+  return (jlong)(intptr_t)model;
+}
+
+METHOD(void, release)(JNIEnv* env, jclass type, jlong handle) {
+  (void)env;
+  (void)type;
+  Release(ModelOf(handle));
+}
+
+METHOD(jint, inputCount)(JNIEnv* env, jclass type, jlong handle) {
+  (void)env;
+  (void)type;
+  return Api()->module_input_count(ModelOf(handle)->module);
+}
+
+METHOD(jint, resultCount)(JNIEnv* env, jclass type, jlong handle) {
+  (void)env;
+  (void)type;
+  return Api()->module_result_count(ModelOf(handle)->module);
+}
+
+METHOD(jstring, inputName)
+(JNIEnv* env, jclass type, jlong handle, jint index) {
+  EmberTensorInfo info;
+  (void)type;
+  if (!Succeeded(env, Api()->module_input_info(ModelOf(handle)->module, index,
+                                               &info))) {
+    return NULL;
+  }
+  return (*env)->NewStringUTF(env, info.name);
+}
+
+static jlongArray LongArray(JNIEnv* env, const int64_t* dims, int32_t rank) {
+  jlong values[kMostDims];
+  jlongArray array;
+  int32_t d;
+  if (rank > kMostDims) {
+    Throw(env, "expected at most 32 dims");
+    return NULL;
+  }
+  for (d = 0; d < rank; ++d) values[d] = dims[d];
+  array = (*env)->NewLongArray(env, rank);
+  if (array != NULL) (*env)->SetLongArrayRegion(env, array, 0, rank, values);
+  return array;
+}
+
+METHOD(jlongArray, inputDims)
+(JNIEnv* env, jclass type, jlong handle, jint index) {
+  EmberTensorInfo info;
+  (void)type;
+  if (!Succeeded(env, Api()->module_input_info(ModelOf(handle)->module, index,
+                                               &info))) {
+    return NULL;
+  }
+  return LongArray(env, info.dims, info.rank);
+}
+
+METHOD(void, setInput)
+(JNIEnv* env, jclass type, jlong handle, jint index, jobject elements,
+ jlong size, jlongArray dims) {
+  Model* model = ModelOf(handle);
+  EmberTensorInfo info;
+  EmberTensor tensor;
+  jlong values[kMostDims];
+  int64_t extents[kMostDims];
+  const jsize rank = (*env)->GetArrayLength(env, dims);
+  jsize d;
+  (void)type;
+  if (rank > kMostDims) {
+    Throw(env, "expected at most 32 dims");
+    return;
+  }
+  if (!Succeeded(env, Api()->module_input_info(model->module, index, &info)))
+    return;
+  (*env)->GetLongArrayRegion(env, dims, 0, rank, values);
+  for (d = 0; d < rank; ++d) extents[d] = values[d];
+  tensor.type = info.type;
+  tensor.rank = rank;
+  tensor.dims = extents;
+  tensor.data = (*env)->GetDirectBufferAddress(env, elements);
+  /* The API compares it with what type and dims take. */
+  tensor.byte_size = (size_t)size;
+  Succeeded(env, Api()->session_set_input(model->session, index, &tensor));
+}
+
+METHOD(void, run)(JNIEnv* env, jclass type, jlong handle) {
+  (void)type;
+  Succeeded(env, Api()->session_run(ModelOf(handle)->session));
+}
+
+METHOD(jobject, result)
+(JNIEnv* env, jclass type, jlong handle, jint index) {
+  EmberTensor tensor;
+  (void)type;
+  if (!Succeeded(env, Api()->session_result(ModelOf(handle)->session, index,
+                                            &tensor))) {
+    return NULL;
+  }
+  /* Java only gets a view that cannot be written to. */
+  return (*env)->NewDirectByteBuffer(env, (void*)tensor.data,
+                                     (jlong)tensor.byte_size);
+}
+
+METHOD(jlongArray, resultDims)
+(JNIEnv* env, jclass type, jlong handle, jint index) {
+  EmberTensor tensor;
+  (void)type;
+  if (!Succeeded(env, Api()->session_result(ModelOf(handle)->session, index,
+                                            &tensor))) {
+    return NULL;
+  }
+  return LongArray(env, tensor.dims, tensor.rank);
+}
+
+METHOD(void, cancel)(JNIEnv* env, jclass type, jlong handle) {
+  (void)env;
+  (void)type;
+  Api()->session_cancel(ModelOf(handle)->session);
+}
