@@ -1,5 +1,7 @@
 #include "frontends/formats.h"
 
+#include "frontends/keras/format.h"
+#include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
 #include "frontends/tflite/format.h"
 
@@ -9,6 +11,8 @@ namespace {
 constexpr const Format* kFormats[] = {
     &onnx::kFormat,
     &tflite::kFormat,
+    &keras::kFormat,
+    &mxnet::kFormat,
 };
 
 }  // namespace

@@ -14,7 +14,8 @@ TEST(Formats, RowsAreWhole) {
     EXPECT_FALSE(format->title.empty()) << format->name;
     ASSERT_FALSE(format->extensions.empty()) << format->name;
     for (const std::string_view extension : format->extensions) {
-      EXPECT_TRUE(extension.starts_with('.')) << extension;
+      EXPECT_TRUE(extension.starts_with('.') || extension.starts_with('-'))
+          << extension;
       EXPECT_TRUE(extensions.insert(extension).second) << extension;
       EXPECT_EQ(FindFormatByName("model" + std::string(extension)), format);
     }
@@ -28,7 +29,7 @@ TEST(Formats, RowsAreWhole) {
 }
 
 TEST(Formats, ExtensionsForMessages) {
-  EXPECT_EQ(ExtensionsText(), ".onnx or .tflite");
+  EXPECT_EQ(ExtensionsText(), ".onnx, .tflite, .keras or -symbol.json");
 }
 
 }  // namespace

@@ -145,12 +145,13 @@ TEST_F(CliTest, BadFiles) {
       "vm-run: cannot open file 'none.vmfb': No such file or directory");
   Write("x.bin", "PK\x03\x04");
   ExpectError("vm-run x.bin",
-              "vm-run: x.bin: expected a .vmfb module or a model (.onnx or "
-              ".tflite), found a ZIP "
+              "vm-run: x.bin: expected a .vmfb module or a model (.onnx, "
+              ".tflite, .keras or -symbol.json), found a ZIP "
               "archive (a PyTorch or Keras model?)");
   ExpectError(
       "vm-compile model.vmfb -o x.vmfb",
-      "vm-compile: model.vmfb: expected a model (.onnx or .tflite), found a "
+      "vm-compile: model.vmfb: expected a model (.onnx, .tflite, .keras or "
+      "-symbol.json), found a "
       "compiled module");
 }
 
@@ -210,7 +211,8 @@ TEST_F(CliTest, BadCommandLines) {
               "their names)");
   ExpectError(
       "vm-dump model.vmfb --part=graph",
-      "vm-dump: --part=graph: expected a model (.onnx or .tflite), found "
+      "vm-dump: --part=graph: expected a model (.onnx, .tflite, .keras or "
+      "-symbol.json), found "
       "model.vmfb (a module has no "
       "graph any more)");
 }

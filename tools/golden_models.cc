@@ -23,7 +23,8 @@ using Json = nlohmann::json;
 
 struct Options {
   std::string corpus = "../shared/corpus", seeded, filter = "*", format = "md";
-  std::string folders = "models/onnx,models/tflite,onnx-light";
+  std::string folders =
+      "models/onnx,models/tflite,models/keras-h5,models/mxnet,onnx-light";
   std::string only;
   int64_t threads = 1, timeout = 300;
   std::string tier = "auto", device = "cpu";

@@ -221,6 +221,15 @@ def _re2_impl(rctx):
 
 system_re2 = repository_rule(implementation = _re2_impl, attrs = _attrs, local = True, configure = True)
 
+def _zlib_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/zlib.h", "/usr/lib/%s/libz.a" % ma], ["zlib1g-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "zlib1g-dev")]) +
+                       _lib("zlib", linkopts = ["-l:libz.a"], deps = [":headers"]))
+
+system_zlib = repository_rule(implementation = _zlib_impl, attrs = _attrs, local = True, configure = True)
+
 def _sodium_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/sodium.h", "/usr/lib/%s/libsodium.a" % ma], ["libsodium-dev"])
@@ -286,5 +295,6 @@ def system_repositories():
     system_nlohmann_json(name = "nlohmann_json")
     system_re2(name = "re2")
     system_sodium(name = "sodium")
+    system_zlib(name = "zlib")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")

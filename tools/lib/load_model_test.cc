@@ -32,6 +32,11 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.vmfb"), "module");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.onnx"), "onnx");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.tflite"), "tflite");
+  EXPECT_EQ(kind("\x89HDF\r\n\x1a\n", "a.onnx"), "keras");
+  EXPECT_EQ(kind("{\"nodes\": [], \"arg_nodes\": [], \"heads\": []}", "a.onnx"),
+            "mxnet");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.keras"), "keras");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a-symbol.json"), "mxnet");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
 }
 
@@ -79,13 +84,14 @@ TEST(LoadModelTest, InputsWithoutARankHaveThatOfTheirValue) {
 
 TEST(LoadModelTest, SaysWhatItFoundInstead) {
   const std::string expected =
-      ": expected a .vmfb module or a model (.onnx or .tflite), found ";
+      ": expected a .vmfb module or a model (.onnx, .tflite, .keras or "
+      "-symbol.json), found ";
   EXPECT_EQ(LoadError("x.bin", ""), "x.bin" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.onnx", ""), "x.onnx" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.pt", "PK\x03\x04zip"),
             "x.pt" + expected + "a ZIP archive (a PyTorch or Keras model?)");
-  EXPECT_EQ(LoadError("x.h5", "\x89HDF"),
-            "x.h5" + expected + "an HDF5 file (a Keras model?)");
+  EXPECT_EQ(LoadError("x.h5.part", "\x89HDF"),
+            "x.h5.part" + expected + "an HDF5 file (a Keras model?)");
   EXPECT_EQ(LoadError("x.txt", "hello"), "x.txt" + expected + "text");
   EXPECT_EQ(LoadError("x.onnx", "<html>404</html>"),
             "x.onnx" + expected + "text");

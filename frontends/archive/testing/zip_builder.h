@@ -1,0 +1,31 @@
+// Makes ZIP archives for tests.
+//
+//   ZipBuilder zip;
+//   zip.Add("config.json", "{}");
+//   zip.AddDeflated("metadata.json", "{}");
+//   const std::string contents = zip.Finish();
+#ifndef EMBER_FRONTENDS_ARCHIVE_TESTING_ZIP_BUILDER_H_
+#define EMBER_FRONTENDS_ARCHIVE_TESTING_ZIP_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+
+namespace ember::archive {
+
+class ZipBuilder {
+ public:
+  // Stored as it is.
+  void Add(const std::string& name, const std::string& contents);
+  void AddDeflated(const std::string& name, const std::string& contents);
+  std::string Finish();
+
+ private:
+  void AddPacked(const std::string& name, const std::string& contents,
+                 const std::string& packed, uint64_t method);
+  std::string entries_, directory_;
+  uint64_t count_ = 0;
+};
+
+}  // namespace ember::archive
+
+#endif  // EMBER_FRONTENDS_ARCHIVE_TESTING_ZIP_BUILDER_H_

@@ -1,0 +1,77 @@
+// ZIP archives as containers of models: entries by name, stored ones in place.
+//
+//   EMBER_ASSIGN_OR_RETURN(ZipArchive archive,
+//                          ZipArchive::Open(mapped->bytes(), mapped));
+//   EMBER_ASSIGN_OR_RETURN(ZipContents config, archive.Read("config.json"));
+//
+// Frameworks store weights without compression, so that their bytes can stay in
+// the mapped file; libraries for ZIP copy every entry. Deflated entries are
+// inflated into memory of their own.
+//
+// Read are plain and ZIP64 archives with entries that are stored or deflated.
+// Refused: encryption, other methods, archives of several files. Checksums are
+// compared for what is inflated; stored entries are left as they are.
+//
+// Source: PKWARE's APPNOTE.TXT 6.3.10.
+//
+// Every offset is checked; an entry may inflate to `most` bytes and to 1032
+// times its compressed size, which is deflate's limit. Errors are one line.
+// Immutable, thread-safe.
+#ifndef EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_
+#define EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::archive {
+
+struct ZipContents {
+  std::span<const uint8_t> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+class ZipArchive {
+ public:
+  // `owner` keeps the bytes.
+  static StatusOr<ZipArchive> Open(std::span<const uint8_t> bytes,
+                                   std::shared_ptr<const void> owner);
+  // By the first entry's signature.
+  static bool IsArchive(std::string_view contents);
+
+  // In the order of the archive's directory.
+  const std::vector<std::string>& names() const { return names_; }
+  bool Has(std::string_view name) const { return entries_.contains(name); }
+  // kNotFound if there is none of this name.
+  StatusOr<ZipContents> Read(std::string_view name,
+                             uint64_t most = uint64_t{1} << 32) const;
+
+ private:
+  struct Entry {
+    uint64_t method = 0, flags = 0, checksum = 0;
+    uint64_t packed_size = 0, size = 0;
+    uint64_t header = 0;  // the local one's offset
+  };
+  ZipArchive(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
+  Status ReadDirectory();
+  uint64_t Number(uint64_t at, int width) const;  // within the archive
+  bool Fits(uint64_t at, uint64_t size) const {
+    return at <= bytes_.size() && size <= bytes_.size() - at;
+  }
+
+  std::span<const uint8_t> bytes_;
+  std::shared_ptr<const void> owner_;
+  std::vector<std::string> names_;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+}  // namespace ember::archive
+
+#endif  // EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_

@@ -1,0 +1,237 @@
+// Attributes, and the messages that types and extents are written in.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "frontends/hdf5/cursor.h"
+#include "frontends/hdf5/file.h"
+#include "frontends/hdf5/message_types.h"
+
+namespace ember::hdf5 {
+namespace {
+
+constexpr uint64_t kMaximumRank = 32;
+constexpr int64_t kMaximumElements = int64_t{1} << 40;
+
+Status Malformed(std::string_view what) {
+  return DataLossError("HDF5 " + std::string(what) + ": malformed");
+}
+
+std::string_view ClassName(uint64_t number) {
+  constexpr std::string_view kNames[] = {
+      "an integer",         "a float",     "a time",
+      "a string",           "a bit field", "opaque",
+      "a compound",         "a reference", "an enumeration",
+      "of variable length", "an array"};
+  return number < std::size(kNames) ? kNames[number] : "unknown";
+}
+
+constexpr uint64_t Padded(uint64_t size) { return (size + 7) / 8 * 8; }
+
+}  // namespace
+
+StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
+  Cursor in(message);
+  Type type;
+  type.description = in.Unsigned(1) & 0x0f;
+  const uint64_t bits = in.Unsigned(3);
+  type.size = in.Unsigned(4);
+  switch (type.description) {
+    case 0: {
+      const uint64_t offset = in.Unsigned(2);
+      const uint64_t precision = in.Unsigned(2);
+      type.is_big_endian = (bits & 1) != 0;
+      type.is_signed = (bits & 8) != 0;
+      if (offset == 0 && precision == type.size * 8)
+        type.kind = Type::Kind::kInteger;
+      break;
+    }
+    case 1: {
+      const uint64_t offset = in.Unsigned(2);
+      const uint64_t precision = in.Unsigned(2);
+      in.Skip(1);
+      const uint64_t exponent = in.Unsigned(1);
+      in.Skip(1);
+      const uint64_t mantissa = in.Unsigned(1);
+      // VAX floats have both bits set.
+      const bool vax = (bits & 0x40) != 0;
+      type.is_big_endian = (bits & 1) != 0;
+      const bool ieee = (type.size == 2 && exponent == 5 && mantissa == 10) ||
+                        (type.size == 4 && exponent == 8 && mantissa == 23) ||
+                        (type.size == 8 && exponent == 11 && mantissa == 52);
+      if (offset == 0 && precision == type.size * 8 && ieee && !vax)
+        type.kind = Type::Kind::kFloat;
+      // bfloat16: as f32, cut.
+      break;
+    }
+    case 3:
+      type.kind = Type::Kind::kText;
+      break;
+    case 8: {
+      // h5py writes booleans as an enumeration of bytes.
+      Cursor base(message);
+      base.Skip(8);
+      if ((base.Unsigned(1) & 0x0f) == 0 && type.size == 1)
+        type.kind = Type::Kind::kBool;
+      break;
+    }
+    case 9:
+      if ((bits & 0x0f) == 1) type.kind = Type::Kind::kVlenText;
+      break;
+    default:
+      break;
+  }
+  if (!in.ok() || type.size == 0) return Malformed("datatype");
+  return type;
+}
+
+StatusOr<std::vector<int64_t>> File::ReadDims(
+    std::span<const uint8_t> message) const {
+  Cursor in(message);
+  const uint64_t version = in.Unsigned(1);
+  const uint64_t rank = in.Unsigned(1);
+  in.Skip(1);
+  if (version == 1) {
+    in.Skip(5);
+  } else if (version == 2) {
+    if (in.Unsigned(1) == 2) return std::vector<int64_t>{0};  // null: nothing
+  } else {
+    return Malformed("dataspace");
+  }
+  if (rank > kMaximumRank) return Malformed("dataspace");
+  std::vector<int64_t> dims;
+  int64_t elements = 1;
+  for (uint64_t i = 0; i < rank; ++i) {
+    const uint64_t dim = Length(in);
+    if (dim > static_cast<uint64_t>(kMaximumElements))
+      return Malformed("dataspace");
+    dims.push_back(static_cast<int64_t>(dim));
+    if (dim != 0 && elements > kMaximumElements / dims.back())
+      return Malformed("dataspace");
+    elements *= std::max<int64_t>(dims.back(), 1);
+  }
+  if (!in.ok()) return Malformed("dataspace");
+  return dims;
+}
+
+StatusOr<File::Attribute> File::ReadAttribute(
+    std::span<const uint8_t> message) {
+  Cursor in(message);
+  const uint64_t version = in.Unsigned(1);
+  const uint64_t flags = in.Unsigned(1);
+  const uint64_t name_size = in.Unsigned(2);
+  const uint64_t type_size = in.Unsigned(2);
+  const uint64_t space_size = in.Unsigned(2);
+  if (version < 1 || version > 3) return Malformed("attribute");
+  if (version == 3) in.Skip(1);
+  if (version > 1 && (flags & 3) != 0)
+    return UnimplementedError("HDF5 attribute with a shared type");
+  const auto part = [&](uint64_t size) {
+    return in.Take(version == 1 ? Padded(size) : size);
+  };
+  Attribute attribute;
+  const std::string_view name = TextOf(part(name_size));
+  attribute.name = name.substr(0, name.find('\0'));
+  const std::span<const uint8_t> type = part(type_size);
+  const std::span<const uint8_t> space = part(space_size);
+  if (!in.ok()) return Malformed("attribute");
+  EMBER_ASSIGN_OR_RETURN(attribute.type, ReadType(type));
+  EMBER_ASSIGN_OR_RETURN(attribute.dims, ReadDims(space));
+  attribute.data = in.Take(in.remaining());
+  return attribute;
+}
+
+StatusOr<std::optional<File::Attribute>> File::FindAttribute(
+    uint64_t address, std::string_view name) {
+  EMBER_ASSIGN_OR_RETURN(const Messages* const messages, Header(address));
+  for (const Message& message : *messages) {
+    if (message.type == kAttribute) {
+      if (message.shared) continue;
+      EMBER_ASSIGN_OR_RETURN(const Attribute attribute,
+                             ReadAttribute(message.data));
+      if (attribute.name == name) return std::optional<Attribute>(attribute);
+    } else if (message.type == kAttributeInfo) {
+      Cursor in(message.data);
+      in.Skip(1);
+      if ((in.Unsigned(1) & 1) != 0) in.Skip(2);
+      const uint64_t heap = Address(in);
+      const uint64_t tree = Address(in);
+      if (!in.ok()) return Malformed("attribute information");
+      if (!IsDefined(heap)) continue;
+      EMBER_ASSIGN_OR_RETURN(const auto objects, ReadDense(heap, tree));
+      for (const std::span<const uint8_t> object : objects) {
+        EMBER_ASSIGN_OR_RETURN(const Attribute attribute,
+                               ReadAttribute(object));
+        if (attribute.name == name) return std::optional<Attribute>(attribute);
+      }
+    }
+  }
+  return std::optional<Attribute>();
+}
+
+StatusOr<std::vector<std::string>> File::ReadTexts(const Attribute& attribute) {
+  const Type& type = attribute.type;
+  if (type.kind != Type::Kind::kText && type.kind != Type::Kind::kVlenText) {
+    return DataLossError("expected strings, found " +
+                         std::string(ClassName(type.description)));
+  }
+  int64_t count = 1;
+  for (const int64_t dim : attribute.dims) count *= dim;
+  if (count < 0 ||
+      static_cast<uint64_t>(count) > attribute.data.size() / type.size)
+    return Malformed("attribute");
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto element =
+        attribute.data.subspan(static_cast<uint64_t>(i) * type.size, type.size);
+    if (type.kind == Type::Kind::kVlenText) {
+      EMBER_ASSIGN_OR_RETURN(std::string text, ReadVlenText(element));
+      texts.push_back(std::move(text));
+      continue;
+    }
+    EMBER_RETURN_IF_ERROR(Charge(type.size));
+    // Padded with zeros, whichever padding it says.
+    const std::string_view text = TextOf(element);
+    texts.emplace_back(text.substr(0, text.find('\0')));
+  }
+  return texts;
+}
+
+StatusOr<std::string> File::ReadVlenText(std::span<const uint8_t> reference) {
+  Cursor in(reference);
+  const uint64_t size = in.Unsigned(4);
+  const uint64_t address = Address(in);
+  const uint64_t index = in.Unsigned(4);
+  if (!in.ok()) return Malformed("string");
+  if (size == 0) return std::string();
+  EMBER_ASSIGN_OR_RETURN(const auto rest, From(address));
+  Cursor heap(rest);
+  if (!heap.Matches("GCOL")) return Malformed("global heap");
+  heap.Skip(4);
+  const uint64_t heap_size = Length(heap);
+  const uint64_t header = heap.position();
+  if (!heap.ok() || heap_size < header || heap_size > rest.size())
+    return Malformed("global heap");
+  Cursor objects(rest.subspan(header, heap_size - header));
+  while (objects.remaining() > 0) {
+    const uint64_t number = objects.Unsigned(2);
+    objects.Skip(6);
+    const uint64_t object_size = Length(objects);
+    // Object 0 is the free space behind all others.
+    if (!objects.ok() || number == 0) break;
+    EMBER_RETURN_IF_ERROR(Charge(1));
+    if (number != index) {
+      if (object_size > objects.remaining()) break;
+      objects.Skip(std::min(Padded(object_size), objects.remaining()));
+      continue;
+    }
+    if (size > object_size) break;
+    const std::span<const uint8_t> text = objects.Take(size);
+    if (!objects.ok()) break;
+    EMBER_RETURN_IF_ERROR(Charge(size));
+    return std::string(TextOf(text));
+  }
+  return Malformed("global heap");
+}
+
+}  // namespace ember::hdf5

@@ -1,0 +1,207 @@
+// HDF5 files, as far as models are kept in them: groups, attributes that are
+// strings, and datasets of numbers.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
+//                          File::Open(mapped->bytes(), mapped));
+//   EMBER_ASSIGN_OR_RETURN(const Object root, file->Root());
+//   EMBER_ASSIGN_OR_RETURN(std::optional<Object> dense,
+//                          root.Find("model_weights/dense"));
+//   EMBER_ASSIGN_OR_RETURN(auto names, dense->Strings("weight_names"));
+//
+// Why it is our own: libhdf5 trusts what it reads. Of 300 copies of a small
+// model with up to eight bytes changed, Debian 12's (1.10.8) h5dump ended five
+// with a segmentation fault, and files come from strangers. It also brings 30
+// shared libraries (curl, OpenSSL, LDAP …), and copies what can stay mapped.
+//
+// Read are superblocks 0 to 3 (behind a user block, too), object headers 1 and
+// 2, groups as symbol tables, links and dense links, compact and dense
+// attributes, datasets that are compact, contiguous or chunked with a B-tree of
+// version 1 or as a single chunk, and the filters deflate, shuffle and
+// Fletcher-32 (whose checksum is not compared). Not read, with an error that
+// says so: other indices of chunks, other filters, external and virtual
+// storage, shared header messages; soft and external links are left out.
+//
+// Source: HDF5 File Format Specification Version 3.0 (The HDF Group).
+//
+// Contiguous little-endian data stay in the file's memory, which Dataset's
+// owner keeps. All that is read is checked against the file's end; what
+// structures, names and strings take is bounded by a multiple of the file's
+// size, however they refer to each other. Errors are one line. Not thread-safe:
+// a File remembers the groups that it has read.
+#ifndef EMBER_FRONTENDS_HDF5_FILE_H_
+#define EMBER_FRONTENDS_HDF5_FILE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+
+namespace ember::hdf5 {
+
+class File;
+
+struct Dataset {
+  DType dtype = DType::kF32;
+  std::vector<int64_t> dims;
+  // Row-major, little-endian; `owner` keeps them.
+  std::shared_ptr<const void> owner;
+  std::span<const uint8_t> bytes;
+};
+
+// A group or a dataset. A value that stays valid as long as its File.
+class Object {
+ public:
+  // Of a group; empty for a dataset. In the order of the file.
+  StatusOr<std::vector<std::string>> Names() const;
+  // By a path from here, "a/b"; nullopt if there is none.
+  StatusOr<std::optional<Object>> Find(std::string_view path) const;
+  // The strings of an attribute, one of a scalar; nullopt if there is none. An
+  // attribute that is no string is an error.
+  StatusOr<std::optional<std::vector<std::string>>> Strings(
+      std::string_view attribute) const;
+  StatusOr<bool> IsDataset() const;
+  // Of a dataset of numbers; booleans are kBool.
+  StatusOr<Dataset> Read() const;
+
+ private:
+  friend class File;
+  Object(File* file, uint64_t address) : file_(file), address_(address) {}
+  File* file_;
+  uint64_t address_;
+};
+
+class File {
+ public:
+  // `owner` keeps the bytes. The result must not be copied or moved from under
+  // its objects.
+  static StatusOr<std::shared_ptr<File>> Open(
+      std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
+  // By the signature.
+  static bool IsFile(std::string_view contents);
+
+  StatusOr<Object> Root() { return Object(this, root_); }
+
+ private:
+  friend class Object;
+  struct Message {
+    uint64_t type = 0;
+    bool shared = false;
+    std::span<const uint8_t> data;
+  };
+  using Messages = std::vector<Message>;
+  struct Link {
+    std::string name;
+    uint64_t address = 0;
+  };
+  struct Group {
+    std::vector<Link> links;
+    std::map<std::string, uint64_t, std::less<>> by_name;
+  };
+  // An element's type.
+  struct Type {
+    enum class Kind : uint8_t {
+      kInteger,
+      kFloat,
+      kBool,
+      kText,
+      kVlenText,
+      kOther
+    };
+    Kind kind = Kind::kOther;
+    uint64_t size = 0;
+    bool is_signed = false;
+    bool is_big_endian = false;
+    uint64_t description = 0;  // the class's number, of kOther
+  };
+  struct Attribute {
+    std::string_view name;
+    Type type;
+    std::vector<int64_t> dims;
+    std::span<const uint8_t> data;
+  };
+  struct Filter {
+    uint64_t id = 0;
+    uint64_t element_size = 0;  // of shuffle
+  };
+
+  File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
+  Status ReadSuperblock();
+  // The bytes at an address, charged against what a file of this size may cost.
+  StatusOr<std::span<const uint8_t>> At(uint64_t address, uint64_t size);
+  // From the address to the end of the file; not charged.
+  StatusOr<std::span<const uint8_t>> From(uint64_t address) const;
+  Status Charge(uint64_t size);
+  bool IsDefined(uint64_t address) const;
+  uint64_t Address(class Cursor& in) const;
+  uint64_t Length(class Cursor& in) const;
+
+  // header.cc: object headers.
+  StatusOr<const Messages*> Header(uint64_t address);
+  StatusOr<Messages> ReadHeader(uint64_t address);
+  Status ReadOldMessages(std::span<const uint8_t> block, Messages& messages,
+                         std::vector<std::pair<uint64_t, uint64_t>>& more);
+  Status ReadNewMessages(std::span<const uint8_t> block, bool has_order,
+                         Messages& messages,
+                         std::vector<std::pair<uint64_t, uint64_t>>& more);
+  static const Message* FindMessage(const Messages& messages, uint64_t type);
+
+  // groups.cc: links, names, heaps and trees.
+  StatusOr<const Group*> GroupAt(uint64_t address);
+  StatusOr<Group> ReadGroup(uint64_t address);
+  Status ReadSymbolTable(uint64_t tree, uint64_t heap, Group& group);
+  Status ReadSymbolTree(uint64_t tree, int level,
+                        std::span<const uint8_t> names, Group& group);
+  Status ReadSymbolNode(uint64_t address, std::span<const uint8_t> names,
+                        Group& group);
+  Status ReadLink(std::span<const uint8_t> message, Group& group);
+  // The objects of a fractal heap that the records of a B-tree of version 2
+  // name: dense links (type 5) and dense attributes (type 8).
+  StatusOr<std::vector<std::span<const uint8_t>>> ReadDense(uint64_t heap,
+                                                            uint64_t tree);
+
+  // attributes.cc
+  StatusOr<std::optional<Attribute>> FindAttribute(uint64_t address,
+                                                   std::string_view name);
+  StatusOr<Attribute> ReadAttribute(std::span<const uint8_t> message);
+  StatusOr<Type> ReadType(std::span<const uint8_t> message) const;
+  StatusOr<std::vector<int64_t>> ReadDims(
+      std::span<const uint8_t> message) const;
+  StatusOr<std::vector<std::string>> ReadTexts(const Attribute& attribute);
+  StatusOr<std::string> ReadVlenText(std::span<const uint8_t> reference);
+
+  // datasets.cc
+  StatusOr<Dataset> ReadDataset(uint64_t address);
+  StatusOr<std::vector<Filter>> ReadFilters(
+      std::span<const uint8_t> message) const;
+  // One chunk's bytes after the filters have been undone, `size` of them.
+  StatusOr<std::vector<uint8_t>> Unfilter(std::span<const uint8_t> stored,
+                                          const std::vector<Filter>& filters,
+                                          uint64_t mask, uint64_t size) const;
+  struct Chunks;
+  Status ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
+                       std::vector<uint8_t>& result);
+  Status CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
+                   std::span<const uint8_t> stored, uint64_t mask,
+                   std::vector<uint8_t>& result);
+
+  std::span<const uint8_t> bytes_;
+  std::shared_ptr<const void> owner_;
+  uint64_t base_ = 0;
+  int address_width_ = 8;
+  int length_width_ = 8;
+  uint64_t root_ = 0;
+  uint64_t budget_ = 0;
+  std::map<uint64_t, Messages> headers_;
+  std::map<uint64_t, Group> groups_;
+};
+
+}  // namespace ember::hdf5
+
+#endif  // EMBER_FRONTENDS_HDF5_FILE_H_

@@ -1,0 +1,148 @@
+// Object headers: the messages that describe a group or a dataset.
+#include <utility>
+
+#include "frontends/hdf5/cursor.h"
+#include "frontends/hdf5/file.h"
+#include "frontends/hdf5/message_types.h"
+
+namespace ember::hdf5 {
+namespace {
+
+constexpr uint64_t kSharedFlag = 2;
+constexpr uint64_t kOldMessage = 8;  // bytes before a message's own
+constexpr size_t kMostMessages = 1 << 16;
+
+Status CutOff(uint64_t address) {
+  return DataLossError("HDF5 object header at " + std::to_string(address) +
+                       ": cut off");
+}
+
+}  // namespace
+
+const File::Message* File::FindMessage(const Messages& messages,
+                                       uint64_t type) {
+  for (const Message& message : messages)
+    if (message.type == type) return &message;
+  return nullptr;
+}
+
+StatusOr<const File::Messages*> File::Header(uint64_t address) {
+  const auto found = headers_.find(address);
+  if (found != headers_.end()) return &found->second;
+  EMBER_ASSIGN_OR_RETURN(Messages messages, ReadHeader(address));
+  return &headers_.emplace(address, std::move(messages)).first->second;
+}
+
+StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
+  EMBER_ASSIGN_OR_RETURN(const auto rest, From(address));
+  Cursor in(rest);
+  const bool is_new = TextOf(rest).starts_with("OHDR");
+  Messages messages;
+  std::vector<std::pair<uint64_t, uint64_t>> more;  // (address, size)
+  bool has_order = false;
+  if (is_new) {
+    in.Skip(4);
+    const uint64_t version = in.Unsigned(1);
+    const uint64_t flags = in.Unsigned(1);
+    if (version != 2) {
+      return DataLossError("HDF5 object header at " + std::to_string(address) +
+                           ": expected version 2, found " +
+                           std::to_string(version));
+    }
+    if ((flags & 0x20) != 0) in.Skip(16);
+    if ((flags & 0x10) != 0) in.Skip(4);
+    has_order = (flags & 0x04) != 0;
+    const uint64_t size = in.Unsigned(1 << (flags & 3));
+    const std::span<const uint8_t> block = in.Take(size);
+    if (!in.ok()) return CutOff(address);
+    EMBER_RETURN_IF_ERROR(Charge(size));
+    EMBER_RETURN_IF_ERROR(ReadNewMessages(block, has_order, messages, more));
+  } else {
+    const uint64_t version = in.Unsigned(1);
+    if (version != 1) {
+      return DataLossError("HDF5 object header at " + std::to_string(address) +
+                           ": expected version 1 or 2, found " +
+                           std::to_string(version));
+    }
+    in.Skip(1 + 2 + 4);
+    const uint64_t size = in.Unsigned(4);
+    in.Skip(4);
+    const std::span<const uint8_t> block = in.Take(size);
+    if (!in.ok()) return CutOff(address);
+    EMBER_RETURN_IF_ERROR(Charge(size));
+    EMBER_RETURN_IF_ERROR(ReadOldMessages(block, messages, more));
+  }
+  // Blocks may name further ones; each is charged, so that this ends.
+  for (size_t i = 0; i < more.size(); ++i) {
+    EMBER_ASSIGN_OR_RETURN(auto block, At(more[i].first, more[i].second));
+    if (is_new) {
+      // "OCHK", messages, a checksum of 4 bytes.
+      if (block.size() < 8 || !TextOf(block).starts_with("OCHK")) {
+        return DataLossError("HDF5 object header at " +
+                             std::to_string(address) +
+                             ": expected a continuation at " +
+                             std::to_string(more[i].first) + ", found none");
+      }
+      EMBER_RETURN_IF_ERROR(ReadNewMessages(block.subspan(4, block.size() - 8),
+                                            has_order, messages, more));
+    } else {
+      EMBER_RETURN_IF_ERROR(ReadOldMessages(block, messages, more));
+    }
+  }
+  return messages;
+}
+
+Status File::ReadOldMessages(std::span<const uint8_t> block, Messages& messages,
+                             std::vector<std::pair<uint64_t, uint64_t>>& more) {
+  Cursor in(block);
+  while (in.remaining() >= kOldMessage) {
+    Message message;
+    message.type = in.Unsigned(2);
+    const uint64_t size = in.Unsigned(2);
+    message.shared = (in.Unsigned(1) & kSharedFlag) != 0;
+    in.Skip(3);
+    message.data = in.Take(size);
+    if (!in.ok() || messages.size() >= kMostMessages)
+      return DataLossError("HDF5 object header: its messages are cut off");
+    if (message.type == kContinuation) {
+      Cursor where(message.data);
+      const uint64_t address = Address(where);
+      more.emplace_back(address, Length(where));
+      if (!where.ok())
+        return DataLossError("HDF5 object header: its messages are cut off");
+    } else {
+      messages.push_back(message);
+    }
+  }
+  return OkStatus();
+}
+
+Status File::ReadNewMessages(std::span<const uint8_t> block, bool has_order,
+                             Messages& messages,
+                             std::vector<std::pair<uint64_t, uint64_t>>& more) {
+  Cursor in(block);
+  const uint64_t prefix = has_order ? 6 : 4;
+  // What is left behind the last message is a gap.
+  while (in.remaining() >= prefix) {
+    Message message;
+    message.type = in.Unsigned(1);
+    const uint64_t size = in.Unsigned(2);
+    message.shared = (in.Unsigned(1) & kSharedFlag) != 0;
+    if (has_order) in.Skip(2);
+    message.data = in.Take(size);
+    if (!in.ok() || messages.size() >= kMostMessages)
+      return DataLossError("HDF5 object header: its messages are cut off");
+    if (message.type == kContinuation) {
+      Cursor where(message.data);
+      const uint64_t address = Address(where);
+      more.emplace_back(address, Length(where));
+      if (!where.ok())
+        return DataLossError("HDF5 object header: its messages are cut off");
+    } else {
+      messages.push_back(message);
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::hdf5

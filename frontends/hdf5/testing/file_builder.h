@@ -1,0 +1,51 @@
+// Makes HDF5 files for tests: groups of links, text attributes and contiguous
+// datasets, as newer versions of the library lay them out. Checksums are zeros.
+//
+//   FileBuilder file;
+//   file.Text("", "model_config", "{}");
+//   file.Texts("model_weights/dense", "weight_names", {"dense/kernel:0"});
+//   file.Dataset("model_weights/dense/dense/kernel:0", DType::kF32, {2}, bytes);
+//   const std::string contents = file.Finish();
+//
+// Groups are made where a path needs them. A test aid; not thread-safe.
+#ifndef EMBER_FRONTENDS_HDF5_TESTING_FILE_BUILDER_H_
+#define EMBER_FRONTENDS_HDF5_TESTING_FILE_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace ember::hdf5 {
+
+class FileBuilder {
+ public:
+  FileBuilder();
+  ~FileBuilder();
+
+  // A scalar string of variable length.
+  void Text(const std::string& path, const std::string& name,
+            const std::string& text);
+  // A list of strings of fixed length.
+  void Texts(const std::string& path, const std::string& name,
+             const std::vector<std::string>& texts);
+  void Group(const std::string& path) { At(path); }
+  void Dataset(const std::string& path, DType dtype,
+               const std::vector<int64_t>& dims, const std::string& bytes);
+  std::string Finish();
+
+ private:
+  struct Node;
+  Node& At(const std::string& path);
+  uint64_t Write(const Node& node, std::string& out) const;
+
+  std::unique_ptr<Node> root_;
+};
+
+}  // namespace ember::hdf5
+
+#endif  // EMBER_FRONTENDS_HDF5_TESTING_FILE_BUILDER_H_

@@ -1,0 +1,166 @@
+#include "frontends/inputs.h"
+
+#include <map>
+#include <utility>
+
+#include "base/one_line.h"
+
+namespace ember::frontends {
+namespace {
+
+using graph::Dim;
+using graph::Shape;
+
+Status CheckNames(const std::vector<ModelInput>& inputs,
+                  const ImportOptions& options) {
+  std::string names;
+  for (const ModelInput& input : inputs)
+    names += (names.empty() ? "'" : ", '") + OnOneLine(input.name) + "'";
+  const auto check = [&](const std::string& name,
+                         std::string_view what) -> Status {
+    for (const ModelInput& input : inputs)
+      if (input.name == name) return OkStatus();
+    return InvalidArgumentError(std::string(what) +
+                                ": expected one of the inputs " + names +
+                                ", found '" + OnOneLine(name) + "'");
+  };
+  for (const auto& [name, pins] : options.input_shapes)
+    EMBER_RETURN_IF_ERROR(check(name, "pinned shape"));
+  for (const auto& [name, value] : options.input_values)
+    EMBER_RETURN_IF_ERROR(check(name, "given value"));
+  return OkStatus();
+}
+
+// The extents that the options say, nullopt for those they leave.
+StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
+    const ModelInput& input, const ImportOptions& options) {
+  const std::string what = "input '" + OnOneLine(input.name) + "'";
+  std::vector<std::optional<int64_t>> pins;
+  if (input.dims) pins.resize(input.dims->size());
+  const auto shape = options.input_shapes.find(input.name);
+  if (shape != options.input_shapes.end()) pins = shape->second;
+  const auto value = options.input_values.find(input.name);
+  if (value != options.input_values.end())
+    pins.assign(value->second.dims.begin(), value->second.dims.end());
+  const bool given = shape != options.input_shapes.end() ||
+                     value != options.input_values.end();
+  if (!input.dims && !given) {
+    return InvalidArgumentError(
+        what +
+        ": the model does not say how many dims it has; expected a shape for "
+        "it, found none");
+  }
+  if (input.dims && pins.size() != input.dims->size()) {
+    return InvalidArgumentError(what + ": expected a pinned shape of rank " +
+                                std::to_string(input.dims->size()) +
+                                ", found rank " + std::to_string(pins.size()));
+  }
+  for (size_t i = 0; i < pins.size(); ++i) {
+    if (!pins[i]) continue;
+    const bool fixed = input.dims && !input.may_resize &&
+                       (*input.dims)[i].symbol.empty() &&
+                       (*input.dims)[i].extent != *pins[i];
+    if (*pins[i] < 0 || fixed) {
+      return InvalidArgumentError(
+          what + " axis " + std::to_string(i) + ": expected pin " +
+          (fixed ? std::to_string((*input.dims)[i].extent) : "0 or more") +
+          ", found " + std::to_string(*pins[i]));
+    }
+  }
+  return pins;
+}
+
+graph::Value* Known(const ModelInput& input, const KnownTensor& value,
+                    graph::GraphBuilder& builder) {
+  if (!value.strings) {
+    return builder.Constant(input.dtype, value.dims,
+                            {.owner = value.owner, .bytes = value.bytes});
+  }
+  std::vector<int64_t> handles;
+  for (const std::string& text : *value.strings)
+    handles.push_back(builder.StringHandle(text));
+  const auto* begin = reinterpret_cast<const uint8_t*>(handles.data());
+  return builder.Constant(
+      input.dtype, value.dims,
+      graph::ConstantData::Copy({begin, handles.size() * sizeof(int64_t)}));
+}
+
+}  // namespace
+
+std::string ToIdentifier(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       (c >= '0' && c <= '9') || c == '_';
+    name += plain ? c : '_';
+  }
+  if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9'))
+    name = "d" + name;
+  return name;
+}
+
+StatusOr<std::vector<graph::Value*>> AddInputs(
+    const std::vector<ModelInput>& inputs, const ImportOptions& options,
+    graph::GraphBuilder& builder) {
+  EMBER_RETURN_IF_ERROR(CheckNames(inputs, options));
+  std::vector<std::vector<std::optional<int64_t>>> pins;
+  // What a pin says of a name holds wherever the name is.
+  std::map<std::string, int64_t> extents;
+  for (const ModelInput& input : inputs) {
+    EMBER_ASSIGN_OR_RETURN(pins.emplace_back(), PinsOf(input, options));
+    for (size_t i = 0; input.dims && i < pins.back().size(); ++i) {
+      const std::string& symbol = (*input.dims)[i].symbol;
+      if (symbol.empty() || !pins.back()[i]) continue;
+      const auto [at, is_new] = extents.emplace(symbol, *pins.back()[i]);
+      if (!is_new && at->second != *pins.back()[i]) {
+        return InvalidArgumentError(
+            "input '" + OnOneLine(input.name) + "' axis " + std::to_string(i) +
+            ": expected " + std::to_string(at->second) +
+            ", as another input has for the same dim, found " +
+            std::to_string(*pins.back()[i]));
+      }
+    }
+  }
+  std::vector<graph::Value*> values;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const ModelInput& input = inputs[k];
+    Shape shape;
+    for (size_t i = 0; i < pins[k].size(); ++i) {
+      const ModelDim dim = input.dims
+                               ? (*input.dims)[i]
+                               : ModelDim{.symbol = ToIdentifier(input.name) +
+                                                    "_" + std::to_string(i)};
+      const auto pinned = extents.find(dim.symbol);
+      if (pins[k][i]) {
+        shape.push_back(Dim(*pins[k][i]));
+      } else if (dim.symbol.empty()) {
+        shape.push_back(Dim(dim.extent));
+      } else if (pinned != extents.end()) {
+        shape.push_back(Dim(pinned->second));
+      } else {
+        shape.push_back(Dim::Symbol(dim.symbol));
+      }
+    }
+    const auto known = options.input_values.find(input.name);
+    if (known == options.input_values.end()) {
+      values.push_back(
+          builder.Input(input.name, {input.dtype, shape}, input.logical_type));
+    } else {
+      const bool strings = input.logical_type == "string";
+      const KnownTensor& value = known->second;
+      if (value.strings.has_value() != strings ||
+          (!strings && value.dtype != input.dtype)) {
+        return InvalidArgumentError(
+            "input '" + OnOneLine(input.name) + "': expected type " +
+            (strings ? "string" : std::string(DTypeName(input.dtype))) +
+            ", found " +
+            (value.strings ? "string" : std::string(DTypeName(value.dtype))));
+      }
+      values.push_back(Known(input, value, builder));
+    }
+    EMBER_RETURN_IF_ERROR(builder.status());
+  }
+  return values;
+}
+
+}  // namespace ember::frontends

@@ -1,0 +1,279 @@
+#include "frontends/keras/config.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/one_line.h"
+
+namespace ember::keras {
+namespace {
+
+// Of a model's description: far above any model's, far below what a computer
+// has.
+constexpr size_t kMaximumText = size_t{256} << 20;
+constexpr size_t kMaximumItems = 1 << 22;
+
+std::string Shown(const Json& json) {
+  std::string text = OnOneLine(json.dump(-1, ' ', /*ensure_ascii=*/true,
+                                         Json::error_handler_t::replace));
+  constexpr size_t kLongest = 60;
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
+  return text;
+}
+
+// Python writes numbers that JSON does not have as words, outside of strings.
+std::string WithoutWords(std::string_view text) {
+  std::string result;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      result += c;
+      if (c == '\\' && i + 1 < text.size()) result += text[++i];
+      if (c == '"') in_string = false;
+      continue;
+    }
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with("Infinity")) {
+      result += "1.7976931348623157e308";
+      i += 7;
+    } else if (rest.starts_with("NaN")) {
+      result += "null";
+      i += 2;
+    } else {
+      in_string = c == '"';
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::optional<int64_t> IntegerOf(const Json& json) {
+  if (json.is_number_unsigned()) {
+    const auto value = json.get<uint64_t>();
+    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+      return std::nullopt;
+    return static_cast<int64_t>(value);
+  }
+  if (json.is_number_integer()) return json.get<int64_t>();
+  // Keras takes 2.0 where it wants 2.
+  if (json.is_number_float()) {
+    const double value = json.get<double>();
+    if (std::abs(value) < 9e15 && value == std::floor(value))
+      return static_cast<int64_t>(value);
+  }
+  return std::nullopt;
+}
+
+// Tuples are lists, or objects that say so.
+const Json& Plain(const Json& json) {
+  if (json.is_object() && json.size() <= 3) {
+    const auto name = json.find("class_name");
+    const auto items = json.find("items");
+    if (name != json.end() && items != json.end() && items->is_array())
+      return *items;
+    // Keras 3: {"class_name": "__numpy__" or "__tuple__", "config": …}.
+    const auto config = json.find("config");
+    if (name != json.end() && name->is_string() && config != json.end() &&
+        name->get_ref<const std::string&>() == "__tuple__" &&
+        config->is_array())
+      return *config;
+    const auto value = json.find("value");
+    if (config != json.end() && config->is_object() &&
+        config->contains("value") && name != json.end())
+      return (*config)["value"];
+    if (value != json.end() && name != json.end()) return *value;
+  }
+  return json;
+}
+
+}  // namespace
+
+const Json* Config::Find(std::string_view key) const {
+  if (json_ == nullptr || !json_->is_object()) return nullptr;
+  const auto found = json_->find(key);
+  if (found == json_->end() || found->is_null()) return nullptr;
+  return &Plain(*found);
+}
+
+std::string Config::Named(std::string_view key) const {
+  return where_ + (where_.empty() ? "'" : ": '") + OnOneLine(key) + "'";
+}
+
+void Config::Fail(std::string message) const {
+  if (error_ != nullptr && error_->ok())
+    *error_ = DataLossError(std::move(message));
+}
+
+void Config::Fail(std::string_view key, std::string_view expected) const {
+  const Json* found = Find(key);
+  Fail(Named(key) + ": expected " + std::string(expected) + ", found " +
+       (found == nullptr ? "nothing" : Shown(*found)));
+}
+
+bool Config::Has(std::string_view key) const { return Find(key) != nullptr; }
+bool Config::is_object() const {
+  return json_ != nullptr && json_->is_object();
+}
+bool Config::is_list() const { return json_ != nullptr && json_->is_array(); }
+bool Config::is_text() const { return json_ != nullptr && json_->is_string(); }
+bool Config::is_number() const {
+  return json_ != nullptr && json_->is_number();
+}
+bool Config::AsFlag() const {
+  return json_ != nullptr && json_->is_boolean() && json_->get<bool>();
+}
+
+int64_t Config::Integer(std::string_view key,
+                        std::optional<int64_t> otherwise) const {
+  const Json* found = Find(key);
+  if (found == nullptr && otherwise) return *otherwise;
+  const std::optional<int64_t> value =
+      found == nullptr ? std::nullopt : IntegerOf(*found);
+  if (!value) Fail(key, "an integer");
+  return value.value_or(otherwise.value_or(0));
+}
+
+double Config::Number(std::string_view key,
+                      std::optional<double> otherwise) const {
+  const Json* found = Find(key);
+  if (found == nullptr && otherwise) return *otherwise;
+  if (found == nullptr || !found->is_number()) {
+    Fail(key, "a number");
+    return otherwise.value_or(0);
+  }
+  return found->get<double>();
+}
+
+bool Config::Flag(std::string_view key, bool otherwise) const {
+  const Json* found = Find(key);
+  if (found == nullptr) return otherwise;
+  if (found->is_boolean()) return found->get<bool>();
+  const std::optional<int64_t> number = IntegerOf(*found);
+  if (!number) Fail(key, "true or false");
+  return number ? *number != 0 : otherwise;
+}
+
+std::string Config::Text(std::string_view key,
+                         std::string_view otherwise) const {
+  const Json* found = Find(key);
+  if (found == nullptr) return std::string(otherwise);
+  if (!found->is_string()) {
+    Fail(key, "a string");
+    return std::string(otherwise);
+  }
+  return found->get<std::string>();
+}
+
+std::vector<int64_t> Config::IntegerList(std::string_view key) const {
+  const Json* found = Find(key);
+  std::vector<int64_t> values;
+  if (found == nullptr) return values;
+  if (const auto one = IntegerOf(*found)) return {*one};
+  bool fits = found->is_array();
+  for (size_t i = 0; fits && i < found->size(); ++i) {
+    const auto value = IntegerOf((*found)[i]);
+    fits = value.has_value();
+    values.push_back(value.value_or(0));
+  }
+  if (!fits) Fail(key, "an integer or a list of integers");
+  return values;
+}
+
+std::vector<int64_t> Config::Integers(std::string_view key, size_t count,
+                                      std::optional<int64_t> otherwise) const {
+  std::vector<int64_t> values = IntegerList(key);
+  if (values.empty() && otherwise) values = {*otherwise};
+  if (values.size() == 1) values.resize(count, values[0]);
+  if (values.size() != count) {
+    Fail(key, "an integer or " + std::to_string(count) + " of them");
+    values.assign(count, otherwise.value_or(1));
+  }
+  return values;
+}
+
+std::vector<double> Config::NumberList(std::string_view key) const {
+  const Json* found = Find(key);
+  std::vector<double> values;
+  std::vector<const Json*> open;
+  if (found != nullptr) open.push_back(found);
+  while (!open.empty() && values.size() < kMaximumItems) {
+    const Json* at = open.back();
+    open.pop_back();
+    if (at->is_number()) {
+      values.push_back(at->get<double>());
+    } else if (at->is_array()) {
+      for (size_t i = at->size(); i-- > 0;) open.push_back(&(*at)[i]);
+    } else {
+      Fail(key, "a number or a list of numbers");
+      return {};
+    }
+  }
+  return values;
+}
+
+Config Config::Entry(std::string_view key) const {
+  return {Find(key), Named(key), error_};
+}
+
+std::vector<Config> Config::Items() const {
+  std::vector<Config> items;
+  if (!is_list()) return items;
+  for (const Json& item : *json_)
+    items.emplace_back(&item, where_ + "[" + std::to_string(items.size()) + "]",
+                       error_);
+  return items;
+}
+
+std::vector<Config> Config::Items(std::string_view key) const {
+  const Config list = Entry(key);
+  if (list.json_ != nullptr && !list.is_list()) Fail(key, "a list");
+  return list.Items();
+}
+
+std::vector<std::string> Config::Keys() const {
+  std::vector<std::string> keys;
+  if (!is_object()) return keys;
+  for (const auto& [key, value] : json_->items()) keys.push_back(key);
+  return keys;
+}
+
+std::optional<int64_t> Config::AsInteger() const {
+  return json_ == nullptr ? std::nullopt : IntegerOf(*json_);
+}
+std::optional<double> Config::AsNumber() const {
+  if (!is_number()) return std::nullopt;
+  return json_->get<double>();
+}
+std::optional<std::string> Config::AsText() const {
+  if (!is_text()) return std::nullopt;
+  return json_->get<std::string>();
+}
+
+Document::Document(std::unique_ptr<Json> json, std::string what)
+    : json_(std::move(json)), what_(std::move(what)) {}
+Document::~Document() = default;
+
+StatusOr<std::shared_ptr<Document>> Document::Parse(std::string_view text,
+                                                    std::string_view what) {
+  if (text.size() > kMaximumText) {
+    return ResourceExhaustedError(std::string(what) + ": expected at most " +
+                                  std::to_string(kMaximumText) +
+                                  " bytes, found " +
+                                  std::to_string(text.size()));
+  }
+  auto json = std::make_unique<Json>(
+      Json::parse(WithoutWords(text), nullptr, /*allow_exceptions=*/false));
+  if (json->is_discarded())
+    return DataLossError(std::string(what) +
+                         ": expected JSON, found text that "
+                         "is none");
+  return std::shared_ptr<Document>(
+      new Document(std::move(json), std::string(what)));
+}
+
+Config Document::root() { return {json_.get(), what_, &error_}; }
+
+}  // namespace ember::keras

@@ -1,0 +1,68 @@
+#include "frontends/keras/dtypes.h"
+
+#include <utility>
+
+#include "base/one_line.h"
+
+namespace ember::keras {
+namespace {
+
+std::optional<DType> DTypeOf(std::string_view name) {
+  static constexpr std::pair<std::string_view, DType> kTypes[] = {
+      {"bool", DType::kBool},          {"int8", DType::kI8},
+      {"int16", DType::kI16},          {"int32", DType::kI32},
+      {"int64", DType::kI64},          {"uint8", DType::kU8},
+      {"uint16", DType::kU16},         {"uint32", DType::kU32},
+      {"uint64", DType::kU64},         {"float16", DType::kF16},
+      {"bfloat16", DType::kBF16},      {"float32", DType::kF32},
+      {"float64", DType::kF64},        {"mixed_float16", DType::kF16},
+      {"mixed_bfloat16", DType::kBF16}};
+  for (const auto& [text, type] : kTypes)
+    if (text == name) return type;
+  return std::nullopt;
+}
+
+// "float32" of {"class_name": "DTypePolicy", "config": {"name": "float32"}}.
+std::string NameOf(const Config& config) {
+  const Config entry = config.Entry("dtype");
+  if (const auto name = entry.AsText()) return *name;
+  if (!entry.is_object()) return "";
+  const std::string class_name = entry.Text("class_name");
+  const Config inner = entry.Entry("config");
+  if (class_name.find("Quantized") != std::string::npos) {
+    return class_name + " " + inner.Text("mode") + " of " +
+           inner.Text("source_name");
+  }
+  // A policy per layer: its default.
+  if (class_name == "DTypePolicyMap")
+    return inner.Entry("default_policy").AsText().value_or("float32");
+  return inner.Text("name");
+}
+
+}  // namespace
+
+StatusOr<ValueType> InputTypeOf(const Config& config, std::string_view what) {
+  const std::string name = NameOf(config);
+  if (name.empty()) return ValueType{};
+  if (name == "string") return ValueType{DType::kI64, "string"};
+  const std::optional<DType> type = DTypeOf(name);
+  if (!type) {
+    return UnimplementedError(std::string(what) + ": type '" + OnOneLine(name) +
+                              "'");
+  }
+  return ValueType{*type, ""};
+}
+
+StatusOr<std::optional<DType>> ComputeTypeOf(const Config& config) {
+  const std::string name = NameOf(config);
+  if (name.empty() || name == "string") return std::optional<DType>();
+  const std::optional<DType> type = DTypeOf(name);
+  if (!type) {
+    return UnimplementedError("dtype policy '" + OnOneLine(name) +
+                              "': expected a float type (quantized weights are "
+                              "not read: save the model before quantize())");
+  }
+  return IsFloat(*type) ? std::optional<DType>(*type) : std::nullopt;
+}
+
+}  // namespace ember::keras

@@ -1,0 +1,13 @@
+// Keras as a row of the list of formats (frontends/formats.h).
+#ifndef EMBER_FRONTENDS_KERAS_FORMAT_H_
+#define EMBER_FRONTENDS_KERAS_FORMAT_H_
+
+#include "frontends/frontend.h"
+
+namespace ember::keras {
+
+extern const frontends::Format kFormat;
+
+}  // namespace ember::keras
+
+#endif  // EMBER_FRONTENDS_KERAS_FORMAT_H_

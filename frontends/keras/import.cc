@@ -1,0 +1,267 @@
+#include "frontends/keras/import.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "base/file.h"
+#include "base/one_line.h"
+#include "frontends/archive/zip_archive.h"
+#include "frontends/hdf5/file.h"
+#include "frontends/keras/config.h"
+#include "frontends/keras/graph_importer.h"
+#include "frontends/keras/layer_table.h"
+#include "frontends/keras/network.h"
+#include "frontends/keras/weights.h"
+
+namespace ember::keras {
+namespace {
+
+std::span<const uint8_t> BytesOf(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+std::string_view TextOf(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// A file that has been opened, and its model's description.
+struct ModelFile {
+  std::shared_ptr<hdf5::File> weights;
+  bool is_archive = false;
+  std::shared_ptr<Document> document;
+  int major_version = 2;
+  std::unique_ptr<Network> network;
+};
+
+// "3.4.1" of a version; nullopt for what is none.
+std::optional<int> MajorVersion(std::string_view text) {
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+  int major = 0;
+  for (const char c : text.substr(0, 3)) {
+    if (c < '0' || c > '9') break;
+    major = major * 10 + (c - '0');
+  }
+  return major;
+}
+
+Status OpenHdf5(std::span<const uint8_t> bytes,
+                std::shared_ptr<const void> owner, ModelFile& model) {
+  EMBER_ASSIGN_OR_RETURN(model.weights,
+                         hdf5::File::Open(bytes, std::move(owner)));
+  EMBER_ASSIGN_OR_RETURN(const hdf5::Object root, model.weights->Root());
+  EMBER_ASSIGN_OR_RETURN(const auto config, root.Strings("model_config"));
+  if (!config || config->size() != 1) {
+    return DataLossError(
+        "expected the attribute model_config, found none: the file has weights "
+        "without a model (save the whole model)");
+  }
+  EMBER_ASSIGN_OR_RETURN(model.document,
+                         Document::Parse(config->front(), "model_config"));
+  EMBER_ASSIGN_OR_RETURN(auto version, root.Strings("keras_version"));
+  if (!version) {
+    // Older files have it with the weights.
+    EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
+    if (group) {
+      EMBER_ASSIGN_OR_RETURN(version, group->Strings("keras_version"));
+    }
+  }
+  if (version && version->size() == 1)
+    model.major_version = MajorVersion(version->front()).value_or(2);
+  return OkStatus();
+}
+
+Status OpenArchive(std::span<const uint8_t> bytes,
+                   std::shared_ptr<const void> owner, bool with_weights,
+                   ModelFile& model) {
+  EMBER_ASSIGN_OR_RETURN(const archive::ZipArchive zip,
+                         archive::ZipArchive::Open(bytes, std::move(owner)));
+  EMBER_ASSIGN_OR_RETURN(const archive::ZipContents config,
+                         zip.Read("config.json"));
+  EMBER_ASSIGN_OR_RETURN(model.document,
+                         Document::Parse(TextOf(config.bytes), "config.json"));
+  model.is_archive = true;
+  model.major_version = 3;
+  if (zip.Has("metadata.json")) {
+    EMBER_ASSIGN_OR_RETURN(const archive::ZipContents metadata,
+                           zip.Read("metadata.json"));
+    EMBER_ASSIGN_OR_RETURN(
+        const auto document,
+        Document::Parse(TextOf(metadata.bytes), "metadata.json"));
+    model.major_version =
+        MajorVersion(document->root().Text("keras_version")).value_or(3);
+  }
+  if (!with_weights) return OkStatus();
+  StatusOr<archive::ZipContents> weights = zip.Read("model.weights.h5");
+  if (!weights.ok()) {
+    for (const std::string& name : zip.names()) {
+      if (!name.starts_with("model.weights")) continue;
+      return UnimplementedError("expected model.weights.h5, found '" +
+                                OnOneLine(name) + "'");
+    }
+    return weights.status();
+  }
+  StatusOr<std::shared_ptr<hdf5::File>> file =
+      hdf5::File::Open(weights->bytes, weights->owner);
+  if (!file.ok()) return file.status().WithContext("model.weights.h5");
+  model.weights = *std::move(file);
+  return OkStatus();
+}
+
+StatusOr<ModelFile> OpenModel(std::span<const uint8_t> bytes,
+                              std::shared_ptr<const void> owner,
+                              bool with_weights) {
+  ModelFile model;
+  if (archive::ZipArchive::IsArchive(TextOf(bytes))) {
+    EMBER_RETURN_IF_ERROR(
+        OpenArchive(bytes, std::move(owner), with_weights, model));
+  } else {
+    EMBER_RETURN_IF_ERROR(OpenHdf5(bytes, std::move(owner), model));
+  }
+  if (model.major_version < 2) {
+    return UnimplementedError("expected a model of Keras 2 or 3, found " +
+                              std::to_string(model.major_version) +
+                              ": load and save it with Keras 2");
+  }
+  EMBER_ASSIGN_OR_RETURN(model.network, ReadNetwork(model.document->root()));
+  EMBER_RETURN_IF_ERROR(model.document->status());
+  return model;
+}
+
+struct Use {
+  std::string layer, reason;
+  int count = 0;
+};
+
+Status FindUnsupported(const Layer& layer, int depth,
+                       std::map<std::string, Use>& missing);
+
+Status FindUnsupported(const Network& network, int depth,
+                       std::map<std::string, Use>& missing) {
+  for (const Layer& layer : network.layers)
+    EMBER_RETURN_IF_ERROR(FindUnsupported(layer, depth, missing));
+  return OkStatus();
+}
+
+Status FindUnsupported(const Layer& layer, int depth,
+                       std::map<std::string, Use>& missing) {
+  if (depth > kMaximumNesting) {
+    return ResourceExhaustedError("layer '" + OnOneLine(layer.name) +
+                                  "': nested too deeply");
+  }
+  if (layer.network != nullptr)
+    return FindUnsupported(*layer.network, depth + 1, missing);
+  const LayerRow* row = FindRow(layer);
+  if (row != nullptr && row->inner != nullptr) {
+    EMBER_ASSIGN_OR_RETURN(const std::vector<InnerLayer> inner,
+                           row->inner(layer.config));
+    for (const InnerLayer& one : inner)
+      EMBER_RETURN_IF_ERROR(FindUnsupported(*one.layer, depth + 1, missing));
+  }
+  if (row != nullptr && row->import != nullptr) return OkStatus();
+  Use& use = missing[ClassNameOf(layer)];
+  if (use.count++ == 0) use.layer = OnOneLine(layer.name);
+  if (row != nullptr) use.reason = row->reason;
+  return OkStatus();
+}
+
+// All of them, each once with how often it occurs and why it is not there.
+Status CheckLayers(const Network& network) {
+  std::map<std::string, Use> missing;
+  EMBER_RETURN_IF_ERROR(FindUnsupported(network, 0, missing));
+  if (missing.empty()) return OkStatus();
+  std::string text;
+  for (const auto& [name, use] : missing) {
+    text +=
+        (text.empty() ? "unsupported layers: " : ", ") + name + " (layer '" +
+        use.layer + "'" +
+        (use.count > 1 ? ", " + std::to_string(use.count) + " layers" : "") +
+        (use.reason.empty() ? "" : "; " + use.reason) + ")";
+  }
+  return UnimplementedError(text);
+}
+
+StatusOr<graph::Graph> ImportRead(std::span<const uint8_t> bytes,
+                                  std::shared_ptr<const void> owner,
+                                  const frontends::ImportOptions& options) {
+  if (!options.entry.empty()) {
+    return InvalidArgumentError(
+        "entry: expected none, as Keras files have one function, found '" +
+        OnOneLine(options.entry) + "'");
+  }
+  EMBER_ASSIGN_OR_RETURN(const ModelFile model,
+                         OpenModel(bytes, std::move(owner), true));
+  EMBER_RETURN_IF_ERROR(CheckLayers(*model.network));
+  EMBER_RETURN_IF_ERROR(model.document->status());
+  EMBER_ASSIGN_OR_RETURN(hdf5::Object root, model.weights->Root());
+  StatusOr<Weights> weights = model.is_archive
+                                  ? ReadPathWeights(*model.network, root)
+                                  : [&]() -> StatusOr<Weights> {
+    EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
+    return ReadListedWeights(*model.network, group ? *group : root);
+  }();
+  // What is wrong with the configuration is why weights are not as expected.
+  EMBER_RETURN_IF_ERROR(model.document->status());
+  if (!weights.ok()) return weights.status();
+  return GraphImporter(*model.network, *weights, model.major_version, options,
+                       model.document->status())
+      .Import();
+}
+
+}  // namespace
+
+bool IsModel(std::string_view contents) {
+  if (hdf5::File::IsFile(contents)) return true;
+  if (!archive::ZipArchive::IsArchive(contents)) return false;
+  const StatusOr<archive::ZipArchive> zip =
+      archive::ZipArchive::Open(BytesOf(contents), nullptr);
+  return zip.ok() && zip->Has("config.json");
+}
+
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        std::shared_ptr<const void> owner,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name) {
+  const std::string where = "model '" + OnOneLine(name) + "'";
+  if (owner == nullptr) {
+    // As aligned as a mapped file.
+    constexpr std::align_val_t kAlignment{64};
+    auto* copy = static_cast<uint8_t*>(
+        ::operator new(std::max<size_t>(bytes.size(), 1), kAlignment));
+    if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
+    owner = std::shared_ptr<uint8_t>(
+        copy, [](uint8_t* memory) { ::operator delete(memory, kAlignment); });
+    bytes = {copy, bytes.size()};
+  }
+  StatusOr<graph::Graph> graph = ImportRead(bytes, std::move(owner), options);
+  if (graph.ok()) return graph;
+  return Status(graph.status().code(), OnOneLine(graph.status().message()))
+      .WithContext(where);
+}
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  auto owner = std::make_shared<const MappedFile>(std::move(file));
+  return ImportModelBytes(owner->bytes(), owner, options,
+                          std::filesystem::path(path).filename().string());
+}
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    const std::string& path, const frontends::ImportOptions&) {
+  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  auto owner = std::make_shared<const MappedFile>(std::move(file));
+  StatusOr<ModelFile> model = OpenModel(owner->bytes(), owner, false);
+  if (!model.ok()) {
+    return Status(model.status().code(), OnOneLine(model.status().message()));
+  }
+  std::vector<frontends::InputInfo> inputs;
+  for (const NetworkInput& input : InputsOf(*model->network))
+    inputs.push_back({input.name, RankOf(*input.layer).has_value()});
+  return inputs;
+}
+
+}  // namespace ember::keras

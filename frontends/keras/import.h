@@ -1,0 +1,48 @@
+// Keras models become graphs: .h5 (HDF5 with the model's configuration) and
+// .keras (ZIP with config.json, metadata.json and model.weights.h5).
+//
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.keras", {}));
+//
+// Every layer is decomposed into the few operators of the graph, as it computes
+// outside of training. Weights stay in the mapped file where elements are
+// aligned in it. Inputs are called as input layers are, outputs as the layers
+// that give them; the batch is the symbol N for all inputs, other open dims
+// INPUT_AXIS. What a stateful layer keeps is state (frontends/frontend.h).
+//
+// Errors are one line. All unsupported layers of a model are listed at once;
+// malformed files are refused with what was expected and found. Thread-safe.
+#ifndef EMBER_FRONTENDS_KERAS_IMPORT_H_
+#define EMBER_FRONTENDS_KERAS_IMPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+
+namespace ember::keras {
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options);
+
+// From memory, which `owner` keeps; null: it is copied. `name` is what errors
+// call the model.
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        std::shared_ptr<const void> owner,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name = "model");
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    const std::string& path, const frontends::ImportOptions& options);
+
+// HDF5, or a ZIP archive with a config.json.
+bool IsModel(std::string_view contents);
+
+}  // namespace ember::keras
+
+#endif  // EMBER_FRONTENDS_KERAS_IMPORT_H_

@@ -1,0 +1,181 @@
+// What a layer is built from while it is called: its configuration, its
+// weights, and the tensors with their masks.
+//
+//   void ImportDense(LayerContext& c) {
+//     Tensor y = MatMul(c.Input(0), c.Weight("kernel", 2));
+//     if (c.config().Flag("use_bias", true)) y = y + c.Weight("bias", 1);
+//     c.SetOutput(Activated(c, y));
+//   }
+//
+// A mask (Masking, Embedding with mask_zero) goes along with a tensor: bool
+// [batch, steps], absent where there is none. Which layers hand it on is a
+// column of the layer table (layer_table.h).
+//
+// Errors stick in the graph builder and name the layer: after a failure a
+// function may return or go on, nothing it builds is used. Not thread-safe;
+// lives as long as the call.
+#ifndef EMBER_FRONTENDS_KERAS_LAYER_CONTEXT_H_
+#define EMBER_FRONTENDS_KERAS_LAYER_CONTEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "frontends/keras/config.h"
+#include "frontends/keras/network.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/tensor.h"
+
+namespace ember::keras {
+
+// The names of frontends/ops that layers are written in; the functions on
+// tensors are found by their arguments.
+using ops::Apply;
+using ops::ComputeType;
+using ops::Concat;
+using ops::Dim;
+using ops::DimScalar;
+using ops::IotaVector;
+using ops::kMaximumRank;
+using ops::LargerOf;
+using ops::Opcode;
+using ops::Shape;
+using ops::SmallerOf;
+using ops::Tensor;
+
+// A tensor with its mask.
+struct Signal {
+  Tensor value;
+  Tensor mask;
+};
+
+// What an argument of a call has become: tensors, or a constant.
+struct Given {
+  std::vector<Signal> signals;
+  std::optional<Config> constant;
+  bool is_list = false;
+  // Of a list of several things, tensors and constants in their order.
+  std::vector<Given> items;
+};
+
+class LayerContext;
+
+// Whoever calls layers: weights, state, and layers within layers.
+class Host {
+ public:
+  virtual ~Host() = default;
+  // Absent if the file has none of this path.
+  virtual Tensor FindWeight(const std::string& path,
+                            graph::GraphBuilder& builder) = 0;
+  // A value that is kept from run to run: what the run before set.
+  virtual Tensor State(const std::string& name, DType dtype,
+                       const Shape& shape) = 0;
+  virtual void SetState(const std::string& name, Tensor value) = 0;
+  // Calls a layer, which may be a model. path: where its weights are.
+  virtual std::vector<Signal> CallLayer(const Layer& layer,
+                                        const std::string& path,
+                                        const std::vector<Signal>& inputs,
+                                        int depth) = 0;
+  // Of Keras: 2 or 3.
+  virtual int major_version() const = 0;
+};
+
+class LayerContext {
+ public:
+  LayerContext(Host& host, graph::GraphBuilder& builder, const Layer& layer,
+               std::string path, int depth)
+      : host_(host),
+        builder_(builder),
+        layer_(layer),
+        path_(std::move(path)),
+        depth_(depth) {}
+
+  Host& host() { return host_; }
+  graph::GraphBuilder& builder() { return builder_; }
+  const Layer& layer() const { return layer_; }
+  const Config& config() const { return layer_.config; }
+  // Where weights of the layer are, ending in '/'.
+  const std::string& path() const { return path_; }
+  int depth() const { return depth_; }
+  int major_version() const { return host_.major_version(); }
+  // The type that the layer computes in: of its dtype policy.
+  DType compute_type() const { return compute_type_; }
+  void set_compute_type(DType type) { compute_type_ = type; }
+
+  void FailInvalid(std::string message);
+  void FailUnsupported(std::string message);
+  bool ok() const { return builder_.status().ok(); }
+
+  // The tensors that the layer is called with, in order.
+  std::vector<Signal> inputs;
+  // Its positional arguments, which the tensors are from.
+  std::vector<Given> arguments;
+  // Named arguments.
+  std::vector<std::pair<std::string, Given>> named;
+
+  int input_count() const { return static_cast<int>(inputs.size()); }
+  Tensor Input(int index) const {
+    return index < input_count() ? inputs[static_cast<size_t>(index)].value
+                                 : Tensor();
+  }
+  Tensor Mask(int index) const {
+    return index < input_count() ? inputs[static_cast<size_t>(index)].mask
+                                 : Tensor();
+  }
+  const Given* Named(std::string_view name) const;
+  // A tensor among the named arguments; absent if there is none.
+  Tensor NamedTensor(std::string_view name) const;
+
+  // A weight in the type that the layer computes in; absent and an error if the
+  // file has none, or one of another rank. rank -1: any.
+  Tensor Weight(std::string_view name, int rank = -1);
+  bool HasWeight(std::string_view name);
+
+  // Results.
+  void SetOutput(Tensor value) { SetOutput(0, value); }
+  void SetOutput(int index, Tensor value);
+  // Of the result; layers that hand the first input's on need not set it.
+  void SetMask(int index, Tensor mask);
+  std::vector<Signal>& outputs() { return outputs_; }
+  bool mask_is_set() const { return mask_is_set_; }
+
+  // Fails unless the input is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
+  // An axis in 0 … rank - 1; fails for others.
+  int Axis(int64_t axis, int rank);
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
+  // Of a config entry; fails unless it is in [1, kMaximumWindow].
+  bool CheckPositive(std::string_view what, int64_t value);
+  bool is_channels_first();
+
+  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
+  Tensor Scalar(double value, DType dtype) {
+    return Wrap(builder_.Scalar(value, dtype));
+  }
+  // A constant vector, f32.
+  Tensor Vector(const std::vector<double>& values);
+
+ private:
+  Host& host_;
+  graph::GraphBuilder& builder_;
+  const Layer& layer_;
+  std::string path_;
+  int depth_;
+  DType compute_type_ = DType::kF32;
+  std::vector<Signal> outputs_;
+  bool mask_is_set_ = false;
+};
+
+// Dims 1 … rank - 2 as the last ones, where the layer's data_format is
+// channels_first; and back.
+Tensor AsChannelsLast(LayerContext& c, Tensor x);
+Tensor FromChannelsLast(LayerContext& c, Tensor y);
+
+}  // namespace ember::keras
+
+#endif  // EMBER_FRONTENDS_KERAS_LAYER_CONTEXT_H_

@@ -1,0 +1,87 @@
+// A model as its configuration describes it: layers, and the calls that connect
+// them, from either dialect (Keras 2 and 3), Sequential or functional, with
+// models among the layers.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Network> network,
+//                          ReadNetwork(document->root(), 3));
+//   for (const Layer& layer : network->layers)
+//     for (const Call& call : layer.calls) …
+//
+// Every reference names a layer, call and result that exist (results are
+// checked when they are known). Errors are one line that names the layer.
+#ifndef EMBER_FRONTENDS_KERAS_NETWORK_H_
+#define EMBER_FRONTENDS_KERAS_NETWORK_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/keras/config.h"
+
+namespace ember::keras {
+
+// The result of a call.
+struct Reference {
+  int layer = 0;
+  int call = 0;
+  int result = 0;
+};
+
+// What a layer is called with: a tensor, a constant, or a list.
+struct Argument {
+  std::optional<Reference> tensor;
+  std::optional<Config> constant;
+  bool is_list = false;
+  std::vector<Argument> items;  // of a list
+
+  bool empty() const { return !tensor && !constant && !is_list; }
+};
+
+struct Call {
+  std::vector<Argument> arguments;
+  std::vector<std::pair<std::string, Argument>> named;
+};
+
+struct Network;
+
+struct Layer {
+  std::string name;
+  std::string class_name;
+  // Where Keras 3 has the class from: "keras.layers", "keras.src.ops.numpy" …;
+  // empty in Keras 2.
+  std::string module;
+  Config config;
+  // Not null: the layer is a model.
+  std::unique_ptr<Network> network;
+  std::vector<Call> calls;  // an input layer has one without arguments
+};
+
+struct Network {
+  std::string name;
+  bool is_sequential = false;
+  std::vector<Layer> layers;
+  // In the order of the model.
+  std::vector<Reference> inputs, outputs;
+};
+
+// Models within models.
+inline constexpr int kMaximumNesting = 16;
+// Of all networks of a file together.
+inline constexpr int kMaximumLayers = 1 << 17;
+
+// Whether a class is a model of layers.
+bool IsNetworkClass(std::string_view class_name);
+
+// `model`: the object with class_name and config.
+StatusOr<std::unique_ptr<Network>> ReadNetwork(const Config& model);
+
+// A layer from {"class_name": …, "config": …}, as wrappers hold one.
+StatusOr<Layer> ReadLayer(const Config& description);
+
+}  // namespace ember::keras
+
+#endif  // EMBER_FRONTENDS_KERAS_NETWORK_H_

@@ -1,0 +1,406 @@
+// Recurrent layers: what a step of each cell computes, masks, and state that is
+// kept from run to run.
+#include "frontends/ops/recurrent.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/one_line.h"
+#include "frontends/keras/activation.h"
+#include "frontends/keras/layer_table.h"
+#include "frontends/ops/convolution.h"
+#include "frontends/ops/windows.h"
+
+namespace ember::keras {
+namespace {
+
+using ops::Capture;
+using ops::States;
+
+// One cell: its kinds differ in gates, states and products.
+struct Cell {
+  LayerContext* c = nullptr;  // whose configuration it is
+  std::string weights;        // where they are in the layer: "cell/"
+  enum class Kind : uint8_t {
+    kSimple,
+    kLstm,
+    kGru,
+    kConvLstm
+  } kind = Kind::kSimple;
+  Tensor kernel, recurrent, bias;
+  // Of a convolution: that of the input, and that of the state.
+  ops::Window window, state_window;
+  Shape state_shape;
+
+  int state_count() const {
+    return kind == Kind::kLstm || kind == Kind::kConvLstm ? 2 : 1;
+  }
+  int gates() const {
+    return kind == Kind::kSimple ? 1 : kind == Kind::kGru ? 3 : 4;
+  }
+};
+
+std::optional<Cell::Kind> KindOf(std::string_view class_name) {
+  if (class_name == "SimpleRNN" || class_name == "SimpleRNNCell")
+    return Cell::Kind::kSimple;
+  if (class_name == "LSTM" || class_name == "LSTMCell")
+    return Cell::Kind::kLstm;
+  if (class_name == "GRU" || class_name == "GRUCell") return Cell::Kind::kGru;
+  if (class_name.starts_with("ConvLSTM")) return Cell::Kind::kConvLstm;
+  return std::nullopt;
+}
+
+Tensor GateOf(Tensor gates, int gate, const Dim& units) {
+  return SliceAxis(gates, gates.rank() - 1, units * Dim(gate), units);
+}
+
+Tensor Recurrent(const Cell& cell, Tensor x) {
+  return Activated(*cell.c, x,
+                   cell.c->config().Has("recurrent_activation")
+                       ? cell.c->config().Entry("recurrent_activation")
+                       : Config());
+}
+
+// What the cell makes of its input, for all gates.
+Tensor Project(const Cell& cell, const Capture& capture, Tensor x) {
+  const Tensor kernel = capture(cell.kernel);
+  Tensor y = cell.kind == Cell::Kind::kConvLstm
+                 ? ops::Conv(x, kernel, Tensor(), {.window = cell.window})
+                 : MatMul(x, kernel);
+  if (!cell.bias) return y;
+  // A GRU whose reset gate comes after the product has a bias for each.
+  const Tensor bias = capture(cell.bias);
+  return y + (bias.rank() == 2
+                  ? Squeeze(SliceAxis(bias, 0, Dim(0), Dim(1)), {0})
+                  : bias);
+}
+
+Tensor StateProduct(const Cell& cell, const Capture& capture, Tensor h) {
+  const Tensor recurrent = capture(cell.recurrent);
+  return cell.kind == Cell::Kind::kConvLstm
+             ? ops::Conv(h, recurrent, Tensor(), {.window = cell.state_window})
+             : MatMul(h, recurrent);
+}
+
+// The states after a step; the first is the output.
+States Step(const Cell& cell, const Capture& capture, Tensor projected,
+            const States& before) {
+  LayerContext& c = *cell.c;
+  const Tensor h = before[0];
+  if (cell.kind == Cell::Kind::kSimple) {
+    return {Activated(c, projected + StateProduct(cell, capture, h))};
+  }
+  const auto count = static_cast<int64_t>(cell.gates());
+  const auto units =
+      ops::DivideElementCounts({projected.dim(-1)}, {Dim(count)});
+  if (!units) {
+    c.FailInvalid("weights: expected " + std::to_string(count) +
+                  " gates of one size, found " + projected.dim(-1).ToString() +
+                  " columns");
+    return before;
+  }
+  if (cell.kind != Cell::Kind::kGru) {
+    const Tensor gates = projected + StateProduct(cell, capture, h);
+    const Tensor input = Recurrent(cell, GateOf(gates, 0, *units));
+    const Tensor forget = Recurrent(cell, GateOf(gates, 1, *units));
+    const Tensor candidate = Activated(c, GateOf(gates, 2, *units));
+    const Tensor next = forget * before[1] + input * candidate;
+    const Tensor output = Recurrent(cell, GateOf(gates, 3, *units));
+    return {output * Activated(c, next), next};
+  }
+  const bool reset_after =
+      c.config().Flag("reset_after", c.major_version() >= 3);
+  Tensor update, candidate;
+  if (reset_after) {
+    Tensor product = StateProduct(cell, capture, h);
+    if (cell.bias) {
+      const Tensor bias = capture(cell.bias);
+      if (bias.rank() == 2)
+        product = product + Squeeze(SliceAxis(bias, 0, Dim(1), Dim(1)), {0});
+    }
+    update = Recurrent(
+        cell, GateOf(projected, 0, *units) + GateOf(product, 0, *units));
+    const Tensor reset = Recurrent(
+        cell, GateOf(projected, 1, *units) + GateOf(product, 1, *units));
+    candidate = Activated(
+        c, GateOf(projected, 2, *units) + reset * GateOf(product, 2, *units));
+  } else {
+    const Tensor recurrent = capture(cell.recurrent);
+    const auto part = [&](int gate, Tensor state) {
+      return MatMul(state, SliceAxis(recurrent, 1, *units * Dim(gate), *units));
+    };
+    update = Recurrent(cell, GateOf(projected, 0, *units) + part(0, h));
+    const Tensor reset =
+        Recurrent(cell, GateOf(projected, 1, *units) + part(1, h));
+    candidate = Activated(c, GateOf(projected, 2, *units) + part(2, reset * h));
+  }
+  return {update * h + (1.0 - update) * candidate};
+}
+
+bool ReadConvCell(Cell& cell, Tensor x) {
+  LayerContext& c = *cell.c;
+  const int spatial = x.rank() - 3;
+  if (cell.kernel.rank() != spatial + 2 || cell.recurrent.rank() != spatial + 2)
+    c.FailInvalid("weights: expected kernels of rank " +
+                  std::to_string(spatial + 2));
+  if (!c.ok()) return false;
+  const auto read = [&](Tensor kernel, bool is_input, const Shape& extents,
+                        ops::Window& window) {
+    std::vector<int64_t> kernel_size;
+    for (int i = 0; i < spatial; ++i)
+      kernel_size.push_back(kernel.dim(i).AsConstant().value_or(0));
+    window = ops::WindowOf(kernel_size);
+    const auto count = static_cast<size_t>(spatial);
+    if (is_input) {
+      window.strides = c.config().Integers("strides", count, 1);
+      window.dilations = c.config().Integers("dilation_rate", count, 1);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (!c.CheckPositive("kernel_size", kernel_size[i]) ||
+          !c.CheckPositive("strides", window.strides[i]) ||
+          !c.CheckPositive("dilation_rate", window.dilations[i]))
+        return false;
+    }
+    const std::string padding = c.config().Text("padding", "valid");
+    if (padding != "valid" && padding != "same")
+      c.FailInvalid("padding: expected valid or same, found '" +
+                    OnOneLine(padding) + "'");
+    // A state is never made smaller.
+    if (padding == "same" || !is_input) ops::PadSame(extents, true, window);
+    return c.ok();
+  };
+  Shape extents(x.shape().begin() + 2, x.shape().end() - 1);
+  if (!read(cell.kernel, true, extents, cell.window)) return false;
+  cell.state_shape = {x.dim(1)};
+  Shape outputs;
+  for (int i = 0; i < spatial; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const Dim padded = extents[at] + cell.window.low[at] + cell.window.high[at];
+    outputs.push_back(FloorDivide(padded - Dim(cell.window.Reach(i)),
+                                  Dim(cell.window.strides[at])) +
+                      Dim(1));
+  }
+  cell.state_shape.insert(cell.state_shape.end(), outputs.begin(),
+                          outputs.end());
+  cell.state_shape.push_back(cell.recurrent.dim(-2));
+  return read(cell.recurrent, false, outputs, cell.state_window);
+}
+
+// x: [steps, batch, …].
+bool ReadCell(LayerContext& owner, Cell& cell, Tensor x) {
+  cell.kernel = owner.Weight(cell.weights + "kernel");
+  cell.recurrent = owner.Weight(cell.weights + "recurrent_kernel");
+  if (cell.c->config().Flag("use_bias", true))
+    cell.bias = owner.Weight(cell.weights + "bias");
+  if (!owner.ok()) return false;
+  if (cell.kind == Cell::Kind::kConvLstm) return ReadConvCell(cell, x);
+  if (cell.kernel.rank() != 2 || cell.recurrent.rank() != 2) {
+    owner.FailInvalid("weights: expected kernels of rank 2");
+    return false;
+  }
+  cell.state_shape = {x.dim(1), cell.recurrent.dim(0)};
+  return true;
+}
+
+// The cells of a layer, whose configurations `layers` and `contexts` keep.
+std::vector<Cell> CellsOf(
+    LayerContext& c, std::vector<std::unique_ptr<Layer>>& layers,
+    std::vector<std::unique_ptr<LayerContext>>& contexts) {
+  std::vector<Cell> cells;
+  const auto add = [&](const Config& description, const std::string& weights) {
+    StatusOr<Layer> layer = ReadLayer(description);
+    const auto kind = layer.ok() ? KindOf(layer->class_name) : std::nullopt;
+    if (!kind) {
+      c.FailUnsupported("cell '" + OnOneLine(description.Text("class_name")) +
+                        "'");
+      return;
+    }
+    layers.push_back(std::make_unique<Layer>(*std::move(layer)));
+    contexts.push_back(std::make_unique<LayerContext>(
+        c.host(), c.builder(), *layers.back(), c.path(), c.depth() + 1));
+    contexts.back()->set_compute_type(c.compute_type());
+    Cell cell;
+    cell.c = contexts.back().get();
+    cell.weights = weights;
+    cell.kind = *kind;
+    cells.push_back(std::move(cell));
+  };
+  if (c.layer().class_name != "RNN") {
+    Cell cell;
+    cell.c = &c;
+    cell.weights = "cell/";
+    cell.kind = KindOf(c.layer().class_name).value_or(Cell::Kind::kSimple);
+    cells.push_back(std::move(cell));
+    return cells;
+  }
+  const Config description = c.config().Entry("cell");
+  const std::vector<Config> stacked =
+      description.Entry("config").Items("cells");
+  if (stacked.empty()) {
+    add(description, "cell/");
+    return cells;
+  }
+  const std::vector<Role> roles = CellWeights(c.config());
+  size_t role = 0;
+  for (const Config& one : stacked) {
+    if (role >= roles.size()) break;
+    const std::string& path = roles[role].path;
+    const std::string weights = path.substr(0, path.rfind('/') + 1);
+    while (role < roles.size() && roles[role].path.starts_with(weights)) ++role;
+    add(one, weights);
+  }
+  return cells;
+}
+
+}  // namespace
+
+void ImportRecurrent(LayerContext& c) {
+  const Config& config = c.config();
+  if (!c.CheckRank(0, 3)) return;
+  const bool time_major = config.Flag("time_major", false);
+  if (config.Has("num_constants") && config.Integer("num_constants") != 0)
+    return c.FailUnsupported("constants of a recurrent layer");
+  Tensor x = c.Input(0);
+  if (c.layer().class_name.starts_with("ConvLSTM")) {
+    const int rank = c.layer().class_name.back() == 'D'
+                         ? c.layer().class_name[8] - '0' + 3
+                         : 5;
+    if (!c.CheckRank(0, rank, rank)) return;
+    if (c.is_channels_first())
+      return c.FailUnsupported("data_format: channels_first");
+  }
+  const auto swapped = [](Tensor value) {
+    std::vector<int64_t> order{1, 0};
+    for (int i = 2; i < value.rank(); ++i) order.push_back(i);
+    return Transpose(value, order);
+  };
+  if (!time_major) x = swapped(x);
+  Tensor mask = c.Mask(0);
+  if (const Tensor given = c.NamedTensor("mask")) mask = given;
+  if (mask && !time_major) mask = swapped(mask);
+  if (config.Flag("go_backwards", false)) {
+    x = Reverse(x, 0);
+    if (mask) mask = Reverse(mask, 0);
+  }
+
+  std::vector<std::unique_ptr<Layer>> layers;
+  std::vector<std::unique_ptr<LayerContext>> contexts;
+  std::vector<Cell> cells = CellsOf(c, layers, contexts);
+  if (!c.ok() || cells.empty()) return;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    // A cell's input is the state of the cell before it.
+    if (!ReadCell(c, cells[i], x)) return;
+  }
+
+  // States: those given, those of the run before, or zeros.
+  const bool stateful = config.Flag("stateful", false);
+  std::vector<Signal> given(c.inputs.begin() + 1, c.inputs.end());
+  if (const Given* named = c.Named("initial_state")) given = named->signals;
+  int count = 0;
+  for (const Cell& cell : cells) count += cell.state_count();
+  if (!given.empty() && static_cast<int>(given.size()) != count) {
+    return c.FailInvalid("expected " + std::to_string(count) +
+                         " initial states, found " +
+                         std::to_string(given.size()));
+  }
+  States initial;
+  for (const Cell& cell : cells) {
+    for (int s = 0; s < cell.state_count(); ++s) {
+      const size_t at = initial.size();
+      if (at < given.size()) {
+        initial.push_back(Cast(given[at].value, x.dtype()));
+      } else if (stateful) {
+        initial.push_back(
+            c.host().State(c.layer().name + "_state_" + std::to_string(at),
+                           x.dtype(), cell.state_shape));
+      } else {
+        initial.push_back(Broadcast(c.Scalar(0, x.dtype()), cell.state_shape));
+      }
+    }
+  }
+  const size_t states = initial.size();
+  const bool zero_masked = config.Flag("zero_output_for_mask", false);
+  // Where a step is masked, the output is that of the step before.
+  const bool keeps_output = mask && !zero_masked;
+  if (!c.ok()) return;
+
+  // A single cell's input is projected for all steps at once, unless steps are
+  // masked, where the mask goes along with the input.
+  const Capture same = [](Tensor value) { return value; };
+  Tensor sequence = x;
+  const bool projected =
+      cells.size() == 1 && cells[0].kind != Cell::Kind::kConvLstm && !mask;
+  if (projected) sequence = Project(cells[0], same, x);
+  Dim features;
+  if (mask) {
+    // The mask as one more feature, as the loop runs over one tensor.
+    if (x.rank() != 3)
+      return c.FailUnsupported("a mask of a sequence of images");
+    features = x.dim(2);
+    sequence = Concat({x, Unsqueeze(Cast(mask, x.dtype()), {2})}, /*axis=*/2);
+  }
+  if (keeps_output) {
+    initial.push_back(
+        Broadcast(c.Scalar(0, x.dtype()), cells.back().state_shape));
+  }
+  if (!c.ok()) return;
+  const bool return_sequences = config.Flag("return_sequences", false);
+  const States results = ops::RunSteps(
+      sequence, initial, /*keep_outputs=*/true,
+      [&](const Capture& capture, Tensor, Tensor input, const States& before) {
+        // Activations are built where the step is.
+        Tensor kept;
+        if (mask) {
+          kept = NotEqual(SliceAxis(input, 1, features, Dim(1)), 0);
+          input = SliceAxis(input, 1, Dim(0), features);
+        }
+        States after;
+        Tensor below = input;
+        size_t at = 0;
+        for (const Cell& cell : cells) {
+          const States own(before.begin() + static_cast<std::ptrdiff_t>(at),
+                           before.begin() + static_cast<std::ptrdiff_t>(
+                                                at + static_cast<size_t>(
+                                                         cell.state_count())));
+          const Tensor gates =
+              projected ? below : Project(cell, capture, below);
+          const States next = Step(cell, capture, gates, own);
+          for (size_t s = 0; s < next.size(); ++s)
+            after.push_back(kept ? Select(kept, next[s], own[s]) : next[s]);
+          below = next[0];
+          at += own.size();
+        }
+        if (keeps_output) {
+          below = Select(kept, below, before[states]);
+          after.push_back(below);
+        } else if (kept) {
+          below = below * Cast(kept, below.dtype());
+        }
+        after.push_back(below);
+        return after;
+      });
+  if (!c.ok() || results.size() != initial.size() + 1) return;
+  const Tensor all = results.back();
+  if (return_sequences) {
+    c.SetOutput(time_major ? all : swapped(all));
+  } else {
+    // The last step's output, which is the state unless steps are masked.
+    c.SetOutput(Squeeze(SliceAxis(all, 0, all.dim(0) - Dim(1), Dim(1)), {0}));
+  }
+  if (config.Flag("return_state", false)) {
+    for (size_t s = 0; s < states; ++s)
+      c.SetOutput(static_cast<int>(s) + 1, results[s]);
+  }
+  if (stateful) {
+    for (size_t s = 0; s < states; ++s) {
+      c.host().SetState(c.layer().name + "_state_" + std::to_string(s),
+                        results[s]);
+    }
+  }
+  if (return_sequences && c.Mask(0)) c.SetMask(0, c.Mask(0));
+}
+
+}  // namespace ember::keras

@@ -1,0 +1,13 @@
+// MXNet as a row of the list of formats (frontends/formats.h).
+#ifndef EMBER_FRONTENDS_MXNET_FORMAT_H_
+#define EMBER_FRONTENDS_MXNET_FORMAT_H_
+
+#include "frontends/frontend.h"
+
+namespace ember::mxnet {
+
+extern const frontends::Format kFormat;
+
+}  // namespace ember::mxnet
+
+#endif  // EMBER_FRONTENDS_MXNET_FORMAT_H_

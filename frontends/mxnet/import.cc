@@ -1,0 +1,409 @@
+#include "frontends/mxnet/import.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/one_line.h"
+#include "frontends/inputs.h"
+#include "frontends/mxnet/node_context.h"
+#include "frontends/mxnet/operator_table.h"
+#include "frontends/mxnet/params.h"
+#include "frontends/mxnet/symbol.h"
+#include "frontends/ops/errors.h"
+
+namespace ember::mxnet {
+namespace {
+
+constexpr std::string_view kSymbolEnd = "-symbol.json";
+
+// Nodes that the heads need; a label that only a loss looks at is not.
+std::vector<bool> NeededNodes(const Symbol& symbol) {
+  std::vector<bool> needed(symbol.nodes.size());
+  for (const Entry& head : symbol.heads) needed[head.node] = true;
+  for (size_t i = symbol.nodes.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    const Node& node = symbol.nodes[i];
+    const bool is_loss = node.op.ends_with("Output") || node.op == "Softmax" ||
+                         node.op == "IdentityAttachKLSparseReg";
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      if (k > 0 && is_loss) break;
+      needed[node.inputs[k].node] = true;
+    }
+  }
+  return needed;
+}
+
+Status CheckOperators(const Symbol& symbol, const std::vector<bool>& needed) {
+  struct Use {
+    std::string node, reason;
+    int count = 0;
+  };
+  std::map<std::string, Use> missing;
+  for (size_t i = 0; i < symbol.nodes.size(); ++i) {
+    const Node& node = symbol.nodes[i];
+    if (!needed[i] || node.is_variable()) continue;
+    const OperatorRow* row = FindRow(node.op);
+    if (row != nullptr && row->import != nullptr) continue;
+    Use& use = missing[OnOneLine(node.op)];
+    if (use.count++ == 0) use.node = OnOneLine(node.name);
+    if (row != nullptr) use.reason = row->reason;
+  }
+  if (missing.empty()) return OkStatus();
+  std::string text;
+  for (const auto& [name, use] : missing) {
+    text += (text.empty() ? "unsupported operators: " : ", ") + name +
+            " (node '" + use.node + "'" +
+            (use.count > 1 ? ", " + std::to_string(use.count) + " nodes" : "") +
+            (use.reason.empty() ? "" : "; " + use.reason) + ")";
+  }
+  return UnimplementedError(text);
+}
+
+class GraphImporter {
+ public:
+  GraphImporter(const Symbol& symbol, const Params& params,
+                const frontends::ImportOptions& options)
+      : symbol_(symbol),
+        params_(params),
+        options_(options),
+        needed_(NeededNodes(symbol)),
+        builder_("main") {}
+
+  StatusOr<graph::Graph> Import() {
+    EMBER_RETURN_IF_ERROR(CheckOperators(symbol_, needed_));
+    values_.resize(symbol_.nodes.size());
+    EMBER_RETURN_IF_ERROR(AddInputs());
+    for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
+      if (!needed_[i]) continue;
+      EMBER_RETURN_IF_ERROR(symbol_.nodes[i].is_variable() ? AddWeight(i)
+                                                           : AddNode(i));
+    }
+    EMBER_RETURN_IF_ERROR(AddOutputs());
+    return builder_.Finish();
+  }
+
+  // What the model takes, in the order of its nodes.
+  std::vector<frontends::ModelInput> Inputs() const {
+    std::vector<frontends::ModelInput> inputs;
+    for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
+      const Node& node = symbol_.nodes[i];
+      if (!needed_[i] || !node.is_variable() || params_.contains(node.name))
+        continue;
+      inputs.push_back(InputOf(static_cast<int>(i)));
+    }
+    return inputs;
+  }
+
+ private:
+  frontends::ModelInput InputOf(int index) const {
+    const Node& node = symbol_.nodes[index];
+    frontends::ModelInput input;
+    input.name = node.name;
+    NodeContext attributes(const_cast<graph::GraphBuilder&>(builder_), node,
+                           {});
+    const std::string type = attributes.Text("__dtype__", "0");
+    // Numbers of types, as in .params.
+    input.dtype = type == "1"   ? DType::kF64
+                  : type == "2" ? DType::kF16
+                  : type == "3" ? DType::kU8
+                  : type == "4" ? DType::kI32
+                  : type == "5" ? DType::kI8
+                  : type == "6" ? DType::kI64
+                                : DType::kF32;
+    if (attributes.Has("__shape__")) {
+      auto& dims = input.dims.emplace();
+      for (const int64_t dim : attributes.Integers("__shape__")) {
+        if (dim > 0) {
+          dims.push_back({.extent = dim, .symbol = ""});
+        } else {
+          dims.push_back({.extent = 0, .symbol = SymbolOf(node, dims.size())});
+        }
+      }
+      if (dims.size() > static_cast<size_t>(kMaximumRank)) input.dims.reset();
+    } else {
+      input.dims = GuessDims(index);
+    }
+    return input;
+  }
+
+  static std::string SymbolOf(const Node& node, size_t axis) {
+    return axis == 0 ? "N"
+                     : frontends::ToIdentifier(node.name) + "_" +
+                           std::to_string(axis);
+  }
+
+  // From the convolution that the input reaches through operators on elements.
+  std::optional<std::vector<frontends::ModelDim>> GuessDims(int index) const {
+    std::set<int> same{index};
+    for (size_t i = static_cast<size_t>(index) + 1; i < symbol_.nodes.size();
+         ++i) {
+      const Node& node = symbol_.nodes[i];
+      if (!needed_[i] || node.inputs.empty() ||
+          !same.contains(node.inputs[0].node))
+        continue;
+      if (node.op == "Convolution" && node.inputs.size() > 1) {
+        const auto weight =
+            params_.find(symbol_.nodes[node.inputs[1].node].name);
+        if (weight == params_.end()) return std::nullopt;
+        const std::vector<int64_t>& shape = weight->second.dims;
+        if (shape.size() < 3 || shape.size() > 5) return std::nullopt;
+        const auto groups = node.attributes.find("num_group");
+        std::vector<frontends::ModelDim> dims;
+        for (size_t axis = 0; axis < shape.size(); ++axis)
+          dims.push_back(
+              {.extent = 0, .symbol = SymbolOf(symbol_.nodes[index], axis)});
+        if (groups == node.attributes.end() || groups->second == "1")
+          dims[1] = {.extent = shape[1], .symbol = ""};
+        return dims;
+      }
+      static constexpr std::string_view kSameShape[] = {
+          "BatchNorm",     "_copy",         "identity",      "Cast",
+          "_minus_scalar", "_MinusScalar",  "_mul_scalar",   "_MulScalar",
+          "_plus_scalar",  "_PlusScalar",   "_div_scalar",   "_DivScalar",
+          "broadcast_mul", "broadcast_sub", "broadcast_add", "broadcast_div"};
+      if (std::find(std::begin(kSameShape), std::end(kSameShape), node.op) !=
+          std::end(kSameShape))
+        same.insert(static_cast<int>(i));
+    }
+    return std::nullopt;
+  }
+
+  Status AddInputs() {
+    const std::vector<frontends::ModelInput> inputs = Inputs();
+    EMBER_RETURN_IF_ERROR(builder_.status());
+    EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
+                           frontends::AddInputs(inputs, options_, builder_));
+    for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        if (symbol_.nodes[i].is_variable() && needed_[i] &&
+            symbol_.nodes[i].name == inputs[k].name)
+          values_[i] = {Tensor(&builder_, values[k])};
+      }
+    }
+    return OkStatus();
+  }
+
+  Status AddWeight(size_t index) {
+    if (!values_[index].empty()) return OkStatus();
+    const std::string& name = symbol_.nodes[index].name;
+    const auto found = params_.find(name);
+    if (found == params_.end())
+      return DataLossError("variable '" + OnOneLine(name) +
+                           "': expected it among the parameters");
+    const Array& array = found->second;
+    const auto width = static_cast<uintptr_t>(DTypeByteSize(array.dtype));
+    const bool aligned =
+        reinterpret_cast<uintptr_t>(array.bytes.data()) % width == 0;
+    const Tensor constant(
+        &builder_,
+        builder_.Constant(array.dtype, array.dims,
+                          aligned ? graph::ConstantData{.owner = array.owner,
+                                                        .bytes = array.bytes}
+                                  : graph::ConstantData::Copy(array.bytes)));
+    EMBER_RETURN_IF_ERROR(builder_.status());
+    if (constant.value()->name().empty()) constant.value()->set_name(name);
+    values_[index] = {constant};
+    return OkStatus();
+  }
+
+  Status AddNode(size_t index) {
+    const Node& node = symbol_.nodes[index];
+    const OperatorRow* row = FindRow(node.op);
+    builder_.SetOrigin(OnOneLine(node.name) + " (" + OnOneLine(node.op) + ")");
+    const std::string what = "node '" + builder_.origin() + "'";
+    const auto given = static_cast<int>(node.inputs.size());
+    if (given < row->minimum_inputs || given > row->maximum_inputs) {
+      return DataLossError(what + ": expected " +
+                           std::to_string(row->minimum_inputs) + " to " +
+                           std::to_string(row->maximum_inputs) +
+                           " inputs, found " + std::to_string(given));
+    }
+    std::vector<Tensor> inputs;
+    for (const Entry& entry : node.inputs) {
+      const std::vector<Tensor>& results = values_[entry.node];
+      // A label is left out.
+      if (!needed_[entry.node]) {
+        inputs.emplace_back();
+        continue;
+      }
+      if (static_cast<size_t>(entry.result) >= results.size()) {
+        return DataLossError(
+            what + ": expected result " + std::to_string(entry.result) +
+            " of node '" + OnOneLine(symbol_.nodes[entry.node].name) +
+            "', found " + std::to_string(results.size()) + " results");
+      }
+      inputs.push_back(results[static_cast<size_t>(entry.result)]);
+    }
+    NodeContext c(builder_, node, std::move(inputs));
+    row->import(c);
+    EMBER_RETURN_IF_ERROR(builder_.status());
+    for (const Tensor& result : c.outputs()) {
+      if (!result)
+        return DataLossError(what + ": expected a result, found none");
+      if (result.value()->name().empty()) result.value()->set_name(node.name);
+    }
+    values_[index] = c.outputs();
+    return OkStatus();
+  }
+
+  Status AddOutputs() {
+    std::set<std::string> used;
+    for (const Entry& head : symbol_.heads) {
+      const Node& node = symbol_.nodes[head.node];
+      const std::vector<Tensor>& results = values_[head.node];
+      if (static_cast<size_t>(head.result) >= results.size()) {
+        return DataLossError("heads: expected result " +
+                             std::to_string(head.result) + " of node '" +
+                             OnOneLine(node.name) + "', found " +
+                             std::to_string(results.size()) + " results");
+      }
+      std::string name = node.name;
+      if (!node.is_variable()) {
+        name += "_output";
+        if (results.size() > 1) name += std::to_string(head.result);
+      }
+      const std::string stem = name;
+      for (int i = 2; !used.insert(name).second; ++i)
+        name = stem + "_" + std::to_string(i);
+      builder_.Output(name, results[static_cast<size_t>(head.result)].value());
+    }
+    return builder_.status();
+  }
+
+  const Symbol& symbol_;
+  const Params& params_;
+  const frontends::ImportOptions& options_;
+  const std::vector<bool> needed_;
+  graph::GraphBuilder builder_;
+  std::vector<std::vector<Tensor>> values_;  // by node
+};
+
+struct Paths {
+  std::string symbol, params;
+};
+
+// Four digits and more before ".params".
+std::optional<int64_t> EpochOf(std::string_view file, std::string_view stem) {
+  if (!file.starts_with(stem) || !file.ends_with(".params"))
+    return std::nullopt;
+  file.remove_prefix(stem.size());
+  file.remove_suffix(7);
+  if (file.size() < 2 || file.size() > 10 || file[0] != '-')
+    return std::nullopt;
+  int64_t epoch = 0;
+  for (const char c : file.substr(1)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    epoch = epoch * 10 + (c - '0');
+  }
+  return epoch;
+}
+
+StatusOr<Paths> PathsOf(const std::string& path) {
+  if (path.ends_with(".params")) {
+    const std::string stem = path.substr(0, path.size() - 7);
+    const size_t dash = stem.rfind('-');
+    return Paths{stem.substr(0, dash) + std::string(kSymbolEnd), path};
+  }
+  if (!path.ends_with(kSymbolEnd)) {
+    return InvalidArgumentError("model '" + OnOneLine(path) +
+                                "': expected a name that ends with "
+                                "-symbol.json, as NAME-0000.params is beside "
+                                "it");
+  }
+  const std::string stem = path.substr(0, path.size() - kSymbolEnd.size());
+  const std::filesystem::path whole(stem);
+  const std::filesystem::path folder =
+      whole.has_parent_path() ? whole.parent_path() : ".";
+  std::string best;
+  int64_t best_epoch = -1;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end;
+       !error && it != end; it.increment(error)) {
+    const std::string file = it->path().filename().string();
+    const auto epoch = EpochOf(file, whole.filename().string());
+    if (epoch && *epoch > best_epoch) {
+      best_epoch = *epoch;
+      best = it->path().string();
+    }
+  }
+  if (best.empty()) {
+    return NotFoundError("model '" + OnOneLine(path) + "': expected '" +
+                         OnOneLine(whole.filename().string()) +
+                         "-0000.params' (or another epoch's) beside it, found "
+                         "none");
+  }
+  return Paths{path, best};
+}
+
+struct OpenFiles {
+  std::string symbol;
+  std::shared_ptr<const MappedFile> params;
+};
+
+StatusOr<OpenFiles> OpenBoth(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(path));
+  OpenFiles files;
+  EMBER_ASSIGN_OR_RETURN(files.symbol, ReadFile(paths.symbol));
+  EMBER_ASSIGN_OR_RETURN(MappedFile params, MappedFile::Open(paths.params));
+  files.params = std::make_shared<const MappedFile>(std::move(params));
+  return files;
+}
+
+}  // namespace
+
+StatusOr<graph::Graph> ImportModelBytes(std::string_view symbol,
+                                        std::span<const uint8_t> params,
+                                        std::shared_ptr<const void> owner,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name) {
+  if (owner == nullptr) {
+    auto copy =
+        std::make_shared<std::vector<uint8_t>>(params.begin(), params.end());
+    params = *copy;
+    owner = std::move(copy);
+  }
+  const auto import = [&]() -> StatusOr<graph::Graph> {
+    if (!options.entry.empty()) {
+      return InvalidArgumentError(
+          "entry: expected none, as a symbol has one function, found '" +
+          OnOneLine(options.entry) + "'");
+    }
+    EMBER_ASSIGN_OR_RETURN(const Symbol read, ReadSymbol(symbol));
+    EMBER_ASSIGN_OR_RETURN(const Params arrays, ReadParams(params, owner));
+    return GraphImporter(read, arrays, options).Import();
+  };
+  StatusOr<graph::Graph> graph = import();
+  if (graph.ok()) return graph;
+  return Status(graph.status().code(), OnOneLine(graph.status().message()))
+      .WithContext("model '" + OnOneLine(name) + "'");
+}
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const OpenFiles files, OpenBoth(path));
+  return ImportModelBytes(files.symbol, files.params->bytes(), files.params,
+                          options,
+                          std::filesystem::path(path).filename().string());
+}
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    const std::string& path, const frontends::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const OpenFiles files, OpenBoth(path));
+  EMBER_ASSIGN_OR_RETURN(const Symbol symbol, ReadSymbol(files.symbol));
+  EMBER_ASSIGN_OR_RETURN(const Params params,
+                         ReadParams(files.params->bytes(), files.params));
+  std::vector<frontends::InputInfo> infos;
+  for (const frontends::ModelInput& input :
+       GraphImporter(symbol, params, options).Inputs())
+    infos.push_back({input.name, input.dims.has_value()});
+  return infos;
+}
+
+}  // namespace ember::mxnet

@@ -1,0 +1,462 @@
+// Layers of neural networks: convolutions, pooling, normalizations, products,
+// activations, losses as they are when predicting. Images are [N, C, …].
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/one_line.h"
+#include "frontends/mxnet/operator_table.h"
+#include "frontends/ops/convolution.h"
+#include "frontends/ops/pooling.h"
+#include "frontends/ops/windows.h"
+
+namespace ember::mxnet {
+namespace {
+
+using ops::Window;
+
+// [O, I, spatial…] as [spatial…, I, O].
+Tensor KernelLast(Tensor w) {
+  std::vector<int64_t> order;
+  for (int i = 2; i < w.rank(); ++i) order.push_back(i);
+  order.push_back(1);
+  order.push_back(0);
+  return Transpose(w, order);
+}
+
+std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel) {
+  const size_t count = kernel.size();
+  Window window = ops::WindowOf(kernel);
+  window.strides = c.Integers("stride", count, 1);
+  window.dilations = c.Integers("dilate", count, 1);
+  const std::vector<int64_t> pad = c.Integers("pad", count, 0);
+  for (size_t i = 0; i < count; ++i) {
+    if (!c.CheckPositive("kernel", kernel[i]) ||
+        !c.CheckPositive("stride", window.strides[i]) ||
+        !c.CheckPositive("dilate", window.dilations[i]))
+      return std::nullopt;
+    if (pad[i] < 0 || pad[i] > ops::kMaximumWindow) {
+      c.FailInvalid("pad: expected 0 or more, found " + std::to_string(pad[i]));
+      return std::nullopt;
+    }
+    window.low[i] = window.high[i] = Dim(pad[i]);
+  }
+  return c.ok() ? std::optional<Window>(window) : std::nullopt;
+}
+
+bool CheckLayout(NodeContext& c, int rank) {
+  static constexpr std::string_view kFirst[] = {"NCW", "NCHW", "NCDHW"};
+  const std::string layout = c.Text("layout", "");
+  if (layout.empty() || (rank >= 3 && rank <= 5 && layout == kFirst[rank - 3]))
+    return true;
+  c.FailUnsupported("layout: expected channels first, found '" +
+                    OnOneLine(layout) + "'");
+  return false;
+}
+
+Tensor BiasOf(NodeContext& c) {
+  return c.Flag("no_bias", false) ? Tensor() : c.Input(2);
+}
+
+// One element per channel, which are dim `axis` of x.
+Tensor PerChannel(NodeContext& c, int input, int axis, int rank, DType type) {
+  if (!c.CheckRank(input, 1, 1)) return c.Wrap(nullptr);
+  return AlongAxis(Cast(c.Input(input), type), axis, rank);
+}
+
+}  // namespace
+
+void ImportConvolution(NodeContext& c) {
+  if (!c.CheckRank(0, 3, 5) || !c.CheckRank(1, 3, 5)) return;
+  const Tensor x = c.Input(0), w = c.Input(1);
+  if (!CheckLayout(c, x.rank())) return;
+  if (w.rank() != x.rank())
+    return c.FailInvalid("weight: expected rank " + std::to_string(x.rank()) +
+                         ", found " + graph::ShapeToString(w.shape()));
+  std::vector<int64_t> kernel;
+  for (int i = 2; i < w.rank(); ++i)
+    kernel.push_back(w.dim(i).AsConstant().value_or(0));
+  const auto window = ReadWindow(c, kernel);
+  const int64_t groups = c.Integer("num_group", 1);
+  if (!window || !c.CheckPositive("num_group", groups)) return;
+  c.SetOutput(ops::ToChannelsFirst(
+      ops::Conv(ops::ToChannelsLast(x), KernelLast(w), BiasOf(c),
+                {.window = *window, .groups = groups})));
+}
+
+// weight: [C, O / groups, spatial…].
+void ImportDeconvolution(NodeContext& c) {
+  if (!c.CheckRank(0, 3, 5) || !c.CheckRank(1, 3, 5)) return;
+  const Tensor x = c.Input(0), w = c.Input(1);
+  if (!CheckLayout(c, x.rank())) return;
+  if (w.rank() != x.rank())
+    return c.FailInvalid("weight: expected rank " + std::to_string(x.rank()) +
+                         ", found " + graph::ShapeToString(w.shape()));
+  std::vector<int64_t> kernel, order;
+  for (int i = 2; i < w.rank(); ++i) {
+    kernel.push_back(w.dim(i).AsConstant().value_or(0));
+    order.push_back(i);
+  }
+  order.push_back(0);
+  order.push_back(1);
+  const auto window = ReadWindow(c, kernel);
+  const int64_t groups = c.Integer("num_group", 1);
+  if (!window || !c.CheckPositive("num_group", groups)) return;
+  ops::ConvTransposeSpec spec{
+      .window = *window,
+      .output_padding = c.Integers("adj", kernel.size(), 0),
+      .groups = groups};
+  const std::vector<int64_t> target = c.Integers("target_shape");
+  if (!target.empty() && target.size() != kernel.size())
+    return c.FailInvalid("target_shape: expected " +
+                         std::to_string(kernel.size()) + " extents");
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    if (!target.empty() && target[0] > 0) {
+      // What the extents asked for leave of the padding.
+      const auto at = static_cast<int>(i);
+      const Dim total = (x.dim(2 + at) - Dim(1)) * Dim(window->strides[i]) +
+                        Dim(window->Reach(at)) - Dim(target[i]);
+      if (!total.is_constant())
+        return c.FailUnsupported("target_shape for an open extent");
+      const int64_t pad = total.constant();
+      spec.output_padding[i] = pad < 0 ? -pad : pad % 2;
+      const int64_t each = pad < 0 ? 0 : (pad + 1) / 2;
+      spec.window.low[i] = spec.window.high[i] = Dim(each);
+    }
+    if (spec.output_padding[i] < 0 ||
+        spec.output_padding[i] > ops::kMaximumWindow)
+      return c.FailInvalid("adj: expected 0 or more, found " +
+                           std::to_string(spec.output_padding[i]));
+  }
+  const Tensor bias = c.Flag("no_bias", true) ? Tensor() : c.Input(2);
+  c.SetOutput(ops::ToChannelsFirst(ops::ConvTranspose(
+      ops::ToChannelsLast(x), Transpose(w, order), bias, spec)));
+}
+
+void ImportPooling(NodeContext& c) {
+  if (!c.CheckRank(0, 3, 5)) return;
+  const Tensor x = c.Input(0);
+  if (!CheckLayout(c, x.rank())) return;
+  const std::string kind = c.Text("pool_type", "max");
+  const int spatial = x.rank() - 2;
+  const bool is_power = kind == "lp";
+  const auto power = static_cast<double>(c.Integer("p_value", 2));
+  if (kind != "max" && kind != "avg" && kind != "sum" && !is_power)
+    return c.FailInvalid("pool_type: found '" + OnOneLine(kind) + "'");
+  const auto powered = [&](Tensor t) { return Power(Absolute(t), power); };
+  if (c.Flag("global_pool", false)) {
+    std::vector<int64_t> axes;
+    for (int i = 0; i < spatial; ++i) axes.push_back(2 + i);
+    Tensor y = kind == "max" ? Reduce(x, "maximum", axes, true)
+               : kind == "avg"
+                   ? Mean(x, axes, true)
+                   : Reduce(is_power ? powered(x) : x, "sum", axes, true);
+    return c.SetOutput(is_power ? Power(y, 1 / power) : y);
+  }
+  std::vector<int64_t> kernel =
+      c.Integers("kernel", static_cast<size_t>(spatial), 0);
+  std::optional<Window> window = ReadWindow(c, kernel);
+  if (!window) return;
+  const Shape extents(x.shape().begin() + 2, x.shape().end());
+  const std::string convention = c.Text("pooling_convention", "valid");
+  if (convention == "full") {
+    ops::ExtendToCeil(extents, *window);
+  } else if (convention == "same") {
+    ops::PadSame(extents, /*upper=*/true, *window);
+  } else if (convention != "valid") {
+    return c.FailInvalid("pooling_convention: found '" + OnOneLine(convention) +
+                         "'");
+  }
+  if (kind == "max")
+    return c.SetOutput(ops::ReduceWindow(x, "maximum", *window, /*first=*/2));
+  if (kind == "avg") {
+    return c.SetOutput(ops::AveragePool(x, *window, /*first=*/2,
+                                        c.Flag("count_include_pad", true)));
+  }
+  const Tensor sum =
+      ops::ReduceWindow(is_power ? powered(x) : x, "sum", *window, /*first=*/2);
+  c.SetOutput(is_power ? Power(sum, 1 / power) : sum);
+}
+
+void ImportAdaptiveAvgPooling(NodeContext& c) {
+  if (!c.CheckRank(0, 4, 4)) return;
+  const Tensor x = c.Input(0);
+  std::vector<int64_t> size = c.Integers("output_size");
+  if (size.empty()) size = {1};
+  if (size.size() == 1) size.push_back(size[0]);
+  if (size == std::vector<int64_t>{1, 1})
+    return c.SetOutput(Mean(x, {2, 3}, /*keep=*/true));
+  Window window = ops::WindowOf({1, 1});
+  for (int i = 0; i < 2; ++i) {
+    const auto extent = x.dim(2 + i).AsConstant();
+    const int64_t out = size[static_cast<size_t>(i)];
+    if (!c.CheckPositive("output_size", out)) return;
+    if (!extent || *extent % out != 0) {
+      return c.FailUnsupported(
+          "output_size: expected a divisor of the extent, found " +
+          std::to_string(out) + " and " + x.dim(2 + i).ToString());
+    }
+    window.kernel[static_cast<size_t>(i)] = *extent / out;
+    window.strides[static_cast<size_t>(i)] = *extent / out;
+  }
+  c.SetOutput(ops::AveragePool(x, window, /*first=*/2, true));
+}
+
+void ImportFullyConnected(NodeContext& c) {
+  if (!c.CheckRank(0, 1) || !c.CheckRank(1, 2, 2)) return;
+  Tensor x = c.Input(0);
+  const Tensor w = c.Input(1);
+  if (c.Flag("flatten", true) && x.rank() != 2) {
+    const Shape rest(x.shape().begin() + 1, x.shape().end());
+    x = Reshape(x, {x.dim(0), graph::ElementCount(rest)});
+  }
+  Tensor y = MatMul(x, Transpose(w, {1, 0}));
+  const Tensor bias = BiasOf(c);
+  c.SetOutput(bias ? y + bias : y);
+}
+
+// With the statistics of training, whatever use_global_stats says.
+void ImportBatchNorm(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const Tensor x = c.Input(0);
+  const int rank = x.rank();
+  const int axis = c.Axis(c.Integer("axis", rank < 2 ? 0 : 1), rank);
+  const DType type = ComputeType(x.dtype());
+  for (int i = 1; i < 5; ++i)
+    if (!c.CheckRank(i, 1, 1)) return;
+  Tensor scale = 1.0 / Sqrt(Cast(c.Input(4), type) + c.Number("eps", 1e-3));
+  // fix_gamma: gamma is taken to be 1, whatever the file has.
+  if (!c.Flag("fix_gamma", true)) scale = scale * Cast(c.Input(1), type);
+  const Tensor shift = Cast(c.Input(2), type) - Cast(c.Input(3), type) * scale;
+  if (!c.ok()) return;
+  c.SetOutput(Cast(Cast(x, type) * AlongAxis(scale, axis, rank) +
+                       AlongAxis(shift, axis, rank),
+                   x.dtype()));
+}
+
+namespace {
+
+Tensor Standardized(Tensor x, const std::vector<int64_t>& axes,
+                    double epsilon) {
+  const Tensor mean = ops::CorrectedMean(x, axes);
+  return (x - mean) / Sqrt(ops::Variance(x, mean, axes) + epsilon);
+}
+
+}  // namespace
+
+void ImportLayerNorm(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const Tensor x = c.Input(0);
+  const int axis = c.Axis(c.Integer("axis", -1), x.rank());
+  const DType type = ComputeType(x.dtype());
+  const Tensor normal =
+      Standardized(Cast(x, type), {axis}, c.Number("eps", 1e-5));
+  c.SetOutput(Cast(normal * PerChannel(c, 1, axis, x.rank(), type) +
+                       PerChannel(c, 2, axis, x.rank(), type),
+                   x.dtype()));
+}
+
+void ImportInstanceNorm(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  const Tensor x = c.Input(0);
+  std::vector<int64_t> axes;
+  for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
+  const DType type = ComputeType(x.dtype());
+  const Tensor normal =
+      Standardized(Cast(x, type), axes, c.Number("eps", 1e-3));
+  c.SetOutput(Cast(normal * PerChannel(c, 1, 1, x.rank(), type) +
+                       PerChannel(c, 2, 1, x.rank(), type),
+                   x.dtype()));
+}
+
+void ImportGroupNorm(NodeContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  const Tensor x = c.Input(0);
+  const int64_t groups = c.Integer("num_groups", 1);
+  if (!c.CheckPositive("num_groups", groups)) return;
+  const auto size = ops::DivideElementCounts({x.dim(1)}, {Dim(groups)});
+  if (!size)
+    return c.FailInvalid("num_groups: expected a divisor of " +
+                         x.dim(1).ToString() + ", found " +
+                         std::to_string(groups));
+  Shape split{x.dim(0), Dim(groups), *size};
+  std::vector<int64_t> axes{2};
+  for (int i = 2; i < x.rank(); ++i) {
+    axes.push_back(static_cast<int64_t>(split.size()));
+    split.push_back(x.dim(i));
+  }
+  const DType type = ComputeType(x.dtype());
+  const Tensor normal = Reshape(
+      Standardized(Reshape(Cast(x, type), split), axes, c.Number("eps", 1e-5)),
+      x.shape());
+  c.SetOutput(Cast(normal * PerChannel(c, 1, 1, x.rank(), type) +
+                       PerChannel(c, 2, 1, x.rank(), type),
+                   x.dtype()));
+}
+
+void ImportL2Normalization(NodeContext& c) {
+  if (!c.CheckRank(0, 2)) return;
+  const Tensor x = c.Input(0);
+  const std::string mode = c.Text("mode", "instance");
+  std::vector<int64_t> axes;
+  if (mode == "channel") {
+    axes = {1};
+  } else if (mode == "instance" || mode == "spatial") {
+    for (int i = mode == "instance" ? 1 : 2; i < x.rank(); ++i)
+      axes.push_back(i);
+  } else {
+    return c.FailInvalid(
+        "mode: expected instance, channel or spatial, found '" +
+        OnOneLine(mode) + "'");
+  }
+  const Tensor sum = Reduce(x * x, "sum", axes, /*keep=*/true);
+  c.SetOutput(x / Sqrt(sum + c.Number("eps", 1e-10)));
+}
+
+// Squares of the channels around each, over nsize of them.
+void ImportLRN(NodeContext& c) {
+  if (!c.CheckRank(0, 4, 4)) return;
+  const Tensor x = c.Input(0);
+  const int64_t size = c.Integer("nsize", 5);
+  if (!c.CheckPositive("nsize", size)) return;
+  Window window = ops::WindowOf({size});
+  window.low = {Dim(size / 2)};
+  window.high = {Dim(size - 1 - size / 2)};
+  const Tensor sum = ops::ReduceWindow(x * x, "sum", window, /*first=*/1);
+  const double alpha = c.Number("alpha", 1e-4) / static_cast<double>(size);
+  c.SetOutput(
+      x * Power(sum * alpha + c.Number("knorm", 2), -c.Number("beta", 0.75)));
+}
+
+void ImportActivation(NodeContext& c) {
+  const Tensor x = c.Input(0);
+  const std::string kind = c.Text("act_type", "");
+  if (kind == "relu") return c.SetOutput(ops::Relu(x));
+  if (kind == "sigmoid") return c.SetOutput(ops::Sigmoid(x));
+  if (kind == "tanh") return c.SetOutput(Tanh(x));
+  if (kind == "softrelu") return c.SetOutput(ops::Softplus(x));
+  if (kind == "softsign") return c.SetOutput(x / (Absolute(x) + 1.0));
+  if (kind == "log_sigmoid") return c.SetOutput(-ops::Softplus(-x));
+  if (kind == "mish") return c.SetOutput(x * Tanh(ops::Softplus(x)));
+  c.FailUnsupported("act_type '" + OnOneLine(kind) + "'");
+}
+
+void ImportLeakyReLU(NodeContext& c) {
+  const Tensor x = c.Input(0);
+  const std::string kind = c.Text("act_type", "leaky");
+  const double slope = c.Number("slope", 0.25);
+  if (kind == "leaky") return c.SetOutput(Select(Less(x, 0), x * slope, x));
+  if (kind == "elu")
+    return c.SetOutput(Select(Less(0, x), x, Expm1(Minimum(x, 0)) * slope));
+  if (kind == "selu") {
+    constexpr double kAlpha = 1.6732632423543772, kScale = 1.0507009873554805;
+    return c.SetOutput(Select(Less(0, x), x, Expm1(Minimum(x, 0)) * kAlpha) *
+                       kScale);
+  }
+  if (kind == "gelu") return c.SetOutput(ops::Gelu(x));
+  if (kind == "rrelu") {
+    // Its slope is drawn when training, and is the mean otherwise.
+    const double mean =
+        (c.Number("lower_bound", 0.125) + c.Number("upper_bound", 0.334)) / 2;
+    return c.SetOutput(Select(Less(x, 0), x * mean, x));
+  }
+  if (kind != "prelu")
+    return c.FailUnsupported("act_type '" + OnOneLine(kind) + "'");
+  if (!c.CheckRank(1, 1, 1)) return;
+  Tensor gamma = c.Input(1);
+  if (x.rank() > 1 && gamma.dim(0) != Dim(1))
+    gamma = AlongAxis(gamma, 1, x.rank());
+  c.SetOutput(Select(Less(x, 0), x * gamma, x));
+}
+
+namespace {
+
+int SoftmaxAxis(NodeContext& c, int otherwise) {
+  return c.Axis(c.Integer("axis", otherwise), c.Input(0).rank());
+}
+
+// The batch's rows, all other dims in one: as losses see it.
+void SoftmaxOfRows(NodeContext& c, bool channels) {
+  if (!c.CheckRank(0, 1)) return;
+  const Tensor x = c.Input(0);
+  if (channels || x.rank() <= 2)
+    return c.SetOutput(Softmax(x, x.rank() < 2 ? 0 : 1));
+  const Shape rest(x.shape().begin() + 1, x.shape().end());
+  const Tensor rows = Reshape(x, {x.dim(0), graph::ElementCount(rest)});
+  c.SetOutput(Reshape(Softmax(rows, 1), x.shape()));
+}
+
+}  // namespace
+
+void ImportSoftmaxOutput(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  if (c.Flag("preserve_shape", false))
+    return c.SetOutput(Softmax(c.Input(0), c.Input(0).rank() - 1));
+  SoftmaxOfRows(c, c.Flag("multi_output", false));
+}
+
+void ImportSoftmaxActivation(NodeContext& c) {
+  SoftmaxOfRows(c, c.Text("mode", "instance") == "channel");
+}
+
+void ImportSoftmax(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  Tensor x = c.Input(0);
+  const int axis = SoftmaxAxis(c, -1);
+  const double temperature = c.Number("temperature", 1);
+  if (temperature != 1) x = x / temperature;
+  if (c.Flag("use_length", false)) {
+    if (!c.CheckRank(1, 1)) return;
+    // Elements behind a row's length count for nothing.
+    const Tensor place = AlongAxis(
+        IotaVector(c.builder(), x.dim(axis), DType::kI64), axis, x.rank());
+    const Tensor length = Unsqueeze(Cast(c.Input(1), DType::kI64), {axis});
+    const Tensor inside = Less(place, length);
+    const Tensor y = Softmax(Select(inside, x, x.Like(-3.4e38)), axis);
+    return c.SetOutput(Select(inside, y, y.Like(0)));
+  }
+  c.SetOutput(Softmax(x, axis));
+}
+
+void ImportLogSoftmax(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const double temperature = c.Number("temperature", 1);
+  const Tensor x = temperature == 1 ? c.Input(0) : c.Input(0) / temperature;
+  c.SetOutput(ops::LogSoftmax(x, SoftmaxAxis(c, -1)));
+}
+
+void ImportSoftmin(NodeContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  c.SetOutput(Softmax(-c.Input(0), SoftmaxAxis(c, -1)));
+}
+
+void ImportLogisticOutput(NodeContext& c) {
+  c.SetOutput(ops::Sigmoid(c.Input(0)));
+}
+
+void ImportUpSampling(NodeContext& c) {
+  if (!c.CheckRank(0, 4, 4)) return;
+  const int64_t scale = c.Integer("scale", 1);
+  if (!c.CheckPositive("scale", scale)) return;
+  if (c.Text("sample_type", "nearest") != "nearest")
+    return c.FailUnsupported(
+        "sample_type: expected nearest (bilinear is a Deconvolution)");
+  if (c.Integer("num_args", 1) != 1)
+    return c.FailUnsupported("num_args: expected one input");
+  Tensor x = c.Input(0);
+  for (const int axis : {2, 3}) x = ops::RepeatEach(x, axis, Dim(scale));
+  c.SetOutput(x);
+}
+
+void ImportEmbedding(NodeContext& c) {
+  if (!c.CheckRank(0, 0) || !c.CheckRank(1, 2, 2)) return;
+  // Indices beyond the table are those of its ends.
+  const Tensor table = c.Input(1);
+  const Tensor last = ops::DimScalar(c.builder(), table.dim(0)) - 1.0;
+  const Tensor index = Minimum(Maximum(Cast(c.Input(0), DType::kI64), 0), last);
+  c.SetOutput(Gather(table, index, 0));
+}
+
+}  // namespace ember::mxnet

@@ -1,0 +1,109 @@
+// What an operator is built from: its attributes, which are text, and its
+// operands.
+//
+//   void ImportLeakyReLU(NodeContext& c) {
+//     const double slope = c.Number("slope", 0.25);
+//     c.SetOutput(Select(Less(c.Input(0), 0), c.Input(0) * slope, c.Input(0)));
+//   }
+//
+// Errors stick in the graph builder and name the node: after a failure a
+// function may return or go on, nothing it builds is used. Not thread-safe;
+// lives as long as the call.
+#ifndef EMBER_FRONTENDS_MXNET_NODE_CONTEXT_H_
+#define EMBER_FRONTENDS_MXNET_NODE_CONTEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "frontends/mxnet/symbol.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/tensor.h"
+
+namespace ember::mxnet {
+
+// The names of frontends/ops that operators are written in; the functions on
+// tensors are found by their arguments.
+using ops::Apply;
+using ops::ApplyAll;
+using ops::ComputeType;
+using ops::Concat;
+using ops::Dim;
+using ops::IotaVector;
+using ops::kMaximumRank;
+using ops::LargerOf;
+using ops::Opcode;
+using ops::Shape;
+using ops::SmallerOf;
+using ops::Tensor;
+
+class NodeContext {
+ public:
+  NodeContext(graph::GraphBuilder& builder, const Node& node,
+              std::vector<Tensor> inputs)
+      : builder_(builder), node_(node), inputs_(std::move(inputs)) {}
+
+  graph::GraphBuilder& builder() { return builder_; }
+  const Node& node() const { return node_; }
+
+  void FailInvalid(std::string message);
+  void FailUnsupported(std::string message);
+  bool ok() const { return builder_.status().ok(); }
+
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  Tensor Input(int index) const {
+    return index >= 0 && index < input_count()
+               ? inputs_[static_cast<size_t>(index)]
+               : Tensor();
+  }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+
+  void SetOutput(Tensor value) { SetOutput(0, value); }
+  void SetOutput(int index, Tensor value) {
+    const auto at = static_cast<size_t>(index);
+    if (outputs_.size() <= at) outputs_.resize(at + 1);
+    outputs_[at] = value;
+  }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+
+  // Attributes. "None" is as if it were not there; what cannot be read is an
+  // error.
+  bool Has(std::string_view name) const;
+  std::string Text(std::string_view name, std::string_view otherwise) const;
+  int64_t Integer(std::string_view name, int64_t otherwise);
+  double Number(std::string_view name, double otherwise);
+  bool Flag(std::string_view name, bool otherwise);
+  // "(1, 2)", "[1, 2]", "1"; "None" among them is nullopt.
+  std::vector<std::optional<int64_t>> List(std::string_view name);
+  std::vector<int64_t> Integers(std::string_view name);
+  // As many as `count`, which `otherwise` stands for where it is not there.
+  std::vector<int64_t> Integers(std::string_view name, size_t count,
+                                int64_t otherwise);
+  std::vector<double> Numbers(std::string_view name);
+  // The type an attribute names; `otherwise` if it is not there.
+  DType Type(std::string_view name, DType otherwise);
+
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
+  bool CheckPositive(std::string_view what, int64_t value);
+  int Axis(int64_t axis, int rank);
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
+
+  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
+  Tensor Scalar(double value, DType dtype) {
+    return Wrap(builder_.Scalar(value, dtype));
+  }
+
+ private:
+  graph::GraphBuilder& builder_;
+  const Node& node_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> outputs_;
+};
+
+}  // namespace ember::mxnet
+
+#endif  // EMBER_FRONTENDS_MXNET_NODE_CONTEXT_H_

@@ -1,0 +1,165 @@
+// Whole models: versions of both files, names, labels; and what errors say.
+#include "frontends/mxnet/import.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontends/mxnet/operator_table.h"
+#include "frontends/mxnet/testing/params_builder.h"
+#include "tests/mxnet/one_operator.h"
+
+namespace ember::tests {
+namespace {
+
+std::string Floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()),
+          values.size() * sizeof(float)};
+}
+
+StatusOr<graph::Graph> Import(const std::string& symbol,
+                              const std::string& params,
+                              const frontends::ImportOptions& options = {}) {
+  return mxnet::ImportModelBytes(
+      symbol, {reinterpret_cast<const uint8_t*>(params.data()), params.size()},
+      nullptr, options, "m-symbol.json");
+}
+
+std::string ErrorOf(const std::string& symbol, const std::string& params) {
+  const auto graph = Import(symbol, params);
+  return graph.ok() ? "imported" : std::string(graph.status().message());
+}
+
+// As MXNet 0.8 wrote it: "param", entries of two numbers, no auxiliary states,
+// a loss with its label.
+constexpr char kOld[] = R"({"nodes": [
+  {"op": "null", "param": {}, "name": "data", "inputs": [],
+   "backward_source_id": -1},
+  {"op": "null", "param": {}, "name": "w", "inputs": []},
+  {"op": "Convolution", "param": {"kernel": "(1,1)",
+               "num_filter" : "2", "no_bias" : "True"
+}
+, "name" : "conv", "inputs" : [ [ 0, 0 ], [ 1, 0 ] ]
+},
+  {"op": "null", "param": {}, "name": "bn_gamma", "inputs": []},
+  {"op": "null", "param": {}, "name": "bn_beta", "inputs": []},
+  {"op": "BatchNorm", "param": {"eps": "0", "fix_gamma": "True"}, "name": "bn",
+   "inputs": [[2, 0], [3, 0], [4, 0]]},
+  {"op": "null", "param": {}, "name": "softmax_label", "inputs": []},
+  {"op": "SoftmaxOutput", "param": {"multi_output": "True"}, "name": "softmax",
+   "inputs": [[5, 0], [6, 0]]}],
+  "arg_nodes": [0, 1, 3, 4, 6], "heads": [[7, 0]]
+})";
+
+std::string OldParams(mxnet::ArrayVersion version) {
+  mxnet::ParamsBuilder params;
+  params.Add("arg:w", DType::kF32, {2, 3, 1, 1}, Floats({1, 0, 0, 0, 1, 0}),
+             version);
+  params.Add("arg:bn_gamma", DType::kF32, {2}, Floats({5, 5}), version);
+  params.Add("arg:bn_beta", DType::kF32, {2}, Floats({0, 0}), version);
+  params.Add("aux:bn_moving_mean", DType::kF32, {2}, Floats({0, 0}), version);
+  params.Add("aux:bn_moving_var", DType::kF32, {2}, Floats({1, 1}), version);
+  return params.Finish();
+}
+
+TEST(MxnetModels, OldSymbolAndEveryArrayVersion) {
+  using enum mxnet::ArrayVersion;
+  for (const mxnet::ArrayVersion version : {kFirst, kV1, kV2, kV3}) {
+    SCOPED_TRACE(static_cast<int>(version));
+    ExpectNumbers(
+        RunMxnet(kOld, OldParams(version), {F32({1, 3, 1, 1}, {1, 1, 9})}),
+        {F32({1, 2, 1, 1}, {0.5, 0.5})});
+  }
+}
+
+TEST(MxnetModels, NamesAndDims) {
+  const auto graph = Import(kOld, OldParams(mxnet::ArrayVersion::kV2));
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  ASSERT_EQ(graph->inputs().size(), 1u);  // the label is none
+  EXPECT_EQ(graph->inputs()[0]->name(), "data");
+  // The convolution's weights tell rank and channels.
+  EXPECT_EQ(graph::ToString(graph->inputs()[0]->type()),
+            "f32[N, 3, data_2, data_3]");
+  EXPECT_EQ(graph->output_names()[0], "softmax_output");
+}
+
+std::string OneNode(const std::string& op){return R"({"nodes": [
+    {"op": "null", "name": "x", "attrs": {"__shape__": "(1, 2)"},
+    "inputs" : []
+}
+, {
+  "op" : ")" + op + R"(", "name": "y", "inputs": [[0, 0, 0]]}],
+    "arg_nodes": [0], "heads": [[1, 0, 0]]})";
+}
+
+TEST(MxnetErrors, UnsupportedOperators) {
+  const std::string params = mxnet::ParamsBuilder().Finish();
+  EXPECT_EQ(ErrorOf(OneNode("Custom"), params),
+            "model 'm-symbol.json': unsupported operators: Custom (node 'y'; "
+            "what it computes is a program that is not in the file)");
+  EXPECT_EQ(ErrorOf(OneNode("wavelet"), params),
+            "model 'm-symbol.json': unsupported operators: wavelet (node 'y')");
+  EXPECT_EQ(ErrorOf(OneNode("_npi_add"), params),
+            "model 'm-symbol.json': unsupported operators: _npi_add (node 'y'; "
+            "numpy's interface is not here yet: make the model with mx.sym)");
+}
+
+TEST(MxnetErrors, Files) {
+  EXPECT_EQ(ErrorOf("[]", ""),
+            "model 'm-symbol.json': symbol: expected a JSON object, found "
+            "none");
+  EXPECT_EQ(ErrorOf(OneNode("relu"), "12345678"),
+            "model 'm-symbol.json': params: expected a list of arrays, found "
+            "none");
+  EXPECT_EQ(ErrorOf(R"({"nodes": [{"op": "relu", "name": "y",
+                        "inputs": [[0, 0]]}], "heads": [[0, 0]]})",
+                    ""),
+            "model 'm-symbol.json': symbol: node 0: expected [node, result] of "
+            "a node before it");
+  EXPECT_EQ(ErrorOf(OneNode("Pooling"), mxnet::ParamsBuilder().Finish()),
+            "model 'm-symbol.json': node 'y (Pooling)': input 0: expected rank "
+            "3 to 5, found [1, 2]");
+}
+
+// Any result but a crash.
+TEST(MxnetRobustness, EveryByteChangedAndEveryTruncation) {
+  const std::string params = OldParams(mxnet::ArrayVersion::kV2);
+  const std::string symbol = kOld;
+  const auto attempt = [](const std::string& s, const std::string& p) {
+    const auto graph = Import(s, p);
+    if (graph.ok()) return;
+    EXPECT_FALSE(graph.status().message().empty());
+    EXPECT_EQ(graph.status().message().find('\n'), std::string_view::npos)
+        << graph.status().ToString();
+  };
+  for (const int flip : {0x01, 0x08, 0x80, 0xff}) {
+    for (size_t i = 0; i < params.size(); ++i) {
+      std::string damaged = params;
+      damaged[i] = static_cast<char>(damaged[i] ^ flip);
+      attempt(symbol, damaged);
+    }
+    for (size_t i = 0; i < symbol.size(); ++i) {
+      std::string damaged = symbol;
+      damaged[i] = static_cast<char>(damaged[i] ^ flip);
+      attempt(damaged, params);
+    }
+  }
+  for (size_t size = 0; size < params.size(); ++size)
+    attempt(symbol, params.substr(0, size));
+  for (size_t size = 0; size < symbol.size(); ++size)
+    attempt(symbol.substr(0, size), params);
+}
+
+TEST(MxnetTable, NamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const mxnet::OperatorRow& row : mxnet::Operators()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_NE(row.import != nullptr, !row.reason.empty()) << row.name;
+    EXPECT_LE(row.minimum_inputs, row.maximum_inputs) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace ember::tests

@@ -1,0 +1,75 @@
+#include "tests/mxnet/one_operator.h"
+
+#include "frontends/mxnet/import.h"
+#include "frontends/mxnet/testing/params_builder.h"
+#include "tests/tflite/one_operator.h"
+
+namespace ember::tests {
+
+StatusOr<std::vector<Numbers>> RunMxnet(
+    const std::string& symbol, const std::string& params,
+    const std::vector<Numbers>& inputs,
+    const frontends::ImportOptions& options) {
+  std::vector<vm::Tensor> tensors;
+  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<vm::Tensor> results,
+      RunGraph(
+          mxnet::ImportModelBytes(
+              symbol,
+              {reinterpret_cast<const uint8_t*>(params.data()), params.size()},
+              nullptr, options),
+          tensors));
+  std::vector<Numbers> numbers;
+  for (const vm::Tensor& result : results)
+    numbers.push_back(ReadNumbers(result));
+  return numbers;
+}
+
+OneMxnetOperator& OneMxnetOperator::Input(Numbers value) {
+  operands_.emplace_back(false, std::move(value));
+  return *this;
+}
+
+OneMxnetOperator& OneMxnetOperator::Constant(Numbers value) {
+  operands_.emplace_back(true, std::move(value));
+  return *this;
+}
+
+StatusOr<std::vector<Numbers>> OneMxnetOperator::Run() const {
+  mxnet::ParamsBuilder params;
+  std::string nodes, entries, heads;
+  std::vector<Numbers> inputs;
+  frontends::ImportOptions options;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const auto& [is_parameter, value] = operands_[i];
+    const std::string name = "x" + std::to_string(i);
+    const int dtype = value.type == DType::kI32 ? 4 : 0;
+    nodes += R"({"op": "null", "name": ")" + name +
+             R"(", "attrs": {"__dtype__": ")" + std::to_string(dtype) +
+             R"("}, "inputs": []}, )";
+    entries += (i == 0 ? "[" : ", [") + std::to_string(i) + ", 0, 0]";
+    if (is_parameter) {
+      params.Add("arg:" + name, value.type, value.dims, BytesOf(value));
+    } else {
+      options.input_shapes[name].assign(value.dims.begin(), value.dims.end());
+      inputs.push_back(value);
+    }
+  }
+  std::string attributes;
+  for (const auto& [key, value] : attributes_) {
+    attributes +=
+        (attributes.empty() ? "\"" : ", \"") + key + "\": \"" + value + "\"";
+  }
+  nodes += R"({"op": ")" + op_ + R"(", "name": "y", "attrs": {)" + attributes +
+           "}, \"inputs\": [" + entries + "]}";
+  for (int i = 0; i < results_; ++i) {
+    heads += (i == 0 ? "[" : ", [") + std::to_string(operands_.size()) + ", " +
+             std::to_string(i) + ", 0]";
+  }
+  return RunMxnet("{\"nodes\": [" + nodes +
+                      "], \"arg_nodes\": [], \"heads\": [" + heads + "]}",
+                  params.Finish(), inputs, options);
+}
+
+}  // namespace ember::tests

@@ -1,0 +1,55 @@
+// One MXNet operator, run end to end: a symbol and parameters are made,
+// imported, compiled and executed, with operands and results written as
+// numbers.
+//
+//   OneOperator op("LeakyReLU", {{"slope", "0.5"}});
+//   op.Input(F32({2}, {-2, 3}));
+//   ExpectNumbers(op.Run(), {F32({2}, {-1, 3})});
+//
+// A test aid; not thread-safe.
+#ifndef EMBER_TESTS_MXNET_ONE_OPERATOR_H_
+#define EMBER_TESTS_MXNET_ONE_OPERATOR_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/frontend.h"
+#include "tests/onnx/one_node.h"
+
+namespace ember::tests {
+
+// Imports, compiles and runs; all results.
+StatusOr<std::vector<Numbers>> RunMxnet(
+    const std::string& symbol, const std::string& params,
+    const std::vector<Numbers>& inputs,
+    const frontends::ImportOptions& options = {});
+
+class OneMxnetOperator {
+ public:
+  explicit OneMxnetOperator(
+      std::string op,
+      std::vector<std::pair<std::string, std::string>> attributes = {})
+      : op_(std::move(op)), attributes_(std::move(attributes)) {}
+
+  // The next operand, given when run.
+  OneMxnetOperator& Input(Numbers value);
+  // The next operand, among the parameters.
+  OneMxnetOperator& Constant(Numbers value);
+  OneMxnetOperator& Results(int count) {
+    results_ = count;
+    return *this;
+  }
+  StatusOr<std::vector<Numbers>> Run() const;
+
+ private:
+  std::string op_;
+  std::vector<std::pair<std::string, std::string>> attributes_;
+  std::vector<std::pair<bool, Numbers>> operands_;  // (is a parameter, value)
+  int results_ = 1;
+};
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_MXNET_ONE_OPERATOR_H_
