@@ -1,8 +1,12 @@
 #include "frontends/formats.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
+#include "frontends/tensorflow/format.h"
 #include "frontends/tflite/format.h"
 
 namespace ember::frontends {
@@ -11,6 +15,7 @@ namespace {
 constexpr const Format* kFormats[] = {
     &onnx::kFormat,
     &tflite::kFormat,
+    &tensorflow::kFormat,
     &keras::kFormat,
     &mxnet::kFormat,
 };
@@ -33,6 +38,19 @@ const Format* FindFormatByName(std::string_view path) {
     }
   }
   return nullptr;
+}
+
+std::string FileOfModel(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return path;
+  for (const Format* format : kFormats) {
+    for (const std::string_view file : format->folder_files) {
+      const std::filesystem::path candidate =
+          std::filesystem::path(path) / file;
+      if (std::filesystem::exists(candidate, error)) return candidate.string();
+    }
+  }
+  return path;
 }
 
 std::string ExtensionsText() {

@@ -20,6 +20,10 @@ const Format* FindFormat(std::string_view contents);
 // The format that a file name ends as, for files whose contents are damaged.
 const Format* FindFormatByName(std::string_view path);
 
+// The file that a user's path means: itself, or of a folder the file in it that
+// a format calls its model's; the path where there is none.
+std::string FileOfModel(const std::string& path);
+
 // ".onnx or .tflite": the usual extensions, for messages.
 std::string ExtensionsText();
 

@@ -29,7 +29,8 @@ TEST(Formats, RowsAreWhole) {
 }
 
 TEST(Formats, ExtensionsForMessages) {
-  EXPECT_EQ(ExtensionsText(), ".onnx, .tflite, .keras or -symbol.json");
+  EXPECT_EQ(ExtensionsText(),
+            ".onnx, .tflite, .pb, .keras or -symbol.json");
 }
 
 }  // namespace

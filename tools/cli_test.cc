@@ -3,6 +3,7 @@
 #include <set>
 #include <sstream>
 
+#include "frontends/formats.h"
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/cli_fixture.h"
@@ -145,13 +146,12 @@ TEST_F(CliTest, BadFiles) {
       "vm-run: cannot open file 'none.vmfb': No such file or directory");
   Write("x.bin", "PK\x03\x04");
   ExpectError("vm-run x.bin",
-              "vm-run: x.bin: expected a .vmfb module or a model (.onnx, "
-              ".tflite, .keras or -symbol.json), found a ZIP "
-              "archive (a PyTorch or Keras model?)");
+              "vm-run: x.bin: expected a .vmfb module or a model (" +
+                  frontends::ExtensionsText() +
+                  "), found a ZIP archive (a PyTorch or Keras model?)");
   ExpectError(
       "vm-compile model.vmfb -o x.vmfb",
-      "vm-compile: model.vmfb: expected a model (.onnx, .tflite, .keras or "
-      "-symbol.json), found a "
+      "vm-compile: model.vmfb: expected a model (" + frontends::ExtensionsText() + "), found a "
       "compiled module");
 }
 
@@ -211,8 +211,7 @@ TEST_F(CliTest, BadCommandLines) {
               "their names)");
   ExpectError(
       "vm-dump model.vmfb --part=graph",
-      "vm-dump: --part=graph: expected a model (.onnx, .tflite, .keras or "
-      "-symbol.json), found "
+      "vm-dump: --part=graph: expected a model (" + frontends::ExtensionsText() + "), found "
       "model.vmfb (a module has no "
       "graph any more)");
 }

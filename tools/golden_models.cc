@@ -24,7 +24,8 @@ using Json = nlohmann::json;
 struct Options {
   std::string corpus = "../shared/corpus", seeded, filter = "*", format = "md";
   std::string folders =
-      "models/onnx,models/tflite,models/keras-h5,models/mxnet,onnx-light";
+      "models/onnx,models/tflite,models/graphdef,models/savedmodel,"
+      "models/keras-h5,models/mxnet,onnx-light";
   std::string only;
   int64_t threads = 1, timeout = 300;
   std::string tier = "auto", device = "cpu";
@@ -88,7 +89,27 @@ std::string ModelFile(const std::string& folder) {
       if (Exists(path)) return path;
     }
   }
+  // Or the folder is the model.
+  if (std::string file = frontends::FileOfModel(folder); file != folder)
+    return file;
   return folder + "/model of a known format";
+}
+
+// Graphs without a signature: their data sets name the nodes that are given and
+// asked for, all alike.
+std::string EntryOf(const Json& item) {
+  if (item.value("format", "") != "graphdef" || item.at("sets").empty())
+    return "";
+  const Json& set = item.at("sets").front();
+  std::string entry;
+  const auto add = [&](const Json& tensors) {
+    for (size_t i = 0; i < tensors.size(); ++i)
+      entry += (i > 0 ? "," : "") + tensors[i].front().get<std::string>();
+  };
+  add(set.at("inputs"));
+  entry += "->";
+  add(set.at("outputs"));
+  return entry;
 }
 
 // The models of an item: the model file with the data sets that belong to it.
@@ -96,7 +117,8 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
                                 const std::string& seeded) {
   const std::string folder = corpus + "/" + item.at("path").get<std::string>();
   const std::string name = folder.substr(folder.rfind('/') + 1);
-  GoldenCase plain{item.at("id"), ModelFile(folder), {}, ToleranceOf(item)};
+  GoldenCase plain{
+      item.at("id"), ModelFile(folder), {}, ToleranceOf(item), EntryOf(item)};
   GoldenCase with_weights{plain.name + " (seeded)",
                           seeded + "/" + name + ".onnx",
                           {},

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/einsum.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/quantization.h"
+#include "frontends/ops/einsum.h"
 
 namespace ember::onnx {
 namespace {
@@ -61,7 +61,8 @@ void ImportQLinearMatMul(NodeContext& c) {
 void ImportEinsum(NodeContext& c) {
   if (!c.HasAttribute("equation"))
     return c.FailInvalid("attribute 'equation' is missing");
-  c.SetOutput(0, Einsum(c, c.String("equation", ""), c.inputs()));
+  c.SetOutput(0,
+              ops::Einsum(c.builder(), c.String("equation", ""), c.inputs()));
 }
 
 constexpr OperatorRow kRows[] = {

@@ -1,5 +1,6 @@
 #include "frontends/onnx/format.h"
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,9 +20,18 @@ using frontends::KnownTensor;
 
 // A ModelProto starts with one of its fields; ir_version (1, a small number)
 // comes first in every file that was written in the order of the fields.
+// Other formats (SavedModel, Core ML) begin with a version, too, but have a
+// message where the producer's name is here: its first byte is no letter.
 bool Sniff(std::string_view contents) {
-  return contents.size() > 2 && contents[0] == 0x08 && contents[1] > 0 &&
-         contents[1] < 64;
+  if (contents.size() < 3 || contents[0] != 0x08 || contents[1] <= 0 ||
+      contents[1] >= 64)
+    return false;
+  if (contents[2] != 0x12) return true;
+  size_t at = 3;  // the name's length
+  if (at < contents.size() && contents[at] == 0) return true;
+  while (at < contents.size() && (contents[at] & 0x80) != 0) ++at;
+  ++at;
+  return at >= contents.size() || static_cast<uint8_t>(contents[at]) >= 0x20;
 }
 
 TensorBytes BytesOf(const std::string& name, const KnownTensor& known) {

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/errors.h"
 
 namespace ember::ops {
 namespace {
@@ -38,6 +40,30 @@ Tensor Conv(Tensor x, Tensor w, Tensor bias, const ConvSpec& spec) {
              {"high", spec.window.high},
              {"groups", spec.groups}});
   return AddBias(Cast(y, type), bias);
+}
+
+bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
+                   const Shape& outputs, bool same, ConvTransposeSpec& spec) {
+  Window& window = spec.window;
+  spec.output_padding.assign(spatial.size(), 0);
+  for (int i = 0; i < window.rank(); ++i) {
+    const Dim stride(window.strides[i]);
+    const Dim full = (spatial[i] - Dim(1)) * stride + Dim(window.Reach(i));
+    const Dim excess = full - outputs[i];
+    if (excess.is_constant() && excess.constant() < 0) {
+      if (-excess.constant() > kMaximumWindow) {
+        FailInvalid(builder, "output_shape: found an extent of " +
+                                 outputs[i].ToString() + " for an input of " +
+                                 spatial[i].ToString());
+        return false;
+      }
+      spec.output_padding[i] = -excess.constant();
+    }
+    const Dim total = LargerOf(excess, Dim(0));
+    window.low[i] = same ? FloorDivide(total, Dim(2)) : Dim(0);
+    window.high[i] = total - window.low[i];
+  }
+  return true;
 }
 
 Tensor ConvTranspose(Tensor x, Tensor w, Tensor bias,

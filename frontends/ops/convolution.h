@@ -33,6 +33,11 @@ struct ConvTransposeSpec {
   std::vector<int64_t> output_padding;
   int64_t groups = 1;
 };
+// Sets the padding (and output_padding) with which the result's spatial extents
+// are `outputs`: those that the convolution which it reverses would have taken
+// with padding SAME, or VALID. False after an error.
+bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
+                   const Shape& outputs, bool same, ConvTransposeSpec& spec);
 // x[N, spatial…, C] by w[window…, C, O / groups], plus bias[O].
 Tensor ConvTranspose(Tensor x, Tensor w, Tensor bias,
                      const ConvTransposeSpec& spec);

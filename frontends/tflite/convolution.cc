@@ -158,35 +158,6 @@ void ImportConvolution(OperatorContext& c, const Options& options) {
                  {.window = *window, .groups = groups}, options.activation);
 }
 
-// Padding that gives a transposed convolution the extents asked for: what the
-// convolution that it reverses has.
-bool PadTransposed(OperatorContext& c, const Options& options,
-                   const Shape& spatial, const Shape& outputs,
-                   ConvTransposeSpec& spec) {
-  Window& window = spec.window;
-  spec.output_padding.assign(spatial.size(), 0);
-  for (int i = 0; i < window.rank(); ++i) {
-    const Dim stride(window.strides[i]);
-    const Dim full = (spatial[i] - Dim(1)) * stride + Dim(window.Reach(i));
-    const Dim excess = full - outputs[i];
-    if (excess.is_constant() && excess.constant() < 0) {
-      if (-excess.constant() > ops::kMaximumWindow) {
-        c.FailInvalid("output_shape: found an extent of " +
-                      outputs[i].ToString() + " for an input of " +
-                      spatial[i].ToString());
-        return false;
-      }
-      spec.output_padding[i] = -excess.constant();
-    }
-    const Dim total = LargerOf(excess, Dim(0));
-    window.low[i] = options.padding == schema::Padding::SAME
-                        ? FloorDivide(total, Dim(2))
-                        : Dim(0);
-    window.high[i] = total - window.low[i];
-  }
-  return true;
-}
-
 // Nullopt after an error. result: its whole shape.
 std::optional<ConvTransposeSpec> TransposedSpec(OperatorContext& c,
                                                 const Options& options,
@@ -200,8 +171,9 @@ std::optional<ConvTransposeSpec> TransposedSpec(OperatorContext& c,
                  std::move(kernel), SpatialDims(x));
   if (!window) return std::nullopt;
   ConvTransposeSpec spec{*std::move(window), {}, 1};
-  if (!PadTransposed(c, options, SpatialDims(x),
-                     Shape(result.begin() + 1, result.end() - 1), spec))
+  if (!ops::PadTransposed(c.builder(), SpatialDims(x),
+                          Shape(result.begin() + 1, result.end() - 1),
+                          options.padding == schema::Padding::SAME, spec))
     return std::nullopt;
   return spec;
 }

@@ -11,57 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "frontends/tf_common/images.h"
 #include "frontends/tflite/operator_table.h"
 
 namespace ember::tflite {
 namespace {
 
-// Of boxes [n, 4] with scores [n]: the indices kept, i64[k], best first.
-Tensor Kept(OperatorContext& c, Tensor boxes, Tensor scores, Tensor overlap,
-            Tensor least, const Dim& most) {
-  const Tensor thresholds =
-      Concat({Reshape(Cast(overlap, DType::kF32), {Dim(1)}),
-              Reshape(Cast(least, DType::kF32), {Dim(1)})},
-             0);
-  if (!c.ok()) return boxes;
-  const Tensor kept =
-      Apply("non_max_suppression",
-            {Unsqueeze(Cast(boxes, DType::kF32), {0}),
-             Unsqueeze(Cast(scores, DType::kF32), {0, 1}), thresholds},
-            {{"defines", Shape{c.builder().FreshSymbol()}},
-             {"most", Shape{most}},
-             {"centered", int64_t{0}}});
-  if (!c.ok()) return boxes;
-  return Squeeze(SliceAxis(kept, 1, Dim(2), Dim(1)), {1});
-}
-
-// Rows of zeros behind x, so that there are `count`.
-Tensor FilledUp(Tensor x, const Dim& count) {
-  Shape low(x.rank(), Dim(0)), high(x.rank(), Dim(0));
-  high[0] = count - x.dim(0);
-  return Pad(x, low, high, "constant", x.Like(0));
-}
-
-void ImportSuppression(OperatorContext& c, bool soft) {
-  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 1, 1)) return;
-  const auto most = c.Sizes(2, "max_output_size");
-  if (!most) return;
-  if (soft) {
-    const auto sigma = c.ConstantNumbers(5, "soft_nms_sigma");
-    if (!sigma) return;
-    if (sigma->size() != 1 || sigma->front() != 0)
-      return c.FailUnsupported("soft_nms_sigma: expected 0");
-  }
-  const Tensor scores = c.Input(1);
-  const Tensor kept =
-      Kept(c, c.Input(0), scores, c.Input(3), c.Input(4), most->front());
-  if (!c.ok()) return;
-  c.SetOutput(0, Cast(FilledUp(kept, most->front()), c.OutputType(0)));
-  if (soft) c.SetOutput(1, FilledUp(Gather(scores, kept, 0), most->front()));
-  const int count = soft ? 2 : 1;
-  c.SetOutput(count,
-              Cast(DimScalar(c.builder(), kept.dim(0)), c.OutputType(count)));
-}
+using tf_common::FilledUp;
+using tf_common::KeptBoxes;
 
 struct PostProcessOptions {
   int64_t most = 0, most_classes = 1, classes = 0, most_per_class = 100;
@@ -126,10 +83,10 @@ Tensor Decoded(Tensor encoded, Tensor anchors, const PostProcessOptions& o) {
 }  // namespace
 
 void ImportNonMaxSuppressionV4(OperatorContext& c) {
-  ImportSuppression(c, /*soft=*/false);
+  tf_common::ImportPaddedSuppression(c, /*soft=*/false);
 }
 void ImportNonMaxSuppressionV5(OperatorContext& c) {
-  ImportSuppression(c, /*soft=*/true);
+  tf_common::ImportPaddedSuppression(c, /*soft=*/true);
 }
 
 // (encoded boxes [1, n, 4], scores [1, n, classes or one more for the
@@ -159,8 +116,9 @@ void ImportDetectionPostProcess(OperatorContext& c) {
                                 {"axis", int64_t{1}},
                                 {"last", int64_t{0}}});
   const Dim most(o->most);
-  const Tensor kept = Kept(c, boxes, best, c.Scalar(o->overlap, DType::kF32),
-                           c.Scalar(o->score, DType::kF32), most);
+  const Tensor kept =
+      KeptBoxes(c, boxes, best, c.Scalar(o->overlap, DType::kF32),
+                c.Scalar(o->score, DType::kF32), most);
   if (!c.ok()) return;
   c.SetOutput(0, Unsqueeze(FilledUp(Gather(boxes, kept, 0), most), {0}));
   c.SetOutput(

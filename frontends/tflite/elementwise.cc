@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontends/ops/fixed_point.h"
+#include "frontends/tf_common/images.h"
 #include "frontends/tflite/activation.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
@@ -237,28 +238,16 @@ void ImportBitcast(OperatorContext& c) {
   c.SetOutput(0, Apply("bitcast", {c.Input(0)}, {{"dtype", to}}));
 }
 
-// Rounded to the steps of the range, nudged so that 0 is one of them.
+// Rounded to the steps of the range.
 void ImportFakeQuant(OperatorContext& c) {
-  const auto& options = c.Options<schema::FakeQuantOptions>();
-  const int bits = options.num_bits();
-  const float low = options.min(), high = options.max();
-  if (bits < 2 || bits > 16 || !(low <= 0) || !(high >= 0) || !(low < high)) {
-    return c.FailInvalid(
-        "expected 2 to 16 bits and a range that holds 0, found " +
-        std::to_string(bits) + " bits and " + std::to_string(low) + " to " +
-        std::to_string(high));
-  }
-  const auto lowest = static_cast<float>(options.narrow_range() ? 1 : 0);
-  const auto highest = static_cast<float>((1 << bits) - 1);
-  const float scale = (high - low) / (highest - lowest);
-  const float zero =
-      std::clamp(std::round(lowest - low / scale), lowest, highest);
-  const float nudged_low = (lowest - zero) * scale;
-  const float nudged_high = (highest - zero) * scale;
-  const Tensor x = Minimum(Maximum(c.Input(0), nudged_low), nudged_high);
-  const Tensor steps =
-      Floor((x - nudged_low) / static_cast<double>(scale) + 0.5);
-  c.SetOutput(0, steps * static_cast<double>(scale) + nudged_low);
+  const auto& o = c.Options<schema::FakeQuantOptions>();
+  const auto range = tf_common::NudgedRange(c, o.min(), o.max(), o.num_bits(),
+                                            o.narrow_range());
+  if (!range) return;
+  const Tensor x = c.Input(0);
+  c.SetOutput(
+      0, tf_common::FakeQuantized(x, x.Like(range->low), x.Like(range->high),
+                                  x.Like(range->step)));
 }
 
 }  // namespace ember::tflite

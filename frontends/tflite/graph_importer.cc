@@ -6,25 +6,13 @@
 
 #include "base/one_line.h"
 #include "base/progress.h"
+#include "frontends/tf_common/inputs.h"
 #include "frontends/tflite/constants.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
 
 namespace ember::tflite {
 namespace {
-
-// Letters, digits and '_', not starting with a digit: a name of a dim.
-std::string ToIdentifier(std::string_view text) {
-  std::string name;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       (c >= '0' && c <= '9') || c == '_';
-    name += plain ? c : '_';
-  }
-  if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9'))
-    name = "d" + name;
-  return name;
-}
 
 std::string LogicalType(const schema::Tensor& tensor) {
   if (tensor.type() == schema::TensorType::STRING) return "string";
@@ -86,9 +74,7 @@ StatusOr<Shape> GraphImporter::InputShape(const EntryTensor& input) {
   Shape shape;
   for (size_t i = 0; i < stated.size(); ++i) {
     const bool open = !fixed_ && !signature.empty() && signature[i] < 0;
-    shape.push_back(
-        open ? Dim::Symbol(ToIdentifier(input.name) + "_" + std::to_string(i))
-             : Dim(stated[i]));
+    shape.push_back(open ? tf_common::OpenDim(input.name, i) : Dim(stated[i]));
   }
   const auto pins = options_.input_shapes.find(input.name);
   if (pins == options_.input_shapes.end()) return shape;
@@ -96,8 +82,7 @@ StatusOr<Shape> GraphImporter::InputShape(const EntryTensor& input) {
   // Files say neither that a tensor is a scalar nor that it has no rank.
   if (stated.empty() && !tensor.has_rank()) {
     for (size_t i = 0; i < pins->second.size(); ++i)
-      shape.push_back(
-          Dim::Symbol(ToIdentifier(input.name) + "_" + std::to_string(i)));
+      shape.push_back(tf_common::OpenDim(input.name, i));
   }
   if (pins->second.size() != shape.size()) {
     return InvalidArgumentError(what + ": expected a pinned shape of rank " +
@@ -134,29 +119,9 @@ StatusOr<Tensor> GraphImporter::AddInput(const EntryTensor& input) {
     return Tensor(&builder_, builder_.Input(input.name, {*dtype, shape},
                                             LogicalType(tensor)));
   }
-  const frontends::KnownTensor& value = known->second;
-  const bool strings = tensor.type() == schema::TensorType::STRING;
-  if (value.strings.has_value() != strings ||
-      (!strings && value.dtype != *dtype)) {
-    return InvalidArgumentError(
-        "input '" + input.name + "': expected type " +
-        (strings ? "string" : std::string(DTypeName(*dtype))) + ", found " +
-        (value.strings ? "string" : std::string(DTypeName(value.dtype))));
-  }
-  if (strings) {
-    std::vector<int64_t> handles;
-    for (const std::string& text : *value.strings)
-      handles.push_back(builder_.StringHandle(text));
-    const auto* begin = reinterpret_cast<const uint8_t*>(handles.data());
-    return Tensor(
-        &builder_,
-        builder_.Constant(*dtype, value.dims,
-                          graph::ConstantData::Copy(
-                              {begin, handles.size() * sizeof(int64_t)})));
-  }
-  return Tensor(&builder_, builder_.Constant(
-                               *dtype, value.dims,
-                               {.owner = value.owner, .bytes = value.bytes}));
+  return tf_common::KnownInput(builder_, input.name, *dtype,
+                               tensor.type() == schema::TensorType::STRING,
+                               known->second);
 }
 
 Status GraphImporter::AddInputs(Scope& scope) {

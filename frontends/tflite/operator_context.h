@@ -18,34 +18,31 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compiler/graph/builder.h"
-#include "frontends/ops/compositions.h"
-#include "frontends/ops/dims.h"
-#include "frontends/ops/tensor.h"
+#include "frontends/tf_common/operator_base.h"
 #include "frontends/tflite/model.h"
 
 namespace ember::tflite {
 
-// The names of frontends/ops that operators are written in; the functions on
+// The names that operators are written in; the functions on
 // tensors are found by their arguments.
-using ops::Apply;
-using ops::ApplyAll;
-using ops::AsConstants;
-using ops::ComputeType;
-using ops::Concat;
-using ops::Dim;
-using ops::DimScalar;
-using ops::IotaVector;
-using ops::kMaximumRank;
-using ops::LargerOf;
-using ops::Opcode;
-using ops::Shape;
-using ops::SmallerOf;
-using ops::Tensor;
-using ops::TensorsOf;
+using tf_common::Apply;
+using tf_common::ApplyAll;
+using tf_common::AsConstants;
+using tf_common::ComputeType;
+using tf_common::Concat;
+using tf_common::Dim;
+using tf_common::DimScalar;
+using tf_common::IotaVector;
+using tf_common::kMaximumRank;
+using tf_common::LargerOf;
+using tf_common::Opcode;
+using tf_common::Shape;
+using tf_common::SmallerOf;
+using tf_common::Tensor;
+using tf_common::TensorsOf;
 
 // The union member that holds an operator's options.
 template <typename T>
@@ -117,7 +114,7 @@ const T& OptionsOf(const schema::Operator& op) {
   return *static_cast<const T*>(options != nullptr ? options : EmptyTable());
 }
 
-class OperatorContext {
+class OperatorContext : public tf_common::OperatorBase {
  public:
   struct Operand {
     Tensor value;  // absent: left out
@@ -135,7 +132,6 @@ class OperatorContext {
                   const schema::Operator& op, std::vector<Operand> inputs,
                   std::vector<Result> outputs);
 
-  graph::GraphBuilder& builder() { return builder_; }
   const Model& model() const { return model_; }
   const schema::Operator& op() const { return op_; }
   template <typename T>
@@ -143,14 +139,9 @@ class OperatorContext {
     return OptionsOf<T>(op_);
   }
 
-  // Errors.
-  void FailInvalid(std::string message);
-  void FailUnsupported(std::string message);
-  bool ok() const { return builder_.status().ok(); }
-
   // Operands; those left out are absent.
-  int input_count() const { return static_cast<int>(inputs_.size()); }
-  Tensor Input(int index) const {
+  int input_count() const override { return static_cast<int>(inputs_.size()); }
+  Tensor Input(int index) const override {
     return index < input_count() ? inputs_[index].value : Tensor();
   }
   // Null for what is not quantized, or left out.
@@ -160,13 +151,15 @@ class OperatorContext {
   void DequantizeOperands();
 
   // Results.
-  int output_count() const { return static_cast<int>(outputs_.size()); }
-  DType OutputType(int index) const;
+  int output_count() const override {
+    return static_cast<int>(outputs_.size());
+  }
+  DType OutputType(int index) const override;
   const Quantization* OutputQuantization(int index) const;
   // The shape that the model states, which is not trusted: for what nothing
   // else tells.
   std::vector<int64_t> StatedOutputShape(int index) const;
-  void SetOutput(int index, Tensor value) {
+  void SetOutput(int index, Tensor value) override {
     if (index < output_count()) outputs_[index].value = value;
   }
   const std::vector<Result>& outputs() const { return outputs_; }
@@ -179,40 +172,7 @@ class OperatorContext {
   // What stands for 0 in the stored integers of an operand.
   double StoredZero(int index) const;
 
-  // Integers of an operand that must be known when compiling.
-  std::optional<Shape> Contents(int input, std::string_view what);
-  std::optional<std::vector<int64_t>> ConstantIntegers(int input,
-                                                       std::string_view what);
-  // The same, read when the program runs where they are not known.
-  std::optional<Shape> Sizes(int input, std::string_view what);
-  std::optional<std::vector<double>> ConstantNumbers(int input,
-                                                     std::string_view what);
-
-  // Axes brought into 0 … rank - 1; fails for others, and for repeated ones.
-  int Axis(int64_t axis, int rank);
-  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  // Fails unless the operand is there and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
-  // Of an option; fails unless it is in [1, kMaximumWindow].
-  bool CheckPositive(std::string_view what, int64_t value);
-
-  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
-  Tensor Scalar(double value, DType dtype) {
-    return Wrap(builder_.Scalar(value, dtype));
-  }
-  // A constant vector.
-  template <typename T>
-  Tensor Vector(DType dtype, const std::vector<T>& values) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-    return Wrap(builder_.Constant(
-        dtype, {static_cast<int64_t>(values.size())},
-        graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
-  }
-
  private:
-  std::string Named(int input, std::string_view what) const;
-
-  graph::GraphBuilder& builder_;
   const Model& model_;
   const schema::Operator& op_;
   std::vector<Operand> inputs_;

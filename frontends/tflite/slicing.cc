@@ -1,179 +1,20 @@
 // SLICE and STRIDED_SLICE.
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
+#include "frontends/tf_common/slicing.h"
 
-#include "compiler/graph/builder.h"
 #include "frontends/tflite/operator_table.h"
 
 namespace ember::tflite {
-namespace {
 
-// A bound counted from the start, within [low, high].
-Dim Clamped(const Dim& bound, const Dim& extent, const Dim& low,
-            const Dim& high) {
-  Dim counted = bound;
-  const std::optional<int64_t> constant = bound.AsConstant();
-  if (constant && *constant < 0) counted = extent + bound;
-  return LargerOf(SmallerOf(counted, high), low);
+void ImportStridedSlice(OperatorContext& c) {
+  const auto& o = c.Options<schema::StridedSliceOptions>();
+  tf_common::ImportStridedSlice(c, {.begin = o.begin_mask(),
+                                    .end = o.end_mask(),
+                                    .ellipsis = o.ellipsis_mask(),
+                                    .new_axis = o.new_axis_mask(),
+                                    .shrink_axis = o.shrink_axis_mask(),
+                                    .end_is_offset = o.offset()});
 }
 
-// What STRIDED_SLICE says of each dim of its operand, and of dims that its
-// result has besides.
-struct Slices {
-  Shape starts, sizes;
-  std::vector<int64_t> steps;
-  // Of the result: kept dims of the operand, new ones, dropped ones.
-  std::vector<int64_t> dropped;   // dims of the slice
-  std::vector<int64_t> inserted;  // dims of the result
-};
-
-class StridedSlice {
- public:
-  explicit StridedSlice(OperatorContext& c)
-      : c_(c), o_(c.Options<schema::StridedSliceOptions>()) {}
-
-  void Import() {
-    if (!c_.CheckRank(0, 0)) return;
-    begin_ = c_.Contents(1, "begin");
-    end_ = c_.Contents(2, "end");
-    strides_ = c_.ConstantIntegers(3, "strides");
-    if (!begin_ || !end_ || !strides_) return;
-    const size_t count = begin_->size();
-    if (end_->size() != count || strides_->size() != count || count > 32) {
-      return c_.FailInvalid(
-          "expected as many values of begin, end and strides, found " +
-          std::to_string(count) + ", " + std::to_string(end_->size()) +
-          " and " + std::to_string(strides_->size()));
-    }
-    if (!ReadAll()) return;
-    const Tensor sliced =
-        Slice(c_.Input(0), slices_.starts, slices_.steps, slices_.sizes);
-    Tensor y =
-        slices_.dropped.empty() ? sliced : Squeeze(sliced, slices_.dropped);
-    if (!slices_.inserted.empty()) y = Unsqueeze(y, slices_.inserted);
-    c_.SetOutput(0, y);
-  }
-
- private:
-  static bool IsSet(int32_t mask, size_t bit) { return (mask >> bit & 1) != 0; }
-
-  bool ReadAll() {
-    const int rank = c_.Input(0).rank();
-    const size_t count = begin_->size();
-    // The ellipsis stands for the dims that nothing else names.
-    int named = 0;
-    for (size_t i = 0; i < count; ++i)
-      named += !IsSet(o_.new_axis_mask(), i) && !IsSet(o_.ellipsis_mask(), i);
-    int axis = 0;
-    int result = 0;  // dims of the result so far
-    for (size_t i = 0; i < count; ++i) {
-      if (IsSet(o_.ellipsis_mask(), i)) {
-        for (int rest = rank - named; rest > 0; --rest, ++result)
-          AddWhole(axis++);
-        continue;
-      }
-      if (IsSet(o_.new_axis_mask(), i)) {
-        slices_.inserted.push_back(result++);
-        continue;
-      }
-      if (axis >= rank) {
-        c_.FailInvalid("begin: expected values for at most " +
-                       std::to_string(rank) + " dims, found more");
-        return false;
-      }
-      const bool shrinks = IsSet(o_.shrink_axis_mask(), i);
-      if (!Add(axis, i, shrinks)) return false;
-      if (shrinks) slices_.dropped.push_back(axis);
-      if (!shrinks) ++result;
-      ++axis;
-    }
-    while (axis < rank) AddWhole(axis++);
-    return c_.ok();
-  }
-
-  void AddWhole(int axis) {
-    slices_.starts.push_back(Dim(0));
-    slices_.sizes.push_back(c_.Input(0).dim(axis));
-    slices_.steps.push_back(1);
-  }
-
-  bool Add(int axis, size_t i, bool shrinks) {
-    const Dim extent = c_.Input(0).dim(axis);
-    const int64_t stride = (*strides_)[i];
-    if (stride == 0 || stride > (int64_t{1} << 31) ||
-        stride < -(int64_t{1} << 31)) {
-      c_.FailInvalid("strides: expected values other than 0, found " +
-                     std::to_string(stride));
-      return false;
-    }
-    if (shrinks) {
-      const Dim start = Clamped((*begin_)[i], extent, Dim(0),
-                                LargerOf(extent - Dim(1), Dim(0)));
-      slices_.starts.push_back(start);
-      slices_.sizes.push_back(Dim(1));
-      slices_.steps.push_back(1);
-      return true;
-    }
-    Dim end = (*end_)[i];
-    if (o_.offset()) end = (*begin_)[i] + end;
-    const Dim none(-1);
-    const bool forward = stride > 0;
-    Dim start, stop;
-    if (forward) {
-      start = IsSet(o_.begin_mask(), i)
-                  ? Dim(0)
-                  : Clamped((*begin_)[i], extent, Dim(0), extent);
-      stop = IsSet(o_.end_mask(), i) ? extent
-                                     : Clamped(end, extent, Dim(0), extent);
-    } else {
-      start = IsSet(o_.begin_mask(), i)
-                  ? extent - Dim(1)
-                  : Clamped((*begin_)[i], extent, none, extent - Dim(1));
-      stop = IsSet(o_.end_mask(), i)
-                 ? none
-                 : Clamped(end, extent, none, extent - Dim(1));
-    }
-    const Dim span = forward ? stop - start : start - stop;
-    const Dim size =
-        LargerOf(CeilDivide(span, Dim(forward ? stride : -stride)), Dim(0));
-    slices_.starts.push_back(start);
-    slices_.sizes.push_back(size);
-    slices_.steps.push_back(stride);
-    return true;
-  }
-
-  OperatorContext& c_;
-  const schema::StridedSliceOptions& o_;
-  std::optional<Shape> begin_, end_;
-  std::optional<std::vector<int64_t>> strides_;
-  Slices slices_;
-};
-
-}  // namespace
-
-void ImportStridedSlice(OperatorContext& c) { StridedSlice(c).Import(); }
-
-void ImportSlice(OperatorContext& c) {
-  if (!c.CheckRank(0, 0)) return;
-  const Tensor x = c.Input(0);
-  const auto begin = c.Sizes(1, "begin");
-  const auto size = c.Contents(2, "size");
-  if (!begin || !size) return;
-  const auto rank = static_cast<size_t>(x.rank());
-  if (begin->size() != rank || size->size() != rank) {
-    return c.FailInvalid("expected begin and size of " + std::to_string(rank) +
-                         " values, found " + std::to_string(begin->size()) +
-                         " and " + std::to_string(size->size()));
-  }
-  Shape sizes;
-  for (size_t i = 0; i < rank; ++i) {
-    sizes.push_back((*size)[i] == Dim(-1)
-                        ? x.dim(static_cast<int>(i)) - (*begin)[i]
-                        : (*size)[i]);
-  }
-  c.SetOutput(0, Slice(x, *begin, std::vector<int64_t>(rank, 1), sizes));
-}
+void ImportSlice(OperatorContext& c) { tf_common::ImportSlice(c); }
 
 }  // namespace ember::tflite

@@ -239,6 +239,15 @@ def _sodium_impl(rctx):
 
 system_sodium = repository_rule(implementation = _sodium_impl, attrs = _attrs, local = True, configure = True)
 
+def _snappy_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/snappy-c.h", "/usr/lib/%s/libsnappy.a" % ma], ["libsnappy-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libsnappy-dev")]) +
+                       _lib("snappy", linkopts = ["-l:libsnappy.a"], deps = [":headers"]))
+
+system_snappy = repository_rule(implementation = _snappy_impl, attrs = _attrs, local = True, configure = True)
+
 def _vulkan_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/vulkan/vulkan.h", "/usr/lib/%s/libvulkan.so" % ma], ["libvulkan-dev"])
@@ -295,6 +304,7 @@ def system_repositories():
     system_nlohmann_json(name = "nlohmann_json")
     system_re2(name = "re2")
     system_sodium(name = "sodium")
+    system_snappy(name = "snappy")
     system_zlib(name = "zlib")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")

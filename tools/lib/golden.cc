@@ -118,7 +118,8 @@ class GoldenRunner {
   Status Open(const std::vector<NamedShape>& shapes) {
     EMBER_ASSIGN_OR_RETURN(
         const LoadedModel model,
-        LoadModel(golden_.model, {.shapes = shapes, .compile = {}}));
+        LoadModel(golden_.model,
+                  {.shapes = shapes, .entry = golden_.entry, .compile = {}}));
     EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                            OpenDevice(options_.device, options_.threads));
     CountCalls();
@@ -142,8 +143,10 @@ class GoldenRunner {
   // Input names are not known before a model is open; data sets are in the
   // order of inputs, so that the graph tells them.
   Status OpenPinned(const std::string& folder) {
-    EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                           ModelInputNames(golden_.model, {}));
+    EMBER_ASSIGN_OR_RETURN(
+        const std::vector<std::string> names,
+        ModelInputNames(golden_.model,
+                        {.entry = golden_.entry, .compile = {}}));
     std::vector<NamedShape> shapes;
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string path = NumberedFile(folder + "/input_", i);

@@ -25,6 +25,7 @@ struct GoldenCase {
   std::string model;
   std::vector<std::string> data_sets;
   Tolerance tolerance;
+  std::string entry = "";  // LoadOptions::entry
 };
 
 struct GoldenResult {

@@ -49,13 +49,18 @@ Status NotAModel(const std::string& path, std::string_view contents) {
                               DescribeContents(contents));
 }
 
+// The file that the user means, who may name a folder.
+std::string ModelPath(const std::string& path) {
+  return frontends::FileOfModel(UserPath(path));
+}
+
 std::string_view AsText(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const MappedFile file,
-                         MappedFile::Open(UserPath(path)));
+                         MappedFile::Open(ModelPath(path)));
   const ModelFileKind kind = SniffModelFile(AsText(file.bytes()), path);
   if (!kind.is_module && kind.format == nullptr)
     return NotAModel(path, AsText(file.bytes()));
@@ -73,14 +78,15 @@ StatusOr<const frontends::Format*> FormatOfFile(const std::string& path) {
 // Errors begin with the file as the user named it, once.
 Status Named(const std::string& path, const Status& status) {
   if (status.ok()) return status;
-  const std::string own_name =
-      "model '" + path.substr(path.rfind('/') + 1) + "': ";
   std::string_view message = status.message();
-  if (message.starts_with(own_name)) {
+  for (const std::string& named : {path, ModelPath(path)}) {
+    const std::string own_name =
+        "model '" + named.substr(named.rfind('/') + 1) + "': ";
+    if (!message.starts_with(own_name)) continue;
     message.remove_prefix(own_name.size());
-  } else if (message.find(path) != std::string_view::npos) {
-    return status;
+    return Status(status.code(), path + ": " + std::string(message));
   }
+  if (message.find(path) != std::string_view::npos) return status;
   return Status(status.code(), path + ": " + std::string(message));
 }
 
@@ -112,7 +118,7 @@ Status PinUnranked(const std::string& path, const frontends::Format& format,
                    const std::vector<std::string>& specs,
                    frontends::ImportOptions& import) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<frontends::InputInfo> inputs,
-                         format.inputs(UserPath(path), import));
+                         format.inputs(ModelPath(path), import));
   std::set<std::string> open;
   for (const frontends::InputInfo& input : inputs) {
     if (!input.has_rank && !import.input_shapes.contains(input.name))
@@ -182,7 +188,7 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
     const Status pinned = PinUnranked(path, *format, options.inputs, import);
     if (!pinned.ok()) return Named(path, pinned);
   }
-  StatusOr<graph::Graph> graph = format->import(UserPath(path), import);
+  StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
   if (!graph.ok()) return Named(path, graph.status());
   return graph;
 }
@@ -192,7 +198,7 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
   EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
   frontends::ImportOptions import;
   import.entry = options.entry;
-  const auto inputs = format->inputs(UserPath(path), import);
+  const auto inputs = format->inputs(ModelPath(path), import);
   if (!inputs.ok()) return Named(path, inputs.status());
   std::vector<std::string> names;
   for (const frontends::InputInfo& input : *inputs) names.push_back(input.name);

@@ -1,6 +1,7 @@
 #include "tools/lib/load_model.h"
 
 #include "base/file.h"
+#include "frontends/formats.h"
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
 
@@ -84,8 +85,8 @@ TEST(LoadModelTest, InputsWithoutARankHaveThatOfTheirValue) {
 
 TEST(LoadModelTest, SaysWhatItFoundInstead) {
   const std::string expected =
-      ": expected a .vmfb module or a model (.onnx, .tflite, .keras or "
-      "-symbol.json), found ";
+      ": expected a .vmfb module or a model (" + frontends::ExtensionsText() +
+      "), found ";
   EXPECT_EQ(LoadError("x.bin", ""), "x.bin" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.onnx", ""), "x.onnx" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.pt", "PK\x03\x04zip"),

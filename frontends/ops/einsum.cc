@@ -1,11 +1,13 @@
-#include "frontends/onnx/einsum.h"
+#include "frontends/ops/einsum.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-namespace ember::onnx {
+#include "frontends/ops/errors.h"
+
+namespace ember::ops {
 namespace {
 
 // One character per dim: a letter of the equation, or a digit and up for a dim
@@ -265,22 +267,23 @@ std::map<char, Dim> Extents(const std::vector<Term>& terms) {
 
 }  // namespace
 
-Tensor Einsum(NodeContext& c, std::string equation,
+Tensor Einsum(graph::GraphBuilder& builder, std::string equation,
               const std::vector<Tensor>& operands) {
   Labels result;
   StatusOr<std::vector<Term>> parsed = Parse(equation, operands, result);
   if (!parsed.ok()) {
-    c.Fail(parsed.status());
-    return c.Wrap(nullptr);
+    Fail(builder, parsed.status());
+    return {&builder, nullptr};
   }
   std::vector<Term>& terms = *parsed;
   const std::map<char, Dim> extents = Extents(terms);
   if (extents.size() > 26) {
-    c.FailUnsupported("attribute 'equation': expected at most 26 labels");
-    return c.Wrap(nullptr);
+    FailUnsupported(builder,
+                    "attribute 'equation': expected at most 26 labels");
+    return Tensor(&builder, nullptr);
   }
   for (size_t i = 0; i < terms.size(); ++i) {
-    if (!c.ok()) return c.Wrap(nullptr);
+    if (!builder.status().ok()) return Tensor(&builder, nullptr);
     Labels needed = result;
     for (size_t j = 0; j < terms.size(); ++j) {
       if (j != i) needed += terms[j].labels;
@@ -289,11 +292,12 @@ Tensor Einsum(NodeContext& c, std::string equation,
   }
   Term product = terms.front();
   for (size_t i = 1; i < terms.size(); ++i) {
-    if (!c.ok()) return c.Wrap(nullptr);
+    if (!builder.status().ok()) return Tensor(&builder, nullptr);
     const std::string needed = AllLabels(terms, i + 1, result);
     product = DropLabels(Multiply(product, terms[i], needed), needed, extents);
   }
-  return c.ok() ? AlignTo(product, result) : c.Wrap(nullptr);
+  return builder.status().ok() ? AlignTo(product, result)
+                               : Tensor(&builder, nullptr);
 }
 
-}  // namespace ember::onnx
+}  // namespace ember::ops

@@ -1,0 +1,19 @@
+// numpy.einsum as ONNX and TensorFlow have it: any number of operands, repeated
+// labels, ellipsis.
+#ifndef EMBER_FRONTENDS_OPS_EINSUM_H_
+#define EMBER_FRONTENDS_OPS_EINSUM_H_
+
+#include <string>
+#include <vector>
+
+#include "frontends/ops/tensor.h"
+
+namespace ember::ops {
+
+// Fails on an equation that does not fit the operands.
+Tensor Einsum(graph::GraphBuilder& builder, std::string equation,
+              const std::vector<Tensor>& operands);
+
+}  // namespace ember::ops
+
+#endif  // EMBER_FRONTENDS_OPS_EINSUM_H_

@@ -1,0 +1,29 @@
+// TensorProtos as constants of the graph under construction.
+#ifndef EMBER_FRONTENDS_TENSORFLOW_CONSTANTS_H_
+#define EMBER_FRONTENDS_TENSORFLOW_CONSTANTS_H_
+
+#include <memory>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "frontends/ops/tensor.h"
+#include "frontends/tensorflow/checkpoint.h"
+#include "frontends/tensorflow/value.h"
+#include "third_party/tensorflow/tensorflow.pb.h"
+
+namespace ember::tensorflow {
+
+// Numbers, strings (as handles) and complex numbers (as two tensors). `owner`
+// keeps the proto, and so the bytes. Errors say what does not fit: the type,
+// the shape, the number of values.
+StatusOr<Value> ConstantValue(const TensorProto& proto,
+                              std::shared_ptr<const void> owner,
+                              graph::GraphBuilder& builder);
+
+// A variable's value; the bytes stay in the checkpoint's file.
+ops::Tensor CheckpointConstant(const CheckpointTensor& tensor,
+                               graph::GraphBuilder& builder);
+
+}  // namespace ember::tensorflow
+
+#endif  // EMBER_FRONTENDS_TENSORFLOW_CONSTANTS_H_

@@ -1,0 +1,405 @@
+#include "frontends/tensorflow/graph_importer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/one_line.h"
+#include "frontends/tensorflow/constants.h"
+#include "frontends/tensorflow/data_types.h"
+#include "frontends/tf_common/inputs.h"
+
+namespace ember::tensorflow {
+namespace {
+
+std::string LogicalType(DataType type) {
+  return WithoutReference(type) == DT_STRING ? "string" : "";
+}
+
+}  // namespace
+
+GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
+                             const Entry& entry,
+                             const frontends::ImportOptions& options)
+    : model_(std::move(model)), entry_(entry), options_(options) {}
+
+StatusOr<graph::Graph> GraphImporter::Import() {
+  // Which variables are assigned shows when their assignments are imported.
+  while (true) {
+    found_assignment_ = false;
+    StatusOr<graph::Graph> graph = ImportOnce();
+    if (!found_assignment_) return graph;
+  }
+}
+
+StatusOr<graph::Graph> GraphImporter::ImportOnce() {
+  builder_ = std::make_unique<graph::GraphBuilder>("main");
+  states_.clear();
+  initialized_.clear();
+  Scope scope;
+  scope.body = &model_->main();
+  EMBER_ASSIGN_OR_RETURN(scope.plan, PlanOf(*scope.body));
+  scope.builder = builder_.get();
+  EMBER_RETURN_IF_ERROR(AddInputs(scope));
+  EMBER_RETURN_IF_ERROR(AddStates(scope));
+  EMBER_RETURN_IF_ERROR(AddOutputs(scope));
+  return builder_->Finish();
+}
+
+StatusOr<const Plan*> GraphImporter::PlanOf(const Body& body) {
+  std::unique_ptr<Plan>& plan = plans_[&body];
+  if (plan == nullptr) {
+    StatusOr<Plan> made = MakePlan(body);
+    if (!made.ok()) {
+      return body.name.empty() ? made.status()
+                               : made.status().WithContext(
+                                     "function '" + OnOneLine(body.name) + "'");
+    }
+    plan = std::make_unique<Plan>(*std::move(made));
+  }
+  return plan.get();
+}
+
+StatusOr<Shape> GraphImporter::InputShape(const EntryInput& input) {
+  const std::string what = "input '" + OnOneLine(input.name) + "'";
+  const auto pins = options_.input_shapes.find(input.name);
+  const bool pinned = pins != options_.input_shapes.end();
+  Shape shape;
+  if (!input.shape) {
+    if (!pinned) {
+      return InvalidArgumentError(
+          what +
+          ": the model does not say how many dims it has: give its "
+          "shape (--shape), or a value");
+    }
+    for (size_t i = 0; i < pins->second.size(); ++i)
+      shape.push_back(tf_common::OpenDim(input.name, i));
+  } else {
+    for (size_t i = 0; i < input.shape->size(); ++i) {
+      const int64_t extent = (*input.shape)[i];
+      shape.push_back(extent < 0 ? tf_common::OpenDim(input.name, i)
+                                 : Dim(extent));
+    }
+  }
+  if (!pinned) return shape;
+  if (pins->second.size() != shape.size()) {
+    return InvalidArgumentError(what + ": expected a pinned shape of rank " +
+                                std::to_string(shape.size()) + ", found rank " +
+                                std::to_string(pins->second.size()));
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const std::optional<int64_t> pin = pins->second[i];
+    if (!pin) continue;
+    if (*pin < 0 || (shape[i].is_constant() && shape[i] != Dim(*pin))) {
+      return InvalidArgumentError(what + " axis " + std::to_string(i) +
+                                  ": expected pin " + shape[i].ToString() +
+                                  ", found " + std::to_string(*pin));
+    }
+    shape[i] = Dim(*pin);
+  }
+  return shape;
+}
+
+StatusOr<Tensor> GraphImporter::AddInput(const EntryInput& input) {
+  const std::optional<DType> dtype = DTypeOf(input.type);
+  if (!dtype || IsComplex(input.type)) {
+    return UnimplementedError("input '" + OnOneLine(input.name) + "': type " +
+                              TypeName(input.type) + " is not supported");
+  }
+  const auto known = options_.input_values.find(input.name);
+  if (known != options_.input_values.end()) {
+    return tf_common::KnownInput(*builder_, input.name, *dtype,
+                                 input.type == DT_STRING, known->second);
+  }
+  EMBER_ASSIGN_OR_RETURN(const Shape shape, InputShape(input));
+  return Tensor(builder_.get(), builder_->Input(input.name, {*dtype, shape},
+                                                LogicalType(input.type)));
+}
+
+Status GraphImporter::AddInputs(Scope& scope) {
+  for (const auto& [name, pins] : options_.input_shapes) {
+    std::string names;
+    bool found = false;
+    for (const EntryInput& input : entry_.inputs) {
+      found = found || input.name == name;
+      names += (names.empty() ? "'" : ", '") + OnOneLine(input.name) + "'";
+    }
+    if (!found) {
+      return InvalidArgumentError("pinned shape: expected one of the inputs " +
+                                  names + ", found '" + OnOneLine(name) + "'");
+    }
+  }
+  for (const EntryInput& input : entry_.inputs) {
+    EMBER_ASSIGN_OR_RETURN(const Tensor tensor, AddInput(input));
+    EMBER_RETURN_IF_ERROR(builder_->status());
+    scope.given[input.source] = Value(tensor);
+  }
+  return OkStatus();
+}
+
+Status GraphImporter::AddOutputs(Scope& scope) {
+  std::vector<Tensor> results;
+  for (const EntryOutput& output : entry_.outputs) {
+    const std::string what = "output '" + OnOneLine(output.name) + "'";
+    EMBER_ASSIGN_OR_RETURN(Value value, Lookup(output.source, scope));
+    if (value.reference) {
+      EMBER_ASSIGN_OR_RETURN(value.tensor, Variable(value.resource, scope));
+    } else if (!value.is_tensor()) {
+      return UnimplementedError(what + ": expected a tensor, found " +
+                                (value.imaginary ? "complex numbers"
+                                 : value.list    ? "a list of tensors"
+                                                 : "a variable or nothing"));
+    }
+    results.push_back(value.tensor);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    builder_->Output(entry_.outputs[i].name, results[i].value(),
+                     LogicalType(entry_.outputs[i].type));
+  }
+  for (const auto& [variable, state] : states_) {
+    EMBER_ASSIGN_OR_RETURN(const Tensor last, Variable(variable, scope));
+    builder_->Output(state.name, last.value(),
+                     std::string(frontends::kStateType));
+  }
+  if (!initialized_.empty()) {
+    builder_->Output(initialized_, builder_->Scalar(1, DType::kBool),
+                     std::string(frontends::kStateType));
+  }
+  return builder_->status();
+}
+
+Value GraphImporter::Captured(const Value& value, graph::Region& region) {
+  const auto inside = [&](const Tensor& tensor) {
+    return tensor ? Tensor(&region.builder(), region.Capture(tensor.value()))
+                  : Tensor();
+  };
+  Value captured = value;
+  captured.tensor = inside(value.tensor);
+  captured.imaginary = inside(value.imaginary);
+  if (value.list != nullptr) {
+    List list = *value.list;
+    list.data = inside(value.list->data);
+    captured.list = std::make_shared<const List>(std::move(list));
+  }
+  return captured;
+}
+
+GraphImporter::Scope& GraphImporter::OwnerOf(int node, Scope& scope) const {
+  const auto number = static_cast<size_t>(node);
+  Scope* owner = &scope;
+  for (Scope* part = scope.outer; part != nullptr; part = part->outer) {
+    if (scope.plan->frame[number] != part->frame) continue;
+    const auto& conditions = scope.plan->conditions[number];
+    const bool lives = std::all_of(
+        conditions.begin(), conditions.end(), [&](const Condition& condition) {
+          const auto found = part->decided.find(condition.predicate);
+          return found != part->decided.end() &&
+                 found->second == condition.branch;
+        });
+    if (lives) owner = part;
+  }
+  return *owner;
+}
+
+StatusOr<Value> GraphImporter::Lookup(Source source, Scope& scope) {
+  const auto given = scope.given.find(source);
+  if (given != scope.given.end()) return given->second;
+  Scope& owner = OwnerOf(source.node, scope);
+  if (&owner != &scope) {
+    EMBER_ASSIGN_OR_RETURN(Value value, Lookup(source, *scope.outer));
+    if (scope.region != nullptr && scope.region != scope.outer->region)
+      value = Captured(value, *scope.region);
+    scope.given[source] = value;
+    return value;
+  }
+  auto found = scope.values.find(source.node);
+  if (found == scope.values.end()) {
+    EMBER_RETURN_IF_ERROR(Evaluate(source.node, scope));
+    found = scope.values.find(source.node);
+  }
+  const Node& node = scope.body->nodes[static_cast<size_t>(source.node)];
+  if (found == scope.values.end() ||
+      static_cast<size_t>(source.output) >= found->second.size()) {
+    return DataLossError("node '" + scope.prefix + OriginOf(node) +
+                         "': expected a result number " +
+                         std::to_string(source.output) + ", found none");
+  }
+  return found->second[static_cast<size_t>(source.output)];
+}
+
+Status GraphImporter::Evaluate(int root, Scope& scope) {
+  std::vector<int> stack{root};
+  std::vector<Source> required;
+  while (!stack.empty()) {
+    const int node = stack.back();
+    if (scope.values.contains(node)) {
+      stack.pop_back();
+      continue;
+    }
+    required.clear();
+    EMBER_RETURN_IF_ERROR(FindRequired(node, scope, required));
+    bool ready = true;
+    for (const Source& source : required) {
+      if (scope.given.contains(source) || scope.values.contains(source.node) ||
+          &OwnerOf(source.node, scope) != &scope)
+        continue;
+      if (scope.in_progress.contains(source.node)) {
+        return DataLossError(
+            "the nodes form a cycle through node '" +
+            OriginOf(scope.body->nodes[static_cast<size_t>(source.node)]) +
+            "'");
+      }
+      stack.push_back(source.node);
+      ready = false;
+    }
+    scope.in_progress.insert(node);
+    if (!ready) continue;
+    EMBER_RETURN_IF_ERROR(ImportNode(node, scope));
+    scope.in_progress.erase(node);
+    stack.pop_back();
+  }
+  return OkStatus();
+}
+
+Status GraphImporter::FindRequired(int number, Scope& scope,
+                                   std::vector<Source>& required) {
+  const Node& node = scope.body->nodes[static_cast<size_t>(number)];
+  if (IsEnter(node)) return OkStatus();  // from the scope around
+  if (IsMerge(node) && !IsLoopMerge(*scope.body, node)) {
+    EMBER_ASSIGN_OR_RETURN(const MergeChoice choice, ChoiceOf(number, scope));
+    if (!scope.decided.contains(choice.predicate)) {
+      required.push_back(choice.predicate);
+      if (!scope.given.contains(choice.predicate) &&
+          !scope.values.contains(choice.predicate.node) &&
+          &OwnerOf(choice.predicate.node, scope) == &scope)
+        return OkStatus();
+    }
+    EMBER_ASSIGN_OR_RETURN(const std::optional<int> branch,
+                           DecidedBranch(choice.predicate, scope));
+    if (branch) {
+      required.push_back(
+          node.inputs[static_cast<size_t>(choice.input[*branch])]);
+    }
+    return OkStatus();
+  }
+  if (IsExit(node)) {
+    const int frame =
+        scope.plan->frame[static_cast<size_t>(node.inputs[0].node)];
+    for (const int enter :
+         scope.plan->frames[static_cast<size_t>(frame)].enters)
+      required.push_back(
+          scope.body->nodes[static_cast<size_t>(enter)].inputs[0]);
+    return OkStatus();
+  }
+  required = node.inputs;
+  const std::vector<bool>& effects = EffectsBefore(*scope.body, *scope.plan);
+  for (const int control : node.controls)
+    if (effects[static_cast<size_t>(control)]) required.push_back({control, 0});
+  return OkStatus();
+}
+
+StatusOr<Value> GraphImporter::Operand(const Node& node, size_t index,
+                                       Scope& scope) {
+  if (index >= node.inputs.size()) {
+    return DataLossError("expected at least " + std::to_string(index + 1) +
+                         " inputs, found " +
+                         std::to_string(node.inputs.size()));
+  }
+  return Lookup(node.inputs[index], scope);
+}
+
+StatusOr<Tensor> GraphImporter::TensorOperand(const Node& node, size_t index,
+                                              Scope& scope) {
+  EMBER_ASSIGN_OR_RETURN(const Value value, Operand(node, index, scope));
+  if (value.reference) return Variable(value.resource, scope);
+  if (value.is_tensor()) return value.tensor;
+  return DataLossError("input " + std::to_string(index) +
+                       ": expected a tensor, found something else");
+}
+
+StatusOr<std::vector<Value>> GraphImporter::Operands(const Node& node,
+                                                     size_t first,
+                                                     Scope& scope) {
+  std::vector<Value> operands;
+  for (size_t i = first; i < node.inputs.size(); ++i) {
+    EMBER_ASSIGN_OR_RETURN(Value value, Lookup(node.inputs[i], scope));
+    operands.push_back(std::move(value));
+  }
+  return operands;
+}
+
+Status GraphImporter::ImportNode(int number, Scope& scope) {
+  const Node& node = scope.body->nodes[static_cast<size_t>(number)];
+  if (++imports_ > kMaximumImports) {
+    return ResourceExhaustedError("expected at most " +
+                                  std::to_string(kMaximumImports) +
+                                  " nodes, each call of a function counted");
+  }
+  const std::string before = scope.builder->origin();
+  const std::string origin = scope.prefix + OriginOf(node);
+  scope.builder->SetOrigin(origin);
+  std::vector<Value> results;
+  const OperatorRow* row = FindRow(node.op);
+  Status status;
+  if (IsMerge(node) && !IsLoopMerge(*scope.body, node)) {
+    status = ImportMerge(number, scope);
+  } else if (IsExit(node)) {
+    status = ImportFrame(
+        scope.plan->frame[static_cast<size_t>(node.inputs[0].node)], scope);
+  } else if (row == nullptr ? model_->Definition(node.op) != nullptr
+                            : row->kind == OperatorKind::kControl) {
+    status = ImportControl(node, scope, results);
+  } else if (row == nullptr || !row->reason.empty()) {
+    status = UnimplementedError("unsupported operator " +
+                                OnOneLine(std::string(node.op)));
+  } else if (row->kind == OperatorKind::kNoResult) {
+    status = OkStatus();
+  } else {
+    status = ImportOperator(node, *row, scope, results);
+  }
+  if (status.ok()) status = scope.builder->status();
+  scope.builder->SetOrigin(before);
+  if (!status.ok()) {
+    const std::string_view message = status.message();
+    return message.starts_with("node '")
+               ? status
+               : status.WithContext("node '" + origin + "'");
+  }
+  if (!scope.values.contains(number)) {
+    for (Value& value : results) {
+      if (value.tensor && value.tensor.value() != nullptr &&
+          value.tensor.value()->name().empty())
+        value.tensor.value()->set_name(std::string(node.name));
+    }
+    scope.values[number] = std::move(results);
+  }
+  return OkStatus();
+}
+
+Status GraphImporter::ImportOperator(const Node& node, const OperatorRow& row,
+                                     Scope& scope,
+                                     std::vector<Value>& results) {
+  const auto given = static_cast<int>(node.inputs.size());
+  if (given < row.minimum_inputs || given > row.maximum_inputs) {
+    return DataLossError("expected " + std::to_string(row.minimum_inputs) +
+                         " to " + std::to_string(row.maximum_inputs) +
+                         " inputs, found " + std::to_string(given));
+  }
+  EMBER_ASSIGN_OR_RETURN(std::vector<Value> operands, Operands(node, 0, scope));
+  for (Value& operand : operands) {
+    if (!operand.reference) continue;
+    EMBER_ASSIGN_OR_RETURN(const Tensor value,
+                           Variable(operand.resource, scope));
+    operand = Value(value);
+  }
+  const std::string_view names = row.results;
+  const auto count = static_cast<int>(
+      names.empty() ? 1 : 1 + std::count(names.begin(), names.end(), ','));
+  OperatorContext c(*scope.builder, node, scope.attributes, std::move(operands),
+                    count, model_);
+  row.import(c);
+  EMBER_RETURN_IF_ERROR(scope.builder->status());
+  results = std::move(c.outputs());
+  return OkStatus();
+}
+
+}  // namespace ember::tensorflow

@@ -1,0 +1,354 @@
+// Images, boxes, fake quantization, and signals.
+#include "frontends/tf_common/images.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/tensorflow/data_types.h"
+#include "frontends/tensorflow/operators.h"
+
+namespace ember::tensorflow {
+namespace {
+
+// Boxes that stay: (boxes, scores, most, overlap, least).
+Tensor Kept(OperatorContext& c, std::optional<double> overlap,
+            std::optional<double> least) {
+  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 1, 1)) return Tensor();
+  const auto most = c.Sizes(2, "max_output_size");
+  if (!most || most->size() != 1) return Tensor();
+  const Tensor shared = overlap ? c.Scalar(*overlap, DType::kF32) : c.Input(3);
+  const Tensor lowest = least ? c.Scalar(*least, DType::kF32) : c.Input(4);
+  const Tensor kept = tf_common::KeptBoxes(c, c.Input(0), c.Input(1), shared,
+                                           lowest, most->front());
+  return c.ok() ? kept : Tensor();
+}
+
+constexpr double kNoLeast = -3.4e38;
+
+void SetFakeQuantized(OperatorContext& c, const std::vector<double>& low,
+                      const std::vector<double>& high) {
+  const Tensor x = c.Input(0);
+  const int64_t bits = c.Integer("num_bits", 8);
+  const bool narrow = c.Flag("narrow_range", false);
+  std::vector<float> lows, highs, steps;
+  for (size_t i = 0; i < low.size(); ++i) {
+    const auto range =
+        tf_common::NudgedRange(c, static_cast<float>(low[i]),
+                               static_cast<float>(high[i]), bits, narrow);
+    if (!range) return;
+    lows.push_back(range->low);
+    highs.push_back(range->high);
+    steps.push_back(range->step);
+  }
+  const auto constant = [&](const std::vector<float>& values) {
+    return values.size() == 1 ? x.Like(static_cast<double>(values[0]))
+                              : c.Vector(DType::kF32, values);
+  };
+  c.SetOutput(0, tf_common::FakeQuantized(x, constant(lows), constant(highs),
+                                          constant(steps)));
+}
+
+// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n
+// before it becomes an angle, so that large products lose nothing.
+struct Waves {
+  Tensor cosine, sine;
+};
+Waves MakeWaves(OperatorContext& c, const Dim& rows, const Dim& columns,
+                const Dim& n, DType type) {
+  const Tensor j = AlongAxis(IotaVector(c.builder(), rows, DType::kI64), 0, 2);
+  const Tensor k =
+      AlongAxis(IotaVector(c.builder(), columns, DType::kI64), 1, 2);
+  const Tensor length = DimScalar(c.builder(), n);
+  const Tensor angle = Cast(Modulo(j * k, length), DType::kF64) * (2 * M_PI) /
+                       Cast(length, DType::kF64);
+  return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
+}
+
+// Cut, or filled with zeros, to a length along the last dim.
+Tensor Resized(Tensor x, const Dim& length) {
+  if (!x.HasDim(-1) || x.dim(-1) == length) return x;
+  Shape high(x.rank(), Dim(0));
+  high.back() = length - x.dim(-1);
+  return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
+}
+
+void SetComplex(OperatorContext& c, Tensor real, Tensor imaginary) {
+  Value value(real);
+  value.imaginary = imaginary;
+  c.SetValue(0, std::move(value));
+}
+
+void SetTransformed(OperatorContext& c, bool inverse) {
+  const Value& x = c.InputValue(0);
+  if (!x.imaginary)
+    return c.FailInvalid("input 0: expected complex numbers, found none");
+  if (!c.CheckRank(0, 1) && !c.ok()) return;
+  const Dim n = x.tensor.dim(-1);
+  const Waves waves = MakeWaves(c, n, n, n, x.tensor.dtype());
+  const Tensor sine = inverse ? waves.sine : -waves.sine;
+  // As rows of a matrix, so that signals of one dim are none of their own.
+  Shape rows{Dim(1)};
+  const bool vector = x.tensor.rank() == 1;
+  const auto matrix = [&](Tensor t) { return vector ? Unsqueeze(t, {0}) : t; };
+  const auto back = [&](Tensor t) { return vector ? Squeeze(t, {0}) : t; };
+  const Tensor a = matrix(x.tensor), b = matrix(x.imaginary);
+  Tensor real = MatMul(a, waves.cosine) - MatMul(b, sine);
+  Tensor imaginary = MatMul(a, sine) + MatMul(b, waves.cosine);
+  if (inverse) {
+    const Tensor length = Cast(DimScalar(c.builder(), n), real.dtype());
+    real = real / length;
+    imaginary = imaginary / length;
+  }
+  SetComplex(c, back(real), back(imaginary));
+}
+
+std::optional<Dim> Length(OperatorContext& c) {
+  const auto given = c.Contents(1, "fft_length");
+  if (!given) return std::nullopt;
+  if (given->size() == 1) return given->front();
+  c.FailInvalid("fft_length: expected one value, found " +
+                std::to_string(given->size()));
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ImportResizeBilinear(OperatorContext& c) {
+  if (c.ok() && c.Input(0))
+    tf_common::ImportResizeBilinear(c, c.Flag("align_corners", false),
+                                    c.Flag("half_pixel_centers", false));
+  // Always floats.
+  if (c.ok() && c.outputs()[0].tensor)
+    c.SetOutput(0, Cast(c.outputs()[0].tensor, DType::kF32));
+}
+void ImportResizeNearest(OperatorContext& c) {
+  tf_common::ImportResizeNearest(c, c.Flag("align_corners", false),
+                                 c.Flag("half_pixel_centers", false));
+}
+void ImportResizeBicubic(OperatorContext& c) {
+  ops::ResizeSpec spec;
+  spec.mode = "cubic";
+  const bool centers = c.Flag("half_pixel_centers", false);
+  spec.coordinates = c.Flag("align_corners", false) ? "align_corners"
+                     : centers                      ? "half_pixel"
+                                                    : "asymmetric";
+  // The older kernel's parameter differs, and it keeps weights outside.
+  spec.cubic_a = centers ? -0.5 : -0.75;
+  spec.exclude_outside = centers;
+  tf_common::ImportResize(c, spec);
+  if (c.ok() && c.outputs()[0].tensor)
+    c.SetOutput(0, Cast(c.outputs()[0].tensor, DType::kF32));
+}
+
+void ImportNonMaxSuppression(OperatorContext& c) {
+  const Tensor kept = Kept(c, c.Number("iou_threshold", 0.5), kNoLeast);
+  if (kept) c.SetOutput(0, Cast(kept, DType::kI32));
+}
+void ImportNonMaxSuppressionV2(OperatorContext& c) {
+  const Tensor kept = Kept(c, std::nullopt, kNoLeast);
+  if (kept) c.SetOutput(0, Cast(kept, DType::kI32));
+}
+void ImportNonMaxSuppressionV3(OperatorContext& c) {
+  const Tensor kept = Kept(c, std::nullopt, std::nullopt);
+  if (kept) c.SetOutput(0, Cast(kept, DType::kI32));
+}
+void ImportNonMaxSuppressionV4(OperatorContext& c) {
+  Tensor kept = Kept(c, std::nullopt, std::nullopt);
+  const auto most = c.Sizes(2, "max_output_size");
+  if (!kept || !most) return;
+  c.SetOutput(1, Cast(DimScalar(c.builder(), kept.dim(0)), DType::kI32));
+  if (c.Flag("pad_to_max_output_size", false))
+    kept = tf_common::FilledUp(kept, most->front());
+  c.SetOutput(0, Cast(kept, DType::kI32));
+}
+void ImportNonMaxSuppressionV5(OperatorContext& c) {
+  const auto sigma = c.ConstantNumbers(5, "soft_nms_sigma");
+  if (!sigma) return;
+  if (sigma->size() != 1 || sigma->front() != 0)
+    return c.FailUnsupported("soft_nms_sigma: expected 0");
+  Tensor kept = Kept(c, std::nullopt, std::nullopt);
+  const auto most = c.Sizes(2, "max_output_size");
+  if (!kept || !most) return;
+  Tensor scores = Gather(c.Input(1), kept, 0);
+  c.SetOutput(2, Cast(DimScalar(c.builder(), kept.dim(0)), DType::kI32));
+  if (c.Flag("pad_to_max_output_size", false)) {
+    kept = tf_common::FilledUp(kept, most->front());
+    scores = tf_common::FilledUp(scores, most->front());
+  }
+  c.SetOutput(0, Cast(kept, DType::kI32));
+  c.SetOutput(1, scores);
+}
+
+void ImportAdjustContrast(OperatorContext& c) {
+  if (!c.CheckRank(0, 3)) return;
+  const Tensor x = c.Input(0);
+  const Tensor mean = Mean(x, {x.rank() - 3, x.rank() - 2}, true);
+  c.SetOutput(0, (x - mean) * Reshape(c.Input(1), {}) + mean);
+}
+void ImportRgbToHsv(OperatorContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const Tensor x = c.Input(0);
+  const int last = x.rank() - 1;
+  const auto channel = [&](int i) {
+    return SliceAxis(x, last, Dim(i), Dim(1));
+  };
+  const Tensor r = channel(0), g = channel(1), b = channel(2);
+  const Tensor value = Maximum(Maximum(r, g), b);
+  const Tensor range = value - Minimum(Minimum(r, g), b);
+  const Tensor saturation = Select(
+      Less(0, value), range / Select(Less(0, value), value, value.Like(1)),
+      value.Like(0));
+  const Tensor norm =
+      1.0 / (Select(Less(0, range), range, range.Like(1)) * 6.0);
+  Tensor hue = Select(Equal(r, value), norm * (g - b),
+                      Select(Equal(g, value), norm * (b - r) + 2.0 / 6.0,
+                             norm * (r - g) + 4.0 / 6.0));
+  hue = Select(Less(0, range), hue, hue.Like(0));
+  hue = Select(Less(hue, 0), hue + 1.0, hue);
+  c.SetOutput(0, Concat({hue, saturation, value}, last));
+}
+void ImportHsvToRgb(OperatorContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const Tensor x = c.Input(0);
+  const int last = x.rank() - 1;
+  const auto channel = [&](int i) {
+    return SliceAxis(x, last, Dim(i), Dim(1));
+  };
+  const Tensor h = channel(0) * 6.0, s = channel(1), v = channel(2);
+  const auto clamped = [](Tensor t) { return Minimum(Maximum(t, 0), 1); };
+  const Tensor r = clamped(Absolute(h - 3.0) - 1.0);
+  const Tensor g = clamped(2.0 - Absolute(h - 2.0));
+  const Tensor b = clamped(2.0 - Absolute(h - 4.0));
+  const auto mixed = [&](Tensor t) { return ((1.0 - s) + s * t) * v; };
+  c.SetOutput(0, Concat({mixed(r), mixed(g), mixed(b)}, last));
+}
+
+void ImportFakeQuantArgs(OperatorContext& c) {
+  SetFakeQuantized(c, {c.Number("min", -6)}, {c.Number("max", 6)});
+}
+void ImportFakeQuantVars(OperatorContext& c) {
+  const auto low = c.ConstantNumbers(1, "min"),
+             high = c.ConstantNumbers(2, "max");
+  if (!low || !high) return;
+  if (low->empty() || low->size() != high->size())
+    return c.FailInvalid("expected as many minima as maxima");
+  SetFakeQuantized(c, *low, *high);
+}
+// (x, low, high): both directions at once, for a range that is given.
+void ImportQuantizeAndDequantize(OperatorContext& c) {
+  const Tensor x = c.Input(0);
+  if (!c.Flag("range_given", false))
+    return c.FailUnsupported("attribute 'range_given': expected true");
+  if (c.Integer("axis", -1) != -1)
+    return c.FailUnsupported("attribute 'axis': expected -1");
+  const auto low = c.ConstantNumbers(1, "input_min"),
+             high = c.ConstantNumbers(2, "input_max");
+  int64_t bits = c.Integer("num_bits", 8);
+  if (c.input_count() > 3) {
+    const auto given = c.ConstantIntegers(3, "num_bits");
+    if (!given || given->size() != 1) return;
+    bits = given->front();
+  }
+  if (!low || !high || low->size() != 1 || high->size() != 1) return;
+  if (bits < 2 || bits > 30 || !(low->front() <= high->front()))
+    return c.FailInvalid("expected 2 to 30 bits and a range");
+  const bool is_signed = c.Flag("signed_input", true);
+  const bool narrow = c.Flag("narrow_range", false);
+  const double lowest =
+      is_signed ? -std::ldexp(1, static_cast<int>(bits) - 1) + (narrow ? 1 : 0)
+                : 0;
+  const double highest =
+      std::ldexp(1, static_cast<int>(bits) - (is_signed ? 1 : 0)) - 1;
+  // The scale at which neither end leaves the range.
+  const double from_low =
+      low->front() < 0 && lowest < 0 ? lowest / low->front() : HUGE_VAL;
+  const double from_high =
+      high->front() > 0 ? highest / high->front() : HUGE_VAL;
+  const double scale = std::min(from_low, from_high);
+  if (!(scale < HUGE_VAL)) return c.SetOutput(0, x);
+  const double least = std::max(low->front(), lowest / scale);
+  const double most = std::min(high->front(), highest / scale);
+  const Tensor clamped = Minimum(Maximum(x, least), most) * scale;
+  const bool to_even = c.Text("round_mode", "HALF_TO_EVEN") == "HALF_TO_EVEN";
+  c.SetOutput(0,
+              (to_even ? Round(clamped) : Floor(clamped + 0.5)) * (1 / scale));
+}
+// (stored, low, high)
+void ImportDequantize(OperatorContext& c) {
+  const auto low = c.ConstantNumbers(1, "min_range"),
+             high = c.ConstantNumbers(2, "max_range");
+  if (!low || !high || low->size() != 1 || high->size() != 1) return;
+  const Tensor x = c.Input(0);
+  const int bits = 8 * DTypeByteSize(x.dtype());
+  const std::string mode = c.Text("mode", "MIN_COMBINED");
+  const double lowest = tf_common::ExtremeOf(x.dtype(), false);
+  const double highest = tf_common::ExtremeOf(x.dtype(), true);
+  const double span = high->front() - low->front();
+  const Tensor wide = Cast(x, DType::kF32);
+  if (mode == "SCALED") {
+    const bool narrow = c.Flag("narrow_range", false);
+    const double scale =
+        lowest == 0 ? high->front() / highest
+                    : std::max(low->front() / (lowest + (narrow ? 1 : 0)),
+                               high->front() / highest);
+    return c.SetOutput(0, wide * scale);
+  }
+  if (mode == "MIN_FIRST" || mode == "MIN_COMBINED") {
+    const double scale = span / (std::ldexp(1, bits) - 1);
+    const double half =
+        mode == "MIN_COMBINED" && lowest < 0 ? (highest - lowest + 1) / 2 : 0;
+    const double first = mode == "MIN_FIRST" ? lowest : 0;
+    return c.SetOutput(0, (wide + half - first) * scale + low->front());
+  }
+  c.FailUnsupported("attribute 'mode': found '" + mode + "'");
+}
+
+void ImportFft(OperatorContext& c) { SetTransformed(c, false); }
+void ImportIfft(OperatorContext& c) { SetTransformed(c, true); }
+// (x, length): half of the spectrum of a real signal.
+void ImportRfft(OperatorContext& c) {
+  if (!c.CheckRank(0, 1)) return;
+  const auto length = Length(c);
+  if (!length) return;
+  const bool vector = c.Input(0).rank() == 1;
+  Tensor x = Resized(c.Input(0), *length);
+  if (vector) x = Unsqueeze(x, {0});
+  const Dim bins = FloorDivide(*length, Dim(2)) + Dim(1);
+  const Waves waves = MakeWaves(c, *length, bins, *length, x.dtype());
+  const Tensor real = MatMul(x, waves.cosine),
+               imaginary = -MatMul(x, waves.sine);
+  SetComplex(c, vector ? Squeeze(real, {0}) : real,
+             vector ? Squeeze(imaginary, {0}) : imaginary);
+}
+// (spectrum, length): every bin but the first, and the middle one of an even
+// length, stands for two.
+void ImportIrfft(OperatorContext& c) {
+  const Value& x = c.InputValue(0);
+  if (!x.imaginary)
+    return c.FailInvalid("input 0: expected complex numbers, found none");
+  const auto length = Length(c);
+  if (!length) return;
+  const bool vector = x.tensor.rank() == 1;
+  const Dim bins = FloorDivide(*length, Dim(2)) + Dim(1);
+  Tensor real = Resized(x.tensor, bins), imaginary = Resized(x.imaginary, bins);
+  if (vector) {
+    real = Unsqueeze(real, {0});
+    imaginary = Unsqueeze(imaginary, {0});
+  }
+  const Waves waves = MakeWaves(c, bins, *length, *length, real.dtype());
+  const Tensor k = IotaVector(c.builder(), bins, DType::kI64);
+  const Tensor single =
+      Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), *length)));
+  const Tensor weight =
+      Cast(Select(single, c.Scalar(1, DType::kF32), c.Scalar(2, DType::kF32)),
+           real.dtype());
+  const Tensor sum = MatMul(real * weight, waves.cosine) -
+                     MatMul(imaginary * weight, waves.sine);
+  const Tensor y = sum / Cast(DimScalar(c.builder(), *length), real.dtype());
+  c.SetOutput(0, vector ? Squeeze(y, {0}) : y);
+}
+
+}  // namespace ember::tensorflow

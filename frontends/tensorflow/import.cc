@@ -1,0 +1,145 @@
+#include "frontends/tensorflow/import.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/one_line.h"
+#include "frontends/tensorflow/entry.h"
+#include "frontends/tensorflow/graph_importer.h"
+#include "frontends/tensorflow/model.h"
+#include "frontends/tensorflow/operator_table.h"
+
+namespace ember::tensorflow {
+namespace {
+
+// What the entry needs that is not there, each operator once with how often it
+// occurs and why.
+class UnsupportedOperators {
+ public:
+  explicit UnsupportedOperators(const Model& model) : model_(model) {}
+
+  Status Check(const Entry& entry) {
+    std::set<Source> given;
+    for (const EntryInput& input : entry.inputs) given.insert(input.source);
+    std::vector<int> roots;
+    for (const EntryOutput& output : entry.outputs) {
+      if (!given.contains(output.source)) roots.push_back(output.source.node);
+    }
+    Scan(model_.main(), roots, given, "");
+    // Functions that they call, each once.
+    while (!functions_.empty()) {
+      const std::string name = *functions_.begin();
+      functions_.erase(functions_.begin());
+      if (!scanned_.insert(name).second) continue;
+      EMBER_ASSIGN_OR_RETURN(const Body* body, model_.Function(name));
+      std::vector<int> all = body->control_results;
+      for (const Source& result : body->results) all.push_back(result.node);
+      Scan(*body, all, {}, OnOneLine(name) + "/");
+    }
+    return ToStatus();
+  }
+
+ private:
+  struct Use {
+    std::string node;
+    std::string_view reason;
+    int count = 0;
+  };
+
+  void Scan(const Body& body, std::vector<int> stack,
+            const std::set<Source>& given, const std::string& prefix) {
+    std::vector<bool> seen(body.nodes.size());
+    while (!stack.empty()) {
+      const int number = stack.back();
+      stack.pop_back();
+      if (seen[static_cast<size_t>(number)]) continue;
+      seen[static_cast<size_t>(number)] = true;
+      const Node& node = body.nodes[static_cast<size_t>(number)];
+      Add(node, prefix);
+      for (const Source& input : node.inputs)
+        if (!given.contains(input)) stack.push_back(input.node);
+    }
+  }
+
+  void Add(const Node& node, const std::string& prefix) {
+    if (node.def == nullptr) return;
+    const OperatorRow* row = FindRow(node.op);
+    if (row == nullptr && model_.Definition(node.op) != nullptr) {
+      functions_.insert(std::string(node.op));
+      return;
+    }
+    if (row == nullptr || !row->reason.empty()) {
+      Use& use = missing_[OnOneLine(std::string(node.op))];
+      if (use.count++ == 0)
+        use.node = prefix + OnOneLine(std::string(node.name));
+      if (row != nullptr) use.reason = row->reason;
+      return;
+    }
+    for (const auto& [name, attribute] : node.def->attr()) {
+      if (attribute.has_func()) functions_.insert(attribute.func().name());
+      if (!attribute.has_list()) continue;
+      for (const NameAttrList& function : attribute.list().func())
+        functions_.insert(function.name());
+    }
+  }
+
+  Status ToStatus() const {
+    if (missing_.empty()) return OkStatus();
+    std::string text = "unsupported operators: ";
+    bool first = true;
+    for (const auto& [name, use] : missing_) {
+      text +=
+          (first ? "" : ", ") + name + " (node '" + use.node + "'" +
+          (use.count > 1 ? ", " + std::to_string(use.count) + " nodes" : "") +
+          (use.reason.empty() ? "" : "; " + std::string(use.reason)) + ")";
+      first = false;
+    }
+    return UnimplementedError(text);
+  }
+
+  const Model& model_;
+  std::set<std::string> functions_, scanned_;
+  std::map<std::string, Use> missing_;
+};
+
+StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
+                                  const frontends::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const Entry entry, FindEntry(*model, options.entry));
+  EMBER_RETURN_IF_ERROR(UnsupportedOperators(*model).Check(entry));
+  return GraphImporter(std::move(model), entry, options).Import();
+}
+
+StatusOr<graph::Graph> Imported(StatusOr<std::shared_ptr<const Model>> model,
+                                const frontends::ImportOptions& options,
+                                std::string_view name) {
+  StatusOr<graph::Graph> graph = InternalError("");
+  if (model.ok()) {
+    graph = ImportRead(*std::move(model), options);
+  } else {
+    graph = model.status();
+  }
+  if (graph.ok()) return graph;
+  return Status(graph.status().code(), OnOneLine(graph.status().message()))
+      .WithContext("model '" + OnOneLine(name) + "'");
+}
+
+}  // namespace
+
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name,
+                                        const std::string& folder) {
+  return Imported(Model::Read(bytes, folder), options, name);
+}
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options) {
+  return Imported(Model::Open(path), options,
+                  std::filesystem::path(path).filename().string());
+}
+
+}  // namespace ember::tensorflow

@@ -1,0 +1,125 @@
+// TensorFlow graphs that have been read and checked: what the rest of the
+// frontend reads of them stays in range.
+//
+//   EMBER_ASSIGN_OR_RETURN(auto model, Model::Open("saved_model.pb"));
+//   const Node& node = model->main().nodes[3];
+//   node.op             // "Conv2D"
+//   node.inputs[0]      // {node 1, output 0}
+//
+// Files: GraphDef and SavedModel, each in its binary and its text form; of a
+// SavedModel also its variables (variables/variables.index beside it). They are
+// read in pieces, so that weights in graphs are in memory once; variables stay
+// in the mapped files.
+//
+// Checked: the schema, names (each once), that each input names a result of a
+// node. The bodies of functions are checked when they are first asked for.
+// Errors are one line. Immutable but for that, and thread-compatible.
+#ifndef EMBER_FRONTENDS_TENSORFLOW_MODEL_H_
+#define EMBER_FRONTENDS_TENSORFLOW_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/tensorflow/checkpoint.h"
+#include "third_party/tensorflow/tensorflow.pb.h"
+
+namespace ember::tensorflow {
+
+// A result of a node.
+struct Source {
+  int node = 0;
+  int output = 0;
+  bool operator==(const Source&) const = default;
+  auto operator<=>(const Source&) const = default;
+};
+
+struct Node {
+  const NodeDef* def = nullptr;  // null for an argument of a function
+  std::string_view name;
+  std::string_view op;  // "_Arg" for an argument
+  std::vector<Source> inputs;
+  std::vector<int> controls;  // nodes that come before this one
+};
+
+// The graph, or a function: its arguments come first.
+struct Body {
+  std::string name;  // of the function; empty: the graph
+  const FunctionDef* function = nullptr;
+  int arguments = 0;
+  std::vector<Node> nodes;
+  std::vector<Source> results;       // of a function, in order
+  std::vector<int> control_results;  // nodes that a call runs for their effects
+  std::unordered_map<std::string_view, int> by_name;
+};
+
+class Model {
+ public:
+  // Nodes of a file, all functions together.
+  static constexpr int kMaximumNodes = 1 << 20;
+
+  static StatusOr<std::shared_ptr<const Model>> Open(const std::string& path);
+  // From memory. `folder`: where the variables of a SavedModel are looked for;
+  // empty: it has none.
+  static StatusOr<std::shared_ptr<const Model>> Read(
+      std::span<const uint8_t> bytes, const std::string& folder = "");
+  // Whether a file's contents begin as one of the four kinds.
+  static bool IsModel(std::string_view contents);
+
+  const Body& main() const { return main_; }
+  // An error where there is no function of that name, or none that is sound.
+  StatusOr<const Body*> Function(std::string_view name) const;
+  // Null: there is none.
+  const FunctionDef* Definition(std::string_view name) const;
+  bool is_saved_model() const { return meta_ != nullptr; }
+  // By key; empty for a GraphDef.
+  const std::map<std::string, const SignatureDef*>& signatures() const {
+    return signatures_;
+  }
+  // "node" or "node:1" of the graph.
+  StatusOr<Source> FindSource(std::string_view name) const;
+
+  // The number of a checkpoint that a variable is restored from.
+  bool HasVariable(const std::string& name) const {
+    return variables_.contains(name);
+  }
+  StatusOr<CheckpointTensor> Variable(const std::string& name) const;
+
+ private:
+  Model() = default;
+  Status Index();
+  Status IndexVariables();
+  Status RestoreByFunction(const Node& restore);
+  void AddRestored(const Body& body, Source value, const std::string& name);
+
+  GraphDef graph_;
+  SavedModel saved_;
+  const MetaGraphDef* meta_ = nullptr;
+  const GraphDef* root_ = nullptr;
+  Body main_;
+  std::map<std::string, const FunctionDef*, std::less<>> functions_;
+  mutable std::map<std::string, std::unique_ptr<Body>, std::less<>> bodies_;
+  std::map<std::string, const SignatureDef*> signatures_;
+  // Keys of the checkpoint, by variable.
+  std::map<std::string, std::string> variables_;
+  std::shared_ptr<const Checkpoint> checkpoint_;
+  std::string folder_;
+};
+
+// What a variable's node calls it: shared_name, or else the node's own name.
+std::string VariableName(const Node& node);
+// An attribute; null: it is left out.
+const AttrValue* FindAttribute(const Node& node, std::string_view name);
+// "conv1 (Conv2D)": how errors name a node. On one line.
+std::string OriginOf(const Node& node);
+
+}  // namespace ember::tensorflow
+
+#endif  // EMBER_FRONTENDS_TENSORFLOW_MODEL_H_

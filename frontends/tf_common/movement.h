@@ -1,0 +1,49 @@
+// Operators that move elements, as TensorFlow and TensorFlow Lite have them
+// alike (tensorflow/core/ops/array_ops.cc): shapes, joins, repetition, padding,
+// blocks. Operands are in the order of TensorFlow's operators; what is an
+// attribute there is an argument here.
+//
+//   void ImportTile(OperatorContext& c) { tf_common::ImportTile(c); }
+//
+// Images are [N, H, W, C]. Errors are those of OperatorBase.
+#ifndef EMBER_FRONTENDS_TF_COMMON_MOVEMENT_H_
+#define EMBER_FRONTENDS_TF_COMMON_MOVEMENT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "frontends/tf_common/operator_base.h"
+
+namespace ember::tf_common {
+
+// To the second operand, or to a shape given here; one extent may be -1.
+void ImportReshape(OperatorBase& c);
+void ImportReshape(OperatorBase& c, Shape shape);
+// No axes: all dims that are known to be 1.
+void ImportSqueeze(OperatorBase& c, const std::vector<int64_t>& axes);
+void ImportExpandDims(OperatorBase& c);
+void ImportTranspose(OperatorBase& c);
+void ImportPack(OperatorBase& c, int64_t axis);
+void ImportUnpack(OperatorBase& c, int64_t axis);
+void ImportSplit(OperatorBase& c);
+void ImportSplitV(OperatorBase& c);
+// With the third operand, or with `zero` where there is none.
+void ImportPad(OperatorBase& c, double zero);
+// symmetric: the edge itself is mirrored, too.
+void ImportMirrorPad(OperatorBase& c, bool symmetric);
+void ImportTile(OperatorBase& c);
+void ImportBroadcastTo(OperatorBase& c);
+void ImportBroadcastArgs(OperatorBase& c);
+void ImportReverse(OperatorBase& c);
+void ImportSpaceToDepth(OperatorBase& c, int64_t block_size);
+void ImportDepthToSpace(OperatorBase& c, int64_t block_size);
+void ImportSpaceToBatchNd(OperatorBase& c, double zero);
+void ImportBatchToSpaceNd(OperatorBase& c);
+void ImportShape(OperatorBase& c);
+void ImportRank(OperatorBase& c);
+void ImportFill(OperatorBase& c);
+void ImportRange(OperatorBase& c);
+
+}  // namespace ember::tf_common
+
+#endif  // EMBER_FRONTENDS_TF_COMMON_MOVEMENT_H_

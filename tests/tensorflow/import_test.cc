@@ -1,0 +1,211 @@
+// Files: binary and text, SavedModels with their variables, entries, and what
+// is wrong with them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "frontends/formats.h"
+#include "frontends/tensorflow/checkpoint.h"
+#include "frontends/tensorflow/sorted_table.h"
+#include "frontends/tensorflow/testing/sample_models.h"
+#include "tests/tensorflow/one_op.h"
+
+namespace ember::tests {
+namespace {
+
+using tensorflow::DT_FLOAT;
+using tensorflow::DT_STRING;
+using tensorflow::GraphMaker;
+
+std::string ErrorOf(const StatusOr<std::vector<Numbers>>& results) {
+  return results.ok() ? "none" : std::string(results.status().message());
+}
+
+std::string NewFolder(const std::string& name) {
+  const std::string folder = ::testing::TempDir() + "/" + name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+// A SavedModel on disk.
+std::string Saved(const std::string& name, bool compress) {
+  std::string folder = NewFolder(name);
+  tensorflow::WriteSavedModel(folder, tensorflow::SampleSavedModel(),
+                              tensorflow::SampleCheckpoint(compress));
+  return folder;
+}
+
+TEST(GraphDefs, BinaryAndTextAreTheSame) {
+  const std::string binary = tensorflow::SampleModel("layers");
+  const std::string text = tensorflow::SampleModel("text");
+  const std::vector<Numbers> image = {
+      F32({1, 4, 4, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2})};
+  const frontends::ImportOptions options{.entry = "->y,mean"};
+  const auto expected = RunBytes(binary, image, options);
+  ASSERT_TRUE(expected.ok()) << expected.status().ToString();
+  ExpectNumbers(RunBytes(text, image, options), *expected);
+  EXPECT_EQ(frontends::FindFormat(binary)->name, "tensorflow");
+  EXPECT_EQ(frontends::FindFormat(text)->name, "tensorflow");
+  EXPECT_EQ(frontends::FindFormat("# a comment\n" + text)->name, "tensorflow");
+  EXPECT_EQ(
+      frontends::FindFormat(tensorflow::SampleSavedModel().SerializeAsString())
+          ->name,
+      "tensorflow");
+}
+
+TEST(GraphDefs, Entries) {
+  GraphMaker graph;
+  graph.Placeholder("unused", DT_FLOAT, {1});
+  graph.Placeholder("b", DT_FLOAT, {-1});
+  graph.Placeholder("a", DT_FLOAT, {-1});
+  graph.Node("sum", "Add", {"a", "b"});
+  graph.Node("y", "Neg", {"sum"});
+  const std::string file = graph.Finish();
+  // Placeholders that are needed, in the file's order; what nothing uses.
+  ExpectNumbers(RunBytes(file, {F32({1}, {1}), F32({1}, {2})}),
+                {F32({1}, {-3})});
+  // Cut: "sum" is given, though nobody says its dims but the user.
+  frontends::ImportOptions cut{.entry = "sum->y"};
+  EXPECT_EQ(ErrorOf(RunBytes(file, {F32({2}, {1, 2})}, cut)),
+            "model 'model': input 'sum': the model does not say how many dims "
+            "it has: give its shape (--shape), or a value");
+  cut.input_shapes["sum"] = {std::nullopt};
+  ExpectNumbers(RunBytes(file, {F32({2}, {1, 2})}, cut), {F32({2}, {-1, -2})});
+  EXPECT_EQ(ErrorOf(RunBytes(file, {}, {.entry = "->nothing"})),
+            "model 'model': entry: expected a node of the graph, found "
+            "'nothing'");
+  EXPECT_EQ(
+      ErrorOf(RunBytes(file, {}, {.entry = "serving_default"})),
+      "model 'model': entry: expected INPUT,…->OUTPUT,… with nodes of the "
+      "graph, found 'serving_default'");
+  EXPECT_EQ(ErrorOf(RunBytes(file, {}, {.entry = "a->y"})),
+            "model 'model': node 'b (Placeholder)': the result needs this "
+            "placeholder, which is no input of the entry");
+}
+
+TEST(GraphDefs, EverythingUnsupportedIsListed) {
+  GraphMaker graph;
+  graph.Placeholder("file", DT_STRING, {});
+  graph.Node("wave", "DecodeWav", {"file"});
+  graph.Node("odd", "MyOwnOperator", {"wave"});
+  graph.Node("more", "MyOwnOperator", {"odd"});
+  graph.Node("y", "Relu", {"more"});
+  graph.Node("not_asked_for", "ReadFile", {"file"});
+  EXPECT_EQ(
+      ErrorOf(RunBytes(graph.Finish(), {}, {.entry = "->y"})),
+      "model 'model': unsupported operators: DecodeWav (node 'wave'; files and "
+      "encodings are not read in a model: decode before it, and cut the graph "
+      "(--entry='NODE->NODE')), MyOwnOperator (node 'more', 2 nodes)");
+}
+
+TEST(GraphDefs, Malformed) {
+  GraphMaker twice;
+  twice.Placeholder("x", DT_FLOAT, {1});
+  twice.Placeholder("x", DT_FLOAT, {1});
+  EXPECT_EQ(ErrorOf(RunBytes(twice.Finish(), {})),
+            "model 'model': node 'x' is there twice");
+  GraphMaker missing;
+  missing.Node("y", "Relu", {"x"});
+  EXPECT_EQ(ErrorOf(RunBytes(missing.Finish(), {})),
+            "model 'model': node 'y (Relu)': input 'x' is no result of a node");
+  GraphMaker circle;
+  circle.Node("a", "Relu", {"b"});
+  circle.Node("b", "Relu", {"a"});
+  EXPECT_EQ(ErrorOf(RunBytes(circle.Finish(), {}, {.entry = "->a"})),
+            "model 'model': the nodes form a cycle through or before node 'a "
+            "(Relu)'");
+  GraphMaker short_constant;
+  short_constant.Add(
+      tensorflow::MakeConst("c", DT_FLOAT, {3}, std::string(8, 'x')));
+  short_constant.Node("y", "Relu", {"c"});
+  EXPECT_EQ(ErrorOf(RunBytes(short_constant.Finish(), {})),
+            "model 'model': node 'c (Const)': constant: expected 3 values, "
+            "found 2");
+  GraphMaker few;
+  few.Placeholder("x", DT_FLOAT, {1});
+  few.Node("y", "Add", {"x"});
+  EXPECT_EQ(ErrorOf(RunBytes(few.Finish(), {F32({1}, {1})})),
+            "model 'model': node 'y (Add)': expected 2 to 2 inputs, found 1");
+  EXPECT_EQ(ErrorOf(RunBytes("node { name: \"x\" op: 3 }", {})),
+            "model 'model': text of a TensorFlow graph: line 1, column 23: "
+            "Expected string, got: 3");
+  EXPECT_EQ(ErrorOf(RunBytes("rubbish", {})),
+            "model 'model': expected a GraphDef or a SavedModel of at most 2 "
+            "GB, found 7 bytes that begin otherwise");
+}
+
+TEST(SavedModels, VariablesAndSignatures) {
+  for (const bool compress : {false, true}) {
+    const std::string folder = Saved("saved", compress);
+    const std::string file = frontends::FileOfModel(folder);
+    EXPECT_EQ(file, folder + "/saved_model.pb");
+    // Outputs by name: so_far, y.
+    ExpectNumbers(RunPath(file, {F32({1, 2}, {1, 2})}),
+                  {F32({}, {41}), F32({1, 2}, {10, 200})});
+    EXPECT_EQ(ErrorOf(RunPath(file, {}, {.entry = "train"})),
+              "model 'saved_model.pb': entry: expected one of the signatures "
+              "'count', 'serving_default', found 'train'");
+  }
+}
+
+TEST(SavedModels, VariablesThatAreAssignedAreState) {
+  const std::string file = Saved("state", false) + "/saved_model.pb";
+  // Zeros before the first run, which the flag says are not the value.
+  const auto first =
+      RunPath(file, {F32({}, {0}), Bool({}, {0})}, {.entry = "count"});
+  ExpectNumbers(first, {F32({}, {42}), F32({}, {42}), Bool({}, {1})});
+  ExpectNumbers(RunPath(file, {(*first)[1], (*first)[2]}, {.entry = "count"}),
+                {F32({}, {43}), F32({}, {43}), Bool({}, {1})});
+}
+
+TEST(SavedModels, DamagedCheckpoints) {
+  const std::string folder = Saved("damaged", false);
+  const std::string data = folder + "/variables/variables.data-00000-of-00001";
+  std::string bytes = *ReadFile(data);
+  bytes[5] = static_cast<char>(bytes[5] ^ 1);
+  ASSERT_TRUE(WriteFileAtomically(data, bytes).ok());
+  const std::string file = folder + "/saved_model.pb";
+  EXPECT_NE(ErrorOf(RunPath(file, {F32({1, 2}, {1, 2})}))
+                .find("the checksum is wrong"),
+            std::string::npos);
+  ASSERT_TRUE(WriteFileAtomically(data, bytes.substr(0, 4)).ok());
+  EXPECT_NE(ErrorOf(RunPath(file, {F32({1, 2}, {1, 2})}))
+                .find("bytes within the 4 of its file"),
+            std::string::npos);
+  std::filesystem::remove(data);
+  EXPECT_NE(ErrorOf(RunPath(file, {})).find("cannot open file"),
+            std::string::npos);
+  std::filesystem::remove_all(folder + "/variables");
+  EXPECT_NE(ErrorOf(RunPath(file, {F32({1, 2}, {1, 2})}))
+                .find("variable 'count': the checkpoint has no value for it"),
+            std::string::npos);
+}
+
+// Each byte of the index changed, each truncation: an error, or what it said.
+TEST(SavedModels, DamagedIndexes) {
+  for (const bool compress : {false, true}) {
+    const std::string index = tensorflow::SampleCheckpoint(compress).index;
+    const auto whole = tensorflow::ReadSortedTable(tensorflow::AsBytes(index));
+    ASSERT_TRUE(whole.ok()) << whole.status().ToString();
+    EXPECT_EQ(whole->size(), 3u);
+    for (size_t i = 0; i < index.size(); ++i) {
+      for (const int flip : {1, 8, 128, 255}) {
+        std::string damaged = index;
+        damaged[i] = static_cast<char>(damaged[i] ^ flip);
+        const auto read =
+            tensorflow::ReadSortedTable(tensorflow::AsBytes(damaged));
+        if (read.ok()) EXPECT_EQ(*read, *whole) << i;
+      }
+      EXPECT_FALSE(
+          tensorflow::ReadSortedTable(tensorflow::AsBytes(index.substr(0, i)))
+              .ok());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ember::tests
