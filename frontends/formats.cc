@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "frontends/caffe/format.h"
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
@@ -18,6 +19,7 @@ constexpr const Format* kFormats[] = {
     &tensorflow::kFormat,
     &keras::kFormat,
     &mxnet::kFormat,
+    &caffe::kFormat,
 };
 
 }  // namespace

@@ -1,0 +1,117 @@
+// Functions of each element.
+#include <cmath>
+#include <string>
+
+#include "frontends/caffe/layer_table.h"
+
+namespace ember::caffe {
+namespace {
+
+// The logarithm of a base, where -1 stands for e.
+std::optional<double> LogOfBase(LayerContext& c, double base) {
+  if (base == -1) return 1.0;
+  if (base > 0) return std::log(base);
+  c.FailInvalid("base: expected -1 or a value above 0, found " +
+                std::to_string(base));
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ImportAbsVal(LayerContext& c) { c.SetOutput(0, Absolute(c.Input(0))); }
+
+void ImportBnll(LayerContext& c) { c.SetOutput(0, ops::Softplus(c.Input(0))); }
+
+void ImportClip(LayerContext& c) {
+  const ClipParameter& p = c.layer().clip_param();
+  c.SetOutput(0, Minimum(Maximum(c.Input(0), p.min()), p.max()));
+}
+
+// Trained nets scale in training, so that nothing is left to do.
+void ImportDropout(LayerContext& c) {
+  const DropoutParameter& p = c.layer().dropout_param();
+  const Tensor x = c.Input(0);
+  c.SetOutput(0, p.scale_train()
+                     ? x
+                     : x * (1 - static_cast<double>(p.dropout_ratio())));
+}
+
+void ImportElu(LayerContext& c) {
+  const Tensor x = c.Input(0);
+  c.SetOutput(0,
+              Select(Less(0, x), x, Expm1(x) * c.layer().elu_param().alpha()));
+}
+
+void ImportExp(LayerContext& c) {
+  const ExpParameter& p = c.layer().exp_param();
+  const std::optional<double> log = LogOfBase(c, p.base());
+  if (!log) return;
+  c.SetOutput(0, Exp(c.Input(0) * (p.scale() * *log) + p.shift() * *log));
+}
+
+void ImportLog(LayerContext& c) {
+  const LogParameter& p = c.layer().log_param();
+  const std::optional<double> log = LogOfBase(c, p.base());
+  if (!log) return;
+  c.SetOutput(0, Log(c.Input(0) * p.scale() + p.shift()) * (1 / *log));
+}
+
+void ImportMish(LayerContext& c) {
+  const Tensor x = c.Input(0);
+  c.SetOutput(0, x * Tanh(ops::Softplus(x)));
+}
+
+// (shift + scale * x)^power
+void ImportPower(LayerContext& c) {
+  const PowerParameter& p = c.layer().power_param();
+  Tensor x = c.Input(0);
+  if (p.scale() != 1) x = x * p.scale();
+  if (p.shift() != 0) x = x + p.shift();
+  if (p.power() == 2) x = x * x;
+  if (p.power() != 1 && p.power() != 2) x = Power(x, p.power());
+  c.SetOutput(0, x);
+}
+
+// One slope per channel, or one.
+void ImportPRelu(LayerContext& c) {
+  const PReLUParameter& p = c.layer().prelu_param();
+  const Tensor x = c.Input(0);
+  if (!c.CheckRank(0, 2)) return;
+  const std::optional<int64_t> channels = c.Extent(x, 1);
+  if (!channels) return;
+  const FillerParameter* filler = p.has_filler() ? &p.filler() : nullptr;
+  const Tensor slope =
+      p.channel_shared()
+          ? c.Weight(0, {}, filler)
+          : ops::AlongAxis(c.Weight(0, {*channels}, filler), 1, x.rank());
+  c.SetOutput(0, Select(Less(0, x), x, x * slope));
+}
+
+void ImportRelu(LayerContext& c) {
+  const double slope = c.layer().relu_param().negative_slope();
+  const Tensor x = c.Input(0);
+  c.SetOutput(0, slope == 0 ? ops::Relu(x) : Select(Less(0, x), x, x * slope));
+}
+
+void ImportRelu6(LayerContext& c) {
+  c.SetOutput(
+      0, Minimum(Maximum(c.Input(0), 0), c.layer().relu6_param().threshold()));
+}
+
+void ImportSigmoid(LayerContext& c) {
+  c.SetOutput(0, ops::Sigmoid(c.Input(0)));
+}
+
+void ImportSwish(LayerContext& c) {
+  const Tensor x = c.Input(0);
+  c.SetOutput(0, x * ops::Sigmoid(x * c.layer().swish_param().beta()));
+}
+
+void ImportTanH(LayerContext& c) { c.SetOutput(0, Tanh(c.Input(0))); }
+
+void ImportThreshold(LayerContext& c) {
+  c.SetOutput(0, Cast(Less(c.layer().threshold_param().threshold(), c.Input(0)),
+                      DType::kF32));
+}
+
+}  // namespace ember::caffe

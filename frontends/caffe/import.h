@@ -1,0 +1,50 @@
+// Caffe's nets become graphs.
+//
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("a.prototxt", {}));
+//
+// A model is a prototxt with a caffemodel beside it (of its name, or the only
+// one in its folder), or a caffemodel alone, if it has the whole net; a
+// prototxt of a caffemodel's name is preferred to the net inside. Weights stay
+// in the mapped file where they are aligned there.
+//
+// Inputs are called as the net calls them, f32, with the net's dims, which
+// ImportOptions::input_shapes replace, as Caffe's Reshape does. Results are the
+// blobs that no layer takes, in the order of their names. What LSTM and RNN
+// keep from run to run is state.
+//
+// Errors are one line. All unsupported layers of a net are listed at once.
+// Thread-safe.
+#ifndef EMBER_FRONTENDS_CAFFE_IMPORT_H_
+#define EMBER_FRONTENDS_CAFFE_IMPORT_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "frontends/caffe/weights.h"
+#include "frontends/frontend.h"
+#include "third_party/caffe/caffe.pb.h"
+
+namespace ember::caffe {
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options);
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    const std::string& path, const frontends::ImportOptions& options);
+
+// From memory: a prototxt and a caffemodel, either of which may be empty; the
+// prototxt's net is taken where there is one. `owner` keeps the caffemodel;
+// null: it is copied.
+StatusOr<graph::Graph> ImportModelBytes(std::string_view prototxt,
+                                        std::span<const uint8_t> caffemodel,
+                                        std::shared_ptr<const void> owner,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name = "model");
+
+}  // namespace ember::caffe
+
+#endif  // EMBER_FRONTENDS_CAFFE_IMPORT_H_

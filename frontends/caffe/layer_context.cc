@@ -1,0 +1,160 @@
+#include "frontends/caffe/layer_context.h"
+
+#include <cmath>
+
+#include "base/checked_math.h"
+#include "base/one_line.h"
+#include "frontends/frontend.h"
+#include "frontends/ops/axes.h"
+#include "frontends/ops/errors.h"
+#include "frontends/ops/ranks.h"
+
+namespace ember::caffe {
+namespace {
+
+// Above any model's, below what would be a burden.
+constexpr int64_t kMaximumBilinearKernel = 1024;
+
+std::string DimsText(const std::vector<int64_t>& dims) {
+  return graph::ShapeToString(ShapeOf(dims));
+}
+
+}  // namespace
+
+Shape ShapeOf(const std::vector<int64_t>& dims) {
+  return {dims.begin(), dims.end()};
+}
+
+Dim ElementCount(const Shape& shape, size_t first, size_t last) {
+  Dim count(1);
+  for (size_t i = first; i < last && i < shape.size(); ++i)
+    count = count * shape[i];
+  return count;
+}
+
+void LayerContext::FailInvalid(std::string message) {
+  ops::FailInvalid(builder_, std::move(message));
+}
+void LayerContext::FailUnsupported(std::string message) {
+  ops::FailUnsupported(builder_, std::move(message));
+}
+
+// The same plane for each pair of channels: what interpolates linearly.
+Tensor LayerContext::Filled(const FillerParameter& filler,
+                            const std::vector<int64_t>& dims) {
+  if (filler.type() == "constant")
+    return Broadcast(Scalar(filler.value()), ShapeOf(dims));
+  const size_t rank = dims.size();
+  if (rank < 2 || dims[rank - 1] != dims[rank - 2] || dims[rank - 1] < 1 ||
+      dims[rank - 1] > kMaximumBilinearKernel) {
+    FailInvalid("bilinear filler: expected a square kernel of at most " +
+                std::to_string(kMaximumBilinearKernel) + ", found weights " +
+                DimsText(dims));
+    return Scalar(0);
+  }
+  const int64_t size = dims[rank - 1];
+  const double half = std::ceil(static_cast<double>(size) / 2);
+  const double center = (2 * half - 1 - std::fmod(half, 2)) / (2 * half);
+  std::vector<float> line;
+  for (int64_t i = 0; i < size; ++i) {
+    line.push_back(static_cast<float>(
+        1 - std::abs(static_cast<double>(i) / half - center)));
+  }
+  const Tensor values = Vector(line);
+  const int r = static_cast<int>(rank);
+  return Broadcast(
+      ops::AlongAxis(values, r - 2, r) * ops::AlongAxis(values, r - 1, r),
+      ShapeOf(dims));
+}
+
+Tensor LayerContext::Weight(int index, const std::vector<int64_t>& dims,
+                            const FillerParameter* filler) {
+  if (!ok()) return Scalar(0);
+  if (blobs_ == nullptr && filler != nullptr &&
+      (filler->type() == "constant" || filler->type() == "bilinear"))
+    return Filled(*filler, dims);
+  if (index >= blob_count()) {
+    FailInvalid("expected weights " + std::to_string(index) + " of shape " +
+                DimsText(dims) + ", found " + std::to_string(blob_count()) +
+                " blobs of this layer");
+    return Scalar(0);
+  }
+  const Blob& blob = (*blobs_)[static_cast<size_t>(index)];
+  std::optional<int64_t> count = 1;
+  for (const int64_t dim : dims)
+    if (count) count = CheckedMultiply(*count, dim);
+  if (count != blob.count()) {
+    FailInvalid("weights " + std::to_string(index) + ": expected shape " +
+                DimsText(dims) + ", found " + DimsText(blob.dims()));
+    return Scalar(0);
+  }
+  return Wrap(builder_.Constant(DType::kF32, dims, blob.Data()));
+}
+
+Tensor LayerContext::StateInput(std::string_view name, const Shape& shape) {
+  State state;
+  state.name = layer_.name() + "_" + std::string(name);
+  state.before = Wrap(builder_.Input(state.name, {DType::kF32, shape},
+                                     std::string(frontends::kStateType)));
+  state.after = state.before;
+  states_.push_back(state);
+  return state.before;
+}
+
+int LayerContext::Axis(int64_t axis, int rank) {
+  return ops::NormalizedAxis(builder_, axis, rank);
+}
+
+bool LayerContext::CheckRank(int input, int minimum, int maximum) {
+  if (!ok()) return false;
+  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
+  if (fault.empty()) return true;
+  FailInvalid("bottom " + std::to_string(input) + ": " + fault);
+  return false;
+}
+
+bool LayerContext::CheckRange(std::string_view what, int64_t value,
+                              int64_t minimum) {
+  if (value >= minimum && value <= ops::kMaximumWindow) return ok();
+  FailInvalid(std::string(what) + ": expected a value in [" +
+              std::to_string(minimum) + ", " +
+              std::to_string(ops::kMaximumWindow) + "], found " +
+              std::to_string(value));
+  return false;
+}
+
+std::optional<std::vector<int64_t>> LayerContext::Extents(const Tensor& x,
+                                                          int first, int last) {
+  std::vector<int64_t> extents;
+  for (int i = first; i < last; ++i) {
+    const Dim& dim = x.dim(i);
+    if (!ok()) return std::nullopt;
+    if (!dim.is_constant()) {
+      FailUnsupported("expected dim " + std::to_string(i) +
+                      " to be known when compiling, found " +
+                      graph::ShapeToString(x.shape()));
+      return std::nullopt;
+    }
+    extents.push_back(dim.constant());
+  }
+  return extents;
+}
+
+std::optional<int64_t> LayerContext::Extent(const Tensor& x, int axis) {
+  const auto extents = Extents(x, axis, axis + 1);
+  if (!extents) return std::nullopt;
+  return extents->front();
+}
+
+Tensor LayerContext::Vector(const std::vector<float>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return Wrap(builder_.Constant(
+      DType::kF32, {static_cast<int64_t>(values.size())},
+      graph::ConstantData::Copy({bytes, values.size() * sizeof(float)})));
+}
+
+Tensor LayerContext::Vector(const std::vector<int64_t>& values) {
+  return Wrap(builder_.Integers(values));
+}
+
+}  // namespace ember::caffe

@@ -1,0 +1,68 @@
+// Walks the layers of a net and builds the graph.
+#ifndef EMBER_FRONTENDS_CAFFE_NET_IMPORTER_H_
+#define EMBER_FRONTENDS_CAFFE_NET_IMPORTER_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "frontends/caffe/layer_context.h"
+#include "frontends/caffe/layer_table.h"
+#include "frontends/frontend.h"
+
+namespace ember::caffe {
+
+// An input of a net: of a layer of type Input or MemoryData.
+struct NetInput {
+  std::string name;
+  bool has_rank = true;
+  std::vector<int64_t> dims;
+};
+
+// In the order of the layers. Errors: a shape that is none.
+StatusOr<std::vector<NetInput>> InputsOf(
+    const std::vector<LayerParameter>& layers);
+
+// One error for all layers that cannot be imported.
+Status CheckLayers(const std::vector<LayerParameter>& layers);
+
+class NetImporter {
+ public:
+  // All must outlive the importer.
+  NetImporter(const std::vector<LayerParameter>& layers, const Weights& weights,
+              const frontends::ImportOptions& options)
+      : layers_(layers),
+        weights_(weights),
+        options_(options),
+        builder_("main") {}
+
+  // Once per importer.
+  StatusOr<graph::Graph> Import();
+
+ private:
+  Status AddInputs();
+  StatusOr<Tensor> AddInput(const NetInput& input);
+  Status ImportLayer(const LayerParameter& layer, int index);
+  // Where a top of a layer goes: a name that no blob has yet, unless the layer
+  // works in place.
+  Status SetBlob(const LayerParameter& layer, const std::string& name,
+                 Tensor value);
+  Status AddOutputs();
+
+  const std::vector<LayerParameter>& layers_;
+  const Weights& weights_;
+  const frontends::ImportOptions& options_;
+  graph::GraphBuilder builder_;
+  std::map<std::string, Tensor> blobs_;
+  std::set<std::string> inputs_;
+  // Blobs that no layer has taken yet.
+  std::set<std::string> available_;
+  std::vector<LayerContext::State> states_;
+};
+
+}  // namespace ember::caffe
+
+#endif  // EMBER_FRONTENDS_CAFFE_NET_IMPORTER_H_

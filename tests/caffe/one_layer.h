@@ -1,0 +1,44 @@
+// One Caffe layer, run end to end: a net is made, imported, compiled and
+// executed, with bottoms and tops written as numbers.
+//
+//   ExpectNumbers(RunLayer(R"(type: "AbsVal")", {F32({2}, {-1, 2})}),
+//                 {F32({2}, {1, 2})});
+//
+// A test aid; not thread-safe.
+#ifndef EMBER_TESTS_CAFFE_ONE_LAYER_H_
+#define EMBER_TESTS_CAFFE_ONE_LAYER_H_
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/caffe/testing/sample_models.h"
+#include "frontends/frontend.h"
+#include "tests/onnx/one_node.h"
+
+namespace ember::tests {
+
+using caffe::TestBlob;
+
+// Results in the order of their names, state last.
+StatusOr<std::vector<Numbers>> RunNet(
+    const std::string& prototxt, const std::string& caffemodel,
+    const std::vector<Numbers>& inputs,
+    const frontends::ImportOptions& options = {});
+
+// The layer's type and parameters as text; its bottoms are the inputs, its tops
+// y0, y1 …; state follows the inputs.
+StatusOr<std::vector<Numbers>> RunLayer(const std::string& layer,
+                                        const std::vector<Numbers>& bottoms,
+                                        const std::vector<TestBlob>& blobs = {},
+                                        int tops = 1,
+                                        const std::vector<Numbers>& state = {});
+
+// 0.25, -0.5, 0.75 … : numbers that no two layers mix up.
+std::vector<double> Sequence(int64_t count);
+Numbers SequenceOf(std::vector<int64_t> dims);
+TestBlob BlobOf(std::vector<int64_t> dims);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_CAFFE_ONE_LAYER_H_
