@@ -14,12 +14,8 @@ namespace ember::frontends {
 namespace {
 
 constexpr const Format* kFormats[] = {
-    &onnx::kFormat,
-    &tflite::kFormat,
-    &tensorflow::kFormat,
-    &keras::kFormat,
-    &mxnet::kFormat,
-    &caffe::kFormat,
+    &onnx::kFormat,  &tflite::kFormat, &tensorflow::kFormat,
+    &keras::kFormat, &mxnet::kFormat,  &caffe::kFormat,
 };
 
 }  // namespace

@@ -149,10 +149,11 @@ TEST_F(CliTest, BadFiles) {
               "vm-run: x.bin: expected a .vmfb module or a model (" +
                   frontends::ExtensionsText() +
                   "), found a ZIP archive (a PyTorch or Keras model?)");
-  ExpectError(
-      "vm-compile model.vmfb -o x.vmfb",
-      "vm-compile: model.vmfb: expected a model (" + frontends::ExtensionsText() + "), found a "
-      "compiled module");
+  ExpectError("vm-compile model.vmfb -o x.vmfb",
+              "vm-compile: model.vmfb: expected a model (" +
+                  frontends::ExtensionsText() +
+                  "), found a "
+                  "compiled module");
 }
 
 TEST_F(CliTest, BadInputs) {
@@ -209,11 +210,12 @@ TEST_F(CliTest, BadCommandLines) {
               "vm-dump: --dispatch=nothing: the module has no such dispatch "
               "(--part=program shows "
               "their names)");
-  ExpectError(
-      "vm-dump model.vmfb --part=graph",
-      "vm-dump: --part=graph: expected a model (" + frontends::ExtensionsText() + "), found "
-      "model.vmfb (a module has no "
-      "graph any more)");
+  ExpectError("vm-dump model.vmfb --part=graph",
+              "vm-dump: --part=graph: expected a model (" +
+                  frontends::ExtensionsText() +
+                  "), found "
+                  "model.vmfb (a module has no "
+                  "graph any more)");
 }
 
 // reshaped = Reshape(x: f32[A, B], shape: i64[2]).

@@ -84,9 +84,8 @@ TEST(LoadModelTest, InputsWithoutARankHaveThatOfTheirValue) {
 }
 
 TEST(LoadModelTest, SaysWhatItFoundInstead) {
-  const std::string expected =
-      ": expected a .vmfb module or a model (" + frontends::ExtensionsText() +
-      "), found ";
+  const std::string expected = ": expected a .vmfb module or a model (" +
+                               frontends::ExtensionsText() + "), found ";
   EXPECT_EQ(LoadError("x.bin", ""), "x.bin" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.onnx", ""), "x.onnx" + expected + "an empty file");
   EXPECT_EQ(LoadError("x.pt", "PK\x03\x04zip"),
