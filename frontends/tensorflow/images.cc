@@ -85,12 +85,12 @@ void SetTransformed(OperatorContext& c, bool inverse) {
   const Value& x = c.InputValue(0);
   if (!x.imaginary)
     return c.FailInvalid("input 0: expected complex numbers, found none");
-  if (!c.CheckRank(0, 1) && !c.ok()) return;
+  if (x.tensor.rank() < 1)
+    return c.FailInvalid("input 0: expected a signal, found a scalar");
   const Dim n = x.tensor.dim(-1);
   const Waves waves = MakeWaves(c, n, n, n, x.tensor.dtype());
   const Tensor sine = inverse ? waves.sine : -waves.sine;
   // As rows of a matrix, so that signals of one dim are none of their own.
-  Shape rows{Dim(1)};
   const bool vector = x.tensor.rank() == 1;
   const auto matrix = [&](Tensor t) { return vector ? Unsqueeze(t, {0}) : t; };
   const auto back = [&](Tensor t) { return vector ? Squeeze(t, {0}) : t; };

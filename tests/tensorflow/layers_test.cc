@@ -304,13 +304,13 @@ TEST(Layers, Suppression) {
 }
 
 TEST(Layers, Quantization) {
-  // Steps of 1/15 from -0.4667 to 0.5333, so that 0 is one.
+  // Steps of 1/15, from -7 of them to 8, so that 0 is one.
   OneOp args("FakeQuantWithMinMaxArgs");
-  args.Input(F32({4}, {-2, 0, 0.1, 5}));
-  args.Attribute(Float("min", -0.5f)).Attribute(Float("max", 0.5f));
+  args.Input(F32({4}, {-2, 0, 0.09, 5}));
+  args.Attribute(Float("min", -0.45f)).Attribute(Float("max", 0.55f));
   args.Attribute(Int("num_bits", 4));
   const double step = 1.0 / 15;
-  ExpectNumbers(args.Run(), {F32({4}, {-8 * step, 0, 2 * step, 7 * step})},
+  ExpectNumbers(args.Run(), {F32({4}, {-7 * step, 0, step, 8 * step})},
                 1e-4);
   OneOp channels("FakeQuantWithMinMaxVarsPerChannel");
   channels.Input(F32({1, 2}, {0.3, 0.3})).Constant(F32({2}, {0, 0}));
