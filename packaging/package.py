@@ -10,7 +10,7 @@ where optional libraries are looked for):
 
   include/ember/ember.h, ember.hpp          libember-dev
   LIB/libember.so.0 -> libember.so.VERSION  libember
-  LIB/libember.so, libember.a, pkgconfig, cmake
+  LIB/libember.so, libember.a (of this machine), pkgconfig, cmake
                                             libember-dev
   lib/ember/libember_strings.so             libember, for models with strings; needs libre2
   lib/ember/libember_jit.so                 libember-jit, needs LLVM
@@ -38,6 +38,8 @@ TRIPLES = {
     "armhf": "arm-linux-gnueabihf",
     "riscv64": "riscv64-linux-gnu",
 }
+# What toolchains/BUILD calls a machine that Debian calls otherwise.
+BAZEL_NAMES = {"arm64": "aarch64", "armhf": "armhf", "riscv64": "riscv64"}
 MAINTAINER = "Ember <ember@localhost>"
 
 # name -> (section, what it is in a line, more about it)
@@ -110,7 +112,8 @@ class Builder:
         }
         libraries = root / lib
         if package == "libember":
-            install(self.bin / "vm/api/libember.so", libraries / ("libember.so." + self.version), strip=self.strip)
+            built = "vm/api/libember.so" if self.native else "packaging/libember_%s.so" % BAZEL_NAMES[self.arch]
+            install(self.bin / built, libraries / ("libember.so." + self.version), strip=self.strip)
             link("libember.so." + self.version, libraries / "libember.so.0")
             if self.native:
                 install(self.bin / "vm/api/libember_strings.so", root / "lib/ember/libember_strings.so",
@@ -119,8 +122,9 @@ class Builder:
             for header in ["ember.h", "ember.hpp"]:
                 install(ROOT / "vm/api" / header, root / "include/ember" / header)
             link("libember.so.0", libraries / "libember.so")
-            install(self.bin / "packaging/libember.a", libraries / "libember.a")
+            # Another machine's objects are gcc's intermediate form (-flto): of use to that very gcc alone.
             if self.native:
+                install(self.bin / "packaging/libember.a", libraries / "libember.a")
                 run(self.strip, "--strip-debug", str(libraries / "libember.a"))
             fill("ember.pc.in", libraries / "pkgconfig/ember.pc", ups)
             for name in ["ember-config.cmake", "ember-config-version.cmake"]:

@@ -78,20 +78,7 @@ cmake --build moved >cmake.log || { cat cmake.log && exit 1; }
 readelf -d moved/app | grep -q "RUNPATH.*$PWD/elsewhere/lib"
 expect_digits moved/app
 
-step "ember-tools: compile, run"
-apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*.deb "$packages"/ember-tools_*.deb \
-  >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
-dpkg -s libember-jit ember-tools | grep -E '^(Package|Version|Depends|Installed-Size):'
-for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/null || { echo "FAILED: $tool --help" && exit 1; }; done
-vm-run "$module" --tier=0
-# Tier 2 needs the JIT, which is looked for from /usr/bin.
-vm-run "$module" --tier=2 | tee output.txt
-if [[ -f "$packages/digits.onnx" ]]; then
-  vm-compile "$packages/digits.onnx" -o compiled.vmfb
-  vm-run compiled.vmfb
-fi
-
-step "the library finds the JIT, too"
+step "tier 2 without libember-jit: a line that says what is missing"
 cat >tier.c <<'END'
 #include <ember.h>
 #include <stdio.h>
@@ -116,6 +103,24 @@ int main(int argc, char** argv) {
 END
 # shellcheck disable=SC2046
 cc tier.c -o tier $(pkg-config --cflags --libs ember)
+if ./tier "$module" >output.txt; then echo "FAILED: tier 2 without a JIT" && exit 1; fi
+cat output.txt
+grep -q '^libember_jit.so: expected it in ' output.txt
+
+step "ember-tools: compile, run"
+apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*.deb "$packages"/ember-tools_*.deb \
+  >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+dpkg -s libember-jit ember-tools | grep -E '^(Package|Version|Depends|Installed-Size):'
+for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/null || { echo "FAILED: $tool --help" && exit 1; }; done
+vm-run "$module" --tier=0
+# Tier 2 needs the JIT, which is looked for from /usr/bin.
+vm-run "$module" --tier=2 | tee output.txt
+if [[ -f "$packages/digits.onnx" ]]; then
+  vm-compile "$packages/digits.onnx" -o compiled.vmfb
+  vm-run compiled.vmfb
+fi
+
+step "the library finds the JIT, too"
 ./tier "$module"
 
 step "removed again"

@@ -126,10 +126,4 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ember::vm
 
-// The library's own prints the exception's name, with a demangler of 47 KB.
-// Nothing throws here.
-namespace __gnu_cxx {
-void __verbose_terminate_handler() { std::abort(); }
-}  // namespace __gnu_cxx
-
 int main(int argc, char** argv) { return ember::vm::Main(argc, argv); }

@@ -1,28 +1,40 @@
 #!/bin/bash
 # Stripped size of run_embedded and what it consists of, for each embedded target.
 #
-#   vm/embedded/size.sh [aarch64|armhf]...      BAZEL_FLAGS="--output_base=..." for startup options
+#   vm/embedded/size.sh [aarch64|armhf|riscv64]...      BAZEL_FLAGS="--output_base=..." for startup options
+#
+# The program as it ships links libc dynamically: every phone and board has one. What a program costs that brings
+# libc along is said, too, beside an empty one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 script="$PWD/vm/embedded/size_by_component.py"
-(($# > 0)) || set -- aarch64 armhf
+(($# > 0)) || set -- aarch64 armhf riscv64
 # shellcheck disable=SC2206
 startup=(${BAZEL_FLAGS:-})
 root="$(bazel "${startup[@]}" info execution_root 2>/dev/null)"
 bin="$(bazel "${startup[@]}" info bazel-bin 2>/dev/null)"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+echo 'int main() {}' >"$work/empty.c"
 for arch in "$@"; do
   case "$arch" in
-    aarch64) compiler=aarch64-linux-gnu-gcc ;;
-    armhf) compiler=arm-linux-gnueabihf-gcc ;;
+    aarch64) triple=aarch64-linux-gnu ;;
+    armhf) triple=arm-linux-gnueabihf ;;
+    riscv64) triple=riscv64-linux-gnu ;;
     *) echo "unknown target: $arch" >&2 && exit 2 ;;
   esac
   name="run_static_${arch}_test_bin"
   bazel "${startup[@]}" build --noshow_progress --ui_event_filters=-info "//vm/embedded:$name"
   program="$(readlink -f "$bin/vm/embedded/$name")"
-  echo "$arch: $(stat -c %s "$program") bytes stripped"
-  # The link again, with a map.
-  map="$(mktemp)"
-  (cd "$root" && "$compiler" @"$program-2.params" -o /dev/null -Wl,-Map="$map")
-  python3 "$script" "$map"
-  rm -f "$map"
+  # The link again, with a map and symbols.
+  grep -vx -e -s "$program-2.params" >"$work/params"
+  (cd "$root" && "$triple-gcc" @"$work/params" -o "$work/program" -Wl,-Map="$work/map")
+  grep -vx -e -pie "$program-2.params" >"$work/params"
+  (cd "$root" && "$triple-gcc" @"$work/params" -static -o "$work/static")
+  "$triple-gcc" -Os -s -static -Wl,--gc-sections "$work/empty.c" -o "$work/empty"
+  echo "$arch: $(stat -c %s "$program") bytes stripped; with libc inside $(stat -c %s "$work/static"), of which an empty program has $(stat -c %s "$work/empty")"
+  python3 "$script" "$work/map"
+  echo "largest functions and tables:"
+  "$triple-nm" -CS --size-sort --reverse-sort "$work/program" | head -n 20 |
+    while read -r _ size kind symbol; do printf '%8d %s %.100s\n' "$((16#$size))" "$kind" "$symbol"; done
 done

@@ -4,7 +4,8 @@
   size_by_component.py PROGRAM.map
 
 Counts what is loaded (code, constants, data; not debug information), by the object file that it
-came from. Padding between sections is counted with the section before it.
+came from. Code that was made when the program was linked (-flto) is all of ember's: where a component
+ends nobody knows then. Padding between sections is counted with the section before it.
 """
 
 import re
@@ -27,6 +28,8 @@ def component_of(path):
         return "libstdc++"
     if "libgcc" in path or "crt" in path:
         return "libgcc, startup"
+    if ".ltrans" in path:
+        return "ember"
     return "other"
 
 

@@ -1,0 +1,153 @@
+"""Writes the runtime's sources as a CMake project for compilers that Bazel does not drive here: Android's NDK, Xcode.
+
+  source_package.py --bin=BAZEL_BIN --out=DIR        ./dev package --sources calls it
+
+DIR/ember-runtime-VERSION.tar.gz has one folder, ember-runtime: the C API with the host's interpreter (what libember.a
+is made of), flatbuffers' headers, and a CMakeLists.txt. It needs CMake and a compiler for C++20, nothing else:
+
+  add_subdirectory(ember-runtime)
+  target_link_libraries(app ember::ember_static)
+
+Which files there are, and which flags each needs, is asked of Bazel, so that nobody keeps a second list.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import tarfile
+from collections import defaultdict
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+TARGET = "//vm/api:ember"
+
+CMAKE = """\
+# The runtime's C API and its interpreter, as one archive. Written by packaging/source_package.py: not to be edited.
+#
+#   add_subdirectory(ember-runtime)
+#   target_link_libraries(app ember::ember_static)      # then: #include <ember.h>
+cmake_minimum_required(VERSION 3.16)
+project(ember_runtime VERSION @VERSION@ LANGUAGES CXX)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+find_package(Threads REQUIRED)
+
+add_library(ember_static STATIC)
+add_library(ember::ember_static ALIAS ember_static)
+target_include_directories(ember_static INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_link_libraries(ember_static PRIVATE Threads::Threads)
+
+# Files that are compiled alike; some are compiled several times, for several instruction sets.
+function(ember_objects name)
+  cmake_parse_arguments(PARSE_ARGV 1 part "" "" "SOURCES;DEFINES;OPTIONS")
+  add_library(${name} OBJECT ${part_SOURCES})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/third_party)
+  target_compile_definitions(${name} PRIVATE ${part_DEFINES})
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections ${part_OPTIONS})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+  target_sources(ember_static PRIVATE $<TARGET_OBJECTS:${name}>)
+endfunction()
+
+set(EMBER_X86 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND NOT CMAKE_OSX_ARCHITECTURES MATCHES "arm64")
+  set(EMBER_X86 ON)
+endif()
+
+"""
+
+
+def bazel(*args):
+    return subprocess.run(["bazel", *args], check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout.decode()
+
+
+def compilations():
+    """Yields (source, defines, options) of each compilation: what is its own, not every file's."""
+    graph = json.loads(bazel("aquery", "--ui_event_filters=-info", "--noshow_progress", "--output=jsonproto",
+                             'mnemonic("CppCompile", deps(%s))' % TARGET))
+    actions = [a["arguments"] for a in graph["actions"] if "-c" in a["arguments"]]
+
+    def flags_of(arguments):
+        return [a for a in arguments if a.startswith(("-D", "-m", "-f", "-O", "-W"))]
+
+    everywhere = set(flags_of(actions[0])).intersection(*(flags_of(a) for a in actions))
+    for arguments in actions:
+        own = [a for a in flags_of(arguments) if a not in everywhere and not a.startswith("-frandom-seed")]
+        defines = [a[2:].replace('\\"', '"') for a in own if a.startswith("-D")]
+        options = [a for a in own if not a.startswith(("-D", "-fno-exceptions", "-fno-rtti"))]
+        yield arguments[arguments.index("-c") + 1], defines, options
+
+
+def quoted(values):
+    return " ".join('"%s"' % v.replace("\\", "\\\\").replace('"', '\\"') for v in values)
+
+
+def objects(number, sources, defines, options):
+    lines = ["ember_objects(ember_%d" % number]
+    if defines:
+        lines.append("  DEFINES " + quoted(defines))
+    if options:
+        lines.append("  OPTIONS " + quoted(options))
+    return "\n".join(lines + ["  SOURCES", *("    " + s for s in sorted(sources))]) + ")\n"
+
+
+def cmake_lists(version):
+    groups = defaultdict(set)
+    for source, defines, options in compilations():
+        groups[tuple(defines), tuple(options)].add(source)
+    text = CMAKE.replace("@VERSION@", version)
+    number = 0
+    for (defines, options), sources in sorted(groups.items()):
+        number += 1
+        # Vector instructions of x86: files of which other processors have the baseline alone.
+        vectors = any(o.startswith("-m") for o in options)
+        block = objects(number, sources, defines, options)
+        if vectors:
+            block = "if(EMBER_X86)\n" + block + "endif()\n"
+        elif any("X86" in d for d in defines):
+            # The file that chooses among them.
+            rest = objects(number, sources, [d for d in defines if "X86" not in d], options)
+            block = "if(EMBER_X86)\n" + block + "else()\n" + rest + "endif()\n"
+        text += block + "\n"
+    return text, {s for sources in groups.values() for s in sources}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--out", required=True)
+    options = parser.parse_args()
+    version = (HERE / "VERSION").read_text().strip()
+    out = Path(options.out)
+    folder = out / "ember-runtime"
+    shutil.rmtree(folder, ignore_errors=True)
+
+    def put(source, name):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, folder / name)
+        (folder / name).chmod(0o644)
+
+    text, sources = cmake_lists(version)
+    headers = bazel("query", "--noshow_progress", 'kind("source file", deps(%s))' % TARGET).split()
+    files = {h[2:].replace(":", "/") for h in headers if h.startswith("//") and h.endswith(".h")}
+    for name in sorted(files | sources):
+        put(ROOT / name, name)
+    put(Path(options.bin) / "vm/format/module_generated.h", "vm/format/module_generated.h")
+    for header in Path("/usr/include/flatbuffers").glob("*.h"):
+        put(header, "third_party/flatbuffers/" + header.name)
+    put("/usr/share/doc/libflatbuffers-dev/copyright", "third_party/flatbuffers/copyright")
+    for header in ["ember.h", "ember.hpp"]:
+        put(ROOT / "vm/api" / header, "include/" + header)
+    (folder / "CMakeLists.txt").write_text(text)
+
+    target = out / ("ember-runtime-%s.tar.gz" % version)
+    with tarfile.open(target, "w:gz") as tar:
+        tar.add(folder, folder.name)
+    shutil.rmtree(folder)
+    print("%10d  %s" % (target.stat().st_size, target))
+
+
+main()

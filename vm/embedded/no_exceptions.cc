@@ -1,0 +1,155 @@
+// For a program in which nothing is built with exceptions: what libstdc++'s
+// archive has for throwing and unwinding (memory for exceptions, personality,
+// reader of unwind tables, demangler) stays out of it, 40 KB on aarch64. Linked
+// by naming it in the program's deps, before libstdc++.a.
+//
+// The functions by which the library throws end the process with their message
+// instead, as std::terminate would. Those that only run while an exception
+// flies cannot be reached and abort. All but operator new, which the standard
+// lets programs replace, are weak: where the library's own are linked for
+// another reason, those count. `used`, as the compiler calls some of them out
+// of nowhere after all code was seen (-flto).
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <new>
+#include <system_error>
+
+#define EMBER_REPLACES __attribute__((weak, used))
+
+namespace {
+
+[[noreturn]] void Die(const char* what) {
+  // No buffers: the memory may be what is missing.
+  if (write(STDERR_FILENO, what, std::strlen(what)) < 0 ||
+      write(STDERR_FILENO, "\n", 1) < 0) {
+  }
+  std::abort();
+}
+
+void* Allocate(size_t size) {
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) Die("out of memory");
+  return memory;
+}
+
+}  // namespace
+
+__attribute__((used)) void* operator new(size_t size) { return Allocate(size); }
+__attribute__((used)) void* operator new[](size_t size) {
+  return Allocate(size);
+}
+__attribute__((used)) void* operator new(size_t size,
+                                         const std::nothrow_t&) noexcept {
+  return std::malloc(size == 0 ? 1 : size);
+}
+__attribute__((used)) void* operator new[](size_t size,
+                                           const std::nothrow_t&) noexcept {
+  return std::malloc(size == 0 ? 1 : size);
+}
+__attribute__((used)) void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+__attribute__((used)) void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+__attribute__((used)) void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+__attribute__((used)) void operator delete[](void* memory, size_t) noexcept {
+  std::free(memory);
+}
+
+namespace std {
+
+EMBER_REPLACES void terminate() noexcept { Die("terminated"); }
+
+EMBER_REPLACES void __throw_bad_alloc() { Die("out of memory"); }
+EMBER_REPLACES void __throw_bad_array_new_length() { Die("bad array length"); }
+EMBER_REPLACES void __throw_bad_cast() { Die("bad cast"); }
+EMBER_REPLACES void __throw_bad_typeid() { Die("bad typeid"); }
+EMBER_REPLACES void __throw_bad_function_call() {
+  Die("empty function called");
+}
+EMBER_REPLACES void __throw_logic_error(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_domain_error(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_invalid_argument(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_length_error(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_out_of_range(const char* what) { Die(what); }
+// The format without its numbers: printing them is what this file leaves out.
+EMBER_REPLACES void __throw_out_of_range_fmt(const char* what, ...) {
+  Die(what);
+}
+EMBER_REPLACES void __throw_runtime_error(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_range_error(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_overflow_error(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_underflow_error(const char* what) { Die(what); }
+EMBER_REPLACES void __throw_system_error(int error) { Die(strerror(error)); }
+
+}  // namespace std
+
+extern "C" {
+
+// Initialisation of function-local statics, once, whoever comes first; others
+// wait. libstdc++'s throws where a static's initialiser needs the static, which
+// here goes on: the lock is recursive. One lock for all: few are ever taken.
+namespace {
+
+pthread_mutex_t* GuardLock() {
+  static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+  return &lock;
+}
+
+// Its first byte says that the static is there: generated code reads it before
+// it calls (Itanium C++ ABI, 3.3.3; on Arm the same byte, its lowest bit).
+bool IsInitialized(const uint8_t* guard) {
+  return __atomic_load_n(guard, __ATOMIC_ACQUIRE) != 0;
+}
+
+}  // namespace
+
+EMBER_REPLACES int __cxa_guard_acquire(uint8_t* guard) {
+  if (IsInitialized(guard)) return 0;
+  pthread_mutex_lock(GuardLock());
+  if (!IsInitialized(guard)) return 1;
+  pthread_mutex_unlock(GuardLock());
+  return 0;
+}
+EMBER_REPLACES void __cxa_guard_release(uint8_t* guard) {
+  __atomic_store_n(guard, uint8_t{1}, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(GuardLock());
+}
+EMBER_REPLACES void __cxa_guard_abort(uint8_t*) {
+  pthread_mutex_unlock(GuardLock());
+}
+
+EMBER_REPLACES void __cxa_pure_virtual() {
+  Die("pure virtual function called");
+}
+
+// Throwing, in functions that no program like this calls (a weak_ptr's).
+EMBER_REPLACES void* __cxa_allocate_exception(size_t) noexcept { std::abort(); }
+EMBER_REPLACES void __cxa_free_exception(void*) noexcept { std::abort(); }
+EMBER_REPLACES void __cxa_throw(void*, void*, void (*)(void*)) {
+  Die("exception thrown");
+}
+
+// Named by unwind tables and landing pads of libstdc++'s own objects.
+EMBER_REPLACES int __gxx_personality_v0() { std::abort(); }
+EMBER_REPLACES void* __cxa_begin_catch(void*) noexcept { std::abort(); }
+EMBER_REPLACES void __cxa_end_catch() { std::abort(); }
+EMBER_REPLACES void __cxa_rethrow() { std::abort(); }
+EMBER_REPLACES void _Unwind_Resume(void*) { std::abort(); }
+#if defined(__arm__)
+EMBER_REPLACES void __cxa_end_cleanup() { std::abort(); }
+EMBER_REPLACES int __aeabi_unwind_cpp_pr0() { std::abort(); }
+EMBER_REPLACES int __aeabi_unwind_cpp_pr1() { std::abort(); }
+EMBER_REPLACES int __aeabi_unwind_cpp_pr2() { std::abort(); }
+#endif
+
+}  // extern "C"
