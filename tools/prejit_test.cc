@@ -19,7 +19,7 @@ class PrejitTest : public CliTest {
     CliTest::SetUpTestSuite();
     const Outcome made =
         Run("vm-prejit model.vmfb --target=host,aarch64+dotprod "
-            "--target=armv7+neon --no-packed-weights -o native.vmfb");
+            "--target=armv7+neon --packed-weights=none -o native.vmfb");
     ASSERT_EQ(made.exit_status, 0) << made.output;
     output_ = made.output;
     const Outcome foreign =
@@ -86,7 +86,7 @@ TEST_F(PrejitTest, ModulesWithoutNativeKernelsRunAsEver) {
 
 TEST_F(PrejitTest, DamagedSectionsAreLeftOut) {
   // A module with one section, at its end.
-  ASSERT_EQ(Run("vm-prejit model.vmfb --target=host --no-packed-weights -o "
+  ASSERT_EQ(Run("vm-prejit model.vmfb --target=host --packed-weights=none -o "
                 "host.vmfb")
                 .exit_status,
             0);
@@ -191,7 +191,7 @@ TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
       << made.output;
   EXPECT_GT(std::stoi(match[1]), 10000);
   ASSERT_EQ(Run("vm-prejit model.vmfb --target=host,aarch64 "
-                "--no-packed-weights -o unpacked.vmfb")
+                "--packed-weights=none -o unpacked.vmfb")
                 .exit_status,
             0);
   EXPECT_GT(Read("packed.vmfb").size(),

@@ -21,10 +21,11 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, targets, shapes;
-  std::string output, emit = "section", platform = "elf", symbol, profile;
+  std::string output, emit = "section", platform = "elf", symbol, profile,
+                      packed_weights = "auto";
   double hot = 99;
   bool exact_schedules = false, list_targets = false, verbose = false;
-  bool overlay = false, no_packed_weights = false;
+  bool overlay = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -60,10 +61,13 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("hot", &options.hot, "PERCENT",
             "With --profile: kernels for the dispatches that together took so "
             "much of the time.");
-  flags.Add("no-packed-weights", &options.no_packed_weights,
-            "Leaves out the constants in the layouts that kernels want, which "
-            "make a file larger by most of\nits weights for each target: they "
-            "are packed each time the module is loaded then.");
+  flags.AddChoice(
+      "packed-weights", &options.packed_weights, {"auto", "all", "none"},
+      "Which constants are also in the file in the layouts that kernels want, "
+      "so that they are not packed\neach time the module is loaded. They make "
+      "the file larger by up to twice its weights for each\ntarget; all: also "
+      "where it is more, as with the filters of convolutions by Winograd's "
+      "method.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "As of vm-compile, for a model that is no module.");
   flags.Add("exact-schedules", &options.exact_schedules,
@@ -249,7 +253,10 @@ Status Run(const Options& options) {
   vm::ModuleDefinition definition = model.module->definition();
   PrejitOptions prejit;
   prejit.is_exact = options.exact_schedules;
-  prejit.packs_weights = !options.no_packed_weights;
+  prejit.packed_weights = options.packed_weights == "all" ? PackedWeights::kAll
+                          : options.packed_weights == "none"
+                              ? PackedWeights::kNone
+                              : PackedWeights::kAuto;
   if (!options.profile.empty()) {
     EMBER_ASSIGN_OR_RETURN(definition.profile,
                            ReadProfile(options, definition));

@@ -27,6 +27,12 @@ bool IsMade(
   return false;
 }
 
+int64_t BytesOf(const std::vector<std::span<const uint8_t>>& buffers) {
+  size_t bytes = 0;
+  for (const std::span<const uint8_t> buffer : buffers) bytes += buffer.size();
+  return static_cast<int64_t>(bytes);
+}
+
 class Prejitter {
  public:
   Prejitter(const vm::Module& module, const jit::CompileTarget& target,
@@ -39,7 +45,7 @@ class Prejitter {
     if (!compiler.ok())
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);
-    if (options_.packs_weights) {
+    if (options_.packed_weights != PackedWeights::kNone) {
       // Where this machine has no back end, loaders pack.
       auto packer = jit::Compiler::Create();
       if (packer.ok()) packer_ = *std::move(packer);
@@ -93,8 +99,15 @@ class Prejitter {
       return;
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
-    for (const std::span<const uint8_t> bytes : packed.buffers)
-      row.packed_bytes += static_cast<int64_t>(bytes.size());
+    const int64_t packed_bytes = BytesOf(packed.buffers);
+    // Reading more from a disk takes longer than making it of less.
+    constexpr int64_t kMostGrowth = 2;
+    if (options_.packed_weights == PackedWeights::kAuto &&
+        packed_bytes > kMostGrowth * BytesOf(request.constant_data)) {
+      packed = {};
+    } else {
+      row.packed_bytes = packed_bytes;
+    }
     row.phases = image->phases.size();
     kernels_.push_back({site.dispatch, site.inputs, *std::move(image),
                         std::move(packed.buffers), std::move(packed.owner)});

@@ -23,12 +23,18 @@
 
 namespace ember::tools {
 
+// Constants that kernels want in a layout of their own: which are put beside
+// the kernels in that layout, rather than packed when the kernels are loaded.
+enum class PackedWeights {
+  kAuto,  // of kernels where they take no more than twice what they are made of
+  kAll,   // transformed filters of convolutions, too, which take several times
+  kNone
+};
+
 struct PrejitOptions {
   // Kernels round as the interpreter does, but for the order of sums.
   bool is_exact = false;
-  // Constants that kernels want in a layout of their own are put beside them in
-  // that layout, rather than packed when the kernels are loaded.
-  bool packs_weights = true;
+  PackedWeights packed_weights = PackedWeights::kAuto;
   // What has been seen to be hot (HotPart): kernels for nothing else, and
   // beside those for all shapes some for the shapes that came up. Null: for
   // everything, for all shapes. Used during the call.

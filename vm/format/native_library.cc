@@ -39,6 +39,7 @@ NativeLibrary LayOutNativeLibrary(
                        sections.size() * sizeof(NativeTableRow));
   std::memcpy(library.table.data(), &header, sizeof header);
   library.data_size = library.table.size();
+  std::vector<NativeLibrary::Piece> weights;  // each once
   for (size_t i = 0; i < sections.size(); ++i) {
     const NativeLibrarySection& section = sections[i];
     const uint64_t row_offset = sizeof header + i * sizeof(NativeTableRow);
@@ -56,8 +57,21 @@ NativeLibrary LayOutNativeLibrary(
           1, offsetof(NativeTableRow, target), row.target, row.target_size);
     place(section.parts.head, 8, offsetof(NativeTableRow, head), row.head,
           row.head_size);
-    place(section.parts.weights, 64, offsetof(NativeTableRow, weights),
-          row.weights, row.weights_size);
+    // Processors that differ in instructions only pack the same way.
+    const auto same =
+        std::ranges::find_if(weights, [&](const NativeLibrary::Piece& other) {
+          return std::ranges::equal(other.bytes, section.parts.weights);
+        });
+    if (same == weights.end() || same->bytes.empty()) {
+      place(section.parts.weights, 64, offsetof(NativeTableRow, weights),
+            row.weights, row.weights_size);
+      weights.push_back({library.data_size - section.parts.weights.size(),
+                         section.parts.weights});
+    } else {
+      row.weights_size = same->bytes.size();
+      row.weights = static_cast<int64_t>(same->offset - row_offset -
+                                         offsetof(NativeTableRow, weights));
+    }
     row.code_size = section.parts.code.size();
     if (row.code_size > 0) {
       library.distances.push_back(
