@@ -620,10 +620,10 @@ void ImportMatrixDiagV2(OperatorContext& c) {
   const Dim above(*k > 0 ? *k : 0), below(*k < 0 ? -*k : 0);
   // A square where nothing is given, else as small as may be.
   const bool square = rows->front() < 0 && columns->front() < 0;
-  const Dim height = square               ? length + above + below
+  const Dim height = square              ? length + above + below
                      : rows->front() < 0 ? length + below
                                          : Dim(rows->front());
-  const Dim width = square                  ? height
+  const Dim width = square                 ? height
                     : columns->front() < 0 ? length + above
                                            : Dim(columns->front());
   // Row i of the result holds element i - below, at column i - below + above.

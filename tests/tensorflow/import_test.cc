@@ -180,9 +180,10 @@ TEST(SavedModels, DamagedCheckpoints) {
   EXPECT_NE(ErrorOf(RunPath(file, {})).find("cannot open file"),
             std::string::npos);
   std::filesystem::remove_all(folder + "/variables");
-  EXPECT_NE(ErrorOf(RunPath(file, {F32({1, 2}, {1, 2})}))
-                .find("variable 'layer/scale': the checkpoint has no value for it"),
-            std::string::npos);
+  EXPECT_NE(
+      ErrorOf(RunPath(file, {F32({1, 2}, {1, 2})}))
+          .find("variable 'layer/scale': the checkpoint has no value for it"),
+      std::string::npos);
 }
 
 // Each byte of the index changed, each truncation: an error, or what it said.

@@ -310,8 +310,7 @@ TEST(Layers, Quantization) {
   args.Attribute(Float("min", -0.45f)).Attribute(Float("max", 0.55f));
   args.Attribute(Int("num_bits", 4));
   const double step = 1.0 / 15;
-  ExpectNumbers(args.Run(), {F32({4}, {-7 * step, 0, step, 8 * step})},
-                1e-4);
+  ExpectNumbers(args.Run(), {F32({4}, {-7 * step, 0, step, 8 * step})}, 1e-4);
   OneOp channels("FakeQuantWithMinMaxVarsPerChannel");
   channels.Input(F32({1, 2}, {0.3, 0.3})).Constant(F32({2}, {0, 0}));
   channels.Constant(F32({2}, {15, 1.5})).Attribute(Int("num_bits", 4));

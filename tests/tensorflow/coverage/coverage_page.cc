@@ -19,7 +19,7 @@ Written by `./dev coverage-page` from `frontends/tensorflow/operator_table.cc`; 
 may hold beyond operators, and what of that is missing, is in [formats](formats.md#tensorflow).
 
 The operators are those of TensorFlow's registry that its own converter lets into an inference graph
-(`allowlisted_flex_ops.cc`, version 2.19), with what functional control flow, lists and older versions have besides. One that is not
+(`allowlisted_flex_ops.cc`), with what functional control flow, lists and older versions have besides. One that is not
 here at all is refused by its name, too.
 
 )";
