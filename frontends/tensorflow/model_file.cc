@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -148,6 +149,12 @@ FileKind KindOf(std::string_view contents) {
 Status ParseFile(std::span<const uint8_t> bytes, FileKind kind, GraphDef& graph,
                  SavedModel& saved) {
   constexpr int kPiece = 1 << 20;
+  // The library would write about damaged text to stderr; what is wrong is in
+  // the status.
+  [[maybe_unused]] static const auto* const kSilenced = [] {
+    google::protobuf::SetLogHandler(nullptr);
+    return "";
+  }();
   if (kind == FileKind::kNone || bytes.size() > INT32_MAX) {
     return DataLossError(
         "expected a GraphDef or a SavedModel of at most 2 GB, "

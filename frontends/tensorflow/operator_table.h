@@ -1,7 +1,7 @@
 // Every operator of TensorFlow that can be in an inference graph: how it is
 // imported, or why it is not. The list is of TensorFlow's registry, by what its
 // converters let through
-// (tensorflow/lite/delegates/flex/allowlisted_flex_ops.cc of version 2.19) and
+// (tensorflow/lite/delegates/flex/allowlisted_flex_ops.cc) and
 // the families beside those.
 //
 //   row(name, minimum inputs, maximum inputs, results, function)
