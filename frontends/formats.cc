@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "frontends/caffe/format.h"
+#include "frontends/coreml/format.h"
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
@@ -14,8 +15,8 @@ namespace ember::frontends {
 namespace {
 
 constexpr const Format* kFormats[] = {
-    &onnx::kFormat,  &tflite::kFormat, &tensorflow::kFormat,
-    &keras::kFormat, &mxnet::kFormat,  &caffe::kFormat,
+    &onnx::kFormat,  &tflite::kFormat, &tensorflow::kFormat, &keras::kFormat,
+    &mxnet::kFormat, &caffe::kFormat,  &coreml::kFormat,
 };
 
 }  // namespace

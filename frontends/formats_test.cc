@@ -30,13 +30,19 @@ TEST(Formats, RowsAreWhole) {
 }
 
 TEST(Formats, ExtensionsForMessages) {
+  // Each format's usual one: ".onnx, .tflite or .prototxt".
   const std::string text = ExtensionsText();
-  EXPECT_TRUE(text.starts_with(".onnx, ")) << text;
-  EXPECT_NE(text.find(" or "), std::string::npos) << text;
+  size_t end = 0;
   for (const Format* format : Formats()) {
-    EXPECT_NE(text.find(format->extensions.front()), std::string::npos)
-        << format->name;
+    const size_t found = text.find(format->extensions.front(), end);
+    ASSERT_NE(found, std::string::npos) << text;
+    EXPECT_EQ(text.substr(end, found - end), end == 0 ? ""
+                                             : format == Formats().back()
+                                                 ? " or "
+                                                 : ", ");
+    end = found + format->extensions.front().size();
   }
+  EXPECT_EQ(end, text.size());
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ struct Options {
   std::string corpus = "../shared/corpus", seeded, filter = "*", format = "md";
   std::string folders =
       "models/onnx,models/tflite,models/graphdef,models/savedmodel,"
-      "models/keras-h5,models/mxnet,models/caffe,onnx-light";
+      "models/keras-h5,models/mxnet,models/caffe,models/coreml,"
+      "onnx-light";
   std::string only;
   int64_t threads = 1, timeout = 300;
   std::string tier = "auto", device = "cpu";

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "frontends/onnx/import.h"
+#include "frontends/protobuf_fields.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
@@ -21,11 +22,19 @@ using frontends::KnownTensor;
 // A ModelProto starts with one of its fields; ir_version (1, a small number)
 // comes first in every file that was written in the order of the fields.
 // Other formats (SavedModel, Core ML) begin with a version, too, but have a
-// message where the producer's name is here: its first byte is no letter.
+// message where the producer's name is here, whose first byte is no letter, or
+// fields that a ModelProto does not have.
 bool Sniff(std::string_view contents) {
   if (contents.size() < 3 || contents[0] != 0x08 || contents[1] <= 0 ||
       contents[1] >= 64)
     return false;
+  frontends::ProtobufFields fields(
+      {reinterpret_cast<const uint8_t*>(contents.data()), contents.size()});
+  frontends::ProtobufField field;
+  while (fields.Next(field)) {
+    const uint64_t n = field.number;
+    if (n > 8 && n != 14 && n != 20 && n != 25 && n != 26) return false;
+  }
   if (contents[2] != 0x12) return true;
   size_t at = 3;  // the name's length
   if (at < contents.size() && contents[at] == 0) return true;

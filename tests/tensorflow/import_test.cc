@@ -199,7 +199,9 @@ TEST(SavedModels, DamagedIndexes) {
         damaged[i] = static_cast<char>(damaged[i] ^ flip);
         const auto read =
             tensorflow::ReadSortedTable(tensorflow::AsBytes(damaged));
-        if (read.ok()) EXPECT_EQ(*read, *whole) << i;
+        if (read.ok()) {
+          EXPECT_EQ(*read, *whole) << i;
+        }
       }
       EXPECT_FALSE(
           tensorflow::ReadSortedTable(tensorflow::AsBytes(index.substr(0, i)))

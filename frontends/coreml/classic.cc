@@ -1,0 +1,575 @@
+// Models of tables: trees, linear models, and what prepares features. All
+// compute in f64, on rows [N, features].
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/one_line.h"
+#include "frontends/coreml/importer.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/forest.h"
+
+namespace ember::coreml {
+namespace {
+
+using ops::Concat;
+using ops::Dim;
+using ops::Forest;
+using ops::Shape;
+using ops::Tensor;
+using ops::TreeTable;
+
+// Scores and categories of a model: above any sensible one.
+constexpr int64_t kMaximumTargets = 1 << 20;
+
+Tensor Vector(graph::GraphBuilder& builder, const std::vector<double>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return {&builder,
+          builder.Constant(DType::kF64, {static_cast<int64_t>(values.size())},
+                           graph::ConstantData::Copy(
+                               {bytes, values.size() * sizeof(double)}))};
+}
+
+// A feature as rows: columns stand side by side, an array is one row.
+Tensor AsRows(const Tensor& value, bool is_column) {
+  const Tensor wide = Cast(value, DType::kF64);
+  if (is_column) return Unsqueeze(wide, {1});
+  if (wide.rank() == 2) return wide;
+  Dim count(1);
+  for (const Dim& dim : wide.shape()) count = count * dim;
+  return Reshape(wide, {Dim(1), count});
+}
+
+bool IsColumn(const Feature& feature) {
+  return feature.kind == Feature::kDouble || feature.kind == Feature::kInt64 ||
+         feature.kind == Feature::kString;
+}
+
+// All inputs of a model side by side.
+StatusOr<Tensor> RowsOf(const ImportContext& context, const ProtobufView& model,
+                        const Features& features) {
+  const std::vector<Feature> inputs =
+      FeaturesOf(model.Message(kDescription), 1);
+  const bool is_table = std::equal(
+      inputs.begin(), inputs.end(), context.table_names.begin(),
+      context.table_names.end(), [](const Feature& input, const auto& name) {
+        return input.name == name;
+      });
+  if (context.table && is_table) return context.table;
+  std::vector<Tensor> parts;
+  for (const Feature& feature : inputs) {
+    EMBER_ASSIGN_OR_RETURN(const Tensor value,
+                           FindFeature(features, feature.name));
+    parts.push_back(AsRows(value, IsColumn(feature)));
+  }
+  if (parts.empty()) return DataLossError("expected inputs, found none");
+  return parts.size() == 1 ? parts[0] : Concat(parts, 1);
+}
+
+// Rows as the description's only output says: a column, or an array, which has
+// lost its dim of one row.
+Status SetRows(const ProtobufView& model, const Tensor& rows,
+               Features& features) {
+  const std::vector<Feature> outputs =
+      FeaturesOf(model.Message(kDescription), 10);
+  if (outputs.empty()) return DataLossError("expected an output, found none");
+  const std::string predicted = model.Message(kDescription).Text(11);
+  const Feature* feature = &outputs.front();
+  for (const Feature& output : outputs)
+    if (output.name == predicted) feature = &output;
+  if (!rows.builder().status().ok()) return rows.builder().status();
+  Tensor value = rows;
+  if (IsColumn(*feature)) {
+    value =
+        Cast(Squeeze(SliceAxis(rows, 1, Dim(0), Dim(1)), {1}), feature->dtype);
+  } else {
+    if (rows.dim(0) == Dim(1)) value = Squeeze(rows, {0});
+    value = Cast(
+        value, feature->kind == Feature::kArray ? feature->dtype : DType::kF64);
+  }
+  features[feature->name] = {value, ""};
+  return rows.builder().status();
+}
+
+// ---- trees
+
+// Fields of TreeEnsembleParameters and its nodes.
+constexpr uint64_t kNodes = 1, kDimensions = 2, kBase = 3;
+constexpr uint64_t kTree = 1, kNode = 2, kBehavior = 3, kFeature = 10,
+                   kValue = 11, kTrueChild = 12, kFalseChild = 13,
+                   kMissingIsTrue = 14, kVotes = 20;
+constexpr int64_t kLeaf = 6;
+
+// Whether a value is on the true side, by how it compares with the node's.
+bool Holds(int64_t behavior, TreeTable::Outcome outcome) {
+  switch (behavior) {
+    case 0:
+      return outcome != TreeTable::kAbove;
+    case 1:
+      return outcome == TreeTable::kBelow;
+    case 2:
+      return outcome != TreeTable::kBelow;
+    case 3:
+      return outcome == TreeTable::kAbove;
+    case 4:
+      return outcome == TreeTable::kEqual;
+    default:
+      return outcome != TreeTable::kEqual;
+  }
+}
+
+StatusOr<TreeTable> ReadTrees(const ProtobufView& ensemble) {
+  TreeTable table;
+  table.wide = true;
+  table.targets = ensemble.Integer(kDimensions, 1);
+  if (table.targets < 1 || table.targets > kMaximumTargets) {
+    return DataLossError("numPredictionDimensions: expected a value in [1, " +
+                         std::to_string(kMaximumTargets) + "], found " +
+                         std::to_string(table.targets));
+  }
+  using Id = std::pair<int64_t, int64_t>;
+  const std::vector<ProtobufView> nodes = ensemble.Messages(kNodes);
+  // Branches first, then leaves.
+  std::map<Id, int64_t> numbers;
+  std::vector<const ProtobufView*> branches, leaves;
+  for (const ProtobufView& node : nodes)
+    (node.Integer(kBehavior) == kLeaf ? leaves : branches).push_back(&node);
+  const auto id_of = [](const ProtobufView& node) {
+    return Id{node.Integer(kTree), node.Integer(kNode)};
+  };
+  const auto text_of = [](const Id& id) {
+    return "node " + std::to_string(id.second) + " of tree " +
+           std::to_string(id.first);
+  };
+  for (const auto* list : {&branches, &leaves}) {
+    for (const ProtobufView* node : *list) {
+      const Id id = id_of(*node);
+      if (!numbers.emplace(id, static_cast<int64_t>(numbers.size())).second)
+        return DataLossError("expected nodes of different numbers, found " +
+                             text_of(id) + " twice");
+    }
+  }
+  std::vector<bool> is_child(numbers.size(), false);
+  for (const ProtobufView* node : branches) {
+    const int64_t behavior = node->Integer(kBehavior);
+    if (behavior < 0 || behavior > kLeaf) {
+      return DataLossError(text_of(id_of(*node)) +
+                           ": expected a behavior below 6, found " +
+                           std::to_string(behavior));
+    }
+    int64_t children[2];
+    for (int side = 0; side < 2; ++side) {
+      const Id id{node->Integer(kTree),
+                  node->Integer(side == 0 ? kFalseChild : kTrueChild)};
+      const auto found = numbers.find(id);
+      if (found == numbers.end()) {
+        return DataLossError(
+            text_of(id_of(*node)) +
+            ": expected its child to be there: " + text_of(id));
+      }
+      children[side] = found->second;
+      is_child[static_cast<size_t>(found->second)] = true;
+    }
+    TreeTable::Branch branch;
+    branch.feature = node->Integer(kFeature);
+    branch.threshold = node->Double(kValue);
+    for (const TreeTable::Outcome outcome :
+         {TreeTable::kBelow, TreeTable::kEqual, TreeTable::kAbove})
+      branch.children[outcome] = children[Holds(behavior, outcome) ? 1 : 0];
+    branch.children[TreeTable::kNan] =
+        children[node->Flag(kMissingIsTrue) ? 1 : 0];
+    table.branches.push_back(branch);
+  }
+  for (const ProtobufView* node : leaves) {
+    std::vector<TreeTable::Vote>& votes = table.leaves.emplace_back();
+    for (const ProtobufView& vote : node->Messages(kVotes)) {
+      const int64_t target = vote.Integer(1);
+      if (target < 0 || target >= table.targets) {
+        return DataLossError(text_of(id_of(*node)) +
+                             ": expected a vote for one of " +
+                             std::to_string(table.targets) +
+                             " dimensions, found " + std::to_string(target));
+      }
+      votes.push_back({target, vote.Double(2)});
+    }
+  }
+  for (const auto& [id, number] : numbers)
+    if (!is_child[static_cast<size_t>(number)]) table.roots.push_back(number);
+  return table;
+}
+
+// Sums of votes with the base values, [N, dimensions].
+StatusOr<Tensor> TreeScores(ImportContext& context, const ProtobufView& model,
+                            uint64_t kind, const Features& features) {
+  const ProtobufView ensemble = model.Message(kind).Message(1);
+  EMBER_ASSIGN_OR_RETURN(const TreeTable table, ReadTrees(ensemble));
+  EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  const Forest forest(context.builder, table, rows, "branchFeatureIndex");
+  Tensor scores = forest.Aggregate(Forest::kSum);
+  const std::vector<double> base = ensemble.Doubles(kBase);
+  if (!base.empty()) {
+    if (static_cast<int64_t>(base.size()) != table.targets) {
+      return DataLossError("basePredictionValue: expected " +
+                           std::to_string(table.targets) + " values, found " +
+                           std::to_string(base.size()));
+    }
+    scores = scores + Vector(context.builder, base);
+  }
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  return scores;
+}
+
+// none, softmax, logistic, softmax beside a class of score 0.
+StatusOr<Tensor> Transformed(Tensor scores, int64_t transform) {
+  switch (transform) {
+    case 0:
+      return scores;
+    case 1:
+      return Softmax(scores, 1);
+    case 2:
+      return ops::Sigmoid(scores);
+    case 3: {
+      const Tensor zero = Broadcast(scores.Like(0), {scores.dim(0), Dim(1)});
+      return Softmax(Concat({zero, scores}, 1), 1);
+    }
+    default:
+      return UnimplementedError(
+          "postEvaluationTransform: expected 0 to 3, "
+          "found " +
+          std::to_string(transform));
+  }
+}
+
+Status ImportTreeRegressor(ImportContext& context, const ProtobufView& model,
+                           Features& features) {
+  EMBER_ASSIGN_OR_RETURN(Tensor scores,
+                         TreeScores(context, model, kTreeRegressor, features));
+  EMBER_ASSIGN_OR_RETURN(
+      scores, Transformed(scores, model.Message(kTreeRegressor).Integer(2)));
+  return SetRows(model, scores, features);
+}
+
+Status ImportTreeClassifier(ImportContext& context, const ProtobufView& model,
+                            Features& features) {
+  const ProtobufView classifier = model.Message(kTreeClassifier);
+  EMBER_ASSIGN_OR_RETURN(Tensor scores,
+                         TreeScores(context, model, kTreeClassifier, features));
+  EMBER_ASSIGN_OR_RETURN(scores, Transformed(scores, classifier.Integer(2)));
+  // One score of two classes is that of the second.
+  if (scores.dim(1) == Dim(1)) scores = Concat({1.0 - scores, scores}, 1);
+  return AddClasses(context, model, classifier, scores, features);
+}
+
+// ---- linear models
+
+// [N, targets]: products with the rows of weights, and offsets.
+StatusOr<Tensor> LinearScores(ImportContext& context, const ProtobufView& model,
+                              uint64_t kind, const Features& features) {
+  const ProtobufView glm = model.Message(kind);
+  EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
+  std::vector<double> weights;
+  size_t width = 0;
+  const std::vector<ProtobufView> lists = glm.Messages(1);
+  for (const ProtobufView& list : lists) {
+    const std::vector<double> values = list.Doubles(1);
+    if (weights.empty()) width = values.size();
+    if (values.size() != width || width == 0)
+      return DataLossError(
+          "weights: expected rows of one length, found others");
+    weights.insert(weights.end(), values.begin(), values.end());
+  }
+  if (lists.empty()) return DataLossError("weights: expected some, found none");
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  if (rows.dim(1) != Dim(static_cast<int64_t>(width))) {
+    return DataLossError("weights: expected " + rows.dim(1).ToString() +
+                         " values per row, found " + std::to_string(width));
+  }
+  const Dim targets(static_cast<int64_t>(lists.size()));
+  Tensor scores = Contract(rows,
+                           Reshape(Vector(context.builder, weights),
+                                   {targets, Dim(static_cast<int64_t>(width))}),
+                           "nf,tf->nt");
+  const std::vector<double> offsets = glm.Doubles(2);
+  if (!offsets.empty()) {
+    if (offsets.size() != lists.size())
+      return DataLossError("offset: expected " + std::to_string(lists.size()) +
+                           " values, found " + std::to_string(offsets.size()));
+    scores = scores + Vector(context.builder, offsets);
+  }
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  return scores;
+}
+
+// The normal distribution's probability below x.
+Tensor Probit(Tensor x) { return (Erf(x * M_SQRT1_2) + 1.0) * 0.5; }
+
+Status ImportGlmRegressor(ImportContext& context, const ProtobufView& model,
+                          Features& features) {
+  EMBER_ASSIGN_OR_RETURN(Tensor scores,
+                         LinearScores(context, model, kGlmRegressor, features));
+  const int64_t transform = model.Message(kGlmRegressor).Integer(3);
+  if (transform == 1) scores = ops::Sigmoid(scores);
+  if (transform == 2) scores = Probit(scores);
+  if (transform < 0 || transform > 2)
+    return UnimplementedError(
+        "postEvaluationTransform: expected 0 to 2, found " +
+        std::to_string(transform));
+  return SetRows(model, scores, features);
+}
+
+Status ImportGlmClassifier(ImportContext& context, const ProtobufView& model,
+                           Features& features) {
+  const ProtobufView glm = model.Message(kGlmClassifier);
+  EMBER_ASSIGN_OR_RETURN(
+      Tensor scores, LinearScores(context, model, kGlmClassifier, features));
+  const bool probit = glm.Integer(3) == 1;
+  const bool one_versus_rest = glm.Integer(4) == 1;
+  if (scores.dim(1) == Dim(1)) {
+    const Tensor p = probit ? Probit(scores) : ops::Sigmoid(scores);
+    scores = Concat({1.0 - p, p}, 1);
+  } else if (one_versus_rest) {
+    scores = probit ? Probit(scores) : ops::Sigmoid(scores);
+    scores = scores / Reduce(scores, "sum", {1}, /*keep=*/true);
+  } else if (!probit) {
+    EMBER_ASSIGN_OR_RETURN(scores, Transformed(scores, 3));
+  } else {
+    return UnimplementedError(
+        "postEvaluationTransform: probit of several classes beside a reference "
+        "is not supported");
+  }
+  return AddClasses(context, model, glm, scores, features);
+}
+
+// ---- features
+
+// One value for all columns, or one each.
+StatusOr<Tensor> PerColumn(ImportContext& context,
+                           const std::vector<double>& values, double otherwise,
+                           const Tensor& rows, std::string_view what) {
+  if (values.empty()) return rows.Like(otherwise);
+  if (values.size() == 1) return rows.Like(values[0]);
+  if (rows.dim(1) != Dim(static_cast<int64_t>(values.size()))) {
+    return DataLossError(std::string(what) + ": expected one value or " +
+                         rows.dim(1).ToString() + ", found " +
+                         std::to_string(values.size()));
+  }
+  return Vector(context.builder, values);
+}
+
+Status ImportScaler(ImportContext& context, const ProtobufView& model,
+                    Features& features) {
+  EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  const ProtobufView scaler = model.Message(kScaler);
+  EMBER_ASSIGN_OR_RETURN(
+      const Tensor shift,
+      PerColumn(context, scaler.Doubles(1), 0, rows, "shiftValue"));
+  EMBER_ASSIGN_OR_RETURN(
+      const Tensor scale,
+      PerColumn(context, scaler.Doubles(2), 1, rows, "scaleValue"));
+  return SetRows(model, (rows + shift) * scale, features);
+}
+
+Status ImportImputer(ImportContext& context, const ProtobufView& model,
+                     Features& features) {
+  EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  const ProtobufView imputer = model.Message(kImputer);
+  if (imputer.Has(3) || imputer.Has(13))
+    return UnimplementedError("an imputer of texts is not supported");
+  std::vector<double> values = imputer.Message(4).Doubles(1);
+  for (const int64_t value : imputer.Message(5).Integers(1))
+    values.push_back(static_cast<double>(value));
+  if (imputer.Has(1)) values = {imputer.Double(1)};
+  if (imputer.Has(2)) values = {static_cast<double>(imputer.Integer(2))};
+  EMBER_ASSIGN_OR_RETURN(const Tensor imputed,
+                         PerColumn(context, values, 0, rows, "imputedValue"));
+  Tensor missing = NotEqual(rows, rows);
+  if (imputer.Has(11) && !std::isnan(imputer.Double(11)))
+    missing = Equal(rows, imputer.Double(11));
+  if (imputer.Has(12))
+    missing = Equal(rows, static_cast<double>(imputer.Integer(12)));
+  return SetRows(model, Select(missing, imputed, rows), features);
+}
+
+Status ImportNormalizer(ImportContext& context, const ProtobufView& model,
+                        Features& features) {
+  EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  Tensor norm;
+  switch (model.Message(kNormalizer).Integer(1)) {
+    case 0:
+      norm = Reduce(Absolute(rows), "maximum", {1}, true);
+      break;
+    case 1:
+      norm = Reduce(Absolute(rows), "sum", {1}, true);
+      break;
+    case 2:
+      norm = Sqrt(Reduce(rows * rows, "sum", {1}, true));
+      break;
+    default:
+      return DataLossError(
+          "normType: expected 0 to 2, found " +
+          std::to_string(model.Message(kNormalizer).Integer(1)));
+  }
+  // Rows of zeros stay.
+  return SetRows(model, rows / Select(Equal(norm, 0), norm.Like(1), norm),
+                 features);
+}
+
+Status ImportOneHot(ImportContext& context, const ProtobufView& model,
+                    Features& features) {
+  const ProtobufView encoder = model.Message(kOneHotEncoder);
+  const std::vector<Feature> inputs =
+      FeaturesOf(model.Message(kDescription), 1);
+  if (inputs.size() != 1 || !IsColumn(inputs[0]))
+    return UnimplementedError("a one-hot encoder of other than one column");
+  EMBER_ASSIGN_OR_RETURN(const Tensor column,
+                         FindFeature(features, inputs[0].name));
+  std::vector<int64_t> categories = encoder.Message(2).Integers(1);
+  for (const std::string& text : encoder.Message(1).Texts(1))
+    categories.push_back(context.builder.StringHandle(text));
+  const Tensor known(&context.builder, context.builder.Integers(categories));
+  const Tensor equal =
+      Equal(Unsqueeze(Cast(column, DType::kI64), {1}), Unsqueeze(known, {0}));
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  // Unknown values are errors unless the encoder ignores them.
+  if (encoder.Integer(11) == 0) {
+    const Tensor all =
+        Reduce(Reduce(equal, "maximum", {1}, false), "minimum", {0}, false);
+    context.builder.Require(all.value(),
+                            "a value of '" + OnOneLine(inputs[0].name) +
+                                "' that is none of the model's categories");
+  }
+  return SetRows(model, Cast(equal, DType::kF64), features);
+}
+
+Status ImportVectorizer(ImportContext& context, const ProtobufView& model,
+                        Features& features) {
+  const std::vector<Feature> inputs =
+      FeaturesOf(model.Message(kDescription), 1);
+  std::vector<Tensor> parts;
+  for (const ProtobufView& column :
+       model.Message(kFeatureVectorizer).Messages(1)) {
+    const std::string name = column.Text(1);
+    EMBER_ASSIGN_OR_RETURN(const Tensor value, FindFeature(features, name));
+    const auto feature =
+        std::find_if(inputs.begin(), inputs.end(),
+                     [&](const Feature& input) { return input.name == name; });
+    parts.push_back(
+        AsRows(value, feature != inputs.end() && IsColumn(*feature)));
+  }
+  if (parts.empty()) return DataLossError("expected columns, found none");
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  return SetRows(model, parts.size() == 1 ? parts[0] : Concat(parts, 1),
+                 features);
+}
+
+Status ImportExtractor(ImportContext& context, const ProtobufView& model,
+                       Features& features) {
+  EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  const std::vector<int64_t> indices =
+      model.Message(kArrayFeatureExtractor).Integers(1);
+  for (const int64_t index : indices) {
+    if (index < 0 ||
+        (rows.dim(1).is_constant() && index >= rows.dim(1).constant())) {
+      return DataLossError("extractIndex: expected values below " +
+                           rows.dim(1).ToString() + ", found " +
+                           std::to_string(index));
+    }
+  }
+  const Tensor which(&context.builder, context.builder.Integers(indices));
+  return SetRows(model, Gather(rows, which, 1), features);
+}
+
+Status ImportIdentity(ImportContext& /*context*/, const ProtobufView& model,
+                      Features& features) {
+  const ProtobufView description = model.Message(kDescription);
+  const std::vector<Feature> inputs = FeaturesOf(description, 1);
+  const std::vector<Feature> outputs = FeaturesOf(description, 10);
+  if (inputs.size() != outputs.size())
+    return DataLossError("expected as many outputs as inputs");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    EMBER_RETURN_IF_ERROR(FindFeature(features, inputs[i].name).status());
+    features[outputs[i].name] = features[inputs[i].name];
+  }
+  return OkStatus();
+}
+
+struct ClassicRow {
+  uint64_t kind;
+  Status (*import)(ImportContext&, const ProtobufView&, Features&);
+};
+constexpr ClassicRow kRows[] = {
+    {kTreeRegressor, ImportTreeRegressor},
+    {kTreeClassifier, ImportTreeClassifier},
+    {kGlmRegressor, ImportGlmRegressor},
+    {kGlmClassifier, ImportGlmClassifier},
+    {kScaler, ImportScaler},
+    {kImputer, ImportImputer},
+    {kNormalizer, ImportNormalizer},
+    {kOneHotEncoder, ImportOneHot},
+    {kFeatureVectorizer, ImportVectorizer},
+    {kArrayFeatureExtractor, ImportExtractor},
+    {kIdentity, ImportIdentity},
+};
+
+}  // namespace
+
+bool IsClassic(uint64_t kind) {
+  return std::any_of(std::begin(kRows), std::end(kRows),
+                     [&](const ClassicRow& row) { return row.kind == kind; });
+}
+
+Status ImportClassic(ImportContext& context, const ProtobufView& model,
+                     uint64_t kind, Features& features) {
+  context.builder.SetOrigin(std::string(KindName(kind)));
+  for (const ClassicRow& row : kRows)
+    if (row.kind == kind) return row.import(context, model, features);
+  return UnimplementedError("unsupported " + std::string(KindName(kind)));
+}
+
+Status AddClasses(ImportContext& context, const ProtobufView& model,
+                  const ProtobufView& labels, Tensor scores,
+                  Features& features) {
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  const ProtobufView description = model.Message(kDescription);
+  std::vector<int64_t> values = labels.Message(101).Integers(1);
+  const bool texts = labels.Has(100);
+  if (texts) {
+    for (const std::string& text : labels.Message(100).Texts(1))
+      values.push_back(context.builder.StringHandle(text));
+  }
+  const Dim count = scores.dim(-1);
+  if (Dim(static_cast<int64_t>(values.size())) != count) {
+    return DataLossError("expected a label for each of " + count.ToString() +
+                         " classes, found " + std::to_string(values.size()));
+  }
+  const Tensor best = ops::Apply("arg_reduce", {scores},
+                                 {{"mode", std::string("maximum")},
+                                  {"axis", int64_t{scores.rank() - 1}},
+                                  {"last", int64_t{0}}});
+  const Tensor all(&context.builder, context.builder.Integers(values));
+  const std::string predicted = description.Text(11);
+  const std::string probabilities = description.Text(12);
+  if (!predicted.empty())
+    features[predicted] = {Gather(all, best, 0), texts ? "string" : ""};
+  if (!probabilities.empty()) features[probabilities] = {scores, ""};
+  return context.builder.status();
+}
+
+StatusOr<Tensor> FindFeature(const Features& features,
+                             const std::string& name) {
+  const auto found = features.find(name);
+  if (found != features.end()) return found->second.value;
+  return DataLossError("expected a feature '" + OnOneLine(name) +
+                       "', found none");
+}
+
+}  // namespace ember::coreml

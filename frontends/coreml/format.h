@@ -1,0 +1,13 @@
+// Core ML as a row of frontends/formats.cc.
+#ifndef EMBER_FRONTENDS_COREML_FORMAT_H_
+#define EMBER_FRONTENDS_COREML_FORMAT_H_
+
+#include "frontends/frontend.h"
+
+namespace ember::coreml {
+
+extern const frontends::Format kFormat;
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_FORMAT_H_

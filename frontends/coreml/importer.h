@@ -1,0 +1,85 @@
+// The parts of the importer: each kind of model takes features by name, and
+// gives others.
+//
+//   Features features;                       // of the model's description
+//   features["x"] = {input};
+//   EMBER_RETURN_IF_ERROR(ImportAny(context, model.root(), 0, features));
+//   features["y"].value
+//
+// Features: arrays as they are, images u8 [1, H, W, channels], numbers and
+// texts as columns [N], where N is 1 unless all inputs of the model are such.
+// Probabilities of classes are rows [N, classes], or [classes] of a network.
+#ifndef EMBER_FRONTENDS_COREML_IMPORTER_H_
+#define EMBER_FRONTENDS_COREML_IMPORTER_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "frontends/coreml/model.h"
+#include "frontends/ops/tensor.h"
+
+namespace ember::coreml {
+
+// Pipelines within pipelines.
+inline constexpr int kMaximumDepth = 8;
+
+struct FeatureValue {
+  ops::Tensor value;
+  std::string logical_type;  // "string"
+};
+using Features = std::map<std::string, FeatureValue>;
+
+struct ImportContext {
+  graph::GraphBuilder& builder;
+  const Model& model;
+  // The only input of a model of many numbers, [N, names]; else absent.
+  ops::Tensor table;
+  std::vector<std::string> table_names;
+};
+
+// What cannot be imported, each with how often it occurs and why, for one
+// error.
+struct Missing {
+  std::string place, reason;
+  int count = 0;
+};
+using MissingParts = std::map<std::string, Missing>;
+void AddMissing(MissingParts& missing, const std::string& name,
+                const std::string& place, std::string_view reason);
+
+// Of any kind. `model` is a Model message.
+void FindMissing(const ProtobufView& model, int depth, MissingParts& missing);
+Status ImportAny(ImportContext& context, const ProtobufView& model, int depth,
+                 Features& features);
+
+// network.cc
+void FindMissingLayers(const ProtobufView& network, MissingParts& missing);
+Status ImportNetwork(ImportContext& context, const ProtobufView& model,
+                     uint64_t kind, Features& features);
+// program.cc
+void FindMissingOperations(const ProtobufView& program, MissingParts& missing);
+Status ImportProgram(ImportContext& context, const ProtobufView& model,
+                     Features& features);
+// classic.cc
+bool IsClassic(uint64_t kind);
+Status ImportClassic(ImportContext& context, const ProtobufView& model,
+                     uint64_t kind, Features& features);
+
+// The results of a classifier: the label of the best score, and all scores.
+// labels has StringVector in field 100 or Int64Vector in field 101; scores are
+// [N, classes] or [classes].
+Status AddClasses(ImportContext& context, const ProtobufView& model,
+                  const ProtobufView& labels, ops::Tensor scores,
+                  Features& features);
+
+// A feature that must be there.
+StatusOr<ops::Tensor> FindFeature(const Features& features,
+                                  const std::string& name);
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_IMPORTER_H_

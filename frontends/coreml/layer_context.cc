@@ -1,0 +1,191 @@
+#include "frontends/coreml/layer_context.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked_math.h"
+#include "frontends/ops/axes.h"
+#include "frontends/ops/errors.h"
+#include "frontends/ops/ranks.h"
+
+namespace ember::coreml {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+graph::ConstantData Copy(const void* data, size_t size) {
+  return graph::ConstantData::Copy({static_cast<const uint8_t*>(data), size});
+}
+
+// Where they lie if they are aligned there.
+graph::ConstantData InPlace(Bytes bytes, size_t alignment,
+                            const std::shared_ptr<const void>& owner) {
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0)
+    return {.owner = owner, .bytes = bytes};
+  return Copy(bytes.data(), bytes.size());
+}
+
+// The index-th number of `bits` bits, the first ones in the highest.
+uint32_t BitsAt(Bytes bytes, int64_t index, int64_t bits) {
+  uint32_t value = 0;
+  for (int64_t i = index * bits; i < (index + 1) * bits; ++i) {
+    const uint32_t bit = bytes[static_cast<size_t>(i / 8)] >> (7 - i % 8) & 1u;
+    value = value << 1 | bit;
+  }
+  return value;
+}
+
+// quantization.linear: value * scale + bias; .table: value is an index.
+bool Dequantize(const ProtobufView& weights, int64_t count, int64_t rows,
+                std::vector<float>& values, std::string& fault) {
+  const ProtobufView quantization = weights.Message(40);
+  const int64_t bits = quantization.Integer(1);
+  const Bytes raw = weights.Bytes(30);
+  if (bits < 1 || bits > 8 ||
+      static_cast<int64_t>(raw.size()) != (count * bits + 7) / 8) {
+    fault = std::to_string(raw.size()) + " bytes of " + std::to_string(bits) +
+            " bits each";
+    return false;
+  }
+  const std::vector<double> table = quantization.Message(102).Floats(1);
+  const std::vector<double> scale = quantization.Message(101).Floats(1);
+  const std::vector<double> bias = quantization.Message(101).Floats(2);
+  const bool by_table = quantization.Has(102);
+  const auto fits = [&](const std::vector<double>& per_row) {
+    return per_row.size() == 1 ||
+           (static_cast<int64_t>(per_row.size()) == rows && rows > 0);
+  };
+  if (by_table ? static_cast<int64_t>(table.size()) != int64_t{1} << bits
+               : !fits(scale) || (!bias.empty() && !fits(bias))) {
+    fault = by_table ? "a table of " + std::to_string(table.size())
+                     : std::to_string(scale.size()) + " scales";
+    return false;
+  }
+  const int64_t row = rows > 0 ? count / rows : 1;
+  values.resize(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t stored = BitsAt(raw, i, bits);
+    const auto of = [&](const std::vector<double>& per_row) {
+      return per_row[per_row.size() == 1 ? 0 : static_cast<size_t>(i / row)];
+    };
+    values[static_cast<size_t>(i)] = static_cast<float>(
+        by_table ? table[stored]
+                 : stored * of(scale) + (bias.empty() ? 0 : of(bias)));
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor ReadWeights(graph::GraphBuilder& builder, const ProtobufView& weights,
+                   const std::shared_ptr<const void>& owner,
+                   const std::vector<int64_t>& dims) {
+  const auto wrap = [&](graph::Value* value) {
+    return Tensor(&builder, value);
+  };
+  std::optional<int64_t> count = 1;
+  for (const int64_t dim : dims)
+    if (count) count = CheckedMultiply(*count, dim);
+  std::string found = "none";
+  if (count && *count <= int64_t{1} << 40 && *count >= 0) {
+    const auto size = static_cast<size_t>(*count);
+    const std::vector<ProtobufView> f32 = weights.Messages(1);
+    if (f32.size() == 1) {
+      const Bytes bytes = f32.front().bytes();
+      if (bytes.size() == size * sizeof(float))
+        return wrap(builder.Constant(DType::kF32, dims,
+                                     InPlace(bytes, alignof(float), owner)));
+      found = std::to_string(bytes.size() / sizeof(float)) + " numbers";
+    } else if (const Bytes half = weights.Bytes(2); !half.empty()) {
+      if (half.size() == size * 2)
+        return wrap(
+            builder.Constant(DType::kF16, dims, InPlace(half, 2, owner)));
+      found = std::to_string(half.size() / 2) + " numbers of 16 bits";
+    } else if (weights.Has(40)) {
+      std::vector<float> values;
+      if (Dequantize(weights, *count, dims.empty() ? 1 : dims[0], values,
+                     found))
+        return wrap(builder.Constant(
+            DType::kF32, dims,
+            Copy(values.data(), values.size() * sizeof(float))));
+    }
+  }
+  ops::FailInvalid(builder,
+                   "weights: expected " +
+                       graph::ShapeToString({dims.begin(), dims.end()}) +
+                       ", found " + found);
+  return wrap(builder.Scalar(0, DType::kF32));
+}
+
+void LayerContext::FailInvalid(std::string message) {
+  ops::FailInvalid(builder_, std::move(message));
+}
+void LayerContext::FailUnsupported(std::string message) {
+  ops::FailUnsupported(builder_, std::move(message));
+}
+
+int LayerContext::Axis(int64_t axis, int rank) {
+  return ops::NormalizedAxis(builder_, axis, rank);
+}
+
+std::vector<int64_t> LayerContext::Axes(const std::vector<int64_t>& axes,
+                                        int rank) {
+  std::vector<int64_t> normalized;
+  for (const int64_t axis : axes) {
+    const int64_t value = Axis(axis, rank);
+    if (!ok()) return {};
+    if (std::find(normalized.begin(), normalized.end(), value) !=
+        normalized.end()) {
+      FailInvalid("axes: expected different ones, found " +
+                  std::to_string(axis) + " twice");
+      return {};
+    }
+    normalized.push_back(value);
+  }
+  std::sort(normalized.begin(), normalized.end());
+  return normalized;
+}
+
+bool LayerContext::CheckRank(int input, int minimum, int maximum) {
+  if (!ok()) return false;
+  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
+  if (fault.empty()) return true;
+  FailInvalid("input " + std::to_string(input) + ": " + fault);
+  return false;
+}
+
+bool LayerContext::CheckRange(std::string_view what, int64_t value,
+                              int64_t minimum) {
+  if (value >= minimum && value <= ops::kMaximumWindow) return ok();
+  FailInvalid(std::string(what) + ": expected a value in [" +
+              std::to_string(minimum) + ", " +
+              std::to_string(ops::kMaximumWindow) + "], found " +
+              std::to_string(value));
+  return false;
+}
+
+std::optional<int64_t> LayerContext::Extent(const Tensor& x, int axis) {
+  const Dim& dim = x.dim(axis);
+  if (!ok()) return std::nullopt;
+  if (dim.is_constant()) return dim.constant();
+  FailUnsupported("expected dim " + std::to_string(axis) +
+                  " to be known when compiling, found " +
+                  graph::ShapeToString(x.shape()));
+  return std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> LayerContext::Constants(int input) {
+  if (!ok() || !Input(input)) return std::nullopt;
+  const auto numbers = builder_.ConstantContents(Input(input).value());
+  if (!numbers) {
+    FailUnsupported("input " + std::to_string(input) +
+                    ": expected numbers that are known when compiling");
+    return std::nullopt;
+  }
+  std::vector<int64_t> integers;
+  for (const double number : *numbers)
+    integers.push_back(static_cast<int64_t>(number));
+  return integers;
+}
+
+}  // namespace ember::coreml

@@ -1,0 +1,33 @@
+#include "frontends/coreml/layer_table.h"
+
+namespace ember::coreml {
+namespace {
+
+constexpr std::string_view kNotYet = "nobody has needed it here yet";
+constexpr std::string_view kCustom = "it is a program beside the model";
+constexpr std::string_view kControl =
+    "control flow of neural networks is not read: convert to an ML program";
+constexpr std::string_view kRandom =
+    "random numbers differ from run to run: make them an input of the model";
+
+constexpr LayerRow kLayers[] = {
+#define EMBER_ROW(number, name, minimum, maximum, function) \
+  {number, #name, minimum, maximum, function},
+#define EMBER_NO(code, text, why) \
+  {.number = code, .name = #text, .reason = why},
+    EMBER_COREML_LAYERS(EMBER_ROW, EMBER_NO)
+#undef EMBER_ROW
+#undef EMBER_NO
+};
+
+}  // namespace
+
+std::span<const LayerRow> Layers() { return kLayers; }
+
+const LayerRow* FindLayer(uint64_t number) {
+  for (const LayerRow& row : kLayers)
+    if (row.number == number) return &row;
+  return nullptr;
+}
+
+}  // namespace ember::coreml

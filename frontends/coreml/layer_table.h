@@ -1,0 +1,199 @@
+// Every kind of layer of a Core ML neural network, by the number of its field
+// in NeuralNetworkLayer: how it is imported, or why it is not.
+//
+//   row(number, name, inputs at least, at most, function)
+//   no(number, name, reason)
+//
+// A number without a row, and a row without its function, do not build.
+#ifndef EMBER_FRONTENDS_COREML_LAYER_TABLE_H_
+#define EMBER_FRONTENDS_COREML_LAYER_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "frontends/coreml/layer_context.h"
+
+namespace ember::coreml {
+
+inline constexpr int kMany = 1 << 20;
+
+// clang-format off
+#define EMBER_COREML_LAYERS(row, no) \
+  row(100, convolution, 1, 1, ImportConvolution) \
+  row(120, pooling, 1, 1, ImportPooling) \
+  row(130, activation, 1, 1, ImportActivation) \
+  row(140, innerProduct, 1, 1, ImportInnerProduct) \
+  row(150, embedding, 1, 1, ImportEmbedding) \
+  row(160, batchnorm, 1, 1, ImportBatchnorm) \
+  row(165, mvn, 1, 1, ImportMvn) \
+  row(170, l2normalize, 1, 1, ImportL2Normalize) \
+  row(175, softmax, 1, 1, ImportSoftmax) \
+  row(180, lrn, 1, 1, ImportLrn) \
+  row(190, crop, 1, 2, ImportCrop) \
+  row(200, padding, 1, 1, ImportPadding) \
+  row(210, upsample, 1, 1, ImportUpsample) \
+  row(211, resizeBilinear, 1, 1, ImportResizeBilinear) \
+  no(212, cropResize, kNotYet) \
+  row(220, unary, 1, 1, ImportUnary) \
+  row(230, add, 1, kMany, ImportAdd) \
+  row(231, multiply, 1, kMany, ImportMultiply) \
+  row(240, average, 1, kMany, ImportAverage) \
+  row(245, scale, 1, 1, ImportScale) \
+  row(250, bias, 1, 1, ImportBias) \
+  row(260, max, 1, kMany, ImportMax) \
+  row(261, min, 1, kMany, ImportMin) \
+  row(270, dot, 2, 2, ImportDot) \
+  row(280, reduce, 1, 1, ImportReduce) \
+  row(290, loadConstant, 0, 0, ImportLoadConstant) \
+  row(300, reshape, 1, 1, ImportReshape) \
+  row(301, flatten, 1, 1, ImportFlatten) \
+  row(310, permute, 1, 1, ImportPermute) \
+  row(320, concat, 1, kMany, ImportConcat) \
+  row(330, split, 1, 1, ImportSplit) \
+  row(340, sequenceRepeat, 1, 1, ImportSequenceRepeat) \
+  row(345, reorganizeData, 1, 1, ImportReorganize) \
+  row(350, slice, 1, 1, ImportSlice) \
+  no(400, simpleRecurrent, kNotYet) \
+  no(410, gru, kNotYet) \
+  no(420, uniDirectionalLSTM, kNotYet) \
+  no(430, biDirectionalLSTM, kNotYet) \
+  no(500, custom, kCustom) \
+  row(600, copy, 1, 1, ImportCopy) \
+  no(605, branch, kControl) \
+  no(615, loop, kControl) \
+  no(620, loopBreak, kControl) \
+  no(625, loopContinue, kControl) \
+  no(635, rangeStatic, kNotYet) \
+  no(640, rangeDynamic, kNotYet) \
+  row(660, clip, 1, 1, ImportClip) \
+  row(665, ceil, 1, 1, ImportCeil) \
+  row(670, floor, 1, 1, ImportFloor) \
+  row(680, sign, 1, 1, ImportSign) \
+  row(685, round, 1, 1, ImportRound) \
+  row(700, exp2, 1, 1, ImportExp2) \
+  row(710, sin, 1, 1, ImportSin) \
+  row(715, cos, 1, 1, ImportCos) \
+  row(720, tan, 1, 1, ImportTan) \
+  no(730, asin, kNotYet) \
+  no(735, acos, kNotYet) \
+  no(740, atan, kNotYet) \
+  row(750, sinh, 1, 1, ImportSinh) \
+  row(755, cosh, 1, 1, ImportCosh) \
+  row(760, tanh, 1, 1, ImportTanh) \
+  row(770, asinh, 1, 1, ImportAsinh) \
+  row(775, acosh, 1, 1, ImportAcosh) \
+  row(780, atanh, 1, 1, ImportAtanh) \
+  row(790, erf, 1, 1, ImportErf) \
+  row(795, gelu, 1, 1, ImportGelu) \
+  row(815, equal, 1, 2, ImportEqual) \
+  row(820, notEqual, 1, 2, ImportNotEqual) \
+  row(825, lessThan, 1, 2, ImportLess) \
+  row(827, lessEqual, 1, 2, ImportLessEqual) \
+  row(830, greaterThan, 1, 2, ImportGreater) \
+  row(832, greaterEqual, 1, 2, ImportGreaterEqual) \
+  row(840, logicalOr, 2, 2, ImportOr) \
+  row(845, logicalXor, 2, 2, ImportXor) \
+  row(850, logicalNot, 1, 1, ImportNot) \
+  row(855, logicalAnd, 2, 2, ImportAnd) \
+  row(865, modBroadcastable, 2, 2, ImportMod) \
+  row(870, minBroadcastable, 1, kMany, ImportMin) \
+  row(875, maxBroadcastable, 1, kMany, ImportMax) \
+  row(880, addBroadcastable, 1, kMany, ImportAddBroadcastable) \
+  row(885, powBroadcastable, 2, 2, ImportPow) \
+  row(890, divideBroadcastable, 2, 2, ImportDivide) \
+  row(895, floorDivBroadcastable, 2, 2, ImportFloorDivide) \
+  row(900, multiplyBroadcastable, 1, kMany, ImportMultiplyBroadcastable) \
+  row(905, subtractBroadcastable, 2, 2, ImportSubtract) \
+  row(920, tile, 1, 1, ImportTile) \
+  row(925, stack, 1, kMany, ImportStack) \
+  row(930, gather, 2, 2, ImportGather) \
+  no(935, scatter, kNotYet) \
+  no(940, gatherND, kNotYet) \
+  no(945, scatterND, kNotYet) \
+  row(950, softmaxND, 1, 1, ImportSoftmaxNd) \
+  row(952, gatherAlongAxis, 2, 2, ImportGatherAlongAxis) \
+  no(954, scatterAlongAxis, kNotYet) \
+  no(960, reverse, kNotYet) \
+  no(965, reverseSeq, kNotYet) \
+  row(975, splitND, 1, 1, ImportSplitNd) \
+  row(980, concatND, 1, kMany, ImportConcatNd) \
+  row(985, transpose, 1, 1, ImportTranspose) \
+  row(995, sliceStatic, 1, 1, ImportSliceStatic) \
+  no(1000, sliceDynamic, kNotYet) \
+  no(1005, slidingWindows, kNotYet) \
+  row(1015, topK, 1, 1, ImportTopK) \
+  row(1020, argMin, 1, 1, ImportArgMin) \
+  row(1025, argMax, 1, 1, ImportArgMax) \
+  row(1040, embeddingND, 1, 1, ImportEmbeddingNd) \
+  row(1045, batchedMatmul, 1, 2, ImportBatchedMatmul) \
+  no(1065, getShape, kNotYet) \
+  row(1070, loadConstantND, 0, 0, ImportLoadConstantNd) \
+  row(1080, fillLike, 1, 1, ImportFillLike) \
+  row(1085, fillStatic, 0, 0, ImportFillStatic) \
+  no(1090, fillDynamic, kNotYet) \
+  row(1100, broadcastToLike, 2, 2, ImportBroadcastToLike) \
+  row(1105, broadcastToStatic, 1, 1, ImportBroadcastToStatic) \
+  no(1110, broadcastToDynamic, kNotYet) \
+  row(1120, squeeze, 1, 1, ImportSqueeze) \
+  row(1125, expandDims, 1, 1, ImportExpandDims) \
+  row(1130, flattenTo2D, 1, 1, ImportFlattenTo2d) \
+  row(1135, reshapeLike, 2, 2, ImportReshapeLike) \
+  row(1140, reshapeStatic, 1, 1, ImportReshapeStatic) \
+  no(1145, reshapeDynamic, kNotYet) \
+  row(1150, rankPreservingReshape, 1, 1, ImportReshapeStatic) \
+  no(1170, randomNormalLike, kRandom) \
+  no(1175, randomNormalStatic, kRandom) \
+  no(1180, randomNormalDynamic, kRandom) \
+  no(1190, randomUniformLike, kRandom) \
+  no(1195, randomUniformStatic, kRandom) \
+  no(1200, randomUniformDynamic, kRandom) \
+  no(1210, randomBernoulliLike, kRandom) \
+  no(1215, randomBernoulliStatic, kRandom) \
+  no(1220, randomBernoulliDynamic, kRandom) \
+  no(1230, categoricalDistribution, kRandom) \
+  row(1250, reduceL1, 1, 1, ImportReduceL1) \
+  row(1255, reduceL2, 1, 1, ImportReduceL2) \
+  row(1260, reduceMax, 1, 1, ImportReduceMax) \
+  row(1265, reduceMin, 1, 1, ImportReduceMin) \
+  row(1270, reduceSum, 1, 1, ImportReduceSum) \
+  row(1275, reduceProd, 1, 1, ImportReduceProd) \
+  row(1280, reduceMean, 1, 1, ImportReduceMean) \
+  row(1285, reduceLogSum, 1, 1, ImportReduceLogSum) \
+  row(1290, reduceSumSquare, 1, 1, ImportReduceSumSquare) \
+  row(1295, reduceLogSumExp, 1, 1, ImportReduceLogSumExp) \
+  no(1313, whereNonZero, kNotYet) \
+  no(1315, matrixBandPart, kNotYet) \
+  no(1320, lowerTriangular, kNotYet) \
+  no(1325, upperTriangular, kNotYet) \
+  row(1330, whereBroadcastable, 3, 3, ImportWhere) \
+  row(1350, layerNormalization, 1, 1, ImportLayerNormalization)
+// clang-format on
+
+using ImportFunction = void (*)(LayerContext& c);
+
+struct LayerRow {
+  uint64_t number = 0;
+  std::string_view name;
+  int minimum_inputs = 0;
+  int maximum_inputs = 0;
+  // Null for what is not supported.
+  ImportFunction import = nullptr;
+  std::string_view reason = "";
+};
+
+// In the files of their families.
+#define EMBER_ROW(number, name, minimum, maximum, function) \
+  void function(LayerContext& c);
+#define EMBER_NOTHING(...)
+EMBER_COREML_LAYERS(EMBER_ROW, EMBER_NOTHING)
+#undef EMBER_ROW
+#undef EMBER_NOTHING
+
+std::span<const LayerRow> Layers();
+// Null for numbers that nobody here knows.
+const LayerRow* FindLayer(uint64_t number);
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_LAYER_TABLE_H_

@@ -1,0 +1,110 @@
+// One operation of an ML program (MIL): its inputs by name, and its results.
+//
+//   void ImportSoftmax(MilOperation& o) {
+//     const Tensor x = o.Input("x");
+//     o.SetOutput(0, Softmax(x, o.Axis("axis", -1, x.rank())));
+//   }
+//
+// Errors stick in the graph builder and name the operation. Not thread-safe;
+// lives as long as the call. Source: coremltools, the reference of MIL's
+// operators (iOS 15 to 18).
+#ifndef EMBER_FRONTENDS_COREML_MIL_OPERATION_H_
+#define EMBER_FRONTENDS_COREML_MIL_OPERATION_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/tensor.h"
+
+namespace ember::coreml {
+
+using ops::Apply;
+using ops::ApplyAll;
+using ops::Concat;
+using ops::Dim;
+using ops::IotaVector;
+using ops::kMaximumRank;
+using ops::Opcode;
+using ops::Shape;
+using ops::Tensor;
+
+// A tensor, or what is no tensor: a text.
+struct MilValue {
+  Tensor tensor;
+  std::string text;
+};
+
+using MilInputs = std::map<std::string, std::vector<MilValue>, std::less<>>;
+
+class MilOperation {
+ public:
+  MilOperation(graph::GraphBuilder& builder, MilInputs inputs, size_t outputs)
+      : builder_(builder), inputs_(std::move(inputs)), outputs_(outputs) {}
+
+  graph::GraphBuilder& builder() { return builder_; }
+  void FailInvalid(std::string message);
+  void FailUnsupported(std::string message);
+  bool ok() const { return builder_.status().ok(); }
+
+  bool Has(std::string_view name) const { return inputs_.contains(name); }
+  // Fails where it is not there, and gives a scalar then.
+  Tensor Input(std::string_view name);
+  std::vector<Tensor> Inputs(std::string_view name);
+
+  // Constants; what is not given is `otherwise`.
+  std::vector<int64_t> Integers(std::string_view name,
+                                std::vector<int64_t> otherwise = {});
+  int64_t Integer(std::string_view name, int64_t otherwise);
+  double Number(std::string_view name, double otherwise);
+  bool Flag(std::string_view name, bool otherwise) {
+    return Integer(name, otherwise ? 1 : 0) != 0;
+  }
+  std::string Text(std::string_view name, std::string otherwise);
+
+  int Axis(std::string_view name, int64_t otherwise, int rank);
+  // All axes where none are given.
+  std::vector<int64_t> Axes(std::string_view name, int rank);
+  std::optional<int64_t> Extent(const Tensor& x, int axis);
+  bool CheckRank(std::string_view input, int minimum,
+                 int maximum = kMaximumRank);
+  bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1);
+
+  int output_count() const { return static_cast<int>(outputs_.size()); }
+  void SetOutput(int index, Tensor value) {
+    if (index < output_count()) outputs_[index] = value;
+  }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+
+ private:
+  graph::GraphBuilder& builder_;
+  MilInputs inputs_;
+  std::vector<Tensor> outputs_;
+};
+
+using MilFunction = void (*)(MilOperation& o);
+struct MilRow {
+  std::string_view name;
+  MilFunction import = nullptr;
+};
+
+// In the files of their families.
+std::span<const MilRow> MilElementwise();
+std::span<const MilRow> MilLayers();
+std::span<const MilRow> MilMovement();
+
+// Null for operations that nobody here knows.
+const MilRow* FindMil(std::string_view name);
+std::vector<std::string_view> MilNames();
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_MIL_OPERATION_H_

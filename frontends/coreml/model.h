@@ -1,0 +1,107 @@
+// A Core ML file, opened: an .mlmodel, or the model of an .mlpackage with the
+// folder of its weights.
+//
+//   EMBER_ASSIGN_OR_RETURN(Model model, Model::Open("a.mlpackage"));
+//   model.root().Message(500);   // the neural network
+//
+// The format is protobuf (Apple's Model.proto, specification versions 1 to 9),
+// read where it lies (frontends/protobuf_view.h); field numbers are named where
+// they are used. Errors are one line. Immutable.
+#ifndef EMBER_FRONTENDS_COREML_MODEL_H_
+#define EMBER_FRONTENDS_COREML_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "frontends/protobuf_view.h"
+
+namespace ember::coreml {
+
+using frontends::ProtobufView;
+
+// What a model takes or gives.
+struct Feature {
+  enum Kind { kInt64, kDouble, kString, kImage, kArray, kDictionary, kOther };
+  std::string name;
+  Kind kind = kOther;
+  // Of arrays, and [height, width] of images; the default where sizes vary, -1
+  // for those that have no bound.
+  std::vector<int64_t> dims;
+  std::vector<bool> varies;  // per dim
+  DType dtype = DType::kF32;
+  bool is_gray = false, is_bgr = false;  // of images
+};
+
+// Numbers of Model's fields that say what kind of model it is.
+enum ModelField : uint64_t {
+  kVersion = 1,
+  kDescription = 2,
+  kPipelineClassifier = 200,
+  kPipelineRegressor = 201,
+  kPipeline = 202,
+  kGlmRegressor = 300,
+  kTreeRegressor = 302,
+  kNetworkRegressor = 303,
+  kGlmClassifier = 400,
+  kTreeClassifier = 402,
+  kNetworkClassifier = 403,
+  kNetwork = 500,
+  kProgram = 502,
+  kOneHotEncoder = 600,
+  kImputer = 601,
+  kFeatureVectorizer = 602,
+  kScaler = 604,
+  kNormalizer = 607,
+  kArrayFeatureExtractor = 609,
+  kIdentity = 900,
+};
+
+// "a support vector regressor" for what is known by name only; "" for what
+// nobody here knows.
+std::string_view KindName(uint64_t number);
+// The field that says what a model is; 0 if there is none.
+uint64_t KindOf(const ProtobufView& model);
+
+std::vector<Feature> FeaturesOf(const ProtobufView& description,
+                                uint64_t number);
+
+class Model {
+ public:
+  // The path is as the system takes it: a file, or a package's folder.
+  static StatusOr<Model> Open(const std::string& path);
+  // From memory, which `owner` keeps; weights in other files are refused.
+  static StatusOr<Model> Read(std::span<const uint8_t> bytes,
+                              std::shared_ptr<const void> owner);
+
+  ProtobufView root() const { return {bytes_, damage_.get()}; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+  bool damaged() const { return *damage_; }
+  // Fails if anything that was read was damaged.
+  Status CheckWhole() const;
+  // A file of weights, by the path that the model says ("@model_path/…").
+  StatusOr<std::shared_ptr<const MappedFile>> WeightsFile(
+      const std::string& path) const;
+
+ private:
+  std::span<const uint8_t> bytes_;
+  std::shared_ptr<const void> owner_;
+  std::string folder_;  // of the model; empty: in memory
+  std::shared_ptr<bool> damage_ = std::make_shared<bool>(false);
+  std::shared_ptr<std::map<std::string, std::shared_ptr<const MappedFile>>>
+      files_;
+};
+
+bool IsModel(std::string_view contents);
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_MODEL_H_

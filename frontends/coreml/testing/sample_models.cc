@@ -1,0 +1,219 @@
+#include "frontends/coreml/testing/sample_models.h"
+
+namespace ember::coreml {
+namespace {
+
+Message FeatureOf(const std::string& name, uint64_t kind, const Message& type) {
+  return Message().Text(1, name).Put(3, Message().Put(kind, type));
+}
+
+Message TensorTypeOf(int64_t type, const std::vector<int64_t>& dims) {
+  Message tensor;
+  tensor.Integer(1, type).Integer(2, static_cast<int64_t>(dims.size()));
+  for (const int64_t dim : dims)
+    tensor.Put(3, Message().Put(1, Message().Integer(1, dim)));
+  return Message().Put(1, tensor);
+}
+
+Message ConstOf(const std::string& name, const Message& type,
+                const Message& tensor) {
+  const Message value = Message().Put(2, type).Put(3, Message().Put(1, tensor));
+  return Message()
+      .Text(1, "const")
+      .Put(3, Message().Text(1, name).Put(2, type))
+      .Put(5, Message().Text(1, "val").Put(2, value));
+}
+
+std::string Network() {
+  const Message weights =
+      Message().Floats(1, std::vector<float>(2 * 3 * 9, 0.25f));
+  const Message convolution = Message()
+                                  .Integer(1, 2)
+                                  .Integer(2, 3)
+                                  .Integers(20, {3, 3})
+                                  .Put(51, Message())
+                                  .Put(90, weights);
+  const Message quantized =
+      Message()
+          .Text(30, std::string("\x1b", 1))
+          .Put(40, Message().Integer(1, 2).Put(
+                       102, Message().Floats(1, {-1, 0, 1, 2})));
+  Message network;
+  network.Put(1, LayerOf(100, convolution, {"image"}, {"c"}));
+  network.Put(1, LayerOf(130, Message().Put(10, Message()), {"c"}, {"r"}));
+  network.Put(
+      1, LayerOf(120, Message().Integer(1, 1).Integer(60, 1), {"r"}, {"p"}));
+  network.Put(
+      1, LayerOf(140, Message().Integer(1, 2).Integer(2, 2).Put(20, quantized),
+                 {"p"}, {"s"}));
+  network.Put(1, LayerOf(175, Message(), {"s"}, {"scores"}));
+  network.Put(2, Message().Put(10, Message().Float(10, 0.5f)));
+  network.Put(100, Message().Text(1, "cat").Text(1, "dog"));
+  Message description =
+      Description({ImageFeature("image", 4, 4)}, {StringFeature("label")});
+  description.Text(11, "label").Text(12, "scores");
+  return ModelOf(description, 403, network).bytes();
+}
+
+std::string Trees() {
+  Message ensemble;
+  ensemble.Put(1, BranchOf(0, 0, 1, 2.5, 1, 2));
+  ensemble.Put(1, LeafOf(1, {{0, 1.0}}));
+  ensemble.Put(1, LeafOf(2, {{0, -1.0}}));
+  ensemble.Integer(2, 1).Doubles(3, {0.5});
+  return ModelOf(Description({DoubleFeature("a"), DoubleFeature("b")},
+                             {DoubleFeature("y")})
+                     .Text(11, "y"),
+                 302, Message().Put(1, ensemble))
+      .bytes();
+}
+
+std::string Linear() {
+  Message scaler = ModelOf(
+      Description({ArrayFeature("x", {2})}, {ArrayFeature("scaled", {2})}), 604,
+      Message().Doubles(1, {1, 2}).Doubles(2, {3}));
+  Message glm = ModelOf(
+      Description({ArrayFeature("scaled", {2})}, {DoubleFeature("y")})
+          .Text(11, "y"),
+      300, Message().Put(1, Message().Doubles(1, {1, 10})).Doubles(2, {0.5}));
+  return ModelOf(Description({ArrayFeature("x", {2})}, {DoubleFeature("y")})
+                     .Text(11, "y"),
+                 201, Message().Put(1, Message().Put(1, scaler).Put(1, glm)))
+      .bytes();
+}
+
+std::string Program() {
+  return ModelOf(
+             Description({ArrayFeature("x", {1, 2, 3})},
+                         {ArrayFeature("y", {1, 2, 1})}),
+             502,
+             ProgramOf({ConstInts("axes", {-1}), ConstBool("keep", true),
+                        ConstFloats("w", {2, 1}, {1, 2}),
+                        OperationOf("mul", {{"x", {"x"}}, {"y", {"w"}}}, "m"),
+                        OperationOf("reduce_sum",
+                                    {{"x", {"m"}},
+                                     {"axes", {"axes"}},
+                                     {"keep_dims", {"keep"}}},
+                                    "y")},
+                       {"y"}))
+      .bytes();
+}
+
+}  // namespace
+
+Message ArrayFeature(const std::string& name,
+                     const std::vector<int64_t>& dims) {
+  return FeatureOf(name, 5, Message().Integers(1, dims).Integer(2, 65568));
+}
+Message ImageFeature(const std::string& name, int64_t height, int64_t width) {
+  return FeatureOf(
+      name, 4, Message().Integer(1, width).Integer(2, height).Integer(3, 20));
+}
+Message DoubleFeature(const std::string& name) {
+  return FeatureOf(name, 2, Message());
+}
+Message StringFeature(const std::string& name) {
+  return FeatureOf(name, 3, Message());
+}
+
+Message Description(const std::vector<Message>& inputs,
+                    const std::vector<Message>& outputs) {
+  Message description;
+  for (const Message& input : inputs) description.Put(1, input);
+  for (const Message& output : outputs) description.Put(10, output);
+  return description;
+}
+
+Message ModelOf(const Message& description, uint64_t kind,
+                const Message& parameters) {
+  return Message().Integer(1, 4).Put(2, description).Put(kind, parameters);
+}
+
+Message LayerOf(uint64_t kind, const Message& parameters,
+                const std::vector<std::string>& inputs,
+                const std::vector<std::string>& outputs) {
+  Message layer;
+  layer.Text(1, "layer");
+  for (const std::string& input : inputs) layer.Text(2, input);
+  for (const std::string& output : outputs) layer.Text(3, output);
+  return layer.Put(kind, parameters);
+}
+
+Message BranchOf(int64_t node, int64_t behavior, int64_t feature, double value,
+                 int64_t yes, int64_t no, bool missing_is_true) {
+  return Message()
+      .Integer(2, node)
+      .Integer(3, behavior)
+      .Integer(10, feature)
+      .Double(11, value)
+      .Integer(12, yes)
+      .Integer(13, no)
+      .Integer(14, missing_is_true ? 1 : 0);
+}
+
+Message LeafOf(int64_t node,
+               const std::vector<std::pair<int64_t, double>>& votes) {
+  Message leaf;
+  leaf.Integer(2, node).Integer(3, 6);
+  for (const auto& [target, value] : votes)
+    leaf.Put(20, Message().Integer(1, target).Double(2, value));
+  return leaf;
+}
+
+Message OperationOf(
+    const std::string& type,
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& inputs,
+    const std::string& output) {
+  Message operation;
+  operation.Text(1, type);
+  for (const auto& [name, values] : inputs) {
+    Message argument;
+    for (const std::string& value : values)
+      argument.Put(1, Message().Text(1, value));
+    operation.Put(2, Message().Text(1, name).Put(2, argument));
+  }
+  return operation.Put(3, Message().Text(1, output));
+}
+
+Message ConstFloats(const std::string& name, const std::vector<int64_t>& dims,
+                    const std::vector<float>& values) {
+  return ConstOf(name, TensorTypeOf(11, dims),
+                 Message().Put(1, Message().Floats(1, values)));
+}
+Message ConstInts(const std::string& name, const std::vector<int64_t>& values) {
+  return ConstOf(name, TensorTypeOf(23, {static_cast<int64_t>(values.size())}),
+                 Message().Put(2, Message().Integers(1, values)));
+}
+Message ConstBool(const std::string& name, bool value) {
+  return ConstOf(name, TensorTypeOf(1, {}),
+                 Message().Put(3, Message().Integers(1, {value ? 1 : 0})));
+}
+Message ConstText(const std::string& name, const std::string& text) {
+  return ConstOf(name, TensorTypeOf(2, {}),
+                 Message().Put(4, Message().Text(1, text)));
+}
+
+Message ProgramOf(const std::vector<Message>& operations,
+                  const std::vector<std::string>& outputs) {
+  Message block;
+  for (const std::string& output : outputs) block.Text(2, output);
+  for (const Message& operation : operations) block.Put(3, operation);
+  const Message function =
+      Message()
+          .Text(2, "CoreML5")
+          .Put(3, Message().Text(1, "CoreML5").Put(2, block));
+  return Message().Integer(1, 1).Put(
+      2, Message().Text(1, "main").Put(2, function));
+}
+
+const std::vector<std::pair<std::string, std::string>>& SampleModels() {
+  static const auto* const kModels =
+      new std::vector<std::pair<std::string, std::string>>{
+          {"network", Network()},
+          {"trees", Trees()},
+          {"linear", Linear()},
+          {"program", Program()}};
+  return *kModels;
+}
+
+}  // namespace ember::coreml
