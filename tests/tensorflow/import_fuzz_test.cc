@@ -1,6 +1,6 @@
-// TensorFlow graphs from anyone: importing, compiling, loading and running
-// them under limits must not do harm. Half of the changes are made to bytes,
-// half to aligned words, which is where a FlatBuffer keeps offsets and numbers.
+// TensorFlow graphs from anyone, binary and text: importing, compiling, loading
+// and running them under limits must not do harm. Half of the changes are made
+// to bytes, half to aligned words, where constants have their numbers.
 //
 //   ./dev fuzz --seconds=3600 //tests/tensorflow:import_fuzz_test
 #include <cstdlib>
