@@ -43,7 +43,8 @@ void Declare(Options& options, Flags& flags) {
             "--shape does. May be repeated.");
   flags.Add("entry", &options.entry, "NAME",
             "Which of several functions of the model is compiled: a signature "
-            "of a TensorFlow Lite\nmodel.");
+            "of a TensorFlow or\nTensorFlow Lite model, or the nodes of a "
+            "TensorFlow graph to cut at: A,B->C.");
   flags.Add("dump-after", &options.dump_after, "STAGE|all",
             "Prints the text form after a stage of --print-pipeline (import: "
             "what the passes\nbegin with), or after each.");
