@@ -10,12 +10,12 @@
 //
 // Kernels with equal code share it, and so they do equal packed constants, in
 // the bytes and when they are read.
-// Reading verifies each image by itself, and that its packed constants have the
-// sizes that it declares; whether it fits the module's dispatch is for the
-// launcher (vm/runtime/native_kernels.h). Code and constants stay where they
-// are in the bytes. Thread-safe. Errors: DataLoss for bytes that are cut off or
-// none of this format, Unimplemented for a newer one, InvalidArgument as of
-// VerifyKernelImage.
+// Reading verifies each image by itself; whether it fits the module's dispatch,
+// and its packed constants have the sizes that it declares, is for the launcher
+// (vm/runtime/native_kernels.h, cpu_kernel.h). Code and constants stay where
+// they are in the bytes. Thread-safe. Errors: DataLoss for bytes that are cut
+// off or none of this format, Unimplemented for a newer one, InvalidArgument as
+// of VerifyKernelImage.
 #ifndef EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 #define EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 
