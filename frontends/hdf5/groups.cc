@@ -335,8 +335,11 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
       const uint64_t inside = offset - block->offset;
       if (inside >= block->size || size > block->size - inside)
         return Malformed("fractal heap");
-      EMBER_ASSIGN_OR_RETURN(const auto content,
-                             At(block->address, block->size));
+      // Blocks hold many objects: what an object takes is charged.
+      EMBER_ASSIGN_OR_RETURN(const auto content, From(block->address));
+      if (inside > content.size() || size > content.size() - inside)
+        return Malformed("fractal heap");
+      EMBER_RETURN_IF_ERROR(Charge(size));
       objects.push_back(content.subspan(inside, size));
     }
     if (node.level == 0) continue;

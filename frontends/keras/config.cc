@@ -1,5 +1,6 @@
 #include "frontends/keras/config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -15,7 +16,12 @@ namespace {
 constexpr size_t kMaximumText = size_t{256} << 20;
 constexpr size_t kMaximumItems = 1 << 22;
 
+// Of lists and objects only small ones, as printing goes as deep as they do.
 std::string Shown(const Json& json) {
+  const auto is_deep = [](const Json& item) { return item.is_structured(); };
+  if (json.is_structured() &&
+      (json.size() > 16 || std::any_of(json.begin(), json.end(), is_deep)))
+    return json.is_array() ? "a list" : "an object";
   std::string text = OnOneLine(json.dump(-1, ' ', /*ensure_ascii=*/true,
                                          Json::error_handler_t::replace));
   constexpr size_t kLongest = 60;

@@ -29,6 +29,9 @@ constexpr std::string_view kRandomImage =
     "configuration alone";
 constexpr std::string_view kAdaptive =
     "its windows differ in size: use a pooling layer with a size";
+constexpr std::string_view kTensorFlowCall =
+    "a method, property or slice of a tensor that the model takes without a "
+    "layer: use a layer (Cropping, Reshape, Permute …)";
 constexpr std::string_view kTensorFlowNode =
     "it is a node of a TensorFlow graph: save the model with TensorFlow 2.4 or "
     "newer, or as a SavedModel";

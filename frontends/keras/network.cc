@@ -259,7 +259,8 @@ class NetworkReader {
         EMBER_ASSIGN_OR_RETURN(Argument argument, ReadArgument(item, 0));
         call.arguments.push_back(std::move(argument));
       }
-      return ReadNamed(node.Entry("kwargs"), call);
+      EMBER_RETURN_IF_ERROR(ReadNamed(node.Entry("kwargs"), call));
+      return call;
     }
     // Keras 2: a list of [name, call, result, named arguments]; the named ones
     // of each are the same.

@@ -230,12 +230,25 @@ StatusOr<std::vector<InnerLayer>> WrappedLayer(const Config& config) {
 
 StatusOr<std::vector<InnerLayer>> BidirectionalLayers(const Config& config) {
   std::vector<InnerLayer> layers;
+  // Each is read twice: a Bidirectional of a Bidirectional of … would be read
+  // without end, were it allowed.
+  const auto check = [](const Layer& layer) -> Status {
+    const LayerRow* row = FindRow(layer);
+    if (layer.network == nullptr && (row == nullptr || row->inner == nullptr))
+      return OkStatus();
+    return InvalidArgumentError("layer '" + OnOneLine(layer.name) +
+                                "': expected a recurrent layer in a "
+                                "Bidirectional, found " +
+                                OnOneLine(layer.class_name));
+  };
   EMBER_ASSIGN_OR_RETURN(Layer forward, ReadLayer(config.Entry("layer")));
+  EMBER_RETURN_IF_ERROR(check(forward));
   // Unless it is given, the backward layer is made from the other one.
   const bool given = config.Has("backward_layer");
   EMBER_ASSIGN_OR_RETURN(
       Layer backward,
       ReadLayer(config.Entry(given ? "backward_layer" : "layer")));
+  EMBER_RETURN_IF_ERROR(check(backward));
   layers.push_back(
       {"forward_layer", std::make_unique<Layer>(std::move(forward))});
   layers.push_back(

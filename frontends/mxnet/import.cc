@@ -92,17 +92,22 @@ class GraphImporter {
   // What the model takes, in the order of its nodes.
   std::vector<frontends::ModelInput> Inputs() const {
     std::vector<frontends::ModelInput> inputs;
+    std::set<std::string_view> names;
     for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
       const Node& node = symbol_.nodes[i];
       if (!needed_[i] || !node.is_variable() || params_.contains(node.name))
         continue;
-      inputs.push_back(InputOf(static_cast<int>(i)));
+      // Variables of one name are one.
+      if (!names.insert(node.name).second) continue;
+      // Guessing looks at all nodes; no model has so many inputs.
+      const bool may_guess = inputs.size() < 64;
+      inputs.push_back(InputOf(static_cast<int>(i), may_guess));
     }
     return inputs;
   }
 
  private:
-  frontends::ModelInput InputOf(int index) const {
+  frontends::ModelInput InputOf(int index, bool may_guess) const {
     const Node& node = symbol_.nodes[index];
     frontends::ModelInput input;
     input.name = node.name;
@@ -127,7 +132,7 @@ class GraphImporter {
         }
       }
       if (dims.size() > static_cast<size_t>(kMaximumRank)) input.dims.reset();
-    } else {
+    } else if (may_guess) {
       input.dims = GuessDims(index);
     }
     return input;
@@ -180,12 +185,14 @@ class GraphImporter {
     EMBER_RETURN_IF_ERROR(builder_.status());
     EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
                            frontends::AddInputs(inputs, options_, builder_));
+    std::map<std::string_view, graph::Value*> by_name;
+    for (size_t k = 0; k < inputs.size(); ++k)
+      by_name.emplace(inputs[k].name, values[k]);
     for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
-      for (size_t k = 0; k < inputs.size(); ++k) {
-        if (symbol_.nodes[i].is_variable() && needed_[i] &&
-            symbol_.nodes[i].name == inputs[k].name)
-          values_[i] = {Tensor(&builder_, values[k])};
-      }
+      if (!symbol_.nodes[i].is_variable() || !needed_[i]) continue;
+      const auto found = by_name.find(symbol_.nodes[i].name);
+      if (found != by_name.end())
+        values_[i] = {Tensor(&builder_, found->second)};
     }
     return OkStatus();
   }

@@ -1,6 +1,8 @@
-// Every operator that MXNet 1.x registers and a symbol for prediction may
-// hold, aliases included: how it is imported, or why it is not. Operators of
-// numpy's interface (_np…, _npi…, _npx…) are one row: their names begin so.
+// The operators that MXNet 1.x registers and a symbol for prediction may hold,
+// aliases included, as its documentation and sources list them: how one is
+// imported, or why it is not. Names that nobody listed are refused, too,
+// without a reason. Operators of numpy's interface (_np…, _npi…, _npx…) are one
+// row: their names begin so.
 //
 //   row(name, minimum inputs, maximum inputs, function)
 //   no(name, reason)

@@ -55,13 +55,10 @@ const std::vector<Auxiliary>& Auxiliaries() {
   return *kRows;
 }
 
-// "__shape__" and others of Python's side keep their names; those that C++
-// wrote with underscores for hidden keys lose them where the operator reads
-// them.
 std::string TextOf(const Json& json) {
-  return json.is_string()
-             ? json.get<std::string>()
-             : json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (json.is_string()) return json.get<std::string>();
+  // Printing goes as deep as lists do; attributes are none.
+  return json.is_structured() ? "" : json.dump();
 }
 
 void ReadAttributes(const Json& json, Node& node) {
@@ -142,10 +139,7 @@ StatusOr<Symbol> ReadSymbol(std::string_view text) {
     symbol.nodes.push_back(std::move(node));
   }
   for (const Json& head : *heads) {
-    // Once a head was a node's number.
-    const Json entry = head.is_array() ? head : Json::array({head, 0});
-    EMBER_ASSIGN_OR_RETURN(Entry read,
-                           ReadEntry(entry, places.size(), "heads"));
+    EMBER_ASSIGN_OR_RETURN(Entry read, ReadEntry(head, places.size(), "heads"));
     read.node = places[static_cast<size_t>(read.node)];
     symbol.heads.push_back(read);
   }

@@ -34,15 +34,12 @@ std::string ErrorOf(const std::string& symbol, const std::string& params) {
 
 // As MXNet 0.8 wrote it: "param", entries of two numbers, no auxiliary states,
 // a loss with its label.
-constexpr char kOld[] = R"({"nodes": [
+constexpr char kOld[] = R"json({"nodes": [
   {"op": "null", "param": {}, "name": "data", "inputs": [],
    "backward_source_id": -1},
   {"op": "null", "param": {}, "name": "w", "inputs": []},
-  {"op": "Convolution", "param": {"kernel": "(1,1)",
-               "num_filter" : "2", "no_bias" : "True"
-}
-, "name" : "conv", "inputs" : [ [ 0, 0 ], [ 1, 0 ] ]
-},
+  {"op": "Convolution", "param": {"kernel": "(1,1)", "num_filter": "2",
+   "no_bias": "True"}, "name": "conv", "inputs": [[0, 0], [1, 0]]},
   {"op": "null", "param": {}, "name": "bn_gamma", "inputs": []},
   {"op": "null", "param": {}, "name": "bn_beta", "inputs": []},
   {"op": "BatchNorm", "param": {"eps": "0", "fix_gamma": "True"}, "name": "bn",
@@ -50,8 +47,7 @@ constexpr char kOld[] = R"({"nodes": [
   {"op": "null", "param": {}, "name": "softmax_label", "inputs": []},
   {"op": "SoftmaxOutput", "param": {"multi_output": "True"}, "name": "softmax",
    "inputs": [[5, 0], [6, 0]]}],
-  "arg_nodes": [0, 1, 3, 4, 6], "heads": [[7, 0]]
-})";
+  "arg_nodes": [0, 1, 3, 4, 6], "heads": [[7, 0]]})json";
 
 std::string OldParams(mxnet::ArrayVersion version) {
   mxnet::ParamsBuilder params;
@@ -85,13 +81,12 @@ TEST(MxnetModels, NamesAndDims) {
   EXPECT_EQ(graph->output_names()[0], "softmax_output");
 }
 
-std::string OneNode(const std::string& op){return R"({"nodes": [
-    {"op": "null", "name": "x", "attrs": {"__shape__": "(1, 2)"},
-    "inputs" : []
-}
-, {
-  "op" : ")" + op + R"(", "name": "y", "inputs": [[0, 0, 0]]}],
-    "arg_nodes": [0], "heads": [[1, 0, 0]]})";
+std::string OneNode(const std::string& op) {
+  return R"json({"nodes": [
+    {"op": "null", "name": "x", "attrs": {"__shape__": "(1, 2)"}, "inputs": []},
+    {"op": ")json" +
+         op + R"json(", "name": "y", "inputs": [[0, 0, 0]]}],
+    "arg_nodes": [0], "heads": [[1, 0, 0]]})json";
 }
 
 TEST(MxnetErrors, UnsupportedOperators) {
