@@ -123,7 +123,7 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   auto tiering =
       std::make_shared<vm::Tiering>(module, *jit, vm::Tiering::Eager(2));
   std::unique_ptr<vm::Session> session = NewSession(module, tiering);
-  constexpr size_t kShapes = 200;
+  constexpr size_t kShapes = vm::Tiering::kMostEager;
   for (size_t n = 1; n <= kShapes; ++n)
     RunLoop(*session, static_cast<int64_t>(n));
   const std::shared_ptr<vm::KernelSlot> slot = tiering->slot(0);
