@@ -414,39 +414,4 @@ TreeTable ReadTreeNodes(NodeContext& c, const std::string& vote,
   return table;
 }
 
-std::vector<int64_t> TreeDepths(NodeContext& c, const TreeTable& table) {
-  constexpr int64_t kUnknown = -1;
-  constexpr int64_t kOpen = -2;
-  std::vector<int64_t> depths(table.branches.size(), kUnknown);
-  std::vector<int64_t> stack = table.roots;
-  while (!stack.empty()) {
-    const int64_t node = stack.back();
-    if (table.IsLeaf(node) || depths[node] >= 0) {
-      stack.pop_back();
-      continue;
-    }
-    const bool expanded = depths[node] == kOpen;
-    depths[node] = kOpen;
-    int64_t deepest = 0;
-    for (int64_t child : table.branches[node].children) {
-      if (table.IsLeaf(child)) continue;
-      if (expanded) {
-        deepest = std::max(deepest, depths[child]);
-      } else if (depths[child] == kOpen) {
-        c.FailInvalid("the nodes of a tree form a cycle");
-        return {};
-      } else {
-        stack.push_back(child);
-      }
-    }
-    if (!expanded) continue;
-    depths[node] = deepest + 1;
-    stack.pop_back();
-  }
-  std::vector<int64_t> result;
-  for (int64_t root : table.roots)
-    result.push_back(table.IsLeaf(root) ? 0 : depths[root]);
-  return result;
-}
-
 }  // namespace ember::onnx

@@ -12,41 +12,16 @@
 #ifndef EMBER_FRONTENDS_ONNX_ML_TREE_TABLE_H_
 #define EMBER_FRONTENDS_ONNX_ML_TREE_TABLE_H_
 
-#include <array>
 #include <cstdint>
-#include <string_view>
-#include <vector>
+#include <string>
 
 #include "frontends/onnx/ml_attributes.h"
 #include "frontends/onnx/node_context.h"
+#include "frontends/ops/forest.h"
 
 namespace ember::onnx {
 
-struct TreeTable {
-  enum Outcome { kBelow, kEqual, kAbove, kNan };
-  static constexpr int kOutcomes = 4;
-
-  struct Branch {
-    int64_t feature = 0;
-    double threshold = 0;
-    // Nodes: below branches.size() a branch, from there on leaves.
-    std::array<int64_t, kOutcomes> children{};
-  };
-  struct Vote {
-    int64_t target = 0;
-    double weight = 0;
-  };
-
-  std::vector<Branch> branches;
-  std::vector<std::vector<Vote>> leaves;
-  std::vector<int64_t> roots;  // nodes
-  int64_t targets = 1;
-  // Thresholds or weights given as f64.
-  bool wide = false;
-
-  int64_t branch_count() const { return static_cast<int64_t>(branches.size()); }
-  bool IsLeaf(int64_t node) const { return node >= branch_count(); }
-};
+using ops::TreeTable;
 
 // The attribute 'n_targets'; fails unless it is a sensible number.
 int64_t ReadTargets(NodeContext& c);
@@ -56,9 +31,6 @@ TreeTable ReadTreeEnsemble(NodeContext& c);
 // named by `vote` ("class" or "target").
 TreeTable ReadTreeNodes(NodeContext& c, const std::string& vote,
                         int64_t targets);
-
-// The number of branches on the longest way from each root. Fails on cycles.
-std::vector<int64_t> TreeDepths(NodeContext& c, const TreeTable& table);
 
 }  // namespace ember::onnx
 

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "frontends/onnx/ml_attributes.h"
-#include "frontends/onnx/ml_forest.h"
 #include "frontends/onnx/ml_scores.h"
 #include "frontends/onnx/ml_tree_table.h"
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {
+
+using ops::Forest;
+
 namespace {
 
 // The features in the type that thresholds are compared in.
@@ -38,7 +40,7 @@ void ImportTreeEnsemble(NodeContext& c) {
   if (!c.ok()) return;
   Tensor x = ReadFeatures(c, table.wide);
   if (!x) return;
-  const Forest forest(c, table, x);
+  const Forest forest(c.builder(), table, x, "attribute 'nodes_featureids'");
   if (!c.ok()) return;
   Tensor scores =
       forest.Aggregate(static_cast<Forest::Aggregation>(aggregation));
@@ -67,7 +69,7 @@ void ImportTreeEnsembleRegressor(NodeContext& c) {
     return;
   Tensor x = ReadFeatures(c, table.wide);
   if (!x) return;
-  const Forest forest(c, table, x);
+  const Forest forest(c.builder(), table, x, "attribute 'nodes_featureids'");
   if (!c.ok()) return;
   Tensor scores = forest.Aggregate(aggregation);
   if (!base.empty())
@@ -204,7 +206,7 @@ void ImportTreeEnsembleClassifier(NodeContext& c) {
     return;
   Tensor x = ReadFeatures(c, table.wide);
   if (!x) return;
-  const Forest forest(c, table, x);
+  const Forest forest(c.builder(), table, x, "attribute 'nodes_featureids'");
   if (!c.ok()) return;
   const Classified result =
       TreeClassifier(c, table, forest, base, transform).Run();

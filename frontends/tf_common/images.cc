@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "frontends/ops/regions.h"
+
 namespace ember::tf_common {
 namespace {
 
@@ -63,18 +65,10 @@ void ImportResizeNearest(OperatorBase& c, bool align_corners,
 // Of boxes [n, 4] with scores [n]: the indices kept, i64[k], best first.
 Tensor KeptBoxes(OperatorBase& c, Tensor boxes, Tensor scores, Tensor overlap,
                  Tensor least, const Dim& most) {
-  const Tensor thresholds =
-      Concat({Reshape(Cast(overlap, DType::kF32), {Dim(1)}),
-              Reshape(Cast(least, DType::kF32), {Dim(1)})},
-             0);
-  if (!c.ok()) return boxes;
-  const Tensor kept =
-      Apply("non_max_suppression",
-            {Unsqueeze(Cast(boxes, DType::kF32), {0}),
-             Unsqueeze(Cast(scores, DType::kF32), {0, 1}), thresholds},
-            {{"defines", Shape{c.builder().FreshSymbol()}},
-             {"most", Shape{most}},
-             {"centered", int64_t{0}}});
+  const Tensor kept = ops::NonMaxSuppression(
+      Unsqueeze(Cast(boxes, DType::kF32), {0}),
+      Unsqueeze(Cast(scores, DType::kF32), {0, 1}), Cast(overlap, DType::kF32),
+      Cast(least, DType::kF32), most);
   if (!c.ok()) return boxes;
   return Squeeze(SliceAxis(kept, 1, Dim(2), Dim(1)), {1});
 }

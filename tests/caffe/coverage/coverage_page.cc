@@ -1,4 +1,6 @@
-#include "tests/caffe/coverage/coverage_page.h"
+// The text of docs/caffe-coverage.md: every type of layer, and why those that
+// are not there are not. From frontends/caffe/layer_table.h alone.
+#include "tests/coverage/coverage_page.h"
 
 #include <algorithm>
 #include <span>
@@ -55,7 +57,7 @@ void AddRows(std::string_view title, std::span<const LayerRow> rows,
 
 }  // namespace
 
-std::string CaffeCoveragePage() {
+std::string CoveragePage() {
   std::ostringstream page;
   page << kIntroduction;
   AddRows("Layers of BVLC Caffe", caffe::Layers(), page);

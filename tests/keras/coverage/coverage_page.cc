@@ -1,4 +1,5 @@
-#include "tests/keras/coverage/coverage_page.h"
+// docs/keras-coverage.md, made from the table.
+#include "tests/coverage/coverage_page.h"
 
 #include <sstream>
 
@@ -31,7 +32,7 @@ std::string_view Text(keras::Masking masking) {
 
 }  // namespace
 
-std::string KerasCoveragePage() {
+std::string CoveragePage() {
   size_t there = 0, missing = 0;
   for (const keras::LayerRow& row : keras::LayerRows())
     ++(row.reason.empty() ? there : missing);

@@ -1,4 +1,5 @@
-#include "tests/mxnet/coverage/coverage_page.h"
+// docs/mxnet-coverage.md, made from the table.
+#include "tests/coverage/coverage_page.h"
 
 #include <sstream>
 
@@ -25,7 +26,7 @@ std::string Inputs(const mxnet::OperatorRow& row) {
 
 }  // namespace
 
-std::string MxnetCoveragePage() {
+std::string CoveragePage() {
   size_t there = 0, missing = 0;
   for (const mxnet::OperatorRow& row : mxnet::Operators())
     ++(row.reason.empty() ? there : missing);

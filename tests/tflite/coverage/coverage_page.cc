@@ -1,4 +1,7 @@
-#include "tests/tflite/coverage/coverage_page.h"
+// The text of docs/tflite-coverage.md: every builtin operator of the format,
+// how its quantized operands are computed, and why those that are not there are
+// not. From frontends/tflite/operator_table.h alone.
+#include "tests/coverage/coverage_page.h"
 
 #include <span>
 #include <sstream>
@@ -56,7 +59,7 @@ void AddRows(std::span<const OperatorRow> rows, std::ostringstream& page) {
 
 }  // namespace
 
-std::string TfliteCoveragePage() {
+std::string CoveragePage() {
   const auto builtin = tflite::BuiltinOperators();
   size_t there = 0, missing = 0;
   for (const OperatorRow& row : builtin) {

@@ -1,23 +1,14 @@
-// docs/caffe-coverage.md is what the table of layers says now, and the table
-// has all types that nets once named by numbers.
-#include "tests/caffe/coverage/coverage_page.h"
+// The table of layers has all types that nets once named by numbers.
+#include "frontends/caffe/layer_table.h"
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include <string_view>
 
-#include "base/file.h"
-#include "frontends/caffe/layer_table.h"
 #include "frontends/caffe/upgrade.h"
 
 namespace ember::tests {
 namespace {
-
-TEST(CaffeCoveragePage, IsFresh) {
-  const StatusOr<std::string> page = ReadFile("docs/caffe-coverage.md");
-  ASSERT_TRUE(page.ok()) << page.status().ToString();
-  EXPECT_EQ(*page, CaffeCoveragePage()) << "run ./dev coverage-page";
-}
 
 TEST(LayerTable, HasAllTypesOfV1) {
   using V1 = caffe::V1LayerParameter;

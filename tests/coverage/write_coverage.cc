@@ -1,17 +1,16 @@
-// write_coverage FILE: writes docs/tensorflow-coverage.md (./dev
-// coverage-page).
+// write_coverage FILE: writes a format's page (./dev coverage-page).
 #include <cstdio>
 
 #include "base/file.h"
-#include "tests/tensorflow/coverage/coverage_page.h"
+#include "tests/coverage/coverage_page.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "expected the file to write\n");
     return 2;
   }
-  const ember::Status status = ember::WriteFileAtomically(
-      argv[1], ember::tests::TensorflowCoveragePage());
+  const ember::Status status =
+      ember::WriteFileAtomically(argv[1], ember::tests::CoveragePage());
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }
