@@ -206,18 +206,26 @@ class Generator : private RandomStageValues {
 
   // Over some of the grid's axes, and sometimes windows along others.
   void AddGridReduction(BufferKind kind) {
+    // Sometimes the same values again and again, along an axis that is none of
+    // the grid's.
+    const bool repeats = Chance(4);
     std::vector<int> spatial, reduced;
     for (int axis = 0; axis < grid_->rank(); ++axis)
-      (Chance(3) ? reduced : spatial).push_back(axis);
+      (!repeats && Chance(3) ? reduced : spatial).push_back(axis);
     const Combiner combiner = Chance(2) ? Combiner::kSum : AnyCombiner();
     const DType type = TypeToReduce(combiner, UsualType());
     const BufferInfo target =
         AddOnGrid(kind, type, grid_->ResultShape(spatial));
     BeginOnGrid();
     AddGridAxes(spatial, false);
-    const bool has_window = reduced.empty() || Chance(3);
     AddGridAxes(reduced, true);
-    for (int i = has_window ? 1 + Below(2) : 0; i > 0; --i) AddWindow(spatial);
+    if (repeats) {
+      AddAxes({AnyExtent(5)}, true);
+    } else {
+      const bool has_window = reduced.empty() || Chance(3);
+      for (int i = has_window ? 1 + Below(2) : 0; i > 0; --i)
+        AddWindow(spatial);
+    }
     stage_->Yield(ValueToReduce(combiner, type), target.number,
                   grid_->Write(*target.shape, point_, *stage_), combiner);
     is_on_grid_ = false;

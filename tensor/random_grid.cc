@@ -41,7 +41,10 @@ GridShape RandomGrid::OperandShape() {
       dim.axes.push_back(axis);
       if (!is_plain_ && choices_.Chance(8))
         dim.slack =
-            std::max<int64_t>(choices_.Below(6) - 2, 1 - extent(axis).value);
+            choices_.Chance(4)
+                ? 1 - extent(axis).value  // a single element, mostly padding
+                : std::max<int64_t>(choices_.Below(6) - 2,
+                                    1 - extent(axis).value);
     } else if (!is_plain_ && choices_.Chance(3)) {
       continue;
     }

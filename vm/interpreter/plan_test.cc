@@ -206,6 +206,20 @@ TEST(PlanTest, Reductions) {
   })");
 }
 
+// Tiles that are padding as a whole, in a sum of terms that are all the same.
+TEST(PlanTest, ReductionsOfWhatNoStepMoves) {
+  for (const char* value : {"%x[i0 - 1, i1, i2]", "%x[i0 - 1, i1, i2] * 4.0"}) {
+    for (const char* combiner : {"sum", "maximum"}) {
+      std::string read(value);
+      read.insert(read.find(']') + 1, ", 1.0)");
+      ExpectMatchesDefinition(
+          "dispatch @repeated(%x: f32[1, 12, 7]) -> (%y: f32[3, 12, 7]) {\n"
+          "  %y[i0, i1, i2] = " +
+          std::string(combiner) + "(k0 < 3) pad(" + read + "\n}");
+    }
+  }
+}
+
 TEST(PlanTest, Pools) {
   ExpectMatchesDefinition(
       R"(dispatch @max(%x: f32[1, 12, 13, 5]) -> (%y: f32[1, 6, 7, 5]) {

@@ -104,6 +104,12 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   for (const StripView& view : program_.step_views) {
     if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
   }
+  // Nor can an operand that no step moves be padded: where all of a tile is
+  // outside, it is one value, and no memory to read along.
+  for (const StripView& view : program_.spatial_views) {
+    const bool is_operand = view.slot == op.a || (!single && view.slot == op.b);
+    if (is_operand && view.guard_count > 0) return;
+  }
   program_.tap_kernel = kernel;
   program_.taps_are_single = single;
   TabulateTaps(op);
