@@ -25,6 +25,23 @@ double FactorOf(DType type) {
   return type == DType::kF16 || type == DType::kBF16 ? 4 : 1;
 }
 
+// Below the normal numbers each rounding is off by up to half a least one,
+// whatever the value: a product of some dozens of factors by a few.
+constexpr double kSubnormalSteps = 8;
+
+double LeastOf(DType type) {
+  switch (type) {
+    case DType::kF16:
+      return 0x1p-24;
+    case DType::kBF16:
+      return 0x1p-133;
+    case DType::kF32:
+      return 0x1p-149;
+    default:
+      return 0x1p-1074;
+  }
+}
+
 const vm::Tensor* Find(const NamedTensors& tensors, const std::string& name) {
   for (const auto& [other, tensor] : tensors)
     if (other == name) return &tensor;
@@ -46,7 +63,8 @@ tools::Comparison CompareResults(const vm::Tensor& got,
   tools::Tolerance tolerance{.rtol = 0, .atol = 0};
   if (IsFloat(want.type)) {
     tolerance.rtol = FactorOf(want.type) * tools::TierTolerance(want.type);
-    tolerance.atol = tolerance.rtol * SizeOf(want) / 10;
+    tolerance.atol = std::max(tolerance.rtol * SizeOf(want) / 10,
+                              kSubnormalSteps * LeastOf(want.type));
   }
   return tools::Compare(got, want, tolerance);
 }

@@ -87,5 +87,15 @@ TEST(Unstable, NoWrongStrings) {
   EXPECT_FALSE(IsUnstable(run, RandomModel(), strings({"a", "b"}), want));
 }
 
+TEST(Difference, BelowTheNormalNumbersByAFewLeastOnes) {
+  const auto difference = [](double got, double want) {
+    return Difference({{"y", Filled(DType::kF32, {got})}},
+                      {{"y", Filled(DType::kF32, {want})}});
+  };
+  EXPECT_EQ(difference(8 * 0x1p-149, 9 * 0x1p-149), "");
+  EXPECT_NE(difference(80 * 0x1p-149, 100 * 0x1p-149), "");
+  EXPECT_NE(difference(8e-30, 9e-30), "");
+}
+
 }  // namespace
 }  // namespace ember::tests
