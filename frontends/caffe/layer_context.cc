@@ -5,9 +5,6 @@
 #include "base/checked_math.h"
 #include "base/one_line.h"
 #include "frontends/frontend.h"
-#include "frontends/ops/axes.h"
-#include "frontends/ops/errors.h"
-#include "frontends/ops/ranks.h"
 
 namespace ember::caffe {
 namespace {
@@ -30,13 +27,6 @@ Dim ElementCount(const Shape& shape, size_t first, size_t last) {
   for (size_t i = first; i < last && i < shape.size(); ++i)
     count = count * shape[i];
   return count;
-}
-
-void LayerContext::FailInvalid(std::string message) {
-  ops::FailInvalid(builder_, std::move(message));
-}
-void LayerContext::FailUnsupported(std::string message) {
-  ops::FailUnsupported(builder_, std::move(message));
 }
 
 // The same plane for each pair of channels: what interpolates linearly.
@@ -88,73 +78,17 @@ Tensor LayerContext::Weight(int index, const std::vector<int64_t>& dims,
                 DimsText(dims) + ", found " + DimsText(blob.dims()));
     return Scalar(0);
   }
-  return Wrap(builder_.Constant(DType::kF32, dims, blob.Data()));
+  return Wrap(builder().Constant(DType::kF32, dims, blob.Data()));
 }
 
 Tensor LayerContext::StateInput(std::string_view name, const Shape& shape) {
   State state;
   state.name = layer_.name() + "_" + std::string(name);
-  state.before = Wrap(builder_.Input(state.name, {DType::kF32, shape},
-                                     std::string(frontends::kStateType)));
+  state.before = Wrap(builder().Input(state.name, {DType::kF32, shape},
+                                      std::string(frontends::kStateType)));
   state.after = state.before;
   states_.push_back(state);
   return state.before;
-}
-
-int LayerContext::Axis(int64_t axis, int rank) {
-  return ops::NormalizedAxis(builder_, axis, rank);
-}
-
-bool LayerContext::CheckRank(int input, int minimum, int maximum) {
-  if (!ok()) return false;
-  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
-  if (fault.empty()) return true;
-  FailInvalid("bottom " + std::to_string(input) + ": " + fault);
-  return false;
-}
-
-bool LayerContext::CheckRange(std::string_view what, int64_t value,
-                              int64_t minimum) {
-  if (value >= minimum && value <= ops::kMaximumWindow) return ok();
-  FailInvalid(std::string(what) + ": expected a value in [" +
-              std::to_string(minimum) + ", " +
-              std::to_string(ops::kMaximumWindow) + "], found " +
-              std::to_string(value));
-  return false;
-}
-
-std::optional<std::vector<int64_t>> LayerContext::Extents(const Tensor& x,
-                                                          int first, int last) {
-  std::vector<int64_t> extents;
-  for (int i = first; i < last; ++i) {
-    const Dim& dim = x.dim(i);
-    if (!ok()) return std::nullopt;
-    if (!dim.is_constant()) {
-      FailUnsupported("expected dim " + std::to_string(i) +
-                      " to be known when compiling, found " +
-                      graph::ShapeToString(x.shape()));
-      return std::nullopt;
-    }
-    extents.push_back(dim.constant());
-  }
-  return extents;
-}
-
-std::optional<int64_t> LayerContext::Extent(const Tensor& x, int axis) {
-  const auto extents = Extents(x, axis, axis + 1);
-  if (!extents) return std::nullopt;
-  return extents->front();
-}
-
-Tensor LayerContext::Vector(const std::vector<float>& values) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  return Wrap(builder_.Constant(
-      DType::kF32, {static_cast<int64_t>(values.size())},
-      graph::ConstantData::Copy({bytes, values.size() * sizeof(float)})));
-}
-
-Tensor LayerContext::Vector(const std::vector<int64_t>& values) {
-  return Wrap(builder_.Integers(values));
 }
 
 }  // namespace ember::caffe

@@ -7,9 +7,7 @@
 //     c.SetOutput(0, Select(Less(x, 0), x * slope, x));
 //   }
 //
-// Errors stick in the graph builder and name the layer: after a failure a
-// function may return or go on, nothing it builds is used. Not thread-safe;
-// lives as long as the call.
+// Errors and lifetime as for ImportContext.
 #ifndef EMBER_FRONTENDS_CAFFE_LAYER_CONTEXT_H_
 #define EMBER_FRONTENDS_CAFFE_LAYER_CONTEXT_H_
 
@@ -24,6 +22,7 @@
 #include "frontends/caffe/weights.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/ops/windows.h"
 
@@ -40,24 +39,18 @@ using ops::kMaximumRank;
 using ops::Shape;
 using ops::Tensor;
 
-class LayerContext {
+class LayerContext : public ops::ImportContext {
  public:
   // blobs: null if the weights have none of this layer.
   LayerContext(graph::GraphBuilder& builder, const LayerParameter& layer,
                std::vector<Tensor> inputs, const std::vector<Blob>* blobs)
-      : builder_(builder),
+      : ImportContext(builder),
         layer_(layer),
         inputs_(std::move(inputs)),
         blobs_(blobs),
         outputs_(static_cast<size_t>(layer.top_size())) {}
 
-  graph::GraphBuilder& builder() { return builder_; }
   const LayerParameter& layer() const { return layer_; }
-
-  // Errors.
-  void FailInvalid(std::string message);
-  void FailUnsupported(std::string message);
-  bool ok() const { return builder_.status().ok(); }
 
   // Bottoms.
   int input_count() const { return static_cast<int>(inputs_.size()); }
@@ -98,28 +91,28 @@ class LayerContext {
   }
   const std::vector<State>& states() const { return states_; }
 
-  // Brought into 0 … rank - 1; fails for others.
-  int Axis(int64_t axis, int rank);
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
-  // Fails unless it is in [minimum, kMaximumWindow].
-  bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1);
-  // The extents of some dims, which must be known when compiling.
-  std::optional<std::vector<int64_t>> Extents(const Tensor& x, int first,
-                                              int last);
-  std::optional<int64_t> Extent(const Tensor& x, int axis);
-
-  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
-  Tensor Scalar(double value, DType dtype = DType::kF32) {
-    return Wrap(builder_.Scalar(value, dtype));
+  // Fails unless the bottom is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(
+        Input(input), "bottom " + std::to_string(input), minimum, maximum);
   }
-  Tensor Vector(const std::vector<float>& values);
-  Tensor Vector(const std::vector<int64_t>& values);
+  // Fails unless it is in [minimum, maximum].
+  bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
+                  int64_t maximum = ops::kMaximumWindow) {
+    return ImportContext::CheckRange(what, value, minimum, maximum);
+  }
+
+  Tensor Vector(const std::vector<float>& values) {
+    return ImportContext::Vector(DType::kF32, values);
+  }
+  Tensor Vector(const std::vector<int64_t>& values) {
+    return Wrap(builder().Integers(values));
+  }
 
  private:
   Tensor Filled(const FillerParameter& filler,
                 const std::vector<int64_t>& dims);
 
-  graph::GraphBuilder& builder_;
   const LayerParameter& layer_;
   std::vector<Tensor> inputs_;
   const std::vector<Blob>* blobs_;

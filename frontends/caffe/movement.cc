@@ -40,11 +40,7 @@ void ImportArgMax(LayerContext& c) {
   }
   const std::optional<int64_t> count = c.Extent(x, axis);
   if (!count) return;
-  if (p.top_k() < 1 || p.top_k() > *count) {
-    return c.FailInvalid("top_k: expected a value in [1, " +
-                         std::to_string(*count) + "], found " +
-                         std::to_string(p.top_k()));
-  }
+  if (!c.CheckRange("top_k", p.top_k(), 1, *count)) return;
   Tensor values, places;
   if (p.top_k() == 1) {
     values = Reduce(x, "maximum", {axis}, /*keep=*/true);

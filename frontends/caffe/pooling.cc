@@ -172,11 +172,8 @@ void ImportSpp(LayerContext& c) {
   const auto extents = c.Extents(x, 2, 4);
   constexpr int64_t kMaximumHeight = 16;
   if (!extents) return;
-  if (p.pyramid_height() < 1 || p.pyramid_height() > kMaximumHeight) {
-    return c.FailInvalid("pyramid_height: expected a value in [1, " +
-                         std::to_string(kMaximumHeight) + "], found " +
-                         std::to_string(p.pyramid_height()));
-  }
+  if (!c.CheckRange("pyramid_height", p.pyramid_height(), 1, kMaximumHeight))
+    return;
   std::vector<Tensor> levels;
   for (int64_t level = 0; level < p.pyramid_height(); ++level) {
     const int64_t bins = int64_t{1} << level;

@@ -6,7 +6,6 @@
 #include "base/checked_math.h"
 #include "frontends/ops/axes.h"
 #include "frontends/ops/errors.h"
-#include "frontends/ops/ranks.h"
 
 namespace ember::coreml {
 namespace {
@@ -117,71 +116,18 @@ Tensor ReadWeights(graph::GraphBuilder& builder, const ProtobufView& weights,
   return wrap(builder.Scalar(0, DType::kF32));
 }
 
-void LayerContext::FailInvalid(std::string message) {
-  ops::FailInvalid(builder_, std::move(message));
-}
-void LayerContext::FailUnsupported(std::string message) {
-  ops::FailUnsupported(builder_, std::move(message));
-}
-
-int LayerContext::Axis(int64_t axis, int rank) {
-  return ops::NormalizedAxis(builder_, axis, rank);
-}
-
 std::vector<int64_t> LayerContext::Axes(const std::vector<int64_t>& axes,
                                         int rank) {
-  std::vector<int64_t> normalized;
-  for (const int64_t axis : axes) {
-    const int64_t value = Axis(axis, rank);
-    if (!ok()) return {};
-    if (std::find(normalized.begin(), normalized.end(), value) !=
-        normalized.end()) {
-      FailInvalid("axes: expected different ones, found " +
-                  std::to_string(axis) + " twice");
-      return {};
-    }
-    normalized.push_back(value);
-  }
-  std::sort(normalized.begin(), normalized.end());
-  return normalized;
-}
-
-bool LayerContext::CheckRank(int input, int minimum, int maximum) {
-  if (!ok()) return false;
-  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
-  if (fault.empty()) return true;
-  FailInvalid("input " + std::to_string(input) + ": " + fault);
-  return false;
-}
-
-bool LayerContext::CheckRange(std::string_view what, int64_t value,
-                              int64_t minimum) {
-  if (value >= minimum && value <= ops::kMaximumWindow) return ok();
-  FailInvalid(std::string(what) + ": expected a value in [" +
-              std::to_string(minimum) + ", " +
-              std::to_string(ops::kMaximumWindow) + "], found " +
-              std::to_string(value));
-  return false;
-}
-
-std::optional<int64_t> LayerContext::Extent(const Tensor& x, int axis) {
-  const Dim& dim = x.dim(axis);
-  if (!ok()) return std::nullopt;
-  if (dim.is_constant()) return dim.constant();
-  FailUnsupported("expected dim " + std::to_string(axis) +
-                  " to be known when compiling, found " +
-                  graph::ShapeToString(x.shape()));
-  return std::nullopt;
+  std::vector<int64_t> distinct = ops::DistinctAxes(builder(), axes, rank);
+  std::sort(distinct.begin(), distinct.end());
+  return distinct;
 }
 
 std::optional<std::vector<int64_t>> LayerContext::Constants(int input) {
-  if (!ok() || !Input(input)) return std::nullopt;
-  const auto numbers = builder_.ConstantContents(Input(input).value());
-  if (!numbers) {
-    FailUnsupported("input " + std::to_string(input) +
-                    ": expected numbers that are known when compiling");
-    return std::nullopt;
-  }
+  if (!Input(input)) return std::nullopt;
+  const auto numbers =
+      ConstantNumbers(Input(input), "input " + std::to_string(input));
+  if (!numbers) return std::nullopt;
   std::vector<int64_t> integers;
   for (const double number : *numbers)
     integers.push_back(static_cast<int64_t>(number));

@@ -5,8 +5,7 @@
 //     c.SetOutput(0, Softmax(c.Input(0), c.Axis(-3, c.Input(0).rank())));
 //   }
 //
-// Errors stick in the graph builder and name the layer. Not thread-safe; lives
-// as long as the call.
+// Errors and lifetime as for ImportContext.
 #ifndef EMBER_FRONTENDS_COREML_LAYER_CONTEXT_H_
 #define EMBER_FRONTENDS_COREML_LAYER_CONTEXT_H_
 
@@ -22,6 +21,7 @@
 #include "frontends/coreml/model.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/ops/windows.h"
 
@@ -43,23 +43,18 @@ Tensor ReadWeights(graph::GraphBuilder& builder, const ProtobufView& weights,
                    const std::shared_ptr<const void>& owner,
                    const std::vector<int64_t>& dims);
 
-class LayerContext {
+class LayerContext : public ops::ImportContext {
  public:
   LayerContext(graph::GraphBuilder& builder, const ProtobufView& parameters,
                std::shared_ptr<const void> owner, std::vector<Tensor> inputs,
                size_t outputs)
-      : builder_(builder),
+      : ImportContext(builder),
         parameters_(parameters),
         owner_(std::move(owner)),
         inputs_(std::move(inputs)),
         outputs_(outputs) {}
 
-  graph::GraphBuilder& builder() { return builder_; }
   const ProtobufView& parameters() const { return parameters_; }
-
-  void FailInvalid(std::string message);
-  void FailUnsupported(std::string message);
-  bool ok() const { return builder_.status().ok(); }
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const {
@@ -75,7 +70,7 @@ class LayerContext {
   // The weights in a field of a message.
   Tensor Weights(const ProtobufView& message, uint64_t field,
                  const std::vector<int64_t>& dims) {
-    return Cast(ReadWeights(builder_, message.Message(field), owner_, dims),
+    return Cast(ReadWeights(builder(), message.Message(field), owner_, dims),
                 DType::kF32);
   }
   // A field that has a value for 0 and for absence.
@@ -84,21 +79,22 @@ class LayerContext {
     return value == 0 ? otherwise : value;
   }
 
-  int Axis(int64_t axis, int rank);
+  // Ascending; fails for one that is named twice.
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
-  bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1);
-  std::optional<int64_t> Extent(const Tensor& x, int axis);
+  // Fails unless the input is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(
+        Input(input), "input " + std::to_string(input), minimum, maximum);
+  }
+  // Fails unless it is in [minimum, maximum].
+  bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
+                  int64_t maximum = ops::kMaximumWindow) {
+    return ImportContext::CheckRange(what, value, minimum, maximum);
+  }
   // Integers that are known when compiling.
   std::optional<std::vector<int64_t>> Constants(int input);
 
-  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
-  Tensor Scalar(double value, DType dtype = DType::kF32) {
-    return Wrap(builder_.Scalar(value, dtype));
-  }
-
  private:
-  graph::GraphBuilder& builder_;
   ProtobufView parameters_;
   std::shared_ptr<const void> owner_;
   std::vector<Tensor> inputs_;

@@ -323,10 +323,7 @@ void ImportTopK(LayerContext& c) {
   const int axis = c.Axis(p.Integer(1), x.rank());
   const auto extent = c.Extent(x, axis);
   if (!extent) return;
-  if (p.Integer(2) < 1 || p.Integer(2) > *extent)
-    return c.FailInvalid("K: expected a value in [1, " +
-                         std::to_string(*extent) + "], found " +
-                         std::to_string(p.Integer(2)));
+  if (!c.CheckRange("K", p.Integer(2), 1, *extent)) return;
   const std::vector<Tensor> best =
       ApplyAll("top_k", {x},
                {{"axis", int64_t{axis}},

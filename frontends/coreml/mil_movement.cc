@@ -289,10 +289,7 @@ void TopK(MilOperation& o) {
   const int64_t k = o.Integer("k", 1);
   const auto extent = o.Extent(x, axis);
   if (!extent) return;
-  if (k < 1 || k > *extent)
-    return o.FailInvalid("k: expected a value in [1, " +
-                         std::to_string(*extent) + "], found " +
-                         std::to_string(k));
+  if (!o.CheckRange("k", k, 1, *extent)) return;
   const std::vector<Tensor> best =
       ApplyAll("top_k", {x},
                {{"axis", int64_t{axis}},

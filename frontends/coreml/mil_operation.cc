@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "frontends/ops/axes.h"
-#include "frontends/ops/errors.h"
-#include "frontends/ops/ranks.h"
-#include "frontends/ops/windows.h"
+#include <numeric>
 
 namespace ember::coreml {
 namespace {
@@ -32,20 +28,13 @@ std::vector<std::string_view> MilNames() {
   return names;
 }
 
-void MilOperation::FailInvalid(std::string message) {
-  ops::FailInvalid(builder_, std::move(message));
-}
-void MilOperation::FailUnsupported(std::string message) {
-  ops::FailUnsupported(builder_, std::move(message));
-}
-
 Tensor MilOperation::Input(std::string_view name) {
   const auto found = inputs_.find(name);
   if (found != inputs_.end() && found->second.size() == 1 &&
       found->second[0].tensor)
     return found->second[0].tensor;
   FailInvalid("expected an input '" + std::string(name) + "', found none");
-  return {&builder_, nullptr};
+  return {&builder(), nullptr};
 }
 
 std::vector<Tensor> MilOperation::Inputs(std::string_view name) {
@@ -65,12 +54,8 @@ std::vector<int64_t> MilOperation::Integers(std::string_view name,
   if (!Has(name)) return otherwise;
   const Tensor values = Input(name);
   if (!ok()) return otherwise;
-  const auto numbers = builder_.ConstantContents(values.value());
-  if (!numbers) {
-    FailUnsupported(std::string(name) +
-                    ": expected numbers that are known when compiling");
-    return otherwise;
-  }
+  const auto numbers = ConstantNumbers(values, name);
+  if (!numbers) return otherwise;
   std::vector<int64_t> integers;
   for (const double number : *numbers) {
     if (!(std::abs(number) < 9e18)) {
@@ -95,10 +80,11 @@ double MilOperation::Number(std::string_view name, double otherwise) {
   if (!Has(name)) return otherwise;
   const Tensor value = Input(name);
   if (!ok()) return otherwise;
-  const auto numbers = builder_.ConstantContents(value.value());
-  if (numbers && numbers->size() == 1) return numbers->front();
-  FailUnsupported(std::string(name) +
-                  ": expected a number that is known when compiling");
+  const auto numbers = ConstantNumbers(value, name);
+  if (!numbers) return otherwise;
+  if (numbers->size() == 1) return numbers->front();
+  FailInvalid(std::string(name) + ": expected one number, found " +
+              std::to_string(numbers->size()));
   return otherwise;
 }
 
@@ -109,51 +95,14 @@ std::string MilOperation::Text(std::string_view name, std::string otherwise) {
 }
 
 int MilOperation::Axis(std::string_view name, int64_t otherwise, int rank) {
-  return ops::NormalizedAxis(builder_, Integer(name, otherwise), rank);
+  return ImportContext::Axis(Integer(name, otherwise), rank);
 }
 
 std::vector<int64_t> MilOperation::Axes(std::string_view name, int rank) {
-  std::vector<int64_t> axes;
-  if (!Has(name)) {
-    for (int i = 0; i < rank; ++i) axes.push_back(i);
-    return axes;
-  }
-  for (const int64_t axis : Integers(name)) {
-    const int64_t value = ops::NormalizedAxis(builder_, axis, rank);
-    if (std::find(axes.begin(), axes.end(), value) == axes.end())
-      axes.push_back(value);
-  }
-  std::sort(axes.begin(), axes.end());
+  if (Has(name)) return ImportContext::Axes(Integers(name), rank);
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
   return axes;
-}
-
-std::optional<int64_t> MilOperation::Extent(const Tensor& x, int axis) {
-  const Dim& dim = x.dim(axis);
-  if (!ok()) return std::nullopt;
-  if (dim.is_constant()) return dim.constant();
-  FailUnsupported("expected dim " + std::to_string(axis) +
-                  " to be known when compiling, found " +
-                  graph::ShapeToString(x.shape()));
-  return std::nullopt;
-}
-
-bool MilOperation::CheckRank(std::string_view input, int minimum, int maximum) {
-  const Tensor x = Input(input);
-  if (!ok()) return false;
-  const std::string fault = ops::FindRankFault(x, minimum, maximum);
-  if (fault.empty()) return true;
-  FailInvalid(std::string(input) + ": " + fault);
-  return false;
-}
-
-bool MilOperation::CheckRange(std::string_view what, int64_t value,
-                              int64_t minimum) {
-  if (value >= minimum && value <= ops::kMaximumWindow) return ok();
-  FailInvalid(std::string(what) + ": expected a value in [" +
-              std::to_string(minimum) + ", " +
-              std::to_string(ops::kMaximumWindow) + "], found " +
-              std::to_string(value));
-  return false;
 }
 
 }  // namespace ember::coreml

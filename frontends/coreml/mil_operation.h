@@ -5,9 +5,8 @@
 //     o.SetOutput(0, Softmax(x, o.Axis("axis", -1, x.rank())));
 //   }
 //
-// Errors stick in the graph builder and name the operation. Not thread-safe;
-// lives as long as the call. Source: coremltools, the reference of MIL's
-// operators (iOS 15 to 18).
+// Errors and lifetime as for ImportContext. Source: coremltools, the reference
+// of MIL's operators (iOS 15 to 18).
 #ifndef EMBER_FRONTENDS_COREML_MIL_OPERATION_H_
 #define EMBER_FRONTENDS_COREML_MIL_OPERATION_H_
 
@@ -23,6 +22,7 @@
 #include "compiler/graph/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 
 namespace ember::coreml {
@@ -45,15 +45,10 @@ struct MilValue {
 
 using MilInputs = std::map<std::string, std::vector<MilValue>, std::less<>>;
 
-class MilOperation {
+class MilOperation : public ops::ImportContext {
  public:
   MilOperation(graph::GraphBuilder& builder, MilInputs inputs, size_t outputs)
-      : builder_(builder), inputs_(std::move(inputs)), outputs_(outputs) {}
-
-  graph::GraphBuilder& builder() { return builder_; }
-  void FailInvalid(std::string message);
-  void FailUnsupported(std::string message);
-  bool ok() const { return builder_.status().ok(); }
+      : ImportContext(builder), inputs_(std::move(inputs)), outputs_(outputs) {}
 
   bool Has(std::string_view name) const { return inputs_.contains(name); }
   // Fails where it is not there, and gives a scalar then.
@@ -73,10 +68,16 @@ class MilOperation {
   int Axis(std::string_view name, int64_t otherwise, int rank);
   // All axes where none are given.
   std::vector<int64_t> Axes(std::string_view name, int rank);
-  std::optional<int64_t> Extent(const Tensor& x, int axis);
+  // Fails unless the input is there and has a rank in [minimum, maximum].
   bool CheckRank(std::string_view input, int minimum,
-                 int maximum = kMaximumRank);
-  bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1);
+                 int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(Input(input), input, minimum, maximum);
+  }
+  // Fails unless it is in [minimum, maximum].
+  bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
+                  int64_t maximum = ops::kMaximumWindow) {
+    return ImportContext::CheckRange(what, value, minimum, maximum);
+  }
 
   int output_count() const { return static_cast<int>(outputs_.size()); }
   void SetOutput(int index, Tensor value) {
@@ -85,7 +86,6 @@ class MilOperation {
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
  private:
-  graph::GraphBuilder& builder_;
   MilInputs inputs_;
   std::vector<Tensor> outputs_;
 };

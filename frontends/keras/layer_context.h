@@ -11,9 +11,7 @@
 // [batch, steps], absent where there is none. Which layers hand it on is a
 // column of the layer table (layer_table.h).
 //
-// Errors stick in the graph builder and name the layer: after a failure a
-// function may return or go on, nothing it builds is used. Not thread-safe;
-// lives as long as the call.
+// Errors and lifetime as for ImportContext.
 #ifndef EMBER_FRONTENDS_KERAS_LAYER_CONTEXT_H_
 #define EMBER_FRONTENDS_KERAS_LAYER_CONTEXT_H_
 
@@ -29,6 +27,7 @@
 #include "frontends/keras/network.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 
 namespace ember::keras {
@@ -85,18 +84,17 @@ class Host {
   virtual int major_version() const = 0;
 };
 
-class LayerContext {
+class LayerContext : public ops::ImportContext {
  public:
   LayerContext(Host& host, graph::GraphBuilder& builder, const Layer& layer,
                std::string path, int depth)
-      : host_(host),
-        builder_(builder),
+      : ImportContext(builder),
+        host_(host),
         layer_(layer),
         path_(std::move(path)),
         depth_(depth) {}
 
   Host& host() { return host_; }
-  graph::GraphBuilder& builder() { return builder_; }
   const Layer& layer() const { return layer_; }
   const Config& config() const { return layer_.config; }
   // Where weights of the layer are, ending in '/'.
@@ -106,10 +104,6 @@ class LayerContext {
   // The type that the layer computes in: of its dtype policy.
   DType compute_type() const { return compute_type_; }
   void set_compute_type(DType type) { compute_type_ = type; }
-
-  void FailInvalid(std::string message);
-  void FailUnsupported(std::string message);
-  bool ok() const { return builder_.status().ok(); }
 
   // The tensors that the layer is called with, in order.
   std::vector<Signal> inputs;
@@ -145,24 +139,17 @@ class LayerContext {
   bool mask_is_set() const { return mask_is_set_; }
 
   // Fails unless the input is there and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
-  // An axis in 0 … rank - 1; fails for others.
-  int Axis(int64_t axis, int rank);
-  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  // Of a config entry; fails unless it is in [1, kMaximumWindow].
-  bool CheckPositive(std::string_view what, int64_t value);
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(
+        Input(input), "input " + std::to_string(input), minimum, maximum);
+  }
   bool is_channels_first();
 
-  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
-  Tensor Scalar(double value, DType dtype) {
-    return Wrap(builder_.Scalar(value, dtype));
-  }
   // A constant vector, f32.
   Tensor Vector(const std::vector<double>& values);
 
  private:
   Host& host_;
-  graph::GraphBuilder& builder_;
   const Layer& layer_;
   std::string path_;
   int depth_;

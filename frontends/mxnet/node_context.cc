@@ -7,9 +7,6 @@
 #include <utility>
 
 #include "base/one_line.h"
-#include "frontends/ops/errors.h"
-#include "frontends/ops/ranks.h"
-#include "frontends/ops/windows.h"
 
 namespace ember::mxnet {
 namespace {
@@ -60,13 +57,6 @@ std::vector<std::string_view> ItemsOf(std::string_view text) {
 }
 
 }  // namespace
-
-void NodeContext::FailInvalid(std::string message) {
-  ops::FailInvalid(builder_, std::move(message));
-}
-void NodeContext::FailUnsupported(std::string message) {
-  ops::FailUnsupported(builder_, std::move(message));
-}
 
 bool NodeContext::Has(std::string_view name) const {
   const auto found = node_.attributes.find(name);
@@ -177,48 +167,6 @@ DType NodeContext::Type(std::string_view name, DType otherwise) {
     if (word == text) return type;
   FailUnsupported(std::string(name) + ": type '" + OnOneLine(text) + "'");
   return otherwise;
-}
-
-bool NodeContext::CheckRank(int input, int minimum, int maximum) {
-  if (!ok()) return false;
-  if (!Input(input)) {
-    FailInvalid("expected input " + std::to_string(input) + ", found none");
-    return false;
-  }
-  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
-  if (fault.empty()) return true;
-  FailInvalid("input " + std::to_string(input) + ": " + fault);
-  return false;
-}
-
-bool NodeContext::CheckPositive(std::string_view what, int64_t value) {
-  if (value >= 1 && value <= ops::kMaximumWindow) return ok();
-  FailInvalid(std::string(what) + ": expected a value in [1, " +
-              std::to_string(ops::kMaximumWindow) + "], found " +
-              std::to_string(value));
-  return false;
-}
-
-int NodeContext::Axis(int64_t axis, int rank) {
-  if (axis >= -rank && axis < rank)
-    return static_cast<int>(axis < 0 ? axis + rank : axis);
-  FailInvalid("axis: expected a value in [" + std::to_string(-rank) + ", " +
-              std::to_string(rank - 1) + "], found " + std::to_string(axis));
-  return 0;
-}
-
-std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes,
-                                       int rank) {
-  std::vector<int64_t> normalized;
-  for (const int64_t axis : axes) {
-    const int64_t value = Axis(axis, rank);
-    if (!ok()) return {};
-    if (std::find(normalized.begin(), normalized.end(), value) ==
-        normalized.end())
-      normalized.push_back(value);
-  }
-  std::sort(normalized.begin(), normalized.end());
-  return normalized;
 }
 
 }  // namespace ember::mxnet

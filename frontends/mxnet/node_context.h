@@ -6,9 +6,7 @@
 //     c.SetOutput(Select(Less(c.Input(0), 0), c.Input(0) * slope, c.Input(0)));
 //   }
 //
-// Errors stick in the graph builder and name the node: after a failure a
-// function may return or go on, nothing it builds is used. Not thread-safe;
-// lives as long as the call.
+// Errors and lifetime as for ImportContext.
 #ifndef EMBER_FRONTENDS_MXNET_NODE_CONTEXT_H_
 #define EMBER_FRONTENDS_MXNET_NODE_CONTEXT_H_
 
@@ -22,6 +20,7 @@
 #include "frontends/mxnet/symbol.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 
 namespace ember::mxnet {
@@ -41,18 +40,13 @@ using ops::Shape;
 using ops::SmallerOf;
 using ops::Tensor;
 
-class NodeContext {
+class NodeContext : public ops::ImportContext {
  public:
   NodeContext(graph::GraphBuilder& builder, const Node& node,
               std::vector<Tensor> inputs)
-      : builder_(builder), node_(node), inputs_(std::move(inputs)) {}
+      : ImportContext(builder), node_(node), inputs_(std::move(inputs)) {}
 
-  graph::GraphBuilder& builder() { return builder_; }
   const Node& node() const { return node_; }
-
-  void FailInvalid(std::string message);
-  void FailUnsupported(std::string message);
-  bool ok() const { return builder_.status().ok(); }
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const {
@@ -87,18 +81,13 @@ class NodeContext {
   // The type an attribute names; `otherwise` if it is not there.
   DType Type(std::string_view name, DType otherwise);
 
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
-  bool CheckPositive(std::string_view what, int64_t value);
-  int Axis(int64_t axis, int rank);
-  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-
-  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
-  Tensor Scalar(double value, DType dtype) {
-    return Wrap(builder_.Scalar(value, dtype));
+  // Fails unless the input is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(
+        Input(input), "input " + std::to_string(input), minimum, maximum);
   }
 
  private:
-  graph::GraphBuilder& builder_;
   const Node& node_;
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;

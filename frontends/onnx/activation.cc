@@ -111,8 +111,7 @@ template <typename Compute>
 void ImportSoftmaxLike(NodeContext& c, const Compute& compute) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(0, 1)) return;
-  const int axis =
-      c.NormalizeAxis(c.Integer("axis", c.opset() < 13 ? 1 : -1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", c.opset() < 13 ? 1 : -1), x.rank());
   if (c.opset() >= 13 || axis == x.rank() - 1)
     return c.SetOutput(0, compute(x, axis));
   const Shape& shape = x.shape();

@@ -212,7 +212,7 @@ void ImportTensorScatter(NodeContext& c) {
   Tensor update = c.Input(1);
   const int rank = cache.rank();
   if (!c.CheckRank(0, 2) || !c.CheckRank(1, rank, rank)) return;
-  const int axis = c.NormalizeAxis(c.Integer("axis", -2), rank);
+  const int axis = c.Axis(c.Integer("axis", -2), rank);
   const std::string mode = c.String("mode", "linear");
   if (!c.ok()) return;
   if (axis == 0) return c.FailInvalid("axis: expected one after the batch");

@@ -70,7 +70,7 @@ void ImportBiasAdd(NodeContext& c) {
 void ImportBiasSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", 1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 1), x.rank());
   if (!c.ok()) return;
   const Shape& shape = x.shape();
   const Dim rows = ElementCount(Shape(shape.begin(), shape.begin() + axis));

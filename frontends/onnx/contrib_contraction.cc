@@ -48,8 +48,7 @@ std::optional<double> OptionalFloat(NodeContext& c, std::string_view name) {
 Tensor ActivationByAttributes(NodeContext& c, Tensor y) {
   const std::string activation = c.String("activation", "");
   if (activation == "Softmax") {
-    const int axis =
-        c.NormalizeAxis(c.Integer("activation_axis", -1), y.rank());
+    const int axis = c.Axis(c.Integer("activation_axis", -1), y.rank());
     return Softmax(y, axis);
   }
   return FusedActivation(c, y, activation,

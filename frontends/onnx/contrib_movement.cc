@@ -20,7 +20,7 @@ void ImportExpandDims(NodeContext& c) {
   const auto axis = c.ConstantIntegers(1, "axis");
   if (!axis) return;
   if (axis->size() != 1) return c.FailInvalid("axis: expected one number");
-  const int position = c.NormalizeAxis(axis->front(), c.Input(0).rank() + 1);
+  const int position = c.Axis(axis->front(), c.Input(0).rank() + 1);
   if (c.ok()) c.SetOutput(0, Unsqueeze(c.Input(0), {position}));
 }
 
@@ -34,7 +34,7 @@ void ImportTorchEmbedding(NodeContext& c) {
 void ImportUnfoldTensor(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("dim", -1), x.rank());
+  const int axis = c.Axis(c.Integer("dim", -1), x.rank());
   const int64_t size = PositiveAttribute(c, "size");
   const int64_t step = c.Integer("step", 1);
   if (step < 1) return c.FailInvalid("attribute 'step': expected at least 1");

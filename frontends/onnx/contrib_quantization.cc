@@ -60,8 +60,7 @@ void ImportQLinearSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = Operand(c, 0);
   const bool flattens = c.Integer("opset", 13) < 13;
-  const int axis =
-      c.NormalizeAxis(c.Integer("axis", flattens ? 1 : -1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", flattens ? 1 : -1), x.rank());
   if (!c.ok()) return;
   if (!flattens) return SetQuantized(c, Softmax(x, axis), 3);
   const Shape shape = x.shape();
@@ -104,7 +103,7 @@ void ImportQLinearConcat(NodeContext& c) {
   for (int i = 2; i + 2 < c.input_count(); i += 3)
     parts.push_back(Operand(c, i));
   if (parts.empty() || !c.ok()) return c.FailInvalid("expected operands");
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), parts.front().rank());
+  const int axis = c.Axis(c.Integer("axis", 0), parts.front().rank());
   if (!c.ok()) return;
   Tensor zero_point = AsScalar(c.Input(1));
   c.SetOutput(0, RoundToQuantized(Concat(parts, axis) / AsScalar(c.Input(0)),
@@ -124,7 +123,7 @@ std::vector<int64_t> ReducedAxes(NodeContext& c, int rank) {
   std::vector<int64_t> all(rank);
   std::iota(all.begin(), all.end(), 0);
   const std::vector<int64_t> given = c.Integers("axes", {});
-  return given.empty() ? all : c.NormalizeAxes(given, rank);
+  return given.empty() ? all : c.DistinctAxes(given, rank);
 }
 
 void ImportQLinearReduceMean(NodeContext& c) {

@@ -192,9 +192,8 @@ void ImportGatherBlockQuantized(NodeContext& c) {
   Tensor data = c.Input(0);
   const int rank = data.rank();
   const int64_t block = c.Integer("block_size", 128);
-  const int gather_axis = c.NormalizeAxis(c.Integer("gather_axis", 0), rank);
-  const int quantize_axis =
-      c.NormalizeAxis(c.Integer("quantize_axis", 1), rank);
+  const int gather_axis = c.Axis(c.Integer("gather_axis", 0), rank);
+  const int quantize_axis = c.Axis(c.Integer("quantize_axis", 1), rank);
   const bool is_narrow = data.narrow_type() != 0;
   const int64_t bits = is_narrow ? 8 : c.Integer("bits", 4);
   if (!c.ok() || !CheckBits(c, bits)) return;

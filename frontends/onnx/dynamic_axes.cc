@@ -87,7 +87,7 @@ Tensor PermuteByData(NodeContext& c, Tensor x, Tensor permutation,
     return Gather(c.Wrap(c.builder().ShapeValue(values)), permutation, 0);
   };
   const std::optional<Shape> dims =
-      shape ? shape : c.SizesOf(permuted(x.shape()), "dims");
+      shape ? shape : c.Sizes(permuted(x.shape()), "dims");
   if (!dims) return x;
   const Tensor steps = permuted(strides);
   Tensor position = c.Scalar(0, DType::kI64);

@@ -24,7 +24,7 @@ std::pair<Tensor, Tensor> BinaryOperands(NodeContext& c) {
   if (c.opset() >= 7 || c.Integer("broadcast", 0) == 0 ||
       !c.HasAttribute("axis"))
     return {a, b};
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), a.rank());
+  const int axis = c.Axis(c.Integer("axis", 0), a.rank());
   std::vector<int64_t> trailing;
   for (int i = axis + b.rank(); i < a.rank(); ++i) trailing.push_back(i - axis);
   return {a, trailing.empty() ? b : Unsqueeze(b, trailing)};

@@ -16,7 +16,7 @@ namespace {
 void ImportGather(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 0), x.rank());
   if (!c.ok()) return;
   Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
   if (indices.rank() == 0 && c.ok()) {
@@ -34,7 +34,7 @@ void ImportGather(NodeContext& c) {
 void ImportGatherElements(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 0), x.rank());
   if (!c.ok()) return;
   Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
   c.SetOutput(
@@ -98,7 +98,7 @@ std::optional<std::string> ReadUpdate(NodeContext& c) {
 void ImportScatterElements(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 0), x.rank());
   const std::optional<std::string> update = ReadUpdate(c);
   if (!update || !c.ok()) return;
   Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
@@ -120,13 +120,13 @@ void ImportScatterNd(NodeContext& c) {
 void ImportOneHot(NodeContext& c) {
   // Any type of number will do for it.
   const std::optional<Shape> depth =
-      c.SizesOf(Cast(c.Input(1), DType::kI64), "depth (input 1)");
+      c.Sizes(Cast(c.Input(1), DType::kI64), "depth (input 1)");
   if (!depth) return;
   if (depth->size() != 1)
     return c.FailInvalid("depth (input 1): expected one element");
   if (!c.CheckRank(2, 1, 1)) return;
   const int rank = c.Input(0).rank() + 1;
-  const int axis = c.NormalizeAxis(c.Integer("axis", -1), rank);
+  const int axis = c.Axis(c.Integer("axis", -1), rank);
   if (!c.ok()) return;
   Tensor indices = Cast(c.Input(0), DType::kI64);
   indices = Select(Less(indices, 0),
@@ -144,8 +144,8 @@ void ImportOneHot(NodeContext& c) {
 void ImportReverseSequence(NodeContext& c) {
   if (!c.CheckRank(0, 2) || !c.CheckRank(1, 1, 1)) return;
   Tensor x = c.Input(0);
-  const int time = c.NormalizeAxis(c.Integer("time_axis", 0), x.rank());
-  const int batch = c.NormalizeAxis(c.Integer("batch_axis", 1), x.rank());
+  const int time = c.Axis(c.Integer("time_axis", 0), x.rank());
+  const int batch = c.Axis(c.Integer("batch_axis", 1), x.rank());
   if (!c.ok()) return;
   if (time == batch)
     return c.FailInvalid("time_axis and batch_axis: expected different axes");
@@ -193,7 +193,7 @@ void ImportScanAlongAxis(NodeContext& c, Opcode opcode, double identity) {
   if (!given) return;
   if (given->size() != 1)
     return c.FailInvalid("axis (input 1): expected one element");
-  const int axis = c.NormalizeAxis(given->front(), x.rank());
+  const int axis = c.Axis(given->front(), x.rank());
   if (!c.ok()) return;
   c.SetOutput(0, Cast(ScanAlongAxis(c, x, axis, opcode, identity), type));
 }

@@ -80,7 +80,7 @@ std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
   }
   const graph::Operation* producer = target.value()->producer();
   if (producer != nullptr && producer->name() == "concat")
-    return c.SizesOf(target, "shape (input 1)");
+    return c.Sizes(target, "shape (input 1)");
   Shape from = x.shape();
   from.resize(static_cast<size_t>(*rank), Dim(0));
   const Tensor dims = c.Wrap(c.builder().ShapeValue(from));
@@ -90,7 +90,7 @@ std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
       Reduce(Select(open, target.Like(1), target), "product", {0}, false);
   const Tensor all = DimScalar(c.builder(), ElementCount(x.shape()));
   target = Select(open, all / Maximum(given, 1), target);
-  return c.SizesOf(target, "shape (input 1)");
+  return c.Sizes(target, "shape (input 1)");
 }
 
 void ImportReshape(NodeContext& c) {
@@ -152,7 +152,7 @@ void SqueezeDynamic(NodeContext& c) {
   const Tensor kept = SliceAxis(AxesLast(*axes, x.rank()).source, 0, Dim(0),
                                 Dim(x.rank()) - axes->dim(0));
   const Tensor dims = c.Wrap(c.builder().ShapeValue(x.shape()));
-  const std::optional<Shape> shape = c.SizesOf(Gather(dims, kept, 0), "dims");
+  const std::optional<Shape> shape = c.Sizes(Gather(dims, kept, 0), "dims");
   // That the others are 1 follows from the number of elements.
   if (shape) c.SetOutput(0, Reshape(x, *shape));
 }
@@ -177,7 +177,7 @@ void UnsqueezeDynamic(NodeContext& c) {
   dims.resize(static_cast<size_t>(rank), Dim(1));
   const Tensor place = AxesLast(*axes, rank).place;
   const std::optional<Shape> shape =
-      c.SizesOf(Gather(c.Wrap(c.builder().ShapeValue(dims)), place, 0), "dims");
+      c.Sizes(Gather(c.Wrap(c.builder().ShapeValue(dims)), place, 0), "dims");
   if (shape) c.SetOutput(0, Reshape(x, *shape));
 }
 
@@ -189,7 +189,7 @@ void ImportSqueeze(NodeContext& c) {
   if (!c.ok()) return;
   std::vector<int64_t> squeezed;
   if (axes) {
-    squeezed = c.NormalizeAxes(*axes, x.rank());
+    squeezed = c.DistinctAxes(*axes, x.rank());
   } else {
     for (int i = 0; i < x.rank(); ++i) {
       if (x.dim(i) == Dim(1)) squeezed.push_back(i);
@@ -207,7 +207,7 @@ void ImportUnsqueeze(NodeContext& c) {
   if (!axes) return c.FailInvalid("axes are missing");
   const int rank = x.rank() + static_cast<int>(axes->size());
   if (rank > kMaximumRank) return c.FailInvalid("axes: too many dims");
-  std::vector<int64_t> sorted = c.NormalizeAxes(*axes, rank);
+  std::vector<int64_t> sorted = c.DistinctAxes(*axes, rank);
   std::sort(sorted.begin(), sorted.end());
   if (c.ok()) c.SetOutput(0, Unsqueeze(x, sorted));
 }
@@ -219,7 +219,7 @@ void ImportConcat(NodeContext& c) {
   }
   if (!c.CheckRank(0, 1)) return;
   const int64_t axis = c.Integer("axis", 1);
-  c.SetOutput(0, Concat(c.inputs(), c.NormalizeAxis(axis, c.Input(0).rank())));
+  c.SetOutput(0, Concat(c.inputs(), c.Axis(axis, c.Input(0).rank())));
 }
 
 // Repeats dims of extent 1 where that is only known when the program runs: an

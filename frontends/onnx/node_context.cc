@@ -4,9 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "frontends/ops/dims.h"
-#include "frontends/ops/ranks.h"
-
 namespace ember::onnx {
 namespace {
 
@@ -33,18 +30,18 @@ AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
   return AttributeProto::INTS;
 }
 
+std::string Named(int input, std::string_view what) {
+  return std::string(what) + " (input " + std::to_string(input) + ")";
+}
+
 }  // namespace
 
 NodeContext::NodeContext(graph::GraphBuilder& builder, Source source,
                          std::vector<Tensor> inputs)
-    : builder_(builder),
+    : ImportContext(builder),
       source_(std::move(source)),
       inputs_(std::move(inputs)),
       outputs_(source_.node->output_size()) {}
-
-void NodeContext::Fail(const Status& status) {
-  builder_.Fail(status.WithContext("node '" + source_.origin + "'"));
-}
 
 Tensor NodeContext::Input(int index) const {
   return index < input_count() ? inputs_[index] : Tensor();
@@ -139,13 +136,13 @@ Tensor NodeContext::TensorAttribute(std::string_view name) {
 }
 
 Tensor NodeContext::FromBytes(const TensorBytes& bytes) {
-  return ConstantOf(builder_, bytes);
+  return ConstantOf(builder(), bytes);
 }
 
 Tensor NodeContext::StringVector(const std::vector<std::string>& texts) {
   std::vector<int64_t> handles;
   for (const std::string& text : texts)
-    handles.push_back(builder_.StringHandle(text));
+    handles.push_back(builder().StringHandle(text));
   return Integers64(handles).Marked(TensorProto::STRING);
 }
 
@@ -168,7 +165,7 @@ std::vector<Tensor> NodeContext::ImportSubgraph(
   if (graph == nullptr) return {};
   StatusOr<std::vector<Tensor>> outputs =
       source_.import_subgraph(*graph, inputs);
-  builder_.SetOrigin(source_.origin);
+  builder().SetOrigin(source_.origin);
   if (outputs.ok()) return *std::move(outputs);
   Fail(outputs.status().WithContext("attribute " + Quoted(attribute)));
   return {};
@@ -186,57 +183,26 @@ std::optional<DType> NodeContext::TypeAttribute(std::string_view name) {
 }
 
 std::optional<Shape> NodeContext::Contents(int input, std::string_view what) {
-  const std::string operand =
-      std::string(what) + " (input " + std::to_string(input) + ")";
-  if (!Input(input)) {
-    FailInvalid("missing " + operand);
-    return std::nullopt;
-  }
-  if (!ok()) return std::nullopt;
-  std::optional<std::vector<Dim>> contents =
-      builder_.IntegerContents(Input(input).value());
-  if (!contents) FailDataDependent(input, operand);
-  return contents;
+  return ImportContext::Contents(Input(input), Named(input, what));
 }
 
 bool NodeContext::IsKnown(int input) const {
-  return builder_.IntegerContents(Input(input).value()).has_value();
+  const Tensor operand = Input(input);
+  return operand.builder().IntegerContents(operand.value()).has_value();
 }
 
 std::optional<Shape> NodeContext::Sizes(int input, std::string_view what) {
-  const std::string operand =
-      std::string(what) + " (input " + std::to_string(input) + ")";
-  if (!Input(input)) {
-    FailInvalid("missing " + operand);
-    return std::nullopt;
-  }
-  return SizesOf(Input(input), operand);
-}
-
-std::optional<Shape> NodeContext::SizesOf(Tensor values,
-                                          std::string_view what) {
-  if (!ok()) return std::nullopt;
-  if (values.rank() > 1 || values.is_float()) {
-    FailInvalid(std::string(what) +
-                ": expected integers in one dim, found type " +
-                graph::ToString(values.value()->type()));
-    return std::nullopt;
-  }
-  if (values.rank() == 0) values = Reshape(values, {Dim(1)});
-  if (!ok()) return std::nullopt;
-  Shape sizes = builder_.Extents(values.value());
-  if (!ok()) return std::nullopt;
-  return sizes;
+  return ImportContext::Sizes(Input(input), Named(input, what));
 }
 
 std::optional<Shape> NodeContext::SignedSizesOf(Tensor values,
                                                 std::string_view what) {
   if (!ok()) return std::nullopt;
-  if (const auto known = builder_.IntegerContents(values.value()))
+  if (const auto known = builder().IntegerContents(values.value()))
     return *known;
   const Tensor wide = Cast(values, DType::kI64);
-  const auto above = SizesOf(Maximum(wide, 0), what);
-  const auto below = SizesOf(Maximum(-wide, 0), what);
+  const auto above = Sizes(Maximum(wide, 0), what);
+  const auto below = Sizes(Maximum(-wide, 0), what);
   if (!above || !below) return std::nullopt;
   Shape sizes;
   for (size_t i = 0; i < above->size(); ++i)
@@ -246,27 +212,13 @@ std::optional<Shape> NodeContext::SignedSizesOf(Tensor values,
 
 std::optional<std::vector<int64_t>> NodeContext::ConstantIntegers(
     int input, std::string_view what) {
-  std::optional<Shape> contents = Contents(input, what);
-  if (!contents) return std::nullopt;
-  std::optional<std::vector<int64_t>> constants = AsConstants(*contents);
-  if (!constants) {
-    FailUnsupported(std::string(what) + " (input " + std::to_string(input) +
-                    "): expected constants, found " +
-                    graph::ShapeToString(*contents));
-  }
-  return constants;
+  return ImportContext::ConstantIntegers(Input(input), Named(input, what));
 }
 
 std::optional<std::vector<double>> NodeContext::ConstantNumbers(
     int input, std::string_view what) {
-  if (!Input(input) || !ok()) return std::nullopt;
-  std::optional<std::vector<double>> contents =
-      builder_.ConstantContents(Input(input).value());
-  if (!contents) {
-    FailDataDependent(
-        input, std::string(what) + " (input " + std::to_string(input) + ")");
-  }
-  return contents;
+  if (!Input(input)) return std::nullopt;
+  return ImportContext::ConstantNumbers(Input(input), Named(input, what));
 }
 
 std::optional<double> NodeContext::ConstantNumber(int input,
@@ -274,8 +226,7 @@ std::optional<double> NodeContext::ConstantNumber(int input,
   std::optional<std::vector<double>> contents = ConstantNumbers(input, what);
   if (!contents) return std::nullopt;
   if (contents->size() == 1) return contents->front();
-  FailInvalid(std::string(what) + " (input " + std::to_string(input) +
-              "): expected one number, found " +
+  FailInvalid(Named(input, what) + ": expected one number, found " +
               std::to_string(contents->size()));
   return std::nullopt;
 }
@@ -287,45 +238,11 @@ std::optional<std::vector<int64_t>> NodeContext::IntegersFromAttributeOrInput(
   return ConstantIntegers(input, name);
 }
 
-void NodeContext::FailDataDependent(int input, const std::string& operand) {
-  if (source_.data_dependent_inputs != nullptr) {
-    CollectInputs(Input(input).value(), *source_.data_dependent_inputs);
-  }
-  FailUnsupported(
-      operand +
-      " depends on the model's data: it must be known when compiling");
-}
-
-int NodeContext::NormalizeAxis(int64_t axis, int rank) {
-  if (axis >= -rank && axis < rank)
-    return static_cast<int>(axis < 0 ? axis + rank : axis);
-  FailInvalid("axis: expected a value in [" + std::to_string(-rank) + ", " +
-              std::to_string(rank - 1) + "], found " + std::to_string(axis));
-  return 0;
-}
-
-std::vector<int64_t> NodeContext::NormalizeAxes(
-    const std::vector<int64_t>& axes, int rank) {
-  std::vector<int64_t> normalized;
-  for (int64_t axis : axes) {
-    const int64_t value = NormalizeAxis(axis, rank);
-    if (!ok()) return {};
-    if (std::find(normalized.begin(), normalized.end(), value) !=
-        normalized.end()) {
-      FailInvalid("axes: axis " + std::to_string(axis) + " is given twice");
-      return {};
-    }
-    normalized.push_back(value);
-  }
-  return normalized;
-}
-
-bool NodeContext::CheckRank(int input, int minimum, int maximum) {
-  if (!ok()) return false;
-  const std::string fault = ops::FindRankFault(Input(input), minimum, maximum);
-  if (fault.empty()) return true;
-  FailInvalid("input " + std::to_string(input) + ": " + fault);
-  return false;
+void NodeContext::FailDataDependent(const Tensor& operand,
+                                    std::string_view what) {
+  if (source_.data_dependent_inputs != nullptr)
+    CollectInputs(operand.value(), *source_.data_dependent_inputs);
+  ImportContext::FailDataDependent(operand, what);
 }
 
 Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes) {

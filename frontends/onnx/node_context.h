@@ -6,9 +6,7 @@
 //     c.SetOutput(0, Select(Less(x, 0), x * c.Float("alpha", 0.01), x));
 //   }
 //
-// Errors stick in the graph builder and name the node: after Fail the importer
-// may return or go on, nothing it builds is used. Not thread-safe; lives as
-// long as the call.
+// Errors and lifetime as for ImportContext.
 #ifndef EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_
 #define EMBER_FRONTENDS_ONNX_NODE_CONTEXT_H_
 
@@ -24,11 +22,13 @@
 #include "compiler/graph/builder.h"
 #include "frontends/onnx/tensor.h"
 #include "frontends/onnx/tensor_proto.h"
+#include "frontends/ops/axes.h"
+#include "frontends/ops/import_context.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
 
-class NodeContext {
+class NodeContext : public ops::ImportContext {
  public:
   struct Source {
     const NodeProto* node = nullptr;
@@ -50,21 +50,10 @@ class NodeContext {
   int opset() const { return source_.opset; }
   // Label of the node, unique in the model unless nodes share a name.
   const std::string& origin() const { return source_.origin; }
-  graph::GraphBuilder& builder() { return builder_; }
   // The same node, in a region that it builds.
   NodeContext Inside(graph::GraphBuilder& region) const {
     return NodeContext(region, source_, {});
   }
-
-  // Errors. Fail prefixes the node; ok() is false from then on.
-  void Fail(const Status& status);
-  void FailInvalid(std::string message) {
-    Fail(InvalidArgumentError(std::move(message)));
-  }
-  void FailUnsupported(std::string message) {
-    Fail(UnimplementedError(std::move(message)));
-  }
-  bool ok() const { return builder_.status().ok(); }
 
   // Operands. Absent ones are Tensor().
   int input_count() const { return static_cast<int>(inputs_.size()); }
@@ -107,8 +96,7 @@ class NodeContext {
   // Sizes, of which none may be negative: their contents where they are known
   // when compiling, else symbols that are read when the program runs.
   std::optional<Shape> Sizes(int input, std::string_view what);
-  // The same of any tensor of integers with at most one dim.
-  std::optional<Shape> SizesOf(Tensor values, std::string_view what);
+  using ImportContext::Sizes;  // of any tensor
   // Integers of either sign, read in the same way.
   std::optional<Shape> SignedSizesOf(Tensor values, std::string_view what);
   // Whether the contents of an operand are known when compiling.
@@ -122,45 +110,35 @@ class NodeContext {
   std::optional<std::vector<int64_t>> IntegersFromAttributeOrInput(
       std::string_view name, int input);
 
-  // Axes brought into 0 … rank - 1; fails for others, and for repeated ones.
-  int NormalizeAxis(int64_t axis, int rank);
-  std::vector<int64_t> NormalizeAxes(const std::vector<int64_t>& axes,
-                                     int rank);
-  // Fails unless the operand has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank);
-
-  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
-  Tensor Scalar(double value, DType dtype) {
-    return Wrap(builder_.Scalar(value, dtype));
+  // Axes in their order, brought into 0 … rank - 1; fails for others, and for
+  // one that is named twice.
+  std::vector<int64_t> DistinctAxes(const std::vector<int64_t>& axes,
+                                    int rank) {
+    return ops::DistinctAxes(builder(), axes, rank);
   }
+  // Fails unless the operand is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(
+        Input(input), "input " + std::to_string(input), minimum, maximum);
+  }
+
   Tensor Integers64(const std::vector<int64_t>& values) {
-    return Wrap(builder_.Integers(values));
+    return Wrap(builder().Integers(values));
   }
   Tensor FromBytes(const TensorBytes& bytes);
   // Constants of strings, as handles: a scalar, and a vector.
   Tensor StringScalar(std::string_view text);
   Tensor StringVector(const std::vector<std::string>& texts);
-  template <typename T>
-  Tensor Vector(DType dtype, const std::vector<T>& values);
 
  private:
   const AttributeProto* Typed(std::string_view name,
                               AttributeProto::AttributeType type);
-  void FailDataDependent(int input, const std::string& operand);
+  void FailDataDependent(const Tensor& operand, std::string_view what) override;
 
-  graph::GraphBuilder& builder_;
   Source source_;
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
 };
-
-template <typename T>
-Tensor NodeContext::Vector(DType dtype, const std::vector<T>& values) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  return Wrap(builder_.Constant(
-      dtype, {static_cast<int64_t>(values.size())},
-      graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
-}
 
 // A tensor of a file as a constant of the graph; strings as handles.
 Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes);

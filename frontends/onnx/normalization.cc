@@ -132,7 +132,7 @@ void ImportLayerNormalization(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
   const DType type = StashType(c, x.dtype());
-  const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", -1), x.rank());
   const std::vector<int64_t> axes = AxesFrom(axis, x.rank());
   Tensor wide = Cast(x, type);
   Tensor mean = CorrectedMean(wide, axes);
@@ -151,7 +151,7 @@ void ImportRmsNormalization(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
   const DType type = StashType(c, x.dtype());
-  const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", -1), x.rank());
   Tensor wide = Cast(x, type);
   Tensor square = Mean(wide * wide, AxesFrom(axis, x.rank()), true);
   Tensor deviation = Sqrt(square + c.Float("epsilon", 1e-5));
@@ -224,7 +224,7 @@ void ImportMeanVarianceNormalization(NodeContext& c) {
   // Before opset 9 it was experimental, without axes.
   if (c.Integer("across_channels", 0) != 0) otherwise.push_back(1);
   const std::vector<int64_t> axes =
-      c.NormalizeAxes(c.Integers("axes", otherwise), x.rank());
+      c.DistinctAxes(c.Integers("axes", otherwise), x.rank());
   if (!c.ok()) return;
   const DType type = ComputeType(x.dtype());
   Tensor wide = Cast(x, type);
@@ -238,7 +238,7 @@ void ImportMeanVarianceNormalization(NodeContext& c) {
 void ImportLpNormalization(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", -1), x.rank());
   const int64_t p = c.Integer("p", 2);
   if (p != 1 && p != 2) {
     return c.FailInvalid("attribute 'p': expected 1 or 2, found " +

@@ -20,7 +20,7 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
       (parameter.rank() == 1 && parameter.dim(0) == Dim(1))) {
     return Reshape(parameter, {});
   }
-  const int axis = c.NormalizeAxis(c.Integer("axis", 1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 1), x.rank());
   if (parameter.rank() == 1 && block == 0)
     return AlongAxis(parameter, axis, x.rank());
   if (parameter.rank() != x.rank() || block < 1) {

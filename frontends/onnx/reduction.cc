@@ -34,7 +34,7 @@ bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
     const Tensor kept =
         Select(Equal(AxisMask(*axes, rank), 1), c.Scalar(1, DType::kI64),
                c.Wrap(c.builder().ShapeValue(x.shape())));
-    reduction.result = c.SizesOf(kept, "dims");
+    reduction.result = c.Sizes(kept, "dims");
     if (!reduction.result) return false;
   }
   reduction.keep = false;
@@ -61,7 +61,7 @@ std::optional<Reduction> ReadReduction(NodeContext& c) {
   if (!none) axes = c.IntegersFromAttributeOrInput("axes", 1);
   if (!c.ok()) return std::nullopt;
   if (axes && !axes->empty()) {
-    reduction.axes = c.NormalizeAxes(*axes, rank);
+    reduction.axes = c.DistinctAxes(*axes, rank);
   } else if (c.Integer("noop_with_empty_axes", 0) != 0) {
     reduction.no_operation = true;
   } else {
@@ -160,7 +160,7 @@ void ImportReduceLogSumExp(NodeContext& c) {
 void ImportArg(NodeContext& c, const char* mode) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 0), x.rank());
   Tensor index =
       Apply("arg_reduce", {x},
             {{"mode", std::string(mode)},

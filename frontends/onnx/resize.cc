@@ -138,7 +138,7 @@ bool SetDynamicScales(NodeContext& c, int input,
   }
   const Tensor in = Cast(c.Wrap(c.builder().ShapeValue(extents)), DType::kF64);
   const auto sizes =
-      c.SizesOf(Cast(Floor(in * scales), DType::kI64), "scaled sizes");
+      c.Sizes(Cast(Floor(in * scales), DType::kI64), "scaled sizes");
   if (!sizes) return false;
   for (size_t i = 0; i < axes.size(); ++i) {
     axes[i].out = (*sizes)[i];
@@ -175,7 +175,7 @@ std::vector<ResizedAxis> ReadAxes(NodeContext& c, Tensor x) {
   std::vector<int64_t> all(x.rank());
   std::iota(all.begin(), all.end(), 0);
   std::vector<ResizedAxis> axes;
-  for (int64_t axis : c.NormalizeAxes(c.Integers("axes", all), x.rank())) {
+  for (int64_t axis : c.DistinctAxes(c.Integers("axes", all), x.rank())) {
     ResizedAxis resized;
     resized.axis = static_cast<int>(axis);
     resized.in = resized.out = x.dim(resized.axis);

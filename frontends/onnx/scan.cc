@@ -172,7 +172,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
   std::vector<Tensor> scanned;
   for (size_t i = 0; i < scanned_count; ++i) {
     Tensor x = inputs[state_count + i];
-    const int axis = c.NormalizeAxis(input_axes[i], x.rank());
+    const int axis = c.Axis(input_axes[i], x.rank());
     if (!c.ok()) return c.builder().status();
     const int32_t mark = x.narrow_type();
     x = AxisToFront(x, axis);
@@ -205,7 +205,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
     Tensor& output = outputs[state_count + i];
     const int32_t mark = output.narrow_type();
     if (output_directions[i] != 0) output = Reverse(output, 0);
-    const int axis = c.NormalizeAxis(output_axes[i], output.rank());
+    const int axis = c.Axis(output_axes[i], output.rank());
     if (!c.ok()) return c.builder().status();
     output = AxisFromFront(output, axis).Marked(mark);
   }

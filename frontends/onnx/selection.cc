@@ -21,7 +21,7 @@ Tensor NonZeroPositions(NodeContext& c, Tensor x) {
 void ImportTopK(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", -1), x.rank());
+  const int axis = c.Axis(c.Integer("axis", -1), x.rank());
   std::optional<Shape> k;
   if (c.opset() < 10) {
     if (!c.HasAttribute("k"))
@@ -69,7 +69,7 @@ void ImportCompress(NodeContext& c) {
   Tensor x = c.Input(0);
   int axis = 0;
   if (c.HasAttribute("axis")) {
-    axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+    axis = c.Axis(c.Integer("axis", 0), x.rank());
   } else {
     x = Reshape(x, {ElementCount(x.shape())});
   }
@@ -83,7 +83,7 @@ void ImportUnique(NodeContext& c) {
   Shape row;  // of one of the values that are compared
   std::vector<int64_t> to_front;
   if (c.HasAttribute("axis")) {
-    const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+    const int axis = c.Axis(c.Integer("axis", 0), x.rank());
     if (!c.ok()) return;
     to_front.push_back(axis);
     for (int i = 0; i < x.rank(); ++i) {

@@ -56,7 +56,7 @@ Tensor FromStart(Tensor position, Tensor length) {
 
 std::optional<Dim> ReadSize(NodeContext& c, Tensor scalar,
                             std::string_view what) {
-  const std::optional<Shape> sizes = c.SizesOf(scalar, what);
+  const std::optional<Shape> sizes = c.Sizes(scalar, what);
   if (!sizes) return std::nullopt;
   return sizes->front();
 }
@@ -74,11 +74,8 @@ std::optional<size_t> PositionIn(NodeContext& c, int64_t position, size_t count,
   const auto length = static_cast<int64_t>(count);
   const int64_t index = position < 0 ? position + length : position;
   const int64_t last = may_be_end ? length : length - 1;
-  if (index >= 0 && index <= last) return static_cast<size_t>(index);
-  c.FailInvalid("position: expected a value in [" + std::to_string(-length) +
-                ", " + std::to_string(last) + "], found " +
-                std::to_string(position));
-  return std::nullopt;
+  if (!c.CheckRange("position", position, -length, last)) return std::nullopt;
+  return static_cast<size_t>(index);
 }
 
 const SequenceValue& ValueOf(const Tensor& tensor) {
@@ -187,7 +184,7 @@ Tensor SequenceAt(NodeContext& c, Tensor sequence, Tensor position) {
   const SequenceValue& value = ValueOf(pair);
   const Tensor index = FromStart(position, SequenceLength(pair));
   const Tensor row = Gather(value.dims, index, 0);
-  const std::optional<Shape> shape = c.SizesOf(row, "shape of an element");
+  const std::optional<Shape> shape = c.Sizes(row, "shape of an element");
   if (!shape) return c.Wrap(nullptr);
   const std::optional<Dim> offset =
       ReadSize(c, OffsetOf(value, index), "place of an element");

@@ -113,7 +113,7 @@ void ImportConcatFromSequence(NodeContext& c) {
   const int rank = std::max(value.rank, 0) + (new_axis ? 1 : 0);
   if (!c.HasAttribute("axis"))
     return c.FailInvalid("attribute 'axis': expected an integer, found none");
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), rank);
+  const int axis = c.Axis(c.Integer("axis", 0), rank);
   if (!c.ok()) return;
   if (!value.elements)
     return c.SetOutput(0, ConcatInLoop(c, c.Input(0), axis, new_axis));
@@ -190,7 +190,7 @@ Tensor SplitInLoop(NodeContext& c, Tensor x, int axis) {
     starts = Reduce(Select(before, Unsqueeze(sizes, {0}), sizes.Like(0)), "sum",
                     {1}, false);
   } else {
-    const auto size = c.SizesOf(Cast(c.Input(1), DType::kI64), "split");
+    const auto size = c.Sizes(Cast(c.Input(1), DType::kI64), "split");
     if (!size) return c.Wrap(nullptr);
     const Dim count = CeilDivide(x.dim(axis), size->front());
     const Tensor step = DimScalar(c.builder(), size->front());
@@ -212,7 +212,7 @@ Tensor SplitInLoop(NodeContext& c, Tensor x, int axis) {
       [&](graph::Region& region, const graph::LoopInputs& in) {
         graph::LoopOutputs out;
         NodeContext inside = c.Inside(region.builder());
-        const auto range = inside.SizesOf(inside.Wrap(in.scanned[0]), "split");
+        const auto range = inside.Sizes(inside.Wrap(in.scanned[0]), "split");
         if (!range) return out;
         const Tensor whole = inside.Wrap(region.Capture(x.value()));
         const Tensor part = SliceAxis(whole, axis, (*range)[0], (*range)[1]);
@@ -233,7 +233,7 @@ Tensor SplitInLoop(NodeContext& c, Tensor x, int axis) {
 void ImportSplitToSequence(NodeContext& c) {
   if (!CheckTensor(c, 0) || !c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 0), x.rank());
   const bool keep = c.Integer("keepdims", 1) != 0 || c.Input(1).present();
   if (!c.ok()) return;
   const std::optional<Shape> parts = KnownParts(c, x.dim(axis));

@@ -129,7 +129,7 @@ void ImportDynamicRange(NodeContext& c, DType type) {
     // -floor(-distance / delta) rounds up.
     count = Maximum(-Binary(Opcode::kFloorDivide, -distance, delta), 0);
   }
-  const std::optional<Shape> size = c.SizesOf(count, "number of elements");
+  const std::optional<Shape> size = c.Sizes(count, "number of elements");
   if (!size) return;
   const Tensor steps = IotaVector(c.builder(), size->front(), wide);
   c.SetOutput(0, Cast(steps * delta + start, type));

@@ -175,7 +175,7 @@ void ImportDft(NodeContext& c) {
       return c.FailInvalid("axis (input 2): expected one element");
     axis = known->front();
   }
-  t.axis = c.NormalizeAxis(axis, x.rank());
+  t.axis = c.Axis(axis, x.rank());
   if (!c.ok()) return;
   if (t.axis == x.rank() - 1)
     return c.FailInvalid("axis: expected one before the last");

@@ -38,7 +38,7 @@ std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
 void ImportSplit(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
-  const int axis = c.NormalizeAxis(c.Integer("axis", 0), x.rank());
+  const int axis = c.Axis(c.Integer("axis", 0), x.rank());
   const std::optional<Shape> sizes = SplitSizes(c, x.dim(axis));
   if (!sizes) return;
   if (static_cast<int>(sizes->size()) < c.output_count()) {
@@ -137,7 +137,7 @@ std::optional<SliceOperands> ReadSlice(NodeContext& c) {
                   std::to_string(steps->size()));
     return std::nullopt;
   }
-  slice.axes = c.NormalizeAxes(*axes, c.Input(0).rank());
+  slice.axes = c.DistinctAxes(*axes, c.Input(0).rank());
   slice.steps = *std::move(steps);
   if (!c.ok()) return std::nullopt;
   return slice;
@@ -173,7 +173,7 @@ void ImportDynamicSlice(NodeContext& c) {
                          std::to_string(*count) + ", " +
                          std::to_string(axes.size()) + " and " +
                          std::to_string(steps.size()));
-  axes = c.NormalizeAxes(axes, x.rank());
+  axes = c.DistinctAxes(axes, x.rank());
   if (!c.ok()) return;
   Shape extents;
   std::vector<int64_t> backward;  // 1 where the step is negative
@@ -203,8 +203,8 @@ void ImportDynamicSlice(NodeContext& c) {
   const Tensor distance = Select(Equal(back, 1), start - end, end - start);
   const Tensor size =
       Maximum(Binary(Opcode::kFloorDivide, distance + length - 1.0, length), 0);
-  const auto starts = c.SizesOf(Maximum(start, 0), "starts (input 1)");
-  const auto sizes = c.SizesOf(size, "ends (input 2)");
+  const auto starts = c.Sizes(Maximum(start, 0), "starts (input 1)");
+  const auto sizes = c.Sizes(size, "ends (input 2)");
   if (!starts || !sizes) return;
   Shape all_starts(static_cast<size_t>(x.rank()), Dim(0));
   Shape all_sizes = x.shape();
@@ -278,7 +278,7 @@ void ImportSliceByData(NodeContext& c) {
   const Tensor end = clamped(2, extent, -back);
   const Tensor length = Absolute(step);
   const Tensor distance = Select(Equal(back, 1), start - end, end - start);
-  const std::optional<Shape> sizes = c.SizesOf(
+  const std::optional<Shape> sizes = c.Sizes(
       Maximum(Binary(Opcode::kFloorDivide, distance + length - 1.0, length), 0),
       "sizes");
   if (!sizes) return;
@@ -335,7 +335,7 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
     pads = c.String("mode", "constant") == "constant"
                ? c.SignedSizesOf(operand, "pads (input 1)")
            : c.IsKnown(1) ? c.Contents(1, "pads")
-                          : c.SizesOf(operand, "pads (input 1)");
+                          : c.Sizes(operand, "pads (input 1)");
   } else if (const auto attribute =
                  c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
     pads = Shape(attribute->begin(), attribute->end());
@@ -347,7 +347,7 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
     const std::optional<std::vector<int64_t>> given =
         c.ConstantIntegers(3, "axes");
     if (!given) return std::nullopt;
-    axes = c.NormalizeAxes(*given, rank);
+    axes = c.DistinctAxes(*given, rank);
   }
   const size_t count = axes.size();
   if (!pads || pads->size() != 2 * count) {
@@ -388,7 +388,7 @@ void ImportCenterCropPad(NodeContext& c) {
   Tensor x = c.Input(0);
   std::vector<int64_t> axes(x.rank());
   std::iota(axes.begin(), axes.end(), 0);
-  axes = c.NormalizeAxes(c.Integers("axes", axes), x.rank());
+  axes = c.DistinctAxes(c.Integers("axes", axes), x.rank());
   const std::optional<Shape> target = c.Sizes(1, "shape");
   if (!target || !c.ok()) return;
   if (target->size() != axes.size())

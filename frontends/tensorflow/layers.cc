@@ -453,11 +453,7 @@ void ImportBatchNormWithGlobalNormalization(OperatorContext& c) {
 void ImportLrn(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const int64_t radius = c.Integer("depth_radius", 5);
-  if (radius < 0 || radius > (1 << 20)) {
-    return c.FailInvalid(
-        "attribute 'depth_radius': expected a value in [0, 1048576], found " +
-        std::to_string(radius));
-  }
+  if (!c.CheckRange("attribute 'depth_radius'", radius, 0, 1 << 20)) return;
   const Tensor x = c.Input(0);
   Window window = ops::WindowOf({2 * radius + 1});
   window.low[0] = window.high[0] = Dim(radius);

@@ -260,10 +260,7 @@ void ImportLocalResponseNormalization(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const auto& options = c.Options<schema::LocalResponseNormalizationOptions>();
   const int64_t radius = options.radius();
-  if (radius < 0 || radius > (1 << 20)) {
-    return c.FailInvalid("radius: expected a value in [0, 1048576], found " +
-                         std::to_string(radius));
-  }
+  if (!c.CheckRange("radius", radius, 0, 1 << 20)) return;
   const Tensor x = c.Input(0);
   const std::vector<int64_t> ones(4, 1);
   const Tensor sums =

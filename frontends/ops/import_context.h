@@ -1,0 +1,106 @@
+// What the importer of an operator has in every format: the graph builder,
+// errors, constants, and the checks of what a model says. A format's own
+// context adds its operands and attributes.
+//
+//   class LayerContext : public ops::ImportContext { … };
+//
+//   void ImportSplit(LayerContext& c) {
+//     const int axis = c.Axis(c.config().Integer("axis", -1), x.rank());
+//     const auto extent = c.Extent(x, axis);
+//     if (!extent || !c.CheckRange("parts", parts, 1, *extent)) return;
+//     …
+//
+// Errors stick in the graph builder and name the node: after a failure a
+// function may return or go on, nothing it builds is used. Not thread-safe;
+// lives as long as the call.
+#ifndef EMBER_FRONTENDS_OPS_IMPORT_CONTEXT_H_
+#define EMBER_FRONTENDS_OPS_IMPORT_CONTEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "frontends/ops/tensor.h"
+#include "frontends/ops/windows.h"
+
+namespace ember::ops {
+
+class ImportContext {
+ public:
+  explicit ImportContext(graph::GraphBuilder& builder) : builder_(builder) {}
+  ImportContext(const ImportContext&) = delete;
+  ImportContext& operator=(const ImportContext&) = delete;
+  virtual ~ImportContext() = default;
+
+  graph::GraphBuilder& builder() { return builder_; }
+
+  // Errors, which name the builder's origin.
+  void Fail(const Status& status);
+  void FailInvalid(std::string message);
+  void FailUnsupported(std::string message);
+  bool ok() const { return builder_.status().ok(); }
+
+  Tensor Wrap(graph::Value* value) { return {&builder_, value}; }
+  Tensor Scalar(double value, DType dtype = DType::kF32) {
+    return Wrap(builder_.Scalar(value, dtype));
+  }
+  // A constant vector.
+  template <typename T>
+  Tensor Vector(DType dtype, const std::vector<T>& values) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+    return Wrap(builder_.Constant(
+        dtype, {static_cast<int64_t>(values.size())},
+        graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
+  }
+
+  // An axis in 0 … rank - 1; fails for others.
+  int Axis(int64_t axis, int rank);
+  // Ascending, each once (axes.h).
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
+  // Fails unless the operand is there and has a rank in [minimum, maximum].
+  // what: "input 0".
+  bool CheckRank(const Tensor& operand, std::string_view what, int minimum,
+                 int maximum = kMaximumRank);
+  // Fails unless the value is in [minimum, maximum].
+  bool CheckRange(std::string_view what, int64_t value, int64_t minimum,
+                  int64_t maximum = kMaximumWindow);
+  bool CheckPositive(std::string_view what, int64_t value) {
+    return CheckRange(what, value, 1);
+  }
+
+  // Extents that must be known when compiling: of dim `axis`, and of the dims
+  // from `first` to before `last`.
+  std::optional<int64_t> Extent(const Tensor& x, int axis);
+  std::optional<std::vector<int64_t>> Extents(const Tensor& x, int first,
+                                              int last);
+
+  // What an operand holds, which must be known when compiling. Fails, and gives
+  // nullopt, where it depends on the model's data or the operand is absent.
+  // what: "axes (input 1)". Contents may hold symbols.
+  std::optional<Shape> Contents(const Tensor& operand, std::string_view what);
+  std::optional<std::vector<int64_t>> ConstantIntegers(const Tensor& operand,
+                                                       std::string_view what);
+  std::optional<std::vector<double>> ConstantNumbers(const Tensor& operand,
+                                                     std::string_view what);
+  // Integers, of which none may be negative, in at most one dim: those of
+  // Contents, and where they are not known symbols that are read when the
+  // program runs.
+  std::optional<Shape> Sizes(Tensor operand, std::string_view what);
+
+ protected:
+  // Fails for an operand that would have to be known when compiling.
+  virtual void FailDataDependent(const Tensor& operand, std::string_view what);
+
+ private:
+  bool CheckPresent(const Tensor& operand, std::string_view what);
+
+  graph::GraphBuilder& builder_;
+};
+
+}  // namespace ember::ops
+
+#endif  // EMBER_FRONTENDS_OPS_IMPORT_CONTEXT_H_
