@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_cursor.h"
 #include "base/checked_math.h"
 #include "base/concat.h"
 #include "base/dtype.h"
@@ -16,6 +17,27 @@
 
 namespace ember {
 namespace {
+
+TEST(ByteCursorTest, ReadsLittleEndianAndNeverBeyondTheEnd) {
+  const std::string bytes("EMB\x02\x01\xff\xff\xff\xff\xff\xff\xff\xff", 13);
+  ByteCursor in(AsBytes(bytes));
+  EXPECT_TRUE(in.Matches("EMB"));
+  EXPECT_EQ(in.Unsigned(2), 0x0102u);
+  EXPECT_EQ(in.position(), 5u);
+  EXPECT_EQ(in.remaining(), 8u);
+  ByteCursor wide = in;
+  EXPECT_EQ(wide.Unsigned(8), UINT64_MAX);
+  EXPECT_EQ(wide.Unsigned(0), 0u);
+  EXPECT_TRUE(wide.ok());
+  in.Skip(7);
+  EXPECT_EQ(AsText(in.Take(1)), "\xff");
+  EXPECT_TRUE(in.ok());
+  EXPECT_TRUE(in.Take(UINT64_MAX).empty());
+  EXPECT_FALSE(in.ok());
+  EXPECT_EQ(in.remaining(), 0u);
+  EXPECT_EQ(in.Unsigned(1), 0u);
+  EXPECT_FALSE(in.Matches(""));
+}
 
 TEST(ConcatTest, TextsAndIntegersOfEveryKind) {
   const std::string text("a\0b", 3);

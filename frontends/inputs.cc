@@ -47,8 +47,8 @@ StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
   if (!input.dims && !given) {
     return InvalidArgumentError(
         what +
-        ": the model does not say how many dims it has; expected a shape for "
-        "it, found none");
+        ": the model does not say how many dims it has: give its shape "
+        "(--shape), or a value");
   }
   if (input.dims && pins.size() != input.dims->size()) {
     return InvalidArgumentError(what + ": expected a pinned shape of rank " +
@@ -57,7 +57,7 @@ StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
   }
   for (size_t i = 0; i < pins.size(); ++i) {
     if (!pins[i]) continue;
-    const bool fixed = input.dims && !input.may_resize &&
+    const bool fixed = input.dims && !(*input.dims)[i].may_differ &&
                        (*input.dims)[i].symbol.empty() &&
                        (*input.dims)[i].extent != *pins[i];
     if (*pins[i] < 0 || fixed) {
@@ -99,6 +99,10 @@ std::string ToIdentifier(std::string_view text) {
   return name;
 }
 
+ModelDim OpenDim(std::string_view input, size_t axis) {
+  return {.symbol = ToIdentifier(input) + "_" + std::to_string(axis)};
+}
+
 StatusOr<std::vector<graph::Value*>> AddInputs(
     const std::vector<ModelInput>& inputs, const ImportOptions& options,
     graph::GraphBuilder& builder) {
@@ -126,10 +130,8 @@ StatusOr<std::vector<graph::Value*>> AddInputs(
     const ModelInput& input = inputs[k];
     Shape shape;
     for (size_t i = 0; i < pins[k].size(); ++i) {
-      const ModelDim dim = input.dims
-                               ? (*input.dims)[i]
-                               : ModelDim{.symbol = ToIdentifier(input.name) +
-                                                    "_" + std::to_string(i)};
+      const ModelDim dim =
+          input.dims ? (*input.dims)[i] : OpenDim(input.name, i);
       const auto pinned = extents.find(dim.symbol);
       if (pins[k][i]) {
         shape.push_back(Dim(*pins[k][i]));

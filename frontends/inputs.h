@@ -27,18 +27,21 @@ struct ModelDim {
   int64_t extent = 0;
   // Not empty: the dim is open, and has this name, which other inputs' dims may
   // have, too (then they are equal).
-  std::string symbol;
+  std::string symbol = "";
+  // Whether the extent is how the model was saved rather than what it needs: a
+  // pin may be another.
+  bool may_differ = false;
 };
+
+// An open dim of an input that the model gives no name: INPUT_AXIS.
+ModelDim OpenDim(std::string_view input, size_t axis);
 
 struct ModelInput {
   std::string name;
   DType dtype = DType::kF32;
   // Nullopt: the model does not say how many dims there are; the options must.
   std::optional<std::vector<ModelDim>> dims;
-  std::string logical_type;
-  // Whether the extents are how the model was saved rather than what it needs:
-  // a pin may differ from them.
-  bool may_resize = false;
+  std::string logical_type = "";
 };
 
 // A value for each input, in their order. Errors: names that no input has, pins

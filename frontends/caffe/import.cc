@@ -1,27 +1,23 @@
 #include "frontends/caffe/import.h"
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/byte_cursor.h"
 #include "base/file.h"
 #include "base/one_line.h"
 #include "frontends/caffe/net_importer.h"
 #include "frontends/caffe/prototxt.h"
 #include "frontends/caffe/upgrade.h"
+#include "frontends/model_bytes.h"
+#include "frontends/model_errors.h"
 
 namespace ember::caffe {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string_view AsText(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // A net with its weights, as it was read.
 struct Model {
@@ -73,11 +69,8 @@ StatusOr<Model> ReadModel(std::string_view prototxt,
 
 StatusOr<graph::Graph> ImportRead(const Model& model,
                                   const frontends::ImportOptions& options) {
-  if (!options.entry.empty()) {
-    return InvalidArgumentError(
-        "entry: expected none, as a net of Caffe has one, found '" +
-        options.entry + "'");
-  }
+  EMBER_RETURN_IF_ERROR(
+      frontends::CheckNoEntry(options, "a net of Caffe has one"));
   EMBER_RETURN_IF_ERROR(CheckLayers(model.layers));
   if (!model.unknown.empty()) {
     std::string text = "unknown fields, which may mean something: ";
@@ -162,11 +155,6 @@ StatusOr<Model> ReadFiles(const std::string& path) {
   return model;
 }
 
-Status Named(const Status& status, std::string_view name) {
-  return Status(status.code(), OnOneLine(status.message()))
-      .WithContext("model '" + OnOneLine(name) + "'");
-}
-
 }  // namespace
 
 StatusOr<graph::Graph> ImportModelBytes(std::string_view prototxt,
@@ -174,22 +162,12 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view prototxt,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  if (owner == nullptr) {
-    // As aligned as a mapped file.
-    constexpr std::align_val_t kAlignment{64};
-    auto* copy = static_cast<uint8_t*>(
-        ::operator new(std::max<size_t>(caffemodel.size(), 1), kAlignment));
-    if (!caffemodel.empty())
-      std::memcpy(copy, caffemodel.data(), caffemodel.size());
-    owner = std::shared_ptr<uint8_t>(
-        copy, [](uint8_t* memory) { ::operator delete(memory, kAlignment); });
-    caffemodel = {copy, caffemodel.size()};
-  }
+  graph::ConstantData file = frontends::KeptBytes(caffemodel, std::move(owner));
   const StatusOr<Model> model =
-      ReadModel(prototxt, caffemodel, std::move(owner));
-  if (!model.ok()) return Named(model.status(), name);
+      ReadModel(prototxt, file.bytes, std::move(file.owner));
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
   StatusOr<graph::Graph> graph = ImportRead(*model, options);
-  if (!graph.ok()) return Named(graph.status(), name);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
   return graph;
 }
 
@@ -197,9 +175,9 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options) {
   const std::string name = fs::path(path).filename().string();
   const StatusOr<Model> model = ReadFiles(path);
-  if (!model.ok()) return Named(model.status(), name);
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
   StatusOr<graph::Graph> graph = ImportRead(*model, options);
-  if (!graph.ok()) return Named(graph.status(), name);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
   return graph;
 }
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/inputs.h"
+#include "frontends/model_errors.h"
 
 namespace ember::caffe {
 namespace {
@@ -75,35 +77,18 @@ StatusOr<std::vector<NetInput>> InputsOf(
 }
 
 Status CheckLayers(const std::vector<LayerParameter>& layers) {
-  struct Use {
-    std::string layer, reason;
-    int count = 0;
-  };
-  std::map<std::string, Use> missing;
+  frontends::UnsupportedParts missing("operators", "layer");
   for (const LayerParameter& layer : layers) {
     const LayerRow* row = FindRow(layer.type());
     const bool is_unknown_python =
         layer.type() == "Python" && !IsKnownPythonLayer(layer.python_param());
     if (row != nullptr && row->reason.empty() && !is_unknown_python) continue;
-    Use& use = missing[TypeText(layer)];
-    if (use.count++ == 0) use.layer = layer.name();
-    if (is_unknown_python) {
-      use.reason = "it is a program in Python";
-    } else if (row != nullptr) {
-      use.reason = row->reason;
-    }
+    missing.Add(TypeText(layer), layer.name(),
+                is_unknown_python ? "it is a program in Python"
+                : row != nullptr  ? row->reason
+                                  : "");
   }
-  if (missing.empty()) return OkStatus();
-  std::string text = "unsupported operators: ";
-  bool first = true;
-  for (const auto& [type, use] : missing) {
-    text +=
-        (first ? "" : ", ") + type + " (layer '" + use.layer + "'" +
-        (use.count > 1 ? ", " + std::to_string(use.count) + " layers" : "") +
-        (use.reason.empty() ? "" : "; " + use.reason) + ")";
-    first = false;
-  }
-  return UnimplementedError(OnOneLine(text));
+  return missing.ToStatus();
 }
 
 StatusOr<graph::Graph> NetImporter::Import() {
@@ -115,74 +100,31 @@ StatusOr<graph::Graph> NetImporter::Import() {
   return builder_.Finish();
 }
 
-StatusOr<Tensor> NetImporter::AddInput(const NetInput& input) {
-  const std::string what = "input " + Quoted(input.name);
-  Shape shape(input.dims.begin(), input.dims.end());
-  const auto pins = options_.input_shapes.find(input.name);
-  if (pins == options_.input_shapes.end() && !input.has_rank) {
-    return UnimplementedError(what +
-                              ": expected a shape, found none in the net: "
-                              "pin its dims");
-  }
-  if (pins != options_.input_shapes.end()) {
-    if (!input.has_rank) shape.assign(pins->second.size(), Dim(-1));
-    if (pins->second.size() != shape.size()) {
-      return InvalidArgumentError(what + ": expected a pinned shape of rank " +
-                                  std::to_string(shape.size()) +
-                                  ", found rank " +
-                                  std::to_string(pins->second.size()));
-    }
-    for (size_t i = 0; i < shape.size(); ++i) {
-      if (pins->second[i]) shape[i] = Dim(*pins->second[i]);
-      if (shape[i].constant() < 0) {
-        return InvalidArgumentError(
-            what + " axis " + std::to_string(i) +
-            ": expected a pin of at least 0, found " +
-            (pins->second[i] ? std::to_string(*pins->second[i]) : "none"));
-      }
-    }
-  }
-  const auto known = options_.input_values.find(input.name);
-  if (known == options_.input_values.end()) {
-    return Tensor(&builder_, builder_.Input(input.name, {DType::kF32, shape}));
-  }
-  const frontends::KnownTensor& value = known->second;
-  if (value.strings || value.dtype != DType::kF32) {
-    return InvalidArgumentError(
-        what + ": expected type f32, found " +
-        (value.strings ? "string" : std::string(DTypeName(value.dtype))));
-  }
-  return Tensor(&builder_, builder_.Constant(
-                               DType::kF32, value.dims,
-                               {.owner = value.owner, .bytes = value.bytes}));
-}
-
 Status NetImporter::AddInputs() {
   EMBER_ASSIGN_OR_RETURN(const std::vector<NetInput> inputs, InputsOf(layers_));
-  for (const auto& [name, pins] : options_.input_shapes) {
-    std::string names;
-    bool found = false;
-    for (const NetInput& input : inputs) {
-      found = found || input.name == name;
-      names += (names.empty() ? "" : ", ") + Quoted(input.name);
-    }
-    if (!found) {
-      return InvalidArgumentError("pinned shape: expected one of the inputs " +
-                                  names + ", found " + Quoted(name));
-    }
-  }
   if (inputs.empty()) {
     return InvalidArgumentError(
         "expected a net with inputs, found none: name a net for deployment");
   }
+  std::vector<frontends::ModelInput> model_inputs;
   for (const NetInput& input : inputs) {
     if (!inputs_.insert(input.name).second) {
       return InvalidArgumentError("expected inputs of different names, found " +
                                   Quoted(input.name) + " twice");
     }
-    EMBER_ASSIGN_OR_RETURN(blobs_[input.name], AddInput(input));
-    EMBER_RETURN_IF_ERROR(builder_.status());
+    auto& model_input = model_inputs.emplace_back();
+    model_input.name = input.name;
+    if (!input.has_rank) continue;
+    // Caffe reshapes a net to whatever it is fed.
+    model_input.dims.emplace();
+    for (const int64_t dim : input.dims)
+      model_input.dims->push_back({.extent = dim, .may_differ = true});
   }
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<graph::Value*> values,
+      frontends::AddInputs(model_inputs, options_, builder_));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    blobs_[inputs[i].name] = Tensor(&builder_, values[i]);
   return OkStatus();
 }
 

@@ -44,7 +44,6 @@ class NetImporter {
 
  private:
   Status AddInputs();
-  StatusOr<Tensor> AddInput(const NetInput& input);
   Status ImportLayer(const LayerParameter& layer, int index);
   // Where a top of a layer goes: a name that no blob has yet, unless the layer
   // works in place.

@@ -50,7 +50,7 @@ bool IsColumn(const Feature& feature) {
 }
 
 // All inputs of a model side by side.
-StatusOr<Tensor> RowsOf(const ImportContext& context, const ProtobufView& model,
+StatusOr<Tensor> RowsOf(const ModelContext& context, const ProtobufView& model,
                         const Features& features) {
   const std::vector<Feature> inputs =
       FeaturesOf(model.Message(kDescription), 1);
@@ -203,7 +203,7 @@ StatusOr<TreeTable> ReadTrees(const ProtobufView& ensemble) {
 }
 
 // Sums of votes with the base values, [N, dimensions].
-StatusOr<Tensor> TreeScores(ImportContext& context, const ProtobufView& model,
+StatusOr<Tensor> TreeScores(ModelContext& context, const ProtobufView& model,
                             uint64_t kind, const Features& features) {
   const ProtobufView ensemble = model.Message(kind).Message(1);
   EMBER_ASSIGN_OR_RETURN(const TreeTable table, ReadTrees(ensemble));
@@ -245,7 +245,7 @@ StatusOr<Tensor> Transformed(Tensor scores, int64_t transform) {
   }
 }
 
-Status ImportTreeRegressor(ImportContext& context, const ProtobufView& model,
+Status ImportTreeRegressor(ModelContext& context, const ProtobufView& model,
                            Features& features) {
   EMBER_ASSIGN_OR_RETURN(Tensor scores,
                          TreeScores(context, model, kTreeRegressor, features));
@@ -254,7 +254,7 @@ Status ImportTreeRegressor(ImportContext& context, const ProtobufView& model,
   return SetRows(model, scores, features);
 }
 
-Status ImportTreeClassifier(ImportContext& context, const ProtobufView& model,
+Status ImportTreeClassifier(ModelContext& context, const ProtobufView& model,
                             Features& features) {
   const ProtobufView classifier = model.Message(kTreeClassifier);
   EMBER_ASSIGN_OR_RETURN(Tensor scores,
@@ -268,7 +268,7 @@ Status ImportTreeClassifier(ImportContext& context, const ProtobufView& model,
 // ---- linear models
 
 // [N, targets]: products with the rows of weights, and offsets.
-StatusOr<Tensor> LinearScores(ImportContext& context, const ProtobufView& model,
+StatusOr<Tensor> LinearScores(ModelContext& context, const ProtobufView& model,
                               uint64_t kind, const Features& features) {
   const ProtobufView glm = model.Message(kind);
   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
@@ -308,7 +308,7 @@ StatusOr<Tensor> LinearScores(ImportContext& context, const ProtobufView& model,
 // The normal distribution's probability below x.
 Tensor Probit(Tensor x) { return (Erf(x * M_SQRT1_2) + 1.0) * 0.5; }
 
-Status ImportGlmRegressor(ImportContext& context, const ProtobufView& model,
+Status ImportGlmRegressor(ModelContext& context, const ProtobufView& model,
                           Features& features) {
   EMBER_ASSIGN_OR_RETURN(Tensor scores,
                          LinearScores(context, model, kGlmRegressor, features));
@@ -322,7 +322,7 @@ Status ImportGlmRegressor(ImportContext& context, const ProtobufView& model,
   return SetRows(model, scores, features);
 }
 
-Status ImportGlmClassifier(ImportContext& context, const ProtobufView& model,
+Status ImportGlmClassifier(ModelContext& context, const ProtobufView& model,
                            Features& features) {
   const ProtobufView glm = model.Message(kGlmClassifier);
   EMBER_ASSIGN_OR_RETURN(
@@ -348,7 +348,7 @@ Status ImportGlmClassifier(ImportContext& context, const ProtobufView& model,
 // ---- features
 
 // One value for all columns, or one each.
-StatusOr<Tensor> PerColumn(ImportContext& context,
+StatusOr<Tensor> PerColumn(ModelContext& context,
                            const std::vector<double>& values, double otherwise,
                            const Tensor& rows, std::string_view what) {
   if (values.empty()) return rows.Like(otherwise);
@@ -361,7 +361,7 @@ StatusOr<Tensor> PerColumn(ImportContext& context,
   return Vector(context.builder, values);
 }
 
-Status ImportScaler(ImportContext& context, const ProtobufView& model,
+Status ImportScaler(ModelContext& context, const ProtobufView& model,
                     Features& features) {
   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
   EMBER_RETURN_IF_ERROR(context.builder.status());
@@ -375,7 +375,7 @@ Status ImportScaler(ImportContext& context, const ProtobufView& model,
   return SetRows(model, (rows + shift) * scale, features);
 }
 
-Status ImportImputer(ImportContext& context, const ProtobufView& model,
+Status ImportImputer(ModelContext& context, const ProtobufView& model,
                      Features& features) {
   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
   EMBER_RETURN_IF_ERROR(context.builder.status());
@@ -397,7 +397,7 @@ Status ImportImputer(ImportContext& context, const ProtobufView& model,
   return SetRows(model, Select(missing, imputed, rows), features);
 }
 
-Status ImportNormalizer(ImportContext& context, const ProtobufView& model,
+Status ImportNormalizer(ModelContext& context, const ProtobufView& model,
                         Features& features) {
   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
   EMBER_RETURN_IF_ERROR(context.builder.status());
@@ -422,7 +422,7 @@ Status ImportNormalizer(ImportContext& context, const ProtobufView& model,
                  features);
 }
 
-Status ImportOneHot(ImportContext& context, const ProtobufView& model,
+Status ImportOneHot(ModelContext& context, const ProtobufView& model,
                     Features& features) {
   const ProtobufView encoder = model.Message(kOneHotEncoder);
   const std::vector<Feature> inputs =
@@ -449,7 +449,7 @@ Status ImportOneHot(ImportContext& context, const ProtobufView& model,
   return SetRows(model, Cast(equal, DType::kF64), features);
 }
 
-Status ImportVectorizer(ImportContext& context, const ProtobufView& model,
+Status ImportVectorizer(ModelContext& context, const ProtobufView& model,
                         Features& features) {
   const std::vector<Feature> inputs =
       FeaturesOf(model.Message(kDescription), 1);
@@ -470,7 +470,7 @@ Status ImportVectorizer(ImportContext& context, const ProtobufView& model,
                  features);
 }
 
-Status ImportExtractor(ImportContext& context, const ProtobufView& model,
+Status ImportExtractor(ModelContext& context, const ProtobufView& model,
                        Features& features) {
   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
   EMBER_RETURN_IF_ERROR(context.builder.status());
@@ -488,7 +488,7 @@ Status ImportExtractor(ImportContext& context, const ProtobufView& model,
   return SetRows(model, Gather(rows, which, 1), features);
 }
 
-Status ImportIdentity(ImportContext& /*context*/, const ProtobufView& model,
+Status ImportIdentity(ModelContext& /*context*/, const ProtobufView& model,
                       Features& features) {
   const ProtobufView description = model.Message(kDescription);
   const std::vector<Feature> inputs = FeaturesOf(description, 1);
@@ -504,7 +504,7 @@ Status ImportIdentity(ImportContext& /*context*/, const ProtobufView& model,
 
 struct ClassicRow {
   uint64_t kind;
-  Status (*import)(ImportContext&, const ProtobufView&, Features&);
+  Status (*import)(ModelContext&, const ProtobufView&, Features&);
 };
 constexpr ClassicRow kRows[] = {
     {kTreeRegressor, ImportTreeRegressor},
@@ -527,7 +527,7 @@ bool IsClassic(uint64_t kind) {
                      [&](const ClassicRow& row) { return row.kind == kind; });
 }
 
-Status ImportClassic(ImportContext& context, const ProtobufView& model,
+Status ImportClassic(ModelContext& context, const ProtobufView& model,
                      uint64_t kind, Features& features) {
   context.builder.SetOrigin(std::string(KindName(kind)));
   for (const ClassicRow& row : kRows)
@@ -535,7 +535,7 @@ Status ImportClassic(ImportContext& context, const ProtobufView& model,
   return UnimplementedError("unsupported " + std::string(KindName(kind)));
 }
 
-Status AddClasses(ImportContext& context, const ProtobufView& model,
+Status AddClasses(ModelContext& context, const ProtobufView& model,
                   const ProtobufView& labels, Tensor scores,
                   Features& features) {
   EMBER_RETURN_IF_ERROR(context.builder.status());

@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "compiler/graph/builder.h"
 #include "frontends/coreml/model.h"
+#include "frontends/model_errors.h"
 #include "frontends/ops/tensor.h"
 
 namespace ember::coreml {
@@ -33,7 +34,7 @@ struct FeatureValue {
 };
 using Features = std::map<std::string, FeatureValue>;
 
-struct ImportContext {
+struct ModelContext {
   graph::GraphBuilder& builder;
   const Model& model;
   // The only input of a model of many numbers, [N, names]; else absent.
@@ -41,38 +42,31 @@ struct ImportContext {
   std::vector<std::string> table_names;
 };
 
-// What cannot be imported, each with how often it occurs and why, for one
-// error.
-struct Missing {
-  std::string place, reason;
-  int count = 0;
-};
-using MissingParts = std::map<std::string, Missing>;
-void AddMissing(MissingParts& missing, const std::string& name,
-                const std::string& place, std::string_view reason);
-
 // Of any kind. `model` is a Model message.
-void FindMissing(const ProtobufView& model, int depth, MissingParts& missing);
-Status ImportAny(ImportContext& context, const ProtobufView& model, int depth,
+void FindMissing(const ProtobufView& model, int depth,
+                 frontends::UnsupportedParts& missing);
+Status ImportAny(ModelContext& context, const ProtobufView& model, int depth,
                  Features& features);
 
 // network.cc
-void FindMissingLayers(const ProtobufView& network, MissingParts& missing);
-Status ImportNetwork(ImportContext& context, const ProtobufView& model,
+void FindMissingLayers(const ProtobufView& network,
+                       frontends::UnsupportedParts& missing);
+Status ImportNetwork(ModelContext& context, const ProtobufView& model,
                      uint64_t kind, Features& features);
 // program.cc
-void FindMissingOperations(const ProtobufView& program, MissingParts& missing);
-Status ImportProgram(ImportContext& context, const ProtobufView& model,
+void FindMissingOperations(const ProtobufView& program,
+                           frontends::UnsupportedParts& missing);
+Status ImportProgram(ModelContext& context, const ProtobufView& model,
                      Features& features);
 // classic.cc
 bool IsClassic(uint64_t kind);
-Status ImportClassic(ImportContext& context, const ProtobufView& model,
+Status ImportClassic(ModelContext& context, const ProtobufView& model,
                      uint64_t kind, Features& features);
 
 // The results of a classifier: the label of the best score, and all scores.
 // labels has StringVector in field 100 or Int64Vector in field 101; scores are
 // [N, classes] or [classes].
-Status AddClasses(ImportContext& context, const ProtobufView& model,
+Status AddClasses(ModelContext& context, const ProtobufView& model,
                   const ProtobufView& labels, ops::Tensor scores,
                   Features& features);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "frontends/model_bytes.h"
 #include "frontends/ops/axes.h"
 #include "frontends/ops/errors.h"
 
@@ -14,14 +15,6 @@ using Bytes = std::span<const uint8_t>;
 
 graph::ConstantData Copy(const void* data, size_t size) {
   return graph::ConstantData::Copy({static_cast<const uint8_t*>(data), size});
-}
-
-// Where they lie if they are aligned there.
-graph::ConstantData InPlace(Bytes bytes, size_t alignment,
-                            const std::shared_ptr<const void>& owner) {
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0)
-    return {.owner = owner, .bytes = bytes};
-  return Copy(bytes.data(), bytes.size());
 }
 
 // The index-th number of `bits` bits, the first ones in the highest.
@@ -92,13 +85,14 @@ Tensor ReadWeights(graph::GraphBuilder& builder, const ProtobufView& weights,
     if (f32.size() == 1) {
       const Bytes bytes = f32.front().bytes();
       if (bytes.size() == size * sizeof(float))
-        return wrap(builder.Constant(DType::kF32, dims,
-                                     InPlace(bytes, alignof(float), owner)));
+        return wrap(builder.Constant(
+            DType::kF32, dims,
+            frontends::AlignedData(bytes, alignof(float), owner)));
       found = std::to_string(bytes.size() / sizeof(float)) + " numbers";
     } else if (const Bytes half = weights.Bytes(2); !half.empty()) {
       if (half.size() == size * 2)
-        return wrap(
-            builder.Constant(DType::kF16, dims, InPlace(half, 2, owner)));
+        return wrap(builder.Constant(DType::kF16, dims,
+                                     frontends::AlignedData(half, 2, owner)));
       found = std::to_string(half.size() / 2) + " numbers of 16 bits";
     } else if (weights.Has(40)) {
       std::vector<float> values;

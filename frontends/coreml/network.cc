@@ -60,7 +60,7 @@ Tensor Preprocessed(LayerContext& c, const ProtobufView& p,
   return x;
 }
 
-Tensor NetworkInput(ImportContext& context, const ProtobufView& network,
+Tensor NetworkInput(ModelContext& context, const ProtobufView& network,
                     const Feature& feature, Tensor x, bool only_image) {
   LayerContext c(context.builder, network, context.model.owner(), {}, 0);
   if (feature.kind == Feature::kImage) {
@@ -101,7 +101,7 @@ Tensor NetworkOutput(const Feature& feature, Tensor x) {
   return Reshape(x, shape);
 }
 
-Status ImportLayer(ImportContext& context, const ProtobufView& layer,
+Status ImportLayer(ModelContext& context, const ProtobufView& layer,
                    std::map<std::string, Tensor>& blobs) {
   const uint64_t kind = KindOfLayer(layer);
   const LayerRow* row = FindLayer(kind);
@@ -144,17 +144,18 @@ Status ImportLayer(ImportContext& context, const ProtobufView& layer,
 
 }  // namespace
 
-void FindMissingLayers(const ProtobufView& network, MissingParts& missing) {
+void FindMissingLayers(const ProtobufView& network,
+                       frontends::UnsupportedParts& missing) {
   for (const ProtobufView& layer : network.Messages(kLayers)) {
     const uint64_t kind = KindOfLayer(layer);
     const LayerRow* row = FindLayer(kind);
     if (row != nullptr && row->import != nullptr) continue;
-    AddMissing(missing, NameOfLayer(kind), layer.Text(kLayerName),
-               row == nullptr ? "" : row->reason);
+    missing.Add(NameOfLayer(kind), layer.Text(kLayerName),
+                row == nullptr ? "" : row->reason);
   }
 }
 
-Status ImportNetwork(ImportContext& context, const ProtobufView& model,
+Status ImportNetwork(ModelContext& context, const ProtobufView& model,
                      uint64_t kind, Features& features) {
   const ProtobufView network = model.Message(kind);
   const ProtobufView description = model.Message(kDescription);

@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_cursor.h"
 #include "base/checked_math.h"
 #include "base/one_line.h"
 #include "frontends/coreml/importer.h"
 #include "frontends/coreml/mil_operation.h"
+#include "frontends/model_bytes.h"
 
 namespace ember::coreml {
 namespace {
@@ -134,8 +136,7 @@ StatusOr<Bytes> FindBlob(Bytes file, uint64_t offset) {
   return file.subspan(place, size);
 }
 
-StatusOr<MilValue> ReadValue(ImportContext& context,
-                             const ProtobufView& value) {
+StatusOr<MilValue> ReadValue(ModelContext& context, const ProtobufView& value) {
   const ValueType type = ReadType(value.Message(2));
   const ProtobufView tensor = value.Message(3).Message(1);
   if (type.data_type == kStringType) {
@@ -163,14 +164,11 @@ StatusOr<MilValue> ReadValue(ImportContext& context,
         const Bytes bytes,
         FindBlob(file->bytes(),
                  static_cast<uint64_t>(value.Message(5).Integer(2))));
-    const auto alignment = static_cast<uintptr_t>(DTypeByteSize(*type.dtype));
-    data = reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0
-               ? graph::ConstantData{.owner = file, .bytes = bytes}
-               : graph::ConstantData::Copy(bytes);
+    data = frontends::AlignedData(
+        bytes, static_cast<size_t>(DTypeByteSize(*type.dtype)), file);
   } else {
     const std::string bytes = Encoded(tensor, *type.dtype);
-    data = graph::ConstantData::Copy(
-        {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+    data = graph::ConstantData::Copy(AsBytes(bytes));
   }
   if (count != static_cast<int64_t>(data.bytes.size())) {
     return DataLossError(
@@ -185,7 +183,7 @@ StatusOr<MilValue> ReadValue(ImportContext& context,
 
 class ProgramImporter {
  public:
-  explicit ProgramImporter(ImportContext& context) : context_(context) {}
+  explicit ProgramImporter(ModelContext& context) : context_(context) {}
 
   void Set(const std::string& name, Tensor value) {
     values_[name] = {value, ""};
@@ -264,23 +262,24 @@ class ProgramImporter {
     return OkStatus();
   }
 
-  ImportContext& context_;
+  ModelContext& context_;
   std::map<std::string, MilValue> values_;
 };
 
 }  // namespace
 
-void FindMissingOperations(const ProtobufView& program, MissingParts& missing) {
+void FindMissingOperations(const ProtobufView& program,
+                           frontends::UnsupportedParts& missing) {
   for (const ProtobufView& operation :
        BlockOf(MainFunction(program)).Messages(3)) {
     const std::string type = operation.Text(1);
     if (type == "const" || FindMil(type) != nullptr) continue;
     const std::vector<ProtobufView> outputs = operation.Messages(3);
-    AddMissing(missing, type, outputs.empty() ? "" : outputs[0].Text(1), "");
+    missing.Add(type, outputs.empty() ? "" : outputs[0].Text(1), "");
   }
 }
 
-Status ImportProgram(ImportContext& context, const ProtobufView& model,
+Status ImportProgram(ModelContext& context, const ProtobufView& model,
                      Features& features) {
   const ProtobufView function = MainFunction(model.Message(kProgram));
   const ProtobufView block = BlockOf(function);

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "frontends/hdf5/cursor.h"
+#include "base/byte_cursor.h"
 #include "frontends/hdf5/file.h"
 #include "frontends/hdf5/message_types.h"
 
@@ -31,7 +31,7 @@ constexpr uint64_t Padded(uint64_t size) { return (size + 7) / 8 * 8; }
 }  // namespace
 
 StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
-  Cursor in(message);
+  ByteCursor in(message);
   Type type;
   type.description = in.Unsigned(1) & 0x0f;
   const uint64_t bits = in.Unsigned(3);
@@ -69,7 +69,7 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
       break;
     case 8: {
       // h5py writes booleans as an enumeration of bytes.
-      Cursor base(message);
+      ByteCursor base(message);
       base.Skip(8);
       if ((base.Unsigned(1) & 0x0f) == 0 && type.size == 1)
         type.kind = Type::Kind::kBool;
@@ -87,7 +87,7 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
 
 StatusOr<std::vector<int64_t>> File::ReadDims(
     std::span<const uint8_t> message) const {
-  Cursor in(message);
+  ByteCursor in(message);
   const uint64_t version = in.Unsigned(1);
   const uint64_t rank = in.Unsigned(1);
   in.Skip(1);
@@ -116,7 +116,7 @@ StatusOr<std::vector<int64_t>> File::ReadDims(
 
 StatusOr<File::Attribute> File::ReadAttribute(
     std::span<const uint8_t> message) {
-  Cursor in(message);
+  ByteCursor in(message);
   const uint64_t version = in.Unsigned(1);
   const uint64_t flags = in.Unsigned(1);
   const uint64_t name_size = in.Unsigned(2);
@@ -130,7 +130,7 @@ StatusOr<File::Attribute> File::ReadAttribute(
     return in.Take(version == 1 ? Padded(size) : size);
   };
   Attribute attribute;
-  const std::string_view name = TextOf(part(name_size));
+  const std::string_view name = AsText(part(name_size));
   attribute.name = name.substr(0, name.find('\0'));
   const std::span<const uint8_t> type = part(type_size);
   const std::span<const uint8_t> space = part(space_size);
@@ -151,7 +151,7 @@ StatusOr<std::optional<File::Attribute>> File::FindAttribute(
                              ReadAttribute(message.data));
       if (attribute.name == name) return std::optional<Attribute>(attribute);
     } else if (message.type == kAttributeInfo) {
-      Cursor in(message.data);
+      ByteCursor in(message.data);
       in.Skip(1);
       if ((in.Unsigned(1) & 1) != 0) in.Skip(2);
       const uint64_t heap = Address(in);
@@ -191,28 +191,28 @@ StatusOr<std::vector<std::string>> File::ReadTexts(const Attribute& attribute) {
     }
     EMBER_RETURN_IF_ERROR(Charge(type.size));
     // Padded with zeros, whichever padding it says.
-    const std::string_view text = TextOf(element);
+    const std::string_view text = AsText(element);
     texts.emplace_back(text.substr(0, text.find('\0')));
   }
   return texts;
 }
 
 StatusOr<std::string> File::ReadVlenText(std::span<const uint8_t> reference) {
-  Cursor in(reference);
+  ByteCursor in(reference);
   const uint64_t size = in.Unsigned(4);
   const uint64_t address = Address(in);
   const uint64_t index = in.Unsigned(4);
   if (!in.ok()) return Malformed("string");
   if (size == 0) return std::string();
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(address));
-  Cursor heap(rest);
+  ByteCursor heap(rest);
   if (!heap.Matches("GCOL")) return Malformed("global heap");
   heap.Skip(4);
   const uint64_t heap_size = Length(heap);
   const uint64_t header = heap.position();
   if (!heap.ok() || heap_size < header || heap_size > rest.size())
     return Malformed("global heap");
-  Cursor objects(rest.subspan(header, heap_size - header));
+  ByteCursor objects(rest.subspan(header, heap_size - header));
   while (objects.remaining() > 0) {
     const uint64_t number = objects.Unsigned(2);
     objects.Skip(6);
@@ -229,7 +229,7 @@ StatusOr<std::string> File::ReadVlenText(std::span<const uint8_t> reference) {
     const std::span<const uint8_t> text = objects.Take(size);
     if (!objects.ok()) break;
     EMBER_RETURN_IF_ERROR(Charge(size));
-    return std::string(TextOf(text));
+    return std::string(AsText(text));
   }
   return Malformed("global heap");
 }

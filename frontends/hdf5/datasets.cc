@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "frontends/hdf5/cursor.h"
+#include "base/byte_cursor.h"
 #include "frontends/hdf5/file.h"
 #include "frontends/hdf5/message_types.h"
 
@@ -63,7 +63,7 @@ StatusOr<bool> Object::IsDataset() const {
 
 StatusOr<std::vector<File::Filter>> File::ReadFilters(
     std::span<const uint8_t> message) const {
-  Cursor in(message);
+  ByteCursor in(message);
   const uint64_t version = in.Unsigned(1);
   const uint64_t count = in.Unsigned(1);
   if (version != 1 && version != 2) return Malformed("filters");
@@ -168,7 +168,7 @@ Status File::CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
 Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
                            std::vector<uint8_t>& result) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(tree));
-  Cursor in(rest);
+  ByteCursor in(rest);
   if (!in.Matches("TREE") || in.Unsigned(1) != 1)
     return Malformed("chunks' B-tree");
   const int found = static_cast<int>(in.Unsigned(1));
@@ -240,7 +240,7 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
   if (size > (uint64_t{1} << 40)) return Malformed("dataspace");
   if (size == 0) return dataset;
 
-  Cursor in(layout->data);
+  ByteCursor in(layout->data);
   const uint64_t version = in.Unsigned(1);
   uint64_t kind = 0, data = 0, stored_size = size;
   std::span<const uint8_t> compact;

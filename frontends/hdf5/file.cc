@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "frontends/hdf5/cursor.h"
+#include "base/byte_cursor.h"
 
 namespace ember::hdf5 {
 namespace {
@@ -79,11 +79,11 @@ StatusOr<std::shared_ptr<File>> File::Open(std::span<const uint8_t> bytes,
 }
 
 Status File::ReadSuperblock() {
-  const std::optional<size_t> start = FindSignature(TextOf(bytes_));
+  const std::optional<size_t> start = FindSignature(AsText(bytes_));
   if (!start)
     return DataLossError("expected an HDF5 file, found no signature of one");
   base_ = *start;
-  Cursor in(bytes_.subspan(*start + kSignature.size()));
+  ByteCursor in(bytes_.subspan(*start + kSignature.size()));
   const uint64_t version = in.Unsigned(1);
   if (version > 3) {
     return DataLossError("HDF5 superblock: expected version 0 to 3, found " +
@@ -142,8 +142,12 @@ bool File::IsDefined(uint64_t address) const {
   return address != undefined;
 }
 
-uint64_t File::Address(Cursor& in) const { return in.Unsigned(address_width_); }
-uint64_t File::Length(Cursor& in) const { return in.Unsigned(length_width_); }
+uint64_t File::Address(ByteCursor& in) const {
+  return in.Unsigned(address_width_);
+}
+uint64_t File::Length(ByteCursor& in) const {
+  return in.Unsigned(length_width_);
+}
 
 StatusOr<std::span<const uint8_t>> File::From(uint64_t address) const {
   if (base_ > bytes_.size() || address >= bytes_.size() - base_) {

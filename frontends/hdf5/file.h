@@ -40,6 +40,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_cursor.h"
 #include "base/dtype.h"
 #include "base/status.h"
 
@@ -139,8 +140,8 @@ class File {
   StatusOr<std::span<const uint8_t>> From(uint64_t address) const;
   Status Charge(uint64_t size);
   bool IsDefined(uint64_t address) const;
-  uint64_t Address(class Cursor& in) const;
-  uint64_t Length(class Cursor& in) const;
+  uint64_t Address(ByteCursor& in) const;
+  uint64_t Length(ByteCursor& in) const;
 
   // header.cc: object headers.
   StatusOr<const Messages*> Header(uint64_t address);

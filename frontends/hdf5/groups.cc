@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "frontends/hdf5/cursor.h"
+#include "base/byte_cursor.h"
 #include "frontends/hdf5/file.h"
 #include "frontends/hdf5/message_types.h"
 
@@ -53,7 +53,7 @@ StatusOr<File::Group> File::ReadGroup(uint64_t address) {
   EMBER_ASSIGN_OR_RETURN(const Messages* const messages, Header(address));
   Group group;
   for (const Message& message : *messages) {
-    Cursor in(message.data);
+    ByteCursor in(message.data);
     if (message.type == kSymbolTable) {
       const uint64_t tree = Address(in);
       const uint64_t heap = Address(in);
@@ -77,14 +77,14 @@ StatusOr<File::Group> File::ReadGroup(uint64_t address) {
 }
 
 Status File::ReadLink(std::span<const uint8_t> message, Group& group) {
-  Cursor in(message);
+  ByteCursor in(message);
   if (in.Unsigned(1) != 1) return Malformed("link message");
   const uint64_t flags = in.Unsigned(1);
   const uint64_t kind = (flags & 0x08) != 0 ? in.Unsigned(1) : kHardLink;
   if ((flags & 0x04) != 0) in.Skip(8);
   if ((flags & 0x10) != 0) in.Skip(1);
   const uint64_t size = in.Unsigned(1 << (flags & 3));
-  const std::string name(TextOf(in.Take(size)));
+  const std::string name(AsText(in.Take(size)));
   if (!in.ok()) return Malformed("link message");
   if (kind != kHardLink) return OkStatus();
   const uint64_t address = Address(in);
@@ -95,7 +95,7 @@ Status File::ReadLink(std::span<const uint8_t> message, Group& group) {
 
 Status File::ReadSymbolTable(uint64_t tree, uint64_t heap, Group& group) {
   EMBER_ASSIGN_OR_RETURN(const auto header, From(heap));
-  Cursor in(header);
+  ByteCursor in(header);
   if (!in.Matches("HEAP")) return Malformed("local heap");
   in.Skip(4);
   const uint64_t size = Length(in);
@@ -110,7 +110,7 @@ Status File::ReadSymbolTable(uint64_t tree, uint64_t heap, Group& group) {
 Status File::ReadSymbolTree(uint64_t tree, int level,
                             std::span<const uint8_t> names, Group& group) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(tree));
-  Cursor in(rest);
+  ByteCursor in(rest);
   if (!in.Matches("TREE") || in.Unsigned(1) != 0)
     return Malformed("group's B-tree");
   const int found = static_cast<int>(in.Unsigned(1));
@@ -134,7 +134,7 @@ Status File::ReadSymbolTree(uint64_t tree, int level,
 Status File::ReadSymbolNode(uint64_t address, std::span<const uint8_t> names,
                             Group& group) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(address));
-  Cursor in(rest);
+  ByteCursor in(rest);
   if (!in.Matches("SNOD")) return Malformed("symbol table node");
   in.Skip(2);
   const uint64_t count = in.Unsigned(2);
@@ -150,7 +150,7 @@ Status File::ReadSymbolNode(uint64_t address, std::span<const uint8_t> names,
     EMBER_RETURN_IF_ERROR(Charge(40 + size));
     if (kind == kSoftSymbol) continue;
     group.links.push_back(
-        {std::string(TextOf(rest_of_names.first(size))), header});
+        {std::string(AsText(rest_of_names.first(size))), header});
   }
   return OkStatus();
 }
@@ -182,7 +182,7 @@ struct HeapShape {
 StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
     uint64_t heap_address, uint64_t tree_address) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(heap_address));
-  Cursor in(rest);
+  ByteCursor in(rest);
   if (!in.Matches("FRHP") || in.Unsigned(1) != 0)
     return Malformed("fractal heap");
   const uint64_t id_size = in.Unsigned(2);
@@ -236,7 +236,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
     if (at.rows > 64 || at.depth > kMaximumDepth)
       return Malformed("fractal heap");
     EMBER_ASSIGN_OR_RETURN(const auto bytes, From(at.address));
-    Cursor entries(bytes);
+    ByteCursor entries(bytes);
     if (!entries.Matches("FHIB")) return Malformed("fractal heap");
     entries.Skip(1 +
                  static_cast<uint64_t>(address_width_ + shape.offset_bytes));
@@ -269,7 +269,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
 
   // The tree's records, which hold heap IDs.
   EMBER_ASSIGN_OR_RETURN(const auto tree_rest, From(tree_address));
-  Cursor tree(tree_rest);
+  ByteCursor tree(tree_rest);
   if (!tree.Matches("BTHD") || tree.Unsigned(1) != 0)
     return Malformed("B-tree");
   const uint64_t type = tree.Unsigned(1);
@@ -312,7 +312,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
     const Node node = nodes.back();
     nodes.pop_back();
     EMBER_ASSIGN_OR_RETURN(const auto bytes, From(node.address));
-    Cursor records(bytes);
+    ByteCursor records(bytes);
     if (!records.Matches(node.level == 0 ? "BTLF" : "BTIN"))
       return Malformed("B-tree");
     records.Skip(2);
@@ -320,7 +320,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
       const std::span<const uint8_t> record = records.Take(record_size);
       if (!records.ok()) return Malformed("B-tree");
       EMBER_RETURN_IF_ERROR(Charge(record_size));
-      Cursor id(record.subspan(id_at, id_size));
+      ByteCursor id(record.subspan(id_at, id_size));
       const uint64_t kind = id.Unsigned(1) >> 4 & 3;
       if (kind != 0)
         return UnimplementedError("HDF5 fractal heap: a huge or tiny object");

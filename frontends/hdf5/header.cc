@@ -1,7 +1,7 @@
 // Object headers: the messages that describe a group or a dataset.
 #include <utility>
 
-#include "frontends/hdf5/cursor.h"
+#include "base/byte_cursor.h"
 #include "frontends/hdf5/file.h"
 #include "frontends/hdf5/message_types.h"
 
@@ -35,8 +35,8 @@ StatusOr<const File::Messages*> File::Header(uint64_t address) {
 
 StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(address));
-  Cursor in(rest);
-  const bool is_new = TextOf(rest).starts_with("OHDR");
+  ByteCursor in(rest);
+  const bool is_new = AsText(rest).starts_with("OHDR");
   Messages messages;
   std::vector<std::pair<uint64_t, uint64_t>> more;  // (address, size)
   bool has_order = false;
@@ -77,7 +77,7 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
     EMBER_ASSIGN_OR_RETURN(auto block, At(more[i].first, more[i].second));
     if (is_new) {
       // "OCHK", messages, a checksum of 4 bytes.
-      if (block.size() < 8 || !TextOf(block).starts_with("OCHK")) {
+      if (block.size() < 8 || !AsText(block).starts_with("OCHK")) {
         return DataLossError("HDF5 object header at " +
                              std::to_string(address) +
                              ": expected a continuation at " +
@@ -94,7 +94,7 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
 
 Status File::ReadOldMessages(std::span<const uint8_t> block, Messages& messages,
                              std::vector<std::pair<uint64_t, uint64_t>>& more) {
-  Cursor in(block);
+  ByteCursor in(block);
   while (in.remaining() >= kOldMessage) {
     Message message;
     message.type = in.Unsigned(2);
@@ -105,7 +105,7 @@ Status File::ReadOldMessages(std::span<const uint8_t> block, Messages& messages,
     if (!in.ok() || messages.size() >= kMostMessages)
       return DataLossError("HDF5 object header: its messages are cut off");
     if (message.type == kContinuation) {
-      Cursor where(message.data);
+      ByteCursor where(message.data);
       const uint64_t address = Address(where);
       more.emplace_back(address, Length(where));
       if (!where.ok())
@@ -120,7 +120,7 @@ Status File::ReadOldMessages(std::span<const uint8_t> block, Messages& messages,
 Status File::ReadNewMessages(std::span<const uint8_t> block, bool has_order,
                              Messages& messages,
                              std::vector<std::pair<uint64_t, uint64_t>>& more) {
-  Cursor in(block);
+  ByteCursor in(block);
   const uint64_t prefix = has_order ? 6 : 4;
   // What is left behind the last message is a gap.
   while (in.remaining() >= prefix) {
@@ -133,7 +133,7 @@ Status File::ReadNewMessages(std::span<const uint8_t> block, bool has_order,
     if (!in.ok() || messages.size() >= kMostMessages)
       return DataLossError("HDF5 object header: its messages are cut off");
     if (message.type == kContinuation) {
-      Cursor where(message.data);
+      ByteCursor where(message.data);
       const uint64_t address = Address(where);
       more.emplace_back(address, Length(where));
       if (!where.ok())

@@ -9,6 +9,7 @@
 #include "frontends/inputs.h"
 #include "frontends/keras/dtypes.h"
 #include "frontends/keras/layer_table.h"
+#include "frontends/model_bytes.h"
 #include "frontends/ops/errors.h"
 
 namespace ember::keras {
@@ -20,14 +21,6 @@ std::string_view ShapeKey(const Config& config) {
        {"batch_shape", "batch_input_shape", "build_input_shape"})
     if (config.Has(key)) return key;
   return "";
-}
-
-// Bytes as elements lie in memory: files need not align them.
-graph::ConstantData Aligned(const hdf5::Dataset& dataset) {
-  const auto width = static_cast<uintptr_t>(DTypeByteSize(dataset.dtype));
-  if (reinterpret_cast<uintptr_t>(dataset.bytes.data()) % width == 0)
-    return {.owner = dataset.owner, .bytes = dataset.bytes};
-  return graph::ConstantData::Copy(dataset.bytes);
 }
 
 // All tensors of an argument, in order.
@@ -125,8 +118,14 @@ Tensor GraphImporter::FindWeight(const std::string& path,
   const auto found = weights_.find(path);
   if (found == weights_.end()) return Tensor();
   const hdf5::Dataset& dataset = found->second;
-  const Tensor constant(&builder, builder.Constant(dataset.dtype, dataset.dims,
-                                                   Aligned(dataset)));
+  // Files need not align elements.
+  const Tensor constant(
+      &builder,
+      builder.Constant(
+          dataset.dtype, dataset.dims,
+          frontends::AlignedData(
+              dataset.bytes, static_cast<size_t>(DTypeByteSize(dataset.dtype)),
+              dataset.owner)));
   if (constant.value() != nullptr && constant.value()->name().empty())
     constant.value()->set_name(path.substr(path.find('/') + 1));
   constants_.emplace(path, constant);

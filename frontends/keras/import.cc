@@ -1,14 +1,10 @@
 #include "frontends/keras/import.h"
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <map>
-#include <new>
 #include <optional>
 #include <utility>
 
-#include "base/file.h"
+#include "base/byte_cursor.h"
 #include "base/one_line.h"
 #include "frontends/archive/zip_archive.h"
 #include "frontends/hdf5/file.h"
@@ -17,16 +13,11 @@
 #include "frontends/keras/layer_table.h"
 #include "frontends/keras/network.h"
 #include "frontends/keras/weights.h"
+#include "frontends/model_bytes.h"
+#include "frontends/model_errors.h"
 
 namespace ember::keras {
 namespace {
-
-std::span<const uint8_t> BytesOf(std::string_view text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-std::string_view TextOf(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // A file that has been opened, and its model's description.
 struct ModelFile {
@@ -82,7 +73,7 @@ Status OpenArchive(std::span<const uint8_t> bytes,
   EMBER_ASSIGN_OR_RETURN(const archive::ZipContents config,
                          zip.Read("config.json"));
   EMBER_ASSIGN_OR_RETURN(model.document,
-                         Document::Parse(TextOf(config.bytes), "config.json"));
+                         Document::Parse(AsText(config.bytes), "config.json"));
   model.is_archive = true;
   model.major_version = 3;
   if (zip.Has("metadata.json")) {
@@ -90,7 +81,7 @@ Status OpenArchive(std::span<const uint8_t> bytes,
                            zip.Read("metadata.json"));
     EMBER_ASSIGN_OR_RETURN(
         const auto document,
-        Document::Parse(TextOf(metadata.bytes), "metadata.json"));
+        Document::Parse(AsText(metadata.bytes), "metadata.json"));
     model.major_version =
         MajorVersion(document->root().Text("keras_version")).value_or(3);
   }
@@ -115,7 +106,7 @@ StatusOr<ModelFile> OpenModel(std::span<const uint8_t> bytes,
                               std::shared_ptr<const void> owner,
                               bool with_weights) {
   ModelFile model;
-  if (archive::ZipArchive::IsArchive(TextOf(bytes))) {
+  if (archive::ZipArchive::IsArchive(AsText(bytes))) {
     EMBER_RETURN_IF_ERROR(
         OpenArchive(bytes, std::move(owner), with_weights, model));
   } else {
@@ -131,23 +122,20 @@ StatusOr<ModelFile> OpenModel(std::span<const uint8_t> bytes,
   return model;
 }
 
-struct Use {
-  std::string layer, reason;
-  int count = 0;
-};
+using frontends::UnsupportedParts;
 
 Status FindUnsupported(const Layer& layer, int depth,
-                       std::map<std::string, Use>& missing);
+                       UnsupportedParts& missing);
 
 Status FindUnsupported(const Network& network, int depth,
-                       std::map<std::string, Use>& missing) {
+                       UnsupportedParts& missing) {
   for (const Layer& layer : network.layers)
     EMBER_RETURN_IF_ERROR(FindUnsupported(layer, depth, missing));
   return OkStatus();
 }
 
 Status FindUnsupported(const Layer& layer, int depth,
-                       std::map<std::string, Use>& missing) {
+                       UnsupportedParts& missing) {
   if (depth > kMaximumNesting) {
     return ResourceExhaustedError("layer '" + OnOneLine(layer.name) +
                                   "': nested too deeply");
@@ -162,36 +150,22 @@ Status FindUnsupported(const Layer& layer, int depth,
       EMBER_RETURN_IF_ERROR(FindUnsupported(*one.layer, depth + 1, missing));
   }
   if (row != nullptr && row->import != nullptr) return OkStatus();
-  Use& use = missing[ClassNameOf(layer)];
-  if (use.count++ == 0) use.layer = OnOneLine(layer.name);
-  if (row != nullptr) use.reason = row->reason;
+  missing.Add(ClassNameOf(layer), layer.name,
+              row != nullptr ? row->reason : "");
   return OkStatus();
 }
 
-// All of them, each once with how often it occurs and why it is not there.
 Status CheckLayers(const Network& network) {
-  std::map<std::string, Use> missing;
+  UnsupportedParts missing("layers", "layer");
   EMBER_RETURN_IF_ERROR(FindUnsupported(network, 0, missing));
-  if (missing.empty()) return OkStatus();
-  std::string text;
-  for (const auto& [name, use] : missing) {
-    text +=
-        (text.empty() ? "unsupported layers: " : ", ") + name + " (layer '" +
-        use.layer + "'" +
-        (use.count > 1 ? ", " + std::to_string(use.count) + " layers" : "") +
-        (use.reason.empty() ? "" : "; " + use.reason) + ")";
-  }
-  return UnimplementedError(text);
+  return missing.ToStatus();
 }
 
 StatusOr<graph::Graph> ImportRead(std::span<const uint8_t> bytes,
                                   std::shared_ptr<const void> owner,
                                   const frontends::ImportOptions& options) {
-  if (!options.entry.empty()) {
-    return InvalidArgumentError(
-        "entry: expected none, as Keras files have one function, found '" +
-        OnOneLine(options.entry) + "'");
-  }
+  EMBER_RETURN_IF_ERROR(
+      frontends::CheckNoEntry(options, "Keras files have one function"));
   EMBER_ASSIGN_OR_RETURN(const ModelFile model,
                          OpenModel(bytes, std::move(owner), true));
   EMBER_RETURN_IF_ERROR(CheckLayers(*model.network));
@@ -217,7 +191,7 @@ bool IsModel(std::string_view contents) {
   if (hdf5::File::IsFile(contents)) return true;
   if (!archive::ZipArchive::IsArchive(contents)) return false;
   const StatusOr<archive::ZipArchive> zip =
-      archive::ZipArchive::Open(BytesOf(contents), nullptr);
+      archive::ZipArchive::Open(AsBytes(contents), nullptr);
   return zip.ok() && zip->Has("config.json");
 }
 
@@ -225,36 +199,26 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  const std::string where = "model '" + OnOneLine(name) + "'";
-  if (owner == nullptr) {
-    // As aligned as a mapped file.
-    constexpr std::align_val_t kAlignment{64};
-    auto* copy = static_cast<uint8_t*>(
-        ::operator new(std::max<size_t>(bytes.size(), 1), kAlignment));
-    if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
-    owner = std::shared_ptr<uint8_t>(
-        copy, [](uint8_t* memory) { ::operator delete(memory, kAlignment); });
-    bytes = {copy, bytes.size()};
-  }
-  StatusOr<graph::Graph> graph = ImportRead(bytes, std::move(owner), options);
-  if (graph.ok()) return graph;
-  return Status(graph.status().code(), OnOneLine(graph.status().message()))
-      .WithContext(where);
+  graph::ConstantData file = frontends::KeptBytes(bytes, std::move(owner));
+  StatusOr<graph::Graph> graph =
+      ImportRead(file.bytes, std::move(file.owner), options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  return graph;
 }
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  auto owner = std::make_shared<const MappedFile>(std::move(file));
-  return ImportModelBytes(owner->bytes(), owner, options,
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
+                         frontends::MapModelFile(path));
+  return ImportModelBytes(file.bytes, file.owner, options,
                           std::filesystem::path(path).filename().string());
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions&) {
-  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  auto owner = std::make_shared<const MappedFile>(std::move(file));
-  StatusOr<ModelFile> model = OpenModel(owner->bytes(), owner, false);
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
+                         frontends::MapModelFile(path));
+  StatusOr<ModelFile> model = OpenModel(file.bytes, file.owner, false);
   if (!model.ok()) {
     return Status(model.status().code(), OnOneLine(model.status().message()));
   }

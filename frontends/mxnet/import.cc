@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/one_line.h"
 #include "frontends/inputs.h"
+#include "frontends/model_bytes.h"
+#include "frontends/model_errors.h"
 #include "frontends/mxnet/node_context.h"
 #include "frontends/mxnet/operator_table.h"
 #include "frontends/mxnet/params.h"
@@ -41,29 +43,15 @@ std::vector<bool> NeededNodes(const Symbol& symbol) {
 }
 
 Status CheckOperators(const Symbol& symbol, const std::vector<bool>& needed) {
-  struct Use {
-    std::string node, reason;
-    int count = 0;
-  };
-  std::map<std::string, Use> missing;
+  frontends::UnsupportedParts missing("operators", "node");
   for (size_t i = 0; i < symbol.nodes.size(); ++i) {
     const Node& node = symbol.nodes[i];
     if (!needed[i] || node.is_variable()) continue;
     const OperatorRow* row = FindRow(node.op);
     if (row != nullptr && row->import != nullptr) continue;
-    Use& use = missing[OnOneLine(node.op)];
-    if (use.count++ == 0) use.node = OnOneLine(node.name);
-    if (row != nullptr) use.reason = row->reason;
+    missing.Add(node.op, node.name, row != nullptr ? row->reason : "");
   }
-  if (missing.empty()) return OkStatus();
-  std::string text;
-  for (const auto& [name, use] : missing) {
-    text += (text.empty() ? "unsupported operators: " : ", ") + name +
-            " (node '" + use.node + "'" +
-            (use.count > 1 ? ", " + std::to_string(use.count) + " nodes" : "") +
-            (use.reason.empty() ? "" : "; " + use.reason) + ")";
-  }
-  return UnimplementedError(text);
+  return missing.ToStatus();
 }
 
 class GraphImporter {
@@ -126,7 +114,7 @@ class GraphImporter {
       auto& dims = input.dims.emplace();
       for (const int64_t dim : attributes.Integers("__shape__")) {
         if (dim > 0) {
-          dims.push_back({.extent = dim, .symbol = ""});
+          dims.push_back({.extent = dim});
         } else {
           dims.push_back({.extent = 0, .symbol = SymbolOf(node, dims.size())});
         }
@@ -165,7 +153,7 @@ class GraphImporter {
           dims.push_back(
               {.extent = 0, .symbol = SymbolOf(symbol_.nodes[index], axis)});
         if (groups == node.attributes.end() || groups->second == "1")
-          dims[1] = {.extent = shape[1], .symbol = ""};
+          dims[1] = {.extent = shape[1]};
         return dims;
       }
       static constexpr std::string_view kSameShape[] = {
@@ -205,15 +193,11 @@ class GraphImporter {
       return DataLossError("variable '" + OnOneLine(name) +
                            "': expected it among the parameters");
     const Array& array = found->second;
-    const auto width = static_cast<uintptr_t>(DTypeByteSize(array.dtype));
-    const bool aligned =
-        reinterpret_cast<uintptr_t>(array.bytes.data()) % width == 0;
+    const auto width = static_cast<size_t>(DTypeByteSize(array.dtype));
     const Tensor constant(
-        &builder_,
-        builder_.Constant(array.dtype, array.dims,
-                          aligned ? graph::ConstantData{.owner = array.owner,
-                                                        .bytes = array.bytes}
-                                  : graph::ConstantData::Copy(array.bytes)));
+        &builder_, builder_.Constant(array.dtype, array.dims,
+                                     frontends::AlignedData(array.bytes, width,
+                                                            array.owner)));
     EMBER_RETURN_IF_ERROR(builder_.status());
     if (constant.value()->name().empty()) constant.value()->set_name(name);
     values_[index] = {constant};
@@ -351,16 +335,26 @@ StatusOr<Paths> PathsOf(const std::string& path) {
 
 struct OpenFiles {
   std::string symbol;
-  std::shared_ptr<const MappedFile> params;
+  graph::ConstantData params;
 };
 
 StatusOr<OpenFiles> OpenBoth(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(path));
   OpenFiles files;
   EMBER_ASSIGN_OR_RETURN(files.symbol, ReadFile(paths.symbol));
-  EMBER_ASSIGN_OR_RETURN(MappedFile params, MappedFile::Open(paths.params));
-  files.params = std::make_shared<const MappedFile>(std::move(params));
+  EMBER_ASSIGN_OR_RETURN(files.params, frontends::MapModelFile(paths.params));
   return files;
+}
+
+StatusOr<graph::Graph> ImportRead(std::string_view symbol,
+                                  const graph::ConstantData& params,
+                                  const frontends::ImportOptions& options) {
+  EMBER_RETURN_IF_ERROR(
+      frontends::CheckNoEntry(options, "a symbol has one function"));
+  EMBER_ASSIGN_OR_RETURN(const Symbol read, ReadSymbol(symbol));
+  EMBER_ASSIGN_OR_RETURN(const Params arrays,
+                         ReadParams(params.bytes, params.owner));
+  return GraphImporter(read, arrays, options).Import();
 }
 
 }  // namespace
@@ -370,32 +364,16 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view symbol,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  if (owner == nullptr) {
-    auto copy =
-        std::make_shared<std::vector<uint8_t>>(params.begin(), params.end());
-    params = *copy;
-    owner = std::move(copy);
-  }
-  const auto import = [&]() -> StatusOr<graph::Graph> {
-    if (!options.entry.empty()) {
-      return InvalidArgumentError(
-          "entry: expected none, as a symbol has one function, found '" +
-          OnOneLine(options.entry) + "'");
-    }
-    EMBER_ASSIGN_OR_RETURN(const Symbol read, ReadSymbol(symbol));
-    EMBER_ASSIGN_OR_RETURN(const Params arrays, ReadParams(params, owner));
-    return GraphImporter(read, arrays, options).Import();
-  };
-  StatusOr<graph::Graph> graph = import();
-  if (graph.ok()) return graph;
-  return Status(graph.status().code(), OnOneLine(graph.status().message()))
-      .WithContext("model '" + OnOneLine(name) + "'");
+  StatusOr<graph::Graph> graph = ImportRead(
+      symbol, frontends::KeptBytes(params, std::move(owner)), options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  return graph;
 }
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const OpenFiles files, OpenBoth(path));
-  return ImportModelBytes(files.symbol, files.params->bytes(), files.params,
+  return ImportModelBytes(files.symbol, files.params.bytes, files.params.owner,
                           options,
                           std::filesystem::path(path).filename().string());
 }
@@ -405,7 +383,7 @@ StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
   EMBER_ASSIGN_OR_RETURN(const OpenFiles files, OpenBoth(path));
   EMBER_ASSIGN_OR_RETURN(const Symbol symbol, ReadSymbol(files.symbol));
   EMBER_ASSIGN_OR_RETURN(const Params params,
-                         ReadParams(files.params->bytes(), files.params));
+                         ReadParams(files.params.bytes, files.params.owner));
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input :
        GraphImporter(symbol, params, options).Inputs())

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/byte_cursor.h"
 #include "base/one_line.h"
 
 namespace ember::mxnet {
@@ -11,35 +12,6 @@ constexpr uint64_t kListMagic = 0x112;
 constexpr uint32_t kV1 = 0xf993fac8, kV2 = 0xf993fac9, kV3 = 0xf993faca;
 constexpr uint32_t kMaximumRank = 32;
 constexpr uint64_t kMaximumBytes = uint64_t{1} << 40;
-
-class Reader {
- public:
-  explicit Reader(std::span<const uint8_t> bytes) : bytes_(bytes) {}
-
-  bool ok() const { return ok_; }
-  size_t remaining() const { return ok_ ? bytes_.size() - position_ : 0; }
-  uint64_t Unsigned(int width) {
-    const std::span<const uint8_t> bytes = Take(static_cast<uint64_t>(width));
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes.size(); ++i)
-      value |= static_cast<uint64_t>(bytes[i]) << (8 * i);
-    return value;
-  }
-  std::span<const uint8_t> Take(uint64_t size) {
-    if (size > remaining()) {
-      ok_ = false;
-      return {};
-    }
-    const auto taken = bytes_.subspan(position_, size);
-    position_ += size;
-    return taken;
-  }
-
- private:
-  std::span<const uint8_t> bytes_;
-  size_t position_ = 0;
-  bool ok_ = true;
-};
 
 std::optional<DType> DTypeOf(uint64_t flag) {
   static constexpr std::pair<uint64_t, DType> kTypes[] = {
@@ -55,7 +27,7 @@ std::string What(uint64_t index) {
   return "params: array " + std::to_string(index);
 }
 
-StatusOr<Array> ReadArray(Reader& in, uint64_t index,
+StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
                           const std::shared_ptr<const void>& owner) {
   Array array;
   const auto first = static_cast<uint32_t>(in.Unsigned(4));
@@ -129,7 +101,7 @@ bool IsParams(std::string_view contents) {
 
 StatusOr<Params> ReadParams(std::span<const uint8_t> bytes,
                             std::shared_ptr<const void> owner) {
-  Reader in(bytes);
+  ByteCursor in(bytes);
   if (in.Unsigned(8) != kListMagic)
     return DataLossError("params: expected a list of arrays, found none");
   in.Unsigned(8);
@@ -150,11 +122,9 @@ StatusOr<Params> ReadParams(std::span<const uint8_t> bytes,
   }
   Params params;
   for (uint64_t i = 0; i < count; ++i) {
-    const std::span<const uint8_t> text = in.Take(in.Unsigned(8));
+    std::string_view name = AsText(in.Take(in.Unsigned(8)));
     if (!in.ok())
       return DataLossError("params: the names of arrays are cut off");
-    std::string_view name(reinterpret_cast<const char*>(text.data()),
-                          text.size());
     for (const std::string_view prefix : {"arg:", "aux:"})
       if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
     if (!params.emplace(std::string(name), std::move(arrays[i])).second) {

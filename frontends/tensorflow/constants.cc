@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_cursor.h"
+#include "frontends/model_bytes.h"
 #include "frontends/tensorflow/data_types.h"
 
 namespace ember::tensorflow {
@@ -182,13 +184,9 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     if (static_cast<int64_t>(content.size()) % width != 0 ||
         static_cast<int64_t>(content.size()) / width != count)
       return WrongCount(count, static_cast<int64_t>(content.size()) / width);
-    const std::span<const uint8_t> bytes(
-        reinterpret_cast<const uint8_t*>(content.data()), content.size());
     // Short strings lie within the proto, wherever that is.
-    const bool aligned =
-        reinterpret_cast<uintptr_t>(content.data()) % alignof(max_align_t) == 0;
-    value.tensor = constant(aligned ? ConstantData{std::move(owner), bytes}
-                                    : ConstantData::Copy(bytes));
+    value.tensor = constant(frontends::AlignedData(
+        AsBytes(content), alignof(max_align_t), std::move(owner)));
   } else {
     EMBER_ASSIGN_OR_RETURN(ConstantData data, FromList(proto, count));
     value.tensor = constant(std::move(data));
@@ -200,13 +198,10 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
 Tensor CheckpointConstant(const CheckpointTensor& tensor,
                           graph::GraphBuilder& builder) {
   // Tensors follow each other without gaps.
-  const auto width = static_cast<uintptr_t>(DTypeByteSize(tensor.dtype));
-  const bool aligned =
-      reinterpret_cast<uintptr_t>(tensor.bytes.data()) % width == 0;
-  return {&builder,
-          builder.Constant(tensor.dtype, tensor.dims,
-                           aligned ? ConstantData{tensor.owner, tensor.bytes}
-                                   : ConstantData::Copy(tensor.bytes))};
+  const auto width = static_cast<size_t>(DTypeByteSize(tensor.dtype));
+  return {&builder, builder.Constant(tensor.dtype, tensor.dims,
+                                     frontends::AlignedData(tensor.bytes, width,
+                                                            tensor.owner))};
 }
 
 }  // namespace ember::tensorflow

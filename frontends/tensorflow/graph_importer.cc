@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/inputs.h"
 #include "frontends/tensorflow/constants.h"
 #include "frontends/tensorflow/data_types.h"
-#include "frontends/tf_common/inputs.h"
 
 namespace ember::tensorflow {
 namespace {
@@ -59,80 +59,30 @@ StatusOr<const Plan*> GraphImporter::PlanOf(const Body& body) {
   return plan.get();
 }
 
-StatusOr<Shape> GraphImporter::InputShape(const EntryInput& input) {
-  const std::string what = "input '" + OnOneLine(input.name) + "'";
-  const auto pins = options_.input_shapes.find(input.name);
-  const bool pinned = pins != options_.input_shapes.end();
-  Shape shape;
-  if (!input.shape) {
-    if (!pinned) {
-      return InvalidArgumentError(
-          what +
-          ": the model does not say how many dims it has: give its "
-          "shape (--shape), or a value");
-    }
-    for (size_t i = 0; i < pins->second.size(); ++i)
-      shape.push_back(tf_common::OpenDim(input.name, i));
-  } else {
-    for (size_t i = 0; i < input.shape->size(); ++i) {
-      const int64_t extent = (*input.shape)[i];
-      shape.push_back(extent < 0 ? tf_common::OpenDim(input.name, i)
-                                 : Dim(extent));
-    }
-  }
-  if (!pinned) return shape;
-  if (pins->second.size() != shape.size()) {
-    return InvalidArgumentError(what + ": expected a pinned shape of rank " +
-                                std::to_string(shape.size()) + ", found rank " +
-                                std::to_string(pins->second.size()));
-  }
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const std::optional<int64_t> pin = pins->second[i];
-    if (!pin) continue;
-    if (*pin < 0 || (shape[i].is_constant() && shape[i] != Dim(*pin))) {
-      return InvalidArgumentError(what + " axis " + std::to_string(i) +
-                                  ": expected pin " + shape[i].ToString() +
-                                  ", found " + std::to_string(*pin));
-    }
-    shape[i] = Dim(*pin);
-  }
-  return shape;
-}
-
-StatusOr<Tensor> GraphImporter::AddInput(const EntryInput& input) {
-  const std::optional<DType> dtype = DTypeOf(input.type);
-  if (!dtype || IsComplex(input.type)) {
-    return UnimplementedError("input '" + OnOneLine(input.name) + "': type " +
-                              TypeName(input.type) + " is not supported");
-  }
-  const auto known = options_.input_values.find(input.name);
-  if (known != options_.input_values.end()) {
-    return tf_common::KnownInput(*builder_, input.name, *dtype,
-                                 input.type == DT_STRING, known->second);
-  }
-  EMBER_ASSIGN_OR_RETURN(const Shape shape, InputShape(input));
-  return Tensor(builder_.get(), builder_->Input(input.name, {*dtype, shape},
-                                                LogicalType(input.type)));
-}
-
 Status GraphImporter::AddInputs(Scope& scope) {
-  for (const auto& [name, pins] : options_.input_shapes) {
-    std::string names;
-    bool found = false;
-    for (const EntryInput& input : entry_.inputs) {
-      found = found || input.name == name;
-      names += (names.empty() ? "'" : ", '") + OnOneLine(input.name) + "'";
-    }
-    if (!found) {
-      return InvalidArgumentError("pinned shape: expected one of the inputs " +
-                                  names + ", found '" + OnOneLine(name) + "'");
-    }
-  }
+  std::vector<frontends::ModelInput> inputs;
   for (const EntryInput& input : entry_.inputs) {
-    EMBER_ASSIGN_OR_RETURN(const Tensor tensor, AddInput(input));
-    EMBER_RETURN_IF_ERROR(builder_->status());
-    scope.given[input.source] = Value(tensor);
+    const std::optional<DType> dtype = DTypeOf(input.type);
+    if (!dtype || IsComplex(input.type)) {
+      return UnimplementedError("input '" + OnOneLine(input.name) + "': type " +
+                                TypeName(input.type) + " is not supported");
+    }
+    auto& model_input = inputs.emplace_back();
+    model_input.name = input.name;
+    model_input.dtype = *dtype;
+    model_input.logical_type = LogicalType(input.type);
+    if (!input.shape) continue;
+    std::vector<frontends::ModelDim>& dims = model_input.dims.emplace();
+    for (const int64_t extent : *input.shape) {
+      dims.push_back(extent < 0 ? frontends::OpenDim(input.name, dims.size())
+                                : frontends::ModelDim{.extent = extent});
+    }
   }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
+                         frontends::AddInputs(inputs, options_, *builder_));
+  for (size_t i = 0; i < values.size(); ++i)
+    scope.given[entry_.inputs[i].source] =
+        Value(Tensor(builder_.get(), values[i]));
   return OkStatus();
 }
 

@@ -81,8 +81,6 @@ class GraphImporter {
   // One try, in which exactly `states_` are state.
   StatusOr<graph::Graph> ImportOnce();
   Status AddInputs(Scope& scope);
-  StatusOr<Tensor> AddInput(const EntryInput& input);
-  StatusOr<Shape> InputShape(const EntryInput& input);
   Status AddStates(Scope& scope);
   Status AddOutputs(Scope& scope);
 

@@ -1,13 +1,13 @@
 #include "frontends/tensorflow/import.h"
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/one_line.h"
+#include "frontends/model_errors.h"
 #include "frontends/tensorflow/entry.h"
 #include "frontends/tensorflow/graph_importer.h"
 #include "frontends/tensorflow/model.h"
@@ -40,16 +40,10 @@ class UnsupportedOperators {
       for (const Source& result : body->results) all.push_back(result.node);
       Scan(*body, all, {}, OnOneLine(name) + "/");
     }
-    return ToStatus();
+    return missing_.ToStatus();
   }
 
  private:
-  struct Use {
-    std::string node;
-    std::string_view reason;
-    int count = 0;
-  };
-
   void Scan(const Body& body, std::vector<int> stack,
             const std::set<Source>& given, const std::string& prefix) {
     std::vector<bool> seen(body.nodes.size());
@@ -73,10 +67,8 @@ class UnsupportedOperators {
       return;
     }
     if (row == nullptr || !row->reason.empty()) {
-      Use& use = missing_[OnOneLine(std::string(node.op))];
-      if (use.count++ == 0)
-        use.node = prefix + OnOneLine(std::string(node.name));
-      if (row != nullptr) use.reason = row->reason;
+      missing_.Add(std::string(node.op), prefix + std::string(node.name),
+                   row != nullptr ? row->reason : "");
       return;
     }
     for (const auto& [name, attribute] : node.def->attr()) {
@@ -87,23 +79,9 @@ class UnsupportedOperators {
     }
   }
 
-  Status ToStatus() const {
-    if (missing_.empty()) return OkStatus();
-    std::string text = "unsupported operators: ";
-    bool first = true;
-    for (const auto& [name, use] : missing_) {
-      text +=
-          (first ? "" : ", ") + name + " (node '" + use.node + "'" +
-          (use.count > 1 ? ", " + std::to_string(use.count) + " nodes" : "") +
-          (use.reason.empty() ? "" : "; " + std::string(use.reason)) + ")";
-      first = false;
-    }
-    return UnimplementedError(text);
-  }
-
   const Model& model_;
   std::set<std::string> functions_, scanned_;
-  std::map<std::string, Use> missing_;
+  frontends::UnsupportedParts missing_{"operators", "node"};
 };
 
 StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
@@ -122,9 +100,8 @@ StatusOr<graph::Graph> Imported(StatusOr<std::shared_ptr<const Model>> model,
   } else {
     graph = model.status();
   }
-  if (graph.ok()) return graph;
-  return Status(graph.status().code(), OnOneLine(graph.status().message()))
-      .WithContext("model '" + OnOneLine(name) + "'");
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  return graph;
 }
 
 }  // namespace

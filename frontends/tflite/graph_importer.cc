@@ -6,7 +6,6 @@
 
 #include "base/one_line.h"
 #include "base/progress.h"
-#include "frontends/tf_common/inputs.h"
 #include "frontends/tflite/constants.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
@@ -67,80 +66,47 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   return builder_.Finish();
 }
 
-StatusOr<Shape> GraphImporter::InputShape(const EntryTensor& input) {
-  const schema::Tensor& tensor = model_->tensor(entry_.subgraph, input.tensor);
-  const auto stated = SpanOf(tensor.shape());
-  const auto signature = SpanOf(tensor.shape_signature());
-  Shape shape;
-  for (size_t i = 0; i < stated.size(); ++i) {
-    const bool open = !fixed_ && !signature.empty() && signature[i] < 0;
-    shape.push_back(open ? tf_common::OpenDim(input.name, i) : Dim(stated[i]));
-  }
-  const auto pins = options_.input_shapes.find(input.name);
-  if (pins == options_.input_shapes.end()) return shape;
-  const std::string what = "input '" + input.name + "'";
-  // Files say neither that a tensor is a scalar nor that it has no rank.
-  if (stated.empty() && !tensor.has_rank()) {
-    for (size_t i = 0; i < pins->second.size(); ++i)
-      shape.push_back(tf_common::OpenDim(input.name, i));
-  }
-  if (pins->second.size() != shape.size()) {
-    return InvalidArgumentError(what + ": expected a pinned shape of rank " +
-                                std::to_string(shape.size()) + ", found rank " +
-                                std::to_string(pins->second.size()));
-  }
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const std::optional<int64_t> pin = pins->second[i];
-    if (!pin) continue;
-    // What the shape says without a signature is how it was converted: the
-    // interpreter resizes such inputs, too.
-    const bool resized = signature.empty();
-    if (*pin < 0 || (shape[i].is_constant() && shape[i] != Dim(*pin) &&
-                     !resized && signature[i] >= 0)) {
-      return InvalidArgumentError(what + " axis " + std::to_string(i) +
-                                  ": expected pin " + shape[i].ToString() +
-                                  ", found " + std::to_string(*pin));
-    }
-    shape[i] = Dim(*pin);
-  }
-  return shape;
-}
-
-StatusOr<Tensor> GraphImporter::AddInput(const EntryTensor& input) {
+StatusOr<frontends::ModelInput> GraphImporter::InputOf(
+    const EntryTensor& input) const {
   const schema::Tensor& tensor = model_->tensor(entry_.subgraph, input.tensor);
   const std::optional<DType> dtype = DTypeOf(tensor.type());
   if (!dtype) {
     return UnimplementedError("input '" + input.name + "': type " +
                               TypeName(tensor.type()) + " is not supported");
   }
-  EMBER_ASSIGN_OR_RETURN(const Shape shape, InputShape(input));
-  const auto known = options_.input_values.find(input.name);
-  if (known == options_.input_values.end()) {
-    return Tensor(&builder_, builder_.Input(input.name, {*dtype, shape},
-                                            LogicalType(tensor)));
+  frontends::ModelInput model_input{.name = input.name,
+                                    .dtype = *dtype,
+                                    .dims = {},
+                                    .logical_type = LogicalType(tensor)};
+  const auto stated = SpanOf(tensor.shape());
+  const auto signature = SpanOf(tensor.shape_signature());
+  // Files say neither that a tensor is a scalar nor that it has no rank.
+  const bool pinned = options_.input_shapes.contains(input.name) ||
+                      options_.input_values.contains(input.name);
+  if (stated.empty() && !tensor.has_rank() && pinned) return model_input;
+  std::vector<frontends::ModelDim>& dims = model_input.dims.emplace();
+  for (size_t i = 0; i < stated.size(); ++i) {
+    const bool open = !signature.empty() && signature[i] < 0;
+    // What the shape says without a signature is how it was converted: the
+    // interpreter resizes such inputs, too.
+    dims.push_back(
+        open && !fixed_
+            ? frontends::OpenDim(input.name, i)
+            : frontends::ModelDim{.extent = stated[i],
+                                  .may_differ = open || signature.empty()});
   }
-  return tf_common::KnownInput(builder_, input.name, *dtype,
-                               tensor.type() == schema::TensorType::STRING,
-                               known->second);
+  return model_input;
 }
 
 Status GraphImporter::AddInputs(Scope& scope) {
-  for (const auto& [name, pins] : options_.input_shapes) {
-    std::string names;
-    bool found = false;
-    for (const EntryTensor& input : entry_.inputs) {
-      found = found || input.name == name;
-      names += (names.empty() ? "'" : ", '") + input.name + "'";
-    }
-    if (!found) {
-      return InvalidArgumentError("pinned shape: expected one of the inputs " +
-                                  names + ", found '" + OnOneLine(name) + "'");
-    }
-  }
+  std::vector<frontends::ModelInput> inputs;
   for (const EntryTensor& input : entry_.inputs) {
-    EMBER_ASSIGN_OR_RETURN(scope.values[input.tensor], AddInput(input));
-    EMBER_RETURN_IF_ERROR(builder_.status());
+    EMBER_ASSIGN_OR_RETURN(inputs.emplace_back(), InputOf(input));
   }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
+                         frontends::AddInputs(inputs, options_, builder_));
+  for (size_t i = 0; i < values.size(); ++i)
+    scope.values[entry_.inputs[i].tensor] = Tensor(&builder_, values[i]);
   return OkStatus();
 }
 

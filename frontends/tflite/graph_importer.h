@@ -19,6 +19,7 @@
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
 #include "frontends/frontend.h"
+#include "frontends/inputs.h"
 #include "frontends/tflite/entry.h"
 #include "frontends/tflite/model.h"
 #include "frontends/tflite/operator_context.h"
@@ -65,8 +66,7 @@ class GraphImporter {
   };
 
   Status AddInputs(Scope& scope);
-  StatusOr<Tensor> AddInput(const EntryTensor& input);
-  StatusOr<Shape> InputShape(const EntryTensor& input);
+  StatusOr<frontends::ModelInput> InputOf(const EntryTensor& input) const;
   Status AddState(Scope& scope);
   Status AddOutputs(Scope& scope);
   StatusOr<Tensor> StateInput(const std::string& name, DType dtype,

@@ -1,15 +1,10 @@
 #include "frontends/tflite/import.h"
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <map>
-#include <new>
 #include <utility>
-#include <vector>
 
-#include "base/file.h"
-#include "base/one_line.h"
+#include "frontends/model_bytes.h"
+#include "frontends/model_errors.h"
 #include "frontends/tflite/entry.h"
 #include "frontends/tflite/graph_importer.h"
 #include "frontends/tflite/model.h"
@@ -18,36 +13,22 @@
 namespace ember::tflite {
 namespace {
 
-// All of them, each once with how often it occurs and why it is not there.
 Status CheckOperators(const Model& model) {
-  struct Use {
-    std::string node, reason;
-    int count = 0;
-  };
-  std::map<std::string, Use> missing;
+  frontends::UnsupportedParts missing("operators", "node");
   for (int subgraph = 0; subgraph < model.subgraph_count(); ++subgraph) {
     for (const schema::Operator* op : model.OperatorsOf(subgraph)) {
       const OperatorRow* row = FindRow(model, *op);
       if (row != nullptr && row->reason.empty()) continue;
       const bool custom = model.CodeOf(*op) == schema::BuiltinOperator::CUSTOM;
-      Use& use =
-          missing[(custom ? "custom operator " : "") + model.NameOf(*op)];
       const auto outputs = SpanOf(op->outputs());
-      if (use.count++ == 0 && !outputs.empty())
-        use.node = NameOfTensor(model.tensor(subgraph, outputs[0]));
-      if (row != nullptr) use.reason = row->reason;
+      missing.Add((custom ? "custom operator " : "") + model.NameOf(*op),
+                  outputs.empty()
+                      ? ""
+                      : NameOfTensor(model.tensor(subgraph, outputs[0])),
+                  row != nullptr ? row->reason : "");
     }
   }
-  if (missing.empty()) return OkStatus();
-  std::string text = "unsupported operators: ";
-  bool first = true;
-  for (const auto& [name, use] : missing) {
-    text += (first ? "" : ", ") + name + " (node '" + use.node + "'" +
-            (use.count > 1 ? ", " + std::to_string(use.count) + " nodes" : "") +
-            (use.reason.empty() ? "" : "; " + use.reason) + ")";
-    first = false;
-  }
-  return UnimplementedError(text);
+  return missing.ToStatus();
 }
 
 StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
@@ -71,30 +52,19 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  const std::string where = "model '" + OnOneLine(name) + "'";
-  if (owner == nullptr) {
-    // As aligned as a mapped file.
-    constexpr std::align_val_t kAlignment{64};
-    auto* copy = static_cast<uint8_t*>(
-        ::operator new(std::max<size_t>(bytes.size(), 1), kAlignment));
-    if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
-    owner = std::shared_ptr<uint8_t>(
-        copy, [](uint8_t* memory) { ::operator delete(memory, kAlignment); });
-    bytes = {copy, bytes.size()};
-  }
-  auto model = Model::Read(bytes, std::move(owner));
-  if (!model.ok()) return model.status().WithContext(where);
+  graph::ConstantData file = frontends::KeptBytes(bytes, std::move(owner));
+  auto model = Model::Read(file.bytes, std::move(file.owner));
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
   StatusOr<graph::Graph> graph = ImportRead(*std::move(model), options);
-  if (graph.ok()) return graph;
-  return Status(graph.status().code(), OnOneLine(graph.status().message()))
-      .WithContext(where);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  return graph;
 }
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  auto owner = std::make_shared<const MappedFile>(std::move(file));
-  return ImportModelBytes(owner->bytes(), owner, options,
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
+                         frontends::MapModelFile(path));
+  return ImportModelBytes(file.bytes, file.owner, options,
                           std::filesystem::path(path).filename().string());
 }
 

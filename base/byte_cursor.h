@@ -1,24 +1,33 @@
 // Reads little-endian numbers from bytes, and never beyond them:
 //
-//   Cursor in(bytes);
+//   ByteCursor in(bytes);
 //   const uint64_t version = in.Unsigned(1);
-//   const std::span<const uint8_t> name = in.Take(in.Unsigned(2));
+//   const std::string_view name = AsText(in.Take(in.Unsigned(2)));
 //   if (!in.ok()) return DataLossError("…: cut off");
 //
 // After the first read past the end everything reads as 0 or empty, and ok() is
 // false. A value; does not own the bytes.
-#ifndef EMBER_FRONTENDS_HDF5_CURSOR_H_
-#define EMBER_FRONTENDS_HDF5_CURSOR_H_
+#ifndef EMBER_BASE_BYTE_CURSOR_H_
+#define EMBER_BASE_BYTE_CURSOR_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace ember::hdf5 {
+namespace ember {
 
-class Cursor {
+// The same bytes, seen as the other.
+inline std::string_view AsText(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline std::span<const uint8_t> AsBytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+class ByteCursor {
  public:
-  explicit Cursor(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+  explicit ByteCursor(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
   bool ok() const { return ok_; }
   uint64_t position() const { return position_; }
@@ -37,15 +46,15 @@ class Cursor {
       ok_ = false;
       return {};
     }
-    const auto taken = bytes_.subspan(position_, size);
+    const auto taken = bytes_.subspan(static_cast<size_t>(position_),
+                                      static_cast<size_t>(size));
     position_ += size;
     return taken;
   }
   void Skip(uint64_t size) { Take(size); }
   bool Matches(std::string_view text) {
     const std::span<const uint8_t> bytes = Take(text.size());
-    return ok_ && std::string_view(reinterpret_cast<const char*>(bytes.data()),
-                                   bytes.size()) == text;
+    return ok_ && AsText(bytes) == text;
   }
 
  private:
@@ -54,10 +63,6 @@ class Cursor {
   bool ok_ = true;
 };
 
-inline std::string_view TextOf(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+}  // namespace ember
 
-}  // namespace ember::hdf5
-
-#endif  // EMBER_FRONTENDS_HDF5_CURSOR_H_
+#endif  // EMBER_BASE_BYTE_CURSOR_H_

@@ -1,0 +1,30 @@
+#include "frontends/model_bytes.h"
+
+#include <utility>
+
+#include "base/file.h"
+
+namespace ember::frontends {
+
+StatusOr<graph::ConstantData> MapModelFile(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  auto owner = std::make_shared<const MappedFile>(std::move(file));
+  const std::span<const uint8_t> bytes = owner->bytes();
+  return graph::ConstantData{.owner = std::move(owner), .bytes = bytes};
+}
+
+graph::ConstantData KeptBytes(std::span<const uint8_t> bytes,
+                              std::shared_ptr<const void> owner) {
+  if (owner == nullptr) return graph::ConstantData::Copy(bytes);
+  return {.owner = std::move(owner), .bytes = bytes};
+}
+
+graph::ConstantData AlignedData(std::span<const uint8_t> bytes,
+                                size_t alignment,
+                                std::shared_ptr<const void> owner) {
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignment != 0)
+    return graph::ConstantData::Copy(bytes);
+  return {.owner = std::move(owner), .bytes = bytes};
+}
+
+}  // namespace ember::frontends

@@ -1,0 +1,54 @@
+// Errors about whole models, as all frontends say them: one line that begins
+// with the model, and one list of everything that is not supported.
+//
+//   UnsupportedParts missing("operators", "node");
+//   for (const Node& node : nodes)
+//     if (!IsKnown(node)) missing.Add(node.op, node.name, "it reads files");
+//   EMBER_RETURN_IF_ERROR(missing.ToStatus());
+//   // unsupported operators: ReadFile (node 'image', 2 nodes; it reads files)
+//
+// Names and places may hold anything; errors are one line. Not thread-safe.
+#ifndef EMBER_FRONTENDS_MODEL_ERRORS_H_
+#define EMBER_FRONTENDS_MODEL_ERRORS_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "frontends/frontend.h"
+
+namespace ember::frontends {
+
+// "model 'NAME': …".
+Status OfModel(const Status& status, std::string_view name);
+
+// Fails if an entry is asked for. why: "a symbol has one function".
+Status CheckNoEntry(const ImportOptions& options, std::string_view why);
+
+// What of a model cannot be imported, each once with the first place that has
+// it, how often it occurs, and why.
+class UnsupportedParts {
+ public:
+  // kind: "operators"; place: "node".
+  UnsupportedParts(std::string kind, std::string place)
+      : kind_(std::move(kind)), place_(std::move(place)) {}
+
+  // reason: may be empty. The first place and reason of a name count.
+  void Add(const std::string& name, std::string_view place,
+           std::string_view reason);
+
+  Status ToStatus() const;
+
+ private:
+  struct Use {
+    std::string place, reason;
+    int count = 0;
+  };
+  std::string kind_, place_;
+  std::map<std::string, Use> uses_;
+};
+
+}  // namespace ember::frontends
+
+#endif  // EMBER_FRONTENDS_MODEL_ERRORS_H_
