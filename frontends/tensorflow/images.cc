@@ -351,4 +351,48 @@ void ImportIrfft(OperatorContext& c) {
   c.SetOutput(0, vector ? Squeeze(y, {0}) : y);
 }
 
+// Windows of an image as rows of channels: (images)
+void ImportExtractImagePatches(OperatorContext& c) {
+  if (!c.CheckRank(0, 4, 4)) return;
+  const auto sizes = c.Integers("ksizes", {}),
+             steps = c.Integers("strides", {}),
+             rates = c.Integers("rates", {1, 1, 1, 1});
+  if (sizes.size() != 4 || steps.size() != 4 || rates.size() != 4)
+    return c.FailInvalid("expected ksizes, strides and rates of 4 values");
+  for (int i = 1; i < 3; ++i) {
+    if (!c.CheckPositive("ksizes", sizes[i]) ||
+        !c.CheckPositive("strides", steps[i]) ||
+        !c.CheckPositive("rates", rates[i]))
+      return;
+  }
+  if (sizes[1] * sizes[2] > 1024)
+    return c.FailUnsupported("expected a window of at most 1024 elements");
+  ops::Window window = ops::WindowOf({sizes[1], sizes[2]});
+  window.strides = {steps[1], steps[2]};
+  window.dilations = {rates[1], rates[2]};
+  Tensor x = c.Input(0);
+  if (c.Text("padding", "VALID") == "SAME") {
+    ops::PadSame({x.dim(1), x.dim(2)}, /*upper=*/true, window);
+    x = Pad(x, {Dim(0), window.low[0], window.low[1], Dim(0)},
+            {Dim(0), window.high[0], window.high[1], Dim(0)}, "constant",
+            x.Like(0));
+  }
+  Shape extents;
+  for (int i = 0; i < 2; ++i) {
+    extents.push_back(FloorDivide(x.dim(i + 1) - Dim(window.Reach(i)),
+                                  Dim(window.strides[i])) +
+                      Dim(1));
+  }
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < sizes[1] && c.ok(); ++i) {
+    for (int64_t j = 0; j < sizes[2] && c.ok(); ++j) {
+      parts.push_back(
+          Slice(x, {Dim(0), Dim(i * rates[1]), Dim(j * rates[2]), Dim(0)},
+                {1, steps[1], steps[2], 1},
+                {x.dim(0), extents[0], extents[1], x.dim(3)}));
+    }
+  }
+  if (c.ok()) c.SetOutput(0, Concat(parts, 3));
+}
+
 }  // namespace ember::tensorflow

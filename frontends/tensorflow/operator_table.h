@@ -7,7 +7,8 @@
 //   row(name, minimum inputs, maximum inputs, results, function)
 //   control(name, results)   graph_importer.h's own
 //   none(name)               has no result, and is only there for its effects
-//   no(name, reason)
+//
+// Those that are not imported are in unsupported_operators.cc, by the reason.
 //
 // results: the names of a node's results where it has several, in order, as
 // functions refer to them ("indices" in "node:indices:0").

@@ -21,6 +21,12 @@ void ImportBinary(OperatorContext& c) {
   c.SetOutput(0, Binary(kOpcode, c.Input(0), c.Input(1)));
 }
 
+// 0, 1, … along one dim of rank `rank`.
+inline Tensor PlaceAlong(OperatorContext& c, const Dim& extent, int axis,
+                         int rank) {
+  return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
+}
+
 // elementwise.cc
 void ImportAdd(OperatorContext& c);
 void ImportSub(OperatorContext& c);
@@ -122,6 +128,8 @@ void ImportBroadcastArgs(OperatorContext& c);
 void ImportEmpty(OperatorContext& c);
 void ImportLinSpace(OperatorContext& c);
 void ImportInvertPermutation(OperatorContext& c);
+
+// reduction.cc
 void ImportSum(OperatorContext& c);
 void ImportProd(OperatorContext& c);
 void ImportMax(OperatorContext& c);
@@ -132,6 +140,21 @@ void ImportMean(OperatorContext& c);
 void ImportEuclideanNorm(OperatorContext& c);
 void ImportArgMax(OperatorContext& c);
 void ImportArgMin(OperatorContext& c);
+void ImportSegmentSum(OperatorContext& c);
+void ImportSegmentProd(OperatorContext& c);
+void ImportSegmentMax(OperatorContext& c);
+void ImportSegmentMin(OperatorContext& c);
+void ImportSegmentMean(OperatorContext& c);
+void ImportUnsortedSegmentSum(OperatorContext& c);
+void ImportUnsortedSegmentProd(OperatorContext& c);
+void ImportUnsortedSegmentMax(OperatorContext& c);
+void ImportUnsortedSegmentMin(OperatorContext& c);
+void ImportSparseSegmentSum(OperatorContext& c);
+void ImportSparseSegmentMean(OperatorContext& c);
+void ImportSparseSegmentSqrtN(OperatorContext& c);
+void ImportBincount(OperatorContext& c);
+
+// selection.cc
 void ImportGatherV1(OperatorContext& c);
 void ImportGatherV2(OperatorContext& c);
 void ImportOneHot(OperatorContext& c);
@@ -147,18 +170,6 @@ void ImportCumprod(OperatorContext& c);
 void ImportBucketize(OperatorContext& c);
 void ImportLowerBound(OperatorContext& c);
 void ImportUpperBound(OperatorContext& c);
-void ImportSegmentSum(OperatorContext& c);
-void ImportSegmentProd(OperatorContext& c);
-void ImportSegmentMax(OperatorContext& c);
-void ImportSegmentMin(OperatorContext& c);
-void ImportSegmentMean(OperatorContext& c);
-void ImportUnsortedSegmentSum(OperatorContext& c);
-void ImportUnsortedSegmentProd(OperatorContext& c);
-void ImportUnsortedSegmentMax(OperatorContext& c);
-void ImportUnsortedSegmentMin(OperatorContext& c);
-void ImportSparseSegmentSum(OperatorContext& c);
-void ImportSparseSegmentMean(OperatorContext& c);
-void ImportSparseSegmentSqrtN(OperatorContext& c);
 void ImportTensorScatterUpdate(OperatorContext& c);
 void ImportTensorScatterAdd(OperatorContext& c);
 void ImportTensorScatterSub(OperatorContext& c);
@@ -166,14 +177,14 @@ void ImportTensorScatterMax(OperatorContext& c);
 void ImportTensorScatterMin(OperatorContext& c);
 void ImportDynamicStitch(OperatorContext& c);
 void ImportDynamicPartition(OperatorContext& c);
-void ImportBincount(OperatorContext& c);
+
+// diagonals.cc
 void ImportMatrixBandPart(OperatorContext& c);
 void ImportMatrixDiagPart(OperatorContext& c);
 void ImportMatrixDiagV2(OperatorContext& c);
 void ImportMatrixSetDiagV2(OperatorContext& c);
 void ImportDiag(OperatorContext& c);
 void ImportDiagPart(OperatorContext& c);
-void ImportExtractImagePatches(OperatorContext& c);
 
 // lists.cc
 void ImportTensorListReserve(OperatorContext& c);
@@ -203,6 +214,7 @@ void ImportTensorArraySplit(OperatorContext& c);
 void ImportTensorArraySize(OperatorContext& c);
 
 // images.cc
+void ImportExtractImagePatches(OperatorContext& c);
 void ImportResizeBilinear(OperatorContext& c);
 void ImportResizeNearest(OperatorContext& c);
 void ImportResizeBicubic(OperatorContext& c);

@@ -103,4 +103,6 @@ TestBlob BlobOf(std::vector<int64_t> dims) {
   return blob;
 }
 
+double SigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
+
 }  // namespace ember::tests

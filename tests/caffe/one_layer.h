@@ -39,6 +39,8 @@ std::vector<double> Sequence(int64_t count);
 Numbers SequenceOf(std::vector<int64_t> dims);
 TestBlob BlobOf(std::vector<int64_t> dims);
 
+double SigmoidOf(double x);
+
 }  // namespace ember::tests
 
 #endif  // EMBER_TESTS_CAFFE_ONE_LAYER_H_
