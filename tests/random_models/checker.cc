@@ -109,13 +109,15 @@ Verdict Checker::JudgeByEvaluator(const RandomModel& model, const Ours& ours) {
               ours.open_refusal};
     const std::string difference = Difference(*ours.results[i], *want);
     if (difference.empty()) continue;
-    const bool is_unstable = IsUnstable(
-        [&](const RandomModel& moved) {
-          return run(WithFixedDims(moved).proto, moved.inputs);
-        },
-        model, *ours.results[i], *want);
-    return {is_unstable ? Outcome::kExplained : Outcome::kWrong,
-            is_unstable ? "unstable" : tier + difference + " (the evaluator's)",
+    const auto run_moved = [&](const RandomModel& moved) {
+      return run(WithFixedDims(moved).proto, moved.inputs);
+    };
+    const std::string rule =
+        IsLessExact(run_moved, model, *ours.results[i], *want)  ? "less exact"
+        : IsUnstable(run_moved, model, *ours.results[i], *want) ? "unstable"
+                                                                : "";
+    return {rule.empty() ? Outcome::kWrong : Outcome::kExplained,
+            rule.empty() ? tier + difference + " (the evaluator's)" : rule,
             ours.open_refusal, tier + difference};
   }
   return {Outcome::kEqualToEvaluator, "", ours.open_refusal};

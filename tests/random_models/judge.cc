@@ -307,6 +307,12 @@ bool IsUnstable(const ModelRunner& run, const RandomModel& model,
   return AreUnstable(got, want, moved);
 }
 
+bool IsLessExact(const ModelRunner& run, const RandomModel& model,
+                 const NamedTensors& got, const NamedTensors& want) {
+  const StatusOr<NamedTensors> wide = run(Widened(model));
+  return wide.ok() && IsMoreExact(got, want, *wide);
+}
+
 StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
                               const NamedTensors& got,
                               const NamedTensors& want) {

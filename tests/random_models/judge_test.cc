@@ -87,6 +87,23 @@ TEST(Unstable, NoWrongStrings) {
   EXPECT_FALSE(IsUnstable(run, RandomModel(), strings({"a", "b"}), want));
 }
 
+// A sum of ones, one by one in f32, ends at 2^24.
+TEST(LessExact, WhatIsNearerToTheSameInDoubles) {
+  RandomModel model;
+  model.inputs.emplace_back("x", Filled(DType::kF32, {1}));
+  const ModelRunner run =
+      [](const RandomModel& moved) -> StatusOr<NamedTensors> {
+    const DType type = moved.inputs[0].second.type;
+    return NamedTensors{
+        {"y", Filled(type, {type == DType::kF64 ? 3e7 : 0x1p24})}};
+  };
+  const NamedTensors want = *run(model);
+  EXPECT_TRUE(
+      IsLessExact(run, model, {{"y", Filled(DType::kF32, {3e7})}}, want));
+  EXPECT_FALSE(
+      IsLessExact(run, model, {{"y", Filled(DType::kF32, {2e7})}}, want));
+}
+
 TEST(Difference, BelowTheNormalNumbersByAFewLeastOnes) {
   const auto difference = [](double got, double want) {
     return Difference({{"y", Filled(DType::kF32, {got})}},
