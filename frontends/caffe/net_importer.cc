@@ -93,6 +93,10 @@ Status CheckLayers(const std::vector<LayerParameter>& layers) {
 
 StatusOr<graph::Graph> NetImporter::Import() {
   EMBER_RETURN_IF_ERROR(AddInputs());
+  for (const LayerParameter& layer : layers_) {
+    const LayerRow* row = FindRow(layer.type());
+    if (row != nullptr && !row->is_input()) steps_.Expect(1);
+  }
   int index = 0;
   for (const LayerParameter& layer : layers_)
     EMBER_RETURN_IF_ERROR(ImportLayer(layer, index++));
@@ -148,6 +152,7 @@ Status NetImporter::ImportLayer(const LayerParameter& layer, int index) {
   if (row == nullptr || !row->reason.empty())
     return UnimplementedError("unsupported operator " + layer.type());
   if (row->is_input()) return OkStatus();
+  EMBER_RETURN_IF_ERROR(steps_.Begin(layer.type()));
   const std::string origin = OriginOf(layer, index);
   builder_.SetOrigin(origin);
   EMBER_RETURN_IF_ERROR(CheckCount(origin, "bottoms", layer.bottom_size(),

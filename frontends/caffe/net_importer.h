@@ -12,6 +12,7 @@
 #include "frontends/caffe/layer_context.h"
 #include "frontends/caffe/layer_table.h"
 #include "frontends/frontend.h"
+#include "frontends/import_steps.h"
 
 namespace ember::caffe {
 
@@ -37,7 +38,8 @@ class NetImporter {
       : layers_(layers),
         weights_(weights),
         options_(options),
-        builder_("main") {}
+        builder_("main"),
+        steps_(options.progress) {}
 
   // Once per importer.
   StatusOr<graph::Graph> Import();
@@ -55,6 +57,7 @@ class NetImporter {
   const Weights& weights_;
   const frontends::ImportOptions& options_;
   graph::GraphBuilder builder_;
+  frontends::ImportSteps steps_;
   std::map<std::string, Tensor> blobs_;
   std::set<std::string> inputs_;
   // Blobs that no layer has taken yet.

@@ -529,6 +529,8 @@ bool IsClassic(uint64_t kind) {
 
 Status ImportClassic(ModelContext& context, const ProtobufView& model,
                      uint64_t kind, Features& features) {
+  context.steps.Expect(1);
+  EMBER_RETURN_IF_ERROR(context.steps.Begin(KindName(kind)));
   context.builder.SetOrigin(std::string(KindName(kind)));
   for (const ClassicRow& row : kRows)
     if (row.kind == kind) return row.import(context, model, features);

@@ -70,7 +70,9 @@ class Importer {
     EMBER_RETURN_IF_ERROR(model_.CheckWhole());
     EMBER_RETURN_IF_ERROR(missing.ToStatus());
     EMBER_RETURN_IF_ERROR(AddInputs());
-    ModelContext context{builder_, model_, table_, table_names_};
+    ModelContext context{builder_, model_,
+                         frontends::ImportSteps(options_.progress), table_,
+                         table_names_};
     EMBER_RETURN_IF_ERROR(ImportAny(context, model_.root(), 0, features_));
     const ProtobufView description = model_.root().Message(kDescription);
     bool found = false;

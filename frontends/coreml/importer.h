@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "compiler/graph/builder.h"
 #include "frontends/coreml/model.h"
+#include "frontends/import_steps.h"
 #include "frontends/model_errors.h"
 #include "frontends/ops/tensor.h"
 
@@ -37,6 +38,7 @@ using Features = std::map<std::string, FeatureValue>;
 struct ModelContext {
   graph::GraphBuilder& builder;
   const Model& model;
+  frontends::ImportSteps steps;
   // The only input of a model of many numbers, [N, names]; else absent.
   ops::Tensor table;
   std::vector<std::string> table_names;

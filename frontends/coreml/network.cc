@@ -108,6 +108,7 @@ Status ImportLayer(ModelContext& context, const ProtobufView& layer,
   const std::string name = OnOneLine(layer.Text(kLayerName));
   if (row == nullptr || row->import == nullptr)
     return UnimplementedError("unsupported operator " + NameOfLayer(kind));
+  EMBER_RETURN_IF_ERROR(context.steps.Begin(row->name));
   const std::string origin = name + " (" + std::string(row->name) + ")";
   context.builder.SetOrigin(origin);
   const std::vector<std::string> names = layer.Texts(kLayerInput);
@@ -171,10 +172,11 @@ Status ImportNetwork(ModelContext& context, const ProtobufView& model,
         NetworkInput(context, network, feature, value, images == 1);
     EMBER_RETURN_IF_ERROR(context.builder.status());
   }
-  for (const ProtobufView& layer : network.Messages(kLayers))
+  const std::vector<ProtobufView> layers = network.Messages(kLayers);
+  context.steps.Expect(layers.size());
+  for (const ProtobufView& layer : layers)
     EMBER_RETURN_IF_ERROR(ImportLayer(context, layer, blobs));
   std::string last;
-  const std::vector<ProtobufView> layers = network.Messages(kLayers);
   if (!layers.empty()) {
     const std::vector<std::string> results = layers.back().Texts(kLayerOutput);
     if (!results.empty()) last = results.front();

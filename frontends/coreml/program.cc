@@ -198,6 +198,7 @@ class ProgramImporter {
 
   Status Import(const ProtobufView& operation) {
     const std::string type = operation.Text(1);
+    EMBER_RETURN_IF_ERROR(context_.steps.Begin(type));
     std::vector<std::string> outputs;
     for (const ProtobufView& output : operation.Messages(3))
       outputs.push_back(output.Text(1));
@@ -301,7 +302,9 @@ Status ImportProgram(ModelContext& context, const ProtobufView& model,
     importer.Set(feature.name, value);
   }
   EMBER_RETURN_IF_ERROR(context.builder.status());
-  for (const ProtobufView& operation : block.Messages(3))
+  const std::vector<ProtobufView> operations = block.Messages(3);
+  context.steps.Expect(operations.size());
+  for (const ProtobufView& operation : operations)
     EMBER_RETURN_IF_ERROR(importer.Import(operation));
   for (const Feature& feature : FeaturesOf(description, 10)) {
     EMBER_ASSIGN_OR_RETURN(Tensor value, importer.Get(feature.name));

@@ -55,7 +55,8 @@ GraphImporter::GraphImporter(const Network& network, const Weights& weights,
       major_version_(major_version),
       options_(options),
       error_(error),
-      builder_("main") {}
+      builder_("main"),
+      steps_(options.progress) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   EMBER_ASSIGN_OR_RETURN(const std::vector<Signal> inputs, AddInputs());
@@ -175,8 +176,11 @@ std::vector<Signal> GraphImporter::CallNetwork(
   const std::vector<std::string> names = StoredNames(network);
   // By layer and call; empty until it is made.
   std::vector<std::vector<Results>> values;
-  for (const Layer& layer : network.layers)
+  for (const Layer& layer : network.layers) {
     values.emplace_back(layer.calls.size());
+    if (layer.network == nullptr && layer.class_name != "InputLayer")
+      steps_.Expect(layer.calls.size());
+  }
   for (size_t i = 0; i < inputs.size(); ++i)
     values[network.inputs[i].layer][network.inputs[i].call] = {inputs[i]};
 
@@ -329,6 +333,12 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
     }
     return CallNetwork(*layer.network, c.path() + "layers/", c.inputs,
                        c.depth() + 1);
+  }
+  // A layer may call several: none after one that failed.
+  if (!builder_.status().ok()) return {};
+  if (const Status going = steps_.Begin(ClassNameOf(layer)); !going.ok()) {
+    Fail(going);
+    return {};
   }
   builder_.SetOrigin(OnOneLine(layer.name) + " (" + ClassNameOf(layer) + ")");
   const LayerRow* row = FindRow(layer);

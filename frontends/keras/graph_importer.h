@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "compiler/graph/builder.h"
 #include "frontends/frontend.h"
+#include "frontends/import_steps.h"
 #include "frontends/keras/layer_context.h"
 #include "frontends/keras/network.h"
 #include "frontends/keras/weights.h"
@@ -72,6 +73,7 @@ class GraphImporter : public Host {
   const frontends::ImportOptions& options_;
   const Status& error_;
   graph::GraphBuilder builder_;
+  frontends::ImportSteps steps_;
   int calls_left_ = kMaximumCalls;
   std::map<std::string, Tensor> constants_;  // weights, by path
   struct Kept {

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
+#include "frontends/import_steps.h"
 #include "frontends/inputs.h"
 #include "frontends/model_bytes.h"
 #include "frontends/model_errors.h"
@@ -62,12 +63,15 @@ class GraphImporter {
         params_(params),
         options_(options),
         needed_(NeededNodes(symbol)),
-        builder_("main") {}
+        builder_("main"),
+        steps_(options.progress) {}
 
   StatusOr<graph::Graph> Import() {
     EMBER_RETURN_IF_ERROR(CheckOperators(symbol_, needed_));
     values_.resize(symbol_.nodes.size());
     EMBER_RETURN_IF_ERROR(AddInputs());
+    for (size_t i = 0; i < symbol_.nodes.size(); ++i)
+      if (needed_[i] && !symbol_.nodes[i].is_variable()) steps_.Expect(1);
     for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
       if (!needed_[i]) continue;
       EMBER_RETURN_IF_ERROR(symbol_.nodes[i].is_variable() ? AddWeight(i)
@@ -206,6 +210,7 @@ class GraphImporter {
 
   Status AddNode(size_t index) {
     const Node& node = symbol_.nodes[index];
+    EMBER_RETURN_IF_ERROR(steps_.Begin(node.op));
     const OperatorRow* row = FindRow(node.op);
     builder_.SetOrigin(OnOneLine(node.name) + " (" + OnOneLine(node.op) + ")");
     const std::string what = "node '" + builder_.origin() + "'";
@@ -273,6 +278,7 @@ class GraphImporter {
   const frontends::ImportOptions& options_;
   const std::vector<bool> needed_;
   graph::GraphBuilder builder_;
+  frontends::ImportSteps steps_;
   std::vector<std::vector<Tensor>> values_;  // by node
 };
 

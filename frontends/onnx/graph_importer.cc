@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/progress.h"
 #include "frontends/onnx/graph_inputs.h"
 #include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/node_context.h"
@@ -134,8 +133,10 @@ StatusOr<int32_t> CheckNarrowTypes(const OperatorRow& row,
 
 GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
                              std::string folder, const ImportOptions& options,
+                             frontends::ImportSteps& steps,
                              BranchChoices& choices)
     : options_(options),
+      steps_(steps),
       choices_(choices),
       model_(std::move(model)),
       index_(*model_),
@@ -145,6 +146,9 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
+  // Functions that are inlined, and subgraphs, make it more.
+  steps_.StartOver();
+  steps_.Expect(static_cast<size_t>(graph.node_size()));
   Scope scope;
   scope.opsets = &index_.opsets();
   scope.builder = &builder_;
@@ -361,12 +365,7 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
         "expected at most " + std::to_string(kMaximumNodes) +
         " nodes after inlining functions, found more");
   }
-  // A model that is imported once more, or whose functions are inlined, has
-  // more to do than it has nodes.
-  const int64_t nodes = model_->graph().node_size();
-  EMBER_RETURN_IF_ERROR(ReportStep(
-      options_.progress, {"import", node.op_type(), imported_nodes_ - 1,
-                          std::max(nodes, imported_nodes_)}));
+  EMBER_RETURN_IF_ERROR(steps_.Begin(node.op_type()));
   // What optimizers leave of nodes that they made useless.
   if (node.output_size() == 0) return OkStatus();
   const std::string origin = scope.prefix + NodeOrigin(node, index);

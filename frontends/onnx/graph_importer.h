@@ -16,6 +16,7 @@
 #include "compiler/graph/broadcasting.h"
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
+#include "frontends/import_steps.h"
 #include "frontends/onnx/branch_choices.h"
 #include "frontends/onnx/external_data.h"
 #include "frontends/onnx/graph_inputs.h"
@@ -38,7 +39,8 @@ class GraphImporter {
  public:
   // The options and choices must outlive the importer.
   GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder,
-                const ImportOptions& options, BranchChoices& choices);
+                const ImportOptions& options, frontends::ImportSteps& steps,
+                BranchChoices& choices);
 
   // Once per importer.
   StatusOr<graph::Graph> Import();
@@ -160,6 +162,7 @@ class GraphImporter {
                     Scope& scope);
 
   const ImportOptions& options_;
+  frontends::ImportSteps& steps_;
   BranchChoices& choices_;
   std::shared_ptr<const ModelProto> model_;
   ModelIndex index_;

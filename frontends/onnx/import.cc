@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
+#include "frontends/import_steps.h"
 #include "frontends/onnx/graph_importer.h"
 #include "frontends/onnx/model_index.h"
 #include "frontends/onnx/sparse_tensors.h"
@@ -53,16 +54,18 @@ Status WithNamesOnOneLine(const Status& status) {
 StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
                                     std::string_view folder,
                                     const ImportOptions& options) {
+  frontends::ImportSteps steps(options.progress);
   BranchChoices choices;
   Status first_error;
   do {
-    GraphImporter importer(model, std::string(folder), options, choices);
+    GraphImporter importer(model, std::string(folder), options, steps, choices);
     StatusOr<graph::Graph> graph = importer.Import();
     if (graph.ok() && !importer.assumed_dims().empty()) {
-      GraphImporter both(model, std::string(folder), options, choices);
+      GraphImporter both(model, std::string(folder), options, steps, choices);
       both.MakeVariants(importer.assumed_dims());
       // Else the program refuses extents that would have to broadcast.
-      if (StatusOr<graph::Graph> variants = both.Import(); variants.ok())
+      StatusOr<graph::Graph> variants = both.Import();
+      if (variants.ok() || variants.status().code() == StatusCode::kCancelled)
         graph = std::move(variants);
     }
     if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted ||

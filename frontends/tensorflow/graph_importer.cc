@@ -19,8 +19,13 @@ std::string LogicalType(DataType type) {
 
 GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
                              const Entry& entry,
-                             const frontends::ImportOptions& options)
-    : model_(std::move(model)), entry_(entry), options_(options) {}
+                             const frontends::ImportOptions& options,
+                             size_t operators)
+    : model_(std::move(model)),
+      entry_(entry),
+      options_(options),
+      operators_(operators),
+      steps_(options.progress) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   // Which variables are assigned shows when their assignments are imported.
@@ -33,6 +38,9 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 
 StatusOr<graph::Graph> GraphImporter::ImportOnce() {
   builder_ = std::make_unique<graph::GraphBuilder>("main");
+  // Calls of functions and loops make it more.
+  steps_.StartOver();
+  steps_.Expect(operators_);
   states_.clear();
   initialized_.clear();
   Scope scope;
@@ -279,11 +287,12 @@ StatusOr<std::vector<Value>> GraphImporter::Operands(const Node& node,
 
 Status GraphImporter::ImportNode(int number, Scope& scope) {
   const Node& node = scope.body->nodes[static_cast<size_t>(number)];
-  if (++imports_ > kMaximumImports) {
+  if (steps_.begun() >= kMaximumImports) {
     return ResourceExhaustedError("expected at most " +
                                   std::to_string(kMaximumImports) +
                                   " nodes, each call of a function counted");
   }
+  EMBER_RETURN_IF_ERROR(steps_.Begin(node.op));
   const std::string before = scope.builder->origin();
   const std::string origin = scope.prefix + OriginOf(node);
   scope.builder->SetOrigin(origin);

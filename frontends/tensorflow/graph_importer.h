@@ -24,6 +24,7 @@
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
 #include "frontends/frontend.h"
+#include "frontends/import_steps.h"
 #include "frontends/tensorflow/entry.h"
 #include "frontends/tensorflow/model.h"
 #include "frontends/tensorflow/operator_context.h"
@@ -40,9 +41,10 @@ inline constexpr int64_t kMaximumImports = 1 << 22;
 
 class GraphImporter {
  public:
-  // All must outlive the importer.
+  // All must outlive the importer. operators: how many the entry needs of the
+  // main body.
   GraphImporter(std::shared_ptr<const Model> model, const Entry& entry,
-                const frontends::ImportOptions& options);
+                const frontends::ImportOptions& options, size_t operators);
 
   // Once per importer.
   StatusOr<graph::Graph> Import();
@@ -186,7 +188,8 @@ class GraphImporter {
   const Entry& entry_;
   const frontends::ImportOptions& options_;
   std::unique_ptr<graph::GraphBuilder> builder_;
-  int64_t imports_ = 0;
+  size_t operators_;
+  frontends::ImportSteps steps_;
   std::map<const Body*, std::unique_ptr<Plan>> plans_;
   std::map<const Body*, std::vector<bool>> effects_before_;
   std::map<std::string, bool> function_effects_;

@@ -22,14 +22,15 @@ class UnsupportedOperators {
  public:
   explicit UnsupportedOperators(const Model& model) : model_(model) {}
 
-  Status Check(const Entry& entry) {
+  // How many operators of the main body it needs.
+  StatusOr<size_t> Check(const Entry& entry) {
     std::set<Source> given;
     for (const EntryInput& input : entry.inputs) given.insert(input.source);
     std::vector<int> roots;
     for (const EntryOutput& output : entry.outputs) {
       if (!given.contains(output.source)) roots.push_back(output.source.node);
     }
-    Scan(model_.main(), roots, given, "");
+    const size_t operators = Scan(model_.main(), roots, given, "");
     // Functions that they call, each once.
     while (!functions_.empty()) {
       const std::string name = *functions_.begin();
@@ -40,12 +41,16 @@ class UnsupportedOperators {
       for (const Source& result : body->results) all.push_back(result.node);
       Scan(*body, all, {}, OnOneLine(name) + "/");
     }
-    return missing_.ToStatus();
+    EMBER_RETURN_IF_ERROR(missing_.ToStatus());
+    return operators;
   }
 
  private:
-  void Scan(const Body& body, std::vector<int> stack,
-            const std::set<Source>& given, const std::string& prefix) {
+  // How many operators there are from the stack on; what is control flow says
+  // nothing of how often its parts are imported.
+  size_t Scan(const Body& body, std::vector<int> stack,
+              const std::set<Source>& given, const std::string& prefix) {
+    size_t count = 0;
     std::vector<bool> seen(body.nodes.size());
     while (!stack.empty()) {
       const int number = stack.back();
@@ -54,9 +59,12 @@ class UnsupportedOperators {
       seen[static_cast<size_t>(number)] = true;
       const Node& node = body.nodes[static_cast<size_t>(number)];
       Add(node, prefix);
+      const OperatorRow* row = FindRow(node.op);
+      if (row != nullptr && row->kind == OperatorKind::kOperator) ++count;
       for (const Source& input : node.inputs)
         if (!given.contains(input)) stack.push_back(input.node);
     }
+    return count;
   }
 
   void Add(const Node& node, const std::string& prefix) {
@@ -87,8 +95,9 @@ class UnsupportedOperators {
 StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
                                   const frontends::ImportOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const Entry entry, FindEntry(*model, options.entry));
-  EMBER_RETURN_IF_ERROR(UnsupportedOperators(*model).Check(entry));
-  return GraphImporter(std::move(model), entry, options).Import();
+  EMBER_ASSIGN_OR_RETURN(const size_t operators,
+                         UnsupportedOperators(*model).Check(entry));
+  return GraphImporter(std::move(model), entry, options, operators).Import();
 }
 
 StatusOr<graph::Graph> Imported(StatusOr<std::shared_ptr<const Model>> model,

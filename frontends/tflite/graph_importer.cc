@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/one_line.h"
-#include "base/progress.h"
 #include "frontends/tflite/constants.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
@@ -46,16 +45,18 @@ std::optional<Quantization> StoredQuantization(const schema::Tensor& tensor) {
 GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
                              const Entry& entry,
                              const frontends::ImportOptions& options,
-                             bool fixed)
+                             frontends::ImportSteps& steps, bool fixed)
     : model_(std::move(model)),
       entry_(entry),
       options_(options),
+      steps_(steps),
       fixed_(fixed),
-      builder_("main"),
-      operator_count_(
-          static_cast<int64_t>(model_->OperatorsOf(entry.subgraph).size())) {}
+      builder_("main") {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
+  // Calls of other subgraphs make it more.
+  steps_.StartOver();
+  steps_.Expect(model_->OperatorsOf(entry_.subgraph).size());
   Scope scope;
   scope.subgraph = entry_.subgraph;
   scope.builder = &builder_;
@@ -229,10 +230,7 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
         "expected at most " + std::to_string(kMaximumOperators) +
         " operators, each call of a subgraph counted");
   }
-  EMBER_RETURN_IF_ERROR(
-      ReportStep(options_.progress,
-                 {"import", model_->NameOf(op), imported_operators_ - 1,
-                  std::max<int64_t>(operator_count_, imported_operators_)}));
+  EMBER_RETURN_IF_ERROR(steps_.Begin(model_->NameOf(op)));
   const std::string origin = OriginOf(op, scope);
   scope.builder->SetOrigin(origin);
   const OperatorRow* row = FindRow(*model_, op);

@@ -19,6 +19,7 @@
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
 #include "frontends/frontend.h"
+#include "frontends/import_steps.h"
 #include "frontends/inputs.h"
 #include "frontends/tflite/entry.h"
 #include "frontends/tflite/model.h"
@@ -38,7 +39,8 @@ class GraphImporter {
   // All must outlive the importer. fixed: dims that the model leaves open have
   // the extents of its shapes.
   GraphImporter(std::shared_ptr<const Model> model, const Entry& entry,
-                const frontends::ImportOptions& options, bool fixed);
+                const frontends::ImportOptions& options,
+                frontends::ImportSteps& steps, bool fixed);
 
   // Once per importer.
   StatusOr<graph::Graph> Import();
@@ -116,10 +118,9 @@ class GraphImporter {
   std::shared_ptr<const Model> model_;
   const Entry& entry_;
   const frontends::ImportOptions& options_;
+  frontends::ImportSteps& steps_;
   bool fixed_;
   graph::GraphBuilder builder_;
-  // Of the entry's subgraph: for progress, which calls make longer.
-  int64_t operator_count_ = 0;
   int imported_operators_ = 0;
   std::vector<State> states_;
   // Names of states: of variable tensors of the entry's subgraph, of resources,

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "frontends/import_steps.h"
 #include "frontends/model_bytes.h"
 #include "frontends/model_errors.h"
 #include "frontends/tflite/entry.h"
@@ -35,15 +36,18 @@ StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
                                   const frontends::ImportOptions& options) {
   EMBER_RETURN_IF_ERROR(CheckOperators(*model));
   EMBER_ASSIGN_OR_RETURN(const Entry entry, FindEntry(*model, options.entry));
-  GraphImporter open(model, entry, options, /*fixed=*/false);
+  frontends::ImportSteps steps(options.progress);
+  GraphImporter open(model, entry, options, steps, /*fixed=*/false);
   StatusOr<graph::Graph> graph = open.Import();
   if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted ||
       graph.status().code() == StatusCode::kCancelled) {
     return graph;
   }
-  GraphImporter fixed(model, entry, options, /*fixed=*/true);
+  GraphImporter fixed(model, entry, options, steps, /*fixed=*/true);
   StatusOr<graph::Graph> again = fixed.Import();
-  return again.ok() ? std::move(again) : std::move(graph);
+  const bool counts =
+      again.ok() || again.status().code() == StatusCode::kCancelled;
+  return counts ? std::move(again) : std::move(graph);
 }
 
 }  // namespace

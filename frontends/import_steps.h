@@ -1,0 +1,54 @@
+// What an import tells ImportOptions::progress: each operator, before it is
+// imported.
+//
+//   ImportSteps steps(options.progress);
+//   steps.Expect(nodes.size());
+//   for (const Node& node : nodes) {
+//     EMBER_RETURN_IF_ERROR(steps.Begin(node.op));   // kCancelled: stop here
+//     …
+//
+// More operators may begin than were expected, as calls of functions and turns
+// of loops count too: the total grows with them. Does not own the progress.
+#ifndef EMBER_FRONTENDS_IMPORT_STEPS_H_
+#define EMBER_FRONTENDS_IMPORT_STEPS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/progress.h"
+#include "base/status.h"
+
+namespace ember::frontends {
+
+class ImportSteps {
+ public:
+  // progress: null if nobody wants to know.
+  explicit ImportSteps(Progress* progress) : progress_(progress) {}
+
+  // So many more operators will begin.
+  void Expect(size_t operators) {
+    expected_ += static_cast<int64_t>(operators);
+  }
+
+  // The import begins anew: what was expected and has not begun does not count.
+  void StartOver() { expected_ = begun_; }
+
+  Status Begin(std::string_view name) {
+    const int64_t done = begun_++;
+    return ReportStep(progress_,
+                      {"import", name, done, std::max(expected_, begun_)});
+  }
+
+  int64_t begun() const { return begun_; }
+
+ private:
+  Progress* progress_;
+  int64_t expected_ = 0;
+  int64_t begun_ = 0;
+};
+
+}  // namespace ember::frontends
+
+#endif  // EMBER_FRONTENDS_IMPORT_STEPS_H_
