@@ -48,19 +48,7 @@ Status Context::Check(std::string_view call, CUresult result) {
       ResultStatus(call, result)
           .WithContext(Concat({"cuda device '", properties_.name, "'"}));
   if (!IsLost(result)) return status;
-  const std::lock_guard<std::mutex> lock(lost_mutex_);
-  if (!is_lost_.load(std::memory_order_relaxed)) {
-    lost_ = FailedPreconditionError(Concat(
-        {status.message(), ": the device is lost; a new one has to be made"}));
-    is_lost_.store(true, std::memory_order_release);
-  }
-  return lost_;
-}
-
-Status Context::Alive() const {
-  if (!is_lost_.load(std::memory_order_acquire)) return OkStatus();
-  const std::lock_guard<std::mutex> lock(lost_mutex_);
-  return lost_;
+  return loss_.Note(status);
 }
 
 Context::Current::Current(Context& context)

@@ -27,6 +27,7 @@
 #include "hal/cuda/functions.h"
 #include "hal/cuda/library.h"
 #include "hal/cuda/properties.h"
+#include "hal/device_loss.h"
 
 namespace ember::hal::cuda {
 
@@ -53,7 +54,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // What a call of CUDA gave, with the device's name; notes a lost context.
   Status Check(std::string_view call, CUresult result);
   // OK, or the error of a lost context.
-  Status Alive() const;
+  Status Alive() const { return loss_.status(); }
 
   // Makes the context the one of this thread, as long as this lives. Calls of
   // CUDA belong behind one whose status is OK.
@@ -95,9 +96,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::mutex events_mutex_;      // the next line
   std::vector<CUevent> events_;  // not in use
 
-  std::atomic<bool> is_lost_{false};
-  mutable std::mutex lost_mutex_;  // the next line
-  Status lost_;
+  DeviceLoss loss_;
 };
 
 // Work on the stream up to a point.

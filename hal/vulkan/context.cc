@@ -70,19 +70,7 @@ Status Context::Check(std::string_view call, VkResult result) {
           .WithContext(Concat(
               {"vulkan device '", physical_.properties().deviceName, "'"}));
   if (result != VK_ERROR_DEVICE_LOST) return status;
-  const std::lock_guard<std::mutex> lock(lost_mutex_);
-  if (!is_lost_.load(std::memory_order_relaxed)) {
-    lost_ = FailedPreconditionError(Concat(
-        {status.message(), ": the device is lost; a new one has to be made"}));
-    is_lost_.store(true, std::memory_order_release);
-  }
-  return lost_;
-}
-
-Status Context::Alive() const {
-  if (!is_lost_.load(std::memory_order_acquire)) return OkStatus();
-  const std::lock_guard<std::mutex> lock(lost_mutex_);
-  return lost_;
+  return loss_.Note(status);
 }
 
 StatusOr<uint64_t> Context::Submit(std::span<const VkCommandBuffer> buffers) {

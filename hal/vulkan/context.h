@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "hal/device_loss.h"
 #include "hal/vulkan/functions.h"
 #include "hal/vulkan/instance.h"
 
@@ -47,7 +48,7 @@ class Context {
   // What a Vulkan call gave, with the device's name; notes a lost device.
   Status Check(std::string_view call, VkResult result);
   // OK, or the error of a lost device.
-  Status Alive() const;
+  Status Alive() const { return loss_.status(); }
 
   // The number of the submission, which runs after all earlier ones have
   // started: what must wait for them needs a barrier in the command buffers.
@@ -76,9 +77,7 @@ class Context {
   std::mutex submit_mutex_;  // the queue, and the next line
   uint64_t submitted_ = 0;
 
-  std::atomic<bool> is_lost_{false};
-  mutable std::mutex lost_mutex_;  // the next line
-  Status lost_;
+  DeviceLoss loss_;
 };
 
 // Owns an object of a device.
