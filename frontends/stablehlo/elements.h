@@ -1,0 +1,47 @@
+// The values of a constant as MLIR's files write them: lists of numbers, hex.
+//
+//   MlirLexer lexer("[[1, 2], [3, 4]]>");
+//   ParseElements(lexer, TensorOf("i32", {2, 2}));   // up to the '>'
+//   // also "0x0000803F", and 1.0, which stands for all elements
+//
+// Errors are one line that says where. Thread-safe.
+#ifndef EMBER_FRONTENDS_STABLEHLO_ELEMENTS_H_
+#define EMBER_FRONTENDS_STABLEHLO_ELEMENTS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/stablehlo/lexer.h"
+#include "frontends/stablehlo/module.h"
+
+namespace ember::stablehlo {
+
+StatusOr<Elements> ParseElements(MlirLexer& lexer, const Type& type);
+
+// Elements of `type` from what a file holds of them: all of them, one that
+// stands for all, or of bools a bit each.
+StatusOr<Elements> ElementsOfBytes(std::vector<uint8_t> bytes,
+                                   const Type& type);
+
+// Hex digits, without 0x.
+StatusOr<std::vector<uint8_t>> BytesOfHex(std::string_view digits);
+
+// How many elements; an error unless all dims are known and the bytes fit 64
+// bits.
+StatusOr<int64_t> ElementCountOf(const Type& type);
+
+// One number, with the '-' before it, as the bytes of an element.
+StatusOr<double> FloatValue(const Token& token, bool negative,
+                            std::string_view element);
+StatusOr<int64_t> SignedValue(const Token& token, bool negative);
+
+// What integer elements hold, each as 64 bits, a splat repeated. Nothing unless
+// they are integers or bools, and at most `most`.
+std::vector<int64_t> IntegersOf(const Elements& elements, const Type& type,
+                                int64_t most);
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_ELEMENTS_H_

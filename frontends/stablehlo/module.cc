@@ -1,0 +1,83 @@
+#include "frontends/stablehlo/module.h"
+
+namespace ember::stablehlo {
+namespace {
+
+std::string Listed(const std::vector<Type>& types) {
+  std::string text;
+  for (const Type& type : types)
+    text += (text.empty() ? "" : ", ") + ToString(type);
+  return text;
+}
+
+}  // namespace
+
+std::string ToString(const Type& type) {
+  switch (type.kind) {
+    case Type::Kind::kTensor: {
+      std::string text = "tensor<";
+      for (const int64_t dim : type.dims)
+        text += (dim == kDynamic ? "?" : std::to_string(dim)) + "x";
+      text += type.element;
+      if (!type.encoding.empty()) text += ", " + type.encoding;
+      return text + ">";
+    }
+    case Type::Kind::kUnranked:
+      return "tensor<*x" + type.element + ">";
+    case Type::Kind::kTuple:
+      return "tuple<" + Listed(type.results) + ">";
+    case Type::Kind::kToken:
+      return "!stablehlo.token";
+    case Type::Kind::kFunction:
+      return "(" + Listed(type.inputs) + ") -> (" + Listed(type.results) + ")";
+    case Type::Kind::kScalar:
+    case Type::Kind::kOther:
+      break;
+  }
+  return type.element;
+}
+
+Type TensorOf(std::string element, std::vector<int64_t> dims) {
+  Type type;
+  type.kind = Type::Kind::kTensor;
+  type.element = std::move(element);
+  type.dims = std::move(dims);
+  return type;
+}
+
+std::optional<DType> DTypeOf(std::string_view element) {
+  if (element == "i1") return DType::kBool;
+  // The program counts in 64 bits.
+  if (element == "index") return DType::kI64;
+  if (element.starts_with("ui"))
+    return DTypeFromName(std::string("u") + std::string(element.substr(2)));
+  if (element.starts_with("si"))
+    return DTypeFromName(std::string("i") + std::string(element.substr(2)));
+  if (element.starts_with("u") || element == "bool") return std::nullopt;
+  return DTypeFromName(element);
+}
+
+std::optional<int64_t> ElementBytes(std::string_view element) {
+  if (const auto dtype = DTypeOf(element)) return DTypeByteSize(*dtype);
+  if (element == "complex<f32>") return 8;
+  if (element == "complex<f64>") return 16;
+  for (const std::string_view narrow : {"i2", "i4", "ui2", "ui4", "si4"})
+    if (element == narrow) return 1;
+  if (element.starts_with("f8")) return 1;
+  return std::nullopt;
+}
+
+const Attribute* FindAttribute(const AttributeList& attributes,
+                               std::string_view name) {
+  for (const auto& [key, value] : attributes)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+const Function* Module::Find(std::string_view function) const {
+  for (const Function& candidate : functions)
+    if (candidate.name == function) return &candidate;
+  return nullptr;
+}
+
+}  // namespace ember::stablehlo

@@ -1,0 +1,94 @@
+// Operations of MLIR's text: the body of one function.
+//
+//   OperationParser parser(attributes, function);
+//   EMBER_RETURN_IF_ERROR(parser.ParseBody(function.body));
+//
+// Both forms are read: the generic one, which is alike for all operations, and
+// the one that a dialect prints, of which pretty_forms.h has what differs from
+// operation to operation.
+//
+// Errors are one line with line and column. Not thread-safe.
+#ifndef EMBER_FRONTENDS_STABLEHLO_OPERATION_PARSER_H_
+#define EMBER_FRONTENDS_STABLEHLO_OPERATION_PARSER_H_
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/stablehlo/attribute_parser.h"
+#include "frontends/stablehlo/module.h"
+#include "frontends/stablehlo/pretty_forms.h"
+
+namespace ember::stablehlo {
+
+class OperationParser {
+ public:
+  // Both outlive it. Values go into `function`.
+  OperationParser(AttributeParser& attributes, Function& function)
+      : attributes_(attributes),
+        lexer_(attributes.lexer()),
+        function_(function),
+        scopes_(1) {}
+
+  // A value of this name from here on.
+  StatusOr<int> Define(const Token& name, const Type& type);
+  // { operations }, with the values that are defined already as arguments.
+  Status ParseBody(Region& region);
+  // Behind '{': ^bb(arguments), if it is there, operations and '}'.
+  Status ParseBlock(Region& region);
+
+ private:
+  struct ResultName {
+    Token token;
+    int count = 1;
+  };
+
+  Status ParseOperations(Region& region);
+  StatusOr<Operation> ParseOperation();
+  // { … }, with these arguments.
+  Status ParseRegion(Region& region,
+                     std::span<const std::pair<Token, Type>> arguments);
+  Status ParseGeneric(Operation& operation, const Token& at,
+                      std::vector<Type>& results);
+  Status ParseMoreAttributes(Operation& operation);
+  Status ParsePretty(Operation& operation, const Token& at,
+                     std::vector<Type>& results);
+  Status ParseItem(Operation& operation, const PrettyForm& form);
+  Status ParseKeyword(Operation& operation, const PrettyForm& form);
+  Status ParseTrailingTypes(Operation& operation, const PrettyForm& form,
+                            const Token& at, std::vector<Type>& results);
+  Status ParseReduce(Operation& operation, const Token& at,
+                     std::vector<Type>& results);
+  Status ParseReducer(Operation& operation);
+  Status ParseWhile(Operation& operation, const Token& at,
+                    std::vector<Type>& results);
+  Status ParseRanges(Operation& operation);
+  Status ParseWindow(Operation& operation);
+  // (type) -> type, checked against the operands.
+  Status ParseFunctionType(const Operation& operation, const Token& at,
+                           std::vector<Type>& results);
+  Status CheckOperands(const Operation& operation,
+                       const std::vector<Type>& types, const Token& at) const;
+
+  StatusOr<int> ParseOperand();
+  Status ParseOperands(Operation& operation, std::string_view close);
+  const Type& TypeOf(int value) const {
+    return function_.values[static_cast<size_t>(value)].type;
+  }
+  int AddValue(const Type& type);
+
+  AttributeParser& attributes_;
+  MlirLexer& lexer_;
+  Function& function_;
+  // Names of the regions around, outermost first: first value and how many.
+  std::vector<std::map<std::string_view, std::pair<int, int>>> scopes_;
+  size_t words_ = 0;  // of the operation, so far
+};
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_OPERATION_PARSER_H_

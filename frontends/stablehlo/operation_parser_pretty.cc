@@ -1,0 +1,372 @@
+// The forms that dialects print.
+#include <optional>
+
+#include "base/one_line.h"
+#include "frontends/stablehlo/operation_parser.h"
+
+namespace ember::stablehlo {
+namespace {
+
+bool IsSigil(const Token& token, char sign) {
+  return token.kind == Token::kSigil && token.text[0] == sign;
+}
+
+Attribute IntegersAttribute(std::vector<int64_t> values) {
+  Attribute attribute;
+  attribute.kind = Attribute::Kind::kIntegers;
+  attribute.type.kind = Type::Kind::kScalar;
+  attribute.type.element = "i64";
+  attribute.integers = std::move(values);
+  return attribute;
+}
+
+Attribute IntegerAttribute(int64_t value) {
+  Attribute attribute;
+  attribute.kind = Attribute::Kind::kInteger;
+  attribute.type.kind = Type::Kind::kScalar;
+  attribute.type.element = "i64";
+  attribute.integer = value;
+  return attribute;
+}
+
+// e5m10
+std::optional<std::pair<int64_t, int64_t>> ParseFormat(std::string_view text) {
+  const size_t m = text.find('m');
+  if (!text.starts_with('e') || m == std::string_view::npos) return {};
+  const auto number = [](std::string_view digits) -> int64_t {
+    int64_t value = 0;
+    for (const char c : digits) {
+      if (c < '0' || c > '9' || value > 1000) return -1;
+      value = value * 10 + (c - '0');
+    }
+    return digits.empty() ? -1 : value;
+  };
+  const int64_t exponent = number(text.substr(1, m - 1));
+  const int64_t mantissa = number(text.substr(m + 1));
+  if (exponent < 0 || mantissa < 0) return {};
+  return std::pair(exponent, mantissa);
+}
+
+}  // namespace
+
+Status OperationParser::ParsePretty(Operation& operation, const Token& at,
+                                    std::vector<Type>& results) {
+  const std::string& name = operation.name;
+  if (name == "stablehlo.reduce") return ParseReduce(operation, at, results);
+  if (name == "stablehlo.while") return ParseWhile(operation, at, results);
+  if (name == "stablehlo.constant" || name == "arith.constant") {
+    if (lexer_.Accept("(")) EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+    EMBER_RETURN_IF_ERROR(ParseMoreAttributes(operation));
+    EMBER_ASSIGN_OR_RETURN(Attribute value, attributes_.ParseAttribute());
+    results = {value.type};
+    operation.attributes.emplace_back("value", std::move(value));
+    return OkStatus();
+  }
+  const PrettyForm& form = PrettyFormOf(name);
+  words_ = 0;
+  while (!lexer_.Peek().Is(":")) {
+    const Token token = lexer_.Peek();
+    // An operation without types, as the return of nothing.
+    if (lexer_.AtEnd() || token.Is("}") || token.Is("loc")) break;
+    EMBER_RETURN_IF_ERROR(ParseItem(operation, form));
+  }
+  if (!lexer_.Accept(":")) {
+    if (operation.operands.empty()) return OkStatus();
+    return lexer_.ExpectedError("':'");
+  }
+  return ParseTrailingTypes(operation, form, at, results);
+}
+
+Status OperationParser::ParseItem(Operation& operation,
+                                  const PrettyForm& form) {
+  if (lexer_.Accept(",")) return OkStatus();
+  const Token token = lexer_.Peek();
+  if (IsSigil(token, '%')) {
+    EMBER_ASSIGN_OR_RETURN(operation.operands.emplace_back(), ParseOperand());
+    return lexer_.Peek().Is("[") ? ParseRanges(operation) : OkStatus();
+  }
+  if (lexer_.Accept("(")) {
+    while (!lexer_.Accept(")")) {
+      if (lexer_.Peek().Is("(") || lexer_.AtEnd())
+        return lexer_.ExpectedError("an operand");
+      EMBER_RETURN_IF_ERROR(ParseItem(operation, form));
+    }
+    return OkStatus();
+  }
+  if (token.Is("{")) return ParseMoreAttributes(operation);
+  if (IsSigil(token, '@')) {
+    EMBER_ASSIGN_OR_RETURN(Attribute symbol, attributes_.ParseAttribute());
+    operation.attributes.emplace_back(
+        operation.name == "func.call" ? "callee" : "call_target_name",
+        std::move(symbol));
+    return OkStatus();
+  }
+  if (token.kind == Token::kString) {
+    EMBER_ASSIGN_OR_RETURN(Attribute name, attributes_.ParseAttribute());
+    operation.attributes.emplace_back("name", std::move(name));
+    return OkStatus();
+  }
+  if (token.Is("<")) return lexer_.SkipBalanced().status();
+  if (token.kind == Token::kIdentifier) return ParseKeyword(operation, form);
+  return lexer_.ExpectedError("an operand, an attribute or ':'");
+}
+
+// keyword = value, or a word alone.
+Status OperationParser::ParseKeyword(Operation& operation,
+                                     const PrettyForm& form) {
+  const Token word = lexer_.Next();
+  if (!lexer_.Accept("=")) {
+    if (words_ >= form.words.size())
+      return ErrorAt(word, "expected an operand, an attribute or ':', found '" +
+                               OnOneLine(word.text.substr(0, 40)) + "'");
+    Attribute attribute;
+    attribute.kind = Attribute::Kind::kEnum;
+    attribute.text = std::string(word.text);
+    operation.attributes.emplace_back(std::string(form.words[words_++]),
+                                      std::move(attribute));
+    return OkStatus();
+  }
+  std::string name(form.AttributeOf(word.text));
+  if (name == "window" && lexer_.Peek().Is("{")) return ParseWindow(operation);
+  Attribute value;
+  if (name == "dimension_numbers") {
+    EMBER_ASSIGN_OR_RETURN(value, attributes_.ParseConvolutionDims());
+  } else {
+    EMBER_ASSIGN_OR_RETURN(value, attributes_.ParseLoose());
+  }
+  if (name == "batching_dims" || name == "contracting_dims") {
+    // Of both operands; one structure holds all four lists.
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("x"));
+    EMBER_ASSIGN_OR_RETURN(Attribute other, attributes_.ParseLoose());
+    const std::string kind =
+        name == "batching_dims" ? "batching" : "contracting";
+    if (operation.attributes.empty() ||
+        operation.attributes.back().first != "dot_dimension_numbers") {
+      Attribute dims;
+      dims.kind = Attribute::Kind::kStruct;
+      dims.text = "dot";
+      operation.attributes.emplace_back("dot_dimension_numbers",
+                                        std::move(dims));
+    }
+    AttributeList& entries = operation.attributes.back().second.entries;
+    entries.emplace_back("lhs_" + kind + "_dimensions", std::move(value));
+    entries.emplace_back("rhs_" + kind + "_dimensions", std::move(other));
+    return OkStatus();
+  }
+  if (name == "format" && value.kind == Attribute::Kind::kEnum) {
+    const auto format = ParseFormat(value.text);
+    if (!format) return ErrorAt(word, "expected a format as e5m10");
+    operation.attributes.emplace_back("exponent_bits",
+                                      IntegerAttribute(format->first));
+    operation.attributes.emplace_back("mantissa_bits",
+                                      IntegerAttribute(format->second));
+    return OkStatus();
+  }
+  operation.attributes.emplace_back(std::move(name), std::move(value));
+  return OkStatus();
+}
+
+// [start:limit:stride, …], or [index].
+Status OperationParser::ParseRanges(Operation& operation) {
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
+  std::vector<int64_t> starts, limits, strides;
+  if (operation.name == "stablehlo.get_tuple_element") {
+    EMBER_ASSIGN_OR_RETURN(const int64_t index,
+                           attributes_.ParseInteger("an index"));
+    operation.attributes.emplace_back("index", IntegerAttribute(index));
+    return lexer_.Expect("]");
+  }
+  while (!lexer_.Accept("]")) {
+    if (!starts.empty()) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
+    EMBER_ASSIGN_OR_RETURN(starts.emplace_back(),
+                           attributes_.ParseInteger("a start"));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+    EMBER_ASSIGN_OR_RETURN(limits.emplace_back(),
+                           attributes_.ParseInteger("a limit"));
+    strides.push_back(1);
+    if (lexer_.Accept(":")) {
+      EMBER_ASSIGN_OR_RETURN(strides.back(),
+                             attributes_.ParseInteger("a stride"));
+    }
+  }
+  operation.attributes.emplace_back("start_indices",
+                                    IntegersAttribute(std::move(starts)));
+  operation.attributes.emplace_back("limit_indices",
+                                    IntegersAttribute(std::move(limits)));
+  operation.attributes.emplace_back("strides",
+                                    IntegersAttribute(std::move(strides)));
+  return OkStatus();
+}
+
+// {stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = …, …}
+Status OperationParser::ParseWindow(Operation& operation) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"stride", "window_strides"},   {"pad", "padding"},
+      {"lhs_dilate", "lhs_dilation"}, {"rhs_dilate", "rhs_dilation"},
+      {"reverse", "window_reversal"},
+  };
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+  while (!lexer_.Accept("}")) {
+    const Token key = lexer_.Next();
+    std::string_view name;
+    for (const auto& [text, attribute] : kNames)
+      if (key.Is(text)) name = attribute;
+    if (name.empty())
+      return ErrorAt(key,
+                     "expected stride, pad, lhs_dilate, rhs_dilate or "
+                     "reverse");
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    EMBER_ASSIGN_OR_RETURN(Attribute value, attributes_.ParseLoose());
+    operation.attributes.emplace_back(std::string(name), std::move(value));
+    lexer_.Accept(",");
+  }
+  return OkStatus();
+}
+
+Status OperationParser::ParseTrailingTypes(Operation& operation,
+                                           const PrettyForm& form,
+                                           const Token& at,
+                                           std::vector<Type>& results) {
+  // (a, b) -> c
+  if (lexer_.Peek().Is("(")) return ParseFunctionType(operation, at, results);
+  std::vector<Type> types;
+  do {
+    EMBER_ASSIGN_OR_RETURN(types.emplace_back(), attributes_.ParseType());
+  } while (lexer_.Accept(","));
+  if (lexer_.Accept("->")) {
+    EMBER_ASSIGN_OR_RETURN(results, attributes_.ParseTypes());
+    return CheckOperands(operation, types, at);
+  }
+  switch (form.types) {
+    case TypeForm::kOperands:
+      return CheckOperands(operation, types, at);
+    case TypeForm::kPairwise:
+      results = types;
+      return CheckOperands(operation, types, at);
+    case TypeForm::kResult:
+      results = {types.back()};
+      return OkStatus();
+    case TypeForm::kSelect:
+      if (types.size() == 2) {
+        results = {types[1]};
+        return CheckOperands(operation, {types[0], types[1], types[1]}, at);
+      }
+      break;
+    case TypeForm::kSame:
+      break;
+  }
+  results = {types.back()};
+  if (types.size() == 1) types.assign(operation.operands.size(), types.front());
+  if (types.size() == operation.operands.size() + 1) types.pop_back();
+  return CheckOperands(operation, types, at);
+}
+
+// (%x init: %c), … [applies op] across dimensions = […] {…} : type
+// [reducer(%a: t, %b: t) … {…}]
+Status OperationParser::ParseReduce(Operation& operation, const Token& at,
+                                    std::vector<Type>& results) {
+  std::vector<int> starts;
+  do {
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+    EMBER_ASSIGN_OR_RETURN(operation.operands.emplace_back(), ParseOperand());
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("init"));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+    EMBER_ASSIGN_OR_RETURN(starts.emplace_back(), ParseOperand());
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+  } while (lexer_.Accept(","));
+  operation.operands.insert(operation.operands.end(), starts.begin(),
+                            starts.end());
+  std::string applied;
+  const Token applies = lexer_.Peek();
+  if (lexer_.Accept("applies")) {
+    if (lexer_.Peek().kind != Token::kIdentifier || starts.size() != 1)
+      return lexer_.ExpectedError("an operation on one operand");
+    applied = std::string(lexer_.Next().text);
+    if (applied.starts_with("mhlo."))
+      applied = "stablehlo." + applied.substr(5);
+  }
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("across"));
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("dimensions"));
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+  EMBER_ASSIGN_OR_RETURN(Attribute dims, attributes_.ParseLoose());
+  operation.attributes.emplace_back("dimensions", std::move(dims));
+  EMBER_RETURN_IF_ERROR(ParseMoreAttributes(operation));
+  EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+  EMBER_RETURN_IF_ERROR(ParseFunctionType(operation, at, results));
+  if (applied.empty()) {
+    EMBER_RETURN_IF_ERROR(attributes_.SkipLocation());
+    return ParseReducer(operation);
+  }
+  // The body that the operation's name stands for.
+  const Type scalar = TensorOf(TypeOf(starts.front()).element, {});
+  Region& region = operation.regions.emplace_back();
+  region.arguments = {AddValue(scalar), AddValue(scalar)};
+  Operation inner;
+  inner.name = std::move(applied);
+  inner.line = applies.line;
+  inner.column = applies.column;
+  inner.operands = region.arguments;
+  inner.results = {AddValue(scalar)};
+  Operation end;
+  end.name = "stablehlo.return";
+  end.line = applies.line;
+  end.column = applies.column;
+  end.operands = inner.results;
+  region.operations.push_back(std::move(inner));
+  region.operations.push_back(std::move(end));
+  return OkStatus();
+}
+
+// reducer(%a0: t, %b0: t) (%a1: u, %b1: u) { … }: the body's arguments are all
+// first ones, then all second ones.
+Status OperationParser::ParseReducer(Operation& operation) {
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("reducer"));
+  std::vector<std::pair<Token, Type>> first, second;
+  while (lexer_.Accept("(")) {
+    for (auto* side : {&first, &second}) {
+      const Token name = lexer_.Peek();
+      if (!IsSigil(name, '%')) return lexer_.ExpectedError("an argument");
+      lexer_.Next();
+      EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+      EMBER_ASSIGN_OR_RETURN(Type type, attributes_.ParseType());
+      side->emplace_back(name, std::move(type));
+      EMBER_RETURN_IF_ERROR(attributes_.SkipLocation());
+      if (side == &first) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
+    }
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return ParseRegion(operation.regions.emplace_back(), first);
+}
+
+// (%a = %x, …) : types [attributes {…}] cond {…} do {…}
+Status OperationParser::ParseWhile(Operation& operation, const Token& at,
+                                   std::vector<Type>& results) {
+  std::vector<std::pair<Token, Type>> arguments;
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+  while (!lexer_.Accept(")")) {
+    if (!arguments.empty()) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
+    const Token name = lexer_.Peek();
+    if (!IsSigil(name, '%')) return lexer_.ExpectedError("an argument");
+    lexer_.Next();
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    EMBER_ASSIGN_OR_RETURN(operation.operands.emplace_back(), ParseOperand());
+    arguments.emplace_back(name, TypeOf(operation.operands.back()));
+  }
+  if (lexer_.Accept(":")) {
+    do {
+      EMBER_ASSIGN_OR_RETURN(results.emplace_back(), attributes_.ParseType());
+    } while (lexer_.Accept(","));
+  }
+  EMBER_RETURN_IF_ERROR(CheckOperands(operation, results, at));
+  if (lexer_.Accept("attributes"))
+    EMBER_RETURN_IF_ERROR(ParseMoreAttributes(operation));
+  EMBER_RETURN_IF_ERROR(attributes_.SkipLocation());
+  operation.regions.resize(2);
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("cond"));
+  EMBER_RETURN_IF_ERROR(ParseRegion(operation.regions[0], arguments));
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("do"));
+  return ParseRegion(operation.regions[1], arguments);
+}
+
+}  // namespace ember::stablehlo
