@@ -255,6 +255,17 @@ StatusOr<Elements> ElementsOfBytes(std::vector<uint8_t> bytes,
                        std::to_string(found));
 }
 
+StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type) {
+  EMBER_ASSIGN_OR_RETURN(const int64_t count, ElementCountOf(type));
+  const std::optional<int64_t> width = ElementBytes(type.element);
+  const bool whole = width && type.element != "i1" &&
+                     static_cast<int64_t>(held.bytes.size()) == count * *width;
+  const auto address = reinterpret_cast<uintptr_t>(held.bytes.data());
+  if (whole && address % 16 == 0)
+    return Elements{.owner = held.owner, .bytes = held.bytes};
+  return ElementsOfBytes({held.bytes.begin(), held.bytes.end()}, type);
+}
+
 StatusOr<Elements> ParseElements(MlirLexer& lexer, const Type& type) {
   const Token at = lexer.Peek();
   const auto count_or = ElementCountOf(type);

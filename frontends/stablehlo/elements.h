@@ -25,6 +25,9 @@ StatusOr<Elements> ParseElements(MlirLexer& lexer, const Type& type);
 StatusOr<Elements> ElementsOfBytes(std::vector<uint8_t> bytes,
                                    const Type& type);
 
+// The same of bytes that somebody else keeps, where they can stay.
+StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type);
+
 // Hex digits, without 0x.
 StatusOr<std::vector<uint8_t>> BytesOfHex(std::string_view digits);
 

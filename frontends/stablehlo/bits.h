@@ -1,0 +1,22 @@
+// Tensors as the bits of their elements.
+//
+//   TotalOrder(c, x)   // integers that are ordered as the floats are, with
+//                      // -NaN first, -0 before 0 and NaN last
+//
+// Not thread-safe.
+#ifndef EMBER_FRONTENDS_STABLEHLO_BITS_H_
+#define EMBER_FRONTENDS_STABLEHLO_BITS_H_
+
+#include "frontends/stablehlo/operation_context.h"
+
+namespace ember::stablehlo {
+
+// The integer types as wide as a number's.
+DType UnsignedOf(DType dtype);
+DType SignedOf(DType dtype);
+Tensor Bitcast(Tensor x, DType dtype);
+Tensor TotalOrder(const OperationContext& c, Tensor x);
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_BITS_H_

@@ -1,0 +1,59 @@
+#include "frontends/stablehlo/format.h"
+
+#include "frontends/stablehlo/import.h"
+#include "frontends/stablehlo/lexer.h"
+
+namespace ember::stablehlo {
+namespace {
+
+// How far to look for the first function: behind comments and aliases.
+constexpr int kMaximumTokens = 20'000;
+constexpr size_t kMaximumBytes = size_t{1} << 20;
+
+// MLIR's text that begins with a module or a function.
+bool Sniff(std::string_view contents) {
+  const std::string_view front = contents.substr(0, kMaximumBytes);
+  if (front.find('\0') != std::string_view::npos) return false;
+  MlirLexer lexer(front);
+  if (lexer.AtEnd()) return false;
+  if (lexer.Peek().Is("{-#")) return true;
+  for (int i = 0; i < kMaximumTokens && !lexer.AtEnd(); ++i) {
+    const Token token = lexer.Next();
+    if (token.kind == Token::kString)
+      return token.text == "\"builtin.module\"" ||
+             token.text == "\"func.func\"";
+    if (token.kind == Token::kIdentifier) {
+      if (token.text == "func.func") return true;
+      if (token.text == "module" || token.text == "builtin.module" ||
+          token.text == "func") {
+        const Token& next = lexer.Peek();
+        return next.Is("{") || next.Is("attributes") ||
+               (next.kind == Token::kSigil && next.text[0] == '@') ||
+               next.Is("public") || next.Is("private");
+      }
+      return false;
+    }
+    // #name = … and !name = … on lines of their own.
+    if (token.kind != Token::kSigil ||
+        (token.text[0] != '#' && token.text[0] != '!'))
+      return false;
+    const int line = token.line;
+    while (!lexer.AtEnd() && lexer.Peek().line == line) lexer.Next();
+  }
+  return false;
+}
+
+constexpr std::string_view kExtensions[] = {".mlir", ".stablehlo"};
+
+}  // namespace
+
+constinit const frontends::Format kFormat = {
+    .name = "stablehlo",
+    .title = "StableHLO 1.x, as MLIR's text (JAX, TensorFlow, PyTorch/XLA)",
+    .extensions = kExtensions,
+    .sniff = Sniff,
+    .import = ImportModel,
+    .inputs = ModelInputs,
+};
+
+}  // namespace ember::stablehlo

@@ -1,0 +1,78 @@
+// A function of a StableHLO module becomes a graph.
+//
+//   GraphImporter importer(module, options);
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, importer.Import());
+//
+// Calls are inlined. Errors are one line that names the operation, with its
+// line and column; all operators that are not there are in one error. The
+// module and the options outlive it. Not thread-safe.
+#ifndef EMBER_FRONTENDS_STABLEHLO_GRAPH_IMPORTER_H_
+#define EMBER_FRONTENDS_STABLEHLO_GRAPH_IMPORTER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "compiler/graph/control_flow.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+#include "frontends/inputs.h"
+#include "frontends/stablehlo/module.h"
+#include "frontends/stablehlo/operation_context.h"
+#include "frontends/stablehlo/operator_table.h"
+
+namespace ember::stablehlo {
+
+class GraphImporter {
+ public:
+  GraphImporter(const Module& module, const frontends::ImportOptions& options)
+      : module_(module), options_(options), builder_("main") {}
+
+  StatusOr<graph::Graph> Import();
+  // What the entry takes, in its order.
+  StatusOr<std::vector<frontends::ModelInput>> Inputs() const;
+
+ private:
+  // Where values are while a function or a region of it is imported.
+  struct Scope {
+    const Function* function = nullptr;
+    graph::GraphBuilder* builder = nullptr;
+    // What the builder builds; null: the graph itself.
+    graph::Region* region = nullptr;
+    // Around it in the same function.
+    Scope* outer = nullptr;
+    int depth = 0;
+    bool lifted = false;
+    std::map<int, Imported> values;
+  };
+  class ScopeRunner;
+
+  StatusOr<const Function*> Entry() const;
+  Status AddOutput(const Imported& value, const Type& type, std::string name);
+
+  std::vector<Imported> RunRegion(const Region& region,
+                                  std::vector<Imported> arguments,
+                                  Scope& scope);
+  std::vector<Imported> Call(std::string_view name,
+                             std::vector<Imported> arguments, Scope& scope);
+  StatusOr<std::vector<Imported>> RunOperations(const Region& region,
+                                                Scope& scope);
+  Status ImportOperation(const Operation& operation, Scope& scope);
+  Status CheckLifted(const OperatorRow& row, const Operation& operation,
+                     const Scope& scope) const;
+  StatusOr<Imported> Lookup(int value, Scope& scope);
+
+  const Module& module_;
+  const frontends::ImportOptions& options_;
+  graph::GraphBuilder builder_;
+  int64_t operations_ = 0;
+  std::map<std::string, int> output_names_;
+};
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_GRAPH_IMPORTER_H_

@@ -1,0 +1,105 @@
+#include "frontends/stablehlo/import.h"
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "base/file.h"
+#include "base/one_line.h"
+#include "frontends/stablehlo/elements.h"
+#include "frontends/stablehlo/graph_importer.h"
+#include "frontends/stablehlo/parser.h"
+
+namespace ember::stablehlo {
+namespace {
+
+// Constants that are resources get the bytes that come behind the program.
+Status ResolveResources(Module& module, AttributeList& attributes);
+
+Status ResolveResource(Module& module, Attribute& attribute) {
+  for (Attribute& part : attribute.array)
+    EMBER_RETURN_IF_ERROR(ResolveResource(module, part));
+  EMBER_RETURN_IF_ERROR(ResolveResources(module, attribute.entries));
+  if (attribute.kind != Attribute::Kind::kElements ||
+      attribute.elements->resource.empty())
+    return OkStatus();
+  const std::string& name = attribute.elements->resource;
+  const auto found = module.resources.find(name);
+  if (found == module.resources.end())
+    return DataLossError("expected a resource '" + OnOneLine(name) +
+                         "' in the file, found none");
+  auto elements = ElementsOfHeld(found->second, attribute.type);
+  if (!elements.ok())
+    return elements.status().WithContext("resource '" + OnOneLine(name) + "'");
+  attribute.elements = std::make_shared<const Elements>(*std::move(elements));
+  return OkStatus();
+}
+
+Status ResolveResources(Module& module, AttributeList& attributes) {
+  for (auto& [name, attribute] : attributes)
+    EMBER_RETURN_IF_ERROR(ResolveResource(module, attribute));
+  return OkStatus();
+}
+
+// The parser has limited how deep regions and attributes are.
+Status ResolveResources(Module& module, Region& region) {
+  for (Operation& operation : region.operations) {
+    EMBER_RETURN_IF_ERROR(ResolveResources(module, operation.attributes));
+    for (Region& inner : operation.regions)
+      EMBER_RETURN_IF_ERROR(ResolveResources(module, inner));
+  }
+  return OkStatus();
+}
+
+StatusOr<Module> Read(std::string_view contents) {
+  EMBER_ASSIGN_OR_RETURN(Module module, ParseModule(contents));
+  for (Function& function : module.functions)
+    EMBER_RETURN_IF_ERROR(ResolveResources(module, function.body));
+  return module;
+}
+
+StatusOr<Module> ReadPath(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  const std::span<const uint8_t> bytes = file.bytes();
+  return Read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+Status InModel(const Status& status, std::string_view name) {
+  return status.WithContext("model '" + OnOneLine(name) + "'");
+}
+
+StatusOr<graph::Graph> Import(const StatusOr<Module>& module,
+                              const frontends::ImportOptions& options,
+                              std::string_view name) {
+  if (!module.ok()) return InModel(module.status(), name);
+  StatusOr<graph::Graph> graph = GraphImporter(*module, options).Import();
+  if (!graph.ok()) return InModel(graph.status(), name);
+  return graph;
+}
+
+}  // namespace
+
+StatusOr<graph::Graph> ImportModelContents(
+    std::string_view contents, const frontends::ImportOptions& options,
+    std::string_view name) {
+  return Import(Read(contents), options, name);
+}
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options) {
+  return Import(ReadPath(path), options, path);
+}
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    const std::string& path, const frontends::ImportOptions& options) {
+  const StatusOr<Module> module = ReadPath(path);
+  if (!module.ok()) return InModel(module.status(), path);
+  const auto inputs = GraphImporter(*module, options).Inputs();
+  if (!inputs.ok()) return InModel(inputs.status(), path);
+  std::vector<frontends::InputInfo> infos;
+  for (const frontends::ModelInput& input : *inputs)
+    infos.push_back({.name = input.name, .has_rank = true});
+  return infos;
+}
+
+}  // namespace ember::stablehlo

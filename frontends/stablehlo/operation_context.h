@@ -1,0 +1,181 @@
+// What the import of one operation sees: operands, attributes, regions, and the
+// graph under construction.
+//
+//   void ImportPad(OperationContext& c) {
+//     const Tensor x = c.Operand(0);
+//     c.SetResult(Pad(x, …));
+//   }
+//
+// Errors stick to the graph builder, name the operation and where it is, and
+// functions may go on after one (operands then read as frontends/ops/tensor.h
+// says). Does not own; not thread-safe.
+#ifndef EMBER_FRONTENDS_STABLEHLO_OPERATION_CONTEXT_H_
+#define EMBER_FRONTENDS_STABLEHLO_OPERATION_CONTEXT_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "compiler/graph/control_flow.h"
+#include "frontends/ops/errors.h"
+#include "frontends/ops/tensor.h"
+#include "frontends/stablehlo/module.h"
+
+namespace ember::stablehlo {
+
+using namespace ops;  // Tensor and the operators on it
+
+// What an SSA value is in the graph: a tensor; two for a complex one; for a
+// tuple its members; for a token nothing.
+struct Imported {
+  Tensor tensor;
+  Tensor imaginary;
+  std::vector<Imported> members;
+
+  bool is_tensor() const { return tensor.present() && !imaginary.present(); }
+  bool is_complex() const { return imaginary.present(); }
+};
+
+// How regions and functions are imported from within an operation.
+class RegionRunner {
+ public:
+  virtual ~RegionRunner() = default;
+
+  // What the region returns for these arguments. `inside`: where it becomes
+  // operations of a graph's region; null: operations of the graph around.
+  // `lifted`: the region is one of scalars, and the arguments are tensors of
+  // many of them (or of scalars that stand for all).
+  virtual std::vector<Imported> Run(const Region& region,
+                                    std::vector<Imported> arguments,
+                                    graph::Region* inside, bool lifted) = 0;
+  // What a function of the module returns.
+  virtual std::vector<Imported> Call(std::string_view function,
+                                     std::vector<Imported> arguments) = 0;
+  // Does something with a runner for what is in a graph's region.
+  virtual void Enter(graph::Region& inside,
+                     const std::function<void(RegionRunner&)>& use) = 0;
+};
+
+class OperationContext {
+ public:
+  OperationContext(graph::GraphBuilder& builder, const Operation& operation,
+                   std::vector<Imported> operands,
+                   std::vector<Type> result_types, RegionRunner& runner,
+                   bool lifted)
+      : builder_(builder),
+        operation_(operation),
+        operands_(std::move(operands)),
+        result_types_(std::move(result_types)),
+        results_(result_types_.size()),
+        runner_(runner),
+        lifted_(lifted) {}
+
+  graph::GraphBuilder& builder() const { return builder_; }
+  const Operation& operation() const { return operation_; }
+  RegionRunner& runner() const { return runner_; }
+  bool lifted() const { return lifted_; }
+  bool ok() const { return builder_.status().ok(); }
+
+  int operand_count() const { return static_cast<int>(operands_.size()); }
+  std::vector<Imported>& operands() { return operands_; }
+  const Imported& Any(int index) const {
+    return operands_[static_cast<size_t>(index)];
+  }
+  // A tensor of real numbers; fails for anything else.
+  Tensor Operand(int index) const;
+  // [first, last), all tensors.
+  std::vector<Tensor> Operands(int first, int last) const;
+
+  int result_count() const { return static_cast<int>(result_types_.size()); }
+  const Type& ResultType(int index = 0) const {
+    return result_types_[static_cast<size_t>(index)];
+  }
+  // The dtype of a result's elements; fails where there is none.
+  DType ResultDType(int index = 0) const;
+  // Of static dims; fails for others.
+  Shape ResultShape(int index = 0) const;
+  void SetResult(Tensor value) { SetResult(0, value); }
+  void SetResult(int index, Tensor value) {
+    SetResult(index, Imported{.tensor = value});
+  }
+  void SetResult(int index, Imported value) {
+    results_[static_cast<size_t>(index)] = std::move(value);
+  }
+  std::vector<Imported>& results() { return results_; }
+
+  // Attributes. What is not of the kind asked for is an error.
+  bool Has(std::string_view name) const;
+  const Attribute* Find(std::string_view name) const;
+  int64_t Integer(std::string_view name,
+                  std::optional<int64_t> otherwise) const;
+  bool Flag(std::string_view name, bool otherwise) const;
+  double Number(std::string_view name) const;
+  // Of lists, arrays and dense values, nested ones one after the other. None if
+  // it is left out.
+  std::vector<int64_t> Integers(std::string_view name) const;
+  // The same of a part of a structure.
+  std::vector<int64_t> Integers(const Attribute* structure,
+                                std::string_view name) const;
+  int64_t Integer(const Attribute* structure, std::string_view name,
+                  int64_t otherwise) const;
+  // A string, a symbol or the word of an enum; empty if it is left out.
+  std::string Text(std::string_view name) const;
+
+  // The region of this number; null, with an error, if there is none.
+  const Region* FindRegion(size_t index) const;
+  // It with scalars for arguments, of which each tensor holds many.
+  std::vector<Tensor> RunLifted(const Region& region,
+                                const std::vector<Tensor>& arguments,
+                                graph::Region* inside = nullptr) const;
+
+  void FailInvalid(std::string message) const {
+    ops::FailInvalid(builder_, std::move(message));
+  }
+  void FailUnsupported(std::string message) const {
+    ops::FailUnsupported(builder_, std::move(message));
+  }
+  // Fails unless the list has as many entries.
+  bool CheckLength(const std::vector<int64_t>& list, std::string_view name,
+                   size_t expected) const;
+  // Fails unless entries are in [0, rank), each once; `sorted`: rising.
+  bool CheckAxes(const std::vector<int64_t>& axes, std::string_view name,
+                 int rank, bool sorted = false) const;
+  bool CheckRange(const std::vector<int64_t>& list, std::string_view name,
+                  int64_t least, int64_t most) const;
+
+  Tensor Scalar(double value, DType dtype) const {
+    return {&builder_, builder_.Scalar(value, dtype)};
+  }
+  // Exact for 64 bits; wraps to the type.
+  Tensor IntegerScalar(int64_t value, DType dtype) const;
+
+ private:
+  graph::GraphBuilder& builder_;
+  const Operation& operation_;
+  std::vector<Imported> operands_;
+  std::vector<Type> result_types_;
+  std::vector<Imported> results_;
+  RegionRunner& runner_;
+  bool lifted_;
+};
+
+bool Contains(const std::vector<int64_t>& values, int64_t value);
+// 0, 1, … along an axis of a tensor of this rank, i64.
+Tensor IotaAlong(graph::GraphBuilder& builder, const Dim& extent, int axis,
+                 int rank);
+// All elements along one dim, row-major.
+Tensor Flattened(Tensor x);
+
+// What a region of two scalars computes, if it is one operation of them:
+// "add", "multiply", "maximum", "minimum", "and", "or", or "first" and "second"
+// for one that returns an argument. Empty for all others.
+std::string_view CombinerOf(const Region& region);
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_OPERATION_CONTEXT_H_

@@ -1,0 +1,235 @@
+// The operators of StableHLO's specification, of chlo and of the dialects that
+// come with them: how one is imported, or why it is not.
+//
+//   row(name, minimum operands, maximum operands, traits, function)
+//   no(name, reason)
+//
+// A row without its function does not build. Names are unique, which a test
+// checks.
+//
+// Sources: the StableHLO specification (openxla.org/stablehlo/spec), the
+// operations of the chlo dialect.
+#ifndef EMBER_FRONTENDS_STABLEHLO_OPERATOR_TABLE_H_
+#define EMBER_FRONTENDS_STABLEHLO_OPERATOR_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "frontends/stablehlo/operation_context.h"
+
+namespace ember::stablehlo {
+
+inline constexpr int kManyOperands = 1 << 20;
+
+// kElementwise: each element of the result depends on that of the operands at
+// the same place, so that it may be in a region that is run for many elements
+// at once; operands have one shape. kPartwise: what it does to complex numbers
+// it does to both parts alone. kScalars: operands may differ in shape.
+inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
+
+// clang-format off
+#define EMBER_STABLEHLO_OPERATORS(row, no) \
+  row(abs, 1, 1, kElementwise, ImportAbs) \
+  row(add, 2, 2, kElementwise | kPartwise, ImportAdd) \
+  row(after_all, 0, kManyOperands, 0, ImportToken) \
+  no(all_gather, kCollective) \
+  no(all_reduce, kCollective) \
+  no(all_to_all, kCollective) \
+  row(and, 2, 2, kElementwise, ImportAnd) \
+  no(async_done, kNotYet) \
+  no(async_start, kNotYet) \
+  row(atan2, 2, 2, kElementwise, ImportAtan2) \
+  row(batch_norm_grad, 5, 5, 0, ImportBatchNormGrad) \
+  row(batch_norm_inference, 5, 5, 0, ImportBatchNormInference) \
+  row(batch_norm_training, 3, 3, 0, ImportBatchNormTraining) \
+  row(bitcast_convert, 1, 1, 0, ImportBitcastConvert) \
+  row(broadcast, 1, 1, kPartwise, ImportBroadcast) \
+  row(broadcast_in_dim, 1, 1, kPartwise, ImportBroadcastInDim) \
+  row(case, 1, 1, 0, ImportCase) \
+  row(cbrt, 1, 1, kElementwise, ImportCbrt) \
+  row(ceil, 1, 1, kElementwise, ImportCeil) \
+  row(cholesky, 1, 1, 0, ImportCholesky) \
+  row(clamp, 3, 3, kElementwise | kScalars, ImportClamp) \
+  no(collective_broadcast, kCollective) \
+  no(collective_permute, kCollective) \
+  row(compare, 2, 2, kElementwise, ImportCompare) \
+  row(complex, 2, 2, kElementwise, ImportComplex) \
+  row(composite, 0, kManyOperands, 0, ImportComposite) \
+  row(concatenate, 1, kManyOperands, kPartwise, ImportConcatenate) \
+  row(constant, 0, 0, kElementwise, ImportConstant) \
+  row(convert, 1, 1, kElementwise, ImportConvert) \
+  row(convolution, 2, 2, 0, ImportConvolution) \
+  row(cosine, 1, 1, kElementwise, ImportCosine) \
+  row(count_leading_zeros, 1, 1, kElementwise, ImportCountLeadingZeros) \
+  row(create_token, 0, 0, 0, ImportToken) \
+  no(cross-replica-sum, kCollective) \
+  row(custom_call, 0, kManyOperands, 0, ImportCustomCall) \
+  row(divide, 2, 2, kElementwise, ImportDivide) \
+  row(dot, 2, 2, 0, ImportDot) \
+  row(dot_general, 2, 2, 0, ImportDotGeneral) \
+  row(dynamic_broadcast_in_dim, 2, 2, 0, ImportDynamicBroadcastInDim) \
+  row(dynamic_conv, 3, 3, 0, ImportDynamicConv) \
+  row(dynamic_gather, 3, 3, 0, ImportDynamicGather) \
+  row(dynamic_iota, 1, 1, 0, ImportDynamicIota) \
+  row(dynamic_pad, 5, 5, 0, ImportDynamicPad) \
+  row(dynamic_reshape, 2, 2, 0, ImportDynamicReshape) \
+  row(dynamic_slice, 1, kManyOperands, kPartwise, ImportDynamicSlice) \
+  row(dynamic_update_slice, 2, kManyOperands, kPartwise, ImportDynamicUpdateSlice) \
+  row(einsum, 2, 2, 0, ImportEinsum) \
+  row(exponential, 1, 1, kElementwise, ImportExponential) \
+  row(exponential_minus_one, 1, 1, kElementwise, ImportExponentialMinusOne) \
+  row(fft, 1, 1, 0, ImportFft) \
+  row(floor, 1, 1, kElementwise, ImportFloor) \
+  row(gather, 2, 2, kPartwise, ImportGather) \
+  row(get_dimension_size, 1, 1, 0, ImportGetDimensionSize) \
+  row(get_tuple_element, 1, 1, 0, ImportGetTupleElement) \
+  row(if, 1, 1, 0, ImportIf) \
+  row(imag, 1, 1, kElementwise, ImportImag) \
+  no(infeed, kHost) \
+  row(iota, 0, 0, 0, ImportIota) \
+  row(is_finite, 1, 1, kElementwise, ImportIsFinite) \
+  row(log, 1, 1, kElementwise, ImportLog) \
+  row(log_plus_one, 1, 1, kElementwise, ImportLogPlusOne) \
+  row(logistic, 1, 1, kElementwise, ImportLogistic) \
+  row(map, 0, kManyOperands, 0, ImportMap) \
+  row(maximum, 2, 2, kElementwise, ImportMaximum) \
+  row(minimum, 2, 2, kElementwise, ImportMinimum) \
+  row(multiply, 2, 2, kElementwise, ImportMultiply) \
+  row(negate, 1, 1, kElementwise | kPartwise, ImportNegate) \
+  row(not, 1, 1, kElementwise, ImportNot) \
+  row(optimization_barrier, 0, kManyOperands, 0, ImportBarrier) \
+  row(or, 2, 2, kElementwise, ImportOr) \
+  no(outfeed, kHost) \
+  row(pad, 2, 2, kPartwise, ImportPad) \
+  no(partition_id, kCollective) \
+  row(popcnt, 1, 1, kElementwise, ImportPopulationCount) \
+  row(power, 2, 2, kElementwise, ImportPower) \
+  row(real, 1, 1, kElementwise, ImportReal) \
+  row(real_dynamic_slice, 4, 4, 0, ImportRealDynamicSlice) \
+  no(recv, kHost) \
+  row(reduce, 2, kManyOperands, 0, ImportReduce) \
+  row(reduce_precision, 1, 1, kElementwise, ImportReducePrecision) \
+  no(reduce_scatter, kCollective) \
+  row(reduce_window, 2, kManyOperands, 0, ImportReduceWindow) \
+  row(remainder, 2, 2, kElementwise, ImportRemainder) \
+  no(replica_id, kCollective) \
+  row(reshape, 1, 1, kPartwise, ImportReshape) \
+  row(reverse, 1, 1, kPartwise, ImportReverse) \
+  no(rng, kRandom) \
+  no(rng_bit_generator, kRandomBits) \
+  row(round_nearest_afz, 1, 1, kElementwise, ImportRoundAwayFromZero) \
+  row(round_nearest_even, 1, 1, kElementwise, ImportRoundToEven) \
+  row(rsqrt, 1, 1, kElementwise, ImportRsqrt) \
+  row(scatter, 3, kManyOperands, 0, ImportScatter) \
+  row(select, 3, 3, kElementwise | kPartwise | kScalars, ImportSelect) \
+  row(select_and_scatter, 3, 3, 0, ImportSelectAndScatter) \
+  no(send, kHost) \
+  no(set_dimension_size, kBounded) \
+  row(shift_left, 2, 2, kElementwise, ImportShiftLeft) \
+  row(shift_right_arithmetic, 2, 2, kElementwise, ImportShiftRightArithmetic) \
+  row(shift_right_logical, 2, 2, kElementwise, ImportShiftRightLogical) \
+  row(sign, 1, 1, kElementwise, ImportSign) \
+  row(sine, 1, 1, kElementwise, ImportSine) \
+  row(slice, 1, 1, kPartwise, ImportSlice) \
+  row(sort, 1, kManyOperands, 0, ImportSort) \
+  row(sqrt, 1, 1, kElementwise, ImportSqrt) \
+  row(subtract, 2, 2, kElementwise | kPartwise, ImportSubtract) \
+  row(tan, 1, 1, kElementwise, ImportTan) \
+  row(tanh, 1, 1, kElementwise, ImportTanh) \
+  row(torch_index_select, 2, 2, 0, ImportTorchIndexSelect) \
+  row(transpose, 1, 1, kPartwise, ImportTranspose) \
+  row(triangular_solve, 2, 2, 0, ImportTriangularSolve) \
+  row(tuple, 0, kManyOperands, 0, ImportTuple) \
+  no(unary_einsum, kWithdrawn) \
+  no(uniform_dequantize, kQuantized) \
+  no(uniform_quantize, kQuantized) \
+  row(while, 0, kManyOperands, 0, ImportWhile) \
+  row(xor, 2, 2, kElementwise, ImportXor)
+
+#define EMBER_CHLO_OPERATORS(row, no) \
+  row(acos, 1, 1, kElementwise, ImportAcos) \
+  row(acosh, 1, 1, kElementwise, ImportAcosh) \
+  row(asin, 1, 1, kElementwise, ImportAsin) \
+  row(asinh, 1, 1, kElementwise, ImportAsinh) \
+  row(atan, 1, 1, kElementwise, ImportAtan) \
+  row(atanh, 1, 1, kElementwise, ImportAtanh) \
+  no(bessel_i1e, kSpecial) \
+  row(broadcast_add, 2, 2, kElementwise | kScalars, ImportAdd) \
+  row(broadcast_and, 2, 2, kElementwise | kScalars, ImportAnd) \
+  row(broadcast_atan2, 2, 2, kElementwise | kScalars, ImportAtan2) \
+  row(broadcast_compare, 2, 2, kElementwise | kScalars, ImportCompare) \
+  no(broadcast_complex, kNotYet) \
+  row(broadcast_divide, 2, 2, kElementwise | kScalars, ImportDivide) \
+  row(broadcast_maximum, 2, 2, kElementwise | kScalars, ImportMaximum) \
+  row(broadcast_minimum, 2, 2, kElementwise | kScalars, ImportMinimum) \
+  row(broadcast_multiply, 2, 2, kElementwise | kScalars, ImportMultiply) \
+  no(broadcast_next_after, kNotYet) \
+  row(broadcast_or, 2, 2, kElementwise | kScalars, ImportOr) \
+  no(broadcast_polygamma, kSpecial) \
+  row(broadcast_power, 2, 2, kElementwise | kScalars, ImportPower) \
+  row(broadcast_remainder, 2, 2, kElementwise | kScalars, ImportRemainder) \
+  row(broadcast_select, 3, 3, kElementwise | kScalars, ImportSelect) \
+  row(broadcast_shift_left, 2, 2, kElementwise | kScalars, ImportShiftLeft) \
+  row(broadcast_shift_right_arithmetic, 2, 2, kElementwise | kScalars, ImportShiftRightArithmetic) \
+  row(broadcast_shift_right_logical, 2, 2, kElementwise | kScalars, ImportShiftRightLogical) \
+  row(broadcast_subtract, 2, 2, kElementwise | kScalars, ImportSubtract) \
+  row(broadcast_xor, 2, 2, kElementwise | kScalars, ImportXor) \
+  no(broadcast_zeta, kSpecial) \
+  row(conj, 1, 1, kElementwise, ImportConjugate) \
+  row(constant, 0, 0, kElementwise, ImportConstant) \
+  no(constant_like, kNotYet) \
+  row(cosh, 1, 1, kElementwise, ImportCosh) \
+  row(digamma, 1, 1, kElementwise, ImportDigamma) \
+  no(dynamic_reshape, kNotYet) \
+  row(erf, 1, 1, kElementwise, ImportErf) \
+  row(erf_inv, 1, 1, kElementwise, ImportErfInverse) \
+  row(erfc, 1, 1, kElementwise, ImportErfComplement) \
+  row(is_inf, 1, 1, kElementwise, ImportIsInfinite) \
+  row(is_neg_inf, 1, 1, kElementwise, ImportIsNegativeInfinite) \
+  row(is_pos_inf, 1, 1, kElementwise, ImportIsPositiveInfinite) \
+  row(lgamma, 1, 1, kElementwise, ImportLogGamma) \
+  no(mulhi, kNotYet) \
+  no(next_after, kNotYet) \
+  no(polygamma, kSpecial) \
+  no(ragged_dot, kNotYet) \
+  no(scan, kNotYet) \
+  row(sinh, 1, 1, kElementwise, ImportSinh) \
+  row(square, 1, 1, kElementwise, ImportSquare) \
+  row(tan, 1, 1, kElementwise, ImportTan) \
+  row(top_k, 1, 1, 0, ImportTopK) \
+  no(zeta, kSpecial)
+
+// Other dialects, with their names in full.
+#define EMBER_OTHER_OPERATORS(row, no) \
+  row("arith.constant", 0, 0, kElementwise, ImportConstant) \
+  row("func.call", 0, kManyOperands, kElementwise | kScalars, ImportCall)
+// clang-format on
+
+struct OperatorRow {
+  std::string_view name;
+  int minimum_operands = 0;
+  int maximum_operands = 0;
+  uint8_t traits = 0;
+  void (*import)(OperationContext& context) = nullptr;
+  std::string_view reason = {};
+};
+
+std::span<const OperatorRow> Operators();
+// Null for names that no specification lists.
+const OperatorRow* FindRow(std::string_view name);
+// Whether a custom_call of this target is.
+bool IsKnownCustomCall(std::string_view target);
+
+#define EMBER_ROW(name, minimum, maximum, traits, function) \
+  void function(OperationContext& c);
+#define EMBER_NO(name, reason)
+EMBER_STABLEHLO_OPERATORS(EMBER_ROW, EMBER_NO)
+EMBER_CHLO_OPERATORS(EMBER_ROW, EMBER_NO)
+EMBER_OTHER_OPERATORS(EMBER_ROW, EMBER_NO)
+#undef EMBER_ROW
+#undef EMBER_NO
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_OPERATOR_TABLE_H_
