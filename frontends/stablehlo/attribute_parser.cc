@@ -45,9 +45,9 @@ Attribute OfIntegers(std::vector<int64_t> values) {
   return attribute;
 }
 
-// "stablehlo" also for the dialect that it was before.
-std::string_view Renamed(std::string_view dialect) {
-  return dialect == "mhlo" ? "stablehlo" : dialect;
+// Whose attributes are alike.
+bool IsOurs(std::string_view dialect) {
+  return dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo";
 }
 
 }  // namespace
@@ -405,7 +405,7 @@ StatusOr<Attribute> AttributeParser::ParseDialectAttribute() {
   const auto alias = attribute_aliases_.find(token.name());
   if (alias != attribute_aliases_.end()) return alias->second;
   const size_t dot = token.name().find('.');
-  const std::string_view dialect = Renamed(token.name().substr(0, dot));
+  const std::string_view dialect = token.name().substr(0, dot);
   const std::string name(
       dot == std::string_view::npos ? "" : token.name().substr(dot + 1));
   if (!lexer_.Peek().Is("<")) {
@@ -413,7 +413,7 @@ StatusOr<Attribute> AttributeParser::ParseDialectAttribute() {
       return ErrorAt(token, "expected an alias that is defined before");
     return Of(Attribute::Kind::kOther, std::string(token.text));
   }
-  if (dialect == "stablehlo") {
+  if (IsOurs(dialect)) {
     // What is not of the usual forms is kept as text.
     const MlirLexer begin = lexer_;
     lexer_.Next();
@@ -525,6 +525,12 @@ StatusOr<Attribute> AttributeParser::ParseLoose() {
     return Of(Attribute::Kind::kEnum, std::string(token.text));
   }
   if (lexer_.Accept("?")) return OfInteger(kDynamic);
+  if (token.kind == Token::kString) {
+    lexer_.Next();
+    Attribute attribute = Of(Attribute::Kind::kString);
+    EMBER_ASSIGN_OR_RETURN(attribute.text, MlirStringValue(token));
+    return attribute;
+  }
   if (token.Is("<")) {
     EMBER_ASSIGN_OR_RETURN(const std::string text, TakeBracket());
     return Of(Attribute::Kind::kOther, text);

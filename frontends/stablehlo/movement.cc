@@ -74,6 +74,17 @@ Tensor BroadcastAlong(OperationContext& c, Tensor x,
   return Broadcast(Unsqueeze(Transpose(x, order), added), shape);
 }
 
+// The dims that a tensor of them says, or the result's type where only data
+// tells the former.
+Shape TargetShape(OperationContext& c, Tensor dims) {
+  Shape shape = c.builder().Extents(dims.value());
+  const std::vector<int64_t>& declared = c.ResultType().dims;
+  for (size_t i = 0; i < shape.size() && i < declared.size(); ++i)
+    if (!shape[i].is_constant() && declared[i] >= 0)
+      shape[i] = Dim(declared[i]);
+  return shape;
+}
+
 }  // namespace
 
 void ImportConstant(OperationContext& c) {
@@ -116,7 +127,7 @@ void ImportIota(OperationContext& c) {
 }
 
 void ImportDynamicIota(OperationContext& c) {
-  const Shape shape = c.builder().Extents(c.Operand(0).value());
+  const Shape shape = TargetShape(c, c.Operand(0));
   const int64_t axis = c.Integer("iota_dimension", {});
   const DType type = c.ResultDType();
   if (!c.ok() ||
@@ -134,10 +145,18 @@ void ImportBroadcastInDim(OperationContext& c) {
 }
 
 void ImportDynamicBroadcastInDim(OperationContext& c) {
-  const Shape shape = c.builder().Extents(c.Operand(1).value());
+  const Tensor x = c.Operand(0);
+  const std::vector<int64_t> dims = c.Integers("broadcast_dimensions");
+  Shape shape = TargetShape(c, c.Operand(1));
   if (!c.ok()) return;
-  c.SetResult(BroadcastAlong(c, c.Operand(0),
-                             c.Integers("broadcast_dimensions"), shape));
+  for (size_t i = 0; i < dims.size() && i < x.shape().size(); ++i) {
+    if (dims[i] < 0 || dims[i] >= static_cast<int64_t>(shape.size())) continue;
+    // What is not 1 stays.
+    const Dim& from = x.shape()[i];
+    Dim& to = shape[static_cast<size_t>(dims[i])];
+    if (!to.is_constant() && from.is_constant() && from != Dim(1)) to = from;
+  }
+  c.SetResult(BroadcastAlong(c, x, dims, shape));
 }
 
 void ImportBroadcast(OperationContext& c) {
@@ -156,7 +175,7 @@ void ImportReshape(OperationContext& c) {
 }
 
 void ImportDynamicReshape(OperationContext& c) {
-  const Shape shape = c.builder().Extents(c.Operand(1).value());
+  const Shape shape = TargetShape(c, c.Operand(1));
   if (c.ok()) c.SetResult(Reshape(c.Operand(0), shape));
 }
 

@@ -54,7 +54,7 @@ Status OperationParser::ParsePretty(Operation& operation, const Token& at,
   const std::string& name = operation.name;
   if (name == "stablehlo.reduce") return ParseReduce(operation, at, results);
   if (name == "stablehlo.while") return ParseWhile(operation, at, results);
-  if (name == "stablehlo.constant" || name == "arith.constant") {
+  if (name.ends_with(".constant")) {
     if (lexer_.Accept("(")) EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
     EMBER_RETURN_IF_ERROR(ParseMoreAttributes(operation));
     EMBER_ASSIGN_OR_RETURN(Attribute value, attributes_.ParseAttribute());

@@ -1,0 +1,47 @@
+// StableHLO programs run end to end: imported, compiled and executed, with
+// operands and results written as numbers.
+//
+//   ExpectNumbers(RunProgram(text, {F32({2}, {1, 2})}), {F32({2}, {2, 3})});
+//
+// A test aid; thread-safe.
+#ifndef EMBER_TESTS_STABLEHLO_RUN_PROGRAM_H_
+#define EMBER_TESTS_STABLEHLO_RUN_PROGRAM_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/frontend.h"
+#include "tests/onnx/one_node.h"
+
+namespace ember::tests {
+
+inline Numbers Of(DType type, std::vector<int64_t> dims,
+                  std::vector<double> values) {
+  return {type, std::move(dims), std::move(values)};
+}
+inline Numbers Bools(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kBool, std::move(dims), std::move(values)};
+}
+
+// "tensor<2x3xf32>".
+std::string TypeText(const Numbers& numbers);
+
+// A function main of arguments %a, %b, … whose body defines %r (for several
+// results all of its parts), which is returned.
+std::string ProgramOf(const std::vector<Numbers>& inputs,
+                      const std::vector<Numbers>& results,
+                      std::string_view body);
+
+StatusOr<std::vector<Numbers>> RunProgram(
+    std::string_view text, const std::vector<Numbers>& inputs,
+    const frontends::ImportOptions& options = {});
+
+// As ExpectNumbers, where infinities and NaNs are results as any other.
+void ExpectResults(StatusOr<std::vector<Numbers>> results,
+                   std::vector<Numbers> expected, double tolerance = 1e-5);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_STABLEHLO_RUN_PROGRAM_H_
