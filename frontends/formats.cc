@@ -8,6 +8,7 @@
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
+#include "frontends/stablehlo/format.h"
 #include "frontends/tensorflow/format.h"
 #include "frontends/tflite/format.h"
 
@@ -15,8 +16,9 @@ namespace ember::frontends {
 namespace {
 
 constexpr const Format* kFormats[] = {
-    &onnx::kFormat,  &tflite::kFormat, &tensorflow::kFormat, &keras::kFormat,
-    &mxnet::kFormat, &caffe::kFormat,  &coreml::kFormat,
+    &onnx::kFormat,   &tflite::kFormat,    &tensorflow::kFormat,
+    &keras::kFormat,  &mxnet::kFormat,     &caffe::kFormat,
+    &coreml::kFormat, &stablehlo::kFormat,
 };
 
 }  // namespace

@@ -36,6 +36,7 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("\x89HDF\r\n\x1a\n", "a.onnx"), "keras");
   EXPECT_EQ(kind("{\"nodes\": [], \"arg_nodes\": [], \"heads\": []}", "a.onnx"),
             "mxnet");
+  EXPECT_EQ(kind("// b\nmodule @m {\n}", "a.onnx"), "stablehlo");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.keras"), "keras");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a-symbol.json"), "mxnet");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
