@@ -11,6 +11,7 @@
 #include "frontends/stablehlo/format.h"
 #include "frontends/tensorflow/format.h"
 #include "frontends/tflite/format.h"
+#include "frontends/torchscript/format.h"
 
 namespace ember::frontends {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 constexpr const Format* kFormats[] = {
     &onnx::kFormat,   &tflite::kFormat,    &tensorflow::kFormat,
     &keras::kFormat,  &mxnet::kFormat,     &caffe::kFormat,
-    &coreml::kFormat, &stablehlo::kFormat,
+    &coreml::kFormat, &stablehlo::kFormat, &torchscript::kFormat,
 };
 
 }  // namespace

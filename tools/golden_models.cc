@@ -26,6 +26,7 @@ struct Options {
   std::string folders =
       "models/onnx,models/tflite,models/graphdef,models/savedmodel,"
       "models/keras-h5,models/mxnet,models/caffe,models/coreml,"
+      "models/torchscript,"
       "onnx-light";
   std::string only;
   int64_t threads = 1, timeout = 300;
@@ -113,6 +114,15 @@ std::string EntryOf(const Json& item) {
   return entry;
 }
 
+// Whether the sets were recorded one after the other, on one object.
+bool CarriesState(const Json& item) {
+  for (const Json& set : item.at("sets")) {
+    const std::string what = set.value("desc", "");
+    if (what.find("ONE module object") != std::string::npos) return true;
+  }
+  return false;
+}
+
 // The models of an item: the model file with the data sets that belong to it.
 std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
                                 const std::string& seeded) {
@@ -120,6 +130,7 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
   const std::string name = folder.substr(folder.rfind('/') + 1);
   GoldenCase plain{
       item.at("id"), ModelFile(folder), {}, ToleranceOf(item), EntryOf(item)};
+  plain.carries_state = CarriesState(item);
   GoldenCase with_weights{plain.name + " (seeded)",
                           seeded + "/" + name + ".onnx",
                           {},

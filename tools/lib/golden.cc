@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "frontends/frontend.h"
@@ -38,14 +39,15 @@ bool Exists(const std::string& path) {
 }
 
 // prefix + "0.pb" and so on, until there is none; what the module takes several
-// tensors for is one file.
+// tensors for is one file. `left_out`: numbers of files that are not read.
 StatusOr<std::vector<vm::Tensor>> ReadTensors(
-    const std::string& prefix,
-    std::span<const vm::TensorSignature> signatures) {
+    const std::string& prefix, std::span<const vm::TensorSignature> signatures,
+    const std::set<size_t>& left_out) {
   std::vector<vm::Tensor> tensors;
   for (size_t number = 0;; ++number) {
     const std::string path = NumberedFile(prefix, number);
     if (!Exists(path)) return tensors;
+    if (left_out.contains(number)) continue;
     const size_t first = tensors.size();
     if (first >= signatures.size()) {
       return InvalidArgumentError(path + ": expected " +
@@ -60,14 +62,16 @@ StatusOr<std::vector<vm::Tensor>> ReadTensors(
   }
 }
 
+// known: numbers of inputs whose values the module was compiled for.
 StatusOr<DataSet> ReadDataSet(const std::string& folder,
-                              const vm::Module& module) {
+                              const vm::Module& module,
+                              const std::set<size_t>& known) {
   DataSet set;
-  EMBER_ASSIGN_OR_RETURN(set.inputs,
-                         ReadTensors(folder + "/input_", module.inputs()));
+  EMBER_ASSIGN_OR_RETURN(
+      set.inputs, ReadTensors(folder + "/input_", module.inputs(), known));
   EMBER_RETURN_IF_ERROR(AddInitialState(module, set.inputs));
-  EMBER_ASSIGN_OR_RETURN(set.outputs,
-                         ReadTensors(folder + "/output_", module.results()));
+  EMBER_ASSIGN_OR_RETURN(
+      set.outputs, ReadTensors(folder + "/output_", module.results(), {}));
   if (set.outputs.empty())
     return NotFoundError(folder + ": expected output_0.pb, found none");
   return set;
@@ -115,11 +119,13 @@ class GoldenRunner {
     if (tier_.oracle != nullptr) wrong_kernels_ += tier_.oracle->totals().wrong;
   }
 
-  Status Open(const std::vector<NamedShape>& shapes) {
-    EMBER_ASSIGN_OR_RETURN(
-        const LoadedModel model,
-        LoadModel(golden_.model,
-                  {.shapes = shapes, .entry = golden_.entry, .compile = {}}));
+  Status Open(const std::vector<NamedShape>& shapes,
+              const std::vector<NamedTensor>& values = {}) {
+    EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
+                           LoadModel(golden_.model, {.shapes = shapes,
+                                                     .values = values,
+                                                     .entry = golden_.entry,
+                                                     .compile = {}}));
     EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                            OpenDevice(options_.device, options_.threads));
     CountCalls();
@@ -141,25 +147,38 @@ class GoldenRunner {
   }
 
   // Input names are not known before a model is open; data sets are in the
-  // order of inputs, so that the graph tells them.
-  Status OpenPinned(const std::string& folder) {
+  // order of inputs, so that the graph tells them. with_values: integers and
+  // booleans without dims are given, too, as a model may decide by them.
+  Status OpenPinned(const std::string& folder, bool with_values = false) {
+    known_.clear();
     EMBER_ASSIGN_OR_RETURN(
         const std::vector<std::string> names,
         ModelInputNames(golden_.model,
                         {.entry = golden_.entry, .compile = {}}));
     std::vector<NamedShape> shapes;
+    std::vector<NamedTensor> values;
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string path = NumberedFile(folder + "/input_", i);
       if (!Exists(path)) break;
       EMBER_ASSIGN_OR_RETURN(auto pins, ReadPins(path));
+      if (with_values && pins.empty()) {
+        EMBER_ASSIGN_OR_RETURN(vm::Tensor value, ReadTensorProto(path));
+        if (!IsFloat(value.type)) {
+          known_.insert(i);
+          values.push_back({names[i], std::move(value)});
+          continue;
+        }
+      }
       shapes.push_back({names[i], std::move(pins)});
     }
-    return Open(shapes);
+    if (with_values && values.empty())
+      return InvalidArgumentError("no input is a number to give");
+    return Open(shapes, values);
   }
 
   Status RunSet(const std::string& folder, const std::string& name) {
     if (session_ == nullptr || pinned_) {
-      Status status = pinned_ ? OpenPinned(folder) : Open({});
+      Status status = pinned_ ? OpenPinned(folder, has_values_) : Open({});
       if (!status.ok() && !pinned_) {
         // The first error says why shapes cannot stay open; the second, if any,
         // why even this fails.
@@ -168,6 +187,10 @@ class GoldenRunner {
         if (status.ok()) {
           pinned_ = true;
           result_.note = "shapes pinned";
+        } else if (OpenPinned(folder, true).ok()) {
+          status = OkStatus();
+          pinned_ = has_values_ = true;
+          result_.note = "shapes pinned, numbers given";
         } else {
           status = open_error;
         }
@@ -175,7 +198,8 @@ class GoldenRunner {
       EMBER_RETURN_IF_ERROR(status);
     }
     EMBER_ASSIGN_OR_RETURN(DataSet set,
-                           ReadDataSet(folder, session_->module()));
+                           ReadDataSet(folder, session_->module(), known_));
+    CarryState(set.inputs);
     std::vector<vm::Tensor> results;
     Status status = session_->Run(set.inputs, &results);
     if (!status.ok() && !pinned_) {
@@ -185,14 +209,26 @@ class GoldenRunner {
         pinned_ = true;
         result_.note = "shapes pinned";
         // The parts of a sequence depend on its pins.
-        EMBER_ASSIGN_OR_RETURN(set, ReadDataSet(folder, session_->module()));
+        EMBER_ASSIGN_OR_RETURN(
+            set, ReadDataSet(folder, session_->module(), known_));
+        CarryState(set.inputs);
         status = session_->Run(set.inputs, &results);
       }
     }
     EMBER_RETURN_IF_ERROR(status.WithContext(name));
     Check(set, name, results);
+    last_results_ = results;
     if (result_.milliseconds == 0) EMBER_RETURN_IF_ERROR(Time(set));
     return OkStatus();
+  }
+
+  // The state that the set before left, as inputs, which are the last ones.
+  void CarryState(std::vector<vm::Tensor>& inputs) const {
+    if (!golden_.carries_state) return;
+    size_t result = last_results_.size();
+    size_t input = inputs.size();
+    while (result > 0 && input > 0 && IsState(session_->module(), result - 1))
+      inputs[--input] = last_results_[--result];
   }
 
   void Check(const DataSet& set, const std::string& name,
@@ -245,7 +281,9 @@ class GoldenRunner {
 
   const GoldenCase& golden_;
   GoldenOptions options_;
-  bool pinned_ = false;
+  bool pinned_ = false, has_values_ = false;
+  std::set<size_t> known_;  // numbers of inputs whose values were given
+  std::vector<vm::Tensor> last_results_;
   Tier tier_;
   std::unique_ptr<vm::Session> session_;
   GoldenResult result_;

@@ -26,6 +26,9 @@ struct GoldenCase {
   std::vector<std::string> data_sets;
   Tolerance tolerance;
   std::string entry = "";  // LoadOptions::entry
+  // The sets are runs of one model that keeps state, in their order; else each
+  // starts with the state that a model starts with.
+  bool carries_state = false;
 };
 
 struct GoldenResult {

@@ -1,0 +1,160 @@
+// Branches that only the run decides on: both are built, each in a region, and
+// what they leave behind is merged.
+#include <set>
+#include <utility>
+
+#include "base/one_line.h"
+#include "frontends/torchscript/interpreter.h"
+#include "frontends/torchscript/interpreter_level.h"
+#include "frontends/torchscript/merging.h"
+
+namespace ember::torchscript {
+
+// What is there after a branch.
+struct Interpreter::Branch {
+  std::map<std::string, Value, std::less<>> variables;
+  Journal written;
+  std::optional<std::string> raised;
+  bool returned = false;
+};
+
+// The value with tensors as they are now, for use behind a branch whose writes
+// are taken back.
+Value Interpreter::Frozen(const Value& value, int depth) {
+  if (value.is_tensor()) return machine_.NewTensor(machine_.Read(*value.cell));
+  if (!value.is_sequence() || depth > 32) return value;
+  std::vector<Value> items;
+  for (const Value& item : value.list->items)
+    items.push_back(Frozen(item, depth + 1));
+  Value made = value.is(Kind::kTuple) ? machine_.NewTuple(std::move(items))
+                                      : machine_.NewList(std::move(items));
+  made.list->fields = value.list->fields;
+  return made;
+}
+
+void Interpreter::RunBranch(const std::vector<Statement>& block,
+                            graph::Region& region, Frame& frame,
+                            Branch& branch) {
+  const auto before = frame.variables;
+  Journal journal;
+  machine_.Enter(region);
+  machine_.Push(journal);
+  Execute(block, frame);
+  branch.raised = std::exchange(raised_, std::nullopt);
+  branch.returned = std::exchange(frame.returned, false);
+  if (machine_.ok() && !branch.raised) {
+    for (const auto& [name, value] : frame.variables) {
+      const auto old = before.find(name);
+      const bool is_old = old != before.end() && IsSame(old->second, value);
+      branch.variables[name] = is_old ? value : Frozen(value, 0);
+    }
+  }
+  branch.written = machine_.TakeBack(journal);
+  for (auto& [key, value] : branch.written.attributes)
+    if (value && machine_.ok()) value = Frozen(*value, 0);
+  machine_.Pop();
+  machine_.Leave();
+  frame.variables = before;
+}
+
+void Interpreter::ExecuteBoth(const Tensor& condition,
+                              const Statement& statement, Frame& frame) {
+  const Level level(*this);
+  if (!level.ok()) return;
+  graph::IfRegions regions(machine_.builder());
+  Branch then;
+  Branch otherwise;
+  RunBranch(statement.body, regions.then(), frame, then);
+  if (!machine_.ok()) return;
+  // A branch that raises is a check; the other one is what there is.
+  const auto check = [&](const Tensor& held, const std::string& message,
+                         const std::vector<Statement>& block) {
+    machine_.builder().Require(held.value(), OnOneLine(message));
+    Execute(block, frame);
+  };
+  if (then.raised) {
+    return check(ops::Not(condition), *then.raised, statement.otherwise);
+  }
+  RunBranch(statement.otherwise, regions.otherwise(), frame, otherwise);
+  if (!machine_.ok()) return;
+  if (otherwise.raised) return check(condition, *otherwise.raised,
+                                     statement.body);
+  if (then.returned || otherwise.returned) {
+    machine_.FailUnsupported(
+        "a return in a branch that only the run decides on is not supported");
+    return;
+  }
+  MergeBranches(condition, regions, then, otherwise, frame);
+}
+
+void Interpreter::MergeBranches(const Tensor& condition,
+                                graph::IfRegions& regions, Branch& then,
+                                Branch& otherwise, Frame& frame) {
+  Merge merge;
+  // Variables that both leave behind.
+  std::vector<std::string> names;
+  for (const auto& [name, value] : then.variables) {
+    const auto other = otherwise.variables.find(name);
+    if (other == otherwise.variables.end()) continue;
+    names.push_back(name);
+    merge.Add(value, other->second, name, machine_);
+  }
+  // Tensors that either wrote.
+  std::set<Cell*> cells;
+  for (const Branch* branch : {&then, &otherwise})
+    for (const auto& [cell, last] : branch->written.cells) cells.insert(cell);
+  const auto last_of = [&](const Branch& branch, Cell* cell) {
+    const auto found = branch.written.cells.find(cell);
+    return machine_.NewTensor(found == branch.written.cells.end()
+                                  ? machine_.Read(*cell)
+                                  : found->second.first);
+  };
+  for (Cell* cell : cells)
+    merge.Add(last_of(then, cell), last_of(otherwise, cell),
+              "a tensor that is written to", machine_);
+  // And attributes.
+  std::set<std::pair<Object*, std::string>> attributes;
+  for (const Branch* branch : {&then, &otherwise})
+    for (const auto& [key, last] : branch->written.attributes)
+      attributes.insert(key);
+  const auto attribute_of = [](const Branch& branch,
+                               const std::pair<Object*, std::string>& key) {
+    const auto found = branch.written.attributes.find(key);
+    if (found != branch.written.attributes.end() && found->second)
+      return *found->second;
+    const auto before = key.first->attributes.find(key.second);
+    if (before != key.first->attributes.end()) return before->second;
+    Value nothing;
+    nothing.kind = Kind::kUninitialized;
+    return nothing;
+  };
+  for (const auto& key : attributes)
+    merge.Add(attribute_of(then, key), attribute_of(otherwise, key), key.second,
+              machine_);
+
+  machine_.Enter(regions.then());
+  const std::vector<graph::Value*> then_outputs = merge.ThenOutputs(machine_);
+  machine_.Leave();
+  machine_.Enter(regions.otherwise());
+  const std::vector<graph::Value*> else_outputs = merge.ElseOutputs(machine_);
+  machine_.Leave();
+  if (!machine_.ok()) return;
+  const std::vector<graph::Value*> results =
+      regions.Build(condition.value(), then_outputs, else_outputs);
+  if (!machine_.ok()) return;
+  const std::vector<Value> merged = merge.Rebuild(results, machine_);
+  size_t next = 0;
+  for (const std::string& name : names) frame.variables[name] = merged[next++];
+  for (Cell* cell : cells) {
+    const Value& value = merged[next++];
+    if (value.is_tensor())
+      machine_.Write(*cell, machine_.Read(*value.cell));
+    else if (machine_.ok())
+      machine_.FailUnsupported("expected a tensor of one type to be written "
+                               "in both branches, found " + value.text);
+  }
+  for (const auto& key : attributes)
+    machine_.SetAttribute(*key.first, key.second, merged[next++]);
+}
+
+}  // namespace ember::torchscript

@@ -1,0 +1,185 @@
+// Convolutions. Inputs are [N, C, spatial…], or without N.
+#include "frontends/ops/convolution.h"
+
+#include <string>
+
+#include "frontends/ops/windows.h"
+#include "frontends/torchscript/operator_table.h"
+
+namespace ember::torchscript {
+namespace {
+
+// [O, I, spatial…] as [spatial…, I, O], or of transposed ones [I, O, spatial…]
+// as the same.
+Tensor KernelLast(const Tensor& w, bool is_transposed) {
+  std::vector<int64_t> order;
+  for (int i = 2; i < w.rank(); ++i) order.push_back(i);
+  order.push_back(is_transposed ? 0 : 1);
+  order.push_back(is_transposed ? 1 : 0);
+  return ops::Transpose(w, order);
+}
+
+bool CheckWindow(Call& c, const ops::Window& window,
+                 const std::vector<int64_t>& padding) {
+  for (int i = 0; i < window.rank(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    const bool is_fine =
+        window.kernel[at] > 0 && window.strides[at] > 0 &&
+        window.dilations[at] > 0 && padding[at] >= 0 &&
+        window.kernel[at] <= ops::kMaximumWindow &&
+        window.strides[at] <= ops::kMaximumWindow &&
+        window.dilations[at] <= ops::kMaximumWindow &&
+        padding[at] <= ops::kMaximumWindow;
+    if (is_fine) continue;
+    c.FailInvalid(
+        "expected a kernel, stride and dilation of 1 or more and a padding of "
+        "0 or more, each at most 2^24");
+    return false;
+  }
+  return c.ok();
+}
+
+struct Layer {
+  Tensor x, weight, bias;
+  int64_t groups = 1;
+  bool is_batched = true;
+};
+// rank: of batched inputs; 0: as the weight has.
+bool ReadLayer(Call& c, int rank, Layer& layer) {
+  layer.x = c.tensor("input");
+  layer.weight = c.tensor("weight");
+  layer.bias = c.tensor("bias");
+  layer.groups = c.integer("groups");
+  if (!c.ok()) return false;
+  if (rank == 0) rank = layer.weight.rank();
+  if (!c.CheckRank("weight", layer.weight, rank, rank) ||
+      !c.CheckRank("input", layer.x, rank - 1, rank) ||
+      !c.CheckRank("weight", layer.weight, 3, 5))
+    return false;
+  layer.is_batched = layer.x.rank() == rank;
+  if (!layer.is_batched) layer.x = ops::Unsqueeze(layer.x, {0});
+  if (layer.groups < 1) {
+    c.FailInvalid("groups: expected 1 or more, found " +
+                  std::to_string(layer.groups));
+    return false;
+  }
+  for (int i = 2; i < layer.weight.rank(); ++i) {
+    if (!layer.weight.dim(i).is_constant()) {
+      c.FailUnsupported("weight: expected a kernel of known extents");
+      return false;
+    }
+  }
+  return true;
+}
+std::vector<int64_t> KernelOf(const Layer& layer) {
+  std::vector<int64_t> kernel;
+  for (int i = 2; i < layer.weight.rank(); ++i)
+    kernel.push_back(layer.weight.dim(i).constant());
+  return kernel;
+}
+Tensor Finish(const Layer& layer, const Tensor& y) {
+  const Tensor first = ops::ToChannelsFirst(y);
+  return layer.is_batched ? first : ops::Squeeze(first, {0});
+}
+
+Tensor Convolve(Call& c, int rank) {
+  Layer layer;
+  if (!ReadLayer(c, rank, layer)) return layer.x;
+  ops::Window window = ops::WindowOf(KernelOf(layer));
+  const auto count = static_cast<size_t>(window.rank());
+  window.strides = c.integers("stride", count);
+  window.dilations = c.integers("dilation", count);
+  if (c.value("padding").is(Value::Kind::kString)) {
+    const std::string padding = c.text("padding");
+    if (!CheckWindow(c, window, std::vector<int64_t>(count)))
+      return layer.x;
+    if (padding != "same" && padding != "valid") {
+      c.FailInvalid("padding: expected same or valid, found '" + padding + "'");
+      return layer.x;
+    }
+    // The odd one comes last.
+    for (int i = 0; i < window.rank() && padding == "same"; ++i) {
+      const int64_t total = window.Reach(i) - 1;
+      window.low[static_cast<size_t>(i)] = Dim(total / 2);
+      window.high[static_cast<size_t>(i)] = Dim(total - total / 2);
+    }
+  } else {
+    const std::vector<int64_t> padding = c.integers("padding", count);
+    if (!CheckWindow(c, window, padding)) return layer.x;
+    for (size_t i = 0; i < count; ++i)
+      window.low[i] = window.high[i] = Dim(padding[i]);
+  }
+  return Finish(layer,
+                ops::Conv(ops::ToChannelsLast(layer.x),
+                          KernelLast(layer.weight, false), layer.bias,
+                          {.window = window, .groups = layer.groups}));
+}
+Tensor Conv1d(Call& c) { return Convolve(c, 3); }
+Tensor Conv2d(Call& c) { return Convolve(c, 4); }
+Tensor Conv3d(Call& c) { return Convolve(c, 5); }
+
+Tensor ConvolveTransposed(Call& c, int rank) {
+  Layer layer;
+  if (!ReadLayer(c, rank, layer)) return layer.x;
+  ops::ConvTransposeSpec spec{.window = ops::WindowOf(KernelOf(layer)),
+                              .output_padding = {},
+                              .groups = layer.groups};
+  const auto count = static_cast<size_t>(spec.window.rank());
+  spec.window.strides = c.integers("stride", count);
+  spec.window.dilations = c.integers("dilation", count);
+  const std::vector<int64_t> padding = c.integers("padding", count);
+  spec.output_padding = c.integers("output_padding", count);
+  if (!CheckWindow(c, spec.window, padding) ||
+      !CheckWindow(c, spec.window, spec.output_padding))
+    return layer.x;
+  for (size_t i = 0; i < count; ++i)
+    spec.window.low[i] = spec.window.high[i] = Dim(padding[i]);
+  // [I, O / groups, spatial…] as [spatial…, I, O / groups].
+  return Finish(layer, ops::ConvTranspose(ops::ToChannelsLast(layer.x),
+                                          KernelLast(layer.weight, true),
+                                          layer.bias, spec));
+}
+Tensor ConvTranspose1d(Call& c) { return ConvolveTransposed(c, 3); }
+Tensor ConvTranspose2d(Call& c) { return ConvolveTransposed(c, 4); }
+Tensor ConvTranspose3d(Call& c) { return ConvolveTransposed(c, 5); }
+Tensor Convolution(Call& c) {
+  return c.flag("transposed") ? ConvolveTransposed(c, 0) : Convolve(c, 0);
+}
+
+#define EMBER_TORCH_CONV                                                   \
+  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, "      \
+  "int[] padding=0, int[] dilation=1, int groups=1)"
+#define EMBER_TORCH_CONV_SAME                                              \
+  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, "      \
+  "str padding='valid', int[] dilation=1, int groups=1)"
+#define EMBER_TORCH_CONV_TRANSPOSED                                        \
+  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, "      \
+  "int[] padding=0, int[] output_padding=0, int groups=1, "                \
+  "int[] dilation=1)"
+
+constexpr OperatorRow kRows[] = {
+    {"conv1d" EMBER_TORCH_CONV, Conv1d},
+    {"conv1d" EMBER_TORCH_CONV_SAME, Conv1d},
+    {"conv2d" EMBER_TORCH_CONV, Conv2d},
+    {"conv2d" EMBER_TORCH_CONV_SAME, Conv2d},
+    {"conv3d" EMBER_TORCH_CONV, Conv3d},
+    {"conv3d" EMBER_TORCH_CONV_SAME, Conv3d},
+    {"conv_transpose1d" EMBER_TORCH_CONV_TRANSPOSED, ConvTranspose1d},
+    {"conv_transpose2d" EMBER_TORCH_CONV_TRANSPOSED, ConvTranspose2d},
+    {"conv_transpose3d" EMBER_TORCH_CONV_TRANSPOSED, ConvTranspose3d},
+    {"convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+     "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
+     "int groups)",
+     Convolution},
+    {"_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+     "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
+     "int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
+     "bool allow_tf32=True)",
+     Convolution},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ConvolutionRows() { return kRows; }
+
+}  // namespace ember::torchscript

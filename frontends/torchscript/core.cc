@@ -1,0 +1,564 @@
+// What code does with values that are no tensors: lists, dicts, texts, and
+// questions about tensors.
+#include <algorithm>
+
+#include "base/one_line.h"
+#include "frontends/torchscript/operator_table.h"
+
+namespace ember::torchscript {
+namespace {
+
+using Kind = Value::Kind;
+
+constexpr size_t kMostItems = 1'000'000;
+
+// Values as torch compares them: numbers by value, texts, lists item by item.
+// nullopt: only the run knows.
+std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
+                             int depth) {
+  if (IsSame(a, b)) return true;
+  if (depth > 16) return std::nullopt;
+  if (a.is_number() && b.is_number()) {
+    if (a.is_known_number() && b.is_known_number())
+      return a.known_number() == b.known_number();
+    if (a.is_dynamic() || b.is_dynamic()) return std::nullopt;
+    const ops::DimRange range = ops::RangeOf(a.dim - b.dim);
+    if (range.low > 0 || range.high < 0) return false;
+    return std::nullopt;
+  }
+  if (a.is_sequence() && a.kind == b.kind) {
+    if (a.list->items.size() != b.list->items.size()) return false;
+    std::optional<bool> all = true;
+    for (size_t i = 0; i < a.list->items.size(); ++i) {
+      const std::optional<bool> one =
+          AreEqual(c, a.list->items[i], b.list->items[i], depth + 1);
+      if (one == false) return false;
+      if (!one) all = std::nullopt;
+    }
+    return all;
+  }
+  if (a.is_tensor() || b.is_tensor()) return std::nullopt;
+  return false;
+}
+
+// Whether all numbers of two lists are equal, as the run says.
+Value EqualByRun(Call& c, const Value& a, const Value& b) {
+  if (!a.is_sequence() || !b.is_sequence()) {
+    c.FailUnsupported("expected numbers or lists of them to compare, found " +
+                      Describe(a) + " and " + Describe(b));
+    return {};
+  }
+  Tensor all;
+  for (size_t i = 0; i < a.list->items.size(); ++i) {
+    const Value& x = a.list->items[i];
+    const Value& y = b.list->items[i];
+    if (!x.is_number() || !y.is_number()) {
+      c.FailUnsupported("expected lists of numbers to compare, found " +
+                        Describe(x) + " and " + Describe(y));
+      return {};
+    }
+    const Tensor one =
+        ops::Equal(ops::Cast(c.machine().ToScalar(x), DType::kF64),
+                   ops::Cast(c.machine().ToScalar(y), DType::kF64));
+    all = all ? ops::And(all, one) : one;
+  }
+  return Value::Dynamic(Kind::kBool, all);
+}
+
+Value EqualValues(Call& c) {
+  const Value& a = c.value("a");
+  const Value& b = c.value("b");
+  const std::optional<bool> known = AreEqual(c, a, b, 0);
+  return known ? Value::Bool(*known) : EqualByRun(c, a, b);
+}
+Value UnequalValues(Call& c) {
+  Value equal = EqualValues(c);
+  if (!equal.is_dynamic()) return Value::Bool(equal.dim == Dim(0));
+  if (!c.ok()) return {};
+  return Value::Dynamic(Kind::kBool, ops::Not(equal.dynamic));
+}
+
+Value IsNone(Call& c) {
+  const Value& a = c.value("a");
+  const Value& b = c.value("b");
+  return Value::Bool(a.is_none() || b.is_none() ? a.is_none() && b.is_none()
+                                                : IsSame(a, b));
+}
+Value IsNotNone(Call& c) {
+  return Value::Bool(IsNone(c).dim == Dim(0));
+}
+
+Value Length(Call& c) {
+  const Value& a = c.value("a");
+  if (a.is_tensor()) {
+    const Tensor x = c.tensor("a");
+    if (!c.CheckRank("a", x, 1)) return {};
+    return Value::Int(x.dim(0));
+  }
+  size_t size = 0;
+  if (a.is_sequence())
+    size = a.list->items.size();
+  else if (a.is(Kind::kDict))
+    size = a.dict->items.size();
+  else if (a.is(Kind::kString))
+    size = a.text.size();
+  else
+    c.FailInvalid("expected something with a length, found " + Describe(a));
+  return Value::Int(Dim(static_cast<int64_t>(size)));
+}
+
+Value SizeOf(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<Value> sizes;
+  for (const Dim& dim : x.shape()) sizes.push_back(Value::Int(dim));
+  return c.machine().NewList(std::move(sizes));
+}
+Value SizeOfDim(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  return Value::Int(x.dim(c.axis("dim", x.rank())));
+}
+Value RankOf(Call& c) {
+  return Value::Int(Dim(c.tensor("self").rank()));
+}
+Value CountOf(Call& c) {
+  return Value::Int(graph::ElementCount(c.tensor("self").shape()));
+}
+// Row-major, as contiguous tensors are.
+Value StrideOf(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<Value> strides(static_cast<size_t>(x.rank()));
+  Dim stride(1);
+  for (int i = x.rank(); i-- > 0;) {
+    strides[static_cast<size_t>(i)] = Value::Int(stride);
+    stride = stride * x.dim(i);
+  }
+  return c.machine().NewList(std::move(strides));
+}
+Value DTypeOf(Call& c) {
+  return Value::Int(Dim(ScalarTypeOf(c.tensor("self").dtype())));
+}
+Value DeviceOf(Call&) { return Value::Text(Kind::kDevice, "cpu"); }
+Value False(Call&) { return Value::Bool(false); }
+Value True(Call&) { return Value::Bool(true); }
+Value Nothing(Call&) { return Value::None(); }
+Value Zero(Call&) { return Value::Int(Dim(0)); }
+Value IsFloatingPoint(Call& c) {
+  return Value::Bool(c.tensor("self").is_float());
+}
+Value IsSigned(Call& c) {
+  return Value::Bool(ember::IsSigned(c.tensor("self").dtype()) ||
+                     c.tensor("self").is_float());
+}
+Value Same(Call& c) { return c.value("a"); }
+
+// Lists.
+std::optional<size_t> PlaceIn(Call& c, const std::vector<Value>& items,
+                              const Value& index) {
+  if (!index.is_known_number() || index.is(Kind::kFloat)) {
+    c.FailUnsupported(
+        "expected an index of a list that is known when importing, found " +
+        Describe(index));
+    return std::nullopt;
+  }
+  const auto size = static_cast<int64_t>(items.size());
+  int64_t at = index.dim.constant();
+  if (at < -size || at >= size) {
+    c.FailInvalid("expected an index in [" + std::to_string(-size) + ", " +
+                  std::to_string(size - 1) + "], found " + std::to_string(at));
+    return std::nullopt;
+  }
+  if (at < 0) at += size;
+  return static_cast<size_t>(at);
+}
+
+std::optional<size_t> FindKey(const Dict& dict, const Value& key) {
+  for (size_t i = 0; i < dict.items.size(); ++i)
+    if (IsSame(dict.items[i].first, key)) return i;
+  return std::nullopt;
+}
+
+Value GetItem(Call& c) {
+  const Value& self = c.value("self");
+  const Value& index = c.value("idx");
+  if (self.is(Kind::kDict)) {
+    const std::optional<size_t> at = FindKey(*self.dict, index);
+    if (at) return self.dict->items[*at].second;
+    c.FailInvalid("expected a key of the dict, found '" +
+                  OnOneLine(index.text) + "'");
+    return {};
+  }
+  if (self.is(Kind::kString)) {
+    const std::vector<Value> places(self.text.size());
+    const std::optional<size_t> at = PlaceIn(c, places, index);
+    return at ? Value::Text(Kind::kString, self.text.substr(*at, 1)) : Value();
+  }
+  if (!self.is_sequence()) {
+    c.FailInvalid("expected a list to take an item of, found " +
+                  Describe(self));
+    return {};
+  }
+  const std::optional<size_t> at = PlaceIn(c, self.list->items, index);
+  return at ? self.list->items[*at] : Value();
+}
+
+// The list that a call changes, if it may.
+List* Changed(Call& c) {
+  const Value& self = c.value("self");
+  if (!self.is(Kind::kList)) {
+    c.FailInvalid("expected a list, found " + Describe(self));
+    return nullptr;
+  }
+  if (!c.machine().MayChange(self.list->level, "list")) return nullptr;
+  if (self.list->items.size() > kMostItems) {
+    c.FailUnsupported("expected lists of at most " +
+                      std::to_string(kMostItems) + " items");
+    return nullptr;
+  }
+  return self.list;
+}
+Value Append(Call& c) {
+  List* list = Changed(c);
+  if (list == nullptr) return {};
+  list->items.push_back(c.value("el"));
+  return c.value("self");
+}
+Value Extend(Call& c) {
+  List* list = Changed(c);
+  if (list == nullptr) return {};
+  const std::vector<Value> more = c.value("other").list->items;
+  list->items.insert(list->items.end(), more.begin(), more.end());
+  return Value::None();
+}
+Value Insert(Call& c) {
+  List* list = Changed(c);
+  if (list == nullptr) return {};
+  const auto size = static_cast<int64_t>(list->items.size());
+  int64_t at = c.integer("idx");
+  at = std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  list->items.insert(list->items.begin() + at, c.value("el"));
+  return Value::None();
+}
+Value PopItem(Call& c) {
+  List* list = Changed(c);
+  if (list == nullptr) return {};
+  const std::optional<size_t> at = PlaceIn(c, list->items, c.value("idx"));
+  if (!at) return {};
+  Value item = list->items[*at];
+  list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(*at));
+  return item;
+}
+Value ClearList(Call& c) {
+  if (List* list = Changed(c)) list->items.clear();
+  return Value::None();
+}
+Value ReverseList(Call& c) {
+  if (List* list = Changed(c))
+    std::reverse(list->items.begin(), list->items.end());
+  return Value::None();
+}
+Value SetItem(Call& c) {
+  const Value& self = c.value("self");
+  const Value& key = c.value("idx");
+  const Value& value = c.value("v");
+  if (self.is(Kind::kDict)) {
+    if (!c.machine().MayChange(self.dict->level, "dict")) return {};
+    const std::optional<size_t> at = FindKey(*self.dict, key);
+    if (at)
+      self.dict->items[*at].second = value;
+    else if (self.dict->items.size() < kMostItems)
+      self.dict->items.emplace_back(key, value);
+    return Value::None();
+  }
+  List* list = Changed(c);
+  if (list == nullptr) return {};
+  const std::optional<size_t> at = PlaceIn(c, list->items, key);
+  if (at) list->items[*at] = value;
+  return self;
+}
+Value CopyList(Call& c) {
+  const Value& a = c.value("l");
+  if (a.is(Kind::kString)) {
+    std::vector<Value> letters;
+    for (const char letter : a.text)
+      letters.push_back(Value::Text(Kind::kString, std::string(1, letter)));
+    return c.machine().NewList(std::move(letters));
+  }
+  return c.machine().NewList(a.list->items);
+}
+Value Concatenate(Call& c) {
+  std::vector<Value> items = c.value("a").list->items;
+  const std::vector<Value>& more = c.value("b").list->items;
+  if (items.size() + more.size() > kMostItems) {
+    c.FailUnsupported("expected lists of at most " +
+                      std::to_string(kMostItems) + " items");
+    return {};
+  }
+  items.insert(items.end(), more.begin(), more.end());
+  return c.value("a").is(Kind::kTuple) ? c.machine().NewTuple(std::move(items))
+                                       : c.machine().NewList(std::move(items));
+}
+Value RepeatList(Call& c) {
+  const std::vector<Value>& items = c.value("l").list->items;
+  const int64_t times = c.integer("n");
+  if (times > 0 && items.size() > kMostItems / static_cast<size_t>(times)) {
+    c.FailUnsupported("expected lists of at most " +
+                      std::to_string(kMostItems) + " items");
+    return {};
+  }
+  std::vector<Value> repeated;
+  for (int64_t i = 0; i < times; ++i)
+    repeated.insert(repeated.end(), items.begin(), items.end());
+  return c.machine().NewList(std::move(repeated));
+}
+Value SliceList(Call& c) {
+  const std::vector<Value>& items = c.value("l").list->items;
+  const auto size = static_cast<int64_t>(items.size());
+  const int64_t step = c.integer("step");
+  if (!c.ok()) return {};
+  if (step == 0) {
+    c.FailInvalid("step: expected a number other than 0");
+    return {};
+  }
+  const auto place = [&](std::string_view name, int64_t otherwise) {
+    if (!c.has(name)) return otherwise;
+    int64_t at = c.integer(name);
+    if (at < 0) at += size;
+    return step > 0 ? std::clamp<int64_t>(at, 0, size)
+                    : std::clamp<int64_t>(at, -1, size - 1);
+  };
+  const int64_t start = place("start", step > 0 ? 0 : size - 1);
+  const int64_t end = place("end", step > 0 ? size : -1);
+  std::vector<Value> part;
+  for (int64_t i = start; step > 0 ? i < end : i > end; ) {
+    part.push_back(items[static_cast<size_t>(i)]);
+    if (__builtin_add_overflow(i, step, &i)) break;
+  }
+  return c.value("l").is(Kind::kTuple) ? c.machine().NewTuple(std::move(part))
+                                       : c.machine().NewList(std::move(part));
+}
+Value Contains(Call& c) {
+  const Value& self = c.value("l");
+  const Value& item = c.value("item");
+  if (self.is(Kind::kDict))
+    return Value::Bool(FindKey(*self.dict, item).has_value());
+  if (self.is(Kind::kString))
+    return Value::Bool(self.text.find(item.text) != std::string::npos);
+  Tensor any;
+  for (const Value& one : self.list->items) {
+    const std::optional<bool> equal = AreEqual(c, one, item, 0);
+    if (equal == true) return Value::Bool(true);
+    if (equal) continue;
+    if (!one.is_number() || !item.is_number()) {
+      c.FailUnsupported("expected a list of numbers or texts to look in");
+      return {};
+    }
+    const Tensor same =
+        ops::Equal(ops::Cast(c.machine().ToScalar(one), DType::kF64),
+                   ops::Cast(c.machine().ToScalar(item), DType::kF64));
+    any = any ? ops::Or(any, same) : same;
+  }
+  return any ? Value::Dynamic(Kind::kBool, any) : Value::Bool(false);
+}
+
+// Sums of numbers, "all", "any".
+Value SumOfList(Call& c) {
+  Value total = Value::Int(Dim(0));
+  for (const Value& item : c.value("l").list->items) {
+    const bool are_ints = item.is(Kind::kInt) && total.is(Kind::kInt) &&
+                          !item.is_dynamic() && !total.is_dynamic();
+    if (are_ints) {
+      total.dim = total.dim + item.dim;
+    } else if (item.is_known_number() && total.is_known_number()) {
+      total = Value::Float(total.known_number() + item.known_number());
+    } else {
+      c.FailUnsupported("expected numbers that are known when importing");
+      return {};
+    }
+  }
+  return total;
+}
+
+// Dicts.
+Value Keys(Call& c) {
+  std::vector<Value> keys;
+  for (const auto& [key, value] : c.value("self").dict->items)
+    keys.push_back(key);
+  return c.machine().NewList(std::move(keys));
+}
+Value Values(Call& c) {
+  std::vector<Value> values;
+  for (const auto& [key, value] : c.value("self").dict->items)
+    values.push_back(value);
+  return c.machine().NewList(std::move(values));
+}
+Value Items(Call& c) {
+  std::vector<Value> items;
+  for (const auto& [key, value] : c.value("self").dict->items)
+    items.push_back(c.machine().NewTuple({key, value}));
+  return c.machine().NewList(std::move(items));
+}
+Value GetKey(Call& c) {
+  const Dict& dict = *c.value("self").dict;
+  const std::optional<size_t> at = FindKey(dict, c.value("key"));
+  return at ? dict.items[*at].second : c.value("default_value");
+}
+Value NewDict(Call& c) { return c.machine().NewDict(); }
+
+// Texts.
+std::string TextOf(const Value& value, int depth) {
+  if (value.is(Kind::kString)) return value.text;
+  if (value.is(Kind::kBool) && value.is_known_number())
+    return value.known_number() != 0 ? "True" : "False";
+  if (value.is(Kind::kInt) && !value.is_dynamic()) return value.dim.ToString();
+  if (value.is(Kind::kFloat) && !value.is_dynamic())
+    return std::to_string(value.number);
+  if (value.is_sequence() && depth < 4) {
+    const bool is_tuple = value.is(Kind::kTuple);
+    std::string text;
+    for (const Value& item : value.list->items) {
+      text += (text.empty() ? "" : ", ") + TextOf(item, depth + 1);
+      if (text.size() > 1000) break;
+    }
+    return (is_tuple ? "(" : "[") + text + (is_tuple ? ")" : "]");
+  }
+  return Describe(value);
+}
+// The arguments behind the text stand for {} in it.
+Value Format(Call& c) {
+  std::string text = c.text("self");
+  for (const std::string_view name : {"a", "b", "c", "d", "e", "f"}) {
+    const size_t at = text.find("{}");
+    if (at == std::string::npos) break;
+    text.replace(at, 2, TextOf(c.value(name), 0));
+  }
+  return Value::Text(Kind::kString, text);
+}
+Value ToText(Call& c) {
+  return Value::Text(Kind::kString, TextOf(c.value("a"), 0));
+}
+Value AddText(Call& c) {
+  return Value::Text(Kind::kString, c.text("a") + c.text("b"));
+}
+
+// for i in range(lo, hi, step).
+Value RangeLength(Call& c) {
+  const Dim low = c.dim("lo");
+  const Dim high = c.dim("hi");
+  const int64_t step = c.integer("step");
+  if (!c.ok()) return {};
+  if (step == 0) {
+    c.FailInvalid("step: expected a number other than 0");
+    return {};
+  }
+  const Dim distance = step > 0 ? high - low : low - high;
+  const Dim width(step > 0 ? step : -step);
+  return Value::Int(
+      LargerOf(FloorDivide(distance + width - Dim(1), width), Dim(0)));
+}
+Value DeriveIndex(Call& c) {
+  const Value& index = c.value("index");
+  const Value& start = c.value("start");
+  const Value& step = c.value("step");
+  if (!index.is_dynamic() && !start.is_dynamic() && !step.is_dynamic())
+    return Value::Int(start.dim + index.dim * step.dim);
+  Machine& machine = c.machine();
+  return Value::Dynamic(Kind::kInt,
+                        machine.ToScalar(start) +
+                            machine.ToScalar(index) * machine.ToScalar(step));
+}
+
+Value IsInstance(Call& c) {
+  const Value& value = c.value("a");
+  const std::string type = c.text("type");
+  const auto is = [&](std::string_view name, Kind kind) {
+    return value.is(kind) && type.find(name) != std::string::npos;
+  };
+  return Value::Bool(is("Tensor", Kind::kTensor) || is("int", Kind::kInt) ||
+                     is("float", Kind::kFloat) || is("bool", Kind::kBool) ||
+                     is("str", Kind::kString) || is("List", Kind::kList) ||
+                     is("Tuple", Kind::kTuple) || is("Dict", Kind::kDict) ||
+                     is("NoneType", Kind::kNone));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"len(any a)", Length},
+    {"size(Tensor self)", SizeOf},
+    {"size(Tensor self, int dim)", SizeOfDim},
+    {"prim::shape(Tensor self)", SizeOf},
+    {"dim(Tensor self)", RankOf},
+    {"prim::ndim(Tensor self)", RankOf},
+    {"numel(Tensor self)", CountOf},
+    {"stride(Tensor self)", StrideOf},
+    {"prim::dtype(Tensor self)", DTypeOf},
+    {"prim::device(Tensor self)", DeviceOf},
+    {"prim::layout(Tensor self)", Zero},
+    {"get_device(Tensor self)", Zero},
+    {"prim::is_cuda(Tensor self)", False},
+    {"prim::is_cpu(Tensor self)", True},
+    {"prim::is_mps(Tensor self)", False},
+    {"prim::is_xla(Tensor self)", False},
+    {"prim::is_vulkan(Tensor self)", False},
+    {"prim::is_meta(Tensor self)", False},
+    {"prim::is_sparse(Tensor self)", False},
+    {"prim::is_quantized(Tensor self)", False},
+    {"prim::is_nested(Tensor self)", False},
+    {"prim::requires_grad(Tensor self)", False},
+    {"prim::type(any a)", Same},
+    {"is_floating_point(Tensor self)", IsFloatingPoint},
+    {"is_complex(Tensor self)", False},
+    {"is_signed(Tensor self)", IsSigned},
+    {"is_contiguous(Tensor self, MemoryFormat? memory_format=None)", True},
+    {"is_pinned(Tensor self, Device? device=None)", False},
+    {"is_grad_enabled()", False},
+    {"is_autocast_enabled()", False},
+    {"is_scripting()", True},
+    {"cuda_is_available()", False},
+    {"set_grad_enabled(any val)", Nothing},
+    {"manual_seed(any seed)", Nothing},
+    {"prim::unchecked_unwrap_optional(any a)", Same},
+    {"_unwrap_optional(any a)", Same},
+    {"prim::unchecked_cast(any a)", Same},
+    {"prim::isinstance(any a, str type)", IsInstance},
+    {"prim::Print(any a=None, any b=None, any c=None, any d=None)", Nothing},
+    {"warn(any message, int stacklevel=2)", Nothing},
+    {"__is__(any a, any b)", IsNone},
+    {"__isnot__(any a, any b)", IsNotNone},
+    {"eq(Value a, Value b)", EqualValues},
+    {"ne(Value a, Value b)", UnequalValues},
+    {"__getitem__(any self, any idx)", GetItem},
+    {"_set_item(any self, any idx, any v)", SetItem},
+    {"append(any self, any el)", Append},
+    {"extend(any self, t[] other)", Extend},
+    {"insert(any self, int idx, any el)", Insert},
+    {"pop(t[] self, int idx=-1)", PopItem},
+    {"clear(t[] self)", ClearList},
+    {"reverse(t[] self)", ReverseList},
+    {"list(t[] l)", CopyList},
+    {"list(str l)", CopyList},
+    {"copy(t[] l)", CopyList},
+    {"add(t[] a, t[] b)", Concatenate},
+    {"add_(t[] self, t[] other)", Extend},
+    {"mul(t[] l, int n)", RepeatList},
+    {"slice(t[] l, int? start=None, int? end=None, int step=1)", SliceList},
+    {"__contains__(any l, any item)", Contains},
+    {"sum(t[] l)", SumOfList},
+    {"keys(Dict self)", Keys},
+    {"values(Dict self)", Values},
+    {"items(Dict self)", Items},
+    {"get(Dict self, any key, any default_value=None)", GetKey},
+    {"dict()", NewDict},
+    {"format(str self, any a=None, any b=None, any c=None, any d=None, "
+     "any e=None, any f=None)",
+     Format},
+    {"str(any a)", ToText},
+    {"add(str a, str b)", AddText},
+    {"__range_length(int lo, int hi, int step)", RangeLength},
+    {"__derive_index(int index, int start, int step)", DeriveIndex},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> CoreRows() { return kRows; }
+
+}  // namespace ember::torchscript

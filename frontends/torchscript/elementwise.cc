@@ -1,0 +1,526 @@
+// Operators on elements, with PyTorch's promotion of types.
+#include <cmath>
+#include <limits>
+
+#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/promotion.h"
+
+namespace ember::torchscript {
+namespace {
+
+// Both operands in the type of the result.
+struct Operands {
+  Tensor a, b;
+};
+Operands Promoted(Call& c) {
+  const DType type = ResultType(c, {"self", "other"});
+  return {c.scalar("self", type), c.scalar("other", type)};
+}
+Operands PromotedFloats(Call& c) {
+  const DType type = FloatResultType(c, {"self", "other"});
+  return {c.scalar("self", type), c.scalar("other", type)};
+}
+
+Tensor Add(Call& c) {
+  const Operands x = Promoted(c);
+  if (!c.ok()) return x.a;
+  if (x.a.dtype() == DType::kBool) return ops::Or(x.a, x.b);
+  const Value& alpha = c.value("alpha");
+  if (alpha.is_known_number() && alpha.known_number() == 1) return x.a + x.b;
+  return x.a + x.b * c.scalar("alpha", x.a.dtype());
+}
+Tensor Subtract(Call& c) {
+  const Operands x = Promoted(c);
+  if (!c.ok()) return x.a;
+  const Value& alpha = c.value("alpha");
+  if (alpha.is_known_number() && alpha.known_number() == 1) return x.a - x.b;
+  return x.a - x.b * c.scalar("alpha", x.a.dtype());
+}
+Tensor SubtractFrom(Call& c) {
+  const Operands x = Promoted(c);
+  if (!c.ok()) return x.a;
+  return x.b - x.a * c.scalar("alpha", x.a.dtype());
+}
+Tensor Multiply(Call& c) {
+  const Operands x = Promoted(c);
+  if (!c.ok()) return x.a;
+  if (x.a.dtype() == DType::kBool) return ops::And(x.a, x.b);
+  return x.a * x.b;
+}
+
+Tensor FloorQuotient(Tensor a, Tensor b) {
+  if (a.is_float()) return ops::Floor(a / b);
+  return ops::Binary(Opcode::kFloorDivide, a, b);
+}
+Tensor TruncatedQuotient(Tensor a, Tensor b) {
+  if (a.is_float()) return ops::Unary(Opcode::kTruncate, a / b);
+  return a / b;
+}
+Tensor Divide(Call& c) {
+  // Archives before version 4 divided integers as C does.
+  const bool is_old = c.version() < 4 && !IsFloat(ResultType(
+                                             c, {"self", "other"}));
+  const Operands x = is_old ? Promoted(c) : PromotedFloats(c);
+  if (!c.ok()) return x.a;
+  return x.a / x.b;
+}
+Tensor DivideWithMode(Call& c) {
+  if (!c.has("rounding_mode")) return Divide(c);
+  const Operands x = Promoted(c);
+  const std::string mode = c.text("rounding_mode");
+  if (!c.ok()) return x.a;
+  return mode == "floor" ? FloorQuotient(x.a, x.b) : TruncatedQuotient(x.a, x.b);
+}
+Tensor FloorDivide(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? FloorQuotient(x.a, x.b) : x.a;
+}
+Tensor Remainder(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::Modulo(x.a, x.b) : x.a;
+}
+Tensor Fmod(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::Binary(Opcode::kRemainder, x.a, x.b) : x.a;
+}
+
+Tensor Power(Call& c) {
+  const DType type = ResultType(c, {"self", "exponent"});
+  const Tensor a = c.scalar("self", type);
+  const Value& exponent = c.value("exponent");
+  if (!c.ok()) return a;
+  if (exponent.is_known_number() && IsFloat(type)) {
+    const double power = exponent.known_number();
+    if (power == 1) return a;
+    if (power == 2) return a * a;
+    if (power == 3) return a * a * a;
+    if (power == 0.5) return ops::Sqrt(a);
+    if (power == -1) return 1.0 / a;
+    if (power == -0.5) return 1.0 / ops::Sqrt(a);
+  }
+  return ops::Power(a, c.scalar("exponent", type));
+}
+
+Tensor Maximum(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::Maximum(x.a, x.b) : x.a;
+}
+Tensor Minimum(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::Minimum(x.a, x.b) : x.a;
+}
+// The other one where one is NaN.
+Tensor ExtremeNumber(Call& c, bool is_largest) {
+  const Operands x = Promoted(c);
+  if (!c.ok()) return x.a;
+  const Tensor best =
+      is_largest ? ops::Maximum(x.a, x.b) : ops::Minimum(x.a, x.b);
+  if (!x.a.is_float()) return best;
+  return ops::Select(ops::Unary(Opcode::kIsNan, x.a), x.b,
+                     ops::Select(ops::Unary(Opcode::kIsNan, x.b), x.a, best));
+}
+Tensor Fmax(Call& c) { return ExtremeNumber(c, true); }
+Tensor Fmin(Call& c) { return ExtremeNumber(c, false); }
+
+Tensor Atan2(Call& c) {
+  const Operands x = PromotedFloats(c);
+  return c.ok() ? ops::Binary(Opcode::kAtan2, x.a, x.b) : x.a;
+}
+Tensor Hypot(Call& c) {
+  const Operands x = PromotedFloats(c);
+  if (!c.ok()) return x.a;
+  // Without overflow of the squares.
+  const Tensor a = ops::Absolute(x.a);
+  const Tensor b = ops::Absolute(x.b);
+  const Tensor large = ops::Maximum(a, b);
+  const Tensor small = ops::Minimum(a, b);
+  const Tensor ratio =
+      ops::Select(ops::Equal(large, 0), large.Like(0), small / large);
+  return large * ops::Sqrt(1.0 + ratio * ratio);
+}
+Tensor LogAddExp(Call& c) {
+  const Operands x = PromotedFloats(c);
+  if (!c.ok()) return x.a;
+  const Tensor large = ops::Maximum(x.a, x.b);
+  const Tensor distance = ops::Absolute(x.a - x.b);
+  return ops::Select(ops::Equal(x.a, x.b), large + std::log(2.0),
+                     large + ops::Log1p(ops::Exp(-distance)));
+}
+Tensor Xlogy(Call& c) {
+  const Operands x = PromotedFloats(c);
+  if (!c.ok()) return x.a;
+  return ops::Select(ops::Equal(x.a, 0), x.a.Like(0), x.a * ops::Log(x.b));
+}
+Tensor CopySign(Call& c) {
+  const Operands x = PromotedFloats(c);
+  if (!c.ok()) return x.a;
+  // -0 is negative: only its reciprocal tells.
+  const Tensor negative =
+      ops::Or(ops::Less(x.b, 0),
+              ops::And(ops::Equal(x.b, 0), ops::Less(1.0 / x.b, 0)));
+  const Tensor a = ops::Absolute(x.a);
+  return ops::Select(negative, -a, a);
+}
+
+Tensor Equal(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::Equal(x.a, x.b) : x.a;
+}
+Tensor NotEqual(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::NotEqual(x.a, x.b) : x.a;
+}
+Tensor Less(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::Less(x.a, x.b) : x.a;
+}
+Tensor LessEqual(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::LessEqual(x.a, x.b) : x.a;
+}
+Tensor Greater(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::Less(x.b, x.a) : x.a;
+}
+Tensor GreaterEqual(Call& c) {
+  const Operands x = Promoted(c);
+  return c.ok() ? ops::LessEqual(x.b, x.a) : x.a;
+}
+
+// A function of floats; integers become f32.
+template <Opcode opcode>
+Tensor FloatFunction(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? ops::Unary(opcode, AsFloat(x)) : x;
+}
+// One that leaves integers as they are.
+template <Opcode opcode>
+Tensor Rounding(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok() || !x.is_float()) return x;
+  return ops::Unary(opcode, x);
+}
+template <Opcode opcode>
+Tensor Numeric(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? ops::Unary(opcode, x) : x;
+}
+Tensor RoundTo(Call& c) {
+  const Tensor x = c.tensor("self");
+  const double scale = std::pow(10.0, static_cast<double>(c.integer("decimals")));
+  if (!c.ok() || !x.is_float()) return x;
+  return ops::Round(x * scale) / scale;
+}
+Tensor Absolute(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok() || x.dtype() == DType::kBool) return x;
+  return ops::Absolute(x);
+}
+Tensor Sign(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok() || x.dtype() == DType::kBool) return x;
+  const Tensor sign = ops::Unary(Opcode::kSign, x);
+  if (!x.is_float()) return sign;
+  return ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(0), sign);
+}
+Tensor Sgn(Call& c) { return Sign(c); }
+Tensor Rsqrt(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? 1.0 / ops::Sqrt(AsFloat(x)) : x;
+}
+Tensor Reciprocal(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? 1.0 / AsFloat(x) : x;
+}
+Tensor Square(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? x * x : x;
+}
+Tensor Log2(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? ops::Log(AsFloat(x)) / std::log(2.0) : x;
+}
+Tensor Log10(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? ops::Log(AsFloat(x)) / std::log(10.0) : x;
+}
+Tensor Exp2(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? ops::Power(AsFloat(x).Like(2), AsFloat(x)) : x;
+}
+Tensor Erfc(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? 1.0 - ops::Erf(AsFloat(x)) : x;
+}
+Tensor Frac(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? x - ops::Unary(Opcode::kTruncate, x) : x;
+}
+Tensor Logit(Call& c) {
+  Tensor x = AsFloat(c.tensor("self"));
+  if (!c.ok()) return x;
+  if (c.has("eps")) {
+    const double eps = c.number("eps");
+    x = ops::Minimum(ops::Maximum(x, eps), 1 - eps);
+  }
+  return ops::Log(x / (1.0 - x));
+}
+Tensor Sinc(Call& c) {
+  const Tensor x = AsFloat(c.tensor("self"));
+  if (!c.ok()) return x;
+  const Tensor angle = x * M_PI;
+  return ops::Select(ops::Equal(x, 0), x.Like(1), ops::Sin(angle) / angle);
+}
+Tensor DegreesToRadians(Call& c) {
+  return AsFloat(c.tensor("self")) * (M_PI / 180);
+}
+Tensor RadiansToDegrees(Call& c) {
+  return AsFloat(c.tensor("self")) * (180 / M_PI);
+}
+Tensor NanToNum(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok() || !x.is_float()) return x;
+  const double most = x.dtype() == DType::kF64
+                          ? std::numeric_limits<double>::max()
+                      : x.dtype() == DType::kF16 ? 65504
+                      : x.dtype() == DType::kBF16
+                          ? 3.3895313892515355e38
+                          : std::numeric_limits<float>::max();
+  const double nan = c.has("nan") ? c.number("nan") : 0;
+  const double high = c.has("posinf") ? c.number("posinf") : most;
+  const double low = c.has("neginf") ? c.number("neginf") : -most;
+  const Tensor infinite =
+      ops::Select(ops::Less(x, 0), x.Like(low), x.Like(high));
+  const Tensor finite = ops::Select(ops::IsInfinite(x), infinite, x);
+  return ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(nan), finite);
+}
+
+Tensor ClassifyAs(Call& c, bool of_integers, Tensor (*of_floats)(Tensor)) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok() || x.is_float()) return c.ok() ? of_floats(x) : x;
+  return ops::Broadcast(c.Number(of_integers ? 1 : 0, DType::kBool), x.shape());
+}
+Tensor IsNan(Call& c) {
+  return ClassifyAs(c, false,
+                    [](Tensor x) { return ops::Unary(Opcode::kIsNan, x); });
+}
+Tensor IsInfinite(Call& c) {
+  return ClassifyAs(c, false, [](Tensor x) { return ops::IsInfinite(x); });
+}
+Tensor IsFinite(Call& c) {
+  return ClassifyAs(c, true, [](Tensor x) {
+    return ops::Not(
+        ops::Or(ops::IsInfinite(x), ops::Unary(Opcode::kIsNan, x)));
+  });
+}
+
+Tensor AsBool(const Tensor& x) {
+  if (x.dtype() == DType::kBool) return x;
+  return ops::NotEqual(x, x.Like(0));
+}
+Tensor LogicalNot(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? ops::Not(AsBool(x)) : x;
+}
+template <Opcode opcode>
+Tensor Logical(Call& c) {
+  const Tensor a = c.tensor("self");
+  const Tensor b = c.tensor("other");
+  return c.ok() ? ops::Binary(opcode, AsBool(a), AsBool(b)) : a;
+}
+template <Opcode opcode>
+Tensor Bitwise(Call& c) {
+  const Operands x = Promoted(c);
+  if (!c.ok()) return x.a;
+  if (x.a.is_float()) {
+    c.FailInvalid("expected integers or booleans, found floats");
+    return x.a;
+  }
+  return ops::Binary(opcode, x.a, x.b);
+}
+
+// Bounds that are numbers, tensors or None.
+Tensor Clamp(Call& c) {
+  const DType type = ResultType(c, {"self", "min", "max"});
+  Tensor x = c.scalar("self", type);
+  if (!c.ok()) return x;
+  if (c.has("min")) x = ops::Maximum(x, c.scalar("min", type));
+  if (c.has("max")) x = ops::Minimum(x, c.scalar("max", type));
+  return x;
+}
+
+Tensor Where(Call& c) {
+  const Tensor condition = c.tensor("condition");
+  const DType type = ResultType(c, {"self", "other"});
+  if (!c.ok()) return condition;
+  return ops::Select(AsBool(condition), c.scalar("self", type),
+                     c.scalar("other", type));
+}
+// A mask that is an input of the model is one of booleans.
+Tensor MaskOf(Call& c, std::string_view name) {
+  const Tensor mask = c.tensor(name);
+  if (c.ok() && mask.is_float()) {
+    c.machine().Want(mask, DType::kBool);
+    c.FailInvalid(std::string(name) + ": expected booleans, found " +
+                  std::string(DTypeName(mask.dtype())));
+  }
+  return c.ok() ? AsBool(mask) : mask;
+}
+Tensor MaskedFill(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor mask = MaskOf(c, "mask");
+  if (!c.ok()) return x;
+  return ops::Select(mask, c.scalar("value", x.dtype()), x);
+}
+
+Tensor Lerp(Call& c) {
+  const Tensor a = c.tensor("self");
+  const Tensor b = c.tensor("end");
+  if (!c.ok()) return a;
+  return a + c.scalar("weight", a.dtype()) * (b - a);
+}
+Tensor AddCMul(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor a = c.tensor("tensor1");
+  const Tensor b = c.tensor("tensor2");
+  if (!c.ok()) return x;
+  return x + a * b * c.scalar("value", a.dtype());
+}
+Tensor AddCDiv(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor a = c.tensor("tensor1");
+  const Tensor b = c.tensor("tensor2");
+  if (!c.ok()) return x;
+  return x + a / b * c.scalar("value", a.dtype());
+}
+
+constexpr OperatorRow kRows[] = {
+    {"add(Operand self, Operand other, *, Scalar alpha=1)", Add},
+    {"sub(Operand self, Operand other, *, Scalar alpha=1)", Subtract},
+    {"subtract(Operand self, Operand other, *, Scalar alpha=1)", Subtract},
+    {"rsub(Operand self, Operand other, Scalar alpha=1)", SubtractFrom},
+    {"mul(Operand self, Operand other)", Multiply},
+    {"multiply(Operand self, Operand other)", Multiply},
+    {"div(Operand self, Operand other)", Divide},
+    {"div(Operand self, Operand other, *, str? rounding_mode)",
+     DivideWithMode},
+    {"divide(Operand self, Operand other)", Divide},
+    {"true_divide(Operand self, Operand other)", Divide},
+    {"floor_divide(Operand self, Operand other)", FloorDivide},
+    {"floordiv(Operand self, Operand other)", FloorDivide},
+    {"remainder(Operand self, Operand other)", Remainder},
+    {"fmod(Operand self, Operand other)", Fmod},
+    {"pow(Operand self, Operand exponent)", Power},
+    {"float_power(Operand self, Operand exponent)", Power},
+    {"max(Tensor self, Tensor other)", Maximum},
+    {"min(Tensor self, Tensor other)", Minimum},
+    {"maximum(Tensor self, Tensor other)", Maximum},
+    {"minimum(Tensor self, Tensor other)", Minimum},
+    {"fmax(Tensor self, Tensor other)", Fmax},
+    {"fmin(Tensor self, Tensor other)", Fmin},
+    {"atan2(Tensor self, Tensor other)", Atan2},
+    {"arctan2(Tensor self, Tensor other)", Atan2},
+    {"hypot(Tensor self, Tensor other)", Hypot},
+    {"logaddexp(Tensor self, Tensor other)", LogAddExp},
+    {"xlogy(Operand self, Operand other)", Xlogy},
+    {"copysign(Operand self, Operand other)", CopySign},
+    {"eq(Operand self, Operand other)", Equal},
+    {"ne(Operand self, Operand other)", NotEqual},
+    {"not_equal(Operand self, Operand other)", NotEqual},
+    {"lt(Operand self, Operand other)", Less},
+    {"less(Operand self, Operand other)", Less},
+    {"le(Operand self, Operand other)", LessEqual},
+    {"less_equal(Operand self, Operand other)", LessEqual},
+    {"gt(Operand self, Operand other)", Greater},
+    {"greater(Operand self, Operand other)", Greater},
+    {"ge(Operand self, Operand other)", GreaterEqual},
+    {"greater_equal(Operand self, Operand other)", GreaterEqual},
+    {"neg(Tensor self)", Numeric<Opcode::kNegate>},
+    {"negative(Tensor self)", Numeric<Opcode::kNegate>},
+    {"abs(Tensor self)", Absolute},
+    {"absolute(Tensor self)", Absolute},
+    {"sign(Tensor self)", Sign},
+    {"sgn(Tensor self)", Sgn},
+    {"floor(Tensor self)", Rounding<Opcode::kFloor>},
+    {"ceil(Tensor self)", Rounding<Opcode::kCeil>},
+    {"round(Tensor self)", Rounding<Opcode::kRound>},
+    {"round(Tensor self, *, int decimals)", RoundTo},
+    {"trunc(Tensor self)", Rounding<Opcode::kTruncate>},
+    {"fix(Tensor self)", Rounding<Opcode::kTruncate>},
+    {"frac(Tensor self)", Frac},
+    {"sqrt(Tensor self)", FloatFunction<Opcode::kSqrt>},
+    {"rsqrt(Tensor self)", Rsqrt},
+    {"reciprocal(Tensor self)", Reciprocal},
+    {"square(Tensor self)", Square},
+    {"exp(Tensor self)", FloatFunction<Opcode::kExp>},
+    {"exp2(Tensor self)", Exp2},
+    {"expm1(Tensor self)", FloatFunction<Opcode::kExpm1>},
+    {"log(Tensor self)", FloatFunction<Opcode::kLog>},
+    {"log1p(Tensor self)", FloatFunction<Opcode::kLog1p>},
+    {"log2(Tensor self)", Log2},
+    {"log10(Tensor self)", Log10},
+    {"logit(Tensor self, float? eps=None)", Logit},
+    {"sin(Tensor self)", FloatFunction<Opcode::kSin>},
+    {"cos(Tensor self)", FloatFunction<Opcode::kCos>},
+    {"tan(Tensor self)", FloatFunction<Opcode::kTan>},
+    {"asin(Tensor self)", FloatFunction<Opcode::kAsin>},
+    {"arcsin(Tensor self)", FloatFunction<Opcode::kAsin>},
+    {"acos(Tensor self)", FloatFunction<Opcode::kAcos>},
+    {"arccos(Tensor self)", FloatFunction<Opcode::kAcos>},
+    {"atan(Tensor self)", FloatFunction<Opcode::kAtan>},
+    {"arctan(Tensor self)", FloatFunction<Opcode::kAtan>},
+    {"sinh(Tensor self)", FloatFunction<Opcode::kSinh>},
+    {"cosh(Tensor self)", FloatFunction<Opcode::kCosh>},
+    {"tanh(Tensor self)", FloatFunction<Opcode::kTanh>},
+    {"asinh(Tensor self)", FloatFunction<Opcode::kAsinh>},
+    {"acosh(Tensor self)", FloatFunction<Opcode::kAcosh>},
+    {"atanh(Tensor self)", FloatFunction<Opcode::kAtanh>},
+    {"sinc(Tensor self)", Sinc},
+    {"erf(Tensor self)", FloatFunction<Opcode::kErf>},
+    {"erfc(Tensor self)", Erfc},
+    {"special_expm1(Tensor self)", FloatFunction<Opcode::kExpm1>},
+    {"deg2rad(Tensor self)", DegreesToRadians},
+    {"rad2deg(Tensor self)", RadiansToDegrees},
+    {"nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
+     "float? neginf=None)",
+     NanToNum},
+    {"isnan(Tensor self)", IsNan},
+    {"isinf(Tensor self)", IsInfinite},
+    {"isfinite(Tensor self)", IsFinite},
+    {"logical_not(Tensor self)", LogicalNot},
+    {"logical_and(Tensor self, Tensor other)", Logical<Opcode::kAnd>},
+    {"logical_or(Tensor self, Tensor other)", Logical<Opcode::kOr>},
+    {"logical_xor(Tensor self, Tensor other)", Logical<Opcode::kXor>},
+    {"bitwise_not(Tensor self)", Numeric<Opcode::kNot>},
+    {"bitwise_and(Operand self, Operand other)", Bitwise<Opcode::kAnd>},
+    {"bitwise_or(Operand self, Operand other)", Bitwise<Opcode::kOr>},
+    {"bitwise_xor(Operand self, Operand other)", Bitwise<Opcode::kXor>},
+    {"bitwise_left_shift(Operand self, Operand other)",
+     Bitwise<Opcode::kShiftLeft>},
+    {"bitwise_right_shift(Operand self, Operand other)",
+     Bitwise<Opcode::kShiftRight>},
+    {"__and__(Operand self, Operand other)", Bitwise<Opcode::kAnd>},
+    {"__or__(Operand self, Operand other)", Bitwise<Opcode::kOr>},
+    {"__xor__(Operand self, Operand other)", Bitwise<Opcode::kXor>},
+    {"__lshift__(Operand self, Operand other)", Bitwise<Opcode::kShiftLeft>},
+    {"__rshift__(Operand self, Operand other)", Bitwise<Opcode::kShiftRight>},
+    {"clamp(Tensor self, Operand? min=None, Operand? max=None)", Clamp},
+    {"clip(Tensor self, Operand? min=None, Operand? max=None)", Clamp},
+    {"clamp_min(Tensor self, Operand min, Operand? max=None)", Clamp},
+    {"clamp_max(Tensor self, Operand max, Operand? min=None)", Clamp},
+    {"where(Tensor condition, Operand self, Operand other)", Where},
+    {"masked_fill(Tensor self, Tensor mask, Operand value)", MaskedFill},
+    {"lerp(Tensor self, Tensor end, Operand weight)", Lerp},
+    {"addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+     "Scalar value=1)",
+     AddCMul},
+    {"addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+     "Scalar value=1)",
+     AddCDiv},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ElementwiseRows() { return kRows; }
+
+}  // namespace ember::torchscript

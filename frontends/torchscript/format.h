@@ -1,0 +1,13 @@
+// TorchScript as a model format (frontends/frontend.h).
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_FORMAT_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_FORMAT_H_
+
+#include "frontends/frontend.h"
+
+namespace ember::torchscript {
+
+extern const frontends::Format kFormat;
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_FORMAT_H_

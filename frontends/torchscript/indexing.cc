@@ -1,0 +1,439 @@
+// Elements by index: gathers, scatters, masks, embeddings.
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/promotion.h"
+
+namespace ember::torchscript {
+namespace {
+
+// Row-major positions of what is not zero; how many only the run knows.
+Tensor NonZeroPositions(Call& c, const Tensor& x) {
+  const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
+  const Dim count = c.builder().FreshSymbol();
+  return Apply("non_zero", {flat}, {{"defines", Shape{count}}});
+}
+// The same as an index per axis.
+std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
+  const Tensor positions = NonZeroPositions(c, x);
+  std::vector<Tensor> indices(static_cast<size_t>(x.rank()));
+  Dim stride(1);
+  for (int axis = x.rank(); axis-- > 0;) {
+    Tensor index = positions;
+    if (stride != Dim(1)) {
+      index = ops::Binary(Opcode::kFloorDivide, index,
+                          ops::DimScalar(c.builder(), stride));
+    }
+    if (axis > 0)
+      index = ops::Modulo(index, ops::DimScalar(c.builder(), x.dim(axis)));
+    indices[static_cast<size_t>(axis)] = index;
+    stride = stride * x.dim(axis);
+  }
+  return indices;
+}
+
+// x[i, :, j …]: the axes that have an index, made one in front.
+struct Indexed {
+  Tensor data;     // [K, others…]: axes with an index first, as one
+  Tensor index;    // of K, in the shape that the indices broadcast to
+  Shape others;    // extents of the axes without an index
+  std::vector<int64_t> order;  // of the axes of x in front of being merged
+  int first = 0;   // where the indices' dims belong in the result
+  bool ok = false;
+};
+Indexed PrepareIndex(Call& c, const Tensor& x) {
+  Indexed indexed;
+  const Value& list = c.value("indices");
+  std::vector<Tensor> indices;
+  for (const Value& item : list.list->items) {
+    if (item.is_none()) {
+      indices.emplace_back();
+      continue;
+    }
+    const Tensor index = c.machine().ToTensor(item);
+    if (!c.ok()) return indexed;
+    if (index.is_float()) {
+      c.machine().Want(index, DType::kI64);
+      c.FailInvalid("indices: expected integers or booleans, found floats");
+      return indexed;
+    }
+    if (index.dtype() == DType::kBool || index.dtype() == DType::kU8) {
+      for (const Tensor& one : NonZeroIndices(c, index)) indices.push_back(one);
+    } else {
+      indices.push_back(ops::Cast(index, DType::kI64));
+    }
+  }
+  if (indices.size() > static_cast<size_t>(x.rank())) {
+    c.FailInvalid("indices: expected at most " + std::to_string(x.rank()) +
+                  ", found " + std::to_string(indices.size()));
+    return indexed;
+  }
+  indices.resize(static_cast<size_t>(x.rank()));
+  std::vector<int64_t> with;
+  std::vector<int64_t> without;
+  for (int i = 0; i < x.rank(); ++i)
+    (indices[static_cast<size_t>(i)] ? with : without).push_back(i);
+  if (with.empty()) {
+    c.FailInvalid("indices: expected at least one tensor, found none");
+    return indexed;
+  }
+  // Dims of the indices stand where they were, if they were side by side.
+  const bool side_by_side =
+      with.back() - with.front() + 1 == static_cast<int64_t>(with.size());
+  indexed.first = side_by_side ? static_cast<int>(with.front()) : 0;
+  indexed.order = with;
+  indexed.order.insert(indexed.order.end(), without.begin(), without.end());
+  Dim merged(1);
+  for (const int64_t axis : with) {
+    const Dim& extent = x.dim(static_cast<int>(axis));
+    const Tensor index = ops::NormalizeIndices(
+        indices[static_cast<size_t>(axis)], extent);
+    indexed.index = indexed.index
+                        ? indexed.index * ops::DimScalar(c.builder(), extent) +
+                              index
+                        : index;
+    merged = merged * extent;
+  }
+  Shape shape = {merged};
+  for (const int64_t axis : without)
+    indexed.others.push_back(x.dim(static_cast<int>(axis)));
+  shape.insert(shape.end(), indexed.others.begin(), indexed.others.end());
+  indexed.data = ops::Reshape(ops::Transpose(x, indexed.order), shape);
+  indexed.ok = c.ok();
+  return indexed;
+}
+// Moves the first `count` of `rank` axes behind the next `first` ones.
+std::vector<int64_t> MovedBehind(int count, int first, int rank) {
+  std::vector<int64_t> order;
+  for (int i = 0; i < first; ++i) order.push_back(count + i);
+  for (int i = 0; i < count; ++i) order.push_back(i);
+  for (int i = count + first; i < rank; ++i) order.push_back(i);
+  return order;
+}
+Tensor Index(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  const Indexed indexed = PrepareIndex(c, x);
+  if (!indexed.ok) return x;
+  const Tensor taken = ops::Gather(indexed.data, indexed.index, 0);
+  if (!c.ok()) return x;
+  return ops::Transpose(taken, MovedBehind(indexed.index.rank(), indexed.first,
+                                           taken.rank()));
+}
+
+Tensor IndexPut(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor values = ops::Cast(c.tensor("values"), x.dtype());
+  const bool accumulate = c.flag("accumulate");
+  if (!c.ok()) return x;
+  const std::vector<Value>& items = c.value("indices").list->items;
+  // One mask, one value: no position need be known.
+  if (items.size() == 1 && items[0].is_tensor() && !accumulate) {
+    const Tensor mask = c.machine().ToTensor(items[0]);
+    if (mask.dtype() == DType::kBool && mask.rank() <= x.rank() &&
+        graph::ElementCount(values.shape()) == Dim(1)) {
+      Shape shape = mask.shape();
+      shape.resize(x.shape().size(), Dim(1));
+      return ops::Select(ops::Reshape(mask, shape), ops::Reshape(values, {}),
+                         x);
+    }
+  }
+  const Indexed indexed = PrepareIndex(c, x);
+  if (!indexed.ok) return x;
+  // The values in the shape of what x[indices] would be, then rows in front.
+  const int count = indexed.index.rank();
+  Shape rows = indexed.index.shape();
+  rows.insert(rows.end(), indexed.others.begin(), indexed.others.end());
+  const std::vector<int64_t> order =
+      MovedBehind(count, indexed.first, static_cast<int>(rows.size()));
+  Shape taken;
+  for (const int64_t axis : order)
+    taken.push_back(rows[static_cast<size_t>(axis)]);
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const Dim places = graph::ElementCount(indexed.index.shape());
+  Shape flat = {places};
+  flat.insert(flat.end(), indexed.others.begin(), indexed.others.end());
+  const Tensor updates =
+      ops::Reshape(ops::Transpose(ops::Broadcast(values, taken), back), flat);
+  const Tensor index = ops::Reshape(indexed.index, {places, Dim(1)});
+  Tensor result = Apply(
+      "scatter_nd", {indexed.data, index, updates},
+      {{"update", std::string(accumulate ? "add" : "assign")}});
+  if (!c.ok()) return x;
+  Shape apart;
+  for (const int64_t axis : indexed.order)
+    apart.push_back(x.dim(static_cast<int>(axis)));
+  std::vector<int64_t> home(indexed.order.size());
+  for (size_t i = 0; i < home.size(); ++i)
+    home[static_cast<size_t>(indexed.order[i])] = static_cast<int64_t>(i);
+  return ops::Transpose(ops::Reshape(result, apart), home);
+}
+
+Tensor IndexSelect(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  Tensor index = c.Indices("index");
+  if (!c.CheckRank("self", x, 1) || !c.CheckRank("index", index, 0, 1))
+    return x;
+  if (index.rank() == 0) index = ops::Reshape(index, {Dim(1)});
+  return ops::Gather(x, ops::NormalizeIndices(index, x.dim(axis)), axis);
+}
+Tensor GatherAlong(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  const Tensor index = c.Indices("index");
+  if (!c.ok() || x.rank() == 0) return x;
+  return Apply("gather_elements",
+               {x, ops::NormalizeIndices(index, x.dim(axis))},
+               {{"axis", int64_t{axis}}});
+}
+Tensor TakeAlong(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor index = c.Indices("indices");
+  if (!c.ok()) return x;
+  if (!c.has("dim")) {
+    const Dim count = graph::ElementCount(x.shape());
+    return ops::Gather(ops::Reshape(x, {count}),
+                       ops::NormalizeIndices(index, count), 0);
+  }
+  const int axis = c.axis("dim", x.rank());
+  if (!c.ok()) return x;
+  return Apply("gather_elements",
+               {x, ops::NormalizeIndices(index, x.dim(axis))},
+               {{"axis", int64_t{axis}}});
+}
+Tensor Take(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor index = c.Indices("index");
+  if (!c.ok()) return x;
+  const Dim count = graph::ElementCount(x.shape());
+  return ops::Gather(ops::Reshape(x, {count}),
+                     ops::NormalizeIndices(index, count), 0);
+}
+
+// Writes `source`, of which only what the index covers counts, along an axis.
+Tensor ScatterInto(Call& c, const Tensor& x, Tensor source,
+                   const std::string& update) {
+  const int axis = c.axis("dim", x.rank());
+  const Tensor index = c.Indices("index");
+  if (!c.CheckRank("self", x, 1) ||
+      !c.CheckRank("index", index, x.rank(), x.rank()))
+    return x;
+  source = ops::Cast(source, x.dtype());
+  if (source.rank() == 0) {
+    source = ops::Broadcast(source, index.shape());
+  } else {
+    for (int i = 0; i < index.rank(); ++i)
+      if (source.dim(i) != index.dim(i))
+        source = ops::SliceAxis(source, i, Dim(0), index.dim(i));
+  }
+  return Apply("scatter_elements",
+               {x, ops::NormalizeIndices(index, x.dim(axis)), source},
+               {{"axis", int64_t{axis}}, {"update", update}});
+}
+std::string UpdateOf(Call& c, const std::string& reduce) {
+  if (reduce == "add" || reduce == "sum") return "add";
+  if (reduce == "multiply" || reduce == "prod") return "multiply";
+  if (reduce == "amax") return "maximum";
+  if (reduce == "amin") return "minimum";
+  c.FailUnsupported("reduce: expected add, multiply, amax or amin, found '" +
+                    reduce + "'");
+  return "add";
+}
+Tensor Scatter(Call& c) {
+  const Tensor x = c.tensor("self");
+  return ScatterInto(c, x, c.tensor("src"), "assign");
+}
+Tensor ScatterValue(Call& c) {
+  const Tensor x = c.tensor("self");
+  return ScatterInto(c, x, c.scalar("value", x.dtype()), "assign");
+}
+Tensor ScatterReduced(Call& c) {
+  const Tensor x = c.tensor("self");
+  return ScatterInto(c, x, c.tensor("src"), UpdateOf(c, c.text("reduce")));
+}
+Tensor ScatterAdd(Call& c) {
+  const Tensor x = c.tensor("self");
+  return ScatterInto(c, x, c.tensor("src"), "add");
+}
+Tensor ScatterReduce(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.flag("include_self")) {
+    c.FailUnsupported("include_self=False is not supported");
+    return x;
+  }
+  return ScatterInto(c, x, c.tensor("src"), UpdateOf(c, c.text("reduce")));
+}
+
+// Whole slices along an axis: the axis in front, scattered by rows.
+Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
+                     const std::string& update) {
+  const int axis = c.axis("dim", x.rank());
+  Tensor index = c.Indices("index");
+  if (!c.CheckRank("self", x, 1) || !c.CheckRank("index", index, 0, 1))
+    return x;
+  const Dim count = graph::ElementCount(index.shape());
+  index = ops::Reshape(ops::NormalizeIndices(index, x.dim(axis)),
+                       {count, Dim(1)});
+  std::vector<int64_t> order = {axis};
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) order.push_back(i);
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  source = ops::Cast(source, x.dtype());
+  const Tensor front = ops::Transpose(x, order);
+  Tensor rows;
+  if (source.rank() == 0) {
+    Shape shape = front.shape();
+    shape[0] = count;
+    rows = ops::Broadcast(source, shape);
+  } else {
+    rows = ops::Transpose(source, order);
+  }
+  return ops::Transpose(
+      Apply("scatter_nd", {front, index, rows}, {{"update", update}}), back);
+}
+Tensor IndexAdd(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor source = c.tensor("source");
+  if (!c.ok()) return x;
+  return ScatterSlices(c, x, source * c.scalar("alpha", source.dtype()), "add");
+}
+Tensor IndexCopy(Call& c) {
+  return ScatterSlices(c, c.tensor("self"), c.tensor("source"), "assign");
+}
+Tensor IndexFill(Call& c) {
+  const Tensor x = c.tensor("self");
+  return ScatterSlices(c, x, c.scalar("value", x.dtype()), "assign");
+}
+
+Tensor MaskedSelect(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor mask = c.tensor("mask");
+  if (!c.ok()) return x;
+  const StatusOr<Shape> shape = graph::BroadcastShapes(x.shape(), mask.shape());
+  if (!shape.ok()) {
+    c.FailInvalid(std::string(shape.status().message()));
+    return x;
+  }
+  const Tensor flat = ops::Reshape(ops::Broadcast(x, *shape),
+                                   {graph::ElementCount(*shape)});
+  return ops::Gather(flat,
+                     NonZeroPositions(c, ops::Broadcast(mask, *shape)), 0);
+}
+Tensor NonZero(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return x;
+  std::vector<Tensor> columns;
+  for (const Tensor& index : NonZeroIndices(c, x))
+    columns.push_back(ops::Unsqueeze(index, {1}));
+  return Concat(columns, 1);
+}
+Value Where(Call& c) {
+  const Tensor x = c.tensor("condition");
+  if (!c.CheckRank("condition", x, 1)) return {};
+  std::vector<Value> indices;
+  for (const Tensor& index : NonZeroIndices(c, x))
+    indices.push_back(c.machine().NewTensor(index));
+  return c.machine().NewList(std::move(indices));
+}
+
+Tensor Embedding(Call& c) {
+  const Tensor weight = c.tensor("weight");
+  const Tensor indices = c.Indices("indices");
+  if (!c.CheckRank("weight", weight, 2, 2)) return weight;
+  return ops::Gather(weight, indices, 0);
+}
+Tensor OneHot(Call& c) {
+  const Tensor x = c.Indices("self");
+  const int64_t classes = c.integer("num_classes");
+  if (!c.ok()) return x;
+  if (classes < 0) {
+    c.FailUnsupported("num_classes: expected a number, as only the run knows "
+                      "the largest index");
+    return x;
+  }
+  const Tensor place = ops::AlongAxis(
+      IotaVector(c.builder(), Dim(classes), DType::kI64), x.rank(),
+      x.rank() + 1);
+  return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
+                   DType::kI64);
+}
+// How many boundaries are below x (or not above it).
+Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
+  if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
+  const DType type = PromoteTypes(sorted.dtype(), x.dtype());
+  const Tensor bounds =
+      ops::AlongAxis(ops::Cast(sorted, type), x.rank(), x.rank() + 1);
+  const Tensor value = ops::Unsqueeze(ops::Cast(x, type), {x.rank()});
+  const Tensor is_below =
+      right ? ops::LessEqual(bounds, value) : ops::Less(bounds, value);
+  return ops::Reduce(ops::Cast(is_below, DType::kI64), "sum", {x.rank()}, false);
+}
+Tensor Bucketize(Call& c) {
+  const Tensor count = CountBelow(c, c.tensor("boundaries"), c.tensor("self"),
+                                  c.flag("right"));
+  return c.flag("out_int32") ? ops::Cast(count, DType::kI32) : count;
+}
+Tensor SearchSorted(Call& c) {
+  const Tensor count = CountBelow(c, c.tensor("sorted_sequence"),
+                                  c.tensor("self"), c.flag("right"));
+  return c.flag("out_int32") ? ops::Cast(count, DType::kI32) : count;
+}
+
+constexpr OperatorRow kRows[] = {
+    {"index(Tensor self, Tensor?[] indices)", Index},
+    {"index_put(Tensor self, Tensor?[] indices, Tensor values, "
+     "bool accumulate=False)",
+     IndexPut},
+    {"_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, "
+     "bool accumulate=False, bool unsafe=False)",
+     IndexPut},
+    {"index_select(Tensor self, int dim, Tensor index)", IndexSelect},
+    {"gather(Tensor self, int dim, Tensor index, *, "
+     "bool sparse_grad=False)",
+     GatherAlong},
+    {"take_along_dim(Tensor self, Tensor indices, int? dim=None)", TakeAlong},
+    {"take(Tensor self, Tensor index)", Take},
+    {"scatter(Tensor self, int dim, Tensor index, Operand src)", Scatter},
+    {"scatter(Tensor self, int dim, Tensor index, *, Operand value)",
+     ScatterValue},
+    {"scatter(Tensor self, int dim, Tensor index, Operand src, *, str reduce)",
+     ScatterReduced},
+    {"scatter_add(Tensor self, int dim, Tensor index, Tensor src)",
+     ScatterAdd},
+    {"scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, "
+     "str reduce, *, bool include_self=True)",
+     ScatterReduce},
+    {"index_add(Tensor self, int dim, Tensor index, Tensor source, *, "
+     "Scalar alpha=1)",
+     IndexAdd},
+    {"index_copy(Tensor self, int dim, Tensor index, Tensor source)",
+     IndexCopy},
+    {"index_fill(Tensor self, int dim, Tensor index, Operand value)",
+     IndexFill},
+    {"masked_select(Tensor self, Tensor mask)", MaskedSelect},
+    {"nonzero(Tensor self)", NonZero},
+    {"argwhere(Tensor self)", NonZero},
+    {"where(Tensor condition)", Where},
+    {"embedding(Tensor weight, Tensor indices, int padding_idx=-1, "
+     "bool scale_grad_by_freq=False, bool sparse=False)",
+     Embedding},
+    {"one_hot(Tensor self, int num_classes=-1)", OneHot},
+    {"bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, "
+     "bool right=False)",
+     Bucketize},
+    {"searchsorted(Tensor sorted_sequence, Tensor self, *, "
+     "bool out_int32=False, bool right=False)",
+     SearchSorted},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> IndexingRows() { return kRows; }
+
+}  // namespace ember::torchscript

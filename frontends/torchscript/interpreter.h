@@ -1,0 +1,136 @@
+// Runs a model's code once, over values that are known or tensors of a graph:
+// what is left in the graph is the model with all calls inlined, loops of known
+// length unrolled and decided branches taken. Branches and loops that only the
+// run decides on become the graph's.
+//
+//   Interpreter interpreter(machine, code, {.version = 9});
+//   Value result = interpreter.CallMethod(net, "forward", {x});
+//
+// Not executed: reading or writing files, threads, randomness; a model cannot
+// name anything that is not in the operator table or in its own code. The work
+// is bounded: kMostSteps statements, kMostCalls calls within calls.
+//
+// Errors stick in the machine, and say the object and line that they came
+// from. Not thread-safe.
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/progress.h"
+#include "frontends/torchscript/code.h"
+#include "frontends/torchscript/machine.h"
+#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/value.h"
+
+namespace ember::torchscript {
+
+struct InterpreterOptions {
+  int version = 10;              // of operators
+  std::vector<Value> constants;  // CONSTANTS.c0, c1 …
+  Progress* progress = nullptr;
+};
+
+class Interpreter {
+ public:
+  static constexpr int64_t kMostSteps = 200'000;
+  static constexpr int kMostCalls = 60;
+  static constexpr int kMostDepth = 500;   // of expressions, blocks and calls
+
+  Interpreter(Machine& machine, CodeLibrary& code, InterpreterOptions options)
+      : machine_(machine), code_(code), options_(std::move(options)) {}
+
+  Value CallMethod(Object& object, std::string_view name,
+                   std::vector<Value> arguments);
+  // The first operator that the table does not have; empty: none.
+  const std::string& unknown() const { return unknown_; }
+  // What the code raised, if it did: the message.
+  const std::optional<std::string>& raised() const { return raised_; }
+  // Of a parameter that is not given.
+  Value Standard(const Expression& expression);
+
+ private:
+  using Kind = Value::Kind;
+
+  struct Frame {
+    std::map<std::string, Value, std::less<>> variables;
+    Value result;
+    bool returned = false;
+    std::string where;  // the object, or the function
+  };
+  // Deeper by one as long as it lives; false if that is too deep.
+  class Level;
+
+  Value CallFunction(const Function& function, const std::string& where,
+                     const std::vector<Argument>& arguments);
+  Value CallOperator(const std::string& name,
+                     const std::vector<Argument>& arguments);
+  Value RunRow(const TableEntry& entry, std::vector<Value> values);
+  Value WriteBack(const Value& target, const Value& result);
+  void FailUnknown(const std::string& name, std::string_view reason);
+  void FailArguments(const std::string& name,
+                     const std::vector<Argument>& arguments);
+
+  // Expressions (expressions.cc).
+  Value Evaluate(const Expression& expression, Frame& frame);
+  Value EvaluateName(const Expression& expression, Frame& frame);
+  Value EvaluateAttribute(const Expression& expression, Frame& frame);
+  Value EvaluateSubscript(const Expression& expression, Frame& frame);
+  Value EvaluateBinary(const Expression& expression, Frame& frame);
+  Value EvaluateCall(const Expression& expression, Frame& frame);
+  std::optional<Value> CallBuiltin(const Expression& call, Frame& frame);
+  std::optional<Value> CallMember(const Expression& call, Frame& frame);
+  Value CallNamed(const std::string& name,
+                  const std::vector<Argument>& arguments);
+  std::vector<Argument> Arguments(const Expression& call, Frame& frame);
+  Value Attribute(const Value& value, const std::string& name);
+  Value Convert(const Value& value, const Expression& type);
+  // "torch.nn.relu" of a chain of attributes that starts with a name of a
+  // module; empty for another.
+  std::string QualifiedName(const Expression& expression,
+                            const Frame& frame) const;
+
+  // Statements (statements.cc).
+  void Execute(const std::vector<Statement>& block, Frame& frame);
+  void Execute(const Statement& statement, Frame& frame);
+  void Assign(const Expression& target, const Value& value, Frame& frame);
+  void ExecuteIf(const Statement& statement, Frame& frame);
+  void ExecuteFor(const Statement& statement, Frame& frame);
+  void ExecuteWhile(const Statement& statement, Frame& frame);
+  // A bool: known, or a scalar of the run.
+  Value Truth(const Value& value);
+
+  // What only the run decides (branches.cc, loops.cc).
+  struct Branch;
+  void ExecuteBoth(const Tensor& condition, const Statement& statement,
+                   Frame& frame);
+  void RunBranch(const std::vector<Statement>& block, graph::Region& region,
+                 Frame& frame, Branch& branch);
+  void MergeBranches(const Tensor& condition, graph::IfRegions& regions,
+                     Branch& then, Branch& otherwise, Frame& frame);
+  Value Frozen(const Value& value, int depth);
+  void ExecuteOpenLoop(const Statement& statement, const Value& count,
+                       Frame& frame);
+  class Loop;
+
+  Machine& machine_;
+  CodeLibrary& code_;
+  InterpreterOptions options_;
+  int64_t steps_ = 0;
+  int calls_ = 0, depth_ = 0;
+  int line_ = 0;
+  std::string where_;
+  std::string unknown_;
+  // The message of an exception that is on its way.
+  std::optional<std::string> raised_;
+};
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_H_

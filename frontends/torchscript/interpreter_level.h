@@ -1,0 +1,33 @@
+// One more level of calls, blocks and expressions within each other: the only
+// guard between a model's code and this thread's stack.
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
+
+#include <string>
+
+#include "frontends/torchscript/interpreter.h"
+
+namespace ember::torchscript {
+
+class Interpreter::Level {
+ public:
+  explicit Level(Interpreter& interpreter) : interpreter_(interpreter) {
+    if (++interpreter_.depth_ > kMostDepth) {
+      interpreter_.machine_.FailUnsupported(
+          "expected at most " + std::to_string(kMostDepth) +
+          " levels of calls, blocks and expressions");
+    }
+  }
+  ~Level() { --interpreter_.depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+  bool ok() const { return interpreter_.machine_.ok(); }
+
+ private:
+  Interpreter& interpreter_;
+};
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_

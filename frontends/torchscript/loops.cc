@@ -1,0 +1,225 @@
+// Loops whose iterations only the run counts.
+#include <set>
+#include <utility>
+
+#include "base/one_line.h"
+#include "frontends/torchscript/interpreter.h"
+#include "frontends/torchscript/interpreter_level.h"
+#include "frontends/torchscript/merging.h"
+
+namespace ember::torchscript {
+namespace {
+
+void CollectNames(const Expression& target, std::set<std::string>& names) {
+  if (target.kind == Expression::Kind::kName) names.insert(target.text);
+  if (target.kind == Expression::Kind::kTuple)
+    for (const Expression& part : target.parts) CollectNames(part, names);
+}
+
+// Variables that a block assigns to.
+void CollectAssigned(const std::vector<Statement>& block,
+                     std::set<std::string>& names) {
+  for (const Statement& statement : block) {
+    for (const Expression& target : statement.targets)
+      CollectNames(target, names);
+    CollectAssigned(statement.body, names);
+    CollectAssigned(statement.otherwise, names);
+  }
+}
+
+}  // namespace
+
+// What a loop carries from one iteration to the next: the tensors and numbers
+// of variables, of tensors that the body writes to, and of attributes.
+class Interpreter::Loop {
+ public:
+  Loop(Interpreter& interpreter, const Statement& statement, Frame& frame)
+      : interpreter_(interpreter),
+        machine_(interpreter.machine_),
+        statement_(statement),
+        frame_(frame) {}
+
+  void Run(const Value& count) {
+    std::set<std::string> assigned;
+    CollectAssigned(statement_.body, assigned);
+    for (const std::string& name : assigned)
+      if (frame_.variables.contains(name)) names_.push_back(name);
+    Probe();
+    if (!machine_.ok()) return;
+    graph::LoopRequest request;
+    Gather(request.carried);
+    if (!machine_.ok()) return;
+    if (is_while()) {
+      request.conditional = true;
+      const Value proceed = Condition();
+      if (!machine_.ok()) return;
+      request.condition = machine_.ToScalar(proceed).value();
+    } else {
+      request.trip = machine_.ToDim(count);
+    }
+    if (!machine_.ok()) return;
+    const std::vector<graph::Value*> results = graph::BuildLoop(
+        machine_.builder(), request,
+        [this](graph::Region& region, const graph::LoopInputs& in) {
+          return Body(region, in);
+        });
+    if (!machine_.ok()) return;
+    Scatter({results.begin(), results.begin() + static_cast<std::ptrdiff_t>(
+                                                    request.carried.size())});
+  }
+
+ private:
+  bool is_while() const {
+    return statement_.kind == Statement::Kind::kWhile;
+  }
+
+  Value Condition() {
+    return interpreter_.Truth(
+        interpreter_.Evaluate(statement_.value, frame_));
+  }
+
+  // Runs the body once, for what it writes to; nothing of it stays.
+  void Probe() {
+    const auto before = frame_.variables;
+    graph::Region region(machine_.builder(), "probe");
+    graph::Value* iteration = region.Input("iteration", {DType::kI64, {}});
+    Journal journal;
+    machine_.Enter(region);
+    machine_.Push(journal);
+    Blur();
+    RunBody(Tensor(&region.builder(), iteration));
+    machine_.TakeBack(journal);
+    machine_.Pop();
+    machine_.Leave();
+    frame_.variables = before;
+    for (const auto& [cell, old] : journal.cells) cells_.push_back(cell);
+    for (const auto& [key, old] : journal.attributes) {
+      if (!old) {
+        machine_.FailUnsupported(
+            "an attribute that a loop of unknown length makes is not "
+            "supported: '" + OnOneLine(key.second) + "'");
+        return;
+      }
+      attributes_.push_back(key);
+    }
+  }
+
+  // Numbers that change from iteration to iteration are not known inside.
+  void Blur() {
+    for (const std::string& name : names_) {
+      Value& value = frame_.variables[name];
+      if (value.is_number())
+        value = Value::Dynamic(value.kind, machine_.ToScalar(value));
+    }
+  }
+
+  void RunBody(const Tensor& iteration) {
+    if (!is_while()) {
+      interpreter_.Assign(statement_.targets[0],
+                          Value::Dynamic(Kind::kInt, iteration), frame_);
+    }
+    interpreter_.Execute(statement_.body, frame_);
+    if (interpreter_.raised_ && machine_.ok()) {
+      machine_.FailUnsupported("a loop that always raises an exception: " +
+                               OnOneLine(*interpreter_.raised_));
+    }
+    if (frame_.returned && machine_.ok()) {
+      machine_.FailUnsupported(
+          "a return in a loop of unknown length is not supported");
+    }
+  }
+
+  // The tensors and numbers of a value, in order.
+  void Flatten(const Value& value, std::vector<graph::Value*>& flat,
+               const std::string& name) {
+    if (value.is_tensor()) {
+      flat.push_back(machine_.Read(*value.cell).value());
+    } else if (value.is_number()) {
+      flat.push_back(
+          ops::Cast(machine_.ToScalar(value), ScalarDType(value.kind)).value());
+    } else if (value.is_sequence() && flat.size() < 10000) {
+      for (const Value& item : value.list->items) Flatten(item, flat, name);
+    } else if (!value.is_none() && !value.is(Kind::kUninitialized) &&
+               !value.is(Kind::kString) && !value.is(Kind::kDevice)) {
+      machine_.FailUnsupported(
+          "expected tensors and numbers to be carried by a loop of unknown "
+          "length, found '" + OnOneLine(name) + "', " + Describe(value));
+    }
+  }
+  // A value like `pattern` of others.
+  Value Unflatten(const Value& pattern, const std::vector<graph::Value*>& flat,
+                  size_t& next) {
+    if (pattern.is_tensor() || pattern.is_number()) {
+      if (next >= flat.size()) return {};
+      const Tensor tensor(&machine_.builder(), flat[next++]);
+      if (pattern.is_tensor()) return machine_.NewTensor(tensor);
+      return Value::Dynamic(pattern.kind, tensor);
+    }
+    if (!pattern.is_sequence()) return pattern;
+    const std::vector<Value> parts = pattern.list->items;
+    std::vector<Value> items;
+    for (const Value& item : parts) items.push_back(Unflatten(item, flat, next));
+    Value made = pattern.is(Kind::kTuple)
+                     ? machine_.NewTuple(std::move(items))
+                     : machine_.NewList(std::move(items));
+    made.list->fields = pattern.list->fields;
+    return made;
+  }
+
+  void Gather(std::vector<graph::Value*>& flat) {
+    for (const std::string& name : names_)
+      Flatten(frame_.variables[name], flat, name);
+    for (Cell* cell : cells_) flat.push_back(machine_.Read(*cell).value());
+    for (const auto& key : attributes_)
+      Flatten(key.first->attributes[key.second], flat, key.second);
+  }
+  void Scatter(const std::vector<graph::Value*>& flat) {
+    size_t next = 0;
+    for (const std::string& name : names_)
+      frame_.variables[name] = Unflatten(frame_.variables[name], flat, next);
+    for (Cell* cell : cells_) {
+      if (next < flat.size())
+        machine_.Write(*cell, Tensor(&machine_.builder(), flat[next++]));
+    }
+    for (const auto& key : attributes_) {
+      machine_.SetAttribute(
+          *key.first, key.second,
+          Unflatten(key.first->attributes[key.second], flat, next));
+    }
+  }
+
+  graph::LoopOutputs Body(graph::Region& region, const graph::LoopInputs& in) {
+    const auto before = frame_.variables;
+    Journal journal;
+    machine_.Enter(region);
+    machine_.Push(journal);
+    graph::LoopOutputs out;
+    Scatter(in.carried);
+    RunBody(Tensor(&region.builder(), in.iteration));
+    if (machine_.ok() && is_while())
+      out.proceed = machine_.ToScalar(Condition()).value();
+    if (machine_.ok()) Gather(out.carried);
+    machine_.TakeBack(journal);
+    machine_.Pop();
+    machine_.Leave();
+    frame_.variables = before;
+    return out;
+  }
+
+  Interpreter& interpreter_;
+  Machine& machine_;
+  const Statement& statement_;
+  Frame& frame_;
+  std::vector<std::string> names_;
+  std::vector<Cell*> cells_;
+  std::vector<std::pair<Object*, std::string>> attributes_;
+};
+
+void Interpreter::ExecuteOpenLoop(const Statement& statement,
+                                  const Value& count, Frame& frame) {
+  const Level level(*this);
+  if (!level.ok()) return;
+  Loop(*this, statement, frame).Run(count);
+}
+
+}  // namespace ember::torchscript

@@ -1,0 +1,344 @@
+#include "frontends/torchscript/machine.h"
+
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/errors.h"
+
+namespace ember::torchscript {
+namespace {
+
+// Views of views are read one through the other.
+constexpr int kMostViews = 200;
+
+std::string DescribeTensor(const Tensor& tensor) {
+  return tensor.value() == nullptr ? "a tensor"
+                                   : "a tensor " +
+                                         graph::ToString(tensor.value()->type());
+}
+
+}  // namespace
+
+std::string Describe(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::kUninitialized:
+      return "nothing";
+    case Value::Kind::kConflict:
+      return value.text;
+    case Value::Kind::kNone:
+      return "None";
+    case Value::Kind::kBool:
+      return "a bool";
+    case Value::Kind::kInt:
+      return value.is_known_number() ? "the int " + value.dim.ToString()
+                                     : "an int";
+    case Value::Kind::kFloat:
+      return "a float";
+    case Value::Kind::kString:
+      return "a str";
+    case Value::Kind::kDevice:
+      return "a device";
+    case Value::Kind::kFunction:
+      return "the name " + value.text;
+    case Value::Kind::kTensor:
+      return value.cell->value ? DescribeTensor(value.cell->value)
+                               : "a tensor";
+    case Value::Kind::kList:
+      return "a list of " + std::to_string(value.list->items.size());
+    case Value::Kind::kTuple:
+      return "a tuple of " + std::to_string(value.list->items.size());
+    case Value::Kind::kDict:
+      return "a dict";
+    case Value::Kind::kObject:
+      return "an object of class " + value.object->class_name;
+  }
+  return "nothing";
+}
+
+bool IsSame(const Value& a, const Value& b) {
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case Value::Kind::kUninitialized:
+    case Value::Kind::kNone:
+      return true;
+    case Value::Kind::kBool:
+    case Value::Kind::kInt:
+      if (a.is_dynamic() || b.is_dynamic())
+        return a.dynamic.value() == b.dynamic.value();
+      return a.dim == b.dim;
+    case Value::Kind::kFloat:
+      if (a.is_dynamic() || b.is_dynamic())
+        return a.dynamic.value() == b.dynamic.value();
+      return a.number == b.number;
+    case Value::Kind::kConflict:
+    case Value::Kind::kString:
+    case Value::Kind::kDevice:
+    case Value::Kind::kFunction:
+      return a.text == b.text;
+    case Value::Kind::kTensor:
+      return a.cell == b.cell;
+    case Value::Kind::kList:
+    case Value::Kind::kTuple:
+      return a.list == b.list;
+    case Value::Kind::kDict:
+      return a.dict == b.dict;
+    case Value::Kind::kObject:
+      return a.object == b.object;
+  }
+  return false;
+}
+
+void Machine::Fail(Status status) {
+  if (ok()) status_ = std::move(status);
+}
+void Machine::FailInvalid(std::string message) {
+  Fail(InvalidArgumentError(std::move(message))
+           .WithContext("node '" + builder().origin() + "'"));
+}
+void Machine::FailUnsupported(std::string message) {
+  Fail(UnimplementedError(std::move(message))
+           .WithContext("node '" + builder().origin() + "'"));
+}
+
+void Machine::Enter(graph::Region& region) {
+  region.builder().SetOrigin(builder().origin());
+  regions_.push_back(&region);
+  builders_.push_back(&region.builder());
+}
+
+void Machine::Leave() {
+  if (status_.ok()) status_ = builder().status();
+  builders_.pop_back();
+  regions_.pop_back();
+}
+
+Tensor Machine::Inside(const Tensor& tensor) {
+  if (!tensor || &tensor.builder() == builders_.back()) return tensor;
+  if (!ok() || tensor.value() == nullptr) return {&builder(), nullptr};
+  size_t level = 0;
+  while (level < builders_.size() && builders_[level] != &tensor.builder())
+    ++level;
+  if (level == builders_.size()) {
+    // Of a region that is over: only what a branch leaves behind may be used.
+    Fail(InternalError("a value of a branch was used behind it"));
+    return {&builder(), nullptr};
+  }
+  graph::Value* value = tensor.value();
+  for (; level + 1 < builders_.size() && value != nullptr; ++level)
+    value = regions_[level]->Capture(value);
+  return {&builder(), value};
+}
+
+Value Machine::NewTensor(Tensor tensor) {
+  Cell& cell = heap_.cells.emplace_back();
+  cell.value = std::move(tensor);
+  cell.root = &cell;
+  cell.stamp = ++stamps_;
+  Value value;
+  value.kind = Value::Kind::kTensor;
+  value.cell = &cell;
+  return value;
+}
+
+Value Machine::NewStored(std::function<Tensor()> load) {
+  Value value = NewTensor(Tensor());
+  value.cell->load = std::move(load);
+  return value;
+}
+
+Value Machine::NewView(Cell& base, std::function<Tensor(Tensor)> read,
+                       std::function<Tensor(Tensor, Tensor)> write) {
+  const Tensor now = Read(base);
+  if (!ok()) return NewTensor(now);
+  Value value = NewTensor(Inside(read(now)));
+  Cell& cell = *value.cell;
+  cell.stamp = base.root->stamp;
+  cell.base = &base;
+  cell.root = base.root;
+  cell.read = std::move(read);
+  cell.write = std::move(write);
+  cell.views = base.views + 1;
+  if (cell.views > kMostViews) cell.write = nullptr;
+  return value;
+}
+
+Value Machine::NewList(std::vector<Value> items) {
+  List& list = heap_.lists.emplace_back();
+  list.items = std::move(items);
+  list.level = level();
+  Value value;
+  value.kind = Value::Kind::kList;
+  value.list = &list;
+  return value;
+}
+
+Value Machine::NewTuple(std::vector<Value> items) {
+  Value value = NewList(std::move(items));
+  value.kind = Value::Kind::kTuple;
+  return value;
+}
+
+Value Machine::NewDict() {
+  Dict& dict = heap_.dicts.emplace_back();
+  dict.level = level();
+  Value value;
+  value.kind = Value::Kind::kDict;
+  value.dict = &dict;
+  return value;
+}
+
+Object& Machine::NewObject(std::string class_name) {
+  Object& object = heap_.objects.emplace_back();
+  object.class_name = std::move(class_name);
+  object.level = level();
+  return object;
+}
+
+Tensor Machine::Read(Cell& cell) {
+  if (!ok()) return {&builder(), nullptr};
+  if (cell.load) {
+    const auto load = std::exchange(cell.load, nullptr);
+    cell.value = load();
+  }
+  // From the view that is up to date, outwards.
+  std::vector<Cell*> stale;
+  Cell* at = &cell;
+  for (; at->base != nullptr && at->stamp != at->root->stamp; at = at->base)
+    stale.push_back(at);
+  if (stale.size() > static_cast<size_t>(kMostViews)) {
+    FailUnsupported("expected at most " + std::to_string(kMostViews) +
+                    " views of views of a tensor that is written to");
+    return {&builder(), nullptr};
+  }
+  if (at->load) Read(*at);
+  for (; !stale.empty(); stale.pop_back()) {
+    Cell& view = *stale.back();
+    view.value = view.read(Inside(view.base->value));
+    view.stamp = view.root->stamp;
+  }
+  return Inside(cell.value);
+}
+
+void Machine::NoteCell(Cell& root) {
+  for (Journal* journal : journals_)
+    journal->cells.emplace(&root, std::pair(root.value, root.stamp));
+}
+
+void Machine::Write(Cell& cell, Tensor value) {
+  Cell* at = &cell;
+  while (ok() && at->base != nullptr) {
+    if (!at->write) {
+      FailUnsupported(
+          "expected a view whose elements lie apart in memory to write to, "
+          "found one that repeats or reorders them");
+      return;
+    }
+    value = at->write(Read(*at->base), value);
+    at = at->base;
+  }
+  if (!ok()) return;
+  Read(*at);  // loads it, so that the journal can put it back
+  NoteCell(*at);
+  at->value = value;
+  at->stamp = ++stamps_;
+}
+
+void Machine::SetAttribute(Object& object, const std::string& name,
+                           Value value) {
+  const auto found = object.attributes.find(name);
+  for (Journal* journal : journals_) {
+    journal->attributes.emplace(std::pair(&object, name),
+                                found == object.attributes.end()
+                                    ? std::nullopt
+                                    : std::optional<Value>(found->second));
+  }
+  object.attributes[name] = std::move(value);
+}
+
+bool Machine::MayChange(size_t level, std::string_view what) {
+  if (level == this->level()) return ok();
+  FailUnsupported("changing a " + std::string(what) +
+                  " in a branch or loop that only the run decides on is not "
+                  "supported, as graphs have tensors only");
+  return false;
+}
+
+void Machine::Pop() {
+  journals_.pop_back();
+}
+
+Journal Machine::TakeBack(const Journal& journal) {
+  Journal last;
+  for (const auto& [cell, before] : journal.cells) {
+    last.cells.emplace(cell, std::pair(cell->value, cell->stamp));
+    cell->value = before.first;
+    // A new stamp: views may have been read meanwhile.
+    cell->stamp = ++stamps_;
+  }
+  for (const auto& [key, before] : journal.attributes) {
+    const auto found = key.first->attributes.find(key.second);
+    last.attributes.emplace(key, found == key.first->attributes.end()
+                                     ? std::nullopt
+                                     : std::optional<Value>(found->second));
+    if (before)
+      key.first->attributes[key.second] = *before;
+    else
+      key.first->attributes.erase(key.second);
+  }
+  return last;
+}
+
+void Machine::Want(const Tensor& tensor, DType dtype) {
+  if (tensor.value() != nullptr && !tensor.value()->name().empty())
+    wanted_.emplace(tensor.value()->name(), dtype);
+}
+
+Tensor Machine::ToTensor(const Value& value) {
+  if (value.is_tensor()) return Read(*value.cell);
+  if (!value.is_number()) {
+    FailInvalid("expected a tensor or number, found " + Describe(value));
+    return {&builder(), nullptr};
+  }
+  if (value.is_dynamic()) {
+    const Tensor scalar = Inside(value.dynamic);
+    return value.is(Value::Kind::kFloat) ? ops::Cast(scalar, DType::kF32)
+                                         : scalar;
+  }
+  if (value.is(Value::Kind::kFloat))
+    return {&builder(), builder().Scalar(value.number, DType::kF32)};
+  if (value.is(Value::Kind::kBool))
+    return {&builder(), builder().Scalar(value.known_number(), DType::kBool)};
+  return ops::DimScalar(builder(), value.dim);
+}
+
+Dim Machine::ToDim(const Value& value) {
+  if (value.is_tensor()) {
+    const Tensor tensor = Read(*value.cell);
+    if (!ok()) return Dim(1);
+    if (tensor.rank() <= 1 && !tensor.is_float()) {
+      return ToDim(Value::Dynamic(Value::Kind::kInt,
+                                  ops::Cast(ops::Reshape(tensor, {}),
+                                            DType::kI64)));
+    }
+  }
+  if (!value.is(Value::Kind::kInt) && !value.is(Value::Kind::kBool)) {
+    FailInvalid("expected an int, found " + Describe(value));
+    return Dim(1);
+  }
+  if (!value.is_dynamic()) return value.dim;
+  const Tensor scalar = ops::Cast(Inside(value.dynamic), DType::kI64);
+  if (!ok()) return Dim(1);
+  if (const auto known = builder().IntegerContents(scalar.value());
+      known && known->size() == 1)
+    return known->front();
+  const std::vector<Dim> extents =
+      builder().Extents(ops::Reshape(scalar, {Dim(1)}).value());
+  return extents.size() == 1 ? extents[0] : Dim(1);
+}
+
+Tensor Machine::ToScalar(const Value& value) {
+  if (value.is_dynamic()) return Inside(value.dynamic);
+  if (value.is(Value::Kind::kFloat))
+    return {&builder(), builder().Scalar(value.number, DType::kF64)};
+  return ToTensor(value);
+}
+
+}  // namespace ember::torchscript

@@ -1,0 +1,155 @@
+#include "frontends/torchscript/merging.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/one_line.h"
+
+namespace ember::torchscript {
+namespace {
+
+using Kind = Value::Kind;
+
+constexpr int kMostDepth = 32;  // of lists in lists
+
+Tensor TypeOf(const Value& value) {
+  return value.cell->value;  // branches leave tensors that were read
+}
+
+}  // namespace
+
+DType ScalarDType(Kind kind) {
+  if (kind == Kind::kBool) return DType::kBool;
+  return kind == Kind::kFloat ? DType::kF64 : DType::kI64;
+}
+
+Merge::Node Merge::PlanOutput(const Value& then, const Value& otherwise,
+                              Kind kind, DType dtype) {
+  Node node;
+  node.output = static_cast<int>(outputs_.size());
+  outputs_.push_back({then, otherwise, dtype, kind == Kind::kTensor, kind, {}});
+  return node;
+}
+
+Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
+                        const std::string& name, Machine& machine, int depth) {
+  Node node;
+  if (IsSame(then, otherwise)) {
+    node.value = then;
+    return node;
+  }
+  const auto conflict = [&] {
+    node.value = Value::Text(
+        Kind::kConflict,
+        "'" + OnOneLine(name) + "', which is " + OnOneLine(Describe(then)) +
+            " or " + OnOneLine(Describe(otherwise)) + ", as the run decides");
+    return node;
+  };
+  if (depth > kMostDepth) return conflict();
+  // The one that no path reads can be anything of the other's type.
+  for (const bool is_then : {true, false}) {
+    const Value& given = is_then ? otherwise : then;
+    if (!(is_then ? then : otherwise).is(Kind::kUninitialized)) continue;
+    if (given.is_number())
+      return PlanOutput(then, otherwise, given.kind, ScalarDType(given.kind));
+    if (given.is_tensor() && TypeOf(given).value() != nullptr &&
+        graph::IsConstant(TypeOf(given).shape())) {
+      Node made = PlanOutput(then, otherwise, Kind::kTensor,
+                             TypeOf(given).dtype());
+      outputs_.back().fill = TypeOf(given).shape();
+      return made;
+    }
+    if (!given.is_sequence()) return conflict();
+    Value nothing;
+    nothing.kind = Kind::kUninitialized;
+    node.value = given;
+    for (const Value& item : given.list->items) {
+      node.parts.push_back(is_then ? Plan(nothing, item, name, machine, depth + 1)
+                                   : Plan(item, nothing, name, machine,
+                                          depth + 1));
+    }
+    return node;
+  }
+  if (then.is_number() && otherwise.is_number()) {
+    Kind kind = then.kind;
+    if (otherwise.kind != kind) kind = Kind::kFloat;
+    return PlanOutput(then, otherwise, kind, ScalarDType(kind));
+  }
+  if (then.is_tensor() && otherwise.is_tensor()) {
+    const Tensor a = TypeOf(then);
+    const Tensor b = TypeOf(otherwise);
+    if (a.value() == nullptr || b.value() == nullptr) return conflict();
+    if (a.dtype() != b.dtype() || a.rank() != b.rank()) return conflict();
+    return PlanOutput(then, otherwise, Kind::kTensor, a.dtype());
+  }
+  if (then.is_sequence() && then.kind == otherwise.kind &&
+      then.list->items.size() == otherwise.list->items.size()) {
+    node.value = then;
+    for (size_t i = 0; i < then.list->items.size(); ++i) {
+      node.parts.push_back(Plan(then.list->items[i], otherwise.list->items[i],
+                                name, machine, depth + 1));
+    }
+    return node;
+  }
+  return conflict();
+}
+
+void Merge::Add(const Value& then, const Value& otherwise,
+                const std::string& name, Machine& machine) {
+  nodes_.push_back(Plan(then, otherwise, name, machine, 0));
+}
+
+std::vector<graph::Value*> Merge::Outputs(Machine& machine, bool then) const {
+  std::vector<graph::Value*> values;
+  for (const Output& output : outputs_) {
+    const Value& value = then ? output.then : output.otherwise;
+    Tensor tensor;
+    if (value.is(Kind::kUninitialized)) {
+      tensor = {&machine.builder(), machine.builder().Scalar(0, output.dtype)};
+      if (!output.fill.empty()) tensor = ops::Broadcast(tensor, output.fill);
+    } else if (output.is_tensor) {
+      tensor = machine.Read(*value.cell);
+    } else {
+      tensor = ops::Cast(machine.ToScalar(value), output.dtype);
+    }
+    values.push_back(tensor.value());
+  }
+  return values;
+}
+
+std::vector<graph::Value*> Merge::ThenOutputs(Machine& machine) const {
+  return Outputs(machine, true);
+}
+std::vector<graph::Value*> Merge::ElseOutputs(Machine& machine) const {
+  return Outputs(machine, false);
+}
+
+Value Merge::RebuildNode(const Node& node,
+                         const std::vector<graph::Value*>& results,
+                         const std::vector<Output>& outputs, Machine& machine) {
+  if (node.output >= 0) {
+    const auto at = static_cast<size_t>(node.output);
+    if (at >= results.size()) return {};
+    const Tensor tensor(&machine.builder(), results[at]);
+    if (outputs[at].is_tensor) return machine.NewTensor(tensor);
+    return Value::Dynamic(outputs[at].kind, tensor);
+  }
+  if (node.parts.empty()) return node.value;
+  std::vector<Value> items;
+  for (const Node& part : node.parts)
+    items.push_back(RebuildNode(part, results, outputs, machine));
+  Value made = node.value.is(Kind::kTuple) ? machine.NewTuple(std::move(items))
+                                           : machine.NewList(std::move(items));
+  made.list->fields = node.value.list->fields;
+  return made;
+}
+
+std::vector<Value> Merge::Rebuild(const std::vector<graph::Value*>& results,
+                                  Machine& machine) const {
+  std::vector<Value> values;
+  for (const Node& node : nodes_)
+    values.push_back(RebuildNode(node, results, outputs_, machine));
+  return values;
+}
+
+}  // namespace ember::torchscript

@@ -1,0 +1,423 @@
+#include "frontends/torchscript/model_importer.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/one_line.h"
+#include "frontends/inputs.h"
+#include "frontends/torchscript/merging.h"
+#include "frontends/torchscript/unsupported.h"
+
+namespace ember::torchscript {
+namespace {
+
+using Kind = Value::Kind;
+
+// "out", "x2": names that somebody chose; "_3" is none.
+bool IsChosenName(const Expression* expression) {
+  return expression != nullptr && expression->kind == Expression::Kind::kName &&
+         !(expression->text.size() > 1 && expression->text[0] == '_' &&
+           expression->text[1] >= '0' && expression->text[1] <= '9');
+}
+
+const Expression* ReturnedBy(const Function& method) {
+  if (method.body.empty()) return nullptr;
+  const Statement& last = method.body.back();
+  return last.kind == Statement::Kind::kReturn ? &last.value : nullptr;
+}
+
+std::string MethodNames(const Class& type) {
+  std::string names;
+  for (const auto& [name, method] : type.methods)
+    names += (names.empty() ? "'" : ", '") + OnOneLine(name) + "'";
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
+
+StatusOr<const Function*> ModelImporter::FindMethod() {
+  EMBER_ASSIGN_OR_RETURN(const Class* type, file_.ModuleClass());
+  const std::string name = options_.entry.empty() ? "forward" : options_.entry;
+  const auto found = type->methods.find(name);
+  if (found != type->methods.end()) return &found->second;
+  return InvalidArgumentError("expected a method '" + OnOneLine(name) +
+                              "' of the module, found " + MethodNames(*type));
+}
+
+StatusOr<Arguments> ModelImporter::MethodArguments() {
+  EMBER_ASSIGN_OR_RETURN(method_, FindMethod());
+  return Arguments::Of(file_, *method_, options_, dtypes_);
+}
+
+StatusOr<ModelImporter::Instance> ModelImporter::Load(Machine& machine) {
+  InterpreterOptions options;
+  options.version = file_.version();
+  options.progress = options_.progress;
+  EMBER_ASSIGN_OR_RETURN(options.constants, file_.Constants(machine));
+  Instance instance;
+  instance.interpreter = std::make_unique<Interpreter>(machine, file_.code(),
+                                                       std::move(options));
+  EMBER_ASSIGN_OR_RETURN(instance.module,
+                         file_.Load(machine, *instance.interpreter));
+  return instance;
+}
+
+// The error of a machine, with all operators that are missing.
+Status ModelImporter::Failure(Machine& machine, const Instance& instance) {
+  wanted_.insert(machine.wanted().begin(), machine.wanted().end());
+  const std::string& first = instance.interpreter->unknown();
+  if (first.empty()) return machine.status();
+  std::set<std::string> all =
+      UnsupportedOperators(machine.heap(), file_.code(), *method_);
+  all.erase(first);
+  std::string text(machine.status().message());
+  for (const std::string& name : all) text += ", " + OnOneLine(name);
+  return UnimplementedError(text);
+}
+
+Status ModelImporter::Flatten(const Value& value, const Expression* expression,
+                              const std::string& name, bool is_whole, int depth,
+                              std::vector<NamedTensor>& results) {
+  std::string own = name;
+  if (IsChosenName(expression)) own = expression->text;
+  if (depth > 8)
+    return UnimplementedError("results: expected at most 8 levels of tuples");
+  if (value.is_none() || value.is(Kind::kString) || value.is(Kind::kDevice))
+    return OkStatus();
+  if (value.is_tensor() || value.is_number()) {
+    results.push_back({own, value});
+    return OkStatus();
+  }
+  if (value.is_sequence()) {
+    const bool has_parts =
+        expression != nullptr &&
+        expression->kind == Expression::Kind::kTuple &&
+        expression->parts.size() == value.list->items.size();
+    const auto& items = value.list->items;
+    for (size_t i = 0; i < items.size(); ++i) {
+      std::string part = own + "_" + std::to_string(i);
+      if (value.list->fields != nullptr &&
+          i < value.list->fields->attributes.size())
+        part = value.list->fields->attributes[i].name;
+      EMBER_RETURN_IF_ERROR(Flatten(items[i],
+                                    has_parts ? &expression->parts[i] : nullptr,
+                                    part, false, depth + 1, results));
+    }
+    return OkStatus();
+  }
+  if (value.is(Kind::kDict)) {
+    for (const auto& [key, item] : value.dict->items) {
+      const std::string part =
+          key.is(Kind::kString)
+              ? (is_whole ? key.text : own + "_" + key.text)
+              : own + "_" + key.dim.ToString();
+      EMBER_RETURN_IF_ERROR(
+          Flatten(item, nullptr, part, false, depth + 1, results));
+    }
+    return OkStatus();
+  }
+  return UnimplementedError("result '" + OnOneLine(own) +
+                            "': expected tensors, numbers, and tuples, lists "
+                            "and dicts of them, found " +
+                            OnOneLine(Describe(value)));
+}
+
+StatusOr<std::vector<ModelImporter::NamedTensor>> ModelImporter::RunMethod(
+    Machine& machine, Instance& instance, const std::vector<Tensor>& inputs) {
+  EMBER_ASSIGN_OR_RETURN(const Arguments arguments, MethodArguments());
+  const Value result = instance.interpreter->CallMethod(
+      *instance.module, method_->name,
+      arguments.Values(inputs, machine, *instance.interpreter));
+  if (!machine.ok()) return Failure(machine, instance);
+  if (instance.interpreter->raised()) {
+    return InvalidArgumentError("the model raises an exception: " +
+                                OnOneLine(*instance.interpreter->raised()));
+  }
+  std::vector<NamedTensor> results;
+  EMBER_RETURN_IF_ERROR(
+      Flatten(result, ReturnedBy(*method_), "output", true, 0, results));
+  if (results.empty()) {
+    return InvalidArgumentError("expected a method that returns tensors, found "
+                                "one that returns " +
+                                OnOneLine(Describe(result)));
+  }
+  return results;
+}
+
+StatusOr<std::vector<Tensor>> ModelImporter::AddInputs(
+    graph::GraphBuilder& builder) {
+  EMBER_ASSIGN_OR_RETURN(const Arguments arguments, MethodArguments());
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<graph::Value*> values,
+      frontends::AddInputs(arguments.inputs(), options_, builder));
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < values.size(); ++i) {
+    inputs.emplace_back(&builder, values[i]);
+    if (values[i]->name().empty())
+      values[i]->set_name(arguments.inputs()[i].name);
+  }
+  return inputs;
+}
+
+Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
+                                 const std::vector<std::string>& names,
+                                 const std::vector<graph::Value*>& values) {
+  std::set<std::string> used;
+  for (size_t i = 0; i < values.size(); ++i) {
+    std::string name = names[i];
+    for (int k = 2; !used.insert(name).second; ++k)
+      name = names[i] + "_" + std::to_string(k);
+    builder.Output(name, values[i]);
+  }
+  return builder.status();
+}
+
+StatusOr<graph::Graph> ModelImporter::Import() {
+  StatusOr<graph::Graph> graph = ImportOnce();
+  if (!graph.ok() || slots_.empty()) return graph;
+  // Attributes that are not before the first call what they are after it.
+  const auto first_differs = [&] {
+    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+      return slot.is_known || !slot.starts_alike;
+    });
+  };
+  // Each round finds a number that calls change, which is one less to know.
+  for (size_t round = 0; round <= slots_.size(); ++round) {
+    must_retry_ = false;
+    graph = first_differs() ? ImportWithFirstCall() : ImportWithState();
+    if (!must_retry_) return graph;
+  }
+  return graph;
+}
+
+// As if every call were the first; finds what calls change.
+StatusOr<graph::Graph> ModelImporter::ImportOnce() {
+  graph::GraphBuilder builder("main");
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
+  Machine machine(builder);
+  EMBER_ASSIGN_OR_RETURN(Instance instance, Load(machine));
+  const ModuleState before = ModuleState::Of(*instance.module);
+  EMBER_ASSIGN_OR_RETURN(const std::vector<NamedTensor> results,
+                         RunMethod(machine, instance, inputs));
+  slots_ = before.Changed(*instance.module, machine);
+  if (!machine.ok()) return machine.status();
+  if (!slots_.empty()) {
+    // Another copy of the module says what attributes were.
+    EMBER_ASSIGN_OR_RETURN(Instance fresh, Load(machine));
+    std::map<std::string, Object*> objects = ObjectsOf(*fresh.module);
+    for (Slot& slot : slots_) {
+      if (slot.kind != Kind::kTensor) continue;
+      const auto object = objects.find(slot.object);
+      if (object == objects.end()) continue;
+      const auto old = object->second->attributes.find(slot.attribute);
+      if (old == object->second->attributes.end() || !old->second.is_tensor())
+        continue;
+      const Tensor tensor = machine.Read(*old->second.cell);
+      if (!machine.ok()) return machine.status();
+      slot.starts_alike = tensor.value()->type() == slot.type;
+      const auto contents = builder.ConstantContents(tensor.value());
+      slot.starts_with_zeros =
+          slot.starts_alike && contents &&
+          std::all_of(contents->begin(), contents->end(),
+                      [](double number) { return number == 0; });
+    }
+    return graph::Graph("main");
+  }
+  std::vector<std::string> names;
+  std::vector<graph::Value*> values;
+  for (const NamedTensor& result : results) {
+    names.push_back(result.name);
+    values.push_back(machine.ToTensor(result.value).value());
+  }
+  if (!machine.ok()) return machine.status();
+  EMBER_RETURN_IF_ERROR(AddOutputs(builder, names, values));
+  return builder.Finish();
+}
+
+std::string ModelImporter::FlagName() const {
+  std::string name = "started";
+  for (bool is_taken = true; is_taken;) {
+    is_taken = false;
+    for (const Slot& slot : slots_) is_taken |= slot.name() == name;
+    if (is_taken) name += "_";
+  }
+  return name;
+}
+
+ModelImporter::StateInputs ModelImporter::AddStateInputs(
+    graph::GraphBuilder& builder, bool has_flag) {
+  const std::string state(frontends::kStateType);
+  StateInputs inputs;
+  for (const Slot& slot : slots_) {
+    inputs.slots.emplace_back();
+    if (slot.is_known) continue;
+    inputs.slots.back() =
+        Tensor(&builder, builder.Input(slot.name(), slot.type, state));
+  }
+  if (has_flag) {
+    inputs.started = Tensor(
+        &builder, builder.Input(FlagName(), {DType::kBool, {}}, state));
+  }
+  return inputs;
+}
+
+void ModelImporter::SetState(Machine& machine, Instance& instance,
+                             const StateInputs& inputs, bool selects_initial) {
+  std::map<std::string, Object*> objects = ObjectsOf(*instance.module);
+  for (size_t i = 0; i < slots_.size() && machine.ok(); ++i) {
+    const Slot& slot = slots_[i];
+    const auto object = objects.find(slot.object);
+    if (object == objects.end()) continue;
+    Value& attribute = object->second->attributes[slot.attribute];
+    if (slot.is_known) {
+      attribute = slot.known;
+      continue;
+    }
+    Tensor value = machine.Inside(inputs.slots[i]);
+    if (selects_initial && !slot.starts_with_zeros) {
+      const Tensor initial = attribute.is_tensor()
+                                 ? machine.Read(*attribute.cell)
+                                 : machine.ToScalar(attribute);
+      value = ops::Select(machine.Inside(inputs.started), value, initial);
+    }
+    if (slot.kind != Kind::kTensor)
+      attribute = Value::Dynamic(slot.kind, value);
+    else if (attribute.is_tensor())
+      machine.Write(*attribute.cell, value);  // and whatever shares it
+    else
+      attribute = machine.NewTensor(value);
+  }
+}
+
+StatusOr<std::vector<graph::Value*>> ModelImporter::StateAfter(
+    Machine& machine, Instance& instance, bool checks_known) {
+  std::map<std::string, Object*> objects = ObjectsOf(*instance.module);
+  std::vector<graph::Value*> values;
+  for (Slot& slot : slots_) {
+    const std::string what = "attribute '" + OnOneLine(slot.name()) + "'";
+    const auto object = objects.find(slot.object);
+    const Value now = object == objects.end()
+                          ? Value::None()
+                          : object->second->attributes[slot.attribute];
+    if (slot.is_known) {
+      if (checks_known && !IsSame(now, slot.known)) {
+        slot.is_known = false;
+        must_retry_ = true;
+      }
+      continue;
+    }
+    Tensor value;
+    if (now.kind == slot.kind) {
+      value = now.is_tensor() ? machine.Read(*now.cell)
+                              : ops::Cast(machine.ToScalar(now),
+                                          slot.type.dtype);
+    }
+    if (!machine.ok()) return machine.status();
+    if (!value || value.value()->type() != slot.type) {
+      return UnimplementedError(
+          what + ": expected " + graph::ToString(slot.type) +
+          " after every call, as after the first, found " +
+          (value ? graph::ToString(value.value()->type())
+                 : OnOneLine(Describe(now))));
+    }
+    values.push_back(value.value());
+  }
+  return values;
+}
+
+void ModelImporter::AddStateOutputs(graph::GraphBuilder& builder,
+                                    const std::vector<graph::Value*>& values,
+                                    bool has_flag) {
+  const std::string state(frontends::kStateType);
+  size_t next = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.is_known || next >= values.size()) continue;
+    builder.Output(slot.name(), values[next++], state);
+  }
+  if (has_flag)
+    builder.Output(FlagName(), builder.Scalar(1, DType::kBool), state);
+}
+
+StatusOr<graph::Graph> ModelImporter::ImportWithState() {
+  const bool has_flag =
+      std::any_of(slots_.begin(), slots_.end(),
+                  [](const Slot& slot) { return !slot.starts_with_zeros; });
+  graph::GraphBuilder builder("main");
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
+  const StateInputs state = AddStateInputs(builder, has_flag);
+  Machine machine(builder);
+  EMBER_ASSIGN_OR_RETURN(Instance instance, Load(machine));
+  SetState(machine, instance, state, true);
+  EMBER_ASSIGN_OR_RETURN(const std::vector<NamedTensor> results,
+                         RunMethod(machine, instance, inputs));
+  std::vector<std::string> names;
+  std::vector<graph::Value*> values;
+  for (const NamedTensor& result : results) {
+    names.push_back(result.name);
+    values.push_back(machine.ToTensor(result.value).value());
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> after,
+                         StateAfter(machine, instance, true));
+  if (!machine.ok()) return machine.status();
+  EMBER_RETURN_IF_ERROR(AddOutputs(builder, names, values));
+  AddStateOutputs(builder, after, has_flag);
+  return builder.Finish();
+}
+
+StatusOr<graph::Graph> ModelImporter::ImportWithFirstCall() {
+  graph::GraphBuilder builder("main");
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
+  const StateInputs state = AddStateInputs(builder, true);
+  Machine machine(builder);
+  EMBER_RETURN_IF_ERROR(builder.status());
+  builder.SetOrigin("first call");
+  graph::IfRegions regions(builder);
+  std::vector<std::string> names;
+  const auto call = [&](graph::Region& region, bool is_first)
+      -> StatusOr<std::vector<graph::Value*>> {
+    machine.Enter(region);
+    EMBER_ASSIGN_OR_RETURN(Instance instance, Load(machine));
+    if (!is_first) SetState(machine, instance, state, false);
+    std::vector<Tensor> inside;
+    for (const Tensor& input : inputs) inside.push_back(machine.Inside(input));
+    EMBER_ASSIGN_OR_RETURN(const std::vector<NamedTensor> results,
+                           RunMethod(machine, instance, inside));
+    names.clear();
+    std::vector<graph::Value*> values;
+    for (const NamedTensor& result : results) {
+      names.push_back(result.name);
+      values.push_back(machine.ToTensor(result.value).value());
+    }
+    EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> after,
+                           StateAfter(machine, instance, !is_first));
+    if (!machine.ok()) return machine.status();
+    values.insert(values.end(), after.begin(), after.end());
+    machine.Leave();
+    if (!machine.ok()) return machine.status();
+    return values;
+  };
+  EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> later,
+                         call(regions.then(), false));
+  const size_t later_results = names.size();
+  if (must_retry_) return graph::Graph("main");
+  EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> first,
+                         call(regions.otherwise(), true));
+  if (names.size() != later_results || first.size() != later.size()) {
+    return UnimplementedError("expected as many results of the first call (" +
+                              std::to_string(names.size()) +
+                              ") as of later ones (" +
+                              std::to_string(later_results) + ")");
+  }
+  builder.SetOrigin("first call");
+  const std::vector<graph::Value*> values =
+      regions.Build(state.started.value(), later, first);
+  EMBER_RETURN_IF_ERROR(builder.status());
+  const auto split = static_cast<std::ptrdiff_t>(later_results);
+  EMBER_RETURN_IF_ERROR(
+      AddOutputs(builder, names, {values.begin(), values.begin() + split}));
+  AddStateOutputs(builder, {values.begin() + split, values.end()}, true);
+  return builder.Finish();
+}
+
+}  // namespace ember::torchscript

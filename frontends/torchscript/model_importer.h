@@ -1,0 +1,102 @@
+// One import of an archive with what is known of its inputs' types.
+//
+//   ModelImporter importer(file, options, dtypes);
+//   StatusOr<graph::Graph> graph = importer.Import();
+//   if (!graph.ok()) importer.wanted();   // other types, to try again with
+//
+// The code runs once to learn what it changes in the module. If that is
+// something, it runs again with the changed attributes as inputs. Where they
+// are not before the first call what they are after it (an empty tensor, None,
+// 0), the graph has both ways of a call, and a bool of the state says whether
+// it is the first.
+//
+// Not thread-safe.
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_MODEL_IMPORTER_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_MODEL_IMPORTER_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+#include "frontends/torchscript/arguments.h"
+#include "frontends/torchscript/module.h"
+#include "frontends/torchscript/state.h"
+
+namespace ember::torchscript {
+
+class ModelImporter {
+ public:
+  ModelImporter(ModuleFile& file, const frontends::ImportOptions& options,
+                const std::map<std::string, DType>& dtypes)
+      : file_(file), options_(options), dtypes_(dtypes) {}
+
+  StatusOr<graph::Graph> Import();
+  // Inputs that operators want to have another type.
+  const std::map<std::string, DType>& wanted() const { return wanted_; }
+
+  StatusOr<Arguments> MethodArguments();
+
+ private:
+  // The module in a machine.
+  struct Instance {
+    std::unique_ptr<Interpreter> interpreter;
+    Object* module = nullptr;
+  };
+  struct NamedTensor {
+    std::string name;
+    Value value;
+  };
+
+  StatusOr<const Function*> FindMethod();
+  StatusOr<Instance> Load(Machine& machine);
+  // Runs the method; its results as they are called.
+  StatusOr<std::vector<NamedTensor>> RunMethod(Machine& machine,
+                                               Instance& instance,
+                                               const std::vector<Tensor>& inputs);
+  Status Flatten(const Value& value, const Expression* expression,
+                 const std::string& name, bool is_whole, int depth,
+                 std::vector<NamedTensor>& results);
+  Status Failure(Machine& machine, const Instance& instance);
+
+  StatusOr<std::vector<Tensor>> AddInputs(graph::GraphBuilder& builder);
+  StatusOr<graph::Graph> ImportOnce();
+  StatusOr<graph::Graph> ImportWithState();
+  StatusOr<graph::Graph> ImportWithFirstCall();
+  // State that one build of the graph has as inputs: the slots that are not
+  // known, and the flag.
+  struct StateInputs {
+    std::vector<Tensor> slots;  // absent: known
+    Tensor started;
+  };
+  StateInputs AddStateInputs(graph::GraphBuilder& builder, bool has_flag);
+  void SetState(Machine& machine, Instance& instance, const StateInputs& inputs,
+                bool selects_initial);
+  // The values after a call; fails where they are not what they were assumed
+  // to be; numbers that are not known after all are noted.
+  StatusOr<std::vector<graph::Value*>> StateAfter(Machine& machine,
+                                                  Instance& instance,
+                                                  bool checks_known);
+  Status AddOutputs(graph::GraphBuilder& builder,
+                    const std::vector<std::string>& names,
+                    const std::vector<graph::Value*>& values);
+  void AddStateOutputs(graph::GraphBuilder& builder,
+                       const std::vector<graph::Value*>& values, bool has_flag);
+  std::string FlagName() const;
+
+  ModuleFile& file_;
+  const frontends::ImportOptions& options_;
+  std::map<std::string, DType> dtypes_, wanted_;
+  const Function* method_ = nullptr;
+  std::vector<Slot> slots_;
+  bool must_retry_ = false;  // a slot was not what it seemed
+};
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_MODEL_IMPORTER_H_

@@ -1,0 +1,360 @@
+#include "frontends/torchscript/module.h"
+
+#include <charconv>
+#include <utility>
+
+#include "base/one_line.h"
+
+namespace ember::torchscript {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+// Of objects, lists and so on within each other.
+constexpr int kMostDepth = 200;
+constexpr uint64_t kMostPickle = uint64_t{1} << 28;
+
+StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
+                                             const std::string& name) {
+  EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
+                         archive.Read(name, kMostPickle));
+  StatusOr<Pickle> pickle = Pickle::Read(contents.bytes);
+  if (!pickle.ok()) return pickle.status().WithContext(OnOneLine(name));
+  return std::make_unique<Pickle>(*std::move(pickle));
+}
+
+bool IsTensorCall(const PickleValue& value) {
+  return value.kind == Kind::kCall &&
+         (value.callee->text == "torch._utils._rebuild_tensor_v2" ||
+          value.callee->text == "torch._utils._rebuild_tensor");
+}
+
+// Calls whose first argument is what they give.
+bool IsWrapper(std::string_view name) {
+  return name == "torch.jit._pickle.restore_type_tag" ||
+         name == "torch.jit._pickle.build_intlist" ||
+         name == "torch.jit._pickle.build_tensorlist" ||
+         name == "torch.jit._pickle.build_doublelist" ||
+         name == "torch.jit._pickle.build_boollist" ||
+         name == "torch._utils._rebuild_parameter";
+}
+
+// The same for tensors that have the same elements in the same places.
+std::string KeyOf(const StoredTensor& stored) {
+  std::string key =
+      std::to_string(reinterpret_cast<uintptr_t>(stored.storage.data())) + " " +
+      std::string(DTypeName(stored.dtype));
+  for (size_t i = 0; i < stored.dims.size(); ++i) {
+    key += " " + std::to_string(stored.dims[i]) + ":" +
+           std::to_string(stored.strides[i]);
+  }
+  return key;
+}
+
+const PickleValue& Unwrapped(const PickleValue& value) {
+  const PickleValue* at = &value;
+  for (int i = 0; i < 8 && at->kind == Kind::kCall && !at->items.empty() &&
+                  IsWrapper(at->callee->text);
+       ++i)
+    at = at->items[0];
+  return *at;
+}
+
+}  // namespace
+
+ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
+                          std::string* prefix) {
+  ArchiveKind kind = ArchiveKind::kNone;
+  std::string found;
+  for (const std::string& name : archive.names()) {
+    const bool is_exported = name.ends_with("serialized_exported_program.json") ||
+                             name.ends_with("models/model.json");
+    if (is_exported) kind = ArchiveKind::kExported;
+    if (kind != ArchiveKind::kNone || !name.ends_with("data.pkl")) continue;
+    const std::string front = name.substr(0, name.size() - 8);
+    if (!front.empty() && front.find('/') != front.size() - 1) continue;
+    found = front;
+    kind = ArchiveKind::kTensors;
+  }
+  if (kind == ArchiveKind::kTensors) {
+    for (const std::string& name : archive.names())
+      if (name.starts_with(found + "code/")) kind = ArchiveKind::kTorchScript;
+  }
+  if (prefix != nullptr) *prefix = found;
+  return kind;
+}
+
+ModuleFile::ModuleFile(archive::ZipArchive archive, std::string prefix)
+    : archive_(std::move(archive)), prefix_(std::move(prefix)) {
+  code_ = std::make_unique<CodeLibrary>(archive_, prefix_);
+}
+
+StatusOr<std::unique_ptr<ModuleFile>> ModuleFile::Open(
+    std::span<const uint8_t> bytes, std::shared_ptr<const void> owner) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              bytes.size());
+  if (!archive::ZipArchive::IsArchive(text)) {
+    return InvalidArgumentError(
+        "expected a ZIP archive as torch.jit.save writes it, found another "
+        "file (before PyTorch 1.6 torch.save wrote plain pickles, which have "
+        "no code)");
+  }
+  EMBER_ASSIGN_OR_RETURN(archive::ZipArchive archive,
+                         archive::ZipArchive::Open(bytes, std::move(owner)));
+  std::string prefix;
+  switch (KindOfArchive(archive, &prefix)) {
+    case ArchiveKind::kTorchScript:
+      break;
+    case ArchiveKind::kTensors:
+      return InvalidArgumentError(
+          "expected an archive with code, as torch.jit.save writes it, found "
+          "tensors or a module without code (torch.save)");
+    case ArchiveKind::kExported:
+      return UnimplementedError(
+          "archives of torch.export (.pt2) are not supported; expected one "
+          "that torch.jit.save wrote");
+    case ArchiveKind::kNone:
+      return InvalidArgumentError(
+          "expected an archive with data.pkl and code, found neither");
+  }
+  auto file = std::unique_ptr<ModuleFile>(
+      new ModuleFile(std::move(archive), std::move(prefix)));
+  const archive::ZipArchive& zip = file->archive_;
+  for (const char* entry : {"version", ".data/version"}) {
+    if (!zip.Has(file->prefix_ + entry)) continue;
+    EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
+                           zip.Read(file->prefix_ + entry, 64));
+    const auto* begin = reinterpret_cast<const char*>(contents.bytes.data());
+    std::from_chars(begin, begin + contents.bytes.size(), file->version_);
+  }
+  if (zip.Has(file->prefix_ + "byteorder")) {
+    EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
+                           zip.Read(file->prefix_ + "byteorder", 64));
+    const std::string order(contents.bytes.begin(), contents.bytes.end());
+    if (!order.starts_with("little")) {
+      return UnimplementedError("byteorder: expected little, found '" +
+                                OnOneLine(order) + "'");
+    }
+  }
+  EMBER_ASSIGN_OR_RETURN(file->data_,
+                         ReadPickle(zip, file->prefix_ + "data.pkl"));
+  if (zip.Has(file->prefix_ + "constants.pkl")) {
+    EMBER_ASSIGN_OR_RETURN(file->constants_,
+                           ReadPickle(zip, file->prefix_ + "constants.pkl"));
+  }
+  if (zip.Has(file->prefix_ + "traced_inputs.pkl")) {
+    EMBER_ASSIGN_OR_RETURN(
+        file->traced_, ReadPickle(zip, file->prefix_ + "traced_inputs.pkl"));
+  }
+  return file;
+}
+
+StatusOr<const Class*> ModuleFile::ModuleClass() {
+  const PickleValue& root = Unwrapped(data_->root());
+  if (root.kind != Kind::kCall || !root.callee->text.starts_with("__torch__")) {
+    return InvalidArgumentError(
+        "data.pkl: expected a module of the archive's code, found another "
+        "value");
+  }
+  EMBER_ASSIGN_OR_RETURN(const Class* type,
+                         code_->FindClass(root.callee->text));
+  if (type == nullptr) {
+    return DataLossError("expected the code of class '" +
+                         OnOneLine(root.callee->text) +
+                         "' in the archive, found none");
+  }
+  return type;
+}
+
+std::vector<std::optional<StoredTensor>> ModuleFile::TracedInputs(
+    std::string_view method) const {
+  std::vector<std::optional<StoredTensor>> inputs;
+  if (traced_ == nullptr) return inputs;
+  const PickleValue* list = Unwrapped(traced_->root()).Find(method);
+  if (list == nullptr) return inputs;
+  const PickleValue& all = Unwrapped(*list);
+  if (all.kind != Kind::kList && all.kind != Kind::kTuple) return inputs;
+  for (const PickleValue* item : all.items) {
+    inputs.emplace_back();
+    const PickleValue& value = Unwrapped(*item);
+    if (!IsTensorCall(value)) continue;
+    StatusOr<StoredTensor> tensor = FindTensor(value, "traced_inputs");
+    if (tensor.ok()) inputs.back() = *std::move(tensor);
+  }
+  return inputs;
+}
+
+// One conversion of a pickle's values into the machine's.
+class ModuleLoader {
+ public:
+  ModuleLoader(ModuleFile& file, std::string folder, Machine& machine,
+               Interpreter* interpreter)
+      : file_(file),
+        folder_(std::move(folder)),
+        machine_(machine),
+        interpreter_(interpreter) {}
+
+  // path: where it is, "encoder.0.weight".
+  StatusOr<Value> Convert(const PickleValue& value, const std::string& path) {
+    const auto known = known_.find(&value);
+    if (known != known_.end()) return known->second;
+    if (++depth_ > kMostDepth) {
+      return UnimplementedError("'" + OnOneLine(path) + "': expected at most " +
+                                std::to_string(kMostDepth) +
+                                " levels of objects");
+    }
+    StatusOr<Value> made = Make(value, path);
+    --depth_;
+    if (made.ok()) known_.emplace(&value, *made);
+    return made;
+  }
+
+ private:
+  StatusOr<Value> Make(const PickleValue& value, const std::string& path) {
+    switch (value.kind) {
+      case Kind::kNone:
+        return Value::None();
+      case Kind::kBool:
+        return Value::Bool(value.integer != 0);
+      case Kind::kInteger:
+        return Value::Int(Dim(value.integer));
+      case Kind::kFloat:
+        return Value::Float(value.number);
+      case Kind::kString:
+        return Value::Text(Value::Kind::kString, value.text);
+      case Kind::kList:
+      case Kind::kTuple: {
+        Value made = value.kind == Kind::kList ? machine_.NewList({})
+                                               : machine_.NewTuple({});
+        known_.emplace(&value, made);
+        for (size_t i = 0; i < value.items.size(); ++i) {
+          EMBER_ASSIGN_OR_RETURN(
+              Value item,
+              Convert(*value.items[i], path + "." + std::to_string(i)));
+          made.list->items.push_back(std::move(item));
+        }
+        return made;
+      }
+      case Kind::kDict: {
+        Value made = machine_.NewDict();
+        known_.emplace(&value, made);
+        for (size_t i = 0; i + 1 < value.items.size(); i += 2) {
+          EMBER_ASSIGN_OR_RETURN(Value key, Convert(*value.items[i], path));
+          EMBER_ASSIGN_OR_RETURN(
+              Value item, Convert(*value.items[i + 1], path + "." + key.text));
+          made.dict->items.emplace_back(std::move(key), std::move(item));
+        }
+        return made;
+      }
+      case Kind::kCall:
+        return MakeCall(value, path);
+      case Kind::kGlobal:
+        return Value::Text(Value::Kind::kFunction, value.text);
+      case Kind::kPersistent:
+        break;
+    }
+    return DataLossError("'" + OnOneLine(path) +
+                         "': expected a value, found a storage");
+  }
+
+  StatusOr<Value> MakeCall(const PickleValue& value, const std::string& path) {
+    const std::string& name = value.callee->text;
+    if (IsTensorCall(value)) {
+      StatusOr<StoredTensor> stored = file_.FindTensor(value, folder_);
+      if (!stored.ok())
+        return stored.status().WithContext("'" + OnOneLine(path) + "'");
+      Machine* machine = &machine_;
+      return machine_.NewStored([stored = *std::move(stored), machine, path] {
+        // Tied weights, and those of a second copy of the module, are one.
+        Tensor& constant = machine->stored()[KeyOf(stored)];
+        if (!constant)
+          constant = AddStored(stored, path, machine->outermost());
+        return constant;
+      });
+    }
+    if (IsWrapper(name) && !value.items.empty())
+      return Convert(*value.items[0], path);
+    if (name == "collections.OrderedDict" && value.items.empty())
+      return machine_.NewDict();
+    if (name == "torch.device" && !value.items.empty())
+      return Value::Text(Value::Kind::kDevice, value.items[0]->text);
+    if (name.starts_with("__torch__")) return MakeObject(value, path);
+    // Of what code may never use.
+    return Value::Text(Value::Kind::kConflict,
+                       "'" + OnOneLine(path) + "', which " + OnOneLine(name) +
+                           " makes, which is not supported");
+  }
+
+  StatusOr<Value> MakeObject(const PickleValue& value,
+                             const std::string& path) {
+    EMBER_ASSIGN_OR_RETURN(const Class* type,
+                           file_.code().FindClass(value.callee->text));
+    if (type != nullptr && type->base == "NamedTuple") {
+      std::vector<Value> items;
+      for (const PickleValue* item : value.items) {
+        EMBER_ASSIGN_OR_RETURN(Value made, Convert(*item, path));
+        items.push_back(std::move(made));
+      }
+      Value tuple = machine_.NewTuple(std::move(items));
+      tuple.list->fields = type;
+      return tuple;
+    }
+    Value made;
+    made.kind = Value::Kind::kObject;
+    made.object = &machine_.NewObject(value.callee->text);
+    made.object->type = type;
+    made.object->path = path;
+    known_.emplace(&value, made);
+    if (value.state == nullptr) return made;
+    if (type != nullptr && type->methods.contains("__setstate__") &&
+        interpreter_ != nullptr) {
+      EMBER_ASSIGN_OR_RETURN(Value state, Convert(*value.state, path));
+      interpreter_->CallMethod(*made.object, "__setstate__", {state});
+      if (!machine_.ok()) return machine_.status();
+      return made;
+    }
+    if (value.state->kind != Kind::kDict) {
+      return DataLossError("'" + OnOneLine(path) +
+                           "': expected attributes as a dict");
+    }
+    for (size_t i = 0; i + 1 < value.state->items.size(); i += 2) {
+      const std::string& name = value.state->items[i]->text;
+      EMBER_ASSIGN_OR_RETURN(
+          Value item, Convert(*value.state->items[i + 1],
+                              path.empty() ? name : path + "." + name));
+      const bool is_mode =
+          name == "training" && item.is(Value::Kind::kBool);
+      made.object->attributes[name] = is_mode ? Value::Bool(false) : item;
+    }
+    return made;
+  }
+
+  ModuleFile& file_;
+  std::string folder_;
+  Machine& machine_;
+  Interpreter* interpreter_;
+  int depth_ = 0;
+  std::map<const PickleValue*, Value> known_;
+};
+
+StatusOr<std::vector<Value>> ModuleFile::Constants(Machine& machine) {
+  if (constants_ == nullptr) return std::vector<Value>();
+  ModuleLoader loader(*this, "constants", machine, nullptr);
+  EMBER_ASSIGN_OR_RETURN(const Value all,
+                         loader.Convert(constants_->root(), "CONSTANTS"));
+  if (!all.is_sequence()) {
+    return DataLossError("constants.pkl: expected a tuple, found " +
+                         Describe(all));
+  }
+  return all.list->items;
+}
+
+StatusOr<Object*> ModuleFile::Load(Machine& machine, Interpreter& interpreter) {
+  EMBER_RETURN_IF_ERROR(ModuleClass().status());
+  ModuleLoader loader(*this, "data", machine, &interpreter);
+  EMBER_ASSIGN_OR_RETURN(const Value module,
+                         loader.Convert(Unwrapped(data_->root()), ""));
+  return module.object;
+}
+
+}  // namespace ember::torchscript

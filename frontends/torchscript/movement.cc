@@ -1,0 +1,806 @@
+// Shapes, views and order of elements. Views can be written through
+// (machine.h).
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/promotion.h"
+#include "frontends/torchscript/views.h"
+
+namespace ember::torchscript {
+namespace {
+
+Value Alias(Call& c) { return c.value("self"); }
+Tensor Copy(Call& c) { return c.tensor("self"); }
+
+// The shape that is asked for, with -1 resolved.
+Shape ResolvedShape(Call& c, const Tensor& x, std::string_view name) {
+  Shape shape = c.dims(name);
+  std::optional<size_t> open;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != Dim(-1)) continue;
+    if (open) {
+      c.FailInvalid("expected one dim of -1, found two");
+      return x.shape();
+    }
+    open = i;
+  }
+  if (!open || !c.ok()) return shape;
+  Shape others = shape;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(*open));
+  const std::optional<Dim> rest = ops::DivideElementCounts(x.shape(), others);
+  if (!rest) {
+    c.FailInvalid("expected dims that divide the elements of " +
+                  graph::ShapeToString(x.shape()) + ", found " +
+                  graph::ShapeToString(others));
+    return x.shape();
+  }
+  shape[*open] = *rest;
+  return shape;
+}
+// Ranks beyond what a graph has.
+bool CheckNewRank(Call& c, size_t rank) {
+  if (rank <= static_cast<size_t>(kMaximumRank)) return c.ok();
+  c.FailUnsupported("expected at most " + std::to_string(kMaximumRank) +
+                    " dims, found " + std::to_string(rank));
+  return false;
+}
+
+Value ViewAs(Call& c, const Shape& shape) {
+  if (!CheckNewRank(c, shape.size())) return {};
+  return ReshapedView(c, "self", shape);
+}
+Value View(Call& c) {
+  return ViewAs(c, ResolvedShape(c, c.tensor("self"), "size"));
+}
+Value ReshapeTo(Call& c) {
+  return ViewAs(c, ResolvedShape(c, c.tensor("self"), "shape"));
+}
+Value ReshapeLike(Call& c) { return ViewAs(c, c.tensor("other").shape()); }
+Value Flatten(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return {};
+  if (x.rank() == 0) return ViewAs(c, {Dim(1)});
+  const int first = c.axis("start_dim", x.rank());
+  const int last = c.axis("end_dim", x.rank());
+  if (!c.ok()) return {};
+  if (first > last) {
+    c.FailInvalid("expected start_dim before end_dim");
+    return {};
+  }
+  Shape shape(x.shape().begin(), x.shape().begin() + first);
+  Dim merged(1);
+  for (int i = first; i <= last; ++i) merged = merged * x.dim(i);
+  shape.push_back(merged);
+  shape.insert(shape.end(), x.shape().begin() + last + 1, x.shape().end());
+  return ViewAs(c, shape);
+}
+Value Unflatten(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  Shape parts = c.dims("sizes");
+  if (!c.CheckRank("self", x, 1)) return {};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] != Dim(-1)) continue;
+    Shape others = parts;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    parts[i] = ops::DivideElementCounts({x.dim(axis)}, others).value_or(Dim(1));
+  }
+  Shape shape(x.shape().begin(), x.shape().begin() + axis);
+  shape.insert(shape.end(), parts.begin(), parts.end());
+  shape.insert(shape.end(), x.shape().begin() + axis + 1, x.shape().end());
+  return ViewAs(c, shape);
+}
+Value SqueezeAll(Call& c) {
+  Shape shape;
+  for (const Dim& dim : c.tensor("self").shape())
+    if (dim != Dim(1)) shape.push_back(dim);
+  return ViewAs(c, shape);
+}
+Value SqueezeAxes(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok() || x.rank() == 0) return c.value("self");
+  std::vector<int64_t> axes = c.integers("dim");
+  for (int64_t& axis : axes) axis = NormalAxis(c.machine(), axis, x.rank());
+  Shape shape;
+  for (int i = 0; i < x.rank(); ++i) {
+    const bool is_named = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (!is_named || x.dim(i) != Dim(1)) shape.push_back(x.dim(i));
+  }
+  return ViewAs(c, shape);
+}
+Value Unsqueeze(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank() + 1);
+  if (!c.ok()) return {};
+  Shape shape = x.shape();
+  shape.insert(shape.begin() + axis, Dim(1));
+  return ViewAs(c, shape);
+}
+// At least so many dims, new ones in front.
+Value AtLeast(Call& c, size_t rank) {
+  Shape shape = c.tensor("self").shape();
+  while (shape.size() < rank) shape.insert(shape.begin(), Dim(1));
+  return ViewAs(c, shape);
+}
+Value AtLeast1(Call& c) { return AtLeast(c, 1); }
+Value AtLeast2(Call& c) { return AtLeast(c, 2); }
+
+Value Permute(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<int64_t> order = c.integers("dims");
+  if (!c.ok()) return {};
+  std::vector<bool> seen(static_cast<size_t>(x.rank()));
+  bool is_permutation = order.size() == seen.size();
+  for (int64_t& axis : order) {
+    if (!is_permutation) break;
+    axis = NormalAxis(c.machine(), axis, x.rank());
+    if (!c.ok()) return {};
+    is_permutation = !seen[static_cast<size_t>(axis)];
+    seen[static_cast<size_t>(axis)] = true;
+  }
+  if (!is_permutation) {
+    c.FailInvalid("dims: expected each of the " + std::to_string(x.rank()) +
+                  " axes once");
+    return {};
+  }
+  return PermutedView(c, "self", order);
+}
+Value SwapAxes(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int a = c.axis("dim0", x.rank());
+  const int b = c.axis("dim1", x.rank());
+  if (!c.ok() || x.rank() == 0) return c.value("self");
+  std::vector<int64_t> order(static_cast<size_t>(x.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
+  return PermutedView(c, "self", order);
+}
+// Of matrices; vectors stay as they are.
+Value TransposeMatrix(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 0, 2)) return {};
+  if (x.rank() < 2) return c.value("self");
+  return PermutedView(c, "self", {1, 0});
+}
+Value TransposeLast(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2)) return {};
+  std::vector<int64_t> order(static_cast<size_t>(x.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return PermutedView(c, "self", order);
+}
+Value ReverseAxes(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<int64_t> order(static_cast<size_t>(x.rank()));
+  std::iota(order.rbegin(), order.rend(), 0);
+  return PermutedView(c, "self", order);
+}
+Value MoveAxes(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<int64_t> from = c.integers("source");
+  std::vector<int64_t> to = c.integers("destination");
+  if (!c.ok()) return {};
+  if (from.size() != to.size()) {
+    c.FailInvalid("expected as many places as axes to move");
+    return {};
+  }
+  std::vector<int64_t> order(static_cast<size_t>(x.rank()), -1);
+  std::vector<bool> moved(order.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    const int a = NormalAxis(c.machine(), from[i], x.rank());
+    const int b = NormalAxis(c.machine(), to[i], x.rank());
+    if (!c.ok()) return {};
+    order[static_cast<size_t>(b)] = a;
+    moved[static_cast<size_t>(a)] = true;
+  }
+  size_t next = 0;
+  for (int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (next < moved.size() && moved[next]) ++next;
+    axis = static_cast<int64_t>(next++);
+    if (next > moved.size()) {
+      c.FailInvalid("expected axes to move that differ");
+      return {};
+    }
+  }
+  return PermutedView(c, "self", order);
+}
+
+// [start, end) of an axis as Python has it: bounds beyond it are its ends.
+Value SliceView(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  const int64_t step = c.integer("step");
+  if (!c.ok()) return {};
+  if (step <= 0) {
+    c.FailInvalid("step: expected at least 1, found " + std::to_string(step));
+    return {};
+  }
+  const Dim extent = x.dim(axis);
+  const auto place = [&](std::string_view name, const Dim& otherwise) {
+    if (!c.has(name)) return otherwise;
+    Dim at = c.dim(name);
+    // 2^63 - 1 stands for the end.
+    if (at == Dim(std::numeric_limits<int64_t>::max())) return extent;
+    if (!ops::IsNonNegative(at)) {
+      if (at.is_constant() || ops::RangeOf(at).high < 0) at = extent + at;
+    }
+    return SmallerOf(LargerOf(at, Dim(0)), extent);
+  };
+  const Dim start = place("start", Dim(0));
+  const Dim end = place("end", extent);
+  if (!c.ok()) return {};
+  const Dim size = LargerOf(
+      FloorDivide(end - start + Dim(step - 1), Dim(step)), Dim(0));
+  return SlicedView(c, "self", axis, start, size, step);
+}
+Value Narrow(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  Dim start = c.dim("start");
+  if (!c.ok()) return {};
+  if (start.is_constant() && start.constant() < 0) start = start + x.dim(axis);
+  return SlicedView(c, "self", axis, start, c.dim("length"), 1);
+}
+Value Select(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  const Value& index = c.value("index");
+  if (!c.ok()) return {};
+  if (index.is_dynamic() || index.is_tensor()) {
+    const Tensor at = ops::NormalizeIndices(
+        index.is_tensor() ? ops::Reshape(c.Indices("index"), {})
+                          : c.machine().ToScalar(index),
+        x.dim(axis));
+    return c.machine().NewTensor(ops::Gather(x, at, axis));
+  }
+  Dim at = c.dim("index");
+  if (at.is_constant() && at.constant() < 0) at = at + x.dim(axis);
+  if (at.is_constant() && x.dim(axis).is_constant() &&
+      (at.constant() < 0 || at.constant() >= x.dim(axis).constant())) {
+    c.FailInvalid("index: expected one of " + x.dim(axis).ToString() +
+                  " slices, found " + at.ToString());
+    return {};
+  }
+  return SelectedView(c, "self", axis, at);
+}
+Value Unbind(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  if (!c.ok()) return {};
+  if (!x.dim(axis).is_constant() || x.dim(axis).constant() > 100'000) {
+    c.FailUnsupported("expected an axis whose extent is known to take apart, "
+                      "found " + x.dim(axis).ToString());
+    return {};
+  }
+  std::vector<Value> parts;
+  for (int64_t i = 0; i < x.dim(axis).constant(); ++i)
+    parts.push_back(SelectedView(c, "self", axis, Dim(i)));
+  return c.machine().NewList(std::move(parts));
+}
+
+// Parts of an axis of these extents.
+Value SplitInto(Call& c, int axis, const Shape& sizes) {
+  std::vector<Value> parts;
+  Dim start(0);
+  for (const Dim& size : sizes) {
+    parts.push_back(SlicedView(c, "self", axis, start, size, 1));
+    start = start + size;
+  }
+  return c.machine().NewList(std::move(parts));
+}
+std::optional<int64_t> ExtentOf(Call& c, const Tensor& x, int axis) {
+  const std::optional<int64_t> extent = x.dim(axis).AsConstant();
+  if (!extent) {
+    c.FailUnsupported("expected an axis whose extent is known to split, found " +
+                      x.dim(axis).ToString());
+  }
+  return extent;
+}
+Value SplitBySize(Call& c, int64_t size, int axis, const Tensor& x) {
+  const std::optional<int64_t> extent = ExtentOf(c, x, axis);
+  if (!extent || !c.ok()) return {};
+  if (size <= 0 || *extent / size > 100'000) {
+    c.FailInvalid("expected parts of at least one element, and not so many");
+    return {};
+  }
+  Shape sizes;
+  for (int64_t at = 0; at < *extent || (at == 0 && *extent == 0); at += size)
+    sizes.emplace_back(std::min(size, *extent - at));
+  return SplitInto(c, axis, sizes);
+}
+Value Split(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  if (c.value("split_size").is_sequence())
+    return SplitInto(c, axis, c.dims("split_size"));
+  const Dim size = c.dim("split_size");
+  // Halves and the like of an open extent.
+  if (c.ok() && !x.dim(axis).is_constant()) {
+    const std::optional<Dim> count =
+        ops::DivideElementCounts({x.dim(axis)}, {size});
+    if (count && count->is_constant() && count->constant() > 0 &&
+        count->constant() < 1000) {
+      return SplitInto(c, axis,
+                       Shape(static_cast<size_t>(count->constant()), size));
+    }
+  }
+  return SplitBySize(c, c.integer("split_size"), axis, x);
+}
+Value SplitWithSizes(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  return SplitInto(c, c.axis("dim", x.rank()), c.dims("split_sizes"));
+}
+Value Chunk(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  const int64_t count = c.integer("chunks");
+  if (!c.ok()) return {};
+  if (count <= 0 || count > 100'000) {
+    c.FailInvalid("chunks: expected at least 1, found " +
+                  std::to_string(count));
+    return {};
+  }
+  if (!x.dim(axis).is_constant()) {
+    // Equal parts, where that is certain.
+    const Dim size = FloorDivide(x.dim(axis), Dim(count));
+    if (size * Dim(count) == x.dim(axis))
+      return SplitInto(c, axis, Shape(static_cast<size_t>(count), size));
+  }
+  const std::optional<int64_t> extent = ExtentOf(c, x, axis);
+  if (!extent) return {};
+  return SplitBySize(c, std::max<int64_t>((*extent + count - 1) / count, 1),
+                     axis, x);
+}
+Value TensorSplit(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  const int64_t count = c.integer("sections");
+  const std::optional<int64_t> extent = ExtentOf(c, x, axis);
+  if (!extent || !c.ok()) return {};
+  if (count <= 0 || count > 100'000) {
+    c.FailInvalid("sections: expected at least 1");
+    return {};
+  }
+  Shape sizes;
+  for (int64_t i = 0; i < count; ++i)
+    sizes.emplace_back(*extent / count + (i < *extent % count ? 1 : 0));
+  return SplitInto(c, axis, sizes);
+}
+
+Value Expand(Call& c) {
+  const Tensor x = c.tensor("self");
+  Shape shape = c.dims("size");
+  if (!c.ok() || !CheckNewRank(c, shape.size())) return {};
+  if (shape.size() < x.shape().size()) {
+    c.FailInvalid("size: expected at least " + std::to_string(x.rank()) +
+                  " dims, found " + std::to_string(shape.size()));
+    return {};
+  }
+  const size_t extra = shape.size() - x.shape().size();
+  for (size_t i = extra; i < shape.size(); ++i)
+    if (shape[i] == Dim(-1)) shape[i] = x.shape()[i - extra];
+  return ExpandedView(c, "self", shape);
+}
+Value ExpandLike(Call& c) {
+  return ExpandedView(c, "self", c.tensor("other").shape());
+}
+Value BroadcastTensors(Call& c) {
+  const std::vector<Tensor> tensors = c.tensors("tensors");
+  if (!c.ok()) return {};
+  Shape shape;
+  for (const Tensor& tensor : tensors) {
+    const StatusOr<Shape> both = graph::BroadcastShapes(shape, tensor.shape());
+    if (!both.ok()) {
+      c.FailInvalid(std::string(both.status().message()));
+      return {};
+    }
+    shape = *both;
+  }
+  std::vector<Value> results;
+  for (const Tensor& tensor : tensors)
+    results.push_back(c.machine().NewTensor(ops::Broadcast(tensor, shape)));
+  return c.machine().NewList(std::move(results));
+}
+// As many copies along each axis; axes that x lacks are in front.
+Tensor RepeatBy(Call& c, const Tensor& x, const Shape& repeats) {
+  if (!c.ok() || !CheckNewRank(c, repeats.size() * 2)) return x;
+  Shape dims = x.shape();
+  dims.insert(dims.begin(), repeats.size() - dims.size(), Dim(1));
+  Shape apart;
+  Shape repeated;
+  Shape merged;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    apart.insert(apart.end(), {Dim(1), dims[i]});
+    repeated.insert(repeated.end(), {repeats[i], dims[i]});
+    merged.push_back(repeats[i] * dims[i]);
+  }
+  return ops::Reshape(ops::Broadcast(ops::Reshape(x, apart), repeated), merged);
+}
+Tensor Repeat(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Shape repeats = c.dims("repeats");
+  if (c.ok() && repeats.size() < x.shape().size()) {
+    c.FailInvalid("repeats: expected at least " + std::to_string(x.rank()) +
+                  " numbers, found " + std::to_string(repeats.size()));
+  }
+  return RepeatBy(c, x, repeats);
+}
+Tensor Tile(Call& c) {
+  const Tensor x = c.tensor("self");
+  Shape repeats = c.dims("dims");
+  while (c.ok() && repeats.size() < x.shape().size())
+    repeats.insert(repeats.begin(), Dim(1));
+  return RepeatBy(c, x, repeats);
+}
+Tensor RepeatInterleave(Call& c) {
+  Tensor x = c.tensor("self");
+  const Dim repeats = c.dim("repeats");
+  if (!c.ok()) return x;
+  if (!c.has("dim")) {
+    return ops::RepeatEach(
+        ops::Reshape(x, {graph::ElementCount(x.shape())}), 0, repeats);
+  }
+  return ops::RepeatEach(x, c.axis("dim", x.rank()), repeats);
+}
+
+Tensor Cat(Call& c) {
+  std::vector<Tensor> parts;
+  // Vectors without elements join anything.
+  for (const Tensor& part : c.tensors("tensors"))
+    if (part.rank() != 1 || part.dim(0) != Dim(0)) parts.push_back(part);
+  if (!c.ok()) return {};
+  if (parts.empty()) {
+    const std::vector<Tensor> all = c.tensors("tensors");
+    if (!all.empty()) return all[0];
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  parts = InOneType(c, std::move(parts));
+  if (!c.CheckRank("tensors", parts[0], 1)) return parts[0];
+  return Concat(parts, c.axis("dim", parts[0].rank()));
+}
+Tensor Stack(Call& c) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  const int axis = c.axis("dim", parts[0].rank() + 1);
+  for (Tensor& part : parts) {
+    if (part.rank() != parts[0].rank()) {
+      c.FailInvalid("expected tensors of one rank to stack");
+      return part;
+    }
+    part = ops::Unsqueeze(part, {axis});
+  }
+  return c.ok() ? Concat(parts, axis) : parts[0];
+}
+Tensor JoinFrom(Call& c, int axis, int rank) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  for (Tensor& part : parts)
+    while (part.rank() < rank) part = ops::Unsqueeze(part, {0});
+  return Concat(parts, std::min(axis, parts[0].rank() - 1));
+}
+Tensor Hstack(Call& c) { return JoinFrom(c, 1, 1); }
+Tensor Vstack(Call& c) { return JoinFrom(c, 0, 2); }
+
+Tensor Flip(Call& c) {
+  Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.integers("dims");
+  for (const int64_t axis : axes) {
+    if (!c.ok() || x.rank() == 0) return x;
+    x = ops::Reverse(x, NormalAxis(c.machine(), axis, x.rank()));
+  }
+  return x;
+}
+// Elements move by `shift` along an axis, and come in again at its front.
+Tensor RollAxis(const Tensor& x, int axis, int64_t shift) {
+  const Dim extent = x.dim(axis);
+  if (extent == Dim(0)) return x;
+  const Dim moved = Modulo(Dim(shift), extent);
+  if (moved == Dim(0)) return x;
+  return Concat({ops::SliceAxis(x, axis, extent - moved, moved),
+                 ops::SliceAxis(x, axis, Dim(0), extent - moved)},
+                axis);
+}
+Tensor Roll(Call& c) {
+  Tensor x = c.tensor("self");
+  const std::vector<int64_t> shifts = c.integers("shifts");
+  std::vector<int64_t> axes;
+  if (c.has("dims")) axes = c.integers("dims");
+  if (!c.ok() || x.rank() == 0) return x;
+  if (axes.empty() && shifts.size() == 1) {
+    const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
+    return ops::Reshape(RollAxis(flat, 0, shifts[0]), x.shape());
+  }
+  if (axes.size() != shifts.size()) {
+    c.FailInvalid("expected as many shifts as dims");
+    return x;
+  }
+  for (size_t i = 0; i < axes.size() && c.ok(); ++i)
+    x = RollAxis(x, NormalAxis(c.machine(), axes[i], x.rank()), shifts[i]);
+  return x;
+}
+Tensor Rot90(Call& c) {
+  Tensor x = c.tensor("self");
+  const std::vector<int64_t> dims = c.integers("dims", 2);
+  const int64_t turns = ((c.integer("k") % 4) + 4) % 4;
+  if (!c.CheckRank("self", x, 2)) return x;
+  const int a = NormalAxis(c.machine(), dims[0], x.rank());
+  const int b = NormalAxis(c.machine(), dims[1], x.rank());
+  if (!c.ok()) return x;
+  std::vector<int64_t> swapped(static_cast<size_t>(x.rank()));
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[static_cast<size_t>(a)], swapped[static_cast<size_t>(b)]);
+  if (turns == 1) return ops::Transpose(ops::Reverse(x, b), swapped);
+  if (turns == 2) return ops::Reverse(ops::Reverse(x, a), b);
+  if (turns == 3) return ops::Reverse(ops::Transpose(x, swapped), b);
+  return x;
+}
+
+// Pads from the last axis on: low, high, low, high …
+Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
+               std::string_view mode, double value) {
+  if (!c.ok()) return x;
+  if (pads.size() % 2 != 0 ||
+      pads.size() / 2 > static_cast<size_t>(x.rank())) {
+    c.FailInvalid("pad: expected pairs for at most " +
+                  std::to_string(x.rank()) + " axes, found " +
+                  std::to_string(pads.size()) + " numbers");
+    return x;
+  }
+  Shape low(static_cast<size_t>(x.rank()), Dim(0));
+  Shape high = low;
+  for (size_t i = 0; i < pads.size(); i += 2) {
+    const size_t axis = low.size() - 1 - i / 2;
+    low[axis] = pads[i];
+    high[axis] = pads[i + 1];
+  }
+  // Only constants may cut something off.
+  Tensor cut = x;
+  if (mode != "constant") {
+    for (size_t axis = 0; axis < low.size(); ++axis) {
+      for (Dim* pad : {&low[axis], &high[axis]}) {
+        if (!pad->is_constant() || pad->constant() >= 0) continue;
+        const Dim size = cut.dim(static_cast<int>(axis)) + *pad;
+        cut = ops::SliceAxis(cut, static_cast<int>(axis),
+                             pad == &low[axis] ? Dim(0) - *pad : Dim(0), size);
+        *pad = Dim(0);
+      }
+    }
+  }
+  return ops::Pad(cut, low, high, mode,
+                  mode == "constant" ? c.Number(value, x.dtype())
+                                     : Tensor(&c.builder(), nullptr));
+}
+std::string GraphModeOf(Call& c, const std::string& mode) {
+  if (mode == "constant" || mode == "reflect") return mode;
+  if (mode == "replicate") return "edge";
+  if (mode == "circular") return "wrap";
+  c.FailInvalid("mode: expected constant, reflect, replicate or circular, "
+                "found '" + mode + "'");
+  return "constant";
+}
+Tensor PadByMode(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::string mode = GraphModeOf(c, c.text("mode"));
+  const double value = c.has("value") ? c.number("value") : 0;
+  return PadAxes(c, x, c.dims("pad"), mode, value);
+}
+Tensor ConstantPad(Call& c) {
+  const Tensor x = c.tensor("self");
+  return PadAxes(c, x, c.dims("pad"), "constant", c.number("value"));
+}
+Tensor ReflectionPad(Call& c) {
+  const Tensor x = c.tensor("self");
+  return PadAxes(c, x, c.dims("padding"), "reflect", 0);
+}
+Tensor ReplicationPad(Call& c) {
+  const Tensor x = c.tensor("self");
+  return PadAxes(c, x, c.dims("padding"), "edge", 0);
+}
+
+// Whether j - i of a matrix's last two axes is at least, or at most, k.
+Tensor Triangle(Call& c, bool is_upper) {
+  const Tensor x = c.tensor("self");
+  const int64_t diagonal = c.integer("diagonal");
+  if (!c.CheckRank("self", x, 2)) return x;
+  const Tensor rows = ops::AlongAxis(
+      IotaVector(c.builder(), x.dim(-2), DType::kI64), 0, 2);
+  const Tensor columns = ops::AlongAxis(
+      IotaVector(c.builder(), x.dim(-1), DType::kI64), 1, 2);
+  const Tensor bound = rows + static_cast<double>(diagonal);
+  const Tensor keeps = is_upper ? ops::LessEqual(bound, columns)
+                                : ops::LessEqual(columns, bound);
+  return ops::Select(keeps, x, x.Like(0));
+}
+Tensor Triu(Call& c) { return Triangle(c, true); }
+Tensor Tril(Call& c) { return Triangle(c, false); }
+
+// Elements (i, i + offset) of two axes, as the last axis.
+Tensor DiagonalOf(Call& c, const Tensor& x, int a, int b, int64_t offset) {
+  if (!c.ok()) return x;
+  std::vector<int64_t> order;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a && i != b) order.push_back(i);
+  order.push_back(a);
+  order.push_back(b);
+  const Tensor y = ops::Transpose(x, order);
+  const Dim rows = y.dim(-2) + Dim(std::min<int64_t>(offset, 0));
+  const Dim columns = y.dim(-1) - Dim(std::max<int64_t>(offset, 0));
+  const Dim size = LargerOf(SmallerOf(rows, columns), Dim(0));
+  Shape flat(y.shape().begin(), y.shape().end() - 2);
+  const auto axis = static_cast<int>(flat.size());
+  flat.push_back(y.dim(-2) * y.dim(-1));
+  const Tensor place = IotaVector(c.builder(), size, DType::kI64);
+  const Dim first =
+      Dim(std::max<int64_t>(-offset, 0)) * y.dim(-1) +
+      Dim(std::max<int64_t>(offset, 0));
+  const Tensor index =
+      place * ops::DimScalar(c.builder(), y.dim(-1) + Dim(1)) +
+      ops::DimScalar(c.builder(), first);
+  return ops::Gather(ops::Reshape(y, flat), index, axis);
+}
+Tensor Diagonal(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2)) return x;
+  return DiagonalOf(c, x, c.axis("dim1", x.rank()), c.axis("dim2", x.rank()),
+                    c.integer("offset"));
+}
+Tensor Diag(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int64_t offset = c.integer("diagonal");
+  if (!c.CheckRank("self", x, 1, 2)) return x;
+  if (x.rank() == 2) return DiagonalOf(c, x, 0, 1, offset);
+  const Dim size = x.dim(0) + Dim(offset < 0 ? -offset : offset);
+  const Tensor rows = ops::AlongAxis(
+      IotaVector(c.builder(), size, DType::kI64), 0, 2);
+  const Tensor columns = ops::AlongAxis(
+      IotaVector(c.builder(), size, DType::kI64), 1, 2);
+  const Dim low(std::max<int64_t>(offset, 0));
+  const Tensor along =
+      ops::Pad(x, {low}, {size - x.dim(0) - low}, "constant", x.Like(0));
+  return ops::Select(ops::Equal(rows + static_cast<double>(offset), columns),
+                     ops::AlongAxis(along, 1, 2), x.Like(0));
+}
+Tensor Trace(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2, 2)) return x;
+  const Tensor diagonal = DiagonalOf(c, x, 0, 1, 0);
+  return ops::Reduce(x.is_float() ? diagonal
+                                  : ops::Cast(diagonal, DType::kI64),
+                     "sum", {0}, false);
+}
+
+// [N, C, L] windows of an axis, as a new last axis.
+Tensor Unfold(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return x;
+  const int axis = c.axis("dimension", x.rank());
+  const int64_t size = c.integer("size");
+  const int64_t step = c.integer("step");
+  if (!c.ok()) return x;
+  if (size < 0 || step <= 0) {
+    c.FailInvalid("expected a size from 0 on and a step from 1 on");
+    return x;
+  }
+  const Dim count =
+      FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1);
+  const Tensor starts = ops::AlongAxis(
+      IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step),
+      0, 2);
+  const Tensor within = ops::AlongAxis(
+      IotaVector(c.builder(), Dim(size), DType::kI64), 1, 2);
+  const Tensor windows = ops::Gather(x, starts + within, axis);
+  std::vector<int64_t> order;
+  for (int i = 0; i < windows.rank(); ++i)
+    if (i != axis + 1) order.push_back(i);
+  order.push_back(axis + 1);
+  return ops::Transpose(windows, order);
+}
+
+constexpr OperatorRow kRows[] = {
+    {"detach(Tensor self)", Alias},
+    {"prim::data(Tensor self)", Alias},
+    {"alias(Tensor self)", Alias},
+    {"contiguous(Tensor self, *, MemoryFormat? memory_format=None)", Alias},
+    {"cpu(Tensor self)", Alias},
+    {"cuda(Tensor self)", Alias},
+    {"requires_grad_(Tensor self, bool requires_grad=True)", Alias},
+    {"resolve_conj(Tensor self)", Alias},
+    {"resolve_neg(Tensor self)", Alias},
+    {"lift_fresh(Tensor self)", Alias},
+    {"positive(Tensor self)", Alias},
+    {"clone(Tensor self, *, MemoryFormat? memory_format=None)", Copy},
+    {"lift_fresh_copy(Tensor self)", Copy},
+    {"view(Tensor self, int[] size)", View},
+    {"_unsafe_view(Tensor self, int[] size)", View},
+    {"reshape(Tensor self, int[] shape)", ReshapeTo},
+    {"_reshape_alias(Tensor self, int[] size, int[] stride)", View},
+    {"view_as(Tensor self, Tensor other)", ReshapeLike},
+    {"reshape_as(Tensor self, Tensor other)", ReshapeLike},
+    {"flatten(Tensor self, int start_dim=0, int end_dim=-1)", Flatten},
+    {"ravel(Tensor self, int start_dim=0, int end_dim=-1)", Flatten},
+    {"unflatten(Tensor self, int dim, int[] sizes)", Unflatten},
+    {"squeeze(Tensor self)", SqueezeAll},
+    {"squeeze(Tensor self, int[] dim)", SqueezeAxes},
+    {"unsqueeze(Tensor self, int dim)", Unsqueeze},
+    {"atleast_1d(Tensor self)", AtLeast1},
+    {"atleast_2d(Tensor self)", AtLeast2},
+    {"permute(Tensor self, int[] dims)", Permute},
+    {"transpose(Tensor self, int dim0, int dim1)", SwapAxes},
+    {"swapaxes(Tensor self, int dim0, int dim1)", SwapAxes},
+    {"swapdims(Tensor self, int dim0, int dim1)", SwapAxes},
+    {"t(Tensor self)", TransposeMatrix},
+    {"mT(Tensor self)", TransposeLast},
+    {"adjoint(Tensor self)", TransposeLast},
+    {"numpy_T(Tensor self)", ReverseAxes},
+    {"movedim(Tensor self, int[] source, int[] destination)", MoveAxes},
+    {"moveaxis(Tensor self, int[] source, int[] destination)", MoveAxes},
+    {"slice(Tensor self, int dim=0, int? start=None, int? end=None, "
+     "int step=1)",
+     SliceView},
+    {"narrow(Tensor self, int dim, int start, int length)", Narrow},
+    {"select(Tensor self, int dim, int index)", Select},
+    {"unbind(Tensor self, int dim=0)", Unbind},
+    {"split(Tensor self, int[] split_size, int dim=0)", Split},
+    {"split_with_sizes(Tensor self, int[] split_sizes, int dim=0)",
+     SplitWithSizes},
+    {"chunk(Tensor self, int chunks, int dim=0)", Chunk},
+    {"tensor_split(Tensor self, int sections, int dim=0)", TensorSplit},
+    {"expand(Tensor self, int[] size, *, bool implicit=False)", Expand},
+    {"broadcast_to(Tensor self, int[] size)", Expand},
+    {"expand_as(Tensor self, Tensor other)", ExpandLike},
+    {"broadcast_tensors(Tensor[] tensors)", BroadcastTensors},
+    {"repeat(Tensor self, int[] repeats)", Repeat},
+    {"tile(Tensor self, int[] dims)", Tile},
+    {"repeat_interleave(Tensor self, int repeats, int? dim=None, *, "
+     "int? output_size=None)",
+     RepeatInterleave},
+    {"cat(Tensor[] tensors, int dim=0)", Cat},
+    {"concat(Tensor[] tensors, int dim=0)", Cat},
+    {"concatenate(Tensor[] tensors, int dim=0)", Cat},
+    {"stack(Tensor[] tensors, int dim=0)", Stack},
+    {"hstack(Tensor[] tensors)", Hstack},
+    {"vstack(Tensor[] tensors)", Vstack},
+    {"flip(Tensor self, int[] dims)", Flip},
+    {"roll(Tensor self, int[] shifts, int[]? dims=None)", Roll},
+    {"rot90(Tensor self, int k, int[] dims)", Rot90},
+    {"pad(Tensor self, int[] pad, str mode='constant', float? value=None)",
+     PadByMode},
+    {"constant_pad_nd(Tensor self, int[] pad, Scalar value=0)", ConstantPad},
+    {"reflection_pad1d(Tensor self, int[] padding)", ReflectionPad},
+    {"reflection_pad2d(Tensor self, int[] padding)", ReflectionPad},
+    {"reflection_pad3d(Tensor self, int[] padding)", ReflectionPad},
+    {"replication_pad1d(Tensor self, int[] padding)", ReplicationPad},
+    {"replication_pad2d(Tensor self, int[] padding)", ReplicationPad},
+    {"replication_pad3d(Tensor self, int[] padding)", ReplicationPad},
+    {"triu(Tensor self, int diagonal=0)", Triu},
+    {"tril(Tensor self, int diagonal=0)", Tril},
+    {"diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1)", Diagonal},
+    {"diag(Tensor self, int diagonal=0)", Diag},
+    {"trace(Tensor self)", Trace},
+    {"unfold(Tensor self, int dimension, int size, int step)", Unfold},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> MovementRows() { return kRows; }
+
+}  // namespace ember::torchscript

@@ -1,0 +1,79 @@
+// The operators of TorchScript that models may use: one row per overload, as
+// PyTorch writes schemas, with the function that builds it or the reason why
+// not. Where several rows have one name, the first whose parameters take what
+// is given is meant. "Operand" is a tensor or a number, "Number" no tensor. A name that ends in '_'
+// is its row without it, and writes to the first operand.
+//
+// docs/torchscript-coverage.md is written from this table.
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontends/torchscript/call.h"
+
+namespace ember::torchscript {
+
+struct OperatorRow {
+  using TensorFunction = Tensor (*)(Call&);
+  using ValueFunction = Value (*)(Call&);
+
+  constexpr OperatorRow(std::string_view schema, TensorFunction function)
+      : schema(schema), tensor(function) {}
+  constexpr OperatorRow(std::string_view schema, ValueFunction function)
+      : schema(schema), value(function) {}
+  // An operator that is not supported, and why.
+  constexpr OperatorRow(std::string_view schema, std::string_view reason)
+      : schema(schema), reason(reason) {}
+
+  // "conv2d(Tensor input, Tensor weight, …)"; without a namespace: aten.
+  std::string_view schema;
+  TensorFunction tensor = nullptr;
+  ValueFunction value = nullptr;
+  std::string_view reason;
+
+  bool is_supported() const { return reason.empty(); }
+};
+
+// The rows of each family.
+std::span<const OperatorRow> CoreRows();
+std::span<const OperatorRow> NumberRows();
+std::span<const OperatorRow> ElementwiseRows();
+std::span<const OperatorRow> ActivationRows();
+std::span<const OperatorRow> ReductionRows();
+std::span<const OperatorRow> MovementRows();
+std::span<const OperatorRow> IndexingRows();
+std::span<const OperatorRow> CreationRows();
+std::span<const OperatorRow> ConvolutionRows();
+std::span<const OperatorRow> PoolingRows();
+std::span<const OperatorRow> NormalizationRows();
+std::span<const OperatorRow> ContractionRows();
+std::span<const OperatorRow> RecurrentRows();
+std::span<const OperatorRow> ImageRows();
+std::span<const OperatorRow> RefusedRows();
+
+struct TableEntry {
+  const OperatorRow* row;
+  Schema schema;
+};
+
+// All rows of a name ("aten::add"); empty: there is none.
+std::span<const TableEntry> FindOperator(std::string_view name);
+// All names, sorted.
+std::vector<std::string> OperatorNames();
+
+struct Argument {
+  std::string keyword;  // empty: by position
+  Value value;
+};
+// The arguments in the schema's order; nullopt if they do not fit it.
+std::optional<std::vector<Value>> BindArguments(
+    const Schema& schema, const std::vector<Argument>& arguments);
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_

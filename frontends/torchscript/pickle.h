@@ -1,0 +1,76 @@
+// Python pickles as data: what the instructions describe becomes a tree of
+// values, and nothing is executed. A class is its name, a call is the name and
+// its arguments.
+//
+//   EMBER_ASSIGN_OR_RETURN(const Pickle pickle, Pickle::Read(contents));
+//   pickle.root().kind == PickleValue::Kind::kCall;
+//   pickle.root().callee->text == "torch._utils._rebuild_tensor_v2";
+//
+// A value that was memoized may be an item of several others, even of itself:
+// who follows items counts how deep it is. Read are protocols 0 to 5 as far as
+// PyTorch writes them, and what Python's own pickler makes of plain data;
+// integers have at most 64 bits. Values are at most kMostValues.
+//
+// Source: the comments of CPython's Lib/pickletools.py.
+//
+// Errors are one line with the offset. Immutable, thread-safe.
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_PICKLE_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_PICKLE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::torchscript {
+
+struct PickleValue {
+  enum class Kind : uint8_t {
+    kNone,
+    kBool,
+    kInteger,
+    kFloat,
+    kString,  // and bytes
+    kList,    // and sets
+    kTuple,
+    kDict,        // items: key, value, key, value …
+    kGlobal,      // text: "module.name"
+    kCall,        // callee with the arguments `items`; state, if one was set
+    kPersistent,  // items: what names the object
+  };
+  Kind kind = Kind::kNone;
+  int64_t integer = 0;  // of kBool, too
+  double number = 0;
+  std::string text;
+  std::vector<const PickleValue*> items;
+  const PickleValue* callee = nullptr;
+  const PickleValue* state = nullptr;
+
+  // Of a dict: the value of a key that is a string; null if there is none.
+  const PickleValue* Find(std::string_view key) const;
+};
+
+class Pickle {
+ public:
+  static constexpr size_t kMostValues = size_t{1} << 22;
+
+  static StatusOr<Pickle> Read(std::span<const uint8_t> bytes);
+
+  const PickleValue& root() const { return *root_; }
+
+ private:
+  friend class PickleReader;
+  Pickle() = default;
+
+  std::deque<PickleValue> values_;
+  const PickleValue* root_ = nullptr;
+};
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_PICKLE_H_

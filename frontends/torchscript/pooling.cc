@@ -1,0 +1,232 @@
+// Pooling. Inputs are [N, C, spatial…], or without N.
+#include "frontends/ops/pooling.h"
+
+#include <functional>
+#include <numeric>
+
+#include "frontends/ops/windows.h"
+#include "frontends/torchscript/operator_table.h"
+
+namespace ember::torchscript {
+namespace {
+
+// The window of a call over the last `count` dims.
+bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
+                ops::Window& window) {
+  if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
+                   static_cast<int>(count) + 2))
+    return false;
+  window = ops::WindowOf(c.integers("kernel_size", count));
+  // Without a stride windows lie side by side.
+  const bool has_stride = c.has("stride") &&
+                          !(c.value("stride").is_sequence() &&
+                            c.value("stride").list->items.empty());
+  window.strides = has_stride ? c.integers("stride", count) : window.kernel;
+  if (has_dilation) window.dilations = c.integers("dilation", count);
+  const std::vector<int64_t> padding = c.integers("padding", count);
+  if (!c.ok()) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (window.kernel[i] < 1 || window.strides[i] < 1 ||
+        window.dilations[i] < 1 || padding[i] < 0 ||
+        window.kernel[i] > ops::kMaximumWindow ||
+        window.strides[i] > ops::kMaximumWindow ||
+        window.dilations[i] > ops::kMaximumWindow ||
+        padding[i] > ops::kMaximumWindow) {
+      c.FailInvalid(
+          "expected a kernel, stride and dilation of 1 or more and a padding "
+          "of 0 or more, each at most 2^24");
+      return false;
+    }
+    window.low[i] = window.high[i] = Dim(padding[i]);
+  }
+  if (c.flag("ceil_mode")) {
+    const Shape spatial(x.shape().end() - static_cast<std::ptrdiff_t>(count),
+                        x.shape().end());
+    ops::ExtendToCeil(spatial, window);
+  }
+  return c.ok();
+}
+
+template <size_t count>
+Tensor MaxPool(Call& c) {
+  const Tensor x = c.tensor("self");
+  ops::Window window;
+  if (!ReadWindow(c, x, count, true, window)) return x;
+  return ops::ReduceWindow(x, "maximum", window,
+                           x.rank() - static_cast<int>(count));
+}
+
+template <size_t count>
+Tensor AveragePool(Call& c) {
+  const Tensor x = c.tensor("self");
+  ops::Window window;
+  if (!ReadWindow(c, x, count, false, window)) return x;
+  const int first = x.rank() - static_cast<int>(count);
+  if (c.has("divisor_override")) {
+    const double divisor = c.number("divisor_override");
+    return ops::ReduceWindow(x, "sum", window, first) / divisor;
+  }
+  return ops::AveragePool(x, window, first, c.flag("count_include_pad"));
+}
+template <size_t count>
+Tensor AveragePool1(Call& c) {
+  const Tensor x = c.tensor("self");
+  ops::Window window;
+  if (!ReadWindow(c, x, count, false, window)) return x;
+  return ops::AveragePool(x, window, x.rank() - static_cast<int>(count),
+                          c.flag("count_include_pad"));
+}
+
+// Element i of an axis of `out` covers [floor(i in / out), ceil((i + 1) in /
+// out)).
+Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
+                 bool is_mean) {
+  const std::optional<int64_t> in = x.dim(axis).AsConstant();
+  const auto reduce = [&](const Tensor& part, std::vector<int64_t> axes) {
+    return is_mean ? ops::Mean(part, std::move(axes), true)
+                   : ops::Reduce(part, "maximum", std::move(axes), true);
+  };
+  if (out == 1) return reduce(x, {axis});
+  if (!in) {
+    c.FailUnsupported("expected an axis whose extent is known to pool to " +
+                      std::to_string(out) + " elements, found " +
+                      x.dim(axis).ToString());
+    return x;
+  }
+  if (*in == out) return x;
+  if (*in % out == 0) {
+    ops::Window window = ops::WindowOf({*in / out});
+    window.strides = {*in / out};
+    return is_mean ? ops::AveragePool(x, window, axis, false)
+                   : ops::ReduceWindow(x, "maximum", window, axis);
+  }
+  if (out > 4096) {
+    c.FailUnsupported("expected at most 4096 uneven parts, found " +
+                      std::to_string(out));
+    return x;
+  }
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < out && c.ok(); ++i) {
+    const int64_t start = i * *in / out;
+    const int64_t end = ((i + 1) * *in + out - 1) / out;
+    parts.push_back(
+        reduce(ops::SliceAxis(x, axis, Dim(start), Dim(end - start)), {axis}));
+  }
+  return Concat(parts, axis);
+}
+Tensor Adapt(Call& c, size_t count, bool is_mean) {
+  Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
+                   static_cast<int>(count) + 2))
+    return x;
+  // None keeps an axis as it is.
+  std::vector<std::optional<int64_t>> sizes;
+  const Value& given = c.value("output_size");
+  if (given.is_sequence()) {
+    for (const Value& item : given.list->items) {
+      if (item.is_none()) {
+        sizes.emplace_back();
+        continue;
+      }
+      const Dim size = c.machine().ToDim(item);
+      if (!size.is_constant())
+        c.FailUnsupported("output_size: expected ints that are known");
+      sizes.push_back(size.AsConstant());
+    }
+  } else {
+    sizes.push_back(c.integer("output_size"));
+  }
+  if (sizes.size() == 1) sizes.resize(count, sizes[0]);
+  if (!c.ok()) return x;
+  if (sizes.size() != count) {
+    c.FailInvalid("output_size: expected " + std::to_string(count) +
+                  " ints, found " + std::to_string(sizes.size()));
+    return x;
+  }
+  const int first = x.rank() - static_cast<int>(count);
+  bool is_global = true;
+  for (const std::optional<int64_t>& size : sizes) {
+    is_global = is_global && size == 1;
+    if (size && *size < 1) {
+      c.FailInvalid("output_size: expected 1 or more, found " +
+                    std::to_string(*size));
+      return x;
+    }
+  }
+  if (is_global) {
+    std::vector<int64_t> axes(count);
+    std::iota(axes.begin(), axes.end(), first);
+    return is_mean ? ops::Mean(x, axes, true)
+                   : ops::Reduce(x, "maximum", axes, true);
+  }
+  for (size_t i = 0; i < count && c.ok(); ++i)
+    if (sizes[i])
+      x = AdaptAxis(c, x, first + static_cast<int>(i), *sizes[i], is_mean);
+  return x;
+}
+template <size_t count>
+Tensor AdaptiveAveragePool(Call& c) {
+  return Adapt(c, count, true);
+}
+template <size_t count>
+Value AdaptiveMaxPool(Call& c) {
+  const Tensor y = Adapt(c, count, false);
+  // The places of the largest elements are not computed: who reads them gets an
+  // error.
+  return c.machine().NewTuple(
+      {c.machine().NewTensor(y),
+       Value::Text(Value::Kind::kConflict,
+                   "the indices of adaptive_max_pool, which are not "
+                   "supported")});
+}
+template <size_t count>
+Value MaxPoolWithIndices(Call& c) {
+  return c.machine().NewTuple(
+      {c.machine().NewTensor(MaxPool<count>(c)),
+       Value::Text(Value::Kind::kConflict,
+                   "the indices of max_pool_with_indices, which are not "
+                   "supported")});
+}
+
+#define EMBER_TORCH_MAX_POOL                                              \
+  "(Tensor self, int[] kernel_size, int[]? stride=None, int[] padding=0, " \
+  "int[] dilation=1, bool ceil_mode=False)"
+#define EMBER_TORCH_AVERAGE_POOL                                          \
+  "(Tensor self, int[] kernel_size, int[]? stride=None, int[] padding=0, " \
+  "bool ceil_mode=False, bool count_include_pad=True, "                   \
+  "int? divisor_override=None)"
+
+}  // namespace
+
+std::span<const OperatorRow> PoolingRows() {
+  static constexpr OperatorRow kRows[] = {
+      {"max_pool1d" EMBER_TORCH_MAX_POOL, MaxPool<1>},
+      {"max_pool2d" EMBER_TORCH_MAX_POOL, MaxPool<2>},
+      {"max_pool3d" EMBER_TORCH_MAX_POOL, MaxPool<3>},
+      {"max_pool1d_with_indices" EMBER_TORCH_MAX_POOL, MaxPoolWithIndices<1>},
+      {"max_pool2d_with_indices" EMBER_TORCH_MAX_POOL, MaxPoolWithIndices<2>},
+      {"max_pool3d_with_indices" EMBER_TORCH_MAX_POOL, MaxPoolWithIndices<3>},
+      {"avg_pool1d(Tensor self, int[] kernel_size, int[]? stride=None, "
+       "int[] padding=0, bool ceil_mode=False, bool count_include_pad=True)",
+       AveragePool1<1>},
+      {"avg_pool2d" EMBER_TORCH_AVERAGE_POOL, AveragePool<2>},
+      {"avg_pool3d" EMBER_TORCH_AVERAGE_POOL, AveragePool<3>},
+      {"adaptive_avg_pool1d(Tensor self, any output_size)",
+       AdaptiveAveragePool<1>},
+      {"adaptive_avg_pool2d(Tensor self, any output_size)",
+       AdaptiveAveragePool<2>},
+      {"adaptive_avg_pool3d(Tensor self, any output_size)",
+       AdaptiveAveragePool<3>},
+      {"_adaptive_avg_pool2d(Tensor self, any output_size)",
+       AdaptiveAveragePool<2>},
+      {"adaptive_max_pool1d(Tensor self, any output_size)",
+       AdaptiveMaxPool<1>},
+      {"adaptive_max_pool2d(Tensor self, any output_size)",
+       AdaptiveMaxPool<2>},
+      {"adaptive_max_pool3d(Tensor self, any output_size)",
+       AdaptiveMaxPool<3>},
+  };
+  return kRows;
+}
+
+}  // namespace ember::torchscript

@@ -1,0 +1,530 @@
+// Reductions, sorting and running sums.
+#include <cmath>
+#include <numeric>
+
+#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/promotion.h"
+
+namespace ember::torchscript {
+namespace {
+
+// Integers and booleans are summed in i64.
+DType SumType(DType dtype) { return IsFloat(dtype) ? dtype : DType::kI64; }
+
+Tensor SumAll(Call& c) {
+  const Tensor x = c.tensor("self");
+  const DType type = c.dtype("dtype", SumType(x.dtype()));
+  if (!c.ok()) return x;
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return ops::Reduce(ops::Cast(x, type), "sum", axes, false);
+}
+Tensor SumAxes(Call& c) {
+  const Tensor x = c.tensor("self");
+  const DType type = c.dtype("dtype", SumType(x.dtype()));
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return x;
+  return ops::Reduce(ops::Cast(x, type), "sum", axes, keep);
+}
+Tensor NanSum(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return x;
+  const Tensor known =
+      x.is_float()
+          ? ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(0), x)
+          : x;
+  return ops::Reduce(ops::Cast(known, SumType(x.dtype())), "sum", axes, keep);
+}
+
+Tensor MeanOf(Call& c, const Tensor& x, const std::vector<int64_t>& axes,
+              bool keep) {
+  const DType type = c.dtype("dtype", x.dtype());
+  if (!c.ok()) return x;
+  if (!IsFloat(type)) {
+    c.FailInvalid("expected floats to take the mean of, found " +
+                  std::string(DTypeName(type)));
+    return x;
+  }
+  return ops::Mean(ops::Cast(x, type), axes, keep);
+}
+Tensor MeanAll(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return MeanOf(c, x, axes, false);
+}
+Tensor MeanAxes(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  return MeanOf(c, x, axes, c.flag("keepdim"));
+}
+
+Tensor ProductAll(Call& c) {
+  const Tensor x = c.tensor("self");
+  const DType type = c.dtype("dtype", SumType(x.dtype()));
+  if (!c.ok()) return x;
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return ops::Reduce(ops::Cast(x, type), "product", axes, false);
+}
+Tensor ProductAxis(Call& c) {
+  const Tensor x = c.tensor("self");
+  const DType type = c.dtype("dtype", SumType(x.dtype()));
+  const int axis = c.axis("dim", x.rank());
+  const bool keep = c.flag("keepdim");
+  if (!c.ok() || x.rank() == 0) return x;
+  return ops::Reduce(ops::Cast(x, type), "product", {axis}, keep);
+}
+
+// Variance and mean over axes, which stay as 1.
+struct Moments {
+  Tensor variance, mean;
+};
+Moments MomentsOf(Call& c, const Tensor& x, const std::vector<int64_t>& axes,
+                  double correction) {
+  const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
+  const Tensor mean = ops::CorrectedMean(wide, axes);
+  Tensor variance = ops::Variance(wide, mean, axes);
+  if (correction != 0) {
+    Dim count(1);
+    for (const int64_t axis : axes) count = count * x.dim(static_cast<int>(axis));
+    const Tensor n = ops::Cast(ops::DimScalar(c.builder(), count), wide.dtype());
+    // Of one element it is 0 / 0.
+    variance = variance * n / ops::Maximum(n - correction, 0);
+  }
+  return {ops::Cast(variance, x.dtype()), ops::Cast(mean, x.dtype())};
+}
+// What a call says of axes, correction and dims that stay.
+struct MomentsCall {
+  Tensor x;
+  std::vector<int64_t> axes;
+  bool keep = false;
+  Moments moments;
+};
+MomentsCall RunMoments(Call& c, double correction, bool has_axes) {
+  MomentsCall call;
+  call.x = c.tensor("self");
+  if (has_axes) {
+    call.axes = c.axes("dim", call.x.rank());
+    call.keep = c.flag("keepdim");
+  } else {
+    call.axes.resize(static_cast<size_t>(call.x.rank()));
+    std::iota(call.axes.begin(), call.axes.end(), 0);
+  }
+  if (!c.ok()) return call;
+  if (!call.x.is_float()) {
+    c.FailInvalid("expected floats, found " +
+                  std::string(DTypeName(call.x.dtype())));
+    return call;
+  }
+  call.moments = MomentsOf(c, call.x, call.axes, correction);
+  if (!call.keep && !call.axes.empty()) {
+    call.moments.variance = ops::Squeeze(call.moments.variance, call.axes);
+    call.moments.mean = ops::Squeeze(call.moments.mean, call.axes);
+  }
+  return call;
+}
+double Unbiased(Call& c) { return c.flag("unbiased") ? 1 : 0; }
+double Correction(Call& c) {
+  return c.has("correction") ? c.number("correction") : 1;
+}
+Tensor VarAll(Call& c) {
+  return RunMoments(c, Unbiased(c), false).moments.variance;
+}
+Tensor VarAxes(Call& c) {
+  return RunMoments(c, Unbiased(c), true).moments.variance;
+}
+Tensor VarCorrected(Call& c) {
+  return RunMoments(c, Correction(c), true).moments.variance;
+}
+Tensor Root(Call& c, const Tensor& variance) {
+  return c.ok() ? ops::Sqrt(variance) : variance;
+}
+Tensor StdAll(Call& c) { return Root(c, VarAll(c)); }
+Tensor StdAxes(Call& c) { return Root(c, VarAxes(c)); }
+Tensor StdCorrected(Call& c) { return Root(c, VarCorrected(c)); }
+Value Both(Call& c, const Tensor& a, const Tensor& b) {
+  return c.machine().NewTuple(
+      {c.machine().NewTensor(a), c.machine().NewTensor(b)});
+}
+Value VarMeanAxes(Call& c) {
+  const Moments m = RunMoments(c, Unbiased(c), true).moments;
+  return Both(c, m.variance, m.mean);
+}
+Value VarMeanCorrected(Call& c) {
+  const Moments m = RunMoments(c, Correction(c), true).moments;
+  return Both(c, m.variance, m.mean);
+}
+Value StdMeanCorrected(Call& c) {
+  const Moments m = RunMoments(c, Correction(c), true).moments;
+  return Both(c, Root(c, m.variance), m.mean);
+}
+
+Tensor ExtremeAll(Call& c, std::string_view combiner) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return ops::Reduce(x, combiner, axes, false);
+}
+Tensor MaxAll(Call& c) { return ExtremeAll(c, "maximum"); }
+Tensor MinAll(Call& c) { return ExtremeAll(c, "minimum"); }
+Tensor ExtremeAxes(Call& c, std::string_view combiner) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  const bool keep = c.flag("keepdim");
+  return c.ok() ? ops::Reduce(x, combiner, axes, keep) : x;
+}
+Tensor Amax(Call& c) { return ExtremeAxes(c, "maximum"); }
+Tensor Amin(Call& c) { return ExtremeAxes(c, "minimum"); }
+Value Aminmax(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<int64_t> axes;
+  if (c.has("dim")) {
+    axes.push_back(c.axis("dim", x.rank()));
+  } else {
+    axes.resize(static_cast<size_t>(x.rank()));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return {};
+  return Both(c, ops::Reduce(x, "minimum", axes, keep),
+              ops::Reduce(x, "maximum", axes, keep));
+}
+
+// The place of the first largest (or smallest) one; the axis stays as 1.
+Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
+  if (x.dtype() == DType::kBool) x = ops::Cast(x, DType::kU8);
+  return ops::Unsqueeze(Apply("arg_reduce", {x},
+                              {{"mode", std::string(mode)},
+                               {"axis", int64_t{axis}},
+                               {"last", int64_t{0}}}),
+                        {axis});
+}
+Value ExtremeWithPlace(Call& c, std::string_view mode) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return {};
+  if (x.rank() == 0) return Both(c, x, c.Number(0, DType::kI64));
+  Tensor place = ArgExtreme(x, axis, mode);
+  Tensor best = ops::Reduce(x, mode, {axis}, keep);
+  if (!keep) place = ops::Squeeze(place, {axis});
+  return Both(c, best, place);
+}
+Value MaxAxis(Call& c) { return ExtremeWithPlace(c, "maximum"); }
+Value MinAxis(Call& c) { return ExtremeWithPlace(c, "minimum"); }
+Tensor ArgOf(Call& c, std::string_view mode) {
+  Tensor x = c.tensor("self");
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return x;
+  if (x.rank() == 0) return c.Number(0, DType::kI64);
+  if (!c.has("dim")) {
+    const int rank = x.rank();
+    const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
+    const Tensor place = ops::Squeeze(ArgExtreme(flat, 0, mode), {0});
+    return keep ? ops::Reshape(place, Shape(static_cast<size_t>(rank), Dim(1)))
+                : place;
+  }
+  const int axis = c.axis("dim", x.rank());
+  const Tensor place = ArgExtreme(x, axis, mode);
+  return keep ? place : ops::Squeeze(place, {axis});
+}
+Tensor Argmax(Call& c) { return ArgOf(c, "maximum"); }
+Tensor Argmin(Call& c) { return ArgOf(c, "minimum"); }
+
+Tensor AsBool(const Tensor& x) {
+  if (x.dtype() == DType::kBool) return x;
+  return ops::NotEqual(x, x.Like(0));
+}
+// Of booleans, by 0 and 1.
+Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  bool keep = false;
+  if (has_axis) {
+    axes = c.axes("dim", x.rank());
+    keep = c.flag("keepdim");
+  }
+  if (!c.ok()) return x;
+  const Tensor reduced = ops::Reduce(ops::Cast(AsBool(x), DType::kU8), combiner,
+                                     axes, keep);
+  return ops::Cast(reduced, DType::kBool);
+}
+Tensor AllOf(Call& c) { return Quantify(c, "minimum", false); }
+Tensor AnyOf(Call& c) { return Quantify(c, "maximum", false); }
+Tensor AllAlong(Call& c) { return Quantify(c, "minimum", true); }
+Tensor AnyAlong(Call& c) { return Quantify(c, "maximum", true); }
+Tensor CountNonzero(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  if (!c.ok()) return x;
+  return ops::Reduce(ops::Cast(AsBool(x), DType::kI64), "sum", axes, false);
+}
+
+Tensor NormOver(Call& c, const Tensor& x, double order,
+                const std::vector<int64_t>& axes, bool keep) {
+  if (!c.ok()) return x;
+  const DType type = c.dtype("dtype", IsFloat(x.dtype()) ? x.dtype()
+                                                         : DType::kF32);
+  const Tensor wide = ops::Cast(x, ComputeType(type));
+  const Tensor size = ops::Absolute(wide);
+  Tensor norm;
+  if (std::isinf(order)) {
+    norm = ops::Reduce(size, order > 0 ? "maximum" : "minimum", axes, keep);
+  } else if (order == 0) {
+    norm = ops::Reduce(ops::Cast(AsBool(size), wide.dtype()), "sum", axes, keep);
+  } else if (order == 1) {
+    norm = ops::Reduce(size, "sum", axes, keep);
+  } else if (order == 2) {
+    norm = ops::Sqrt(ops::Reduce(wide * wide, "sum", axes, keep));
+  } else {
+    norm = ops::Power(
+        ops::Reduce(ops::Power(size, order), "sum", axes, keep), 1 / order);
+  }
+  return ops::Cast(norm, type);
+}
+double OrderOf(Call& c, std::string_view name) {
+  return c.has(name) ? c.number(name) : 2;
+}
+Tensor NormAll(Call& c) {
+  const Tensor x = c.tensor("self");
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return NormOver(c, x, OrderOf(c, "p"), axes, false);
+}
+Tensor NormAxes(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  return NormOver(c, x, OrderOf(c, "p"), axes, c.flag("keepdim"));
+}
+Tensor VectorNorm(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  return NormOver(c, x, OrderOf(c, "ord"), axes, c.flag("keepdim"));
+}
+Tensor FrobeniusNorm(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  return NormOver(c, x, 2, axes, c.flag("keepdim"));
+}
+
+Tensor LogSumExp(Call& c) {
+  const Tensor x = AsFloat(c.tensor("self"));
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return x;
+  const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
+  const Tensor most = ops::Reduce(wide, "maximum", axes, true);
+  // Of infinities only the largest one counts.
+  const Tensor shift =
+      ops::Select(ops::IsInfinite(most), most.Like(0), most);
+  Tensor result =
+      ops::Log(ops::Reduce(ops::Exp(wide - shift), "sum", axes, true)) + shift;
+  if (!keep && !axes.empty()) result = ops::Squeeze(result, axes);
+  return ops::Cast(result, x.dtype());
+}
+
+Tensor Cumulative(Call& c, Opcode opcode, double identity, bool widens) {
+  Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  const DType type =
+      widens ? c.dtype("dtype", SumType(x.dtype())) : x.dtype();
+  if (!c.ok() || x.rank() == 0) return x;
+  x = ops::Cast(x, type);
+  const Tensor wide = ops::Cast(x, ComputeType(type));
+  return ops::Cast(ops::InclusiveScan(wide, axis, opcode, identity), type);
+}
+Tensor CumSum(Call& c) { return Cumulative(c, Opcode::kAdd, 0, true); }
+Tensor CumProd(Call& c) { return Cumulative(c, Opcode::kMultiply, 1, true); }
+Tensor LogCumSumExp(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  if (!c.ok() || x.rank() == 0) return x;
+  const Tensor most = ops::Reduce(x, "maximum", {axis}, true);
+  return ops::Log(ops::InclusiveScan(ops::Exp(x - most), axis, Opcode::kAdd,
+                                     0)) +
+         most;
+}
+
+// The k first of an axis in order, and their places.
+std::vector<Tensor> TopAlong(Call& c, const Tensor& x, int axis, const Dim& k,
+                             bool is_largest) {
+  const bool is_bool = x.dtype() == DType::kBool;
+  std::vector<Tensor> results =
+      ApplyAll("top_k", {is_bool ? ops::Cast(x, DType::kU8) : x},
+               {{"axis", int64_t{axis}},
+                {"k", Shape{k}},
+                {"largest", int64_t{is_largest ? 1 : 0}}});
+  if (results.size() != 2) {
+    const Tensor failed(&c.builder(), nullptr);
+    return {failed, failed};
+  }
+  if (is_bool) results[0] = ops::Cast(results[0], DType::kBool);
+  return results;
+}
+Value TopK(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  const Dim k = c.dim("k");
+  const bool is_largest = c.flag("largest");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const std::vector<Tensor> best = TopAlong(c, x, axis, k, is_largest);
+  return Both(c, best[0], best[1]);
+}
+Value SortWith(Call& c, bool descending) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  if (!c.ok()) return {};
+  if (x.rank() == 0) return Both(c, x, c.Number(0, DType::kI64));
+  const std::vector<Tensor> sorted =
+      TopAlong(c, x, axis, x.dim(axis), descending);
+  return Both(c, sorted[0], sorted[1]);
+}
+Value Sort(Call& c) { return SortWith(c, c.flag("descending")); }
+Tensor Argsort(Call& c) {
+  const Value both = SortWith(c, c.flag("descending"));
+  return c.ok() ? c.machine().Read(*both.list->items[1].cell) : Tensor();
+}
+// The k-th smallest one along an axis, from 0.
+Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
+  std::vector<Tensor> sorted =
+      TopAlong(c, x, axis, n + Dim(1), /*is_largest=*/false);
+  if (!c.ok()) return {};
+  for (Tensor& one : sorted) {
+    one = ops::SliceAxis(one, axis, n, Dim(1));
+    if (!keep) one = ops::Squeeze(one, {axis});
+  }
+  return Both(c, sorted[0], sorted[1]);
+}
+Value KthValue(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  if (!c.CheckRank("self", x, 1)) return {};
+  return NthSmallest(c, x, axis, c.dim("k") - Dim(1), c.flag("keepdim"));
+}
+// The lower one of two in the middle.
+Value MedianAxis(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  if (!c.CheckRank("self", x, 1)) return {};
+  return NthSmallest(c, x, axis,
+                     FloorDivide(x.dim(axis) - Dim(1), Dim(2)),
+                     c.flag("keepdim"));
+}
+Tensor MedianAll(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  const Dim count = graph::ElementCount(x.shape());
+  const Value both =
+      NthSmallest(c, ops::Reshape(x, {count}), 0,
+                  FloorDivide(count - Dim(1), Dim(2)), false);
+  return c.ok() ? c.machine().Read(*both.list->items[0].cell) : x;
+}
+// Whether all elements are close to each other's.
+Tensor IsClose(Call& c) {
+  const DType type = ResultType(c, {"self", "other"});
+  const Tensor a = c.scalar("self", type);
+  const Tensor b = c.scalar("other", type);
+  const double rtol = c.number("rtol");
+  const double atol = c.number("atol");
+  if (!c.ok() || !IsFloat(type)) return c.ok() ? ops::Equal(a, b) : a;
+  const Tensor near = ops::LessEqual(ops::Absolute(a - b),
+                                     ops::Absolute(b) * rtol + atol);
+  return ops::Or(ops::Equal(a, b),
+                 ops::And(near, ops::Not(ops::IsInfinite(b))));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"sum(Tensor self, *, ScalarType? dtype=None)", SumAll},
+    {"sum(Tensor self, int[]? dim, bool keepdim=False, *, "
+     "ScalarType? dtype=None)",
+     SumAxes},
+    {"nansum(Tensor self, int[]? dim=None, bool keepdim=False, *, "
+     "ScalarType? dtype=None)",
+     NanSum},
+    {"mean(Tensor self, *, ScalarType? dtype=None)", MeanAll},
+    {"mean(Tensor self, int[]? dim, bool keepdim=False, *, "
+     "ScalarType? dtype=None)",
+     MeanAxes},
+    {"prod(Tensor self, *, ScalarType? dtype=None)", ProductAll},
+    {"prod(Tensor self, int dim, bool keepdim=False, *, "
+     "ScalarType? dtype=None)",
+     ProductAxis},
+    {"var(Tensor self, bool unbiased=True)", VarAll},
+    {"var(Tensor self, int[]? dim, bool unbiased=True, bool keepdim=False)",
+     VarAxes},
+    {"var(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
+     "bool keepdim=False)",
+     VarCorrected},
+    {"std(Tensor self, bool unbiased=True)", StdAll},
+    {"std(Tensor self, int[]? dim, bool unbiased=True, bool keepdim=False)",
+     StdAxes},
+    {"std(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
+     "bool keepdim=False)",
+     StdCorrected},
+    {"var_mean(Tensor self, int[]? dim, bool unbiased=True, "
+     "bool keepdim=False)",
+     VarMeanAxes},
+    {"var_mean(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
+     "bool keepdim=False)",
+     VarMeanCorrected},
+    {"std_mean(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
+     "bool keepdim=False)",
+     StdMeanCorrected},
+    {"max(Tensor self)", MaxAll},
+    {"min(Tensor self)", MinAll},
+    {"max(Tensor self, int dim, bool keepdim=False)", MaxAxis},
+    {"min(Tensor self, int dim, bool keepdim=False)", MinAxis},
+    {"amax(Tensor self, int[]? dim=None, bool keepdim=False)", Amax},
+    {"amin(Tensor self, int[]? dim=None, bool keepdim=False)", Amin},
+    {"aminmax(Tensor self, *, int? dim=None, bool keepdim=False)", Aminmax},
+    {"argmax(Tensor self, int? dim=None, bool keepdim=False)", Argmax},
+    {"argmin(Tensor self, int? dim=None, bool keepdim=False)", Argmin},
+    {"all(Tensor self)", AllOf},
+    {"all(Tensor self, int[]? dim, bool keepdim=False)", AllAlong},
+    {"any(Tensor self)", AnyOf},
+    {"any(Tensor self, int[]? dim, bool keepdim=False)", AnyAlong},
+    {"count_nonzero(Tensor self, int[]? dim=None)", CountNonzero},
+    {"norm(Tensor self, Scalar p=2, ScalarType? dtype=None)", NormAll},
+    {"norm(Tensor self, Scalar? p, int[] dim, bool keepdim=False, *, "
+     "ScalarType? dtype=None)",
+     NormAxes},
+    {"frobenius_norm(Tensor self, int[]? dim=None, bool keepdim=False, "
+     "ScalarType? dtype=None)",
+     FrobeniusNorm},
+    {"linalg_vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, "
+     "bool keepdim=False, *, ScalarType? dtype=None)",
+     VectorNorm},
+    {"logsumexp(Tensor self, int[] dim, bool keepdim=False)", LogSumExp},
+    {"cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", CumSum},
+    {"cumprod(Tensor self, int dim, *, ScalarType? dtype=None)", CumProd},
+    {"logcumsumexp(Tensor self, int dim)", LogCumSumExp},
+    {"topk(Tensor self, int k, int dim=-1, bool largest=True, "
+     "bool sorted=True)",
+     TopK},
+    {"sort(Tensor self, int dim=-1, bool descending=False)", Sort},
+    {"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False)",
+     Sort},
+    {"argsort(Tensor self, int dim=-1, bool descending=False)", Argsort},
+    {"argsort(Tensor self, *, bool stable, int dim=-1, "
+     "bool descending=False)",
+     Argsort},
+    {"kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False)", KthValue},
+    {"median(Tensor self)", MedianAll},
+    {"median(Tensor self, int dim, bool keepdim=False)", MedianAxis},
+    {"isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
+     "bool equal_nan=False)",
+     IsClose},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ReductionRows() { return kRows; }
+
+}  // namespace ember::torchscript

@@ -1,0 +1,176 @@
+// Tensors of an archive: where they are, and as constants of the graph.
+#include <cstring>
+#include <utility>
+
+#include "base/one_line.h"
+#include "frontends/torchscript/module.h"
+
+namespace ember::torchscript {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+std::optional<DType> DTypeOfStorage(std::string_view name) {
+  static constexpr std::pair<std::string_view, DType> kNames[] = {
+      {"torch.FloatStorage", DType::kF32},
+      {"torch.DoubleStorage", DType::kF64},
+      {"torch.HalfStorage", DType::kF16},
+      {"torch.BFloat16Storage", DType::kBF16},
+      {"torch.LongStorage", DType::kI64},
+      {"torch.IntStorage", DType::kI32},
+      {"torch.ShortStorage", DType::kI16},
+      {"torch.CharStorage", DType::kI8},
+      {"torch.ByteStorage", DType::kU8},
+      {"torch.BoolStorage", DType::kBool}};
+  for (const auto& [storage, dtype] : kNames)
+    if (storage == name) return dtype;
+  return std::nullopt;
+}
+
+StatusOr<std::vector<int64_t>> Extents(const PickleValue& value,
+                                       std::string_view what) {
+  std::vector<int64_t> extents;
+  if (value.kind != Kind::kTuple && value.kind != Kind::kList)
+    return DataLossError(std::string(what) + " of a tensor: expected a tuple");
+  if (value.items.size() > static_cast<size_t>(ops::kMaximumRank)) {
+    return UnimplementedError("a tensor: expected at most " +
+                              std::to_string(ops::kMaximumRank) +
+                              " dims, found " +
+                              std::to_string(value.items.size()));
+  }
+  for (const PickleValue* item : value.items) {
+    if (item->kind != Kind::kInteger || item->integer < 0) {
+      return DataLossError(std::string(what) +
+                           " of a tensor: expected ints from 0 on");
+    }
+    extents.push_back(item->integer);
+  }
+  return extents;
+}
+
+bool IsContiguous(const StoredTensor& stored) {
+  int64_t expected = 1;
+  for (size_t i = stored.dims.size(); i-- > 0;) {
+    if (stored.dims[i] != 1 && stored.strides[i] != expected) return false;
+    expected *= stored.dims[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
+                                              std::string_view folder) const {
+  if (call.items.size() < 4 || call.items[0]->kind != Kind::kPersistent ||
+      call.items[1]->kind != Kind::kInteger || call.items[1]->integer < 0)
+    return DataLossError("a tensor: expected its storage, offset and shape");
+  const PickleValue& id = *call.items[0]->items[0];
+  if (id.kind != Kind::kTuple || id.items.size() < 3 ||
+      id.items[1]->kind != Kind::kGlobal || id.items[2]->kind != Kind::kString)
+    return DataLossError("a tensor: expected its storage to have type and key");
+  StoredTensor stored;
+  const std::optional<DType> dtype = DTypeOfStorage(id.items[1]->text);
+  if (!dtype) {
+    return UnimplementedError(
+        "a tensor: expected a storage of integers, floats or booleans, found " +
+        OnOneLine(id.items[1]->text));
+  }
+  stored.dtype = *dtype;
+  EMBER_ASSIGN_OR_RETURN(stored.dims, Extents(*call.items[2], "the shape"));
+  EMBER_ASSIGN_OR_RETURN(stored.strides, Extents(*call.items[3], "the strides"));
+  if (stored.dims.size() != stored.strides.size())
+    return DataLossError("a tensor: expected a stride per dim");
+  const std::string entry =
+      prefix_ + std::string(folder) + "/" + id.items[2]->text;
+  // The last element that it reaches.
+  bool is_empty = false;
+  int64_t last = call.items[1]->integer;
+  bool fits = true;
+  for (size_t i = 0; i < stored.dims.size(); ++i) {
+    is_empty |= stored.dims[i] == 0;
+    int64_t reach = 0;
+    fits = fits && !__builtin_mul_overflow(std::max<int64_t>(
+                                               stored.dims[i] - 1, 0),
+                                           stored.strides[i], &reach) &&
+           !__builtin_add_overflow(last, reach, &last);
+  }
+  if (is_empty) return stored;
+  EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
+                         archive_.Read(entry, uint64_t{1} << 40));
+  const auto width = static_cast<int64_t>(DTypeByteSize(stored.dtype));
+  const auto elements = static_cast<int64_t>(contents.bytes.size()) / width;
+  if (!fits || last >= elements) {
+    return DataLossError("entry '" + OnOneLine(entry) + "': expected at least " +
+                         (fits ? std::to_string(last + 1) : "2^63") +
+                         " elements, found " + std::to_string(elements));
+  }
+  stored.storage =
+      contents.bytes.subspan(static_cast<size_t>(call.items[1]->integer * width));
+  stored.owner = contents.owner;
+  return stored;
+}
+
+Tensor AddStored(const StoredTensor& stored, const std::string& name,
+                 graph::GraphBuilder& builder) {
+  const auto width = static_cast<size_t>(DTypeByteSize(stored.dtype));
+  // Axes of stride 0 are stored once, and repeated by the graph.
+  std::vector<int64_t> dims = stored.dims;
+  std::vector<int64_t> strides = stored.strides;
+  bool is_repeated = false;
+  uint64_t count = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (strides[i] == 0 && dims[i] > 1) {
+      dims[i] = 1;
+      is_repeated = true;
+    }
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(dims[i]), &count)) {
+      builder.Fail(DataLossError("a tensor: expected less than 2^64 elements"));
+      return {&builder, nullptr};
+    }
+  }
+  const StoredTensor core{stored.dtype, dims, strides, stored.storage,
+                          stored.owner};
+  graph::ConstantData data;
+  if (count == 0) {
+    data = graph::ConstantData::Copy({});
+  } else if (IsContiguous(core)) {
+    const std::span<const uint8_t> bytes = stored.storage.first(count * width);
+    const bool aligned =
+        reinterpret_cast<uintptr_t>(bytes.data()) % width == 0;
+    data = aligned
+               ? graph::ConstantData{.owner = stored.owner, .bytes = bytes}
+               : graph::ConstantData::Copy(bytes);
+  } else {
+    // Strides above 0 that overlap could repeat elements without end.
+    if (count > stored.storage.size() / width) {
+      builder.Fail(UnimplementedError(
+          "a tensor: expected strides under which elements do not overlap"));
+      return {&builder, nullptr};
+    }
+    std::vector<uint8_t> copy(count * width);
+    std::vector<int64_t> index(dims.size());
+    for (uint64_t i = 0; i < count; ++i) {
+      int64_t at = 0;
+      for (size_t d = 0; d < dims.size(); ++d) at += index[d] * strides[d];
+      std::memcpy(copy.data() + i * width,
+                  stored.storage.data() + static_cast<size_t>(at) * width,
+                  width);
+      for (size_t d = dims.size(); d-- > 0;) {
+        if (++index[d] < dims[d]) break;
+        index[d] = 0;
+      }
+    }
+    auto owner = std::make_shared<std::vector<uint8_t>>(std::move(copy));
+    data.bytes = *owner;
+    data.owner = std::move(owner);
+  }
+  Tensor constant(&builder,
+                  builder.Constant(stored.dtype, dims, std::move(data)));
+  if (constant.value() != nullptr && constant.value()->name().empty())
+    constant.value()->set_name(name);
+  if (!is_repeated) return constant;
+  return ops::Broadcast(constant,
+                        Shape(stored.dims.begin(), stored.dims.end()));
+}
+
+}  // namespace ember::torchscript

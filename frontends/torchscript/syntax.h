@@ -1,0 +1,116 @@
+// The code of a TorchScript archive: the part of Python's syntax in which
+// PyTorch writes a model's classes and functions, as trees.
+//
+//   EMBER_ASSIGN_OR_RETURN(
+//       const SourceFile file,
+//       ParseSource("def f(x: Tensor) -> Tensor:\n  return torch.relu(x)\n"));
+//   file.functions.at("f").body[0].kind == Statement::Kind::kReturn;
+//
+// Trees are at most kMostNesting deep, so that whoever walks one may recurse.
+// Errors are one line with the line of the text. Thread-safe.
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_SYNTAX_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_SYNTAX_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::torchscript {
+
+inline constexpr int kMostNesting = 200;
+
+struct Expression {
+  enum class Kind : uint8_t {
+    kName,         // text
+    kInteger,      // integer
+    kFloat,        // number
+    kString,       // text
+    kBool,         // integer
+    kNone,         //
+    kList,         // parts
+    kTuple,        // parts
+    kDict,         // parts: key, value, key, value …
+    kAttribute,    // parts[0].text
+    kSubscript,    // parts[0][parts[1]]
+    kSlice,        // parts, each of which may be kNone: start, end, step
+    kCall,         // parts[0](parts[1], …); the last ones have `keywords`
+    kUnary,        // text parts[0]; text: - or not
+    kBinary,       // parts[0] text parts[1]; text: + == and …
+    kConditional,  // parts[0] if parts[1] else parts[2]
+  };
+  Kind kind = Kind::kNone;
+  int line = 0;
+  int depth = 1;
+  int64_t integer = 0;
+  double number = 0;
+  std::string text;
+  std::vector<Expression> parts;
+  std::vector<std::string> keywords;
+
+  bool is_name(std::string_view name) const {
+    return kind == Kind::kName && text == name;
+  }
+};
+
+struct Statement {
+  enum class Kind : uint8_t {
+    kAssign,      // targets[0] = value; targets: names, attributes, tuples
+    kExpression,  // value
+    kIf,          // value, body, otherwise
+    kWhile,       // value, body
+    kFor,         // for targets[0] in value: body
+    kWith,        // with value (as targets[0]): body
+    kReturn,      // value
+    kPass,
+    kRaise,   // value
+    kAssert,  // value
+  };
+  Kind kind = Kind::kPass;
+  int line = 0;
+  std::vector<Expression> targets;
+  Expression value;
+  std::vector<Statement> body, otherwise;
+};
+
+struct Parameter {
+  std::string name;
+  std::optional<Expression> type, standard;  // the annotation, the default
+};
+
+struct Function {
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::optional<Expression> result_type;
+  std::vector<Statement> body;
+  int line = 0;
+};
+
+struct Class {
+  std::string name;
+  std::string base;  // Module, NamedTuple, Enum, Interface; "" for a plain one
+  struct Attribute {
+    std::string name;
+    std::optional<Expression> type, value;
+  };
+  std::vector<Attribute> attributes;  // in their order
+  std::map<std::string, Function, std::less<>> methods;
+};
+
+struct SourceFile {
+  std::map<std::string, Class, std::less<>> classes;
+  std::map<std::string, Function, std::less<>> functions;
+};
+
+StatusOr<SourceFile> ParseSource(std::string_view text);
+
+// "List[Tensor]": an annotation as it was written.
+std::string TypeText(const Expression& type);
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_SYNTAX_H_

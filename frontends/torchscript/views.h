@@ -1,0 +1,32 @@
+// Views of tensors: what PyTorch gives without copying, so that writing to the
+// result writes to the operand.
+//
+//   return SlicedView(c, "self", 0, Dim(1), Dim(3), 1);   // x[1:4]
+//
+// `name` is the operator's parameter that is the tensor. Errors stick in the
+// machine.
+#ifndef EMBER_FRONTENDS_TORCHSCRIPT_VIEWS_H_
+#define EMBER_FRONTENDS_TORCHSCRIPT_VIEWS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "frontends/torchscript/call.h"
+
+namespace ember::torchscript {
+
+Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
+Value PermutedView(Call& c, std::string_view name,
+                   const std::vector<int64_t>& order);
+// Elements start, start + step … of an axis.
+Value SlicedView(Call& c, std::string_view name, int axis, const Dim& start,
+                 const Dim& size, int64_t step);
+// One slice, without its axis.
+Value SelectedView(Call& c, std::string_view name, int axis, const Dim& index);
+// Repeated elements; cannot be written to.
+Value ExpandedView(Call& c, std::string_view name, const Shape& shape);
+
+}  // namespace ember::torchscript
+
+#endif  // EMBER_FRONTENDS_TORCHSCRIPT_VIEWS_H_
