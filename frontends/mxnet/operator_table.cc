@@ -5,8 +5,6 @@
 namespace ember::mxnet {
 namespace {
 
-constexpr std::string_view kRecurrent =
-    "a fused recurrent layer: unfuse it (FusedRNNCell.unfuse) and save that";
 constexpr std::string_view kDetection =
     "boxes and regions of detectors are not here yet: take the outputs before "
     "it";

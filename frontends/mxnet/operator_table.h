@@ -502,7 +502,7 @@ inline constexpr int kManyInputs = 1 << 20;
   row(rint, 1, 1, ImportRint) \
   no(rmsprop_update, kTraining) \
   no(rmspropalex_update, kTraining) \
-  no(RNN, kRecurrent) \
+  row(RNN, 3, 4, ImportRecurrent) \
   no(ROIPooling, kDetection) \
   row(round, 1, 1, ImportRound) \
   row(rsqrt, 1, 1, ImportRsqrt) \

@@ -109,10 +109,9 @@ StatusOr<Arguments> Arguments::Of(const ModuleFile& file,
       continue;
     frontends::ModelInput& input = arguments.inputs_[first];
     if (!dtypes.contains(input.name)) input.dtype = traced[i - 1]->dtype;
-    input.may_resize = true;
     auto& dims = input.dims.emplace();
     for (const int64_t extent : traced[i - 1]->dims)
-      dims.push_back({.extent = extent, .symbol = ""});
+      dims.push_back({.extent = extent, .may_differ = true});
   }
   return arguments;
 }
