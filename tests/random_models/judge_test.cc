@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "base/dtype.h"
@@ -74,6 +75,28 @@ TEST(Unstable, ByAsMuchAsItMoves) {
   const auto cancels = [](double x) { return (x - 1) * 1e4; };
   EXPECT_TRUE(Excused(DType::kF32, {1.0001}, cancels, {1.005}));
   EXPECT_FALSE(Excused(DType::kF32, {1.0001}, cancels, {1.5}));
+}
+
+// The places of the first of equal values, after a rounding that makes more of
+// them equal; no result at all where the number of values changes.
+TEST(Unstable, PlacesOfEqualValues) {
+  RandomModel model;
+  model.inputs.emplace_back(
+      "x", Filled(DType::kF32, {0.5, 0.5, 1.0000001, 1, 0.5, 1}));
+  const ModelRunner run =
+      [](const RandomModel& moved) -> StatusOr<NamedTensors> {
+    const vm::Tensor& x = moved.inputs[0].second;
+    std::map<double, double> places;
+    for (int64_t i = x.element_count(); i-- > 0;)
+      places[std::round(ElementOf(x, i) * 4e6)] = static_cast<double>(i);
+    if (places.size() > 3) return InvalidArgumentError("expected 3 values");
+    std::vector<double> y;
+    for (const auto& [value, place] : places) y.push_back(place);
+    return NamedTensors{{"y", Filled(DType::kF32, y)}};
+  };
+  const NamedTensors want = *run(model);
+  EXPECT_TRUE(
+      IsUnstable(run, model, {{"y", Filled(DType::kF32, {0, 3, 2})}}, want));
 }
 
 TEST(Unstable, NoWrongStrings) {
