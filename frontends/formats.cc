@@ -46,11 +46,9 @@ std::string FileOfModel(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return path;
   for (const Format* format : kFormats) {
-    for (const std::string_view file : format->folder_files) {
-      const std::filesystem::path candidate =
-          std::filesystem::path(path) / file;
-      if (std::filesystem::exists(candidate, error)) return candidate.string();
-    }
+    if (format->file_of_folder == nullptr) continue;
+    if (std::string file = format->file_of_folder(path); !file.empty())
+      return file;
   }
   return path;
 }

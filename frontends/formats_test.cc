@@ -1,5 +1,7 @@
 #include "frontends/formats.h"
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -43,6 +45,30 @@ TEST(Formats, ExtensionsForMessages) {
     end = found + format->extensions.front().size();
   }
   EXPECT_EQ(end, text.size());
+}
+
+std::string MadeFile(const std::filesystem::path& file) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << "x";
+  return file.string();
+}
+
+TEST(Formats, FilesOfFolders) {
+  const std::filesystem::path root =
+      std::filesystem::path(testing::TempDir()) / "folders";
+  const std::string saved = MadeFile(root / "saved" / "saved_model.pb");
+  EXPECT_EQ(FileOfModel((root / "saved").string()), saved);
+  const std::string usual = MadeFile(root / "a.mlpackage" / "Data" /
+                                     "com.apple.CoreML" / "model.mlmodel");
+  EXPECT_EQ(FileOfModel((root / "a.mlpackage").string()), usual);
+  EXPECT_EQ(FileOfModel((root / "a.mlpackage" / "").string()), usual);
+  const std::string other =
+      MadeFile(root / "b.mlpackage" / "Data" / "m" / "other.mlmodel");
+  EXPECT_EQ(FileOfModel((root / "b.mlpackage").string()), other);
+  // Neither a folder of no format, nor a file of any.
+  EXPECT_EQ(FileOfModel(root.string()), root.string());
+  EXPECT_EQ(FileOfModel(saved), saved);
+  EXPECT_EQ(FileOfModel("not there"), "not there");
 }
 
 }  // namespace

@@ -69,9 +69,9 @@ struct Format {
   std::string_view title;
   // Of its files, with the dot, the usual one first: ".onnx".
   std::span<const std::string_view> extensions;
-  // Of models that are folders: the file in it that is the model's
-  // ("saved_model.pb"); none: its models are files.
-  std::span<const std::string_view> folder_files = {};
+  // Of models that are folders: the file in one that is the model's; empty for
+  // a folder that is none of this format. Null: its models are files.
+  std::string (*file_of_folder)(const std::string& folder) = nullptr;
   // Whether a file with these contents (all of it) is of the format. Two
   // formats never both say so of a whole, undamaged model.
   bool (*sniff)(std::string_view contents);

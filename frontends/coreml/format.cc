@@ -14,6 +14,7 @@ constinit const frontends::Format kFormat = {
     .name = "coreml",
     .title = "Core ML, specification versions 1 to 9",
     .extensions = kExtensions,
+    .file_of_folder = FileOfPackage,
     .sniff = IsModel,
     .import = ImportModel,
     .inputs = ModelInputs,

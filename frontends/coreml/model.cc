@@ -145,21 +145,6 @@ Feature ReadFeature(const ProtobufView& description) {
   return feature;
 }
 
-// The model's file in a package: its place is in the manifest, but always this
-// where Apple's tools write it.
-std::string ModelOfPackage(const fs::path& package) {
-  std::error_code error;
-  const fs::path usual =
-      package / "Data" / "com.apple.CoreML" / "model.mlmodel";
-  if (fs::is_regular_file(usual, error)) return usual.string();
-  for (fs::recursive_directory_iterator it(package, error), end;
-       !error && it != end; it.increment(error)) {
-    if (it.depth() > 4) it.disable_recursion_pending();
-    if (it->path().extension() == ".mlmodel") return it->path().string();
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string_view KindName(uint64_t number) {
@@ -198,15 +183,29 @@ StatusOr<Model> Model::Read(std::span<const uint8_t> bytes,
   return model;
 }
 
+std::string FileOfPackage(const std::string& folder) {
+  fs::path package(folder);
+  if (!package.has_filename()) package = package.parent_path();
+  if (package.extension() != ".mlpackage") return "";
+  // The manifest says where it is, but it is always here where Apple's tools
+  // write it.
+  const fs::path usual =
+      package / "Data" / "com.apple.CoreML" / "model.mlmodel";
+  std::error_code error;
+  if (fs::is_regular_file(usual, error)) return usual.string();
+  for (fs::recursive_directory_iterator it(package, error), end;
+       !error && it != end; it.increment(error)) {
+    if (it.depth() > 4) it.disable_recursion_pending();
+    if (it->path().extension() == ".mlmodel") return it->path().string();
+  }
+  return usual.string();
+}
+
 StatusOr<Model> Model::Open(const std::string& path) {
   std::error_code error;
-  std::string file = path;
-  if (fs::is_directory(path, error)) {
-    file = ModelOfPackage(path);
-    if (file.empty())
-      return NotFoundError(
-          "expected a file .mlmodel in the package, found none");
-  }
+  const std::string in_package =
+      fs::is_directory(path, error) ? FileOfPackage(path) : "";
+  const std::string& file = in_package.empty() ? path : in_package;
   EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
   auto owner = std::make_shared<const MappedFile>(std::move(mapped));
   EMBER_ASSIGN_OR_RETURN(Model model, Read(owner->bytes(), owner));

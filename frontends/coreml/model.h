@@ -102,6 +102,9 @@ class Model {
 
 bool IsModel(std::string_view contents);
 
+// The model's file of an .mlpackage; empty for a folder of another name.
+std::string FileOfPackage(const std::string& folder);
+
 }  // namespace ember::coreml
 
 #endif  // EMBER_FRONTENDS_COREML_MODEL_H_

@@ -1,6 +1,9 @@
 #include "frontends/tensorflow/format.h"
 
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "frontends/tensorflow/entry.h"
@@ -22,8 +25,16 @@ StatusOr<std::vector<frontends::InputInfo>> Inputs(
 }
 
 constexpr std::string_view kExtensions[] = {".pb", ".pbtxt"};
-constexpr std::string_view kFolderFiles[] = {"saved_model.pb",
-                                             "saved_model.pbtxt"};
+
+// Of a SavedModel.
+std::string FileOfFolder(const std::string& folder) {
+  std::error_code error;
+  for (const std::string_view name : {"saved_model.pb", "saved_model.pbtxt"}) {
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (std::filesystem::exists(file, error)) return file.string();
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -31,7 +42,7 @@ constinit const frontends::Format kFormat = {
     .name = "tensorflow",
     .title = "TensorFlow GraphDef (frozen) and SavedModel, of versions 1 and 2",
     .extensions = kExtensions,
-    .folder_files = kFolderFiles,
+    .file_of_folder = FileOfFolder,
     .sniff = Model::IsModel,
     .import = ImportModel,
     .inputs = Inputs,

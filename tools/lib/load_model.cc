@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <set>
-#include <system_error>
 
 #include "base/file.h"
 #include "compiler/compile.h"
@@ -60,18 +58,7 @@ std::string_view AsText(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The format of a model that is a folder, which its name tells.
-const frontends::Format* FormatOfFolder(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(UserPath(path), error)) return nullptr;
-  const size_t last = path.find_last_not_of('/');
-  return frontends::FindFormatByName(std::string_view(path).substr(
-      0, last == std::string::npos ? 0 : last + 1));
-}
-
 StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
-  if (const frontends::Format* format = FormatOfFolder(path))
-    return ModelFileKind{.format = format};
   EMBER_ASSIGN_OR_RETURN(const MappedFile file,
                          MappedFile::Open(ModelPath(path)));
   const ModelFileKind kind = SniffModelFile(AsText(file.bytes()), path);
