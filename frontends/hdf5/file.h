@@ -146,11 +146,18 @@ class File {
   // header.cc: object headers.
   StatusOr<const Messages*> Header(uint64_t address);
   StatusOr<Messages> ReadHeader(uint64_t address);
-  Status ReadOldMessages(std::span<const uint8_t> block, Messages& messages,
-                         std::vector<std::pair<uint64_t, uint64_t>>& more);
-  Status ReadNewMessages(std::span<const uint8_t> block, bool has_order,
-                         Messages& messages,
-                         std::vector<std::pair<uint64_t, uint64_t>>& more);
+  // How messages of a version begin: the type, two bytes of size, one of flags,
+  // and what nobody needs.
+  struct MessageLayout {
+    int type_width = 2;
+    uint64_t unused = 3;
+    uint64_t prefix() const {
+      return static_cast<uint64_t>(type_width) + 3 + unused;
+    }
+  };
+  Status ReadMessages(std::span<const uint8_t> block,
+                      const MessageLayout& layout, Messages& messages,
+                      std::vector<std::pair<uint64_t, uint64_t>>& more);
   static const Message* FindMessage(const Messages& messages, uint64_t type);
 
   // groups.cc: links, names, heaps and trees.

@@ -9,7 +9,6 @@ namespace ember::hdf5 {
 namespace {
 
 constexpr uint64_t kSharedFlag = 2;
-constexpr uint64_t kOldMessage = 8;  // bytes before a message's own
 constexpr size_t kMostMessages = 1 << 16;
 
 Status CutOff(uint64_t address) {
@@ -39,7 +38,7 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
   const bool is_new = AsText(rest).starts_with("OHDR");
   Messages messages;
   std::vector<std::pair<uint64_t, uint64_t>> more;  // (address, size)
-  bool has_order = false;
+  MessageLayout layout;
   if (is_new) {
     in.Skip(4);
     const uint64_t version = in.Unsigned(1);
@@ -51,12 +50,13 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
     }
     if ((flags & 0x20) != 0) in.Skip(16);
     if ((flags & 0x10) != 0) in.Skip(4);
-    has_order = (flags & 0x04) != 0;
+    const bool has_order = (flags & 0x04) != 0;
     const uint64_t size = in.Unsigned(1 << (flags & 3));
     const std::span<const uint8_t> block = in.Take(size);
     if (!in.ok()) return CutOff(address);
     EMBER_RETURN_IF_ERROR(Charge(size));
-    EMBER_RETURN_IF_ERROR(ReadNewMessages(block, has_order, messages, more));
+    layout = {.type_width = 1, .unused = has_order ? 2u : 0u};
+    EMBER_RETURN_IF_ERROR(ReadMessages(block, layout, messages, more));
   } else {
     const uint64_t version = in.Unsigned(1);
     if (version != 1) {
@@ -70,7 +70,7 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
     const std::span<const uint8_t> block = in.Take(size);
     if (!in.ok()) return CutOff(address);
     EMBER_RETURN_IF_ERROR(Charge(size));
-    EMBER_RETURN_IF_ERROR(ReadOldMessages(block, messages, more));
+    EMBER_RETURN_IF_ERROR(ReadMessages(block, layout, messages, more));
   }
   // Blocks may name further ones; each is charged, so that this ends.
   for (size_t i = 0; i < more.size(); ++i) {
@@ -83,64 +83,36 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
                              ": expected a continuation at " +
                              std::to_string(more[i].first) + ", found none");
       }
-      EMBER_RETURN_IF_ERROR(ReadNewMessages(block.subspan(4, block.size() - 8),
-                                            has_order, messages, more));
-    } else {
-      EMBER_RETURN_IF_ERROR(ReadOldMessages(block, messages, more));
+      block = block.subspan(4, block.size() - 8);
     }
+    EMBER_RETURN_IF_ERROR(ReadMessages(block, layout, messages, more));
   }
   return messages;
 }
 
-Status File::ReadOldMessages(std::span<const uint8_t> block, Messages& messages,
-                             std::vector<std::pair<uint64_t, uint64_t>>& more) {
+Status File::ReadMessages(std::span<const uint8_t> block,
+                          const MessageLayout& layout, Messages& messages,
+                          std::vector<std::pair<uint64_t, uint64_t>>& more) {
+  const Status cut_off =
+      DataLossError("HDF5 object header: its messages are cut off");
   ByteCursor in(block);
-  while (in.remaining() >= kOldMessage) {
-    Message message;
-    message.type = in.Unsigned(2);
-    const uint64_t size = in.Unsigned(2);
-    message.shared = (in.Unsigned(1) & kSharedFlag) != 0;
-    in.Skip(3);
-    message.data = in.Take(size);
-    if (!in.ok() || messages.size() >= kMostMessages)
-      return DataLossError("HDF5 object header: its messages are cut off");
-    if (message.type == kContinuation) {
-      ByteCursor where(message.data);
-      const uint64_t address = Address(where);
-      more.emplace_back(address, Length(where));
-      if (!where.ok())
-        return DataLossError("HDF5 object header: its messages are cut off");
-    } else {
-      messages.push_back(message);
-    }
-  }
-  return OkStatus();
-}
-
-Status File::ReadNewMessages(std::span<const uint8_t> block, bool has_order,
-                             Messages& messages,
-                             std::vector<std::pair<uint64_t, uint64_t>>& more) {
-  ByteCursor in(block);
-  const uint64_t prefix = has_order ? 6 : 4;
   // What is left behind the last message is a gap.
-  while (in.remaining() >= prefix) {
+  while (in.remaining() >= layout.prefix()) {
     Message message;
-    message.type = in.Unsigned(1);
+    message.type = in.Unsigned(layout.type_width);
     const uint64_t size = in.Unsigned(2);
     message.shared = (in.Unsigned(1) & kSharedFlag) != 0;
-    if (has_order) in.Skip(2);
+    in.Skip(layout.unused);
     message.data = in.Take(size);
-    if (!in.ok() || messages.size() >= kMostMessages)
-      return DataLossError("HDF5 object header: its messages are cut off");
-    if (message.type == kContinuation) {
-      ByteCursor where(message.data);
-      const uint64_t address = Address(where);
-      more.emplace_back(address, Length(where));
-      if (!where.ok())
-        return DataLossError("HDF5 object header: its messages are cut off");
-    } else {
+    if (!in.ok() || messages.size() >= kMostMessages) return cut_off;
+    if (message.type != kContinuation) {
       messages.push_back(message);
+      continue;
     }
+    ByteCursor where(message.data);
+    const uint64_t address = Address(where);
+    more.emplace_back(address, Length(where));
+    if (!where.ok()) return cut_off;
   }
   return OkStatus();
 }

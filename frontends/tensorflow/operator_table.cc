@@ -336,10 +336,10 @@ namespace {
   row(Unique, 1, 1, "y,idx", ImportUnique) \
   row(UniqueWithCounts, 1, 1, "y,idx,count", ImportUniqueWithCounts) \
   row(Unpack, 1, 1, "", ImportUnpack) \
-  row(UnsortedSegmentMax, 3, 3, "", ImportUnsortedSegmentMax) \
-  row(UnsortedSegmentMin, 3, 3, "", ImportUnsortedSegmentMin) \
-  row(UnsortedSegmentProd, 3, 3, "", ImportUnsortedSegmentProd) \
-  row(UnsortedSegmentSum, 3, 3, "", ImportUnsortedSegmentSum) \
+  row(UnsortedSegmentMax, 3, 3, "", tf_common::ImportUnsortedSegmentMax) \
+  row(UnsortedSegmentMin, 3, 3, "", tf_common::ImportUnsortedSegmentMin) \
+  row(UnsortedSegmentProd, 3, 3, "", tf_common::ImportUnsortedSegmentProd) \
+  row(UnsortedSegmentSum, 3, 3, "", tf_common::ImportUnsortedSegmentSum) \
   row(UpperBound, 2, 2, "", ImportUpperBound) \
   control(VarHandleOp, "") \
   control(VarIsInitializedOp, "") \

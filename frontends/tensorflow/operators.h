@@ -21,11 +21,7 @@ void ImportBinary(OperatorContext& c) {
   c.SetOutput(0, Binary(kOpcode, c.Input(0), c.Input(1)));
 }
 
-// 0, 1, … along one dim of rank `rank`.
-inline Tensor PlaceAlong(OperatorContext& c, const Dim& extent, int axis,
-                         int rank) {
-  return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
-}
+using tf_common::PlaceAlong;
 
 // elementwise.cc
 void ImportAdd(OperatorContext& c);
@@ -145,10 +141,6 @@ void ImportSegmentProd(OperatorContext& c);
 void ImportSegmentMax(OperatorContext& c);
 void ImportSegmentMin(OperatorContext& c);
 void ImportSegmentMean(OperatorContext& c);
-void ImportUnsortedSegmentSum(OperatorContext& c);
-void ImportUnsortedSegmentProd(OperatorContext& c);
-void ImportUnsortedSegmentMax(OperatorContext& c);
-void ImportUnsortedSegmentMin(OperatorContext& c);
 void ImportSparseSegmentSum(OperatorContext& c);
 void ImportSparseSegmentMean(OperatorContext& c);
 void ImportSparseSegmentSqrtN(OperatorContext& c);

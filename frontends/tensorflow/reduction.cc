@@ -1,4 +1,6 @@
 // Operators that join elements: along dims, and by segments.
+#include "frontends/tf_common/reduction.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,30 +11,8 @@
 namespace ember::tensorflow {
 namespace {
 
-std::optional<std::vector<int64_t>> ReadAxes(OperatorContext& c) {
-  if (!c.CheckRank(0, 0)) return std::nullopt;
-  const auto given = c.ConstantIntegers(1, "axes");
-  if (!given) return std::nullopt;
-  std::vector<int64_t> axes = c.Axes(*given, c.Input(0).rank());
-  if (!c.ok()) return std::nullopt;
-  return axes;
-}
-
 bool KeepDims(OperatorContext& c) {
   return c.Flag("keep_dims", c.Flag("keepdims", false));
-}
-
-void SetReduced(OperatorContext& c, std::string_view combiner) {
-  const auto axes = ReadAxes(c);
-  if (axes) c.SetOutput(0, Reduce(c.Input(0), combiner, *axes, KeepDims(c)));
-}
-
-// Of bool: the largest is whether any is true, the smallest whether all are.
-void SetReducedBool(OperatorContext& c, std::string_view combiner) {
-  const auto axes = ReadAxes(c);
-  if (!axes) return;
-  const Tensor x = Cast(c.Input(0), DType::kU8);
-  c.SetOutput(0, Cast(Reduce(x, combiner, *axes, KeepDims(c)), DType::kBool));
 }
 
 // How many elements each segment has, along the first dim of something of rank
@@ -77,18 +57,30 @@ void SetSparseSegments(OperatorContext& c, bool mean, bool root) {
 
 }  // namespace
 
-void ImportSum(OperatorContext& c) { SetReduced(c, "sum"); }
-void ImportProd(OperatorContext& c) { SetReduced(c, "product"); }
-void ImportMax(OperatorContext& c) { SetReduced(c, "maximum"); }
-void ImportMin(OperatorContext& c) { SetReduced(c, "minimum"); }
-void ImportAll(OperatorContext& c) { SetReducedBool(c, "minimum"); }
-void ImportAny(OperatorContext& c) { SetReducedBool(c, "maximum"); }
+void ImportSum(OperatorContext& c) {
+  tf_common::ImportReduced(c, "sum", KeepDims(c));
+}
+void ImportProd(OperatorContext& c) {
+  tf_common::ImportReduced(c, "product", KeepDims(c));
+}
+void ImportMax(OperatorContext& c) {
+  tf_common::ImportReduced(c, "maximum", KeepDims(c));
+}
+void ImportMin(OperatorContext& c) {
+  tf_common::ImportReduced(c, "minimum", KeepDims(c));
+}
+void ImportAll(OperatorContext& c) {
+  tf_common::ImportReducedBool(c, "minimum", KeepDims(c));
+}
+void ImportAny(OperatorContext& c) {
+  tf_common::ImportReducedBool(c, "maximum", KeepDims(c));
+}
 void ImportMean(OperatorContext& c) {
-  const auto axes = ReadAxes(c);
+  const auto axes = tf_common::ReducedAxes(c);
   if (axes) c.SetOutput(0, Mean(c.Input(0), *axes, KeepDims(c)));
 }
 void ImportEuclideanNorm(OperatorContext& c) {
-  const auto axes = ReadAxes(c);
+  const auto axes = tf_common::ReducedAxes(c);
   if (!axes) return;
   const Tensor x = c.Input(0);
   c.SetOutput(0, Sqrt(Reduce(x * x, "sum", *axes, KeepDims(c))));
@@ -130,20 +122,6 @@ void ImportSegmentMean(OperatorContext& c) {
   const Tensor y = c.outputs()[0].tensor;
   c.SetOutput(0,
               y / SegmentCounts(c, c.Input(1), y.dim(0), y.rank(), y.dtype()));
-}
-void ImportUnsortedSegmentSum(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(c, "add", 0);
-}
-void ImportUnsortedSegmentProd(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(c, "multiply", 1);
-}
-void ImportUnsortedSegmentMax(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(
-      c, "maximum", tf_common::ExtremeOf(c.Input(0).dtype(), false));
-}
-void ImportUnsortedSegmentMin(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(
-      c, "minimum", tf_common::ExtremeOf(c.Input(0).dtype(), true));
 }
 void ImportSparseSegmentSum(OperatorContext& c) {
   SetSparseSegments(c, false, false);

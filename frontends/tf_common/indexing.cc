@@ -9,11 +9,6 @@ namespace {
 
 Tensor Indices(Tensor x) { return Cast(x, DType::kI64); }
 
-// 0, 1, … along one dim of rank `rank`.
-Tensor PlaceAlong(OperatorBase& c, const Dim& extent, int axis, int rank) {
-  return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
-}
-
 // Row i of the data joins row ids[i] of the result; negative ids join none.
 void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
                  double initial) {
@@ -237,6 +232,19 @@ void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
   if (!count) return;
   if (count->size() != 1) return c.FailInvalid("num_segments: expected one");
   SetSegments(c, count->front(), update, initial);
+}
+
+void ImportUnsortedSegmentSum(OperatorBase& c) {
+  ImportUnsortedSegment(c, "add", 0);
+}
+void ImportUnsortedSegmentProd(OperatorBase& c) {
+  ImportUnsortedSegment(c, "multiply", 1);
+}
+void ImportUnsortedSegmentMax(OperatorBase& c) {
+  ImportUnsortedSegment(c, "maximum", ExtremeOf(c.Input(0).dtype(), false));
+}
+void ImportUnsortedSegmentMin(OperatorBase& c) {
+  ImportUnsortedSegment(c, "minimum", ExtremeOf(c.Input(0).dtype(), true));
 }
 
 void ImportMatrixDiag(OperatorBase& c) {

@@ -12,6 +12,12 @@
 
 namespace ember::tf_common {
 
+// 0, 1, … along one dim of rank `rank`.
+inline Tensor PlaceAlong(OperatorBase& c, const Dim& extent, int axis,
+                         int rank) {
+  return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
+}
+
 // The lowest or highest value of a type; of floats, the finite ones of f32.
 double ExtremeOf(DType dtype, bool highest);
 
@@ -38,6 +44,10 @@ void ImportSegment(OperatorBase& c, const std::string& update, double initial);
 // The same with any ids below the third operand; negative ones join no row.
 void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
                            double initial);
+void ImportUnsortedSegmentSum(OperatorBase& c);
+void ImportUnsortedSegmentProd(OperatorBase& c);
+void ImportUnsortedSegmentMax(OperatorBase& c);
+void ImportUnsortedSegmentMin(OperatorBase& c);
 void ImportMatrixDiag(OperatorBase& c);
 void ImportMatrixSetDiag(OperatorBase& c);
 // (x, update, starts)

@@ -59,18 +59,16 @@ void ImportSegmentSum(OperatorContext& c) {
   tf_common::ImportSegment(c, "add", 0);
 }
 void ImportUnsortedSegmentSum(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(c, "add", 0);
+  tf_common::ImportUnsortedSegmentSum(c);
 }
 void ImportUnsortedSegmentProd(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(c, "multiply", 1);
+  tf_common::ImportUnsortedSegmentProd(c);
 }
 void ImportUnsortedSegmentMax(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(
-      c, "maximum", tf_common::ExtremeOf(c.Input(0).dtype(), false));
+  tf_common::ImportUnsortedSegmentMax(c);
 }
 void ImportUnsortedSegmentMin(OperatorContext& c) {
-  tf_common::ImportUnsortedSegment(
-      c, "minimum", tf_common::ExtremeOf(c.Input(0).dtype(), true));
+  tf_common::ImportUnsortedSegmentMin(c);
 }
 
 void ImportGatherNd(OperatorContext& c) { tf_common::ImportGatherNd(c); }

@@ -1,4 +1,6 @@
 // Reductions along dims.
+#include "frontends/tf_common/reduction.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -12,30 +14,8 @@
 namespace ember::tflite {
 namespace {
 
-std::optional<std::vector<int64_t>> ReadAxes(OperatorContext& c) {
-  if (!c.CheckRank(0, 0)) return std::nullopt;
-  const auto given = c.ConstantIntegers(1, "axes");
-  if (!given) return std::nullopt;
-  std::vector<int64_t> axes = c.Axes(*given, c.Input(0).rank());
-  if (!c.ok()) return std::nullopt;
-  return axes;
-}
-
 bool KeepDims(OperatorContext& c) {
   return c.Options<schema::ReducerOptions>().keep_dims();
-}
-
-void SetReduced(OperatorContext& c, std::string_view combiner) {
-  const auto axes = ReadAxes(c);
-  if (axes) c.SetOutput(0, Reduce(c.Input(0), combiner, *axes, KeepDims(c)));
-}
-
-// Of bool: the largest is whether any is true, the smallest whether all are.
-void SetReducedBool(OperatorContext& c, std::string_view combiner) {
-  const auto axes = ReadAxes(c);
-  if (!axes) return;
-  const Tensor x = Cast(Cast(c.Input(0), DType::kBool), DType::kU8);
-  c.SetOutput(0, Cast(Reduce(x, combiner, *axes, KeepDims(c)), DType::kBool));
 }
 
 // The reference divides the multiplier, not the sum: in 31 bits, after as many
@@ -53,7 +33,7 @@ ops::FixedPoint DividedBy(ops::FixedPoint scale, int64_t count) {
 }  // namespace
 
 void ImportMean(OperatorContext& c) {
-  const auto axes = ReadAxes(c);
+  const auto axes = tf_common::ReducedAxes(c);
   if (!axes) return;
   const Tensor x = c.Input(0);
   if (!c.AnyQuantized()) return c.SetOutput(0, Mean(x, *axes, KeepDims(c)));
@@ -80,11 +60,23 @@ void ImportMean(OperatorContext& c) {
             schema::ActivationFunctionType::NONE);
 }
 
-void ImportSum(OperatorContext& c) { SetReduced(c, "sum"); }
-void ImportReduceProd(OperatorContext& c) { SetReduced(c, "product"); }
-void ImportReduceMax(OperatorContext& c) { SetReduced(c, "maximum"); }
-void ImportReduceMin(OperatorContext& c) { SetReduced(c, "minimum"); }
-void ImportReduceAny(OperatorContext& c) { SetReducedBool(c, "maximum"); }
-void ImportReduceAll(OperatorContext& c) { SetReducedBool(c, "minimum"); }
+void ImportSum(OperatorContext& c) {
+  tf_common::ImportReduced(c, "sum", KeepDims(c));
+}
+void ImportReduceProd(OperatorContext& c) {
+  tf_common::ImportReduced(c, "product", KeepDims(c));
+}
+void ImportReduceMax(OperatorContext& c) {
+  tf_common::ImportReduced(c, "maximum", KeepDims(c));
+}
+void ImportReduceMin(OperatorContext& c) {
+  tf_common::ImportReduced(c, "minimum", KeepDims(c));
+}
+void ImportReduceAny(OperatorContext& c) {
+  tf_common::ImportReducedBool(c, "maximum", KeepDims(c));
+}
+void ImportReduceAll(OperatorContext& c) {
+  tf_common::ImportReducedBool(c, "minimum", KeepDims(c));
+}
 
 }  // namespace ember::tflite

@@ -1,0 +1,24 @@
+// Reductions along dims that an operand names: (x, axes).
+#ifndef EMBER_FRONTENDS_TF_COMMON_REDUCTION_H_
+#define EMBER_FRONTENDS_TF_COMMON_REDUCTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "frontends/tf_common/operator_base.h"
+
+namespace ember::tf_common {
+
+// Ascending, each once; nullopt after an error.
+std::optional<std::vector<int64_t>> ReducedAxes(OperatorBase& c);
+
+// combiner: sum, product, maximum, minimum. keep: as dims of 1.
+void ImportReduced(OperatorBase& c, std::string_view combiner, bool keep);
+// Of bool: the largest is whether any is true, the smallest whether all are.
+void ImportReducedBool(OperatorBase& c, std::string_view combiner, bool keep);
+
+}  // namespace ember::tf_common
+
+#endif  // EMBER_FRONTENDS_TF_COMMON_REDUCTION_H_
