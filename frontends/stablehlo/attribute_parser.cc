@@ -21,27 +21,10 @@ Attribute Of(Attribute::Kind kind, std::string text = "") {
   return attribute;
 }
 
-Attribute OfInteger(int64_t value) {
-  Attribute attribute;
-  attribute.kind = Attribute::Kind::kInteger;
-  attribute.integer = value;
-  attribute.type.kind = Type::Kind::kScalar;
-  attribute.type.element = "i64";
-  return attribute;
-}
-
 Attribute OfBool(bool value) {
-  Attribute attribute = OfInteger(value ? 1 : 0);
+  Attribute attribute = IntegerAttribute(value ? 1 : 0);
   attribute.kind = Attribute::Kind::kBool;
   attribute.type.element = "i1";
-  return attribute;
-}
-
-Attribute OfIntegers(std::vector<int64_t> values) {
-  Attribute attribute = Of(Attribute::Kind::kIntegers);
-  attribute.type.kind = Type::Kind::kScalar;
-  attribute.type.element = "i64";
-  attribute.integers = std::move(values);
   return attribute;
 }
 
@@ -377,9 +360,10 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
         return lexer_.ExpectedError("spatial dims without a gap");
       places.push_back(place);
     }
-    dims.entries.emplace_back(part.first, OfInteger(first));
-    dims.entries.emplace_back(part.second, OfInteger(second));
-    dims.entries.emplace_back(part.spatial, OfIntegers(std::move(places)));
+    dims.entries.emplace_back(part.first, IntegerAttribute(first));
+    dims.entries.emplace_back(part.second, IntegerAttribute(second));
+    dims.entries.emplace_back(part.spatial,
+                              IntegersAttribute(std::move(places)));
     if (!part.separator.empty())
       EMBER_RETURN_IF_ERROR(lexer_.Expect(part.separator));
   }
@@ -518,13 +502,13 @@ StatusOr<Attribute> AttributeParser::ParseLoose() {
   }
   if (token.kind == Token::kInteger || token.Is("-")) {
     EMBER_ASSIGN_OR_RETURN(const int64_t value, ParseInteger("an integer"));
-    return OfInteger(value);
+    return IntegerAttribute(value);
   }
   if (IsWord(token) && !token.Is("dense") && !token.Is("array")) {
     lexer_.Next();
     return Of(Attribute::Kind::kEnum, std::string(token.text));
   }
-  if (lexer_.Accept("?")) return OfInteger(kDynamic);
+  if (lexer_.Accept("?")) return IntegerAttribute(kDynamic);
   if (token.kind == Token::kString) {
     lexer_.Next();
     Attribute attribute = Of(Attribute::Kind::kString);
@@ -549,7 +533,7 @@ StatusOr<Attribute> AttributeParser::ParseLoose() {
   if (!integers) return attribute;
   std::vector<int64_t> values;
   for (const Attribute& part : attribute.array) values.push_back(part.integer);
-  return OfIntegers(std::move(values));
+  return IntegersAttribute(std::move(values));
 }
 
 // {-# dialect_resources: { builtin: { name: "0x…" } }, … #-}

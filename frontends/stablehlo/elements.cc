@@ -32,13 +32,6 @@ Elements Owned(std::vector<uint8_t> bytes, bool splat) {
   return elements;
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool IsHex(const Token& token) { return token.text.starts_with("0x"); }
 
 int BitsOf(std::string_view element) {

@@ -16,13 +16,6 @@ bool IsNameCharacter(char c) {
   return IsLetter(c) || IsDigit(c) || c == '$' || c == '.';
 }
 
-int HexDigit(char c) {
-  if (IsDigit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // What closes a bracket; 0 for what is none.
 char Closing(std::string_view token) {
   if (token == "(") return ')';
@@ -35,6 +28,13 @@ char Closing(std::string_view token) {
 constexpr size_t kShown = 40;  // of a token, in a message
 
 }  // namespace
+
+int HexDigit(char c) {
+  if (IsDigit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
 
 MlirLexer::MlirLexer(std::string_view text) : text_(text) { Advance(); }
 

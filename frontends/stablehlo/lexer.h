@@ -59,6 +59,14 @@ class MlirLexer {
   Token current_;
 };
 
+// %name, @name …
+inline bool IsSigil(const Token& token, char sign) {
+  return token.kind == Token::kSigil && token.text[0] == sign;
+}
+
+// -1 for what is none.
+int HexDigit(char c);
+
 // The bytes of a string token.
 StatusOr<std::string> MlirStringValue(const Token& token);
 // The inverse.

@@ -67,6 +67,22 @@ std::optional<int64_t> ElementBytes(std::string_view element) {
   return std::nullopt;
 }
 
+Attribute IntegerAttribute(int64_t value) {
+  Attribute attribute;
+  attribute.kind = Attribute::Kind::kInteger;
+  attribute.type.kind = Type::Kind::kScalar;
+  attribute.type.element = "i64";
+  attribute.integer = value;
+  return attribute;
+}
+
+Attribute IntegersAttribute(std::vector<int64_t> values) {
+  Attribute attribute = IntegerAttribute(0);
+  attribute.kind = Attribute::Kind::kIntegers;
+  attribute.integers = std::move(values);
+  return attribute;
+}
+
 const Attribute* FindAttribute(const AttributeList& attributes,
                                std::string_view name) {
   for (const auto& [key, value] : attributes)

@@ -114,6 +114,10 @@ struct Attribute {
   std::shared_ptr<const Elements> elements;
 };
 
+// 64 bits each.
+Attribute IntegerAttribute(int64_t value);
+Attribute IntegersAttribute(std::vector<int64_t> values);
+
 // Null if there is none of the name.
 const Attribute* FindAttribute(const AttributeList& attributes,
                                std::string_view name);

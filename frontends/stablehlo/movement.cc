@@ -115,8 +115,9 @@ void ImportConstant(OperationContext& c) {
   c.SetResult(ConstantOf(c, elements, element, value->type));
 }
 
-void ImportIota(OperationContext& c) {
-  const Shape shape = c.ResultShape();
+namespace {
+
+void SetIota(OperationContext& c, const Shape& shape) {
   const int64_t axis = c.Integer("iota_dimension", {});
   const DType type = c.ResultDType();
   if (!c.ok() ||
@@ -126,15 +127,12 @@ void ImportIota(OperationContext& c) {
                      c.builder().Iota(shape, static_cast<int>(axis), type)));
 }
 
+}  // namespace
+
+void ImportIota(OperationContext& c) { SetIota(c, c.ResultShape()); }
+
 void ImportDynamicIota(OperationContext& c) {
-  const Shape shape = TargetShape(c, c.Operand(0));
-  const int64_t axis = c.Integer("iota_dimension", {});
-  const DType type = c.ResultDType();
-  if (!c.ok() ||
-      !c.CheckAxes({axis}, "iota_dimension", static_cast<int>(shape.size())))
-    return;
-  c.SetResult(Tensor(&c.builder(),
-                     c.builder().Iota(shape, static_cast<int>(axis), type)));
+  SetIota(c, TargetShape(c, c.Operand(0)));
 }
 
 void ImportBroadcastInDim(OperationContext& c) {

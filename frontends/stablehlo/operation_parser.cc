@@ -5,10 +5,6 @@
 namespace ember::stablehlo {
 namespace {
 
-bool IsSigil(const Token& token, char sign) {
-  return token.kind == Token::kSigil && token.text[0] == sign;
-}
-
 // How many results one name may stand for.
 constexpr int64_t kMaximumResults = 1 << 16;
 

@@ -7,28 +7,6 @@
 namespace ember::stablehlo {
 namespace {
 
-bool IsSigil(const Token& token, char sign) {
-  return token.kind == Token::kSigil && token.text[0] == sign;
-}
-
-Attribute IntegersAttribute(std::vector<int64_t> values) {
-  Attribute attribute;
-  attribute.kind = Attribute::Kind::kIntegers;
-  attribute.type.kind = Type::Kind::kScalar;
-  attribute.type.element = "i64";
-  attribute.integers = std::move(values);
-  return attribute;
-}
-
-Attribute IntegerAttribute(int64_t value) {
-  Attribute attribute;
-  attribute.kind = Attribute::Kind::kInteger;
-  attribute.type.kind = Type::Kind::kScalar;
-  attribute.type.element = "i64";
-  attribute.integer = value;
-  return attribute;
-}
-
 // e5m10
 std::optional<std::pair<int64_t, int64_t>> ParseFormat(std::string_view text) {
   const size_t m = text.find('m');

@@ -8,10 +8,6 @@
 namespace ember::stablehlo {
 namespace {
 
-bool IsSigil(const Token& token, char sign) {
-  return token.kind == Token::kSigil && token.text[0] == sign;
-}
-
 class ModuleParser {
  public:
   explicit ModuleParser(std::string_view text)
@@ -71,12 +67,8 @@ class ModuleParser {
   // "builtin.module"() <{sym_name = "f"}> ({ … }) {…} : () -> ()
   Status ParseGenericModule(int depth) {
     lexer_.Next();
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
     AttributeList attributes;
-    EMBER_RETURN_IF_ERROR(ParseProperties(attributes));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    EMBER_RETURN_IF_ERROR(ParseGenericHead(attributes));
     if (IsSigil(lexer_.Peek(), '^')) {
       lexer_.Next();
       EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
@@ -98,11 +90,16 @@ class ModuleParser {
     return OkStatus();
   }
 
-  // <{…}>, if it is there.
-  Status ParseProperties(AttributeList& attributes) {
-    if (!lexer_.Accept("<")) return OkStatus();
-    EMBER_ASSIGN_OR_RETURN(attributes, attributes_.ParseAttributes());
-    return lexer_.Expect(">");
+  // () <{properties}> ({
+  Status ParseGenericHead(AttributeList& attributes) {
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+    if (lexer_.Accept("<")) {
+      EMBER_ASSIGN_OR_RETURN(attributes, attributes_.ParseAttributes());
+      EMBER_RETURN_IF_ERROR(lexer_.Expect(">"));
+    }
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+    return lexer_.Expect("{");
   }
 
   // {…} : () -> () loc(…)
@@ -197,12 +194,8 @@ class ModuleParser {
     const Token at = lexer_.Next();
     Function function;
     OperationParser body(attributes_, function);
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
     AttributeList attributes;
-    EMBER_RETURN_IF_ERROR(ParseProperties(attributes));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    EMBER_RETURN_IF_ERROR(ParseGenericHead(attributes));
     EMBER_RETURN_IF_ERROR(body.ParseBlock(function.body));
     function.has_body = !function.body.operations.empty();
     EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
