@@ -284,6 +284,13 @@ void ImportDynamicPad(OperationContext& c) {
   c.SetResult(PadAll(c, x, value, spec));
 }
 
+void ImportShapeOf(OperationContext& c) {
+  const Tensor x = c.Operand(0);
+  if (c.ok())
+    c.SetResult(Cast(Tensor(&c.builder(), c.builder().ShapeValue(x.shape())),
+                     c.ResultDType()));
+}
+
 void ImportGetDimensionSize(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const int64_t axis = c.Integer("dimension", {});

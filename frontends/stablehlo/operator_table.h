@@ -203,7 +203,10 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
 // Other dialects, with their names in full.
 #define EMBER_OTHER_OPERATORS(row, no) \
   row("arith.constant", 0, 0, kElementwise, ImportConstant) \
-  row("func.call", 0, kManyOperands, kElementwise | kScalars, ImportCall)
+  row("func.call", 0, kManyOperands, kElementwise | kScalars, ImportCall) \
+  row("sdy.reshard", 1, 1, 0, ImportBarrier) \
+  row("sdy.sharding_constraint", 1, 1, 0, ImportBarrier) \
+  row("shape.shape_of", 1, 1, 0, ImportShapeOf)
 // clang-format on
 
 struct OperatorRow {

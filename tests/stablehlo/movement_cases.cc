@@ -63,6 +63,15 @@ void AddShapes(std::vector<OperatorCase>& cases) {
   cases.push_back({"%r = stablehlo.get_dimension_size %a, dim = 1 : (%A) -> %T",
                    {I32({2, 3}, Count(6))},
                    {I32({}, {3})}});
+  cases.push_back({"", {I32({2, 3}, Count(6))}, {I64({2}, {2, 3})}});
+  cases.back().body =
+      "%s = shape.shape_of %a : %A -> tensor<2xindex>\n"
+      "%r = stablehlo.convert %s : (tensor<2xindex>) -> %T";
+  for (const std::string name : {"reshard", "sharding_constraint"}) {
+    cases.push_back({"%r = sdy." + name + " %a <@mesh, [{\"x\"}, {}]> : %A",
+                     {I32({2}, {1, 2})},
+                     {I32({2}, {1, 2})}});
+  }
   cases.push_back({"%r = stablehlo.optimization_barrier %a : %A",
                    {I32({2}, {1, 2})},
                    {I32({2}, {1, 2})}});
