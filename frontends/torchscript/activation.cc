@@ -9,9 +9,7 @@ namespace ember::torchscript {
 namespace {
 
 Tensor Relu(Call& c) { return ops::Relu(c.tensor("self")); }
-Tensor Relu6(Call& c) {
-  return ops::Minimum(ops::Relu(c.tensor("self")), 6);
-}
+Tensor Relu6(Call& c) { return ops::Minimum(ops::Relu(c.tensor("self")), 6); }
 Tensor LeakyRelu(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::Select(ops::Less(x, 0), x * c.number("negative_slope"), x);
@@ -33,8 +31,8 @@ Tensor Prelu(Call& c) {
 Tensor Elu(Call& c) {
   const Tensor x = c.tensor("self");
   const double scale = c.number("scale");
-  const Tensor negative = ops::Expm1(x * c.number("input_scale")) *
-                          (c.number("alpha") * scale);
+  const Tensor negative =
+      ops::Expm1(x * c.number("input_scale")) * (c.number("alpha") * scale);
   return ops::Select(ops::Less(0, x), x * scale, negative);
 }
 Tensor Selu(Call& c) {
@@ -84,9 +82,8 @@ Tensor Hardshrink(Call& c) {
 Tensor Softshrink(Call& c) {
   const Tensor x = c.tensor("self");
   const double bound = c.number("lambd");
-  return ops::Select(
-      ops::Less(bound, x), x - bound,
-      ops::Select(ops::Less(x, -bound), x + bound, x.Like(0)));
+  return ops::Select(ops::Less(bound, x), x - bound,
+                     ops::Select(ops::Less(x, -bound), x + bound, x.Like(0)));
 }
 Tensor Softplus(Call& c) {
   const Tensor x = c.tensor("self");

@@ -41,8 +41,8 @@ class Arguments {
   // How a parameter is made of inputs.
   struct Part {
     Value::Kind kind = Value::Kind::kTensor;
-    size_t input = 0;         // kTensor and numbers
-    std::vector<Part> parts;  // kList, kTuple
+    size_t input = 0;                      // kTensor and numbers
+    std::vector<Part> parts;               // kList, kTuple
     const Expression* standard = nullptr;  // of those that are not given
   };
   Status AddPart(const Expression* type, const std::string& name, int depth,

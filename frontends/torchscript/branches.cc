@@ -77,8 +77,8 @@ void Interpreter::ExecuteBoth(const Tensor& condition,
   }
   RunBranch(statement.otherwise, regions.otherwise(), frame, otherwise);
   if (!machine_.ok()) return;
-  if (otherwise.raised) return check(condition, *otherwise.raised,
-                                     statement.body);
+  if (otherwise.raised)
+    return check(condition, *otherwise.raised, statement.body);
   if (then.returned || otherwise.returned) {
     machine_.FailUnsupported(
         "a return in a branch that only the run decides on is not supported");
@@ -150,8 +150,10 @@ void Interpreter::MergeBranches(const Tensor& condition,
     if (value.is_tensor())
       machine_.Write(*cell, machine_.Read(*value.cell));
     else if (machine_.ok())
-      machine_.FailUnsupported("expected a tensor of one type to be written "
-                               "in both branches, found " + value.text);
+      machine_.FailUnsupported(
+          "expected a tensor of one type to be written "
+          "in both branches, found " +
+          value.text);
   }
   for (const auto& key : attributes)
     machine_.SetAttribute(*key.first, key.second, merged[next++]);

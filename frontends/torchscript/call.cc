@@ -65,8 +65,7 @@ int64_t Call::integer(std::string_view name) {
   const Dim dim = this->dim(name);
   if (!ok()) return 0;
   if (!dim.is_constant()) {
-    FailUnsupported(What(name) +
-                    "an int that is known when importing, found " +
+    FailUnsupported(What(name) + "an int that is known when importing, found " +
                     dim.ToString());
     return 0;
   }
@@ -108,8 +107,7 @@ double Call::number(std::string_view name) {
     const auto known = builder().ConstantContents(tensor.value());
     if (known && known->size() == 1) return known->front();
   }
-  FailUnsupported(What(name) +
-                  "a number that is known when importing, found " +
+  FailUnsupported(What(name) + "a number that is known when importing, found " +
                   Describe(given));
   return 0;
 }
@@ -172,8 +170,7 @@ std::vector<int64_t> Call::axes(std::string_view name, int rank) {
 
 Tensor Call::scalar(std::string_view name, DType dtype) {
   const Value& given = value(name);
-  if (given.is_known_number())
-    return Number(given.known_number(), dtype);
+  if (given.is_known_number()) return Number(given.known_number(), dtype);
   return ops::Cast(given.is_number() ? machine_.ToScalar(given) : tensor(name),
                    dtype);
 }
@@ -184,9 +181,10 @@ DType Call::dtype(std::string_view name, DType otherwise) {
   if (!ok()) return otherwise;
   const std::optional<DType> dtype = DTypeOfScalarType(number);
   if (!dtype) {
-    FailUnsupported(What(name) +
-                    "a type of integers, floats or booleans, found ScalarType " +
-                    std::to_string(number));
+    FailUnsupported(
+        What(name) +
+        "a type of integers, floats or booleans, found ScalarType " +
+        std::to_string(number));
     return otherwise;
   }
   return *dtype;
@@ -216,10 +214,10 @@ namespace {
 
 // PyTorch's ScalarType, in its order.
 constexpr std::optional<DType> kScalarTypes[] = {
-    DType::kU8,  DType::kI8,  DType::kI16, DType::kI32,  DType::kI64,
-    DType::kF16, DType::kF32, DType::kF64, std::nullopt, std::nullopt,
-    std::nullopt, DType::kBool, std::nullopt, std::nullopt, std::nullopt,
-    DType::kBF16};
+    DType::kU8,   DType::kI8,   DType::kI16,  DType::kI32,
+    DType::kI64,  DType::kF16,  DType::kF32,  DType::kF64,
+    std::nullopt, std::nullopt, std::nullopt, DType::kBool,
+    std::nullopt, std::nullopt, std::nullopt, DType::kBF16};
 
 }  // namespace
 

@@ -47,6 +47,7 @@ struct SchemaParameter {
 struct Schema {
   std::string name;  // "aten::conv2d"
   std::vector<SchemaParameter> parameters;
+  size_t positional = 0;  // how many of them may be given without their name
 };
 
 class Call {
@@ -65,7 +66,9 @@ class Call {
   // Of the operators that the archive was written with.
   int version() const { return version_; }
   bool ok() { return machine_.ok(); }
-  void FailInvalid(const std::string& message) { machine_.FailInvalid(message); }
+  void FailInvalid(const std::string& message) {
+    machine_.FailInvalid(message);
+  }
   void FailUnsupported(const std::string& message) {
     machine_.FailUnsupported(message);
   }

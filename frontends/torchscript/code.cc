@@ -30,9 +30,9 @@ StatusOr<const SourceFile*> CodeLibrary::FindFile(std::string_view module) {
   if (archive_.Has(path)) {
     EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
                            archive_.Read(path, kMostText));
-    StatusOr<SourceFile> file = ParseSource(
-        {reinterpret_cast<const char*>(contents.bytes.data()),
-         contents.bytes.size()});
+    StatusOr<SourceFile> file =
+        ParseSource({reinterpret_cast<const char*>(contents.bytes.data()),
+                     contents.bytes.size()});
     if (!file.ok()) return file.status().WithContext(OnOneLine(path));
     parsed = std::make_unique<const SourceFile>(*std::move(file));
   }

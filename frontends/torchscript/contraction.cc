@@ -173,17 +173,16 @@ Tensor Attention(Call& c) {
   for (size_t i = 0; i < swapped.size(); ++i)
     swapped[i] = static_cast<int64_t>(i);
   std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
-  Tensor scores =
-      ops::MatMul(ops::Cast(query, wide) * scale,
-                  ops::Transpose(ops::Cast(key, wide), swapped));
+  Tensor scores = ops::MatMul(ops::Cast(query, wide) * scale,
+                              ops::Transpose(ops::Cast(key, wide), swapped));
   const double lowest = -std::numeric_limits<double>::infinity();
   if (c.flag("is_causal")) {
     const Tensor rows = ops::AlongAxis(
         IotaVector(c.builder(), scores.dim(-2), DType::kI64), 0, 2);
     const Tensor columns = ops::AlongAxis(
         IotaVector(c.builder(), scores.dim(-1), DType::kI64), 1, 2);
-    scores = ops::Select(ops::LessEqual(columns, rows), scores,
-                         scores.Like(lowest));
+    scores =
+        ops::Select(ops::LessEqual(columns, rows), scores, scores.Like(lowest));
   }
   if (c.has("attn_mask")) {
     const Tensor mask = c.tensor("attn_mask");
@@ -207,8 +206,7 @@ Tensor Cdist(Call& c) {
   const std::vector<int64_t> last = {apart.rank() - 1};
   if (std::isinf(p)) return ops::Reduce(apart, "maximum", last, false);
   if (p == 1) return ops::Reduce(apart, "sum", last, false);
-  if (p == 2)
-    return ops::Sqrt(ops::Reduce(apart * apart, "sum", last, false));
+  if (p == 2) return ops::Sqrt(ops::Reduce(apart * apart, "sum", last, false));
   return ops::Power(ops::Reduce(ops::Power(apart, p), "sum", last, false),
                     1 / p);
 }

@@ -23,13 +23,12 @@ bool CheckWindow(Call& c, const ops::Window& window,
                  const std::vector<int64_t>& padding) {
   for (int i = 0; i < window.rank(); ++i) {
     const auto at = static_cast<size_t>(i);
-    const bool is_fine =
-        window.kernel[at] > 0 && window.strides[at] > 0 &&
-        window.dilations[at] > 0 && padding[at] >= 0 &&
-        window.kernel[at] <= ops::kMaximumWindow &&
-        window.strides[at] <= ops::kMaximumWindow &&
-        window.dilations[at] <= ops::kMaximumWindow &&
-        padding[at] <= ops::kMaximumWindow;
+    const bool is_fine = window.kernel[at] > 0 && window.strides[at] > 0 &&
+                         window.dilations[at] > 0 && padding[at] >= 0 &&
+                         window.kernel[at] <= ops::kMaximumWindow &&
+                         window.strides[at] <= ops::kMaximumWindow &&
+                         window.dilations[at] <= ops::kMaximumWindow &&
+                         padding[at] <= ops::kMaximumWindow;
     if (is_fine) continue;
     c.FailInvalid(
         "expected a kernel, stride and dilation of 1 or more and a padding of "
@@ -91,8 +90,7 @@ Tensor Convolve(Call& c, int rank) {
   window.dilations = c.integers("dilation", count);
   if (c.value("padding").is(Value::Kind::kString)) {
     const std::string padding = c.text("padding");
-    if (!CheckWindow(c, window, std::vector<int64_t>(count)))
-      return layer.x;
+    if (!CheckWindow(c, window, std::vector<int64_t>(count))) return layer.x;
     if (padding != "same" && padding != "valid") {
       c.FailInvalid("padding: expected same or valid, found '" + padding + "'");
       return layer.x;
@@ -109,10 +107,9 @@ Tensor Convolve(Call& c, int rank) {
     for (size_t i = 0; i < count; ++i)
       window.low[i] = window.high[i] = Dim(padding[i]);
   }
-  return Finish(layer,
-                ops::Conv(ops::ToChannelsLast(layer.x),
-                          KernelLast(layer.weight, false), layer.bias,
-                          {.window = window, .groups = layer.groups}));
+  return Finish(layer, ops::Conv(ops::ToChannelsLast(layer.x),
+                                 KernelLast(layer.weight, false), layer.bias,
+                                 {.window = window, .groups = layer.groups}));
 }
 Tensor Conv1d(Call& c) { return Convolve(c, 3); }
 Tensor Conv2d(Call& c) { return Convolve(c, 4); }
@@ -146,15 +143,15 @@ Tensor Convolution(Call& c) {
   return c.flag("transposed") ? ConvolveTransposed(c, 0) : Convolve(c, 0);
 }
 
-#define EMBER_TORCH_CONV                                                   \
-  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, "      \
+#define EMBER_TORCH_CONV                                              \
+  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, " \
   "int[] padding=0, int[] dilation=1, int groups=1)"
-#define EMBER_TORCH_CONV_SAME                                              \
-  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, "      \
+#define EMBER_TORCH_CONV_SAME                                         \
+  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, " \
   "str padding='valid', int[] dilation=1, int groups=1)"
-#define EMBER_TORCH_CONV_TRANSPOSED                                        \
-  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, "      \
-  "int[] padding=0, int[] output_padding=0, int groups=1, "                \
+#define EMBER_TORCH_CONV_TRANSPOSED                                   \
+  "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, " \
+  "int[] padding=0, int[] output_padding=0, int groups=1, "           \
   "int[] dilation=1)"
 
 constexpr OperatorRow kRows[] = {

@@ -84,9 +84,7 @@ Value IsNone(Call& c) {
   return Value::Bool(a.is_none() || b.is_none() ? a.is_none() && b.is_none()
                                                 : IsSame(a, b));
 }
-Value IsNotNone(Call& c) {
-  return Value::Bool(IsNone(c).dim == Dim(0));
-}
+Value IsNotNone(Call& c) { return Value::Bool(IsNone(c).dim == Dim(0)); }
 
 Value Length(Call& c) {
   const Value& a = c.value("a");
@@ -118,9 +116,7 @@ Value SizeOfDim(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return Value::Int(x.dim(c.axis("dim", x.rank())));
 }
-Value RankOf(Call& c) {
-  return Value::Int(Dim(c.tensor("self").rank()));
-}
+Value RankOf(Call& c) { return Value::Int(Dim(c.tensor("self").rank())); }
 Value CountOf(Call& c) {
   return Value::Int(graph::ElementCount(c.tensor("self").shape()));
 }
@@ -330,7 +326,7 @@ Value SliceList(Call& c) {
   const int64_t start = place("start", step > 0 ? 0 : size - 1);
   const int64_t end = place("end", step > 0 ? size : -1);
   std::vector<Value> part;
-  for (int64_t i = start; step > 0 ? i < end : i > end; ) {
+  for (int64_t i = start; step > 0 ? i < end : i > end;) {
     part.push_back(items[static_cast<size_t>(i)]);
     if (__builtin_add_overflow(i, step, &i)) break;
   }

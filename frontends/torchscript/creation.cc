@@ -93,8 +93,8 @@ Tensor Range(Call& c, bool has_start, bool has_step) {
       c.FailInvalid("expected a step that leads from start to end");
       return {};
     }
-    const Tensor i = IotaVector(
-        c.builder(), Dim(static_cast<int64_t>(count)), DType::kF64);
+    const Tensor i =
+        IotaVector(c.builder(), Dim(static_cast<int64_t>(count)), DType::kF64);
     return ops::Cast(i * step + start, type);
   }
   const Dim start = has_start ? c.dim("start") : Dim(0);
@@ -107,12 +107,11 @@ Tensor Range(Call& c, bool has_start, bool has_step) {
   }
   const Dim distance = step > 0 ? end - start : start - end;
   const Dim width(step > 0 ? step : -step);
-  const Dim count = LargerOf(
-      FloorDivide(distance + width - Dim(1), width), Dim(0));
+  const Dim count =
+      LargerOf(FloorDivide(distance + width - Dim(1), width), Dim(0));
   const Tensor i = IotaVector(c.builder(), count, DType::kI64);
-  return ops::Cast(i * static_cast<double>(step) +
-                       ops::DimScalar(c.builder(), start),
-                   type);
+  return ops::Cast(
+      i * static_cast<double>(step) + ops::DimScalar(c.builder(), start), type);
 }
 Tensor ArangeEnd(Call& c) { return Range(c, false, false); }
 Tensor ArangeStart(Call& c) { return Range(c, true, false); }
@@ -124,9 +123,9 @@ Tensor Linspace(Call& c) {
   const DType type = c.dtype("dtype", DType::kF32);
   if (!c.ok()) return {};
   const Tensor i = IotaVector(c.builder(), steps, DType::kF64);
-  const Tensor last = ops::Cast(
-      ops::DimScalar(c.builder(), LargerOf(steps - Dim(1), Dim(1))),
-      DType::kF64);
+  const Tensor last =
+      ops::Cast(ops::DimScalar(c.builder(), LargerOf(steps - Dim(1), Dim(1))),
+                DType::kF64);
   return ops::Cast(i / last * (end - start) + start, type);
 }
 Tensor Eye(Call& c, const Dim& rows, const Dim& columns) {
@@ -176,8 +175,8 @@ Tensor NewTensor(Call& c) {
   DType own = numbers.empty() ? DType::kF32 : DType::kBool;
   bool all_known = true;
   for (const Value& number : numbers) {
-    own = PromoteTypes(own, number.is_tensor() ? DType::kF32
-                                               : TypeOfNumber(number));
+    own = PromoteTypes(own,
+                       number.is_tensor() ? DType::kF32 : TypeOfNumber(number));
     all_known = all_known && number.is_known_number();
   }
   const DType type = c.dtype("dtype", own);
@@ -254,10 +253,9 @@ Value Meshgrid(Call& c) {
   std::vector<Value> grids;
   for (int i = 0; i < rank; ++i) {
     const Tensor& x = vectors[static_cast<size_t>(i)];
-    const Tensor vector =
-        ops::Reshape(x, {graph::ElementCount(x.shape())});
-    grids.push_back(c.machine().NewTensor(ops::Broadcast(
-        ops::AlongAxis(vector, axis_of(i), rank), shape)));
+    const Tensor vector = ops::Reshape(x, {graph::ElementCount(x.shape())});
+    grids.push_back(c.machine().NewTensor(
+        ops::Broadcast(ops::AlongAxis(vector, axis_of(i), rank), shape)));
   }
   return c.machine().NewList(std::move(grids));
 }
@@ -265,9 +263,9 @@ Value Meshgrid(Call& c) {
 // What randomness does in evaluation: nothing.
 Value Dropout(Call& c) { return c.value("input"); }
 
-#define EMBER_TORCH_OPTIONS                                       \
-  "*, ScalarType? dtype=None, Layout? layout=None, "              \
-  "Device? device=None, bool? pin_memory=None, "                  \
+#define EMBER_TORCH_OPTIONS                          \
+  "*, ScalarType? dtype=None, Layout? layout=None, " \
+  "Device? device=None, bool? pin_memory=None, "     \
   "MemoryFormat? memory_format=None)"
 
 constexpr OperatorRow kRows[] = {
@@ -284,8 +282,8 @@ constexpr OperatorRow kRows[] = {
     {"new_zeros(Tensor self, int[] size, " EMBER_TORCH_OPTIONS, NewZeros},
     {"new_ones(Tensor self, int[] size, " EMBER_TORCH_OPTIONS, NewOnes},
     {"new_empty(Tensor self, int[] size, " EMBER_TORCH_OPTIONS, NewZeros},
-    {"new_full(Tensor self, int[] size, Operand fill_value, "
-     EMBER_TORCH_OPTIONS,
+    {"new_full(Tensor self, int[] size, Operand "
+     "fill_value, " EMBER_TORCH_OPTIONS,
      NewFull},
     {"fill(Tensor self, Operand value)", Fill},
     {"zero(Tensor self)", ZeroOf},

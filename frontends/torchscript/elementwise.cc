@@ -58,8 +58,8 @@ Tensor TruncatedQuotient(Tensor a, Tensor b) {
 }
 Tensor Divide(Call& c) {
   // Archives before version 4 divided integers as C does.
-  const bool is_old = c.version() < 4 && !IsFloat(ResultType(
-                                             c, {"self", "other"}));
+  const bool is_old =
+      c.version() < 4 && !IsFloat(ResultType(c, {"self", "other"}));
   const Operands x = is_old ? Promoted(c) : PromotedFloats(c);
   if (!c.ok()) return x.a;
   return x.a / x.b;
@@ -69,7 +69,8 @@ Tensor DivideWithMode(Call& c) {
   const Operands x = Promoted(c);
   const std::string mode = c.text("rounding_mode");
   if (!c.ok()) return x.a;
-  return mode == "floor" ? FloorQuotient(x.a, x.b) : TruncatedQuotient(x.a, x.b);
+  return mode == "floor" ? FloorQuotient(x.a, x.b)
+                         : TruncatedQuotient(x.a, x.b);
 }
 Tensor FloorDivide(Call& c) {
   const Operands x = Promoted(c);
@@ -155,9 +156,8 @@ Tensor CopySign(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
   // -0 is negative: only its reciprocal tells.
-  const Tensor negative =
-      ops::Or(ops::Less(x.b, 0),
-              ops::And(ops::Equal(x.b, 0), ops::Less(1.0 / x.b, 0)));
+  const Tensor negative = ops::Or(
+      ops::Less(x.b, 0), ops::And(ops::Equal(x.b, 0), ops::Less(1.0 / x.b, 0)));
   const Tensor a = ops::Absolute(x.a);
   return ops::Select(negative, -a, a);
 }
@@ -207,7 +207,8 @@ Tensor Numeric(Call& c) {
 }
 Tensor RoundTo(Call& c) {
   const Tensor x = c.tensor("self");
-  const double scale = std::pow(10.0, static_cast<double>(c.integer("decimals")));
+  const double scale =
+      std::pow(10.0, static_cast<double>(c.integer("decimals")));
   if (!c.ok() || !x.is_float()) return x;
   return ops::Round(x * scale) / scale;
 }
@@ -280,12 +281,11 @@ Tensor RadiansToDegrees(Call& c) {
 Tensor NanToNum(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || !x.is_float()) return x;
-  const double most = x.dtype() == DType::kF64
-                          ? std::numeric_limits<double>::max()
-                      : x.dtype() == DType::kF16 ? 65504
-                      : x.dtype() == DType::kBF16
-                          ? 3.3895313892515355e38
-                          : std::numeric_limits<float>::max();
+  const double most =
+      x.dtype() == DType::kF64    ? std::numeric_limits<double>::max()
+      : x.dtype() == DType::kF16  ? 65504
+      : x.dtype() == DType::kBF16 ? 3.3895313892515355e38
+                                  : std::numeric_limits<float>::max();
   const double nan = c.has("nan") ? c.number("nan") : 0;
   const double high = c.has("posinf") ? c.number("posinf") : most;
   const double low = c.has("neginf") ? c.number("neginf") : -most;
@@ -309,8 +309,7 @@ Tensor IsInfinite(Call& c) {
 }
 Tensor IsFinite(Call& c) {
   return ClassifyAs(c, true, [](Tensor x) {
-    return ops::Not(
-        ops::Or(ops::IsInfinite(x), ops::Unary(Opcode::kIsNan, x)));
+    return ops::Not(ops::Or(ops::IsInfinite(x), ops::Unary(Opcode::kIsNan, x)));
   });
 }
 
@@ -402,8 +401,7 @@ constexpr OperatorRow kRows[] = {
     {"mul(Operand self, Operand other)", Multiply},
     {"multiply(Operand self, Operand other)", Multiply},
     {"div(Operand self, Operand other)", Divide},
-    {"div(Operand self, Operand other, *, str? rounding_mode)",
-     DivideWithMode},
+    {"div(Operand self, Operand other, *, str? rounding_mode)", DivideWithMode},
     {"divide(Operand self, Operand other)", Divide},
     {"true_divide(Operand self, Operand other)", Divide},
     {"floor_divide(Operand self, Operand other)", FloorDivide},

@@ -15,11 +15,12 @@ using ExpressionKind = Expression::Kind;
 // torch.add(x, y), for what is written x + y.
 std::string OperatorOf(std::string_view sign) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"+", "add"},    {"-", "sub"},     {"*", "mul"},       {"/", "div"},
-      {"//", "floordiv"}, {"%", "remainder"}, {"@", "matmul"}, {"==", "eq"},
-      {"!=", "ne"},    {"<", "lt"},      {"<=", "le"},       {">", "gt"},
-      {">=", "ge"},    {"is", "__is__"}, {"is not", "__isnot__"},
-      {"&", "__and__"}, {"|", "__or__"}, {"^", "__xor__"},
+      {"+", "add"},       {"-", "sub"},       {"*", "mul"},
+      {"/", "div"},       {"//", "floordiv"}, {"%", "remainder"},
+      {"@", "matmul"},    {"==", "eq"},       {"!=", "ne"},
+      {"<", "lt"},        {"<=", "le"},       {">", "gt"},
+      {">=", "ge"},       {"is", "__is__"},   {"is not", "__isnot__"},
+      {"&", "__and__"},   {"|", "__or__"},    {"^", "__xor__"},
       {"and", "__and__"}, {"or", "__or__"}};
   for (const auto& [text, name] : kNames)
     if (text == sign) return "aten::" + std::string(name);
@@ -56,8 +57,8 @@ Value Interpreter::Evaluate(const Expression& expression, Frame& frame) {
       const Value dict = machine_.NewDict();
       for (size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
         Value key = Evaluate(expression.parts[i], frame);
-        dict.dict->items.emplace_back(
-            std::move(key), Evaluate(expression.parts[i + 1], frame));
+        dict.dict->items.emplace_back(std::move(key),
+                                      Evaluate(expression.parts[i + 1], frame));
       }
       return dict;
     }
@@ -71,8 +72,9 @@ Value Interpreter::Evaluate(const Expression& expression, Frame& frame) {
       return EvaluateCall(expression, frame);
     case ExpressionKind::kUnary: {
       const Value operand = Evaluate(expression.parts[0], frame);
-      return CallOperator(expression.text == "-" ? "aten::neg" : "aten::__not__",
-                          {{"", operand}});
+      return CallOperator(
+          expression.text == "-" ? "aten::neg" : "aten::__not__",
+          {{"", operand}});
     }
     case ExpressionKind::kBinary:
       return EvaluateBinary(expression, frame);
@@ -80,8 +82,8 @@ Value Interpreter::Evaluate(const Expression& expression, Frame& frame) {
       const Value condition = Truth(Evaluate(expression.parts[1], frame));
       if (!machine_.ok()) return {};
       if (condition.is_known_number())
-        return Evaluate(
-            expression.parts[condition.known_number() != 0 ? 0 : 2], frame);
+        return Evaluate(expression.parts[condition.known_number() != 0 ? 0 : 2],
+                        frame);
       machine_.FailUnsupported(
           "a conditional expression whose condition only the run knows is not "
           "supported");
@@ -204,9 +206,8 @@ std::vector<Argument> Interpreter::Arguments(const Expression& call,
   std::vector<Argument> arguments;
   const size_t positional = call.parts.size() - call.keywords.size();
   for (size_t i = 1; i < call.parts.size(); ++i) {
-    arguments.push_back(
-        {i < positional ? "" : call.keywords[i - positional],
-         Evaluate(call.parts[i], frame)});
+    arguments.push_back({i < positional ? "" : call.keywords[i - positional],
+                         Evaluate(call.parts[i], frame)});
     if (!machine_.ok() || raised_) break;
   }
   return arguments;
@@ -245,18 +246,18 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
                        object.object->attributes.contains(call.parts[2].text));
   }
   if (name == "isinstance" && count == 2) {
-    return CallOperator("prim::isinstance",
-                        {{"", Evaluate(call.parts[1], frame)},
-                         {"", Value::Text(Kind::kString,
-                                          TypeText(call.parts[2]))}});
+    return CallOperator(
+        "prim::isinstance",
+        {{"", Evaluate(call.parts[1], frame)},
+         {"", Value::Text(Kind::kString, TypeText(call.parts[2]))}});
   }
   static constexpr std::pair<std::string_view, std::string_view> kOperators[] =
-      {{"int", "aten::Int"},     {"float", "aten::Float"},
-       {"bool", "aten::Bool"},   {"str", "aten::str"},
-       {"len", "aten::len"},     {"print", "prim::Print"},
-       {"min", "prim::min"},     {"max", "prim::max"},
-       {"abs", "prim::abs"},     {"list", "aten::list"},
-       {"ord", "aten::ord"},     {"fork", "prim::fork"}};
+      {{"int", "aten::Int"},   {"float", "aten::Float"},
+       {"bool", "aten::Bool"}, {"str", "aten::str"},
+       {"len", "aten::len"},   {"print", "prim::Print"},
+       {"min", "prim::min"},   {"max", "prim::max"},
+       {"abs", "prim::abs"},   {"list", "aten::list"},
+       {"ord", "aten::ord"},   {"fork", "prim::fork"}};
   for (const auto& [text, op] : kOperators) {
     if (name == text && !frame.variables.contains(name))
       return CallOperator(std::string(op), Arguments(call, frame));
@@ -266,12 +267,13 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
 
 Value Interpreter::CallNamed(const std::string& name,
                              const std::vector<Argument>& arguments) {
-  if (name.starts_with("torch.ops.")) return CallNamed(name.substr(6), arguments);
+  if (name.starts_with("torch.ops."))
+    return CallNamed(name.substr(6), arguments);
   if (name.starts_with("torch.")) {
     if (name == "torch.device")
-      return arguments.empty() ? Value::Text(Kind::kDevice, "cpu")
-                               : Value::Text(Kind::kDevice,
-                                             arguments[0].value.text);
+      return arguments.empty()
+                 ? Value::Text(Kind::kDevice, "cpu")
+                 : Value::Text(Kind::kDevice, arguments[0].value.text);
     const size_t dot = name.rfind('.');
     return CallOperator("aten::" + name.substr(dot + 1), arguments);
   }
@@ -297,8 +299,9 @@ Value Interpreter::CallNamed(const std::string& name,
     return {};
   }
   if (*type == nullptr) {
-    machine_.FailInvalid("expected a function or class of the archive, found '" +
-                         OnOneLine(name) + "'");
+    machine_.FailInvalid(
+        "expected a function or class of the archive, found '" +
+        OnOneLine(name) + "'");
     return {};
   }
   if ((*type)->base == "NamedTuple") {

@@ -45,8 +45,8 @@ std::optional<Target> TargetOf(Call& c, const Tensor& x, size_t count,
       if (static_cast<double>(whole) == factor) {
         target.sizes.push_back(in * Dim(whole));
       } else if (in.is_constant()) {
-        target.sizes.emplace_back(static_cast<int64_t>(
-            static_cast<double>(in.constant()) * factor));
+        target.sizes.emplace_back(
+            static_cast<int64_t>(static_cast<double>(in.constant()) * factor));
       } else {
         c.FailUnsupported("expected a known extent to resize by " +
                           std::to_string(factor) + ", found " + in.ToString());
@@ -111,13 +111,12 @@ Tensor Upsample(Call& c) {
   const std::optional<Target> target =
       TargetOf(c, x, count, "output_size", factors);
   if (!target) return x;
-  const ops::ResizeSpec spec =
-      mode == Mode::kExact
-          ? ExactSpec()
-          : SpecOf(mode == Mode::kNearest  ? "nearest"
-                   : mode == Mode::kLinear ? "linear"
-                                           : "cubic",
-                   align_corners);
+  const ops::ResizeSpec spec = mode == Mode::kExact
+                                   ? ExactSpec()
+                                   : SpecOf(mode == Mode::kNearest  ? "nearest"
+                                            : mode == Mode::kLinear ? "linear"
+                                                                    : "cubic",
+                                            align_corners);
   return Resize(c, x, spec, *target);
 }
 template <Mode mode>
@@ -151,8 +150,8 @@ Tensor PixelShuffle(Call& c) {
   const Shape front(x.shape().begin(), x.shape().end() - 3);
   const Dim batch = graph::ElementCount(front);
   const Dim channels = FloorDivide(x.dim(-3), Dim(r * r));
-  const Tensor apart = ops::Reshape(
-      x, {batch, channels, Dim(r), Dim(r), x.dim(-2), x.dim(-1)});
+  const Tensor apart =
+      ops::Reshape(x, {batch, channels, Dim(r), Dim(r), x.dim(-2), x.dim(-1)});
   Shape result = front;
   result.insert(result.end(),
                 {channels, x.dim(-2) * Dim(r), x.dim(-1) * Dim(r)});
@@ -186,13 +185,12 @@ Tensor ChannelShuffle(Call& c) {
                   std::to_string(groups));
     return x;
   }
-  Shape apart = {x.dim(0), Dim(groups),
-                 FloorDivide(x.dim(1), Dim(groups))};
-  const Dim rest = graph::ElementCount(
-      Shape(x.shape().begin() + 2, x.shape().end()));
+  Shape apart = {x.dim(0), Dim(groups), FloorDivide(x.dim(1), Dim(groups))};
+  const Dim rest =
+      graph::ElementCount(Shape(x.shape().begin() + 2, x.shape().end()));
   apart.push_back(rest);
-  return ops::Reshape(
-      ops::Transpose(ops::Reshape(x, apart), {0, 2, 1, 3}), x.shape());
+  return ops::Reshape(ops::Transpose(ops::Reshape(x, apart), {0, 2, 1, 3}),
+                      x.shape());
 }
 
 // The windows of an image as columns: [N, C kh kw, L].
@@ -206,8 +204,9 @@ Tensor Im2Col(Call& c) {
   for (size_t i = 0; i < 2; ++i) {
     if (kernel[i] < 1 || dilation[i] < 1 || stride[i] < 1 || padding[i] < 0 ||
         kernel[i] > 65536 || dilation[i] > 65536 || padding[i] > 65536) {
-      c.FailInvalid("expected a kernel, dilation and stride of 1 or more, at "
-                    "most 65536, and a padding of 0 or more");
+      c.FailInvalid(
+          "expected a kernel, dilation and stride of 1 or more, at "
+          "most 65536, and a padding of 0 or more");
       return x;
     }
   }
@@ -220,22 +219,22 @@ Tensor Im2Col(Call& c) {
     const int axis = 2 + 2 * i;
     const Dim count =
         FloorDivide(y.dim(axis) - Dim((kernel[at] - 1) * dilation[at] + 1),
-                           Dim(stride[at])) +
+                    Dim(stride[at])) +
         Dim(1);
-    const Tensor places = ops::AlongAxis(
-        IotaVector(c.builder(), Dim(kernel[at]), DType::kI64) *
-            static_cast<double>(dilation[at]),
-        0, 2);
-    const Tensor starts = ops::AlongAxis(
-        IotaVector(c.builder(), count, DType::kI64) *
-            static_cast<double>(stride[at]),
-        1, 2);
+    const Tensor places =
+        ops::AlongAxis(IotaVector(c.builder(), Dim(kernel[at]), DType::kI64) *
+                           static_cast<double>(dilation[at]),
+                       0, 2);
+    const Tensor starts =
+        ops::AlongAxis(IotaVector(c.builder(), count, DType::kI64) *
+                           static_cast<double>(stride[at]),
+                       1, 2);
     y = ops::Gather(y, places + starts, axis);
     counts.push_back(count);
   }
-  return ops::Reshape(ops::Transpose(y, {0, 1, 2, 4, 3, 5}),
-                      {x.dim(0), x.dim(1) * Dim(kernel[0] * kernel[1]),
-                       counts[0] * counts[1]});
+  return ops::Reshape(
+      ops::Transpose(y, {0, 1, 2, 4, 3, 5}),
+      {x.dim(0), x.dim(1) * Dim(kernel[0] * kernel[1]), counts[0] * counts[1]});
 }
 
 // The boxes that are kept, best first.
@@ -251,22 +250,19 @@ Tensor Nms(Call& c) {
   return ops::Column(kept, 2);
 }
 
-#define EMBER_TORCH_BY_LIST(corners)                              \
+#define EMBER_TORCH_BY_LIST(corners) \
   "(Tensor input, int[]? output_size, " corners "float[]? scale_factors)"
 
 constexpr OperatorRow kRows[] = {
-    {"upsample_nearest1d" EMBER_TORCH_BY_LIST(""),
-     Upsample<Mode::kNearest, 1>},
+    {"upsample_nearest1d" EMBER_TORCH_BY_LIST(""), Upsample<Mode::kNearest, 1>},
     {"upsample_nearest1d(Tensor input, int[] output_size, "
      "float? scales=None)",
      Upsample<Mode::kNearest, 1>},
-    {"upsample_nearest2d" EMBER_TORCH_BY_LIST(""),
-     Upsample<Mode::kNearest, 2>},
+    {"upsample_nearest2d" EMBER_TORCH_BY_LIST(""), Upsample<Mode::kNearest, 2>},
     {"upsample_nearest2d(Tensor input, int[] output_size, "
      "float? scales_h=None, float? scales_w=None)",
      Upsample<Mode::kNearest, 2>},
-    {"upsample_nearest3d" EMBER_TORCH_BY_LIST(""),
-     Upsample<Mode::kNearest, 3>},
+    {"upsample_nearest3d" EMBER_TORCH_BY_LIST(""), Upsample<Mode::kNearest, 3>},
     {"upsample_nearest3d(Tensor input, int[] output_size, "
      "float? scales_d=None, float? scales_h=None, float? scales_w=None)",
      Upsample<Mode::kNearest, 3>},

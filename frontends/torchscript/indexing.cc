@@ -35,11 +35,11 @@ std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
 
 // x[i, :, j …]: the axes that have an index, made one in front.
 struct Indexed {
-  Tensor data;     // [K, others…]: axes with an index first, as one
-  Tensor index;    // of K, in the shape that the indices broadcast to
-  Shape others;    // extents of the axes without an index
+  Tensor data;   // [K, others…]: axes with an index first, as one
+  Tensor index;  // of K, in the shape that the indices broadcast to
+  Shape others;  // extents of the axes without an index
   std::vector<int64_t> order;  // of the axes of x in front of being merged
-  int first = 0;   // where the indices' dims belong in the result
+  int first = 0;               // where the indices' dims belong in the result
   bool ok = false;
 };
 Indexed PrepareIndex(Call& c, const Tensor& x) {
@@ -87,12 +87,12 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   Dim merged(1);
   for (const int64_t axis : with) {
     const Dim& extent = x.dim(static_cast<int>(axis));
-    const Tensor index = ops::NormalizeIndices(
-        indices[static_cast<size_t>(axis)], extent);
-    indexed.index = indexed.index
-                        ? indexed.index * ops::DimScalar(c.builder(), extent) +
-                              index
-                        : index;
+    const Tensor index =
+        ops::NormalizeIndices(indices[static_cast<size_t>(axis)], extent);
+    indexed.index =
+        indexed.index
+            ? indexed.index * ops::DimScalar(c.builder(), extent) + index
+            : index;
     merged = merged * extent;
   }
   Shape shape = {merged};
@@ -118,8 +118,8 @@ Tensor Index(Call& c) {
   if (!indexed.ok) return x;
   const Tensor taken = ops::Gather(indexed.data, indexed.index, 0);
   if (!c.ok()) return x;
-  return ops::Transpose(taken, MovedBehind(indexed.index.rank(), indexed.first,
-                                           taken.rank()));
+  return ops::Transpose(
+      taken, MovedBehind(indexed.index.rank(), indexed.first, taken.rank()));
 }
 
 Tensor IndexPut(Call& c) {
@@ -139,8 +139,15 @@ Tensor IndexPut(Call& c) {
                          x);
     }
   }
-  const Indexed indexed = PrepareIndex(c, x);
+  Indexed indexed = PrepareIndex(c, x);
   if (!indexed.ok) return x;
+  // A mask has as many places as there are values for it.
+  const auto behind = static_cast<int>(indexed.others.size()) - indexed.first;
+  if (indexed.index.rank() == 1 && values.rank() > behind &&
+      values.dim(values.rank() - 1 - behind) != Dim(1)) {
+    indexed.index =
+        ops::WithDim(indexed.index, 0, values.dim(values.rank() - 1 - behind));
+  }
   // The values in the shape of what x[indices] would be, then rows in front.
   const int count = indexed.index.rank();
   Shape rows = indexed.index.shape();
@@ -159,9 +166,9 @@ Tensor IndexPut(Call& c) {
   const Tensor updates =
       ops::Reshape(ops::Transpose(ops::Broadcast(values, taken), back), flat);
   const Tensor index = ops::Reshape(indexed.index, {places, Dim(1)});
-  Tensor result = Apply(
-      "scatter_nd", {indexed.data, index, updates},
-      {{"update", std::string(accumulate ? "add" : "assign")}});
+  Tensor result =
+      Apply("scatter_nd", {indexed.data, index, updates},
+            {{"update", std::string(accumulate ? "add" : "assign")}});
   if (!c.ok()) return x;
   Shape apart;
   for (const int64_t axis : indexed.order)
@@ -276,8 +283,8 @@ Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
   if (!c.CheckRank("self", x, 1) || !c.CheckRank("index", index, 0, 1))
     return x;
   const Dim count = graph::ElementCount(index.shape());
-  index = ops::Reshape(ops::NormalizeIndices(index, x.dim(axis)),
-                       {count, Dim(1)});
+  index =
+      ops::Reshape(ops::NormalizeIndices(index, x.dim(axis)), {count, Dim(1)});
   std::vector<int64_t> order = {axis};
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) order.push_back(i);
@@ -320,10 +327,10 @@ Tensor MaskedSelect(Call& c) {
     c.FailInvalid(std::string(shape.status().message()));
     return x;
   }
-  const Tensor flat = ops::Reshape(ops::Broadcast(x, *shape),
-                                   {graph::ElementCount(*shape)});
-  return ops::Gather(flat,
-                     NonZeroPositions(c, ops::Broadcast(mask, *shape)), 0);
+  const Tensor flat =
+      ops::Reshape(ops::Broadcast(x, *shape), {graph::ElementCount(*shape)});
+  return ops::Gather(flat, NonZeroPositions(c, ops::Broadcast(mask, *shape)),
+                     0);
 }
 Tensor NonZero(Call& c) {
   const Tensor x = c.tensor("self");
@@ -353,13 +360,14 @@ Tensor OneHot(Call& c) {
   const int64_t classes = c.integer("num_classes");
   if (!c.ok()) return x;
   if (classes < 0) {
-    c.FailUnsupported("num_classes: expected a number, as only the run knows "
-                      "the largest index");
+    c.FailUnsupported(
+        "num_classes: expected a number, as only the run knows "
+        "the largest index");
     return x;
   }
-  const Tensor place = ops::AlongAxis(
-      IotaVector(c.builder(), Dim(classes), DType::kI64), x.rank(),
-      x.rank() + 1);
+  const Tensor place =
+      ops::AlongAxis(IotaVector(c.builder(), Dim(classes), DType::kI64),
+                     x.rank(), x.rank() + 1);
   return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
                    DType::kI64);
 }
@@ -372,11 +380,12 @@ Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   const Tensor value = ops::Unsqueeze(ops::Cast(x, type), {x.rank()});
   const Tensor is_below =
       right ? ops::LessEqual(bounds, value) : ops::Less(bounds, value);
-  return ops::Reduce(ops::Cast(is_below, DType::kI64), "sum", {x.rank()}, false);
+  return ops::Reduce(ops::Cast(is_below, DType::kI64), "sum", {x.rank()},
+                     false);
 }
 Tensor Bucketize(Call& c) {
-  const Tensor count = CountBelow(c, c.tensor("boundaries"), c.tensor("self"),
-                                  c.flag("right"));
+  const Tensor count =
+      CountBelow(c, c.tensor("boundaries"), c.tensor("self"), c.flag("right"));
   return c.flag("out_int32") ? ops::Cast(count, DType::kI32) : count;
 }
 Tensor SearchSorted(Call& c) {
@@ -404,8 +413,7 @@ constexpr OperatorRow kRows[] = {
      ScatterValue},
     {"scatter(Tensor self, int dim, Tensor index, Operand src, *, str reduce)",
      ScatterReduced},
-    {"scatter_add(Tensor self, int dim, Tensor index, Tensor src)",
-     ScatterAdd},
+    {"scatter_add(Tensor self, int dim, Tensor index, Tensor src)", ScatterAdd},
     {"scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, "
      "str reduce, *, bool include_self=True)",
      ScatterReduce},

@@ -93,10 +93,10 @@ Value Interpreter::CallOperator(const std::string& name,
   machine_.builder().SetOrigin(OnOneLine(
       where_ + (where_.empty() ? "line " : ", line ") + std::to_string(line_) +
       " (" + name.substr(colon == std::string::npos ? 0 : colon + 1) + ")"));
-  if (const Status told = ReportStep(
-          options_.progress,
-          {.stage = "import", .item = machine_.builder().origin(),
-           .done = steps_});
+  if (const Status told =
+          ReportStep(options_.progress, {.stage = "import",
+                                         .item = machine_.builder().origin(),
+                                         .done = steps_});
       !told.ok()) {
     machine_.Fail(told);
     return {};
@@ -108,34 +108,33 @@ Value Interpreter::CallOperator(const std::string& name,
       return {};
     }
   }
-  std::span<const TableEntry> rows = FindOperator(name);
-  bool writes = false;
-  if (rows.empty() && name.ends_with('_') && !name.ends_with("__")) {
-    rows = FindOperator(std::string_view(name).substr(0, name.size() - 1));
-    writes = true;
-  }
-  if (rows.empty()) {
-    FailUnknown(name, "");
-    return {};
-  }
-  for (const TableEntry& entry : rows) {
-    std::optional<std::vector<Value>> values =
-        BindArguments(entry.schema, arguments);
-    if (!values) continue;
-    if (!entry.row->is_supported()) {
-      FailUnknown(name, entry.row->reason);
-      return {};
+  // As it is called, or else, for x.op_(), what op gives, written to x.
+  std::vector<std::string> names = {name};
+  if (name.ends_with('_') && !name.ends_with("__"))
+    names.push_back(name.substr(0, name.size() - 1));
+  const OperatorRow* refused = nullptr;
+  bool is_known = false;
+  for (const std::string& one : names) {
+    for (const TableEntry& entry : FindOperator(one)) {
+      is_known = true;
+      if (!entry.row->is_supported()) refused = entry.row;
+      std::optional<std::vector<Value>> values =
+          BindArguments(entry.schema, arguments);
+      if (!values) continue;
+      if (!entry.row->is_supported()) {
+        FailUnknown(name, entry.row->reason);
+        return {};
+      }
+      if (one == name || !(*values)[0].is_tensor())
+        return RunRow(entry, *std::move(values));
+      const Value target = (*values)[0];
+      return WriteBack(target, RunRow(entry, *std::move(values)));
     }
-    if (!writes || !(*values)[0].is_tensor())
-      return RunRow(entry, *std::move(values));
-    const Value target = (*values)[0];
-    return WriteBack(target, RunRow(entry, *std::move(values)));
   }
-  if (!rows.front().row->is_supported()) {
-    FailUnknown(name, rows.front().row->reason);
-    return {};
-  }
-  FailArguments(name, arguments);
+  if (!is_known || refused != nullptr)
+    FailUnknown(name, refused == nullptr ? "" : refused->reason);
+  else
+    FailArguments(names.back(), arguments);
   return {};
 }
 
@@ -163,10 +162,10 @@ Value Interpreter::WriteBack(const Value& target, const Value& result) {
   Tensor after = machine_.Read(*result.cell);
   if (!machine_.ok()) return {};
   if (after.rank() > before.rank()) {
-    machine_.FailUnsupported(
-        "expected a result of the operand's shape " +
-        graph::ShapeToString(before.shape()) + " to write in place, found " +
-        graph::ShapeToString(after.shape()));
+    machine_.FailUnsupported("expected a result of the operand's shape " +
+                             graph::ShapeToString(before.shape()) +
+                             " to write in place, found " +
+                             graph::ShapeToString(after.shape()));
     return {};
   }
   after = ops::Broadcast(ops::Cast(after, before.dtype()), before.shape());
@@ -194,7 +193,8 @@ void Interpreter::FailArguments(const std::string& name,
   }
   std::string expected;
   for (const TableEntry& entry : FindOperator(name))
-    expected += (expected.empty() ? "" : " or ") + std::string(entry.row->schema);
+    expected +=
+        (expected.empty() ? "" : " or ") + std::string(entry.row->schema);
   machine_.FailUnsupported("expected " + expected + ", found (" +
                            OnOneLine(found) + ")");
 }

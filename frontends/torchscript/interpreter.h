@@ -41,7 +41,7 @@ class Interpreter {
  public:
   static constexpr int64_t kMostSteps = 200'000;
   static constexpr int kMostCalls = 60;
-  static constexpr int kMostDepth = 500;   // of expressions, blocks and calls
+  static constexpr int kMostDepth = 500;  // of expressions, blocks and calls
 
   Interpreter(Machine& machine, CodeLibrary& code, InterpreterOptions options)
       : machine_(machine), code_(code), options_(std::move(options)) {}

@@ -69,13 +69,10 @@ class Interpreter::Loop {
   }
 
  private:
-  bool is_while() const {
-    return statement_.kind == Statement::Kind::kWhile;
-  }
+  bool is_while() const { return statement_.kind == Statement::Kind::kWhile; }
 
   Value Condition() {
-    return interpreter_.Truth(
-        interpreter_.Evaluate(statement_.value, frame_));
+    return interpreter_.Truth(interpreter_.Evaluate(statement_.value, frame_));
   }
 
   // Runs the body once, for what it writes to; nothing of it stays.
@@ -97,7 +94,8 @@ class Interpreter::Loop {
       if (!old) {
         machine_.FailUnsupported(
             "an attribute that a loop of unknown length makes is not "
-            "supported: '" + OnOneLine(key.second) + "'");
+            "supported: '" +
+            OnOneLine(key.second) + "'");
         return;
       }
       attributes_.push_back(key);
@@ -143,7 +141,8 @@ class Interpreter::Loop {
                !value.is(Kind::kString) && !value.is(Kind::kDevice)) {
       machine_.FailUnsupported(
           "expected tensors and numbers to be carried by a loop of unknown "
-          "length, found '" + OnOneLine(name) + "', " + Describe(value));
+          "length, found '" +
+          OnOneLine(name) + "', " + Describe(value));
     }
   }
   // A value like `pattern` of others.
@@ -158,10 +157,10 @@ class Interpreter::Loop {
     if (!pattern.is_sequence()) return pattern;
     const std::vector<Value> parts = pattern.list->items;
     std::vector<Value> items;
-    for (const Value& item : parts) items.push_back(Unflatten(item, flat, next));
-    Value made = pattern.is(Kind::kTuple)
-                     ? machine_.NewTuple(std::move(items))
-                     : machine_.NewList(std::move(items));
+    for (const Value& item : parts)
+      items.push_back(Unflatten(item, flat, next));
+    Value made = pattern.is(Kind::kTuple) ? machine_.NewTuple(std::move(items))
+                                          : machine_.NewList(std::move(items));
     made.list->fields = pattern.list->fields;
     return made;
   }

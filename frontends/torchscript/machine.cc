@@ -10,9 +10,9 @@ namespace {
 constexpr int kMostViews = 200;
 
 std::string DescribeTensor(const Tensor& tensor) {
-  return tensor.value() == nullptr ? "a tensor"
-                                   : "a tensor " +
-                                         graph::ToString(tensor.value()->type());
+  return tensor.value() == nullptr
+             ? "a tensor"
+             : "a tensor " + graph::ToString(tensor.value()->type());
 }
 
 }  // namespace
@@ -39,8 +39,7 @@ std::string Describe(const Value& value) {
     case Value::Kind::kFunction:
       return "the name " + value.text;
     case Value::Kind::kTensor:
-      return value.cell->value ? DescribeTensor(value.cell->value)
-                               : "a tensor";
+      return value.cell->value ? DescribeTensor(value.cell->value) : "a tensor";
     case Value::Kind::kList:
       return "a list of " + std::to_string(value.list->items.size());
     case Value::Kind::kTuple:
@@ -261,9 +260,7 @@ bool Machine::MayChange(size_t level, std::string_view what) {
   return false;
 }
 
-void Machine::Pop() {
-  journals_.pop_back();
-}
+void Machine::Pop() { journals_.pop_back(); }
 
 Journal Machine::TakeBack(const Journal& journal) {
   Journal last;
@@ -314,9 +311,8 @@ Dim Machine::ToDim(const Value& value) {
     const Tensor tensor = Read(*value.cell);
     if (!ok()) return Dim(1);
     if (tensor.rank() <= 1 && !tensor.is_float()) {
-      return ToDim(Value::Dynamic(Value::Kind::kInt,
-                                  ops::Cast(ops::Reshape(tensor, {}),
-                                            DType::kI64)));
+      return ToDim(Value::Dynamic(
+          Value::Kind::kInt, ops::Cast(ops::Reshape(tensor, {}), DType::kI64)));
     }
   }
   if (!value.is(Value::Kind::kInt) && !value.is(Value::Kind::kBool)) {

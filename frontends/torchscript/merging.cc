@@ -54,8 +54,8 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
       return PlanOutput(then, otherwise, given.kind, ScalarDType(given.kind));
     if (given.is_tensor() && TypeOf(given).value() != nullptr &&
         graph::IsConstant(TypeOf(given).shape())) {
-      Node made = PlanOutput(then, otherwise, Kind::kTensor,
-                             TypeOf(given).dtype());
+      Node made =
+          PlanOutput(then, otherwise, Kind::kTensor, TypeOf(given).dtype());
       outputs_.back().fill = TypeOf(given).shape();
       return made;
     }
@@ -64,9 +64,9 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     nothing.kind = Kind::kUninitialized;
     node.value = given;
     for (const Value& item : given.list->items) {
-      node.parts.push_back(is_then ? Plan(nothing, item, name, machine, depth + 1)
-                                   : Plan(item, nothing, name, machine,
-                                          depth + 1));
+      node.parts.push_back(is_then
+                               ? Plan(nothing, item, name, machine, depth + 1)
+                               : Plan(item, nothing, name, machine, depth + 1));
     }
     return node;
   }

@@ -21,9 +21,9 @@ namespace ember::torchscript {
 // One value that is `then` or `otherwise`.
 class Merge {
  public:
-  // What is one for both, whatever the branch, stays; tensors and numbers become
-  // outputs of the regions; what cannot be either is a conflict, which is an
-  // error once it is used. name: of the variable, for that error.
+  // What is one for both, whatever the branch, stays; tensors and numbers
+  // become outputs of the regions; what cannot be either is a conflict, which
+  // is an error once it is used. name: of the variable, for that error.
   void Add(const Value& then, const Value& otherwise, const std::string& name,
            Machine& machine);
 
@@ -44,8 +44,8 @@ class Merge {
     Shape fill;  // of the one that is uninitialized
   };
   struct Node {
-    Value value;          // as it is, where there is no output and no parts
-    int output = -1;      // index of one
+    Value value;              // as it is, where there is no output and no parts
+    int output = -1;          // index of one
     std::vector<Node> parts;  // of a list or tuple
   };
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,

@@ -56,8 +56,8 @@ StatusOr<ModelImporter::Instance> ModelImporter::Load(Machine& machine) {
   options.progress = options_.progress;
   EMBER_ASSIGN_OR_RETURN(options.constants, file_.Constants(machine));
   Instance instance;
-  instance.interpreter = std::make_unique<Interpreter>(machine, file_.code(),
-                                                       std::move(options));
+  instance.interpreter =
+      std::make_unique<Interpreter>(machine, file_.code(), std::move(options));
   EMBER_ASSIGN_OR_RETURN(instance.module,
                          file_.Load(machine, *instance.interpreter));
   return instance;
@@ -90,10 +90,9 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
     return OkStatus();
   }
   if (value.is_sequence()) {
-    const bool has_parts =
-        expression != nullptr &&
-        expression->kind == Expression::Kind::kTuple &&
-        expression->parts.size() == value.list->items.size();
+    const bool has_parts = expression != nullptr &&
+                           expression->kind == Expression::Kind::kTuple &&
+                           expression->parts.size() == value.list->items.size();
     const auto& items = value.list->items;
     for (size_t i = 0; i < items.size(); ++i) {
       std::string part = own + "_" + std::to_string(i);
@@ -109,9 +108,8 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
   if (value.is(Kind::kDict)) {
     for (const auto& [key, item] : value.dict->items) {
       const std::string part =
-          key.is(Kind::kString)
-              ? (is_whole ? key.text : own + "_" + key.text)
-              : own + "_" + key.dim.ToString();
+          key.is(Kind::kString) ? (is_whole ? key.text : own + "_" + key.text)
+                                : own + "_" + key.dim.ToString();
       EMBER_RETURN_IF_ERROR(
           Flatten(item, nullptr, part, false, depth + 1, results));
     }
@@ -138,9 +136,10 @@ StatusOr<std::vector<ModelImporter::NamedTensor>> ModelImporter::RunMethod(
   EMBER_RETURN_IF_ERROR(
       Flatten(result, ReturnedBy(*method_), "output", true, 0, results));
   if (results.empty()) {
-    return InvalidArgumentError("expected a method that returns tensors, found "
-                                "one that returns " +
-                                OnOneLine(Describe(result)));
+    return InvalidArgumentError(
+        "expected a method that returns tensors, found "
+        "one that returns " +
+        OnOneLine(Describe(result)));
   }
   return results;
 }
@@ -256,8 +255,8 @@ ModelImporter::StateInputs ModelImporter::AddStateInputs(
         Tensor(&builder, builder.Input(slot.name(), slot.type, state));
   }
   if (has_flag) {
-    inputs.started = Tensor(
-        &builder, builder.Input(FlagName(), {DType::kBool, {}}, state));
+    inputs.started =
+        Tensor(&builder, builder.Input(FlagName(), {DType::kBool, {}}, state));
   }
   return inputs;
 }
@@ -309,9 +308,9 @@ StatusOr<std::vector<graph::Value*>> ModelImporter::StateAfter(
     }
     Tensor value;
     if (now.kind == slot.kind) {
-      value = now.is_tensor() ? machine.Read(*now.cell)
-                              : ops::Cast(machine.ToScalar(now),
-                                          slot.type.dtype);
+      value = now.is_tensor()
+                  ? machine.Read(*now.cell)
+                  : ops::Cast(machine.ToScalar(now), slot.type.dtype);
     }
     if (!machine.ok()) return machine.status();
     if (!value || value.value()->type() != slot.type) {
@@ -374,8 +373,8 @@ StatusOr<graph::Graph> ModelImporter::ImportWithFirstCall() {
   builder.SetOrigin("first call");
   graph::IfRegions regions(builder);
   std::vector<std::string> names;
-  const auto call = [&](graph::Region& region, bool is_first)
-      -> StatusOr<std::vector<graph::Value*>> {
+  const auto call = [&](graph::Region& region,
+                        bool is_first) -> StatusOr<std::vector<graph::Value*>> {
     machine.Enter(region);
     EMBER_ASSIGN_OR_RETURN(Instance instance, Load(machine));
     if (!is_first) SetState(machine, instance, state, false);

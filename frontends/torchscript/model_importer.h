@@ -56,9 +56,8 @@ class ModelImporter {
   StatusOr<const Function*> FindMethod();
   StatusOr<Instance> Load(Machine& machine);
   // Runs the method; its results as they are called.
-  StatusOr<std::vector<NamedTensor>> RunMethod(Machine& machine,
-                                               Instance& instance,
-                                               const std::vector<Tensor>& inputs);
+  StatusOr<std::vector<NamedTensor>> RunMethod(
+      Machine& machine, Instance& instance, const std::vector<Tensor>& inputs);
   Status Flatten(const Value& value, const Expression* expression,
                  const std::string& name, bool is_whole, int depth,
                  std::vector<NamedTensor>& results);

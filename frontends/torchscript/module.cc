@@ -67,8 +67,9 @@ ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
   ArchiveKind kind = ArchiveKind::kNone;
   std::string found;
   for (const std::string& name : archive.names()) {
-    const bool is_exported = name.ends_with("serialized_exported_program.json") ||
-                             name.ends_with("models/model.json");
+    const bool is_exported =
+        name.ends_with("serialized_exported_program.json") ||
+        name.ends_with("models/model.json");
     if (is_exported) kind = ArchiveKind::kExported;
     if (kind != ArchiveKind::kNone || !name.ends_with("data.pkl")) continue;
     const std::string front = name.substr(0, name.size() - 8);
@@ -267,8 +268,7 @@ class ModuleLoader {
       return machine_.NewStored([stored = *std::move(stored), machine, path] {
         // Tied weights, and those of a second copy of the module, are one.
         Tensor& constant = machine->stored()[KeyOf(stored)];
-        if (!constant)
-          constant = AddStored(stored, path, machine->outermost());
+        if (!constant) constant = AddStored(stored, path, machine->outermost());
         return constant;
       });
     }
@@ -319,11 +319,10 @@ class ModuleLoader {
     }
     for (size_t i = 0; i + 1 < value.state->items.size(); i += 2) {
       const std::string& name = value.state->items[i]->text;
-      EMBER_ASSIGN_OR_RETURN(
-          Value item, Convert(*value.state->items[i + 1],
-                              path.empty() ? name : path + "." + name));
-      const bool is_mode =
-          name == "training" && item.is(Value::Kind::kBool);
+      EMBER_ASSIGN_OR_RETURN(Value item,
+                             Convert(*value.state->items[i + 1],
+                                     path.empty() ? name : path + "." + name));
+      const bool is_mode = name == "training" && item.is(Value::Kind::kBool);
       made.object->attributes[name] = is_mode ? Value::Bool(false) : item;
     }
     return made;

@@ -234,8 +234,8 @@ Value SliceView(Call& c) {
   const Dim start = place("start", Dim(0));
   const Dim end = place("end", extent);
   if (!c.ok()) return {};
-  const Dim size = LargerOf(
-      FloorDivide(end - start + Dim(step - 1), Dim(step)), Dim(0));
+  const Dim size =
+      LargerOf(FloorDivide(end - start + Dim(step - 1), Dim(step)), Dim(0));
   return SlicedView(c, "self", axis, start, size, step);
 }
 Value Narrow(Call& c) {
@@ -276,8 +276,10 @@ Value Unbind(Call& c) {
   const int axis = c.axis("dim", x.rank());
   if (!c.ok()) return {};
   if (!x.dim(axis).is_constant() || x.dim(axis).constant() > 100'000) {
-    c.FailUnsupported("expected an axis whose extent is known to take apart, "
-                      "found " + x.dim(axis).ToString());
+    c.FailUnsupported(
+        "expected an axis whose extent is known to take apart, "
+        "found " +
+        x.dim(axis).ToString());
     return {};
   }
   std::vector<Value> parts;
@@ -299,8 +301,9 @@ Value SplitInto(Call& c, int axis, const Shape& sizes) {
 std::optional<int64_t> ExtentOf(Call& c, const Tensor& x, int axis) {
   const std::optional<int64_t> extent = x.dim(axis).AsConstant();
   if (!extent) {
-    c.FailUnsupported("expected an axis whose extent is known to split, found " +
-                      x.dim(axis).ToString());
+    c.FailUnsupported(
+        "expected an axis whose extent is known to split, found " +
+        x.dim(axis).ToString());
   }
   return extent;
 }
@@ -449,8 +452,8 @@ Tensor RepeatInterleave(Call& c) {
   const Dim repeats = c.dim("repeats");
   if (!c.ok()) return x;
   if (!c.has("dim")) {
-    return ops::RepeatEach(
-        ops::Reshape(x, {graph::ElementCount(x.shape())}), 0, repeats);
+    return ops::RepeatEach(ops::Reshape(x, {graph::ElementCount(x.shape())}), 0,
+                           repeats);
   }
   return ops::RepeatEach(x, c.axis("dim", x.rank()), repeats);
 }
@@ -477,9 +480,10 @@ Tensor Stack(Call& c) {
     c.FailInvalid("expected a list of tensors that is not empty");
     return {};
   }
-  const int axis = c.axis("dim", parts[0].rank() + 1);
+  const int rank = parts[0].rank();
+  const int axis = c.axis("dim", rank + 1);
   for (Tensor& part : parts) {
-    if (part.rank() != parts[0].rank()) {
+    if (part.rank() != rank) {
       c.FailInvalid("expected tensors of one rank to stack");
       return part;
     }
@@ -558,8 +562,7 @@ Tensor Rot90(Call& c) {
 Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
                std::string_view mode, double value) {
   if (!c.ok()) return x;
-  if (pads.size() % 2 != 0 ||
-      pads.size() / 2 > static_cast<size_t>(x.rank())) {
+  if (pads.size() % 2 != 0 || pads.size() / 2 > static_cast<size_t>(x.rank())) {
     c.FailInvalid("pad: expected pairs for at most " +
                   std::to_string(x.rank()) + " axes, found " +
                   std::to_string(pads.size()) + " numbers");
@@ -593,8 +596,10 @@ std::string GraphModeOf(Call& c, const std::string& mode) {
   if (mode == "constant" || mode == "reflect") return mode;
   if (mode == "replicate") return "edge";
   if (mode == "circular") return "wrap";
-  c.FailInvalid("mode: expected constant, reflect, replicate or circular, "
-                "found '" + mode + "'");
+  c.FailInvalid(
+      "mode: expected constant, reflect, replicate or circular, "
+      "found '" +
+      mode + "'");
   return "constant";
 }
 Tensor PadByMode(Call& c) {
@@ -621,10 +626,10 @@ Tensor Triangle(Call& c, bool is_upper) {
   const Tensor x = c.tensor("self");
   const int64_t diagonal = c.integer("diagonal");
   if (!c.CheckRank("self", x, 2)) return x;
-  const Tensor rows = ops::AlongAxis(
-      IotaVector(c.builder(), x.dim(-2), DType::kI64), 0, 2);
-  const Tensor columns = ops::AlongAxis(
-      IotaVector(c.builder(), x.dim(-1), DType::kI64), 1, 2);
+  const Tensor rows =
+      ops::AlongAxis(IotaVector(c.builder(), x.dim(-2), DType::kI64), 0, 2);
+  const Tensor columns =
+      ops::AlongAxis(IotaVector(c.builder(), x.dim(-1), DType::kI64), 1, 2);
   const Tensor bound = rows + static_cast<double>(diagonal);
   const Tensor keeps = is_upper ? ops::LessEqual(bound, columns)
                                 : ops::LessEqual(columns, bound);
@@ -649,12 +654,10 @@ Tensor DiagonalOf(Call& c, const Tensor& x, int a, int b, int64_t offset) {
   const auto axis = static_cast<int>(flat.size());
   flat.push_back(y.dim(-2) * y.dim(-1));
   const Tensor place = IotaVector(c.builder(), size, DType::kI64);
-  const Dim first =
-      Dim(std::max<int64_t>(-offset, 0)) * y.dim(-1) +
-      Dim(std::max<int64_t>(offset, 0));
-  const Tensor index =
-      place * ops::DimScalar(c.builder(), y.dim(-1) + Dim(1)) +
-      ops::DimScalar(c.builder(), first);
+  const Dim first = Dim(std::max<int64_t>(-offset, 0)) * y.dim(-1) +
+                    Dim(std::max<int64_t>(offset, 0));
+  const Tensor index = place * ops::DimScalar(c.builder(), y.dim(-1) + Dim(1)) +
+                       ops::DimScalar(c.builder(), first);
   return ops::Gather(ops::Reshape(y, flat), index, axis);
 }
 Tensor Diagonal(Call& c) {
@@ -669,10 +672,10 @@ Tensor Diag(Call& c) {
   if (!c.CheckRank("self", x, 1, 2)) return x;
   if (x.rank() == 2) return DiagonalOf(c, x, 0, 1, offset);
   const Dim size = x.dim(0) + Dim(offset < 0 ? -offset : offset);
-  const Tensor rows = ops::AlongAxis(
-      IotaVector(c.builder(), size, DType::kI64), 0, 2);
-  const Tensor columns = ops::AlongAxis(
-      IotaVector(c.builder(), size, DType::kI64), 1, 2);
+  const Tensor rows =
+      ops::AlongAxis(IotaVector(c.builder(), size, DType::kI64), 0, 2);
+  const Tensor columns =
+      ops::AlongAxis(IotaVector(c.builder(), size, DType::kI64), 1, 2);
   const Dim low(std::max<int64_t>(offset, 0));
   const Tensor along =
       ops::Pad(x, {low}, {size - x.dim(0) - low}, "constant", x.Like(0));
@@ -683,8 +686,7 @@ Tensor Trace(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 2, 2)) return x;
   const Tensor diagonal = DiagonalOf(c, x, 0, 1, 0);
-  return ops::Reduce(x.is_float() ? diagonal
-                                  : ops::Cast(diagonal, DType::kI64),
+  return ops::Reduce(x.is_float() ? diagonal : ops::Cast(diagonal, DType::kI64),
                      "sum", {0}, false);
 }
 
@@ -700,13 +702,12 @@ Tensor Unfold(Call& c) {
     c.FailInvalid("expected a size from 0 on and a step from 1 on");
     return x;
   }
-  const Dim count =
-      FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1);
+  const Dim count = FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1);
   const Tensor starts = ops::AlongAxis(
       IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step),
       0, 2);
-  const Tensor within = ops::AlongAxis(
-      IotaVector(c.builder(), Dim(size), DType::kI64), 1, 2);
+  const Tensor within =
+      ops::AlongAxis(IotaVector(c.builder(), Dim(size), DType::kI64), 1, 2);
   const Tensor windows = ops::Gather(x, starts + within, axis);
   std::vector<int64_t> order;
   for (int i = 0; i < windows.rank(); ++i)

@@ -51,8 +51,8 @@ Tensor RunBatchNorm(Call& c, const Tensor& given, bool of_input) {
   return ops::Cast(y, given.dtype());
 }
 Tensor BatchNorm(Call& c) {
-  const bool of_input = c.flag("training") || !c.has("running_mean") ||
-                        !c.has("running_var");
+  const bool of_input =
+      c.flag("training") || !c.has("running_mean") || !c.has("running_var");
   return RunBatchNorm(c, c.tensor("input"), of_input);
 }
 
@@ -78,7 +78,8 @@ Tensor LayerNorm(Call& c) {
   if (!c.CheckRank("input", x, static_cast<int>(shape.size()))) return x;
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   std::vector<int64_t> axes(shape.size());
-  std::iota(axes.begin(), axes.end(), x.rank() - static_cast<int>(shape.size()));
+  std::iota(axes.begin(), axes.end(),
+            x.rank() - static_cast<int>(shape.size()));
   if (weight) weight = ops::Cast(weight, wide.dtype());
   if (bias) bias = ops::Cast(bias, wide.dtype());
   const Tensor y =
@@ -90,8 +91,8 @@ Value NativeLayerNorm(Call& c) {
   const Value statistics = Value::Text(
       Value::Kind::kConflict,
       "the mean and deviation of native_layer_norm, which are not supported");
-  return c.machine().NewTuple({c.machine().NewTensor(y), statistics,
-                               statistics});
+  return c.machine().NewTuple(
+      {c.machine().NewTensor(y), statistics, statistics});
 }
 
 // Over the channels of a group and all that is behind them.
@@ -130,7 +131,8 @@ Tensor RmsNorm(Call& c) {
   if (!c.CheckRank("input", x, static_cast<int>(shape.size()))) return x;
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   std::vector<int64_t> axes(shape.size());
-  std::iota(axes.begin(), axes.end(), x.rank() - static_cast<int>(shape.size()));
+  std::iota(axes.begin(), axes.end(),
+            x.rank() - static_cast<int>(shape.size()));
   const double epsilon =
       c.has("eps") ? c.number("eps")
                    : (wide.dtype() == DType::kF64 ? 2.220446049250313e-16

@@ -97,9 +97,7 @@ Value Remainder(Call& c) {
   if (!CheckDivisor(c)) return {};
   return Arithmetic(
       c, [](double a, double b) { return a - b * std::floor(a / b); },
-      [](const Dim& a, const Dim& b) {
-        return std::optional(Modulo(a, b));
-      },
+      [](const Dim& a, const Dim& b) { return std::optional(Modulo(a, b)); },
       [](Tensor a, Tensor b) {
         if (a.is_float()) return a - b * ops::Floor(a / b);
         return a - b * ops::Binary(Opcode::kFloorDivide, a, b);
@@ -238,8 +236,7 @@ Value Greater(Call& c) {
 
 Value Negate(Call& c) {
   const Value& a = c.value("a");
-  if (a.is_dynamic())
-    return Value::Dynamic(a.kind, -c.machine().ToScalar(a));
+  if (a.is_dynamic()) return Value::Dynamic(a.kind, -c.machine().ToScalar(a));
   if (a.is(Kind::kFloat)) return Value::Float(-a.number);
   return Value::Int(Dim(0) - a.dim);
 }
@@ -307,28 +304,34 @@ Value Function(Call& c, bool to_int, OnFloat on_float, OnTensor on_tensor) {
   return Value::Dynamic(Kind::kFloat, y);
 }
 Value CeilOf(Call& c) {
-  return Function(c, true, [](double x) { return std::ceil(x); },
-                  [](Tensor x) { return ops::Ceil(x); });
+  return Function(
+      c, true, [](double x) { return std::ceil(x); },
+      [](Tensor x) { return ops::Ceil(x); });
 }
 Value FloorOf(Call& c) {
-  return Function(c, true, [](double x) { return std::floor(x); },
-                  [](Tensor x) { return ops::Floor(x); });
+  return Function(
+      c, true, [](double x) { return std::floor(x); },
+      [](Tensor x) { return ops::Floor(x); });
 }
 Value RoundOf(Call& c) {
-  return Function(c, false, [](double x) { return std::nearbyint(x); },
-                  [](Tensor x) { return ops::Round(x); });
+  return Function(
+      c, false, [](double x) { return std::nearbyint(x); },
+      [](Tensor x) { return ops::Round(x); });
 }
 Value SqrtOf(Call& c) {
-  return Function(c, false, [](double x) { return std::sqrt(x); },
-                  [](Tensor x) { return ops::Sqrt(x); });
+  return Function(
+      c, false, [](double x) { return std::sqrt(x); },
+      [](Tensor x) { return ops::Sqrt(x); });
 }
 Value ExpOf(Call& c) {
-  return Function(c, false, [](double x) { return std::exp(x); },
-                  [](Tensor x) { return ops::Exp(x); });
+  return Function(
+      c, false, [](double x) { return std::exp(x); },
+      [](Tensor x) { return ops::Exp(x); });
 }
 Value LogOf(Call& c) {
-  return Function(c, false, [](double x) { return std::log(x); },
-                  [](Tensor x) { return ops::Log(x); });
+  return Function(
+      c, false, [](double x) { return std::log(x); },
+      [](Tensor x) { return ops::Log(x); });
 }
 
 // Conversions; a tensor is one element.
@@ -353,15 +356,15 @@ Value ToInt(Call& c) {
     return Value::Int(Dim(static_cast<int64_t>(a.number)));
   }
   if (a.is_dynamic())
-    return Value::Dynamic(Kind::kInt, ops::Cast(c.machine().ToScalar(a),
-                                                DType::kI64));
+    return Value::Dynamic(Kind::kInt,
+                          ops::Cast(c.machine().ToScalar(a), DType::kI64));
   return Value::Int(a.dim);
 }
 Value ToFloat(Call& c) {
   const Value& a = c.value("a");
   if (a.is_known_number()) return Value::Float(a.known_number());
-  Tensor scalar = a.is_tensor() ? ops::Reshape(c.tensor("a"), {})
-                                : c.machine().ToScalar(a);
+  Tensor scalar =
+      a.is_tensor() ? ops::Reshape(c.tensor("a"), {}) : c.machine().ToScalar(a);
   if (!c.ok()) return {};
   if (const auto known = c.builder().ConstantContents(scalar.value());
       known && known->size() == 1)
@@ -370,7 +373,8 @@ Value ToFloat(Call& c) {
 }
 Value TextToFloat(Call& c) {
   const std::string text = c.text("a");
-  if (text == "inf") return Value::Float(std::numeric_limits<double>::infinity());
+  if (text == "inf")
+    return Value::Float(std::numeric_limits<double>::infinity());
   if (text == "-inf")
     return Value::Float(-std::numeric_limits<double>::infinity());
   if (text == "nan") return Value::Float(std::nan(""));
@@ -384,8 +388,8 @@ Value ToBool(Call& c) {
     const ops::DimRange range = ops::RangeOf(a.dim);
     if (range.low > 0 || range.high < 0) return Value::Bool(true);
   }
-  Tensor scalar = a.is_tensor() ? ops::Reshape(c.tensor("a"), {})
-                                : c.machine().ToScalar(a);
+  Tensor scalar =
+      a.is_tensor() ? ops::Reshape(c.tensor("a"), {}) : c.machine().ToScalar(a);
   if (!c.ok()) return {};
   if (const auto known = c.builder().ConstantContents(scalar.value());
       known && known->size() == 1)

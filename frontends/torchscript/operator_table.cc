@@ -35,13 +35,18 @@ Schema ParseSchema(std::string_view text) {
   schema.name = text.substr(0, open);
   if (schema.name.find("::") == std::string::npos)
     schema.name = "aten::" + schema.name;
+  bool only_named = false;
   std::string_view rest = text.substr(open + 1, text.size() - open - 2);
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
     std::string_view one = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     while (one.starts_with(' ')) one.remove_prefix(1);
-    if (one == "*") continue;
+    if (one == "*") {  // what follows is given by name
+      only_named = true;
+      continue;
+    }
+    if (!only_named) ++schema.positional;
     SchemaParameter parameter;
     const size_t equals = one.find('=');
     if (equals != std::string_view::npos) {
@@ -105,8 +110,8 @@ const Table& TheTable() {
     for (const std::span<const OperatorRow> rows :
          {CoreRows(), NumberRows(), ElementwiseRows(), ActivationRows(),
           ReductionRows(), MovementRows(), IndexingRows(), CreationRows(),
-          ConvolutionRows(), PoolingRows(), NormalizationRows(), ContractionRows(),
-          RecurrentRows(), ImageRows(), RefusedRows()}) {
+          ConvolutionRows(), PoolingRows(), NormalizationRows(),
+          ContractionRows(), RecurrentRows(), ImageRows(), RefusedRows()}) {
       for (const OperatorRow& row : rows) {
         Schema schema = ParseSchema(row.schema);
         std::vector<TableEntry>& entries = (*made)[schema.name];
@@ -139,7 +144,9 @@ std::optional<std::vector<Value>> BindArguments(
   size_t next = 0;
   for (const Argument& argument : arguments) {
     size_t at = next++;
-    if (!argument.keyword.empty()) {
+    if (argument.keyword.empty()) {
+      if (at >= schema.positional) return std::nullopt;
+    } else {
       at = 0;
       while (at < count && schema.parameters[at].name != argument.keyword) ++at;
     }

@@ -1,8 +1,8 @@
 // The operators of TorchScript that models may use: one row per overload, as
 // PyTorch writes schemas, with the function that builds it or the reason why
 // not. Where several rows have one name, the first whose parameters take what
-// is given is meant. "Operand" is a tensor or a number, "Number" no tensor. A name that ends in '_'
-// is its row without it, and writes to the first operand.
+// is given is meant. "Operand" is a tensor or a number, "Number" no tensor. A
+// name that ends in '_' is its row without it, and writes to the first operand.
 //
 // docs/torchscript-coverage.md is written from this table.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_

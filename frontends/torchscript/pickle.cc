@@ -153,9 +153,10 @@ class PickleReader {
       container->items.clear();
     }
     if (error_.empty() && container->kind != kind) {
-      Fail(kind == Kind::kDict ? "expected a dict to add to, found another value"
-                               : "expected a list to add to, found another "
-                                 "value");
+      Fail(kind == Kind::kDict
+               ? "expected a dict to add to, found another value"
+               : "expected a list to add to, found another "
+                 "value");
     }
     if (kind == Kind::kDict && items.size() % 2 != 0)
       Fail("expected pairs of keys and values, found an odd number of values");

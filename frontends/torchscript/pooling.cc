@@ -18,9 +18,9 @@ bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
     return false;
   window = ops::WindowOf(c.integers("kernel_size", count));
   // Without a stride windows lie side by side.
-  const bool has_stride = c.has("stride") &&
-                          !(c.value("stride").is_sequence() &&
-                            c.value("stride").list->items.empty());
+  const bool has_stride =
+      c.has("stride") && !(c.value("stride").is_sequence() &&
+                           c.value("stride").list->items.empty());
   window.strides = has_stride ? c.integers("stride", count) : window.kernel;
   if (has_dilation) window.dilations = c.integers("dilation", count);
   const std::vector<int64_t> padding = c.integers("padding", count);
@@ -188,12 +188,12 @@ Value MaxPoolWithIndices(Call& c) {
                    "supported")});
 }
 
-#define EMBER_TORCH_MAX_POOL                                              \
+#define EMBER_TORCH_MAX_POOL                                               \
   "(Tensor self, int[] kernel_size, int[]? stride=None, int[] padding=0, " \
   "int[] dilation=1, bool ceil_mode=False)"
-#define EMBER_TORCH_AVERAGE_POOL                                          \
+#define EMBER_TORCH_AVERAGE_POOL                                           \
   "(Tensor self, int[] kernel_size, int[]? stride=None, int[] padding=0, " \
-  "bool ceil_mode=False, bool count_include_pad=True, "                   \
+  "bool ceil_mode=False, bool count_include_pad=True, "                    \
   "int? divisor_override=None)"
 
 }  // namespace
@@ -219,12 +219,9 @@ std::span<const OperatorRow> PoolingRows() {
        AdaptiveAveragePool<3>},
       {"_adaptive_avg_pool2d(Tensor self, any output_size)",
        AdaptiveAveragePool<2>},
-      {"adaptive_max_pool1d(Tensor self, any output_size)",
-       AdaptiveMaxPool<1>},
-      {"adaptive_max_pool2d(Tensor self, any output_size)",
-       AdaptiveMaxPool<2>},
-      {"adaptive_max_pool3d(Tensor self, any output_size)",
-       AdaptiveMaxPool<3>},
+      {"adaptive_max_pool1d(Tensor self, any output_size)", AdaptiveMaxPool<1>},
+      {"adaptive_max_pool2d(Tensor self, any output_size)", AdaptiveMaxPool<2>},
+      {"adaptive_max_pool3d(Tensor self, any output_size)", AdaptiveMaxPool<3>},
   };
   return kRows;
 }

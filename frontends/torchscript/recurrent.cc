@@ -31,8 +31,8 @@ Tensor Gate(const Tensor& gates, int index, const Dim& size) {
   return ops::SliceAxis(gates, 1, Dim(index) * size, size);
 }
 
-// One step. from_input: x W_ih^T with its bias, [batch, gates H]; states: h, and
-// c of an LSTM.
+// One step. from_input: x W_ih^T with its bias, [batch, gates H]; states: h,
+// and c of an LSTM.
 std::vector<Tensor> Step(Kind kind, const Tensor& from_input,
                          const std::vector<Tensor>& states,
                          const Tensor& hidden, const Tensor& hidden_bias,
@@ -41,8 +41,7 @@ std::vector<Tensor> Step(Kind kind, const Tensor& from_input,
   if (hidden_bias) from_hidden = from_hidden + hidden_bias;
   if (kind == Kind::kTanh) return {ops::Tanh(from_input + from_hidden)};
   if (kind == Kind::kRelu) return {ops::Relu(from_input + from_hidden)};
-  const Dim size =
-      FloorDivide(from_input.dim(1), Dim(GatesOf(kind)));
+  const Dim size = FloorDivide(from_input.dim(1), Dim(GatesOf(kind)));
   if (kind == Kind::kGru) {
     const auto sum = [&](int i) {
       return ops::Sigmoid(Gate(from_input, i, size) +
@@ -50,9 +49,8 @@ std::vector<Tensor> Step(Kind kind, const Tensor& from_input,
     };
     const Tensor reset = sum(0);
     const Tensor update = sum(1);
-    const Tensor candidate =
-        ops::Tanh(Gate(from_input, 2, size) +
-                  reset * Gate(from_hidden, 2, size));
+    const Tensor candidate = ops::Tanh(Gate(from_input, 2, size) +
+                                       reset * Gate(from_hidden, 2, size));
     return {candidate + update * (states[0] - candidate)};
   }
   const Tensor gates = from_input + from_hidden;
@@ -118,14 +116,15 @@ Value RunLayers(Call& c, Kind kind, Layers layers) {
   const bool is_lstm = kind == Kind::kLstm;
   // With projections an LSTM has one weight more.
   const size_t plain = layers.has_biases ? 4 : 2;
-  const size_t cells = static_cast<size_t>(std::max<int64_t>(layers.count, 0)) *
-                       directions;
+  const size_t cells =
+      static_cast<size_t>(std::max<int64_t>(layers.count, 0)) * directions;
   if (layers.count < 1 || layers.count > 1000) {
     c.FailInvalid("num_layers: expected 1 to 1000, found " +
                   std::to_string(layers.count));
     return {};
   }
-  const bool is_projected = is_lstm && layers.params.size() == cells * (plain + 1);
+  const bool is_projected =
+      is_lstm && layers.params.size() == cells * (plain + 1);
   const size_t each = plain + (is_projected ? 1 : 0);
   if (layers.params.size() != cells * each) {
     c.FailInvalid("expected " + std::to_string(cells * plain) +
@@ -211,8 +210,11 @@ Value Recurrent(Call& c) {
 std::vector<Tensor> RunCell(Call& c, Kind kind) {
   const Tensor x = c.tensor("input");
   const std::vector<Tensor> states = c.tensors("hx");
-  const Weights weights{c.tensor("w_ih"), c.tensor("w_hh"), c.tensor("b_ih"),
-                        c.tensor("b_hh"), {}};
+  const Weights weights{c.tensor("w_ih"),
+                        c.tensor("w_hh"),
+                        c.tensor("b_ih"),
+                        c.tensor("b_hh"),
+                        {}};
   const size_t count = kind == Kind::kLstm ? 2 : 1;
   if (c.ok() && states.size() != count)
     c.FailInvalid("hx: expected " + std::to_string(count) + " tensors");
@@ -225,8 +227,8 @@ std::vector<Tensor> RunCell(Call& c, Kind kind) {
 Value LstmCell(Call& c) {
   const std::vector<Tensor> states = RunCell(c, Kind::kLstm);
   if (states.size() != 2) return {};
-  return c.machine().NewTuple({c.machine().NewTensor(states[0]),
-                               c.machine().NewTensor(states[1])});
+  return c.machine().NewTuple(
+      {c.machine().NewTensor(states[0]), c.machine().NewTensor(states[1])});
 }
 template <Kind kind>
 Tensor Cell(Call& c) {
@@ -234,16 +236,16 @@ Tensor Cell(Call& c) {
   return states.empty() ? Tensor(&c.builder(), nullptr) : states[0];
 }
 
-#define EMBER_TORCH_LAYERS(hx)                                            \
-  "(Tensor input, " hx                                                    \
+#define EMBER_TORCH_LAYERS(hx)                                             \
+  "(Tensor input, " hx                                                     \
   " hx, Tensor[] params, bool has_biases, int num_layers, float dropout, " \
   "bool train, bool bidirectional, bool batch_first)"
-#define EMBER_TORCH_PACKED(hx)                                            \
-  "(Tensor data, Tensor batch_sizes, " hx                                 \
+#define EMBER_TORCH_PACKED(hx)                                             \
+  "(Tensor data, Tensor batch_sizes, " hx                                  \
   " hx, Tensor[] params, bool has_biases, int num_layers, float dropout, " \
   "bool train, bool bidirectional)"
-#define EMBER_TORCH_CELL(hx)                                              \
-  "(Tensor input, " hx                                                    \
+#define EMBER_TORCH_CELL(hx) \
+  "(Tensor input, " hx       \
   " hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)"
 
 constexpr std::string_view kPacked =

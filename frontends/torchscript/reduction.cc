@@ -33,9 +33,8 @@ Tensor NanSum(Call& c) {
   const bool keep = c.flag("keepdim");
   if (!c.ok()) return x;
   const Tensor known =
-      x.is_float()
-          ? ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(0), x)
-          : x;
+      x.is_float() ? ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(0), x)
+                   : x;
   return ops::Reduce(ops::Cast(known, SumType(x.dtype())), "sum", axes, keep);
 }
 
@@ -90,8 +89,10 @@ Moments MomentsOf(Call& c, const Tensor& x, const std::vector<int64_t>& axes,
   Tensor variance = ops::Variance(wide, mean, axes);
   if (correction != 0) {
     Dim count(1);
-    for (const int64_t axis : axes) count = count * x.dim(static_cast<int>(axis));
-    const Tensor n = ops::Cast(ops::DimScalar(c.builder(), count), wide.dtype());
+    for (const int64_t axis : axes)
+      count = count * x.dim(static_cast<int>(axis));
+    const Tensor n =
+        ops::Cast(ops::DimScalar(c.builder(), count), wide.dtype());
     // Of one element it is 0 / 0.
     variance = variance * n / ops::Maximum(n - correction, 0);
   }
@@ -252,8 +253,8 @@ Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
     keep = c.flag("keepdim");
   }
   if (!c.ok()) return x;
-  const Tensor reduced = ops::Reduce(ops::Cast(AsBool(x), DType::kU8), combiner,
-                                     axes, keep);
+  const Tensor reduced =
+      ops::Reduce(ops::Cast(AsBool(x), DType::kU8), combiner, axes, keep);
   return ops::Cast(reduced, DType::kBool);
 }
 Tensor AllOf(Call& c) { return Quantify(c, "minimum", false); }
@@ -270,22 +271,23 @@ Tensor CountNonzero(Call& c) {
 Tensor NormOver(Call& c, const Tensor& x, double order,
                 const std::vector<int64_t>& axes, bool keep) {
   if (!c.ok()) return x;
-  const DType type = c.dtype("dtype", IsFloat(x.dtype()) ? x.dtype()
-                                                         : DType::kF32);
+  const DType type =
+      c.dtype("dtype", IsFloat(x.dtype()) ? x.dtype() : DType::kF32);
   const Tensor wide = ops::Cast(x, ComputeType(type));
   const Tensor size = ops::Absolute(wide);
   Tensor norm;
   if (std::isinf(order)) {
     norm = ops::Reduce(size, order > 0 ? "maximum" : "minimum", axes, keep);
   } else if (order == 0) {
-    norm = ops::Reduce(ops::Cast(AsBool(size), wide.dtype()), "sum", axes, keep);
+    norm =
+        ops::Reduce(ops::Cast(AsBool(size), wide.dtype()), "sum", axes, keep);
   } else if (order == 1) {
     norm = ops::Reduce(size, "sum", axes, keep);
   } else if (order == 2) {
     norm = ops::Sqrt(ops::Reduce(wide * wide, "sum", axes, keep));
   } else {
-    norm = ops::Power(
-        ops::Reduce(ops::Power(size, order), "sum", axes, keep), 1 / order);
+    norm = ops::Power(ops::Reduce(ops::Power(size, order), "sum", axes, keep),
+                      1 / order);
   }
   return ops::Cast(norm, type);
 }
@@ -322,8 +324,7 @@ Tensor LogSumExp(Call& c) {
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   const Tensor most = ops::Reduce(wide, "maximum", axes, true);
   // Of infinities only the largest one counts.
-  const Tensor shift =
-      ops::Select(ops::IsInfinite(most), most.Like(0), most);
+  const Tensor shift = ops::Select(ops::IsInfinite(most), most.Like(0), most);
   Tensor result =
       ops::Log(ops::Reduce(ops::Exp(wide - shift), "sum", axes, true)) + shift;
   if (!keep && !axes.empty()) result = ops::Squeeze(result, axes);
@@ -333,8 +334,7 @@ Tensor LogSumExp(Call& c) {
 Tensor Cumulative(Call& c, Opcode opcode, double identity, bool widens) {
   Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
-  const DType type =
-      widens ? c.dtype("dtype", SumType(x.dtype())) : x.dtype();
+  const DType type = widens ? c.dtype("dtype", SumType(x.dtype())) : x.dtype();
   if (!c.ok() || x.rank() == 0) return x;
   x = ops::Cast(x, type);
   const Tensor wide = ops::Cast(x, ComputeType(type));
@@ -347,8 +347,8 @@ Tensor LogCumSumExp(Call& c) {
   const int axis = c.axis("dim", x.rank());
   if (!c.ok() || x.rank() == 0) return x;
   const Tensor most = ops::Reduce(x, "maximum", {axis}, true);
-  return ops::Log(ops::InclusiveScan(ops::Exp(x - most), axis, Opcode::kAdd,
-                                     0)) +
+  return ops::Log(
+             ops::InclusiveScan(ops::Exp(x - most), axis, Opcode::kAdd, 0)) +
          most;
 }
 
@@ -413,17 +413,15 @@ Value MedianAxis(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
   if (!c.CheckRank("self", x, 1)) return {};
-  return NthSmallest(c, x, axis,
-                     FloorDivide(x.dim(axis) - Dim(1), Dim(2)),
+  return NthSmallest(c, x, axis, FloorDivide(x.dim(axis) - Dim(1), Dim(2)),
                      c.flag("keepdim"));
 }
 Tensor MedianAll(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
   const Dim count = graph::ElementCount(x.shape());
-  const Value both =
-      NthSmallest(c, ops::Reshape(x, {count}), 0,
-                  FloorDivide(count - Dim(1), Dim(2)), false);
+  const Value both = NthSmallest(c, ops::Reshape(x, {count}), 0,
+                                 FloorDivide(count - Dim(1), Dim(2)), false);
   return c.ok() ? c.machine().Read(*both.list->items[0].cell) : x;
 }
 // Whether all elements are close to each other's.
@@ -434,8 +432,8 @@ Tensor IsClose(Call& c) {
   const double rtol = c.number("rtol");
   const double atol = c.number("atol");
   if (!c.ok() || !IsFloat(type)) return c.ok() ? ops::Equal(a, b) : a;
-  const Tensor near = ops::LessEqual(ops::Absolute(a - b),
-                                     ops::Absolute(b) * rtol + atol);
+  const Tensor near =
+      ops::LessEqual(ops::Absolute(a - b), ops::Absolute(b) * rtol + atol);
   return ops::Or(ops::Equal(a, b),
                  ops::And(near, ops::Not(ops::IsInfinite(b))));
 }

@@ -48,8 +48,7 @@ ModuleState::Before ModuleState::Snapshot(const Value& value, int depth) {
   return before;
 }
 
-bool ModuleState::IsChanged(const Before& before, const Value& now,
-                            int depth) {
+bool ModuleState::IsChanged(const Before& before, const Value& now, int depth) {
   if (!IsSame(before.value, now) || before.stamp != StampOf(now)) return true;
   if (depth >= kMostDepth) return false;
   std::vector<Value> items;
@@ -90,9 +89,8 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
         slot.is_known = now.is_known_number();
         slot.known = now;
         slot.starts_alike = old.kind == now.kind;
-        slot.starts_with_zeros =
-            slot.starts_alike && old.is_known_number() &&
-            old.known_number() == 0;
+        slot.starts_with_zeros = slot.starts_alike && old.is_known_number() &&
+                                 old.known_number() == 0;
       } else if (now.is(Kind::kObject) || now.is(Kind::kFunction)) {
         continue;  // its attributes are looked at on their own
       } else {

@@ -21,7 +21,7 @@ namespace ember::torchscript {
 
 // An attribute that changes, and what it is after a call.
 struct Slot {
-  std::string object;     // its path in the module
+  std::string object;  // its path in the module
   std::string attribute;
   // A tensor of this type, or a number of this kind.
   Value::Kind kind = Value::Kind::kTensor;

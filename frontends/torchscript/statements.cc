@@ -31,8 +31,7 @@ void Interpreter::Execute(const Statement& statement, Frame& frame) {
       return;
     case Statement::Kind::kAssign: {
       const Value value = Evaluate(statement.value, frame);
-      if (machine_.ok() && !raised_)
-        Assign(statement.targets[0], value, frame);
+      if (machine_.ok() && !raised_) Assign(statement.targets[0], value, frame);
       return;
     }
     case Statement::Kind::kReturn:
@@ -75,10 +74,9 @@ void Interpreter::Assign(const Expression& target, const Value& value,
     case Expression::Kind::kTuple: {
       if (!value.is_sequence() ||
           value.list->items.size() != target.parts.size()) {
-        machine_.FailInvalid(
-            "line " + std::to_string(line_) + ": expected " +
-            std::to_string(target.parts.size()) + " values, found " +
-            OnOneLine(Describe(value)));
+        machine_.FailInvalid("line " + std::to_string(line_) + ": expected " +
+                             std::to_string(target.parts.size()) +
+                             " values, found " + OnOneLine(Describe(value)));
         return;
       }
       const std::vector<Value> items = value.list->items;
@@ -98,8 +96,7 @@ void Interpreter::Assign(const Expression& target, const Value& value,
     case Expression::Kind::kSubscript: {
       const Value base = Evaluate(target.parts[0], frame);
       const Value index = Evaluate(target.parts[1], frame);
-      CallOperator("aten::_set_item",
-                   {{"", base}, {"", index}, {"", value}});
+      CallOperator("aten::_set_item", {{"", base}, {"", index}, {"", value}});
       return;
     }
     default:
@@ -126,9 +123,9 @@ void Interpreter::ExecuteIf(const Statement& statement, Frame& frame) {
   const Value condition = Truth(Evaluate(statement.value, frame));
   if (!machine_.ok() || raised_) return;
   if (condition.is_known_number()) {
-    return Execute(condition.known_number() != 0 ? statement.body
-                                                 : statement.otherwise,
-                   frame);
+    return Execute(
+        condition.known_number() != 0 ? statement.body : statement.otherwise,
+        frame);
   }
   ExecuteBoth(machine_.Inside(condition.dynamic), statement, frame);
 }

@@ -33,10 +33,9 @@ StatusOr<std::vector<int64_t>> Extents(const PickleValue& value,
   if (value.kind != Kind::kTuple && value.kind != Kind::kList)
     return DataLossError(std::string(what) + " of a tensor: expected a tuple");
   if (value.items.size() > static_cast<size_t>(ops::kMaximumRank)) {
-    return UnimplementedError("a tensor: expected at most " +
-                              std::to_string(ops::kMaximumRank) +
-                              " dims, found " +
-                              std::to_string(value.items.size()));
+    return UnimplementedError(
+        "a tensor: expected at most " + std::to_string(ops::kMaximumRank) +
+        " dims, found " + std::to_string(value.items.size()));
   }
   for (const PickleValue* item : value.items) {
     if (item->kind != Kind::kInteger || item->integer < 0) {
@@ -77,7 +76,8 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
   }
   stored.dtype = *dtype;
   EMBER_ASSIGN_OR_RETURN(stored.dims, Extents(*call.items[2], "the shape"));
-  EMBER_ASSIGN_OR_RETURN(stored.strides, Extents(*call.items[3], "the strides"));
+  EMBER_ASSIGN_OR_RETURN(stored.strides,
+                         Extents(*call.items[3], "the strides"));
   if (stored.dims.size() != stored.strides.size())
     return DataLossError("a tensor: expected a stride per dim");
   const std::string entry =
@@ -89,9 +89,9 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
   for (size_t i = 0; i < stored.dims.size(); ++i) {
     is_empty |= stored.dims[i] == 0;
     int64_t reach = 0;
-    fits = fits && !__builtin_mul_overflow(std::max<int64_t>(
-                                               stored.dims[i] - 1, 0),
-                                           stored.strides[i], &reach) &&
+    fits = fits &&
+           !__builtin_mul_overflow(std::max<int64_t>(stored.dims[i] - 1, 0),
+                                   stored.strides[i], &reach) &&
            !__builtin_add_overflow(last, reach, &last);
   }
   if (is_empty) return stored;
@@ -100,12 +100,13 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
   const auto width = static_cast<int64_t>(DTypeByteSize(stored.dtype));
   const auto elements = static_cast<int64_t>(contents.bytes.size()) / width;
   if (!fits || last >= elements) {
-    return DataLossError("entry '" + OnOneLine(entry) + "': expected at least " +
+    return DataLossError("entry '" + OnOneLine(entry) +
+                         "': expected at least " +
                          (fits ? std::to_string(last + 1) : "2^63") +
                          " elements, found " + std::to_string(elements));
   }
-  stored.storage =
-      contents.bytes.subspan(static_cast<size_t>(call.items[1]->integer * width));
+  stored.storage = contents.bytes.subspan(
+      static_cast<size_t>(call.items[1]->integer * width));
   stored.owner = contents.owner;
   return stored;
 }
@@ -135,11 +136,9 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
     data = graph::ConstantData::Copy({});
   } else if (IsContiguous(core)) {
     const std::span<const uint8_t> bytes = stored.storage.first(count * width);
-    const bool aligned =
-        reinterpret_cast<uintptr_t>(bytes.data()) % width == 0;
-    data = aligned
-               ? graph::ConstantData{.owner = stored.owner, .bytes = bytes}
-               : graph::ConstantData::Copy(bytes);
+    const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % width == 0;
+    data = aligned ? graph::ConstantData{.owner = stored.owner, .bytes = bytes}
+                   : graph::ConstantData::Copy(bytes);
   } else {
     // Strides above 0 that overlap could repeat elements without end.
     if (count > stored.storage.size() / width) {

@@ -195,7 +195,8 @@ class Parser {
     Expression value = ParseUnary();
     if (unary.text == "+") return value;
     if (unary.text == "-" && value.kind == Kind::kInteger) {
-      value.integer = static_cast<int64_t>(-static_cast<uint64_t>(value.integer));
+      value.integer =
+          static_cast<int64_t>(-static_cast<uint64_t>(value.integer));
       return value;
     }
     if (unary.text == "-" && value.kind == Kind::kFloat) {
@@ -498,10 +499,9 @@ class Parser {
     if (TakeName("pass")) return;
     Class::Attribute attribute;
     Expression target = ParsePostfix();
-    const bool is_annotation =
-        target.kind == Kind::kSubscript &&
-        target.parts[0].is_name("__annotations__") &&
-        target.parts[1].kind == Kind::kString;
+    const bool is_annotation = target.kind == Kind::kSubscript &&
+                               target.parts[0].is_name("__annotations__") &&
+                               target.parts[1].kind == Kind::kString;
     if (is_annotation) {  // of a name that is no Python name: "0"
       attribute.name = target.parts[1].text;
       ExpectSign("=");

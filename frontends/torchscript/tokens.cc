@@ -116,17 +116,16 @@ class Tokenizer {
       while (IsDigit(Peek())) ++at_;
     }
     const std::string_view digits = text_.substr(first, at_ - first);
-    Token& token =
-        Add(is_float ? Token::Kind::kFloat : Token::Kind::kInteger);
+    Token& token = Add(is_float ? Token::Kind::kFloat : Token::Kind::kInteger);
     token.text = digits;
     const char* end = digits.data() + digits.size();
     const auto result =
         is_float ? std::from_chars(digits.data(), end, token.number)
                  : std::from_chars(digits.data(), end, token.integer);
     // A float beyond the range is infinite, or 0.
-    const bool is_read = result.ec == std::errc() ||
-                         (is_float &&
-                          result.ec == std::errc::result_out_of_range);
+    const bool is_read =
+        result.ec == std::errc() ||
+        (is_float && result.ec == std::errc::result_out_of_range);
     if (!is_read || result.ptr != end || IsNameStart(Peek())) {
       Fail("expected a number of at most 64 bits, found '" +
            std::string(digits.substr(0, 40)) + "'");
@@ -166,20 +165,35 @@ class Tokenizer {
       }
       if (at_ < text_.size()) ++at_;
       switch (c) {
-        case 'n': value += '\n'; break;
-        case 't': value += '\t'; break;
-        case 'r': value += '\r'; break;
-        case 'a': value += '\a'; break;
-        case 'b': value += '\b'; break;
-        case 'f': value += '\f'; break;
-        case 'v': value += '\v'; break;
+        case 'n':
+          value += '\n';
+          break;
+        case 't':
+          value += '\t';
+          break;
+        case 'r':
+          value += '\r';
+          break;
+        case 'a':
+          value += '\a';
+          break;
+        case 'b':
+          value += '\b';
+          break;
+        case 'f':
+          value += '\f';
+          break;
+        case 'v':
+          value += '\v';
+          break;
         case 'x': {
           const std::optional<int> code = Digits(2, 16);
           if (!code) Fail("expected two hex digits after \\x in a text");
           value += static_cast<char>(code.value_or(0));
           break;
         }
-        default: value += c;
+        default:
+          value += c;
       }
     }
     if (Peek() != quote) {
@@ -191,8 +205,8 @@ class Tokenizer {
   }
 
   void Sign() {
-    static constexpr std::string_view kTwo[] = {"->", "==", "!=", "<=",
-                                                ">=", "//", "**", "<<", ">>"};
+    static constexpr std::string_view kTwo[] = {
+        "->", "==", "!=", "<=", ">=", "//", "**", "<<", ">>"};
     const std::string_view rest = text_.substr(at_);
     for (const std::string_view sign : kTwo) {
       if (!rest.starts_with(sign)) continue;

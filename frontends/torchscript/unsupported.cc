@@ -8,12 +8,10 @@ namespace ember::torchscript {
 namespace {
 
 bool IsSupported(const std::string& name) {
-  std::span<const TableEntry> rows = FindOperator(name);
-  if (rows.empty() && name.ends_with('_') && !name.ends_with("__"))
-    rows = FindOperator(std::string_view(name).substr(0, name.size() - 1));
-  for (const TableEntry& entry : rows)
+  for (const TableEntry& entry : FindOperator(name))
     if (entry.row->is_supported()) return true;
-  return false;
+  if (!name.ends_with('_') || name.ends_with("__")) return false;
+  return IsSupported(name.substr(0, name.size() - 1));
 }
 
 class Walker {

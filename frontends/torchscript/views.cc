@@ -22,15 +22,15 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
     return Concat(parts, axis);
   }
   // For each element of the base: whether it is one of them, and which.
-  const Tensor place = IotaVector(builder, extent, DType::kI64) -
-                       ops::DimScalar(builder, start);
+  const Tensor place =
+      IotaVector(builder, extent, DType::kI64) - ops::DimScalar(builder, start);
   const auto width = static_cast<double>(step);
   const Tensor number =
       ops::Binary(Opcode::kFloorDivide, place, place.Like(width));
   const Tensor last = ops::DimScalar(builder, size - Dim(1));
-  const Tensor is_one =
-      ops::And(ops::Equal(number * width, place),
-               ops::And(ops::LessEqual(0, place), ops::LessEqual(number, last)));
+  const Tensor is_one = ops::And(
+      ops::Equal(number * width, place),
+      ops::And(ops::LessEqual(0, place), ops::LessEqual(number, last)));
   const Tensor index = ops::Minimum(ops::Maximum(number, 0), last);
   return ops::Select(ops::AlongAxis(is_one, axis, rank),
                      ops::Gather(part, index, axis), base);
@@ -41,8 +41,8 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape) {
   const Value& value = c.value(name);
   if (!c.ok()) return {};
-  if (!value.is_tensor()) return c.machine().NewTensor(
-      ops::Reshape(c.tensor(name), shape));
+  if (!value.is_tensor())
+    return c.machine().NewTensor(ops::Reshape(c.tensor(name), shape));
   return c.machine().NewView(
       *value.cell, [shape](Tensor base) { return ops::Reshape(base, shape); },
       [](Tensor base, Tensor part) {

@@ -34,7 +34,7 @@ std::string NumberedFile(const std::string& prefix, size_t number) {
 }
 
 bool Exists(const std::string& path) {
-  struct stat info{};
+  struct stat info {};
   return stat(path.c_str(), &info) == 0;
 }
 
@@ -209,8 +209,8 @@ class GoldenRunner {
         pinned_ = true;
         result_.note = "shapes pinned";
         // The parts of a sequence depend on its pins.
-        EMBER_ASSIGN_OR_RETURN(
-            set, ReadDataSet(folder, session_->module(), known_));
+        EMBER_ASSIGN_OR_RETURN(set,
+                               ReadDataSet(folder, session_->module(), known_));
         CarryState(set.inputs);
         status = session_->Run(set.inputs, &results);
       }

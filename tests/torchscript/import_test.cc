@@ -1,0 +1,406 @@
+// Whole models: control flow, state, views, inputs and results, and what is
+// refused.
+#include "frontends/torchscript/import.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontends/torchscript/testing/archive_builder.h"
+#include "frontends/torchscript/testing/sample_models.h"
+#include "tests/torchscript/one_operator.h"
+
+namespace ember::tests {
+namespace {
+
+using torchscript::ArchiveBuilder;
+using torchscript::SampleModel;
+
+StatusOr<graph::Graph> Import(const std::string& archive,
+                              const frontends::ImportOptions& options = {}) {
+  return torchscript::ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(archive.data()), archive.size()},
+      nullptr, options);
+}
+std::string ErrorOf(const std::string& archive,
+                    const frontends::ImportOptions& options = {}) {
+  const StatusOr<graph::Graph> graph = Import(archive, options);
+  return graph.ok() ? "imported" : std::string(graph.status().message());
+}
+void ExpectError(const std::string& archive, const std::string& part,
+                 const frontends::ImportOptions& options = {}) {
+  const std::string error = ErrorOf(archive, options);
+  EXPECT_NE(error.find(part), std::string::npos) << error;
+  EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+}
+
+std::string Net(const std::string& members) {
+  ArchiveBuilder archive;
+  archive.Code("class Net(Module):\n" + members);
+  return archive.Finish();
+}
+std::string Forward(const std::string& parameters, const std::string& body) {
+  return Net("  def forward(self: __torch__.Net" +
+             (parameters.empty() ? "" : ",\n    " + parameters) +
+             ") -> Tensor:\n" + body);
+}
+
+const Numbers kInput = F32({2, 3}, {1, 2, 3, 4, 5, 6});
+
+TEST(Import, ModulesWithinModules) {
+  ExpectNumbers(RunTorchArchive(SampleModel("layers"), {kInput}),
+                {F32({2, 2}, {14.5, 1.5, 32.5, 1.5})});
+}
+
+TEST(Import, BranchesThatTheRunDecides) {
+  ExpectNumbers(RunTorchArchive(SampleModel("branch"), {kInput}),
+                {F32({2, 3}, {2, 4, 6, 8, 10, 12}), I64({}, {2})});
+  const Numbers negative = F32({2, 3}, {-1, -2, 0, 0, 0, 0});
+  ExpectNumbers(RunTorchArchive(SampleModel("branch"), {negative}),
+                {F32({2, 3}, {1, 2, 0, 0, 0, 0}), I64({}, {-1})});
+  const Numbers large = F32({2, 3}, {999, 2, 0, 0, 0, 0});
+  const auto failed = RunTorchArchive(SampleModel("branch"), {large});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.status().message().find("too large: 1000"),
+            std::string::npos)
+      << failed.status().message();
+}
+
+TEST(Import, LoopsThatTheRunEnds) {
+  ExpectNumbers(RunTorchArchive(SampleModel("loop"), {kInput}),
+                {F32({2, 3}, {8, 16, 24, 32, 40, 48}), I64({}, {3})});
+  const Numbers enough = F32({2, 3}, {100, 0, 0, 0, 0, 0});
+  ExpectNumbers(RunTorchArchive(SampleModel("loop"), {enough}),
+                {enough, I64({}, {0})});
+}
+
+TEST(Import, StateThatBeginsWithNumbers) {
+  // The attributes are inputs behind x, zeros at first, and results behind y.
+  const std::string archive = SampleModel("counter");
+  const StatusOr<graph::Graph> graph = Import(archive);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->inputs().size(), 4u);
+  EXPECT_EQ(graph->inputs()[1]->name(), "count");
+  EXPECT_EQ(graph->inputs()[2]->name(), "sums");
+  EXPECT_EQ(graph->inputs()[3]->name(), "started");
+  EXPECT_EQ(graph->input_logical_types()[1], frontends::kStateType);
+  std::vector<Numbers> state = {
+      I64({}, {0}), F32({3}, {0, 0, 0}), {DType::kBool, {}, {0}}};
+  const std::vector<std::vector<double>> sums = {{6, 8, 10}, {11, 15, 19}};
+  for (size_t call = 0; call < 2; ++call) {
+    const auto results =
+        RunTorchArchive(archive, {kInput, state[0], state[1], state[2]});
+    const auto count = static_cast<double>(call + 1);
+    std::vector<double> mean = sums[call];
+    for (double& one : mean) one /= count;
+    ExpectNumbers(results, {F32({3}, mean),
+                            I64({}, {count}),
+                            F32({3}, sums[call]),
+                            {DType::kBool, {}, {1}}});
+    ASSERT_TRUE(results.ok());
+    state.assign(results->begin() + 1, results->end());
+  }
+}
+
+TEST(Import, StateThatTheFirstCallMakes) {
+  const std::string archive = SampleModel("first");
+  const Numbers zeros = F32({2, 3}, std::vector<double>(6));
+  const Numbers no = {DType::kBool, {}, {0}};
+  const Numbers yes = {DType::kBool, {}, {1}};
+  ExpectNumbers(RunTorchArchive(archive, {kInput, zeros, no}),
+                {zeros, kInput, yes});
+  const Numbers last = F32({2, 3}, {9, 8, 7, 6, 5, 4});
+  ExpectNumbers(RunTorchArchive(archive, {kInput, last, yes}),
+                {last, kInput, yes});
+}
+
+TEST(Import, WritesThroughViews) {
+  // Row 1 is 7, then column 1 is 1, then every second element times 10.
+  ExpectNumbers(RunTorchArchive(SampleModel("views"), {kInput}),
+                {F32({2, 3}, {10, 1, 30, 7, 10, 7})});
+}
+
+TEST(Import, ListsDictsAndTexts) {
+  ExpectNumbers(RunTorchArchive(SampleModel("texts"), {kInput}),
+                {F32({2}, {(2 + 6) * 0.5, (8 + 15) * 0.5}),
+                 F32({2, 3}, {2, 6, 12, 8, 15, 24})});
+  const StatusOr<graph::Graph> graph = Import(SampleModel("texts"));
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(graph->output_names()[0], "y");
+  EXPECT_EQ(graph->output_names()[1], "all");
+}
+
+TEST(Import, WritesInBranchesAreMerged) {
+  const std::string body =
+      "y = torch.clone(x0)\n"
+      "if bool(torch.gt(torch.sum(x0), 0)):\n"
+      "  _0 = torch.add_(torch.select(y, 0, 0), 1)\n"
+      "else:\n"
+      "  _1 = torch.zero_(y)\n"
+      "return y";
+  ExpectNumbers(RunTorch(body, {F32({2}, {1, 2})}), {F32({2}, {2, 2})});
+  ExpectNumbers(RunTorch(body, {F32({2}, {-1, 0})}), {F32({2}, {0, 0})});
+}
+
+TEST(Import, LoopsOverOpenExtents) {
+  // As many iterations as there are rows.
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  def forward(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    total = torch.zeros([3])
+    for i in range(torch.size(x, 0)):
+      total = torch.add(total, torch.mul(torch.select(x, 0, i), i))
+    return total
+)");
+  frontends::ImportOptions options;
+  options.input_shapes["x"] = {std::nullopt, 3};
+  ExpectNumbers(RunTorchArchive(archive.Finish(), {kInput}, options),
+                {F32({3}, {4, 5, 6})});
+}
+
+TEST(Import, ShapesAreGiven) {
+  const std::string archive =
+      Forward("x: Tensor", "    return torch.relu(x)\n");
+  ExpectError(archive,
+              "input 'x': the model does not say how many dims it has");
+  frontends::ImportOptions options;
+  options.input_shapes["x"] = {std::nullopt, 3};
+  EXPECT_TRUE(Import(archive, options).ok()) << ErrorOf(archive, options);
+  options.input_shapes["y"] = {1};
+  ExpectError(archive, "expected one of the inputs 'x', found 'y'", options);
+}
+
+TEST(Import, TypesFollowFromUse) {
+  ArchiveBuilder builder;
+  builder.Code(R"(class Net(Module):
+  def forward(self: __torch__.Net,
+    ids: Tensor,
+    mask: Tensor) -> Tensor:
+    table = torch.reshape(torch.arange(6, dtype=6), [3, 2])
+    return torch.masked_fill(torch.embedding(table, ids), mask, -1)
+)");
+  frontends::ImportOptions options;
+  options.input_shapes["ids"] = {2};
+  options.input_shapes["mask"] = {2, 1};
+  ExpectNumbers(
+      RunTorchArchive(builder.Finish(),
+                      {I64({2}, {2, 0}), {DType::kBool, {2, 1}, {0, 1}}},
+                      options),
+      {F32({2, 2}, {4, 5, -1, -1})});
+}
+
+TEST(Import, NumbersAsArguments) {
+  const std::string archive =
+      Forward("x: Tensor,\n    times: int,\n    plus: float=0.5",
+              "    return torch.add(torch.mul(x, times), plus)\n");
+  frontends::ImportOptions options;
+  options.input_shapes["x"] = {2};
+  ExpectNumbers(
+      RunTorchArchive(archive, {F32({2}, {1, 2}), I64({}, {3})}, options),
+      {F32({2}, {3.5, 6.5})});
+  // A value makes it a constant, and an argument with a default an input.
+  const auto three = std::make_shared<int64_t>(3);
+  options.input_values["times"] = {
+      .dtype = DType::kI64,
+      .dims = {},
+      .owner = three,
+      .bytes = {reinterpret_cast<const uint8_t*>(three.get()), 8},
+      .strings = {}};
+  options.input_shapes["plus"] = {};
+  ExpectNumbers(
+      RunTorchArchive(archive, {F32({2}, {1, 2}), {DType::kF64, {}, {1}}},
+                      options),
+      {F32({2}, {4, 7})});
+}
+
+TEST(Import, TuplesAndListsAsArguments) {
+  const std::string archive =
+      Forward("pair: Tuple[Tensor, Tensor],\n    rest: List[Tensor]",
+              "    a, b, = pair\n"
+              "    return torch.add(torch.add(a, b), torch.cat(rest))\n");
+  frontends::ImportOptions options;
+  for (const char* name : {"pair_0", "pair_1"})
+    options.input_shapes[name] = {2};
+  ExpectError(archive, "argument 'rest': expected shapes of its items",
+              options);
+  options.input_shapes["rest_0"] = options.input_shapes["rest_1"] = {1};
+  ExpectNumbers(RunTorchArchive(archive,
+                                {F32({2}, {1, 2}), F32({2}, {10, 20}),
+                                 F32({1}, {100}), F32({1}, {200})},
+                                options),
+                {F32({2}, {111, 222})});
+}
+
+TEST(Import, StridedAndSharedTensors) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    return torch.add(torch.matmul(x0, self.turned), self.wide)
+)");
+  // [[1, 2, 3], [4, 5, 6]] stored by columns, and its first row repeated.
+  std::vector<uint8_t> bytes(6 * sizeof(float));
+  const float values[] = {1, 4, 2, 5, 3, 6};
+  std::memcpy(bytes.data(), values, bytes.size());
+  archive.Tensor("stored", DType::kF32, {6}, bytes);
+  archive.View("turned", "0", DType::kF32, {2, 3}, {1, 2}, 0);
+  archive.View("wide", "0", DType::kF32, {2, 3}, {0, 2}, 0);
+  archive.TracedInput(DType::kF32, {2, 2});
+  ExpectNumbers(RunTorchArchive(archive.Finish(), {F32({2, 2}, {1, 0, 0, 1})}),
+                {F32({2, 3}, {2, 4, 6, 5, 7, 9})});
+}
+
+TEST(Import, OtherMethods) {
+  const std::string archive =
+      Net("  def forward(self: __torch__.Net, x: Tensor) -> Tensor:\n"
+          "    return x\n"
+          "  def encode(self: __torch__.Net, x: Tensor) -> Tensor:\n"
+          "    return torch.neg(x)\n");
+  frontends::ImportOptions options;
+  options.input_shapes["x"] = {1};
+  options.entry = "encode";
+  ExpectNumbers(RunTorchArchive(archive, {F32({1}, {2})}, options),
+                {F32({1}, {-2})});
+  options.entry = "decode";
+  ExpectError(archive,
+              "expected a method 'decode' of the module, found 'encode', "
+              "'forward'",
+              options);
+}
+
+TEST(Import, AllUnsupportedOperatorsAreListed) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  def forward(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    y = torch.stft(x, 4)
+    z = torch.no_such_thing(y)
+    return torch.relu((self).more(z, ))
+  def more(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    return ops.mine.special(x)
+)");
+  archive.TracedInput(DType::kF32, {8});
+  const std::string error = ErrorOf(archive.Finish());
+  EXPECT_NE(error.find("unsupported operators: aten::stft (node 'line 4 "
+                       "(stft)'; complex numbers), aten::no_such_thing, "
+                       "mine::special"),
+            std::string::npos)
+      << error;
+}
+
+TEST(Import, WhatTheModelRaises) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  def forward(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    if torch.ne(torch.dim(x), 3):
+      ops.prim.RaiseException(torch.format("expected 3 dims, got {}", torch.dim(x)))
+    else:
+      pass
+    return x
+)");
+  archive.TracedInput(DType::kF32, {8});
+  ExpectError(archive.Finish(),
+              "the model raises an exception: expected 3 dims, got 1");
+}
+
+TEST(Import, WhatIsOneThingOrAnother) {
+  // Only what is used of it is an error.
+  const std::string start =
+      "if bool(torch.gt(torch.sum(x0), 0)):\n"
+      "  y = torch.sum(x0)\n"
+      "else:\n"
+      "  y = x0\n";
+  ExpectNumbers(RunTorch(start + "return x0", {F32({1}, {1})}),
+                {F32({1}, {1})});
+  const auto failed = RunTorch(start + "return torch.neg(y)", {F32({1}, {1})});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.status().message().find(
+                "expected one kind of value, found 'y', which is a tensor "
+                "f32[] or a tensor f32[1], as the run decides"),
+            std::string::npos)
+      << failed.status().message();
+}
+
+TEST(Import, ListsDoNotChangeWhereTheRunDecides) {
+  const auto failed = RunTorch(
+      "parts = [x0]\n"
+      "if bool(torch.gt(torch.sum(x0), 0)):\n"
+      "  _0 = torch.append(parts, x0)\n"
+      "else:\n"
+      "  pass\n"
+      "return torch.cat(parts)",
+      {F32({1}, {1})});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.status().message().find("changing a list in a branch"),
+            std::string::npos)
+      << failed.status().message();
+}
+
+TEST(Import, ExpandedTensorsAreNotWrittenTo) {
+  const auto failed =
+      RunTorch("_0 = torch.add_(torch.expand(x0, [3, 2]), 1)\nreturn x0",
+               {F32({2}, {1, 2})});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.status().message().find("found one that repeats"),
+            std::string::npos)
+      << failed.status().message();
+}
+
+TEST(Import, OtherArchives) {
+  archive::ZipBuilder tensors;
+  tensors.Add("net/data.pkl", "\x80\x02}.");
+  ExpectError(tensors.Finish(), "expected an archive with code");
+  archive::ZipBuilder exported;
+  exported.Add("net/models/model.json", "{}");
+  ExpectError(exported.Finish(), "torch.export (.pt2) are not supported");
+  archive::ZipBuilder other;
+  other.Add("config.json", "{}");
+  ExpectError(other.Finish(), "found neither");
+  ExpectError("not a zip", "expected a ZIP archive");
+  EXPECT_FALSE(torchscript::IsArchive(other.Finish()));
+  EXPECT_TRUE(torchscript::IsArchive(SampleModel("layers")));
+}
+
+TEST(Import, WorkIsBounded) {
+  const std::vector<Numbers> x = {F32({1}, {1})};
+  const auto fails_with = [&](const std::string& body,
+                              const std::string& part) {
+    const auto failed = RunTorch(body, x);
+    ASSERT_FALSE(failed.ok());
+    EXPECT_NE(failed.status().message().find(part), std::string::npos)
+        << failed.status().message();
+  };
+  fails_with("while True:\n  pass\nreturn x0", "expected at most 200000");
+  fails_with("for i in range(1000000000):\n  y = i\nreturn x0",
+             "expected at most 200000");
+  fails_with("return (self).forward(x0, )", "calls within calls");
+  fails_with("return " + std::string(5000, '(') + "x0" + std::string(5000, ')'),
+             "levels of nesting");
+  fails_with("return x0" + std::string(5000, '.') + "y", "expected a name");
+}
+
+// No truncation or changed byte may do harm.
+TEST(Import, DamagedFiles) {
+  for (const std::string_view name : torchscript::SampleModelNames()) {
+    const std::string archive = SampleModel(name);
+    for (size_t size = 0; size < archive.size(); size += 7)
+      EXPECT_FALSE(Import(archive.substr(0, size)).ok()) << name << " " << size;
+    for (size_t at = 0; at < archive.size(); at += 3) {
+      std::string changed = archive;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << at % 8));
+      const StatusOr<graph::Graph> graph = Import(changed);
+      if (graph.ok()) continue;
+      EXPECT_EQ(graph.status().message().find('\n'), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ember::tests

@@ -1,0 +1,55 @@
+#include "tests/torchscript/one_operator.h"
+
+#include <gtest/gtest.h>
+
+#include "frontends/torchscript/import.h"
+#include "frontends/torchscript/testing/archive_builder.h"
+#include "tests/tflite/one_operator.h"
+
+namespace ember::tests {
+
+std::string TorchArchive(const std::string& body,
+                         const std::vector<Numbers>& inputs) {
+  torchscript::ArchiveBuilder archive;
+  std::string code = "class Net(Module):\n  def forward(self: __torch__.Net";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    code += ",\n    x" + std::to_string(i) + ": Tensor";
+    archive.TracedInput(inputs[i].type, inputs[i].dims);
+  }
+  code += ") -> Tensor:\n    ";
+  for (const char c : body) code += c == '\n' ? "\n    " : std::string(1, c);
+  archive.Code(code + "\n");
+  return archive.Finish();
+}
+
+StatusOr<std::vector<Numbers>> RunTorchArchive(
+    const std::string& archive, const std::vector<Numbers>& inputs,
+    const frontends::ImportOptions& options) {
+  std::vector<vm::Tensor> tensors;
+  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<vm::Tensor> results,
+      RunGraph(torchscript::ImportModelBytes(
+                   {reinterpret_cast<const uint8_t*>(archive.data()),
+                    archive.size()},
+                   nullptr, options),
+               tensors));
+  std::vector<Numbers> numbers;
+  for (const vm::Tensor& result : results)
+    numbers.push_back(ReadNumbers(result));
+  return numbers;
+}
+
+StatusOr<std::vector<Numbers>> RunTorch(const std::string& body,
+                                        const std::vector<Numbers>& inputs) {
+  return RunTorchArchive(TorchArchive(body, inputs), inputs);
+}
+
+void ExpectTorch(const std::string& expression,
+                 const std::vector<Numbers>& inputs,
+                 const std::vector<Numbers>& expected, double tolerance) {
+  SCOPED_TRACE(expression);
+  ExpectNumbers(RunTorch("return " + expression, inputs), expected, tolerance);
+}
+
+}  // namespace ember::tests
