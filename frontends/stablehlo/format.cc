@@ -1,5 +1,6 @@
 #include "frontends/stablehlo/format.h"
 
+#include "frontends/stablehlo/bytecode.h"
 #include "frontends/stablehlo/import.h"
 #include "frontends/stablehlo/lexer.h"
 
@@ -10,8 +11,9 @@ namespace {
 constexpr int kMaximumTokens = 20'000;
 constexpr size_t kMaximumBytes = size_t{1} << 20;
 
-// MLIR's text that begins with a module or a function.
+// Bytecode, or MLIR's text that begins with a module or a function.
 bool Sniff(std::string_view contents) {
+  if (IsBytecode(contents)) return true;
   const std::string_view front = contents.substr(0, kMaximumBytes);
   if (front.find('\0') != std::string_view::npos) return false;
   MlirLexer lexer(front);
@@ -43,13 +45,16 @@ bool Sniff(std::string_view contents) {
   return false;
 }
 
-constexpr std::string_view kExtensions[] = {".mlir", ".stablehlo"};
+constexpr std::string_view kExtensions[] = {".mlir", ".stablehlo", ".mlirbc",
+                                            ".mlir.bc"};
 
 }  // namespace
 
 constinit const frontends::Format kFormat = {
     .name = "stablehlo",
-    .title = "StableHLO 1.x, as MLIR's text (JAX, TensorFlow, PyTorch/XLA)",
+    .title =
+        "StableHLO 1.x, as MLIR's text or portable bytecode (JAX, "
+        "TensorFlow, PyTorch/XLA)",
     .extensions = kExtensions,
     .sniff = Sniff,
     .import = ImportModel,

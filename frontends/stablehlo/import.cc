@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
+#include "frontends/stablehlo/bytecode.h"
 #include "frontends/stablehlo/elements.h"
 #include "frontends/stablehlo/graph_importer.h"
 #include "frontends/stablehlo/parser.h"
@@ -52,7 +53,9 @@ Status ResolveResources(Module& module, Region& region) {
 }
 
 StatusOr<Module> Read(std::string_view contents) {
-  EMBER_ASSIGN_OR_RETURN(Module module, ParseModule(contents));
+  EMBER_ASSIGN_OR_RETURN(Module module, IsBytecode(contents)
+                                            ? ReadBytecode(contents)
+                                            : ParseModule(contents));
   for (Function& function : module.functions)
     EMBER_RETURN_IF_ERROR(ResolveResources(module, function.body));
   return module;

@@ -127,8 +127,9 @@ std::vector<int64_t> OperationContext::Integers(std::string_view name) const {
 std::vector<int64_t> OperationContext::Integers(const Attribute* structure,
                                                 std::string_view name) const {
   std::vector<int64_t> values;
-  const Attribute* attribute =
-      structure == nullptr ? nullptr : FindAttribute(structure->entries, name);
+  const Attribute* attribute = structure == nullptr
+                                   ? Find(name)
+                                   : FindAttribute(structure->entries, name);
   if (attribute != nullptr && !AppendIntegers(*attribute, values))
     FailInvalid("attribute '" + std::string(name) + "': expected integers");
   return values;

@@ -118,7 +118,8 @@ class OperationContext {
   // Of lists, arrays and dense values, nested ones one after the other. None if
   // it is left out.
   std::vector<int64_t> Integers(std::string_view name) const;
-  // The same of a part of a structure.
+  // The same of a part of a structure; vhlo has its parts as attributes of the
+  // operation: null.
   std::vector<int64_t> Integers(const Attribute* structure,
                                 std::string_view name) const;
   int64_t Integer(const Attribute* structure, std::string_view name,

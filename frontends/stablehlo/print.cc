@@ -100,6 +100,16 @@ std::string StructText(const Attribute& attribute) {
   return text + ">";
 }
 
+// A bit each, or a word for all.
+std::string BoolElements(const Elements& elements) {
+  if (elements.splat)
+    return elements.bytes[0] != 0 ? "dense<true>" : "dense<false>";
+  std::vector<uint8_t> bits((elements.bytes.size() + 7) / 8);
+  for (size_t i = 0; i < elements.bytes.size(); ++i)
+    bits[i / 8] |= static_cast<uint8_t>(elements.bytes[i] << (i % 8));
+  return "dense<\"0x" + Hex(bits) + "\">";
+}
+
 std::string ToText(const Attribute& attribute) {
   switch (attribute.kind) {
     case Attribute::Kind::kUnit:
@@ -138,6 +148,7 @@ std::string ToText(const Attribute& attribute) {
       if (!elements.resource.empty())
         return "dense_resource<" + Name(elements.resource) + ">" + type;
       if (elements.bytes.empty()) return "dense<>" + type;
+      if (attribute.type.element == "i1") return BoolElements(elements) + type;
       return "dense<\"0x" + Hex(elements.bytes) + "\">" + type;
     }
     case Attribute::Kind::kEnum:

@@ -142,6 +142,19 @@ TEST(Networks, OpenDims) {
   EXPECT_EQ(graph->output_names()[2], "result2");
 }
 
+TEST(Networks, Bytecode) {
+  const std::string bytes = stablehlo::SampleModel("sorted");
+  const Numbers x = F32({2, 3}, {1, 2, 3, -1, 5, 0.5});
+  ExpectResults(RunProgram(bytes, {x, Bools({}, {1})}),
+                {F32({2, 3}, {12, 1, -4, 2, -1, -10})});
+  ExpectResults(RunProgram(bytes, {x, Bools({}, {0})}),
+                {F32({2, 3}, {-12, -1, 4, -2, 1, 10})});
+  const auto graph = stablehlo::ImportModelContents(bytes, {});
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ(graph->inputs()[0]->name(), "x");
+  EXPECT_EQ(graph->output_names()[0], "y");
+}
+
 TEST(Networks, Entries) {
   const std::string text = R"(
 func.func @first(%arg0: tensor<f32>) -> tensor<f32> {

@@ -154,7 +154,38 @@ func.func @main(%x: !row, %i: tensor<2xi32>, %b: tensor<i1>) -> (tensor<2x3xf32>
 }
 )mlir";
 
-constexpr std::string_view kNames[] = {"mlp", "cnn", "transformer", "mixed"};
+// Bytecode that mlir-opt 19 wrote of a program in the generic form, in hex: the
+// rows of x times (1, -2, 4), largest first, negated where b is false.
+constexpr char kSorted[] =
+    "4d4cef520d4d4c495231392e312e3700012d070105091701030f030507130511111519"
+    "1d2125292d035939110137070b13130b0b0b0b0f130b0b0b0b130b3f130b331b0b0f0b"
+    "0f130b050391011117070f0b130f0f1b027a021f05190105070d0303090b051b051d03"
+    "010d0f01031303031517051f05210523052503031f2105272509190000803f000000c0"
+    "00008040030325270529230b0311010000000000000003052b2d2f31052b110b05052d"
+    "11070103033537052f23737461626c65686c6f3c636f6d70617269736f6e5f64697265"
+    "6374696f6e2047543e001b05090d030b1b010701091b030d030102041b010305050105"
+    "030104e705015001010704d7030105035001030704c3030f1b050109000903011d0309"
+    "0b070123030103050d060103010501070f1701290301030907042b03070b0519190015"
+    "070133030505010307040103051116010301030309030105070401030b030309130601"
+    "0301030b070401030f050401030d060301050100c203312b15152b0d0f0b0521051b0f"
+    "110f070b1323130f0f150b116275696c74696e0066756e6300737461626c65686c6f00"
+    "6d6f64756c650072657475726e00636f6e7374616e740062726f6164636173745f696e"
+    "5f64696d006d756c7469706c7900736f7274006966006e656761746500636f6d706172"
+    "6500736f72746564006a61782e6172675f696e666f0078006a61782e726573756c745f"
+    "696e666f0079006d61696e007075626c69630076616c75650062726f6164636173745f"
+    "64696d656e73696f6e730064696d656e73696f6e0069735f737461626c6500636f6d70"
+    "617269736f6e5f646972656374696f6e000815050507010b0b0f231937";
+
+std::string BytesOfHex(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
+  return bytes;
+}
+
+constexpr std::string_view kNames[] = {"mlp", "cnn", "transformer", "mixed",
+                                       "sorted"};
 
 }  // namespace
 
@@ -163,6 +194,7 @@ std::span<const std::string_view> SampleModelNames() { return kNames; }
 std::string SampleModel(std::string_view name) {
   if (name == "mlp") return kMlp;
   if (name == "cnn") return kCnn;
+  if (name == "sorted") return BytesOfHex(kSorted);
   return name == "transformer" ? kTransformer : kMixed;
 }
 

@@ -1,0 +1,31 @@
+// Reads MLIR's bytecode: StableHLO's portable artifacts (the dialect vhlo), and
+// what writers that do not know the dialect make of its generic text.
+//
+//   if (IsBytecode(contents)) {
+//     EMBER_ASSIGN_OR_RETURN(const Module module, ReadBytecode(contents));
+//   }
+//
+// Versions 0 to 6 of the format. Bytecode of the dialect stablehlo itself, with
+// properties that only it can read, is refused. Operations of the module have
+// their number as line.
+//
+// Errors are one line. The module holds its constants' bytes itself; the
+// contents may go. Thread-safe.
+//
+// Source: MLIR's documentation of its bytecode format.
+#ifndef EMBER_FRONTENDS_STABLEHLO_BYTECODE_H_
+#define EMBER_FRONTENDS_STABLEHLO_BYTECODE_H_
+
+#include <string_view>
+
+#include "base/status.h"
+#include "frontends/stablehlo/module.h"
+
+namespace ember::stablehlo {
+
+bool IsBytecode(std::string_view contents);
+StatusOr<Module> ReadBytecode(std::string_view contents);
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_BYTECODE_H_

@@ -1,0 +1,472 @@
+#include "frontends/stablehlo/bytecode_attributes.h"
+
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/one_line.h"
+#include "frontends/stablehlo/attribute_parser.h"
+#include "frontends/stablehlo/elements.h"
+
+namespace ember::stablehlo {
+namespace {
+
+// Of one attribute or type with all that is in it, so that numbers that name
+// each other cannot make it grow without end.
+constexpr int64_t kMaximumSize = 1 << 20;
+
+Type Scalar(std::string_view element) {
+  Type type;
+  type.kind = Type::Kind::kScalar;
+  type.element = std::string(element);
+  return type;
+}
+
+Attribute Word(Attribute::Kind kind, std::string text) {
+  Attribute attribute;
+  attribute.kind = kind;
+  attribute.text = std::move(text);
+  return attribute;
+}
+
+int BitsOf(std::string_view element) {
+  if (element == "i1") return 1;
+  return static_cast<int>(8 * ElementBytes(element).value_or(8));
+}
+
+// Of vhlo's enumerations, in their order.
+constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+constexpr std::string_view kCompareTypes[] = {"NOTYPE", "FLOAT", "TOTALORDER",
+                                              "SIGNED", "UNSIGNED"};
+constexpr std::string_view kFftTypes[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
+constexpr std::string_view kPrecisions[] = {"DEFAULT", "HIGH", "HIGHEST"};
+constexpr std::string_view kAlgorithms[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
+constexpr std::string_view kDistributions[] = {"INVALID", "UNIFORM", "NORMAL"};
+constexpr std::string_view kTransposes[] = {"INVALID", "NO_TRANSPOSE",
+                                            "TRANSPOSE", "ADJOINT"};
+
+// Of vhlo's types, by their codes; empty for those that are read otherwise.
+constexpr std::string_view kVhloElements[] = {
+    "i1",     "",    "bf16",  "f16",  "f32",  "f64", "f8E4M3FN",
+    "f8E5M2", "",    "index", "i4",   "i8",   "i16", "i32",
+    "i64",    "ui4", "ui8",   "ui16", "ui32", "ui64"};
+
+}  // namespace
+
+StatusOr<Attribute> BytecodeAttributes::GetAttribute(uint64_t number) {
+  EMBER_ASSIGN_OR_RETURN(const KnownAttribute* known, FindAttribute(number));
+  return known->value;
+}
+
+StatusOr<Type> BytecodeAttributes::GetType(uint64_t number) {
+  EMBER_ASSIGN_OR_RETURN(const KnownType* known, FindType(number));
+  return known->value;
+}
+
+StatusOr<const BytecodeAttributes::KnownAttribute*>
+BytecodeAttributes::FindAttribute(uint64_t number) {
+  const auto found = known_attributes_.find(number);
+  if (found != known_attributes_.end()) return &found->second;
+  const std::string what = "attribute " + std::to_string(number);
+  if (number >= attributes_.size())
+    return DataLossError(what + ": expected one of " +
+                         std::to_string(attributes_.size()));
+  if (depth_ >= kMaximumDepth)
+    return DataLossError(what + ": expected at most " +
+                         std::to_string(kMaximumDepth) + " in each other");
+  const EncodedEntry& entry = attributes_[number];
+  const int64_t size_before = std::exchange(size_, 1);
+  const Status status_before = std::exchange(status_, OkStatus());
+  ++depth_;
+  ByteCursor cursor(entry.bytes);
+  KnownAttribute known;
+  if (entry.is_text) {
+    AttributeParser parser(cursor.Terminated());
+    auto parsed = parser.ParseAttribute();
+    if (parsed.ok()) {
+      known.value = *std::move(parsed);
+    } else {
+      Fail(parsed.status());
+    }
+  } else if (entry.dialect == "builtin") {
+    known.value = ReadBuiltin(cursor);
+  } else if (entry.dialect == "vhlo") {
+    known.value = ReadVhlo(cursor);
+  } else {
+    known.value = Word(Attribute::Kind::kOther, std::string(entry.dialect));
+  }
+  --depth_;
+  known.size = std::exchange(size_, size_before);
+  const Status status = std::exchange(status_, status_before);
+  if (!status.ok()) return status.WithContext(what);
+  if (!cursor.ok() || known.size > kMaximumSize)
+    return DataLossError(what + ": damaged");
+  return &known_attributes_.emplace(number, std::move(known)).first->second;
+}
+
+StatusOr<const BytecodeAttributes::KnownType*> BytecodeAttributes::FindType(
+    uint64_t number) {
+  const auto found = known_types_.find(number);
+  if (found != known_types_.end()) return &found->second;
+  const std::string what = "type " + std::to_string(number);
+  if (number >= types_.size())
+    return DataLossError(what + ": expected one of " +
+                         std::to_string(types_.size()));
+  if (depth_ >= kMaximumDepth)
+    return DataLossError(what + ": expected at most " +
+                         std::to_string(kMaximumDepth) + " in each other");
+  const EncodedEntry& entry = types_[number];
+  const int64_t size_before = std::exchange(size_, 1);
+  const Status status_before = std::exchange(status_, OkStatus());
+  ++depth_;
+  ByteCursor cursor(entry.bytes);
+  KnownType known;
+  if (entry.is_text) {
+    AttributeParser parser(cursor.Terminated());
+    auto parsed = parser.ParseType();
+    if (parsed.ok()) {
+      known.value = *std::move(parsed);
+    } else {
+      Fail(parsed.status());
+    }
+  } else if (entry.dialect == "builtin") {
+    known.value = ReadBuiltinType(cursor);
+  } else if (entry.dialect == "vhlo") {
+    known.value = ReadVhloType(cursor);
+  } else {
+    known.value.element = "!" + std::string(entry.dialect);
+  }
+  --depth_;
+  known.size = std::exchange(size_, size_before);
+  const Status status = std::exchange(status_, status_before);
+  if (!status.ok()) return status.WithContext(what);
+  if (!cursor.ok() || known.size > kMaximumSize)
+    return DataLossError(what + ": damaged");
+  return &known_types_.emplace(number, std::move(known)).first->second;
+}
+
+// --- parts ---
+
+Attribute BytecodeAttributes::NextAttribute(ByteCursor& cursor) {
+  const uint64_t number = cursor.Varint();
+  if (!cursor.ok() || !status_.ok() || size_ > kMaximumSize) return {};
+  const auto known = FindAttribute(number);
+  if (!known.ok()) {
+    Fail(known.status());
+    return {};
+  }
+  size_ += (*known)->size;
+  return size_ > kMaximumSize ? Attribute() : (*known)->value;
+}
+
+Type BytecodeAttributes::NextType(ByteCursor& cursor) {
+  const uint64_t number = cursor.Varint();
+  if (!cursor.ok() || !status_.ok() || size_ > kMaximumSize) return {};
+  const auto known = FindType(number);
+  if (!known.ok()) {
+    Fail(known.status());
+    return {};
+  }
+  size_ += (*known)->size;
+  return size_ > kMaximumSize ? Type() : (*known)->value;
+}
+
+std::string BytecodeAttributes::NextString(ByteCursor& cursor) {
+  const uint64_t number = cursor.Varint();
+  if (number < strings_.size()) return std::string(strings_[number]);
+  cursor.Fail();
+  return "";
+}
+
+std::vector<Type> BytecodeAttributes::NextTypes(ByteCursor& cursor) {
+  std::vector<Type> types;
+  const uint64_t count = cursor.Count();
+  for (uint64_t i = 0; i < count && cursor.ok() && status_.ok(); ++i)
+    types.push_back(NextType(cursor));
+  return types;
+}
+
+// Up to 8 bits are a byte, up to 64 a signed number.
+Attribute BytecodeAttributes::NextNumber(ByteCursor& cursor, bool is_float) {
+  Attribute attribute;
+  attribute.type = NextType(cursor);
+  const std::string& element = attribute.type.element;
+  const int bits = BitsOf(element);
+  const uint64_t value =
+      bits <= 8 ? cursor.Byte() : static_cast<uint64_t>(cursor.SignedVarint());
+  attribute.kind =
+      is_float ? Attribute::Kind::kFloat : Attribute::Kind::kInteger;
+  if (!is_float) {
+    attribute.integer = static_cast<int64_t>(value);
+    if (bits == 8 && element == "i8")
+      attribute.integer = static_cast<int8_t>(value);
+    if (element == "i1") attribute.kind = Attribute::Kind::kBool;
+  } else if (element == "f64") {
+    attribute.number = std::bit_cast<double>(value);
+  } else if (element == "f32") {
+    attribute.number = std::bit_cast<float>(static_cast<uint32_t>(value));
+  } else if (element == "f16") {
+    attribute.number = ToFloat(Float16{static_cast<uint16_t>(value)});
+  } else if (element == "bf16") {
+    attribute.number = ToFloat(BFloat16{static_cast<uint16_t>(value)});
+  } else {
+    attribute.kind = Attribute::Kind::kOther;
+  }
+  return attribute;
+}
+
+Attribute BytecodeAttributes::NextElements(ByteCursor& cursor) {
+  Attribute attribute;
+  attribute.type = NextType(cursor);
+  const auto blob = cursor.Take(cursor.Varint());
+  if (!cursor.ok() || !status_.ok() || !attribute.type.is_tensor()) {
+    cursor.Fail();
+    return attribute;
+  }
+  auto elements = ElementsOfBytes({blob.begin(), blob.end()}, attribute.type);
+  if (elements.ok()) {
+    attribute.kind = Attribute::Kind::kElements;
+    attribute.elements = std::make_shared<const Elements>(*std::move(elements));
+  } else {
+    Fail(elements.status());
+  }
+  return attribute;
+}
+
+Attribute BytecodeAttributes::NextList(ByteCursor& cursor) {
+  Attribute list;
+  list.kind = Attribute::Kind::kArray;
+  const uint64_t count = cursor.Count();
+  for (uint64_t i = 0; i < count && cursor.ok() && status_.ok(); ++i)
+    list.array.push_back(NextAttribute(cursor));
+  return list;
+}
+
+Attribute BytecodeAttributes::NextDictionary(ByteCursor& cursor) {
+  Attribute dictionary;
+  dictionary.kind = Attribute::Kind::kDictionary;
+  const uint64_t count = cursor.Count();
+  for (uint64_t i = 0; i < count && cursor.ok() && status_.ok(); ++i) {
+    const Attribute name = NextAttribute(cursor);
+    dictionary.entries.emplace_back(name.text, NextAttribute(cursor));
+  }
+  return dictionary;
+}
+
+// array<i64: …>
+Attribute BytecodeAttributes::NextDenseArray(ByteCursor& cursor) {
+  Attribute attribute;
+  attribute.type = NextType(cursor);
+  const uint64_t count = cursor.Varint();
+  const auto blob = cursor.Take(cursor.Varint());
+  const std::string& element = attribute.type.element;
+  const auto width = static_cast<uint64_t>(ElementBytes(element).value_or(0));
+  if (!cursor.ok() || width == 0 || width > 8 || count != blob.size() / width ||
+      count > static_cast<uint64_t>(kMaximumSize)) {
+    cursor.Fail();
+    return attribute;
+  }
+  size_ += static_cast<int64_t>(count);
+  const auto dtype = DTypeOf(element);
+  const bool floats = dtype && IsFloat(*dtype);
+  attribute.kind =
+      floats ? Attribute::Kind::kNumbers : Attribute::Kind::kIntegers;
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, blob.data() + i * width, width);
+    if (element == "f64") {
+      attribute.numbers.push_back(std::bit_cast<double>(bits));
+    } else if (floats) {
+      attribute.numbers.push_back(
+          std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    } else {
+      const int unused = 64 - 8 * static_cast<int>(width);
+      attribute.integers.push_back(static_cast<int64_t>(bits << unused) >>
+                                   unused);
+    }
+  }
+  return attribute;
+}
+
+Attribute BytecodeAttributes::NextEnum(
+    ByteCursor& cursor, std::span<const std::string_view> words) {
+  const uint64_t value = cursor.Varint();
+  return Word(Attribute::Kind::kEnum, value < words.size()
+                                          ? std::string(words[value])
+                                          : std::to_string(value));
+}
+
+// --- the dialects ---
+
+Attribute BytecodeAttributes::ReadBuiltin(ByteCursor& cursor) {
+  switch (cursor.Varint()) {
+    case 0:
+      return NextList(cursor);
+    case 1:
+      return NextDictionary(cursor);
+    case 2:
+    case 3:  // with a type
+      return Word(Attribute::Kind::kString, NextString(cursor));
+    case 4:
+    case 5:  // with symbols in it
+      return Word(Attribute::Kind::kSymbol, NextAttribute(cursor).text);
+    case 6: {
+      Attribute attribute;
+      attribute.kind = Attribute::Kind::kType;
+      attribute.type = NextType(cursor);
+      return attribute;
+    }
+    case 7:
+      return {};
+    case 8:
+      return NextNumber(cursor, false);
+    case 9:
+      return NextNumber(cursor, true);
+    case 16:
+      Fail(UnimplementedError("resources of bytecode are not read"));
+      return {};
+    case 17:
+      return NextDenseArray(cursor);
+    case 18:
+      return NextElements(cursor);
+    default:  // locations, which nothing asks for, and what is no StableHLO
+      return Word(Attribute::Kind::kOther, "builtin");
+  }
+}
+
+Attribute BytecodeAttributes::ReadVhlo(ByteCursor& cursor) {
+  switch (cursor.Varint()) {
+    case 1:
+      return NextList(cursor);
+    case 2: {
+      Attribute attribute;
+      attribute.kind = Attribute::Kind::kBool;
+      attribute.integer = cursor.Varint() != 0 ? 1 : 0;
+      attribute.type = Scalar("i1");
+      return attribute;
+    }
+    case 3:
+      return NextEnum(cursor, kDirections);
+    case 4:
+      return NextEnum(cursor, kCompareTypes);
+    case 6:
+      return NextDictionary(cursor);
+    case 7:
+      return NextEnum(cursor, kFftTypes);
+    case 8:
+      return NextNumber(cursor, true);
+    case 9:
+      return NextNumber(cursor, false);
+    case 11:
+      return NextEnum(cursor, kPrecisions);
+    case 12:
+      return NextEnum(cursor, kAlgorithms);
+    case 13:
+      return NextEnum(cursor, kDistributions);
+    case 14:
+      return Word(Attribute::Kind::kString, NextString(cursor));
+    case 15:
+      return NextElements(cursor);
+    case 16:
+      return NextEnum(cursor, kTransposes);
+    case 17: {
+      Attribute attribute;
+      attribute.kind = Attribute::Kind::kType;
+      attribute.type = NextType(cursor);
+      return attribute;
+    }
+    default:  // aliases, versions of interfaces, bounds, accuracies
+      return Word(Attribute::Kind::kOther, "vhlo");
+  }
+}
+
+Type BytecodeAttributes::NextTensor(ByteCursor& cursor) {
+  Type type;
+  type.kind = Type::Kind::kTensor;
+  const uint64_t rank = cursor.Count();
+  if (rank > 64) cursor.Fail();
+  for (uint64_t i = 0; i < rank && cursor.ok(); ++i) {
+    const int64_t dim = cursor.SignedVarint();
+    // The least number stands for an open dim; -1 did once.
+    type.dims.push_back(dim < 0 ? kDynamic : dim);
+  }
+  type.element = ToString(NextType(cursor));
+  return type;
+}
+
+Type BytecodeAttributes::ReadBuiltinType(ByteCursor& cursor) {
+  Type type;
+  const uint64_t code = cursor.Varint();
+  switch (code) {
+    case 0: {
+      const uint64_t width_and_sign = cursor.Varint();
+      static constexpr std::string_view kSigns[] = {"i", "si", "ui", "i"};
+      if (width_and_sign >> 2 > 64) cursor.Fail();
+      return Scalar(std::string(kSigns[width_and_sign & 3]) +
+                    std::to_string(width_and_sign >> 2));
+    }
+    case 1:
+      return Scalar("index");
+    case 2:
+      type.kind = Type::Kind::kFunction;
+      type.inputs = NextTypes(cursor);
+      type.results = NextTypes(cursor);
+      return type;
+    case 3:
+      return Scalar("bf16");
+    case 4:
+      return Scalar("f16");
+    case 5:
+      return Scalar("f32");
+    case 6:
+      return Scalar("f64");
+    case 9:
+      return Scalar("complex<" + ToString(NextType(cursor)) + ">");
+    case 13:
+      return NextTensor(cursor);
+    case 14:
+      NextAttribute(cursor);
+      return NextTensor(cursor);
+    case 15:
+      type.kind = Type::Kind::kTuple;
+      type.results = NextTypes(cursor);
+      return type;
+    default:
+      type.element = "builtin type " + std::to_string(code);
+      return type;
+  }
+}
+
+Type BytecodeAttributes::ReadVhloType(ByteCursor& cursor) {
+  Type type;
+  const uint64_t code = cursor.Varint();
+  if (code < std::size(kVhloElements) && !kVhloElements[code].empty())
+    return Scalar(kVhloElements[code]);
+  switch (code) {
+    case 1:
+      return Scalar("complex<" + ToString(NextType(cursor)) + ">");
+    case 8:
+      type.kind = Type::Kind::kFunction;
+      type.inputs = NextTypes(cursor);
+      type.results = NextTypes(cursor);
+      return type;
+    case 20:
+      return NextTensor(cursor);
+    case 21:
+      NextAttribute(cursor);
+      return NextTensor(cursor);
+    case 22:
+      type.kind = Type::Kind::kToken;
+      return type;
+    case 23:
+      type.kind = Type::Kind::kTuple;
+      type.results = NextTypes(cursor);
+      return type;
+    default:
+      type.element = "vhlo type " + std::to_string(code);
+      return type;
+  }
+}
+
+}  // namespace ember::stablehlo

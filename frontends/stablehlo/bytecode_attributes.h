@@ -1,0 +1,91 @@
+// The attributes and types of a bytecode file, by their numbers: those of the
+// dialects builtin and vhlo in their own encodings, others as text.
+//
+//   EMBER_ASSIGN_OR_RETURN(const Attribute value, attributes.GetAttribute(7));
+//
+// Each is read when it is asked for first, and kept. Errors are one line with
+// the number. Does not own the file; not thread-safe.
+//
+// Source: MLIR's documentation of its bytecode format and of builtin's codes;
+// the codes of vhlo.
+#ifndef EMBER_FRONTENDS_STABLEHLO_BYTECODE_ATTRIBUTES_H_
+#define EMBER_FRONTENDS_STABLEHLO_BYTECODE_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/stablehlo/byte_cursor.h"
+#include "frontends/stablehlo/module.h"
+
+namespace ember::stablehlo {
+
+// Where one is.
+struct EncodedEntry {
+  std::string_view dialect;
+  std::span<const uint8_t> bytes;
+  bool is_text = false;
+};
+
+class BytecodeAttributes {
+ public:
+  BytecodeAttributes(std::vector<EncodedEntry> attributes,
+                     std::vector<EncodedEntry> types,
+                     std::vector<std::string_view> strings)
+      : attributes_(std::move(attributes)),
+        types_(std::move(types)),
+        strings_(std::move(strings)) {}
+
+  StatusOr<Attribute> GetAttribute(uint64_t number);
+  StatusOr<Type> GetType(uint64_t number);
+
+ private:
+  struct KnownAttribute {
+    Attribute value;
+    int64_t size = 0;  // with all that is in it
+  };
+  struct KnownType {
+    Type value;
+    int64_t size = 0;
+  };
+
+  StatusOr<const KnownAttribute*> FindAttribute(uint64_t number);
+  StatusOr<const KnownType*> FindType(uint64_t number);
+  // Parts of what is read now; each counts.
+  Attribute NextAttribute(ByteCursor& cursor);
+  Type NextType(ByteCursor& cursor);
+  std::string NextString(ByteCursor& cursor);
+  std::vector<Type> NextTypes(ByteCursor& cursor);
+  Attribute NextNumber(ByteCursor& cursor, bool is_float);
+  Attribute NextElements(ByteCursor& cursor);
+  Attribute NextList(ByteCursor& cursor);
+  Attribute NextDictionary(ByteCursor& cursor);
+  Attribute NextDenseArray(ByteCursor& cursor);
+  Attribute NextEnum(ByteCursor& cursor,
+                     std::span<const std::string_view> words);
+  Attribute ReadBuiltin(ByteCursor& cursor);
+  Attribute ReadVhlo(ByteCursor& cursor);
+  Type ReadBuiltinType(ByteCursor& cursor);
+  Type ReadVhloType(ByteCursor& cursor);
+  Type NextTensor(ByteCursor& cursor);
+  void Fail(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  std::vector<EncodedEntry> attributes_, types_;
+  std::vector<std::string_view> strings_;
+  std::map<uint64_t, KnownAttribute> known_attributes_;
+  std::map<uint64_t, KnownType> known_types_;
+  int depth_ = 0;
+  int64_t size_ = 0;  // of what is read now
+  Status status_;
+};
+
+}  // namespace ember::stablehlo
+
+#endif  // EMBER_FRONTENDS_STABLEHLO_BYTECODE_ATTRIBUTES_H_

@@ -1,0 +1,111 @@
+// Portable artifacts: the dialect vhlo in its own encodings.
+#include "frontends/stablehlo/bytecode.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "frontends/stablehlo/testing/bytecode_builder.h"
+#include "tests/stablehlo/run_program.h"
+
+namespace ember::tests {
+namespace {
+
+using stablehlo::BytecodeBuilder;
+using stablehlo::Varint;
+
+// x [2, 3] by y [3, 2] as dot_general_v2, and a loop that adds the product to
+// itself until a counter is 3; bools of a comparison at the end.
+std::string Artifact() {
+  BytecodeBuilder b;
+  const int f32 = b.Type(Varint(4)), i64 = b.Type(Varint(14)),
+            i1 = b.Type(Varint(0));
+  const int x = b.Tensor({2, 3}, f32), y = b.Tensor({3, 2}, f32),
+            product = b.Tensor({2, 2}, f32), counter = b.Tensor({}, i64),
+            scalar_bool = b.Tensor({}, i1), bools = b.Tensor({2, 2}, i1);
+  const auto number = [&](int64_t value) {
+    std::string bytes;
+    for (int i = 0; i < 8; ++i)
+      bytes += static_cast<char>(value >> (8 * i) & 0xff);
+    return b.Attribute(Varint(15) + Varint(counter) + Varint(8) + bytes);
+  };
+  const auto constant = [&](int64_t value) {
+    return b.Operation("constant_v1", {{"value", number(value)}}, {counter},
+                       {});
+  };
+  // Values: 0 x, 1 y, 2 product, 3 zero, 4 one, 5 three, 6 and 7 the loop's, 8.
+  const std::string dot = b.Operation(
+      "dot_general_v2",
+      {{"lhs_batching_dimensions", b.Integers({})},
+       {"rhs_batching_dimensions", b.Integers({})},
+       {"lhs_contracting_dimensions", b.Integers({1})},
+       {"rhs_contracting_dimensions", b.Integers({0})},
+       {"precision_config", b.List({b.Enum(11, 0), b.Enum(11, 2)})}},
+      {product}, {0, 1});
+  // Of the region: 9 and 10 its arguments.
+  const std::string condition = BytecodeBuilder::Region(
+      {counter, product}, 3,
+      {b.Operation("compare_v1",
+                   {{"comparison_direction", b.Enum(3, 5)},
+                    {"compare_type", b.Enum(4, 3)}},
+                   {scalar_bool}, {9, 5}),
+       b.Operation("return_v1", {}, {}, {11})});
+  const std::string body =
+      BytecodeBuilder::Region({counter, product}, 4,
+                              {b.Operation("add_v1", {}, {counter}, {9, 4}),
+                               b.Operation("add_v1", {}, {product}, {10, 10}),
+                               b.Operation("return_v1", {}, {}, {11, 12})});
+  const std::string loop = b.Operation("while_v1", {}, {counter, product},
+                                       {3, 2}, {condition, body});
+  const std::string compare = b.Operation(
+      "compare_v1",
+      {{"comparison_direction", b.Enum(3, 3)}, {"compare_type", b.Enum(4, 1)}},
+      {bools}, {7, 2});
+  const std::string end = b.Operation("return_v1", {}, {}, {7, 8});
+  const std::string region = BytecodeBuilder::Region(
+      {x, y}, 9,
+      {dot, constant(0), constant(1), constant(3), loop, compare, end});
+  return b.Finish(b.Function({x, y}, {product, bools}), region);
+}
+
+TEST(Bytecode, PortableArtifact) {
+  const Numbers x = F32({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Numbers y = F32({3, 2}, {1, -1, 0, 1, 2, -2});
+  // Of each product, eight.
+  ExpectResults(
+      RunProgram(Artifact(), {x, y}),
+      {F32({2, 2}, {56, -40, 128, -88}), Bools({2, 2}, {1, 0, 1, 0})});
+}
+
+TEST(Bytecode, NamesAreThoseOfStableHlo) {
+  const auto module = stablehlo::ReadBytecode(Artifact());
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  const auto& operations = module->functions[0].body.operations;
+  EXPECT_EQ(module->functions[0].name, "main");
+  EXPECT_EQ(operations[0].name, "stablehlo.dot_general");
+  EXPECT_EQ(operations[4].regions[1].operations[0].name, "stablehlo.add");
+  EXPECT_EQ(operations.back().name, "func.return");
+}
+
+TEST(Bytecode, Errors) {
+  const auto error = [](const std::string& bytes) {
+    const auto module = stablehlo::ReadBytecode(bytes);
+    return module.ok() ? "read" : std::string(module.status().message());
+  };
+  EXPECT_EQ(error("ML\xefR"), "bytecode: damaged header");
+  EXPECT_EQ(error("ML\xefR" + Varint(99) + std::string("new") + '\0'),
+            "bytecode: expected version 0 to 6 of the format, found 99");
+  // Each truncation, and each byte changed: one line.
+  const std::string whole = Artifact();
+  for (size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(error(whole.substr(0, i)).find('\n'), std::string::npos);
+    for (const int change : {1, 0x80, 0xff}) {
+      std::string bytes = whole;
+      bytes[i] = static_cast<char>(bytes[i] ^ change);
+      EXPECT_EQ(error(bytes).find('\n'), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ember::tests
