@@ -1,6 +1,7 @@
 #include "frontends/torchscript/call.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/one_line.h"
 #include "frontends/ops/ranks.h"
@@ -135,6 +136,19 @@ std::string Call::text(std::string_view name) {
   if (given.is(Value::Kind::kString)) return given.text;
   FailInvalid(What(name) + "a str, found " + Describe(given));
   return "";
+}
+
+std::vector<int64_t> AllAxes(const Tensor& x) {
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+std::vector<int64_t> InverseOrder(const std::vector<int64_t>& order) {
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return back;
 }
 
 int NormalAxis(Machine& machine, int64_t axis, int rank) {

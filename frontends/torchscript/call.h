@@ -123,6 +123,10 @@ int64_t ScalarTypeOf(DType dtype);
 std::optional<DType> DTypeOfScalarType(int64_t number);
 
 int NormalAxis(Machine& machine, int64_t axis, int rank);
+// 0, 1 … of all axes.
+std::vector<int64_t> AllAxes(const Tensor& x);
+// The order of axes that takes back a transposition.
+std::vector<int64_t> InverseOrder(const std::vector<int64_t>& order);
 
 }  // namespace ember::torchscript
 

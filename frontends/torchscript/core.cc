@@ -223,6 +223,7 @@ Value Extend(Call& c) {
   List* list = Changed(c);
   if (list == nullptr) return {};
   const std::vector<Value> more = c.value("other").list->items;
+  if (!c.machine().Charge(more.size())) return {};
   list->items.insert(list->items.end(), more.begin(), more.end());
   return Value::None();
 }
@@ -420,13 +421,20 @@ std::string TextOf(const Value& value, int depth) {
   }
   return Describe(value);
 }
+bool CheckLength(Call& c, size_t size) {
+  if (size <= 65536) return true;
+  c.FailUnsupported("expected texts of at most 65536 bytes");
+  return false;
+}
 // The arguments behind the text stand for {} in it.
 Value Format(Call& c) {
   std::string text = c.text("self");
   for (const std::string_view name : {"a", "b", "c", "d", "e", "f"}) {
     const size_t at = text.find("{}");
     if (at == std::string::npos) break;
-    text.replace(at, 2, TextOf(c.value(name), 0));
+    const std::string part = TextOf(c.value(name), 0);
+    if (!CheckLength(c, text.size() + part.size())) return {};
+    text.replace(at, 2, part);
   }
   return Value::Text(Kind::kString, text);
 }
@@ -434,7 +442,10 @@ Value ToText(Call& c) {
   return Value::Text(Kind::kString, TextOf(c.value("a"), 0));
 }
 Value AddText(Call& c) {
-  return Value::Text(Kind::kString, c.text("a") + c.text("b"));
+  const std::string a = c.text("a");
+  const std::string b = c.text("b");
+  if (!CheckLength(c, a.size() + b.size())) return {};
+  return Value::Text(Kind::kString, a + b);
 }
 
 // for i in range(lo, hi, step).

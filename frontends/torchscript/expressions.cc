@@ -31,7 +31,7 @@ std::string OperatorOf(std::string_view sign) {
 
 Value Interpreter::Evaluate(const Expression& expression, Frame& frame) {
   const Level level(*this);
-  if (!level.ok()) return {};
+  if (!level.ok() || !CountStep()) return {};
   if (expression.line > 0) line_ = expression.line;
   switch (expression.kind) {
     case ExpressionKind::kNone:

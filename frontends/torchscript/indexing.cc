@@ -157,9 +157,7 @@ Tensor IndexPut(Call& c) {
   Shape taken;
   for (const int64_t axis : order)
     taken.push_back(rows[static_cast<size_t>(axis)]);
-  std::vector<int64_t> back(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const std::vector<int64_t> back = InverseOrder(order);
   const Dim places = graph::ElementCount(indexed.index.shape());
   Shape flat = {places};
   flat.insert(flat.end(), indexed.others.begin(), indexed.others.end());
@@ -173,10 +171,8 @@ Tensor IndexPut(Call& c) {
   Shape apart;
   for (const int64_t axis : indexed.order)
     apart.push_back(x.dim(static_cast<int>(axis)));
-  std::vector<int64_t> home(indexed.order.size());
-  for (size_t i = 0; i < home.size(); ++i)
-    home[static_cast<size_t>(indexed.order[i])] = static_cast<int64_t>(i);
-  return ops::Transpose(ops::Reshape(result, apart), home);
+  return ops::Transpose(ops::Reshape(result, apart),
+                        InverseOrder(indexed.order));
 }
 
 Tensor IndexSelect(Call& c) {
@@ -288,9 +284,7 @@ Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
   std::vector<int64_t> order = {axis};
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) order.push_back(i);
-  std::vector<int64_t> back(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const std::vector<int64_t> back = InverseOrder(order);
   source = ops::Cast(source, x.dtype());
   const Tensor front = ops::Transpose(x, order);
   Tensor rows;

@@ -8,7 +8,8 @@
 //
 // Not executed: reading or writing files, threads, randomness; a model cannot
 // name anything that is not in the operator table or in its own code. The work
-// is bounded: kMostSteps statements, kMostCalls calls within calls.
+// is bounded: kMostSteps statements and expressions, kMostCalls calls within
+// calls.
 //
 // Errors stick in the machine, and say the object and line that they came
 // from. Not thread-safe.
@@ -39,7 +40,7 @@ struct InterpreterOptions {
 
 class Interpreter {
  public:
-  static constexpr int64_t kMostSteps = 200'000;
+  static constexpr int64_t kMostSteps = 2'000'000;
   static constexpr int kMostCalls = 60;
   static constexpr int kMostDepth = 500;  // of expressions, blocks and calls
 
@@ -67,6 +68,8 @@ class Interpreter {
   // Deeper by one as long as it lives; false if that is too deep.
   class Level;
 
+  // One more of kMostSteps; false, with an error, where there are no more.
+  bool CountStep();
   Value CallFunction(const Function& function, const std::string& where,
                      const std::vector<Argument>& arguments);
   Value CallOperator(const std::string& name,

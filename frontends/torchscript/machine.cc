@@ -1,5 +1,7 @@
 #include "frontends/torchscript/machine.h"
 
+#include <algorithm>
+
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/errors.h"
 
@@ -126,7 +128,18 @@ Tensor Machine::Inside(const Tensor& tensor) {
   return {&builder(), value};
 }
 
+bool Machine::Charge(size_t count) {
+  constexpr size_t kMost = 1'000'000;
+  charged_ += std::min(count, kMost);
+  if (charged_ <= kMost) return true;
+  Fail(ResourceExhaustedError("code: expected at most " +
+                              std::to_string(kMost) +
+                              " tensors and items of lists, found more"));
+  return false;
+}
+
 Value Machine::NewTensor(Tensor tensor) {
+  Charge(1);
   Cell& cell = heap_.cells.emplace_back();
   cell.value = std::move(tensor);
   cell.root = &cell;
@@ -160,6 +173,7 @@ Value Machine::NewView(Cell& base, std::function<Tensor(Tensor)> read,
 }
 
 Value Machine::NewList(std::vector<Value> items) {
+  if (!Charge(items.size() + 1)) items.clear();
   List& list = heap_.lists.emplace_back();
   list.items = std::move(items);
   list.level = level();

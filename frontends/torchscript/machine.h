@@ -71,6 +71,10 @@ class Machine {
   // Whether a container may be changed here; fails if not.
   bool MayChange(size_t level, std::string_view what);
 
+  // Counts values that are made; false, with an error, where they are too many
+  // for any model.
+  bool Charge(size_t count);
+
   // A tensor for a tensor or number; numbers are i64[], f32[] and bool[], as in
   // torch.tensor.
   Tensor ToTensor(const Value& value);
@@ -103,6 +107,7 @@ class Machine {
   std::map<std::string, DType> wanted_;
   std::map<std::string, Tensor> stored_;
   uint64_t stamps_ = 0;
+  size_t charged_ = 0;
   Status status_;
 };
 

@@ -152,8 +152,7 @@ Value SwapAxes(Call& c) {
   const int a = c.axis("dim0", x.rank());
   const int b = c.axis("dim1", x.rank());
   if (!c.ok() || x.rank() == 0) return c.value("self");
-  std::vector<int64_t> order(static_cast<size_t>(x.rank()));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int64_t> order = AllAxes(x);
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return PermutedView(c, "self", order);
 }
@@ -167,8 +166,7 @@ Value TransposeMatrix(Call& c) {
 Value TransposeLast(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 2)) return {};
-  std::vector<int64_t> order(static_cast<size_t>(x.rank()));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int64_t> order = AllAxes(x);
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return PermutedView(c, "self", order);
 }
@@ -549,8 +547,7 @@ Tensor Rot90(Call& c) {
   const int a = NormalAxis(c.machine(), dims[0], x.rank());
   const int b = NormalAxis(c.machine(), dims[1], x.rank());
   if (!c.ok()) return x;
-  std::vector<int64_t> swapped(static_cast<size_t>(x.rank()));
-  std::iota(swapped.begin(), swapped.end(), 0);
+  std::vector<int64_t> swapped = AllAxes(x);
   std::swap(swapped[static_cast<size_t>(a)], swapped[static_cast<size_t>(b)]);
   if (turns == 1) return ops::Transpose(ops::Reverse(x, b), swapped);
   if (turns == 2) return ops::Reverse(ops::Reverse(x, a), b);

@@ -1,6 +1,5 @@
 // Reductions, sorting and running sums.
 #include <cmath>
-#include <numeric>
 
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
@@ -15,8 +14,7 @@ Tensor SumAll(Call& c) {
   const Tensor x = c.tensor("self");
   const DType type = c.dtype("dtype", SumType(x.dtype()));
   if (!c.ok()) return x;
-  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<int64_t> axes = AllAxes(x);
   return ops::Reduce(ops::Cast(x, type), "sum", axes, false);
 }
 Tensor SumAxes(Call& c) {
@@ -51,8 +49,7 @@ Tensor MeanOf(Call& c, const Tensor& x, const std::vector<int64_t>& axes,
 }
 Tensor MeanAll(Call& c) {
   const Tensor x = c.tensor("self");
-  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<int64_t> axes = AllAxes(x);
   return MeanOf(c, x, axes, false);
 }
 Tensor MeanAxes(Call& c) {
@@ -65,8 +62,7 @@ Tensor ProductAll(Call& c) {
   const Tensor x = c.tensor("self");
   const DType type = c.dtype("dtype", SumType(x.dtype()));
   if (!c.ok()) return x;
-  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<int64_t> axes = AllAxes(x);
   return ops::Reduce(ops::Cast(x, type), "product", axes, false);
 }
 Tensor ProductAxis(Call& c) {
@@ -112,8 +108,7 @@ MomentsCall RunMoments(Call& c, double correction, bool has_axes) {
     call.axes = c.axes("dim", call.x.rank());
     call.keep = c.flag("keepdim");
   } else {
-    call.axes.resize(static_cast<size_t>(call.x.rank()));
-    std::iota(call.axes.begin(), call.axes.end(), 0);
+    call.axes = AllAxes(call.x);
   }
   if (!c.ok()) return call;
   if (!call.x.is_float()) {
@@ -167,8 +162,7 @@ Value StdMeanCorrected(Call& c) {
 Tensor ExtremeAll(Call& c, std::string_view combiner) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
-  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<int64_t> axes = AllAxes(x);
   return ops::Reduce(x, combiner, axes, false);
 }
 Tensor MaxAll(Call& c) { return ExtremeAll(c, "maximum"); }
@@ -187,8 +181,7 @@ Value Aminmax(Call& c) {
   if (c.has("dim")) {
     axes.push_back(c.axis("dim", x.rank()));
   } else {
-    axes.resize(static_cast<size_t>(x.rank()));
-    std::iota(axes.begin(), axes.end(), 0);
+    axes = AllAxes(x);
   }
   const bool keep = c.flag("keepdim");
   if (!c.ok()) return {};
@@ -245,8 +238,7 @@ Tensor AsBool(const Tensor& x) {
 Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
-  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<int64_t> axes = AllAxes(x);
   bool keep = false;
   if (has_axis) {
     axes = c.axes("dim", x.rank());
@@ -296,8 +288,7 @@ double OrderOf(Call& c, std::string_view name) {
 }
 Tensor NormAll(Call& c) {
   const Tensor x = c.tensor("self");
-  std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
+  std::vector<int64_t> axes = AllAxes(x);
   return NormOver(c, x, OrderOf(c, "p"), axes, false);
 }
 Tensor NormAxes(Call& c) {

@@ -15,13 +15,16 @@ void Interpreter::Execute(const std::vector<Statement>& block, Frame& frame) {
   }
 }
 
+bool Interpreter::CountStep() {
+  if (++steps_ <= kMostSteps) return true;
+  machine_.Fail(ResourceExhaustedError(
+      "code: expected at most " + std::to_string(kMostSteps) +
+      " statements and expressions with loops unrolled, found more"));
+  return false;
+}
+
 void Interpreter::Execute(const Statement& statement, Frame& frame) {
-  if (++steps_ > kMostSteps) {
-    machine_.Fail(ResourceExhaustedError(
-        "code: expected at most " + std::to_string(kMostSteps) +
-        " statements with loops unrolled, found more"));
-    return;
-  }
+  if (!CountStep()) return;
   line_ = statement.line;
   switch (statement.kind) {
     case Statement::Kind::kPass:
@@ -166,10 +169,8 @@ void Interpreter::ExecuteFor(const Statement& statement, Frame& frame) {
       if (i >= static_cast<int64_t>(items.size())) return;
       Assign(statement.targets[0], items[static_cast<size_t>(i)], frame);
     }
-    // An empty body is a step, too.
-    ++steps_;
+    if (!CountStep()) return;  // an empty body is a step, too
     Execute(statement.body, frame);
-    if (steps_ > kMostSteps) Execute(Statement{}, frame);
   }
 }
 

@@ -53,9 +53,7 @@ Value ReshapedView(Call& c, std::string_view name, const Shape& shape) {
 Value PermutedView(Call& c, std::string_view name,
                    const std::vector<int64_t>& order) {
   if (!c.ok()) return {};
-  std::vector<int64_t> back(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const std::vector<int64_t> back = InverseOrder(order);
   return c.machine().NewView(
       *c.value(name).cell,
       [order](Tensor base) { return ops::Transpose(base, order); },

@@ -40,6 +40,7 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("ML\xefR\x01", "a.onnx"), "stablehlo");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.keras"), "keras");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a-symbol.json"), "mxnet");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.pt"), "torchscript");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
 }
 
