@@ -109,8 +109,8 @@ const Table& TheTable() {
     auto* made = new Table;
     for (const std::span<const OperatorRow> rows :
          {CoreRows(), NumberRows(), ElementwiseRows(), ActivationRows(),
-          ReductionRows(), MovementRows(), IndexingRows(), CreationRows(),
-          ConvolutionRows(), PoolingRows(), NormalizationRows(),
+          ReductionRows(), MovementRows(), ArrangementRows(), IndexingRows(),
+          CreationRows(), ConvolutionRows(), PoolingRows(), NormalizationRows(),
           ContractionRows(), RecurrentRows(), ImageRows(), RefusedRows()}) {
       for (const OperatorRow& row : rows) {
         Schema schema = ParseSchema(row.schema);

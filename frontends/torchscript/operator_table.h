@@ -46,6 +46,7 @@ std::span<const OperatorRow> ElementwiseRows();
 std::span<const OperatorRow> ActivationRows();
 std::span<const OperatorRow> ReductionRows();
 std::span<const OperatorRow> MovementRows();
+std::span<const OperatorRow> ArrangementRows();
 std::span<const OperatorRow> IndexingRows();
 std::span<const OperatorRow> CreationRows();
 std::span<const OperatorRow> ConvolutionRows();

@@ -38,6 +38,13 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
 
 }  // namespace
 
+bool CheckNewRank(Call& c, size_t rank) {
+  if (rank <= static_cast<size_t>(kMaximumRank)) return c.ok();
+  c.FailUnsupported("expected at most " + std::to_string(kMaximumRank) +
+                    " dims, found " + std::to_string(rank));
+  return false;
+}
+
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape) {
   const Value& value = c.value(name);
   if (!c.ok()) return {};

@@ -8,6 +8,7 @@
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_VIEWS_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_VIEWS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@
 #include "frontends/torchscript/call.h"
 
 namespace ember::torchscript {
+
+// Fails for ranks beyond what a graph has.
+bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
 Value PermutedView(Call& c, std::string_view name,

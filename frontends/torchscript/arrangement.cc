@@ -1,0 +1,349 @@
+// New arrangements of elements: repeated, joined, turned, padded, in triangles
+// and windows.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/promotion.h"
+#include "frontends/torchscript/views.h"
+
+namespace ember::torchscript {
+namespace {
+
+// As many copies along each axis; axes that x lacks are in front.
+Tensor RepeatBy(Call& c, const Tensor& x, const Shape& repeats) {
+  if (!c.ok() || !CheckNewRank(c, repeats.size() * 2)) return x;
+  Shape dims = x.shape();
+  dims.insert(dims.begin(), repeats.size() - dims.size(), Dim(1));
+  Shape apart;
+  Shape repeated;
+  Shape merged;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    apart.insert(apart.end(), {Dim(1), dims[i]});
+    repeated.insert(repeated.end(), {repeats[i], dims[i]});
+    merged.push_back(repeats[i] * dims[i]);
+  }
+  return ops::Reshape(ops::Broadcast(ops::Reshape(x, apart), repeated), merged);
+}
+Tensor Repeat(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Shape repeats = c.dims("repeats");
+  if (c.ok() && repeats.size() < x.shape().size()) {
+    c.FailInvalid("repeats: expected at least " + std::to_string(x.rank()) +
+                  " numbers, found " + std::to_string(repeats.size()));
+  }
+  return RepeatBy(c, x, repeats);
+}
+Tensor Tile(Call& c) {
+  const Tensor x = c.tensor("self");
+  Shape repeats = c.dims("dims");
+  while (c.ok() && repeats.size() < x.shape().size())
+    repeats.insert(repeats.begin(), Dim(1));
+  return RepeatBy(c, x, repeats);
+}
+Tensor RepeatInterleave(Call& c) {
+  Tensor x = c.tensor("self");
+  const Dim repeats = c.dim("repeats");
+  if (!c.ok()) return x;
+  if (!c.has("dim")) {
+    return ops::RepeatEach(ops::Reshape(x, {graph::ElementCount(x.shape())}), 0,
+                           repeats);
+  }
+  return ops::RepeatEach(x, c.axis("dim", x.rank()), repeats);
+}
+
+Tensor Cat(Call& c) {
+  std::vector<Tensor> parts;
+  // Vectors without elements join anything.
+  for (const Tensor& part : c.tensors("tensors"))
+    if (part.rank() != 1 || part.dim(0) != Dim(0)) parts.push_back(part);
+  if (!c.ok()) return {};
+  if (parts.empty()) {
+    const std::vector<Tensor> all = c.tensors("tensors");
+    if (!all.empty()) return all[0];
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  parts = InOneType(c, std::move(parts));
+  if (!c.CheckRank("tensors", parts[0], 1)) return parts[0];
+  return Concat(parts, c.axis("dim", parts[0].rank()));
+}
+Tensor Stack(Call& c) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  const int rank = parts[0].rank();
+  const int axis = c.axis("dim", rank + 1);
+  for (Tensor& part : parts) {
+    if (part.rank() != rank) {
+      c.FailInvalid("expected tensors of one rank to stack");
+      return part;
+    }
+    part = ops::Unsqueeze(part, {axis});
+  }
+  return c.ok() ? Concat(parts, axis) : parts[0];
+}
+Tensor JoinFrom(Call& c, int axis, int rank) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  for (Tensor& part : parts)
+    while (part.rank() < rank) part = ops::Unsqueeze(part, {0});
+  return Concat(parts, std::min(axis, parts[0].rank() - 1));
+}
+Tensor Hstack(Call& c) { return JoinFrom(c, 1, 1); }
+Tensor Vstack(Call& c) { return JoinFrom(c, 0, 2); }
+
+Tensor Flip(Call& c) {
+  Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.integers("dims");
+  for (const int64_t axis : axes) {
+    if (!c.ok() || x.rank() == 0) return x;
+    x = ops::Reverse(x, NormalAxis(c.machine(), axis, x.rank()));
+  }
+  return x;
+}
+// Elements move by `shift` along an axis, and come in again at its front.
+Tensor RollAxis(const Tensor& x, int axis, int64_t shift) {
+  const Dim extent = x.dim(axis);
+  if (extent == Dim(0)) return x;
+  const Dim moved = Modulo(Dim(shift), extent);
+  if (moved == Dim(0)) return x;
+  return Concat({ops::SliceAxis(x, axis, extent - moved, moved),
+                 ops::SliceAxis(x, axis, Dim(0), extent - moved)},
+                axis);
+}
+Tensor Roll(Call& c) {
+  Tensor x = c.tensor("self");
+  const std::vector<int64_t> shifts = c.integers("shifts");
+  std::vector<int64_t> axes;
+  if (c.has("dims")) axes = c.integers("dims");
+  if (!c.ok() || x.rank() == 0) return x;
+  if (axes.empty() && shifts.size() == 1) {
+    const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
+    return ops::Reshape(RollAxis(flat, 0, shifts[0]), x.shape());
+  }
+  if (axes.size() != shifts.size()) {
+    c.FailInvalid("expected as many shifts as dims");
+    return x;
+  }
+  for (size_t i = 0; i < axes.size() && c.ok(); ++i)
+    x = RollAxis(x, NormalAxis(c.machine(), axes[i], x.rank()), shifts[i]);
+  return x;
+}
+Tensor Rot90(Call& c) {
+  Tensor x = c.tensor("self");
+  const std::vector<int64_t> dims = c.integers("dims", 2);
+  const int64_t turns = ((c.integer("k") % 4) + 4) % 4;
+  if (!c.CheckRank("self", x, 2)) return x;
+  const int a = NormalAxis(c.machine(), dims[0], x.rank());
+  const int b = NormalAxis(c.machine(), dims[1], x.rank());
+  if (!c.ok()) return x;
+  std::vector<int64_t> swapped = AllAxes(x);
+  std::swap(swapped[static_cast<size_t>(a)], swapped[static_cast<size_t>(b)]);
+  if (turns == 1) return ops::Transpose(ops::Reverse(x, b), swapped);
+  if (turns == 2) return ops::Reverse(ops::Reverse(x, a), b);
+  if (turns == 3) return ops::Reverse(ops::Transpose(x, swapped), b);
+  return x;
+}
+
+// Pads from the last axis on: low, high, low, high …
+Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
+               std::string_view mode, double value) {
+  if (!c.ok()) return x;
+  if (pads.size() % 2 != 0 || pads.size() / 2 > static_cast<size_t>(x.rank())) {
+    c.FailInvalid("pad: expected pairs for at most " +
+                  std::to_string(x.rank()) + " axes, found " +
+                  std::to_string(pads.size()) + " numbers");
+    return x;
+  }
+  Shape low(static_cast<size_t>(x.rank()), Dim(0));
+  Shape high = low;
+  for (size_t i = 0; i < pads.size(); i += 2) {
+    const size_t axis = low.size() - 1 - i / 2;
+    low[axis] = pads[i];
+    high[axis] = pads[i + 1];
+  }
+  // Only constants may cut something off.
+  Tensor cut = x;
+  if (mode != "constant") {
+    for (size_t axis = 0; axis < low.size(); ++axis) {
+      for (Dim* pad : {&low[axis], &high[axis]}) {
+        if (!pad->is_constant() || pad->constant() >= 0) continue;
+        const Dim size = cut.dim(static_cast<int>(axis)) + *pad;
+        cut = ops::SliceAxis(cut, static_cast<int>(axis),
+                             pad == &low[axis] ? Dim(0) - *pad : Dim(0), size);
+        *pad = Dim(0);
+      }
+    }
+  }
+  return ops::Pad(cut, low, high, mode,
+                  mode == "constant" ? c.Number(value, x.dtype())
+                                     : Tensor(&c.builder(), nullptr));
+}
+std::string GraphModeOf(Call& c, const std::string& mode) {
+  if (mode == "constant" || mode == "reflect") return mode;
+  if (mode == "replicate") return "edge";
+  if (mode == "circular") return "wrap";
+  c.FailInvalid(
+      "mode: expected constant, reflect, replicate or circular, "
+      "found '" +
+      mode + "'");
+  return "constant";
+}
+Tensor PadByMode(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::string mode = GraphModeOf(c, c.text("mode"));
+  const double value = c.has("value") ? c.number("value") : 0;
+  return PadAxes(c, x, c.dims("pad"), mode, value);
+}
+Tensor ConstantPad(Call& c) {
+  const Tensor x = c.tensor("self");
+  return PadAxes(c, x, c.dims("pad"), "constant", c.number("value"));
+}
+Tensor ReflectionPad(Call& c) {
+  const Tensor x = c.tensor("self");
+  return PadAxes(c, x, c.dims("padding"), "reflect", 0);
+}
+Tensor ReplicationPad(Call& c) {
+  const Tensor x = c.tensor("self");
+  return PadAxes(c, x, c.dims("padding"), "edge", 0);
+}
+
+// Whether j - i of a matrix's last two axes is at least, or at most, k.
+Tensor Triangle(Call& c, bool is_upper) {
+  const Tensor x = c.tensor("self");
+  const int64_t diagonal = c.integer("diagonal");
+  if (!c.CheckRank("self", x, 2)) return x;
+  const Tensor rows =
+      ops::AlongAxis(IotaVector(c.builder(), x.dim(-2), DType::kI64), 0, 2);
+  const Tensor columns =
+      ops::AlongAxis(IotaVector(c.builder(), x.dim(-1), DType::kI64), 1, 2);
+  const Tensor bound = rows + static_cast<double>(diagonal);
+  const Tensor keeps = is_upper ? ops::LessEqual(bound, columns)
+                                : ops::LessEqual(columns, bound);
+  return ops::Select(keeps, x, x.Like(0));
+}
+Tensor Triu(Call& c) { return Triangle(c, true); }
+Tensor Tril(Call& c) { return Triangle(c, false); }
+
+// Elements (i, i + offset) of two axes, as the last axis.
+Tensor DiagonalOf(Call& c, const Tensor& x, int a, int b, int64_t offset) {
+  if (!c.ok()) return x;
+  std::vector<int64_t> order;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a && i != b) order.push_back(i);
+  order.push_back(a);
+  order.push_back(b);
+  const Tensor y = ops::Transpose(x, order);
+  const Dim rows = y.dim(-2) + Dim(std::min<int64_t>(offset, 0));
+  const Dim columns = y.dim(-1) - Dim(std::max<int64_t>(offset, 0));
+  const Dim size = LargerOf(SmallerOf(rows, columns), Dim(0));
+  Shape flat(y.shape().begin(), y.shape().end() - 2);
+  const auto axis = static_cast<int>(flat.size());
+  flat.push_back(y.dim(-2) * y.dim(-1));
+  const Tensor place = IotaVector(c.builder(), size, DType::kI64);
+  const Dim first = Dim(std::max<int64_t>(-offset, 0)) * y.dim(-1) +
+                    Dim(std::max<int64_t>(offset, 0));
+  const Tensor index = place * ops::DimScalar(c.builder(), y.dim(-1) + Dim(1)) +
+                       ops::DimScalar(c.builder(), first);
+  return ops::Gather(ops::Reshape(y, flat), index, axis);
+}
+Tensor Diagonal(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2)) return x;
+  return DiagonalOf(c, x, c.axis("dim1", x.rank()), c.axis("dim2", x.rank()),
+                    c.integer("offset"));
+}
+Tensor Diag(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int64_t offset = c.integer("diagonal");
+  if (!c.CheckRank("self", x, 1, 2)) return x;
+  if (x.rank() == 2) return DiagonalOf(c, x, 0, 1, offset);
+  const Dim size = x.dim(0) + Dim(offset < 0 ? -offset : offset);
+  const Tensor rows =
+      ops::AlongAxis(IotaVector(c.builder(), size, DType::kI64), 0, 2);
+  const Tensor columns =
+      ops::AlongAxis(IotaVector(c.builder(), size, DType::kI64), 1, 2);
+  const Dim low(std::max<int64_t>(offset, 0));
+  const Tensor along =
+      ops::Pad(x, {low}, {size - x.dim(0) - low}, "constant", x.Like(0));
+  return ops::Select(ops::Equal(rows + static_cast<double>(offset), columns),
+                     ops::AlongAxis(along, 1, 2), x.Like(0));
+}
+Tensor Trace(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2, 2)) return x;
+  const Tensor diagonal = DiagonalOf(c, x, 0, 1, 0);
+  return ops::Reduce(x.is_float() ? diagonal : ops::Cast(diagonal, DType::kI64),
+                     "sum", {0}, false);
+}
+
+// [N, C, L] windows of an axis, as a new last axis.
+Tensor Unfold(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return x;
+  const int axis = c.axis("dimension", x.rank());
+  const int64_t size = c.integer("size");
+  const int64_t step = c.integer("step");
+  if (!c.ok()) return x;
+  if (size < 0 || step <= 0) {
+    c.FailInvalid("expected a size from 0 on and a step from 1 on");
+    return x;
+  }
+  const Dim count = FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1);
+  const Tensor starts = ops::AlongAxis(
+      IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step),
+      0, 2);
+  const Tensor within =
+      ops::AlongAxis(IotaVector(c.builder(), Dim(size), DType::kI64), 1, 2);
+  const Tensor windows = ops::Gather(x, starts + within, axis);
+  std::vector<int64_t> order;
+  for (int i = 0; i < windows.rank(); ++i)
+    if (i != axis + 1) order.push_back(i);
+  order.push_back(axis + 1);
+  return ops::Transpose(windows, order);
+}
+
+constexpr OperatorRow kRows[] = {
+    {"repeat(Tensor self, int[] repeats)", Repeat},
+    {"tile(Tensor self, int[] dims)", Tile},
+    {"repeat_interleave(Tensor self, int repeats, int? dim=None, *, "
+     "int? output_size=None)",
+     RepeatInterleave},
+    {"cat(Tensor[] tensors, int dim=0)", Cat},
+    {"concat(Tensor[] tensors, int dim=0)", Cat},
+    {"concatenate(Tensor[] tensors, int dim=0)", Cat},
+    {"stack(Tensor[] tensors, int dim=0)", Stack},
+    {"hstack(Tensor[] tensors)", Hstack},
+    {"vstack(Tensor[] tensors)", Vstack},
+    {"flip(Tensor self, int[] dims)", Flip},
+    {"roll(Tensor self, int[] shifts, int[]? dims=None)", Roll},
+    {"rot90(Tensor self, int k, int[] dims)", Rot90},
+    {"pad(Tensor self, int[] pad, str mode='constant', float? value=None)",
+     PadByMode},
+    {"constant_pad_nd(Tensor self, int[] pad, Scalar value=0)", ConstantPad},
+    {"reflection_pad1d(Tensor self, int[] padding)", ReflectionPad},
+    {"reflection_pad2d(Tensor self, int[] padding)", ReflectionPad},
+    {"reflection_pad3d(Tensor self, int[] padding)", ReflectionPad},
+    {"replication_pad1d(Tensor self, int[] padding)", ReplicationPad},
+    {"replication_pad2d(Tensor self, int[] padding)", ReplicationPad},
+    {"replication_pad3d(Tensor self, int[] padding)", ReplicationPad},
+    {"triu(Tensor self, int diagonal=0)", Triu},
+    {"tril(Tensor self, int diagonal=0)", Tril},
+    {"diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1)", Diagonal},
+    {"diag(Tensor self, int diagonal=0)", Diag},
+    {"trace(Tensor self)", Trace},
+    {"unfold(Tensor self, int dimension, int size, int step)", Unfold},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ArrangementRows() { return kRows; }
+
+}  // namespace ember::torchscript
