@@ -42,6 +42,18 @@ Status AttributeParser::CheckDepth() const {
                                     " values in each other, found more");
 }
 
+Status AttributeParser::CheckNamed(const Extent& extent) {
+  named_size_ += extent.size;
+  if (extent.depth + depth_ <= kMaximumDepth &&
+      named_size_ <= kMaximumNamedSize)
+    return OkStatus();
+  return ErrorAt(lexer_.Peek(), "expected aliases that stand for at most " +
+                                    std::to_string(kMaximumDepth) +
+                                    " values in each other and " +
+                                    std::to_string(kMaximumNamedSize) +
+                                    " in all");
+}
+
 StatusOr<std::string> AttributeParser::TakeBracket() {
   EMBER_ASSIGN_OR_RETURN(const std::string_view text, lexer_.SkipBalanced());
   return std::string(text);
@@ -85,7 +97,10 @@ StatusOr<std::string> AttributeParser::ParseElementType() {
                               OnOneLine(token.text.substr(0, 40)) + "'");
   if (token.kind == Token::kSigil) {
     const auto alias = type_aliases_.find(token.name());
-    if (alias != type_aliases_.end()) return ToString(alias->second);
+    if (alias != type_aliases_.end()) {
+      EMBER_RETURN_IF_ERROR(CheckNamed(ExtentOf(alias->second)));
+      return ToString(alias->second);
+    }
   }
   if (!lexer_.Peek().Is("<")) return text;
   EMBER_ASSIGN_OR_RETURN(const std::string parameters, TakeBracket());
@@ -162,6 +177,7 @@ StatusOr<Type> AttributeParser::ParseType() {
     const auto alias = type_aliases_.find(token.name());
     if (alias != type_aliases_.end()) {
       lexer_.Next();
+      EMBER_RETURN_IF_ERROR(CheckNamed(ExtentOf(alias->second)));
       return alias->second;
     }
     EMBER_ASSIGN_OR_RETURN(type.element, ParseElementType());
@@ -387,7 +403,10 @@ StatusOr<Attribute> AttributeParser::ParseStructEntries(std::string name) {
 StatusOr<Attribute> AttributeParser::ParseDialectAttribute() {
   const Token token = lexer_.Next();
   const auto alias = attribute_aliases_.find(token.name());
-  if (alias != attribute_aliases_.end()) return alias->second;
+  if (alias != attribute_aliases_.end()) {
+    EMBER_RETURN_IF_ERROR(CheckNamed(ExtentOf(alias->second)));
+    return alias->second;
+  }
   const size_t dot = token.name().find('.');
   const std::string_view dialect = token.name().substr(0, dot);
   const std::string name(

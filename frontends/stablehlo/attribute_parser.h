@@ -57,6 +57,8 @@ class AttributeParser {
   };
 
   Status CheckDepth() const;
+  // Fails where what a name stands for is too deep, or all of it too much.
+  Status CheckNamed(const Extent& extent);
   // The brackets that begin here, and what is in them.
   StatusOr<std::string> TakeBracket();
   StatusOr<Type> ParseTensorType();
@@ -70,6 +72,7 @@ class AttributeParser {
 
   MlirLexer lexer_;
   int depth_ = 0;
+  int64_t named_size_ = 0;  // of all that aliases stood for
   std::map<std::string, Attribute, std::less<>> attribute_aliases_;
   std::map<std::string, Type, std::less<>> type_aliases_;
 };

@@ -383,9 +383,7 @@ class BytecodeReader {
         for (const Attribute& list : value.array) lists.push_back(list.entries);
       }
     }
-    if (function.type.kind != Type::Kind::kFunction ||
-        module_.Find(function.name) != nullptr)
-      return Damaged("function");
+    if (function.type.kind != Type::Kind::kFunction) return Damaged("function");
     function.argument_attributes.resize(function.type.inputs.size());
     function.result_attributes.resize(function.type.results.size());
     Scope scope;
@@ -395,8 +393,8 @@ class BytecodeReader {
     if (function.has_body &&
         function.body.arguments.size() != function.type.inputs.size())
       return Damaged("arguments of a function");
-    module_.functions.push_back(std::move(function));
-    return OkStatus();
+    return module_.Add(std::move(function)) ? OkStatus()
+                                            : Damaged("function's name");
   }
 
   Status Define(const Type& type, Scope& scope, std::vector<int>& defined) {

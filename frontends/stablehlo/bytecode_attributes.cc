@@ -54,13 +54,24 @@ constexpr std::string_view kVhloElements[] = {
 
 }  // namespace
 
+Status BytecodeAttributes::CountGiven(const Extent& extent) {
+  given_ += extent.size;
+  if (given_ <= kMaximumNamedSize) return OkStatus();
+  return ResourceExhaustedError(
+      "bytecode: expected attributes and types of at "
+      "most " +
+      std::to_string(kMaximumNamedSize) + " values in all");
+}
+
 StatusOr<Attribute> BytecodeAttributes::GetAttribute(uint64_t number) {
   EMBER_ASSIGN_OR_RETURN(const KnownAttribute* known, FindAttribute(number));
+  EMBER_RETURN_IF_ERROR(CountGiven(known->extent));
   return known->value;
 }
 
 StatusOr<Type> BytecodeAttributes::GetType(uint64_t number) {
   EMBER_ASSIGN_OR_RETURN(const KnownType* known, FindType(number));
+  EMBER_RETURN_IF_ERROR(CountGiven(known->extent));
   return known->value;
 }
 
@@ -76,7 +87,7 @@ BytecodeAttributes::FindAttribute(uint64_t number) {
     return DataLossError(what + ": expected at most " +
                          std::to_string(kMaximumDepth) + " in each other");
   const EncodedEntry& entry = attributes_[number];
-  const int64_t size_before = std::exchange(size_, 1);
+  const Extent extent_before = std::exchange(extent_, Extent());
   const Status status_before = std::exchange(status_, OkStatus());
   ++depth_;
   ByteCursor cursor(entry.bytes);
@@ -97,10 +108,12 @@ BytecodeAttributes::FindAttribute(uint64_t number) {
     known.value = Word(Attribute::Kind::kOther, std::string(entry.dialect));
   }
   --depth_;
-  known.size = std::exchange(size_, size_before);
+  known.extent = std::exchange(extent_, extent_before);
+  if (entry.is_text) known.extent = ExtentOf(known.value);
   const Status status = std::exchange(status_, status_before);
   if (!status.ok()) return status.WithContext(what);
-  if (!cursor.ok() || known.size > kMaximumSize)
+  if (!cursor.ok() || known.extent.size > kMaximumSize ||
+      known.extent.depth > kMaximumDepth)
     return DataLossError(what + ": damaged");
   return &known_attributes_.emplace(number, std::move(known)).first->second;
 }
@@ -117,7 +130,7 @@ StatusOr<const BytecodeAttributes::KnownType*> BytecodeAttributes::FindType(
     return DataLossError(what + ": expected at most " +
                          std::to_string(kMaximumDepth) + " in each other");
   const EncodedEntry& entry = types_[number];
-  const int64_t size_before = std::exchange(size_, 1);
+  const Extent extent_before = std::exchange(extent_, Extent());
   const Status status_before = std::exchange(status_, OkStatus());
   ++depth_;
   ByteCursor cursor(entry.bytes);
@@ -138,10 +151,12 @@ StatusOr<const BytecodeAttributes::KnownType*> BytecodeAttributes::FindType(
     known.value.element = "!" + std::string(entry.dialect);
   }
   --depth_;
-  known.size = std::exchange(size_, size_before);
+  known.extent = std::exchange(extent_, extent_before);
+  if (entry.is_text) known.extent = ExtentOf(known.value);
   const Status status = std::exchange(status_, status_before);
   if (!status.ok()) return status.WithContext(what);
-  if (!cursor.ok() || known.size > kMaximumSize)
+  if (!cursor.ok() || known.extent.size > kMaximumSize ||
+      known.extent.depth > kMaximumDepth)
     return DataLossError(what + ": damaged");
   return &known_types_.emplace(number, std::move(known)).first->second;
 }
@@ -150,26 +165,26 @@ StatusOr<const BytecodeAttributes::KnownType*> BytecodeAttributes::FindType(
 
 Attribute BytecodeAttributes::NextAttribute(ByteCursor& cursor) {
   const uint64_t number = cursor.Varint();
-  if (!cursor.ok() || !status_.ok() || size_ > kMaximumSize) return {};
+  if (!cursor.ok() || !status_.ok() || extent_.size > kMaximumSize) return {};
   const auto known = FindAttribute(number);
   if (!known.ok()) {
     Fail(known.status());
     return {};
   }
-  size_ += (*known)->size;
-  return size_ > kMaximumSize ? Attribute() : (*known)->value;
+  extent_.Add((*known)->extent);
+  return extent_.size > kMaximumSize ? Attribute() : (*known)->value;
 }
 
 Type BytecodeAttributes::NextType(ByteCursor& cursor) {
   const uint64_t number = cursor.Varint();
-  if (!cursor.ok() || !status_.ok() || size_ > kMaximumSize) return {};
+  if (!cursor.ok() || !status_.ok() || extent_.size > kMaximumSize) return {};
   const auto known = FindType(number);
   if (!known.ok()) {
     Fail(known.status());
     return {};
   }
-  size_ += (*known)->size;
-  return size_ > kMaximumSize ? Type() : (*known)->value;
+  extent_.Add((*known)->extent);
+  return extent_.size > kMaximumSize ? Type() : (*known)->value;
 }
 
 std::string BytecodeAttributes::NextString(ByteCursor& cursor) {
@@ -267,7 +282,7 @@ Attribute BytecodeAttributes::NextDenseArray(ByteCursor& cursor) {
     cursor.Fail();
     return attribute;
   }
-  size_ += static_cast<int64_t>(count);
+  extent_.size += static_cast<int64_t>(count);
   const auto dtype = DTypeOf(element);
   const bool floats = dtype && IsFloat(*dtype);
   attribute.kind =

@@ -47,13 +47,14 @@ class BytecodeAttributes {
  private:
   struct KnownAttribute {
     Attribute value;
-    int64_t size = 0;  // with all that is in it
+    Extent extent;
   };
   struct KnownType {
     Type value;
-    int64_t size = 0;
+    Extent extent;
   };
 
+  Status CountGiven(const Extent& extent);
   StatusOr<const KnownAttribute*> FindAttribute(uint64_t number);
   StatusOr<const KnownType*> FindType(uint64_t number);
   // Parts of what is read now; each counts.
@@ -82,7 +83,8 @@ class BytecodeAttributes {
   std::map<uint64_t, KnownAttribute> known_attributes_;
   std::map<uint64_t, KnownType> known_types_;
   int depth_ = 0;
-  int64_t size_ = 0;  // of what is read now
+  Extent extent_;      // of what is read now
+  int64_t given_ = 0;  // the size of all that was asked for
   Status status_;
 };
 

@@ -109,12 +109,11 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
       order("output_batch_dimension", "output_spatial_dimensions",
             "output_feature_dimension");
   const auto rank = static_cast<size_t>(x.rank());
-  for (const std::vector<int64_t>* list :
-       {&of_x, const_cast<const std::vector<int64_t>*>(&of_w), &of_y}) {
-    if (!c.CheckLength(*list, "dimension_numbers", rank) ||
-        !c.CheckAxes(*list, "dimension_numbers", x.rank()))
-      return;
-  }
+  const auto fits = [&](const std::vector<int64_t>& list) {
+    return c.CheckLength(list, "dimension_numbers", rank) &&
+           c.CheckAxes(list, "dimension_numbers", x.rank());
+  };
+  if (!fits(of_x) || !fits(of_w) || !fits(of_y)) return;
   if (w.rank() != x.rank())
     return c.FailInvalid("operand 1: expected rank " + std::to_string(rank) +
                          ", found " + std::to_string(w.rank()));

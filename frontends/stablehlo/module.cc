@@ -90,10 +90,31 @@ const Attribute* FindAttribute(const AttributeList& attributes,
   return nullptr;
 }
 
+Extent ExtentOf(const Type& type) {
+  Extent extent;
+  for (const auto* parts : {&type.inputs, &type.results})
+    for (const Type& part : *parts) extent.Add(ExtentOf(part));
+  return extent;
+}
+
+Extent ExtentOf(const Attribute& attribute) {
+  Extent extent = ExtentOf(attribute.type);
+  extent.size += static_cast<int64_t>(attribute.integers.size() +
+                                      attribute.numbers.size());
+  for (const Attribute& part : attribute.array) extent.Add(ExtentOf(part));
+  for (const auto& [name, part] : attribute.entries) extent.Add(ExtentOf(part));
+  return extent;
+}
+
 const Function* Module::Find(std::string_view function) const {
-  for (const Function& candidate : functions)
-    if (candidate.name == function) return &candidate;
-  return nullptr;
+  const auto found = numbers_.find(function);
+  return found == numbers_.end() ? nullptr : &functions[found->second];
+}
+
+bool Module::Add(Function function) {
+  if (!numbers_.emplace(function.name, functions.size()).second) return false;
+  functions.push_back(std::move(function));
+  return true;
 }
 
 }  // namespace ember::stablehlo

@@ -164,7 +164,28 @@ struct Module {
   std::map<std::string, Elements, std::less<>> resources;
 
   const Function* Find(std::string_view function) const;
+  // False, and nothing is added, if there is one of the name.
+  bool Add(Function function);
+
+ private:
+  std::map<std::string, size_t, std::less<>> numbers_;  // of functions
 };
+
+// How many values a value is with all that is in it, and how deep they are in
+// each other: what names stand for may not grow without end.
+struct Extent {
+  int64_t size = 1;
+  int depth = 1;
+
+  void Add(const Extent& part) {
+    size += part.size;
+    depth = part.depth >= depth ? part.depth + 1 : depth;
+  }
+};
+Extent ExtentOf(const Type& type);
+Extent ExtentOf(const Attribute& attribute);
+// Of all that names stand for in one file.
+inline constexpr int64_t kMaximumNamedSize = 1 << 22;
 
 std::string PrintModule(const Module& module);
 

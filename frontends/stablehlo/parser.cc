@@ -114,12 +114,10 @@ class ModuleParser {
   }
 
   Status AddFunction(Function function, const Token& at) {
-    if (module_.Find(function.name) != nullptr)
-      return ErrorAt(at, "expected one function '" + OnOneLine(function.name) +
-                             "', found two");
     function.type.kind = Type::Kind::kFunction;
-    module_.functions.push_back(std::move(function));
-    return OkStatus();
+    const std::string name = OnOneLine(function.name);
+    if (module_.Add(std::move(function))) return OkStatus();
+    return ErrorAt(at, "expected one function '" + name + "', found two");
   }
 
   Status ParseFunction() {

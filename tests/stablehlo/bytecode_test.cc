@@ -87,6 +87,27 @@ TEST(Bytecode, NamesAreThoseOfStableHlo) {
   EXPECT_EQ(operations.back().name, "func.return");
 }
 
+// Attributes in each other, in the order in which they are read: deep ones, and
+// ones that grow with each step.
+TEST(Bytecode, Nesting) {
+  for (const int times : {1, 10}) {
+    BytecodeBuilder b;
+    int last = b.Text("x");
+    BytecodeBuilder::Named attributes;
+    for (int i = 0; i < 1000; ++i) {
+      last = b.List(std::vector<int>(static_cast<size_t>(times), last));
+      attributes.emplace_back("a" + std::to_string(i), last);
+    }
+    const std::string end = b.Operation("return_v1", attributes, {}, {});
+    const auto module = stablehlo::ReadBytecode(
+        b.Finish(b.Function({}, {}), BytecodeBuilder::Region({}, 0, {end})));
+    ASSERT_FALSE(module.ok());
+    EXPECT_NE(module.status().message().find("attribute"),
+              std::string_view::npos)
+        << module.status().ToString();
+  }
+}
+
 TEST(Bytecode, Errors) {
   const auto error = [](const std::string& bytes) {
     const auto module = stablehlo::ReadBytecode(bytes);

@@ -191,5 +191,31 @@ TEST(Parser, Depth) {
   EXPECT_FALSE(ParseModule(texts[5]).ok());
 }
 
+// Names that stand for names that stand for … have an end with a message, too.
+TEST(Parser, Aliases) {
+  const auto chain = [](int links, int times, const std::string& first,
+                        const std::string& open, const std::string& close,
+                        const std::string& sign) {
+    std::string text = sign + "a0 = " + first + "\n";
+    for (int i = 1; i < links; ++i) {
+      text += sign + "a" + std::to_string(i) + " = " + open;
+      for (int k = 0; k < times; ++k)
+        text += (k == 0 ? "" : ", ") + sign + "a" + std::to_string(i - 1);
+      text += close + "\n";
+    }
+    return text;
+  };
+  EXPECT_TRUE(ParseModule(chain(10, 2, "1", "[", "]", "#")).ok());
+  for (const std::string& text :
+       {chain(1000, 1, "1", "[", "]", "#"), chain(10, 100, "1", "[", "]", "#"),
+        chain(1000, 1, "tensor<f32>", "tuple<", ">", "!"),
+        chain(10, 100, "tensor<f32>", "tuple<", ">", "!")}) {
+    const auto module = ParseModule(text);
+    ASSERT_FALSE(module.ok());
+    EXPECT_NE(module.status().message().find("aliases"), std::string_view::npos)
+        << module.status().ToString();
+  }
+}
+
 }  // namespace
 }  // namespace ember::tests
