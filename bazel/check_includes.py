@@ -18,7 +18,7 @@ ALLOWED = {
     "vm": ["base", "tensor", "hal"],
     "jit": ["base", "tensor", "hal", "vm"],
     "compiler": ["base", "tensor", "vm/format", "vm/interpreter", "vm/isa"],
-    "frontends": ["base", "tensor", "compiler/graph", "third_party/caffe", "third_party/onnx", "third_party/tensorflow"],
+    "frontends": ["base", "tensor", "compiler/graph", "third_party/caffe", "third_party/caffe2", "third_party/onnx", "third_party/tensorflow"],
 }
 FOLDERS = {a.split("/")[0] for a in ALLOWED} | {"tools", "samples", "tests", "third_party"}
 

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "frontends/caffe/format.h"
+#include "frontends/caffe2/format.h"
 #include "frontends/coreml/format.h"
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
@@ -16,10 +17,13 @@
 namespace ember::frontends {
 namespace {
 
+// A name ends as the first says that has such an end: those of Caffe2 end as
+// TensorFlow's do, too.
 constexpr const Format* kFormats[] = {
-    &onnx::kFormat,   &tflite::kFormat,    &tensorflow::kFormat,
-    &keras::kFormat,  &mxnet::kFormat,     &caffe::kFormat,
-    &coreml::kFormat, &stablehlo::kFormat, &torchscript::kFormat,
+    &onnx::kFormat,        &tflite::kFormat, &caffe2::kFormat,
+    &tensorflow::kFormat,  &keras::kFormat,  &mxnet::kFormat,
+    &caffe::kFormat,       &coreml::kFormat, &stablehlo::kFormat,
+    &torchscript::kFormat,
 };
 
 }  // namespace

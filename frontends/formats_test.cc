@@ -17,7 +17,8 @@ TEST(Formats, RowsAreWhole) {
     EXPECT_FALSE(format->title.empty()) << format->name;
     ASSERT_FALSE(format->extensions.empty()) << format->name;
     for (const std::string_view extension : format->extensions) {
-      EXPECT_TRUE(extension.starts_with('.') || extension.starts_with('-'))
+      EXPECT_NE(std::string_view(".-_").find(extension.front()),
+                std::string_view::npos)
           << extension;
       EXPECT_TRUE(extensions.insert(extension).second) << extension;
       EXPECT_EQ(FindFormatByName("model" + std::string(extension)), format);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "frontends/caffe/testing/sample_models.h"
+#include "frontends/caffe2/testing/sample_models.h"
 #include "frontends/coreml/testing/sample_models.h"
 #include "frontends/formats.h"
 #include "frontends/keras/testing/sample_models.h"
@@ -74,6 +75,11 @@ std::vector<SampleFile> SampleFiles() {
     if (!model.prototxt.empty())
       path = Written(model.name + ".prototxt", model.prototxt);
     files.push_back({"caffe", path});
+  }
+  for (const caffe2::SampleModel& model : caffe2::SampleModels()) {
+    Written(model.name + "_init_net.pb", model.init_net);
+    files.push_back(
+        {"caffe2", Written(model.name + "_predict_net.pb", model.predict_net)});
   }
   for (const auto& [name, file] : coreml::SampleModels())
     files.push_back({"coreml", Written(name + ".mlmodel", file)});

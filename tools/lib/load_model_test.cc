@@ -36,6 +36,8 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("\x89HDF\r\n\x1a\n", "a.onnx"), "keras");
   EXPECT_EQ(kind("{\"nodes\": [], \"arg_nodes\": [], \"heads\": []}", "a.onnx"),
             "mxnet");
+  EXPECT_EQ(kind("name: \"n\"\nop {\n  type: \"Relu\"\n}", "a.onnx"), "caffe2");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "predict_net.pb"), "caffe2");
   EXPECT_EQ(kind("// b\nmodule @m {\n}", "a.onnx"), "stablehlo");
   EXPECT_EQ(kind("ML\xefR\x01", "a.onnx"), "stablehlo");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.keras"), "keras");

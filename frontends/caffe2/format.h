@@ -1,0 +1,13 @@
+// Caffe2 as a row of frontends/formats.cc.
+#ifndef EMBER_FRONTENDS_CAFFE2_FORMAT_H_
+#define EMBER_FRONTENDS_CAFFE2_FORMAT_H_
+
+#include "frontends/frontend.h"
+
+namespace ember::caffe2 {
+
+extern const frontends::Format kFormat;
+
+}  // namespace ember::caffe2
+
+#endif  // EMBER_FRONTENDS_CAFFE2_FORMAT_H_

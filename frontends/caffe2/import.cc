@@ -1,0 +1,289 @@
+#include "frontends/caffe2/import.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/byte_cursor.h"
+#include "base/file.h"
+#include "base/one_line.h"
+#include "frontends/caffe2/model_inputs.h"
+#include "frontends/caffe2/net.h"
+#include "frontends/caffe2/operator_context.h"
+#include "frontends/caffe2/operator_table.h"
+#include "frontends/import_steps.h"
+#include "frontends/inputs.h"
+#include "frontends/model_errors.h"
+
+namespace ember::caffe2 {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Model {
+  NetDef predict, init;
+};
+
+// What a node is called: its own name, or its first result's.
+std::string NameOf(const OperatorDef& op) {
+  if (op.has_name() && !op.name().empty()) return op.name();
+  return op.output_size() > 0 ? op.output(0) : "";
+}
+
+class NetImporter {
+ public:
+  NetImporter(std::shared_ptr<const Model> model,
+              const frontends::ImportOptions& options)
+      : model_(std::move(model)),
+        options_(options),
+        builder_("main"),
+        steps_(options.progress) {}
+
+  StatusOr<graph::Graph> Import() {
+    EMBER_ASSIGN_OR_RETURN(const std::set<const OperatorDef*> needed, Needed());
+    EMBER_RETURN_IF_ERROR(CheckOperators(needed));
+    steps_.Expect(needed.size());
+    const std::vector<frontends::ModelInput> inputs =
+        FindInputs(model_->predict, model_->init);
+    EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
+                           frontends::AddInputs(inputs, options_, builder_));
+    for (const OperatorDef& op : model_->init.op())
+      if (needed.contains(&op)) EMBER_RETURN_IF_ERROR(AddOperator(op));
+    // Data that the init net fills, too, is the input's from here on.
+    for (size_t i = 0; i < inputs.size(); ++i)
+      blobs_[inputs[i].name] = Tensor(&builder_, values[i]);
+    for (const OperatorDef& op : model_->predict.op())
+      EMBER_RETURN_IF_ERROR(AddOperator(op));
+    EMBER_RETURN_IF_ERROR(AddOutputs());
+    return builder_.Finish();
+  }
+
+ private:
+  // All of the predict net, and what it needs of the init net: that may fill
+  // the data, or what only training has.
+  StatusOr<std::set<const OperatorDef*>> Needed() const {
+    std::set<const OperatorDef*> needed;
+    std::set<std::string_view> wanted;
+    for (const OperatorDef& op : model_->predict.op()) {
+      needed.insert(&op);
+      wanted.insert(op.input().begin(), op.input().end());
+    }
+    wanted.insert(model_->predict.external_output().begin(),
+                  model_->predict.external_output().end());
+    for (const frontends::ModelInput& input :
+         FindInputs(model_->predict, model_->init))
+      wanted.erase(input.name);
+    for (int i = model_->init.op_size(); i-- > 0;) {
+      const OperatorDef& op = model_->init.op(i);
+      bool is_wanted = false;
+      for (const std::string& output : op.output())
+        is_wanted = is_wanted || wanted.contains(output);
+      if (!is_wanted) continue;
+      needed.insert(&op);
+      wanted.insert(op.input().begin(), op.input().end());
+    }
+    if (model_->predict.op().empty())
+      return DataLossError("predict net: expected operators, found none");
+    return needed;
+  }
+
+  Status CheckOperators(const std::set<const OperatorDef*>& needed) const {
+    frontends::UnsupportedParts missing("operators", "operator");
+    const auto check = [&](const NetDef& net) {
+      for (const OperatorDef& op : net.op()) {
+        if (!needed.contains(&op)) continue;
+        const OperatorRow* row = FindRow(op.type());
+        if (row != nullptr && row->import != nullptr) continue;
+        missing.Add(op.type(), NameOf(op), row != nullptr ? row->reason : "");
+      }
+    };
+    check(model_->init);
+    check(model_->predict);
+    return missing.ToStatus();
+  }
+
+  Status AddOperator(const OperatorDef& op) {
+    EMBER_RETURN_IF_ERROR(steps_.Begin(op.type()));
+    const OperatorRow* row = FindRow(op.type());
+    builder_.SetOrigin(OnOneLine(NameOf(op)) + " (" + OnOneLine(op.type()) +
+                       ")");
+    const std::string what = "node '" + builder_.origin() + "'";
+    if (op.input_size() < row->minimum_inputs ||
+        op.input_size() > row->maximum_inputs) {
+      return DataLossError(what + ": expected " +
+                           std::to_string(row->minimum_inputs) + " to " +
+                           std::to_string(row->maximum_inputs) +
+                           " inputs, found " + std::to_string(op.input_size()));
+    }
+    std::vector<Tensor> inputs;
+    for (const std::string& name : op.input()) {
+      const auto found = blobs_.find(name);
+      if (found == blobs_.end()) {
+        return DataLossError(what + ": expected a blob '" + OnOneLine(name) +
+                             "' before it, found none");
+      }
+      inputs.push_back(found->second);
+    }
+    OperatorContext c(builder_, op, model_, std::move(inputs));
+    row->import(c);
+    EMBER_RETURN_IF_ERROR(builder_.status());
+    for (int i = 0; i < op.output_size(); ++i) {
+      const auto at = static_cast<size_t>(i);
+      if (at >= c.outputs().size() || !c.outputs()[at]) {
+        return UnimplementedError(what + ": result " + std::to_string(i) +
+                                  " ('" + OnOneLine(op.output(i)) +
+                                  "') is not here");
+      }
+      const Tensor result = c.outputs()[at];
+      if (result.value()->name().empty())
+        result.value()->set_name(op.output(i));
+      blobs_[op.output(i)] = result;
+    }
+    return OkStatus();
+  }
+
+  // The names of the results, each once.
+  std::vector<std::string> OutputNames() const {
+    std::vector<std::string> names;
+    std::set<std::string_view> seen;
+    for (const std::string& name : model_->predict.external_output())
+      if (seen.insert(name).second) names.push_back(name);
+    if (!names.empty()) return names;
+    std::set<std::string_view> taken;
+    for (const OperatorDef& op : model_->predict.op())
+      taken.insert(op.input().begin(), op.input().end());
+    for (const OperatorDef& op : model_->predict.op()) {
+      for (const std::string& name : op.output()) {
+        if (!taken.contains(name) && seen.insert(name).second)
+          names.push_back(name);
+      }
+    }
+    return names;
+  }
+
+  Status AddOutputs() {
+    const std::vector<std::string> names = OutputNames();
+    if (names.empty())
+      return DataLossError("predict net: expected results, found none");
+    for (const std::string& name : names) {
+      const auto found = blobs_.find(name);
+      if (found == blobs_.end()) {
+        return DataLossError(
+            "external_output: expected a blob of the nets, "
+            "found '" +
+            OnOneLine(name) + "'");
+      }
+      builder_.Output(name, found->second.value());
+    }
+    return builder_.status();
+  }
+
+  const std::shared_ptr<const Model> model_;
+  const frontends::ImportOptions& options_;
+  graph::GraphBuilder builder_;
+  frontends::ImportSteps steps_;
+  std::map<std::string, Tensor, std::less<>> blobs_;  // as they are now
+};
+
+StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
+                                  const frontends::ImportOptions& options) {
+  EMBER_RETURN_IF_ERROR(
+      frontends::CheckNoEntry(options, "a net of Caffe2 has one"));
+  return NetImporter(std::move(model), options).Import();
+}
+
+StatusOr<std::shared_ptr<const Model>> ReadModel(std::string_view predict_net,
+                                                 std::string_view init_net) {
+  auto model = std::make_shared<Model>();
+  EMBER_ASSIGN_OR_RETURN(model->predict, ReadNet(predict_net, "predict net"));
+  EMBER_ASSIGN_OR_RETURN(model->init, ReadNet(init_net, "init net"));
+  return std::shared_ptr<const Model>(std::move(model));
+}
+
+// The last `from` of a file's name as `to`; "" if there is none.
+std::string Renamed(const std::string& file, std::string_view from,
+                    std::string_view to) {
+  const size_t at = file.rfind(from);
+  if (at == std::string::npos) return "";
+  std::string renamed = file;
+  return renamed.replace(at, from.size(), to);
+}
+
+struct Paths {
+  std::string predict, init;
+};
+
+// The two nets of a model, either of which `path` is.
+StatusOr<Paths> PathsOf(const std::string& path) {
+  const fs::path whole(path);
+  const std::string file = whole.filename().string();
+  std::string other = Renamed(file, "predict", "init");
+  const bool is_predict = !other.empty();
+  if (!is_predict) other = Renamed(file, "init", "predict");
+  if (other.empty()) {
+    return InvalidArgumentError(
+        "expected a name with 'predict' or 'init', as predict_net.pb has "
+        "init_net.pb beside it, found '" +
+        OnOneLine(file) + "'");
+  }
+  // Either may be text.
+  std::string also = other.ends_with(".pbtxt")
+                         ? other.substr(0, other.size() - 3)
+                         : other + "txt";
+  for (const std::string& name : {other, also}) {
+    const std::string beside = (whole.parent_path() / name).string();
+    std::error_code error;
+    if (!fs::is_regular_file(beside, error)) continue;
+    return is_predict ? Paths{path, beside} : Paths{beside, path};
+  }
+  return NotFoundError("expected '" + OnOneLine(other) + "' or '" +
+                       OnOneLine(also) + "' beside it, found neither");
+}
+
+// Files are let go once they are parsed.
+StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(path));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile predict,
+                         MappedFile::Open(paths.predict));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile init, MappedFile::Open(paths.init));
+  return ReadModel(AsText(predict.bytes()), AsText(init.bytes()));
+}
+
+}  // namespace
+
+StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
+                                        std::string_view init_net,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name) {
+  auto model = ReadModel(predict_net, init_net);
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  StatusOr<graph::Graph> graph = ImportRead(*std::move(model), options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  return graph;
+}
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const frontends::ImportOptions& options) {
+  const std::string name = fs::path(path).filename().string();
+  auto model = OpenModel(path);
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  StatusOr<graph::Graph> graph = ImportRead(*std::move(model), options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  return graph;
+}
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    const std::string& path, const frontends::ImportOptions& /*options*/) {
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model,
+                         OpenModel(path));
+  std::vector<frontends::InputInfo> infos;
+  for (const frontends::ModelInput& input :
+       FindInputs(model->predict, model->init))
+    infos.push_back({input.name, input.dims.has_value()});
+  return infos;
+}
+
+}  // namespace ember::caffe2

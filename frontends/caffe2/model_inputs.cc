@@ -1,0 +1,165 @@
+#include "frontends/caffe2/model_inputs.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frontends/caffe2/operator_context.h"
+
+namespace ember::caffe2 {
+namespace {
+
+using frontends::ModelDim;
+using frontends::ModelInput;
+
+// The operator that fills a blob of the init net.
+using Fills = std::map<std::string_view, const OperatorDef*>;
+
+Fills FillsOf(const NetDef& init) {
+  Fills fills;
+  for (const OperatorDef& op : init.op())
+    for (const std::string& output : op.output()) fills[output] = &op;
+  return fills;
+}
+
+std::vector<int64_t> ShapeOf(const OperatorDef& fill) {
+  const Argument* shape = FindArgument(fill, "shape");
+  if (shape == nullptr || shape->ints_size() > kMaximumRank) return {};
+  return {shape->ints().begin(), shape->ints().end()};
+}
+
+bool IsOneOf(std::string_view word,
+             std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Operators whose result is as their first operand, and like it in channels.
+bool KeepsShape(const OperatorDef& op) {
+  return IsOneOf(op.type(),
+                 {"SpatialBN", "AffineChannel", "Copy", "Alias", "StopGradient",
+                  "EnsureCPUOutput", "CopyCPUToGPU", "CopyFromCPUInput",
+                  "CopyGPUToCPU", "Cast", "Scale", "Relu", "Dropout", "LRN"});
+}
+
+class Reader {
+ public:
+  Reader(const NetDef& predict, const NetDef& init)
+      : predict_(predict), fills_(FillsOf(init)) {}
+
+  std::vector<ModelInput> Inputs() const {
+    std::set<std::string_view> read = OpenBlobs(), done;
+    std::vector<ModelInput> inputs;
+    const auto add = [&](const std::string& name) {
+      if (!read.contains(name) || !done.insert(name).second) return;
+      // Guessing looks at all operators; no model has so many inputs.
+      inputs.push_back(InputOf(name, inputs.size() < 64));
+    };
+    for (const std::string& name : predict_.external_input()) add(name);
+    for (const OperatorDef& op : predict_.op())
+      for (const std::string& name : op.input()) add(name);
+    if (inputs.empty()) AddFilledInput(inputs);
+    return inputs;
+  }
+
+ private:
+  // What is read before the predict net makes it, and the init net does not
+  // fill.
+  std::set<std::string_view> OpenBlobs() const {
+    std::set<std::string_view> made, open;
+    for (const OperatorDef& op : predict_.op()) {
+      for (const std::string& name : op.input())
+        if (!made.contains(name) && !fills_.contains(name)) open.insert(name);
+      for (const std::string& name : op.output()) made.insert(name);
+    }
+    // A net may give on what it takes.
+    for (const std::string& name : predict_.external_output())
+      if (!made.contains(name) && !fills_.contains(name)) open.insert(name);
+    return open;
+  }
+
+  void AddFilledInput(std::vector<ModelInput>& inputs) const {
+    if (predict_.external_input().empty()) return;
+    const std::string& name = predict_.external_input(0);
+    const auto fill = fills_.find(name);
+    if (fill == fills_.end() ||
+        !IsOneOf(fill->second->type(), {"GivenTensorFill", "ConstantFill"}))
+      return;
+    ModelInput input = InputOf(name, true);
+    const std::vector<int64_t> shape = ShapeOf(*fill->second);
+    const bool fits = !input.dims || input.dims->size() == shape.size();
+    if (!shape.empty() && fits) {
+      std::vector<ModelDim> dims;
+      for (const int64_t dim : shape)
+        dims.push_back(
+            {.extent = std::max<int64_t>(dim, 0), .may_differ = true});
+      input.dims = std::move(dims);
+    }
+    inputs.push_back(std::move(input));
+  }
+
+  ModelInput InputOf(const std::string& name, bool may_guess) const {
+    ModelInput input;
+    input.name = name;
+    if (!may_guess) return input;
+    // Blobs that have the input's shape, as far as the net was read.
+    std::set<std::string_view> same{name};
+    for (const OperatorDef& op : predict_.op()) {
+      if (op.input_size() == 0) continue;
+      const bool is_choice = IsOneOf(op.type(), {"Gather", "BatchGather"});
+      if ((is_choice && op.input_size() > 1 && same.contains(op.input(1))) ||
+          (op.type() == "OneHot" && same.contains(op.input(0))))
+        input.dtype = DType::kI64;
+      if (same.contains(op.input(0))) {
+        if (IsOneOf(op.type(), {"Conv", "Conv1D", "Conv2D", "Conv3D"})) {
+          input.dims = DimsFor(name, op);
+          return input;
+        }
+        if (KeepsShape(op) && op.output_size() > 0) {
+          same.insert(op.output(0));
+          continue;
+        }
+      }
+      // A blob that is made anew is another.
+      for (const std::string& output : op.output()) same.erase(output);
+    }
+    return input;
+  }
+
+  // From the weights of the convolution that takes the input.
+  std::optional<std::vector<ModelDim>> DimsFor(const std::string& name,
+                                               const OperatorDef& conv) const {
+    if (conv.input_size() < 2) return std::nullopt;
+    const auto fill = fills_.find(conv.input(1));
+    if (fill == fills_.end()) return std::nullopt;
+    const std::vector<int64_t> shape = ShapeOf(*fill->second);
+    if (shape.size() < 3 || shape.size() > 5) return std::nullopt;
+    const Argument* order = FindArgument(conv, "order");
+    const Argument* group = FindArgument(conv, "group");
+    const size_t channel =
+        order != nullptr && order->s() == "NHWC" ? shape.size() - 1 : 1;
+    std::vector<ModelDim> dims;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      dims.push_back(axis == 0 ? ModelDim{.symbol = "N"}
+                               : frontends::OpenDim(name, axis));
+    }
+    const int64_t groups = group == nullptr ? 1 : group->i();
+    if (groups == 1 && shape[channel] > 0)
+      dims[channel] = {.extent = shape[channel]};
+    return dims;
+  }
+
+  const NetDef& predict_;
+  const Fills fills_;
+};
+
+}  // namespace
+
+std::vector<ModelInput> FindInputs(const NetDef& predict, const NetDef& init) {
+  return Reader(predict, init).Inputs();
+}
+
+}  // namespace ember::caffe2

@@ -1,0 +1,119 @@
+// What an operator is built from: its arguments and its operands.
+//
+//   void ImportLeakyRelu(OperatorContext& c) {
+//     const Tensor x = c.Input(0);
+//     c.SetOutput(Select(Less(x, 0), x * c.Number("alpha", 0.01), x));
+//   }
+//
+// Errors and lifetime as for ImportContext.
+#ifndef EMBER_FRONTENDS_CAFFE2_OPERATOR_CONTEXT_H_
+#define EMBER_FRONTENDS_CAFFE2_OPERATOR_CONTEXT_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/import_context.h"
+#include "frontends/ops/tensor.h"
+#include "third_party/caffe2/caffe2.pb.h"
+
+namespace ember::caffe2 {
+
+// The names of frontends/ops that operators are written in; the functions on
+// tensors are found by their arguments.
+using ops::Apply;
+using ops::ApplyAll;
+using ops::ComputeType;
+using ops::Concat;
+using ops::Dim;
+using ops::IotaVector;
+using ops::kMaximumRank;
+using ops::LargerOf;
+using ops::Shape;
+using ops::SmallerOf;
+using ops::Tensor;
+
+// The type that TensorProto's number says; nullopt: none that is here.
+std::optional<DType> TypeOfNumber(int64_t number);
+
+// Null if the operator has no argument of the name.
+const Argument* FindArgument(const OperatorDef& op, std::string_view name);
+
+class OperatorContext : public ops::ImportContext {
+ public:
+  // owner keeps `op`.
+  OperatorContext(graph::GraphBuilder& builder, const OperatorDef& op,
+                  std::shared_ptr<const void> owner, std::vector<Tensor> inputs)
+      : ImportContext(builder),
+        op_(op),
+        owner_(std::move(owner)),
+        inputs_(std::move(inputs)) {}
+
+  const OperatorDef& op() const { return op_; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  Tensor Input(int index) const {
+    return index >= 0 && index < input_count()
+               ? inputs_[static_cast<size_t>(index)]
+               : Tensor();
+  }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+
+  void SetOutput(Tensor value) { SetOutput(0, value); }
+  void SetOutput(int index, Tensor value) {
+    const auto at = static_cast<size_t>(index);
+    if (outputs_.size() <= at) outputs_.resize(at + 1);
+    outputs_[at] = value;
+  }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+
+  // Arguments; one of another kind is an error.
+  bool Has(std::string_view name) const {
+    return FindArgument(op_, name) != nullptr;
+  }
+  int64_t Integer(std::string_view name, int64_t otherwise);
+  bool Flag(std::string_view name, bool otherwise) {
+    return Integer(name, otherwise ? 1 : 0) != 0;
+  }
+  double Number(std::string_view name, double otherwise);
+  std::string Text(std::string_view name, std::string_view otherwise);
+  std::vector<int64_t> Integers(std::string_view name);
+  // Of the argument `name`, a number or a name of a type.
+  DType Type(std::string_view name, DType otherwise);
+  // The axis that an argument names; -1 is the last.
+  int AxisOf(std::string_view name, int64_t otherwise, int rank) {
+    return Axis(Integer(name, otherwise), rank);
+  }
+  // Whether the argument "order" says that channels come last.
+  bool ChannelsLast();
+
+  // Fails unless the input is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(
+        Input(input), "input " + std::to_string(input), minimum, maximum);
+  }
+  // A vector with an element for each channel, along dim `axis` of `rank`, in
+  // the type that is computed in. A failed tensor if it is no vector.
+  Tensor PerChannel(int input, int axis, int rank, DType type);
+
+ private:
+  const OperatorDef& op_;
+  std::shared_ptr<const void> owner_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> outputs_;
+};
+
+// [product of the dims before axis, product of the others].
+Tensor AsRows(Tensor x, int axis);
+
+}  // namespace ember::caffe2
+
+#endif  // EMBER_FRONTENDS_CAFFE2_OPERATOR_CONTEXT_H_

@@ -1,0 +1,263 @@
+// The operators of Caffe2 that a net for prediction may hold: how one is
+// imported, or why it is not. Names that nobody listed are refused, too,
+// without a reason. Operators of gradients (…Gradient) and on integers (Int8…)
+// are one row each: their names end and begin so.
+//
+//   row(name, minimum inputs, maximum inputs, function)
+//   no(name, reason)
+//
+// A row without its function does not build. Names are unique, which a test
+// checks. Source: Caffe2's operators' catalogue and its operators' schemas.
+#ifndef EMBER_FRONTENDS_CAFFE2_OPERATOR_TABLE_H_
+#define EMBER_FRONTENDS_CAFFE2_OPERATOR_TABLE_H_
+
+#include <span>
+#include <string_view>
+
+#include "frontends/caffe2/operator_context.h"
+
+namespace ember::caffe2 {
+
+inline constexpr int kManyInputs = 1 << 20;
+
+// clang-format off
+#define EMBER_CAFFE2_OPERATORS(row, no) \
+  row(Abs, 1, 1, ImportAbs) \
+  no(Accuracy, kTraining) \
+  no(Adagrad, kTraining) \
+  no(Adam, kTraining) \
+  row(Add, 2, 2, ImportAdd) \
+  row(AffineChannel, 3, 3, ImportAffineChannel) \
+  row(Alias, 1, 1, ImportCopy) \
+  row(And, 2, 2, ImportAnd) \
+  row(ArgMax, 1, 1, ImportArgMax) \
+  row(ArgMin, 1, 1, ImportArgMin) \
+  no(AsyncNetBarrier, kControl) \
+  no(ATen, kCode) \
+  row(AveragedLoss, 1, 1, ImportAveragedLoss) \
+  row(AveragePool, 1, 1, ImportAveragePool) \
+  row(AveragePool1D, 1, 1, ImportAveragePool) \
+  row(AveragePool2D, 1, 1, ImportAveragePool) \
+  row(AveragePool3D, 1, 1, ImportAveragePool) \
+  no(BatchBoxCox, kNotYet) \
+  row(BatchGather, 2, 2, ImportBatchGather) \
+  row(BatchMatMul, 2, 2, ImportBatchMatMul) \
+  no(BatchOneHot, kNotYet) \
+  no(BatchPermutation, kDetection) \
+  no(BatchToSpace, kNotYet) \
+  no(BBoxTransform, kDetection) \
+  no(BooleanMask, kNotYet) \
+  no(BoxWithNMSLimit, kDetection) \
+  row(Cast, 1, 1, ImportCast) \
+  row(Ceil, 1, 1, ImportCeil) \
+  row(ChannelShuffle, 1, 1, ImportChannelShuffle) \
+  no(ChannelStats, kTraining) \
+  row(Clip, 1, 1, ImportClip) \
+  no(Col2Im, kNotYet) \
+  no(CollectAndDistributeFpnRpnProposals, kDetection) \
+  no(CollectRpnProposals, kDetection) \
+  row(Concat, 1, kManyInputs, ImportConcat) \
+  no(Conditional, kControl) \
+  row(ConstantFill, 0, 1, ImportConstantFill) \
+  row(Conv, 2, 3, ImportConv) \
+  row(Conv1D, 2, 3, ImportConv) \
+  row(Conv2D, 2, 3, ImportConv) \
+  row(Conv3D, 2, 3, ImportConv) \
+  row(ConvRelu, 2, 3, ImportConvRelu) \
+  row(ConvTranspose, 2, 3, ImportConvTranspose) \
+  row(Copy, 1, 1, ImportCopy) \
+  row(CopyCPUToGPU, 1, 1, ImportCopy) \
+  row(CopyFromCPUInput, 1, 1, ImportCopy) \
+  row(CopyGPUToCPU, 1, 1, ImportCopy) \
+  row(Cos, 1, 1, ImportCos) \
+  row(Cosh, 1, 1, ImportCosh) \
+  no(CosineSimilarity, kNotYet) \
+  no(CreateMutex, kControl) \
+  no(CrossEntropy, kTraining) \
+  row(Cube, 1, 1, ImportCube) \
+  no(DeformConv, kNotYet) \
+  row(DepthConcat, 1, kManyInputs, ImportConcat) \
+  row(DepthSplit, 1, 2, ImportSplit) \
+  no(DistributeFpnProposals, kDetection) \
+  row(Div, 2, 2, ImportDiv) \
+  no(Do, kControl) \
+  row(DotProduct, 2, 2, ImportDotProduct) \
+  row(Dropout, 1, 1, ImportDropout) \
+  row(Elu, 1, 1, ImportElu) \
+  row(EnsureCPUOutput, 1, 1, ImportCopy) \
+  row(EQ, 2, 2, ImportEqual) \
+  row(Erf, 1, 1, ImportErf) \
+  row(Exp, 1, 1, ImportExp) \
+  no(Expand, kNotYet) \
+  row(ExpandDims, 1, 1, ImportExpandDims) \
+  row(FC, 3, 3, ImportFC) \
+  row(FCTransposed, 3, 3, ImportFCTransposed) \
+  no(Find, kNotYet) \
+  row(Flatten, 1, 1, ImportFlatten) \
+  row(FlattenToVec, 1, 1, ImportFlattenToVec) \
+  row(Floor, 1, 1, ImportFloor) \
+  row(Gather, 2, 2, ImportGather) \
+  no(GatherRanges, kNotYet) \
+  no(GaussianFill, kRandom) \
+  row(GE, 2, 2, ImportGreaterEqual) \
+  row(Gelu, 1, 1, ImportGelu) \
+  no(GenerateProposals, kDetection) \
+  row(GivenTensorBoolFill, 0, 1, ImportGivenBools) \
+  no(GivenTensorByteStringToUInt8Fill, kNotYet) \
+  row(GivenTensorDoubleFill, 0, 1, ImportGivenDoubles) \
+  row(GivenTensorFill, 0, 1, ImportGivenFloats) \
+  row(GivenTensorInt16Fill, 0, 1, ImportGivenInt16s) \
+  row(GivenTensorInt64Fill, 0, 1, ImportGivenInt64s) \
+  row(GivenTensorIntFill, 0, 1, ImportGivenInts) \
+  no(GivenTensorStringFill, kNotYet) \
+  row(GroupNorm, 3, 3, ImportGroupNorm) \
+  row(GT, 2, 2, ImportGreater) \
+  no(GRUUnit, kRecurrent) \
+  row(HardSigmoid, 1, 1, ImportHardSigmoid) \
+  no(HeatmapMaxKeypoint, kDetection) \
+  no(If, kControl) \
+  no(Im2Col, kNotYet) \
+  no(ImageInput, kFiles) \
+  row(InstanceNorm, 3, 3, ImportInstanceNorm) \
+  no(Iter, kTraining) \
+  no(LabelCrossEntropy, kTraining) \
+  row(LayerNorm, 1, 3, ImportLayerNorm) \
+  row(LE, 2, 2, ImportLessEqual) \
+  row(LeakyRelu, 1, 1, ImportLeakyRelu) \
+  no(LearningRate, kTraining) \
+  no(LengthsMean, kNotYet) \
+  no(LengthsSum, kNotYet) \
+  no(Load, kFiles) \
+  row(Log, 1, 1, ImportLog) \
+  row(Log1p, 1, 1, ImportLog1p) \
+  row(Logit, 1, 1, ImportLogit) \
+  row(LogSoftmax, 1, 1, ImportLogSoftmax) \
+  no(LpPool, kNotYet) \
+  row(LRN, 1, 1, ImportLRN) \
+  no(LSTMUnit, kRecurrent) \
+  row(LT, 2, 2, ImportLess) \
+  row(MatMul, 2, 2, ImportMatMul) \
+  row(Max, 1, kManyInputs, ImportMax) \
+  row(MaxPool, 1, 1, ImportMaxPool) \
+  row(MaxPool1D, 1, 1, ImportMaxPool) \
+  row(MaxPool2D, 1, 1, ImportMaxPool) \
+  row(MaxPool3D, 1, 1, ImportMaxPool) \
+  no(MaxPoolWithIndex, kNotYet) \
+  row(Mean, 1, kManyInputs, ImportMean) \
+  row(Min, 1, kManyInputs, ImportMin) \
+  no(Mod, kNotYet) \
+  no(MomentumSGDUpdate, kTraining) \
+  no(MSRAFill, kRandom) \
+  row(Mul, 2, 2, ImportMul) \
+  row(NCHW2NHWC, 1, 1, ImportNCHW2NHWC) \
+  row(NE, 2, 2, ImportNotEqual) \
+  row(Negative, 1, 1, ImportNegative) \
+  row(NHWC2NCHW, 1, 1, ImportNHWC2NCHW) \
+  row(Normalize, 1, 1, ImportNormalize) \
+  row(NormalizeL1, 1, 1, ImportNormalizeL1) \
+  row(Not, 1, 1, ImportNot) \
+  row(OneHot, 2, 2, ImportOneHot) \
+  row(Or, 2, 2, ImportOr) \
+  row(PadImage, 1, 1, ImportPadImage) \
+  row(Pow, 1, 2, ImportPow) \
+  row(PRelu, 2, 2, ImportPRelu) \
+  no(Print, kFiles) \
+  no(PSRoIPool, kDetection) \
+  no(Python, kCode) \
+  no(Range, kNotYet) \
+  row(Reciprocal, 1, 1, ImportReciprocal) \
+  no(RecurrentNetwork, kRecurrent) \
+  row(ReduceBackMax, 1, 2, ImportReduceBackMax) \
+  row(ReduceBackMean, 1, 2, ImportReduceBackMean) \
+  row(ReduceBackSum, 1, 2, ImportReduceBackSum) \
+  row(ReduceFrontMax, 1, 2, ImportReduceFrontMax) \
+  row(ReduceFrontMean, 1, 2, ImportReduceFrontMean) \
+  row(ReduceFrontSum, 1, 2, ImportReduceFrontSum) \
+  row(ReduceL1, 1, 1, ImportReduceL1) \
+  row(ReduceL2, 1, 1, ImportReduceL2) \
+  row(ReduceMax, 1, 1, ImportReduceMax) \
+  row(ReduceMean, 1, 1, ImportReduceMean) \
+  row(ReduceMin, 1, 1, ImportReduceMin) \
+  row(ReduceSum, 1, 1, ImportReduceSum) \
+  row(Relu, 1, 1, ImportRelu) \
+  row(Reshape, 1, 2, ImportReshape) \
+  row(ResizeLike, 2, 2, ImportResizeLike) \
+  row(ResizeNearest, 1, 2, ImportResizeNearest) \
+  no(RoIAlign, kDetection) \
+  no(RoIAlignRotated, kDetection) \
+  row(RoIPool, 2, 2, ImportRoIPool) \
+  row(Rsqrt, 1, 1, ImportRsqrt) \
+  no(Save, kFiles) \
+  row(Scale, 1, 1, ImportScale) \
+  no(ScatterAssign, kNotYet) \
+  row(Selu, 1, 1, ImportSelu) \
+  row(Shape, 1, 1, ImportShape) \
+  row(Sigmoid, 1, 1, ImportSigmoid) \
+  no(SigmoidCrossEntropyWithLogits, kTraining) \
+  row(Sign, 1, 1, ImportSign) \
+  row(Sin, 1, 1, ImportSin) \
+  row(Sinh, 1, 1, ImportSinh) \
+  row(Slice, 1, 3, ImportSlice) \
+  row(Softmax, 1, 1, ImportSoftmax) \
+  no(SoftmaxWithLoss, kTraining) \
+  row(Softplus, 1, 1, ImportSoftplus) \
+  row(Softsign, 1, 1, ImportSoftsign) \
+  no(SpaceToBatch, kNotYet) \
+  no(SparseLengthsMean, kNotYet) \
+  no(SparseLengthsSum, kNotYet) \
+  no(SparseToDense, kNotYet) \
+  row(SpatialBN, 5, 5, ImportSpatialBN) \
+  row(Split, 1, 2, ImportSplit) \
+  row(Sqr, 1, 1, ImportSquare) \
+  row(Sqrt, 1, 1, ImportSqrt) \
+  row(SquaredL2Distance, 2, 2, ImportSquaredL2Distance) \
+  row(Squeeze, 1, 1, ImportSqueeze) \
+  row(StopGradient, 1, 1, ImportCopy) \
+  row(Sub, 2, 2, ImportSub) \
+  row(Sum, 1, kManyInputs, ImportSum) \
+  row(SumElements, 1, 1, ImportSumElements) \
+  row(Swish, 1, 1, ImportSwish) \
+  row(Tan, 1, 1, ImportTan) \
+  row(Tanh, 1, 1, ImportTanh) \
+  no(TensorProtosDBInput, kFiles) \
+  row(ThresholdedRelu, 1, 1, ImportThresholdedRelu) \
+  row(Tile, 1, 3, ImportTile) \
+  row(TopK, 1, 1, ImportTopK) \
+  row(Transpose, 1, 1, ImportTranspose) \
+  no(UniformFill, kRandom) \
+  no(Unique, kNotYet) \
+  row(UpsampleBilinear, 1, 2, ImportUpsampleBilinear) \
+  no(WeightedSum, kTraining) \
+  row(Where, 3, 3, ImportWhere) \
+  no(While, kControl) \
+  no(XavierFill, kRandom) \
+  row(Xor, 2, 2, ImportXor)
+// clang-format on
+
+using ImportFunction = void (*)(OperatorContext& c);
+
+struct OperatorRow {
+  std::string_view name;
+  int minimum_inputs = 0;
+  int maximum_inputs = 0;
+  ImportFunction import = nullptr;
+  // Not empty: it is not supported, and why.
+  std::string_view reason = "";
+};
+
+// In the files of their families.
+#define EMBER_ROW(name, minimum, maximum, function) \
+  void function(OperatorContext& c);
+#define EMBER_NOTHING(...)
+EMBER_CAFFE2_OPERATORS(EMBER_ROW, EMBER_NOTHING)
+#undef EMBER_ROW
+#undef EMBER_NOTHING
+
+std::span<const OperatorRow> Operators();
+
+// Null for names that nobody here knows.
+const OperatorRow* FindRow(std::string_view type);
+
+}  // namespace ember::caffe2
+
+#endif  // EMBER_FRONTENDS_CAFFE2_OPERATOR_TABLE_H_

@@ -1,0 +1,28 @@
+// Small pairs of Caffe2's nets, and what they are made of.
+//
+//   for (const SampleModel& model : SampleModels())
+//     ImportModelBytes(model.predict_net, model.init_net, {});
+//
+// Nets are written as text, which tests read best; BinaryNet makes the files'
+// usual form of one. A test aid; thread-safe.
+#ifndef EMBER_FRONTENDS_CAFFE2_TESTING_SAMPLE_MODELS_H_
+#define EMBER_FRONTENDS_CAFFE2_TESTING_SAMPLE_MODELS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ember::caffe2 {
+
+struct SampleModel {
+  std::string name;
+  std::string predict_net, init_net;
+};
+// One of texts, the others binary.
+const std::vector<SampleModel>& SampleModels();
+
+std::string BinaryNet(std::string_view text);
+
+}  // namespace ember::caffe2
+
+#endif  // EMBER_FRONTENDS_CAFFE2_TESTING_SAMPLE_MODELS_H_

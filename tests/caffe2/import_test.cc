@@ -1,0 +1,270 @@
+// Whole models: both forms of nets, pairs of files, inputs; what errors say;
+// damaged files.
+#include "frontends/caffe2/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "frontends/caffe2/operator_table.h"
+#include "frontends/caffe2/testing/sample_models.h"
+#include "frontends/formats.h"
+#include "frontends/testing/damaged_bytes.h"
+#include "tests/caffe2/one_operator.h"
+
+namespace ember::tests {
+namespace {
+
+using caffe2::SampleModel;
+using testing::HasSubstr;
+
+const SampleModel& Sample(const std::string& name) {
+  for (const SampleModel& model : caffe2::SampleModels())
+    if (model.name == name) return model;
+  ADD_FAILURE() << name;
+  return caffe2::SampleModels()[0];
+}
+
+StatusOr<graph::Graph> Import(const std::string& predict,
+                              const std::string& init,
+                              const frontends::ImportOptions& options = {}) {
+  return caffe2::ImportModelBytes(predict, init, options, "predict_net.pb");
+}
+
+std::string ErrorOf(const std::string& predict, const std::string& init = "") {
+  const auto graph = Import(predict, init);
+  return graph.ok() ? "imported" : std::string(graph.status().message());
+}
+
+TEST(Caffe2Models, BothFormsGiveTheSame) {
+  // An image of ones, padded by one, under windows of 2 by 2: corners, edges
+  // and the middle of the first channel are sums of its kernel's parts.
+  const Numbers image = F32({1, 1, 4, 4}, std::vector<double>(16, 1));
+  // Pooled by 2: the 5 x 5 results of each channel are 3 x 3, in which each
+  // weight is 0.25.
+  const auto pooled_sum = [](const double(&k)[4], double bias) {
+    double conv[5][5], sum = 0;
+    for (int y = 0; y < 5; ++y) {
+      for (int x = 0; x < 5; ++x) {
+        double v = bias;
+        for (int i = 0; i < 4; ++i) {
+          const int row = y + i / 2 - 1, column = x + i % 2 - 1;
+          if (row >= 0 && row < 4 && column >= 0 && column < 4) v += k[i];
+        }
+        conv[y][x] = std::max(v, 0.0);
+      }
+    }
+    for (int y = 0; y < 5; y += 2) {
+      for (int x = 0; x < 5; x += 2) {
+        double mean = 0;
+        int count = 0;
+        for (int i = 0; i < 4; ++i) {
+          if (y + i / 2 > 4 || x + i % 2 > 4) continue;
+          mean += conv[y + i / 2][x + i % 2];
+          ++count;
+        }
+        sum += mean / count;
+      }
+    }
+    return sum;
+  };
+  const double total =
+      0.25 * (pooled_sum({1, 2, 3, 4}, 0.5) + pooled_sum({-1, 0.5, 0, 2}, 0.5));
+  const double first = 1 / (1 + std::exp((total - 1) - (total + 1)));
+  for (const char* name : {"image", "text"}) {
+    SCOPED_TRACE(name);
+    const SampleModel& model = Sample(name);
+    ExpectNumbers(RunCaffe2(model.predict_net, model.init_net, {image}),
+                  {F32({1, 2}, {first, 1 - first})});
+  }
+}
+
+TEST(Caffe2Models, ConstantsAlone) {
+  const SampleModel& model = Sample("elements");
+  // Its first external input is none, and nothing is open.
+  ExpectNumbers(
+      RunCaffe2(model.predict_net, model.init_net, {}),
+      {F32({2, 2, 1}, {14, 12, 28, 26}), I64({2, 2, 1}, {1, 1, 1, 1})});
+}
+
+std::string ConvNet(const std::string& more) {
+  return "op { type: 'Conv' input: 'data' input: 'w' output: 'y' "
+         "arg { name: 'kernel' i: 1 }" +
+         more + "} external_input: 'data' external_input: 'w'";
+}
+
+TEST(Caffe2Models, InputsAndTheirDims) {
+  const auto type_of = [](const std::string& predict, const std::string& init) {
+    const auto graph = Import(predict, init);
+    if (!graph.ok()) return std::string(graph.status().message());
+    return graph->inputs()[0]->name() + ": " +
+           graph::ToString(graph->inputs()[0]->type());
+  };
+  const std::string weights =
+      "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
+      "3 ints: 1 ints: 1 } }";
+  // The weights tell rank and channels.
+  EXPECT_EQ(type_of(ConvNet(""), weights), "data: f32[N, 3, data_2, data_3]");
+  const std::string last =
+      "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
+      "1 ints: 1 ints: 3 } }";
+  EXPECT_EQ(type_of(ConvNet("arg { name: 'order' s: 'NHWC' }"), last),
+            "data: f32[N, data_1, data_2, 3]");
+  // The data is filled, too: that is how it was exported.
+  EXPECT_EQ(
+      type_of(ConvNet(""), weights + "op { type: 'ConstantFill' output: 'data' "
+                                     "arg { name: 'shape' ints: 1 ints: 3 "
+                                     "ints: 8 ints: 9 } }"),
+      "data: f32[1, 3, 8, 9]");
+  EXPECT_EQ(type_of("op { type: 'Relu' input: 'x' output: 'x' }", ""),
+            "model 'predict_net.pb': input 'x': the model does not say how "
+            "many dims it has: give its shape (--shape), or a value");
+  // Indices are integers; blobs that are written anew are others.
+  frontends::ImportOptions options;
+  options.input_shapes["i"] = {2};
+  const auto graph = Import(
+      "op { type: 'Gather' input: 'w' input: 'i' output: 'i' }"
+      "op { type: 'Relu' input: 'i' output: 'i' } external_output: 'i'",
+      weights, options);
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ(graph::ToString(graph->inputs()[0]->type()), "i64[2]");
+  EXPECT_EQ(graph->output_names()[0], "i");
+}
+
+std::string OneNode(const std::string& type) {
+  return "op { type: '" + type + "' input: 'x' output: 'y' name: 'node' }";
+}
+
+TEST(Caffe2Errors, UnsupportedOperators) {
+  EXPECT_EQ(ErrorOf(OneNode("wavelet") + OneNode("Int8Relu")),
+            "model 'predict_net.pb': unsupported operators: Int8Relu (operator "
+            "'node'; quantized operators are not here yet: give the net as it "
+            "was before), wavelet (operator 'node')");
+  EXPECT_THAT(ErrorOf(OneNode("RecurrentNetwork")),
+              HasSubstr("recurrent nets inside of a net are not here yet"));
+  EXPECT_THAT(ErrorOf(OneNode("ReluGradient")), HasSubstr("for training"));
+  // What trains fills, but only of what the net takes.
+  const std::string xavier =
+      "op { type: 'XavierFill' output: 'w' arg { name: 'shape' ints: 2 } }";
+  EXPECT_THAT(ErrorOf(ConvNet(""), xavier), HasSubstr("XavierFill"));
+  EXPECT_THAT(ErrorOf(OneNode("Relu"), xavier), HasSubstr("give its shape"));
+}
+
+TEST(Caffe2Errors, Nets) {
+  EXPECT_EQ(ErrorOf(std::string("\x0a\xff", 2)),
+            "model 'predict_net.pb': expected the predict net of Caffe2 of at "
+            "most 2 GB, found 2 bytes that do not parse as one");
+  EXPECT_EQ(ErrorOf("op {\n  foo: 1 }"),
+            "model 'predict_net.pb': expected a predict net: line 2, column 6: "
+            "Message type \"ember.caffe2.OperatorDef\" has no field named "
+            "\"foo\".");
+  EXPECT_EQ(ErrorOf(""),
+            "model 'predict_net.pb': predict net: expected operators, found "
+            "none");
+  EXPECT_EQ(ErrorOf("op { type: 'Copy' input: 'w' output: 'y' }",
+                    "op { type: 'GivenTensorFill' output: 'w' arg { name: "
+                    "'shape' ints: 2 } arg { name: 'values' floats: 1 } }"),
+            "model 'predict_net.pb': node 'w (GivenTensorFill)': values: "
+            "expected 2 floats, as the shape says, found 1");
+  EXPECT_THAT(ErrorOf("op { type: 'Copy' input: 'w' output: 'y' }",
+                      "op { type: 'ConstantFill' output: 'w' arg { name: "
+                      "'shape' ints: 4611686018427387904 ints: 4 } }"),
+              HasSubstr("shape: expected dims of 0 or more"));
+}
+
+std::string Written(const std::string& folder, const std::string& name,
+                    const std::string& contents) {
+  std::filesystem::create_directories(folder);
+  const std::string path = folder + "/" + name;
+  EXPECT_TRUE(WriteFileAtomically(path, contents).ok());
+  return path;
+}
+
+TEST(Caffe2Files, PairsOfNames) {
+  const SampleModel& model = Sample("image");
+  const std::string folder = testing::TempDir() + "caffe2_pairs";
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"predict_net.pb", "init_net.pb"},
+      {"a_predict.pb", "a_init.pb"},
+      {"b_predict_net.pb", "b_init_net.pb"},
+      {"c_predict_net.pb", "c_init_net.pbtxt"},
+  };
+  for (const auto& [predict, init] : names) {
+    SCOPED_TRACE(predict);
+    const bool is_text = init.ends_with(".pbtxt");
+    const std::string first = Written(folder, predict, model.predict_net);
+    const std::string second = Written(
+        folder, init, is_text ? Sample("text").init_net : model.init_net);
+    for (const std::string& path : {first, second}) {
+      const auto graph = caffe2::ImportModel(path, {});
+      EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+      const auto inputs = caffe2::ModelInputs(path, {});
+      ASSERT_TRUE(inputs.ok()) << inputs.status().ToString();
+      ASSERT_EQ(inputs->size(), 1u);
+      EXPECT_EQ((*inputs)[0].name, "data");
+      EXPECT_TRUE((*inputs)[0].has_rank);
+    }
+  }
+  EXPECT_EQ(frontends::FileOfModel(folder), folder + "/predict_net.pb");
+  const std::string alone = Written(folder, "d_predict.pb", model.predict_net);
+  EXPECT_EQ(caffe2::ImportModel(alone, {}).status().message(),
+            "model 'd_predict.pb': expected 'd_init.pb' or 'd_init.pbtxt' "
+            "beside it, found neither");
+  const std::string other = Written(folder, "net.pb", model.predict_net);
+  EXPECT_EQ(caffe2::ImportModel(other, {}).status().message(),
+            "model 'net.pb': expected a name with 'predict' or 'init', as "
+            "predict_net.pb has init_net.pb beside it, found 'net.pb'");
+}
+
+TEST(Caffe2Files, OneFormatSaysSo) {
+  for (const SampleModel& model : caffe2::SampleModels()) {
+    for (const std::string& net : {model.predict_net, model.init_net}) {
+      SCOPED_TRACE(model.name);
+      for (const frontends::Format* format : frontends::Formats())
+        EXPECT_EQ(format->sniff(net), format->name == "caffe2") << format->name;
+    }
+  }
+}
+
+// Any result but a crash.
+TEST(Caffe2Robustness, EveryByteChangedAndEveryTruncation) {
+  for (const SampleModel& model : caffe2::SampleModels()) {
+    const auto change_predict = [&](const std::string& damaged) {
+      return Import(damaged, model.init_net).status();
+    };
+    const auto change_init = [&](const std::string& damaged) {
+      return Import(model.predict_net, damaged).status();
+    };
+    frontends::TryEveryByteChanged(model.predict_net, change_predict);
+    frontends::TryEveryByteChanged(model.init_net, change_init);
+    frontends::TryEveryTruncation(model.predict_net, change_predict);
+    frontends::TryEveryTruncation(model.init_net, change_init);
+  }
+}
+
+TEST(Caffe2Robustness, DeepNets) {
+  std::string text = "op { type: 'If' ", end = "}";
+  for (int i = 0; i < 100000; ++i) {
+    text += "arg { n { op { ";
+    end += "} } }";
+  }
+  EXPECT_THAT(ErrorOf(text + end), HasSubstr("levels deep"));
+}
+
+TEST(Caffe2Table, NamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const caffe2::OperatorRow& row : caffe2::Operators()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_NE(row.import != nullptr, !row.reason.empty()) << row.name;
+    EXPECT_LE(row.minimum_inputs, row.maximum_inputs) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace ember::tests

@@ -1,0 +1,58 @@
+// One Caffe2 operator, run end to end: two nets are made, imported, compiled
+// and executed, with operands and results written as numbers.
+//
+//   OneCaffe2Operator op("LeakyRelu", Real("alpha", 0.5));
+//   op.Input(F32({2}, {-2, 3}));
+//   ExpectNumbers(op.Run(), {F32({2}, {-1, 3})});
+//
+// A test aid; not thread-safe.
+#ifndef EMBER_TESTS_CAFFE2_ONE_OPERATOR_H_
+#define EMBER_TESTS_CAFFE2_ONE_OPERATOR_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/frontend.h"
+#include "tests/onnx/one_node.h"
+
+namespace ember::tests {
+
+// Arguments as text, which may be joined.
+std::string Int(const std::string& name, int64_t value);
+std::string Ints(const std::string& name, const std::vector<int64_t>& values);
+std::string Real(const std::string& name, double value);
+std::string Word(const std::string& name, const std::string& value);
+
+// Imports, compiles and runs; all results.
+StatusOr<std::vector<Numbers>> RunCaffe2(
+    const std::string& predict_net, const std::string& init_net,
+    const std::vector<Numbers>& inputs,
+    const frontends::ImportOptions& options = {});
+
+class OneCaffe2Operator {
+ public:
+  explicit OneCaffe2Operator(std::string type, std::string arguments = "")
+      : type_(std::move(type)), arguments_(std::move(arguments)) {}
+
+  // The next operand, given when run.
+  OneCaffe2Operator& Input(Numbers value);
+  // The next operand, filled by the init net.
+  OneCaffe2Operator& Constant(Numbers value);
+  OneCaffe2Operator& Results(int count) {
+    results_ = count;
+    return *this;
+  }
+  StatusOr<std::vector<Numbers>> Run() const;
+
+ private:
+  std::string type_, arguments_;
+  std::vector<std::pair<bool, Numbers>> operands_;  // (is a constant, value)
+  int results_ = 1;
+};
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_CAFFE2_ONE_OPERATOR_H_
