@@ -10,44 +10,72 @@ namespace {
 constexpr char kImagePredict[] = R"pb(
   name: "image"
   op {
-    input: "data" input: "w" input: "b" output: "conv" type: "Conv"
-    arg { name: "kernel" i: 2 } arg { name: "pad" i: 1 }
+    input: "data"
+    input: "w"
+    input: "b"
+    output: "conv"
+    type: "Conv"
+    arg { name: "kernel" i: 2 }
+    arg { name: "pad" i: 1 }
     arg { name: "order" s: "NCHW" }
   }
   op { input: "conv" output: "conv" type: "Relu" }
   op {
-    input: "conv" output: "pool" type: "AveragePool"
-    arg { name: "kernels" ints: 2 ints: 2 } arg { name: "stride" i: 2 }
+    input: "conv"
+    output: "pool"
+    type: "AveragePool"
+    arg { name: "kernels" ints: 2 ints: 2 }
+    arg { name: "stride" i: 2 }
     arg { name: "legacy_pad" i: 3 }
   }
   op { input: "pool" input: "v" input: "c" output: "fc" type: "FC" }
   op { input: "fc" output: "softmax" type: "Softmax" }
-  external_input: "data" external_input: "w" external_input: "b"
-  external_input: "v" external_input: "c"
+  external_input: "data"
+  external_input: "w"
+  external_input: "b"
+  external_input: "v"
+  external_input: "c"
   external_output: "softmax"
 )pb";
 // The image is filled, as exports for phones do.
 constexpr char kImageInit[] = R"pb(
   op {
-    output: "w" type: "GivenTensorFill"
+    output: "w"
+    type: "GivenTensorFill"
     arg { name: "shape" ints: 2 ints: 1 ints: 2 ints: 2 }
-    arg { name: "values" floats: 1 floats: 2 floats: 3 floats: 4
-          floats: -1 floats: 0.5 floats: 0 floats: 2 }
+    arg {
+      name: "values"
+      floats: 1
+      floats: 2
+      floats: 3
+      floats: 4
+      floats: -1
+      floats: 0.5
+      floats: 0
+      floats: 2
+    }
   }
   op {
-    output: "b" type: "ConstantFill"
-    arg { name: "shape" ints: 2 } arg { name: "value" f: 0.5 }
+    output: "b"
+    type: "ConstantFill"
+    arg { name: "shape" ints: 2 }
+    arg { name: "value" f: 0.5 }
   }
   op {
-    output: "v" type: "ConstantFill"
-    arg { name: "shape" ints: 2 ints: 18 } arg { name: "value" f: 0.25 }
+    output: "v"
+    type: "ConstantFill"
+    arg { name: "shape" ints: 2 ints: 18 }
+    arg { name: "value" f: 0.25 }
   }
   op {
-    output: "c" type: "GivenTensorFill"
-    arg { name: "shape" ints: 2 } arg { name: "values" floats: 1 floats: -1 }
+    output: "c"
+    type: "GivenTensorFill"
+    arg { name: "shape" ints: 2 }
+    arg { name: "values" floats: 1 floats: -1 }
   }
   op {
-    output: "data" type: "ConstantFill"
+    output: "data"
+    type: "ConstantFill"
     arg { name: "shape" ints: 1 ints: 1 ints: 4 ints: 4 }
   }
 )pb";
@@ -55,37 +83,67 @@ constexpr char kImageInit[] = R"pb(
 constexpr char kElementsPredict[] = R"pb(
   name: "elements"
   op {
-    input: "a" input: "b" output: "sum" type: "Add"
-    arg { name: "broadcast" i: 1 } arg { name: "axis" i: 0 }
+    input: "a"
+    input: "b"
+    output: "sum"
+    type: "Add"
+    arg { name: "broadcast" i: 1 }
+    arg { name: "axis" i: 0 }
   }
   op {
-    input: "sum" output: "left" output: "right" type: "Split"
+    input: "sum"
+    output: "left"
+    output: "right"
+    type: "Split"
     arg { name: "axis" i: 1 }
   }
   op {
-    input: "right" input: "left" output: "joined" output: "info" type: "Concat"
+    input: "right"
+    input: "left"
+    output: "joined"
+    output: "info"
+    type: "Concat"
     arg { name: "axis" i: 1 }
   }
   op {
-    input: "joined" output: "turned" output: "old" type: "Reshape"
+    input: "joined"
+    output: "turned"
+    output: "old"
+    type: "Reshape"
     arg { name: "shape" ints: 0 ints: -1 ints: 2 }
   }
   op {
-    input: "turned" output: "best" output: "places" type: "TopK"
+    input: "turned"
+    output: "best"
+    output: "places"
+    type: "TopK"
     arg { name: "k" i: 1 }
   }
-  external_output: "best" external_output: "places"
+  external_output: "best"
+  external_output: "places"
 )pb";
 constexpr char kElementsInit[] = R"pb(
   op {
-    output: "a" type: "GivenTensorFill"
+    output: "a"
+    type: "GivenTensorFill"
     arg { name: "shape" ints: 2 ints: 4 }
-    arg { name: "values" floats: 1 floats: 2 floats: 3 floats: 4
-          floats: 5 floats: 6 floats: 7 floats: 8 }
+    arg {
+      name: "values"
+      floats: 1
+      floats: 2
+      floats: 3
+      floats: 4
+      floats: 5
+      floats: 6
+      floats: 7
+      floats: 8
+    }
   }
   op {
-    output: "b" type: "GivenTensorFill"
-    arg { name: "shape" ints: 2 } arg { name: "values" floats: 10 floats: 20 }
+    output: "b"
+    type: "GivenTensorFill"
+    arg { name: "shape" ints: 2 }
+    arg { name: "values" floats: 10 floats: 20 }
   }
 )pb";
 
