@@ -29,7 +29,8 @@ std::optional<Shape> FilledShape(OperatorContext& c) {
   int64_t count = 1;
   for (const int64_t dim : dims) {
     const auto product = CheckedMultiply(count, dim);
-    if (dim < 0 || !product || *product > kMaximumElements) {
+    if (dim < 0 || dim > kMaximumElements || !product ||
+        *product > kMaximumElements) {
       c.FailInvalid(
           "shape: expected dims of 0 or more with at most 2^34 "
           "elements, found " +

@@ -14,6 +14,7 @@
 #include "frontends/caffe2/net.h"
 #include "frontends/caffe2/operator_context.h"
 #include "frontends/caffe2/operator_table.h"
+#include "frontends/caffe2/value_info.h"
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
 #include "frontends/model_errors.h"
@@ -25,6 +26,11 @@ namespace fs = std::filesystem;
 
 struct Model {
   NetDef predict, init;
+  ValueInfo infos;
+
+  std::vector<frontends::ModelInput> Inputs() const {
+    return FindInputs(predict, init, infos);
+  }
 };
 
 // What a node is called: its own name, or its first result's.
@@ -46,8 +52,7 @@ class NetImporter {
     EMBER_ASSIGN_OR_RETURN(const std::set<const OperatorDef*> needed, Needed());
     EMBER_RETURN_IF_ERROR(CheckOperators(needed));
     steps_.Expect(needed.size());
-    const std::vector<frontends::ModelInput> inputs =
-        FindInputs(model_->predict, model_->init);
+    const std::vector<frontends::ModelInput> inputs = model_->Inputs();
     EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
                            frontends::AddInputs(inputs, options_, builder_));
     for (const OperatorDef& op : model_->init.op())
@@ -73,8 +78,7 @@ class NetImporter {
     }
     wanted.insert(model_->predict.external_output().begin(),
                   model_->predict.external_output().end());
-    for (const frontends::ModelInput& input :
-         FindInputs(model_->predict, model_->init))
+    for (const frontends::ModelInput& input : model_->Inputs())
       wanted.erase(input.name);
     for (int i = model_->init.op_size(); i-- > 0;) {
       const OperatorDef& op = model_->init.op(i);
@@ -195,11 +199,16 @@ StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
   return NetImporter(std::move(model), options).Import();
 }
 
+// value_info: "" if there is none.
 StatusOr<std::shared_ptr<const Model>> ReadModel(std::string_view predict_net,
-                                                 std::string_view init_net) {
+                                                 std::string_view init_net,
+                                                 std::string_view value_info) {
   auto model = std::make_shared<Model>();
   EMBER_ASSIGN_OR_RETURN(model->predict, ReadNet(predict_net, "predict net"));
   EMBER_ASSIGN_OR_RETURN(model->init, ReadNet(init_net, "init net"));
+  if (!value_info.empty()) {
+    EMBER_ASSIGN_OR_RETURN(model->infos, ReadValueInfo(value_info));
+  }
   return std::shared_ptr<const Model>(std::move(model));
 }
 
@@ -249,7 +258,14 @@ StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const MappedFile predict,
                          MappedFile::Open(paths.predict));
   EMBER_ASSIGN_OR_RETURN(const MappedFile init, MappedFile::Open(paths.init));
-  return ReadModel(AsText(predict.bytes()), AsText(init.bytes()));
+  const std::string beside =
+      (fs::path(path).parent_path() / "value_info.json").string();
+  std::string value_info;
+  std::error_code error;
+  if (fs::is_regular_file(beside, error)) {
+    EMBER_ASSIGN_OR_RETURN(value_info, ReadFile(beside));
+  }
+  return ReadModel(AsText(predict.bytes()), AsText(init.bytes()), value_info);
 }
 
 }  // namespace
@@ -257,8 +273,9 @@ StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
 StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
                                         std::string_view init_net,
                                         const frontends::ImportOptions& options,
-                                        std::string_view name) {
-  auto model = ReadModel(predict_net, init_net);
+                                        std::string_view name,
+                                        std::string_view value_info) {
+  auto model = ReadModel(predict_net, init_net, value_info);
   if (!model.ok()) return frontends::OfModel(model.status(), name);
   StatusOr<graph::Graph> graph = ImportRead(*std::move(model), options);
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
@@ -280,8 +297,7 @@ StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model,
                          OpenModel(path));
   std::vector<frontends::InputInfo> infos;
-  for (const frontends::ModelInput& input :
-       FindInputs(model->predict, model->init))
+  for (const frontends::ModelInput& input : model->Inputs())
     infos.push_back({input.name, input.dims.has_value()});
   return infos;
 }

@@ -7,9 +7,10 @@
 // (init_net.pb, X_init.pb, X_init_net.pb) and one that predicts, called the
 // same with "predict" for "init"; each binary or text (.pbtxt).
 //
-// Inputs are what the predict net takes and no net fills. No file says their
-// shapes: where an input reaches a convolution, its weights tell rank and
-// channels; otherwise the shape must be given. They are f32, but for indices
+// Inputs are what the predict net takes and no net fills. A value_info.json
+// beside the nets tells their types and shapes; without one, where an input
+// reaches a convolution, its weights tell rank and channels, and otherwise the
+// shape must be given. They are f32, but for indices
 // (of Gather, BatchGather and OneHot), which are i64. Where nothing is open, as
 // some tools fill the data, too, the predict net's first external input is the
 // input, with the shape that it is filled with. Results are the predict net's
@@ -34,11 +35,13 @@ namespace ember::caffe2 {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory; `name` is what errors call the model.
+// From memory; `name` is what errors call the model, and value_info a
+// value_info.json, if there is one.
 StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
                                         std::string_view init_net,
                                         const frontends::ImportOptions& options,
-                                        std::string_view name = "model");
+                                        std::string_view name = "model",
+                                        std::string_view value_info = "");
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options);

@@ -37,6 +37,14 @@ bool IsOneOf(std::string_view word,
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+// How a net was exported, rather than what it needs.
+std::vector<ModelDim> ExportedDims(const std::vector<int64_t>& shape) {
+  std::vector<ModelDim> dims;
+  for (const int64_t dim : shape)
+    dims.push_back({.extent = std::max<int64_t>(dim, 0), .may_differ = true});
+  return dims;
+}
+
 // Operators whose result is as their first operand, and like it in channels.
 bool KeepsShape(const OperatorDef& op) {
   return IsOneOf(op.type(),
@@ -47,8 +55,8 @@ bool KeepsShape(const OperatorDef& op) {
 
 class Reader {
  public:
-  Reader(const NetDef& predict, const NetDef& init)
-      : predict_(predict), fills_(FillsOf(init)) {}
+  Reader(const NetDef& predict, const NetDef& init, const ValueInfo& infos)
+      : predict_(predict), fills_(FillsOf(init)), infos_(infos) {}
 
   std::vector<ModelInput> Inputs() const {
     std::set<std::string_view> read = OpenBlobs(), done;
@@ -91,19 +99,19 @@ class Reader {
     ModelInput input = InputOf(name, true);
     const std::vector<int64_t> shape = ShapeOf(*fill->second);
     const bool fits = !input.dims || input.dims->size() == shape.size();
-    if (!shape.empty() && fits) {
-      std::vector<ModelDim> dims;
-      for (const int64_t dim : shape)
-        dims.push_back(
-            {.extent = std::max<int64_t>(dim, 0), .may_differ = true});
-      input.dims = std::move(dims);
-    }
+    if (!shape.empty() && fits && !infos_.contains(name))
+      input.dims = ExportedDims(shape);
     inputs.push_back(std::move(input));
   }
 
   ModelInput InputOf(const std::string& name, bool may_guess) const {
     ModelInput input;
     input.name = name;
+    if (const auto info = infos_.find(name); info != infos_.end()) {
+      input.dtype = info->second.dtype;
+      input.dims = ExportedDims(info->second.dims);
+      return input;
+    }
     if (!may_guess) return input;
     // Blobs that have the input's shape, as far as the net was read.
     std::set<std::string_view> same{name};
@@ -154,12 +162,14 @@ class Reader {
 
   const NetDef& predict_;
   const Fills fills_;
+  const ValueInfo& infos_;
 };
 
 }  // namespace
 
-std::vector<ModelInput> FindInputs(const NetDef& predict, const NetDef& init) {
-  return Reader(predict, init).Inputs();
+std::vector<ModelInput> FindInputs(const NetDef& predict, const NetDef& init,
+                                   const ValueInfo& infos) {
+  return Reader(predict, init, infos).Inputs();
 }
 
 }  // namespace ember::caffe2

@@ -137,6 +137,26 @@ TEST(Caffe2Models, InputsAndTheirDims) {
   EXPECT_EQ(graph->output_names()[0], "i");
 }
 
+TEST(Caffe2Models, ValueInfo) {
+  const auto import = [](const std::string& value_info) {
+    return caffe2::ImportModelBytes(
+        "op { type: 'Relu' input: 'x' output: 'y' }", "", {}, "predict_net.pb",
+        value_info);
+  };
+  const auto graph = import(R"({"x": [10, [2, 3]], "other": [1, []]})");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ(graph::ToString(graph->inputs()[0]->type()), "i64[2, 3]");
+  EXPECT_EQ(import("[1]").status().message(),
+            "model 'predict_net.pb': value_info.json: expected a JSON object "
+            "of blobs, found none");
+  EXPECT_EQ(import(R"({"x": [1, [-2]]})").status().message(),
+            "model 'predict_net.pb': value_info.json: 'x': expected [number of "
+            "a type, [dims]]");
+  frontends::TryEveryByteChanged(
+      R"({"x": [1, [2, 3]]})",
+      [&](const std::string& damaged) { return import(damaged).status(); });
+}
+
 std::string OneNode(const std::string& type) {
   return "op { type: '" + type + "' input: 'x' output: 'y' name: 'node' }";
 }
