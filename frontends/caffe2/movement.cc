@@ -298,6 +298,68 @@ void ImportChannelShuffle(OperatorContext& c) {
   c.SetOutput(Reshape(Transpose(Reshape(x, split), order), x.shape()));
 }
 
+namespace {
+
+// The arguments of SpaceToBatch and its reverse: "pad" is on all sides, but
+// "pad_t" alone above. False after an error.
+struct Blocks {
+  Dim size, top, other;
+};
+bool ReadBlocks(OperatorContext& c, Blocks& blocks) {
+  const int64_t size = c.Integer("block_size", 2), pad = c.Integer("pad", 0);
+  const int64_t top = c.Integer("pad_t", pad);
+  if (!c.CheckRank(0, 4, 4) || !c.CheckPositive("block_size", size) ||
+      !c.CheckRange("pad", pad, 0) || !c.CheckRange("pad_t", top, 0))
+    return false;
+  if (c.ChannelsLast()) {
+    c.FailUnsupported("order: expected NCHW");
+    return false;
+  }
+  blocks = {.size = Dim(size), .top = Dim(top), .other = Dim(pad)};
+  return true;
+}
+
+}  // namespace
+
+// Places in a block become images: those of the first place come first.
+void ImportSpaceToBatch(OperatorContext& c) {
+  Blocks blocks;
+  if (!ReadBlocks(c, blocks)) return;
+  const Tensor x = Pad(c.Input(0), {Dim(0), Dim(0), blocks.top, blocks.other},
+                       {Dim(0), Dim(0), blocks.other, blocks.other}, "constant",
+                       c.Input(0).Like(0));
+  const Dim& b = blocks.size;
+  const auto h = ops::DivideElementCounts({x.dim(2)}, {b});
+  const auto w = ops::DivideElementCounts({x.dim(3)}, {b});
+  if (!h || !w) {
+    return c.FailInvalid(
+        "block_size: expected a divisor of the padded image, "
+        "found " +
+        b.ToString() + " for " + graph::ShapeToString(x.shape()));
+  }
+  const Tensor split = Reshape(x, {x.dim(0), x.dim(1), *h, b, *w, b});
+  c.SetOutput(Reshape(Transpose(split, {3, 5, 0, 1, 2, 4}),
+                      {x.dim(0) * b * b, x.dim(1), *h, *w}));
+}
+
+void ImportBatchToSpace(OperatorContext& c) {
+  Blocks blocks;
+  if (!ReadBlocks(c, blocks)) return;
+  const Tensor x = c.Input(0);
+  const Dim& b = blocks.size;
+  const auto batch = ops::DivideElementCounts({x.dim(0)}, {b, b});
+  if (!batch) {
+    return c.FailInvalid("block_size: expected its square to divide " +
+                         x.dim(0).ToString() + ", found " + b.ToString());
+  }
+  const Tensor split = Reshape(x, {b, b, *batch, x.dim(1), x.dim(2), x.dim(3)});
+  Tensor y = Reshape(Transpose(split, {2, 3, 4, 0, 5, 1}),
+                     {*batch, x.dim(1), x.dim(2) * b, x.dim(3) * b});
+  y = SliceAxis(y, 2, blocks.top, y.dim(2) - blocks.top - blocks.other);
+  c.SetOutput(
+      SliceAxis(y, 3, blocks.other, y.dim(3) - blocks.other - blocks.other));
+}
+
 void ImportShape(OperatorContext& c) {
   const Tensor x = c.Input(0);
   Shape dims = x.shape();

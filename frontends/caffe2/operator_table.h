@@ -44,7 +44,7 @@ inline constexpr int kManyInputs = 1 << 20;
   row(BatchMatMul, 2, 2, ImportBatchMatMul) \
   no(BatchOneHot, kNotYet) \
   no(BatchPermutation, kDetection) \
-  no(BatchToSpace, kNotYet) \
+  row(BatchToSpace, 1, 1, ImportBatchToSpace) \
   no(BBoxTransform, kDetection) \
   no(BooleanMask, kNotYet) \
   no(BoxWithNMSLimit, kDetection) \
@@ -202,7 +202,7 @@ inline constexpr int kManyInputs = 1 << 20;
   no(SoftmaxWithLoss, kTraining) \
   row(Softplus, 1, 1, ImportSoftplus) \
   row(Softsign, 1, 1, ImportSoftsign) \
-  no(SpaceToBatch, kNotYet) \
+  row(SpaceToBatch, 1, 1, ImportSpaceToBatch) \
   no(SparseLengthsMean, kNotYet) \
   no(SparseLengthsSum, kNotYet) \
   no(SparseToDense, kNotYet) \

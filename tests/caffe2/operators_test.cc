@@ -413,6 +413,19 @@ TEST(Caffe2Operators, Movement) {
                     .Input(F32({1, 4, 1, 1}, {1, 2, 3, 4}))
                     .Run(),
                 {F32({1, 4, 1, 1}, {1, 3, 2, 4})});
+  // An image for each place in a block of 2 by 2.
+  const Numbers image = F32({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Numbers places = F32({4, 1, 1, 2}, {1, 3, 2, 4, 5, 7, 6, 8});
+  ExpectNumbers(Op("SpaceToBatch").Input(image).Run(), {places});
+  ExpectNumbers(Op("BatchToSpace").Input(places).Run(), {image});
+  const std::string padding = Int("pad", 1);
+  const Numbers two = F32({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Numbers padded = F32({8, 1, 2, 2}, {0, 0, 0, 4, 0, 0, 0, 8,  //
+                                            0, 0, 3, 0, 0, 0, 7, 0,  //
+                                            0, 2, 0, 0, 0, 6, 0, 0,  //
+                                            1, 0, 0, 0, 5, 0, 0, 0});
+  ExpectNumbers(Op("SpaceToBatch", padding).Input(two).Run(), {padded});
+  ExpectNumbers(Op("BatchToSpace", padding).Input(padded).Run(), {two});
   const Numbers row = F32({1, 1, 1, 3}, {1, 2, 3});
   const std::string pads = Ints("pads", {0, 1, 0, 2});
   ExpectNumbers(Op("PadImage", pads + Real("value", 9)).Input(row).Run(),
