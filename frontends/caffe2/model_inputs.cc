@@ -40,6 +40,7 @@ bool IsOneOf(std::string_view word,
 // How a net was exported, rather than what it needs.
 std::vector<ModelDim> ExportedDims(const std::vector<int64_t>& shape) {
   std::vector<ModelDim> dims;
+  dims.reserve(shape.size());
   for (const int64_t dim : shape)
     dims.push_back({.extent = std::max<int64_t>(dim, 0), .may_differ = true});
   return dims;
@@ -150,6 +151,7 @@ class Reader {
     const size_t channel =
         order != nullptr && order->s() == "NHWC" ? shape.size() - 1 : 1;
     std::vector<ModelDim> dims;
+    dims.reserve(shape.size());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       dims.push_back(axis == 0 ? ModelDim{.symbol = "N"}
                                : frontends::OpenDim(name, axis));
