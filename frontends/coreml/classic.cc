@@ -1,5 +1,4 @@
-// Models of tables: trees, linear models, and what prepares features. All
-// compute in f64, on rows [N, features].
+// Models of tables: trees, linear models, and what prepares features.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "base/one_line.h"
-#include "frontends/coreml/importer.h"
+#include "frontends/coreml/tables.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/forest.h"
 
@@ -25,75 +24,6 @@ using ops::TreeTable;
 
 // Scores and categories of a model: above any sensible one.
 constexpr int64_t kMaximumTargets = 1 << 20;
-
-Tensor Vector(graph::GraphBuilder& builder, const std::vector<double>& values) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  return {&builder,
-          builder.Constant(DType::kF64, {static_cast<int64_t>(values.size())},
-                           graph::ConstantData::Copy(
-                               {bytes, values.size() * sizeof(double)}))};
-}
-
-// A feature as rows: columns stand side by side, an array is one row.
-Tensor AsRows(const Tensor& value, bool is_column) {
-  const Tensor wide = Cast(value, DType::kF64);
-  if (is_column) return Unsqueeze(wide, {1});
-  if (wide.rank() == 2) return wide;
-  Dim count(1);
-  for (const Dim& dim : wide.shape()) count = count * dim;
-  return Reshape(wide, {Dim(1), count});
-}
-
-bool IsColumn(const Feature& feature) {
-  return feature.kind == Feature::kDouble || feature.kind == Feature::kInt64 ||
-         feature.kind == Feature::kString;
-}
-
-// All inputs of a model side by side.
-StatusOr<Tensor> RowsOf(const ModelContext& context, const ProtobufView& model,
-                        const Features& features) {
-  const std::vector<Feature> inputs =
-      FeaturesOf(model.Message(kDescription), 1);
-  const bool is_table = std::equal(
-      inputs.begin(), inputs.end(), context.table_names.begin(),
-      context.table_names.end(), [](const Feature& input, const auto& name) {
-        return input.name == name;
-      });
-  if (context.table && is_table) return context.table;
-  std::vector<Tensor> parts;
-  for (const Feature& feature : inputs) {
-    EMBER_ASSIGN_OR_RETURN(const Tensor value,
-                           FindFeature(features, feature.name));
-    parts.push_back(AsRows(value, IsColumn(feature)));
-  }
-  if (parts.empty()) return DataLossError("expected inputs, found none");
-  return parts.size() == 1 ? parts[0] : Concat(parts, 1);
-}
-
-// Rows as the description's only output says: a column, or an array, which has
-// lost its dim of one row.
-Status SetRows(const ProtobufView& model, const Tensor& rows,
-               Features& features) {
-  const std::vector<Feature> outputs =
-      FeaturesOf(model.Message(kDescription), 10);
-  if (outputs.empty()) return DataLossError("expected an output, found none");
-  const std::string predicted = model.Message(kDescription).Text(11);
-  const Feature* feature = &outputs.front();
-  for (const Feature& output : outputs)
-    if (output.name == predicted) feature = &output;
-  if (!rows.builder().status().ok()) return rows.builder().status();
-  Tensor value = rows;
-  if (IsColumn(*feature)) {
-    value =
-        Cast(Squeeze(SliceAxis(rows, 1, Dim(0), Dim(1)), {1}), feature->dtype);
-  } else {
-    if (rows.dim(0) == Dim(1)) value = Squeeze(rows, {0});
-    value = Cast(
-        value, feature->kind == Feature::kArray ? feature->dtype : DType::kF64);
-  }
-  features[feature->name] = {value, ""};
-  return rows.builder().status();
-}
 
 // ---- trees
 
@@ -511,6 +441,9 @@ constexpr ClassicRow kRows[] = {
     {kTreeClassifier, ImportTreeClassifier},
     {kGlmRegressor, ImportGlmRegressor},
     {kGlmClassifier, ImportGlmClassifier},
+    {kSvmRegressor, ImportSvmRegressor},
+    {kSvmClassifier, ImportSvmClassifier},
+    {kNeighbors, ImportNeighbors},
     {kScaler, ImportScaler},
     {kImputer, ImportImputer},
     {kNormalizer, ImportNormalizer},
@@ -540,14 +473,20 @@ Status ImportClassic(ModelContext& context, const ProtobufView& model,
 Status AddClasses(ModelContext& context, const ProtobufView& model,
                   const ProtobufView& labels, Tensor scores,
                   Features& features) {
-  EMBER_RETURN_IF_ERROR(context.builder.status());
-  const ProtobufView description = model.Message(kDescription);
   std::vector<int64_t> values = labels.Message(101).Integers(1);
   const bool texts = labels.Has(100);
   if (texts) {
     for (const std::string& text : labels.Message(100).Texts(1))
       values.push_back(context.builder.StringHandle(text));
   }
+  return AddChoice(context, model, values, texts, scores, features);
+}
+
+Status AddChoice(ModelContext& context, const ProtobufView& model,
+                 const std::vector<int64_t>& values, bool are_texts,
+                 Tensor scores, Features& features) {
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  const ProtobufView description = model.Message(kDescription);
   const Dim count = scores.dim(-1);
   if (Dim(static_cast<int64_t>(values.size())) != count) {
     return DataLossError("expected a label for each of " + count.ToString() +
@@ -561,7 +500,7 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
   const std::string predicted = description.Text(11);
   const std::string probabilities = description.Text(12);
   if (!predicted.empty())
-    features[predicted] = {Gather(all, best, 0), texts ? "string" : ""};
+    features[predicted] = {Gather(all, best, 0), are_texts ? "string" : ""};
   if (!probabilities.empty()) features[probabilities] = {scores, ""};
   return context.builder.status();
 }

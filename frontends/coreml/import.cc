@@ -198,6 +198,11 @@ StatusOr<graph::Graph> ImportRead(const StatusOr<Model>& model,
 
 }  // namespace
 
+bool ReadsKind(uint64_t kind) {
+  return IsNetwork(kind) || IsPipeline(kind) || IsClassic(kind) ||
+         kind == kProgram;
+}
+
 void FindMissing(const ProtobufView& model, int depth,
                  frontends::UnsupportedParts& missing) {
   const uint64_t kind = KindOf(model);
@@ -211,7 +216,7 @@ void FindMissing(const ProtobufView& model, int depth,
       FindMissing(part, depth + 1, missing);
     return;
   }
-  if (IsClassic(kind)) return;
+  if (ReadsKind(kind)) return;
   const std::string_view name = KindName(kind);
   missing.Add(name.empty() ? "model of kind " + std::to_string(kind)
                            : std::string(name),

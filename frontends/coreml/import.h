@@ -36,6 +36,9 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options);
 
+// Whether models of a kind (model.h: ModelField) are imported.
+bool ReadsKind(uint64_t kind);
+
 // From memory, which `owner` keeps; null: it is copied.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,

@@ -72,6 +72,11 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
                   const ProtobufView& labels, ops::Tensor scores,
                   Features& features);
 
+// The same of labels that are read: integers, or handles of texts.
+Status AddChoice(ModelContext& context, const ProtobufView& model,
+                 const std::vector<int64_t>& values, bool are_texts,
+                 ops::Tensor scores, Features& features);
+
 // A feature that must be there.
 StatusOr<ops::Tensor> FindFeature(const Features& features,
                                   const std::string& name);

@@ -54,10 +54,10 @@ inline constexpr int kMany = 1 << 20;
   row(340, sequenceRepeat, 1, 1, ImportSequenceRepeat) \
   row(345, reorganizeData, 1, 1, ImportReorganize) \
   row(350, slice, 1, 1, ImportSlice) \
-  no(400, simpleRecurrent, kNotYet) \
-  no(410, gru, kNotYet) \
-  no(420, uniDirectionalLSTM, kNotYet) \
-  no(430, biDirectionalLSTM, kNotYet) \
+  row(400, simpleRecurrent, 1, 2, ImportSimpleRecurrent) \
+  row(410, gru, 1, 2, ImportGru) \
+  row(420, uniDirectionalLSTM, 1, 3, ImportUniDirectionalLstm) \
+  row(430, biDirectionalLSTM, 1, 5, ImportBiDirectionalLstm) \
   no(500, custom, kCustom) \
   row(600, copy, 1, 1, ImportCopy) \
   no(605, branch, kControl) \

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontends/coreml/layer_table.h"
+#include "frontends/coreml/recurrent.h"
 #include "frontends/ops/convolution.h"
 #include "frontends/ops/pooling.h"
 #include "frontends/ops/resize.h"
@@ -239,12 +240,6 @@ void ImportActivation(LayerContext& c) {
   }
   Tensor y;
   switch (kind) {
-    case 5:
-      y = x * alpha + beta;
-      break;
-    case 10:
-      y = ops::Relu(x);
-      break;
     case 15:
       y = Select(Less(x, 0), x * alpha, x);
       break;
@@ -253,18 +248,6 @@ void ImportActivation(LayerContext& c) {
       break;
     case 25:
       y = Select(Less(x, 0), x * OneOrEach(c, p, 1, channels), x);
-      break;
-    case 30:
-      y = Tanh(x);
-      break;
-    case 31:
-      y = Tanh(x * beta) * alpha;
-      break;
-    case 40:
-      y = ops::Sigmoid(x);
-      break;
-    case 41:
-      y = Minimum(Maximum(x * alpha + beta, 0), 1);
       break;
     case 50:
       y = Select(Less(x, 0), Expm1(x) * alpha, x);
@@ -280,8 +263,11 @@ void ImportActivation(LayerContext& c) {
           OneOrEach(c, p, 1, channels);
       break;
     default:
-      return c.FailUnsupported("activation " + std::to_string(kind) +
-                               " is not known");
+      y = Activated({kind, alpha, beta}, x);
+  }
+  if (!y) {
+    return c.FailUnsupported("activation " + std::to_string(kind) +
+                             " is not known");
   }
   c.SetOutput(0, y);
 }

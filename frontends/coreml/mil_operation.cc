@@ -8,7 +8,8 @@ namespace ember::coreml {
 namespace {
 
 using Rows = std::span<const MilRow> (*)();
-constexpr Rows kFamilies[] = {MilElementwise, MilLayers, MilMovement};
+constexpr Rows kFamilies[] = {MilCompressed, MilElementwise, MilIndexing,
+                              MilLayers,     MilMovement,    MilRecurrent};
 
 }  // namespace
 

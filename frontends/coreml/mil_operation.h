@@ -97,9 +97,12 @@ struct MilRow {
 };
 
 // In the files of their families.
+std::span<const MilRow> MilCompressed();
 std::span<const MilRow> MilElementwise();
+std::span<const MilRow> MilIndexing();
 std::span<const MilRow> MilLayers();
 std::span<const MilRow> MilMovement();
+std::span<const MilRow> MilRecurrent();
 
 // Null for operations that nobody here knows.
 const MilRow* FindMil(std::string_view name);

@@ -20,15 +20,15 @@ constexpr Kind kKinds[] = {
     {kPipelineRegressor, "pipeline regressor"},
     {kPipeline, "pipeline"},
     {kGlmRegressor, "generalized linear regressor"},
-    {301, "support vector regressor"},
+    {kSvmRegressor, "support vector regressor"},
     {kTreeRegressor, "tree ensemble regressor"},
     {kNetworkRegressor, "neural network regressor"},
     {304, "Bayesian probit regressor"},
     {kGlmClassifier, "generalized linear classifier"},
-    {401, "support vector classifier"},
+    {kSvmClassifier, "support vector classifier"},
     {kTreeClassifier, "tree ensemble classifier"},
     {kNetworkClassifier, "neural network classifier"},
-    {404, "k nearest neighbors classifier"},
+    {kNeighbors, "k nearest neighbors classifier"},
     {kNetwork, "neural network"},
     {501, "item similarity recommender"},
     {kProgram, "ML program"},
@@ -151,6 +151,13 @@ std::string_view KindName(uint64_t number) {
   for (const Kind& kind : kKinds)
     if (kind.number == number) return kind.name;
   return "";
+}
+
+std::vector<uint64_t> KnownKinds() {
+  std::vector<uint64_t> numbers;
+  for (const Kind& kind : kKinds) numbers.push_back(kind.number);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
 }
 
 uint64_t KindOf(const ProtobufView& model) {

@@ -49,11 +49,14 @@ enum ModelField : uint64_t {
   kPipelineRegressor = 201,
   kPipeline = 202,
   kGlmRegressor = 300,
+  kSvmRegressor = 301,
   kTreeRegressor = 302,
   kNetworkRegressor = 303,
   kGlmClassifier = 400,
+  kSvmClassifier = 401,
   kTreeClassifier = 402,
   kNetworkClassifier = 403,
+  kNeighbors = 404,
   kNetwork = 500,
   kProgram = 502,
   kOneHotEncoder = 600,
@@ -68,6 +71,8 @@ enum ModelField : uint64_t {
 // "a support vector regressor" for what is known by name only; "" for what
 // nobody here knows.
 std::string_view KindName(uint64_t number);
+// The numbers of all that have a name, ascending.
+std::vector<uint64_t> KnownKinds();
 // The field that says what a model is; 0 if there is none.
 uint64_t KindOf(const ProtobufView& model);
 

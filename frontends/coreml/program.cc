@@ -251,6 +251,15 @@ class ProgramImporter {
         list.push_back(found->second);
       }
     }
+    // Compressed constants have their parts as attributes.
+    if (type.starts_with("constexpr_")) {
+      for (const ProtobufView& entry : operation.Messages(5)) {
+        if (entry.Text(1) == "name") continue;
+        EMBER_ASSIGN_OR_RETURN(MilValue value,
+                               ReadValue(context_, entry.Message(2)));
+        inputs[entry.Text(1)] = {std::move(value)};
+      }
+    }
     MilOperation o(context_.builder, std::move(inputs), outputs.size());
     row->import(o);
     EMBER_RETURN_IF_ERROR(context_.builder.status());

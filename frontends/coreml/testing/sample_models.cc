@@ -99,6 +99,71 @@ std::string Program() {
       .bytes();
 }
 
+// An LSTM of two numbers, and a state, of one.
+std::string Recurrent() {
+  const Message gate = Message().Floats(1, {0.5f, -1});
+  const Message state = Message().Floats(1, {0.25f});
+  Message weights;
+  for (const uint64_t field : {1, 2, 3, 4}) weights.Put(field, gate);
+  for (const uint64_t field : {20, 21, 22, 23, 60, 61, 62})
+    weights.Put(field, state);
+  const Message lstm = Message()
+                           .Integer(1, 2)
+                           .Integer(2, 1)
+                           .Put(10, Message().Put(40, Message()))
+                           .Put(10, Message().Put(30, Message()))
+                           .Put(10, Message().Put(41, Message()))
+                           .Put(15, Message().Integer(10, 1).Integer(40, 1))
+                           .Put(20, weights);
+  Message network;
+  network.Put(1, LayerOf(420, lstm, {"x", "h"}, {"y", "last"})).Integer(5, 1);
+  return ModelOf(
+             Description({ArrayFeature("x", {3, 1, 2, 1, 1}),
+                          ArrayFeature("h", {1, 1, 1, 1, 1})},
+                         {ArrayFeature("y", {3}), ArrayFeature("last", {1})}),
+             500, network)
+      .bytes();
+}
+
+std::string SupportVectors() {
+  const Message first =
+      Message().Put(1, Message().Integer(1, 2).Double(2, 0.5));
+  const Message second = Message().Put(1, Message().Integer(1, 1).Double(2, 1));
+  return ModelOf(Description({DoubleFeature("a"), DoubleFeature("b")},
+                             {DoubleFeature("label"), DoubleFeature("p")})
+                     .Text(11, "label")
+                     .Text(12, "p"),
+                 401,
+                 Message()
+                     .Put(1, Message().Put(2, Message().Double(1, 0.5)))
+                     .Integers(2, {1, 1})
+                     .Put(3, Message().Put(1, first).Put(1, second))
+                     .Put(5, Message().Doubles(1, {1, -1}))
+                     .Doubles(6, {0.25})
+                     .Doubles(7, {-1})
+                     .Doubles(8, {0.5})
+                     .Put(101, Message().Integers(1, {3, 4})))
+      .bytes();
+}
+
+std::string Neighbors() {
+  const Message index = Message()
+                            .Integer(1, 2)
+                            .Put(2, Message().Floats(1, {0, 1}))
+                            .Put(2, Message().Floats(1, {1, 0}))
+                            .Put(110, Message().Integer(1, 30));
+  return ModelOf(Description({DoubleFeature("a"), DoubleFeature("b")},
+                             {StringFeature("label")})
+                     .Text(11, "label"),
+                 404,
+                 Message()
+                     .Put(1, index)
+                     .Integer(2, 1)
+                     .Put(100, Message().Text(1, "cat").Text(1, "dog"))
+                     .Put(210, Message()))
+      .bytes();
+}
+
 }  // namespace
 
 Message ArrayFeature(const std::string& name,
@@ -209,10 +274,10 @@ Message ProgramOf(const std::vector<Message>& operations,
 const std::vector<std::pair<std::string, std::string>>& SampleModels() {
   static const auto* const kModels =
       new std::vector<std::pair<std::string, std::string>>{
-          {"network", Network()},
-          {"trees", Trees()},
-          {"linear", Linear()},
-          {"program", Program()}};
+          {"network", Network()},     {"trees", Trees()},
+          {"linear", Linear()},       {"program", Program()},
+          {"recurrent", Recurrent()}, {"support vectors", SupportVectors()},
+          {"neighbors", Neighbors()}};
   return *kModels;
 }
 

@@ -1,0 +1,180 @@
+// MIL's compressed constants and quantized numbers. Bits of packed numbers
+// count from the lowest one of the first byte.
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "compiler/graph/constant_folding.h"
+#include "frontends/coreml/mil_operation.h"
+
+namespace ember::coreml {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+// A number for the whole, or one for each slice of data along the axis.
+Tensor PerSlice(MilOperation& o, std::string_view name, const Tensor& data) {
+  const Tensor numbers = Cast(o.Input(name), DType::kF32);
+  if (!o.ok() || numbers.rank() == 0) return numbers;
+  const int axis = o.Axis("axis", 0, data.rank());
+  if (!o.ok()) return numbers;
+  if (numbers.rank() != 1 || numbers.dim(0) != data.dim(axis)) {
+    o.FailInvalid(std::string(name) + ": expected one number or " +
+                  data.dim(axis).ToString() + ", found " +
+                  graph::ShapeToString(numbers.shape()));
+    return numbers;
+  }
+  return ops::AlongAxis(numbers, axis, data.rank());
+}
+
+void Dequantized(MilOperation& o, const Tensor& data) {
+  Tensor y = Cast(data, DType::kF32);
+  if (o.Has("zero_point")) y = y - PerSlice(o, "zero_point", data);
+  y = y * PerSlice(o, "scale", data);
+  if (o.ok()) o.SetOutput(0, Cast(y, o.Input("scale").dtype()));
+}
+void AffineDequantize(MilOperation& o) {
+  Dequantized(o, o.Input("quantized_data"));
+}
+void Dequantize(MilOperation& o) { Dequantized(o, o.Input("input")); }
+
+void Quantize(MilOperation& o) {
+  const std::string type = o.Text("output_dtype", "");
+  if (type != "int8" && type != "uint8") {
+    return o.FailInvalid("output_dtype: expected int8 or uint8, found '" +
+                         type + "'");
+  }
+  const bool is_signed = type == "int8";
+  const Tensor x = o.Input("input");
+  Tensor y = Round(Cast(x, DType::kF32) / PerSlice(o, "scale", x));
+  if (o.Has("zero_point")) y = y + PerSlice(o, "zero_point", x);
+  if (!o.ok()) return;
+  y = Minimum(Maximum(y, is_signed ? -128 : 0), is_signed ? 127 : 255);
+  o.SetOutput(0, Cast(y, is_signed ? DType::kI8 : DType::kU8));
+}
+
+void CastConstant(MilOperation& o) {
+  const std::string type = o.Text("output_dtype", "");
+  if (type != "fp32")
+    return o.FailUnsupported("output_dtype: found '" + type + "'");
+  o.SetOutput(0, Cast(o.Input("source_val"), DType::kF32));
+}
+
+std::optional<Bytes> DataOf(MilOperation& o, std::string_view name) {
+  const Tensor value = o.Input(name);
+  if (!o.ok()) return std::nullopt;
+  const graph::ConstantData* data = graph::ConstantDataOf(value.value());
+  if (data != nullptr) return data->bytes;
+  o.FailInvalid(std::string(name) + ": expected a constant, found none");
+  return std::nullopt;
+}
+
+// The result's shape, and how many numbers it has.
+struct Result {
+  std::vector<int64_t> shape;
+  int64_t count = 1;
+};
+
+// Fails unless `packed` is as long as the numbers of `bits` bits each.
+std::optional<Result> ReadShape(MilOperation& o, Bytes packed, int64_t bits) {
+  Result result{o.Integers("shape")};
+  std::optional<int64_t> total = bits;
+  for (const int64_t dim : result.shape) {
+    if (total) total = dim < 0 ? std::nullopt : CheckedMultiply(*total, dim);
+  }
+  if (!o.ok()) return std::nullopt;
+  const auto found = static_cast<int64_t>(packed.size());
+  if (!total || *total > std::numeric_limits<int64_t>::max() - 7 ||
+      (*total + 7) / 8 != found) {
+    o.FailInvalid("shape: expected one of " + std::to_string(bits) +
+                  " bits for each number of " + std::to_string(found) +
+                  " bytes, found another");
+    return std::nullopt;
+  }
+  result.count = *total / bits;
+  return result;
+}
+
+uint32_t BitsAt(Bytes packed, int64_t index, int64_t bits) {
+  uint32_t value = 0;
+  for (int64_t i = 0; i < bits; ++i) {
+    const int64_t place = index * bits + i;
+    const uint32_t bit =
+        packed[static_cast<size_t>(place / 8)] >> (place % 8) & 1u;
+    value |= bit << i;
+  }
+  return value;
+}
+
+// Numbers whose i-th is number find(i) of the source, or 0 where that is -1.
+template <typename Find>
+void SetPicked(MilOperation& o, const Result& result, Bytes source, DType dtype,
+               const Find& find) {
+  const auto size = static_cast<size_t>(DTypeByteSize(dtype));
+  const auto picked = std::make_shared<std::vector<uint8_t>>(
+      static_cast<size_t>(result.count) * size, 0);
+  for (int64_t i = 0; i < result.count; ++i) {
+    const int64_t from = find(i);
+    if (from < 0) continue;
+    std::memcpy(picked->data() + static_cast<size_t>(i) * size,
+                source.data() + static_cast<size_t>(from) * size, size);
+  }
+  const Bytes bytes(*picked);
+  o.SetOutput(
+      0, o.Wrap(o.builder().Constant(dtype, result.shape, {picked, bytes})));
+}
+
+void LookUpTable(MilOperation& o) {
+  const auto indices = DataOf(o, "indices"), table = DataOf(o, "lut");
+  if (!indices || !table || !o.CheckRank("lut", 1, 1)) return;
+  const Tensor lut = o.Input("lut");
+  const int64_t size = lut.dim(0).constant();
+  if (size < 2 || size > 256 ||
+      !std::has_single_bit(static_cast<uint64_t>(size)))
+    return o.FailInvalid("lut: expected 2, 4, 16, 64 or 256 numbers, found " +
+                         std::to_string(size));
+  const int64_t bits = std::countr_zero(static_cast<uint64_t>(size));
+  const auto result = ReadShape(o, *indices, bits);
+  if (!result) return;
+  SetPicked(o, *result, *table, lut.dtype(), [&](int64_t i) {
+    return static_cast<int64_t>(BitsAt(*indices, i, bits));
+  });
+}
+
+void SparseToDense(MilOperation& o) {
+  const auto mask = DataOf(o, "mask"), numbers = DataOf(o, "nonzero_data");
+  if (!mask || !numbers || !o.CheckRank("nonzero_data", 1, 1)) return;
+  const Tensor given = o.Input("nonzero_data");
+  const auto result = ReadShape(o, *mask, 1);
+  if (!result) return;
+  int64_t count = 0;
+  for (int64_t i = 0; i < result->count; ++i) count += BitsAt(*mask, i, 1);
+  if (given.dim(0) != Dim(count)) {
+    return o.FailInvalid("nonzero_data: expected " + std::to_string(count) +
+                         " numbers, found " + given.dim(0).ToString());
+  }
+  int64_t next = 0;
+  SetPicked(o, *result, *numbers, given.dtype(), [&](int64_t i) {
+    return BitsAt(*mask, i, 1) != 0 ? next++ : int64_t{-1};
+  });
+}
+
+constexpr MilRow kRows[] = {
+    {"constexpr_affine_dequantize", AffineDequantize},
+    {"constexpr_cast", CastConstant},
+    {"constexpr_lut_to_dense", LookUpTable},
+    {"constexpr_sparse_to_dense", SparseToDense},
+    {"dequantize", Dequantize},
+    {"quantize", Quantize},
+};
+
+}  // namespace
+
+std::span<const MilRow> MilCompressed() { return kRows; }
+
+}  // namespace ember::coreml

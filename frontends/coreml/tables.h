@@ -1,0 +1,52 @@
+// What models of tables share: rows of features in, and out. All compute in
+// f64.
+//
+//   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
+//   return SetRows(model, rows * 2, features);   // [N, features]
+//
+// Errors and lifetime as in importer.h.
+#ifndef EMBER_FRONTENDS_COREML_TABLES_H_
+#define EMBER_FRONTENDS_COREML_TABLES_H_
+
+#include <vector>
+
+#include "frontends/coreml/importer.h"
+
+namespace ember::coreml {
+
+// f64.
+ops::Tensor Vector(graph::GraphBuilder& builder,
+                   const std::vector<double>& values);
+ops::Tensor Matrix(graph::GraphBuilder& builder,
+                   const std::vector<double>& values, int64_t rows,
+                   int64_t columns);
+
+// A number or a text, which is a column [N].
+bool IsColumn(const Feature& feature);
+// A feature as rows: columns stand side by side, an array is one row.
+ops::Tensor AsRows(const ops::Tensor& value, bool is_column);
+
+// All inputs of a model side by side.
+StatusOr<ops::Tensor> RowsOf(const ModelContext& context,
+                             const ProtobufView& model,
+                             const Features& features);
+// Rows as the description's only output says: a column, or an array, which has
+// lost its dim of one row.
+Status SetRows(const ProtobufView& model, const ops::Tensor& rows,
+               Features& features);
+
+// Fails unless rows have as many columns.
+Status CheckColumns(const ops::Tensor& rows, int64_t count,
+                    std::string_view what);
+
+// support_vectors.cc, neighbors.cc
+Status ImportSvmRegressor(ModelContext& context, const ProtobufView& model,
+                          Features& features);
+Status ImportSvmClassifier(ModelContext& context, const ProtobufView& model,
+                           Features& features);
+Status ImportNeighbors(ModelContext& context, const ProtobufView& model,
+                       Features& features);
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_TABLES_H_

@@ -1,0 +1,45 @@
+// Core ML models, imported from memory and run on tier 0.
+//
+//   ExpectNumbers(RunLayer(830, Message().Float(2, 1), {x}), {y});
+//
+// For tests; not thread-safe.
+#ifndef EMBER_TESTS_COREML_ONE_MODEL_H_
+#define EMBER_TESTS_COREML_ONE_MODEL_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "frontends/coreml/testing/sample_models.h"
+#include "tests/onnx/one_node.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tests {
+
+Numbers F64(std::vector<int64_t> dims, std::vector<double> values);
+vm::Tensor MakeTensor(const Numbers& numbers);
+
+StatusOr<std::vector<vm::Tensor>> RunTensors(
+    const std::string& bytes, const std::vector<Numbers>& inputs);
+StatusOr<std::vector<Numbers>> RunModel(const std::string& bytes,
+                                        const std::vector<Numbers>& inputs);
+
+// One layer of a network, with arrays as they are.
+StatusOr<std::vector<Numbers>> RunLayer(uint64_t kind,
+                                        const coreml::Message& parameters,
+                                        const std::vector<Numbers>& inputs,
+                                        int outputs = 1);
+
+using OperationInputs =
+    std::vector<std::pair<std::string, std::vector<std::string>>>;
+// A program of one operation on x, with constants before it. x is its input
+// "x", unless an input is said to be x.
+StatusOr<std::vector<Numbers>> RunOperation(
+    const std::string& type, const Numbers& x,
+    std::vector<coreml::Message> constants, OperationInputs inputs,
+    const std::vector<std::string>& outputs = {"y"});
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_COREML_ONE_MODEL_H_
