@@ -119,6 +119,23 @@ void Gelu(MilOperation& o) {
                 "'");
 }
 
+void ClampedRelu(MilOperation& o) {
+  const Tensor x = o.Input("x");
+  o.SetOutput(0, Minimum(Select(Less(x, 0), x * o.Number("alpha", 0), x),
+                         o.Number("beta", 0)));
+}
+
+// alpha log(1 + exp(beta x)), with numbers for each channel.
+void ParametricSoftplus(MilOperation& o) {
+  if (!o.CheckRank("x", 3)) return;
+  const Tensor x = o.Input("x");
+  const auto along = [&](std::string_view name) {
+    return ops::AlongAxis(o.Input(name), 1, x.rank());
+  };
+  if (!o.CheckRank("alpha", 1, 1) || !o.CheckRank("beta", 1, 1)) return;
+  o.SetOutput(0, ops::Softplus(x * along("beta")) * along("alpha"));
+}
+
 void CastTo(MilOperation& o) {
   constexpr std::pair<std::string_view, DType> kTypes[] = {
       {"fp16", DType::kF16},  {"fp32", DType::kF32},  {"int32", DType::kI32},
@@ -209,6 +226,7 @@ constexpr MilRow kRows[] = {
     {"atanh", Unary<Atanh>},
     {"cast", CastTo},
     {"ceil", Unary<ops::Ceil>},
+    {"clamped_relu", ClampedRelu},
     {"clip", Clip},
     {"cos", Unary<ops::Cos>},
     {"cosh", Unary<Cosh>},
@@ -266,6 +284,7 @@ constexpr MilRow kRows[] = {
     {"sin", Unary<ops::Sin>},
     {"sinh", Unary<Sinh>},
     {"softplus", Unary<ops::Softplus>},
+    {"softplus_parametric", ParametricSoftplus},
     {"softsign", Unary<Softsign>},
     {"sqrt", Unary<ops::Sqrt>},
     {"square", Unary<Square>},

@@ -1,6 +1,7 @@
 // MIL's convolutions, pooling, products and normalization.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -259,6 +260,32 @@ void Matmul(MilOperation& o) {
   o.SetOutput(0, MatMul(x, y));
 }
 
+// softmax(q kᵀ / √E + mask) v; a mask of truths leaves out what is false.
+void Attention(MilOperation& o) {
+  if (!o.CheckRank("query", 3) || !o.CheckRank("key", 3) ||
+      !o.CheckRank("value", 3))
+    return;
+  const Tensor query = o.Input("query"), key = o.Input("key");
+  const auto size = o.Extent(query, query.rank() - 1);
+  if (!size || !o.CheckRange("query's last dim", *size)) return;
+  std::vector<int64_t> order(static_cast<size_t>(key.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  Tensor scores = MatMul(query, Transpose(key, order)) *
+                  (1 / std::sqrt(static_cast<double>(*size)));
+  if (o.Has("attn_mask")) {
+    const Tensor mask = o.Input("attn_mask");
+    if (mask.dtype() == DType::kBool) {
+      scores = Select(mask, scores,
+                      scores.Like(-std::numeric_limits<double>::infinity()));
+    } else {
+      scores = scores + mask;
+    }
+  }
+  if (!o.ok()) return;
+  o.SetOutput(0, MatMul(Softmax(scores, scores.rank() - 1), o.Input("value")));
+}
+
 void SoftmaxAlong(MilOperation& o) {
   const Tensor x = o.Input("x");
   o.SetOutput(0, Softmax(x, o.Axis("axis", -1, x.rank())));
@@ -348,6 +375,7 @@ constexpr MilRow kRows[] = {
     {"matmul", Matmul},
     {"max_pool", Pool<PoolKind::kMax>},
     {"resize_bilinear", ResizeBilinear},
+    {"scaled_dot_product_attention", Attention},
     {"softmax", SoftmaxAlong},
     {"upsample_bilinear", UpsampleBilinear},
     {"upsample_nearest_neighbor", UpsampleNearest},

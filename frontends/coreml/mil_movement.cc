@@ -269,6 +269,27 @@ void FlattenTo2d(MilOperation& o) {
   o.SetOutput(0, Reshape(x, {rows, columns}));
 }
 
+// The last two dims without what is cut off in front and behind.
+void CropImages(MilOperation& o) {
+  if (!o.CheckRank("x", 3)) return;
+  Tensor x = o.Input("x");
+  for (const bool is_width : {false, true}) {
+    const std::string name = is_width ? "crop_width" : "crop_height";
+    const std::vector<int64_t> cut = o.Integers(name, {0, 0});
+    const int axis = x.rank() - (is_width ? 1 : 2);
+    const auto extent = o.Extent(x, axis);
+    if (!extent) return;
+    if (cut.size() != 2)
+      return o.FailInvalid(name + ": expected 2 values, found " +
+                           std::to_string(cut.size()));
+    if (!o.CheckRange(name, cut[0], 0, *extent) ||
+        !o.CheckRange(name, cut[1], 0, *extent - cut[0]))
+      return;
+    x = SliceAxis(x, axis, Dim(cut[0]), Dim(*extent - cut[0] - cut[1]));
+  }
+  o.SetOutput(0, x);
+}
+
 void ReverseAxes(MilOperation& o) {
   Tensor x = o.Input("x");
   for (const int64_t axis : o.Axes("axes", x.rank()))
@@ -355,6 +376,7 @@ void PixelUnshuffle(MilOperation& o) {
 
 constexpr MilRow kRows[] = {
     {"concat", ConcatValues},
+    {"crop", CropImages},
     {"cumsum", CumulativeSum},
     {"depth_to_space", DepthToSpace},
     {"expand_dims", ExpandDims},

@@ -1,7 +1,7 @@
 // Operations of ML programs against the formulas of MIL's reference.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -242,6 +242,44 @@ TEST(Indexing, NumbersOfPlaces) {
   ExpectNumbers(RunOperation("einsum", kX, {ConstText("e", "ij,kj->ik")},
                              {{"values", {"x", "x"}}, {"equation", {"e"}}}),
                 {F32({2, 2}, {14, 32, 32, 77})});
+}
+
+TEST(Layers, ActivationsAndCrops) {
+  const Numbers x = F32({1, 2, 1, 2}, {-1, 3, 0.5, -2});
+  ExpectNumbers(
+      RunOperation("clamped_relu", x,
+                   {ConstFloats("a", {}, {0.5}), ConstFloats("b", {}, {2})},
+                   {{"alpha", {"a"}}, {"beta", {"b"}}}),
+      {F32(x.dims, {-0.5, 2, 0.5, -1})});
+  const auto softplus = [](double v) { return std::log1p(std::exp(v)); };
+  ExpectNumbers(RunOperation("softplus_parametric", x,
+                             {ConstFloats("a", {2}, {2, 3}),
+                              ConstFloats("b", {2}, {1, -1})},
+                             {{"alpha", {"a"}}, {"beta", {"b"}}}),
+                {F32(x.dims, {2 * softplus(-1), 2 * softplus(3),
+                              3 * softplus(-0.5), 3 * softplus(2)})});
+  ExpectNumbers(
+      RunOperation("crop",
+                   F32({1, 3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
+                   {ConstInts("h", {1, 0}), ConstInts("w", {1, 2})},
+                   {{"crop_height", {"h"}}, {"crop_width", {"w"}}}),
+      {F32({1, 2, 1}, {5, 9})});
+}
+
+TEST(Layers, Attention) {
+  // One head of two queries; the second sees the first key only.
+  const Numbers q = F32({1, 2, 4}, {1, 0, 2, 0, 0, 1, 0, -1});
+  const std::vector<Message> constants = {
+      ConstFloats("k", {1, 2, 4}, {1, 2, 0, 1, 0, 1, 1, 0}),
+      ConstFloats("v", {1, 2, 1}, {10, 20}),
+      ConstFloats("m", {2, 2}, {0, 0, 0, -1e9f})};
+  // Products are 1 and 2, over 2.
+  const double second = 1 / (1 + std::exp(-0.5));
+  const OperationInputs inputs = {
+      {"query", {"x"}}, {"key", {"k"}}, {"value", {"v"}}, {"attn_mask", {"m"}}};
+  ExpectNumbers(
+      RunOperation("scaled_dot_product_attention", q, constants, inputs),
+      {F32({1, 2, 1}, {10 + 10 * second, 10})});
 }
 
 }  // namespace
