@@ -1,60 +1,48 @@
 // SVMClassifier, SVMRegressor: kernels between rows and support vectors, then a
 // contraction. Formulas of libsvm, as ONNX Runtime has them.
 #include <algorithm>
-#include <numeric>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontends/onnx/ml_attributes.h"
 #include "frontends/onnx/ml_scores.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/support_vectors.h"
 
 namespace ember::onnx {
 namespace {
 
-struct Kernel {
-  std::string type = "LINEAR";
-  double gamma = 0;
-  double coef0 = 0;
-  double degree = 0;
-};
+using ops::ApplyKernel;
+using ops::Kernel;
 
 Kernel ReadKernel(NodeContext& c) {
+  constexpr std::pair<std::string_view, Kernel::Type> kTypes[] = {
+      {"LINEAR", Kernel::kLinear},
+      {"POLY", Kernel::kPolynomial},
+      {"RBF", Kernel::kRbf},
+      {"SIGMOID", Kernel::kSigmoid},
+  };
+  const std::string type = c.String("kernel_type", "LINEAR");
   Kernel kernel;
-  kernel.type = c.String("kernel_type", "LINEAR");
   const auto parameters = c.Floats("kernel_params");
   if (parameters && !parameters->empty() &&
       CheckCount(c, "kernel_params", parameters->size(), 3)) {
     kernel.gamma = (*parameters)[0];
-    kernel.coef0 = (*parameters)[1];
+    kernel.offset = (*parameters)[1];
     kernel.degree = (*parameters)[2];
   }
-  for (const char* known : {"LINEAR", "POLY", "RBF", "SIGMOID"}) {
-    if (kernel.type == known) return kernel;
+  for (const auto& [name, known] : kTypes) {
+    kernel.type = known;
+    if (type == name) return kernel;
   }
   c.FailInvalid(
       "attribute 'kernel_type': expected LINEAR, POLY, RBF or SIGMOID, "
       "found '" +
-      kernel.type + "'");
+      type + "'");
   return kernel;
-}
-
-// x [N, F], vectors [V, F] → [N, V].
-Tensor ApplyKernel(const Kernel& kernel, Tensor x, Tensor vectors) {
-  if (kernel.type == "RBF") {
-    // Differences first: |x|² - 2xv + |v|² would cancel.
-    Tensor difference = Unsqueeze(x, {1}) - vectors;
-    Tensor square = Reduce(difference * difference, "sum", {2}, false);
-    return Exp(square * -kernel.gamma);
-  }
-  Tensor product = Contract(x, vectors, "nf,vf->nv");
-  if (kernel.type == "LINEAR") return product;
-  product = product * kernel.gamma + kernel.coef0;
-  if (kernel.type == "SIGMOID") return Tanh(product);
-  if (kernel.degree == 2) return product * product;
-  if (kernel.degree == 3) return product * product * product;
-  return Power(product, kernel.degree);
 }
 
 // `values` as [rows, the rest].
@@ -114,19 +102,6 @@ void ImportSvmRegressor(NodeContext& c) {
 
 // --- classifier ---
 
-struct Pair {
-  int64_t first, second;
-};
-
-// The pairs of classes in the order of 'rho', 'prob_a' and 'prob_b'.
-std::vector<Pair> PairsOf(int64_t classes) {
-  std::vector<Pair> pairs;
-  for (int64_t i = 0; i < classes; ++i) {
-    for (int64_t j = i + 1; j < classes; ++j) pairs.push_back({i, j});
-  }
-  return pairs;
-}
-
 class SvmClassifier {
  public:
   SvmClassifier(NodeContext& c, Tensor x)
@@ -178,9 +153,7 @@ class SvmClassifier {
   void RunPairs();
   bool CheckPairs();
   Tensor PairScores();
-  Tensor Votes(Tensor scores);
   Tensor Probabilities(Tensor scores);
-  Tensor CouplingMatrix(Tensor scores);
 
   NodeContext& c_;
   Tensor x_;
@@ -188,7 +161,6 @@ class SvmClassifier {
   const Transform transform_;
   const std::vector<double> coefficients_, rho_, prob_a_, prob_b_;
   const std::vector<int64_t> sizes_;
-  std::vector<Pair> pairs_;
   int64_t vectors_ = 0;
 };
 
@@ -236,14 +208,13 @@ bool SvmClassifier::CheckPairs() {
 
 void SvmClassifier::RunPairs() {
   if (!CheckPairs()) return;
-  pairs_ = PairsOf(labels_.size());
   Tensor scores = PairScores();
   if (!c_.ok()) return;
-  Tensor best = ArgMax(Votes(scores));
+  Tensor best = ArgMax(ops::PairVotes(scores, labels_.size()));
   if (!prob_a_.empty()) {
     return SetResults(best, PostTransform(Probabilities(scores), transform_));
   }
-  if (pairs_.size() > 1)
+  if (labels_.size() > 2)
     return SetResults(best, PostTransform(scores, transform_));
   const SecondClass rule = transform_ == Transform::kNone
                                ? SecondClass::kNegation
@@ -251,110 +222,26 @@ void SvmClassifier::RunPairs() {
   SetResults(best, AddSecondClass(scores, rule, transform_));
 }
 
-// [N, pairs]. A class has coefficients against each other class; those of
-// classes before itself are one row further down.
+// [N, pairs].
 Tensor SvmClassifier::PairScores() {
   Tensor support =
       Matrix(c_, "support_vectors", ReadFloats(c_, "support_vectors"), vectors_,
              x_.dtype());
   const Kernel kernel = ReadKernel(c_);
   if (!c_.ok()) return c_.Wrap(nullptr);
-  std::vector<int64_t> starts(sizes_.size(), 0);
-  std::partial_sum(sizes_.begin(), sizes_.end() - 1, starts.begin() + 1);
-  const size_t pairs = pairs_.size();
-  std::vector<double> weights(vectors_ * pairs, 0);
-  for (size_t p = 0; p < pairs; ++p) {
-    const auto [i, j] = pairs_[p];
-    const auto copy = [&](int64_t own, int64_t row) {
-      for (int64_t v = starts[own]; v < starts[own] + sizes_[own]; ++v)
-        weights[v * pairs + p] = coefficients_[row * vectors_ + v];
-    };
-    copy(i, j - 1);
-    copy(j, i);
-  }
-  Tensor matrix = Matrix(c_, "coefficients", weights, vectors_, x_.dtype());
+  Tensor matrix =
+      Matrix(c_, "coefficients", ops::PairWeights(sizes_, coefficients_),
+             vectors_, x_.dtype());
   Tensor kernels = ApplyKernel(kernel, x_, support);
   return Contract(kernels, matrix, "nv,vp->np") + Numbers(rho_);
 }
 
-// How many pairs each class wins.
-Tensor SvmClassifier::Votes(Tensor scores) {
-  const size_t classes = labels_.values.size();
-  std::vector<double> first(pairs_.size() * classes, 0);
-  std::vector<double> second = first;
-  for (size_t p = 0; p < pairs_.size(); ++p) {
-    first[p * classes + pairs_[p].first] = 1;
-    second[p * classes + pairs_[p].second] = 1;
-  }
-  const Shape shape = {Dim(static_cast<int64_t>(pairs_.size())),
-                       Dim(static_cast<int64_t>(classes))};
-  Tensor wins = Cast(Less(0, scores), x_.dtype());
-  return Contract(wins, Reshape(Numbers(first), shape), "np,pk->nk") +
-         Contract(1.0 - wins, Reshape(Numbers(second), shape), "np,pk->nk");
-}
-
-// Q of Wu, Lin and Weng's second method: [N, K, K] with r_ij the probability
-// of i against j, Q_ii = Σ r_ji², Q_ij = -r_ji r_ij.
-Tensor SvmClassifier::CouplingMatrix(Tensor scores) {
+Tensor SvmClassifier::Probabilities(Tensor scores) {
   constexpr double kSmallest = 1e-7;
   Tensor score = scores * Numbers(prob_a_) + Numbers(prob_b_);
   Tensor probability =
       Minimum(Maximum(Sigmoid(-score), kSmallest), 1 - kSmallest);
-  // Probabilities, their complements, and 0 for the diagonal.
-  const auto pairs = static_cast<int64_t>(pairs_.size());
-  Tensor zero = Broadcast(probability.Like(0), {probability.dim(0), Dim(1)});
-  Tensor all = Concat({probability, 1.0 - probability, zero}, 1);
-  const int64_t classes = labels_.size();
-  std::vector<int64_t> places(classes * classes, 2 * pairs);
-  std::vector<int64_t> transposed = places;
-  for (int64_t p = 0; p < pairs; ++p) {
-    const auto [i, j] = pairs_[p];
-    places[i * classes + j] = transposed[j * classes + i] = p;
-    places[j * classes + i] = transposed[i * classes + j] = pairs + p;
-  }
-  const Shape square = {Dim(classes), Dim(classes)};
-  Tensor r = Gather(all, Reshape(c_.Integers64(places), square), 1);
-  Tensor back = Gather(all, Reshape(c_.Integers64(transposed), square), 1);
-  Tensor diagonal = Reduce(r * r, "sum", {1}, true);
-  Tensor row = IotaVector(c_.builder(), Dim(classes), DType::kI64);
-  return Select(Equal(Unsqueeze(row, {1}), row), diagonal, -(r * back));
-}
-
-// Minimises pᵀQp over probabilities by cyclic descent; rows that are accurate
-// enough stay as they are. Converges in a few sweeps: more than are here were
-// not seen to change anything.
-Tensor SvmClassifier::Probabilities(Tensor scores) {
-  constexpr int kSweeps = 8;
-  const int64_t classes = labels_.size();
-  const double tolerance = 0.005 / static_cast<double>(classes);
-  Tensor q = CouplingMatrix(scores);
-  Tensor row = IotaVector(c_.builder(), Dim(classes), DType::kI64);
-  Tensor identity = Cast(Equal(Unsqueeze(row, {1}), row), x_.dtype());
-  // A step along class i adds a multiple of row i to (Qp, p).
-  Tensor rows = Concat({q, Broadcast(identity, q.shape())}, 2);
-  const auto column = [](Tensor x, int64_t i) {
-    return SliceAxis(x, 1, Dim(i), Dim(1));
-  };
-  Tensor p = Broadcast(q.Like(1.0 / static_cast<double>(classes)),
-                       {q.dim(0), Dim(classes)});
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    Tensor qp = Contract(q, p, "nij,nj->ni");
-    Tensor pqp = Reduce(p * qp, "sum", {1}, true);
-    Tensor error = Reduce(Absolute(qp - pqp), "maximum", {1}, true);
-    Tensor state = Concat({qp, p}, 1);
-    for (int64_t i = 0; i < classes; ++i) {
-      Tensor direction = Squeeze(column(rows, i), {1});
-      Tensor curvature = column(direction, i);
-      Tensor slope = column(state, i);
-      Tensor step = (pqp - slope) / curvature;
-      Tensor sum = step + 1.0;
-      pqp = (pqp + step * (step * curvature + slope * 2.0)) / (sum * sum);
-      state = (state + step * direction) / sum;
-    }
-    Tensor next = SliceAxis(state, 1, Dim(classes), Dim(classes));
-    p = Select(Less(error, tolerance), p, next);
-  }
-  return p;
+  return ops::CouplePairs(probability, labels_.size());
 }
 
 void ImportSvmClassifier(NodeContext& c) {
