@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/one_line.h"
-#include "base/progress.h"
 #include "frontends/ops/compositions.h"
 
 namespace ember::stablehlo {
@@ -452,7 +451,7 @@ Status GraphImporter::CheckLifted(const OperatorRow& row,
 
 Status GraphImporter::ImportOperation(const Operation& operation,
                                       Scope& scope) {
-  if (++operations_ > kMaximumOperations)
+  if (steps_.begun() == kMaximumOperations)
     return ResourceExhaustedError(
         "expected at most " + std::to_string(kMaximumOperations) +
         " operations with all calls inlined, found more");
@@ -462,10 +461,7 @@ Status GraphImporter::ImportOperation(const Operation& operation,
   const auto in_context = [&](const Status& status) {
     return status.WithContext("node '" + builder.origin() + "'");
   };
-  EMBER_RETURN_IF_ERROR(ReportStep(options_.progress, {.stage = "import",
-                                                       .item = builder.origin(),
-                                                       .done = operations_ - 1,
-                                                       .total = 0}));
+  EMBER_RETURN_IF_ERROR(steps_.Begin(builder.origin()));
   const OperatorRow* row = FindRow(operation.name);
   EMBER_CHECK(row != nullptr && row->import != nullptr) << operation.name;
   const auto count = static_cast<int>(operation.operands.size());

@@ -20,6 +20,7 @@
 #include "compiler/graph/control_flow.h"
 #include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
+#include "frontends/import_steps.h"
 #include "frontends/inputs.h"
 #include "frontends/stablehlo/module.h"
 #include "frontends/stablehlo/operation_context.h"
@@ -69,7 +70,7 @@ class GraphImporter {
   const Module& module_;
   const frontends::ImportOptions& options_;
   graph::GraphBuilder builder_;
-  int64_t operations_ = 0;
+  frontends::ImportSteps steps_{options_.progress};
   std::map<std::string, int> output_names_;
 };
 

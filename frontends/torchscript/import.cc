@@ -39,8 +39,9 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
     std::map<std::string, DType> dtypes;
     for (const auto& [input, value] : options.input_values)
       dtypes[input] = value.dtype;
+    frontends::ImportSteps steps(options.progress);
     for (int i = 0;; ++i) {
-      ModelImporter importer(*file, options, dtypes);
+      ModelImporter importer(*file, options, dtypes, steps);
       StatusOr<graph::Graph> graph = importer.Import();
       if (graph.ok() || i == kMostTries) return graph;
       bool is_news = false;
@@ -70,8 +71,9 @@ StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
   StatusOr<std::unique_ptr<ModuleFile>> file =
       ModuleFile::Open(owner->bytes(), owner);
   if (!file.ok()) return InContext(file.status(), name);
+  frontends::ImportSteps steps(nullptr);
   const StatusOr<Arguments> arguments =
-      ModelImporter(**file, options, {}).MethodArguments();
+      ModelImporter(**file, options, {}, steps).MethodArguments();
   if (!arguments.ok()) return InContext(arguments.status(), name);
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input : arguments->inputs())

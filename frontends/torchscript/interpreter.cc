@@ -93,13 +93,12 @@ Value Interpreter::CallOperator(const std::string& name,
   machine_.builder().SetOrigin(OnOneLine(
       where_ + (where_.empty() ? "line " : ", line ") + std::to_string(line_) +
       " (" + name.substr(colon == std::string::npos ? 0 : colon + 1) + ")"));
-  if (const Status told =
-          ReportStep(options_.progress, {.stage = "import",
-                                         .item = machine_.builder().origin(),
-                                         .done = steps_});
-      !told.ok()) {
-    machine_.Fail(told);
-    return {};
+  if (options_.steps != nullptr) {
+    const Status told = options_.steps->Begin(machine_.builder().origin());
+    if (!told.ok()) {
+      machine_.Fail(told);
+      return {};
+    }
   }
   for (const Argument& argument : arguments) {
     if (argument.value.is(Kind::kConflict)) {

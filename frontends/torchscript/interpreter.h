@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/progress.h"
+#include "frontends/import_steps.h"
 #include "frontends/torchscript/code.h"
 #include "frontends/torchscript/machine.h"
 #include "frontends/torchscript/operator_table.h"
@@ -35,7 +35,8 @@ namespace ember::torchscript {
 struct InterpreterOptions {
   int version = 10;              // of operators
   std::vector<Value> constants;  // CONSTANTS.c0, c1 …
-  Progress* progress = nullptr;
+  // Told of each operator; null: nobody.
+  frontends::ImportSteps* steps = nullptr;
 };
 
 class Interpreter {

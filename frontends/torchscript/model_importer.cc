@@ -53,7 +53,7 @@ StatusOr<Arguments> ModelImporter::MethodArguments() {
 StatusOr<ModelImporter::Instance> ModelImporter::Load(Machine& machine) {
   InterpreterOptions options;
   options.version = file_.version();
-  options.progress = options_.progress;
+  options.steps = &steps_;
   EMBER_ASSIGN_OR_RETURN(options.constants, file_.Constants(machine));
   Instance instance;
   instance.interpreter =

@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
+#include "frontends/import_steps.h"
 #include "frontends/torchscript/arguments.h"
 #include "frontends/torchscript/module.h"
 #include "frontends/torchscript/state.h"
@@ -33,8 +34,9 @@ namespace ember::torchscript {
 class ModelImporter {
  public:
   ModelImporter(ModuleFile& file, const frontends::ImportOptions& options,
-                const std::map<std::string, DType>& dtypes)
-      : file_(file), options_(options), dtypes_(dtypes) {}
+                const std::map<std::string, DType>& dtypes,
+                frontends::ImportSteps& steps)
+      : file_(file), options_(options), dtypes_(dtypes), steps_(steps) {}
 
   StatusOr<graph::Graph> Import();
   // Inputs that operators want to have another type.
@@ -91,6 +93,7 @@ class ModelImporter {
   ModuleFile& file_;
   const frontends::ImportOptions& options_;
   std::map<std::string, DType> dtypes_, wanted_;
+  frontends::ImportSteps& steps_;
   const Function* method_ = nullptr;
   std::vector<Slot> slots_;
   bool must_retry_ = false;  // a slot was not what it seemed

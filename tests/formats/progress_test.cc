@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,8 +21,10 @@
 #include "frontends/keras/testing/sample_models.h"
 #include "frontends/mxnet/testing/sample_models.h"
 #include "frontends/onnx/testing/sample_models.h"
+#include "frontends/stablehlo/testing/sample_models.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "frontends/tflite/testing/sample_models.h"
+#include "frontends/torchscript/testing/sample_models.h"
 
 namespace ember::tests {
 namespace {
@@ -31,6 +35,8 @@ using testing::HasSubstr;
 struct SampleFile {
   std::string_view format;
   std::string path;
+  // Where the model does not say them.
+  std::map<std::string, std::vector<std::optional<int64_t>>> shapes = {};
 };
 
 std::string Written(const std::string& name, std::string_view contents) {
@@ -81,6 +87,16 @@ std::vector<SampleFile> SampleFiles() {
     files.push_back(
         {"caffe2", Written(model.name + "_predict_net.pb", model.predict_net)});
   }
+  for (const std::string_view name : stablehlo::SampleModelNames()) {
+    files.push_back({"stablehlo", Written(std::string(name) + ".mlir",
+                                          stablehlo::SampleModel(name))});
+  }
+  for (const std::string_view name : torchscript::SampleModelNames()) {
+    files.push_back(
+        {"torchscript",
+         Written(std::string(name) + ".pt", torchscript::SampleModel(name)),
+         {{"x", {2, 3}}}});
+  }
   for (const auto& [name, file] : coreml::SampleModels())
     files.push_back({"coreml", Written(name + ".mlmodel", file)});
   return files;
@@ -113,7 +129,8 @@ class Recorder : public Progress {
 StatusOr<graph::Graph> Imported(const SampleFile& file, Progress* progress) {
   for (const Format* format : frontends::Formats()) {
     if (format->name == file.format)
-      return format->import(file.path, {.progress = progress});
+      return format->import(
+          file.path, {.input_shapes = file.shapes, .progress = progress});
   }
   return NotFoundError("no such format");
 }
