@@ -1,14 +1,20 @@
 #include "frontends/caffe2/format.h"
 
+#include <string>
+
 #include "frontends/caffe2/import.h"
 #include "frontends/caffe2/net.h"
+#include "frontends/folder_files.h"
 
 namespace ember::caffe2 {
 namespace {
 
 constexpr std::string_view kExtensions[] = {"_net.pb", "_net.pbtxt"};
-constexpr std::string_view kFolderFiles[] = {"predict_net.pb",
-                                             "predict_net.pbtxt"};
+
+std::string FileOfFolder(const std::string& folder) {
+  return frontends::FirstFileIn(folder,
+                                {"predict_net.pb", "predict_net.pbtxt"});
+}
 
 }  // namespace
 
@@ -16,7 +22,7 @@ constinit const frontends::Format kFormat = {
     .name = "caffe2",
     .title = "Caffe2 (predict_net.pb with init_net.pb beside it)",
     .extensions = kExtensions,
-    .folder_files = kFolderFiles,
+    .file_of_folder = FileOfFolder,
     .sniff = IsNet,
     .import = ImportModel,
     .inputs = ModelInputs,

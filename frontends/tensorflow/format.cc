@@ -1,11 +1,10 @@
 #include "frontends/tensorflow/format.h"
 
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "frontends/folder_files.h"
 #include "frontends/tensorflow/entry.h"
 #include "frontends/tensorflow/import.h"
 #include "frontends/tensorflow/model.h"
@@ -28,12 +27,8 @@ constexpr std::string_view kExtensions[] = {".pb", ".pbtxt"};
 
 // Of a SavedModel.
 std::string FileOfFolder(const std::string& folder) {
-  std::error_code error;
-  for (const std::string_view name : {"saved_model.pb", "saved_model.pbtxt"}) {
-    const std::filesystem::path file = std::filesystem::path(folder) / name;
-    if (std::filesystem::exists(file, error)) return file.string();
-  }
-  return "";
+  return frontends::FirstFileIn(folder,
+                                {"saved_model.pb", "saved_model.pbtxt"});
 }
 
 }  // namespace
