@@ -190,6 +190,7 @@ class GraphImporter::ScopeRunner final : public RegionRunner {
     std::vector<Imported> results =
         importer_.RunRegion(region, std::move(arguments), inner);
     inner.builder->SetOrigin(origin);
+    PassOn(inner);
     return results;
   }
 
@@ -208,9 +209,16 @@ class GraphImporter::ScopeRunner final : public RegionRunner {
     inner.builder->SetOrigin(scope_.builder->origin());
     ScopeRunner runner(importer_, inner);
     use(runner);
+    PassOn(inner);
   }
 
  private:
+  // What is wrong in a region is what is wrong with its operation.
+  void PassOn(const Scope& inner) {
+    if (!inner.builder->status().ok())
+      scope_.builder->Fail(inner.builder->status());
+  }
+
   Scope Inner(graph::Region* inside) {
     Scope inner;
     inner.function = scope_.function;
