@@ -69,7 +69,7 @@ void Declare(Options& options, Flags& flags) {
 }
 
 bool Exists(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0;
 }
 

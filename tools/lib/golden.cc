@@ -34,7 +34,7 @@ std::string NumberedFile(const std::string& prefix, size_t number) {
 }
 
 bool Exists(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0;
 }
 
