@@ -11,25 +11,6 @@
 namespace ember::tests {
 namespace {
 
-vm::Tensor MakeTensor(const Numbers& numbers) {
-  StatusOr<vm::Tensor> tensor =
-      vm::Tensor::Allocate(numbers.type, numbers.dims);
-  EMBER_CHECK(tensor.ok()) << tensor.status().ToString();
-  EMBER_CHECK(tensor->element_count() ==
-              static_cast<int64_t>(numbers.values.size()))
-      << "as many values as the dims say";
-  for (size_t i = 0; i < numbers.values.size(); ++i)
-    tools::SetFloatElement(*tensor, static_cast<int64_t>(i), numbers.values[i]);
-  return *std::move(tensor);
-}
-
-Numbers ReadNumbers(const vm::Tensor& tensor) {
-  Numbers numbers{tensor.type, tensor.dims, {}};
-  for (int64_t i = 0; i < tensor.element_count(); ++i)
-    numbers.values.push_back(tools::FloatElement(tensor, i));
-  return numbers;
-}
-
 int64_t CountOf(const std::vector<int64_t>& dims) {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
@@ -42,20 +23,12 @@ StatusOr<std::vector<Numbers>> RunNet(const std::string& prototxt,
                                       const std::string& caffemodel,
                                       const std::vector<Numbers>& inputs,
                                       const frontends::ImportOptions& options) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> results,
-      RunGraph(caffe::ImportModelBytes(
-                   prototxt,
-                   {reinterpret_cast<const uint8_t*>(caffemodel.data()),
-                    caffemodel.size()},
-                   nullptr, options),
-               tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
+  return RunOnNumbers(caffe::ImportModelBytes(
+                          prototxt,
+                          {reinterpret_cast<const uint8_t*>(caffemodel.data()),
+                           caffemodel.size()},
+                          nullptr, options),
+                      inputs);
 }
 
 StatusOr<std::vector<Numbers>> RunLayer(const std::string& layer,

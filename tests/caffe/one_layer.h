@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "frontends/caffe/testing/sample_models.h"
 #include "frontends/frontend.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 

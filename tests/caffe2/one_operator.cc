@@ -4,7 +4,7 @@
 
 #include "frontends/caffe2/import.h"
 #include "frontends/caffe2/testing/sample_models.h"
-#include "tests/tflite/one_operator.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 namespace {
@@ -57,16 +57,8 @@ StatusOr<std::vector<Numbers>> RunCaffe2(
     const std::string& predict_net, const std::string& init_net,
     const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> results,
-      RunGraph(caffe2::ImportModelBytes(predict_net, init_net, options),
-               tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
+  return RunOnNumbers(caffe2::ImportModelBytes(predict_net, init_net, options),
+                      inputs);
 }
 
 OneCaffe2Operator& OneCaffe2Operator::Input(Numbers value) {

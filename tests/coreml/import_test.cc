@@ -14,7 +14,7 @@
 #include "frontends/coreml/model.h"
 #include "frontends/coreml/testing/sample_models.h"
 #include "tests/coreml/one_model.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 #include "tools/lib/elements.h"
 
 namespace ember::tests {

@@ -20,46 +20,26 @@ Numbers F64(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kF64, std::move(dims), std::move(values)};
 }
 
-vm::Tensor MakeTensor(const Numbers& numbers) {
-  StatusOr<vm::Tensor> tensor =
-      vm::Tensor::Allocate(numbers.type, numbers.dims);
-  EMBER_CHECK(tensor.ok()) << tensor.status().ToString();
-  for (size_t i = 0; i < numbers.values.size(); ++i) {
-    const auto index = static_cast<int64_t>(i);
-    if (IsFloat(numbers.type)) {
-      tools::SetFloatElement(*tensor, index, numbers.values[i]);
-    } else {
-      tools::SetIntegerElement(*tensor, index,
-                               static_cast<int64_t>(numbers.values[i]));
-    }
-  }
-  return *std::move(tensor);
+namespace {
+
+StatusOr<graph::Graph> Import(const std::string& bytes) {
+  return coreml::ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, nullptr,
+      {});
 }
+
+}  // namespace
 
 StatusOr<std::vector<vm::Tensor>> RunTensors(
     const std::string& bytes, const std::vector<Numbers>& inputs) {
   std::vector<vm::Tensor> tensors;
   for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  return RunGraph(
-      coreml::ImportModelBytes(
-          {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-          nullptr, {}),
-      tensors);
+  return RunGraph(Import(bytes), tensors);
 }
 
 StatusOr<std::vector<Numbers>> RunModel(const std::string& bytes,
                                         const std::vector<Numbers>& inputs) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> results,
-                         RunTensors(bytes, inputs));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& tensor : results) {
-    Numbers& result = numbers.emplace_back();
-    result.type = tensor.type;
-    result.dims = tensor.dims;
-    for (int64_t i = 0; i < tensor.element_count(); ++i)
-      result.values.push_back(tools::FloatElement(tensor, i));
-  }
-  return numbers;
+  return RunOnNumbers(Import(bytes), inputs);
 }
 
 StatusOr<std::vector<Numbers>> RunLayer(uint64_t kind,

@@ -12,13 +12,12 @@
 
 #include "base/status.h"
 #include "frontends/coreml/testing/sample_models.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {
 
 Numbers F64(std::vector<int64_t> dims, std::vector<double> values);
-vm::Tensor MakeTensor(const Numbers& numbers);
 
 StatusOr<std::vector<vm::Tensor>> RunTensors(
     const std::string& bytes, const std::vector<Numbers>& inputs);

@@ -9,7 +9,7 @@
 
 #include "frontends/coreml/testing/sample_models.h"
 #include "tests/coreml/one_model.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 namespace {

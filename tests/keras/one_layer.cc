@@ -3,25 +3,18 @@
 #include <utility>
 
 #include "frontends/keras/import.h"
-#include "tests/tflite/one_operator.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 
 StatusOr<std::vector<Numbers>> RunKerasFile(
     const std::string& file, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> results,
-      RunGraph(keras::ImportModelBytes(
-                   {reinterpret_cast<const uint8_t*>(file.data()), file.size()},
-                   nullptr, options),
-               tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
+  return RunOnNumbers(
+      keras::ImportModelBytes(
+          {reinterpret_cast<const uint8_t*>(file.data()), file.size()}, nullptr,
+          options),
+      inputs);
 }
 
 OneLayer& OneLayer::Input(Numbers value) {

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "frontends/frontend.h"
 #include "frontends/keras/testing/model_builder.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 

@@ -2,7 +2,7 @@
 
 #include "frontends/mxnet/import.h"
 #include "frontends/mxnet/testing/params_builder.h"
-#include "tests/tflite/one_operator.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 
@@ -10,20 +10,12 @@ StatusOr<std::vector<Numbers>> RunMxnet(
     const std::string& symbol, const std::string& params,
     const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> results,
-      RunGraph(
-          mxnet::ImportModelBytes(
-              symbol,
-              {reinterpret_cast<const uint8_t*>(params.data()), params.size()},
-              nullptr, options),
-          tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
+  return RunOnNumbers(
+      mxnet::ImportModelBytes(
+          symbol,
+          {reinterpret_cast<const uint8_t*>(params.data()), params.size()},
+          nullptr, options),
+      inputs);
 }
 
 OneMxnetOperator& OneMxnetOperator::Input(Numbers value) {

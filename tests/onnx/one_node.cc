@@ -1,63 +1,11 @@
 #include "tests/onnx/one_node.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <utility>
 
-#include "compiler/compile.h"
+#include "base/check.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "tools/lib/device.h"
-#include "tools/lib/elements.h"
-#include "vm/runtime/module.h"
-#include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tests {
-namespace {
-
-vm::Tensor MakeTensor(const Numbers& numbers) {
-  StatusOr<vm::Tensor> tensor =
-      vm::Tensor::Allocate(numbers.type, numbers.dims);
-  EMBER_CHECK(tensor.ok()) << tensor.status().ToString();
-  EMBER_CHECK(tensor->element_count() ==
-              static_cast<int64_t>(numbers.values.size()))
-      << "as many values as the dims say";
-  for (size_t i = 0; i < numbers.values.size(); ++i) {
-    const auto index = static_cast<int64_t>(i);
-    if (IsFloat(numbers.type)) {
-      tools::SetFloatElement(*tensor, index, numbers.values[i]);
-    } else {
-      tools::SetIntegerElement(*tensor, index,
-                               static_cast<int64_t>(numbers.values[i]));
-    }
-  }
-  return *std::move(tensor);
-}
-
-Numbers ReadNumbers(const vm::Tensor& tensor) {
-  Numbers numbers{tensor.type, tensor.dims, {}};
-  for (int64_t i = 0; i < tensor.element_count(); ++i)
-    numbers.values.push_back(tools::FloatElement(tensor, i));
-  return numbers;
-}
-
-void ExpectOne(const Numbers& got, const Numbers& want, double tolerance) {
-  EXPECT_EQ(DTypeName(got.type), DTypeName(want.type));
-  EXPECT_EQ(got.dims, want.dims);
-  ASSERT_EQ(got.values.size(), want.values.size());
-  for (size_t i = 0; i < want.values.size(); ++i) {
-    if (got.values[i] == want.values[i]) continue;  // infinities
-    EXPECT_NEAR(got.values[i], want.values[i],
-                tolerance * std::max(1.0, std::abs(want.values[i])))
-        << "element " << i;
-  }
-}
-
-}  // namespace
-
 OneNode::OneNode(std::string op_type, int opset, int outputs,
                  const std::string& domain)
     : model_(opset) {
@@ -128,23 +76,6 @@ OneNode& OneNode::Attribute(const onnx::TestAttribute& attribute) {
   return *this;
 }
 
-StatusOr<std::vector<vm::Tensor>> RunGraph(
-    StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs) {
-  if (!graph.ok()) return graph.status();
-  EMBER_ASSIGN_OR_RETURN(auto definition,
-                         compiler::Compile(*std::move(graph), {}));
-  EMBER_ASSIGN_OR_RETURN(auto module,
-                         vm::Module::FromDefinition(std::move(definition)));
-  EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
-  vm::SessionOptions options;
-  options.device = device;
-  options.strings = vm::NewStringSupport;
-  EMBER_ASSIGN_OR_RETURN(auto session, vm::Session::Create(module, options));
-  std::vector<vm::Tensor> results;
-  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
-  return results;
-}
-
 StatusOr<std::vector<vm::Tensor>> OneNode::RunTensors() {
   return RunGraph(model_.Import(), tensors_);
 }
@@ -155,23 +86,6 @@ StatusOr<std::vector<Numbers>> OneNode::Run() {
   for (const vm::Tensor& output : outputs)
     results.push_back(ReadNumbers(output));
   return results;
-}
-
-void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
-                   const std::vector<std::string>& values) {
-  EXPECT_EQ(got.dims, dims);
-  ASSERT_NE(got.strings, nullptr);
-  EXPECT_EQ(*got.strings, values);
-}
-
-void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
-                   const std::vector<Numbers>& expected, double tolerance) {
-  ASSERT_TRUE(results.ok()) << results.status().ToString();
-  ASSERT_EQ(results->size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    SCOPED_TRACE("result " + std::to_string(i));
-    ExpectOne((*results)[i], expected[i], tolerance);
-  }
 }
 
 }  // namespace ember::tests

@@ -13,38 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "base/dtype.h"
 #include "base/status.h"
 #include "frontends/onnx/model_builder.h"
+#include "tests/formats/numbers.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {
-
-struct Numbers {
-  DType type = DType::kF32;
-  std::vector<int64_t> dims;
-  std::vector<double> values;
-};
-
-inline Numbers F32(std::vector<int64_t> dims, std::vector<double> values) {
-  return {DType::kF32, std::move(dims), std::move(values)};
-}
-inline Numbers I32(std::vector<int64_t> dims, std::vector<double> values) {
-  return {DType::kI32, std::move(dims), std::move(values)};
-}
-inline Numbers I8(std::vector<int64_t> dims, std::vector<double> values) {
-  return {DType::kI8, std::move(dims), std::move(values)};
-}
-inline Numbers U8(std::vector<int64_t> dims, std::vector<double> values) {
-  return {DType::kU8, std::move(dims), std::move(values)};
-}
-inline Numbers I64(std::vector<int64_t> dims, std::vector<double> values) {
-  return {DType::kI64, std::move(dims), std::move(values)};
-}
-
-// Compiles and runs a graph on the CPU with one thread.
-StatusOr<std::vector<vm::Tensor>> RunGraph(
-    StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs);
 
 class OneNode {
  public:
@@ -76,16 +50,6 @@ class OneNode {
   std::vector<vm::Tensor> tensors_;
   int operands_ = 0;
 };
-
-// One tensor of strings, all as expected.
-void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
-                   const std::vector<std::string>& values);
-
-// Every result as expected: types, dims, and values to within `tolerance` of
-// max(1, |value|).
-void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
-                   const std::vector<Numbers>& expected,
-                   double tolerance = 1e-5);
 
 }  // namespace ember::tests
 

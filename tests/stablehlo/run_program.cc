@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "frontends/stablehlo/import.h"
-#include "tests/tflite/one_operator.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 namespace {
@@ -49,15 +49,7 @@ std::string ProgramOf(const std::vector<Numbers>& inputs,
 StatusOr<std::vector<Numbers>> RunProgram(
     std::string_view text, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> results,
-      RunGraph(stablehlo::ImportModelContents(text, options), tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
+  return RunOnNumbers(stablehlo::ImportModelContents(text, options), inputs);
 }
 
 void ExpectResults(StatusOr<std::vector<Numbers>> results,

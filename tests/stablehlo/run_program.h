@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "frontends/frontend.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 

@@ -5,21 +5,6 @@
 #include "frontends/tensorflow/import.h"
 
 namespace ember::tests {
-namespace {
-
-StatusOr<std::vector<Numbers>> RunImported(StatusOr<graph::Graph> graph,
-                                           const std::vector<Numbers>& inputs) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> results,
-                         RunGraph(std::move(graph), tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
-}
-
-}  // namespace
 
 tensorflow::DataType FileTypeOf(DType dtype) {
   switch (dtype) {
@@ -61,14 +46,14 @@ tensorflow::NodeDef ConstNode(const std::string& name, const Numbers& value) {
 StatusOr<std::vector<Numbers>> RunBytes(
     const std::string& file, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  return RunImported(
+  return RunOnNumbers(
       tensorflow::ImportModelBytes(tensorflow::AsBytes(file), options), inputs);
 }
 
 StatusOr<std::vector<Numbers>> RunPath(
     const std::string& path, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  return RunImported(tensorflow::ImportModel(path, options), inputs);
+  return RunOnNumbers(tensorflow::ImportModel(path, options), inputs);
 }
 
 OneOp& OneOp::Input(Numbers value) {

@@ -15,8 +15,7 @@
 #include "base/status.h"
 #include "frontends/frontend.h"
 #include "frontends/tensorflow/testing/graph_maker.h"
-#include "tests/onnx/one_node.h"
-#include "tests/tflite/one_operator.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 

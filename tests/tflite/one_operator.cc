@@ -41,53 +41,14 @@ schema::TensorType TypeOf(DType dtype) {
   return schema::TensorType::FLOAT32;
 }
 
-vm::Tensor MakeTensor(const Numbers& numbers) {
-  StatusOr<vm::Tensor> tensor =
-      vm::Tensor::Allocate(numbers.type, numbers.dims);
-  EMBER_CHECK(tensor.ok()) << tensor.status().ToString();
-  EMBER_CHECK(tensor->element_count() ==
-              static_cast<int64_t>(numbers.values.size()))
-      << "as many values as the dims say";
-  for (size_t i = 0; i < numbers.values.size(); ++i) {
-    const auto index = static_cast<int64_t>(i);
-    if (IsFloat(numbers.type)) {
-      tools::SetFloatElement(*tensor, index, numbers.values[i]);
-    } else {
-      tools::SetIntegerElement(*tensor, index,
-                               static_cast<int64_t>(numbers.values[i]));
-    }
-  }
-  return *std::move(tensor);
-}
-
-std::string BytesOf(const Numbers& numbers) {
-  const vm::Tensor tensor = MakeTensor(numbers);
-  return {static_cast<const char*>(tensor.data),
-          static_cast<size_t>(tensor.byte_size)};
-}
-
-Numbers ReadNumbers(const vm::Tensor& tensor) {
-  Numbers numbers{tensor.type, tensor.dims, {}};
-  for (int64_t i = 0; i < tensor.element_count(); ++i)
-    numbers.values.push_back(tools::FloatElement(tensor, i));
-  return numbers;
-}
-
 StatusOr<std::vector<Numbers>> RunFile(
     const std::string& file, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> results,
-      RunGraph(tflite::ImportModelBytes(
-                   {reinterpret_cast<const uint8_t*>(file.data()), file.size()},
-                   nullptr, options),
-               tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
+  return RunOnNumbers(
+      tflite::ImportModelBytes(
+          {reinterpret_cast<const uint8_t*>(file.data()), file.size()}, nullptr,
+          options),
+      inputs);
 }
 
 namespace {

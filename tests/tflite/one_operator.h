@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "frontends/frontend.h"
 #include "frontends/tflite/testing/model_builder.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {
@@ -31,9 +31,6 @@ struct Scale {
 };
 
 schema::TensorType TypeOf(DType dtype);
-vm::Tensor MakeTensor(const Numbers& numbers);
-std::string BytesOf(const Numbers& numbers);
-Numbers ReadNumbers(const vm::Tensor& tensor);
 
 // Imports, compiles and runs a file; all results, state last.
 StatusOr<std::vector<Numbers>> RunFile(

@@ -4,7 +4,7 @@
 
 #include "frontends/torchscript/import.h"
 #include "frontends/torchscript/testing/archive_builder.h"
-#include "tests/tflite/one_operator.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 
@@ -25,19 +25,11 @@ std::string TorchArchive(const std::string& body,
 StatusOr<std::vector<Numbers>> RunTorchArchive(
     const std::string& archive, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  std::vector<vm::Tensor> tensors;
-  for (const Numbers& input : inputs) tensors.push_back(MakeTensor(input));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> results,
-      RunGraph(torchscript::ImportModelBytes(
-                   {reinterpret_cast<const uint8_t*>(archive.data()),
-                    archive.size()},
-                   nullptr, options),
-               tensors));
-  std::vector<Numbers> numbers;
-  for (const vm::Tensor& result : results)
-    numbers.push_back(ReadNumbers(result));
-  return numbers;
+  return RunOnNumbers(
+      torchscript::ImportModelBytes(
+          {reinterpret_cast<const uint8_t*>(archive.data()), archive.size()},
+          nullptr, options),
+      inputs);
 }
 
 StatusOr<std::vector<Numbers>> RunTorch(const std::string& body,

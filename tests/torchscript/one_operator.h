@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "frontends/frontend.h"
-#include "tests/onnx/one_node.h"
+#include "tests/formats/numbers.h"
 
 namespace ember::tests {
 

@@ -1,0 +1,70 @@
+// What tests of every model format share: tensors written as numbers, a graph
+// that was imported compiled and run on them, and results compared.
+//
+//   ExpectNumbers(RunOnNumbers(ImportModelBytes(file, nullptr, {}),
+//                              {F32({2}, {-1, 2})}),
+//                 {F32({2}, {1, 2})});
+//
+// A test aid; not thread-safe.
+#ifndef EMBER_TESTS_FORMATS_NUMBERS_H_
+#define EMBER_TESTS_FORMATS_NUMBERS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tests {
+
+struct Numbers {
+  DType type = DType::kF32;
+  std::vector<int64_t> dims;
+  std::vector<double> values;
+};
+
+inline Numbers F32(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kF32, std::move(dims), std::move(values)};
+}
+inline Numbers I32(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kI32, std::move(dims), std::move(values)};
+}
+inline Numbers I8(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kI8, std::move(dims), std::move(values)};
+}
+inline Numbers U8(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kU8, std::move(dims), std::move(values)};
+}
+inline Numbers I64(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::kI64, std::move(dims), std::move(values)};
+}
+
+// The values in their order; there must be as many as the dims say.
+vm::Tensor MakeTensor(const Numbers& numbers);
+std::string BytesOf(const Numbers& numbers);
+Numbers ReadNumbers(const vm::Tensor& tensor);
+
+// Compiles and runs a graph on the CPU with one thread.
+StatusOr<std::vector<vm::Tensor>> RunGraph(
+    StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs);
+// The same with operands and results as numbers; all results, state last.
+StatusOr<std::vector<Numbers>> RunOnNumbers(StatusOr<graph::Graph> graph,
+                                            const std::vector<Numbers>& inputs);
+
+// One tensor of strings, all as expected.
+void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
+                   const std::vector<std::string>& values);
+
+// Every result as expected: types, dims, and values to within `tolerance` of
+// max(1, |value|).
+void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
+                   const std::vector<Numbers>& expected,
+                   double tolerance = 1e-5);
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_FORMATS_NUMBERS_H_
