@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "compiler/graph/broadcasting.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/symbols.h"
 
@@ -119,6 +120,20 @@ void DropUnusedCaptures(Graph& graph, Operation* operation) {
   }
 }
 
+// Whether an `assume` compares dims of which one may be 1 where the other is
+// not. Such dims would broadcast: what was made of them has other dims then,
+// and someone may ask for these dims alone. So the comparison stays where
+// nobody reads the value.
+bool ExcludesBroadcasting(const Operation& operation) {
+  if (operation.name() != "assume") return false;
+  const graph::Shape& actual = operation.operand(0)->shape();
+  const graph::Shape& assumed = operation.result()->shape();
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (graph::MayBroadcast(actual[i], assumed[i])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Status EliminateDeadCode(Graph& graph) {
@@ -126,7 +141,8 @@ Status EliminateDeadCode(Graph& graph) {
   // Dims keep alive what defines their symbols.
   std::set<std::string> symbols;
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
-    bool used = (*it)->attributes().Find("message") != nullptr;  // a check
+    bool used = (*it)->attributes().Find("message") != nullptr ||  // a check
+                ExcludesBroadcasting(**it);
     for (const auto& result : (*it)->results()) used |= !result->unused();
     for (const std::string& symbol : graph::DefinedSymbols(**it))
       used |= symbols.contains(symbol);

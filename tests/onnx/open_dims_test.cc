@@ -80,6 +80,33 @@ TEST(OpenDims, WhatDoesNotBroadcastIsAnError) {
   EXPECT_THAT(std::string(results.status().message()), HasSubstr("must be"));
 }
 
+// Found by random models' seed 415640277: two dims of which only data tells one
+// were taken to be equal, and nothing compared them where only the result's
+// dims are asked for.
+TEST(OpenDims, WhatOnlyDataTellsIsComparedWhereOnlyDimsAreAskedFor) {
+  for (const int64_t count : {1, 3}) {
+    for (const bool equal : {true, false}) {
+      OneNode node("Concat", 17);
+      node.Attribute({"axis", 0});
+      Open(node, F32({3}, count == 1 ? Values{0, 1, 0} : Values{1, 1, 1}));
+      Open(node, Counted({equal ? count : 4 - count}));
+      node.model().Node("NonZero", {"x0"}, {"n"});
+      node.model().Node("Cast", {"n"}, {"f"}, {{"to", 1}});
+      node.model().Node("Max", {"f", "x1"}, {"m"});
+      node.model().Node("Shape", {"m"}, {"z"});
+      node.model().graph().mutable_output(0)->set_name("z");
+      const auto results = node.Run();
+      if (equal) {
+        ExpectNumbers(results, {I64({2}, {1, static_cast<double>(count)})});
+      } else {
+        ASSERT_FALSE(results.ok());
+        EXPECT_THAT(std::string(results.status().message()),
+                    HasSubstr("must be"));
+      }
+    }
+  }
+}
+
 TEST(OpenDims, BroadcastDimsMeetAgain) {
   // (a + b) + a, where a's rows and b's columns are repeated.
   OneNode node("Add", 17);
